@@ -42,7 +42,7 @@ import { openTrustRules, type TrustRules } from "./trust/rules.ts";
 const SECRETS = "secrets";
 
 // For the `tool` commands.
-declare module "../kernel/vocabulary/services.ts" {
+declare module "../kernel/plugin.ts" {
   interface Services {
     toolHost: {
       open(): Promise<ToolHost>;

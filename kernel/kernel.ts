@@ -4,12 +4,11 @@ import { within } from "./deadline.ts";
 import { Fault, reason } from "./fault.ts";
 import type { RootLog } from "./log/log.ts";
 import { closure, startOrder } from "./order.ts";
-import { type AnyPlugin, Off, type ServiceName } from "./plugin.ts";
+import { type AnyPlugin, Off, type ServiceName, type Services } from "./plugin.ts";
 import { createReadiness } from "./readiness.ts";
 import type { Settings } from "./settings/env.ts";
 import { changeable, type LiveReader, liveReaders } from "./settings/layers.ts";
 import type { Clock, Kernel, Mask, PluginState, Resume } from "./vocabulary/kernel.ts";
-import type { Services } from "./vocabulary/services.ts";
 import type { OwnedTables } from "./vocabulary/store.ts";
 
 export interface BootOptions {

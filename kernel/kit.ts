@@ -31,6 +31,7 @@ export { createMask } from "./mask/mask.ts";
 export { createHidingStream, createMatcher, type Matcher } from "./mask/matcher.ts";
 export { findOrders } from "./mask/orders.ts";
 export { readings } from "./mask/readings.ts";
+export { createRedactStream, redact } from "./mask/redact.ts";
 export { visible, visibleJson, visibleLine, withoutHidden } from "./mask/visible.ts";
 export {
   AddressRefused,
@@ -59,6 +60,7 @@ export { createProxies, type Proxies, readTrustedProxies } from "./net/proxies.t
 export { applyLimit, limitWords, RATE_LIMIT_EXCEEDED, RATE_LIMIT_HEADERS } from "./net/rate-limit.ts";
 export { examineSecret, showWeaknesses } from "./net/weak-secret.ts";
 export { type MountedSocket, routerPath } from "./net/web.ts";
+export { oneAtATime } from "./one-at-a-time.ts";
 export { ChangeableSetting } from "./settings/live.ts";
 export { removeInBatches, removeOld } from "./store/care/retention.ts";
 export { createFigures } from "./store/figures.ts";
@@ -72,6 +74,7 @@ export { createLimiter } from "./store/limits/limiter.ts";
 export { createLiveLimiter } from "./store/limits/live-limiter.ts";
 export { seal, unseal } from "./store/sealing.ts";
 export { openStore, readKeyed, readTable } from "./store/sqlite/store.ts";
+export { capText, escapeTags, wrapFile, wrapOutput } from "./text/wrap.ts";
 export {
   CompletedJob,
   Integration,
@@ -85,7 +88,8 @@ export type { Mask } from "./vocabulary/kernel.ts";
 export { MemoryEntry, MemoryFile, MemoryHit, MemoryVersion, type MemoryWriter } from "./vocabulary/memory.ts";
 export { ModelTest } from "./vocabulary/models/check.ts";
 export { ModelName, ModelOption, WantedModel } from "./vocabulary/models/model.ts";
-export { estimateText, Figures, Usage, UsageBy, WireUsage } from "./vocabulary/models/usage.ts";
+export { clipTokens, estimateTokens, estimateTools } from "./vocabulary/models/tokens.ts";
+export { estimateText, Figures, NO_USAGE, Usage, UsageBy, WireUsage } from "./vocabulary/models/usage.ts";
 export { Routine, RoutineFields, RoutinePreview, RoutineRun } from "./vocabulary/routine.ts";
 export { compileBoundedCheck } from "./vocabulary/schema/bounded.ts";
 export { bytesOf, type Check, compileCheck } from "./vocabulary/schema/check.ts";
@@ -104,10 +108,17 @@ export {
 export { decisionsAt, whyHeld } from "./vocabulary/tools/approval.ts";
 export { Attachment } from "./vocabulary/tools/call.ts";
 export { TrustedDestination } from "./vocabulary/tools/destination.ts";
-export { type Piece, tell } from "./vocabulary/tools/doubts.ts";
+export { MAX_DOUBTS, type Piece, tell, withoutShown } from "./vocabulary/tools/doubts.ts";
 export { type ExplainedCall, ExplainedTurn, type ExplainedValue } from "./vocabulary/tools/explained.ts";
 export { fingerprintOf } from "./vocabulary/tools/fingerprint.ts";
-export { ApprovalDecision, type Doubt, Gate, type Origin, Reply } from "./vocabulary/tools/gate.ts";
+export {
+  ApprovalDecision,
+  type Doubt,
+  distinctOrigins,
+  Gate,
+  type Origin,
+  Reply,
+} from "./vocabulary/tools/gate.ts";
 export { McpServerInfo, NewMcpServer, SeenTool } from "./vocabulary/tools/mcp.ts";
 export { isAgentsName, ROUTINE_PROPOSE, reservedPrefix, TOOL_SEARCH } from "./vocabulary/tools/names.ts";
 export { ToolOrigin } from "./vocabulary/tools/origin.ts";
@@ -120,7 +131,7 @@ export {
   refuseQuestions,
 } from "./vocabulary/tools/questions.ts";
 export { ToolInfo, ToolReceipt } from "./vocabulary/tools/tools.ts";
-export { JsonSchema, TurnEvent, TurnRecord } from "./vocabulary/turn.ts";
+export { answerText, INTERRUPTED, JsonSchema, TurnEvent, TurnRecord } from "./vocabulary/turn.ts";
 export {
   Identity,
   isWebhookIdentity,
@@ -134,6 +145,7 @@ export {
   cleanFileName,
   isTextual,
   mimeOfName,
+  readsAsText,
   sniff,
   sniffImage,
   textOfFile,
@@ -141,5 +153,6 @@ export {
 } from "./vocabulary/wire/file-type.ts";
 export { type Declared, named, nullable } from "./vocabulary/wire/form.ts";
 export { compareLines } from "./vocabulary/wire/line-diff.ts";
+export { badCursor, pageOf, pageSize, readNumber } from "./vocabulary/wire/page.ts";
 export { type Rendering, wireSchema } from "./vocabulary/wire/schema.ts";
 export { Time, Type } from "./vocabulary/wire/type.ts";

@@ -4,9 +4,18 @@
  */
 import type { Command } from "commander";
 import type { Log } from "./log/log.ts";
+import type { Telemetry } from "./log/telemetry.ts";
+import type { Web } from "./net/web.ts";
 import type { Env } from "./settings/env.ts";
-import type { Services } from "./vocabulary/services.ts";
-import type { OwnedTables, Sql, Store } from "./vocabulary/store.ts";
+import type { StoredSettings } from "./settings/live.ts";
+import type { Integrations } from "./vocabulary/job.ts";
+import type { Kernel } from "./vocabulary/kernel.ts";
+import type { OwnedTables, Sql, Store, StoreHealth } from "./vocabulary/store.ts";
+import type { ToolAdmin } from "./vocabulary/tools/admin.ts";
+import type { McpServers } from "./vocabulary/tools/mcp.ts";
+import type { McpOffers } from "./vocabulary/tools/mcp-offers.ts";
+import type { Tools } from "./vocabulary/tools/tools.ts";
+import type { Accounts } from "./vocabulary/user.ts";
 
 export { Fault, type FaultKind, reason } from "./fault.ts";
 export type { Log } from "./log/log.ts";
@@ -15,14 +24,15 @@ export type { MountedProtocol, MountedSocket, RouteDescription, Web } from "./ne
 export type { Env } from "./settings/env.ts";
 export type { ChangeableSetting, Live, SettingValues, StoredSettings } from "./settings/live.ts";
 export type * from "./vocabulary/agent.ts";
+export type * from "./vocabulary/extension.ts";
 export type * from "./vocabulary/job.ts";
 export type * from "./vocabulary/kernel.ts";
 export type * from "./vocabulary/memory.ts";
-export type { ModelCheck, ModelTest } from "./vocabulary/models/check.ts";
+export type { ModelTest } from "./vocabulary/models/check.ts";
+export type * from "./vocabulary/models/language-model.ts";
 export type * from "./vocabulary/models/model.ts";
 export type * from "./vocabulary/models/usage.ts";
 export type * from "./vocabulary/routine.ts";
-export type * from "./vocabulary/services.ts";
 export type * from "./vocabulary/store.ts";
 export type * from "./vocabulary/thread.ts";
 export type * from "./vocabulary/tools/admin.ts";
@@ -35,6 +45,29 @@ export type * from "./vocabulary/tools/tools.ts";
 export type * from "./vocabulary/turn.ts";
 export type { AccountKey, Accounts, Identity, PairingGate, TokenScope, User } from "./vocabulary/user.ts";
 export type { Page } from "./vocabulary/wire/page.ts";
+
+/**
+ * What plugins offer each other. A plugin names a service in `needs` or `wants` and gets it by `use`. Whoever provides one
+ * declares its type by merging, as a third party does:
+ *
+ *   declare module "postern/plugin" { interface Services { clock: { now(): Date } } }
+ */
+export interface Services {
+  /** Always there. */
+  kernel: Kernel;
+  store: Store;
+  storeHealth: StoreHealth;
+  settings: StoredSettings;
+  telemetry: Telemetry;
+  tools: Tools;
+  toolAdmin: ToolAdmin;
+  mcpServers: McpServers;
+  /** Third parties provide it. */
+  mcpOffers: McpOffers;
+  accounts: Accounts;
+  integrations: Integrations;
+  web: Web;
+}
 
 export type ServiceName = keyof Services & string;
 
@@ -108,6 +141,11 @@ export interface Plugin<
   /** Services this plugin uses when they are there. */
   readonly wants?: readonly Wants[];
   readonly provides?: readonly Provides[];
+  /**
+   * Services that it adds to: it is started wherever these are, also for a command, and before whoever else needs them. It
+   * names them in `needs` too, registers with them at its start, and undoes that at its stop.
+   */
+  readonly extends?: readonly NoInfer<Needs>[];
   /** What its commands take, by kind, for shell completion. */
   readonly names?: NameSources;
   /** The tables it keeps in the store, so that a whole store can be copied without starting anything. */
@@ -229,6 +267,7 @@ export interface AnyPlugin {
   readonly needs?: readonly ServiceName[];
   readonly wants?: readonly ServiceName[];
   readonly provides?: readonly ServiceName[];
+  readonly extends?: readonly ServiceName[];
   readonly names?: NameSources;
   readonly tables?: () => Promise<readonly OwnedTables[]>;
   configure(env: Env): unknown;

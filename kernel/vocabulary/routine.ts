@@ -1,8 +1,6 @@
 /** A routine: what its user wants done again and again, or once, at a time of their choice; and each run of it. */
-import type { Transaction } from "./store.ts";
 import { Failure } from "./turn.ts";
 import { type Declared, named, nullable } from "./wire/form.ts";
-import type { Page } from "./wire/page.ts";
 import { Time, Type } from "./wire/type.ts";
 
 export const RoutineBudget = Type.Object({
@@ -105,27 +103,3 @@ export const RoutinePreview = Type.Object({
   firings: Type.Array(Time, { description: "The next five" }),
 });
 export type RoutinePreview = Declared<typeof RoutinePreview>;
-
-export interface Routines {
-  /** Rejects with a `Fault` that says what is wrong with it. */
-  add(given: NewRoutine): Promise<Routine>;
-  /** Of this user; of everybody where none is named. */
-  list(user?: string): Promise<readonly Routine[]>;
-  find(id: string): Promise<Routine | undefined>;
-  change(id: string, change: RoutineChange): Promise<Routine | undefined>;
-  /** With its history; what runs is stopped. Its thread stays. */
-  remove(id: string): Promise<boolean>;
-  /** Now, beside its schedule. */
-  run(id: string): Promise<RoutineRun | undefined>;
-  runs(id: string, query?: { readonly limit?: number; readonly before?: string }): Promise<Page<RoutineRun>>;
-  /** What a schedule comes to. */
-  preview(schedule: string, tz?: string): RoutinePreview;
-  /**
-   * A channel takes answers of routines under this name. `owe` is called in the transaction that submits the run's job: it writes
-   * down that the answer is owed, and the channel sends it when the job has completed. Call what it answers to stop.
-   */
-  deliverBy(
-    name: string,
-    owe: (tx: Transaction, run: { readonly job: string; readonly user: string }) => void | Promise<void>,
-  ): () => void;
-}

@@ -1,9 +1,9 @@
 /** What other nodes left behind when they died is closed or run again, within seconds, by the first node that notices. */
 
-import { oneAtATime } from "../../kernel/one-at-a-time.ts";
+import { oneAtATime } from "../../kernel/kit.ts";
 import { type Log, reason, type Store, type TurnRecord } from "../../kernel/plugin.ts";
-import type { RunningJobs } from "../jobs/queue/jobs.ts";
 import type { RunningAgent } from "./agent.ts";
+import type { Extensions } from "./extensions.ts";
 import type { Ledger } from "./threads/ledger.ts";
 
 // Also where nobody was told of a death: a node may have died before this one started.
@@ -12,7 +12,7 @@ const LOOK_MILLIS = 5000;
 export interface DeathParts {
   readonly ledger: Pick<Ledger, "takeOver">;
   readonly agent: Pick<RunningAgent, "isOurs" | "closed" | "abandon">;
-  readonly jobs: Pick<RunningJobs, "takeOver">;
+  readonly extensions: Pick<Extensions, "all">;
   readTurn(user: string, turn: string): Promise<TurnRecord | undefined>;
   readonly log: Log;
 }
@@ -33,12 +33,12 @@ export async function closeOrphans({
 
 /** Answers how to stop. */
 export function followDeaths({ node }: Pick<Store, "node">, parts: DeathParts): () => Promise<void> {
-  const { agent, jobs, log } = parts;
+  const { agent, extensions, log } = parts;
   const takeOver = oneAtATime(async () => {
     try {
       const turns = await closeOrphans(parts);
       if (turns > 0) log.warn({ turns }, "closed the turns of a node that is gone");
-      await jobs.takeOver();
+      for (const extension of extensions.all()) await extension.takeOver?.();
     } catch (error) {
       log.warn(`what other nodes left could not be taken over, retrying: ${reason(error)}`);
     }

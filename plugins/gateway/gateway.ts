@@ -58,7 +58,8 @@ export async function openGateway({
   announce,
   tell,
 }: StartContext<GatewayConfig, Needed, Wanted>): Promise<{ web: Web }> {
-  const { kernel, agent, threads, jobs, memory, approvals, chatLimit, tools } = use;
+  const { kernel, agent, threads, jobs, memory, approvals, tools } = use;
+  const { chatLimit } = agent;
   const { metrics } = use.telemetry ?? SILENT;
   const server = await buildServer({ config, home, log, store: use.store, kernel, metrics });
   const { app } = server;
@@ -102,9 +103,9 @@ export async function openGateway({
     ...receiptRoutes(use.toolAdmin),
     ...settingRoutes({ settings: use.settings, modelCheck: use.modelCheck, testLimit }),
     ...logRoutes(kernel, use.store.node),
-    ...usageRoutes(use.usage, use.toolAdmin),
+    ...usageRoutes(threads, use.toolAdmin),
     ...webhookRoutes({ ...use, accounts: server.accounts, integrations: use.integrations }),
-    ...accountRoutes({ accounts: server.accounts, agent, externalTools: use.externalTools, onRevoked }),
+    ...accountRoutes({ accounts: server.accounts, agent, toolCalls: use.toolCalls, onRevoked }),
     documentRoute(describe),
   ];
   described.push(...routes);

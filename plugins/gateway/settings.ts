@@ -13,11 +13,8 @@ export const NEEDS = [
   "jobs",
   "routines",
   "memory",
-  "usage",
   "approvals",
-  "destinations",
   "identities",
-  "chatLimit",
   "settings",
 ] as const;
 export const WANTS = [
@@ -25,7 +22,8 @@ export const WANTS = [
   "toolAdmin",
   "mcpServers",
   "integrations",
-  "externalTools",
+  "toolCalls",
+  "destinations",
   "modelCheck",
   "telemetry",
   "storeHealth",

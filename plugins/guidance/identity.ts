@@ -1,36 +1,31 @@
 /** Who the agent is and whom it serves: files of the operator, and documents of the user in memory. */
+import type { Services } from "../../kernel/plugin.ts";
 
-import { IDENTITY_FILES, type OperatorFiles } from "../home/files.ts";
-import type { Documents } from "../memory/documents.ts";
-
-/** Paths whose text goes into the prompt: only the person may write them, never a model that read something odd. */
-export const IDENTITY_PATHS: ReadonlySet<string> = new Set(IDENTITY_FILES.map(({ name }) => name));
-
-const LONGEST = 16_000;
+const MAX_LENGTH = 16_000;
 
 /** The section of the prompt; empty where nobody wrote any. */
 export async function identityPrompt(
-  files: Pick<OperatorFiles, "read">,
-  memory: Pick<Documents, "readTexts">,
+  files: Pick<Services["homeFiles"], "identity" | "read">,
+  memory: Pick<Services["memory"], "read"> | undefined,
   user: string,
 ): Promise<string> {
-  const sections: string[] = [];
-  const [owned, shared] = await Promise.all([
-    memory.readTexts(user, [...IDENTITY_PATHS]),
-    Promise.all(IDENTITY_FILES.map(({ name }) => files.read(name, LONGEST * 4))),
-  ]);
-  for (const [at, { name, about }] of IDENTITY_FILES.entries()) {
-    const own = owned.get(name) ?? "";
-    for (const [text, whose] of [
-      [shared[at] ?? "", "from the operator"],
-      [own, "from this user's memory"],
-    ] as const) {
-      if (text.trim() !== "") sections.push(`## ${name} (${about}, ${whose})\n${cap(text.trim())}`);
-    }
-  }
-  return sections.join("\n\n");
+  const sections = await Promise.all(
+    files.identity.map(async ({ name, about }) => {
+      const [shared = "", own] = await Promise.all([
+        files.read(name, MAX_LENGTH * 4),
+        memory?.read(user, name),
+      ]);
+      return [
+        { text: shared, whose: "from the operator" },
+        { text: own?.text ?? "", whose: "from this user's memory" },
+      ].flatMap(({ text, whose }) =>
+        text.trim() === "" ? [] : [`## ${name} (${about}, ${whose})\n${cap(text.trim())}`],
+      );
+    }),
+  );
+  return sections.flat().join("\n\n");
 }
 
 function cap(text: string): string {
-  return text.length <= LONGEST ? text : `${text.slice(0, LONGEST)}\n[… truncated …]`.toWellFormed();
+  return text.length <= MAX_LENGTH ? text : `${text.slice(0, MAX_LENGTH)}\n[… truncated …]`.toWellFormed();
 }

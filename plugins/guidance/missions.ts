@@ -4,8 +4,7 @@
  */
 import { randomUUID } from "node:crypto";
 import { type Declared, Time, Type, toWire } from "../../kernel/kit.ts";
-import type { JsonSchema, Queries, Store, ToolOutcome } from "../../kernel/plugin.ts";
-import type { OwnTool } from "../../kernel/vocabulary/tools/own-tool.ts";
+import type { JsonSchema, OwnTool, Queries, Store, ToolOutcome, Transaction } from "../../kernel/plugin.ts";
 
 const Mission = Type.Object({
   id: Type.String(),
@@ -26,6 +25,8 @@ export interface Missions {
   create(user: string, goal: string, requiredTools?: readonly string[]): Promise<Mission | undefined>;
   list(user: string, status?: Mission["status"]): Promise<readonly Mission[]>;
   complete(user: string, id: string): Promise<Mission | undefined>;
+  /** Gives all missions of one user to another. */
+  give(tx: Transaction, from: string, to: string): Promise<void>;
   /** The section of the prompt, empty where nothing is open, and the tools that open missions require. */
   inForce(user: string): Promise<{ readonly prompt: string; readonly requiredTools: readonly string[] }>;
 }
@@ -138,6 +139,9 @@ export async function createMissions(store: Store): Promise<Missions> {
         id,
       );
       return row && toMission(row);
+    },
+    async give(tx: Transaction, from: string, to: string) {
+      await tx.run('UPDATE missions SET "user" = ? WHERE "user" = ?', to, from);
     },
     // Asked anew each turn: a command beside the service, or another node, may have changed them.
     async inForce(user: string) {

@@ -2,12 +2,12 @@
 import type { Command } from "commander";
 import { say, sayJson } from "../../kernel/kit.ts";
 import { type CommandContext, Fault } from "../../kernel/plugin.ts";
-import { createSkills } from "../guidance/skills.ts";
-import { parsePrices } from "../models/spending/prices.ts";
 import { isOperatorFile, PRICES_FILE } from "./files.ts";
 import { openFolderFiles } from "./folder.ts";
 import { compare, type Difference, type Gathered, gather, writeToHome } from "./local-copy.ts";
+import { parsePrices } from "./prices.ts";
 import { FILE_TABLES, openRowFiles, type RowFiles } from "./rows.ts";
+import { createSkills } from "./skills.ts";
 
 interface CopyOptions {
   readonly delete?: boolean;
@@ -85,8 +85,8 @@ async function withShared(context: CommandContext, work: (shared: RowFiles) => P
 /** What one node cannot use would stop or trouble all of them. */
 async function assertUsable(home: string, { files, problems }: Gathered): Promise<void> {
   parsePrices(files.get(PRICES_FILE));
-  const skills = await createSkills(openFolderFiles(home)).list();
-  const all = new Set([...problems, ...skills.problems.map(({ folder, why }) => `skills/${folder}: ${why}`)]);
+  const skills = await createSkills(openFolderFiles(home)).problems();
+  const all = new Set([...problems, ...skills.map(({ folder, why }) => `skills/${folder}: ${why}`)]);
   if (all.size === 0) return;
   throw new Fault("invalid", "bad_files", `Nothing was sent. Fix this first:\n  ${[...all].join("\n  ")}`);
 }

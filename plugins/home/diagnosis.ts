@@ -2,12 +2,12 @@
 
 import { NO_CHANGES } from "../../kernel/kit.ts";
 import { type DiagnoseContext, type Finding, reason } from "../../kernel/plugin.ts";
-import { createSkills } from "../guidance/skills.ts";
-import { parsePrices } from "../models/spending/prices.ts";
 import { MOST_BYTES, type OperatorFiles, PRICES_FILE } from "./files.ts";
 import { openFolderFiles } from "./folder.ts";
 import { compare, gather } from "./local-copy.ts";
+import { parsePrices } from "./prices.ts";
 import { openRowFiles } from "./rows.ts";
+import { createSkills } from "./skills.ts";
 
 const NAME = "agent files";
 
@@ -34,7 +34,7 @@ async function describe(
   all: ReadonlyMap<string, string>,
   where: string,
 ): Promise<Finding> {
-  const { problems } = await createSkills(files).list();
+  const problems = await createSkills(files).problems();
   try {
     parsePrices(await files.read(PRICES_FILE, MOST_BYTES));
   } catch (error) {

@@ -1,9 +1,11 @@
 /** Where the operator's files are, by the store. */
 import type { Log, Store } from "../../kernel/plugin.ts";
-import type { OperatorFiles } from "./files.ts";
+import { IDENTITY_FILES, MOST_BYTES, type OperatorFiles, PRICES_FILE } from "./files.ts";
 import { openFolderFiles } from "./folder.ts";
 import { compare, gather } from "./local-copy.ts";
+import { parsePrices } from "./prices.ts";
 import { FILE_TABLES, openRowFiles } from "./rows.ts";
+import type { HomeFiles } from "./services.ts";
 
 export async function openOperatorFiles(
   store: Store,
@@ -20,4 +22,13 @@ export async function openOperatorFiles(
       `${unused.join(", ")} in ${home} differ from what the nodes share in the database, which is what counts: send them with "postern home push", or get what is shared with "postern home pull"`,
     );
   return { files, close: files.close };
+}
+
+export function homeFilesOf(files: OperatorFiles): HomeFiles {
+  return {
+    identity: IDENTITY_FILES,
+    read: files.read,
+    prices: async () => parsePrices(await files.read(PRICES_FILE, MOST_BYTES)),
+    onChange: files.onChange,
+  };
 }

@@ -1,58 +1,57 @@
 /** Which account each webhook identity is, and what happens to what it has when an operator says so. */
 
-import { isWebhookIdentity } from "../../kernel/kit.ts";
-import { Fault, type Identities, type Identity, type Sql, type Transaction } from "../../kernel/plugin.ts";
+import { isWebhookIdentity, webhookIdentity } from "../../kernel/kit.ts";
+import { Fault, type Identity, type Services, type Sql, type Transaction } from "../../kernel/plugin.ts";
 import { PAIRING_DENIED } from "./queue/completion.ts";
 import type { RunningJobs } from "./queue/jobs.ts";
+import type { Identities } from "./services.ts";
 
 export interface IdentityParts {
   readonly sql: Sql;
   readonly jobs: Pick<RunningJobs, "refuse">;
-  /** Gives all documents of one user to another. */
-  giveMemory(tx: Transaction, from: string, to: string): Promise<void>;
+  readonly threads: Pick<Services["threads"], "users">;
+  /** Gives all that is kept of one user to another. */
+  readonly giveUser: Services["agent"]["giveUser"];
 }
 
-const MOST_LISTED = 500;
-const LONGEST_MESSAGE = 500;
+export interface RunningIdentities extends Identities {
+  /** Identities that were this user speak for themselves again. */
+  forget(user: string): Promise<void>;
+  /** Gives the jobs and conversations of one user to another. */
+  giveJobs(tx: Transaction, from: string, to: string): Promise<void>;
+}
 
-/** Everything of an identity, in an order that reads its ranges from indexes. */
-const OF_IDENTITIES = `"user" >= 'webhook/' AND "user" < 'webhook0'`;
+const MAX_LISTED = 500;
+const MAX_MESSAGE_LENGTH = 500;
 
-export function createIdentities({ sql, jobs, giveMemory }: IdentityParts): Identities {
-  async function give(tx: Transaction, from: string, to: string): Promise<void> {
-    await Promise.all([
-      // Both run one of the same name at this moment: of one conversation only one job runs.
-      tx.run(
-        `UPDATE jobs SET conversation = NULL WHERE "user" = ? AND status = 'running' AND conversation IN (
-           SELECT other.conversation FROM jobs AS other WHERE other."user" = ? AND other.status = 'running')`,
-        from,
-        to,
-      ),
-      tx.run(
-        'UPDATE turns SET "user" = ? WHERE thread IN (SELECT id FROM threads WHERE "user" = ?)',
-        to,
-        from,
-      ),
-      ...["threads", "jobs", "missions"].map((table) =>
-        tx.run(`UPDATE ${table} SET "user" = ? WHERE "user" = ?`, to, from),
-      ),
-      // A conversation that the account has under the same name goes on; the identity's thread is still there to read.
-      tx.run(
-        `UPDATE conversations SET "user" = ? WHERE "user" = ?
-           AND name NOT IN (SELECT name FROM conversations WHERE "user" = ?)`,
-        to,
-        from,
-        to,
-      ),
-      tx.run('DELETE FROM conversations WHERE "user" = ?', from),
-      // Its own answers at gates end here: the account's are the ones that count.
-      tx.run('DELETE FROM approvals WHERE "user" = ?', from),
-      tx.run('DELETE FROM destinations WHERE "user" = ?', from),
-    ]);
-    await giveMemory(tx, from, to);
-  }
-
+export function createIdentities({ sql, jobs, threads, giveUser }: IdentityParts): RunningIdentities {
   return {
+    async forget(user) {
+      await sql.run("DELETE FROM pairings WHERE account = ? OR identity = ?", user, user);
+    },
+
+    async giveJobs(tx, from, to) {
+      await Promise.all([
+        // Both run one of the same name at this moment: of one conversation only one job runs.
+        tx.run(
+          `UPDATE jobs SET conversation = NULL WHERE "user" = ? AND status = 'running' AND conversation IN (
+             SELECT other.conversation FROM jobs AS other WHERE other."user" = ? AND other.status = 'running')`,
+          from,
+          to,
+        ),
+        tx.run('UPDATE jobs SET "user" = ?, held = 0 WHERE "user" = ?', to, from),
+        // A conversation that the account has under the same name goes on; the identity's thread is still there to read.
+        tx.run(
+          `UPDATE conversations SET "user" = ? WHERE "user" = ?
+             AND name NOT IN (SELECT name FROM conversations WHERE "user" = ?)`,
+          to,
+          from,
+          to,
+        ),
+        tx.run('DELETE FROM conversations WHERE "user" = ?', from),
+      ]);
+    },
+
     async account(identity) {
       const row = await sql.get<{ account: string; account_since: string }>(
         "SELECT account, account_since FROM pairings WHERE identity = ?",
@@ -62,28 +61,26 @@ export function createIdentities({ sql, jobs, giveMemory }: IdentityParts): Iden
     },
 
     async list() {
-      const rows = await sql.all<{
-        id: string;
-        account: string | null;
-        paired_at: string | null;
-        held: number;
-      }>(
-        `SELECT known.id, account, paired_at,
-           (SELECT count(*) FROM jobs INDEXED BY jobs_held WHERE "user" = known.id AND status = 'queued' AND held = 1) AS held
-         FROM (SELECT identity AS id FROM pairings
-           UNION SELECT "user" FROM threads WHERE ${OF_IDENTITIES}
-           UNION SELECT "user" FROM jobs INDEXED BY jobs_held WHERE ${OF_IDENTITIES} AND status = 'queued' AND held = 1) AS known
-         LEFT JOIN pairings ON identity = known.id ORDER BY held DESC, known.id LIMIT ?`,
-        MOST_LISTED,
-      );
-      return rows.map(
-        ({ id, account, paired_at, held }): Identity => ({
-          id,
-          held,
-          ...(account !== null && { account }),
-          ...(paired_at !== null && { pairedAt: paired_at }),
-        }),
-      );
+      const [paired, waiting, speaking] = await Promise.all([
+        sql.all<{ id: string; account: string; paired_at: string }>(
+          "SELECT identity AS id, account, paired_at FROM pairings",
+        ),
+        sql.all<{ id: string; held: number }>(
+          `SELECT "user" AS id, count(*) AS held FROM jobs INDEXED BY jobs_held
+           WHERE status = 'queued' AND held = 1 GROUP BY "user"`,
+        ),
+        threads.users(webhookIdentity("")),
+      ]);
+      const accounts = new Map(paired.map((row) => [row.id, row]));
+      const held = new Map(waiting.map((row) => [row.id, Number(row.held)]));
+      const ids = new Set([...accounts.keys(), ...speaking, ...[...held.keys()].filter(isWebhookIdentity)]);
+      return [...ids]
+        .map((id): Identity => {
+          const { account, paired_at: pairedAt } = accounts.get(id) ?? {};
+          return { id, held: held.get(id) ?? 0, ...(account && { account }), ...(pairedAt && { pairedAt }) };
+        })
+        .sort((a, b) => b.held - a.held || (a.id < b.id ? -1 : 1))
+        .slice(0, MAX_LISTED);
     },
 
     async pending() {
@@ -91,14 +88,14 @@ export function createIdentities({ sql, jobs, giveMemory }: IdentityParts): Iden
         `SELECT id, "user", message, created_at FROM jobs WHERE seq IN (
            SELECT min(seq) FROM jobs INDEXED BY jobs_held WHERE status = 'queued' AND held = 1 GROUP BY "user")
          ORDER BY seq LIMIT ?`,
-        MOST_LISTED,
+        MAX_LISTED,
       );
       return rows.map(({ id, user, message, created_at }) => ({
         type: "pairing",
         id,
         identity: user,
         openedAt: created_at,
-        message: message.slice(0, LONGEST_MESSAGE).toWellFormed(),
+        message: message.slice(0, MAX_MESSAGE_LENGTH).toWellFormed(),
       }));
     },
 
@@ -115,8 +112,7 @@ export function createIdentities({ sql, jobs, giveMemory }: IdentityParts): Iden
             account.createdAt,
             new Date().toISOString(),
           ),
-          tx.run('UPDATE jobs SET held = 0 WHERE "user" = ? AND held = 1', identity),
-          give(tx, identity, account.id),
+          giveUser(tx, identity, account.id),
         ]);
       });
     },

@@ -1,18 +1,5 @@
 /** What a server is made of. */
-import type {
-  Agent,
-  Approvals,
-  Caller,
-  Kernel,
-  Limiter,
-  Log,
-  McpOffers,
-  Memory,
-  Skills,
-  Store,
-  Threads,
-  ToolCalls,
-} from "../../kernel/plugin.ts";
+import type { Caller, Kernel, Log, McpOffers, Services, Store } from "../../kernel/plugin.ts";
 
 /** Whose turns and calls they are, in threads and receipts. */
 export const CHANNEL = "mcp";
@@ -26,19 +13,17 @@ export const SERVICES = [
   "skills",
   "approvals",
   "store",
-  "chatLimit",
   "kernel",
 ] as const;
 
 export interface ServerParts {
-  readonly agent: Agent;
-  readonly threads: Threads;
-  readonly toolCalls: ToolCalls;
-  readonly memory: Memory;
-  readonly skills: Skills;
-  readonly approvals: Approvals;
+  readonly agent: Services["agent"];
+  readonly threads: Services["threads"];
+  readonly toolCalls: Services["toolCalls"];
+  readonly memory: Services["memory"];
+  readonly skills: Services["skills"];
+  readonly approvals: Services["approvals"];
   readonly store: Store;
-  readonly chatLimit: Limiter;
   readonly log: Log;
   readonly kernel: Kernel;
   /** What other plugins add. */

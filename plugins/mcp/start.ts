@@ -14,7 +14,6 @@ type Needed =
   | "skills"
   | "approvals"
   | "store"
-  | "chatLimit"
   | "kernel";
 
 export function startChannel({

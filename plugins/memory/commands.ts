@@ -1,4 +1,5 @@
 /** `postern memory list|search|show|history|write|remove`: what the agent keeps for a user, also while the service runs. */
+
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -18,7 +19,8 @@ import {
   toWire,
 } from "../../kernel/kit.ts";
 import type { CommandContext } from "../../kernel/plugin.ts";
-import { Fault, type Memory, reason } from "../../kernel/plugin.ts";
+import { Fault, reason } from "../../kernel/plugin.ts";
+import type { Memory } from "./services.ts";
 
 interface Options {
   readonly user: string;
@@ -148,7 +150,10 @@ export function register(group: Command, context: CommandContext): void {
       withMemory(async (memory) => {
         const before = await memory.read(user, path);
         const write = (text: string) =>
-          memory.write(user, path, text, expect ?? before?.version ?? 0, { kind: "cli" });
+          memory.write(user, path, text, {
+            expected: expect ?? before?.version ?? 0,
+            writer: { kind: "cli" },
+          });
         const isEdited = from.edit === true || (from.file === undefined && process.stdin.isTTY);
         const written = isEdited
           ? await edit(context.editor, path, before?.text ?? "", write)

@@ -11,6 +11,7 @@ import {
 } from "../../kernel/plugin.ts";
 import { distinct } from "../provenance/sources.ts";
 import { cleanPath } from "./path.ts";
+import type { Writing } from "./services.ts";
 import { indexWords, ownerToken } from "./word-index.ts";
 
 export type Document = MemoryFile;
@@ -23,14 +24,6 @@ export interface Excerpt {
   readonly isWhole: boolean;
   readonly updatedAt: string;
   readonly origins?: readonly Origin[];
-}
-
-export interface Writing {
-  /** Only where that is the version there is: 0 where there is none. */
-  readonly expected?: number | undefined;
-  /** Whose words a model has put into it. Absent where the person writes, whose it then is. */
-  readonly origins?: readonly Origin[] | undefined;
-  readonly writer?: MemoryWriter | undefined;
 }
 
 export interface Written {
@@ -72,16 +65,6 @@ export function createDocuments(sql: Sql) {
         cleanPath(path),
       );
       return row && withOrigins(row);
-    },
-
-    /** The texts of those that are there, by path. */
-    async readTexts(user: string, paths: readonly string[]): Promise<ReadonlyMap<string, string>> {
-      const rows = await sql.all<{ path: string; text: string }>(
-        `SELECT path, text FROM memory_documents WHERE "user" = ? AND path IN (${paths.map(() => "?").join()})`,
-        user,
-        ...paths,
-      );
-      return new Map(rows.map(({ path, text }) => [path, text]));
     },
 
     async readVersion(user: string, path: string, version: number): Promise<Document | undefined> {

@@ -1,32 +1,16 @@
 /** The agent's memory: documents of each user, searched by words and by meaning. */
-import {
-  Fault,
-  type Log,
-  type Memory,
-  type MemoryWriter,
-  type Store,
-  type Transaction,
-} from "../../kernel/plugin.ts";
-import type { OwnTool } from "../../kernel/vocabulary/tools/own-tool.ts";
-import { createDocuments, type Document, type Writing } from "./documents.ts";
+
+import { Fault, type Log, type Store, type Transaction } from "../../kernel/plugin.ts";
+import { createDocuments } from "./documents.ts";
 import { createEmbedder, type EmbedderOptions, embedTexts } from "./embedder.ts";
 import { createIndexer } from "./indexer.ts";
 import { search } from "./search/search.ts";
+import type { Memory, Writing } from "./services.ts";
 import { MIGRATIONS } from "./tables.ts";
-import { memoryTools } from "./tools/tools.ts";
 import { giveDocuments } from "./transfer.ts";
 import { createVectors } from "./vectors.ts";
 
-export interface OpenMemory extends Memory {
-  readonly tools: readonly OwnTool[];
-  /** The texts of those that are there, by path. */
-  readTexts(user: string, paths: readonly string[]): Promise<ReadonlyMap<string, string>>;
-  /** Gives all documents of one user to another, below a folder of that name where the other has the path. */
-  giveAll(tx: Transaction, from: string, to: string): Promise<void>;
-  /** Forgets everything of a user. */
-  removeAll(user: string): Promise<void>;
-  /** An earlier text of a document. */
-  readVersion(user: string, path: string, version: number): Promise<Document | undefined>;
+export interface OpenMemory extends Required<Memory> {
   /** True once the embedding model is loaded; false where vectors are off or cannot be had. */
   vectorsReady(): Promise<boolean>;
   /** Resolves when every document has its vectors. */
@@ -53,25 +37,22 @@ export async function createMemory({ store, vectors: isOn, log }: MemoryOptions)
   const indexer = embedder && createIndexer(sql, embedder, vectors, log);
   const meaning = embedder && { embedder, vectors };
 
-  const memory = {
+  return {
     read: documents.read,
-    readTexts: documents.readTexts,
     readVersion: documents.readVersion,
     history: documents.history,
     tree: documents.tree,
-    write: (user: string, path: string, text: string, expected?: number, writer?: MemoryWriter) =>
-      memory.writeFrom(user, path, text, { expected, writer }),
-    async writeFrom(user: string, path: string, text: string, writing: Writing) {
+    async write(user: string, path: string, text: string, writing?: Writing) {
       const written = await sql.transaction((tx) => documents.write(tx, user, path, text, writing));
       if (written.changed) indexer?.wake();
       return { path: written.path, version: written.version };
     },
     remove: documents.remove,
-    async giveAll(tx: Transaction, from: string, to: string) {
+    async giveUser(tx: Transaction, from: string, to: string) {
       await giveDocuments(tx, sql.engine, { from, to, folder: from });
       indexer?.wake();
     },
-    async removeAll(user: string) {
+    async removeUser(user: string) {
       let gone: number;
       do {
         gone = await sql.transaction((tx) => documents.removeSome(tx, user, REMOVED_AT_ONCE));
@@ -91,10 +72,6 @@ export async function createMemory({ store, vectors: isOn, log }: MemoryOptions)
         );
       return embedTexts(embedder, texts, signal);
     },
-  };
-  return {
-    ...memory,
-    tools: memoryTools(memory),
     vectorsReady: async () => (await embedder?.whenReady()) ?? false,
     settled: async () => indexer?.settled(),
     async close() {

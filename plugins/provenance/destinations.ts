@@ -1,12 +1,8 @@
 /** Where calls may go although somebody else named it: for a user, or for everybody. */
-import {
-  type Destinations,
-  Fault,
-  type Gate,
-  type Sql,
-  type TrustedDestination,
-} from "../../kernel/plugin.ts";
+
+import { Fault, type Gate, type Sql, type TrustedDestination } from "../../kernel/plugin.ts";
 import { shownValue } from "./sentences.ts";
+import type { Destinations } from "./services.ts";
 import { scalarsIn } from "./trace.ts";
 
 export interface KnownDestinations extends Destinations {

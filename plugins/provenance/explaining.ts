@@ -1,42 +1,32 @@
 /** Tells of a stored turn where the values of its calls came from. */
 
 import type { ExplainedCall } from "../../kernel/kit.ts";
-import type { Provenance, ToolInfo, Tools, TurnItem } from "../../kernel/plugin.ts";
-import { createTurnGate, type ProvenanceSettings, type TurnGateParts } from "./gate.ts";
+import type { Services, SpokenTurn, ToolInfo, TurnItem } from "../../kernel/plugin.ts";
+import { createTurnGate, type TurnGateParts } from "./gate.ts";
+import type { Provenance } from "./services.ts";
+import type { ProvenanceSettings } from "./settings.ts";
 import type { StoredTraces } from "./stored-trace.ts";
-import { extend, type TracedTurn } from "./trace.ts";
+import { extend } from "./trace.ts";
 
 export interface ExplainingParts extends Omit<TurnGateParts, "settings"> {
   settings(): Promise<ProvenanceSettings>;
   readonly stored: StoredTraces;
-  readonly tools: Pick<Tools, "list"> | undefined;
-  isOwn(tool: string): boolean;
-  /** What the operator's files say to this user. */
-  persons(user: string): Promise<readonly string[]>;
+  readonly threads: Pick<Services["threads"], "checked">;
 }
 
 export function createExplaining(parts: ExplainingParts): Provenance {
-  const { stored, tools, isOwn, persons } = parts;
+  const { stored, threads } = parts;
   return {
     async explain(id) {
-      const found = await stored.find(id);
-      if (found === undefined) return undefined;
-      const { past, present, user } = found;
-      const [listed = [], settings] = await Promise.all([tools?.list(), parts.settings()]);
-      const installed = new Map(listed.map((tool) => [tool.name, tool]));
-      const calls = present.items.map(async (item, at): Promise<readonly ExplainedCall[]> => {
+      const turn = await threads.checked(id);
+      if (turn === undefined) return undefined;
+      const [past, settings] = await Promise.all([stored.read(turn), parts.settings()]);
+      const { items, isOwn, installed, thread, user, createdAt } = turn;
+      const calls = items.map(async (item, at): Promise<readonly ExplainedCall[]> => {
         if (item.type !== "tool_call") return [];
         const { call, external } = item;
-        const before = { ...present, items: present.items.slice(0, at) };
-        const gate = createTurnGate(
-          { ...parts, settings },
-          {
-            user,
-            installed,
-            trace: async () => extend(past, [before], isOwn),
-            persons: () => persons(user),
-          },
-        );
+        const before = { ...turn, items: items.slice(0, at) };
+        const gate = createTurnGate({ ...parts, settings }, turn, async () => extend(past, [before], isOwn));
         const isGated = !external && !isOwn(call.name);
         const tool = installed.get(call.name) ?? unknown(call.name);
         return [
@@ -44,19 +34,18 @@ export function createExplaining(parts: ExplainingParts): Provenance {
             id: call.id,
             tool: call.name,
             ran: external ? "callers" : isGated ? "gated" : "own",
-            outcome: outcomeOf(call.id, present),
+            outcome: outcomeOf(call.id, turn),
             values: await gate.explain(call, tool),
             doubts: isGated ? [...(await gate.rule(call, tool)).doubts] : [],
           },
         ];
       });
-      const { turn, thread, createdAt } = found;
-      return { turn, thread, user, createdAt, calls: (await Promise.all(calls)).flat() };
+      return { turn: turn.id, thread, user, createdAt, calls: (await Promise.all(calls)).flat() };
     },
   };
 }
 
-function outcomeOf(call: string, { items, gate }: TracedTurn): string {
+function outcomeOf(call: string, { items, gate }: SpokenTurn): string {
   const result = items.find(
     (item): item is Extract<TurnItem, { type: "tool_result" }> =>
       item.type === "tool_result" && item.call === call,

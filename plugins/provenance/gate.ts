@@ -1,15 +1,24 @@
 /** The provenance gate of a turn: which values of a call are neither the person's nor anything they pointed to. */
 
 import type { Doubt, ExplainedValue } from "../../kernel/kit.ts";
-import { redact } from "../../kernel/mask/redact.ts";
-import type { Env, Mask, Origin, ToolCall, ToolInfo, ToolReceipt } from "../../kernel/plugin.ts";
+import { redact } from "../../kernel/kit.ts";
+import type { CallRuling, CheckedTurn, Mask, ToolCall, ToolInfo, TurnCheck } from "../../kernel/plugin.ts";
 import { foldedWords } from "../memory/terms.ts";
 import { repeatsName } from "./called/repeated-names.ts";
 import type { KnownDestinations } from "./destinations.ts";
 import { flowOf } from "./flow.ts";
 import { type Called, type Heard, type Doubt as Judged, judge } from "./ruling.ts";
 import { hear, type Said } from "./said.ts";
-import { bound, describe, describeFlow, type Found, shortOrigin, withoutValue } from "./sentences.ts";
+import {
+  bound,
+  describe,
+  describeFlow,
+  type Found,
+  refusalOf,
+  shortOrigin,
+  withoutValue,
+} from "./sentences.ts";
+import type { ProvenanceSettings } from "./settings.ts";
 import {
   distinct,
   isOutside,
@@ -21,76 +30,28 @@ import {
 } from "./sources.ts";
 import type { Trace } from "./trace.ts";
 
-export type ProvenanceMode = "ask" | "deny" | "off";
-
-export interface ProvenanceSettings {
-  readonly mode: ProvenanceMode;
-  /** Names of tools and, after "mcp:", of servers whose words count like the person's. */
-  readonly trusted: ReadonlySet<string>;
-}
-
-export function readProvenance(env: Env): ProvenanceSettings {
-  return {
-    mode: env.oneOf(
-      "PROVENANCE",
-      ["ask", "deny", "off"],
-      "ask",
-      "What happens to a tool call with values that somebody other than the user supplied",
-    ),
-    trusted: new Set(
-      env.list(
-        "TRUSTED_SOURCES",
-        "Tools, and MCP servers as mcp:<name>, whose output counts like the user's own words",
-      ),
-    ),
-  };
-}
-
-type Ruling = NonNullable<ToolReceipt["ruling"]>;
-
-export interface Ruled {
-  /** Why the call is to be asked about; none where it may run. */
-  readonly doubts: readonly Doubt[];
-  /** For the receipt, should it run. */
-  ruling(isApproved: boolean): Ruling;
-}
-
-export interface TurnGate {
-  rule(call: ToolCall, tool: ToolInfo): Promise<Ruled>;
+export interface TurnGate extends Required<TurnCheck> {
   /** Where each of its values came from. */
   explain(call: ToolCall, tool: ToolInfo): Promise<ExplainedValue[]>;
-  /** Whose words a text may be made of, where it is not the person's own. */
-  originsOf(text: string, name?: string): Promise<readonly Origin[]>;
 }
 
 export interface TurnGateParts {
   readonly settings: ProvenanceSettings;
   readonly destinations: Pick<KnownDestinations, "covers">;
-  readonly followed: ReadonlySet<string>;
   readonly mask: Mask;
 }
 
-/** What is asked of a turn that does not run yet, or of a call that nothing was read before. */
-export const CLEAR: Ruled = { doubts: [], ruling: () => ({ verdict: "clear", doubts: [] }) };
-const OFF: Ruled = { doubts: [], ruling: () => ({ verdict: "off", doubts: [] }) };
+/** Nothing was read before the call, or all of its values are the person's. */
+const CLEAR: CallRuling = { doubts: [], ruling: () => ({ verdict: "clear", doubts: [] }) };
+const OFF: CallRuling = { doubts: [], ruling: () => ({ verdict: "off", doubts: [] }) };
 
+/** `trace`: the conversation up to now. */
 export function createTurnGate(
-  { settings, destinations, followed, mask }: TurnGateParts,
-  {
-    user,
-    installed,
-    trace,
-    persons,
-  }: {
-    readonly user: string;
-    readonly installed: ReadonlyMap<string, ToolInfo>;
-    /** The conversation up to now. */
-    trace(): Promise<Trace>;
-    /** Files of the operator: theirs, but no requests. */
-    persons(): Promise<readonly string[]>;
-  },
+  { settings, destinations, mask }: TurnGateParts,
+  { user, installed, persons, isFollowed, show }: CheckedTurn,
+  trace: () => Promise<Trace>,
 ): TurnGate {
-  const whose: Whose = { installed, trusted: settings.trusted, followed };
+  const whose: Whose = { installed, trusted: settings.trusted, isFollowed, show };
   const hearOnce = createHearing();
   // Calls of one answer are judged before any of them has run: the second is still the second.
   const made: Heard[] = [];
@@ -141,8 +102,11 @@ export function createTurnGate(
         ? await destinations.covers(user, call.name)
         : () => false;
       const open = found.filter(({ rule, value }) => rule !== "destination" || !isKnown(value));
+      const doubts = bound(open.map(describe), call.name).map((doubt) => hide(doubt, mask));
+      const isRefused = settings.mode === "deny" && doubts.length > 0;
       return {
-        doubts: bound(open.map(describe), call.name).map((doubt) => hide(doubt, mask)),
+        doubts,
+        refusal: isRefused ? { code: "provenance_denied", message: refusalOf(doubts) } : undefined,
         ruling: (isApproved) => ({
           verdict: isApproved && open.length > 0 ? "approved" : "trusted",
           doubts: bound(found.map(withoutValue), call.name),

@@ -1,11 +1,10 @@
 /** What a person is told about a call that is held: one sentence for each value, with who said it. The one home of these words. */
-import { type Doubt, type ExplainedValue, type Origin, visibleLine } from "../../kernel/kit.ts";
+import { type Doubt, type ExplainedValue, MAX_DOUBTS, type Origin, visibleLine } from "../../kernel/kit.ts";
 import { wordsOfName } from "../models/builtin/words.ts";
 import { isAddress } from "./called/roles.ts";
 import type { Rule } from "./ruling.ts";
 import type { Source } from "./sources.ts";
 
-export const MOST_DOUBTS = 20;
 const LONGEST_VALUE = 80;
 const LONGEST_EXCERPT = 200;
 const LONGEST_NAME = 120;
@@ -76,18 +75,13 @@ export function withoutValue(found: Found): Doubt {
   };
 }
 
-/** The same of what a person was shown. */
-export function withoutShown({ excerpt: _, value, sentence, ...doubt }: Doubt): Doubt {
-  return { ...doubt, value: "", sentence: value === "" ? sentence : sentence.replaceAll(value, "…") };
-}
-
 /** Nobody reads a hundred: the last one says how many there are. */
 export function bound(doubts: readonly Doubt[], tool: string): readonly Doubt[] {
-  const more = doubts.slice(MOST_DOUBTS - 1);
+  const more = doubts.slice(MAX_DOUBTS - 1);
   const [first] = more;
   if (first === undefined || more.length === 1) return doubts;
   const sentence = `${tool}: ${more.length} more values are not from you`;
-  return [...doubts.slice(0, MOST_DOUBTS - 1), { rule: first.rule, param: "", value: "", sentence }];
+  return [...doubts.slice(0, MAX_DOUBTS - 1), { rule: first.rule, param: "", value: "", sentence }];
 }
 
 /** For the model, where nobody is asked. */

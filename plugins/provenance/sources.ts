@@ -1,6 +1,5 @@
 /** Who said what in a conversation, as far as it matters for one call: whose tool it was, and whether the operator trusts it. */
-import type { Origin, ToolInfo } from "../../kernel/plugin.ts";
-import { showTool } from "../agent/safety/foreign.ts";
+import type { CheckedTurn, Origin, ToolInfo } from "../../kernel/plugin.ts";
 import type { Heard } from "./ruling.ts";
 import { type Entry, scalarsIn, type Trace } from "./trace.ts";
 
@@ -15,8 +14,10 @@ export interface Whose {
   readonly installed: ReadonlyMap<string, ToolInfo>;
   /** Names of tools and, after "mcp:", of servers. */
   readonly trusted: ReadonlySet<string>;
-  /** Own tools whose output is meant to be followed. */
-  readonly followed: ReadonlySet<string>;
+  /** Whether it is an own tool whose output is meant to be followed. */
+  isFollowed(tool: string): boolean;
+  /** A tool as the model reads it. */
+  show: CheckedTurn["show"];
 }
 
 export interface Sources {
@@ -33,7 +34,7 @@ export function sourcesOf(trace: Trace, whose: Whose): Sources {
     const { text, asked, tool } = entry;
     const origin = originOf(entry, whose);
     if (origin === undefined) {
-      if (tool !== undefined && whose.followed.has(tool.name)) known.push(text);
+      if (tool !== undefined && whose.isFollowed(tool.name)) known.push(text);
     } else if (isTrusted(origin, whose)) known.push(text);
     else {
       // A function of the caller may bear any name.
@@ -96,12 +97,12 @@ function knownDescriptions(whose: Whose): readonly Source[] {
 }
 
 /** What strangers' servers say of their tools, which a model reads in every turn. */
-function descriptionsOf({ installed, trusted }: Whose): readonly Source[] {
+function descriptionsOf({ installed, trusted, show }: Whose): readonly Source[] {
   const servers = new Map<string, string[]>();
   for (const tool of installed.values()) {
     const { server } = tool;
     if (!server || trusted.has(`mcp:${server.name}`)) continue;
-    const { name, description, schema } = showTool(tool);
+    const { name, description, schema } = show(tool);
     const words = `${name}\n${description}\n${JSON.stringify(schema)}`;
     servers.set(server.name, [...(servers.get(server.name) ?? []), words]);
   }

@@ -2,23 +2,19 @@
  * Whose words a conversation is made of, from all that is stored of it and what the running turn adds. What a model is
  * shown does not matter: a summary says in other words what these items said.
  */
-import type { Gate, Origin, Outside, ToolCall, TurnInput, TurnItem } from "../../kernel/plugin.ts";
-import { capText } from "../../kernel/text/wrap.ts";
+
+import { capText } from "../../kernel/kit.ts";
+import type {
+  Gate,
+  Origin,
+  Outside,
+  SpokenTurn,
+  ToolCall,
+  TurnInput,
+  TurnItem,
+} from "../../kernel/plugin.ts";
 import type { Scalar } from "./answers/records.ts";
 import { isUsualName } from "./called/roles.ts";
-
-/** A turn, as far as it tells who said what. */
-export interface TracedTurn {
-  readonly input: TurnInput;
-  readonly instructions?: string | undefined;
-  readonly context?: Readonly<Record<string, unknown>> | undefined;
-  readonly outside?: Outside | undefined;
-  readonly items: readonly TurnItem[];
-  /** What it ended with waiting for. */
-  readonly gate?: Gate | undefined;
-  /** Text files that came with it, by the ids of the attachments. */
-  readonly files: ReadonlyMap<string, string>;
-}
 
 /** Somebody else's words. */
 export interface Entry {
@@ -60,20 +56,20 @@ const OURS = new Set(
 );
 
 /** The conversation with these turns after it. `isOwn`: whether a tool is the agent's own. */
-export function extend(before: Trace, turns: readonly TracedTurn[], isOwn: (tool: string) => boolean): Trace {
+export function extend(before: Trace, turns: readonly SpokenTurn[], isOwn: (tool: string) => boolean): Trace {
   const said = [...before.said];
   const known = [...before.known];
   const entries = [...before.entries];
   const open = new Map(before.open);
   const gates = new Map(before.gates);
 
-  const addFiles = ({ files }: TracedTurn, item: TurnItem): void => {
+  const addFiles = ({ files }: SpokenTurn, item: TurnItem): void => {
     const attachments = "attachments" in item ? (item.attachments ?? []) : [];
     for (const { id, kind, name = kind } of attachments)
       entries.push({ origin: { kind: "file", name }, text: files.get(id) ?? "", asked: undefined });
   };
 
-  const addMessage = (item: Extract<TurnItem, { type: "message" }>, spans: Spans, turn: TracedTurn): void => {
+  const addMessage = (item: Extract<TurnItem, { type: "message" }>, spans: Spans, turn: SpokenTurn): void => {
     if (item.role === "assistant") {
       // What a model said elsewhere may be made of anything that it read there.
       if (isBrought(turn))
@@ -93,7 +89,7 @@ export function extend(before: Trace, turns: readonly TracedTurn[], isOwn: (tool
     addFiles(turn, item);
   };
 
-  const addResult = (item: Extract<TurnItem, { type: "tool_result" }>, turn: TracedTurn): void => {
+  const addResult = (item: Extract<TurnItem, { type: "tool_result" }>, turn: SpokenTurn): void => {
     const [first, ...rest] = open.get(item.call) ?? [];
     open.set(item.call, rest);
     const { outcome } = item;
@@ -143,7 +139,7 @@ export function extend(before: Trace, turns: readonly TracedTurn[], isOwn: (tool
 const HISTORY: Origin = { kind: "caller", name: "history" };
 
 /** The items that a caller brings along are kept as a turn that nobody said anything in. */
-function isBrought({ input }: TracedTurn): boolean {
+function isBrought({ input }: SpokenTurn): boolean {
   return input.type === "message" && input.text === "" && !input.attachments?.length;
 }
 

@@ -2,7 +2,7 @@
 import type { Context } from "koa";
 import type { TSchema } from "typebox";
 import { applyLimit, type Declared, Type } from "../../kernel/kit.ts";
-import type { Agent, ExternalTools, Limiter, Log, Threads, Web } from "../../kernel/plugin.ts";
+import type { Limiter, Log, Services, Web } from "../../kernel/plugin.ts";
 import { Fault } from "../../kernel/plugin.ts";
 import type { Answers } from "./answer/answer.ts";
 import { parseResponseId } from "./answer/id.ts";
@@ -57,12 +57,12 @@ const checkRetrieval = compile(RetrievalQuery);
 
 export interface RouteParts {
   readonly web: Web;
-  readonly agent: Agent;
-  readonly threads: Threads;
+  readonly agent: Services["agent"];
+  readonly threads: Services["threads"];
   readonly requests: Requests;
   readonly chatLimit: Limiter;
   /** Absent in a composition that cannot pause a turn for the caller's own tools. */
-  readonly externalTools: ExternalTools | undefined;
+  readonly externalTools: Services["toolCalls"] | undefined;
   readonly intake: Intake;
   /** Goes on with the conversation that a body names. */
   goingOn(user: string, body: unknown): Promise<GoingOn>;
@@ -220,7 +220,7 @@ export function mountRoutes(parts: RouteParts): void {
 const MISSING = { 404: "There is no such response" };
 
 /** False where people went on with the conversation on another channel. */
-async function isOursAlone(threads: Threads, user: string, thread: string): Promise<boolean> {
+async function isOursAlone(threads: Services["threads"], user: string, thread: string): Promise<boolean> {
   for (let before: string | undefined; ; ) {
     const { items, next } = await threads.turns(user, thread, before === undefined ? {} : { before });
     if (items.some(({ channel }) => channel !== CHANNEL)) return false;
@@ -231,7 +231,7 @@ async function isOursAlone(threads: Threads, user: string, thread: string): Prom
 
 async function refuseReserved(
   tools: readonly WireTool[] | undefined,
-  externalTools: ExternalTools | undefined,
+  externalTools: Services["toolCalls"] | undefined,
 ): Promise<void> {
   if (!tools?.length || externalTools === undefined) return;
   for (const [index, { name }] of tools.entries()) {

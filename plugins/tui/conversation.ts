@@ -1,11 +1,9 @@
 /** The open thread: sends turns, follows turns from every channel and holds what the history pane shows. */
 import { isDeepStrictEqual } from "node:util";
 import {
-  type Agent,
-  type Attachments,
   type ModelName,
   reason,
-  type Threads,
+  type Services,
   type TurnEvent,
   type TurnRecord,
   type Upload,
@@ -21,9 +19,9 @@ import { createSending } from "./sending.ts";
 import { createTranscript, filesIn } from "./transcript.ts";
 
 export interface ConversationParts {
-  readonly agent: Agent;
-  readonly threads: Threads;
-  readonly attachments: Attachments;
+  readonly agent: Services["agent"];
+  readonly threads: Services["threads"];
+  readonly attachments: Services["attachments"];
   readonly user: string;
 }
 

@@ -1,12 +1,12 @@
 /** Which thread the terminal opens first, where the command line asks for one. */
-import { Fault, type Resume, type Threads } from "../../kernel/plugin.ts";
+import { Fault, type Resume, type Services } from "../../kernel/plugin.ts";
 
 const PAGE = 200;
 /** Shorter beginnings fit too many. */
 const SHORTEST = 4;
 
 export async function findResumed(
-  threads: Threads,
+  threads: Services["threads"],
   user: string,
   resume: Resume | undefined,
 ): Promise<string | undefined> {

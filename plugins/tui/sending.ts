@@ -1,6 +1,6 @@
 /** Sends turns from here, one after the other, and knows them again when something is heard of them. */
 import { randomUUID } from "node:crypto";
-import type { Agent, Attachments, ModelName, Turn, TurnInput } from "../../kernel/plugin.ts";
+import type { ModelName, Services, Turn, TurnInput } from "../../kernel/plugin.ts";
 
 /** A turn that nothing has been heard of yet. */
 interface Sent {
@@ -17,8 +17,8 @@ export type Beside = Pick<Turn, "after" | "outside"> & {
 };
 
 export interface SendingParts {
-  readonly agent: Agent;
-  readonly attachments: Attachments;
+  readonly agent: Services["agent"];
+  readonly attachments: Services["attachments"];
   readonly user: string;
   /** The open thread. */
   thread(): string | undefined;

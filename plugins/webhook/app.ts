@@ -14,7 +14,7 @@ import {
   webhookIdentity,
   withTraceparent,
 } from "../../kernel/kit.ts";
-import { Fault, type Job, type Jobs, type Limiter, type Log, type NewJob } from "../../kernel/plugin.ts";
+import { Fault, type Job, type Limiter, type Log, type NewJob, type Services } from "../../kernel/plugin.ts";
 import { answerErrors, LARGEST_BODY, tooLarge } from "./errors.ts";
 import type { Header, Senders } from "./integrations/senders.ts";
 import type { Proof } from "./proof.ts";
@@ -22,7 +22,7 @@ import { parseEvent, parseMessage, parseNamedMessage } from "./submission.ts";
 import type { UserLookup } from "./user-lookup.ts";
 
 export interface AppOptions {
-  readonly jobs: Pick<Jobs, "find" | "wait">;
+  readonly jobs: Pick<Services["jobs"], "find" | "wait">;
   readonly userOf: UserLookup;
   /** Resolves when the job is on disk. `userId`: whom the sender named. */
   submit(job: NewJob, userId: string): Promise<Job>;

@@ -1,5 +1,5 @@
 /** Whose a message is: an account, or an identity of the webhook's own. */
-import { type Accounts, Fault, type Identities, type NewJob } from "../../kernel/plugin.ts";
+import { type Accounts, Fault, type NewJob, type Services } from "../../kernel/plugin.ts";
 import type { Sender } from "./integrations/integrations.ts";
 
 type Owner = Pick<NewJob, "user" | "waitsForPairing">;
@@ -12,7 +12,7 @@ export interface UserLookup {
 }
 
 export interface UserLookupParts {
-  readonly identities: Identities;
+  readonly identities: Services["identities"];
   readonly accounts: Accounts;
   /** Whether an identity that is not paired has to wait. */
   readonly isRequired: boolean;

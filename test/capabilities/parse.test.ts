@@ -10,12 +10,12 @@ import host from "../../host/plugin.ts";
 import type { AnyPlugin } from "../../kernel/plugin.ts";
 import { Settings } from "../../kernel/settings/env.ts";
 import store from "../../kernel/store/store.ts";
-import agent from "../../plugins/agent/plugin.ts";
 import gateway from "../../plugins/gateway/plugin.ts";
 import responses from "../../plugins/responses/plugin.ts";
 import telemetry from "../../plugins/telemetry/plugin.ts";
 import tui from "../../plugins/tui/plugin.ts";
 import webhook from "../../plugins/webhook/plugin.ts";
+import { agentPlugins } from "../support/services/agent-plugins.ts";
 
 const full = {
   $schema: "./schema.json",
@@ -260,7 +260,7 @@ test("a tool cannot be given any setting of ours", () => {
   for (const plugin of [
     store,
     host,
-    agent,
+    ...agentPlugins,
     telemetry,
     tui,
     gateway,

@@ -1,13 +1,7 @@
 /** What the loop asks of a model, whoever makes it. */
-import type {
-  Attachment,
-  Format,
-  Generation,
-  JsonSchema,
-  ModelName,
-  ToolCall,
-  ToolChoice,
-} from "../../plugin.ts";
+import type { Attachment, ToolCall } from "../tools/call.ts";
+import type { Format, JsonSchema, ToolChoice } from "../turn.ts";
+import type { Generation, ModelName } from "./model.ts";
 
 export type InputKind = "image" | "file" | "audio";
 
@@ -27,18 +21,6 @@ export interface Model {
    * writes a call that is not whole yet. Throws a `Fault` of kind `turn` when the provider fails.
    */
   stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<readonly ModelPart[]>;
-}
-
-/** One answer of a server, its errors as they came. */
-export type Speak = (request: ModelRequest, signal: AbortSignal) => AsyncIterable<readonly ModelPart[]>;
-
-export type ProviderName = "openai" | "anthropic" | "ollama" | "openai-compatible";
-
-export interface Endpoint {
-  /** The model's name there. */
-  readonly name: string;
-  readonly baseUrl: string;
-  readonly key: string | undefined;
 }
 
 export interface ModelRequest {

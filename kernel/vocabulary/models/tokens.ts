@@ -1,10 +1,10 @@
 /** Tokens of what a model is sent, without asking the model. */
 
 import { StringDecoder } from "node:string_decoder";
-import { isText } from "../../../plugins/models/providers/request.ts";
-import { estimateText } from "../../kit.ts";
-import type { Attachment } from "../../plugin.ts";
+import type { Attachment } from "../tools/call.ts";
+import { readsAsText } from "../wire/file-type.ts";
 import type { ModelAttachment, ModelMessage, ModelTool, RenderedMessage } from "./language-model.ts";
+import { estimateText } from "./usage.ts";
 
 const BYTES_PER_TOKEN = 4;
 const TOKENS_OF_IMAGE = 1000;
@@ -12,8 +12,6 @@ const TOKENS_OF_IMAGE = 1000;
 const BYTES_PER_TOKEN_OF = { file: 50, audio: 200 };
 // What a message costs besides its text.
 const FRAME = 4;
-
-export { estimateText };
 
 /** The beginning of a text that has at most so many tokens. */
 export function clipTokens(text: string, most: number): string {
@@ -46,7 +44,7 @@ function estimateAttachment(attachment: ModelAttachment | Attachment): number {
   const { kind } = attachment;
   // Providers scale an image down, so it costs much the same at any size.
   if (kind === "image") return TOKENS_OF_IMAGE;
-  const bytes = isText(attachment) ? BYTES_PER_TOKEN : BYTES_PER_TOKEN_OF[kind];
+  const bytes = readsAsText(attachment) ? BYTES_PER_TOKEN : BYTES_PER_TOKEN_OF[kind];
   return Math.ceil(("data" in attachment ? attachment.data.byteLength : sizeOf(attachment)) / bytes);
 }
 

@@ -1,4 +1,5 @@
 /** What bytes are, by looking at them: what somebody says they are may be wrong, or a trick. And what files are called. */
+import type { Attachment } from "../tools/call.ts";
 
 const SIGNATURES: readonly (readonly [mime: string, bytes: string, at?: number])[] = [
   ["image/png", "\x89PNG\r\n\x1a\n"],
@@ -70,6 +71,11 @@ const TEXTS: ReadonlySet<string> = new Set([
 ]);
 
 /** Whether files of this type are texts, which every model can be shown. */
+/** Every model is given a file that is text, or whose text was read, as text. */
+export function readsAsText({ kind, mime, text }: Pick<Attachment, "kind" | "mime" | "text">): boolean {
+  return kind === "file" && (text !== undefined || isTextual(mime));
+}
+
 export function isTextual(mime: string): boolean {
   const [bare = ""] = mime.split(";", 1);
   return bare.startsWith("text/") || TEXTS.has(bare) || bare.endsWith("+json") || bare.endsWith("+xml");

@@ -1,4 +1,5 @@
 /** `postern thread list|search|show|export|rename|remove`: conversations from the command line, also while the service runs. */
+
 import { open, rename, rm } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { type Command, InvalidArgumentError } from "commander";
@@ -19,10 +20,10 @@ import {
   Fault,
   type Page,
   type ThreadSummary,
-  type Threads,
   type TurnItem,
   type TurnRecord,
 } from "../../../kernel/plugin.ts";
+import type { Threads } from "../services.ts";
 
 interface Options {
   readonly user: string;

@@ -33,7 +33,7 @@ export function register(command: Command, context: CommandContext): void {
         await context.with(["toolAdmin"], async ({ toolAdmin }) =>
           print("calls", await toolAdmin.usage(asked)),
         );
-      else await context.with(["usage"], async ({ usage }) => print("turns", await usage.turns(asked)));
+      else await context.with(["threads"], async ({ threads }) => print("turns", await threads.usage(asked)));
     });
 }
 

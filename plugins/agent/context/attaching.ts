@@ -1,13 +1,14 @@
 /** Brings what is attached to messages to those that a model is shown, once they fit its window. */
 
-import { redact } from "../../../kernel/mask/redact.ts";
-import type { Attachment, Mask, Turn } from "../../../kernel/plugin.ts";
+import { readsAsText, redact } from "../../../kernel/kit.ts";
 import type {
+  Attachment,
+  Mask,
   ModelAttachment,
   ModelMessage,
   RenderedMessage,
-} from "../../../kernel/vocabulary/models/language-model.ts";
-import { isText } from "../../models/providers/request.ts";
+  Turn,
+} from "../../../kernel/plugin.ts";
 
 type Read = (ids: readonly string[]) => Promise<ReadonlyMap<string, Uint8Array>>;
 
@@ -48,7 +49,7 @@ export function createAttaching(
 function withBytes(attachment: Attachment, data: Uint8Array | undefined, mask: Mask): ModelAttachment[] {
   if (data === undefined) return [];
   const { kind, mime, name, detail } = attachment;
-  const shown = isText(attachment)
+  const shown = readsAsText(attachment)
     ? { mime: "text/plain", data: Buffer.from(redact(mask, textOf(attachment, data))) }
     : { mime, data };
   return [{ kind, ...shown, ...(name !== undefined && { name }), ...(detail !== undefined && { detail }) }];

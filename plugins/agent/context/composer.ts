@@ -1,7 +1,7 @@
 /** Makes the requests of one turn to its models: what they are shown, as it fits the window of each. */
-import type { Mask, Turn, TurnItem } from "../../../kernel/plugin.ts";
-import type { Model, ModelRequest, ModelTool } from "../../../kernel/vocabulary/models/language-model.ts";
-import { estimateText, estimateTokens, estimateTools } from "../../../kernel/vocabulary/models/tokens.ts";
+
+import { estimateText, estimateTokens, estimateTools } from "../../../kernel/kit.ts";
+import type { Mask, Model, ModelRequest, ModelTool, Turn, TurnItem } from "../../../kernel/plugin.ts";
 import { type Preface, renderItems, type Show } from "../threads/turns/rendering.ts";
 import { createAttaching } from "./attaching.ts";
 import { withOnce } from "./once.ts";

@@ -3,10 +3,9 @@
  * the thread; the turns themselves stay as they are.
  */
 
+import { capText, escapeTags, estimateText, estimateTokens } from "../../../kernel/kit.ts";
+import type { RenderedMessage } from "../../../kernel/plugin.ts";
 import { Fault, type Sql, type Turn } from "../../../kernel/plugin.ts";
-import { capText, escapeTags } from "../../../kernel/text/wrap.ts";
-import type { RenderedMessage } from "../../../kernel/vocabulary/models/language-model.ts";
-import { estimateText, estimateTokens } from "../../../kernel/vocabulary/models/tokens.ts";
 import { readAttachments } from "../threads/attachments/stored.ts";
 import { type History, orphansOf, type Past, type RenderedTurn } from "../threads/history.ts";
 import type { Summary } from "../threads/thread-row.ts";

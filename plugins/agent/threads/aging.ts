@@ -1,4 +1,4 @@
-/** Which threads and jobs may go when they are old. */
+/** Which threads may go when they are old. */
 import type { AgingRows } from "../../../kernel/plugin.ts";
 import { threadTexts } from "./texts.ts";
 
@@ -25,14 +25,4 @@ export const OLD_THREADS: AgingRows = {
     await threadTexts({ engine }).removeThreads(tx, keys);
     await tx.run(`DELETE FROM conversations WHERE thread IN (${keys.map(() => "?").join()})`, ...keys);
   },
-};
-
-export const OLD_JOBS: AgingRows = {
-  kind: "jobs",
-  table: "jobs",
-  key: "id",
-  order: "seq",
-  time: "completed_at",
-  when: "status = 'completed'",
-  bytes: "octet_length(message) + COALESCE(octet_length(response), 0)",
 };

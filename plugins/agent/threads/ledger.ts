@@ -1,4 +1,5 @@
 /** Turns as they are opened and, after a crash, closed. What was written is never lost. */
+import { INTERRUPTED } from "../../../kernel/kit.ts";
 import type {
   Alongside,
   ExternalTool,
@@ -20,8 +21,8 @@ import { type OwnTurn, writeItem } from "./turns/items.ts";
 import { dropPieces, readPieces } from "./turns/pieces.ts";
 import { createTurnWriter, type TurnWriter } from "./writing/writer.ts";
 
-export const INTERRUPTED = {
-  code: "interrupted",
+export const CUT_SHORT = {
+  code: INTERRUPTED,
   message: "The turn was interrupted by a restart. What it had done so far is kept.",
 } as const;
 
@@ -88,7 +89,7 @@ export function createLedger(sql: Sql, node: Pick<Node, "id" | "living">): Ledge
         // What it had used up is not known.
         `UPDATE turns SET status = 'failed', error = ?, completed_at = ?, input_tokens = 0, output_tokens = 0, usd = 0, millis = 0
          WHERE id = ?`,
-        JSON.stringify(INTERRUPTED),
+        JSON.stringify(CUT_SHORT),
         new Date().toISOString(),
         turn,
       ),

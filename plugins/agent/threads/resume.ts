@@ -11,9 +11,10 @@ import {
   type TurnInput,
   type TurnItem,
 } from "../../../kernel/plugin.ts";
-import { heldDestinations } from "../../provenance/destinations.ts";
 import { type Carried, createRequiredTools, NOTHING_REQUIRED } from "./required-tools.ts";
 import type { PendingCall, ThreadRow } from "./thread-row.ts";
+
+type ApprovalGate = Extract<Gate, { type: "approval" }>;
 
 export interface Beginning {
   /** What the answer adds to the thread before the model is asked. */
@@ -25,8 +26,8 @@ export interface Beginning {
   readonly required: Carried;
   /** The tool that the user always allows from now on. */
   readonly remember: { readonly tool: string; readonly fingerprint: string } | undefined;
-  /** Where calls of that tool may go from now on, although somebody else named it. */
-  readonly destinations: { readonly tool: string; readonly values: readonly string[] } | undefined;
+  /** The gate whose destinations later calls may go to as well, although somebody else named them. */
+  readonly trusted: ApprovalGate | undefined;
 }
 
 /** The calls that the user has just allowed, of the tool that was there when they were asked. */
@@ -45,7 +46,7 @@ const PLAIN: Beginning = {
   approved: undefined,
   required: NOTHING_REQUIRED,
   remember: undefined,
-  destinations: undefined,
+  trusted: undefined,
 };
 
 export function beginningOf(turn: Turn, thread: ThreadRow | undefined): Beginning {
@@ -110,8 +111,7 @@ export function beginningOf(turn: Turn, thread: ThreadRow | undefined): Beginnin
     required,
     remember:
       input.decision === "always" && fingerprint !== undefined ? { tool: call.name, fingerprint } : undefined,
-    destinations:
-      input.decision === "destination" ? { tool: call.name, values: destinationsAt(gate) } : undefined,
+    trusted: input.decision === "destination" ? assertDestination(gate) : undefined,
   };
 }
 
@@ -183,12 +183,9 @@ export function gatePending(gate: Gate): Fault {
   return invalid("gate_pending", `The thread is paused: ${what}. Answer that first.`, "thread");
 }
 
-/** The whole values of those that the person was asked about as destinations. */
-function destinationsAt(gate: Gate): readonly string[] {
-  const values = gate.type === "approval" ? heldDestinations(gate) : [];
-  if (values.length === 0)
-    throw invalid("no_destination", "This question is not about a destination.", "decision");
-  return values;
+function assertDestination(gate: Gate): ApprovalGate {
+  if (gate.type === "approval" && gate.doubts?.some(({ rule }) => rule === "destination")) return gate;
+  throw invalid("no_destination", "This question is not about a destination.", "decision");
 }
 
 function settledItem(call: string, outcome: ToolOutcome): TurnItem {

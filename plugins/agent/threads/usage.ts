@@ -1,9 +1,10 @@
 /** What was asked of the agent, and what it cost, counted from the stored turns. */
 
 import { createFigures } from "../../../kernel/kit.ts";
-import type { Sql, TurnUsage } from "../../../kernel/plugin.ts";
+import type { Sql } from "../../../kernel/plugin.ts";
+import type { Threads } from "../services.ts";
 
-export function createUsage(sql: Sql): TurnUsage {
+export function createUsage(sql: Sql): { readonly turns: Threads["usage"] } {
   const turns = createFigures(sql, {
     table: "turns",
     index: "turns_by_time",

@@ -1,46 +1,42 @@
 /** What a turn would be shown, counted or put into a few paragraphs, without a turn. */
-
-import { redact } from "../../../kernel/mask/redact.ts";
+import { estimateText, estimateTokens, estimateTools, NO_USAGE, redact } from "../../../kernel/kit.ts";
 import {
-  type Agent,
   Fault,
   type Mask,
   type Queries,
+  type RenderedMessage,
   reason,
+  type Services,
   type Sql,
+  type TokenCount,
   type Turn,
   type TurnItem,
 } from "../../../kernel/plugin.ts";
-import type { RenderedMessage } from "../../../kernel/vocabulary/models/language-model.ts";
-import { estimateText, estimateTokens, estimateTools } from "../../../kernel/vocabulary/models/tokens.ts";
-import type { Models } from "../../models/choice/choose.ts";
-import { NO_USAGE, type Prices } from "../../models/spending/prices.ts";
-import type { Spending } from "../../models/spending/spending.ts";
-import { SUMMARY_SYSTEM, systemText } from "../context/prompt.ts";
+import { systemText } from "../context/prompt.ts";
+import { summarise } from "../context/summary.ts";
 import { digest, summariseTurns } from "../context/window.ts";
-import { allowedModels, allowsTool, refuseWidening, scopesOf } from "../safety/scope.ts";
+import type { Extensions } from "../extensions.ts";
+import { allowsTool, refuseWidening, scopesOf } from "../safety/scope.ts";
+import type { Agent } from "../services.ts";
 import type { TurnSettings } from "../settings.ts";
 import type { History } from "../threads/history.ts";
 import { findOrigin, readPath } from "../threads/turns/branch.ts";
 import { renderItems } from "../threads/turns/rendering.ts";
-import type { RunnerParts } from "./runner.ts";
-import { openToolbox, underRules } from "./toolbox.ts";
+import { openToolbox, type ToolSources, underRules } from "./toolbox.ts";
 
 export interface CondensingParts {
   readonly sql: Sql;
   readonly history: History;
-  readonly models: Models;
-  readonly prices: Prices;
-  readonly spending: Spending;
-  readonly sources: RunnerParts["sources"];
-  readonly preface: RunnerParts["preface"];
+  readonly models: Services["models"];
+  readonly sources: ToolSources;
+  readonly extensions: Extensions;
   settings(): Promise<TurnSettings>;
   readonly mask: Mask;
-  readonly trusted: ReadonlySet<string>;
 }
 
 export function createCondensing(parts: CondensingParts): Pick<Agent, "measure" | "condense"> {
-  const { sql, history, mask, trusted } = parts;
+  const { sql, history, models, extensions, mask } = parts;
+  const trusted = extensions.followed;
 
   /** All that was said, turn by turn: what is stored, what the turn brings, and what it says itself. */
   async function said(turn: Turn): Promise<readonly (readonly RenderedMessage[])[]> {
@@ -75,7 +71,7 @@ export function createCondensing(parts: CondensingParts): Pick<Agent, "measure" 
         parts
           .settings()
           .then((settings) => openToolbox(underRules(parts.sources, settings), scope, () => {})),
-        parts.preface(turn.user, allows),
+        extensions.preface(turn.user, allows),
         said(turn),
       ]);
       return [
@@ -94,37 +90,29 @@ export function createCondensing(parts: CondensingParts): Pick<Agent, "measure" 
     async condense(turn, signal = new AbortController().signal) {
       refuseWidening(turn);
       const scopes = scopesOf(turn);
-      const [model] = allowedModels(await parts.models.current(), scopes);
+      const [model] = await models.chain(undefined, { scopes, capUsd: undefined });
       if (model === undefined) throw new Fault("unavailable", "no_model", "There is no model to ask.");
       const turns = await said(turn);
       let usage = NO_USAGE;
-      const summarise = async (transcript: string): Promise<string> => {
+      const count = async (tokens: TokenCount): Promise<void> => {
+        const spent = models.addCost(NO_USAGE, model.name, tokens);
+        usage = models.addCost(usage, model.name, tokens);
+        await sql.transaction(async (tx) => models.spend(tx, turn.user, spent, scopes));
+      };
+      const condenseText = async (transcript: string): Promise<string> => {
         if (model.name.provider === "builtin") return digest(transcript);
-        const { dailyUsdCap } = await parts.settings();
-        await parts.spending.assertLeft(turn.user, dailyUsdCap, scopes);
-        let text = "";
-        const request = {
-          system: SUMMARY_SYSTEM,
-          messages: [{ role: "user", text: transcript } as const],
-          tools: [],
-          temperature: undefined,
-        };
+        await models.assertLeft(turn.user, await models.dailyCap(), scopes);
         try {
-          for await (const pieces of model.stream(request, signal))
-            for (const piece of pieces) {
-              if (piece.type === "text") text += piece.delta;
-              if (piece.type !== "usage") continue;
-              const spent = parts.prices.add(NO_USAGE, model.name, piece);
-              usage = parts.prices.add(usage, model.name, piece);
-              await sql.transaction(async (tx) => parts.spending.add(tx, turn.user, spent, scopes));
-            }
+          return redact(mask, await summarise(model, transcript, { signal, count }));
         } catch (error) {
           if (signal.aborted || error instanceof Fault) throw error;
           throw new Fault("unavailable", "model_unavailable", `The model did not answer: ${reason(error)}`);
         }
-        return text.trim() === "" ? digest(transcript) : redact(mask, text);
       };
-      return { text: await summariseTurns(undefined, turns, Math.floor(model.window / 4), summarise), usage };
+      return {
+        text: await summariseTurns(undefined, turns, Math.floor(model.window / 4), condenseText),
+        usage,
+      };
     },
   };
 }

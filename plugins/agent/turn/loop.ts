@@ -1,6 +1,7 @@
 /** One turn: the model and its tools take turns until there is text to end with, or a gate to wait at. */
+
+import type { ModelMessage, ModelPart } from "../../../kernel/plugin.ts";
 import { Fault } from "../../../kernel/plugin.ts";
-import type { ModelMessage, ModelPart } from "../../../kernel/vocabulary/models/language-model.ts";
 import type { Ending } from "../threads/ending.ts";
 import type { PendingCall } from "../threads/thread-row.ts";
 import { type Answer, type Answering, readAnswer } from "./answer/answer.ts";

@@ -1,7 +1,7 @@
 /** The calls of one answer: those that may run do, side by side, and what has to be waited for becomes a gate. */
 import { randomUUIDv7 } from "node:crypto";
-import { type Doubt, refuseQuestions } from "../../../kernel/kit.ts";
-import { redact } from "../../../kernel/mask/redact.ts";
+import { type Doubt, MAX_DOUBTS, redact, refuseQuestions } from "../../../kernel/kit.ts";
+import type { OwnOutcome } from "../../../kernel/plugin.ts";
 import {
   type CallOutcome,
   Fault,
@@ -13,8 +13,6 @@ import {
   type TurnEvent,
   type TurnItem,
 } from "../../../kernel/plugin.ts";
-import type { OwnOutcome } from "../../../kernel/vocabulary/tools/own-tool.ts";
-import { MOST_DOUBTS } from "../../provenance/sentences.ts";
 import type { TurnObserver } from "../live/observer.ts";
 import { takeImages } from "../threads/attachments/stored.ts";
 import type { Ending } from "../threads/ending.ts";
@@ -121,7 +119,7 @@ function alongside(first: Waiting, waiting: readonly Waiting[], together: boolea
     const isAlike = other.call.name === first.call.name && other.outcome === undefined;
     const more = doubtsOf(other).length;
     // No more than a person can read: the rest is asked about afterwards.
-    if (other === first || !isAlike || more === 0 || count + more > MOST_DOUBTS) continue;
+    if (other === first || !isAlike || more === 0 || count + more > MAX_DOUBTS) continue;
     surfacing.push(other);
     count += more;
   }

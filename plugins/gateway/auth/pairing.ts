@@ -1,7 +1,7 @@
 /** `postern user pair …`: says which account a webhook identity is; works while the service is running too. */
 import type { Command } from "commander";
 import { Identity, table, toWire } from "../../../kernel/kit.ts";
-import { type AccountKey, type CommandContext, Fault, type Identities } from "../../../kernel/plugin.ts";
+import { type AccountKey, type CommandContext, Fault, type Services } from "../../../kernel/plugin.ts";
 import { type Accounts, createAccounts } from "./accounts.ts";
 import { type JsonOption, print, verb } from "./commands.ts";
 
@@ -58,7 +58,7 @@ export async function accountOf(accounts: Pick<Accounts, "findUser">, id: string
   );
 }
 
-export async function unpair(identities: Identities, identity: string): Promise<void> {
+export async function unpair(identities: Services["identities"], identity: string): Promise<void> {
   if (await identities.unpair(identity)) return;
   throw new Fault("missing", "not_paired", `${identity} is not paired with an account.`, {
     param: "identity",

@@ -1,7 +1,7 @@
 /** Users and their tokens: the operator's to give and to take. */
 
 import { Type, User } from "../../../kernel/kit.ts";
-import { type Agent, type ExternalTools, Fault } from "../../../kernel/plugin.ts";
+import { Fault, type Services } from "../../../kernel/plugin.ts";
 import { Account, type Accounts } from "../auth/accounts.ts";
 import { SessionInfo } from "../auth/sessions.ts";
 import { NewToken, scopeIn, warningsOf } from "../auth/tokens/scope.ts";
@@ -10,15 +10,15 @@ import { type Route, route } from "../route.ts";
 
 export interface AccountParts {
   readonly accounts: Accounts;
-  readonly agent: Pick<Agent, "removeUser" | "model">;
-  readonly externalTools: ExternalTools | undefined;
+  readonly agent: Pick<Services["agent"], "removeUser" | "model">;
+  readonly toolCalls: Services["toolCalls"] | undefined;
   /** Told when a credential ended, so that what hangs on it ends too. */
   onRevoked(): Promise<void>;
 }
 
 const { id, user, name, tools, models, perDayUsd, createdAt, expiresAt } = TokenInfo.properties;
 
-export function accountRoutes({ accounts, agent, externalTools, onRevoked }: AccountParts): readonly Route[] {
+export function accountRoutes({ accounts, agent, toolCalls, onRevoked }: AccountParts): readonly Route[] {
   return [
     route({
       method: "get",
@@ -127,8 +127,8 @@ export function accountRoutes({ accounts, agent, externalTools, onRevoked }: Acc
       }),
       refusals: { 404: "There is no such user" },
       async handle({ body }) {
-        const here = { tools: (await externalTools?.names()) ?? [], model: agent.model() };
-        const warnings = externalTools ? warningsOf(scopeIn(body) ?? {}, here) : [];
+        const here = { tools: (await toolCalls?.names()) ?? [], model: agent.model() };
+        const warnings = toolCalls ? warningsOf(scopeIn(body) ?? {}, here) : [];
         const { token, info } = await accounts.createToken(body.user, body.name, body);
         return { ...info, token, warnings };
       },

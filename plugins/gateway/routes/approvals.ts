@@ -9,24 +9,16 @@ import {
   Reply,
   Type,
 } from "../../../kernel/kit.ts";
-import {
-  type Agent,
-  type Approvals,
-  Fault,
-  type Identities,
-  type Tools,
-  type TurnInput,
-  type User,
-} from "../../../kernel/plugin.ts";
+import { Fault, type Services, type Tools, type TurnInput, type User } from "../../../kernel/plugin.ts";
 import { Accepted } from "../api/schemas.ts";
 import { assertTool } from "../auth/tokens/scope.ts";
 import { type Route, route } from "../route.ts";
 import { accepted } from "./chat.ts";
 
 export interface ApprovalParts {
-  readonly agent: Agent;
-  readonly approvals: Approvals;
-  readonly identities: Identities;
+  readonly agent: Services["agent"];
+  readonly approvals: Services["approvals"];
+  readonly identities: Services["identities"];
   readonly tools: Tools | undefined;
   /** Told before a turn begins, so that no event of it is missed. */
   follow(user: string): void;

@@ -1,7 +1,7 @@
 /** What the agent does on a schedule. A user sees and changes their own, an operator all. */
 
 import { OPERATOR, Routine, RoutineFields, RoutinePreview, RoutineRun, Type } from "../../../kernel/kit.ts";
-import { Fault, type Routines, type User } from "../../../kernel/plugin.ts";
+import { Fault, type Services, type User } from "../../../kernel/plugin.ts";
 import { page, pageQuery } from "../api/schemas.ts";
 import type { Accounts } from "../auth/accounts.ts";
 import { type Route, route } from "../route.ts";
@@ -11,7 +11,10 @@ const orNull = <Schema extends Parameters<typeof Type.Union>[0][number]>(schema:
   Type.Optional(Type.Union([schema, Type.Null()]));
 const missing = { 404: "There is no such routine" };
 
-export function routineRoutes(routines: Routines, accounts: Pick<Accounts, "findUser">): readonly Route[] {
+export function routineRoutes(
+  routines: Services["routines"],
+  accounts: Pick<Accounts, "findUser">,
+): readonly Route[] {
   const notFound = (id: string | undefined): Fault =>
     new Fault("missing", "routine_not_found", `There is no routine ${id}.`, { param: "id" });
   const find = async (user: User, id = ""): Promise<Routine> => {

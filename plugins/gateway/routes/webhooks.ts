@@ -1,7 +1,7 @@
 /** The webhook channel as the operator manages it: its identities and their accounts, its integrations. */
 
 import { Identity, Integration, Type } from "../../../kernel/kit.ts";
-import { Fault, type Identities, type Integrations } from "../../../kernel/plugin.ts";
+import { Fault, type Integrations, type Services } from "../../../kernel/plugin.ts";
 import type { Accounts } from "../auth/accounts.ts";
 import { accountOf, unpair } from "../auth/pairing.ts";
 import { type Route, route } from "../route.ts";
@@ -12,7 +12,7 @@ const off = { 503: "The webhook channel is off" };
 
 export interface WebhookParts {
   readonly accounts: Accounts;
-  readonly identities: Identities;
+  readonly identities: Services["identities"];
   /** Absent where the webhook channel is off. */
   readonly integrations: Integrations | undefined;
 }

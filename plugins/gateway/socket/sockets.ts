@@ -1,6 +1,6 @@
 /** All sockets and the streams they read. A stream stays for a while without readers, so that one can come back. */
 import type { WebSocket } from "ws";
-import type { Agent, Log } from "../../../kernel/plugin.ts";
+import type { Log, Services } from "../../../kernel/plugin.ts";
 import type { Authenticator, Identity } from "../auth/identity.ts";
 import { CLOSE, type Connection, createConnection, type ResumePoint } from "./connection.ts";
 import { createStanding } from "./standing.ts";
@@ -37,7 +37,7 @@ interface Seat {
 }
 
 export function createSockets(
-  agent: Agent,
+  agent: Services["agent"],
   authenticator: Authenticator,
   log: Log,
   times: SocketTimes = TIMES,

@@ -1,7 +1,7 @@
 /** Everything that happens to one user's turns, on whatever channel, as numbered frames. */
 import { randomBytes } from "node:crypto";
 import { toWire } from "../../../kernel/kit.ts";
-import type { Agent } from "../../../kernel/plugin.ts";
+import type { Services } from "../../../kernel/plugin.ts";
 import { TurnFrame } from "./frame.ts";
 import { createRing, type Entry, type RingBounds } from "./ring.ts";
 
@@ -31,7 +31,7 @@ export interface UserStream {
 }
 
 /** Tells a listener of every event of one user; answers its own undo. */
-export type Watch = (listener: Parameters<Agent["watch"]>[1]) => () => void;
+export type Watch = (listener: Parameters<Services["agent"]["watch"]>[1]) => () => void;
 
 export function openStream(watch: Watch, onEvent: () => void, bounds: RingBounds = BOUNDS): UserStream {
   const name = randomBytes(6).toString("hex");

@@ -1,4 +1,5 @@
 /** `postern routine …`: from the command line, also while the service runs. */
+
 import { type Command, InvalidArgumentError } from "commander";
 import {
   fields,
@@ -16,7 +17,6 @@ import {
   Fault,
   type RoutineBudget,
   type RoutineChange,
-  type Routines,
   type Services,
 } from "../../../kernel/plugin.ts";
 import {
@@ -26,6 +26,7 @@ import {
   secondsInWords,
   statusInWords,
 } from "../routines/in-words.ts";
+import type { Routines } from "../services.ts";
 
 interface Given {
   readonly json?: boolean;

@@ -1,8 +1,7 @@
 /** What a job is completed with. */
 
-import { isWebhookIdentity, whyHeld } from "../../../kernel/kit.ts";
+import { answerText, INTERRUPTED, isWebhookIdentity, whyHeld } from "../../../kernel/kit.ts";
 import { type Failure, Fault, type TurnRecord } from "../../../kernel/plugin.ts";
-import { INTERRUPTED } from "../../agent/threads/ledger.ts";
 
 export interface Completion {
   readonly response?: string;
@@ -37,7 +36,7 @@ const NEEDS = {
 export function completionOf(record: TurnRecord): Completion {
   if (record.status === "cancelled") return failure(CANCELLED);
   // Calls of the caller's functions are an answer too: whoever gave the job reads them from its turn.
-  if (record.gate?.type === "external_tool") return { response: textOf(record) };
+  if (record.gate?.type === "external_tool") return { response: answerText(record) };
   if (record.gate !== undefined && record.status === "waiting") {
     const { call, type } = record.gate;
     const [code, what] = NEEDS[type];
@@ -49,7 +48,7 @@ export function completionOf(record: TurnRecord): Completion {
     });
   }
   if (record.error !== undefined) return failure(record.error);
-  return { response: textOf(record) };
+  return { response: answerText(record) };
 }
 
 function whereToAnswer(user: string): string {
@@ -58,15 +57,7 @@ function whereToAnswer(user: string): string {
     : "Answer it in the web UI or the terminal; the conversation is waiting there.";
 }
 
-/** What the assistant said in this turn. */
-function textOf({ items }: TurnRecord): string {
-  return items
-    .filter((item) => item.type === "message" && item.role === "assistant")
-    .map((item) => (item.type === "message" ? item.text : ""))
-    .join("\n\n");
-}
-
 /** Its node stopped, died, or lost the database before the end could be stored. */
 export function isCutShort({ error }: TurnRecord): boolean {
-  return error?.code === INTERRUPTED.code || error?.code === "store_unavailable";
+  return error?.code === INTERRUPTED || error?.code === "store_unavailable";
 }

@@ -1,29 +1,28 @@
 /** The durable queue: what was accepted is run once, fairly between users, whatever happens to the process. */
+
 import { randomUUIDv7 } from "node:crypto";
-import { oneAtATime } from "../../../kernel/one-at-a-time.ts";
+import { INTERRUPTED, oneAtATime } from "../../../kernel/kit.ts";
 import {
-  type Agent,
   type Failure,
   Fault,
   type Job,
-  type Jobs,
   type Log,
   type NewJob,
+  type Services,
   type Store,
   type Transaction,
   type TurnRecord,
 } from "../../../kernel/plugin.ts";
-import { INTERRUPTED } from "../../agent/threads/ledger.ts";
+import type { Jobs } from "../services.ts";
 import { CANCELLED, type Completion, completionOf, failure, isCutShort, refusal } from "./completion.ts";
 import { againOf, type JobRow, jobOf, turnOf } from "./row.ts";
 import type { Claimed, From, JobTable } from "./table.ts";
 
 export interface JobsParts {
   readonly table: JobTable;
-  readonly agent: Pick<Agent, "run" | "cancel">;
+  readonly agent: Pick<Services["agent"], "run" | "cancel">;
   readonly store: Pick<Store, "repeat" | "signals">;
-  /** A stored turn of any user. */
-  turn(user: string, id: string): TurnRecord | undefined | Promise<TurnRecord | undefined>;
+  readonly threads: Pick<Services["threads"], "find" | "turn" | "hadSideEffects">;
   readonly log: Log;
   readonly concurrency: number;
   readonly retentionDays: number;
@@ -32,7 +31,8 @@ export interface JobsParts {
 export interface RunningJobs extends Jobs {
   /** Completes it without running it. */
   refuse(id: string, error: Failure): Promise<void>;
-
+  /** Cancels all that waits or runs for a user. */
+  cancelAll(user: string): Promise<void>;
   /** Takes up what nodes that are gone left running, then starts the queue. Their turns have to be closed before. */
   start(): Promise<void>;
   /** The same, while it runs. */
@@ -46,6 +46,7 @@ export interface RunningJobs extends Jobs {
 }
 
 const SWEEP_MILLIS = 3_600_000;
+const CANCELLED_AT_ONCE = 200;
 // How soon the queue hears of what another process has put into it or wants out of it.
 const LOOK_MILLIS = 1000;
 
@@ -53,7 +54,7 @@ const WAITING = "jobs";
 const completedTopic = (id: string) => `job ${id}`;
 
 const NOT_RUN_AGAIN = {
-  code: INTERRUPTED.code,
+  code: INTERRUPTED,
   message: "The job was interrupted after it had called a tool with side effects, so it was not run again.",
 };
 
@@ -65,7 +66,7 @@ const NOT_REPEATABLE = new Fault(
 );
 
 export function createJobs(parts: JobsParts): RunningJobs {
-  const { table, agent, store, log, concurrency } = parts;
+  const { table, agent, threads, store, log, concurrency } = parts;
   const listeners = new Set<(job: Job) => void>();
   const waiters = new Map<string, Set<(job: Job) => void>>();
   let running = 0;
@@ -169,7 +170,11 @@ export function createJobs(parts: JobsParts): RunningJobs {
   async function work(row: Claimed): Promise<void> {
     let record: TurnRecord;
     try {
-      const run = await agent.run(turnOf(row), (tx, { thread }) => assertClaimed(tx, row, thread));
+      const { user, goesOn } = row;
+      const earlier = goesOn === undefined ? undefined : await threads.find(user, goesOn);
+      const run = await agent.run(turnOf(row, earlier?.id), (tx, { thread }) =>
+        assertClaimed(tx, row, thread),
+      );
       record = await run.record;
     } catch (error) {
       if (!isOpen) return;
@@ -191,13 +196,13 @@ export function createJobs(parts: JobsParts): RunningJobs {
 
   /** Runs again what was not begun in earnest; tells how the rest ended. */
   async function settle(row: JobRow): Promise<void> {
-    const turn = row.turn === null ? undefined : await parts.turn(row.user, row.turn);
+    const turn = row.turn === null ? undefined : await threads.turn(row.user, row.turn);
     const from = row.turn === null ? {} : { turn: row.turn };
     if (turn === undefined) await table.putBack(row);
     // Its node has died since turns were looked at, or could not store its end yet: a later look decides.
     else if (turn.status === "queued" || turn.status === "running") return;
     else if (!isCutShort(turn)) await complete(row.id, completionOf(turn), from);
-    else if (await table.hadWritten(turn.id)) await complete(row.id, failure(NOT_RUN_AGAIN), from);
+    else if (await threads.hadSideEffects(turn.id)) await complete(row.id, failure(NOT_RUN_AGAIN), from);
     else await table.putBack(row);
   }
 
@@ -212,6 +217,15 @@ export function createJobs(parts: JobsParts): RunningJobs {
     // Not in this call: the caller should hear "queued" before anything runs, and its transaction comes to its end.
     if (isNew) setImmediate(() => inBackground(running < concurrency ? pump : tellOthers));
     return jobOf(row);
+  }
+
+  async function cancel(id: string): Promise<Job | undefined> {
+    await complete(id, failure(CANCELLED), { status: "queued" });
+    const row = await table.find(id);
+    if (row?.status !== "running") return row && jobOf(row);
+    if (!(await agent.cancel(row.user, row.turn ?? ""))) await table.askToStop(id);
+    const after = await table.find(id);
+    return after && jobOf(after);
   }
 
   return {
@@ -259,13 +273,16 @@ export function createJobs(parts: JobsParts): RunningJobs {
       return row && jobOf(row);
     },
     list: (query = {}) => table.list(query),
-    async cancel(id) {
-      await complete(id, failure(CANCELLED), { status: "queued" });
-      const row = await table.find(id);
-      if (row?.status !== "running") return row && jobOf(row);
-      if (!(await agent.cancel(row.user, row.turn ?? ""))) await table.askToStop(id);
-      const after = await table.find(id);
-      return after && jobOf(after);
+    cancel,
+    async cancelAll(user) {
+      for (const status of ["queued", "running"] as const) {
+        let before: string | undefined;
+        do {
+          const page = await table.list({ user, status, limit: CANCELLED_AT_ONCE, before });
+          await Promise.all(page.items.map(({ id }) => cancel(id)));
+          before = page.next;
+        } while (before !== undefined);
+      }
     },
     remove: (id) => table.remove(id),
     refuse: async (id, error) => void (await complete(id, failure(error))),

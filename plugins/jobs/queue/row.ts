@@ -31,9 +31,7 @@ export const COLUMNS = `seq, id, "user", channel, sender, fingerprint, message, 
   origin, spans, thread, turn, response, error, attempts, callback, created_at, started_at, completed_at`;
 
 /** The turn that a claimed job is run as. */
-export function turnOf(
-  row: JobRow & { readonly request: string | null; readonly goesOn: string | undefined },
-): Turn {
+export function turnOf(row: JobRow & { readonly request: string | null }, thread: string | undefined): Turn {
   const { input, attached, ...given } = (row.request === null ? {} : JSON.parse(row.request)) as JobTurn;
   return {
     ...given,
@@ -41,7 +39,7 @@ export function turnOf(
     user: row.user,
     channel: row.channel,
     input: input ?? { type: "message", text: row.message },
-    ...(row.goesOn !== undefined && { thread: row.goesOn }),
+    ...(thread !== undefined && { thread }),
     ...((row.metadata !== null || row.spans !== null) && { outside: outsideOf(row) }),
     ...(attached && {
       attached: attached.map(({ id, base64 }) => ({ id, data: Buffer.from(base64, "base64") })),

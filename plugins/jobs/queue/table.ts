@@ -1,6 +1,6 @@
 /** Jobs as rows: every question is answered from an index, however many there are. */
 import { randomUUIDv7 } from "node:crypto";
-import { currentTraceparent, removeOld } from "../../../kernel/kit.ts";
+import { currentTraceparent, pageOf, pageSize, readNumber, removeOld } from "../../../kernel/kit.ts";
 import type {
   Job,
   JobCallback,
@@ -11,15 +11,14 @@ import type {
   Sql,
   Transaction,
 } from "../../../kernel/plugin.ts";
-import { OLD_JOBS } from "../../agent/threads/aging.ts";
-import { pageOf, pageSize, readNumber } from "../../agent/threads/pages.ts";
+import { OLD_JOBS } from "./aging.ts";
 import type { Completion } from "./completion.ts";
 import { daysAgo, findEarlier, fingerprintOf } from "./repeats.ts";
 import { COLUMNS, type JobRow, jobOf } from "./row.ts";
 
 /** One that was taken to be run. */
 export interface Claimed extends JobRow {
-  /** The thread of its conversation. */
+  /** The thread of its conversation, which may be gone. */
   readonly goesOn: string | undefined;
   /** What its turn is made of, as JSON. */
   readonly request: string | null;
@@ -208,10 +207,6 @@ export function createJobTable(sql: Sql, node: Pick<Node, "id" | "living">) {
       return (await changed) > 0;
     },
 
-    /** Whether the turn had called a tool that can change things. */
-    hadWritten: async (turn: string): Promise<boolean> =>
-      (await sql.get<{ wrote: number }>("SELECT wrote FROM turns WHERE id = ?", turn))?.wrote === 1,
-
     async counts(): Promise<{ queued: number; running: number }> {
       const count = async (status: JobStatus) =>
         (await sql.get<{ count: number }>("SELECT count(*) AS count FROM jobs WHERE status = ?", status))
@@ -241,11 +236,10 @@ const claimOf = (
     ORDER BY free."user", free.seq LIMIT 1 ${engine === "postgres" ? "FOR UPDATE SKIP LOCKED" : ""})
   AND status = 'queued' RETURNING *`;
 
-/** The conversation's thread, where it is still there. */
+/** The conversation's thread, which may be gone. */
 async function threadOf(tx: Transaction, row: JobRow): Promise<string | undefined> {
   const found = await tx.get<{ thread: string }>(
-    `SELECT thread FROM conversations JOIN threads ON threads.id = thread AND threads."user" = conversations."user"
-     WHERE conversations."user" = ? AND name = ?`,
+    `SELECT thread FROM conversations WHERE "user" = ? AND name = ?`,
     row.user,
     row.conversation,
   );

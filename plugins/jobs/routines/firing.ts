@@ -2,21 +2,21 @@
  * Fires what is due, once in a fleet: the node that moves a routine to its next time, in the transaction that writes the run's row and
  * submits its job, has claimed it. A process that dies before has done nothing, and one that dies after has left a durable job.
  */
+
 import { randomUUIDv7 } from "node:crypto";
-import { removeInBatches } from "../../../kernel/kit.ts";
-import { oneAtATime } from "../../../kernel/one-at-a-time.ts";
+import { oneAtATime, removeInBatches } from "../../../kernel/kit.ts";
 import {
   type Clock,
   type Failure,
   type Log,
   type Routine,
-  type Routines,
   reason,
   type Sql,
   type Store,
   type Transaction,
 } from "../../../kernel/plugin.ts";
 import type { RunningJobs } from "../queue/jobs.ts";
+import type { Routines } from "../services.ts";
 import { invalid } from "./bounds.ts";
 import { planOf, ROUTINE, type RoutineRow, RUN, type RunRow } from "./rows.ts";
 import { countBetween, nextAfter } from "./schedule/plan.ts";

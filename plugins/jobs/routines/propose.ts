@@ -1,9 +1,9 @@
 /** The agent proposes a routine; only a person's yes makes it. */
 
 import { ROUTINE_PROPOSE } from "../../../kernel/kit.ts";
-import type { Routines, ToolOutcome } from "../../../kernel/plugin.ts";
+import type { OwnTool, OwnToolContext, ToolOutcome } from "../../../kernel/plugin.ts";
 import { Fault, reason } from "../../../kernel/plugin.ts";
-import type { OwnTool, OwnToolContext } from "../../../kernel/vocabulary/tools/own-tool.ts";
+import type { Routines } from "../services.ts";
 import { assertOwner, assertText, LONGEST_TEXT } from "./bounds.ts";
 import { LONGEST_SCHEDULE } from "./schedule/words.ts";
 import { machineZone } from "./schedule/zone.ts";

@@ -1,5 +1,7 @@
 /** The service `routines`: what users have set up, and its history. */
+
 import { randomUUID } from "node:crypto";
+import { pageOf, pageSize, readNumber } from "../../../kernel/kit.ts";
 import {
   type Clock,
   Fault,
@@ -8,11 +10,10 @@ import {
   type Routine,
   type RoutineChange,
   type RoutineRun,
-  type Routines,
   type Store,
   type Transaction,
 } from "../../../kernel/plugin.ts";
-import { pageOf, pageSize, readNumber } from "../../agent/threads/pages.ts";
+import type { Routines } from "../services.ts";
 import {
   assertBudget,
   assertDelivery,

@@ -1,6 +1,6 @@
 /** What became of runs: how each ended, what it cost, and which of its calls needed a person. */
 
-import { oneAtATime } from "../../../kernel/one-at-a-time.ts";
+import { oneAtATime } from "../../../kernel/kit.ts";
 import type { Clock, Failure, RefusedCall, RoutineRun, Sql, TurnRecord } from "../../../kernel/plugin.ts";
 
 export interface SettlingParts {

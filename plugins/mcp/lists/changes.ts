@@ -2,14 +2,7 @@
  * What changed for a caller, told to those who listen: tools installed, removed or switched, skills, memory documents. Looked at
  * again and again while somebody listens: that sees every change, by whichever node, command or hand it was made.
  */
-import {
-  type Caller,
-  type Log,
-  type Memory,
-  reason,
-  type Skills,
-  type ToolCalls,
-} from "../../../kernel/plugin.ts";
+import { type Caller, type Log, reason, type Services } from "../../../kernel/plugin.ts";
 import { mayUse } from "../parts.ts";
 import { uriOf } from "./resources.ts";
 
@@ -26,9 +19,9 @@ export interface ListChanges {
 }
 
 export interface ChangeParts {
-  readonly toolCalls: ToolCalls;
-  readonly skills: Skills;
-  readonly memory: Memory;
+  readonly toolCalls: Services["toolCalls"];
+  readonly skills: Services["skills"];
+  readonly memory: Services["memory"];
   readonly log: Log;
 }
 

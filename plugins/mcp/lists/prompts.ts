@@ -1,12 +1,12 @@
 /** The operator's skills as prompts: a host can put one at the head of a conversation of its own. */
 import { ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/server";
-import type { Caller, Skills } from "../../../kernel/plugin.ts";
+import type { Caller, Services } from "../../../kernel/plugin.ts";
 import type { Guarded } from "../guard.ts";
 import { mayUse } from "../parts.ts";
 import { pageOf } from "./paging.ts";
 
 export interface PromptParts {
-  readonly skills: Skills;
+  readonly skills: Services["skills"];
   readonly caller: Caller;
 }
 

@@ -1,12 +1,12 @@
 /** What the agent remembers for the caller, as resources to read. */
 import { ProtocolError, ProtocolErrorCode, ResourceNotFoundError } from "@modelcontextprotocol/server";
-import { type Caller, Fault, type Memory } from "../../../kernel/plugin.ts";
+import { type Caller, Fault, type Services } from "../../../kernel/plugin.ts";
 import type { Guarded } from "../guard.ts";
 import { mayUse } from "../parts.ts";
 import { pageOf } from "./paging.ts";
 
 export interface ResourceParts {
-  readonly memory: Memory;
+  readonly memory: Services["memory"];
   readonly caller: Caller;
   /** What the client wants to hear of. */
   readonly subscribed: Set<string>;

@@ -7,6 +7,7 @@ import {
   type Tool,
 } from "@modelcontextprotocol/server";
 import {
+  answerText,
   compileCheck,
   describeMistake,
   limitWords,
@@ -15,13 +16,11 @@ import {
   whyHeld,
 } from "../../../kernel/kit.ts";
 import {
-  type Agent,
   type Caller,
   Fault,
   type Gate,
-  type Limiter,
   type RunningTurn,
-  type Threads,
+  type Services,
   type TurnRecord,
 } from "../../../kernel/plugin.ts";
 import { abilitiesOf } from "../asking/abilities.ts";
@@ -64,9 +63,8 @@ export const ASK_TOOL: Tool = {
 
 export interface AskParts {
   readonly server: Server;
-  readonly agent: Agent;
-  readonly threads: Threads;
-  readonly chatLimit: Limiter;
+  readonly agent: Services["agent"];
+  readonly threads: Services["threads"];
   readonly caller: Caller;
   readonly states: States;
   readonly places: Places;
@@ -74,9 +72,9 @@ export interface AskParts {
 
 const check = compileCheck(PARAMS);
 
-export function createAsk({ server, agent, threads, chatLimit, caller, states, places }: AskParts) {
+export function createAsk({ server, agent, threads, caller, states, places }: AskParts) {
   async function begin({ message, thread_id: thread }: { message: string; thread_id?: string }) {
-    const verdict = await chatLimit.take(caller.user);
+    const verdict = await agent.chatLimit.take(caller.user);
     if (!verdict.ok)
       throw new Fault("limited", RATE_LIMIT_EXCEEDED, limitWords(verdict), {
         retryAfterSecs: verdict.resetSecs,
@@ -120,12 +118,12 @@ export function createAsk({ server, agent, threads, chatLimit, caller, states, p
 
   /** What was said before a gate is in a turn of its own. */
   async function textSince(first: string, last: TurnRecord): Promise<string> {
-    if (last.id === first) return textOf(last);
+    if (last.id === first) return answerText(last);
     const { items } = await threads.turns(caller.user, last.thread);
     const from = items.findIndex(({ id }) => id === first);
     const turns = from === -1 ? [last] : items.slice(from);
     return turns
-      .map(textOf)
+      .map(answerText)
       .filter((text) => text !== "")
       .join("\n\n");
   }
@@ -153,10 +151,4 @@ export function createAsk({ server, agent, threads, chatLimit, caller, states, p
 function heldWords(gate: Gate): string {
   const why = gate.type === "approval" ? whyHeld(gate) : "";
   return why === "" ? "" : `The tool ${gate.call.name} needs approval: ${visible(why)}.`;
-}
-
-function textOf({ items }: TurnRecord): string {
-  return items
-    .flatMap((item) => (item.type === "message" && item.role === "assistant" ? [item.text] : []))
-    .join("\n\n");
 }

@@ -11,7 +11,7 @@ import {
   type ServerContext,
 } from "@modelcontextprotocol/server";
 import { decisionsAt } from "../../../kernel/kit.ts";
-import type { Approvals, Caller, CallOutcome, ToolCall, ToolCalls } from "../../../kernel/plugin.ts";
+import type { Caller, CallOutcome, Services, ToolCall } from "../../../kernel/plugin.ts";
 import { abilitiesOf } from "../asking/abilities.ts";
 import { askApproval, readApproval } from "../asking/approval.ts";
 import type { Places } from "../asking/places.ts";
@@ -22,15 +22,15 @@ import { failure, resultOf } from "./result.ts";
 export interface CallParts {
   readonly server: Server;
   readonly caller: Caller;
-  readonly toolCalls: ToolCalls;
-  readonly approvals: Approvals;
+  readonly toolCalls: Services["toolCalls"];
+  readonly approvals: Services["approvals"];
   readonly states: States;
   readonly places: Places;
 }
 
 export type Answer = CallToolResult | InputRequiredResult;
 
-type Outcome = Awaited<ReturnType<ToolCalls["call"]>>;
+type Outcome = Awaited<ReturnType<Services["toolCalls"]["call"]>>;
 
 const USED = failure("This answer has been used already. Call the tool again.");
 
@@ -86,7 +86,7 @@ export function createCalls({ server, caller, toolCalls, approvals, states, plac
       }
     }
 
-    const goOn = (call: ToolCall, resume: string, replies: Parameters<ToolCalls["resume"]>[2]) =>
+    const goOn = (call: ToolCall, resume: string, replies: Parameters<Services["toolCalls"]["resume"]>[2]) =>
       toolCalls.resume(call, resume, replies, caller, { signal }) as Promise<CallOutcome>;
 
     const { waiting } = going ?? {};

@@ -1,8 +1,8 @@
 /** Installed tools as the protocol describes tools. */
 import { specTypeSchemas, type Tool } from "@modelcontextprotocol/server";
-import type { ToolCalls, ToolInfo } from "../../../kernel/plugin.ts";
+import type { Services, ToolInfo } from "../../../kernel/plugin.ts";
 
-type Offered = Awaited<ReturnType<ToolCalls["list"]>>[number];
+type Offered = Awaited<ReturnType<Services["toolCalls"]["list"]>>[number];
 
 export async function describeTool(tool: Offered): Promise<Tool> {
   const described: Tool = {

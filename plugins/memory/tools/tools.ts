@@ -1,23 +1,24 @@
 /** Memory as the model sees it. */
-import { Fault, type Memory, type MemoryWriter, type Origin } from "../../../kernel/plugin.ts";
-import type { OwnOutcome, OwnTool } from "../../../kernel/vocabulary/tools/own-tool.ts";
-import { IDENTITY_PATHS } from "../../guidance/identity.ts";
-import { distinct } from "../../provenance/sources.ts";
-import type { Document, Writing } from "../documents.ts";
-import { cleanPath } from "../path.ts";
 
-export interface MemoryReader extends Memory {
-  readVersion(user: string, path: string, version: number): Promise<Document | undefined>;
-  /** Writes what a model says. */
-  writeFrom(user: string, path: string, text: string, writing: Writing): ReturnType<Memory["write"]>;
-}
+import {
+  Fault,
+  type MemoryFile,
+  type MemoryWriter,
+  type Origin,
+  type OwnOutcome,
+  type OwnTool,
+} from "../../../kernel/plugin.ts";
+import { distinct } from "../../provenance/sources.ts";
+import { cleanPath } from "../path.ts";
+import type { Memory, Writing } from "../services.ts";
 
 const PATH = { type: "string", minLength: 1, description: "Path of the document, for example notes/bike.md" };
 const USUAL_HITS = 5;
 const MOST_LISTED = 200;
 const MOST_ATTEMPTS = 5;
 
-export function memoryTools(memory: MemoryReader): OwnTool[] {
+/** `identity`: paths whose text goes into the prompt, which only the person may write. */
+export function memoryTools(memory: Memory, identity: ReadonlySet<string>): OwnTool[] {
   return [
     {
       name: "memory_write",
@@ -34,7 +35,7 @@ export function memoryTools(memory: MemoryReader): OwnTool[] {
       run: (params, { user, originsOf, channel, thread, turn }) =>
         outcome(async () => {
           const { path, text, append } = params as { path: string; text: string; append?: boolean };
-          refuseIdentity(path);
+          refuseIdentity(path, identity);
           // A name can say something too.
           const origins = (await originsOf?.(text, path)) ?? [];
           const writer: MemoryWriter = {
@@ -45,7 +46,7 @@ export function memoryTools(memory: MemoryReader): OwnTool[] {
           };
           const written = await (append === true
             ? addTo(memory, user, path, text, { origins, writer })
-            : memory.writeFrom(user, path, text, { origins, writer }));
+            : memory.write(user, path, text, { origins, writer }));
           return [written];
         }),
     },
@@ -102,7 +103,7 @@ export function memoryTools(memory: MemoryReader): OwnTool[] {
       run: (params, { user }) =>
         outcome(async () => {
           const { path } = params as { path: string };
-          refuseIdentity(path);
+          refuseIdentity(path, identity);
           if (!(await memory.remove(user, path))) throw noDocument(path);
           return [{ path, removed: true }];
         }),
@@ -132,12 +133,12 @@ export function memoryTools(memory: MemoryReader): OwnTool[] {
 }
 
 /** Where something else writes the document at the same moment, its text is read again. */
-async function addTo(memory: MemoryReader, user: string, path: string, text: string, writing: Writing) {
+async function addTo(memory: Memory, user: string, path: string, text: string, writing: Writing) {
   for (let attempt = 1; ; attempt++) {
     const before = await memory.read(user, path);
     const whole = before === undefined || before.text === "" ? text : `${before.text.trimEnd()}\n${text}`;
     try {
-      return await memory.writeFrom(user, path, whole, { ...writing, expected: before?.version ?? 0 });
+      return await memory.write(user, path, whole, { ...writing, expected: before?.version ?? 0 });
     } catch (error) {
       const isOutdated = error instanceof Fault && error.code === "memory_changed";
       if (!isOutdated || attempt === MOST_ATTEMPTS) throw error;
@@ -146,8 +147,8 @@ async function addTo(memory: MemoryReader, user: string, path: string, text: str
 }
 
 /** What a tool's output or a web page talks a model into must not outlive the turn as part of the prompt. */
-function refuseIdentity(path: string): void {
-  if (!IDENTITY_PATHS.has(cleanPath(path))) return;
+function refuseIdentity(path: string, identity: ReadonlySet<string>): void {
+  if (!identity.has(cleanPath(path))) return;
   throw new Fault(
     "forbidden",
     "identity_file",
@@ -168,7 +169,7 @@ function object(properties: object, required: readonly string[]) {
 }
 
 /** A document whose words are in an output. */
-type Shown = Pick<Document, "path" | "origins">;
+type Shown = Pick<MemoryFile, "path" | "origins">;
 
 /** The document first: it is where the words stand. */
 function originsOfShown({ path, origins }: Shown): readonly Origin[] {

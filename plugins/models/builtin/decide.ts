@@ -1,10 +1,6 @@
 /** What to answer: a pure function of the messages, the tools and the clock. */
 
-import type {
-  ModelMessage,
-  ModelRequest,
-  ModelTool,
-} from "../../../kernel/vocabulary/models/language-model.ts";
+import type { ModelMessage, ModelRequest, ModelTool } from "../../../kernel/plugin.ts";
 import { ownWords } from "../../agent/context/own-words.ts";
 import { offerTools } from "../providers/request.ts";
 import { answerSum } from "./arithmetic.ts";

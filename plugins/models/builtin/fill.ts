@@ -1,6 +1,5 @@
 /** Reads a tool's parameters out of what the user wrote. */
-import type { Format } from "../../../kernel/plugin.ts";
-import type { ModelTool } from "../../../kernel/vocabulary/models/language-model.ts";
+import type { Format, ModelTool } from "../../../kernel/plugin.ts";
 import { type Heard, Reading } from "./reading.ts";
 import { type Branch, branchesOf, fits, type Params, type Property, parseRecord, textOf } from "./schema.ts";
 import * as values from "./values.ts";

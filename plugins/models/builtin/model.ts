@@ -4,8 +4,8 @@
  */
 import { randomUUID } from "node:crypto";
 import { setImmediate as breathe } from "node:timers/promises";
-import type { Model } from "../../../kernel/vocabulary/models/language-model.ts";
-import { clipTokens } from "../../../kernel/vocabulary/models/tokens.ts";
+import { clipTokens } from "../../../kernel/kit.ts";
+import type { Model } from "../../../kernel/plugin.ts";
 
 const WINDOW = 128_000;
 

@@ -1,6 +1,5 @@
 /** The answer once tools have run: what came out, as a person would put it, or why nothing did. */
-import type { ToolCall } from "../../../kernel/plugin.ts";
-import type { ModelMessage, ModelTool } from "../../../kernel/vocabulary/models/language-model.ts";
+import type { ModelMessage, ModelTool, ToolCall } from "../../../kernel/plugin.ts";
 import { intentOf } from "./intent.ts";
 import { bestNotes, sayNote, sayNotes, sayRemembered } from "./memory.ts";
 import { isRecord, type Params, parseJson, parseRecord, textOf } from "./schema.ts";

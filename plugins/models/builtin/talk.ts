@@ -1,6 +1,6 @@
 /** What the built-in model says about itself and about the tools it has. */
 import { isAgentsName } from "../../../kernel/kit.ts";
-import type { ModelTool } from "../../../kernel/vocabulary/models/language-model.ts";
+import type { ModelTool } from "../../../kernel/plugin.ts";
 import type { Property } from "./schema.ts";
 import { clip, listing, sayName } from "./words.ts";
 

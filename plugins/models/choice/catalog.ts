@@ -1,35 +1,19 @@
 /** What may be chosen for a thread: what is configured, and what the servers of the configured providers offer. */
 import { LRUCache } from "lru-cache";
 import {
-  type Agent,
   Fault,
+  type Model,
   type ModelName,
   type ModelOption,
   type TokenScope,
-  type WantedModel,
 } from "../../../kernel/plugin.ts";
-import type { Model } from "../../../kernel/vocabulary/models/language-model.ts";
-import { allowedModels, allowsModel } from "../../agent/safety/scope.ts";
 import { listModels } from "../providers/offered.ts";
+import type { Bounds, Models } from "../services.ts";
 import type { Prices } from "../spending/prices.ts";
-import type { ModelServer, Models } from "./choose.ts";
-
-export interface ModelCatalog {
-  list: Agent["models"];
-  /** The whole name of what somebody wants, which may be chosen with this scope. */
-  choose(wanted: WantedModel, scope: TokenScope | undefined): Promise<ModelName>;
-  /** The models to try for a thread, best first; those that are configured where nothing was chosen for it. */
-  chain(chosen: ModelName | undefined, bounds: Bounds): Promise<readonly Model[]>;
-}
-
-/** What money is counted for, and what its tokens may use. */
-export interface Bounds {
-  readonly scopes: readonly TokenScope[];
-  readonly capUsd: number | undefined;
-}
+import type { ConfiguredModels, ModelServer } from "./choose.ts";
 
 interface CatalogParts {
-  readonly models: Models;
+  readonly models: ConfiguredModels;
   readonly prices: Pick<Prices, "isUnknown">;
   /** US dollars a day that each user may spend. */
   capUsd(): Promise<number | undefined>;
@@ -46,7 +30,11 @@ const NAME = /^[\x21-\x7e](?:[\x20-\x7e]{0,198}[\x21-\x7e])?$/;
 const OTHER_WORK =
   /^(?:text-embedding|text-moderation|omni-moderation|whisper|tts|dall-e|gpt-image|chatgpt-image|sora|babbage|davinci)|realtime|transcribe|-tts/;
 
-export function createModelCatalog({ models, prices, capUsd }: CatalogParts): ModelCatalog {
+export function createModelCatalog({
+  models,
+  prices,
+  capUsd,
+}: CatalogParts): Pick<Models, "list" | "choose" | "chain"> {
   const listed = new LRUCache<string, Promise<readonly string[]>>({ max: MOST_SERVERS });
 
   /** Empty where the server does not say. */
@@ -147,12 +135,13 @@ export function createModelCatalog({ models, prices, capUsd }: CatalogParts): Mo
 
     async chain(chosen, bounds) {
       const configured = await models.current();
-      if (chosen === undefined) return configured;
+      if (chosen === undefined) return allowedModels(configured, bounds.scopes);
       const model = await find(chosen);
       allowedModels([model], bounds.scopes);
       const isConfigured = configured.includes(model);
       if (!isConfigured && isUncounted(chosen, bounds)) throw uncounted("turn", chosen);
-      return [model, ...configured.slice(1).filter((other) => other !== model)];
+      const others = configured.slice(1).filter((other) => other !== model);
+      return allowedModels([model, ...others], bounds.scopes);
     },
   };
 }
@@ -166,4 +155,25 @@ function uncounted(kind: "invalid" | "turn", { name }: ModelName): Fault {
     `The price of ${name} is not known, and there is a daily cap that could not count it. Choose another model, or ask the operator to add its price to prices.json.`,
     kind === "invalid" ? { param: "model" } : {},
   );
+}
+
+/** Those of the chain that every scope allows, best first. Throws where there is none. */
+function allowedModels<Candidate extends { readonly name: ModelName }>(
+  chain: readonly Candidate[],
+  scopes: readonly TokenScope[],
+): readonly Candidate[] {
+  const allowed = chain.filter(({ name }) => scopes.every((scope) => allowsModel(scope, name)));
+  if (allowed.length > 0 || chain.length === 0) return allowed;
+  const named = scopes.flatMap(({ models }) => (models === undefined ? [] : [models.join(", ")]));
+  const here = chain.map(({ name }) => name.name).join(", ");
+  throw new Fault(
+    "forbidden",
+    "model_not_allowed",
+    `This token may only use ${named.join(" and ")}, but the model here is ${here}. Use another token, or ask the operator for one.`,
+    { param: "model" },
+  );
+}
+
+function allowsModel({ models }: TokenScope, { provider, name }: ModelName): boolean {
+  return models === undefined || models.includes(name) || models.includes(`${provider}/${name}`);
 }

@@ -1,18 +1,19 @@
 /** Tries a model out with one tiny request, and says in words what came of it. */
 
-import { redact } from "../../../kernel/mask/redact.ts";
+import { redact } from "../../../kernel/kit.ts";
 import {
   Fault,
   type Log,
   type Mask,
-  type ModelCheck,
+  type Model,
+  type ModelRequest,
   type ModelTest,
   reason,
   type SettingValues,
   type StoredSettings,
 } from "../../../kernel/plugin.ts";
-import type { Model, ModelRequest } from "../../../kernel/vocabulary/models/language-model.ts";
 import { listModels } from "../providers/offered.ts";
+import type { ModelCheck } from "../services.ts";
 import type { Prices } from "../spending/prices.ts";
 import { chosenModels, endpointOf, readModelChoice } from "./choose.ts";
 
@@ -37,7 +38,7 @@ const REQUEST: ModelRequest = {
 };
 
 export function createModelCheck({ settings, builtin, prices, mask, log }: CheckParts): ModelCheck {
-  const choose = (values: SettingValues) => settings.preview("agent", readModelChoice, values);
+  const choose = (values: SettingValues) => settings.preview("models", readModelChoice, values);
 
   async function ask(model: Model): Promise<Pick<ModelTest, "ok" | "message" | "code" | "answer">> {
     const { name, provider } = model.name;

@@ -1,7 +1,7 @@
 /** Which model answers: as configured, or with `auto` the first that is there. */
 import { LRUCache } from "lru-cache";
-import type { Env, Live, Log, ModelName } from "../../../kernel/plugin.ts";
-import type { Endpoint, Model, ProviderName } from "../../../kernel/vocabulary/models/language-model.ts";
+import type { Env, Live, Log, Model, ModelName } from "../../../kernel/plugin.ts";
+import type { Endpoint, ProviderName } from "../providers/endpoint.ts";
 import { readInputs } from "../providers/inputs.ts";
 import { createProviderModel } from "../providers/provider.ts";
 import type { Prices } from "../spending/prices.ts";
@@ -23,7 +23,7 @@ export interface ModelChoice extends ModelSettings {
   readonly fallback: ModelSettings | undefined;
 }
 
-export interface Models {
+export interface ConfiguredModels {
   /** The models to try, best first. */
   current(): Promise<readonly Model[]>;
   /** Where other models can be had, one of each provider, the configured one first. */
@@ -127,7 +127,12 @@ function ownKey(choice: ModelChoice, provider: string): string | undefined {
 }
 
 /** Follows the choice: a turn that begins after it has changed gets other models. */
-export function createModels(live: Live<ModelChoice>, builtin: Model, prices: Prices, log: Log): Models {
+export function createModels(
+  live: Live<ModelChoice>,
+  builtin: Model,
+  prices: Prices,
+  log: Log,
+): ConfiguredModels {
   const make = (choice: ModelChoice) => ({ choice, ...chosenModels(choice, builtin, prices, log) });
   let made = make(live.last());
   const follow = (choice: ModelChoice) => {
@@ -143,7 +148,12 @@ export function createModels(live: Live<ModelChoice>, builtin: Model, prices: Pr
   };
 }
 
-export function chosenModels(choice: ModelChoice, builtin: Model, prices: Prices, log: Log): Models {
+export function chosenModels(
+  choice: ModelChoice,
+  builtin: Model,
+  prices: Prices,
+  log: Log,
+): ConfiguredModels {
   const endpointAt = ({ provider, baseUrl, key }: ModelSettings): ModelServer["endpoint"] => ({
     baseUrl: baseUrl ?? USUAL_URLS[provider] ?? "",
     key: key ?? ownKey(choice, provider),

@@ -1,4 +1,5 @@
 /** `postern setup`: a model that answers and a first tool, in a minute, and again any time. Enter keeps what is there. */
+
 import { isCancel, password, select, text } from "@clack/prompts";
 import type { Command } from "commander";
 import { isInteractive, OPERATOR, readSecret, say, sayJson, visible, warn } from "../../../kernel/kit.ts";
@@ -6,10 +7,10 @@ import {
   type ChangeableSetting,
   type CommandContext,
   Fault,
-  type ModelCheck,
   type ModelTest,
   type StoredSettings,
 } from "../../../kernel/plugin.ts";
+import type { ModelCheck } from "../services.ts";
 import { tryFirstTool } from "./first-tool.ts";
 
 interface Options {

@@ -1,5 +1,5 @@
 /** Which models a server offers, as every server of this kind tells at `/models`. */
-import type { Endpoint } from "../../../kernel/vocabulary/models/language-model.ts";
+import type { Endpoint } from "./endpoint.ts";
 
 const PATIENCE_MILLIS = 3000;
 const MOST_BYTES = 4 * 1024 * 1024;

@@ -1,11 +1,6 @@
 /** Models of the network: what speaks with each is loaded when first asked, errors are put into words. */
-import type { ModelName } from "../../../kernel/plugin.ts";
-import type {
-  Endpoint,
-  Model,
-  ProviderName,
-  Speak,
-} from "../../../kernel/vocabulary/models/language-model.ts";
+import type { Model, ModelName } from "../../../kernel/plugin.ts";
+import type { Endpoint, ProviderName, Speak } from "./endpoint.ts";
 import { explain } from "./explain.ts";
 import { formatsOf, inputsOf } from "./inputs.ts";
 

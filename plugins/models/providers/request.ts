@@ -1,14 +1,13 @@
 /** What a request comes down to for every provider, whatever its dialect. */
 
-import { isTextual } from "../../../kernel/kit.ts";
-import type { Attachment, Format } from "../../../kernel/plugin.ts";
-import { wrapFile } from "../../../kernel/text/wrap.ts";
+import { readsAsText, wrapFile } from "../../../kernel/kit.ts";
 import type {
+  Format,
   ModelAttachment,
   ModelMessage,
   ModelRequest,
   ModelTool,
-} from "../../../kernel/vocabulary/models/language-model.ts";
+} from "../../../kernel/plugin.ts";
 
 export interface Offer {
   readonly tools: readonly ModelTool[];
@@ -70,20 +69,15 @@ function hasAttachments(message: ModelMessage): boolean {
 
 function readFilesOf(message: ModelMessage): ModelMessage {
   if (message.role === "assistant" || message.attachments === undefined) return message;
-  const files = message.attachments.filter(isText).map(({ name = "file", data }) => {
+  const files = message.attachments.filter(readsAsText).map(({ name = "file", data }) => {
     const text = Buffer.from(data.buffer, data.byteOffset, data.byteLength).toString("utf8");
     return wrapFile(text, name);
   });
   if (files.length === 0) return message;
-  const attachments = message.attachments.filter((attachment) => !isText(attachment));
+  const attachments = message.attachments.filter((attachment) => !readsAsText(attachment));
   return message.role === "user"
     ? { ...message, text: [...files, message.text].join("\n\n"), attachments }
     : { ...message, output: [message.output, ...files].join("\n\n"), attachments };
-}
-
-/** Every model is given a file that is text, or whose text was read, as text. */
-export function isText({ kind, mime, text }: Pick<Attachment, "kind" | "mime" | "text">): boolean {
-  return kind === "file" && (text !== undefined || isTextual(mime));
 }
 
 /**

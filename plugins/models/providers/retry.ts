@@ -3,23 +3,10 @@
  * goes on to the next model when one gives up, and says so when nothing comes for long.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import { Fault } from "../../../kernel/plugin.ts";
-import type { Model, ModelPart, ModelRequest } from "../../../kernel/vocabulary/models/language-model.ts";
-import type { TurnObserver } from "../../agent/live/observer.ts";
+import { Fault, type Model, type ModelPart, type ModelRequest } from "../../../kernel/plugin.ts";
+import type { StreamOptions } from "../services.ts";
 import { FORMAT_REFUSED } from "./explain.ts";
 import { inWords } from "./request.ts";
-
-export interface RetryOptions {
-  readonly signal: AbortSignal;
-  notice(code: string, message: string): void;
-  /** Told of everything that comes from the model. */
-  alive(): void;
-  /** Told which model the next parts come from. */
-  onModel(model: Model): void;
-  readonly observer: Pick<TurnObserver, "asking">;
-  readonly stallMillis?: number;
-  readonly pauseMillis?: number;
-}
 
 const TRIES = 4;
 const PAUSE_MILLIS = 500;
@@ -32,7 +19,7 @@ const WORTH_ANOTHER_TRY = new Set(["model_limited", "model_error", "model_unreac
 export async function* streamSteadily(
   models: readonly Model[],
   requestFor: (model: Model) => Promise<ModelRequest>,
-  options: RetryOptions,
+  options: StreamOptions,
 ): AsyncGenerator<readonly ModelPart[]> {
   for (const [place, model] of models.entries()) {
     const next = models[place + 1];
@@ -95,7 +82,7 @@ function pauseBefore(error: Fault, attempt: number, first: number): number | und
 /** The parts as they come; an abort ends the wait even where the model does not look at its signal. */
 async function* watched(
   answer: AsyncIterable<readonly ModelPart[]>,
-  { signal, notice, stallMillis = STALL_MILLIS }: RetryOptions,
+  { signal, notice, stallMillis = STALL_MILLIS }: StreamOptions,
 ): AsyncGenerator<readonly ModelPart[]> {
   const iterator = answer[Symbol.asyncIterator]();
   let giveUp = (_: unknown): void => {};

@@ -1,34 +1,9 @@
 /** Tokens to US dollars, exactly: whole numbers of a trillionth of a dollar, printed as decimals. */
-import { Fault, type ModelName, reason, type Usage } from "../../../kernel/plugin.ts";
-import { MOST_BYTES, type OperatorFiles, PRICES_FILE } from "../../home/files.ts";
+import type { ModelName, Services, TokenCount, Usage } from "../../../kernel/plugin.ts";
 import shipped from "./prices.json" with { type: "json" };
 
-/** US dollars for a million tokens, as decimal strings. */
-export interface Price {
-  readonly input: string;
-  readonly output: string;
-  /** For input the provider had cached; the input price where absent. */
-  readonly cached?: string;
-  /** Tokens of context. */
-  readonly window?: number;
-}
-
-export interface TokenCount {
-  readonly inputTokens: number;
-  readonly outputTokens: number;
-  readonly cachedTokens: number;
-  readonly reasoningTokens: number;
-}
-
-export const NO_USAGE: Usage = {
-  inputTokens: 0,
-  outputTokens: 0,
-  cachedTokens: 0,
-  reasoningTokens: 0,
-  inputCost: "0",
-  outputCost: "0",
-  totalCost: "0",
-};
+type HomeFiles = Services["homeFiles"];
+type Price = Awaited<ReturnType<HomeFiles["prices"]>>[string];
 
 export interface Prices {
   find(model: ModelName): Price | undefined;
@@ -45,12 +20,12 @@ function isFree({ provider }: ModelName): boolean {
 
 /** The shipped table; the operator's `prices.json` adds to it and wins. */
 export async function readPrices(
-  files: Pick<OperatorFiles, "read">,
+  files: Pick<HomeFiles, "prices">,
 ): Promise<Prices & { readAgain(): Promise<void> }> {
   let table: Readonly<Record<string, Price>> = {};
   let names: readonly string[] = [];
   const readAgain = async () => {
-    table = { ...shipped.models, ...parsePrices(await files.read(PRICES_FILE, MOST_BYTES)) };
+    table = { ...shipped.models, ...(await files.prices()) };
     // Longest first: "gpt-5-mini" must not be taken for a dated "gpt-5".
     names = Object.keys(table).sort((a, b) => b.length - a.length);
   };
@@ -89,27 +64,6 @@ export async function readPrices(
       };
     },
   };
-}
-
-/** Throws where it is not a price table. */
-export function parsePrices(text: string | undefined): Record<string, Price> {
-  if (text === undefined) return {};
-  try {
-    const { models } = JSON.parse(text) as { models: Record<string, Price> };
-    for (const price of Object.values(models)) {
-      micros(price.input);
-      micros(price.output);
-      micros(price.cached);
-    }
-    return models;
-  } catch (error) {
-    throw new Fault(
-      "config",
-      "bad_prices",
-      `${PRICES_FILE} is not a price table like {"models": {"name": {"input": "1.25", "output": "10"}}}: ${reason(error)}`,
-      { param: PRICES_FILE },
-    );
-  }
 }
 
 /** Dollars for a million tokens are millionths of a dollar for one. */

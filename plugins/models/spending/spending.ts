@@ -1,16 +1,11 @@
 /** What each user, and each token with a cap of its own, has spent today. */
-import { Fault, type Sql, type TokenScope, type Transaction, type Usage } from "../../../kernel/plugin.ts";
-
-export interface Spending {
-  /** Rejects where the money of the user, or of a token behind the turn, is used up for today. */
-  assertLeft(user: string, capUsd: number | undefined, scopes: readonly TokenScope[]): Promise<void>;
-  add(tx: Transaction, user: string, usage: Usage, scopes: readonly TokenScope[]): void;
-}
+import { Fault, type Sql } from "../../../kernel/plugin.ts";
+import type { Models } from "../services.ts";
 
 const OF_USER = 'SELECT usd FROM spending WHERE "user" = ? AND day = ?';
 const OF_TOKEN = "SELECT usd FROM token_spending WHERE token = ? AND day = ?";
 
-export function createSpending(sql: Sql): Spending {
+export function createSpending(sql: Sql): Pick<Models, "assertLeft" | "spend"> {
   const today = (): string => new Date().toISOString().slice(0, 10);
 
   async function assertUnder(cap: number | undefined, query: string, key: string, words: CapWords) {
@@ -31,7 +26,7 @@ export function createSpending(sql: Sql): Spending {
         ...scopes.map(({ token, perDayUsd }) => assertUnder(perDayUsd, OF_TOKEN, token, TOKEN_WORDS)),
       ]);
     },
-    add(tx, user, usage, scopes) {
+    spend(tx, user, usage, scopes) {
       const usd = Number(usage.totalCost);
       if (usd === 0) return;
       void tx.run(
@@ -53,17 +48,6 @@ export function createSpending(sql: Sql): Spending {
           );
     },
   };
-}
-
-/** Looked at before each request, so that the last one may pass it. */
-export function assertWithin(budgetUsd: number | undefined, usage: Usage): void {
-  const spent = Number(usage.totalCost);
-  if (budgetUsd === undefined || spent < budgetUsd) return;
-  throw new Fault(
-    "turn",
-    "budget_spent",
-    `This run has used $${spent.toFixed(2)}, and its budget is $${budgetUsd.toFixed(2)}, so it was stopped.`,
-  );
 }
 
 interface CapWords {

@@ -1,6 +1,6 @@
 /** How a taken request is answered: whole when its turn has ended, or event by event while it runs. */
 import type { ServerResponse } from "node:http";
-import type { Agent, Failure, Log, Threads, TurnRecord } from "../../../kernel/plugin.ts";
+import type { Failure, Log, Services, TurnRecord } from "../../../kernel/plugin.ts";
 import type { Door } from "../doors.ts";
 import type { Begun } from "../intake/intake.ts";
 import { isBackground, type Requests, type TakenRequest } from "../intake/requests.ts";
@@ -16,8 +16,8 @@ import { openEventStream } from "./sse.ts";
 import type { ResponseObject, WireError } from "./wire.ts";
 
 export interface AnswerParts {
-  readonly agent: Agent;
-  readonly threads: Threads;
+  readonly agent: Services["agent"];
+  readonly threads: Services["threads"];
   readonly requests: Requests;
   readonly places: Places;
   readonly log: Log;

@@ -1,12 +1,12 @@
 /** The end of a turn that another node may be running. */
-import type { Agent, Threads, TurnRecord } from "../../../kernel/plugin.ts";
+import type { Services, TurnRecord } from "../../../kernel/plugin.ts";
 
 // The end is told by an event, which can be missed.
 const LOOK_MILLIS = 1000;
 
 /** Resolves when the turn of a request has ended, with nothing where there is none. */
 export async function turnEnd(
-  { agent, threads }: { readonly agent: Agent; readonly threads: Threads },
+  { agent, threads }: { readonly agent: Services["agent"]; readonly threads: Services["threads"] },
   { user, id }: { readonly user: string; readonly id: string },
 ): Promise<TurnRecord | undefined> {
   let look = () => {};

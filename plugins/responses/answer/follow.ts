@@ -1,5 +1,5 @@
 /** The stream of a response, numbered: of a turn that runs here, that runs on another node, or that has ended. */
-import type { Agent, RunningTurn, Threads, TurnEvent } from "../../../kernel/plugin.ts";
+import type { RunningTurn, Services, TurnEvent } from "../../../kernel/plugin.ts";
 import { turnEnd } from "./ending.ts";
 import type { Sequence } from "./sequence.ts";
 import type { StreamEvent } from "./wire.ts";
@@ -8,8 +8,8 @@ import type { StreamEvent } from "./wire.ts";
 export type NumberedEvent = StreamEvent & { readonly sequence_number: number };
 
 interface Turns {
-  readonly agent: Agent;
-  readonly threads: Threads;
+  readonly agent: Services["agent"];
+  readonly threads: Services["threads"];
 }
 
 interface TurnToFollow {

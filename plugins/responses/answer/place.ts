@@ -3,7 +3,7 @@
  * when it has begun, and another one where a crash made it begin again.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Agent, Job, Jobs, Threads } from "../../../kernel/plugin.ts";
+import type { Job, Services } from "../../../kernel/plugin.ts";
 import { isBackground, type Requests, type TakenRequest } from "../intake/requests.ts";
 
 export interface Places {
@@ -29,9 +29,9 @@ const LOOK_MILLIS = 200;
 const STOP_MILLIS = 5000;
 
 export function createPlaces(parts: {
-  readonly agent: Agent;
-  readonly jobs: Jobs;
-  readonly threads: Threads;
+  readonly agent: Services["agent"];
+  readonly jobs: Services["jobs"];
+  readonly threads: Services["threads"];
   readonly requests: Requests;
 }): Places {
   const { agent, jobs, threads, requests } = parts;

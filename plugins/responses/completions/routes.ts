@@ -1,7 +1,7 @@
 /** The endpoints of chat completions. */
 import type { Context } from "koa";
 import { applyLimit, ErrorEnvelope } from "../../../kernel/kit.ts";
-import { type ExternalTools, Fault, type Limiter, type Web } from "../../../kernel/plugin.ts";
+import { Fault, type Limiter, type Services, type Web } from "../../../kernel/plugin.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { type Intake, repeatKeyOf } from "../intake/intake.ts";
 import { ignoredHeader } from "../intake/open/ignored.ts";
@@ -14,7 +14,7 @@ export interface CompletionParts extends CompletionAnswerParts {
   readonly web: Web;
   readonly chatLimit: Limiter;
   /** Absent in a composition that cannot pause a turn for the caller's own tools. */
-  readonly externalTools: ExternalTools | undefined;
+  readonly externalTools: Services["toolCalls"] | undefined;
   readonly intake: Intake;
 }
 

@@ -2,10 +2,9 @@
 import { createHash, randomUUIDv7 } from "node:crypto";
 import { bytesOf } from "../../../kernel/kit.ts";
 import {
-  type Agent,
   Fault,
-  type Jobs,
   type RunningTurn,
+  type Services,
   type Sql,
   type Transaction,
   type User,
@@ -19,8 +18,8 @@ import { CHANNEL, jobOf, turnOf } from "./turn.ts";
 export { CHANNEL };
 
 export interface IntakeParts extends PreparationParts {
-  readonly agent: Agent;
-  readonly jobs: Jobs;
+  readonly agent: Services["agent"];
+  readonly jobs: Services["jobs"];
   readonly sql: Sql;
 }
 

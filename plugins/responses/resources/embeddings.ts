@@ -1,13 +1,13 @@
 /** `/embeddings`, by the model that memory is searched with. */
 import type { Context } from "koa";
 import { applyLimit, type Declared, estimateText, Type } from "../../../kernel/kit.ts";
-import { Fault, type Limiter, type Memory } from "../../../kernel/plugin.ts";
+import { Fault, type Limiter, type Services } from "../../../kernel/plugin.ts";
 import type { Endpoint, Mounting } from "../endpoint.ts";
 import { compile } from "../intake/check.ts";
 import { invalid } from "../refusal.ts";
 
 export interface EmbeddingParts extends Mounting {
-  readonly memory: Pick<Memory, "embed">;
+  readonly memory: Pick<Services["memory"], "embed">;
   readonly chatLimit: Limiter;
 }
 

@@ -1,7 +1,7 @@
 /** The models a request may name. The name is a hint: settings choose the model. */
 import type { Context } from "koa";
 import { type Declared, Type } from "../../../kernel/kit.ts";
-import { type Agent, Fault } from "../../../kernel/plugin.ts";
+import { Fault, type Services } from "../../../kernel/plugin.ts";
 import { PLACEHOLDER_MODEL } from "../answer/response.ts";
 import type { Endpoint } from "../endpoint.ts";
 
@@ -16,7 +16,7 @@ type Model = Declared<typeof Model>;
 const ModelList = Type.Object({ object: Type.Literal("list"), data: Type.Array(Model) });
 
 export interface ModelParts {
-  readonly agent: Agent;
+  readonly agent: Services["agent"];
   readonly startedAt: Date;
 }
 

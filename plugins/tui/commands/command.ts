@@ -1,5 +1,5 @@
 /** What a slash command is, and what it works with. */
-import type { Agent, Jobs, Memory, Threads, Tools } from "../../../kernel/plugin.ts";
+import type { Services, Tools } from "../../../kernel/plugin.ts";
 import type { Conversation } from "../conversation.ts";
 import type { Attaching } from "../files/attaching.ts";
 
@@ -11,11 +11,11 @@ export interface Completing {
 export interface SlashParts extends Completing {
   readonly user: string;
   readonly conversation: Conversation;
-  readonly agent: Agent;
-  readonly threads: Threads;
+  readonly agent: Services["agent"];
+  readonly threads: Services["threads"];
   readonly tools: Tools | undefined;
-  readonly jobs: Jobs | undefined;
-  readonly memory: Memory | undefined;
+  readonly jobs: Services["jobs"] | undefined;
+  readonly memory: Services["memory"] | undefined;
   readonly attaching: Attaching;
   /** Puts a text into the clipboard of the person at the terminal, as far as the terminal allows it. */
   copy(text: string): void;

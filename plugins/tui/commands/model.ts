@@ -1,5 +1,5 @@
 /** `/model`: what answers in the open thread. */
-import type { Agent, ModelOption } from "../../../kernel/plugin.ts";
+import type { ModelOption, Services } from "../../../kernel/plugin.ts";
 import { quoted } from "../screen/text/markdown.ts";
 import type { SlashCommand } from "./command.ts";
 
@@ -57,7 +57,7 @@ export interface ModelNames {
   names(): readonly string[];
 }
 
-export function createModelNames(agent: Pick<Agent, "models">): ModelNames {
+export function createModelNames(agent: Pick<Services["agent"], "models">): ModelNames {
   let known: readonly string[] = [];
   const read = async () => {
     known = (await agent.models()).items.map(({ name }) => name);

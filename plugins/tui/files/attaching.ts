@@ -1,7 +1,7 @@
 /** Files that go with the next message. Each is uploaded when it is named, so that a refusal costs no message. */
 import { open } from "node:fs/promises";
 import { basename } from "node:path";
-import { type Attachments, Fault, reason, type Upload } from "../../../kernel/plugin.ts";
+import { Fault, reason, type Services, type Upload } from "../../../kernel/plugin.ts";
 import type { Conversation } from "../conversation.ts";
 import { quoted } from "../screen/text/markdown.ts";
 import { mentionsIn } from "./mentions.ts";
@@ -19,7 +19,7 @@ export interface Attaching {
 }
 
 export interface AttachingParts {
-  readonly attachments: Attachments;
+  readonly attachments: Services["attachments"];
   readonly conversation: Conversation;
   readonly user: string;
 }

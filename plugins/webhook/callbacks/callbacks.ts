@@ -11,11 +11,11 @@ import { CompletedJob, createConnector, toWire } from "../../../kernel/kit.ts";
 import {
   type Job,
   type JobCallback,
-  type Jobs,
   type Log,
   type NewJob,
   type Node,
   reason,
+  type Services,
   type Sql,
   type Transaction,
 } from "../../../kernel/plugin.ts";
@@ -23,7 +23,7 @@ import { type Owed, openCallbackList } from "./list.ts";
 import { type CallbackTarget, explainFailure } from "./target.ts";
 
 export interface CallbackOptions {
-  readonly jobs: Jobs;
+  readonly jobs: Services["jobs"];
   readonly sql: Sql;
   readonly node: Node;
   readonly log: Log;

@@ -6,14 +6,14 @@ import { createMask } from "../../../kernel/mask/mask.ts";
 import type { AnyPlugin } from "../../../kernel/plugin.ts";
 import { Settings } from "../../../kernel/settings/env.ts";
 import store from "../../../kernel/store/store.ts";
-import agent from "../../../plugins/agent/plugin.ts";
 import gateway from "../../../plugins/gateway/plugin.ts";
 import responses from "../../../plugins/responses/plugin.ts";
+import { agentPlugins } from "../../support/services/agent-plugins.ts";
 
 const [home, modelUrl, token] = process.argv.slice(2) as [string, string, string];
 const mask = createMask();
 const running = await boot({
-  plugins: [store, agent, gateway, responses] as AnyPlugin[],
+  plugins: [store, ...agentPlugins, gateway, responses] as AnyPlugin[],
   settings: new Settings(
     {
       GATEWAY_PORT: "0",

@@ -12,10 +12,10 @@ import type { AnyPlugin } from "../../../kernel/plugin.ts";
 import { Settings } from "../../../kernel/settings/env.ts";
 import type { PostgresStore } from "../../../kernel/store/postgres/store.ts";
 import storePlugin from "../../../kernel/store/store.ts";
-import agentPlugin from "../../../plugins/agent/plugin.ts";
 import gatewayPlugin from "../../../plugins/gateway/plugin.ts";
 import responsesPlugin from "../../../plugins/responses/plugin.ts";
 import { startModelServer } from "../../support/servers/model-server.ts";
+import { agentPlugins } from "../../support/services/agent-plugins.ts";
 import { openAgent } from "./agent.ts";
 import { compare, type Figure, median, type Progress, single, within } from "./bench.ts";
 import { openPostgres, SECRETS_KEY } from "./engines.ts";
@@ -79,7 +79,7 @@ export async function measureTrips(database: string, home: string, progress: Pro
   model.otherwise({ text: "A short answer of some words." });
   const mask = createMask();
   const running = await boot({
-    plugins: [storePlugin, agentPlugin, gatewayPlugin, responsesPlugin] as AnyPlugin[],
+    plugins: [storePlugin, ...agentPlugins, gatewayPlugin, responsesPlugin] as AnyPlugin[],
     settings: new Settings({ ...nodeSettings(database, model.url), GATEWAY_PORT: "0" }, {}, mask.add),
     home,
     mask,

@@ -26,19 +26,19 @@ export async function openWork(store: OpenStore, home: string, progress: Progres
   const write = createWriter(createRandom(TEXTS));
   const { agent, sql, turn } = await openAgent(store, home);
   const table = createJobTable(sql, store.node);
+  const threads = createThreads(sql, {
+    onRemove: () => {},
+    choose: async ({ provider = "", name }) => ({ provider, name }),
+  });
   // Never started: what is submitted stays queued.
   const jobs = createJobs({
     table,
     agent,
     store,
-    turn: () => undefined,
+    threads,
     log: SILENT,
     concurrency: 1,
     retentionDays: 1,
-  });
-  const threads = createThreads(sql, {
-    onRemove: () => {},
-    choose: async ({ provider = "", name }) => ({ provider, name }),
   });
   const notes = await store.tables("memory", MEMORY);
   const documents = createDocuments(notes);

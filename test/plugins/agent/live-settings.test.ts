@@ -48,7 +48,7 @@ test("approvals, provenance, the cap and the rate limit hold from the next turn 
   expect(await ask(running, "Time?")).toContainEqual(
     expect.objectContaining({ type: "failed", code: "daily_cap" }),
   );
-  const chatLimit = running.service("chatLimit");
+  const chatLimit = running.service("agent").chatLimit;
   expect(await chatLimit.take("ann")).toMatchObject({ ok: true, limit: 30, remaining: 29 });
   await settings.change({ CHAT_RATE_LIMIT: "2" }, "operator");
   expect(await chatLimit.take("ann")).toMatchObject({ ok: true, limit: 2, remaining: 0 });

@@ -1,8 +1,9 @@
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { createSkills } from "../../../plugins/guidance/skills.ts";
+import { skillPrompt, skillTool } from "../../../plugins/guidance/skills.ts";
 import { openFolderFiles } from "../../../plugins/home/folder.ts";
+import { createSkills } from "../../../plugins/home/skills.ts";
 import { temporaryFolder } from "../../support/home.ts";
 
 function homeWith(skills: Readonly<Record<string, string>>): string {
@@ -17,7 +18,7 @@ function homeWith(skills: Readonly<Record<string, string>>): string {
 const soup = "---\nname: soup\ndescription: How to cook soup\n---\n\nBoil water.\n";
 
 async function load(home: string, name: string) {
-  return createSkills(openFolderFiles(home)).tools[0]?.run({ name }, { user: "ann", thread: "t" });
+  return skillTool(createSkills(openFolderFiles(home))).run({ name }, { user: "ann", thread: "t" });
 }
 
 test("skills are named in the prompt and their text is loaded on demand", async () => {
@@ -25,7 +26,7 @@ test("skills are named in the prompt and their text is loaded on demand", async 
     soup,
     bread: '---\r\nname: "bread"\r\ndescription: >\r\n  How to bake\r\n  bread\r\n---\r\nKnead.',
   });
-  const prompt = await createSkills(openFolderFiles(home)).prompt();
+  const prompt = await skillPrompt(createSkills(openFolderFiles(home)));
   expect(prompt).toContain("- bread: How to bake bread\n- soup: How to cook soup");
   expect(prompt).not.toContain("Boil water");
   expect(await load(home, "Soup")).toEqual({
@@ -43,7 +44,7 @@ test.for([
   const home = homeWith({ soup: soup.replace("name: soup", `name: soup\n${line}`) });
   const required: string[] = [];
   const require = (tools: readonly string[]) => void required.push(...tools);
-  await createSkills(openFolderFiles(home)).tools[0]?.run(
+  await skillTool(createSkills(openFolderFiles(home))).run(
     { name: "soup" },
     { user: "ann", thread: "t", require },
   );
@@ -51,7 +52,7 @@ test.for([
 });
 
 test("without skills the prompt has no section, and a missing one is told with those there are", async () => {
-  expect(await createSkills(openFolderFiles(temporaryFolder())).prompt()).toBe("");
+  expect(await skillPrompt(createSkills(openFolderFiles(temporaryFolder())))).toBe("");
   expect(await load(homeWith({ soup }), "cake")).toEqual({
     status: "error",
     code: "no_skill",
@@ -70,8 +71,9 @@ test("a malformed skill is reported and the others work", async () => {
   });
   mkdirSync(join(home, "skills", "empty"));
   writeFileSync(join(home, "skills", "README.md"), "not a skill");
-  const { skills, problems } = await createSkills(openFolderFiles(home)).list();
-  expect(skills.map(({ name }) => name)).toEqual(["soup"]);
+  const skills = createSkills(openFolderFiles(home));
+  const problems = await skills.problems();
+  expect((await skills.list()).map(({ name }) => name)).toEqual(["soup"]);
   expect(Object.fromEntries(problems.map(({ folder, why }) => [folder, why]))).toMatchObject({
     soup: expect.stringContaining("another folder"),
     bare: expect.stringContaining("front matter"),
@@ -89,8 +91,9 @@ test("no link and no name leads out of the skills folder", async () => {
   mkdirSync(join(home, "skills", "leak"));
   symlinkSync(join(home, "SKILL.md"), join(home, "skills", "leak", "SKILL.md"));
   symlinkSync(home, join(home, "skills", "linked"));
-  const { skills, problems } = await createSkills(openFolderFiles(home)).list();
-  expect(skills.map(({ name }) => name)).toEqual(["soup"]);
+  const skills = createSkills(openFolderFiles(home));
+  const problems = await skills.problems();
+  expect((await skills.list()).map(({ name }) => name)).toEqual(["soup"]);
   expect(problems).toEqual([{ folder: "leak", why: "its SKILL.md links outside the skills folder" }]);
   for (const name of ["..", "../agent/", "leak", "linked"])
     expect(await load(home, name)).toMatchObject({ status: "error" });
@@ -99,9 +102,9 @@ test("no link and no name leads out of the skills folder", async () => {
 test("skills may come, change and go while the service runs", async () => {
   const home = homeWith({ soup });
   const skills = createSkills(openFolderFiles(home));
-  expect(await skills.prompt()).toContain("cook soup");
+  expect(await skillPrompt(skills)).toContain("cook soup");
   writeFileSync(join(home, "skills", "soup", "SKILL.md"), soup.replace("cook soup", "cook a better soup"));
-  expect(await skills.prompt()).toContain("better soup");
+  expect(await skillPrompt(skills)).toContain("better soup");
   rmSync(join(home, "skills", "soup"), { recursive: true });
-  expect(await skills.prompt()).toBe("");
+  expect(await skillPrompt(skills)).toBe("");
 });

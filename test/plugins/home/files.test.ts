@@ -2,10 +2,13 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
+import { NO_USAGE } from "../../../kernel/kit.ts";
 import { identityPrompt } from "../../../plugins/guidance/identity.ts";
-import { createSkills } from "../../../plugins/guidance/skills.ts";
+import { skillPrompt } from "../../../plugins/guidance/skills.ts";
+import { homeFilesOf } from "../../../plugins/home/open.ts";
 import { FILE_TABLES, openRowFiles } from "../../../plugins/home/rows.ts";
-import { NO_USAGE, readPrices } from "../../../plugins/models/spending/prices.ts";
+import { createSkills } from "../../../plugins/home/skills.ts";
+import { readPrices } from "../../../plugins/models/spending/prices.ts";
 import { temporaryFolder } from "../../support/home.ts";
 import { openPostgres } from "../../support/processes/engines.ts";
 import { postern } from "../../support/processes/postern.ts";
@@ -51,10 +54,10 @@ describePostgres("the operator's files of a fleet", () => {
     const url = await freshDatabase(afterThisTest);
     const [first, second] = [await openFiles(url), await openFiles(url)];
     const skills = createSkills(second);
-    const prices = await readPrices(second);
+    const prices = await readPrices(homeFilesOf(second));
     second.onChange(() => void prices.readAgain());
-    const identity = () => identityPrompt(second, { readTexts: async () => new Map() }, "ann");
-    expect([await identity(), await skills.prompt()]).toEqual(["", ""]);
+    const identity = () => identityPrompt(homeFilesOf(second), undefined, "ann");
+    expect([await identity(), await skillPrompt(skills)]).toEqual(["", ""]);
     const own = '{"models":{"mystery":{"input":"1","output":"2"}}}';
     await first.change(
       new Map([
@@ -65,12 +68,12 @@ describePostgres("the operator's files of a fleet", () => {
       [],
     );
     await expect.poll(identity, { timeout: 10_000 }).toContain("Answer briefly.");
-    expect(await skills.prompt()).toContain("cook soup");
+    expect(await skillPrompt(skills)).toContain("cook soup");
     const tokens = { inputTokens: 1, outputTokens: 2, cachedTokens: 0, reasoningTokens: 0 };
     const cost = () => prices.add(NO_USAGE, { provider: "openai", name: "mystery" }, tokens).totalCost;
     await expect.poll(cost).toBe("0.000005");
     await first.change(new Map(), ["skills/soup/SKILL.md"]);
-    await expect.poll(() => skills.prompt(), { timeout: 10_000 }).toBe("");
+    await expect.poll(() => skillPrompt(skills), { timeout: 10_000 }).toBe("");
   });
 
   test("push sends what is new or changed, pull writes it; only --delete removes", async () => {

@@ -9,7 +9,7 @@ import { temporaryFolder } from "../../support/home.ts";
 import { quiet } from "../../support/services/memory.ts";
 
 const thread = (name: string) =>
-  fileURLToPath(new URL(`../../../fixtures/threads/${name}.ts`, import.meta.url));
+  fileURLToPath(new URL(`../../fixtures/threads/${name}.ts`, import.meta.url));
 const counting = thread("counting-worker");
 const broken = thread("broken-worker");
 

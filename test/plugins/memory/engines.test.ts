@@ -8,7 +8,7 @@ import { createMemory, type OpenMemory } from "../../../plugins/memory/memory.ts
 import { MIGRATIONS } from "../../../plugins/memory/tables.ts";
 import { createVectors, DIMENSIONS } from "../../../plugins/memory/vectors.ts";
 import { describeEngines } from "../../support/processes/engines.ts";
-import { quiet } from "../../support/services/memory.ts";
+import { quiet, toolsOf } from "../../support/services/memory.ts";
 import { afterThisFile } from "../../support/undo.ts";
 
 /** Side by side: they share a commit. */
@@ -61,7 +61,9 @@ describeEngines("memory", (_engine, fresh) => {
   test("of those who write what they read at once, one does and the others are told", async () => {
     const { memory, elsewhere, ann } = await open();
     const nodes = [memory, elsewhere, memory, elsewhere];
-    const writes = await Promise.allSettled(nodes.map((node, at) => node.write(ann, "a.md", `${at}`, 0)));
+    const writes = await Promise.allSettled(
+      nodes.map((node, at) => node.write(ann, "a.md", `${at}`, { expected: 0 })),
+    );
     expect(writes.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
     expect(writes.find(({ status }) => status === "rejected")).toMatchObject({
       reason: { code: "memory_changed" },
@@ -73,7 +75,7 @@ describeEngines("memory", (_engine, fresh) => {
   test("all who add to a document at once do", async () => {
     const { memory, elsewhere, ann } = await open();
     const add = (node: OpenMemory, text: string) =>
-      node.tools
+      toolsOf(node)
         .find(({ name }) => name === "memory_write")
         ?.run({ path: "a.md", text, append: true }, { user: ann, thread: "t" });
     await Promise.all([add(memory, "one"), add(elsewhere, "two"), add(memory, "three")]);
@@ -85,7 +87,7 @@ describeEngines("memory", (_engine, fresh) => {
     await memory.write(ann, "bike.md", "scarlet");
     await memory.write(ann, "trip.md", "sailing to Lisbon");
     await memory.write(bob, "bike.md", "green");
-    await sql.transaction((tx) => memory.giveAll(tx, ann, bob));
+    await sql.transaction((tx) => memory.giveUser(tx, ann, bob));
     expect((await memory.tree(bob)).map(({ path }) => path).sort()).toEqual(
       [`${ann}/bike.md`, "bike.md", "trip.md"].sort(),
     );
@@ -93,7 +95,7 @@ describeEngines("memory", (_engine, fresh) => {
     expect((await memory.search(bob, "scarlet"))[0]?.path).toBe(`${ann}/bike.md`);
     expect((await memory.search(bob, "green"))[0]?.path).toBe("bike.md");
     expect([await memory.tree(ann), await memory.search(ann, "scarlet sail")]).toEqual([[], []]);
-    await memory.removeAll(bob);
+    await memory.removeUser(bob);
     expect([await memory.tree(bob), await memory.search(bob, "sail")]).toEqual([[], []]);
   });
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { openMemory } from "../../support/services/memory.ts";
+import { openMemory, toolsOf } from "../../support/services/memory.ts";
 
 describe("documents", () => {
   test("what is written is read again after a restart", async () => {
@@ -85,7 +85,9 @@ describe("the model's tools", () => {
   const open = async () => {
     const { memory } = await openMemory();
     return async (name: string, params: object) => {
-      const outcome = await memory.tools.find((tool) => tool.name === name)?.run(params, context);
+      const outcome = await toolsOf(memory)
+        .find((tool) => tool.name === name)
+        ?.run(params, context);
       return outcome?.status === "ok" ? JSON.parse(outcome.output) : outcome;
     };
   };

@@ -2,10 +2,11 @@
 import { openStore } from "../../../kernel/store/sqlite/store.ts";
 import type { ModelTool } from "../../../kernel/vocabulary/models/language-model.ts";
 import { createMissions } from "../../../plugins/guidance/missions.ts";
-import { createSkills } from "../../../plugins/guidance/skills.ts";
+import { skillTool } from "../../../plugins/guidance/skills.ts";
 import { openFolderFiles } from "../../../plugins/home/folder.ts";
+import { createSkills } from "../../../plugins/home/skills.ts";
 import { createMemory } from "../../../plugins/memory/memory.ts";
-import { quiet } from "./memory.ts";
+import { quiet, toolsOf } from "./memory.ts";
 
 const place = {
   city: { type: "string", description: "Name of the city, for example Berlin" },
@@ -136,9 +137,9 @@ export const own: readonly ModelTool[] = await (async () => {
   const store = openStore(":memory:");
   const memory = await createMemory({ store, vectors: false, log: quiet });
   return [
-    ...memory.tools,
+    ...toolsOf(memory),
     ...(await createMissions(store)).tools,
-    ...createSkills(openFolderFiles("/nowhere")).tools,
+    skillTool(createSkills(openFolderFiles("/nowhere"))),
   ];
 })();
 

@@ -1,9 +1,14 @@
 /** The items of a turn as a model reads them: secrets hidden, and what strangers wrote marked as theirs. */
 
-import { redact } from "../../../../kernel/mask/redact.ts";
-import type { Mask, Outside, ToolCall, ToolOutcome, TurnItem } from "../../../../kernel/plugin.ts";
-import { escapeTags, wrapOutput } from "../../../../kernel/text/wrap.ts";
-import type { RenderedMessage } from "../../../../kernel/vocabulary/models/language-model.ts";
+import { escapeTags, redact, wrapOutput } from "../../../../kernel/kit.ts";
+import type {
+  Mask,
+  Outside,
+  RenderedMessage,
+  ToolCall,
+  ToolOutcome,
+  TurnItem,
+} from "../../../../kernel/plugin.ts";
 import { renderContext } from "./user-context.ts";
 
 /** What came with the user's message and stays with it. */

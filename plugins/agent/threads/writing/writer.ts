@@ -1,4 +1,6 @@
 /** One open turn: its items in memory and, as they happen, in the store; then its end. */
+
+import { NO_USAGE } from "../../../../kernel/kit.ts";
 import type {
   ModelName,
   Sql,
@@ -9,7 +11,6 @@ import type {
   TurnStatus,
   Usage,
 } from "../../../../kernel/plugin.ts";
-import { NO_USAGE } from "../../../models/spending/prices.ts";
 import { type Attached, writeAttached } from "../attachments/stored.ts";
 import { closeTurn, type Ending } from "../ending.ts";
 import type { ThreadTexts } from "../texts.ts";

@@ -1,9 +1,14 @@
 /** One answer of the model: told and stored as it comes, without secrets. */
 import { randomUUIDv7 } from "node:crypto";
-import { createRedactStream } from "../../../../kernel/mask/redact.ts";
-import type { Mask, ToolCall, TurnEvent } from "../../../../kernel/plugin.ts";
-import type { FinishReason, ModelPart } from "../../../../kernel/vocabulary/models/language-model.ts";
-import type { TokenCount } from "../../../models/spending/prices.ts";
+import { createRedactStream } from "../../../../kernel/kit.ts";
+import type {
+  FinishReason,
+  Mask,
+  ModelPart,
+  TokenCount,
+  ToolCall,
+  TurnEvent,
+} from "../../../../kernel/plugin.ts";
 import type { TurnWriter } from "../../threads/writing/writer.ts";
 
 export interface Answering {

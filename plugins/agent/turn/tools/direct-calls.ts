@@ -1,16 +1,23 @@
 /** Calls that a channel makes itself: no model, no thread, and the same rules as in a turn. */
 
 import { fingerprintOf } from "../../../../kernel/kit.ts";
-import type { Caller, ToolCalls, ToolInfo } from "../../../../kernel/plugin.ts";
+import type { Caller, ToolInfo } from "../../../../kernel/plugin.ts";
 import { judgeTool } from "../../safety/approvals.ts";
 import { allowsTool } from "../../safety/scope.ts";
+import type { ToolCalls } from "../../services.ts";
 import type { TurnSettings } from "../../settings.ts";
+import type { Ledger } from "../../threads/ledger.ts";
 import type { Approved } from "../../threads/resume.ts";
-import { planInstalled, type ToolSources, underRules } from "../toolbox.ts";
+import { isReservedName, planInstalled, type ToolSources, toolNames, underRules } from "../toolbox.ts";
 
 type Outcome = Awaited<ReturnType<ToolCalls["call"]>>;
 
-export function createToolCalls(sources: ToolSources, settings: () => Promise<TurnSettings>): ToolCalls {
+/** `thread`: a thread of a user, where there is one. */
+export function createToolCalls(
+  sources: ToolSources,
+  settings: () => Promise<TurnSettings>,
+  thread: Ledger["thread"],
+): ToolCalls {
   const { host, approvals } = sources;
   const mayUse = ({ scope }: Caller, { name }: ToolInfo) => allowsTool(scope ? [scope] : [], name);
 
@@ -24,7 +31,7 @@ export function createToolCalls(sources: ToolSources, settings: () => Promise<Tu
     if (tool === undefined || !mayUse(caller, tool))
       return { status: "error", code: "unknown_tool", message: `There is no tool "${call.name}".` };
     const ruled = underRules(sources, await settings());
-    const plan = await planInstalled(ruled, { call, tool, caller, approved, gate: undefined });
+    const plan = await planInstalled(ruled, { call, tool, caller, approved, checks: undefined });
     switch (plan.type) {
       case "refuse":
         return plan.outcome;
@@ -38,6 +45,12 @@ export function createToolCalls(sources: ToolSources, settings: () => Promise<Tu
   }
 
   return {
+    isReserved: (tool) => isReservedName(sources, tool),
+    names: () => toolNames(sources),
+    async pending(user, id) {
+      const gate = (await thread(user, id))?.gate;
+      return gate?.type === "external_tool" ? gate : undefined;
+    },
     async list(caller) {
       const [tools = [], { approvals: rules }] = await Promise.all([host?.list(), settings()]);
       const judged = await Promise.all(

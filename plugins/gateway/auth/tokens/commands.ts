@@ -51,8 +51,8 @@ export function registerToken(group: Command, context: CommandContext): void {
       };
       // What there is to use is looked at only where the token names something.
       return scope?.tools?.length || scope?.models
-        ? context.with(["store", "agent", "externalTools"], async ({ store, agent, externalTools }) =>
-            create({ tools: await externalTools.names(), model: agent.model() })(await createAccounts(store)),
+        ? context.with(["store", "agent", "toolCalls"], async ({ store, agent, toolCalls }) =>
+            create({ tools: await toolCalls.names(), model: agent.model() })(await createAccounts(store)),
           )
         : withAccounts(context, create());
     });

@@ -1,11 +1,11 @@
 /** A request as the body of a call. */
-import type { Format } from "../../../../kernel/plugin.ts";
 import type {
+  Format,
   ModelAttachment,
   ModelMessage,
   ModelRequest,
   ModelTool,
-} from "../../../../kernel/vocabulary/models/language-model.ts";
+} from "../../../../kernel/plugin.ts";
 import { describeForProvider } from "../flat-schema.ts";
 import { objectText } from "../params.ts";
 import {

@@ -4,8 +4,9 @@
  */
 import { StringDecoder } from "node:string_decoder";
 import type { Dispatcher } from "undici";
-import type { Endpoint, ModelPart, Speak } from "../../../../kernel/vocabulary/models/language-model.ts";
+import type { ModelPart } from "../../../../kernel/plugin.ts";
 import { agent } from "../connections.ts";
+import type { Endpoint, Speak } from "../endpoint.ts";
 import { bodyOf } from "./body.ts";
 import { CallError, type Dialect, refusedField } from "./dialect.ts";
 import { createReader } from "./reader.ts";

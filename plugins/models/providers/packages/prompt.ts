@@ -1,10 +1,5 @@
 /** A request as a package's model takes it. */
-import type { Format } from "../../../../kernel/plugin.ts";
-import type {
-  ModelAttachment,
-  ModelMessage,
-  ModelRequest,
-} from "../../../../kernel/vocabulary/models/language-model.ts";
+import type { Format, ModelAttachment, ModelMessage, ModelRequest } from "../../../../kernel/plugin.ts";
 import { describeForProvider } from "../flat-schema.ts";
 import { objectText } from "../params.ts";
 import { attachToUser, offerPast, offerTools, readFiles, startOfTurn, systemOf } from "../request.ts";

@@ -1,12 +1,7 @@
 /** Providers whose models differ in what they take: their packages know. */
 
-import type {
-  Endpoint,
-  FinishReason,
-  ModelPart,
-  ModelRequest,
-  Speak,
-} from "../../../../kernel/vocabulary/models/language-model.ts";
+import type { FinishReason, ModelPart, ModelRequest } from "../../../../kernel/plugin.ts";
+import type { Endpoint, Speak } from "../endpoint.ts";
 import { refusalText } from "../explain.ts";
 import { isWhole } from "../params.ts";
 import type { LanguageModel, StreamPart } from "./language-model.ts";

@@ -1,5 +1,5 @@
 /** All that a request said: what it repeats of the requests it goes on from, their outputs, and what is new in it. */
-import type { Threads } from "../../../../kernel/plugin.ts";
+import type { Services } from "../../../../kernel/plugin.ts";
 import { parseResponseId } from "../../answer/id.ts";
 import type { WireTool } from "../../answer/wire.ts";
 import type { SaidItem } from "../items.ts";
@@ -19,7 +19,7 @@ export interface Placed {
 
 export interface ChainParts {
   readonly requests: Pick<Requests, "chainOf">;
-  readonly threads: Pick<Threads, "turn">;
+  readonly threads: Pick<Services["threads"], "turn">;
 }
 
 const READ_TOGETHER = 16;

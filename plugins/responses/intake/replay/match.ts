@@ -1,5 +1,5 @@
 /** Finds the response that a request without a previous id goes on from: its input and its output, and then something new. */
-import type { Threads, TurnRecord } from "../../../../kernel/plugin.ts";
+import type { Services, TurnRecord } from "../../../../kernel/plugin.ts";
 import type { WireTool } from "../../answer/wire.ts";
 import { calledTool, customInput, customParams } from "../../tool-names.ts";
 import type { GivenItem } from "../items.ts";
@@ -21,7 +21,7 @@ export interface Replayed {
 
 export interface MatchParts {
   readonly requests: Pick<Requests, "findByDigest" | "find">;
-  readonly threads: Pick<Threads, "turn" | "turns">;
+  readonly threads: Pick<Services["threads"], "turn" | "turns">;
 }
 
 const MOST_PREFIXES = 64;
@@ -91,7 +91,7 @@ function isCertain(matches: readonly Match[], same: number): boolean {
 async function isFree(
   user: string,
   { thread }: TurnRecord,
-  threads: Pick<Threads, "turns">,
+  threads: Pick<Services["threads"], "turns">,
 ): Promise<boolean> {
   const { items } = await threads.turns(user, thread, { limit: 1 });
   return items.every(({ status }) => status !== "queued" && status !== "running");

@@ -1,5 +1,5 @@
 /** What earlier requests left for one that goes on from them: the items it names, their thread and turn, and their tools. */
-import type { Gate, ThreadSummary, Threads, TurnRecord } from "../../../../kernel/plugin.ts";
+import type { Gate, Services, ThreadSummary, TurnRecord } from "../../../../kernel/plugin.ts";
 import { parseItemId, parseResponseId, type ResponseId } from "../../answer/id.ts";
 import type { Places } from "../../answer/place.ts";
 import type { Echo } from "../../answer/response.ts";
@@ -12,7 +12,7 @@ import type { CreateRequest } from "../request.ts";
 import { isBackground, type Requests, type TakenRequest } from "../requests.ts";
 
 export interface EarlierParts {
-  readonly threads: Threads;
+  readonly threads: Services["threads"];
   readonly requests: Requests;
   readonly places: Places;
   /** What this user was given to keep; undefined where it does not open. */

@@ -2,7 +2,7 @@
 import { randomUUIDv7 } from "node:crypto";
 import type { Context } from "koa";
 import { applyLimit, type Declared, Type } from "../../../../kernel/kit.ts";
-import type { Agent, Limiter } from "../../../../kernel/plugin.ts";
+import type { Limiter, Services } from "../../../../kernel/plugin.ts";
 import { formatItemId } from "../../answer/id.ts";
 import { PLACEHOLDER_MODEL, usageOf, withCacheWrites } from "../../answer/response.ts";
 import { WireUsage } from "../../answer/wire.ts";
@@ -17,7 +17,7 @@ import { refuseDeep } from "../depth.ts";
 import { prospectOf } from "./prospect.ts";
 
 export interface ContextParts extends Mounting {
-  readonly agent: Agent;
+  readonly agent: Services["agent"];
   readonly requests: Requests;
   readonly chatLimit: Limiter;
   goingOn(user: string, body: unknown): Promise<GoingOn>;

@@ -1,11 +1,11 @@
 /** A request that names a conversation: what waits there comes before its input, and its turn goes on with the thread. */
-import type { Threads } from "../../../../kernel/plugin.ts";
+import type { Services } from "../../../../kernel/plugin.ts";
 import type { ConversationPlace } from "../../intake/intake.ts";
 import { invalid } from "../../refusal.ts";
 import { conversationNotFound, type StoredConversations } from "./stored-conversations.ts";
 
 export interface GoingOnParts {
-  readonly threads: Pick<Threads, "turns">;
+  readonly threads: Pick<Services["threads"], "turns">;
   readonly conversations: StoredConversations;
 }
 

@@ -1,5 +1,5 @@
 /** What has been said in a conversation, item by item: what its requests brought, what was answered, and what waits. */
-import type { Threads, TurnRecord } from "../../../../kernel/plugin.ts";
+import type { Services, TurnRecord } from "../../../../kernel/plugin.ts";
 import { outputOf } from "../../answer/output.ts";
 import { inputItem } from "../../intake/input-items.ts";
 import { CHANNEL } from "../../intake/intake.ts";
@@ -12,7 +12,7 @@ export interface ListedItem {
 }
 
 export interface ListingParts {
-  readonly threads: Pick<Threads, "turns">;
+  readonly threads: Pick<Services["threads"], "turns">;
   readonly requests: Requests;
   readonly conversations: Pick<StoredConversations, "added">;
 }

@@ -6,8 +6,8 @@ import { randomUUIDv7 } from "node:crypto";
 import {
   Fault,
   type Queries,
+  type Services,
   type Store,
-  type Threads,
   type Transaction,
 } from "../../../../kernel/plugin.ts";
 import { invalid } from "../../refusal.ts";
@@ -117,7 +117,7 @@ const itemIds = (items: readonly object[]): readonly string[] => {
 
 export async function createStoredConversations(
   store: Store,
-  threads: Pick<Threads, "find">,
+  threads: Pick<Services["threads"], "find">,
 ): Promise<StoredConversations> {
   const sql = await store.tables(OWNER, MIGRATIONS);
 

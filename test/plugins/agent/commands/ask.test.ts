@@ -8,11 +8,11 @@ import type { AnyPlugin, TurnEvent } from "../../../../kernel/plugin.ts";
 import type { Variables } from "../../../../kernel/settings/env.ts";
 import store from "../../../../kernel/store/store.ts";
 import { register } from "../../../../plugins/agent/commands/ask.ts";
-import agent from "../../../../plugins/agent/plugin.ts";
 import { BIN } from "../../../support/clone.ts";
 import { temporaryFolder } from "../../../support/home.ts";
 import { startPostern } from "../../../support/processes/postern.ts";
 import { scriptedModel, toolsPlugin } from "../../../support/services/agent.ts";
+import { agentPlugins } from "../../../support/services/agent-plugins.ts";
 import { printedBy } from "../../../support/services/printed.ts";
 
 const post = toolsPlugin({ post: { writes: true, run: () => ({ status: "ok", output: "{}" }) } });
@@ -27,7 +27,11 @@ async function ask(words: readonly string[], variables: Variables = {}) {
   const command = new Command("ask").exitOverride();
   register(
     command,
-    createCommandContext(session, async () => [store, post, agent] as readonly AnyPlugin[], "0.0.0-test"),
+    createCommandContext(
+      session,
+      async () => [store, post, ...agentPlugins] as readonly AnyPlugin[],
+      "0.0.0-test",
+    ),
   );
   let failure: unknown;
   const printed = await printedBy(() =>

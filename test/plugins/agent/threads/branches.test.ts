@@ -1,6 +1,7 @@
 /** Turns that go on from an older one of their thread, on both engines. */
 import { randomUUIDv7 } from "node:crypto";
 import { expect, test } from "vitest";
+import { NO_USAGE } from "../../../../kernel/kit.ts";
 import { createMask } from "../../../../kernel/mask/mask.ts";
 import type { Gate, Turn } from "../../../../kernel/plugin.ts";
 import { createContext } from "../../../../plugins/agent/context/window.ts";
@@ -9,7 +10,6 @@ import { createHistory } from "../../../../plugins/agent/threads/history.ts";
 import { createLedger, type LedgerTurn } from "../../../../plugins/agent/threads/ledger.ts";
 import { MIGRATIONS } from "../../../../plugins/agent/threads/tables.ts";
 import { createThreads } from "../../../../plugins/agent/threads/threads.ts";
-import { NO_USAGE } from "../../../../plugins/models/spending/prices.ts";
 import { describeEngines, type StorePlace } from "../../../support/processes/engines.ts";
 import { bootAgent, message, scriptedModel } from "../../../support/services/agent.ts";
 

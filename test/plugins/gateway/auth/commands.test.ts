@@ -5,7 +5,6 @@ import { openSession } from "../../../../kernel/cli/session.ts";
 import type { AnyPlugin } from "../../../../kernel/plugin.ts";
 import { openStore } from "../../../../kernel/store/sqlite/store.ts";
 import store from "../../../../kernel/store/store.ts";
-import agent from "../../../../plugins/agent/plugin.ts";
 import { createAccounts } from "../../../../plugins/gateway/auth/accounts.ts";
 import {
   registerSession,
@@ -16,6 +15,7 @@ import { MIGRATIONS } from "../../../../plugins/gateway/auth/tables.ts";
 import { registerToken } from "../../../../plugins/gateway/auth/tokens/commands.ts";
 import { digestOf } from "../../../../plugins/gateway/auth/tokens/secret.ts";
 import { temporaryFolder } from "../../../support/home.ts";
+import { agentPlugins } from "../../../support/services/agent-plugins.ts";
 import { printedBy } from "../../../support/services/printed.ts";
 
 /** Runs a command as main.ts would and answers what it printed. */
@@ -79,7 +79,7 @@ test("a token is shown once, kept as a hash, listed without its secret, and revo
 });
 
 test("a token's scope is given by flags, listed in words, and checked", async () => {
-  const run = commandLine(temporaryFolder(), [agent as AnyPlugin]);
+  const run = commandLine(temporaryFolder(), agentPlugins);
   await run("user", "add", "ann");
   const create = (...flags: string[]) => run("token", "create", "ann", ...flags);
   const made = JSON.parse(

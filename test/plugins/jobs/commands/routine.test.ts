@@ -4,12 +4,12 @@ import { createCommandContext } from "../../../../kernel/cli/command-context.ts"
 import { openSession } from "../../../../kernel/cli/session.ts";
 import type { AnyPlugin } from "../../../../kernel/plugin.ts";
 import store from "../../../../kernel/store/store.ts";
-import agent from "../../../../plugins/agent/plugin.ts";
 import accounts from "../../../../plugins/gateway/auth/plugin.ts";
 import { register } from "../../../../plugins/jobs/commands/routine.ts";
 import { temporaryFolder } from "../../../support/home.ts";
 import { testOnSqlite } from "../../../support/run/engine.ts";
 import { bootAgent } from "../../../support/services/agent.ts";
+import { agentPlugins } from "../../../support/services/agent-plugins.ts";
 import { printedBy } from "../../../support/services/printed.ts";
 
 /** What the command prints when it is typed on this home. */
@@ -21,7 +21,7 @@ async function routine(home: string, ...words: string[]): Promise<string> {
     MEMORY_VECTORS: "false",
   };
   const group = new Command("routine").exitOverride().configureOutput({ writeErr: () => {} });
-  const plugins = [store, accounts, agent] as readonly AnyPlugin[];
+  const plugins = [store, accounts, ...agentPlugins] as readonly AnyPlugin[];
   register(
     group,
     createCommandContext(openSession(settings, home), async () => plugins, "0.0.0-test"),

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Routines } from "../../../../kernel/plugin.ts";
+import type { Services } from "../../../../kernel/plugin.ts";
 import type { AgentOptions } from "../../../support/services/agent.ts";
 import { bootAgent, message, scriptedModel } from "../../../support/services/agent.ts";
 import { createTurnedClock, type TurnedClock } from "../../../support/services/turned-clock.ts";
@@ -21,7 +21,7 @@ async function boot(options: AgentOptions & { readonly at?: string } = {}) {
 }
 
 /** What is in its history once so many runs have ended, the newest first. */
-async function history(routines: Routines, clock: TurnedClock, id: string, count: number) {
+async function history(routines: Services["routines"], clock: TurnedClock, id: string, count: number) {
   await expect
     .poll(async () => {
       clock.look();

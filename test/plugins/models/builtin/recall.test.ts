@@ -1,17 +1,17 @@
 import { expect, test } from "vitest";
 import type { ModelMessage } from "../../../../kernel/vocabulary/models/language-model.ts";
 import { ask } from "../../../support/services/builtin-dialogue.ts";
-import { openMemory } from "../../../support/services/memory.ts";
+import { openMemory, toolsOf } from "../../../support/services/memory.ts";
 
 /** One turn of a new conversation, with the memory's own tools run as the loop runs them. */
 async function turn(memory: Awaited<ReturnType<typeof openMemory>>["memory"], text: string): Promise<string> {
   const messages: ModelMessage[] = [{ role: "user", text }];
   for (let step = 0; step < 5; step += 1) {
-    const answer = await ask(messages, memory.tools);
+    const answer = await ask(messages, toolsOf(memory));
     if (answer.calls.length === 0) return answer.text;
     messages.push({ role: "assistant", text: answer.text, calls: answer.calls });
     for (const call of answer.calls) {
-      const tool = memory.tools.find((one) => one.name === call.name);
+      const tool = toolsOf(memory).find((one) => one.name === call.name);
       const outcome = await tool?.run(JSON.parse(call.params), { user: "ann", thread: "t" });
       const failed = outcome?.status !== "ok";
       messages.push({ role: "tool", call, failed, output: failed ? "it failed" : outcome.output });

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { Settings, type Variables } from "../../../../kernel/settings/env.ts";
 import { openFolderFiles } from "../../../../plugins/home/folder.ts";
+import { homeFilesOf } from "../../../../plugins/home/open.ts";
 import { createBuiltinModel } from "../../../../plugins/models/builtin/model.ts";
 import { createModels, readModelChoice } from "../../../../plugins/models/choice/choose.ts";
 import { readPrices } from "../../../../plugins/models/spending/prices.ts";
@@ -15,7 +16,7 @@ async function modelsOf(variables: Variables) {
   const models = createModels(
     { current: async () => choice, last: () => choice, onChange: () => () => {} },
     createBuiltinModel(),
-    await readPrices(openFolderFiles(temporaryFolder())),
+    await readPrices(homeFilesOf(openFolderFiles(temporaryFolder()))),
     LOG,
   );
   return models.current();

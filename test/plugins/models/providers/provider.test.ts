@@ -1,11 +1,8 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
-import type {
-  ModelPart,
-  ModelRequest,
-  ProviderName,
-} from "../../../../kernel/vocabulary/models/language-model.ts";
+import type { ModelPart, ModelRequest } from "../../../../kernel/vocabulary/models/language-model.ts";
+import type { ProviderName } from "../../../../plugins/models/providers/endpoint.ts";
 import { createProviderModel } from "../../../../plugins/models/providers/provider.ts";
 import { scriptedModel } from "../../../support/services/agent.ts";
 

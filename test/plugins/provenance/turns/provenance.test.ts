@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { type AnyPlugin, definePlugin } from "../../../../kernel/plugin.ts";
 import store from "../../../../kernel/store/store.ts";
-import agentPlugin from "../../../../plugins/agent/plugin.ts";
 import { message, scriptedModel } from "../../../support/services/agent.ts";
+import { agentPlugins } from "../../../support/services/agent-plugins.ts";
 import { bootKernel } from "../../../support/services/kernel.ts";
 import { BILL, doubtsOf, IBAN, office, pay, READ } from "../../../support/services/office.ts";
 
@@ -219,7 +219,7 @@ test("the host is told the ruling for its receipt, without the values", async ()
       },
     }),
   });
-  const kernel = await bootKernel([store as AnyPlugin, host as AnyPlugin, agentPlugin as AnyPlugin], {
+  const kernel = await bootKernel([store as AnyPlugin, host as AnyPlugin, ...agentPlugins], {
     ...{ MODEL_BASE_URL: model.url, MODEL_NAME: "scripted", TOOL_APPROVALS: "*=allow" },
   });
   const agent = kernel.service("agent");

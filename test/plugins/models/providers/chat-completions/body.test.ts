@@ -1,11 +1,12 @@
 /** Every field of a request as a compatible server sees it. */
+
 import { expect, test } from "vitest";
 import type {
   ModelMessage,
   ModelPart,
   ModelRequest,
-  ProviderName,
 } from "../../../../../kernel/vocabulary/models/language-model.ts";
+import type { ProviderName } from "../../../../../plugins/models/providers/endpoint.ts";
 import { createProviderModel } from "../../../../../plugins/models/providers/provider.ts";
 import type { ModelServer } from "../../../../support/servers/model-server.ts";
 import { scriptedModel } from "../../../../support/services/agent.ts";
