@@ -29,8 +29,6 @@ export { canBeHidden, encodePathValue, SHORTEST } from "./mask/forms.ts";
 export { cutMarkdown } from "./mask/markup.ts";
 export { createMask } from "./mask/mask.ts";
 export { createHidingStream, createMatcher, type Matcher } from "./mask/matcher.ts";
-export { findOrders } from "./mask/orders.ts";
-export { readings } from "./mask/readings.ts";
 export { createRedactStream, redact } from "./mask/redact.ts";
 export { visible, visibleJson, visibleLine, withoutHidden } from "./mask/visible.ts";
 export {
@@ -74,6 +72,10 @@ export { createLimiter } from "./store/limits/limiter.ts";
 export { createLiveLimiter } from "./store/limits/live-limiter.ts";
 export { seal, unseal } from "./store/sealing.ts";
 export { openStore, readKeyed, readTable } from "./store/sqlite/store.ts";
+export { readings } from "./text/decodings.ts";
+export { findOrders } from "./text/injection-patterns.ts";
+export { ownWords } from "./text/own-words.ts";
+export { foldedWords, isStop, sayName, stem, trimEnd, wordsOfName } from "./text/words.ts";
 export { capText, escapeTags, wrapFile, wrapOutput } from "./text/wrap.ts";
 export {
   CompletedJob,
@@ -88,7 +90,7 @@ export type { Mask } from "./vocabulary/kernel.ts";
 export { MemoryEntry, MemoryFile, MemoryHit, MemoryVersion, type MemoryWriter } from "./vocabulary/memory.ts";
 export { ModelTest } from "./vocabulary/models/check.ts";
 export { ModelName, ModelOption, WantedModel } from "./vocabulary/models/model.ts";
-export { clipTokens, estimateTokens, estimateTools } from "./vocabulary/models/tokens.ts";
+export { estimateTokens, estimateTools } from "./vocabulary/models/tokens.ts";
 export { estimateText, Figures, NO_USAGE, Usage, UsageBy, WireUsage } from "./vocabulary/models/usage.ts";
 export { Routine, RoutineFields, RoutinePreview, RoutineRun } from "./vocabulary/routine.ts";
 export { compileBoundedCheck } from "./vocabulary/schema/bounded.ts";

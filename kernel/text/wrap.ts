@@ -1,5 +1,5 @@
 /** Tool output as the model sees it: capped, marked as data with its origin, unable to pose as anything else. */
-import { findOrders } from "../mask/orders.ts";
+import { findOrders } from "./injection-patterns.ts";
 
 // About sixteen thousand tokens: more than a model reads with care.
 const LONGEST = 64_000;

@@ -5,7 +5,7 @@
  */
 import { createHash } from "node:crypto";
 import type { Queries, Sql, Transaction } from "../../kernel/plugin.ts";
-import { foldedWords } from "./terms.ts";
+import { foldedWords } from "../../kernel/kit.ts";
 
 type Engine = Sql["engine"];
 

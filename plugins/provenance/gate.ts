@@ -1,33 +1,15 @@
 /** The provenance gate of a turn: which values of a call are neither the person's nor anything they pointed to. */
 
-import type { Doubt, ExplainedValue } from "../../kernel/kit.ts";
-import { redact } from "../../kernel/kit.ts";
+import { type Doubt, type ExplainedValue, redact, distinctOrigins, foldedWords } from "../../kernel/kit.ts";
 import type { CallRuling, CheckedTurn, Mask, ToolCall, ToolInfo, TurnCheck } from "../../kernel/plugin.ts";
-import { foldedWords } from "../memory/terms.ts";
 import { repeatsName } from "./called/repeated-names.ts";
 import type { KnownDestinations } from "./destinations.ts";
 import { flowOf } from "./flow.ts";
 import { type Called, type Heard, type Doubt as Judged, judge } from "./ruling.ts";
 import { hear, type Said } from "./said.ts";
-import {
-  bound,
-  describe,
-  describeFlow,
-  type Found,
-  refusalOf,
-  shortOrigin,
-  withoutValue,
-} from "./sentences.ts";
+import { bound, describe, describeFlow, type Found, refusalOf, shortOrigin, withoutValue } from "./sentences.ts";
 import type { ProvenanceSettings } from "./settings.ts";
-import {
-  distinct,
-  isOutside,
-  ownerOfTool,
-  type Source,
-  type Sources,
-  sourcesOf,
-  type Whose,
-} from "./sources.ts";
+import { isOutside, ownerOfTool, type Source, type Sources, sourcesOf, type Whose } from "./sources.ts";
 import type { Trace } from "./trace.ts";
 
 export interface TurnGate extends Required<TurnCheck> {
@@ -131,7 +113,7 @@ export function createTurnGate(
       const words = hearOnce(said, known);
       const isOwn = text.split("\n").every((line) => !/[\p{L}\p{N}]/u.test(line) || words.hasPhrase(line));
       const isNamed = foldedWords(name).every((word) => words.words.has(word) || USUAL_NAME.has(word));
-      return isOwn && isNamed ? [] : distinct(heard.map(({ origin }) => shortOrigin(origin)));
+      return isOwn && isNamed ? [] : distinctOrigins(heard.map(({ origin }) => shortOrigin(origin)));
     },
   };
 }

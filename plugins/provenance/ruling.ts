@@ -3,7 +3,7 @@
  * conversation is the person's. Once somebody else's words are in it, a value counts as theirs unless it can be traced to the person.
  */
 import type { JsonSchema } from "../../kernel/plugin.ts";
-import { wordsOfName } from "../models/builtin/words.ts";
+import { wordsOfName } from "../../kernel/kit.ts";
 import { isExcerpt, listedIn, sourceOf } from "./answers/matches.ts";
 import { isPointedTo } from "./answers/pointing.ts";
 import { type AnswerRecord, listsThings, type Scalar } from "./answers/records.ts";

@@ -1,5 +1,5 @@
 /** What the person said, so that a value can be asked: is it theirs? */
-import { foldedWords } from "../memory/terms.ts";
+import { foldedWords } from "../../kernel/kit.ts";
 import { isSameDay, momentsIn, readMoment } from "./values/moments.ts";
 import { hasHidden, isHost, namesIn, trimMarks } from "./values/names.ts";
 import { numbersIn } from "./values/numbers.ts";

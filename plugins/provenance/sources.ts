@@ -136,11 +136,3 @@ function placeIn(asked: object): string | undefined {
 
 const isPlace = (value: string): boolean =>
   value.length <= LONGEST_PLACE && !/\s/.test(value) && /[./\\]/.test(value) && /[\w/]$/.test(value);
-
-const MOST_ORIGINS = 8;
-
-/** Without repeats, and no more than a few. */
-export function distinct(origins: readonly Origin[]): readonly Origin[] {
-  const seen = new Map(origins.map((origin) => [`${origin.kind} ${origin.name}`, origin]));
-  return [...seen.values()].slice(0, MOST_ORIGINS);
-}

@@ -1,6 +1,5 @@
 /** Tokens of what a model is sent, without asking the model. */
 
-import { StringDecoder } from "node:string_decoder";
 import type { Attachment } from "../tools/call.ts";
 import { readsAsText } from "../wire/file-type.ts";
 import type { ModelAttachment, ModelMessage, ModelTool, RenderedMessage } from "./language-model.ts";
@@ -12,14 +11,6 @@ const TOKENS_OF_IMAGE = 1000;
 const BYTES_PER_TOKEN_OF = { file: 50, audio: 200 };
 // What a message costs besides its text.
 const FRAME = 4;
-
-/** The beginning of a text that has at most so many tokens. */
-export function clipTokens(text: string, most: number): string {
-  const bytes = most * BYTES_PER_TOKEN;
-  if (text.length <= bytes && Buffer.byteLength(text) <= bytes) return text;
-  // A letter that is cut in the middle is left out.
-  return new StringDecoder("utf8").write(Buffer.from(text.slice(0, bytes)).subarray(0, bytes));
-}
 
 /** `isPast`: of an earlier turn, whose thoughts no model is sent again. */
 export function estimateTokens(message: ModelMessage | RenderedMessage, { isPast = false } = {}): number {

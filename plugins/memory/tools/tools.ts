@@ -1,5 +1,5 @@
 /** Memory as the model sees it. */
-
+import { distinctOrigins } from "../../../kernel/kit.ts";
 import {
   Fault,
   type MemoryFile,
@@ -8,7 +8,6 @@ import {
   type OwnOutcome,
   type OwnTool,
 } from "../../../kernel/plugin.ts";
-import { distinct } from "../../provenance/sources.ts";
 import { cleanPath } from "../path.ts";
 import type { Memory, Writing } from "../services.ts";
 
@@ -189,7 +188,7 @@ function told({ origins }: { readonly origins?: Shown["origins"] | undefined }):
 async function outcome(work: () => Promise<readonly [unknown, ...Shown[]]>): Promise<OwnOutcome> {
   try {
     const [output, ...shown] = await work();
-    const origins = distinct(shown.flatMap(originsOfShown));
+    const origins = distinctOrigins(shown.flatMap(originsOfShown));
     return { status: "ok", output: JSON.stringify(output), ...(origins.length > 0 && { origins }) };
   } catch (error) {
     if (!(error instanceof Fault)) throw error;

@@ -1,8 +1,7 @@
 /** What to answer: a pure function of the messages, the tools and the clock. */
-
 import type { ModelMessage, ModelRequest, ModelTool } from "../../../kernel/plugin.ts";
-import { ownWords } from "../../agent/context/own-words.ts";
 import { offerTools } from "../providers/request.ts";
+import { ownWords } from "../../../kernel/kit.ts";
 import { answerSum } from "./arithmetic.ts";
 import { isoTime, sayDay, sayDistance } from "./dates.ts";
 import { fill, fillFormat, guess } from "./fill.ts";

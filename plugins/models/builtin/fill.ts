@@ -1,9 +1,10 @@
 /** Reads a tool's parameters out of what the user wrote. */
 import type { Format, ModelTool } from "../../../kernel/plugin.ts";
+import { stem, wordsOfName } from "../../../kernel/kit.ts";
 import { type Heard, Reading } from "./reading.ts";
 import { type Branch, branchesOf, fits, type Params, type Property, parseRecord, textOf } from "./schema.ts";
 import * as values from "./values.ts";
-import { contentStems, stem, wordsOfName } from "./words.ts";
+import { contentStems } from "./words.ts";
 
 export interface Filled {
   readonly params: Params;

@@ -2,7 +2,7 @@
  * Which record the person's words name: of ten events the one they called "Dental check-up". A value is looked up where it stands,
  * and only what could be taken for the same thing is read besides: a conversation may have listed thousands.
  */
-import { foldedWords } from "../../memory/terms.ts";
+import { foldedWords } from "../../../kernel/kit.ts";
 import type { Said } from "../said.ts";
 import { type Answer, type Listed, listedIn } from "./matches.ts";
 import type { AnswerRecord, Scalar } from "./records.ts";

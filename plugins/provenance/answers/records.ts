@@ -1,5 +1,5 @@
 /** The records in a tool's answer. Only structure counts: what a field's text pretends to be is never read as another field. */
-import { wordsOfName } from "../../models/builtin/words.ts";
+import { wordsOfName } from "../../../kernel/kit.ts";
 import { readYaml } from "./yaml.ts";
 
 export type Scalar = string | number | boolean;

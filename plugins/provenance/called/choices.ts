@@ -1,6 +1,5 @@
 /** Values that are chosen rather than written: yes or no, or one of a few that the schema lists. */
-import { foldedWords } from "../../memory/terms.ts";
-import { stem, wordsOfName } from "../../models/builtin/words.ts";
+import { foldedWords, stem, wordsOfName } from "../../../kernel/kit.ts";
 import type { Said } from "../said.ts";
 import type { Leaf } from "./leaves.ts";
 

@@ -1,5 +1,5 @@
 /** Reading changes nothing, but what is asked can carry something out. */
-import { foldedWords } from "../../memory/terms.ts";
+import { foldedWords } from "../../../kernel/kit.ts";
 import { standing } from "../answers/matches.ts";
 import type { Scalar } from "../answers/records.ts";
 import type { Said } from "../said.ts";

@@ -1,5 +1,5 @@
 /** What a parameter is for: where something goes, what is meant, or what is said. Guessed from its name, and never too mildly. */
-import { wordsOfName } from "../../models/builtin/words.ts";
+import { wordsOfName } from "../../../kernel/kit.ts";
 import { isHost } from "../values/names.ts";
 
 export type Role = "destination" | "selector" | "content";

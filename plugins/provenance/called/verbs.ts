@@ -1,6 +1,5 @@
 /** Whether the person asked for this kind of action: what they pointed to, they pointed to for something. */
-import { foldedWords } from "../../memory/terms.ts";
-import { stem, wordsOfName } from "../../models/builtin/words.ts";
+import { foldedWords, stem, wordsOfName } from "../../../kernel/kit.ts";
 import type { Said } from "../said.ts";
 
 /** The verb of a tool, then what people say for it, also in German, French, Spanish and Italian. */

@@ -1,5 +1,5 @@
 /** Whether the action is the person's: the values of a call may all be theirs, and what is done with them not. */
-import { foldedWords } from "../../memory/terms.ts";
+import { foldedWords } from "../../../kernel/kit.ts";
 import type { Said } from "../said.ts";
 import { readMoment } from "../values/moments.ts";
 import { readNumber } from "../values/numbers.ts";

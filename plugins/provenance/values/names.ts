@@ -1,5 +1,5 @@
 /** Names as the person wrote them: addresses, accounts, links, paths, people. Exactly these; what only looks alike is another name. */
-import { trimEnd } from "../../models/builtin/words.ts";
+import { trimEnd } from "../../../kernel/kit.ts";
 
 export interface Names {
   has(value: string): boolean;

@@ -1,5 +1,5 @@
 /** Numbers as people write them, and only those that count something: no part of a date, an account or an id. */
-import { trimEnd } from "../../models/builtin/words.ts";
+import { trimEnd } from "../../../kernel/kit.ts";
 
 export const SPOKEN = "zero one two three four five six seven eight nine ten eleven twelve".split(" ");
 

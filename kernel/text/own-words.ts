@@ -1,9 +1,9 @@
-/** What a person wrote in a message, without the blocks that stand before it. */
+/** Strips a message, as the model reads it, down to the words that the person wrote. */
 
-// What came from outside may have a line of caution ahead of it.
+// A line of caution may stand ahead of what came from outside.
 const BLOCK = /^\s*(?:Caution: [^\n]*\n)?<(instructions|user-context|summary|tool-output)(?:\s[^>]*)?>/;
 
-/** Of a message as the model reads it: no words of a person can look like such a block. */
+/** The message without the blocks before it. Tags in a person's words are escaped, so they never look like such a block. */
 export function ownWords(message: string): string {
   let text = message;
   for (;;) {

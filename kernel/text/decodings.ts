@@ -1,7 +1,7 @@
-/** What content says to a reader who undoes its encoding: each layer once, so that the work grows with the content alone. */
+/** Undoes escapes, base64 and hex in content, one layer at a time, so that the work grows with the content alone. */
 
-/** Encoding three times is as cheap as once. */
-const LAYERS = 3;
+/** Encoding something three times is as cheap as once. */
+const MAX_LAYERS = 3;
 
 const ESCAPE =
   /%([0-9a-f]{2})|\\x([0-9a-f]{2})|\\u([0-9a-f]{4})|\\u\{0*([0-9a-f]{1,6})\}|&#x0*([0-9a-f]{1,6});?|&#0*([0-9]{1,7});?|&([a-z]{2,7});/gi;
@@ -20,7 +20,7 @@ const NAMES: Readonly<Record<string, string>> = Object.fromEntries(
 export function readings(content: Buffer): readonly Buffer[] {
   const found = [content];
   let layer = [content];
-  for (let depth = 0; depth < LAYERS && layer.length > 0; depth++) {
+  for (let depth = 0; depth < MAX_LAYERS && layer.length > 0; depth++) {
     layer = layer.flatMap(undo);
     found.push(...layer);
   }
@@ -28,7 +28,7 @@ export function readings(content: Buffer): readonly Buffer[] {
 }
 
 function undo(bytes: Buffer): Buffer[] {
-  // One character for each byte: content may be anything.
+  // Latin-1 has one character for each byte, and the content may be anything.
   const text = bytes.toString("latin1");
   const unescaped = text.replace(ESCAPE, readEscape);
   const runs = [

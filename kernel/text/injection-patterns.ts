@@ -1,4 +1,4 @@
-/** Finds text that reads like orders to a model. A finding is shown to the model as such; nothing is dropped. */
+/** Patterns of prompt injection: text that reads like orders to a model. Findings are pointed out; nothing is dropped. */
 
 const ORDERS: readonly RegExp[] = [
   /\b(?:ignore|disregard|forget|override)\b[^.\n]{0,40}\b(?:previous|prior|above|earlier|all|your|system|any)\b[^.\n]{0,40}\b(?:instructions?|prompts?|rules?|directions?|guidelines?|messages?)\b/i,
@@ -11,14 +11,14 @@ const ORDERS: readonly RegExp[] = [
   /<\|?\/?(?:system|im_start|im_end|assistant)\b[^>\n]{0,20}\|?>|\[\/?INST\]/i,
 ];
 
-const LONGEST_EXCERPT = 120;
+const MAX_EXCERPT_LENGTH = 120;
 
-/** Excerpts, one for each kind of order that is there. */
+/** One excerpt for each kind of order in the text. */
 export function findOrders(text: string): readonly string[] {
   const found: string[] = [];
   for (const order of ORDERS) {
     const match = order.exec(text)?.[0];
-    if (match !== undefined) found.push(match.slice(0, LONGEST_EXCERPT).toWellFormed());
+    if (match !== undefined) found.push(match.slice(0, MAX_EXCERPT_LENGTH).toWellFormed());
   }
   return found;
 }
