@@ -75,7 +75,16 @@ export { openStore, readKeyed, readTable } from "./store/sqlite/store.ts";
 export { readings } from "./text/decodings.ts";
 export { findOrders } from "./text/injection-patterns.ts";
 export { ownWords } from "./text/own-words.ts";
-export { foldedWords, isStop, sayName, stem, trimEnd, wordsOfName } from "./text/words.ts";
+export {
+  clipWord,
+  foldedWords,
+  indexedWords,
+  isStop,
+  sayName,
+  stem,
+  trimEnd,
+  wordsOfName,
+} from "./text/words.ts";
 export { capText, escapeTags, wrapFile, wrapOutput } from "./text/wrap.ts";
 export {
   CompletedJob,

@@ -62,8 +62,12 @@ export function startOrder(plugins: readonly AnyPlugin[]): readonly AnyPlugin[] 
     }
     for (const service of plugin.wants ?? []) used.push(...[byService.get(service) ?? []].flat());
     for (const provider of used) visit(provider);
-    for (const provider of used)
-      for (const extender of extenders(plugins, provider)) if (!path.includes(extender)) visit(extender);
+    for (const provider of used) {
+      const others = extenders(plugins, provider);
+      // Those that add to the same service do not wait for each other.
+      if (!others.includes(plugin))
+        for (const extender of others) if (!path.includes(extender)) visit(extender);
+    }
     path.pop();
     done.add(plugin);
   };

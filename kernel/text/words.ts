@@ -59,3 +59,25 @@ export function trimEnd(text: string, marks = ".,;:!?…"): string {
   while (end > 0 && (text.charAt(end - 1).trim() === "" || marks.includes(text.charAt(end - 1)))) end -= 1;
   return text.slice(0, end);
 }
+
+// PostgreSQL refuses longer words, and a text with more of them.
+const MAX_WORD_LENGTH = 200;
+const MAX_CHARACTERS = 200_000;
+
+/** Folded and each once, as many as PostgreSQL takes for one text. */
+export function indexedWords(text: string): string {
+  const words = new Set<string>();
+  let characters = 0;
+  for (const word of foldedWords(text)) {
+    const clipped = clipWord(word);
+    if (words.has(clipped)) continue;
+    characters += clipped.length;
+    if (characters > MAX_CHARACTERS) break;
+    words.add(clipped);
+  }
+  return [...words].join(" ");
+}
+
+export function clipWord(word: string): string {
+  return word.length <= MAX_WORD_LENGTH ? word : word.slice(0, MAX_WORD_LENGTH).toWellFormed();
+}

@@ -17,8 +17,8 @@ import { createThreads } from "./threads/threads.ts";
 import { createAdmission } from "./turn/admission.ts";
 import { createCheckedReader } from "./turn/checked-turn.ts";
 import { createCondensing } from "./turn/condensing.ts";
+import { createToolCalls } from "./turn/direct-calls.ts";
 import { createTurnRunner, type RunnerParts } from "./turn/runner.ts";
-import { createToolCalls } from "./turn/tools/direct-calls.ts";
 import { createToolIndexes } from "./turn/tools/tool-index.ts";
 import { createUsers } from "./users.ts";
 

@@ -17,6 +17,12 @@ import { indexWords, ownerToken } from "./word-index.ts";
 
 export type Document = MemoryFile;
 
+/** A document that a search found. */
+export interface Ranked {
+  readonly id: number;
+  readonly score: number;
+}
+
 /** A document, or where it is long its beginning. */
 export interface Excerpt {
   readonly id: number;

@@ -6,7 +6,7 @@
  */
 import { LRUCache } from "lru-cache";
 import type { Sql, Transaction } from "../../kernel/plugin.ts";
-import type { Ranked } from "./search/lexical.ts";
+import type { Ranked } from "./documents.ts";
 
 export const DIMENSIONS = 384;
 const WORDS = DIMENSIONS / 32;

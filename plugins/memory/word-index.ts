@@ -4,14 +4,11 @@
  * addresses for one word each. In both, a user is a word too, so that a search walks only that user's documents.
  */
 import { createHash } from "node:crypto";
+import { clipWord, indexedWords } from "../../kernel/kit.ts";
 import type { Queries, Sql, Transaction } from "../../kernel/plugin.ts";
-import { foldedWords } from "../../kernel/kit.ts";
 
 type Engine = Sql["engine"];
 
-// PostgreSQL refuses longer words, and a document with more of them.
-const LONGEST_WORD = 200;
-const MOST_CHARACTERS = 200_000;
 /** A word that is in an eighth of these is common. */
 const MOST_NEAR = 2000;
 
@@ -121,24 +118,6 @@ export async function giveWords(
     ownerWord(to),
     ...documents,
   );
-}
-
-/** Folded and each once, as many as PostgreSQL takes for one text. */
-export function indexedWords(text: string): string {
-  const words = new Set<string>();
-  let characters = 0;
-  for (const word of foldedWords(text)) {
-    const clipped = clipWord(word);
-    if (words.has(clipped)) continue;
-    characters += clipped.length;
-    if (characters > MOST_CHARACTERS) break;
-    words.add(clipped);
-  }
-  return [...words].join(" ");
-}
-
-function clipWord(word: string): string {
-  return word.length <= LONGEST_WORD ? word : word.slice(0, LONGEST_WORD).toWellFormed();
 }
 
 /** No word of a text has such a mark in it. */

@@ -1,13 +1,21 @@
 /** The provenance gate of a turn: which values of a call are neither the person's nor anything they pointed to. */
 
-import { type Doubt, type ExplainedValue, redact, distinctOrigins, foldedWords } from "../../kernel/kit.ts";
+import { type Doubt, distinctOrigins, type ExplainedValue, foldedWords, redact } from "../../kernel/kit.ts";
 import type { CallRuling, CheckedTurn, Mask, ToolCall, ToolInfo, TurnCheck } from "../../kernel/plugin.ts";
 import { repeatsName } from "./called/repeated-names.ts";
 import type { KnownDestinations } from "./destinations.ts";
 import { flowOf } from "./flow.ts";
 import { type Called, type Heard, type Doubt as Judged, judge } from "./ruling.ts";
 import { hear, type Said } from "./said.ts";
-import { bound, describe, describeFlow, type Found, refusalOf, shortOrigin, withoutValue } from "./sentences.ts";
+import {
+  bound,
+  describe,
+  describeFlow,
+  type Found,
+  refusalOf,
+  shortOrigin,
+  withoutValue,
+} from "./sentences.ts";
 import type { ProvenanceSettings } from "./settings.ts";
 import { isOutside, ownerOfTool, type Source, type Sources, sourcesOf, type Whose } from "./sources.ts";
 import type { Trace } from "./trace.ts";

@@ -2,8 +2,9 @@
  * May this call run without asking, given where its values come from? Nothing is asked while all that was read in the
  * conversation is the person's. Once somebody else's words are in it, a value counts as theirs unless it can be traced to the person.
  */
-import type { JsonSchema } from "../../kernel/plugin.ts";
+
 import { wordsOfName } from "../../kernel/kit.ts";
+import type { JsonSchema } from "../../kernel/plugin.ts";
 import { isExcerpt, listedIn, sourceOf } from "./answers/matches.ts";
 import { isPointedTo } from "./answers/pointing.ts";
 import { type AnswerRecord, listsThings, type Scalar } from "./answers/records.ts";

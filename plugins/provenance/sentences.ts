@@ -1,5 +1,12 @@
 /** What a person is told about a call that is held: one sentence for each value, with who said it. The one home of these words. */
-import { type Doubt, type ExplainedValue, MAX_DOUBTS, type Origin, visibleLine, wordsOfName } from "../../kernel/kit.ts";
+import {
+  type Doubt,
+  type ExplainedValue,
+  MAX_DOUBTS,
+  type Origin,
+  visibleLine,
+  wordsOfName,
+} from "../../kernel/kit.ts";
 import { isAddress } from "./called/roles.ts";
 import type { Rule } from "./ruling.ts";
 import type { Source } from "./sources.ts";

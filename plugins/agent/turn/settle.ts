@@ -21,7 +21,7 @@ import type { Approved } from "../threads/resume.ts";
 import type { PendingCall } from "../threads/thread-row.ts";
 import type { TurnWriter } from "../threads/writing/writer.ts";
 import type { Plan, PlannedOutcome, Toolbox } from "./toolbox.ts";
-import { unanswerable, unasked } from "./tools/unattended.ts";
+import { unanswerable, unasked } from "./unattended.ts";
 
 export interface Settling {
   readonly writer: TurnWriter;

@@ -3,9 +3,10 @@
  * hundred thousand documents would cost a hundred times one over a thousand. Here each word brings at most
  * so many documents, and only the best of those are read and ranked. PostgreSQL finds the same: see `word-index.ts`.
  */
-import type { Sql } from "../../../kernel/plugin.ts";
+
 import { foldedWords } from "../../../kernel/kit.ts";
-import type { Documents, Excerpt } from "../documents.ts";
+import type { Sql } from "../../../kernel/plugin.ts";
+import type { Documents, Excerpt, Ranked } from "../documents.ts";
 import { termsOf, wordMatches } from "../terms.ts";
 import { findByWords } from "../word-index.ts";
 
@@ -14,11 +15,6 @@ const MOST_READ = 40;
 const SATURATION = 1.2;
 const LENGTH_WEIGHT = 0.5;
 const USUAL_WORDS = 60;
-
-export interface Ranked {
-  readonly id: number;
-  readonly score: number;
-}
 
 export interface FoundByWords {
   readonly ranked: readonly Ranked[];

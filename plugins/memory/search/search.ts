@@ -1,9 +1,9 @@
 /** One search: by words and, where vectors are ready, by meaning; fused by rank, because their scores do not compare. */
 import type { MemoryHit, Sql } from "../../../kernel/plugin.ts";
-import type { Documents } from "../documents.ts";
+import type { Documents, Ranked } from "../documents.ts";
 import type { Embedder } from "../embedder.ts";
 import type { Vectors } from "../vectors.ts";
-import { type Ranked, searchWords } from "./lexical.ts";
+import { searchWords } from "./lexical.ts";
 import { snippetOf } from "./snippet.ts";
 
 /** How soon ranks lose weight; the value the literature uses. */

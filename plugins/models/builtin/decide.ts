@@ -1,7 +1,8 @@
 /** What to answer: a pure function of the messages, the tools and the clock. */
+
+import { ownWords } from "../../../kernel/kit.ts";
 import type { ModelMessage, ModelRequest, ModelTool } from "../../../kernel/plugin.ts";
 import { offerTools } from "../providers/request.ts";
-import { ownWords } from "../../../kernel/kit.ts";
 import { answerSum } from "./arithmetic.ts";
 import { isoTime, sayDay, sayDistance } from "./dates.ts";
 import { fill, fillFormat, guess } from "./fill.ts";

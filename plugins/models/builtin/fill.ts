@@ -1,6 +1,7 @@
 /** Reads a tool's parameters out of what the user wrote. */
-import type { Format, ModelTool } from "../../../kernel/plugin.ts";
+
 import { stem, wordsOfName } from "../../../kernel/kit.ts";
+import type { Format, ModelTool } from "../../../kernel/plugin.ts";
 import { type Heard, Reading } from "./reading.ts";
 import { type Branch, branchesOf, fits, type Params, type Property, parseRecord, textOf } from "./schema.ts";
 import * as values from "./values.ts";

@@ -1,6 +1,7 @@
 /** Which tool a message is about: by the words of its name, schema and description, and by what it can be filled with. */
-import type { ModelTool } from "../../../kernel/plugin.ts";
+
 import { stem, wordsOfName } from "../../../kernel/kit.ts";
+import type { ModelTool } from "../../../kernel/plugin.ts";
 import { type Filled, fill } from "./fill.ts";
 import type { Heard } from "./reading.ts";
 import { type Branch, branchesOf, textOf } from "./schema.ts";

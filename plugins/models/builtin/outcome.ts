@@ -1,6 +1,7 @@
 /** The answer once tools have run: what came out, as a person would put it, or why nothing did. */
-import type { ModelMessage, ModelTool, ToolCall } from "../../../kernel/plugin.ts";
+
 import { sayName, trimEnd } from "../../../kernel/kit.ts";
+import type { ModelMessage, ModelTool, ToolCall } from "../../../kernel/plugin.ts";
 import { intentOf } from "./intent.ts";
 import { bestNotes, sayNote, sayNotes, sayRemembered } from "./memory.ts";
 import { isRecord, type Params, parseJson, parseRecord, textOf } from "./schema.ts";

@@ -1,5 +1,5 @@
 /** Where a value stands in what others said, for the person who is asked and for content that goes back to those who said it. */
-import { readings, foldedWords, stem } from "../../../kernel/kit.ts";
+import { foldedWords, readings, stem } from "../../../kernel/kit.ts";
 import { numbersIn } from "../values/numbers.ts";
 import { type AnswerRecord, recordsIn, type Scalar } from "./records.ts";
 

@@ -4,7 +4,7 @@
  * same order and what is new comes at the end: providers cache what a request begins with.
  */
 
-import { TOOL_SEARCH, ownWords } from "../../../../kernel/kit.ts";
+import { ownWords, TOOL_SEARCH } from "../../../../kernel/kit.ts";
 import type { RenderedMessage, TurnItem } from "../../../../kernel/plugin.ts";
 import { readSearch, searchTools } from "./search-tool.ts";
 import { type Query, stemsOf, type ToolIndex } from "./tool-index.ts";

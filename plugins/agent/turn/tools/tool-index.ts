@@ -6,7 +6,6 @@ import { LRUCache } from "lru-cache";
 import { foldedWords, isStop, stem, wordsOfName } from "../../../../kernel/kit.ts";
 import type { JsonSchema, ToolInfo } from "../../../../kernel/plugin.ts";
 
-
 /** Words to look for, by what each is worth. */
 export type Query = ReadonlyMap<string, number>;
 

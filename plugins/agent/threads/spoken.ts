@@ -1,5 +1,5 @@
 /** Stored turns as they were spoken, for the checks of calls: every item, whatever a model is still shown of it. */
-import { readsAsText } from "../../../../kernel/kit.ts";
+import { readsAsText } from "../../../kernel/kit.ts";
 import type {
   Gate,
   Outside,
@@ -8,9 +8,9 @@ import type {
   TurnInput,
   TurnItem,
   TurnStatus,
-} from "../../../../kernel/plugin.ts";
-import { readAttachments } from "../attachments/stored.ts";
-import { isOnPath, type Path, readPath } from "./branch.ts";
+} from "../../../kernel/plugin.ts";
+import { readAttachments } from "./attachments/stored.ts";
+import { isOnPath, type Path, readPath } from "./turns/branch.ts";
 
 /** A turn whose past is wanted. */
 export interface Present {

@@ -1,14 +1,14 @@
 /** Calls that a channel makes itself: no model, no thread, and the same rules as in a turn. */
 
-import { fingerprintOf } from "../../../../kernel/kit.ts";
-import type { Caller, ToolInfo } from "../../../../kernel/plugin.ts";
-import { judgeTool } from "../../safety/approvals.ts";
-import { allowsTool } from "../../safety/scope.ts";
-import type { ToolCalls } from "../../services.ts";
-import type { TurnSettings } from "../../settings.ts";
-import type { Ledger } from "../../threads/ledger.ts";
-import type { Approved } from "../../threads/resume.ts";
-import { isReservedName, planInstalled, type ToolSources, toolNames, underRules } from "../toolbox.ts";
+import { fingerprintOf } from "../../../kernel/kit.ts";
+import type { Caller, ToolInfo } from "../../../kernel/plugin.ts";
+import { judgeTool } from "../safety/approvals.ts";
+import { allowsTool } from "../safety/scope.ts";
+import type { ToolCalls } from "../services.ts";
+import type { TurnSettings } from "../settings.ts";
+import type { Ledger } from "../threads/ledger.ts";
+import type { Approved } from "../threads/resume.ts";
+import { isReservedName, planInstalled, type ToolSources, toolNames, underRules } from "./toolbox.ts";
 
 type Outcome = Awaited<ReturnType<ToolCalls["call"]>>;
 

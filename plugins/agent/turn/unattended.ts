@@ -1,8 +1,8 @@
 /** Calls of a turn that nobody watches: what needs a person is not made, and the model is told so. */
 
-import { whyHeld } from "../../../../kernel/kit.ts";
-import type { ToolCall, ToolOutcome } from "../../../../kernel/plugin.ts";
-import type { Plan, PlannedOutcome } from "../toolbox.ts";
+import { whyHeld } from "../../../kernel/kit.ts";
+import type { ToolCall, ToolOutcome } from "../../../kernel/plugin.ts";
+import type { Plan, PlannedOutcome } from "./toolbox.ts";
 
 /** Of a call that would wait for an approval. */
 export function unasked({ name }: ToolCall, plan: Extract<Plan, { type: "ask" }>): Plan {
