@@ -31,7 +31,7 @@ test("another model answers from the next turn on, and a turn that runs keeps wh
   expect(textIn(await ask(running, "And who are you?"))).toBe("I am the second.");
   expect(second.requests.map(({ model }) => model)).toEqual(["two"]);
   // Announced, for the status and the start-up table.
-  expect(running.states.find(({ name }) => name === "agent")?.detail).toContain("two");
+  expect(running.states.find(({ name }) => name === "models")?.detail).toContain("two");
 });
 
 test("approvals, provenance, the cap and the rate limit hold from the next turn on", async () => {
