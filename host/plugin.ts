@@ -2,18 +2,12 @@
  * The tool host as a plugin: `tools` for the agent, `toolAdmin` for the page, `toolHost` for the `tool` commands. Starting costs next
  * to nothing: the compiler, the workers and the network come in with the first use.
  */
+
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { parsePrivateHosts, SILENT } from "../kernel/kit.ts";
-import {
-  type CallOutcome,
-  definePlugin,
-  type McpServers,
-  reason,
-  type Store,
-  type ToolAdmin,
-  type ToolCall,
-} from "../kernel/plugin.ts";
+import type { McpServers, ToolAdmin, Tools } from "../kernel/plugin.ts";
+import { type CallOutcome, definePlugin, reason, type Store, type ToolCall } from "../kernel/plugin.ts";
 import { openToolTables } from "./catalog/storage/tables.ts";
 import type { HostConfig, ToolHost } from "./tool-host.ts";
 
@@ -23,6 +17,14 @@ const GETTING_READY = "getting the shipped tools ready";
 const WARM_UP_AFTER_MILLIS = 200;
 // A list of tools needs no connection: servers of others come after everything of ours.
 const REACH_AFTER_MILLIS = 2000;
+
+declare module "../kernel/plugin.ts" {
+  interface Services {
+    tools: Tools;
+    toolAdmin: ToolAdmin;
+    mcpServers: McpServers;
+  }
+}
 
 export default definePlugin({
   name: "tools",

@@ -3,7 +3,7 @@
  * is; this is the toolbox beside it. The plugins that Postern ships, and the tool host, use these two modules of the kernel alone.
  */
 
-export { loadKeys, readSecretsKey } from "../plugins/store/keys/secrets-key.ts";
+export { NO_CHANGES } from "../plugins/store/fleet/changes.ts";
 export { findRunning, prepareHome } from "./cli/service/home.ts";
 export {
   createRing,
@@ -24,6 +24,7 @@ export { currentTraceparent, withTraceparent } from "./log/trace-context.ts";
 export { canBeHidden, encodePathValue, SHORTEST } from "./mask/forms.ts";
 export { createMask } from "./mask/mask.ts";
 export { createHidingStream, createMatcher, type Matcher } from "./mask/matcher.ts";
+export { createRedactStream, redact } from "./mask/redact.ts";
 export { createMutex } from "./mutex.ts";
 export {
   AddressRefused,
@@ -53,6 +54,7 @@ export { compressAnswers, type Policy, secureAnswers } from "./net/response-head
 export { type Asked, type CheckedRoute, mountRoutes, type RouteDefinition } from "./net/routes.ts";
 export { examineSecret, showWeaknesses } from "./net/weak-secret.ts";
 export type { MountedSocket } from "./net/web.ts";
+export { oneAtATime } from "./one-at-a-time.ts";
 export { MANIFEST, ROOT, threadFile } from "./package.ts";
 export { bytesOf, type Check, compileCheck } from "./schema/check.ts";
 export { type Declared, JsonSchema, named, nullable } from "./schema/declare.ts";
@@ -71,19 +73,35 @@ export {
   cleanFileName,
   isTextual,
   mimeOfName,
+  readsAsText,
   sniff,
   sniffImage,
   textOfFile,
   UNKNOWN,
 } from "./text/file-type.ts";
 export { findOrders } from "./text/injection-patterns.ts";
+export { isRecord, tryJson, tryRecord } from "./text/json.ts";
 export { cutMarkdown } from "./text/markdown-cutting.ts";
 export { ownWords } from "./text/own-words.ts";
 export { visible, visibleJson, visibleLine, withoutHidden } from "./text/visible.ts";
-export { foldedWords, isStop, sayName, stem, trimEnd, wordsOfName } from "./text/words.ts";
+export {
+  capitalise,
+  clipWord,
+  contentStems,
+  foldedWords,
+  indexedWords,
+  isStop,
+  listing,
+  sayName,
+  stem,
+  trimEnd,
+  wordsOf,
+  wordsOfName,
+} from "./text/words.ts";
+export { capText, escapeTags, wrapFile, wrapOutput } from "./text/wrap.ts";
 export { decisionsAt, whyHeld } from "./vocabulary/approval.ts";
 export { TrustedDestination } from "./vocabulary/destination.ts";
-export { type Piece, tell } from "./vocabulary/doubts.ts";
+export { MAX_DOUBTS, type Piece, tell, withoutShown } from "./vocabulary/doubts.ts";
 export { type ExplainedCall, ExplainedTurn, type ExplainedValue } from "./vocabulary/explained.ts";
 export { fingerprintOf } from "./vocabulary/fingerprint.ts";
 export { ApprovalDecision, Doubt, distinctOrigins, Gate, Origin, Reply } from "./vocabulary/gate.ts";
@@ -101,6 +119,7 @@ export { McpServerInfo, NewMcpServer, SeenTool } from "./vocabulary/mcp.ts";
 export { MemoryEntry, MemoryFile, MemoryHit, MemoryVersion, MemoryWriter } from "./vocabulary/memory.ts";
 export { ModelName, ModelOption, WantedModel } from "./vocabulary/model.ts";
 export { ModelTest } from "./vocabulary/model-check.ts";
+export { badCursor, pageOf, pageSize, readNumber } from "./vocabulary/page.ts";
 export { invalidParams, judgeParams, type ParamsVerdict } from "./vocabulary/params.ts";
 export {
   type Field,
@@ -126,6 +145,7 @@ export {
 } from "./vocabulary/telemetry.ts";
 export { ThreadSummary, TurnVersions } from "./vocabulary/thread.ts";
 export { expiresSoon, scopeInWords, whenInWords } from "./vocabulary/token-words.ts";
+export { clipTokens, estimateTokens, estimateTools } from "./vocabulary/tokens.ts";
 export {
   ListedTool,
   type SignInBrowser,
@@ -138,8 +158,8 @@ export { Attachment } from "./vocabulary/tool-call.ts";
 export { isAgentsName, ROUTINE_PROPOSE, reservedPrefix, TOOL_SEARCH } from "./vocabulary/tool-names.ts";
 export { ToolOrigin } from "./vocabulary/tool-origin.ts";
 export { ToolInfo, ToolReceipt } from "./vocabulary/tools.ts";
-export { TurnEvent, TurnRecord } from "./vocabulary/turn.ts";
-export { estimateText, Figures, Usage, UsageBy, WireUsage } from "./vocabulary/usage.ts";
+export { answerText, INTERRUPTED, TurnEvent, TurnRecord } from "./vocabulary/turn.ts";
+export { estimateText, Figures, NO_USAGE, Usage, UsageBy, WireUsage } from "./vocabulary/usage.ts";
 export {
   Account,
   Identity,

@@ -1,6 +1,6 @@
 /** Pure: which plugins run, in which order, and what is wrong with a composition. */
 import { Fault } from "./fault.ts";
-import type { AnyPlugin, ServiceName } from "./plugin.ts";
+import { type AnyPlugin, Off, type ServiceName } from "./plugin.ts";
 
 /** Services the kernel itself provides to everyone. */
 const BUILT_IN: ReadonlySet<string> = new Set(["kernel"]);
@@ -28,7 +28,15 @@ function providers(plugins: readonly AnyPlugin[]): ReadonlyMap<string, AnyPlugin
   return byService;
 }
 
-/** Plugins in the order in which they start: a provider comes before those that need or want it. */
+/** Those that add to a service of this plugin. */
+function extenders(plugins: readonly AnyPlugin[], { provides = [] }: AnyPlugin): readonly AnyPlugin[] {
+  return plugins.filter((plugin) => plugin.extends?.some((service) => provides.includes(service)));
+}
+
+/**
+ * Plugins in the order in which they start: a provider comes before those that need or want it, and who adds to a service
+ * before those that only use it.
+ */
 export function startOrder(plugins: readonly AnyPlugin[]): readonly AnyPlugin[] {
   const byService = providers(plugins);
   const done = new Set<AnyPlugin>();
@@ -41,9 +49,10 @@ export function startOrder(plugins: readonly AnyPlugin[]): readonly AnyPlugin[] 
       throw composition("plugin_cycle", `plugins need each other in a circle: ${cycle}`);
     }
     path.push(plugin);
+    const used: AnyPlugin[] = [];
     for (const service of plugin.needs ?? []) {
       const provider = byService.get(service);
-      if (provider) visit(provider);
+      if (provider) used.push(provider);
       else if (!BUILT_IN.has(service)) {
         throw composition(
           "missing_provider",
@@ -51,9 +60,13 @@ export function startOrder(plugins: readonly AnyPlugin[]): readonly AnyPlugin[] 
         );
       }
     }
-    for (const service of plugin.wants ?? []) {
-      const provider = byService.get(service);
-      if (provider) visit(provider);
+    for (const service of plugin.wants ?? []) used.push(...[byService.get(service) ?? []].flat());
+    for (const provider of used) visit(provider);
+    for (const provider of used) {
+      const others = extenders(plugins, provider);
+      // Those that add to the same service do not wait for each other.
+      if (!others.includes(plugin))
+        for (const extender of others) if (!path.includes(extender)) visit(extender);
     }
     path.pop();
     done.add(plugin);
@@ -62,21 +75,61 @@ export function startOrder(plugins: readonly AnyPlugin[]): readonly AnyPlugin[] 
   return [...done];
 }
 
-/** Only the plugins behind these services, with everything they need. */
+/** Only the plugins behind these services, with everything they need and whatever adds to them. */
 export function closure(
   plugins: readonly AnyPlugin[],
   services: readonly ServiceName[],
 ): readonly AnyPlugin[] {
   const byService = providers(plugins);
   const kept = new Set<AnyPlugin>();
-  const keep = (service: string): void => {
-    const provider = byService.get(service);
-    if (!provider || kept.has(provider)) return;
-    kept.add(provider);
-    for (const below of [...(provider.needs ?? []), ...(provider.wants ?? [])]) keep(below);
+  const keep = (plugin: AnyPlugin | undefined): void => {
+    if (!plugin || kept.has(plugin)) return;
+    kept.add(plugin);
+    for (const below of [...(plugin.needs ?? []), ...(plugin.wants ?? [])]) keep(byService.get(below));
+    for (const extender of extenders(plugins, plugin)) keep(extender);
   };
-  for (const service of services) keep(service);
+  for (const service of services) keep(byService.get(service));
   return plugins.filter((plugin) => kept.has(plugin));
+}
+
+/**
+ * Our plugins and those that the operator named in PLUGINS: where one of theirs provides a service of ours, ours is off. Its
+ * settings are still read and checked, and its commands use what the other provides.
+ */
+export function compose(shipped: readonly AnyPlugin[], others: readonly AnyPlugin[]): readonly AnyPlugin[] {
+  const theirs = providers(others);
+  const replaced = new Map(
+    shipped.flatMap((plugin) => {
+      const by = plugin.provides?.flatMap((service) => theirs.get(service) ?? []).at(0);
+      return by ? [[plugin, by] as const] : [];
+    }),
+  );
+  const running = [...shipped.filter((plugin) => !replaced.has(plugin)), ...others];
+  for (const [{ name, provides = [] }, by] of replaced) {
+    const lacking = provides.filter((service) => !theirs.has(service));
+    const needing = running.filter(({ needs }) => needs?.some((service) => lacking.includes(service)));
+    if (needing.length === 0) continue;
+    const services = lacking.map((service) => `"${service}"`).join(", ");
+    throw composition(
+      "incomplete_replacement",
+      `plugin "${by.name}" replaces "${name}", which also provides ${services}, needed by ${needing.map((plugin) => plugin.name).join(", ")}: provide that too, or remove it from PLUGINS`,
+    );
+  }
+  const off = (plugin: AnyPlugin, by: AnyPlugin): AnyPlugin => ({
+    ...plugin,
+    ...{ needs: [], wants: [], provides: [], extends: [] },
+    configure(env) {
+      const config = plugin.configure(env);
+      return config instanceof Off ? config : new Off(`replaced by ${by.name}`);
+    },
+  });
+  return [
+    ...shipped.map((plugin) => {
+      const by = replaced.get(plugin);
+      return by ? off(plugin, by) : plugin;
+    }),
+    ...others,
+  ];
 }
 
 function composition(code: string, message: string): Fault {

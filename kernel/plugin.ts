@@ -4,32 +4,10 @@
  */
 import type { Command } from "commander";
 import type { Log } from "./log/log.ts";
-import type { Web } from "./net/web.ts";
 import type { Env } from "./settings/env.ts";
-import type {
-  Agent,
-  Approvals,
-  Attachments,
-  Destinations,
-  ExternalTools,
-  Identities,
-  Provenance,
-  Skills,
-  ToolCalls,
-} from "./vocabulary/agent.ts";
-import type { Integrations, Jobs } from "./vocabulary/job.ts";
 import type { Kernel } from "./vocabulary/kernel.ts";
-import type { McpServers } from "./vocabulary/mcp.ts";
 import type { McpOffers } from "./vocabulary/mcp-offers.ts";
-import type { Memory } from "./vocabulary/memory.ts";
-import type { ModelCheck } from "./vocabulary/model-check.ts";
-import type { Routines } from "./vocabulary/routine.ts";
-import type { Changes, Limiter, OwnedTables, Sql, SqlValue } from "./vocabulary/store.ts";
-import type { Telemetry } from "./vocabulary/telemetry.ts";
-import type { Threads } from "./vocabulary/thread.ts";
-import type { ToolAdmin } from "./vocabulary/tool-admin.ts";
-import type { Tools } from "./vocabulary/tools.ts";
-import type { TurnUsage } from "./vocabulary/usage.ts";
+import type { Changes, OwnedTables, Sql, SqlValue } from "./vocabulary/store.ts";
 
 export { Fault, type FaultKind, reason } from "./fault.ts";
 export type { Log } from "./log/log.ts";
@@ -39,14 +17,16 @@ export type { Env } from "./settings/env.ts";
 export type { ChangeableSetting, Live, SettingValues, StoredSettings } from "./settings/live.ts";
 export type * from "./vocabulary/agent.ts";
 export type { TrustedDestination } from "./vocabulary/destination.ts";
+export type * from "./vocabulary/extension.ts";
 export type { ApprovalDecision, Gate, Origin, Question, Reply } from "./vocabulary/gate.ts";
 export type * from "./vocabulary/job.ts";
 export type * from "./vocabulary/kernel.ts";
+export type * from "./vocabulary/language-model.ts";
 export type * from "./vocabulary/mcp.ts";
 export type * from "./vocabulary/mcp-offers.ts";
 export type * from "./vocabulary/memory.ts";
 export type * from "./vocabulary/model.ts";
-export type { ModelCheck, ModelTest } from "./vocabulary/model-check.ts";
+export type { ModelTest } from "./vocabulary/model-check.ts";
 export type { Page } from "./vocabulary/page.ts";
 export type * from "./vocabulary/routine.ts";
 export type * from "./vocabulary/store.ts";
@@ -72,38 +52,16 @@ export type {
 } from "./vocabulary/user.ts";
 
 /**
- * What plugins offer each other. A plugin names a service in `needs` or `wants` and gets it by `use`. Whoever provides one
- * declares its type by merging, as a third party does:
+ * The services that plugins offer each other. A plugin names one in `needs` or `wants` and gets it by `use`. Its provider
+ * declares the type by merging, as a third party does:
  *
  *   declare module "postern/plugin" { interface Services { clock: { now(): Date } } }
  */
 export interface Services {
   /** Always there. */
   kernel: Kernel;
-  telemetry: Telemetry;
-  tools: Tools;
-  toolAdmin: ToolAdmin;
-  mcpServers: McpServers;
-  /** Third parties provide it. */
+  /** No shipped plugin provides it: third parties add resources and prompts to the MCP channel with it. */
   mcpOffers: McpOffers;
-  agent: Agent;
-  threads: Threads;
-  attachments: Attachments;
-  jobs: Jobs;
-  routines: Routines;
-  memory: Memory;
-  skills: Skills;
-  approvals: Approvals;
-  destinations: Destinations;
-  provenance: Provenance;
-  identities: Identities;
-  integrations: Integrations;
-  externalTools: ExternalTools;
-  toolCalls: ToolCalls;
-  usage: TurnUsage;
-  chatLimit: Limiter;
-  modelCheck: ModelCheck;
-  web: Web;
 }
 
 export type ServiceName = keyof Services & string;
@@ -178,6 +136,11 @@ export interface Plugin<
   /** Services this plugin uses when they are there. */
   readonly wants?: readonly Wants[];
   readonly provides?: readonly Provides[];
+  /**
+   * Services that it adds to: it is started wherever these are, also for a command, and before whoever else needs them. It
+   * names them in `needs` too, registers with them at its start, and undoes that at its stop.
+   */
+  readonly extends?: readonly NoInfer<Needs>[];
   /** What its commands take, by kind, for shell completion. */
   readonly names?: NameSources;
   /** The tables it keeps in the store, so that a whole store can be copied without starting anything. */
@@ -308,6 +271,7 @@ export interface AnyPlugin {
   readonly needs?: readonly ServiceName[];
   readonly wants?: readonly ServiceName[];
   readonly provides?: readonly ServiceName[];
+  readonly extends?: readonly ServiceName[];
   readonly names?: NameSources;
   readonly tables?: () => Promise<readonly OwnedTables[]>;
   configure(env: Env): unknown;

@@ -57,7 +57,9 @@ describe("imports", () => {
     const ownFolder = (file: string) => file.split("/").slice(0, 2).join("/");
     const allowed = (file: string, target: string) =>
       under("kernel")(target) || under(ownFolder(file))(target);
-    expect(offences(allowed, under("plugins"))).toEqual([]);
+    // For TypeScript, `postern/plugin` has the types of every service.
+    const isPlugin = (file: string) => under("plugins")(file) && file !== "plugins/services.ts";
+    expect(offences(allowed, isPlugin)).toEqual([]);
   });
 
   test("the host imports the kernel, the capabilities and itself", () => {

@@ -1,21 +1,21 @@
 /** No pattern or scan that meets what a stranger wrote takes more than linear time. */
 import { expect, test } from "vitest";
-import { readable } from "../host/calls/crash.ts";
 import { rule } from "../host/broker/policy.ts";
+import { readable } from "../host/calls/crash.ts";
 import { parseCapabilities } from "../host/catalog/catalog.ts";
 import { createMask } from "../kernel/mask/mask.ts";
 import { createMatcher } from "../kernel/mask/matcher.ts";
+import { createRedactStream, redact } from "../kernel/mask/redact.ts";
+import { wrapOutput } from "../kernel/text/wrap.ts";
 import { digest } from "../plugins/agent/context/window.ts";
-import { passagesOf } from "../plugins/agent/memory/indexer.ts";
-import { cleanPath } from "../plugins/agent/memory/path.ts";
-import { snippetOf } from "../plugins/agent/memory/searching/snippet.ts";
-import { termsOf } from "../plugins/agent/memory/terms.ts";
-import { decide } from "../plugins/agent/models/builtin/decide.ts";
-import { judge } from "../plugins/agent/safety/provenance/ruling.ts";
-import { hear } from "../plugins/agent/safety/provenance/said.ts";
-import { createRedactStream, redact } from "../plugins/agent/safety/redact.ts";
-import { wrapOutput } from "../plugins/agent/safety/wrap.ts";
 import { clipTitle } from "../plugins/agent/threads/title.ts";
+import { passagesOf } from "../plugins/memory/indexer.ts";
+import { cleanPath } from "../plugins/memory/path.ts";
+import { snippetOf } from "../plugins/memory/search/snippet.ts";
+import { termsOf } from "../plugins/memory/terms.ts";
+import { decide } from "../plugins/models/builtin/decide.ts";
+import { hear } from "../plugins/provenance/person/utterances.ts";
+import { judge } from "../plugins/provenance/ruling.ts";
 import { cut, plain, wrap } from "../plugins/tui/text/lines.ts";
 import { renderMarkdown } from "../plugins/tui/text/markdown.ts";
 import { createPalette } from "../plugins/tui/text/palette.ts";
@@ -31,10 +31,10 @@ const ELSEWHERE: readonly (readonly [place: string, why: string])[] = [
   ["kernel/testkit/", "reads what a test caused"],
   ["host/compile/", "runs in the tool's process"],
   ["host/sandbox/inside/", "runs in the tool's process"],
-  ["plugins/agent/models/chat-completions/speak.ts /\\/+$/", "reads a setting"],
-  ["plugins/agent/spending/cost.ts /0+$/", "reads twelve digits"],
-  ["plugins/agent/memory/searching/snippet.ts /\\s+\\S*$/u", "reads 240 characters"],
-  ['plugins/agent/models/builtin/reading.ts /"[^"]+"', "reads 2000 characters"],
+  ["plugins/models/providers/chat-completions/speak.ts /\\/+$/", "reads a setting"],
+  ["plugins/models/spending/prices.ts /0+$/", "reads twelve digits"],
+  ["plugins/memory/search/snippet.ts /\\s+\\S*$/u", "reads 240 characters"],
+  ['plugins/models/builtin/reading.ts /"[^"]+"', "reads 2000 characters"],
 ];
 
 /** Of these texts, those that take longest. */

@@ -2,6 +2,7 @@
 import { statSync } from "node:fs";
 import { Command, CommanderError, Help, Option } from "commander";
 import { Fault } from "../fault.ts";
+import { compose } from "../order.ts";
 import { type AnyPlugin, Off, type PluginCommand, type Resume } from "../plugin.ts";
 import { warn } from "../terminal/output.ts";
 import { addOwnCommands } from "./commands/own.ts";
@@ -68,7 +69,7 @@ export async function buildProgram(options: ProgramOptions): Promise<Command> {
   };
   const allPlugins = async (session: Session): Promise<readonly AnyPlugin[]> => {
     const [shipped, others] = await Promise.all([shippedPlugins(), thirdParties(session)]);
-    return [...shipped, ...others];
+    return compose(shipped, others);
   };
 
   const start = async (inFront: boolean, port = program.opts<PortOption>().port): Promise<void> => {

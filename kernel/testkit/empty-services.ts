@@ -1,16 +1,21 @@
 /** The services of the agent that the scripted one offers with nothing in them. */
 import { Fault } from "../fault.ts";
 import type { Services } from "../plugin.ts";
-import type { Attachments } from "../vocabulary/agent.ts";
-import type { Routines } from "../vocabulary/routine.ts";
 import type { Limiter } from "../vocabulary/store.ts";
+import type { Figures } from "../vocabulary/usage.ts";
 
-const OPEN: Limiter = {
+export const OPEN: Limiter = {
   take: async () => ({ ok: true, limit: 1000, windowSecs: 60, remaining: 1000, resetSecs: 1 }),
   peek: async () => ({ ok: true, limit: 1000, windowSecs: 60, remaining: 1000, resetSecs: 1 }),
 };
 
-const NO_ROUTINES: Routines = {
+export const NO_FIGURES: Figures = {
+  total: { count: 0, failed: 0, inputTokens: 0, outputTokens: 0, usd: 0 },
+  points: [],
+  groups: [],
+};
+
+const NO_ROUTINES: Services["routines"] = {
   add: () => Promise.reject(new Fault("unavailable", "no_routines", "The scripted agent has no routines.")),
   list: async () => [],
   find: async () => undefined,
@@ -22,7 +27,7 @@ const NO_ROUTINES: Routines = {
   deliverBy: () => () => {},
 };
 
-const NO_ATTACHMENTS: Attachments = {
+const NO_ATTACHMENTS: Services["attachments"] = {
   limits: { fileBytes: 0, files: 0, messageBytes: 0 },
   add: async () => {
     throw new Fault("invalid", "file_too_large", "The scripted agent takes no files.");
@@ -38,7 +43,6 @@ const unknownTool = (name: string) =>
 export const EMPTY_SERVICES = {
   attachments: NO_ATTACHMENTS,
   routines: NO_ROUTINES,
-  chatLimit: OPEN,
   memory: {
     search: async () => [],
     tree: async () => [],
@@ -49,18 +53,14 @@ export const EMPTY_SERVICES = {
     readVersion: async () => undefined,
     embed: async (texts) => texts.map(() => new Float32Array([1])),
   },
-  usage: {
-    turns: async () => ({
-      total: { count: 0, failed: 0, inputTokens: 0, outputTokens: 0, usd: 0 },
-      points: [],
-      groups: [],
-    }),
-  },
-  skills: { list: async () => [], read: async () => undefined },
+  skills: { list: async () => [], read: async () => undefined, problems: async () => [] },
   toolCalls: {
     list: async () => [],
     call: async ({ name }) => unknownTool(name),
     resume: async ({ name }) => unknownTool(name),
+    isReserved: async () => false,
+    names: async () => [],
+    pending: async () => undefined,
   },
   identities: {
     account: async () => undefined,
@@ -81,10 +81,5 @@ export const EMPTY_SERVICES = {
     list: async () => [],
     add: async () => false,
     remove: async () => false,
-  },
-  externalTools: {
-    isReserved: async () => false,
-    names: async () => [],
-    pending: async () => undefined,
   },
 } satisfies Partial<Services>;

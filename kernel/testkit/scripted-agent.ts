@@ -2,15 +2,16 @@
  * An agent that says what a test scripts, with every service that the real one offers. Turns are kept
  * and end as the vocabulary promises: `started` first, exactly one of `done` or `failed` last.
  */
+
 import { randomUUID } from "node:crypto";
 import { Readable } from "node:stream";
+import type { Services } from "../plugin.ts";
 import { type AnyPlugin, definePlugin } from "../plugin.ts";
-import type { Agent, RunningTurn } from "../vocabulary/agent.ts";
+import type { RunningTurn } from "../vocabulary/agent.ts";
 import type { Sql } from "../vocabulary/store.ts";
-import type { Threads } from "../vocabulary/thread.ts";
 import type { Turn, TurnRecord } from "../vocabulary/turn.ts";
-import type { Usage } from "../vocabulary/usage.ts";
-import { EMPTY_SERVICES } from "./empty-services.ts";
+import { NO_USAGE } from "../vocabulary/usage.ts";
+import { EMPTY_SERVICES, NO_FIGURES, OPEN } from "./empty-services.ts";
 import { MODEL, perform, type Script } from "./performance.ts";
 import { createScriptedJobs } from "./scripted-jobs.ts";
 
@@ -22,16 +23,7 @@ export interface ScriptedAgent {
   script: Script;
 }
 
-const USAGE: Usage = {
-  inputTokens: 0,
-  outputTokens: 0,
-  cachedTokens: 0,
-  reasoningTokens: 0,
-  inputCost: "0",
-  outputCost: "0",
-  totalCost: "0",
-};
-type Listener = Parameters<Agent["watch"]>[1];
+type Listener = Parameters<Services["agent"]["watch"]>[1];
 
 export function createScriptedAgent(): ScriptedAgent {
   const turns: Turn[] = [];
@@ -39,7 +31,7 @@ export function createScriptedAgent(): ScriptedAgent {
   const running = new Map<string, RunningTurn>();
   const listeners = new Map<Listener, string>();
   let sql: Sql | undefined;
-  const agent: Agent = {
+  const agent: Services["agent"] = {
     async run(turn, alongside) {
       turns.push(turn);
       const id = turn.id ?? randomUUID();
@@ -57,7 +49,7 @@ export function createScriptedAgent(): ScriptedAgent {
         input: turn.input,
         items: [],
         model: MODEL,
-        usage: USAGE,
+        usage: NO_USAGE,
         createdAt: new Date().toISOString(),
       };
       records.set(id, record);
@@ -85,8 +77,11 @@ export function createScriptedAgent(): ScriptedAgent {
     model: () => MODEL,
     models: async () => ({ items: [MODEL], unlisted: [] }),
     measure: async () => 1,
-    condense: async () => ({ text: "", usage: USAGE }),
+    condense: async () => ({ text: "", usage: NO_USAGE }),
     removeUser: async () => {},
+    giveUser: async () => {},
+    extend: () => async () => {},
+    chatLimit: OPEN,
   };
   const scripted: { script: Script } = { script: echo };
   const jobs = createScriptedJobs(agent);
@@ -104,10 +99,7 @@ export function createScriptedAgent(): ScriptedAgent {
       "approvals",
       "destinations",
       "identities",
-      "externalTools",
       "toolCalls",
-      "usage",
-      "chatLimit",
     ],
     configure: () => ({}),
     async start({ use, onStop }) {
@@ -140,7 +132,7 @@ function* echo({ input }: Turn): Iterable<string> {
   yield input.type === "message" ? input.text : input.type;
 }
 
-function threadsOf(records: ReadonlyMap<string, TurnRecord>): Threads {
+function threadsOf(records: ReadonlyMap<string, TurnRecord>): Services["threads"] {
   const of = (user: string, thread: string) =>
     [...records.values()].filter((record) => record.user === user && record.thread === thread);
   return {
@@ -171,5 +163,9 @@ function threadsOf(records: ReadonlyMap<string, TurnRecord>): Threads {
     pin: async () => {},
     setModel: async () => {},
     remove: async () => {},
+    usage: async () => NO_FIGURES,
+    hadSideEffects: async () => false,
+    users: async () => [],
+    checked: async () => undefined,
   };
 }

@@ -1,10 +1,12 @@
 /** Jobs of the scripted agent: in memory, each run at once. */
+
 import { randomUUID } from "node:crypto";
 import { Fault } from "../fault.ts";
-import type { Agent } from "../vocabulary/agent.ts";
-import type { Job, Jobs, NewJob } from "../vocabulary/job.ts";
+import type { Services } from "../plugin.ts";
+import type { Job, NewJob } from "../vocabulary/job.ts";
+import { answerText } from "../vocabulary/turn.ts";
 
-export function createScriptedJobs(agent: Agent): Jobs {
+export function createScriptedJobs(agent: Services["agent"]): Services["jobs"] {
   const jobs = new Map<string, Job>();
   const listeners = new Set<(job: Job) => void>();
   const waiting = new Map<string, Promise<Job>>();
@@ -18,13 +20,11 @@ export function createScriptedJobs(agent: Agent): Jobs {
   const work = async (id: string, { user, channel, message }: NewJob): Promise<Job> => {
     try {
       const turn = await agent.run({ user, channel, input: { type: "message", text: message } });
-      const { items, error, thread } = await turn.record;
-      const said = items.flatMap((item) =>
-        item.type === "message" && item.role === "assistant" ? [item.text] : [],
-      );
+      const record = await turn.record;
+      const { error, thread } = record;
       return complete(id, {
         thread,
-        response: error ? `It failed: ${error.message}` : said.join(""),
+        response: error ? `It failed: ${error.message}` : answerText(record),
         ...(error && { error }),
       });
     } catch (error) {

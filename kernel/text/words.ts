@@ -26,6 +26,11 @@ export function foldedWords(text: string): string[] {
   );
 }
 
+/** The words of a text as they are written, with their apostrophes. */
+export function wordsOf(text: string): string[] {
+  return text.match(/[\p{L}\p{N}][\p{L}\p{N}'’]*/gu) ?? [];
+}
+
 /** The words inside an identifier: `get_airQuality` is get, air, quality. */
 export function wordsOfName(name: string): string[] {
   const parts = name.replace(/(\p{Ll}|\p{N})(\p{Lu})/gu, "$1 $2").toLowerCase();
@@ -53,9 +58,46 @@ export function isStop(word: string): boolean {
   return STOP.has(bare);
 }
 
+/** The stems of the words that say something, once each. */
+export function contentStems(text: string): Set<string> {
+  return new Set(wordsOf(text).flatMap((word) => (isStop(word) ? [] : stem(word))));
+}
+
+/** "a", "a and b", "a, b and c". */
+export function listing(parts: readonly unknown[], last = "and"): string {
+  const init = parts.slice(0, -1).join(", ");
+  return parts.length < 2 ? String(parts[0] ?? "") : `${init} ${last} ${parts.at(-1)}`;
+}
+
+export function capitalise(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
 /** The text without the spaces and marks at its end. This is a loop because the same as a pattern can take quadratic time. */
 export function trimEnd(text: string, marks = ".,;:!?…"): string {
   let end = text.length;
   while (end > 0 && (text.charAt(end - 1).trim() === "" || marks.includes(text.charAt(end - 1)))) end -= 1;
   return text.slice(0, end);
+}
+
+// PostgreSQL refuses longer words, and a text with more of them.
+const MAX_WORD_LENGTH = 200;
+const MAX_CHARACTERS = 200_000;
+
+/** Returns the folded words, each once, as many as PostgreSQL takes for one text. */
+export function indexedWords(text: string): string {
+  const words = new Set<string>();
+  let characters = 0;
+  for (const word of foldedWords(text)) {
+    const clipped = clipWord(word);
+    if (words.has(clipped)) continue;
+    characters += clipped.length;
+    if (characters > MAX_CHARACTERS) break;
+    words.add(clipped);
+  }
+  return [...words].join(" ");
+}
+
+export function clipWord(word: string): string {
+  return word.length <= MAX_WORD_LENGTH ? word : word.slice(0, MAX_WORD_LENGTH).toWellFormed();
 }

@@ -91,3 +91,11 @@ function marked(text: string, ranges: readonly Range[]): readonly Piece[] {
   if (done < text.length) pieces.push({ at: done, text: text.slice(done) });
   return pieces;
 }
+
+/** More than these a person does not read: they are asked about afterwards. */
+export const MAX_DOUBTS = 20;
+
+/** For a receipt, which keeps no values: a doubt that a person was shown, without what it was about. */
+export function withoutShown({ excerpt: _, value, sentence, ...doubt }: Doubt): Doubt {
+  return { ...doubt, value: "", sentence: value === "" ? sentence : sentence.replaceAll(value, "…") };
+}

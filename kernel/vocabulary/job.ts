@@ -2,8 +2,6 @@
 
 import { type Declared, hidden, named, nullable } from "../schema/declare.ts";
 import { Time, Type } from "../schema/type.ts";
-import type { Page } from "./page.ts";
-import type { Transaction } from "./store.ts";
 import { Failure, type Outside, type Turn, type TurnInput } from "./turn.ts";
 
 export const JobStatus = Type.Enum(["queued", "running", "completed"]);
@@ -104,35 +102,6 @@ export interface JobTurn extends Omit<Turn, "user" | "channel" | "id" | "input" 
   /** In place of the message. */
   readonly input?: TurnInput;
   readonly attached?: readonly { readonly id: string; readonly base64: string }[];
-}
-
-export interface Jobs {
-  /** On disk when it resolves; with `tx` it commits with the caller's transaction, and does not run before. */
-  submit(job: NewJob, tx?: Transaction): Promise<Job>;
-  find(id: string): Promise<Job | undefined>;
-  list(query?: {
-    readonly user?: string;
-    /** Failed: completed with an error. */
-    readonly status?: JobStatus | "failed";
-    readonly limit?: number;
-    readonly before?: string;
-  }): Promise<Page<Job>>;
-  /**
-   * A queued job completes with the error `cancelled`; a running one is stopped, also where another process
-   * (`postern jobs cancel`) asks. A completed one is left as it is.
-   */
-  cancel(id: string): Promise<Job | undefined>;
-  /** A new job with the same message, for the same user; it has no callback. Undefined where there is no such job. */
-  retry(id: string): Promise<Job | undefined>;
-  /** What has become of its callback. */
-  noteCallback(id: string, callback: JobCallback): Promise<void>;
-  /** Forgets a job that has completed, before its time. Another is left as it is. */
-  remove(id: string): Promise<void>;
-  /** The job as it is when it completes, or after so many milliseconds. */
-  wait(id: string, millis: number): Promise<Job | undefined>;
-  counts(): Promise<{ readonly queued: number; readonly running: number }>;
-  /** Called for every job that completes; returns a function that stops it. */
-  onCompleted(listener: (job: Job) => void): () => void;
 }
 
 /** A sender of the webhook channel with a secret of its own, which speaks for one user. */

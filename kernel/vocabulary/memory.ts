@@ -54,24 +54,3 @@ export const MemoryFile = Type.Object({
   origins,
 });
 export type MemoryFile = Declared<typeof MemoryFile>;
-
-export interface Memory {
-  search(user: string, q: string, limit?: number): Promise<readonly MemoryHit[]>;
-  tree(user: string): Promise<readonly MemoryEntry[]>;
-  read(user: string, path: string): Promise<MemoryFile | undefined>;
-  /** With `expected`, only where that is still its version (0: none yet); otherwise the fault `memory_changed`. */
-  write(
-    user: string,
-    path: string,
-    text: string,
-    expected?: number,
-    writer?: MemoryWriter,
-  ): Promise<{ readonly path: string; readonly version: number }>;
-  remove(user: string, path: string): Promise<boolean>;
-  /** The versions of a file that are kept, newest first; none where there is no such file. */
-  history(user: string, path: string): Promise<readonly MemoryVersion[]>;
-  /** One of them. */
-  readVersion(user: string, path: string, version: number): Promise<MemoryFile | undefined>;
-  /** A vector of length one for each text, by the built-in model: texts of like meaning have vectors that are near. */
-  embed(texts: readonly string[], signal?: AbortSignal): Promise<readonly Float32Array[]>;
-}

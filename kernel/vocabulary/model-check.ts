@@ -1,8 +1,6 @@
 /** A model tried out, with settings as they are or as they might be. */
-
 import type { Declared } from "../schema/declare.ts";
 import { Type } from "../schema/type.ts";
-import type { SettingValues } from "../settings/live.ts";
 import { ModelName } from "./model.ts";
 
 export const ModelTest = Type.Object(
@@ -22,10 +20,3 @@ export const ModelTest = Type.Object(
   { $id: "ModelTest" },
 );
 export type ModelTest = Declared<typeof ModelTest>;
-
-export interface ModelCheck {
-  /** Makes one tiny real request. These values are not stored; a fault where they could not be. */
-  test(values: SettingValues): Promise<ModelTest>;
-  /** The names that its server offers; none where it does not say. */
-  list(values: SettingValues): Promise<readonly string[]>;
-}

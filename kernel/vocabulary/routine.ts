@@ -2,8 +2,6 @@
 
 import { type Declared, named, nullable } from "../schema/declare.ts";
 import { Time, Type } from "../schema/type.ts";
-import type { Page } from "./page.ts";
-import type { Transaction } from "./store.ts";
 import { Failure } from "./turn.ts";
 
 export const RoutineBudget = Type.Object({
@@ -106,27 +104,3 @@ export const RoutinePreview = Type.Object({
   firings: Type.Array(Time, { description: "The next five" }),
 });
 export type RoutinePreview = Declared<typeof RoutinePreview>;
-
-export interface Routines {
-  /** Rejects with a `Fault` that says what is wrong with it. */
-  add(given: NewRoutine): Promise<Routine>;
-  /** Of this user; of everybody where none is named. */
-  list(user?: string): Promise<readonly Routine[]>;
-  find(id: string): Promise<Routine | undefined>;
-  change(id: string, change: RoutineChange): Promise<Routine | undefined>;
-  /** With its history; what runs is stopped. Its thread stays. */
-  remove(id: string): Promise<boolean>;
-  /** Now, beside its schedule. */
-  run(id: string): Promise<RoutineRun | undefined>;
-  runs(id: string, query?: { readonly limit?: number; readonly before?: string }): Promise<Page<RoutineRun>>;
-  /** What a schedule comes to. */
-  preview(schedule: string, tz?: string): RoutinePreview;
-  /**
-   * A channel takes answers of routines under this name. `owe` is called in the transaction that submits the run's job: it writes
-   * down that the answer is owed, and the channel sends it when the job has completed. Call what it answers to stop.
-   */
-  deliverBy(
-    name: string,
-    owe: (tx: Transaction, run: { readonly job: string; readonly user: string }) => void | Promise<void>,
-  ): () => void;
-}

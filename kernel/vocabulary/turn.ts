@@ -277,3 +277,13 @@ export const TurnEvent = Type.Union([
   }),
 ]);
 export type TurnEvent = Declared<typeof TurnEvent>;
+
+/** The code of a turn whose node stopped, died or lost the database before it ended. */
+export const INTERRUPTED = "interrupted";
+
+/** What the assistant said in a turn: the text of its answer. */
+export function answerText({ items }: Pick<TurnRecord, "items">): string {
+  return items
+    .flatMap((item) => (item.type === "message" && item.role === "assistant" ? [item.text] : []))
+    .join("\n\n");
+}

@@ -58,6 +58,24 @@ export const Usage = reshaped(Counted, WireUsage, {
 });
 export type Usage = Declared<typeof Usage>;
 
+/** Tokens of one request to a model. */
+export interface TokenCount {
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly cachedTokens: number;
+  readonly reasoningTokens: number;
+}
+
+export const NO_USAGE: Usage = {
+  inputTokens: 0,
+  outputTokens: 0,
+  cachedTokens: 0,
+  reasoningTokens: 0,
+  inputCost: "0",
+  outputCost: "0",
+  totalCost: "0",
+};
+
 const BYTES_PER_TOKEN = 4;
 
 /** Tokens of a text without asking its model: four bytes each, which is close for words and high for code. */
@@ -119,11 +137,6 @@ export interface FiguresQuery {
   readonly by?: UsageBy;
   /** Only this user's. */
   readonly user?: string;
-}
-
-/** What was asked of the agent, counted from the turns that are stored. */
-export interface TurnUsage {
-  turns(query: FiguresQuery): Promise<Figures>;
 }
 
 /** A table whose rows have a time, and what is counted of them, in SQL. */

@@ -3,7 +3,6 @@ import { randomUUIDv7 } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { currentTraceparent } from "../../kernel/kit.ts";
 import {
-  type Agent,
   type Alongside,
   Fault,
   type Node,
@@ -13,16 +12,18 @@ import {
   type TurnEvent,
   type TurnRecord,
 } from "../../kernel/plugin.ts";
+import type { Extensions } from "./extensions.ts";
 import { createRelay, LAST_WORD } from "./live/relay.ts";
 import { createTurnStream, type TurnStream } from "./live/stream.ts";
 import { createWatchers } from "./live/watchers.ts";
-import { INTERRUPTED, type Ledger, type TakenOver } from "./threads/ledger.ts";
+import type { Agent } from "./services.ts";
+import { STOPPED, TAKEN_OVER } from "./threads/ending.ts";
+import { CUT_SHORT, type Ledger, type TakenOver } from "./threads/ledger.ts";
+import type { Beginning } from "./threads/resume.ts";
+import { createSaving } from "./threads/writing/saving.ts";
 import type { Admit } from "./turn/admission.ts";
-import { STOPPED, TAKEN_OVER } from "./turn/ending.ts";
 import { createExecution, type ExecutionParts, type OpenTurn } from "./turn/execution.ts";
 import { createLanes } from "./turn/lanes.ts";
-import type { Beginning } from "./turn/resume.ts";
-import { createSaving } from "./turn/writing/saving.ts";
 
 export interface AgentParts extends ExecutionParts {
   readonly node: Node;
@@ -32,10 +33,12 @@ export interface AgentParts extends ExecutionParts {
   /** Told of a thread whose stored turns have changed behind the runner's back. */
   forget(thread: string): void;
   /** Keeps what the person said at a gate about later calls. */
-  remember(user: string, answer: Pick<Beginning, "remember" | "destinations">): Promise<void>;
+  remember(user: string, answer: Pick<Beginning, "remember" | "trusted">): Promise<void>;
+  readonly extensions: Pick<Extensions, "add" | "all">;
 }
 
-export interface RunningAgent extends Omit<Agent, "condense" | "measure" | "models" | "removeUser"> {
+export interface RunningAgent
+  extends Pick<Agent, "run" | "running" | "cancel" | "watch" | "model" | "extend"> {
   /** Ends every turn of a thread that is about to go. */
   cancelThread(thread: string): Promise<void>;
   /** Whether this node has that turn in hand. */
@@ -56,7 +59,7 @@ const DRAIN_LOOK_MILLIS = 100;
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 export function createAgent(parts: AgentParts): RunningAgent {
-  const { ledger, runner, node, signals, log, forget, remember } = parts;
+  const { ledger, runner, node, signals, log, forget, remember, extensions } = parts;
   const active = new Map<string, OpenTurn>();
   const lanes = createLanes<OpenTurn>(begin, start);
   const opening = new Set<Promise<unknown>>();
@@ -88,7 +91,7 @@ export function createAgent(parts: AgentParts): RunningAgent {
   // Signals may be missed; what they would have said is in the store.
   const looking = setInterval(() => {
     if (active.size > 0)
-      void look().catch((error) => log.warn(`turns could not be looked after: ${reason(error)}`));
+      void look().catch((error) => log.warn(`could not check for turns to start or stop: ${reason(error)}`));
   }, LOOK_MILLIS).unref();
   const execute = createExecution(parts, {
     saving,
@@ -99,7 +102,7 @@ export function createAgent(parts: AgentParts): RunningAgent {
     },
   });
   let isDraining = false;
-  let isStopping = false;
+  let stopped: Promise<void> | undefined;
 
   function emit({ turn, writer, stream }: OpenTurn, event: TurnEvent): void {
     const n = stream.push(event);
@@ -185,10 +188,26 @@ export function createAgent(parts: AgentParts): RunningAgent {
       // It is open already: its end tells the caller.
       entry.stopper.abort(error);
     }
-    if (isStopping) entry.stopper.abort(STOPPED);
+    if (stopped !== undefined) entry.stopper.abort(STOPPED);
     if (hasToWait && !entry.stopper.signal.aborted) lanes.join(writer.thread, entry);
     else start(entry);
     return stream;
+  }
+
+  function stop(): Promise<void> {
+    stopped ??= stopAll();
+    return stopped;
+  }
+
+  async function stopAll(): Promise<void> {
+    isDraining = true;
+    clearInterval(looking);
+    for (const extension of extensions.all()) extension.stopping?.();
+    for (const entry of [...active.values()]) cancel(entry, STOPPED);
+    while (opening.size + ends.size > 0) await Promise.allSettled([...opening, ...ends]);
+    await saving.stop();
+    for (const extension of extensions.all()) await extension.stopped?.();
+    await relay.stop();
   }
 
   return {
@@ -231,7 +250,7 @@ export function createAgent(parts: AgentParts): RunningAgent {
     isOurs: (turn) => active.has(turn) || beginning.has(turn) || saving.has(turn),
 
     async closed({ id, thread, user }, record) {
-      const event: TurnEvent = { type: "failed", ...INTERRUPTED, record };
+      const event: TurnEvent = { type: "failed", ...CUT_SHORT, record };
       watchers.tell(user, event, { id, thread });
       relay.send(user, { id, thread }, LAST_WORD, event);
       relay.wake(thread);
@@ -247,14 +266,14 @@ export function createAgent(parts: AgentParts): RunningAgent {
       while (opening.size + active.size + ends.size > 0) await sleep(DRAIN_LOOK_MILLIS);
     },
 
-    async stop() {
-      isDraining = true;
-      isStopping = true;
-      clearInterval(looking);
-      for (const entry of [...active.values()]) cancel(entry, STOPPED);
-      while (opening.size + ends.size > 0) await Promise.allSettled([...opening, ...ends]);
-      await saving.stop();
-      await relay.stop();
+    stop,
+
+    extend(extension) {
+      const remove = extensions.add(extension);
+      return async () => {
+        await stop();
+        remove();
+      };
     },
   };
 }

@@ -44,7 +44,8 @@ export async function openGateway({
   announce,
   tell,
 }: StartContext<GatewayConfig, Needed, Wanted>): Promise<{ web: Web }> {
-  const { kernel, agent, threads, jobs, memory, approvals, chatLimit, tools } = use;
+  const { kernel, agent, threads, jobs, memory, approvals, tools } = use;
+  const { chatLimit } = agent;
   const { metrics } = use.telemetry ?? SILENT;
   const { accounts } = use;
   const server = await buildServer({ config, log, accounts, metrics });
@@ -90,9 +91,9 @@ export async function openGateway({
     ...receiptRoutes(use.toolAdmin),
     ...settingRoutes({ settings: use.settings, modelCheck: use.modelCheck, testLimit }),
     ...logRoutes(kernel, use.store.node),
-    ...usageRoutes(use.usage, use.toolAdmin),
+    ...usageRoutes(threads, use.toolAdmin),
     ...webhookRoutes({ accounts, identities: use.identities, integrations: use.integrations }),
-    ...accountRoutes({ accounts, agent, externalTools: use.externalTools, onRevoked }),
+    ...accountRoutes({ accounts, agent, toolCalls: use.toolCalls, onRevoked }),
     documentRoute(describe),
   ];
   described.push(...routes);

@@ -12,11 +12,8 @@ export const NEEDS = [
   "jobs",
   "routines",
   "memory",
-  "usage",
   "approvals",
-  "destinations",
   "identities",
-  "chatLimit",
   "settings",
 ] as const;
 export const WANTS = [
@@ -24,7 +21,8 @@ export const WANTS = [
   "toolAdmin",
   "mcpServers",
   "integrations",
-  "externalTools",
+  "toolCalls",
+  "destinations",
   "modelCheck",
   "telemetry",
   "storeHealth",

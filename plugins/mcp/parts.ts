@@ -13,7 +13,6 @@ export const SERVICES = [
   "skills",
   "approvals",
   "store",
-  "chatLimit",
   "kernel",
 ] as const;
 

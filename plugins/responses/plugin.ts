@@ -6,8 +6,8 @@ const megabytes = (count: number): number => count * 1024 * 1024;
 export default definePlugin({
   name: "responses",
   kind: "channel",
-  needs: ["web", "agent", "jobs", "threads", "memory", "store", "chatLimit", "kernel"],
-  wants: ["externalTools"],
+  needs: ["web", "agent", "jobs", "threads", "memory", "store", "kernel"],
+  wants: ["toolCalls"],
   tables: async () => (await import("./owned-tables.ts")).TABLES,
   configure(env) {
     const isOn = env.flag("RESPONSES_ENABLED", true, "The Responses API on the gateway");
@@ -69,7 +69,8 @@ export default definePlugin({
       import("./stored/turn-location.ts"),
       import("./turn/intake.ts"),
     ]);
-    const { web, agent, jobs, threads, memory, store, chatLimit, kernel, externalTools } = use;
+    const { web, agent, jobs, threads, memory, store, kernel, toolCalls: externalTools } = use;
+    const { chatLimit } = agent;
     const { replay, timeoutSecs, maxFileBytes, maxTotalBytes } = config;
     const pageOf = (thread: string) => `${web.url}/#/chat/${thread}`;
     const { requests, sql } = await createRequests(store);

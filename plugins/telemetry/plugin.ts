@@ -1,7 +1,15 @@
 /** Metrics, and traces if a collector is configured; otherwise their code is not loaded. */
+
 import { SILENT, SILENT_TRACER } from "../../kernel/kit.ts";
+import type { Telemetry } from "../../kernel/plugin.ts";
 import { definePlugin } from "../../kernel/plugin.ts";
 import { readSettings } from "./settings.ts";
+
+declare module "../../kernel/plugin.ts" {
+  interface Services {
+    telemetry: Telemetry;
+  }
+}
 
 export default definePlugin({
   name: "telemetry",

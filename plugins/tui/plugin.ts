@@ -1,6 +1,6 @@
 /** The terminal UI: in the same process as the other channels, on the terminal Postern was started from. */
 import { OPERATOR } from "../../kernel/kit.ts";
-import { definePlugin, Fault, Off, type Resume, type Threads } from "../../kernel/plugin.ts";
+import { definePlugin, Fault, Off, type Resume, type Services } from "../../kernel/plugin.ts";
 
 export default definePlugin({
   name: "tui",
@@ -28,7 +28,7 @@ const MIN_PREFIX_LENGTH = 4;
 
 /** Finds the thread that the command line asks for by id, by the beginning of one, or as the newest. */
 async function findResumed(
-  threads: Threads,
+  threads: Services["threads"],
   user: string,
   resume: Resume | undefined,
 ): Promise<string | undefined> {

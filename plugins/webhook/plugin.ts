@@ -1,5 +1,7 @@
 /** The webhook channel: external systems post a message, get a job, and poll it or are called back. */
+
 import { createProxies, examinePort, examineSecret, listen, showWeaknesses } from "../../kernel/kit.ts";
+import type { Integrations } from "../../kernel/plugin.ts";
 import { definePlugin, type Finding, Off } from "../../kernel/plugin.ts";
 import { describeNoSecret, readRate, readSettings, SECRET } from "./settings.ts";
 import { MIGRATIONS } from "./tables.ts";
@@ -9,6 +11,12 @@ import { MIGRATIONS } from "./tables.ts";
 const STOP_TIMEOUT_MS = 3000;
 // A sender that needs longer for 64 KB only means to hold a connection.
 const REQUEST_TIMEOUT_MS = 30_000;
+
+declare module "../../kernel/plugin.ts" {
+  interface Services {
+    integrations: Integrations;
+  }
+}
 
 export default definePlugin({
   name: "webhook",

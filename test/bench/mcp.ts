@@ -9,10 +9,10 @@ import { createMask } from "../../kernel/mask/mask.ts";
 import type { AnyPlugin } from "../../kernel/plugin.ts";
 import { Settings } from "../../kernel/settings/env.ts";
 import accountsPlugin from "../../plugins/accounts/plugin.ts";
-import agentPlugin from "../../plugins/agent/plugin.ts";
 import gatewayPlugin from "../../plugins/gateway/plugin.ts";
 import mcpPlugin from "../../plugins/mcp/plugin.ts";
 import storePlugin from "../../plugins/store/plugin.ts";
+import { agentPlugins } from "../support/services/agent-plugins.ts";
 import { fixture } from "../support/tools/components.ts";
 import { type Bench, compare, type Goal, interleave, median, single, within } from "./support/bench.ts";
 import { inFolder } from "./support/programs.ts";
@@ -25,7 +25,7 @@ const PARAMS = { text: "x".repeat(100) };
 const PLUGINS = [
   storePlugin,
   hostPlugin,
-  agentPlugin,
+  ...agentPlugins,
   accountsPlugin,
   gatewayPlugin,
   mcpPlugin,

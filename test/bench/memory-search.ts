@@ -1,9 +1,9 @@
 /** Growth: how a search in memory grows with the documents: by words, by meaning, and both as a turn does it. */
 import { join } from "node:path";
-import { createDocuments } from "../../plugins/agent/memory/documents.ts";
-import { createMemory } from "../../plugins/agent/memory/memory.ts";
-import { MIGRATIONS } from "../../plugins/agent/memory/tables.ts";
-import { createVectors, DIMENSIONS } from "../../plugins/agent/memory/vectors.ts";
+import { createDocuments } from "../../plugins/memory/documents.ts";
+import { createMemory } from "../../plugins/memory/memory.ts";
+import { MIGRATIONS } from "../../plugins/memory/tables.ts";
+import { createVectors, DIMENSIONS } from "../../plugins/memory/vectors.ts";
 import { openStore } from "../../plugins/store/sqlite/store.ts";
 import { atMost, type Bench, compare, type Figure, interleave } from "./support/bench.ts";
 import { inFolder } from "./support/programs.ts";

@@ -1,7 +1,7 @@
 /** What three hundred tools cost a request: tokens with all and with those that fit, and the time it takes to choose. */
 import type { ToolInfo } from "../../kernel/plugin.ts";
-import { estimateTools } from "../../plugins/agent/context/tokens.ts";
-import type { RenderedMessage } from "../../plugins/agent/models/model.ts";
+import type { RenderedMessage } from "../../kernel/vocabulary/language-model.ts";
+import { estimateTools } from "../../kernel/vocabulary/tokens.ts";
 import { showTool } from "../../plugins/agent/safety/foreign.ts";
 import { chooseTools, type Said } from "../../plugins/agent/turn/tools/offering.ts";
 import { searchTool } from "../../plugins/agent/turn/tools/search-tool.ts";

@@ -8,7 +8,7 @@ import { Pool } from "undici";
 import { boot, type Running } from "../../kernel/kernel.ts";
 import { createLog } from "../../kernel/log/log.ts";
 import { createMask } from "../../kernel/mask/mask.ts";
-import type { Jobs } from "../../kernel/plugin.ts";
+import type { Services } from "../../kernel/plugin.ts";
 import { Settings, type Variables } from "../../kernel/settings/env.ts";
 import { countAnswers, submitUnderKills } from "../support/processes/kills.ts";
 import { SECRET, WEBHOOK_SETTINGS, webhookPlugins } from "../support/services/webhook-plugins.ts";
@@ -78,7 +78,7 @@ async function bareKoa(): Promise<Server> {
   });
 }
 
-async function fill(jobs: Jobs, count: number): Promise<void> {
+async function fill(jobs: Services["jobs"], count: number): Promise<void> {
   for (let index = 0; index < count; index++) {
     await jobs.submit({
       user: `webhook/user-${index % 1000}`,
@@ -132,7 +132,7 @@ async function load(home: string, progress: Progress): Promise<readonly Figure[]
   }
 }
 
-async function growth(pool: Pool, jobs: Jobs, progress: Progress): Promise<readonly Figure[]> {
+async function growth(pool: Pool, jobs: Services["jobs"], progress: Progress): Promise<readonly Figure[]> {
   const samples: Record<string, number[]> = {};
   let stored = 0;
   let last = "";

@@ -10,13 +10,13 @@ import host from "../../host/plugin.ts";
 import type { AnyPlugin } from "../../kernel/plugin.ts";
 import { Settings } from "../../kernel/settings/env.ts";
 import accounts from "../../plugins/accounts/plugin.ts";
-import agent from "../../plugins/agent/plugin.ts";
 import gateway from "../../plugins/gateway/plugin.ts";
 import responses from "../../plugins/responses/plugin.ts";
 import store from "../../plugins/store/plugin.ts";
 import telemetry from "../../plugins/telemetry/plugin.ts";
 import tui from "../../plugins/tui/plugin.ts";
 import webhook from "../../plugins/webhook/plugin.ts";
+import { agentPlugins } from "../support/services/agent-plugins.ts";
 
 const full = {
   $schema: "./schema.json",
@@ -261,7 +261,7 @@ test("a tool cannot be given any setting of ours", () => {
   for (const plugin of [
     store,
     host,
-    agent,
+    ...agentPlugins,
     telemetry,
     tui,
     accounts,

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { Fault } from "../../kernel/fault.ts";
+import { compose } from "../../kernel/order.ts";
 import { type AnyPlugin, Off, type StartContext } from "../../kernel/plugin.ts";
 import { bootKernel } from "../support/services/kernel.ts";
 
@@ -114,6 +115,71 @@ describe("order", () => {
     );
     expect(pages).toEqual(["+a", "+b"]);
     expect(kernel.states.map(({ name }) => name)).toEqual(["a", "b"]);
+  });
+});
+
+describe("a plugin that adds to a service", () => {
+  const adding = (name: string, pages: string[], to: string): AnyPlugin => ({
+    ...diary(name, pages, [to]),
+    extends: [to as never],
+  });
+
+  test("starts before whoever else needs that service, and stops after them", async () => {
+    const pages: string[] = [];
+    const kernel = await bootKernel([
+      diary("channel", pages, ["agent"]),
+      diary("agent", pages),
+      adding("check", pages, "agent"),
+      adding("tools", pages, "agent"),
+    ]);
+    await kernel.stop();
+    expect(pages.slice(0, 4)).toEqual(["+agent", "+check", "+tools", "+channel"]);
+    expect(pages.slice(4)).toEqual(["-channel", "-tools", "-check", "-agent"]);
+  });
+
+  test("is started wherever that service is, with what it needs itself", async () => {
+    const pages: string[] = [];
+    const check = { ...adding("check", pages, "agent"), needs: ["agent", "lists"] } as unknown as AnyPlugin;
+    const plugins = [diary("agent", pages), diary("lists", pages), diary("other", pages), check];
+    await bootKernel(plugins, {}, { only: ["agent" as never] });
+    expect(pages.toSorted()).toEqual(["+agent", "+check", "+lists"]);
+  });
+});
+
+describe("plugins of third parties", () => {
+  const names = (plugins: readonly AnyPlugin[]) => plugins.map(({ name }) => name);
+
+  test("one that provides a service of ours replaces ours, which is off and says so", async () => {
+    const pages: string[] = [];
+    const ours = diary("notes", pages);
+    const theirs = { ...diary("vault", pages), provides: ["notes"], start: () => ({ notes: "theirs" }) };
+    const plugins = compose([ours, diary("channel", pages, ["notes"])], [theirs as unknown as AnyPlugin]);
+    expect(names(plugins)).toEqual(["notes", "channel", "vault"]);
+    const kernel = await bootKernel(plugins);
+    expect(kernel.states).toMatchObject([
+      { name: "notes", on: false, detail: "replaced by vault" },
+      { name: "channel", on: true },
+      { name: "vault", on: true },
+    ]);
+    expect(kernel.service("notes" as never)).toBe("theirs");
+    expect(pages).toEqual(["+channel"]);
+  });
+
+  test("one that replaces only part of what others need of ours is refused, and told what is lacking", () => {
+    const ours = plugin("queue", { provides: ["jobs", "routines"] });
+    const theirs = plugin("other-queue", { provides: ["jobs"] });
+    const channel = plugin("channel", { needs: ["jobs", "routines"] });
+    expect(() => compose([ours, channel], [theirs])).toThrow(
+      'plugin "other-queue" replaces "queue", which also provides "routines", needed by channel',
+    );
+    expect(names(compose([ours], [theirs]))).toEqual(["queue", "other-queue"]);
+  });
+
+  test("two of them that provide one service are still refused", () => {
+    const theirs = ["one", "two"].map((name) => plugin(name, { provides: ["jobs"] }));
+    expect(() => compose([plugin("queue", { provides: ["jobs"] })], theirs)).toThrow(
+      'service "jobs" is provided by plugin "one" and by plugin "two"',
+    );
   });
 });
 

@@ -26,12 +26,12 @@ test("using a service that is not in `needs` is a compile error", () => {
 test("providing a service without returning it is a compile error", () => {
   const plugin = definePlugin({
     name: "liar",
-    provides: ["chatLimit"],
+    provides: ["telemetry"],
     configure: () => ({}),
-    // @ts-expect-error start must return { chatLimit }
+    // @ts-expect-error start must return { telemetry }
     start: () => ({}),
   });
-  expect(plugin.provides).toEqual(["chatLimit"]);
+  expect(plugin.provides).toEqual(["telemetry"]);
 });
 
 test("needing a service that does not exist is a compile error", () => {

@@ -55,8 +55,8 @@ export function registerToken(group: Command, context: CommandContext): void {
       };
       // The agent and the tools are started only if the scope names tools or models.
       return scope?.tools?.length || scope?.models
-        ? context.with(["store", "agent", "externalTools"], async ({ store, agent, externalTools }) =>
-            create({ tools: await externalTools.names(), model: agent.model() })(await createAccounts(store)),
+        ? context.with(["store", "agent", "toolCalls"], async ({ store, agent, toolCalls }) =>
+            create({ tools: await toolCalls.names(), model: agent.model() })(await createAccounts(store)),
           )
         : withAccounts(context, create());
     });

@@ -1,8 +1,14 @@
 /** Brings what is attached to messages to those that a model is shown, once they fit its window. */
-import type { Attachment, Mask, Turn } from "../../../kernel/plugin.ts";
-import type { ModelAttachment, ModelMessage, RenderedMessage } from "../models/model.ts";
-import { isText } from "../models/request.ts";
-import { redact } from "../safety/redact.ts";
+
+import { readsAsText, redact } from "../../../kernel/kit.ts";
+import type {
+  Attachment,
+  Mask,
+  ModelAttachment,
+  ModelMessage,
+  RenderedMessage,
+  Turn,
+} from "../../../kernel/plugin.ts";
 
 type Read = (ids: readonly string[]) => Promise<ReadonlyMap<string, Uint8Array>>;
 
@@ -43,7 +49,7 @@ export function createAttaching(
 function withBytes(attachment: Attachment, data: Uint8Array | undefined, mask: Mask): ModelAttachment[] {
   if (data === undefined) return [];
   const { kind, mime, name, detail } = attachment;
-  const shown = isText(attachment)
+  const shown = readsAsText(attachment)
     ? { mime: "text/plain", data: Buffer.from(redact(mask, textOf(attachment, data))) }
     : { mime, data };
   return [{ kind, ...shown, ...(name !== undefined && { name }), ...(detail !== undefined && { detail }) }];

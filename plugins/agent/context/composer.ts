@@ -1,10 +1,10 @@
 /** Makes the requests of one turn to its models: what they are shown, as it fits the window of each. */
-import type { Mask, Turn, TurnItem } from "../../../kernel/plugin.ts";
-import type { Model, ModelRequest, ModelTool } from "../models/model.ts";
+
+import { estimateText, estimateTokens, estimateTools } from "../../../kernel/kit.ts";
+import type { Mask, Model, ModelRequest, ModelTool, Turn, TurnItem } from "../../../kernel/plugin.ts";
 import { type Preface, renderItems, type Show } from "../threads/turns/rendering.ts";
 import { createAttaching } from "./attaching.ts";
 import { withOnce } from "./once.ts";
-import { estimateText, estimateTokens, estimateTools } from "./tokens.ts";
 import { tooLong } from "./truncation.ts";
 import { assemble, type Context, type Fitted, type Sent, type Stored } from "./window.ts";
 

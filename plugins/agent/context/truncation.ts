@@ -1,8 +1,8 @@
 /** What is left out of input that does not fit a model's window: whole pairs, from the middle. */
 
+import { estimateTokens } from "../../../kernel/kit.ts";
+import type { RenderedMessage } from "../../../kernel/plugin.ts";
 import { Fault } from "../../../kernel/plugin.ts";
-import type { RenderedMessage } from "../models/model.ts";
-import { estimateTokens } from "./tokens.ts";
 
 /**
  * The messages without so many tokens of them; undefined where that cannot be. The first message of the user, what the

@@ -3,15 +3,14 @@
  * the thread; the turns themselves stay as they are.
  */
 
+import { capText, escapeTags, estimateText, estimateTokens } from "../../../kernel/kit.ts";
+import type { RenderedMessage } from "../../../kernel/plugin.ts";
 import { Fault, type Sql, type Turn } from "../../../kernel/plugin.ts";
-import type { RenderedMessage } from "../models/model.ts";
-import { capText, escapeTags } from "../safety/wrap.ts";
 import { readAttachments } from "../threads/attachments/stored.ts";
 import { type History, orphansOf, type Past, type RenderedTurn } from "../threads/history.ts";
 import type { Summary } from "../threads/thread-row.ts";
 import { isOnPath, type Path, readPath } from "../threads/turns/branch.ts";
 import { withoutResult } from "../threads/turns/rendering.ts";
-import { estimateText, estimateTokens } from "./tokens.ts";
 import { leaveOut, tooLong } from "./truncation.ts";
 
 /** What is stored of a thread before a turn. */

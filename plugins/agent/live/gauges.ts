@@ -9,25 +9,6 @@ const secondsSince = (time: string | null | undefined): number =>
 const FOR_A_PERSON = `gate IS NOT NULL AND gate NOT LIKE '%"type":"external_tool"%'`;
 
 export function measureWaiting({ metrics }: Telemetry, sql: Sql, node: Node): void {
-  metrics.gauge(
-    "postern_jobs",
-    "Jobs that are not completed, by status",
-    async () => {
-      const rows = await sql.all<{ status: string; count: number }>(
-        "SELECT status, COUNT(*) AS count FROM jobs WHERE status IN ('queued', 'running') GROUP BY status",
-      );
-      const counts = new Map(rows.map(({ status, count }) => [status, Number(count)]));
-      return ["queued", "running"].map((status) => ({ labels: { status }, value: counts.get(status) ?? 0 }));
-    },
-    ["status"],
-  );
-  metrics.gauge("postern_job_oldest_seconds", "How long the oldest queued job has waited", async () => {
-    const row = await sql.get<{ oldest: string | null }>(
-      // One that is held waits for the operator to pair its sender, not for its turn.
-      "SELECT MIN(created_at) AS oldest FROM jobs WHERE status = 'queued' AND held = 0",
-    );
-    return secondsSince(row?.oldest);
-  });
   metrics.gauge("postern_gates_waiting", "Threads that wait for a person's answer", async () => {
     const row = await sql.get<{ count: number }>(
       `SELECT COUNT(*) AS count FROM threads WHERE ${FOR_A_PERSON}`,

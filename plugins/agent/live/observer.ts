@@ -1,22 +1,26 @@
 /** What operators learn of turns: a trace of each, numbers of all, and events in the log. Never what was said, unless asked for. */
 import type {
+  CallOutcome,
   CallTrace,
   Log,
   Mask,
   ModelName,
+  OwnOutcome,
+  Services,
   Telemetry,
   ToolCall,
   Turn,
   TurnRecord,
   Usage,
 } from "../../../kernel/plugin.ts";
-import type { ModelPart, ModelRequest } from "../models/model.ts";
-import type { PlannedOutcome } from "../turn/toolbox.ts";
 import * as names from "./conventions.ts";
+
+/** Watches one request to a model. */
+type Asking = Parameters<Services["models"]["stream"]>[2]["observer"]["asking"];
 
 export interface TurnObserver {
   /** One request to a model; a turn makes one for each answer, and more where it has to try again. */
-  asking(model: ModelName, request: ModelRequest): AskObserver;
+  readonly asking: Asking;
   calling(call: ToolCall): CallObserver;
   /** Something that the person is told, too: a retry, another model, a summary. */
   noticed(code: string): void;
@@ -24,17 +28,9 @@ export interface TurnObserver {
   ended(record: TurnRecord): void;
 }
 
-export interface AskObserver {
-  /** For the model's server. */
-  readonly traceparent: string | undefined;
-  received(parts: readonly ModelPart[]): void;
-  /** `error`: the code of what went wrong. */
-  ended(error?: string): void;
-}
-
 export interface CallObserver {
   readonly trace: CallTrace;
-  ended(outcome: PlannedOutcome): void;
+  ended(outcome: CallOutcome | OwnOutcome): void;
 }
 
 export interface Observers {

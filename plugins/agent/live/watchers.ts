@@ -1,5 +1,7 @@
 /** Who hears of a user's turns on this node. */
-import type { Agent, Log, TurnEvent } from "../../../kernel/plugin.ts";
+
+import type { Log, TurnEvent } from "../../../kernel/plugin.ts";
+import type { Agent } from "../services.ts";
 import type { TurnPlace } from "./relay.ts";
 
 type Listener = Parameters<Agent["watch"]>[1];

@@ -1,7 +1,8 @@
 /** May this tool be called for this user: at once, after asking, or not at all. */
 
 import { fingerprintOf } from "../../../kernel/kit.ts";
-import type { Approvals, Env, Gate, Sql, ToolInfo } from "../../../kernel/plugin.ts";
+import type { Env, Gate, Sql, ToolInfo } from "../../../kernel/plugin.ts";
+import type { Approvals } from "../services.ts";
 
 export type Verdict = "allow" | "ask" | "deny";
 

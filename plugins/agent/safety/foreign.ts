@@ -1,9 +1,7 @@
 /** Tools of servers that others run, as a model is shown them: every word of theirs marked, bounded and without our tags. */
 
-import { findOrders } from "../../../kernel/kit.ts";
-import type { JsonSchema, ToolInfo } from "../../../kernel/plugin.ts";
-import type { ModelTool } from "../models/model.ts";
-import { capText, escapeTags } from "./wrap.ts";
+import { capText, escapeTags, findOrders } from "../../../kernel/kit.ts";
+import type { JsonSchema, ModelTool, ToolInfo } from "../../../kernel/plugin.ts";
 
 const LONGEST_DESCRIPTION = 2000;
 const LONGEST_TEXT = 500;

@@ -1,5 +1,5 @@
 /** What the tokens behind a turn may use: nothing of ours is offered, called or asked beyond it. */
-import { Fault, type Gate, type ModelName, type TokenScope, type Turn } from "../../../kernel/plugin.ts";
+import { Fault, type Gate, type TokenScope, type Turn } from "../../../kernel/plugin.ts";
 
 /** The turn's own, and those of the turn that opened the gate it answers: whoever answers, it is still that turn's work. */
 export function scopesOf(
@@ -14,27 +14,6 @@ export function scopesOf(
 
 export function allowsTool(scopes: readonly TokenScope[], name: string): boolean {
   return scopes.every(({ tools }) => tools === undefined || tools.includes(name));
-}
-
-/** Those of the chain that every scope allows, best first. Throws where there is none. */
-export function allowedModels<Candidate extends { readonly name: ModelName }>(
-  chain: readonly Candidate[],
-  scopes: readonly TokenScope[],
-): readonly Candidate[] {
-  const allowed = chain.filter(({ name }) => scopes.every((scope) => allowsModel(scope, name)));
-  if (allowed.length > 0 || chain.length === 0) return allowed;
-  const named = scopes.flatMap(({ models }) => (models === undefined ? [] : [models.join(", ")]));
-  const here = chain.map(({ name }) => name.name).join(", ");
-  throw new Fault(
-    "forbidden",
-    "model_not_allowed",
-    `This token may only use ${named.join(" and ")}, but the model here is ${here}. Use another token, or ask the operator for one.`,
-    { param: "model" },
-  );
-}
-
-export function allowsModel({ models }: TokenScope, { provider, name }: ModelName): boolean {
-  return models === undefined || models.includes(name) || models.includes(`${provider}/${name}`);
 }
 
 /** An answer that stands for later turns too would reach beyond the token. */

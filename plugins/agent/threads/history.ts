@@ -1,8 +1,14 @@
 /** Stored turns as a model reads them, kept rendered for the threads that are in use. */
 import { LRUCache } from "lru-cache";
-import type { Outside, Queries, ToolCall, TurnItem, TurnStatus } from "../../../kernel/plugin.ts";
-import { estimateTokens } from "../context/tokens.ts";
-import type { RenderedMessage } from "../models/model.ts";
+import { estimateTokens } from "../../../kernel/kit.ts";
+import type {
+  Outside,
+  Queries,
+  RenderedMessage,
+  ToolCall,
+  TurnItem,
+  TurnStatus,
+} from "../../../kernel/plugin.ts";
 import { type Gap, isOnPath, type Path } from "./turns/branch.ts";
 import { type Preface, renderItems, type Show } from "./turns/rendering.ts";
 

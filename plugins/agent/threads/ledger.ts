@@ -1,4 +1,5 @@
 /** Turns as they are opened and, after a crash, closed. What was written is never lost. */
+import { INTERRUPTED } from "../../../kernel/kit.ts";
 import type {
   Alongside,
   ExternalTool,
@@ -12,16 +13,16 @@ import type {
   TurnItem,
 } from "../../../kernel/plugin.ts";
 import { scopesOf } from "../safety/scope.ts";
-import type { Beginning } from "../turn/resume.ts";
-import { createTurnWriter, type TurnWriter } from "../turn/writing/writer.ts";
 import { closeGate, createOpening } from "./opening.ts";
+import type { Beginning } from "./resume.ts";
 import { threadTexts } from "./texts.ts";
 import { findThread, lockThread, readTools, removeThread, type ThreadRow } from "./thread-row.ts";
 import { type OwnTurn, writeItem } from "./turns/items.ts";
 import { dropPieces, readPieces } from "./turns/pieces.ts";
+import { createTurnWriter, type TurnWriter } from "./writing/writer.ts";
 
-export const INTERRUPTED = {
-  code: "interrupted",
+export const CUT_SHORT = {
+  code: INTERRUPTED,
   message: "The turn was interrupted by a restart. What it had done so far is kept.",
 } as const;
 
@@ -88,7 +89,7 @@ export function createLedger(sql: Sql, node: Pick<Node, "id" | "living">): Ledge
         // What it had used up is not known.
         `UPDATE turns SET status = 'failed', error = ?, completed_at = ?, input_tokens = 0, output_tokens = 0, usd = 0, millis = 0
          WHERE id = ?`,
-        JSON.stringify(INTERRUPTED),
+        JSON.stringify(CUT_SHORT),
         new Date().toISOString(),
         turn,
       ),

@@ -13,8 +13,8 @@ import {
   type TurnItem,
   type TurnStatus,
 } from "../../../kernel/plugin.ts";
-import { type Beginning, beginningOf } from "../turn/resume.ts";
 import { writeAttachments } from "./attachments/stored.ts";
+import { type Beginning, beginningOf } from "./resume.ts";
 import type { ThreadTexts } from "./texts.ts";
 import { keepsTools, lockThread, readTools, type ThreadRow, writeTools } from "./thread-row.ts";
 import { titleOf } from "./title.ts";

@@ -1,6 +1,7 @@
 /** The words of threads, to search in: messages and titles. FTS5 on SQLite; on PostgreSQL the folded words as a tsvector. */
+
+import { indexedWords } from "../../../kernel/kit.ts";
 import type { Sql, Transaction, TurnItem } from "../../../kernel/plugin.ts";
-import { indexedWords } from "../memory/word-index.ts";
 
 export interface ThreadTexts {
   addMessage(tx: Transaction, item: string, thread: string, text: string): void;

@@ -10,7 +10,7 @@ import type {
   Transaction,
   Turn,
 } from "../../../kernel/plugin.ts";
-import { type Carried, NOTHING_REQUIRED } from "../turn/required-tools.ts";
+import { type Carried, NOTHING_REQUIRED } from "./required-tools.ts";
 
 /** A call of an answer that waits behind a gate. */
 export interface PendingCall extends ToolCall {

@@ -1,20 +1,23 @@
 /** What channels read of threads and turns, always within one user. */
+import type { Store } from "../../../kernel/kit.ts";
+
+import { badCursor, pageOf, pageSize } from "../../../kernel/kit.ts";
 import {
   Fault,
   type Gate,
   type ModelName,
   type Sql,
   type ThreadSummary,
-  type Threads,
   type TokenScope,
   type WantedModel,
 } from "../../../kernel/plugin.ts";
+import type { Threads } from "../services.ts";
 import { exportThread } from "./export/export.ts";
-import { badCursor, pageOf, pageSize } from "./pages.ts";
 import { threadTexts } from "./texts.ts";
 import { chosenIn } from "./thread-row.ts";
 import { clipTitle } from "./title.ts";
 import { createTurnRecords } from "./turns/records.ts";
+import { createUsage } from "./usage.ts";
 
 interface ThreadColumns {
   readonly id: string;
@@ -30,7 +33,7 @@ interface ThreadColumns {
 
 const COLUMNS = "id, title, created_at, updated_at, turns, provider, model, gate, pinned";
 
-export interface StoredThreads extends Threads {
+export interface StoredThreads extends Omit<Threads, "checked"> {
   /** Removes all threads of a user. */
   removeAll(user: string): Promise<void>;
 }
@@ -39,15 +42,18 @@ export interface StoredThreads extends Threads {
 const REMOVED_AT_ONCE = 200;
 
 export interface ThreadsParts {
+  /** Counts turns for the usage of users and models. */
+  readonly store: Pick<Store, "figures">;
   /** Told of a thread before it goes, so that what runs on it stops. */
   onRemove(thread: string): void | Promise<void>;
   /** The whole name of a model that may be chosen. */
   choose(wanted: WantedModel, scope: TokenScope | undefined): Promise<ModelName>;
 }
 
-export function createThreads(sql: Sql, { onRemove, choose }: ThreadsParts): StoredThreads {
+export function createThreads(sql: Sql, { store, onRemove, choose }: ThreadsParts): StoredThreads {
   const texts = threadTexts(sql);
   const records = createTurnRecords(sql);
+  const { turns: usage } = createUsage(store);
 
   const findRow = (user: string, thread: string) =>
     sql.get<ThreadColumns>(
@@ -170,6 +176,17 @@ export function createThreads(sql: Sql, { onRemove, choose }: ThreadsParts): Sto
       if ((await removeThreads(user, [thread])) === 0) throw noThread(thread);
     },
 
+    usage,
+    hadSideEffects: async (turn) =>
+      (await sql.get<{ wrote: number }>("SELECT wrote FROM turns WHERE id = ?", turn))?.wrote === 1,
+    async users(prefix) {
+      const rows = await sql.all<{ user: string }>(
+        'SELECT DISTINCT "user" FROM threads WHERE "user" >= ? AND "user" < ?',
+        prefix,
+        `${prefix}\u{10ffff}`,
+      );
+      return rows.map(({ user }) => user);
+    },
     async removeAll(user) {
       for (;;) {
         const rows = await sql.all<{ id: string }>(

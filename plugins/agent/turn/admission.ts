@@ -1,9 +1,14 @@
 /** What a turn asks for, looked at before it is opened: what cannot be had is refused, and nothing is stored. */
 import { createHash } from "node:crypto";
 import { LRUCache } from "lru-cache";
-import { type ExternalTool, Fault, type ModelName, type Turn } from "../../../kernel/plugin.ts";
-import type { ModelCatalog } from "../models/checking/catalog.ts";
-import { allowedModels, allowsTool, scopesOf } from "../safety/scope.ts";
+import {
+  type ExternalTool,
+  Fault,
+  type ModelName,
+  type Services,
+  type Turn,
+} from "../../../kernel/plugin.ts";
+import { allowsTool, scopesOf } from "../safety/scope.ts";
 import { fitTexts } from "../threads/attachments/fitting.ts";
 import { assertChoosable } from "./answer/choice.ts";
 import { ableModels, bringsOnlyText } from "./answer/inputs.ts";
@@ -11,24 +16,22 @@ import type { ToolSources } from "./toolbox.ts";
 
 export interface AdmissionParts {
   readonly sources: ToolSources;
-  readonly chain: ModelCatalog["chain"];
-  /** The whole name of the model that a turn asks for. */
-  readonly choose: ModelCatalog["choose"];
+  readonly models: Pick<Services["models"], "chain" | "choose">;
   /** What was chosen for its thread. */
   chosenFor(turn: Turn): Promise<ModelName | undefined>;
   /** The caller's tools that a thread remembers. */
   toolsOf(user: string, thread: string): Promise<readonly ExternalTool[]>;
 }
 
-const MOST_SCHEMAS = 1000;
+const MAX_SCHEMAS = 1000;
 
 /** Answers the turn as it can be had: of long files, what fits. */
 export type Admit = (turn: Turn) => Promise<Turn>;
 
 export function createAdmission(parts: AdmissionParts): Admit {
-  const { sources, toolsOf } = parts;
+  const { sources, models, toolsOf } = parts;
   /** Digests of schemas that were used before: most callers send the same few again and again. */
-  const usable = new LRUCache<string, true>({ max: MOST_SCHEMAS });
+  const usable = new LRUCache<string, true>({ max: MAX_SCHEMAS });
 
   async function admitChoice(turn: Turn): Promise<void> {
     const { user, thread, toolChoice, tools, input } = turn;
@@ -40,7 +43,7 @@ export function createAdmission(parts: AdmissionParts): Admit {
     ]);
     // A host that cannot say what it has now may have it when the turn runs.
     if (installed === undefined) return;
-    const ours = [...sources.own, ...installed].filter(({ name }) => allowsTool(scopesOf(turn), name));
+    const ours = [...sources.own(), ...installed].filter(({ name }) => allowsTool(scopesOf(turn), name));
     assertChoosable(toolChoice, new Set([...ours, ...callers].map(({ name }) => name)));
   }
 
@@ -56,8 +59,8 @@ export function createAdmission(parts: AdmissionParts): Admit {
   async function admitInputs(turn: Turn): Promise<Turn> {
     if (bringsOnlyText(turn) && !turn.attached?.length) return turn;
     const scopes = scopesOf(turn);
-    const chain = await parts.chain(await parts.chosenFor(turn), { scopes, capUsd: undefined });
-    const [model] = ableModels(allowedModels(chain, scopes), turn);
+    const chain = await models.chain(await parts.chosenFor(turn), { scopes, capUsd: undefined });
+    const [model] = ableModels(chain, turn);
     return model === undefined ? turn : fitTexts(turn, model);
   }
 
@@ -73,7 +76,7 @@ export function createAdmission(parts: AdmissionParts): Admit {
           param: "model",
         },
       );
-    return { ...turn, model: await parts.choose(turn.model, turn.scope) };
+    return { ...turn, model: await models.choose(turn.model, turn.scope) };
   }
 
   return async (given) => {

@@ -3,11 +3,11 @@ import { Fault, type Log, type TurnEvent, type TurnRecord } from "../../../kerne
 import type { Observers } from "../live/observer.ts";
 import type { TurnStream } from "../live/stream.ts";
 import type { TurnSettings } from "../settings.ts";
+import { type Ending, endingOf, unstoredEnding, withoutQuestion } from "../threads/ending.ts";
 import type { Ledger, LedgerTurn } from "../threads/ledger.ts";
-import { type Ending, endingOf, unstoredEnding, withoutQuestion } from "./ending.ts";
-import { gatePending } from "./resume.ts";
+import { gatePending } from "../threads/resume.ts";
+import type { Saving } from "../threads/writing/saving.ts";
 import type { TurnRunner } from "./runner.ts";
-import type { Saving } from "./writing/saving.ts";
 
 export interface OpenTurn extends LedgerTurn {
   readonly stream: TurnStream;

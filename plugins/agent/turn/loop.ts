@@ -1,10 +1,11 @@
 /** One turn: the model and its tools take turns until there is text to end with, or a gate to wait at. */
+
+import type { ModelMessage, ModelPart } from "../../../kernel/plugin.ts";
 import { Fault } from "../../../kernel/plugin.ts";
-import type { ModelMessage, ModelPart } from "../models/model.ts";
+import type { Ending } from "../threads/ending.ts";
 import type { PendingCall } from "../threads/thread-row.ts";
 import { type Answer, type Answering, readAnswer } from "./answer/answer.ts";
 import { type AnswerFormat, correction, misformatted } from "./answer/format.ts";
-import type { Ending } from "./ending.ts";
 import { itemOf, type Settling, settle } from "./settle.ts";
 
 export interface LoopRun extends Settling, Answering {

@@ -1,68 +1,51 @@
 /** Brings one turn together with its model, its tools and its history, and counts what it costs. */
+
+import { NO_USAGE, redact } from "../../../kernel/kit.ts";
 import {
+  Fault,
   type Log,
   type Mask,
+  type Model,
   type ModelName,
+  type Queries,
   reason,
+  type Services,
+  type TokenCount,
   type Turn,
   type TurnEvent,
   type Usage,
 } from "../../../kernel/plugin.ts";
 import { createComposer } from "../context/composer.ts";
-import { SUMMARY_SYSTEM, systemText } from "../context/prompt.ts";
-import { type Context, digest, NO_SUMMARY, nothingStored } from "../context/window.ts";
+import { systemText } from "../context/prompt.ts";
+import { summarise } from "../context/summary.ts";
+import { type Context, digest, NO_SUMMARY, nothingStored, type Stored } from "../context/window.ts";
+import type { Extensions, TurnPreface } from "../extensions.ts";
 import type { TurnObserver } from "../live/observer.ts";
-import type { ModelCatalog } from "../models/checking/catalog.ts";
-import type { Models } from "../models/choose.ts";
-import type { Model, ModelMessage, ModelRequest } from "../models/model.ts";
-import { streamSteadily } from "../models/retry.ts";
-import type { TurnGates } from "../safety/provenance/turn-gates.ts";
-import { redact } from "../safety/redact.ts";
-import { allowedModels, allowsTool, refuseWidening, scopesOf } from "../safety/scope.ts";
+import { allowsTool, refuseWidening, scopesOf } from "../safety/scope.ts";
 import type { TurnSettings } from "../settings.ts";
-import { NO_USAGE, type Prices, type TokenCount } from "../spending/cost.ts";
-import { assertWithin, type Spending } from "../spending/spending.ts";
+import type { Ending } from "../threads/ending.ts";
 import type { LedgerTurn } from "../threads/ledger.ts";
+import { createRequiredTools, type RequiredTools } from "../threads/required-tools.ts";
+import type { Beginning } from "../threads/resume.ts";
 import type { Summary } from "../threads/thread-row.ts";
 import { createChoice } from "./answer/choice.ts";
 import { createFormat } from "./answer/format.ts";
-import { ableModels, withoutUntaken } from "./answer/inputs.ts";
-import type { Ending } from "./ending.ts";
+import { ableModels } from "./answer/inputs.ts";
+import { checkedTurn } from "./checked-turn.ts";
 import { runLoop } from "./loop.ts";
-import { createRequiredTools } from "./required-tools.ts";
-import type { Beginning } from "./resume.ts";
-import { openToolbox, type ToolSources, underRules } from "./toolbox.ts";
+import { createRequests } from "./requests.ts";
+import { openToolbox, type Toolbox, type ToolSources, underRules } from "./toolbox.ts";
 
 export interface RunnerParts {
-  readonly models: Models;
-  readonly chain: ModelCatalog["chain"];
+  readonly models: Services["models"];
   /** What was chosen for the thread of a turn that is about to be opened. */
   chosenFor(turn: Turn): Promise<ModelName | undefined>;
-  readonly prices: Prices;
-  readonly spending: Spending;
+  readonly sql: Queries;
   readonly context: Context;
   readonly sources: ToolSources;
-  /** What the values of calls are held against. */
-  readonly gates: TurnGates;
+  readonly extensions: Extensions;
   readonly mask: Mask;
-  /** Own tools whose output is meant to be followed. */
-  readonly trusted: ReadonlySet<string>;
   readonly log: Log;
-  /** Told of the models that may answer a turn whose token has a cap, or that has a budget. */
-  onCap(cap: string, chain: readonly Model[]): void;
-  /**
-   * What is put before the model each turn: identity, missions, skills; and the tools that missions require. Of what a tool
-   * of the agent's would tell, nothing where the turn may not use that tool.
-   */
-  preface(
-    user: string,
-    allows: (tool: string) => boolean,
-  ): Promise<{
-    readonly sections: readonly string[];
-    readonly requiredTools: readonly string[];
-    /** Those sections that only the operator or the user can have written. */
-    readonly persons: readonly string[];
-  }>;
 }
 
 export interface OpenRun {
@@ -82,218 +65,225 @@ export interface Listening {
   readonly observer: TurnObserver;
 }
 
+type Opened = Pick<LedgerTurn, "turn" | "scopes" | "writer"> & { readonly settings: TurnSettings };
+
 export interface TurnRunner {
   model(): ModelName;
   /** The model for a turn that is about to be opened. Rejects with a `Fault` where its token may not do this here. */
   admit(turn: Turn): Promise<ModelName>;
-  open(
-    opened: Pick<LedgerTurn, "turn" | "scopes" | "writer"> & { readonly settings: TurnSettings },
-    listening: Listening,
-  ): OpenRun;
+  open(opened: Opened, listening: Listening): OpenRun;
 }
 
 export function createTurnRunner(parts: RunnerParts): TurnRunner {
-  const { models, prices, spending, mask } = parts;
-
+  const { models } = parts;
   return {
-    model: () => models.name(),
+    model: models.name,
     async admit(turn) {
       refuseWidening(turn);
       const chosen = turn.thread === undefined ? (turn.model as ModelName | undefined) : undefined;
       if (turn.scope === undefined) return chosen ?? models.name();
-      const scopes = scopesOf(turn);
-      const chain = await parts.chain(await parts.chosenFor(turn), { scopes, capUsd: undefined });
-      const [model] = allowedModels(chain, scopes);
+      const bounds = { scopes: scopesOf(turn), capUsd: undefined };
+      const [model] = await models.chain(await parts.chosenFor(turn), bounds);
       return model?.name ?? models.name();
     },
-    open({ turn, scopes, writer, settings }, { signal, emit, alive, observer }) {
-      let usage = NO_USAGE;
-      let chain: readonly Model[] = [];
-
-      const notice = (code: string, message: string): void => {
-        observer.noticed(code);
-        emit({ type: "notice", code, message: redact(mask, message) });
-      };
-
-      const count = (model: ModelName, tokens: TokenCount): void => {
-        const spent = prices.add(NO_USAGE, model, tokens);
-        writer.add((tx) => spending.add(tx, turn.user, spent, scopes));
-        observer.spent(model, spent);
-        usage = prices.add(usage, model, tokens);
-      };
-
-      async function summarise(model: Model, transcript: string): Promise<string> {
-        if (model.name.provider === "builtin") return digest(transcript);
-        const request: ModelRequest = {
-          system: SUMMARY_SYSTEM,
-          messages: [{ role: "user", text: transcript }],
-          tools: [],
-          temperature: undefined,
-        };
-        notice(
-          "summarising",
-          "The thread no longer fits the model's context window; summarising the beginning.",
-        );
-        let text = "";
-        try {
-          for await (const parts of model.stream(request, signal)) {
-            alive();
-            for (const part of parts) {
-              if (part.type === "text") text += part.delta;
-              else if (part.type === "usage") count(model.name, part);
-            }
-          }
-        } catch (error) {
-          if (signal.aborted) throw error;
-          // The turn matters more than its summary.
-          parts.log.warn(`the model could not summarise, using a digest instead: ${reason(error)}`);
-          text = "";
-        }
-        return text.trim() === "" ? digest(transcript) : redact(mask, text);
-      }
-
-      // What the caller has sent whole is not shown as a summary.
-      const readPast = (summary?: Summary) =>
-        parts.context.read(writer, turn.isReplay ? NO_SUMMARY : summary);
-
-      return {
-        async begin() {
-          const bounds = { scopes, capUsd: settings.dailyUsdCap };
-          chain = ableModels(allowedModels(await parts.chain(writer.chosen, bounds), scopes), turn);
-          if (scopes.some(({ perDayUsd }) => perDayUsd !== undefined))
-            parts.onCap("the daily cap of a token", chain);
-          if (turn.budgetUsd !== undefined) parts.onCap("a budget", chain);
-          const name = chain[0]?.name ?? models.name();
-          writer.setModel(name);
-          const { id, thread, after } = writer;
-          emit({ type: "started", turn: id, thread, ...(after !== undefined && { after }), model: name });
-        },
-
-        async loop(beginning) {
-          const required = createRequiredTools(beginning.required);
-          required.add(turn.requiredTools ?? []);
-          const preface = parts.preface(turn.user, (tool) => allowsTool(scopes, tool));
-          const scope = {
-            gate: parts.gates(turn, writer, async () => (await preface).persons, settings.provenance),
-            user: turn.user,
-            channel: turn.channel,
-            thread: writer.thread,
-            turn: writer.id,
-            external: turn.tools ?? [],
-            callersWin: turn.callersToolsWin ?? false,
-            allows: (tool: string) => allowsTool(scopes, tool),
-            require: required.add,
-            unattended: turn.unattended ?? false,
-            isScoped: scopes.length > 0,
-          };
-          // All that the store is asked for before the model is, in one go.
-          const [toolbox, { sections, requiredTools }, stored] = await Promise.all([
-            openToolbox(underRules(parts.sources, settings), scope, (why) => {
-              parts.log.warn(`continuing the turn without installed tools: ${why}`);
-              notice("tools_unavailable", `The installed tools are not available: ${why}`);
-            }),
-            preface,
-            writer.isFirst ? nothingStored(writer.thread, writer.seq) : readPast(writer.summary),
-          ]);
-          required.add(requiredTools);
-          const choice = createChoice(turn, toolbox);
-          const { host } = parts.sources;
-          const format = turn.format && createFormat(turn.format, host?.checkJson?.bind(host));
-          const once = turn.instructionsOnce ? [redact(mask, turn.instructionsOnce)] : [];
-          const compose = createComposer({
-            turn,
-            items: writer.items,
-            system: redact(mask, systemText(new Date(), [...sections, ...toolbox.about])),
-            stored,
-            context: parts.context,
-            mask,
-            trusted: parts.trusted,
-            once: (model) =>
-              format === undefined || format.isKeptBy(model) ? once : [...once, redact(mask, format.words)],
-            readAgain: readPast,
-            summarise,
-          });
-          let serving = chain[0];
-          let spent = 0;
-          const { maxOutputTokens } = turn.generation ?? {};
-          const ask = async (besides: readonly ModelMessage[]) => {
-            assertWithin(turn.budgetUsd, usage);
-            await spending.assertLeft(turn.user, settings.dailyUsdCap, scopes);
-            const offer = choice.offer();
-            const said = {
-              summary: stored.summary.text,
-              past: stored.past.turns.map(({ messages }) => messages),
-              items: writer.items,
-              required: required.carry().tools,
-            };
-            const offered = toolbox.offer(said, choice.names);
-            const generation = {
-              ...turn.generation,
-              ...(maxOutputTokens !== undefined && { maxOutputTokens: maxOutputTokens - spent }),
-            };
-            const requestFor = async (model: Model): Promise<ModelRequest> => {
-              // It reads no tokens, and looks at all of them itself.
-              const tools = model.name.provider === "builtin" ? toolbox.all : offered;
-              const offering = offer(tools);
-              const composed = await compose(model, offering.tools);
-              const isAsked = turn.format !== undefined && format?.canBeAskedOf(model);
-              return {
-                ...composed,
-                ...offering,
-                messages: withoutUntaken([...composed.messages, ...besides], model),
-                generation,
-                ...(isAsked && { format: turn.format }),
-              };
-            };
-            return streamSteadily(chain, requestFor, {
-              signal,
-              notice,
-              alive,
-              observer,
-              onModel: (model) => {
-                if (model !== serving) writer.setModel(model.name);
-                serving = model;
-              },
-            });
-          };
-          const ending = await runLoop({
-            writer,
-            toolbox,
-            mask,
-            signal,
-            observer,
-            maxToolCalls: settings.maxToolCalls,
-            together: turn.parallelCalls ?? false,
-            unattended: turn.unattended ?? false,
-            required,
-            pending: beginning.pending,
-            approved: beginning.approved,
-            refuse: choice.refuse,
-            format,
-            holdsBack: () => format !== undefined && !format.isKeptBy(serving),
-            isSpent: () => maxOutputTokens !== undefined && spent >= maxOutputTokens,
-            emit: (event) => {
-              alive();
-              emit(event);
-            },
-            ask,
-            count: (tokens) => {
-              spent += tokens.outputTokens;
-              count(serving?.name ?? models.name(), tokens);
-            },
-          });
-          const { gate } = ending;
-          if (gate === undefined) return ending;
-          const callersToolsWin = turn.callersToolsWin && { callersToolsWin: true };
-          return { ...ending, gate: { ...gate, ...(scopes.length > 0 && { scopes }), ...callersToolsWin } };
-        },
-
-        usage: () => usage,
-        hide: (ending) =>
-          ending.error === undefined
-            ? ending
-            : { ...ending, error: { ...ending.error, message: redact(mask, ending.error.message) } },
-      };
-    },
+    open: (opened, listening) => new Run(parts, opened, listening),
   };
+}
+
+/** One turn while it runs. */
+class Run implements OpenRun {
+  readonly parts: RunnerParts;
+  readonly opened: Opened;
+  readonly listening: Listening;
+  /** The models to try, best first; known when it has begun. */
+  chain: readonly Model[] = [];
+  /** The model that answers now. */
+  serving: Model | undefined;
+  /** US dollars the user may spend today. */
+  capUsd: number | undefined;
+  #usage = NO_USAGE;
+
+  constructor(parts: RunnerParts, opened: Opened, listening: Listening) {
+    this.parts = parts;
+    this.opened = opened;
+    this.listening = listening;
+  }
+
+  usage(): Usage {
+    return this.#usage;
+  }
+
+  hide(ending: Ending): Ending {
+    if (ending.error === undefined) return ending;
+    return { ...ending, error: { ...ending.error, message: redact(this.parts.mask, ending.error.message) } };
+  }
+
+  async begin(): Promise<void> {
+    const { models } = this.parts;
+    const { turn, scopes, writer } = this.opened;
+    this.capUsd = await models.dailyCap();
+    this.chain = ableModels(await models.chain(writer.chosen, { scopes, capUsd: this.capUsd }), turn);
+    this.serving = this.chain[0];
+    if (scopes.some(({ perDayUsd }) => perDayUsd !== undefined))
+      models.warnUncounted("the daily cap of a token", this.chain);
+    if (turn.budgetUsd !== undefined) models.warnUncounted("a budget", this.chain);
+    const name = this.serving?.name ?? models.name();
+    writer.setModel(name);
+    const { id, thread, after } = writer;
+    this.listening.emit({
+      type: "started",
+      turn: id,
+      thread,
+      ...(after !== undefined && { after }),
+      model: name,
+    });
+  }
+
+  async loop(beginning: Beginning): Promise<Ending> {
+    const { parts, opened, listening } = this;
+    const { turn, scopes, writer, settings } = opened;
+    const required = createRequiredTools(beginning.required);
+    required.add(turn.requiredTools ?? []);
+    const preface = parts.extensions.preface(turn.user, (tool) => allowsTool(scopes, tool));
+    // All that the store is asked for before the model is, in one go.
+    const [toolbox, { sections, requiredTools }, stored] = await Promise.all([
+      this.#openTools(required, preface),
+      preface,
+      writer.isFirst ? nothingStored(writer.thread, writer.seq) : this.#readPast(writer.summary),
+    ]);
+    required.add(requiredTools);
+    const choice = createChoice(turn, toolbox);
+    const { host } = parts.sources;
+    const format = turn.format && createFormat(turn.format, host?.checkJson?.bind(host));
+    const requests = createRequests(this, {
+      ...{ toolbox, stored, choice, format, required },
+      compose: this.#composer([...sections, ...toolbox.about], stored, format),
+    });
+    const ending = await runLoop({
+      writer,
+      toolbox,
+      mask: parts.mask,
+      signal: listening.signal,
+      observer: listening.observer,
+      maxToolCalls: settings.maxToolCalls,
+      together: turn.parallelCalls ?? false,
+      unattended: turn.unattended ?? false,
+      required,
+      pending: beginning.pending,
+      approved: beginning.approved,
+      refuse: choice.refuse,
+      format,
+      holdsBack: () => format !== undefined && !format.isKeptBy(this.serving),
+      isSpent: requests.isSpent,
+      emit: (event) => {
+        listening.alive();
+        listening.emit(event);
+      },
+      ask: requests.ask,
+      count: requests.count,
+    });
+    const { gate } = ending;
+    if (gate === undefined) return ending;
+    const callersToolsWin = turn.callersToolsWin && { callersToolsWin: true };
+    return { ...ending, gate: { ...gate, ...(scopes.length > 0 && { scopes }), ...callersToolsWin } };
+  }
+
+  notice(code: string, message: string): void {
+    this.listening.observer.noticed(code);
+    this.listening.emit({ type: "notice", code, message: redact(this.parts.mask, message) });
+  }
+
+  /** Counts tokens of the turn, of the user and of the tokens behind it. */
+  count(model: ModelName, tokens: TokenCount): void {
+    const { models } = this.parts;
+    const { turn, scopes, writer } = this.opened;
+    const spent = models.addCost(NO_USAGE, model, tokens);
+    writer.add((tx) => models.spend(tx, turn.user, spent, scopes));
+    this.listening.observer.spent(model, spent);
+    this.#usage = models.addCost(this.#usage, model, tokens);
+  }
+
+  /** Looked at before each request, so that the last one may pass it. */
+  async assertAffordable(): Promise<void> {
+    const { turn, scopes } = this.opened;
+    const spent = Number(this.#usage.totalCost);
+    if (turn.budgetUsd !== undefined && spent >= turn.budgetUsd)
+      throw new Fault(
+        "turn",
+        "budget_spent",
+        `This run has used $${spent.toFixed(2)}, and its budget is $${turn.budgetUsd.toFixed(2)}, so it was stopped.`,
+      );
+    await this.parts.models.assertLeft(turn.user, this.capUsd, scopes);
+  }
+
+  #openTools(required: RequiredTools, preface: Promise<TurnPreface>): Promise<Toolbox> {
+    const { parts, opened } = this;
+    const { turn, scopes, writer, settings } = opened;
+    const checked = checkedTurn(parts, turn, writer, async () => (await preface).persons);
+    const scope = {
+      checks: (installed: Parameters<typeof checked>[0]) => parts.extensions.check(checked(installed)),
+      user: turn.user,
+      channel: turn.channel,
+      thread: writer.thread,
+      turn: writer.id,
+      external: turn.tools ?? [],
+      callersWin: turn.callersToolsWin ?? false,
+      allows: (tool: string) => allowsTool(scopes, tool),
+      require: required.add,
+      unattended: turn.unattended ?? false,
+      isScoped: scopes.length > 0,
+    };
+    return openToolbox(underRules(parts.sources, settings), scope, (why) => {
+      parts.log.warn(`continuing the turn without installed tools: ${why}`);
+      this.notice("tools_unavailable", `The installed tools are not available: ${why}`);
+    });
+  }
+
+  #composer(
+    sections: readonly string[],
+    stored: Stored,
+    format: ReturnType<typeof createFormat> | undefined,
+  ) {
+    const { mask, context, extensions } = this.parts;
+    const { turn, writer } = this.opened;
+    const once = turn.instructionsOnce ? [redact(mask, turn.instructionsOnce)] : [];
+    return createComposer({
+      turn,
+      items: writer.items,
+      system: redact(mask, systemText(new Date(), sections)),
+      stored,
+      context,
+      mask,
+      trusted: extensions.followed,
+      once: (model) =>
+        format === undefined || format.isKeptBy(model) ? once : [...once, redact(mask, format.words)],
+      readAgain: () => this.#readPast(),
+      summarise: (model, transcript) => this.#summarise(model, transcript),
+    });
+  }
+
+  /** What the caller has sent whole is not shown as a summary. */
+  #readPast(summary?: Summary): Promise<Stored> {
+    const { turn, writer } = this.opened;
+    return this.parts.context.read(writer, turn.isReplay ? NO_SUMMARY : summary);
+  }
+
+  async #summarise(model: Model, transcript: string): Promise<string> {
+    if (model.name.provider === "builtin") return digest(transcript);
+    const { mask, log } = this.parts;
+    const { signal, alive } = this.listening;
+    this.notice(
+      "summarising",
+      "The thread no longer fits the model's context window; summarising the beginning.",
+    );
+    try {
+      const count = (tokens: TokenCount) => this.count(model.name, tokens);
+      return redact(mask, await summarise(model, transcript, { signal, alive, count }));
+    } catch (error) {
+      if (signal.aborted) throw error;
+      // The turn matters more than its summary.
+      log.warn(`the model could not summarise, using a digest instead: ${reason(error)}`);
+      return digest(transcript);
+    }
+  }
 }

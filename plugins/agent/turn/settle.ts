@@ -1,6 +1,7 @@
 /** The calls of one answer: those that may run do, side by side, and what has to be waited for becomes a gate. */
 import { randomUUIDv7 } from "node:crypto";
-import { type Doubt, refuseQuestions } from "../../../kernel/kit.ts";
+import { type Doubt, MAX_DOUBTS, redact, refuseQuestions } from "../../../kernel/kit.ts";
+import type { OwnOutcome } from "../../../kernel/plugin.ts";
 import {
   type CallOutcome,
   Fault,
@@ -13,17 +14,14 @@ import {
   type TurnItem,
 } from "../../../kernel/plugin.ts";
 import type { TurnObserver } from "../live/observer.ts";
-import { MOST_DOUBTS } from "../safety/provenance/sentences.ts";
-import { redact } from "../safety/redact.ts";
 import { takeImages } from "../threads/attachments/stored.ts";
+import type { Ending } from "../threads/ending.ts";
+import type { RequiredTools } from "../threads/required-tools.ts";
+import type { Approved } from "../threads/resume.ts";
 import type { PendingCall } from "../threads/thread-row.ts";
-import type { Ending } from "./ending.ts";
-import type { OwnOutcome } from "./own-tool.ts";
-import type { RequiredTools } from "./required-tools.ts";
-import type { Approved } from "./resume.ts";
+import type { TurnWriter } from "../threads/writing/writer.ts";
 import type { Plan, PlannedOutcome, Toolbox } from "./toolbox.ts";
-import { unanswerable, unasked } from "./tools/unattended.ts";
-import type { TurnWriter } from "./writing/writer.ts";
+import { unanswerable, unasked } from "./unattended.ts";
 
 export interface Settling {
   readonly writer: TurnWriter;
@@ -121,7 +119,7 @@ function alongside(first: Waiting, waiting: readonly Waiting[], together: boolea
     const isAlike = other.call.name === first.call.name && other.outcome === undefined;
     const more = doubtsOf(other).length;
     // No more than a person can read: the rest is asked about afterwards.
-    if (other === first || !isAlike || more === 0 || count + more > MOST_DOUBTS) continue;
+    if (other === first || !isAlike || more === 0 || count + more > MAX_DOUBTS) continue;
     surfacing.push(other);
     count += more;
   }

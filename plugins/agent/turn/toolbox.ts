@@ -1,25 +1,36 @@
 /** The tools one turn may call: the agent's own, those of the tool host, and the caller's. */
 
-import { type Doubt, fingerprintOf, invalidParams, isAgentsName, TOOL_SEARCH } from "../../../kernel/kit.ts";
+import {
+  type Doubt,
+  distinctOrigins,
+  fingerprintOf,
+  invalidParams,
+  isAgentsName,
+  TOOL_SEARCH,
+  withoutShown,
+} from "../../../kernel/kit.ts";
 import type {
   CallOutcome,
+  CallRuling,
   CallTrace,
   ExternalTool,
   JsonSchema,
+  ModelTool,
+  OwnOutcome,
+  OwnTool,
+  OwnToolContext,
   ToolCall,
   ToolInfo,
   ToolOutcome,
+  ToolReceipt,
   Tools,
+  TurnCheck,
 } from "../../../kernel/plugin.ts";
 import { reason } from "../../../kernel/plugin.ts";
-import type { ModelTool } from "../models/model.ts";
 import { type ApprovalRules, judgeTool, type RememberedApprovals } from "../safety/approvals.ts";
 import { ABOUT_FOREIGN, showTool } from "../safety/foreign.ts";
-import { CLEAR, type ProvenanceMode, type TurnGate } from "../safety/provenance/gate.ts";
-import { refusalOf, withoutShown } from "../safety/provenance/sentences.ts";
 import type { TurnSettings } from "../settings.ts";
-import type { OwnOutcome, OwnTool, OwnToolContext } from "./own-tool.ts";
-import type { Approved } from "./resume.ts";
+import type { Approved } from "../threads/resume.ts";
 import { checkCallersArguments, checkOwnArguments } from "./tools/arguments.ts";
 import { chooseTools, type Said } from "./tools/offering.ts";
 import { searchTool, searchTools } from "./tools/search-tool.ts";
@@ -62,7 +73,8 @@ export interface Toolbox {
 }
 
 export interface ToolSources {
-  readonly own: readonly OwnTool[];
+  /** Those that plugins added to the agent. */
+  own(): readonly OwnTool[];
   readonly host: Tools | undefined;
   readonly approvals: RememberedApprovals;
   /** With more tools of ours than this a model is offered those that fit. */
@@ -73,14 +85,13 @@ export interface ToolSources {
 /** With the rules of one moment. */
 export interface ToolboxSources extends ToolSources {
   readonly rules: ApprovalRules;
-  readonly provenance: ProvenanceMode;
 }
 
 export function underRules(
   sources: ToolSources,
-  { approvals, provenance }: Pick<TurnSettings, "approvals" | "provenance">,
+  { approvals }: Pick<TurnSettings, "approvals">,
 ): ToolboxSources {
-  return { ...sources, rules: approvals, provenance: provenance.mode };
+  return { ...sources, rules: approvals };
 }
 
 // Of many, what a model that called one by a wrong name is told.
@@ -92,7 +103,7 @@ export async function isReservedName(sources: ToolSources, name: string): Promis
 }
 
 export async function toolNames({ own, host }: ToolSources): Promise<readonly string[]> {
-  return [...own, { name: TOOL_SEARCH }, ...((await host?.list()) ?? [])].map(({ name }) => name);
+  return [...own(), { name: TOOL_SEARCH }, ...((await host?.list()) ?? [])].map(({ name }) => name);
 }
 
 /** A host that cannot say what it has costs the turn its installed tools, not its answer. */
@@ -104,8 +115,8 @@ export async function openToolbox(
     readonly callersWin: boolean;
     /** Whether the turn may use this tool of ours. */
     allows(name: string): boolean;
-    /** What looks at the values of calls, given the tools that there are. Absent where none will be made. */
-    gate?(installed: ReadonlyMap<string, ToolInfo>): TurnGate;
+    /** The checks of its calls, given the tools that there are. Absent where none will be made. */
+    checks?(installed: ReadonlyMap<string, ToolInfo>): Promise<readonly TurnCheck[]>;
   },
   onTrouble: (why: string) => void,
 ): Promise<Toolbox> {
@@ -114,7 +125,8 @@ export async function openToolbox(
   if (found) await sources.approvals.forgetOthers(scope.user, found);
   const winning = new Set(scope.callersWin ? scope.external.map(({ name }) => name) : []);
   const own = new Map(
-    sources.own
+    sources
+      .own()
       .filter(({ name, needsPerson = false }) => !winning.has(name) && !(needsPerson && scope.unattended))
       .map((tool) => [tool.name, tool] as const),
   );
@@ -127,8 +139,14 @@ export async function openToolbox(
       .filter(({ name }) => !isOwn(name) && !installed.has(name))
       .map((tool) => [tool.name, tool]),
   );
-  const gate = scope.gate?.(installed);
-  const context: OwnToolContext = { ...scope, ...(gate && { originsOf: gate.originsOf }) };
+  const checks = await scope.checks?.(installed);
+  const context: OwnToolContext = {
+    ...scope,
+    originsOf: async (text, name) =>
+      distinctOrigins(
+        (await Promise.all((checks ?? []).map((check) => check.originsOf?.(text, name) ?? []))).flat(),
+      ),
+  };
   // A call of one that is off, from earlier in the thread, still gets the reason from the host.
   const usable = installed
     .values()
@@ -171,7 +189,7 @@ export async function openToolbox(
           "tool_not_allowed",
           `The token of this conversation may not use the tool ${call.name}. Do not try it again.`,
         );
-      if (tool) return planInstalled(sources, { call, tool, caller: scope, approved, gate });
+      if (tool) return planInstalled(sources, { call, tool, caller: scope, approved, checks });
       if (mine === undefined && !external.has(call.name)) {
         const near = isMany ? searchTools(index, { query: call.name, limit: MOST_NEAR }) : undefined;
         const names = (near ?? all.map(({ name }) => name)).join(", ");
@@ -198,20 +216,20 @@ export async function openToolbox(
 
 /** What is to be done with a call of an installed tool. */
 export async function planInstalled(
-  { host, rules, approvals, provenance }: ToolboxSources,
+  { host, rules, approvals }: ToolboxSources,
   {
     call,
     tool,
     caller: { user, channel },
     approved,
-    gate,
+    checks,
   }: {
     readonly call: ToolCall;
     readonly tool: ToolInfo;
     readonly caller: { readonly user: string; readonly channel: string };
     readonly approved: Approved | undefined;
     /** Absent where the caller is the person, and nobody else has said anything. */
-    readonly gate: TurnGate | undefined;
+    readonly checks: readonly TurnCheck[] | undefined;
   },
 ): Promise<Plan> {
   const fingerprint = fingerprintOf(tool);
@@ -221,15 +239,15 @@ export async function planInstalled(
     return refuse("denied", `The tool ${tool.name} is not allowed here. Do not try it again.`);
   if (approved?.reply !== undefined && !isApproved)
     return refuse("tool_changed", `The tool ${tool.name} changed while its question waited. Call it again.`);
-  const { doubts, ruling } = (await gate?.rule(call, tool)) ?? CLEAR;
-  const isHeld = doubts.length > 0 && !isApproved;
+  const { doubts, refusal, ruling } = await ruleBy(checks, call, tool);
+  const isHeld = (doubts.length > 0 || refusal !== undefined) && !isApproved;
   // What they approved is theirs by now: the receipt keeps what they were asked.
   const told = isApproved ? approved?.doubts?.map(withoutShown) : undefined;
   if ((verdict === "ask" && !isApproved) || isHeld) {
     // Nobody should be asked to approve a call that would be refused anyway. A host that cannot say so now will then.
     const outcome = await host?.refusal?.(call).catch(() => undefined);
     if (outcome) return { type: "refuse", outcome };
-    if (isHeld && provenance === "deny") return refuse("provenance_denied", refusalOf(doubts));
+    if (isHeld && refusal) return refuse(refusal.code, refusal.message);
     return { type: "ask", grants: tool.grants, fingerprint, ...(isHeld && { doubts }) };
   }
   return {
@@ -250,6 +268,25 @@ export async function planInstalled(
         : await host?.call(call, options);
       return outcome ?? { status: "error", code: "no_tools", message: "The tool host is off." };
     },
+  };
+}
+
+type Ruling = NonNullable<ToolReceipt["ruling"]>;
+const CLEAR: Ruling = { verdict: "clear", doubts: [] };
+const UNCHECKED: Ruling = { verdict: "off", doubts: [] };
+
+/** All checks together: what any of them doubts is asked about, and what one refuses is refused. */
+async function ruleBy(
+  checks: readonly TurnCheck[] | undefined,
+  call: ToolCall,
+  tool: ToolInfo,
+): Promise<CallRuling & Pick<Required<CallRuling>, "ruling">> {
+  const rulings = await Promise.all((checks ?? []).map((check) => check.rule(call, tool)));
+  const told = rulings.find(({ ruling }) => ruling !== undefined);
+  return {
+    doubts: rulings.flatMap(({ doubts }) => doubts),
+    refusal: rulings.find(({ refusal }) => refusal !== undefined)?.refusal,
+    ruling: (isApproved) => told?.ruling?.(isApproved) ?? (checks?.length === 0 ? UNCHECKED : CLEAR),
   };
 }
 

@@ -1,19 +1,19 @@
 /** Users, tokens and browser sessions. Most of it is for operators. */
 import { Account, NewToken, SessionInfo, TokenInfo, Type, User } from "../../../kernel/kit.ts";
-import { type Agent, type ExternalTools, Fault, type Services } from "../../../kernel/plugin.ts";
+import { Fault, type Services } from "../../../kernel/plugin.ts";
 import { type Route, route } from "../route.ts";
 
 export interface AccountParts {
   readonly accounts: Services["accounts"];
-  readonly agent: Pick<Agent, "removeUser" | "model">;
-  readonly externalTools: ExternalTools | undefined;
+  readonly agent: Pick<Services["agent"], "removeUser" | "model">;
+  readonly toolCalls: Services["toolCalls"] | undefined;
   /** Called when a credential ended, so that its sockets are closed. */
   onRevoked(): Promise<void>;
 }
 
 const { id, user, name, tools, models, perDayUsd, createdAt, expiresAt } = TokenInfo.properties;
 
-export function accountRoutes({ accounts, agent, externalTools, onRevoked }: AccountParts): readonly Route[] {
+export function accountRoutes({ accounts, agent, toolCalls, onRevoked }: AccountParts): readonly Route[] {
   return [
     route({
       method: "get",
@@ -122,7 +122,7 @@ export function accountRoutes({ accounts, agent, externalTools, onRevoked }: Acc
       }),
       refusals: { 404: "There is no such user" },
       async handle({ body }) {
-        const here = externalTools && { tools: await externalTools.names(), model: agent.model() };
+        const here = toolCalls && { tools: await toolCalls.names(), model: agent.model() };
         const { token, info, warnings } = await accounts.createToken(body.user, body.name, body, here);
         return { ...info, token, warnings };
       },

@@ -9,23 +9,15 @@ import {
   Reply,
   Type,
 } from "../../../kernel/kit.ts";
-import {
-  type Agent,
-  type Approvals,
-  Fault,
-  type Identities,
-  type Tools,
-  type TurnInput,
-  type User,
-} from "../../../kernel/plugin.ts";
+import { Fault, type Services, type Tools, type TurnInput, type User } from "../../../kernel/plugin.ts";
 import { Accepted } from "../api/schemas.ts";
 import { assertTool, type Route, route } from "../route.ts";
 import { accepted } from "./chat.ts";
 
 export interface ApprovalParts {
-  readonly agent: Agent;
-  readonly approvals: Approvals;
-  readonly identities: Identities;
+  readonly agent: Services["agent"];
+  readonly approvals: Services["approvals"];
+  readonly identities: Services["identities"];
   readonly tools: Tools | undefined;
   /** Called before a turn starts, so that no event of it is missed. */
   follow(user: string): void;

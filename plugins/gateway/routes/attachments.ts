@@ -7,7 +7,7 @@ import {
   sniffImage,
   Type,
 } from "../../../kernel/kit.ts";
-import { type Attachments, Fault } from "../../../kernel/plugin.ts";
+import { Fault, type Services } from "../../../kernel/plugin.ts";
 import { type Route, route } from "../route.ts";
 
 export const Upload = Type.Object(
@@ -31,7 +31,7 @@ const FORM_BYTES = 64 * 1024;
 /** Whatever a browser takes a file for, it can neither run a script nor load anything. */
 const POLICY = "default-src 'none'; sandbox";
 
-export function attachmentRoutes(attachments: Attachments): readonly Route[] {
+export function attachmentRoutes(attachments: Services["attachments"]): readonly Route[] {
   const { fileBytes, files, messageBytes } = attachments.limits;
   const [each, together] = [fileBytes, messageBytes].map((bytes) => `${Math.round(bytes / 1_000_000)} MB`);
 

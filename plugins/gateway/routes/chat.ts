@@ -1,14 +1,20 @@
 /** Sends messages to the agent, with or without waiting for the answer, and reads, retries and cancels turns. */
 import type { Context } from "koa";
-import { applyLimit, type Declared, named, TurnRecord, Type, WantedModel } from "../../../kernel/kit.ts";
 import {
-  type Agent,
-  type Attachments,
+  answerText,
+  applyLimit,
+  type Declared,
+  named,
+  TurnRecord,
+  Type,
+  WantedModel,
+} from "../../../kernel/kit.ts";
+import {
   Fault,
   type Limiter,
   type Outside,
   type RunningTurn,
-  type Threads,
+  type Services,
   type User,
 } from "../../../kernel/plugin.ts";
 import { Accepted } from "../api/schemas.ts";
@@ -17,9 +23,9 @@ import { type Route, route } from "../route.ts";
 const CHANNEL = "gateway";
 
 export interface ChatParts {
-  readonly agent: Agent;
-  readonly threads: Threads;
-  readonly attachments: Pick<Attachments, "bring">;
+  readonly agent: Services["agent"];
+  readonly threads: Services["threads"];
+  readonly attachments: Pick<Services["attachments"], "bring">;
   readonly chatLimit: Limiter;
   /** Called before a turn starts, so that no event of it is missed. */
   follow(user: string): void;
@@ -123,7 +129,7 @@ export function chatRoutes({ agent, threads, attachments, chatLimit, follow }: C
         const turn = await (await say(user, context, body)).record;
         // The record is complete only when the turn has ended.
         const status = turn.status as Declared<typeof EndStatus>;
-        return { ...turn, status, response: answerOf(turn) };
+        return { ...turn, status, response: answerText(turn) };
       },
     }),
     route({
@@ -189,11 +195,4 @@ export function chatRoutes({ agent, threads, attachments, chatLimit, follow }: C
       },
     }),
   ];
-}
-
-function answerOf({ items }: TurnRecord): string {
-  return items
-    .filter((item) => item.type === "message" && item.role === "assistant")
-    .map((item) => (item.type === "message" ? item.text : ""))
-    .join("\n\n");
 }

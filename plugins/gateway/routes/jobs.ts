@@ -1,13 +1,13 @@
 /** Jobs that the webhook and others have queued. A user sees their own, an operator all. */
 import { applyLimit, Job, JobStatus, Type } from "../../../kernel/kit.ts";
-import { Fault, type Jobs, type Limiter, type User } from "../../../kernel/plugin.ts";
+import { Fault, type Limiter, type Services, type User } from "../../../kernel/plugin.ts";
 import { page, pageQuery } from "../api/schemas.ts";
 import { type Route, route } from "../route.ts";
 
 const MAX_LISTED_CHARACTERS = 500;
 const status = Type.Enum([...JobStatus.enum, "failed"], { description: "Failed: completed with an error" });
 
-export function jobRoutes(jobs: Jobs, chatLimit: Limiter): readonly Route[] {
+export function jobRoutes(jobs: Services["jobs"], chatLimit: Limiter): readonly Route[] {
   const find = async (user: User, id: string | undefined): Promise<Job> => {
     const job = await jobs.find(id ?? "");
     if (!job || (user.role !== "operator" && job.user !== user.id)) throw missing(id);

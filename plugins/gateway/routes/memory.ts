@@ -1,6 +1,6 @@
 /** The user's memory files: search, read, write and delete. */
 import { MemoryEntry, MemoryFile, MemoryHit, MemoryVersion, Type } from "../../../kernel/kit.ts";
-import { Fault, type Memory } from "../../../kernel/plugin.ts";
+import { Fault, type Services } from "../../../kernel/plugin.ts";
 import { assertTool, type Route, route } from "../route.ts";
 
 const Place = Type.Object({ path: Type.String({ minLength: 1, maxLength: 500 }) });
@@ -13,7 +13,7 @@ const { path, version } = MemoryFile.properties;
 const outOfScope = { 403: "The token may not use the tool that does this" };
 const refusals = { ...outOfScope, 404: "There is no such file" };
 
-export function memoryRoutes(memory: Memory): readonly Route[] {
+export function memoryRoutes(memory: Services["memory"]): readonly Route[] {
   const missing = (name: string) =>
     new Fault("missing", "memory_not_found", `There is no ${name} in memory.`, { param: "path" });
   return [
@@ -80,7 +80,10 @@ export function memoryRoutes(memory: Memory): readonly Route[] {
       handle({ user, identity, query, body }) {
         assertTool(user, "memory_write", "write memory");
         const kind = identity.session === undefined ? "api" : "page";
-        return memory.write(user.id, query.path, body.text, body.version, { kind });
+        return memory.write(user.id, query.path, body.text, {
+          expected: body.version,
+          writer: { kind },
+        });
       },
     }),
     route({

@@ -1,6 +1,6 @@
 /** Routines: tasks on a schedule. Users see and change their own, an operator all of them. */
 import { OPERATOR, Routine, RoutineFields, RoutinePreview, RoutineRun, Type } from "../../../kernel/kit.ts";
-import { Fault, type Routines, type Services, type User } from "../../../kernel/plugin.ts";
+import { Fault, type Services, type User } from "../../../kernel/plugin.ts";
 import { page, pageQuery } from "../api/schemas.ts";
 import { type Route, route } from "../route.ts";
 
@@ -10,7 +10,7 @@ const orNull = <Schema extends Parameters<typeof Type.Union>[0][number]>(schema:
 const missing = { 404: "There is no such routine" };
 
 export function routineRoutes(
-  routines: Routines,
+  routines: Services["routines"],
   accounts: Pick<Services["accounts"], "find">,
 ): readonly Route[] {
   const notFound = (id: string | undefined): Fault =>

@@ -1,14 +1,14 @@
 /** How the service is doing: status, metrics, health and readiness, and the newest log lines. */
 
 import { LOG_LEVELS, matcherOf, Type } from "../../../kernel/kit.ts";
-import type { Agent, Jobs, Kernel, Metrics, Node, StoreHealth, Tools } from "../../../kernel/plugin.ts";
+import type { Kernel, Metrics, Node, Services, StoreHealth, Tools } from "../../../kernel/plugin.ts";
 import { Status } from "../api/schemas.ts";
 import { type Route, route } from "../route.ts";
 
 export interface StatusParts {
   readonly kernel: Kernel;
-  readonly agent: Agent;
-  readonly jobs: Jobs;
+  readonly agent: Services["agent"];
+  readonly jobs: Services["jobs"];
   readonly tools: Tools | undefined;
   readonly metrics: Metrics;
   readonly node: Node;

@@ -1,11 +1,11 @@
 /** Settings that an operator can change while the service runs. */
 import { applyLimit, ChangeableSetting, ModelTest, Type } from "../../../kernel/kit.ts";
-import { Fault, type Limiter, type ModelCheck, type StoredSettings } from "../../../kernel/plugin.ts";
+import { Fault, type Limiter, type Services, type StoredSettings } from "../../../kernel/plugin.ts";
 import { type Route, route } from "../route.ts";
 
 export interface SettingParts {
   readonly settings: StoredSettings;
-  readonly modelCheck: ModelCheck | undefined;
+  readonly modelCheck: Services["modelCheck"] | undefined;
   /** Each test costs a request to the model. */
   readonly testLimit: Limiter;
 }

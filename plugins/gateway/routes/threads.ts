@@ -9,7 +9,7 @@ import {
   Type,
   WantedModel,
 } from "../../../kernel/kit.ts";
-import { type Agent, Fault, type Threads, type User } from "../../../kernel/plugin.ts";
+import { Fault, type Services, type User } from "../../../kernel/plugin.ts";
 import { page, pageOf, pageQuery } from "../api/schemas.ts";
 import { type Route, route, SCOPED_TOKEN } from "../route.ts";
 
@@ -30,7 +30,7 @@ const Through = Type.Optional(
 
 const refusals = { 404: "There is no such thread" };
 
-export function threadRoutes(threads: Threads, agent: Agent): readonly Route[] {
+export function threadRoutes(threads: Services["threads"], agent: Services["agent"]): readonly Route[] {
   const find = async (user: User, id: string | undefined): Promise<ThreadSummary> => {
     const thread = await threads.find(user.id, id ?? "");
     if (!thread) throw new Fault("missing", "thread_not_found", `There is no thread ${id}.`, { param: "id" });

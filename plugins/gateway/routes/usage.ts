@@ -4,8 +4,8 @@ import {
   Fault,
   type Figures,
   type FiguresSpan,
+  type Services,
   type ToolAdmin,
-  type TurnUsage,
 } from "../../../kernel/plugin.ts";
 import { type Route, route } from "../route.ts";
 
@@ -26,7 +26,7 @@ const NO_CALLS: Figures = {
 };
 
 export function usageRoutes(
-  usage: TurnUsage,
+  threads: Pick<Services["threads"], "usage">,
   toolAdmin: Pick<ToolAdmin, "usage"> | undefined,
 ): readonly Route[] {
   return [
@@ -65,7 +65,7 @@ export function usageRoutes(
           by: query.by,
           user: whose,
         };
-        const turns = await usage.turns(asked);
+        const turns = await threads.usage(asked);
         const calls = (await toolAdmin?.usage(asked)) ?? NO_CALLS;
         const [first, last] = [spans[0] as FiguresSpan, spans.at(-1) as FiguresSpan];
         return { from: first.since, to: last.until, step, at: spans.map(({ since }) => since), turns, calls };

@@ -1,6 +1,6 @@
 /** For operators: the integrations of the webhook channel, and the accounts of its identities. */
 import { Identity, Integration, Type } from "../../../kernel/kit.ts";
-import { Fault, type Identities, type Integrations, type Services } from "../../../kernel/plugin.ts";
+import { Fault, type Integrations, type Services } from "../../../kernel/plugin.ts";
 import { type Route, route } from "../route.ts";
 
 const { id } = Identity.properties;
@@ -9,7 +9,7 @@ const off = { 503: "The webhook channel is off" };
 
 export interface WebhookParts {
   readonly accounts: Services["accounts"];
-  readonly identities: Identities;
+  readonly identities: Services["identities"];
   /** Undefined if the webhook channel is off. */
   readonly integrations: Integrations | undefined;
 }

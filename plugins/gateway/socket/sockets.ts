@@ -1,6 +1,6 @@
 /** All sockets and the streams they read. A stream is kept for a while without readers, so that one can reconnect. */
 import type { WebSocket } from "ws";
-import type { Agent, SignedIn } from "../../../kernel/plugin.ts";
+import type { Services, SignedIn } from "../../../kernel/plugin.ts";
 import type { Authenticator } from "../sign-in/authenticator.ts";
 import { CLOSE, type Connection, createConnection, type ResumePoint } from "./connection.ts";
 import { openStream, type UserStream } from "./stream.ts";
@@ -36,7 +36,7 @@ interface Seat {
 }
 
 export function createSockets(
-  agent: Agent,
+  agent: Services["agent"],
   { isValid }: Pick<Authenticator, "isValid">,
   times: SocketTimes = TIMES,
 ): Sockets {

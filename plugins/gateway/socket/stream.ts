@@ -1,7 +1,7 @@
 /** The events of one user's turns, on any channel, as numbered frames. */
 import { randomBytes } from "node:crypto";
 import { toWire } from "../../../kernel/kit.ts";
-import type { Agent } from "../../../kernel/plugin.ts";
+import type { Services } from "../../../kernel/plugin.ts";
 import { TurnFrame } from "./frame.ts";
 
 const BOUNDS: RingBounds = { entries: 20_000, bytes: 8 * 1024 * 1024 };
@@ -30,7 +30,7 @@ export interface UserStream {
 }
 
 /** Calls a listener with every event of one user; returns a function that unsubscribes. */
-export type Watch = (listener: Parameters<Agent["watch"]>[1]) => () => void;
+export type Watch = (listener: Parameters<Services["agent"]["watch"]>[1]) => () => void;
 
 export function openStream(watch: Watch, onEvent: () => void, bounds: RingBounds = BOUNDS): UserStream {
   const name = randomBytes(6).toString("hex");

@@ -1,4 +1,5 @@
 /** `ask`: one turn of the agent as a tool. What the turn waits for is asked through the client if that is possible. */
+
 import {
   type CallToolResult,
   inputRequired,
@@ -6,6 +7,7 @@ import {
   type Tool,
 } from "@modelcontextprotocol/server";
 import {
+  answerText,
   compileCheck,
   describeMistake,
   limitWords,
@@ -50,9 +52,9 @@ export const ASK_TOOL: Tool = {
 
 const check = compileCheck(PARAMS);
 
-export function createAsk({ server, agent, threads, chatLimit, caller, states, links }: CallParts) {
+export function createAsk({ server, agent, threads, caller, states, links }: CallParts) {
   async function begin({ message, thread_id: thread }: { message: string; thread_id?: string }) {
-    const verdict = await chatLimit.take(caller.user);
+    const verdict = await agent.chatLimit.take(caller.user);
     if (!verdict.ok)
       throw new Fault("limited", RATE_LIMIT_EXCEEDED, limitWords(verdict), {
         retryAfterSecs: verdict.resetSecs,
@@ -92,12 +94,12 @@ export function createAsk({ server, agent, threads, chatLimit, caller, states, l
 
   /** Joins the text of all turns since the first: each gate ends a turn. */
   async function textSince(first: string, last: TurnRecord): Promise<string> {
-    if (last.id === first) return textOf(last);
+    if (last.id === first) return answerText(last);
     const { items } = await threads.turns(caller.user, last.thread);
     const from = items.findIndex(({ id }) => id === first);
     const turns = from === -1 ? [last] : items.slice(from);
     return turns
-      .map(textOf)
+      .map(answerText)
       .filter((text) => text !== "")
       .join("\n\n");
   }
@@ -126,13 +128,6 @@ function describeHold(gate: Gate): string {
   const why = gate.type === "approval" ? whyHeld(gate) : "";
   return why === "" ? "" : `The tool ${gate.call.name} needs approval: ${visible(why)}.`;
 }
-
-function textOf({ items }: TurnRecord): string {
-  return items
-    .flatMap((item) => (item.type === "message" && item.role === "assistant" ? [item.text] : []))
-    .join("\n\n");
-}
-
 /** Progress messages with text add up to the answer; the others only show that the turn is running. */
 const PROGRESS_EVENTS = new Set(["text", "reasoning", "tool_started", "tool_finished", "notice"]);
 

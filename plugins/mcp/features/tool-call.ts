@@ -12,7 +12,7 @@ import {
   type ServerContext,
 } from "@modelcontextprotocol/server";
 import { decisionsAt } from "../../../kernel/kit.ts";
-import type { Caller, CallOutcome, ToolCall, ToolCalls } from "../../../kernel/plugin.ts";
+import type { Caller, CallOutcome, Services, ToolCall } from "../../../kernel/plugin.ts";
 import { askApproval, readApproval } from "../elicitation/approval.ts";
 import type { PageLinks } from "../elicitation/page-links.ts";
 import { askQuestions, canAsk, cancelAll, readReplies } from "../elicitation/questions.ts";
@@ -30,7 +30,7 @@ export interface CallParts extends ServerParts {
 
 export type Answer = CallToolResult | InputRequiredResult;
 
-type Outcome = Awaited<ReturnType<ToolCalls["call"]>>;
+type Outcome = Awaited<ReturnType<Services["toolCalls"]["call"]>>;
 
 /** A failing tool is a result that the model reads, not an error of the protocol. */
 export const failure = (text: string): CallToolResult => ({
@@ -51,7 +51,7 @@ export function createCalls({ server, caller, toolCalls, approvals, states, link
     const begin = (call: ToolCall, approved?: string): Promise<Outcome> =>
       toolCalls.call(call, caller, { signal, approved });
 
-    const resume = (call: ToolCall, state: string, replies: Parameters<ToolCalls["resume"]>[2]) =>
+    const resume = (call: ToolCall, state: string, replies: Parameters<Services["toolCalls"]["resume"]>[2]) =>
       toolCalls.resume(call, state, replies, caller, { signal }) as Promise<CallOutcome>;
 
     async function settle(call: ToolCall, outcome: Outcome): Promise<Answer> {

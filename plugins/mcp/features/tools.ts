@@ -1,6 +1,6 @@
 /** `tools/list` and `tools/call`: the installed tools that the caller may use, and `ask`. */
 import { isInputRequiredResult, specTypeSchemas, type Tool } from "@modelcontextprotocol/server";
-import { Fault, type ToolCalls } from "../../../kernel/plugin.ts";
+import { Fault, type Services } from "../../../kernel/plugin.ts";
 import type { Handlers } from "../protocol/handlers.ts";
 import { pageOf } from "../protocol/paging.ts";
 import { ASK, ASK_TOOL, createAsk } from "./ask.ts";
@@ -30,7 +30,7 @@ export function serveTools({ handle }: Handlers, parts: CallParts): void {
   });
 }
 
-type Offered = Awaited<ReturnType<ToolCalls["list"]>>[number];
+type Offered = Awaited<ReturnType<Services["toolCalls"]["list"]>>[number];
 
 async function describeTool(tool: Offered): Promise<Tool> {
   const described: Tool = {

@@ -1,6 +1,6 @@
 /** The response of a taken request: whole when its turn has ended, or event by event while it runs. */
 import type { ServerResponse } from "node:http";
-import type { Agent, Log, Threads, TurnRecord } from "../../../kernel/plugin.ts";
+import type { Log, Services, TurnRecord } from "../../../kernel/plugin.ts";
 import type { PageOf } from "../resolve/gate.ts";
 import { isBackground, type Requests, type TakenRequest } from "../stored/requests.ts";
 import type { Seals } from "../stored/seals.ts";
@@ -16,8 +16,8 @@ import { createSequence } from "./sequence.ts";
 import { openEventStream } from "./sse.ts";
 
 export interface AnswerParts {
-  readonly agent: Agent;
-  readonly threads: Threads;
+  readonly agent: Services["agent"];
+  readonly threads: Services["threads"];
   readonly requests: Requests;
   readonly locations: TurnLocations;
   readonly log: Log;

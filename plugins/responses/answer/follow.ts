@@ -1,13 +1,13 @@
 /** The numbered events of a response, whether its turn runs here, runs on another node, or has ended. */
-import type { Agent, RunningTurn, Threads, TurnEvent, TurnRecord } from "../../../kernel/plugin.ts";
+import type { RunningTurn, Services, TurnEvent, TurnRecord } from "../../../kernel/plugin.ts";
 import type { StreamEvent } from "../wire/format.ts";
 import type { Sequence } from "./sequence.ts";
 
 export type NumberedEvent = StreamEvent & { readonly sequence_number: number };
 
 interface Turns {
-  readonly agent: Agent;
-  readonly threads: Threads;
+  readonly agent: Services["agent"];
+  readonly threads: Services["threads"];
 }
 
 interface TurnToFollow {
@@ -119,7 +119,7 @@ const POLL_MS = 1000;
 
 /** Resolves when the turn, which another node may run, has ended; with undefined when there is none. */
 export async function turnEnd(
-  { agent, threads }: { readonly agent: Agent; readonly threads: Threads },
+  { agent, threads }: { readonly agent: Services["agent"]; readonly threads: Services["threads"] },
   { user, id }: { readonly user: string; readonly id: string },
 ): Promise<TurnRecord | undefined> {
   let look = () => {};

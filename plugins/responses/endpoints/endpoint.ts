@@ -9,17 +9,7 @@ import {
   type RouteDefinition,
   Type,
 } from "../../../kernel/kit.ts";
-import type {
-  Agent,
-  ExternalTools,
-  Fault,
-  Limiter,
-  Log,
-  Memory,
-  Threads,
-  User,
-  Web,
-} from "../../../kernel/plugin.ts";
+import type { Fault, Limiter, Log, Services, User, Web } from "../../../kernel/plugin.ts";
 import type { Answers } from "../answer/answer.ts";
 import type { JoinConversation } from "../resolve/conversation.ts";
 import type { PageOf } from "../resolve/gate.ts";
@@ -36,11 +26,11 @@ export interface EndpointParts {
   readonly web: Web;
   readonly log: Log;
   readonly chatLimit: Limiter;
-  readonly agent: Agent;
-  readonly threads: Threads;
-  readonly memory: Pick<Memory, "embed">;
+  readonly agent: Services["agent"];
+  readonly threads: Services["threads"];
+  readonly memory: Pick<Services["memory"], "embed">;
   /** Absent in a composition that cannot pause a turn for the caller's own tools. */
-  readonly externalTools: ExternalTools | undefined;
+  readonly externalTools: Services["toolCalls"] | undefined;
   readonly intake: Intake;
   /** Takes chats, which are always replayed: there is no other way to continue one. */
   readonly chatIntake: Intake;

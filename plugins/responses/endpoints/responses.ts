@@ -1,7 +1,7 @@
 /** The endpoints of responses, in both dialects. */
 import type { TSchema } from "typebox";
 import { type Asked, Type } from "../../../kernel/kit.ts";
-import { type ExternalTools, Fault, type Threads, type User } from "../../../kernel/plugin.ts";
+import { Fault, type Services, type User } from "../../../kernel/plugin.ts";
 import { PLACEHOLDER_MODEL } from "../answer/response.ts";
 import { ignoredHeader, OpenCreateBody, parseOpen } from "../parse/open.ts";
 import type { CreateRequest } from "../parse/request.ts";
@@ -165,7 +165,7 @@ export function responseEndpoints(parts: EndpointParts, dialect: Dialect): reado
 }
 
 /** False when people continued the conversation on another channel. */
-async function isOursAlone(threads: Threads, user: string, thread: string): Promise<boolean> {
+async function isOursAlone(threads: Services["threads"], user: string, thread: string): Promise<boolean> {
   for (let before: string | undefined; ; ) {
     const { items, next } = await threads.turns(user, thread, { before });
     if (items.some(({ channel }) => channel !== CHANNEL)) return false;
@@ -176,7 +176,7 @@ async function isOursAlone(threads: Threads, user: string, thread: string): Prom
 
 async function refuseReserved(
   tools: readonly WireTool[] = [],
-  externalTools: ExternalTools | undefined,
+  externalTools: Services["toolCalls"] | undefined,
 ): Promise<void> {
   for (const [index, { name }] of tools.entries()) {
     if (!(await externalTools?.isReserved(name))) continue;

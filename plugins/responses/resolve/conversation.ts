@@ -1,5 +1,5 @@
 /** A request that names a conversation: items that wait there are put before its input, and its turn continues the thread. */
-import type { Threads, Transaction } from "../../../kernel/plugin.ts";
+import type { Services, Transaction } from "../../../kernel/plugin.ts";
 import { conversationNotFound, type StoredConversations } from "../stored/conversations.ts";
 import { invalid } from "../wire/refusal.ts";
 
@@ -20,7 +20,7 @@ export type JoinConversation = (
 ) => Promise<{ readonly body: unknown; readonly place: ConversationPlace | undefined }>;
 
 export function createJoinConversation(
-  threads: Pick<Threads, "turns">,
+  threads: Pick<Services["threads"], "turns">,
   conversations: StoredConversations,
 ): JoinConversation {
   return async (user, body) => {

@@ -1,5 +1,5 @@
 /** Reads the past: the items that a turn put out, and the whole input of requests that replay others. */
-import type { Threads, ToolCall, TurnItem, TurnRecord } from "../../../kernel/plugin.ts";
+import type { Services, ToolCall, TurnItem, TurnRecord } from "../../../kernel/plugin.ts";
 import type { GivenItem, SaidItem } from "../parse/items.ts";
 import type { Requests, TakenRequest } from "../stored/requests.ts";
 import type { WireTool } from "../wire/format.ts";
@@ -43,7 +43,7 @@ export interface PlacedItem {
 
 interface HistoryParts {
   readonly requests: Pick<Requests, "chainOf">;
-  readonly threads: Pick<Threads, "turn">;
+  readonly threads: Pick<Services["threads"], "turn">;
 }
 
 const READS_AT_ONCE = 16;

@@ -2,8 +2,8 @@
 import {
   Fault,
   type Gate,
+  type Services,
   type ThreadSummary,
-  type Threads,
   type TurnRecord,
 } from "../../../kernel/plugin.ts";
 import type { GivenItem, InputItem, SealedKind } from "../parse/items.ts";
@@ -64,7 +64,7 @@ const tooMany = (index: number) =>
   );
 
 export interface PreviousParts {
-  readonly threads: Threads;
+  readonly threads: Services["threads"];
   readonly requests: Requests;
   readonly locations: TurnLocations;
   readonly unseal: Seals["unseal"];

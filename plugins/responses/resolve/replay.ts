@@ -4,7 +4,7 @@
  */
 
 import { hash } from "node:crypto";
-import type { Threads, TurnRecord } from "../../../kernel/plugin.ts";
+import type { Services, TurnRecord } from "../../../kernel/plugin.ts";
 import type { GivenItem } from "../parse/items.ts";
 import { MAX_ALIKE, type Requests, type TakenRequest } from "../stored/requests.ts";
 import type { WireTool } from "../wire/format.ts";
@@ -27,7 +27,7 @@ interface Replayed {
 
 interface MatchParts {
   readonly requests: Pick<Requests, "findByDigest" | "find">;
-  readonly threads: Pick<Threads, "turn" | "turns">;
+  readonly threads: Pick<Services["threads"], "turn" | "turns">;
 }
 
 const MAX_PREFIXES = 64;
@@ -97,7 +97,7 @@ function isCertain(matches: readonly Match[], same: number): boolean {
 async function isFree(
   user: string,
   { thread }: TurnRecord,
-  threads: Pick<Threads, "turns">,
+  threads: Pick<Services["threads"], "turns">,
 ): Promise<boolean> {
   const { items } = await threads.turns(user, thread, { limit: 1 });
   return items.every(({ status }) => status !== "queued" && status !== "running");

@@ -2,10 +2,9 @@
  * Conversations. Each is a name for a thread, which begins with the first response. Items that are added before it, or between
  * two responses, wait here and go to the next one.
  */
-
 import { randomUUIDv7 } from "node:crypto";
 import { defineTables } from "../../../kernel/kit.ts";
-import { Fault, type Queries, type Store, type Threads, type Transaction } from "../../../kernel/plugin.ts";
+import { Fault, type Queries, type Services, type Store, type Transaction } from "../../../kernel/plugin.ts";
 import { invalid } from "../wire/refusal.ts";
 
 export interface Conversation {
@@ -94,7 +93,7 @@ const itemIds = (items: readonly object[]): readonly string[] => {
 
 export async function createStoredConversations(
   store: Store,
-  threads: Pick<Threads, "find">,
+  threads: Pick<Services["threads"], "find">,
 ): Promise<StoredConversations> {
   const sql = await store.tables(OWNER, MIGRATIONS);
 

@@ -1,6 +1,6 @@
 /** Deletes the requests of threads that were deleted elsewhere: their texts must not outlive the conversation. */
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Log, Store, Threads } from "../../../kernel/plugin.ts";
+import type { Log, Services, Store } from "../../../kernel/plugin.ts";
 import type { Requests } from "./requests.ts";
 import type { TurnLocations } from "./turn-location.ts";
 
@@ -13,7 +13,7 @@ export interface SweepParts {
   readonly store: Pick<Store, "repeat">;
   readonly requests: Requests;
   readonly locations: TurnLocations;
-  readonly threads: Threads;
+  readonly threads: Services["threads"];
   readonly log: Log;
 }
 

@@ -3,7 +3,7 @@
  * when it begins, and another one when a crash makes it begin again.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Agent, Job, Jobs, Threads } from "../../../kernel/plugin.ts";
+import type { Job, Services } from "../../../kernel/plugin.ts";
 import { isBackground, type Requests, type TakenRequest } from "./requests.ts";
 
 export interface TurnLocations {
@@ -27,9 +27,9 @@ const POLL_MS = 200;
 const STOP_TIMEOUT_MS = 5000;
 
 export function createTurnLocations(parts: {
-  readonly agent: Agent;
-  readonly jobs: Jobs;
-  readonly threads: Threads;
+  readonly agent: Services["agent"];
+  readonly jobs: Services["jobs"];
+  readonly threads: Services["threads"];
   readonly requests: Requests;
 }): TurnLocations {
   const { agent, jobs, threads, requests } = parts;

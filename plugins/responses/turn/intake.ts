@@ -2,10 +2,9 @@
 import { createHash, randomUUIDv7 } from "node:crypto";
 import { bytesOf } from "../../../kernel/kit.ts";
 import {
-  type Agent,
   Fault,
-  type Jobs,
   type RunningTurn,
+  type Services,
   type Sql,
   type Transaction,
   type User,
@@ -18,8 +17,8 @@ import { invalid } from "../wire/refusal.ts";
 import { jobOf, turnOf } from "./turn.ts";
 
 interface IntakeParts extends ResolverParts {
-  readonly agent: Agent;
-  readonly jobs: Jobs;
+  readonly agent: Services["agent"];
+  readonly jobs: Services["jobs"];
   readonly sql: Sql;
 }
 

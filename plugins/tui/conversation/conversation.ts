@@ -2,11 +2,9 @@
 import { randomUUID } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import {
-  type Agent,
-  type Attachments,
   type ModelName,
   reason,
-  type Threads,
+  type Services,
   type Turn,
   type TurnEvent,
   type TurnInput,
@@ -21,9 +19,9 @@ import { createLiveTurn, itemsBeforeEvents, type LiveTurn, recordEvent } from ".
 import { createTranscript, describeFiles } from "./transcript.ts";
 
 export interface ConversationParts {
-  readonly agent: Agent;
-  readonly threads: Threads;
-  readonly attachments: Attachments;
+  readonly agent: Services["agent"];
+  readonly threads: Services["threads"];
+  readonly attachments: Services["attachments"];
   readonly user: string;
 }
 

@@ -1,7 +1,7 @@
 /** Files that go with the next message. Each is uploaded as soon as it is named, so that a refusal loses no message. */
 import { open } from "node:fs/promises";
 import { basename } from "node:path";
-import { type Attachments, Fault, reason, type Upload } from "../../../kernel/plugin.ts";
+import { Fault, reason, type Services, type Upload } from "../../../kernel/plugin.ts";
 import type { Conversation } from "../conversation/conversation.ts";
 import { sizeOf } from "../text/amounts.ts";
 import { quoted } from "../text/markdown.ts";
@@ -10,7 +10,11 @@ import { fileFault } from "./paths.ts";
 
 export type PendingFiles = ReturnType<typeof createPendingFiles>;
 
-export function createPendingFiles(attachments: Attachments, conversation: Conversation, user: string) {
+export function createPendingFiles(
+  attachments: Services["attachments"],
+  conversation: Conversation,
+  user: string,
+) {
   let waiting: readonly Upload[] = [];
 
   const upload = async (path: string): Promise<Upload> =>

@@ -11,10 +11,10 @@ import { AddressRefused, CompletedJob, createConnector, toWire } from "../../../
 import {
   type Job,
   type JobCallback,
-  type Jobs,
   type Log,
   type NewJob,
   reason,
+  type Services,
   type Sql,
   type Store,
   type Transaction,
@@ -24,7 +24,7 @@ import type { CallbackTarget } from "../settings.ts";
 import { type Owed, openCallbackQueue } from "./queue.ts";
 
 export interface CallbackOptions {
-  readonly jobs: Jobs;
+  readonly jobs: Services["jobs"];
   readonly sql: Sql;
   readonly store: Store;
   readonly log: Log;

@@ -19,11 +19,11 @@ import {
 import {
   Fault,
   type Job,
-  type Jobs,
   type Limiter,
   type Log,
   type NewJob,
   reason,
+  type Services,
 } from "../../../kernel/plugin.ts";
 import type { Header, Proof } from "./proof.ts";
 import type { Senders } from "./senders.ts";
@@ -31,7 +31,7 @@ import { parseEvent, parseMessage, parseNamedMessage } from "./submission.ts";
 import type { UserLookup } from "./user-lookup.ts";
 
 export interface AppOptions {
-  readonly jobs: Pick<Jobs, "find" | "wait">;
+  readonly jobs: Pick<Services["jobs"], "find" | "wait">;
   readonly userOf: UserLookup;
   /** Resolves when the job is on disk. `userId` is the user that the sender named. */
   submit(job: NewJob, userId: string): Promise<Job>;

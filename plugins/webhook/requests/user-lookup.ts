@@ -1,5 +1,5 @@
 /** Finds the user of a message: an account, or an identity of the webhook's own. */
-import { Fault, type Identities, type NewJob, type Services } from "../../../kernel/plugin.ts";
+import { Fault, type NewJob, type Services } from "../../../kernel/plugin.ts";
 import type { Sender } from "../integrations/integrations.ts";
 
 type Owner = Pick<NewJob, "user" | "waitsForPairing">;
@@ -7,7 +7,7 @@ type Owner = Pick<NewJob, "user" | "waitsForPairing">;
 export type UserLookup = ReturnType<typeof createUserLookup>;
 
 export interface UserLookupParts {
-  readonly identities: Identities;
+  readonly identities: Services["identities"];
   readonly accounts: Pick<Services["accounts"], "find">;
   /** True if an identity that is not paired has to wait. */
   readonly isRequired: boolean;

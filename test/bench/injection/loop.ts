@@ -5,10 +5,10 @@ import { createLog } from "../../../kernel/log/log.ts";
 import { createMask } from "../../../kernel/mask/mask.ts";
 import type { AnyPlugin, TurnInput, TurnRecord } from "../../../kernel/plugin.ts";
 import { Settings } from "../../../kernel/settings/env.ts";
-import agentPlugin from "../../../plugins/agent/plugin.ts";
 import store from "../../../plugins/store/plugin.ts";
 import { type Answer as Reply, startModelServer } from "../../support/servers/model-server.ts";
 import { type TestTool, toolsPlugin } from "../../support/services/agent.ts";
+import { agentPlugins } from "../../support/services/agent-plugins.ts";
 import { inFolder } from "../support/programs.ts";
 import { type Case, isAttack, outputOf, type Step, TOOLS } from "./play.ts";
 import { prepare, WINDOW } from "./ways.ts";
@@ -56,7 +56,7 @@ export function runAll(cases: readonly Case[], provenance: "ask" | "off"): Promi
     );
     const mask = createMask();
     const kernel = await boot({
-      plugins: [store as AnyPlugin, toolsPlugin(tools), agentPlugin as AnyPlugin],
+      plugins: [store as AnyPlugin, toolsPlugin(tools), ...agentPlugins],
       settings: new Settings(
         {
           MODEL_BASE_URL: model.url,

@@ -1,5 +1,5 @@
 /** The ways by which somebody's words come before a model other than as a tool's answer, each as it comes about in the loop. */
-import type { Agent, Turn } from "../../../kernel/plugin.ts";
+import type { Services, Turn } from "../../../kernel/plugin.ts";
 import type { Answer as Reply } from "../../support/servers/model-server.ts";
 import type { TestTool } from "../../support/services/agent.ts";
 import type { Case } from "./play.ts";
@@ -20,7 +20,7 @@ export interface Way {
 }
 
 export interface Place {
-  readonly agent: Agent;
+  readonly agent: Services["agent"];
   readonly user: string;
   /** Changed by what a server adds. */
   readonly tools: Record<string, TestTool>;

@@ -1,24 +1,27 @@
 /** The agent without a channel around it, and with a model that takes no time of its own: what is measured is the loop and the store. */
 
 import { createMask } from "../../../kernel/mask/mask.ts";
+import type { Model } from "../../../kernel/vocabulary/language-model.ts";
 import { SILENT as SILENT_TELEMETRY, type Telemetry } from "../../../kernel/vocabulary/telemetry.ts";
 import { createAgent } from "../../../plugins/agent/agent.ts";
-import { openFolderFiles } from "../../../plugins/agent/context/files/folder.ts";
 import { createContext } from "../../../plugins/agent/context/window.ts";
+import { createExtensions } from "../../../plugins/agent/extensions.ts";
 import { createObservers } from "../../../plugins/agent/live/observer.ts";
-import type { Model } from "../../../plugins/agent/models/model.ts";
 import { createApprovals } from "../../../plugins/agent/safety/approvals.ts";
-import { createDestinations } from "../../../plugins/agent/safety/provenance/destinations.ts";
-import { createStoredTraces } from "../../../plugins/agent/safety/provenance/stored-trace.ts";
-import { createTurnGates } from "../../../plugins/agent/safety/provenance/turn-gates.ts";
 import type { TurnSettings } from "../../../plugins/agent/settings.ts";
-import { readPrices } from "../../../plugins/agent/spending/cost.ts";
-import { createSpending } from "../../../plugins/agent/spending/spending.ts";
 import { createHistory } from "../../../plugins/agent/threads/history.ts";
 import { createLedger } from "../../../plugins/agent/threads/ledger.ts";
 import { MIGRATIONS } from "../../../plugins/agent/threads/tables.ts";
 import { createTurnRunner } from "../../../plugins/agent/turn/runner.ts";
 import { createToolIndexes } from "../../../plugins/agent/turn/tools/tool-index.ts";
+import { openFolderFiles } from "../../../plugins/home/folder.ts";
+import { homeFilesOf } from "../../../plugins/home/open.ts";
+import { streamSteadily } from "../../../plugins/models/providers/retry.ts";
+import { readPrices } from "../../../plugins/models/spending/prices.ts";
+import { createSpending } from "../../../plugins/models/spending/spending.ts";
+import { createDestinations } from "../../../plugins/provenance/destinations.ts";
+import { createStoredTraces } from "../../../plugins/provenance/stored-trace.ts";
+import { openTurnGate } from "../../../plugins/provenance/turn-gates.ts";
 import type { OpenStore } from "../../../plugins/store/engine/open-store.ts";
 
 export const SILENT = { debug() {}, info() {}, warn() {}, error() {} };
@@ -39,43 +42,43 @@ export async function openAgent(store: OpenStore, home: string, telemetry: Telem
   const sql = await store.tables("agent", MIGRATIONS);
   const mask = createMask();
   mask.add("a-secret-the-loop-knows");
-  const history = createHistory(sql, { mask, trusted: new Set() });
+  const extensions = createExtensions();
+  const gate = {
+    destinations: createDestinations(sql),
+    mask,
+    settings: { mode: "ask", trusted: new Set<string>() } as const,
+  };
+  const traces = createStoredTraces();
+  extensions.add({ check: (turn) => openTurnGate(turn, traces, gate) });
+  const history = createHistory(sql, { mask, trusted: extensions.followed });
   const settings: TurnSettings = {
     approvals: new Map(),
-    provenance: { mode: "ask", trusted: new Set() },
-    ...{ chatRateLimit: 1_000_000, maxToolCalls: 10, turnIdleSecs: 60, dailyUsdCap: undefined },
+    ...{ chatRateLimit: 1_000_000, maxToolCalls: 10, turnIdleSecs: 60 },
   };
+  const prices = await readPrices(homeFilesOf(openFolderFiles(home)));
   const runner = createTurnRunner({
-    gates: createTurnGates({
-      destinations: createDestinations(sql),
-      followed: new Set(),
-      mask,
-      stored: createStoredTraces(sql, () => false),
-      isOwn: () => false,
-    }),
     models: {
-      current: async () => [instant],
-      servers: async () => [],
-      builtin: instant,
       name: () => instant.name,
+      current: async () => [instant],
+      list: async () => ({ items: [], unlisted: [] }),
+      choose: async () => instant.name,
+      chain: async () => [instant],
+      stream: streamSteadily,
+      addCost: prices.add,
+      dailyCap: async () => undefined,
+      ...createSpending(sql),
+      warnUncounted: () => {},
     },
-    chain: async () => [instant],
     chosenFor: async () => undefined,
-    prices: await readPrices(openFolderFiles(home)),
-    spending: createSpending(sql),
     context: createContext(sql, history),
     sources: {
-      own: [],
+      own: extensions.tools,
       host: undefined,
       approvals: createApprovals(sql),
       mostOffered: 40,
       index: createToolIndexes(),
     },
-    mask,
-    trusted: new Set(),
-    log: SILENT,
-    onCap: () => {},
-    preface: async () => ({ sections: [], requiredTools: [], persons: [] }),
+    ...{ sql, extensions, mask, log: SILENT },
   });
   const agent = createAgent({
     observers: createObservers(telemetry, mask, SILENT),
@@ -88,6 +91,7 @@ export async function openAgent(store: OpenStore, home: string, telemetry: Telem
     admit: async (turn) => turn,
     forget: history.forget,
     remember: async () => {},
+    extensions,
   });
   return {
     agent,

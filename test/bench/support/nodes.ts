@@ -11,12 +11,12 @@ import { createMask } from "../../../kernel/mask/mask.ts";
 import type { AnyPlugin } from "../../../kernel/plugin.ts";
 import { Settings } from "../../../kernel/settings/env.ts";
 import accountsPlugin from "../../../plugins/accounts/plugin.ts";
-import agentPlugin from "../../../plugins/agent/plugin.ts";
 import gatewayPlugin from "../../../plugins/gateway/plugin.ts";
 import responsesPlugin from "../../../plugins/responses/plugin.ts";
 import storePlugin from "../../../plugins/store/plugin.ts";
 import type { PostgresStore } from "../../../plugins/store/postgres/store.ts";
 import { startModelServer } from "../../support/servers/model-server.ts";
+import { agentPlugins } from "../../support/services/agent-plugins.ts";
 import { openAgent } from "./agent.ts";
 import { compare, type Figure, median, type Progress, single, within } from "./bench.ts";
 import { openPostgres, SECRETS_KEY } from "./engines.ts";
@@ -80,7 +80,7 @@ export async function measureTrips(database: string, home: string, progress: Pro
   model.otherwise({ text: "A short answer of some words." });
   const mask = createMask();
   const running = await boot({
-    plugins: [storePlugin, agentPlugin, accountsPlugin, gatewayPlugin, responsesPlugin] as AnyPlugin[],
+    plugins: [storePlugin, ...agentPlugins, accountsPlugin, gatewayPlugin, responsesPlugin] as AnyPlugin[],
     settings: new Settings({ ...nodeSettings(database, model.url), GATEWAY_PORT: "0" }, {}, mask.add),
     home,
     mask,

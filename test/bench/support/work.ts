@@ -1,11 +1,11 @@
 /** What a service asks of its store: turns, submitted jobs and searches. */
 
-import { createJobs } from "../../../plugins/agent/jobs/jobs.ts";
-import { createJobTable } from "../../../plugins/agent/jobs/table.ts";
-import { createDocuments } from "../../../plugins/agent/memory/documents.ts";
-import { createMemory } from "../../../plugins/agent/memory/memory.ts";
-import { MIGRATIONS as MEMORY } from "../../../plugins/agent/memory/tables.ts";
 import { createThreads } from "../../../plugins/agent/threads/threads.ts";
+import { createJobs } from "../../../plugins/jobs/queue/jobs.ts";
+import { createJobTable } from "../../../plugins/jobs/queue/table.ts";
+import { createDocuments } from "../../../plugins/memory/documents.ts";
+import { createMemory } from "../../../plugins/memory/memory.ts";
+import { MIGRATIONS as MEMORY } from "../../../plugins/memory/tables.ts";
 import type { OpenStore } from "../../../plugins/store/engine/open-store.ts";
 import { openAgent, SILENT } from "./agent.ts";
 import type { Progress } from "./bench.ts";
@@ -27,19 +27,20 @@ export async function openWork(store: OpenStore, home: string, progress: Progres
   const write = createWriter(createRandom(TEXTS));
   const { agent, sql, turn } = await openAgent(store, home);
   const table = createJobTable(sql, store);
+  const threads = createThreads(sql, {
+    store,
+    onRemove: () => {},
+    choose: async ({ provider = "", name }) => ({ provider, name }),
+  });
   // Never started: what is submitted stays queued.
   const jobs = createJobs({
     table,
     agent,
     store,
-    turn: () => undefined,
+    threads,
     log: SILENT,
     concurrency: 1,
     retentionDays: 1,
-  });
-  const threads = createThreads(sql, {
-    onRemove: () => {},
-    choose: async ({ provider = "", name }) => ({ provider, name }),
   });
   const notes = await store.tables("memory", MEMORY);
   const documents = createDocuments(notes);

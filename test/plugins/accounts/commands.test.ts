@@ -1,4 +1,5 @@
 /** Runs a command as main.ts would and answers what it printed. */
+
 import { Command } from "commander";
 import { expect, test } from "vitest";
 import { createCommandContext } from "../../../kernel/cli/command-context.ts";
@@ -13,6 +14,7 @@ import agent from "../../../plugins/agent/plugin.ts";
 import store from "../../../plugins/store/plugin.ts";
 import { openStore } from "../../../plugins/store/sqlite/store.ts";
 import { temporaryFolder } from "../../support/home.ts";
+import { agentPlugins } from "../../support/services/agent-plugins.ts";
 import { printedBy } from "../../support/services/printed.ts";
 
 function commandLine(home: string, more: readonly AnyPlugin[] = []) {
@@ -74,7 +76,7 @@ test("a token is shown once, kept as a hash, listed without its secret, and revo
 });
 
 test("a token's scope is given by flags, listed in words, and checked", async () => {
-  const run = commandLine(temporaryFolder(), [agent as AnyPlugin]);
+  const run = commandLine(temporaryFolder(), agentPlugins);
   await run("user", "add", "ann");
   const create = (...flags: string[]) => run("token", "create", "ann", ...flags);
   const made = JSON.parse(

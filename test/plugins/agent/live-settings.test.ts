@@ -31,7 +31,7 @@ test("another model answers from the next turn on, and a turn that runs keeps wh
   expect(textIn(await ask(running, "And who are you?"))).toBe("I am the second.");
   expect(second.requests.map(({ model }) => model)).toEqual(["two"]);
   // Announced, for the status and the start-up table.
-  expect(running.states.find(({ name }) => name === "agent")?.detail).toContain("two");
+  expect(running.states.find(({ name }) => name === "models")?.detail).toContain("two");
 });
 
 test("approvals, provenance, the cap and the rate limit hold from the next turn on", async () => {
@@ -48,7 +48,7 @@ test("approvals, provenance, the cap and the rate limit hold from the next turn 
   expect(await ask(running, "Time?")).toContainEqual(
     expect.objectContaining({ type: "failed", code: "daily_cap" }),
   );
-  const chatLimit = running.service("chatLimit");
+  const chatLimit = running.service("agent").chatLimit;
   expect(await chatLimit.take("ann")).toMatchObject({ ok: true, limit: 30, remaining: 29 });
   await settings.change({ CHAT_RATE_LIMIT: "2" }, "operator");
   expect(await chatLimit.take("ann")).toMatchObject({ ok: true, limit: 2, remaining: 0 });

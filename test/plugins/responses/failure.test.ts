@@ -179,7 +179,7 @@ testOnSqlite("§8 RESPONSES_TURN_TIMEOUT_SECS is 120 if unset, and 0 is refused"
 
 test("§8 30 requests in 60 seconds per user, shared with the other chat-send paths; then 429 with headers", async () => {
   const service = await startService({ variables: { CHAT_RATE_LIMIT: "" } });
-  const limit = service.kernel.service("chatLimit");
+  const limit = service.kernel.service("agent").chatLimit;
   for (let count = 0; count < 28; count++) await limit.take("operator");
   const first = await service.send("POST", "/api/v1/responses", { model: "any", input: "Hello" });
   expect(first.status).toBe(200);

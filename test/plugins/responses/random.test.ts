@@ -229,7 +229,7 @@ test("§3.2 whatever sequence of requests comes, the gate is exactly where it sh
   });
   const service = await startService({ model, variables: { CHAT_RATE_LIMIT: "1000000" } });
   const stranger = bearer(await service.tokenOf("mallory"));
-  const gates = service.kernel.service("externalTools");
+  const gates = service.kernel.service("toolCalls");
   const tools = [{ type: "function", name: "find", parameters: { type: "object" } }];
   const actions = [
     "talk",

@@ -1,7 +1,7 @@
 /** Submissions at a steady rate to a service that is killed at random moments and started again. */
 
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Threads } from "../../../kernel/plugin.ts";
+import type { Services } from "../../../kernel/plugin.ts";
 import { webhookIdentity } from "../../../kernel/vocabulary/user.ts";
 import { freePort } from "../servers/port.ts";
 import { SECRET } from "../services/webhook-plugins.ts";
@@ -80,7 +80,7 @@ async function outcome(url: string, id: string): Promise<Ordeal["outcomes"][numb
 }
 
 /** How often each message was answered, by the threads on disk: begun it may have been more often. */
-export async function countAnswers(threads: Threads): Promise<ReadonlyMap<string, number>> {
+export async function countAnswers(threads: Services["threads"]): Promise<ReadonlyMap<string, number>> {
   const answered = new Map<string, number>();
   for (let number = 0; number < USERS; number++) {
     const user = webhookIdentity(`user-${number}`);

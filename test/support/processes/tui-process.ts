@@ -6,10 +6,10 @@ import { serve } from "../../../kernel/cli/service/serve.ts";
 import { openSession } from "../../../kernel/cli/session.ts";
 import { type AnyPlugin, definePlugin, reason, type ToolInfo } from "../../../kernel/plugin.ts";
 import accounts from "../../../plugins/accounts/plugin.ts";
-import agent from "../../../plugins/agent/plugin.ts";
 import gateway from "../../../plugins/gateway/plugin.ts";
 import store from "../../../plugins/store/plugin.ts";
 import tui from "../../../plugins/tui/plugin.ts";
+import { agentPlugins } from "../../support/services/agent-plugins.ts";
 
 const tool = (name: string, writes: boolean): ToolInfo => ({
   name,
@@ -78,7 +78,7 @@ const tools = definePlugin({
 // Most of these processes are killed, and would never write down what they compiled.
 flushCompileCache();
 
-const plugins = [store, tools, agent, accounts, gateway, tui] as readonly AnyPlugin[];
+const plugins = [store, tools, ...agentPlugins, accounts, gateway, tui] as readonly AnyPlugin[];
 const { values } = parseArgs({ options: { thread: { type: "string" }, continue: { type: "boolean" } } });
 const resume = values.continue
   ? "newest"

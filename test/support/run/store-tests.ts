@@ -8,12 +8,12 @@ export const bootsService = (file: string, text: string): boolean =>
 /** Why a file asks the store for nothing that another does not ask it for: `npm run test:postgres` alone runs them. */
 const OF_SOMETHING_ELSE: Readonly<Record<string, string>> = {
   "accounts/diagnosis": "settings",
-  "agent/models/chat-completions/body": "request bodies",
-  "agent/models/chat-completions/dialect": "models",
-  "agent/models/diagnose": "models",
-  "agent/models/packages/openai": "models",
-  "agent/models/provider": "models",
-  "agent/models/retry": "models",
+  "models/providers/chat-completions/body": "request bodies",
+  "models/providers/chat-completions/dialect": "models",
+  "models/commands/diagnose": "models",
+  "models/providers/packages/openai": "models",
+  "models/providers/provider": "models",
+  "models/providers/retry": "models",
   "agent/turn/format": "what a model is asked for",
   "gateway/diagnosis": "settings",
   "gateway/middleware/body": "request bodies",

@@ -10,10 +10,10 @@ import {
   type TurnEvent,
 } from "../../../kernel/plugin.ts";
 import type { Variables } from "../../../kernel/settings/env.ts";
-import agentPlugin from "../../../plugins/agent/plugin.ts";
 import store from "../../../plugins/store/plugin.ts";
 import { type ModelServer, startModelServer } from "../servers/model-server.ts";
 import { afterThisTest } from "../undo.ts";
+import { agentPlugins } from "./agent-plugins.ts";
 import { type BootedKernel, bootKernel } from "./kernel.ts";
 
 export interface TestTool extends Partial<Omit<ToolInfo, "name">> {
@@ -83,7 +83,7 @@ export function bootAgent({
   clock,
 }: AgentOptions = {}): Promise<BootedKernel> {
   return bootKernel(
-    [store as AnyPlugin, ...(tools ? [toolsPlugin(tools)] : []), agentPlugin as AnyPlugin],
+    [store as AnyPlugin, ...(tools ? [toolsPlugin(tools)] : []), ...agentPlugins],
     {
       ...(model ? { MODEL_BASE_URL: model.url, MODEL_NAME: "scripted" } : { MODEL_PROVIDER: "builtin" }),
       ...variables,

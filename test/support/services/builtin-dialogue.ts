@@ -1,7 +1,7 @@
 /** A conversation with the built-in model: what it says and calls, with scripted tool results. */
 import type { ToolCall } from "../../../kernel/plugin.ts";
-import { createBuiltinModel } from "../../../plugins/agent/models/builtin/model.ts";
-import type { ModelMessage, ModelTool } from "../../../plugins/agent/models/model.ts";
+import type { ModelMessage, ModelTool } from "../../../kernel/vocabulary/language-model.ts";
+import { createBuiltinModel } from "../../../plugins/models/builtin/model.ts";
 
 export const NOW = new Date(2026, 10, 15, 9, 30);
 

@@ -1,12 +1,13 @@
 /** Tools as installers and callers declare them: some with branches, some with a single identifier. */
 
-import { openFolderFiles } from "../../../plugins/agent/context/files/folder.ts";
-import { createMissions } from "../../../plugins/agent/context/missions.ts";
-import { createSkills } from "../../../plugins/agent/context/skills.ts";
-import { createMemory } from "../../../plugins/agent/memory/memory.ts";
-import type { ModelTool } from "../../../plugins/agent/models/model.ts";
+import type { ModelTool } from "../../../kernel/vocabulary/language-model.ts";
+import { createMissions } from "../../../plugins/guidance/missions.ts";
+import { skillTool } from "../../../plugins/guidance/skills.ts";
+import { openFolderFiles } from "../../../plugins/home/folder.ts";
+import { createSkills } from "../../../plugins/home/skills.ts";
+import { createMemory } from "../../../plugins/memory/memory.ts";
 import { openStore } from "../../../plugins/store/sqlite/store.ts";
-import { quiet } from "./memory.ts";
+import { quiet, toolsOf } from "./memory.ts";
 
 const place = {
   city: { type: "string", description: "Name of the city, for example Berlin" },
@@ -137,9 +138,9 @@ export const own: readonly ModelTool[] = await (async () => {
   const store = openStore(":memory:");
   const memory = await createMemory({ store, vectors: false, log: quiet });
   return [
-    ...memory.tools,
+    ...toolsOf(memory),
     ...(await createMissions(store)).tools,
-    ...createSkills(openFolderFiles("/nowhere")).tools,
+    skillTool(createSkills(openFolderFiles("/nowhere"))),
   ];
 })();
 

@@ -4,13 +4,13 @@ import WebSocket from "ws";
 import type { AnyPlugin } from "../../../kernel/plugin.ts";
 import type { Variables } from "../../../kernel/settings/env.ts";
 import accountsPlugin from "../../../plugins/accounts/plugin.ts";
-import agentPlugin from "../../../plugins/agent/plugin.ts";
 import gatewayPlugin from "../../../plugins/gateway/plugin.ts";
 import store from "../../../plugins/store/plugin.ts";
 import telemetry from "../../../plugins/telemetry/plugin.ts";
 import type { ModelServer } from "../servers/model-server.ts";
 import type { Later } from "../undo.ts";
 import { type TestTool, toolsPlugin } from "./agent.ts";
+import { agentPlugins } from "./agent-plugins.ts";
 import { type BootedKernel, bootKernel } from "./kernel.ts";
 import { checksOf } from "./openapi.ts";
 
@@ -71,7 +71,7 @@ export async function openGateway(options: GatewayOptions = {}, later?: Later): 
     store as AnyPlugin,
     ...(tools ? [toolsPlugin(tools)] : []),
     telemetry as AnyPlugin,
-    agentPlugin as AnyPlugin,
+    ...agentPlugins,
     accountsPlugin as AnyPlugin,
     gatewayPlugin as AnyPlugin,
     ...plugins,

@@ -2,7 +2,9 @@
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import type { Log } from "../../../kernel/plugin.ts";
-import { createMemory, type OpenMemory } from "../../../plugins/agent/memory/memory.ts";
+import { IDENTITY_FILES } from "../../../plugins/home/files.ts";
+import { createMemory, type OpenMemory } from "../../../plugins/memory/memory.ts";
+import { memoryTools } from "../../../plugins/memory/tools/tools.ts";
 import { openStore } from "../../../plugins/store/sqlite/store.ts";
 import { temporaryFolder } from "../home.ts";
 
@@ -25,3 +27,7 @@ export async function openMemory(
   onTestFinished(close);
   return { memory, folder, close };
 }
+
+/** The model's tools for a memory, as the plugin adds them. */
+export const toolsOf = (memory: OpenMemory) =>
+  memoryTools(memory, new Set(IDENTITY_FILES.map(({ name }) => name)));

@@ -21,6 +21,7 @@ interface Composition {
 const compositions = new Map<string, Composition>();
 export const SHIPPED: ReadonlySet<string> = new Set([
   ...["store", "accounts", "agent", "gateway", "mcp", "responses", "tools", "webhook"],
+  ...["home", "models", "memory", "memory-tools", "guidance", "provenance", "jobs"],
   "test-tools",
 ]);
 

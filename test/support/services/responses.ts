@@ -4,13 +4,13 @@ import type { AnyPlugin, Sql } from "../../../kernel/plugin.ts";
 import type { Variables } from "../../../kernel/settings/env.ts";
 import accountsPlugin from "../../../plugins/accounts/plugin.ts";
 import { createAccounts } from "../../../plugins/accounts/records/accounts.ts";
-import agent from "../../../plugins/agent/plugin.ts";
 import gateway from "../../../plugins/gateway/plugin.ts";
 import responses from "../../../plugins/responses/plugin.ts";
 import type { ResponseObject } from "../../../plugins/responses/wire/format.ts";
 import store from "../../../plugins/store/plugin.ts";
 import type { ModelServer } from "../servers/model-server.ts";
 import { type TestTool, toolsPlugin } from "./agent.ts";
+import { agentPlugins } from "./agent-plugins.ts";
 import { type BootedKernel, bootKernel } from "./kernel.ts";
 import { type Checks, checksOf } from "./openapi.ts";
 
@@ -51,7 +51,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   const plugins = [
     store,
     ...(tools ? [toolsPlugin(tools)] : []),
-    unwired ? withoutExternalTools(agent as AnyPlugin) : agent,
+    ...(unwired ? agentPlugins.map(withoutToolCalls) : agentPlugins),
     accountsPlugin,
     gateway,
     responses,
@@ -113,8 +113,8 @@ const picked = ({ status, headers }: Response) => ({ status, headers });
 export const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
 
 /** The same plugin, whose composition did not wire one of its services. */
-function withoutExternalTools(plugin: AnyPlugin): AnyPlugin {
-  return { ...plugin, provides: (plugin.provides ?? []).filter((service) => service !== "externalTools") };
+function withoutToolCalls(plugin: AnyPlugin): AnyPlugin {
+  return { ...plugin, provides: (plugin.provides ?? []).filter((service) => service !== "toolCalls") };
 }
 
 /** The text of every message of a response. */

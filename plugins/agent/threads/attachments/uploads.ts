@@ -1,9 +1,10 @@
 /** Files that people upload to send them with a message. Those that no message names go after a day. */
+
 import { randomUUIDv7 } from "node:crypto";
 import { cleanFileName, isTextual, sniffImage } from "../../../../kernel/kit.ts";
+import type { Model } from "../../../../kernel/plugin.ts";
 import {
   type Attachment,
-  type Attachments,
   Fault,
   type Log,
   type Queries,
@@ -11,7 +12,7 @@ import {
   type Store,
   type Upload,
 } from "../../../../kernel/plugin.ts";
-import type { Model } from "../../models/model.ts";
+import type { Attachments } from "../../services.ts";
 import { noteFor } from "./fitting.ts";
 import { takeFile } from "./kinds.ts";
 import { createPdfReader } from "./pdf.ts";

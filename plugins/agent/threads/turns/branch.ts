@@ -3,7 +3,7 @@
  * it: every turn has one past, whatever else happens on its thread.
  */
 import { Fault, type Gate, type Queries, type Transaction, type Turn } from "../../../../kernel/plugin.ts";
-import { NOTHING_REQUIRED } from "../../turn/required-tools.ts";
+import { NOTHING_REQUIRED } from "../required-tools.ts";
 import type { ThreadRow } from "../thread-row.ts";
 
 /** Turns between these two numbers, both excluded, are another branch's. */

@@ -1,11 +1,12 @@
 /** Stored turns as channels read them: one, a page of all, or a page of one path. */
+
+import { NO_USAGE, pageOf, pageSize, readNumber } from "../../../../kernel/kit.ts";
 import {
   Fault,
   type Gate,
   type Outside,
   type Sql,
   type SqlValue,
-  type Threads,
   type TurnInput,
   type TurnItem,
   type TurnPage,
@@ -13,8 +14,7 @@ import {
   type TurnStatus,
   type Usage,
 } from "../../../../kernel/plugin.ts";
-import { NO_USAGE } from "../../spending/cost.ts";
-import { pageOf, pageSize, readNumber } from "../pages.ts";
+import type { Threads } from "../../services.ts";
 import { itemsOf, type Piece } from "./pieces.ts";
 import { PARENT } from "./turn-rows.ts";
 import { readShownPath, readVersions, type ShownPath } from "./versions.ts";

@@ -1,9 +1,15 @@
 /** The items of a turn as a model reads them: secrets hidden, and what strangers wrote marked as theirs. */
-import type { Mask, Outside, ToolCall, ToolOutcome, TurnItem } from "../../../../kernel/plugin.ts";
-import { renderContext } from "../../context/user-context.ts";
-import type { RenderedMessage } from "../../models/model.ts";
-import { redact } from "../../safety/redact.ts";
-import { escapeTags, wrapOutput } from "../../safety/wrap.ts";
+
+import { escapeTags, redact, wrapOutput } from "../../../../kernel/kit.ts";
+import type {
+  Mask,
+  Outside,
+  RenderedMessage,
+  ToolCall,
+  ToolOutcome,
+  TurnItem,
+} from "../../../../kernel/plugin.ts";
+import { renderContext } from "./user-context.ts";
 
 /** What came with the user's message and stays with it. */
 export interface Preface {

@@ -1,10 +1,15 @@
 /** One answer of the model: told and stored as it comes, without secrets. */
 import { randomUUIDv7 } from "node:crypto";
-import type { Mask, ToolCall, TurnEvent } from "../../../../kernel/plugin.ts";
-import type { FinishReason, ModelPart } from "../../models/model.ts";
-import { createRedactStream } from "../../safety/redact.ts";
-import type { TokenCount } from "../../spending/cost.ts";
-import type { TurnWriter } from "../writing/writer.ts";
+import { createRedactStream } from "../../../../kernel/kit.ts";
+import type {
+  FinishReason,
+  Mask,
+  ModelPart,
+  TokenCount,
+  ToolCall,
+  TurnEvent,
+} from "../../../../kernel/plugin.ts";
+import type { TurnWriter } from "../../threads/writing/writer.ts";
 
 export interface Answering {
   readonly writer: TurnWriter;

@@ -1,4 +1,6 @@
 /** Which tools an answer may call, as the request has it: the caller's choice, and how many calls of ours are left. */
+
+import type { ModelTool } from "../../../../kernel/plugin.ts";
 import {
   Fault,
   type ToolCall,
@@ -6,7 +8,6 @@ import {
   type ToolOutcome,
   type Turn,
 } from "../../../../kernel/plugin.ts";
-import type { ModelTool } from "../../models/model.ts";
 import type { Toolbox } from "../toolbox.ts";
 
 /** What a model is offered for one answer. */

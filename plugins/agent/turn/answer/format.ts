@@ -2,8 +2,9 @@
  * What the text of an answer has to be. A model that can be asked for it is, others are told in words; in any case the
  * text is checked, and the caller's schema only in a sandbox.
  */
+
+import type { Model, ModelMessage } from "../../../../kernel/plugin.ts";
 import { Fault, type Format, type Tools } from "../../../../kernel/plugin.ts";
-import type { Model, ModelMessage } from "../../models/model.ts";
 
 export interface Judged {
   /** As the caller gets it. */

@@ -1,7 +1,8 @@
 /** What a request brings besides text, and the models that can be shown it. */
+
+import { readsAsText } from "../../../../kernel/kit.ts";
+import type { InputKind, Model, ModelAttachment, ModelMessage } from "../../../../kernel/plugin.ts";
 import { type Attachment, Fault, type Turn } from "../../../../kernel/plugin.ts";
-import type { InputKind, Model, ModelAttachment, ModelMessage } from "../../models/model.ts";
-import { isText } from "../../models/request.ts";
 
 const MANY: Readonly<Record<InputKind, string>> = { image: "images", file: "files", audio: "audio" };
 
@@ -36,12 +37,12 @@ function broughtBy({ input, history = [] }: Pick<Turn, "input" | "history">): re
     input.type === "message" ? [input] : input.type === "tool_outputs" ? [input, ...input.outputs] : [];
   return [...own, ...history]
     .flatMap((item) => ("attachments" in item ? (item.attachments ?? []) : []))
-    .filter((attachment) => !isText(attachment));
+    .filter((attachment) => !readsAsText(attachment));
 }
 
 /** Earlier messages may carry what another model took: this one is told that it was there. */
 export function withoutUntaken(messages: readonly ModelMessage[], { takes }: Model): readonly ModelMessage[] {
-  const isTaken = (attachment: ModelAttachment) => isText(attachment) || takes.has(attachment.kind);
+  const isTaken = (attachment: ModelAttachment) => readsAsText(attachment) || takes.has(attachment.kind);
   return messages.map((message) => {
     if (message.role === "assistant" || (message.attachments ?? []).every(isTaken)) return message;
     const { attachments = [] } = message;

@@ -5,8 +5,7 @@
  */
 
 import { ownWords, TOOL_SEARCH } from "../../../../kernel/kit.ts";
-import type { TurnItem } from "../../../../kernel/plugin.ts";
-import type { RenderedMessage } from "../../models/model.ts";
+import type { RenderedMessage, TurnItem } from "../../../../kernel/plugin.ts";
 import { readSearch, searchTools } from "./search-tool.ts";
 import { type Query, stemsOf, type ToolIndex } from "./tool-index.ts";
 

@@ -1,9 +1,8 @@
 /** `tool_search`: by which a model finds those of many tools that it was not offered. */
 
 import { TOOL_SEARCH } from "../../../../kernel/kit.ts";
-import type { JsonSchema, ToolInfo } from "../../../../kernel/plugin.ts";
+import type { JsonSchema, OwnTool, ToolInfo } from "../../../../kernel/plugin.ts";
 import { showTool } from "../../safety/foreign.ts";
-import type { OwnTool } from "../own-tool.ts";
 import { stemsOf, type ToolIndex } from "./tool-index.ts";
 
 const USUAL_HITS = 5;

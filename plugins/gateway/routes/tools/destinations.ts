@@ -1,7 +1,7 @@
 /** Where calls may go although somebody else named it. A user has their own; an operator also keeps those for everybody. */
 
 import { named, TrustedDestination, Type } from "../../../../kernel/kit.ts";
-import { type Destinations, Fault } from "../../../../kernel/plugin.ts";
+import { Fault, type Services } from "../../../../kernel/plugin.ts";
 import { type Route, route } from "../../route.ts";
 
 const { value } = TrustedDestination.properties;
@@ -13,7 +13,12 @@ const tool = Type.Optional(
   }),
 );
 
-export function destinationRoutes(destinations: Destinations): readonly Route[] {
+export function destinationRoutes(provided: Services["destinations"] | undefined): readonly Route[] {
+  const destinations = (): Services["destinations"] => {
+    if (provided) return provided;
+    throw new Fault("unavailable", "service_off", "Destinations are not available: PROVENANCE is off.");
+  };
+
   return [
     route({
       method: "get",
@@ -22,7 +27,7 @@ export function destinationRoutes(destinations: Destinations): readonly Route[] 
       summary:
         "List the destinations you trust, and those that the operator trusts for everybody (without `user`)",
       answer: Type.Object({ destinations: Type.Array(TrustedDestination) }),
-      handle: async ({ user }) => ({ destinations: await destinations.list(user.id) }),
+      handle: async ({ user }) => ({ destinations: await destinations().list(user.id) }),
     }),
     route({
       method: "post",
@@ -49,7 +54,7 @@ export function destinationRoutes(destinations: Destinations): readonly Route[] 
             "operator_only",
             "Only an operator can remove a destination that is trusted for everybody.",
           );
-        if (await destinations.remove({ ...one, ...(!forAll && { user: user.id }) })) return;
+        if (await destinations().remove({ ...one, ...(!forAll && { user: user.id }) })) return;
         throw new Fault("missing", "destination_not_found", "This destination is not trusted.", {
           param: "value",
         });

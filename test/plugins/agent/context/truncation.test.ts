@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Turn, TurnItem } from "../../../../kernel/plugin.ts";
-import { estimateTokens } from "../../../../plugins/agent/context/tokens.ts";
+import type { RenderedMessage } from "../../../../kernel/vocabulary/language-model.ts";
+import { estimateTokens } from "../../../../kernel/vocabulary/tokens.ts";
 import { leaveOut } from "../../../../plugins/agent/context/truncation.ts";
-import type { RenderedMessage } from "../../../../plugins/agent/models/model.ts";
 import type { ModelServer } from "../../../support/servers/model-server.ts";
 import { bootAgent, message, scriptedModel } from "../../../support/services/agent.ts";
 

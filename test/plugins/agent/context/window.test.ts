@@ -150,11 +150,11 @@ test("a daily cap in dollars stops the user's next turn, and nobody else's", asy
 test("§8 the chat-send limit is 30 in 60 s for each user, over a restart too", async () => {
   const before = await bootAgent();
   const verdicts = [];
-  for (let count = 0; count < 31; count++) verdicts.push(await before.service("chatLimit").take("ann"));
+  for (let count = 0; count < 31; count++) verdicts.push(await before.service("agent").chatLimit.take("ann"));
   expect(verdicts.map(({ ok }) => ok)).toEqual([...Array(30).fill(true), false]);
   expect(verdicts[0]).toMatchObject({ limit: 30, remaining: 29 });
   await before.stop();
   const kernel = await bootAgent({ home: before.home, variables: { CHAT_RATE_LIMIT: "30" } });
-  expect((await kernel.service("chatLimit").take("ann")).ok).toBe(false);
-  expect((await kernel.service("chatLimit").take("bob")).ok).toBe(true);
+  expect((await kernel.service("agent").chatLimit.take("ann")).ok).toBe(false);
+  expect((await kernel.service("agent").chatLimit.take("bob")).ok).toBe(true);
 });

@@ -1,15 +1,15 @@
 /** Turns that go on from an older one of their thread, on both engines. */
 import { randomUUIDv7 } from "node:crypto";
 import { expect, test } from "vitest";
+import { NO_USAGE } from "../../../../kernel/kit.ts";
 import { createMask } from "../../../../kernel/mask/mask.ts";
 import type { Gate, Turn } from "../../../../kernel/plugin.ts";
 import { createContext } from "../../../../plugins/agent/context/window.ts";
-import { NO_USAGE } from "../../../../plugins/agent/spending/cost.ts";
+import type { Ending } from "../../../../plugins/agent/threads/ending.ts";
 import { createHistory } from "../../../../plugins/agent/threads/history.ts";
 import { createLedger, type LedgerTurn } from "../../../../plugins/agent/threads/ledger.ts";
 import { MIGRATIONS } from "../../../../plugins/agent/threads/tables.ts";
 import { createThreads } from "../../../../plugins/agent/threads/threads.ts";
-import type { Ending } from "../../../../plugins/agent/turn/ending.ts";
 import { describeEngines, type StorePlace } from "../../../support/processes/engines.ts";
 import { bootAgent, message, scriptedModel } from "../../../support/services/agent.ts";
 
@@ -31,6 +31,7 @@ async function nodeOn(place: StorePlace) {
       messages.map((each) => (each.role === "tool" ? `result of ${each.call.id}` : each.text)),
     );
   return {
+    store,
     sql,
     context,
     open,
@@ -94,6 +95,7 @@ describeEngines("branches", (_engine, fresh) => {
   test("a page of a path has its turns only, each with the one before it and with its versions", async () => {
     const node = await nodeOn(await fresh());
     const threads = createThreads(node.sql, {
+      store: node.store,
       onRemove: () => {},
       choose: async ({ provider = "", name }) => ({ provider, name }),
     });

@@ -1,24 +1,28 @@
 /** What one node keeps of a person another node shows, on either engine. */
 import { randomUUIDv7 } from "node:crypto";
 import { expect, test } from "vitest";
+import { NO_USAGE } from "../../../../kernel/kit.ts";
 import { createMask } from "../../../../kernel/mask/mask.ts";
-import { createMissions } from "../../../../plugins/agent/context/missions.ts";
-import { createIdentities } from "../../../../plugins/agent/jobs/identities.ts";
-import { createJobTable } from "../../../../plugins/agent/jobs/table.ts";
-import { createUserRemoval } from "../../../../plugins/agent/jobs/user-removal.ts";
-import { createMemory } from "../../../../plugins/agent/memory/memory.ts";
+import { createExtensions } from "../../../../plugins/agent/extensions.ts";
+import { TABLES } from "../../../../plugins/agent/owned-tables.ts";
 import { createApprovals } from "../../../../plugins/agent/safety/approvals.ts";
-import { NO_USAGE } from "../../../../plugins/agent/spending/cost.ts";
 import { createHistory } from "../../../../plugins/agent/threads/history.ts";
 import { createLedger } from "../../../../plugins/agent/threads/ledger.ts";
 import { MIGRATIONS } from "../../../../plugins/agent/threads/tables.ts";
 import { createThreads } from "../../../../plugins/agent/threads/threads.ts";
+import { createUsers } from "../../../../plugins/agent/users.ts";
+import { createMissions, MIGRATIONS as MISSIONS } from "../../../../plugins/guidance/missions.ts";
+import { createIdentities } from "../../../../plugins/jobs/identities.ts";
+import { TABLES as JOB_TABLES } from "../../../../plugins/jobs/owned-tables.ts";
+import { createJobTable } from "../../../../plugins/jobs/queue/table.ts";
+import { createMemory } from "../../../../plugins/memory/memory.ts";
 import { describeEngines, type StorePlace } from "../../../support/processes/engines.ts";
 import { message } from "../../../support/services/agent.ts";
 import { quiet } from "../../../support/services/memory.ts";
 
 const MODEL = { provider: "test", name: "test" };
 const IDENTITY = "webhook/ann";
+const MISSION_TABLES = [{ owner: "missions", migrations: MISSIONS, personal: ["missions"] }];
 
 async function nodeOn(place: StorePlace) {
   const store = await place.open();
@@ -29,11 +33,21 @@ async function nodeOn(place: StorePlace) {
   const [ledger, threads] = [
     createLedger(sql, store.node),
     createThreads(sql, {
+      store,
       onRemove: () => {},
       choose: async ({ provider = "", name }) => ({ provider, name }),
     }),
   ];
-  const jobs = { list: table.list, cancel: async () => undefined, refuse: async () => {} };
+  const extensions = createExtensions();
+  const kernel = { tables: async () => [...TABLES, ...JOB_TABLES, ...MISSION_TABLES] };
+  const users = createUsers({ sql, threads, extensions, store, kernel, cancelThread: async () => {} });
+  const identities = createIdentities({
+    ...{ sql, threads, giveUser: users.giveUser },
+    jobs: { refuse: async () => {} },
+  });
+  extensions.add({ giveUser: missions.give });
+  extensions.add({ giveUser: memory.giveUser, removeUser: memory.removeUser });
+  extensions.add({ giveUser: identities.giveJobs, stopUser: identities.forget });
   return {
     sql,
     memory,
@@ -42,13 +56,8 @@ async function nodeOn(place: StorePlace) {
     threads,
     approvals: createApprovals(sql),
     history: createHistory(sql, { mask: createMask(), trusted: new Set() }),
-    identities: createIdentities({ sql, jobs, giveMemory: memory.giveAll }),
-    removeUser: createUserRemoval({
-      ...{ sql, threads, jobs, memory },
-      pauseRoutines: async () => {},
-      removeElsewhere: async () => {},
-      cancelThread: async () => {},
-    }),
+    identities,
+    removeUser: users.removeUser,
     async say(text: string, thread?: string, user = "ann") {
       const turn = { id: randomUUIDv7(), user, channel: "test", input: message(text) };
       const { writer } = await ledger.open({ ...turn, ...(thread !== undefined && { thread }) }, MODEL, {

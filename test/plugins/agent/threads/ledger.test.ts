@@ -1,11 +1,11 @@
 /** Turns as rows, on both engines, with two nodes on one store. */
 import { randomUUIDv7 } from "node:crypto";
 import { expect, test } from "vitest";
+import { NO_USAGE } from "../../../../kernel/kit.ts";
 import type { Alongside, Sql, Store, Turn } from "../../../../kernel/plugin.ts";
-import { NO_USAGE } from "../../../../plugins/agent/spending/cost.ts";
 import { createLedger, type Ledger } from "../../../../plugins/agent/threads/ledger.ts";
 import { MIGRATIONS } from "../../../../plugins/agent/threads/tables.ts";
-import type { TurnWriter } from "../../../../plugins/agent/turn/writing/writer.ts";
+import type { TurnWriter } from "../../../../plugins/agent/threads/writing/writer.ts";
 import { describeEngines, openPostgres, type StorePlace } from "../../../support/processes/engines.ts";
 import { describePostgres, freshDatabase } from "../../../support/processes/postgres/database.ts";
 import { afterThisTest } from "../../../support/undo.ts";

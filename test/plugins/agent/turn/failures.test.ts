@@ -8,12 +8,12 @@ import {
   type TurnEvent,
   type TurnRecord,
 } from "../../../../kernel/plugin.ts";
-import agentPlugin from "../../../../plugins/agent/plugin.ts";
 import store from "../../../../plugins/store/plugin.ts";
 import { temporaryFolder } from "../../../support/home.ts";
 import { testOnSqlite } from "../../../support/run/engine.ts";
 import { startModelServer } from "../../../support/servers/model-server.ts";
 import { bootAgent, eventsOf, message, scriptedModel, textIn } from "../../../support/services/agent.ts";
+import { agentPlugins } from "../../../support/services/agent-plugins.ts";
 import { bootKernel } from "../../../support/services/kernel.ts";
 
 const ASK = { user: "ann", channel: "test", input: message("Hi") } as const;
@@ -392,7 +392,7 @@ test("a tool host that cannot list its tools costs the turn its tools, not its a
       },
     }),
   });
-  const kernel = await bootKernel([store, broken, agentPlugin] as readonly AnyPlugin[], {
+  const kernel = await bootKernel([store, broken, ...agentPlugins] as readonly AnyPlugin[], {
     MODEL_BASE_URL: model.url,
   });
   const events = await eventsOf(await kernel.service("agent").run(ASK));

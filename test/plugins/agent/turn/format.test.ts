@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import tools from "../../../../host/plugin.ts";
 import type { AnyPlugin, Format, Turn } from "../../../../kernel/plugin.ts";
-import agentPlugin from "../../../../plugins/agent/plugin.ts";
 import store from "../../../../plugins/store/plugin.ts";
 import { eventsOf, message, scriptedModel, textIn } from "../../../support/services/agent.ts";
+import { agentPlugins } from "../../../support/services/agent-plugins.ts";
 import { bootKernel } from "../../../support/services/kernel.ts";
 
 const FORMAT: Format = {
@@ -17,7 +17,7 @@ const TURN: Turn = { user: "ann", channel: "test", input: message("How old?") };
 async function boot(variables: Readonly<Record<string, string>> = { MODEL_NAME: "scripted" }) {
   const model = await scriptedModel();
   const kernel = await bootKernel(
-    [store, tools, agentPlugin] as readonly AnyPlugin[],
+    [store, tools, ...agentPlugins] as readonly AnyPlugin[],
     { MODEL_BASE_URL: model.url, ...variables, MEMORY_VECTORS: "false", TOOLS_SHIPPED: "false" },
     { only: ["agent", "threads", "toolHost"] },
   );

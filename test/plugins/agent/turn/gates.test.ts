@@ -35,10 +35,10 @@ describe("a caller's tool", () => {
         ],
       },
     });
-    expect(await kernel.service("externalTools").pending("ann", turn.thread)).toMatchObject({
+    expect(await kernel.service("toolCalls").pending("ann", turn.thread)).toMatchObject({
       call: { id: "c1" },
     });
-    expect(await kernel.service("externalTools").pending("eve", turn.thread)).toBeUndefined();
+    expect(await kernel.service("toolCalls").pending("eve", turn.thread)).toBeUndefined();
   });
 
   test("§3.2 a matching output resumes; after a restart, and with the catalog it was declared in", async () => {
@@ -160,7 +160,7 @@ describe("a caller's tool", () => {
 
   test("§2.5 names of registered actions and of the agent's own prefixes are reserved", async () => {
     const kernel = await bootAgent({ tools: { weather: { run: () => ({ status: "ok", output: "" }) } } });
-    const { isReserved } = kernel.service("externalTools");
+    const { isReserved } = kernel.service("toolCalls");
     expect(await Promise.all(["weather", "memory_x", "skill_x", "mission_x"].map(isReserved))).toEqual([
       true,
       true,

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Attachment, Turn } from "../../../../kernel/plugin.ts";
-import type { Model, ModelMessage } from "../../../../plugins/agent/models/model.ts";
+import type { Model, ModelMessage } from "../../../../kernel/vocabulary/language-model.ts";
 import { withoutUntaken } from "../../../../plugins/agent/turn/answer/inputs.ts";
 import { bootAgent, scriptedModel } from "../../../support/services/agent.ts";
 

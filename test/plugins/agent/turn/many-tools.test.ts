@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { TokenScope, Turn } from "../../../../kernel/plugin.ts";
-import { estimateTools } from "../../../../plugins/agent/context/tokens.ts";
+import { estimateTools } from "../../../../kernel/vocabulary/tokens.ts";
 import type { ChatRequest } from "../../../support/servers/model-server.ts";
 import { bootAgent, message, scriptedModel, type TestTool } from "../../../support/services/agent.ts";
 import { ASKED, type Calls, manyTools } from "../../../support/services/many-tools.ts";
@@ -258,7 +258,7 @@ test("a caller's functions are always offered, and do not count; one named tool_
   await say("Open a GitHub issue", { tools });
   expect(offered(model.requests[0])).toEqual(expect.arrayContaining(tools.map(({ name }) => name)));
   expect(offered(model.requests[0])).toContain("github_create_issue");
-  expect(await kernel.service("externalTools").isReserved("tool_search")).toBe(true);
+  expect(await kernel.service("toolCalls").isReserved("tool_search")).toBe(true);
   const own = { name: "tool_search", description: "The caller's" };
   await say("Hello", { tools: [own] });
   await say("Hello", { tools: [own], callersToolsWin: true });

@@ -1,17 +1,17 @@
 import { expect, test } from "vitest";
 import tools from "../../../../host/plugin.ts";
 import type { AnyPlugin, ToolOutcome, TurnRecord } from "../../../../kernel/plugin.ts";
-import agent from "../../../../plugins/agent/plugin.ts";
 import store from "../../../../plugins/store/plugin.ts";
 import type { ModelServer } from "../../../support/servers/model-server.ts";
 import { message, scriptedModel } from "../../../support/services/agent.ts";
+import { agentPlugins } from "../../../support/services/agent-plugins.ts";
 import { type BootedKernel, bootKernel } from "../../../support/services/kernel.ts";
 import { builtComponent, capabilitiesOf } from "../../../support/tools/shipped.ts";
 import { allowing, install, installProber, switchOff } from "../../../support/tools/tool-host.ts";
 
 function bootWithHost(model: ModelServer): Promise<BootedKernel> {
   return bootKernel(
-    [store, tools, agent] as readonly AnyPlugin[],
+    [store, tools, ...agentPlugins] as readonly AnyPlugin[],
     { MODEL_BASE_URL: model.url, MEMORY_VECTORS: "false" },
     { only: ["agent", "threads", "toolHost"] },
   );
@@ -35,7 +35,7 @@ test("a sandboxed component is called through the real host, and its answer reac
   expect(record.items).toContainEqual(expect.objectContaining({ type: "tool_result", call: "p" }));
   expect(model.requests[0]?.tools?.map((tool) => tool.function.name)).toContain("prober");
   expect(model.requests[1]?.messages.at(-1)?.content).toContain('<tool-output origin="prober">');
-  expect(await kernel.service("externalTools").isReserved("prober")).toBe(true);
+  expect(await kernel.service("toolCalls").isReserved("prober")).toBe(true);
 });
 
 test("§4.4 params of an installed tool are judged by its host: the model reads which field is wrong and its range", async () => {
@@ -96,5 +96,5 @@ test("a tool that is switched off is not offered; a call of it is refused in wor
     { status: "error", code: "switched_off", message: expect.stringContaining("postern tool enable prober") },
   ]);
   expect(model.requests[0]?.tools?.map((tool) => tool.function.name)).not.toContain("prober");
-  expect(await kernel.service("externalTools").isReserved("prober")).toBe(true);
+  expect(await kernel.service("toolCalls").isReserved("prober")).toBe(true);
 });

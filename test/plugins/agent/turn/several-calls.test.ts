@@ -38,7 +38,7 @@ describe("calls of the caller's functions in one answer", () => {
         gate: { type: "external_tool", call: { id: "c1" }, others: [{ id: "c2" }, { id: "c3" }] },
       },
     });
-    expect(await kernel.service("externalTools").pending("ann", first.thread)).toMatchObject({
+    expect(await kernel.service("toolCalls").pending("ann", first.thread)).toMatchObject({
       call: { id: "c1" },
       others: [{ id: "c2" }, { id: "c3" }],
     });

@@ -2,14 +2,14 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { AgingRows, OwnedTables, Sql, Store } from "../../../../kernel/vocabulary/store.ts";
-import agent from "../../../../plugins/agent/plugin.ts";
-import { TABLES } from "../../../../plugins/agent/threads/owned-tables.ts";
+import { TABLES } from "../../../../plugins/agent/owned-tables.ts";
 import { countOld } from "../../../../plugins/store/engine/pruning.ts";
 import store from "../../../../plugins/store/plugin.ts";
 import { openStore } from "../../../../plugins/store/sqlite/store.ts";
 import { temporaryFolder } from "../../../support/home.ts";
 import { describeEngines } from "../../../support/processes/engines.ts";
 import { postern } from "../../../support/processes/postern.ts";
+import { agentPlugins } from "../../../support/services/agent-plugins.ts";
 import { bootKernel } from "../../../support/services/kernel.ts";
 
 const OLD = "2026-01-01T08:00:00.000Z";
@@ -110,12 +110,16 @@ test("postern store prune says what would go, refuses without --yes, deletes and
 });
 
 test("THREADS_RETENTION_DAYS has the service delete them", async () => {
-  const kernel = await bootKernel([store, agent]);
+  const kernel = await bootKernel([store, ...agentPlugins]);
   const sql = await kernel.service("store").tables("agent", AGENT.migrations);
   for (const id of ["old", "older"]) await addThread(sql, id);
   await addThread(sql, "pinned", { pinned: 1 });
   await kernel.stop();
-  const again = await bootKernel([store, agent], { THREADS_RETENTION_DAYS: "30" }, { home: kernel.home });
+  const again = await bootKernel(
+    [store, ...agentPlugins],
+    { THREADS_RETENTION_DAYS: "30" },
+    { home: kernel.home },
+  );
   const now = await again.service("store").tables("agent", AGENT.migrations);
   await expect.poll(() => left(now)).toEqual(["pinned"]);
   await expect

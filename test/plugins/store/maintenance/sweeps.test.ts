@@ -1,8 +1,8 @@
 /** Completed jobs and runs of routines go when they are old: in batches, so that nobody waits for all of them. */
 import { expect, test } from "vitest";
 import type { Sql, Store } from "../../../../kernel/vocabulary/store.ts";
-import { MIGRATIONS as ROUTINES } from "../../../../plugins/agent/routines/tables.ts";
-import { TABLES } from "../../../../plugins/agent/threads/owned-tables.ts";
+import { TABLES } from "../../../../plugins/agent/owned-tables.ts";
+import { MIGRATIONS as ROUTINES } from "../../../../plugins/jobs/routines/tables.ts";
 import { describeEngines, type StorePlace } from "../../../support/processes/engines.ts";
 import { bootAgent } from "../../../support/services/agent.ts";
 

@@ -1,0 +1,92 @@
+/** `postern usage`: what was asked and what it cost, also while the service runs. */
+import { type Command, InvalidArgumentError } from "commander";
+import { Figures as FiguresShape, say, sayJson, table, toWire, UsageBy } from "../../../kernel/kit.ts";
+import type { CommandContext, Figure, Figures } from "../../../kernel/plugin.ts";
+
+const DAY_MILLIS = 86_400_000;
+const MOST_DAYS = 400;
+interface Options {
+  readonly days: number;
+  readonly by: UsageBy;
+  readonly user?: string;
+  readonly json?: boolean;
+}
+
+export function register(command: Command, context: CommandContext): void {
+  command
+    .option("--days <count>", "of the last so many days", parseDays, 30)
+    .option("--by <what>", UsageBy.enum.join(", "), parseBy, "model")
+    .option("--user <user_id>", "only this user's")
+    .option("--json", "print JSON")
+    .addHelpText(
+      "after",
+      "\nExamples:\n  $ postern usage\n  $ postern usage --days 7 --by user\n  $ postern usage --by tool\n  $ postern usage --json --days 90",
+    )
+    .action(async ({ days, by, user, json = false }: Options) => {
+      const asked = { spans: daysBefore(Date.now(), days), by, ...(user && { user }) };
+      const print = (what: "turns" | "calls", figures: Figures) =>
+        json
+          ? sayJson({ days, by, [what]: toWire(FiguresShape, figures) })
+          : say(inWords(figures, what, { by, days }));
+      // Calls of tools are counted where they are made.
+      if (by === "tool")
+        await context.with(["toolAdmin"], async ({ toolAdmin }) =>
+          print("calls", await toolAdmin.usage(asked)),
+        );
+      else await context.with(["threads"], async ({ threads }) => print("turns", await threads.usage(asked)));
+    });
+}
+
+/** Whole days, UTC, the last of them today. */
+function daysBefore(now: number, days: number) {
+  const today = Math.floor(now / DAY_MILLIS) * DAY_MILLIS;
+  const at = (day: number) => new Date(today + day * DAY_MILLIS).toISOString();
+  return Array.from({ length: days }, (_, index) => ({
+    since: at(index - days + 1),
+    until: at(index - days + 2),
+  }));
+}
+
+function inWords(
+  { total, groups }: Figures,
+  what: "turns" | "calls",
+  { by, days }: Pick<Options, "by" | "days">,
+): string {
+  if (total.count === 0) return `No ${what} in the last ${days} days.\n`;
+  // A tool has no tokens.
+  const columns = COLUMNS.filter(({ isSpent = false }) => what === "turns" || !isSpent);
+  const row = (name: string, figure: Figure) => [name, ...columns.map(({ show }) => show(figure))];
+  const heads = [by, what, ...columns.slice(1).map(({ head }) => head)].map((head) => head.toUpperCase());
+  return table(heads, [...groups.map((group) => row(group.name, group)), row("all", total)]);
+}
+
+interface Column {
+  readonly head: string;
+  readonly isSpent?: boolean;
+  show(figure: Figure): string;
+}
+
+const COLUMNS: readonly Column[] = [
+  { head: "count", show: ({ count }) => String(count) },
+  { head: "failed", show: ({ failed }) => String(failed) },
+  { head: "tokens in", isSpent: true, show: ({ inputTokens }) => String(inputTokens) },
+  { head: "tokens out", isSpent: true, show: ({ outputTokens }) => String(outputTokens) },
+  { head: "cost", isSpent: true, show: ({ usd }) => `$${usd.toFixed(usd === 0 || usd >= 1 ? 2 : 4)}` },
+  { head: "half took", show: ({ p50 }) => took(p50) },
+  { head: "95% took", show: ({ p95 }) => took(p95) },
+];
+
+const took = (millis: number | undefined) => (millis === undefined ? "" : `${(millis / 1000).toFixed(1)} s`);
+
+function parseDays(text: string): number {
+  const days = Number(text);
+  if (!Number.isInteger(days) || days < 1 || days > MOST_DAYS)
+    throw new InvalidArgumentError(`Use a whole number from 1 to ${MOST_DAYS}.`);
+  return days;
+}
+
+function parseBy(text: string): UsageBy {
+  const by = UsageBy.enum.find((known) => known === text);
+  if (by === undefined) throw new InvalidArgumentError(`Use one of ${UsageBy.enum.join(", ")}.`);
+  return by;
+}

@@ -1,0 +1,66 @@
+/** What other nodes left behind when they died is closed or run again, within seconds, by the first node that notices. */
+
+import { oneAtATime } from "../../kernel/kit.ts";
+import { type Log, reason, type Store, type TurnRecord } from "../../kernel/plugin.ts";
+import type { RunningAgent } from "./agent.ts";
+import type { Extensions } from "./extensions.ts";
+import type { Ledger } from "./threads/ledger.ts";
+
+// Also where nobody was told of a death: a node may have died before this one started.
+const LOOK_MILLIS = 5000;
+
+export interface DeathParts {
+  readonly ledger: Pick<Ledger, "takeOver">;
+  readonly agent: Pick<RunningAgent, "isOurs" | "closed" | "abandon">;
+  readonly extensions: Pick<Extensions, "all">;
+  readTurn(user: string, turn: string): Promise<TurnRecord | undefined>;
+  readonly log: Log;
+}
+
+/** Closes turns that nobody is at any more, and answers how many there were. */
+export async function closeOrphans({
+  ledger,
+  agent,
+  readTurn,
+}: Pick<DeathParts, "ledger" | "agent" | "readTurn">): Promise<number> {
+  const taken = await ledger.takeOver(agent.isOurs);
+  for (const turn of taken) {
+    const record = await readTurn(turn.user, turn.id);
+    if (record !== undefined) await agent.closed(turn, record);
+  }
+  return taken.length;
+}
+
+/** Answers how to stop. */
+export function followDeaths({ node }: Pick<Store, "node">, parts: DeathParts): () => Promise<void> {
+  const { agent, extensions, log } = parts;
+  const takeOver = oneAtATime(async () => {
+    try {
+      const turns = await closeOrphans(parts);
+      if (turns > 0) log.warn({ turns }, "closed the turns of a node that is gone");
+      for (const extension of extensions.all()) await extension.takeOver?.();
+    } catch (error) {
+      log.warn(`what other nodes left could not be taken over, retrying: ${reason(error)}`);
+    }
+  });
+  let current = Promise.resolve();
+  // Who dies while it is at work may have been missed by it.
+  const begin = (): void => {
+    current = takeOver();
+  };
+  const unfollow = node.onDead((id) => {
+    if (id === node.id) {
+      log.error(
+        "this node could not reach the database for so long that others took over its turns and jobs",
+      );
+      agent.abandon();
+    }
+    begin();
+  });
+  const timer = setInterval(begin, LOOK_MILLIS).unref();
+  return async () => {
+    clearInterval(timer);
+    unfollow();
+    await current;
+  };
+}

@@ -1,0 +1,149 @@
+/** How a turn ends, and what that is in the store. */
+
+import { whyHeld } from "../../../kernel/kit.ts";
+import {
+  Fault,
+  type Gate,
+  type Log,
+  type ModelName,
+  reason,
+  type Transaction,
+  type Turn,
+  type Usage,
+} from "../../../kernel/plugin.ts";
+import type { Carried } from "./required-tools.ts";
+import type { PendingCall } from "./thread-row.ts";
+import type { OwnTurn } from "./turns/items.ts";
+
+export interface Ending {
+  readonly status: "completed" | "waiting" | "cancelled" | "failed";
+  readonly error?: { readonly code: string; readonly message: string };
+  readonly gate?: Gate;
+  readonly pending?: readonly PendingCall[];
+  readonly required?: Carried;
+  /** Why the answer is not whole. */
+  readonly incomplete?: "max_output_tokens" | "content_filter";
+}
+
+interface Next {
+  readonly node: string;
+}
+
+/** Closes the turn of a thread, and answers where the turn that waits for it is. */
+export function closeTurn(
+  tx: Transaction,
+  turn: OwnTurn & {
+    readonly thread: string;
+    readonly isBranched: boolean;
+    readonly model: ModelName;
+    readonly openedAt: string;
+  },
+  { status, error, gate, pending, required, incomplete }: Ending,
+  usage: Usage,
+  now: string,
+): Promise<Next | undefined> {
+  const { id, node, thread, model } = turn;
+  // The thread before its turns, as whoever deletes it does.
+  void tx.run(
+    `UPDATE threads SET updated_at = ?${gate ? ", gate = ?, pending = ?, required = ?" : ""}
+       WHERE id = ? AND EXISTS (SELECT 1 FROM turns WHERE turns.id = ? AND turns.node = ?)`,
+    now,
+    ...(gate
+      ? [
+          JSON.stringify(gate),
+          pending?.length ? JSON.stringify(pending) : null,
+          required ? JSON.stringify(required) : null,
+        ]
+      : []),
+    thread,
+    id,
+    node,
+  );
+  // A thread has one gate: what another branch waited for is no longer asked.
+  if (gate && turn.isBranched)
+    void tx.run(
+      `UPDATE turns SET status = 'completed' WHERE thread = ? AND status = 'waiting'
+         AND EXISTS (SELECT 1 FROM turns AS own WHERE own.id = ? AND own.node = ?)`,
+      thread,
+      id,
+      node,
+    );
+  void tx.run(
+    `UPDATE turns SET status = ?, error = ?, gate = ?, incomplete = ?, usage = ?, provider = ?, model = ?, completed_at = ?,
+       input_tokens = ?, output_tokens = ?, usd = ?, millis = ?
+       WHERE id = ? AND node = ?`,
+    status,
+    error ? JSON.stringify(error) : null,
+    gate ? JSON.stringify(gate) : null,
+    incomplete ?? null,
+    JSON.stringify(usage),
+    model.provider,
+    model.name,
+    now,
+    usage.inputTokens,
+    usage.outputTokens,
+    Number(usage.totalCost),
+    Math.max(0, Date.parse(now) - Date.parse(turn.openedAt)),
+    id,
+    node,
+  );
+  return tx.get<Next>(
+    `SELECT node FROM turns INDEXED BY turns_open WHERE thread = ? AND status IN ('queued', 'running')
+       ORDER BY seq LIMIT 1`,
+    thread,
+  );
+}
+
+/** What an error makes of a turn, unless it was told to stop. */
+export function endingOf(error: unknown, signal: AbortSignal, log: Log): Ending {
+  const cause = signal.aborted ? signal.reason : error;
+  if (cause instanceof Fault)
+    return { status: "failed", error: { code: cause.code, message: cause.message } };
+  if (signal.aborted) return { status: "cancelled" };
+  log.error({ error }, "a turn failed because of a bug");
+  return {
+    status: "failed",
+    error: { code: "internal", message: "Something went wrong in the service; the log has the details." },
+  };
+}
+
+/** Of a turn that leaves nothing behind nothing is there to be answered later, unless the caller brings it along. */
+export function withoutQuestion({ ephemeral }: Turn, ending: Ending): Ending {
+  const { gate } = ending;
+  if (!ephemeral || gate === undefined || gate.type === "external_tool") return ending;
+  const [needs, first] = wanted(gate);
+  return {
+    status: "failed",
+    error: {
+      code: `${gate.type}_required`,
+      message: `The tool "${gate.call.name}" needs ${needs}, but nothing of this turn is kept that could be continued. ${first}, or send the request with store: true.`,
+    },
+  };
+}
+
+function wanted(gate: Exclude<Gate, { type: "external_tool" }>): readonly [string, string] {
+  switch (gate.type) {
+    case "approval": {
+      const why = whyHeld(gate);
+      return why === ""
+        ? ["approval", "Allow the tool first"]
+        : [`approval (${why})`, "Put these values into your own request"];
+    }
+    case "authentication":
+      return [`the credential "${gate.secret}"`, "Provide it first"];
+    case "question":
+      return ["an answer from a person", "Use another channel"];
+  }
+}
+
+export function unstoredEnding(error: unknown): Ending {
+  const code = error instanceof Fault ? error.code : "store_failed";
+  return { status: "failed", error: { code, message: `The turn could not be stored: ${reason(error)}` } };
+}
+
+export const STOPPED = new Fault("turn", "interrupted", "The service was stopped while the turn ran.");
+export const TAKEN_OVER = new Fault(
+  "turn",
+  "interrupted",
+  "The turn was interrupted: its node could not reach the database.",
+);

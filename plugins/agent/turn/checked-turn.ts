@@ -1,0 +1,56 @@
+/** A turn as the checks of other plugins see it, while it runs or afterwards. */
+import type { CheckedTurn, Queries, ToolInfo, Turn } from "../../../kernel/plugin.ts";
+import type { Extensions } from "../extensions.ts";
+import { showTool } from "../safety/foreign.ts";
+import type { Threads } from "../services.ts";
+import { fileText, findSpoken, readPast } from "../threads/spoken.ts";
+import type { TurnWriter } from "../threads/writing/writer.ts";
+import type { ToolSources } from "./toolbox.ts";
+
+type Installed = ReadonlyMap<string, ToolInfo>;
+
+/** What a running turn is checked as. */
+export function checkedTurn(
+  { sql, extensions }: { readonly sql: Queries; readonly extensions: Extensions },
+  turn: Turn,
+  writer: Pick<TurnWriter, "id" | "thread" | "seq" | "isBranched" | "isFirst" | "items">,
+  persons: () => Promise<readonly string[]>,
+): (installed: Installed) => CheckedTurn {
+  const { user, input, instructions, context, outside, instructionsOnce, attached = [] } = turn;
+  const files = new Map(attached.map(({ id, data, text }) => [id, fileText(text ?? data)]));
+  return (installed) => ({
+    id: writer.id,
+    thread: writer.thread,
+    ...{ user, input, instructions, context, outside, instructionsOnce, files, installed, persons },
+    items: writer.items,
+    unattended: turn.unattended ?? false,
+    isOwn: extensions.isOwn,
+    isFollowed: (tool) => extensions.followed.has(tool),
+    show: showTool,
+    past: async (known) =>
+      writer.isFirst ? { branch: "", after: 0, turns: [] } : await readPast(sql, writer, known),
+  });
+}
+
+/** Reads a stored turn to be checked once more. */
+export function createCheckedReader(
+  sql: Queries,
+  extensions: Extensions,
+  host: ToolSources["host"],
+): Threads["checked"] {
+  return async (id) => {
+    const turn = await findSpoken(sql, id);
+    if (turn === undefined) return undefined;
+    const tools = (await host?.list()) ?? [];
+    return {
+      ...turn,
+      unattended: false,
+      installed: new Map(tools.map((tool) => [tool.name, tool])),
+      isOwn: extensions.isOwn,
+      isFollowed: (tool) => extensions.followed.has(tool),
+      show: showTool,
+      persons: async () => (await extensions.preface(turn.user, () => true)).persons,
+      past: (known) => readPast(sql, { ...turn, isBranched: true }, known),
+    };
+  };
+}

@@ -1,0 +1,31 @@
+/** Who the agent is and whom it serves: files of the operator, and documents of the user in memory. */
+import type { Services } from "../../kernel/plugin.ts";
+
+const MAX_LENGTH = 16_000;
+
+/** The section of the prompt; empty where nobody wrote any. */
+export async function identityPrompt(
+  files: Pick<Services["homeFiles"], "identity" | "read">,
+  memory: Pick<Services["memory"], "read"> | undefined,
+  user: string,
+): Promise<string> {
+  const sections = await Promise.all(
+    files.identity.map(async ({ name, about }) => {
+      const [shared = "", own] = await Promise.all([
+        files.read(name, MAX_LENGTH * 4),
+        memory?.read(user, name),
+      ]);
+      return [
+        { text: shared, whose: "from the operator" },
+        { text: own?.text ?? "", whose: "from this user's memory" },
+      ].flatMap(({ text, whose }) =>
+        text.trim() === "" ? [] : [`## ${name} (${about}, ${whose})\n${cap(text.trim())}`],
+      );
+    }),
+  );
+  return sections.flat().join("\n\n");
+}
+
+function cap(text: string): string {
+  return text.length <= MAX_LENGTH ? text : `${text.slice(0, MAX_LENGTH)}\n[… truncated …]`.toWellFormed();
+}

@@ -1,0 +1,79 @@
+/** The operator's files of a home, to be compared with those that nodes share, and written there. */
+import { randomUUID } from "node:crypto";
+import { mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { Fault } from "../../kernel/plugin.ts";
+import {
+  IDENTITY_FILES,
+  isOperatorFile,
+  MOST_BYTES,
+  type OperatorFiles,
+  PRICES_FILE,
+  skillPath,
+} from "./files.ts";
+import { openFolderFiles } from "./folder.ts";
+
+export interface Gathered {
+  readonly files: ReadonlyMap<string, string>;
+  /** Sentences: what is there and cannot be used. */
+  readonly problems: readonly string[];
+}
+
+export interface Difference {
+  readonly added: readonly string[];
+  readonly changed: readonly string[];
+  readonly removed: readonly string[];
+}
+
+export async function gather(home: string, folder: OperatorFiles = openFolderFiles(home)): Promise<Gathered> {
+  const files = new Map<string, string>();
+  const problems: string[] = [];
+  for (const path of [...IDENTITY_FILES.map(({ name }) => name), PRICES_FILE]) {
+    const text = await folder.read(path, MOST_BYTES);
+    if (text !== undefined) files.set(path, text);
+  }
+  for (const skill of await folder.skills()) {
+    if ("why" in skill) problems.push(`skills/${skill.folder}: ${skill.why}`);
+    else files.set(skillPath(skill.folder), skill.text);
+  }
+  for (const [path, text] of files) {
+    if (!isOperatorFile(path)) problems.push(`${path}: its name cannot be shared`);
+    // PostgreSQL keeps no such character, and no text has one.
+    if (text.includes("\0")) problems.push(`${path}: it is not a text`);
+    if (Buffer.byteLength(text) >= MOST_BYTES) problems.push(`${path}: it has more than 1 MiB`);
+  }
+  return { files, problems };
+}
+
+/** What makes of the one what the other is. */
+export function compare(from: ReadonlyMap<string, string>, to: ReadonlyMap<string, string>): Difference {
+  const paths = [...to.keys()];
+  return {
+    added: paths.filter((path) => !from.has(path)),
+    changed: paths.filter((path) => from.has(path) && from.get(path) !== to.get(path)),
+    removed: [...from.keys()].filter((path) => !to.has(path)),
+  };
+}
+
+/** Each whole or not at all. A database that says other paths than it was given is not followed out of the home. */
+export function writeToHome(
+  home: string,
+  written: ReadonlyMap<string, string>,
+  removed: readonly string[],
+): void {
+  for (const path of written.keys())
+    if (!isOperatorFile(path))
+      throw new Fault("invalid", "bad_files", `the database holds a file that is not for the agent: ${path}`);
+  for (const [path, text] of written) {
+    const file = join(home, path);
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+    const draft = `${file}.${randomUUID()}`;
+    try {
+      writeFileSync(draft, text, { mode: 0o600, flush: true });
+      renameSync(draft, file);
+    } finally {
+      rmSync(draft, { force: true });
+    }
+  }
+  for (const path of removed) rmSync(join(home, path), { force: true });
+}

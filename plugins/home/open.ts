@@ -1,0 +1,34 @@
+/** Where the operator's files are, by the store. */
+import type { Log, Store } from "../../kernel/plugin.ts";
+import { IDENTITY_FILES, MOST_BYTES, type OperatorFiles, PRICES_FILE } from "./files.ts";
+import { openFolderFiles } from "./folder.ts";
+import { compare, gather } from "./local-copy.ts";
+import { parsePrices } from "./prices.ts";
+import { FILE_TABLES, openRowFiles } from "./rows.ts";
+import type { HomeFiles } from "./services.ts";
+
+export async function openOperatorFiles(
+  store: Store,
+  home: string,
+  log: Log,
+): Promise<{ readonly files: OperatorFiles; close(): void }> {
+  const sql = await store.tables("home files", FILE_TABLES);
+  if (sql.engine === "sqlite") return { files: openFolderFiles(home), close() {} };
+  const files = openRowFiles(sql, store.changes);
+  const { changed, added } = compare(await files.all(), (await gather(home)).files);
+  const unused = [...changed, ...added];
+  if (unused.length > 0)
+    log.warn(
+      `${unused.join(", ")} in ${home} differ from what the nodes share in the database, which is what counts: send them with "postern home push", or get what is shared with "postern home pull"`,
+    );
+  return { files, close: files.close };
+}
+
+export function homeFilesOf(files: OperatorFiles): HomeFiles {
+  return {
+    identity: IDENTITY_FILES,
+    read: files.read,
+    prices: async () => parsePrices(await files.read(PRICES_FILE, MOST_BYTES)),
+    onChange: files.onChange,
+  };
+}

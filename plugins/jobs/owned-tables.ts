@@ -1,0 +1,9 @@
+/** The tables of jobs and routines, by owner, and which rows may go when they are old. */
+import type { OwnedTables } from "../../kernel/plugin.ts";
+import { OLD_JOBS } from "./queue/aging.ts";
+import { MIGRATIONS as ROUTINES } from "./routines/tables.ts";
+
+export const TABLES: readonly OwnedTables[] = [
+  { owner: "jobs", migrations: [], ages: [OLD_JOBS], personal: ["jobs", "conversations"] },
+  { owner: "routines", migrations: ROUTINES, personal: ["routines", "routine_runs"] },
+];

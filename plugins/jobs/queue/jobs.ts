@@ -1,0 +1,317 @@
+/** The durable queue: what was accepted is run once, fairly between users, whatever happens to the process. */
+
+import { randomUUIDv7 } from "node:crypto";
+import { INTERRUPTED, oneAtATime } from "../../../kernel/kit.ts";
+import {
+  type Failure,
+  Fault,
+  type Job,
+  type Log,
+  type NewJob,
+  type Services,
+  type Store,
+  type Transaction,
+  type TurnRecord,
+} from "../../../kernel/plugin.ts";
+import type { Jobs } from "../services.ts";
+import { CANCELLED, type Completion, completionOf, failure, isCutShort, refusal } from "./completion.ts";
+import { againOf, type JobRow, jobOf, turnOf } from "./row.ts";
+import type { Claimed, From, JobTable } from "./table.ts";
+
+export interface JobsParts {
+  readonly table: JobTable;
+  readonly agent: Pick<Services["agent"], "run" | "cancel">;
+  readonly store: Pick<Store, "repeat" | "signals">;
+  readonly threads: Pick<Services["threads"], "find" | "turn" | "hadSideEffects">;
+  readonly log: Log;
+  readonly concurrency: number;
+  readonly retentionDays: number;
+}
+
+export interface RunningJobs extends Jobs {
+  /** Completes it without running it. */
+  refuse(id: string, error: Failure): Promise<void>;
+  /** Cancels all that waits or runs for a user. */
+  cancelAll(user: string): Promise<void>;
+  /** Takes up what nodes that are gone left running, then starts the queue. Their turns have to be closed before. */
+  start(): Promise<void>;
+  /** The same, while it runs. */
+  takeOver(): Promise<void>;
+  /** Starts no more jobs. */
+  stop(): void;
+  /** Leaves those that were interrupted to other nodes, or to the next start. */
+  handBack(): Promise<void>;
+  /** Resolves when nothing of a stopped queue is under way. Their turns have to end first. */
+  idle(): Promise<void>;
+}
+
+const SWEEP_MILLIS = 3_600_000;
+const CANCELLED_AT_ONCE = 200;
+// How soon the queue hears of what another process has put into it or wants out of it.
+const LOOK_MILLIS = 1000;
+
+const WAITING = "jobs";
+const completedTopic = (id: string) => `job ${id}`;
+
+const NOT_RUN_AGAIN = {
+  code: INTERRUPTED,
+  message: "The job was interrupted after it had called a tool with side effects, so it was not run again.",
+};
+
+const NOT_REPEATABLE = new Fault(
+  "invalid",
+  "job_not_repeatable",
+  "The job came with a request of its own, which is not kept after it ran: send the request again.",
+  { param: "id" },
+);
+
+export function createJobs(parts: JobsParts): RunningJobs {
+  const { table, agent, threads, store, log, concurrency } = parts;
+  const listeners = new Set<(job: Job) => void>();
+  const waiters = new Map<string, Set<(job: Job) => void>>();
+  let running = 0;
+  let lastUser = "";
+  let isOpen = false;
+  const undos: (() => void)[] = [];
+  const underWay = new Set<Promise<void>>();
+  /** The turns of jobs that this node runs or is about to. One that it claimed without hearing of it is in none. */
+  const claims = new Set<string>();
+
+  /** For what runs by itself: a full disk must cost a try, not the process. */
+  function inBackground(act: () => Promise<unknown>, trouble = "job queue error, retrying"): void {
+    const work: Promise<void> = act()
+      .then(
+        () => {},
+        (error: unknown) => log.error({ error }, trouble),
+      )
+      .finally(() => underWay.delete(work));
+    underWay.add(work);
+  }
+
+  async function complete(id: string, completion: Completion, from: From = {}): Promise<boolean> {
+    const row = await table.complete(id, completion, from);
+    if (row === undefined) return false;
+    const job = jobOf(row);
+    const told = [...(waiters.get(id) ?? []), ...listeners];
+    waiters.delete(id);
+    inBackground(() => store.signals.send(completedTopic(id), ""), "other nodes could not be told of a job");
+    for (const tell of told) {
+      try {
+        tell(job);
+      } catch (error) {
+        log.error({ error }, "a listener to jobs failed");
+      }
+    }
+    return true;
+  }
+
+  /** One at a time: what comes meanwhile makes it look once more. */
+  const pump = oneAtATime(async () => {
+    while (isOpen && running < concurrency) {
+      const turn = randomUUIDv7();
+      claims.add(turn);
+      const row = await table.claim(lastUser, turn).catch((error: unknown) => {
+        claims.delete(turn);
+        throw error;
+      });
+      if (row === undefined) {
+        claims.delete(turn);
+        return;
+      }
+      // Stopped while it was being claimed.
+      if (!isOpen) return void (await table.putBack(row));
+      lastUser = row.user;
+      running++;
+      inBackground(() => runOne(row), "a job could not be run");
+    }
+  });
+
+  /** Here all hands are full; another node may have one free. */
+  const tellOthers = () => store.signals.send(WAITING, "");
+
+  async function runOne(row: Claimed): Promise<void> {
+    try {
+      await work(row);
+    } finally {
+      running--;
+      claims.delete(row.turn as string);
+    }
+    // After a failure the next look tries again: at once would be for ever.
+    inBackground(pump);
+  }
+
+  /** What cannot be written now is written by a later look. */
+  const owed = new Map<string, () => Promise<unknown>>();
+  async function owe(id: string, write: () => Promise<unknown>): Promise<void> {
+    owed.set(id, write);
+    await write();
+    owed.delete(id);
+  }
+
+  const finish = ({ id, turn }: JobRow, completion: Completion): Promise<void> =>
+    owe(id, () => complete(id, completion, turn === null ? {} : { turn }));
+
+  /** What became of a turn that did not end by itself is for the store to say. */
+  const reconsider = ({ id, turn }: Claimed): Promise<void> =>
+    owe(id, async () => {
+      const row = await table.find(id);
+      if (row?.status === "running" && row.turn === turn) await settle(row);
+    });
+
+  const look = oneAtATime(async () => {
+    for (const [id, write] of owed) {
+      await write();
+      owed.delete(id);
+    }
+    for (const { user, turn } of await table.askedToStop()) await agent.cancel(user, turn ?? "");
+    await pump();
+  });
+
+  async function work(row: Claimed): Promise<void> {
+    let record: TurnRecord;
+    try {
+      const { user, goesOn } = row;
+      const earlier = goesOn === undefined ? undefined : await threads.find(user, goesOn);
+      const run = await agent.run(turnOf(row, earlier?.id), (tx, { thread }) =>
+        assertClaimed(tx, row, thread),
+      );
+      record = await run.record;
+    } catch (error) {
+      if (!isOpen) return;
+      // A store that is away, or full, is no answer to what it has accepted.
+      const isAway = error instanceof Fault && error.kind === "unavailable";
+      await (isAway ? reconsider(row) : finish(row, refusal(error)));
+      if (isAway || !(error instanceof Fault)) throw error;
+      return;
+    }
+    if (!isCutShort(record)) return await finish(row, completionOf(record));
+    // By a stop: the next start, or another node, decides about it. Otherwise the database was away, or this node taken for dead.
+    if (isOpen) await reconsider(row);
+  }
+
+  /** Between the claim and the turn it may have been cancelled, or removed with its user: then no turn is opened. */
+  async function assertClaimed(tx: Transaction, row: Claimed, thread: string): Promise<void> {
+    if (!(await table.setThread(tx, row, thread))) throw new Fault("turn", CANCELLED.code, CANCELLED.message);
+  }
+
+  /** Runs again what was not begun in earnest; tells how the rest ended. */
+  async function settle(row: JobRow): Promise<void> {
+    const turn = row.turn === null ? undefined : await threads.turn(row.user, row.turn);
+    const from = row.turn === null ? {} : { turn: row.turn };
+    if (turn === undefined) await table.putBack(row);
+    // Its node has died since turns were looked at, or could not store its end yet: a later look decides.
+    else if (turn.status === "queued" || turn.status === "running") return;
+    else if (!isCutShort(turn)) await complete(row.id, completionOf(turn), from);
+    else if (await threads.hadSideEffects(turn.id)) await complete(row.id, failure(NOT_RUN_AGAIN), from);
+    else await table.putBack(row);
+  }
+
+  async function settleAll(rows: readonly JobRow[]): Promise<void> {
+    for (const row of rows) await settle(row);
+    if (rows.length > 0) inBackground(pump);
+  }
+
+  async function submit(job: NewJob, tx?: Transaction): Promise<Job> {
+    if (job.user === "") throw new Fault("invalid", "no_user", "A job belongs to a user.", { param: "user" });
+    const { row, isNew } = await table.insert(job, tx);
+    // Not in this call: the caller should hear "queued" before anything runs, and its transaction comes to its end.
+    if (isNew) setImmediate(() => inBackground(running < concurrency ? pump : tellOthers));
+    return jobOf(row);
+  }
+
+  async function cancel(id: string): Promise<Job | undefined> {
+    await complete(id, failure(CANCELLED), { status: "queued" });
+    const row = await table.find(id);
+    if (row?.status !== "running") return row && jobOf(row);
+    if (!(await agent.cancel(row.user, row.turn ?? ""))) await table.askToStop(id);
+    const after = await table.find(id);
+    return after && jobOf(after);
+  }
+
+  return {
+    async start() {
+      isOpen = true;
+      await settleAll(await table.orphaned());
+      const timer = setInterval(() => inBackground(look), LOOK_MILLIS).unref();
+      const stopping = new AbortController();
+      undos.push(
+        () => clearInterval(timer),
+        () => stopping.abort(),
+        store.repeat("sweep jobs", SWEEP_MILLIS, async () =>
+          inBackground(
+            () => table.sweep(parts.retentionDays, stopping.signal),
+            "old jobs could not be deleted, retrying later",
+          ),
+        ),
+        store.signals.listen(WAITING, (_, isOwn) => {
+          if (!isOwn) inBackground(pump);
+        }),
+      );
+      inBackground(pump);
+    },
+    async takeOver() {
+      const lost = (await table.own()).filter(({ turn }) => turn === null || !claims.has(turn));
+      await settleAll([...lost, ...(await table.orphaned())]);
+    },
+    handBack: async () => settleAll(await table.own()),
+    stop() {
+      isOpen = false;
+      for (const undo of undos) undo();
+    },
+    async idle() {
+      while (underWay.size > 0) await Promise.all(underWay);
+    },
+    submit,
+    async retry(id) {
+      const row = await table.findWhole(id);
+      if (row?.request === "") throw NOT_REPEATABLE;
+      return row && submit(againOf(row));
+    },
+    noteCallback: (id, callback) => table.noteCallback(id, callback),
+    async find(id) {
+      const row = await table.find(id);
+      return row && jobOf(row);
+    },
+    list: (query = {}) => table.list(query),
+    cancel,
+    async cancelAll(user) {
+      for (const status of ["queued", "running"] as const) {
+        let before: string | undefined;
+        do {
+          const page = await table.list({ user, status, limit: CANCELLED_AT_ONCE, before });
+          await Promise.all(page.items.map(({ id }) => cancel(id)));
+          before = page.next;
+        } while (before !== undefined);
+      }
+    },
+    remove: (id) => table.remove(id),
+    refuse: async (id, error) => void (await complete(id, failure(error))),
+    async wait(id, millis) {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      const tell = () => resolve();
+      // In line before the first look, so that nothing completes unseen in between.
+      const mine = waiters.get(id) ?? new Set();
+      waiters.set(id, mine.add(tell));
+      const listening = store.signals.listen(completedTopic(id), tell);
+      const timer = setTimeout(resolve, millis);
+      try {
+        await Promise.race([listening.ready, promise]);
+        const row = await table.find(id);
+        if (row === undefined || row.status === "completed") return row && jobOf(row);
+        await promise;
+        const after = await table.find(id);
+        return after && jobOf(after);
+      } finally {
+        clearTimeout(timer);
+        listening();
+        mine.delete(tell);
+        if (mine.size === 0 && waiters.get(id) === mine) waiters.delete(id);
+      }
+    },
+    counts: () => table.counts(),
+    onCompleted(listener) {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+  };
+}

@@ -1,0 +1,234 @@
+/** The documents themselves: one text for each user and path, earlier texts kept as versions. */
+
+import { distinctOrigins } from "../../kernel/kit.ts";
+import {
+  Fault,
+  type MemoryEntry,
+  type MemoryFile,
+  type MemoryVersion,
+  type MemoryWriter,
+  type Origin,
+  type Sql,
+  type Transaction,
+} from "../../kernel/plugin.ts";
+import { cleanPath } from "./path.ts";
+import type { Writing } from "./services.ts";
+import { indexWords, ownerToken } from "./word-index.ts";
+
+export type Document = MemoryFile;
+
+/** A document that a search found. */
+export interface Ranked {
+  readonly id: number;
+  readonly score: number;
+}
+
+/** A document, or where it is long its beginning. */
+export interface Excerpt {
+  readonly id: number;
+  readonly path: string;
+  readonly text: string;
+  readonly isWhole: boolean;
+  readonly updatedAt: string;
+  readonly origins?: readonly Origin[];
+}
+
+export interface Written {
+  readonly id: number;
+  readonly path: string;
+  readonly version: number;
+  readonly changed: boolean;
+}
+
+const MOST_BYTES = 256 * 1024;
+const MOST_VERSIONS = 100;
+/** Of a long document, this much is looked at for ranking. */
+const LONGEST_EXCERPT = 6000;
+/** One statement for any number of documents up to this: those not asked for are numbered -1. */
+const MOST_FETCHED = 64;
+const FETCHED = Array.from({ length: MOST_FETCHED }, () => "?").join();
+
+export type Documents = ReturnType<typeof createDocuments>;
+
+export function createDocuments(sql: Sql) {
+  const COLUMNS = 'path, text, version, updated_at AS "updatedAt", origins';
+
+  async function fetch(user: string, ids: readonly number[], text: string, isWhole: string) {
+    if (ids.length === 0) return new Map<number, Excerpt>();
+    const rows = await sql.all<Stored<Omit<Excerpt, "isWhole">> & { whole: number }>(
+      `SELECT id, path, ${text} AS text, ${isWhole} AS whole, updated_at AS "updatedAt", origins FROM memory_documents
+       WHERE "user" = ? AND id IN (${FETCHED})`,
+      user,
+      ...Array.from({ length: MOST_FETCHED }, (_, at) => ids[at] ?? -1),
+    );
+    return new Map(rows.map(({ whole, ...row }) => [row.id, { ...withOrigins(row), isWhole: whole === 1 }]));
+  }
+
+  return {
+    async read(user: string, path: string): Promise<Document | undefined> {
+      const row = await sql.get<Stored<Document>>(
+        `SELECT ${COLUMNS} FROM memory_documents WHERE "user" = ? AND path = ?`,
+        user,
+        cleanPath(path),
+      );
+      return row && withOrigins(row);
+    },
+
+    async readVersion(user: string, path: string, version: number): Promise<Document | undefined> {
+      const row = await sql.get<Stored<Document>>(
+        `SELECT path, kept.text, kept.version, written_at AS "updatedAt", kept.origins
+         FROM memory_documents JOIN memory_versions AS kept ON document = id
+         WHERE "user" = ? AND path = ? AND kept.version = ?`,
+        user,
+        cleanPath(path),
+        version,
+      );
+      return row && withOrigins(row);
+    },
+
+    async history(user: string, path: string): Promise<readonly MemoryVersion[]> {
+      const rows = await sql.all<Stored<Omit<Document, "path">> & { writer: string | null }>(
+        `SELECT kept.text, kept.version, written_at AS "updatedAt", kept.origins, writer
+         FROM memory_documents JOIN memory_versions AS kept ON document = id
+         WHERE "user" = ? AND path = ? ORDER BY kept.version DESC`,
+        user,
+        cleanPath(path),
+      );
+      return rows.map(({ text, writer, ...row }) => ({
+        ...withOrigins(row),
+        bytes: Buffer.byteLength(text),
+        ...(writer !== null && { writer: JSON.parse(writer) as MemoryWriter }),
+      }));
+    },
+
+    async write(
+      tx: Transaction,
+      user: string,
+      given: string,
+      text: string,
+      { expected, origins, writer }: Writing = {},
+    ): Promise<Written> {
+      const path = cleanPath(given);
+      const bytes = Buffer.byteLength(text);
+      if (bytes > MOST_BYTES) throw tooLarge(path, bytes);
+      const kept = text.replaceAll("\0", "").toWellFormed();
+      const now = new Date().toISOString();
+      const row = await tx.get<{ id: number; version: number; origins: string | null }>(
+        `INSERT INTO memory_documents ("user", owner, path, text, bytes, version, updated_at) VALUES (?, ?, ?, ?, ?, 1, ?)
+         ON CONFLICT ("user", path) DO UPDATE SET text = excluded.text, bytes = excluded.bytes,
+           version = memory_documents.version + 1, updated_at = excluded.updated_at
+         WHERE memory_documents.text <> excluded.text RETURNING id, version, origins`,
+        user,
+        ownerToken(user),
+        path,
+        kept,
+        bytes,
+        now,
+      );
+      if (row === undefined) {
+        const same = await tx.get<{ id: number; version: number }>(
+          'SELECT id, version FROM memory_documents WHERE "user" = ? AND path = ?',
+          user,
+          path,
+        );
+        const known = same as { id: number; version: number };
+        if (expected !== undefined && expected !== known.version) throw hasChanged(path, known.version);
+        return { path, ...known, changed: false };
+      }
+      const { id, version } = row;
+      if (expected !== undefined && expected !== version - 1) throw hasChanged(path, version - 1);
+      // What was once made from others' words stays so until the person writes it themselves.
+      const whose = origins && distinctOrigins([...parse(row.origins), ...origins]);
+      const stored = whose?.length ? JSON.stringify(whose) : null;
+      await Promise.all([
+        ...(stored === row.origins
+          ? []
+          : [tx.run("UPDATE memory_documents SET origins = ? WHERE id = ?", stored, id)]),
+        tx.run(
+          "INSERT INTO memory_versions (document, version, text, written_at, origins, writer) VALUES (?, ?, ?, ?, ?, ?)",
+          id,
+          version,
+          kept,
+          now,
+          stored,
+          writer ? JSON.stringify(writer) : null,
+        ),
+        tx.run(
+          "DELETE FROM memory_versions WHERE document = ? AND version <= ?",
+          id,
+          version - MOST_VERSIONS,
+        ),
+        indexWords(tx, sql.engine, id, { user, path, text: kept }),
+      ]);
+      return { path, version, id, changed: true };
+    },
+
+    /** Forgets a document with all its versions. False where there was none. */
+    async remove(user: string, path: string): Promise<boolean> {
+      const gone = await sql.run(
+        'DELETE FROM memory_documents WHERE "user" = ? AND path = ?',
+        user,
+        cleanPath(path),
+      );
+      return gone > 0;
+    },
+
+    /** Forgets up to so many documents of a user; answers how many. */
+    removeSome: (tx: Transaction, user: string, most: number): Promise<number> =>
+      tx.run(
+        'DELETE FROM memory_documents WHERE id IN (SELECT id FROM memory_documents WHERE "user" = ? LIMIT ?)',
+        user,
+        most,
+      ),
+
+    async tree(user: string): Promise<readonly MemoryEntry[]> {
+      const rows = await sql.all<Stored<MemoryEntry>>(
+        'SELECT path, updated_at AS "updatedAt", bytes, origins FROM memory_documents WHERE "user" = ? ORDER BY path',
+        user,
+      );
+      return rows.map(withOrigins);
+    },
+
+    /** Those of the numbered documents that are this user's. */
+    fetch: (user: string, ids: readonly number[]) => fetch(user, ids, "text", "1"),
+
+    /** The same, with no more of each than ranking looks at. */
+    fetchExcerpts: (user: string, ids: readonly number[]) =>
+      fetch(
+        user,
+        ids,
+        `substr(text, 1, ${LONGEST_EXCERPT})`,
+        `CASE WHEN bytes <= ${LONGEST_EXCERPT} THEN 1 ELSE 0 END`,
+      ),
+  };
+}
+
+/** As a row has it. */
+type Stored<Read> = Omit<Read, "origins"> & { readonly origins: string | null };
+
+function withOrigins<Row extends { readonly origins: string | null }>({ origins, ...row }: Row) {
+  return { ...row, ...(origins !== null && { origins: parse(origins) }) };
+}
+
+function parse(origins: string | null): readonly Origin[] {
+  return origins === null ? [] : (JSON.parse(origins) as readonly Origin[]);
+}
+
+function tooLarge(path: string, bytes: number): Fault {
+  const size = `${Math.ceil(bytes / 1024)} KiB`;
+  return new Fault(
+    "invalid",
+    "too_large",
+    `the text for ${path} is ${size}; a document may be up to ${MOST_BYTES / 1024} KiB. Split it`,
+    { param: "text" },
+  );
+}
+
+function hasChanged(path: string, version: number): Fault {
+  return new Fault(
+    "invalid",
+    "memory_changed",
+    `${path} has changed since you read it (version ${version}): read it again, then write.`,
+    { param: "version" },
+  );
+}

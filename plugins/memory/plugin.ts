@@ -1,0 +1,40 @@
+/** Memory: documents of each user, searched by words and by meaning. The model's tools for it are in `tools/`. */
+import { definePlugin } from "../../kernel/plugin.ts";
+
+export default definePlugin({
+  name: "memory",
+  needs: ["store"],
+  provides: ["memory"],
+  commands: [
+    {
+      name: "memory",
+      about: "list, search, show, write and remove what the agent remembers",
+      example: "postern memory search red bike",
+      // Another plugin may provide the memory.
+      everyPlugin: true,
+      load: async () => (await import("./commands.ts")).register,
+    },
+  ],
+  names: {
+    memory: ({ rows, user }) =>
+      rows('SELECT path AS name FROM memory_documents WHERE "user" = ? ORDER BY path LIMIT 500', user),
+  },
+  tables: async () => {
+    const [{ MIGRATIONS }, { indexAllDocuments }] = await Promise.all([
+      import("./tables.ts"),
+      import("./word-index.ts"),
+    ]);
+    return [
+      { owner: "memory", migrations: MIGRATIONS, derived: ["memory_words"], derive: indexAllDocuments },
+    ];
+  },
+  configure: (env) => ({
+    vectors: env.flag("MEMORY_VECTORS", true, "Also search memory by meaning, with an offline model"),
+  }),
+  async start({ config, use, log, onStop }) {
+    const { createMemory } = await import("./memory.ts");
+    const memory = await createMemory({ store: use.store, vectors: config.vectors, log });
+    onStop(memory.close);
+    return { memory };
+  },
+});

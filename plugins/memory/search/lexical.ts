@@ -1,0 +1,72 @@
+/**
+ * Search by words. FTS5 finds, but its bm25() walks every document that holds a word, so a search over a
+ * hundred thousand documents would cost a hundred times one over a thousand. Here each word brings at most
+ * so many documents, and only the best of those are read and ranked. PostgreSQL finds the same: see `word-index.ts`.
+ */
+
+import { foldedWords } from "../../../kernel/kit.ts";
+import type { Sql } from "../../../kernel/plugin.ts";
+import type { Documents, Excerpt, Ranked } from "../documents.ts";
+import { termsOf, wordMatches } from "../terms.ts";
+import { findByWords } from "../word-index.ts";
+
+const MOST_PER_TERM = 256;
+const MOST_READ = 40;
+const SATURATION = 1.2;
+const LENGTH_WEIGHT = 0.5;
+const USUAL_WORDS = 60;
+
+export interface FoundByWords {
+  readonly ranked: readonly Ranked[];
+  /** What was read for the ranking. */
+  readonly excerpts: ReadonlyMap<number, Excerpt>;
+}
+
+export async function searchWords(
+  sql: Sql,
+  documents: Documents,
+  user: string,
+  query: string,
+): Promise<FoundByWords> {
+  const terms = termsOf(query);
+  if (terms.length === 0) return { ranked: [], excerpts: new Map() };
+  const find = (words: readonly string[]) => findByWords(sql, user, words, MOST_PER_TERM);
+  const matches = await Promise.all(terms.map((term) => find([term])));
+  const weights = new Map<number, number>();
+  for (const found of matches) {
+    const weight = rarity(found.length);
+    for (const id of found) weights.set(id, (weights.get(id) ?? 0) + weight);
+  }
+  // Where every word is common, what holds all of them may be older than what each of them brought.
+  if (terms.length > 1 && matches.every((found) => found.length === MOST_PER_TERM)) {
+    for (const id of await find(terms)) weights.set(id, rarity(MOST_PER_TERM) * terms.length);
+  }
+  const best = [...weights].sort(([a, one], [b, other]) => other - one || b - a).slice(0, MOST_READ);
+  const excerpts = await documents.fetchExcerpts(
+    user,
+    best.map(([id]) => id),
+  );
+  const ranked = best.flatMap(([id, weight]) => {
+    const row = excerpts.get(id);
+    return row ? [{ id, score: weight * closeness(`${row.path} ${row.text}`, terms) }] : [];
+  });
+  return { ranked: ranked.sort((one, other) => other.score - one.score || other.id - one.id), excerpts };
+}
+
+/** A word in few documents says more. */
+function rarity(found: number): number {
+  return Math.log(1 + (MOST_PER_TERM + 1) / (found + 0.5));
+}
+
+/** BM25's view of one document: how often the words are there, for its length. */
+function closeness(text: string, terms: readonly string[]): number {
+  const words = foldedWords(text);
+  const length = 1 - LENGTH_WEIGHT + (LENGTH_WEIGHT * words.length) / USUAL_WORDS;
+  let sum = 0;
+  for (const term of terms) {
+    const count = words.reduce((total, word) => total + (wordMatches(word, term) ? 1 : 0), 0);
+    sum += (count * (SATURATION + 1)) / (count + SATURATION * length);
+  }
+  // Found by its stem though not by ours: it still counts.
+  return 0.1 + sum / terms.length;
+}

@@ -1,0 +1,47 @@
+/** Memory as other plugins use it. Whoever provides it in place of ours may leave out what is optional. */
+import type {
+  MemoryEntry,
+  MemoryFile,
+  MemoryHit,
+  MemoryVersion,
+  MemoryWriter,
+  Origin,
+  Transaction,
+} from "../../kernel/plugin.ts";
+
+export interface Writing {
+  /** Written only where that is still the version there is (0: none yet); otherwise the fault `memory_changed`. */
+  readonly expected?: number | undefined;
+  /** Whose words a model has put into it. Absent where the person writes, whose it then is. */
+  readonly origins?: readonly Origin[] | undefined;
+  readonly writer?: MemoryWriter | undefined;
+}
+
+export interface Memory {
+  search(user: string, q: string, limit?: number): Promise<readonly MemoryHit[]>;
+  tree(user: string): Promise<readonly MemoryEntry[]>;
+  read(user: string, path: string): Promise<MemoryFile | undefined>;
+  write(
+    user: string,
+    path: string,
+    text: string,
+    writing?: Writing,
+  ): Promise<{ readonly path: string; readonly version: number }>;
+  remove(user: string, path: string): Promise<boolean>;
+  /** The versions of a file that are kept, newest first; none where there is no such file. */
+  history(user: string, path: string): Promise<readonly MemoryVersion[]>;
+  /** One of them. */
+  readVersion(user: string, path: string, version: number): Promise<MemoryFile | undefined>;
+  /** A vector of length one for each text, by the built-in model: texts of like meaning have vectors that are near. */
+  embed(texts: readonly string[], signal?: AbortSignal): Promise<readonly Float32Array[]>;
+  /** Forgets everything of a user. */
+  removeUser?(user: string): Promise<void>;
+  /** Gives all documents of one user to another, below a folder of that name where the other has the path. */
+  giveUser?(tx: Transaction, from: string, to: string): Promise<void>;
+}
+
+declare module "../../kernel/plugin.ts" {
+  interface Services {
+    memory: Memory;
+  }
+}

@@ -1,0 +1,197 @@
+/** Memory as the model sees it. */
+import { distinctOrigins } from "../../../kernel/kit.ts";
+import {
+  Fault,
+  type MemoryFile,
+  type MemoryWriter,
+  type Origin,
+  type OwnOutcome,
+  type OwnTool,
+} from "../../../kernel/plugin.ts";
+import { cleanPath } from "../path.ts";
+import type { Memory, Writing } from "../services.ts";
+
+const PATH = { type: "string", minLength: 1, description: "Path of the document, for example notes/bike.md" };
+const USUAL_HITS = 5;
+const MOST_LISTED = 200;
+const MOST_ATTEMPTS = 5;
+
+/** `identity`: paths whose text goes into the prompt, which only the person may write. */
+export function memoryTools(memory: Memory, identity: ReadonlySet<string>): OwnTool[] {
+  return [
+    {
+      name: "memory_write",
+      description:
+        "Saves a document in the user's long-term memory, which every later conversation can search. Replaces the text at that path; earlier texts are kept as versions.",
+      schema: object(
+        {
+          path: PATH,
+          text: { type: "string" },
+          append: { type: "boolean", description: "Adds to the text instead of replacing it" },
+        },
+        ["path", "text"],
+      ),
+      run: (params, { user, originsOf, channel, thread, turn }) =>
+        outcome(async () => {
+          const { path, text, append } = params as { path: string; text: string; append?: boolean };
+          refuseIdentity(path, identity);
+          // A name can say something too.
+          const origins = (await originsOf?.(text, path)) ?? [];
+          const writer: MemoryWriter = {
+            kind: "model",
+            thread,
+            ...(channel !== undefined && { channel }),
+            ...(turn !== undefined && { turn }),
+          };
+          const written = await (append === true
+            ? addTo(memory, user, path, text, { origins, writer })
+            : memory.write(user, path, text, { origins, writer }));
+          return [written];
+        }),
+    },
+    {
+      name: "memory_read",
+      description: "Reads a document from the user's memory, or an earlier version of it.",
+      schema: object({ path: PATH, version: { type: "integer", minimum: 1 } }, ["path"]),
+      run: (params, { user }) =>
+        outcome(async () => {
+          const { path, version } = params as { path: string; version?: number };
+          const found = await (version === undefined
+            ? memory.read(user, path)
+            : memory.readVersion(user, path, version));
+          if (!found) throw noDocument(version === undefined ? path : `${path} in version ${version}`);
+          return [
+            {
+              path: found.path,
+              text: found.text,
+              version: found.version,
+              updated_at: found.updatedAt,
+              ...told(found),
+            },
+            found,
+          ];
+        }),
+    },
+    {
+      name: "memory_search",
+      description:
+        "Searches the user's memory by words and meaning: what they said, noted or asked to remember.",
+      schema: object(
+        { query: { type: "string", minLength: 1 }, limit: { type: "integer", minimum: 1, maximum: 50 } },
+        ["query"],
+      ),
+      run: (params, { user }) =>
+        outcome(async () => {
+          const { query, limit } = params as { query: string; limit?: number };
+          const hits = await memory.search(user, query, limit ?? USUAL_HITS);
+          const results = hits.map(({ path, snippet, score, updatedAt, origins }) => ({
+            path,
+            snippet,
+            score,
+            updated_at: updatedAt,
+            ...told({ origins }),
+          }));
+          return [{ results }, ...hits];
+        }),
+    },
+    {
+      name: "memory_remove",
+      description:
+        "Forgets a document of the user's memory with all its versions. Only when the user asks for it.",
+      schema: object({ path: PATH }, ["path"]),
+      run: (params, { user }) =>
+        outcome(async () => {
+          const { path } = params as { path: string };
+          refuseIdentity(path, identity);
+          if (!(await memory.remove(user, path))) throw noDocument(path);
+          return [{ path, removed: true }];
+        }),
+    },
+    {
+      name: "memory_tree",
+      description: "Lists the documents in the user's memory.",
+      schema: object(
+        { prefix: { type: "string", description: "Only paths with this prefix, for example notes/" } },
+        [],
+      ),
+      run: (params, { user }) =>
+        outcome(async () => {
+          const { prefix } = params as { prefix?: string };
+          const all = (await memory.tree(user)).filter(({ path }) => path.startsWith(prefix ?? ""));
+          const listed = all.slice(0, MOST_LISTED);
+          const documents = listed.map(({ path, updatedAt, bytes }) => ({
+            path,
+            updated_at: updatedAt,
+            bytes,
+          }));
+          const more = all.length - documents.length;
+          return [{ documents, ...(more > 0 && { more }) }, ...listed];
+        }),
+    },
+  ];
+}
+
+/** Where something else writes the document at the same moment, its text is read again. */
+async function addTo(memory: Memory, user: string, path: string, text: string, writing: Writing) {
+  for (let attempt = 1; ; attempt++) {
+    const before = await memory.read(user, path);
+    const whole = before === undefined || before.text === "" ? text : `${before.text.trimEnd()}\n${text}`;
+    try {
+      return await memory.write(user, path, whole, { ...writing, expected: before?.version ?? 0 });
+    } catch (error) {
+      const isOutdated = error instanceof Fault && error.code === "memory_changed";
+      if (!isOutdated || attempt === MOST_ATTEMPTS) throw error;
+    }
+  }
+}
+
+/** What a tool's output or a web page talks a model into must not outlive the turn as part of the prompt. */
+function refuseIdentity(path: string, identity: ReadonlySet<string>): void {
+  if (!identity.has(cleanPath(path))) return;
+  throw new Fault(
+    "forbidden",
+    "identity_file",
+    `${path} is part of your instructions, so only the user can edit it, on the Memory page. Use another document.`,
+  );
+}
+
+function noDocument(which: string): Fault {
+  return new Fault(
+    "missing",
+    "no_document",
+    `There is no document ${which}. memory_tree lists all documents.`,
+  );
+}
+
+function object(properties: object, required: readonly string[]) {
+  return { type: "object", properties, required, additionalProperties: false };
+}
+
+/** A document whose words are in an output. */
+type Shown = Pick<MemoryFile, "path" | "origins">;
+
+/** The document first: it is where the words stand. */
+function originsOfShown({ path, origins }: Shown): readonly Origin[] {
+  return origins === undefined ? [] : [{ kind: "memory", name: path }, ...origins];
+}
+
+/** What the model reads of it. */
+function told({ origins }: { readonly origins?: Shown["origins"] | undefined }): {
+  readonly written_from?: string;
+} {
+  if (origins === undefined) return {};
+  const names = origins.map(({ kind, name }) => `${kind} ${name}`).join(", ");
+  return { written_from: `${names}; not the user's own words` };
+}
+
+/** What the user or the model did wrong is an outcome it reads; anything else is the loop's to report. */
+async function outcome(work: () => Promise<readonly [unknown, ...Shown[]]>): Promise<OwnOutcome> {
+  try {
+    const [output, ...shown] = await work();
+    const origins = distinctOrigins(shown.flatMap(originsOfShown));
+    return { status: "ok", output: JSON.stringify(output), ...(origins.length > 0 && { origins }) };
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error;
+    return { status: "error", code: error.code, message: error.message };
+  }
+}

@@ -1,0 +1,66 @@
+/** Documents that become another user's. */
+import type { Sql, Transaction } from "../../kernel/plugin.ts";
+import { giveWords, indexWords, ownerToken } from "./word-index.ts";
+
+const GIVEN_AT_ONCE = 500;
+
+interface Gift {
+  readonly from: string;
+  readonly to: string;
+  /** Where a document goes whose path the other has already. */
+  readonly folder: string;
+}
+
+/** Gives documents to another user. Their vectors are made anew. */
+export async function giveDocuments(
+  tx: Transaction,
+  engine: Sql["engine"],
+  { from, to, folder }: Gift,
+): Promise<void> {
+  const paths = (user: string) =>
+    tx.all<{ id: number; path: string }>(
+      'SELECT id, path FROM memory_documents WHERE "user" = ? ORDER BY id',
+      user,
+    );
+  const [own, others] = await Promise.all([paths(from), paths(to)]);
+  const occupied = new Set(others.map(({ path }) => path));
+  const taken = new Set([...own, ...others].map(({ path }) => path));
+  for (const { id, path } of own.filter((row) => occupied.has(row.path)))
+    await move(tx, engine, { id, user: from, path: freePath(path, folder, taken) });
+  for (let at = 0; at < own.length; at += GIVEN_AT_ONCE) {
+    const ids = own.slice(at, at + GIVEN_AT_ONCE).map(({ id }) => id);
+    const places = ids.map(() => "?").join();
+    await Promise.all([
+      // The text is named so that SQLite writes the word index anew.
+      tx.run(
+        `UPDATE memory_documents SET "user" = ?, owner = ?, text = text, embedded = 0 WHERE id IN (${places})`,
+        to,
+        ownerToken(to),
+        ...ids,
+      ),
+      tx.run(`DELETE FROM memory_vectors WHERE document IN (${places})`, ...ids),
+      giveWords(tx, engine, ids, from, to),
+    ]);
+  }
+}
+
+async function move(
+  tx: Transaction,
+  engine: Sql["engine"],
+  { id, user, path }: { readonly id: number; readonly user: string; readonly path: string },
+): Promise<void> {
+  const row = await tx.get<{ text: string }>(
+    "UPDATE memory_documents SET path = ?, text = text WHERE id = ? RETURNING text",
+    path,
+    id,
+  );
+  await indexWords(tx, engine, id, { user, path, text: row?.text ?? "" });
+}
+
+/** A path below the folder that is not taken, and is from now on. */
+function freePath(path: string, folder: string, taken: Set<string>): string {
+  let free = `${folder}/${path}`;
+  for (let count = 2; taken.has(free); count++) free = `${folder}-${count}/${path}`;
+  taken.add(free);
+  return free;
+}

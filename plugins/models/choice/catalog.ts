@@ -1,0 +1,179 @@
+/** What may be chosen for a thread: what is configured, and what the servers of the configured providers offer. */
+import { LRUCache } from "lru-cache";
+import {
+  Fault,
+  type Model,
+  type ModelName,
+  type ModelOption,
+  type TokenScope,
+} from "../../../kernel/plugin.ts";
+import { listModels } from "../providers/offered.ts";
+import type { Bounds, Models } from "../services.ts";
+import type { Prices } from "../spending/prices.ts";
+import type { ConfiguredModels, ModelServer } from "./choose.ts";
+
+interface CatalogParts {
+  readonly models: ConfiguredModels;
+  readonly prices: Pick<Prices, "isUnknown">;
+  /** US dollars a day that each user may spend. */
+  capUsd(): Promise<number | undefined>;
+}
+
+// Servers get a new model now and then, and one that is away may be back soon.
+const LISTED_MILLIS = 5 * 60_000;
+const AWAY_MILLIS = 15_000;
+const MOST_SERVERS = 20;
+const SHOWN = 10;
+/** A stranger's words that people read and pick: nothing that could be taken for something else. */
+const NAME = /^[\x21-\x7e](?:[\x20-\x7e]{0,198}[\x21-\x7e])?$/;
+/** What OpenAI lists besides models to talk with. */
+const OTHER_WORK =
+  /^(?:text-embedding|text-moderation|omni-moderation|whisper|tts|dall-e|gpt-image|chatgpt-image|sora|babbage|davinci)|realtime|transcribe|-tts/;
+
+export function createModelCatalog({
+  models,
+  prices,
+  capUsd,
+}: CatalogParts): Pick<Models, "list" | "choose" | "chain"> {
+  const listed = new LRUCache<string, Promise<readonly string[]>>({ max: MOST_SERVERS });
+
+  /** Empty where the server does not say. */
+  function namesOf({ provider, endpoint }: ModelServer): Promise<readonly string[]> {
+    const key = JSON.stringify(endpoint);
+    const known = listed.get(key);
+    if (known !== undefined) return known;
+    const reading = listModels(endpoint).then((names) => {
+      const fit = names.filter(
+        (name) => NAME.test(name) && !(provider === "openai" && OTHER_WORK.test(name)),
+      );
+      listed.set(key, reading, { ttl: fit.length > 0 ? LISTED_MILLIS : AWAY_MILLIS });
+      return fit.toSorted();
+    });
+    listed.set(key, reading);
+    return reading;
+  }
+
+  /** All there is here, also what a user may not use. */
+  async function readAll() {
+    const [chain, servers] = await Promise.all([models.current(), models.servers()]);
+    const offered = await Promise.all(
+      servers.map(async (server) => ({ provider: server.provider, names: await namesOf(server) })),
+    );
+    const options = new Map<string, ModelOption>();
+    const add = (option: ModelOption) => {
+      const key = wholeName(option);
+      if (!options.has(key)) options.set(key, option);
+    };
+    for (const [at, { name }] of chain.entries())
+      add({ ...name, role: at === 0 ? "configured" : "fallback" });
+    for (const { provider, names } of offered) for (const name of names) add({ provider, name });
+    add(models.builtin.name);
+    return {
+      options: [...options.values()],
+      unlisted: offered.filter(({ names }) => names.length === 0).map(({ provider }) => provider as string),
+    };
+  }
+
+  /** An operator who configures it knows; anybody else would spend what no cap counts. */
+  const isUncounted = ({ provider, name, role }: ModelOption, { scopes, capUsd }: Bounds): boolean =>
+    role === undefined &&
+    (capUsd !== undefined || scopes.some(({ perDayUsd }) => perDayUsd !== undefined)) &&
+    prices.isUnknown({ provider, name });
+
+  const boundsOf = async (scope: TokenScope | undefined): Promise<Bounds> => ({
+    scopes: scope === undefined ? [] : [scope],
+    capUsd: await capUsd(),
+  });
+
+  async function find(chosen: ModelName): Promise<Model> {
+    const [chain, servers] = await Promise.all([models.current(), models.servers()]);
+    const known = [...chain, models.builtin].find(({ name }) => wholeName(name) === wholeName(chosen));
+    const made = known ?? servers.find(({ provider }) => provider === chosen.provider)?.make(chosen.name);
+    if (made !== undefined) return made;
+    throw new Fault(
+      "turn",
+      "model_gone",
+      `The model ${chosen.name} of this thread is gone: ${chosen.provider} is no longer set up here. Choose another model for this thread.`,
+    );
+  }
+
+  return {
+    async list(scope) {
+      const [{ options, unlisted }, bounds] = await Promise.all([readAll(), boundsOf(scope)]);
+      const items = options.filter(
+        (option) => bounds.scopes.every((each) => allowsModel(each, option)) && !isUncounted(option, bounds),
+      );
+      return { items, unlisted };
+    },
+
+    async choose(wanted, scope) {
+      const [{ options, unlisted }, bounds] = await Promise.all([readAll(), boundsOf(scope)]);
+      const { provider = unlisted[0], name } = wanted;
+      const found = options.find(
+        (option) => option.name === name && option.provider === (wanted.provider ?? option.provider),
+      );
+      // A server that lists nothing may still have it; the turn says so where it does not.
+      const unseen =
+        provider !== undefined && unlisted.includes(provider) && NAME.test(name)
+          ? { provider, name }
+          : undefined;
+      const option = found ?? unseen;
+      if (option === undefined) {
+        const some = options.slice(0, SHOWN).map((each) => each.name);
+        const more = options.length > SHOWN ? ` and ${options.length - SHOWN} more` : "";
+        throw new Fault(
+          "invalid",
+          "unknown_model",
+          `There is no model of that name here. There are: ${some.join(", ")}${more}.`,
+          { param: "model" },
+        );
+      }
+      allowedModels([{ name: option }], bounds.scopes);
+      if (isUncounted(option, bounds)) throw uncounted("invalid", option);
+      return { provider: option.provider, name: option.name };
+    },
+
+    async chain(chosen, bounds) {
+      const configured = await models.current();
+      if (chosen === undefined) return allowedModels(configured, bounds.scopes);
+      const model = await find(chosen);
+      allowedModels([model], bounds.scopes);
+      const isConfigured = configured.includes(model);
+      if (!isConfigured && isUncounted(chosen, bounds)) throw uncounted("turn", chosen);
+      const others = configured.slice(1).filter((other) => other !== model);
+      return allowedModels([model, ...others], bounds.scopes);
+    },
+  };
+}
+
+const wholeName = ({ provider, name }: ModelName): string => `${provider}/${name}`;
+
+function uncounted(kind: "invalid" | "turn", { name }: ModelName): Fault {
+  return new Fault(
+    kind,
+    "model_without_price",
+    `The price of ${name} is not known, and there is a daily cap that could not count it. Choose another model, or ask the operator to add its price to prices.json.`,
+    kind === "invalid" ? { param: "model" } : {},
+  );
+}
+
+/** Those of the chain that every scope allows, best first. Throws where there is none. */
+function allowedModels<Candidate extends { readonly name: ModelName }>(
+  chain: readonly Candidate[],
+  scopes: readonly TokenScope[],
+): readonly Candidate[] {
+  const allowed = chain.filter(({ name }) => scopes.every((scope) => allowsModel(scope, name)));
+  if (allowed.length > 0 || chain.length === 0) return allowed;
+  const named = scopes.flatMap(({ models }) => (models === undefined ? [] : [models.join(", ")]));
+  const here = chain.map(({ name }) => name.name).join(", ");
+  throw new Fault(
+    "forbidden",
+    "model_not_allowed",
+    `This token may only use ${named.join(" and ")}, but the model here is ${here}. Use another token, or ask the operator for one.`,
+    { param: "model" },
+  );
+}
+
+function allowsModel({ models }: TokenScope, { provider, name }: ModelName): boolean {
+  return models === undefined || models.includes(name) || models.includes(`${provider}/${name}`);
+}

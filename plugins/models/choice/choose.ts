@@ -1,0 +1,256 @@
+/** Which model answers: as configured, or with `auto` the first that is there. */
+import { LRUCache } from "lru-cache";
+import type { Env, Live, Log, Model, ModelName } from "../../../kernel/plugin.ts";
+import type { Endpoint, ProviderName } from "../providers/endpoint.ts";
+import { readInputs } from "../providers/inputs.ts";
+import { createProviderModel } from "../providers/provider.ts";
+import type { Prices } from "../spending/prices.ts";
+
+const PROVIDERS = ["auto", "builtin", "openai", "anthropic", "ollama", "openai-compatible"] as const;
+
+interface ModelSettings {
+  readonly provider: (typeof PROVIDERS)[number];
+  readonly name: string | undefined;
+  readonly baseUrl: string | undefined;
+  readonly key: string | undefined;
+}
+
+export interface ModelChoice extends ModelSettings {
+  readonly anthropicKey: string | undefined;
+  readonly openaiKey: string | undefined;
+  readonly window: number | undefined;
+  readonly inputs: Model["takes"] | undefined;
+  readonly fallback: ModelSettings | undefined;
+}
+
+export interface ConfiguredModels {
+  /** The models to try, best first. */
+  current(): Promise<readonly Model[]>;
+  /** Where other models can be had, one of each provider, the configured one first. */
+  servers(): Promise<readonly ModelServer[]>;
+  readonly builtin: Model;
+  name(): ModelName;
+}
+
+export interface ModelServer {
+  readonly provider: ProviderName;
+  readonly endpoint: Pick<Endpoint, "baseUrl" | "key">;
+  make(name: string): Model;
+}
+
+const USUAL_NAMES: Readonly<Record<string, string>> = {
+  openai: "gpt-5-mini",
+  anthropic: "claude-sonnet-4-5",
+  "openai-compatible": "default",
+};
+const OLLAMA = "http://127.0.0.1:11434";
+const USUAL_URLS: Readonly<Record<string, string>> = {
+  openai: "https://api.openai.com/v1",
+  anthropic: "https://api.anthropic.com/v1",
+  ollama: `${OLLAMA}/v1`,
+};
+const USUAL_WINDOW = 32_000;
+// A server on loopback answers in a few milliseconds, or is not there.
+const PROBE_MILLIS = 200;
+/** Models that were chosen for threads, kept with what speaks to them. */
+const MOST_MADE = 50;
+
+export function readModelChoice(env: Env): ModelChoice {
+  const provider = env.oneOf("MODEL_PROVIDER", PROVIDERS, "auto", "Which provider's model answers");
+  const name = env.text("MODEL_NAME", undefined, "The model's name");
+  const baseUrl = env.url("MODEL_BASE_URL", undefined, "URL of an OpenAI-compatible server");
+  const key = env.secret("MODEL_API_KEY", "Key for MODEL_BASE_URL, or for the chosen provider");
+  const anthropicKey = env.secret("ANTHROPIC_API_KEY", "Key for Anthropic");
+  const openaiKey = env.secret("OPENAI_API_KEY", "Key for OpenAI");
+  const window = env.number(
+    "MODEL_CONTEXT_TOKENS",
+    undefined,
+    { min: 1000, max: 10_000_000 },
+    "The model's context window in tokens, if it is not known from the name",
+  );
+  const inputs = readInputs(env);
+  if (provider === "openai-compatible" && baseUrl === undefined)
+    env.refuse("MODEL_BASE_URL", "the server's URL, because MODEL_PROVIDER is openai-compatible");
+  if (provider === "openai" && key === undefined && openaiKey === undefined && baseUrl === undefined)
+    env.refuse("OPENAI_API_KEY", "a key, because MODEL_PROVIDER is openai");
+  if (provider === "anthropic" && key === undefined && anthropicKey === undefined && baseUrl === undefined)
+    env.refuse("ANTHROPIC_API_KEY", "a key, because MODEL_PROVIDER is anthropic");
+  const fallbackProvider = env.oneOf(
+    "MODEL_FALLBACK_PROVIDER",
+    ["none", "builtin", "openai", "anthropic", "ollama", "openai-compatible"],
+    "none",
+    "Provider of the fallback model",
+  );
+  const fallback = {
+    name: env.text("MODEL_FALLBACK_NAME", undefined, "Name of the fallback model"),
+    baseUrl: env.url("MODEL_FALLBACK_BASE_URL", undefined, "URL of the fallback model's server"),
+    key: env.secret("MODEL_FALLBACK_API_KEY", "Its key"),
+  };
+  if (fallbackProvider === "openai-compatible" && fallback.baseUrl === undefined)
+    env.refuse(
+      "MODEL_FALLBACK_BASE_URL",
+      "the server's URL, because MODEL_FALLBACK_PROVIDER is openai-compatible",
+    );
+  env.sends("MODEL_API_KEY", "MODEL_BASE_URL");
+  if (key === undefined) sendOwnKey(env, provider, "MODEL_BASE_URL");
+  env.sends("MODEL_FALLBACK_API_KEY", "MODEL_FALLBACK_BASE_URL");
+  if (fallback.key === undefined) sendOwnKey(env, fallbackProvider, "MODEL_FALLBACK_BASE_URL");
+  return {
+    provider,
+    name,
+    baseUrl,
+    key,
+    anthropicKey,
+    openaiKey,
+    window,
+    inputs,
+    fallback: fallbackProvider === "none" ? undefined : { provider: fallbackProvider, ...fallback },
+  };
+}
+
+/** A provider's own key goes to another server of that provider's kind too. */
+function sendOwnKey(env: Env, provider: string, url: string): void {
+  if (provider === "openai") env.sends("OPENAI_API_KEY", url);
+  if (provider === "anthropic") env.sends("ANTHROPIC_API_KEY", url);
+}
+
+/** Where the configured model answers, for whoever wants to look; undefined where nothing has to be reached. */
+export function endpointOf(choice: ModelChoice): Pick<Endpoint, "baseUrl" | "key"> | undefined {
+  const sure = certain(choice);
+  const { provider, baseUrl: given } = sure ?? { provider: "builtin", baseUrl: undefined };
+  const baseUrl = given ?? USUAL_URLS[provider];
+  return baseUrl === undefined ? undefined : { baseUrl, key: sure?.key ?? ownKey(choice, provider) };
+}
+
+function ownKey(choice: ModelChoice, provider: string): string | undefined {
+  return { openai: choice.openaiKey, anthropic: choice.anthropicKey }[provider];
+}
+
+/** Follows the choice: a turn that begins after it has changed gets other models. */
+export function createModels(
+  live: Live<ModelChoice>,
+  builtin: Model,
+  prices: Prices,
+  log: Log,
+): ConfiguredModels {
+  const make = (choice: ModelChoice) => ({ choice, ...chosenModels(choice, builtin, prices, log) });
+  let made = make(live.last());
+  const follow = (choice: ModelChoice) => {
+    if (made.choice !== choice) made = make(choice);
+    return made;
+  };
+  live.onChange(follow);
+  return {
+    current: async () => follow(await live.current()).current(),
+    servers: async () => follow(await live.current()).servers(),
+    builtin,
+    name: () => made.name(),
+  };
+}
+
+export function chosenModels(
+  choice: ModelChoice,
+  builtin: Model,
+  prices: Prices,
+  log: Log,
+): ConfiguredModels {
+  const endpointAt = ({ provider, baseUrl, key }: ModelSettings): ModelServer["endpoint"] => ({
+    baseUrl: baseUrl ?? USUAL_URLS[provider] ?? "",
+    key: key ?? ownKey(choice, provider),
+  });
+  const make = (
+    settings: ModelSettings,
+    takes: Model["takes"] | undefined,
+    window = choice.window,
+  ): Model => {
+    if (settings.provider === "builtin" || settings.provider === "auto") return builtin;
+    const provider: ProviderName = settings.provider;
+    const name = settings.name ?? USUAL_NAMES[provider] ?? "llama3.2";
+    return createProviderModel({
+      provider,
+      name,
+      ...endpointAt(settings),
+      window: window ?? prices.find({ provider, name })?.window ?? USUAL_WINDOW,
+      takes,
+    });
+  };
+  const rest = choice.fallback === undefined ? [] : [make(choice.fallback, undefined)];
+  const sure = certain(choice);
+  let main: ModelSettings = sure ?? choice;
+  let first = make(main, choice.inputs);
+  const made = new LRUCache<string, Model>({ max: MOST_MADE });
+
+  // In the background: start-up does not wait for it, and by the first turn it is over.
+  const settled =
+    sure !== undefined
+      ? undefined
+      : findOllama().then((name) => {
+          if (name === undefined) return;
+          main = { ...choice, provider: "ollama", name: choice.name ?? name };
+          first = make(main, choice.inputs);
+          log.info({ model: first.name.name }, "found a local Ollama server, using it");
+        });
+
+  const serverOf = (settings: ModelSettings, provider: ProviderName): ModelServer => ({
+    provider,
+    endpoint: endpointAt(settings),
+    make(name) {
+      const key = JSON.stringify([provider, name]);
+      // Its own window, where that is known: the one that is configured is of another model.
+      const window = prices.find({ provider, name })?.window;
+      const model = made.get(key) ?? make({ ...settings, name }, undefined, window);
+      made.set(key, model);
+      return model;
+    },
+  });
+
+  return {
+    async current() {
+      await settled;
+      return [first, ...rest];
+    },
+    async servers() {
+      await settled;
+      const servers = new Map<ProviderName, ModelServer>();
+      for (const settings of [main, ...(choice.fallback ? [choice.fallback] : []), ...withOwnKeys(choice)]) {
+        const { provider } = settings;
+        if (provider === "auto" || provider === "builtin" || servers.has(provider)) continue;
+        servers.set(provider, serverOf(settings, provider));
+      }
+      return [...servers.values()];
+    },
+    builtin,
+    name: () => first.name,
+  };
+}
+
+/** Providers that there is a key for, whichever is configured. */
+function withOwnKeys({ anthropicKey, openaiKey }: ModelChoice): readonly ModelSettings[] {
+  const all = [
+    { provider: "anthropic", key: anthropicKey },
+    { provider: "openai", key: openaiKey },
+  ] as const;
+  return all
+    .filter(({ key }) => key !== undefined)
+    .map((each) => ({ ...each, name: undefined, baseUrl: undefined }));
+}
+
+/** What needs no asking around; undefined where only a look at the loopback can tell. */
+function certain(choice: ModelChoice): ModelSettings | undefined {
+  if (choice.provider !== "auto") return choice;
+  if (choice.baseUrl !== undefined) return { ...choice, provider: "openai-compatible" };
+  if (choice.anthropicKey !== undefined) return { ...choice, provider: "anthropic" };
+  if (choice.openaiKey !== undefined) return { ...choice, provider: "openai" };
+  return undefined;
+}
+
+/** The newest model of an Ollama server on loopback. */
+async function findOllama(): Promise<string | undefined> {
+  try {
+    const response = await fetch(`${OLLAMA}/api/tags`, { signal: AbortSignal.timeout(PROBE_MILLIS) });
+    const { models } = (await response.json()) as { models?: readonly { readonly name: string }[] };
+    return models?.[0]?.name;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,131 @@
+/** A request as a package's model takes it. */
+import type { Format, ModelAttachment, ModelMessage, ModelRequest } from "../../../../kernel/plugin.ts";
+import { describeForProvider } from "../flat-schema.ts";
+import { objectText } from "../params.ts";
+import { attachToUser, offerPast, offerTools, readFiles, startOfTurn, systemOf } from "../request.ts";
+import type { CallOptions, FilePart, PromptMessage } from "./language-model.ts";
+import type { Thoughts } from "./thoughts.ts";
+
+/** What differs between the packages. */
+export interface Manner {
+  /** False where a result of a tool is only text. */
+  readonly resultsCarryFiles: boolean;
+  /** True where a model that is to think needs its earlier thoughts of the turn back. */
+  readonly needsThoughts: boolean;
+  /** True where the tools of earlier calls have to be described in any case. */
+  readonly wantsPastTools: boolean;
+  /** The least it takes as a limit. */
+  readonly leastTokens: number;
+  providerOptions(request: ModelRequest): NonNullable<CallOptions["providerOptions"]>;
+}
+
+const EFFORTS = ["none", "minimal", "low", "medium", "high", "xhigh", "max"] as const;
+
+export function callOptions(
+  request: ModelRequest,
+  manner: Manner,
+  thoughts: Thoughts,
+  signal: AbortSignal,
+): CallOptions {
+  const { generation = {}, format } = request;
+  const temperature = generation.temperature ?? request.temperature;
+  const offer = offerTools(request) ?? (manner.wantsPastTools ? offerPast(request.messages) : undefined);
+  const files = readFiles(request.messages);
+  const messages = manner.resultsCarryFiles ? files : attachToUser(files);
+  const start = startOfTurn(request.messages);
+  const own = request.messages.slice(start);
+  const canThink = !manner.needsThoughts || own.every((message) => isThoughtKnown(message, thoughts));
+  const effort = EFFORTS.find((name) => name === generation.reasoningEffort);
+  const turn = new Set(own);
+  return {
+    prompt: [
+      { role: "system", content: systemOf(request) },
+      ...messages.map((message) => promptMessage(message, turn.has(message) ? thoughts : undefined)),
+    ],
+    abortSignal: signal,
+    ...(request.traceparent !== undefined && { headers: { traceparent: request.traceparent } }),
+    ...(temperature !== undefined && { temperature }),
+    ...(generation.topP !== undefined && { topP: generation.topP }),
+    ...(generation.seed !== undefined && { seed: generation.seed }),
+    ...(generation.stop?.length && { stopSequences: [...generation.stop] }),
+    ...(generation.maxOutputTokens !== undefined && {
+      maxOutputTokens: Math.max(manner.leastTokens, generation.maxOutputTokens),
+    }),
+    ...(effort !== undefined && canThink && { reasoning: effort }),
+    ...(format && { responseFormat: responseFormat(format) }),
+    ...(offer && {
+      tools: offer.tools.map((tool) => ({
+        type: "function" as const,
+        name: tool.name,
+        ...describeForProvider(tool),
+      })),
+      toolChoice: { type: offer.choice },
+    }),
+    providerOptions: manner.providerOptions(request),
+  };
+}
+
+function isThoughtKnown(message: ModelMessage, thoughts: Thoughts): boolean {
+  return message.role !== "assistant" || message.calls.length === 0 || thoughts.before(message) !== undefined;
+}
+
+function responseFormat(format: Format): NonNullable<CallOptions["responseFormat"]> {
+  if (format.type === "json_object") return { type: "json" };
+  const { name, description, schema } = format;
+  return { type: "json", name, schema, ...(description !== undefined && { description }) };
+}
+
+function promptMessage(message: ModelMessage, thoughts: Thoughts | undefined): PromptMessage {
+  switch (message.role) {
+    case "user": {
+      const files = (message.attachments ?? []).map(filePart);
+      const isWordless = message.text === "" && files.length > 0;
+      return {
+        role: "user",
+        // What is asked comes after what it is about.
+        content: [...files, ...(isWordless ? [] : [{ type: "text" as const, text: message.text }])],
+      };
+    }
+    case "assistant":
+      return {
+        role: "assistant",
+        content: [
+          ...(thoughts?.before(message) ?? []),
+          ...(message.text === "" ? [] : [{ type: "text" as const, text: message.text }]),
+          ...message.calls.map((call) => ({
+            type: "tool-call" as const,
+            toolCallId: call.id,
+            toolName: call.name,
+            input: JSON.parse(objectText(call.params)) as unknown,
+          })),
+        ],
+      };
+    case "tool":
+      return {
+        role: "tool",
+        content: [
+          {
+            type: "tool-result",
+            toolCallId: message.call.id,
+            toolName: message.call.name,
+            output: message.attachments?.length
+              ? {
+                  type: "content",
+                  value: [{ type: "text", text: message.output }, ...message.attachments.map(filePart)],
+                }
+              : { type: message.failed ? "error-text" : "text", value: message.output },
+          },
+        ],
+      };
+  }
+}
+
+function filePart({ kind, mime, data, name, detail }: ModelAttachment): FilePart {
+  return {
+    type: "file",
+    mediaType: kind === "audio" && /\bx-wav\b|\bwave\b/.test(mime) ? "audio/wav" : mime,
+    data: { type: "data", data },
+    ...(name !== undefined && { filename: name }),
+    ...(detail !== undefined && { providerOptions: { openai: { imageDetail: detail } } }),
+  };
+}

@@ -1,0 +1,68 @@
+/** `postern explain`: where the values of a turn's calls came from. */
+import type { Command } from "commander";
+import {
+  type ExplainedCall,
+  ExplainedTurn,
+  type ExplainedValue,
+  say,
+  sayJson,
+  table,
+  toWire,
+  visibleLine,
+} from "../../../kernel/kit.ts";
+import { type CommandContext, Fault } from "../../../kernel/plugin.ts";
+
+export function register(command: Command, context: CommandContext): void {
+  command
+    .argument("[turn_id]", "the turn; without one, the latest that called a tool")
+    .option("--json", "print JSON")
+    .addHelpText(
+      "after",
+      `
+Each value of a call was said by the user, comes from somebody else (a tool's output, a page, a file, memory that was
+written from such), or was written by the model. A call waits for an answer where PROVENANCE=ask doubts one of them.
+
+Examples:
+  $ postern explain
+  $ postern explain 019a8c52-6b1d-7f6e-8a44-3c1f7a0f8d11 --json`,
+    )
+    .action((id: string | undefined, { json = false }: { json?: boolean }) =>
+      context.with(["provenance"], async ({ provenance }) => {
+        const explained = await provenance.explain(id);
+        if (explained === undefined) throw missing(id);
+        if (json) sayJson(toWire(ExplainedTurn, explained));
+        else say(inWords(explained));
+      }),
+    );
+}
+
+function missing(id: string | undefined): Fault {
+  return id === undefined
+    ? new Fault("missing", "turn_not_found", "no turn has called a tool yet")
+    : new Fault("missing", "turn_not_found", `there is no turn ${visibleLine(id)}`);
+}
+
+function inWords({ turn, thread, user, createdAt, calls }: ExplainedTurn): string {
+  const head = `Turn ${turn} of ${visibleLine(user)}, ${createdAt}, on thread ${thread}\n`;
+  if (calls.length === 0) return `${head}It called no tools.\n`;
+  return `${head}${calls.map(callInWords).join("")}`;
+}
+
+const WHY_FREE: Readonly<Record<ExplainedCall["ran"], string>> = {
+  callers: "run by the connected app: not judged",
+  own: "one of the agent's own: not judged",
+  gated: "nothing to ask about",
+};
+
+function callInWords({ tool, ran, outcome, values, doubts }: ExplainedCall): string {
+  const rows = values.map(({ param, role, value, sentence }: ExplainedValue) => [
+    param,
+    role,
+    `“${value}”`,
+    sentence,
+  ]);
+  const why =
+    doubts.length > 0 ? doubts.map(({ sentence }) => `  ? ${visibleLine(sentence)}\n`).join("") : "";
+  const ruling = doubts.length > 0 ? "to be asked about" : WHY_FREE[ran];
+  return `\n${visibleLine(tool)} (${visibleLine(outcome)}; ${ruling})\n${table(["PARAM", "IS", "VALUE", "WHERE IT COMES FROM"], rows, { indent: "  " })}${why}`;
+}

@@ -1,0 +1,152 @@
+/** What the person said, read so that each value of a call can be looked up in it. */
+import { foldedWords } from "../../../kernel/kit.ts";
+import requests from "../words/requests.json" with { type: "json" };
+import { isSameDay, momentsIn, readMoment } from "./dates.ts";
+import { hasHidden, isHost, namesIn, trimMarks } from "./identifiers.ts";
+import { numbersIn } from "./numbers.ts";
+import { type Phrases, phrasesIn } from "./phrase-index.ts";
+
+export interface Said {
+  /** Every word, folded. */
+  readonly words: ReadonlySet<string>;
+  /** The words of their messages and instructions alone, without what they asked not to do. */
+  readonly asked: ReadonlySet<string>;
+  /** They wrote a sum of money, or an account. */
+  readonly hasPrice: boolean;
+  /** True where these words stand in a row somewhere, written as a person would. */
+  hasPhrase(text: string): boolean;
+  /** True where it is written as a person would: nothing hidden in it, and no address that is not theirs. */
+  isPlain(text: string): boolean;
+  /** How many of these words, from the given one on, stand in a row somewhere. */
+  run(words: readonly string[], from: number): number;
+  hasNumber(value: number): boolean;
+  /** True where it is called a number of something: "file 13", "id 13". */
+  hasLabelled(value: string, label: string): boolean;
+  /** True where it is named exactly: an address, an account, a link. Spaces within an account's number do not count. */
+  hasName(value: string): boolean;
+  /** True where it is only named as the one that something is from. */
+  isSender(value: string): boolean;
+  /** True where the day is theirs, and the time too: said, or as long after a time they said as they said it should take. */
+  hasMoment(value: string, beside: readonly string[]): boolean;
+  /** What they said a name begins with: "the channel starting with External". */
+  readonly beginnings: readonly string[];
+}
+
+const BEGINS = /\b(?:start|begin)(?:s|ing|ning)? with ['"“‘]?([\p{L}\p{N}_-]{3,64})/gu;
+const WORD = /[\p{L}\p{N}\p{M}]+/gu;
+/** Characters that are not on every keyboard. */
+const MARK = /[^\p{L}\p{N}\s!-~]/gu;
+/** Marks between two words: more of them than people write could carry something. */
+const BETWEEN = /[^\p{L}\p{N}\p{M}]+/gu;
+const USUAL_BETWEEN = /^(?:\S?[ \n]?["“‘'(@#€$£+]?| \S |[.!?:]?\n\n|\.{3} ?|\n[-*] )$/u;
+const MAX_VALUE_LENGTH = 20_000;
+const MAX_LINKS = 50;
+/** Only the end of a very long thread counts; values from before it are asked about. */
+const MAX_TEXT_LENGTH = 400_000;
+/** Separates messages, so that no phrase reaches from one into the next. */
+const BREAK = "\n;\n";
+const NOT = new Set(requests.not.split(" "));
+
+/**
+ * `known` are values that count as theirs without being requests: what they approved, and files of the operator. "Tomorrow" is
+ * counted from `today`.
+ */
+export function hear(texts: readonly string[], known: readonly string[] = [], today?: Date): Said {
+  const text = lastOf([...known, ...texts].join(BREAK)).normalize("NFC");
+  const lower = text.toLowerCase();
+  const messages = text.split(BREAK).map(foldedWords);
+  const words = messages.flatMap((message) => [...message, BREAK]);
+  const places = new Map<string, number[]>();
+  for (const [at, word] of words.entries()) {
+    const found = places.get(word);
+    if (found) found.push(at);
+    else places.set(word, [at]);
+  }
+  const { days, times, durations, rest } = momentsIn(lower, today);
+  const numbers = numbersIn(rest);
+  const names = namesIn(text);
+  const written = new Set([...(text.match(WORD) ?? []), ...(lower.match(WORD) ?? [])]);
+  const marks = new Set(text.match(MARK));
+  const between = new Set(text.match(BETWEEN));
+  const now = today && { year: today.getFullYear(), month: today.getMonth() + 1, day: today.getDate() };
+  let phrases: Phrases | undefined;
+  const run = (asked: readonly string[], from: number) => {
+    phrases ??= phrasesIn(words);
+    return phrases.run(asked, from);
+  };
+
+  const isPlain = (value: string): boolean => {
+    const plain = value.normalize("NFC");
+    const isLong = plain.length > MAX_VALUE_LENGTH;
+    if (isLong || hasHidden(plain)) {
+      if (!lower.includes(plain.toLowerCase())) return false;
+      if (isLong) return true;
+    }
+    const links = plain.split(/[\s<>"“”()]+/u).filter(isLink);
+    return (
+      (plain.match(MARK) ?? []).every((mark) => marks.has(mark) || /[–—‘’“”…€£«»]/u.test(mark)) &&
+      (plain.match(BETWEEN) ?? []).every((marks) => USUAL_BETWEEN.test(marks) || between.has(marks)) &&
+      (plain.match(WORD) ?? []).every((word) => isWritten(word, written)) &&
+      links.length <= MAX_LINKS &&
+      links.every((token) => names.has(trimMarks(token)))
+    );
+  };
+
+  return {
+    words: new Set(words),
+    asked: new Set(texts.flatMap((message) => wantedIn(foldedWords(message)))),
+    hasPrice: texts.some((message) => /[€$£¥]|\b[a-z]{2}\d\d ?[a-z0-9]{4} ?[a-z0-9]{4}/iu.test(message)),
+    run,
+    isPlain,
+    hasPhrase(value) {
+      const asked = foldedWords(value);
+      return asked.length > 0 && run(asked, 0) === asked.length && isPlain(value);
+    },
+    hasNumber: (value) => numbers.has(value),
+    hasLabelled(value, label) {
+      const labels = [...foldedWords(label), "id", "number", "no", "nr"];
+      return (places.get(value.toLowerCase()) ?? []).some((at) => labels.includes(words[at - 1] ?? ""));
+    },
+    hasName: names.has,
+    isSender: names.isSender,
+    hasMoment(value, beside) {
+      const moment = readMoment(value);
+      if (moment === undefined || hasHidden(value)) return false;
+      const { day, time } = moment;
+      // A time without a day means today.
+      const known = days.length === 0 && now !== undefined ? [now] : days;
+      if (day !== undefined && !known.some((one) => isSameDay(day, one))) return false;
+      if (time === undefined || times.includes(time)) return true;
+      return beside.some((other) => {
+        const from = readMoment(other)?.time;
+        return from !== undefined && times.includes(from) && [0, ...durations].includes(time - from);
+      });
+    },
+    beginnings: [...lower.matchAll(BEGINS)].map(([, begin = ""]) => begin),
+  };
+}
+
+/** The end of the text in whole words, because the end of a name may be another name. */
+function lastOf(text: string): string {
+  return text.length <= MAX_TEXT_LENGTH ? text : text.slice(-MAX_TEXT_LENGTH).replace(/^\S+/u, "");
+}
+
+/** The words that do not follow a "not" closely. */
+function wantedIn(words: readonly string[]): readonly string[] {
+  return words.filter((_, at) => !words.slice(Math.max(0, at - 3), at).some((before) => NOT.has(before)));
+}
+
+/** True where they wrote the word, also without its accents, in lower or upper case or with a capital first. */
+function isWritten(word: string, written: ReadonlySet<string>): boolean {
+  if (written.has(word)) return true;
+  const small = word.toLowerCase();
+  if (!written.has(small) && foldedWords(word).join("") !== small) return false;
+  return (
+    word === small || word === word.toUpperCase() || word === small.charAt(0).toUpperCase() + small.slice(1)
+  );
+}
+
+function isLink(token: string): boolean {
+  const bare = trimMarks(token);
+  return /@|:\/\//.test(bare) || (isHost(bare) && !/^[\d.,:]+$/.test(bare));
+}

@@ -1,0 +1,57 @@
+/** Provenance: a call with values that somebody other than the user supplied is asked about, or refused. */
+import { definePlugin, Off } from "../../kernel/plugin.ts";
+import { readProvenance } from "./settings.ts";
+
+export default definePlugin({
+  name: "provenance",
+  needs: ["agent", "threads", "store", "settings", "kernel"],
+  provides: ["provenance", "destinations"],
+  extends: ["agent"],
+  commands: [
+    {
+      name: "explain",
+      about: "show where the values of a turn's tool calls came from",
+      example: "postern explain",
+      load: async () => (await import("./commands/explain.ts")).register,
+    },
+    {
+      name: "destination",
+      about: "say where tools may send things although the user did not name it",
+      example: "postern destination list",
+      load: async () => (await import("./commands/destination.ts")).register,
+    },
+  ],
+  tables: async () => [{ owner: "provenance", migrations: [], personal: ["destinations"] }],
+  configure(env) {
+    const settings = readProvenance(env);
+    return settings.mode === "off" ? new Off("PROVENANCE=off") : settings;
+  },
+  live: readProvenance,
+  async start({ use: { agent, threads, store, settings, kernel }, onStop }) {
+    const { createDestinations, heldDestinations } = await import("./destinations.ts");
+    const { createExplaining } = await import("./explaining.ts");
+    const { createStoredTraces } = await import("./stored-trace.ts");
+    const { openTurnGate } = await import("./turn-gates.ts");
+    const sql = await store.tables("provenance", []);
+    const live = await settings.live("provenance", readProvenance);
+    const destinations = createDestinations(sql);
+    const stored = createStoredTraces();
+    const parts = { destinations, mask: kernel.mask };
+    onStop(
+      agent.extend({
+        check: async (turn) => openTurnGate(turn, stored, { ...parts, settings: await live.current() }),
+        async trustDestinations(user, gate) {
+          const tool = gate.call.name;
+          for (const value of heldDestinations(gate)) await destinations.add({ user, tool, value });
+        },
+        threadChanged: stored.forget,
+        // Whoever gets what a user has answers for themselves where calls may go.
+        giveUser: async (tx, from) => void (await tx.run('DELETE FROM destinations WHERE "user" = ?', from)),
+      }),
+    );
+    return {
+      provenance: createExplaining({ ...parts, stored, threads, settings: live.current }),
+      destinations,
+    };
+  },
+});

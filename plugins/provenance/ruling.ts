@@ -1,0 +1,210 @@
+/**
+ * Rules whether a call may run without asking, given where its values come from. Nothing is asked while the conversation has only
+ * the person's words. Once it has somebody else's, a value counts as theirs unless it can be traced to the person.
+ */
+
+import { wordsOfName } from "../../kernel/kit.ts";
+import type { JsonSchema } from "../../kernel/plugin.ts";
+import { isChosen, isSwitched } from "./call/choices.ts";
+import { isAddress, namesRecipient, type Role } from "./call/param-roles.ts";
+import { type Leaf, leavesOf } from "./call/param-values.ts";
+import { createReadingCheck } from "./call/read-check.ts";
+import { isAskedFor, isWanted, subjectsOf } from "./call/requested-action.ts";
+import { type AnswerRecord, listsThings, type Scalar } from "./outputs/records.ts";
+import { isPointedTo } from "./outputs/references.ts";
+import { isExcerpt, listedIn, sourceOf } from "./outputs/search.ts";
+import { hasHidden } from "./person/identifiers.ts";
+import { readNumber } from "./person/numbers.ts";
+import type { Said } from "./person/utterances.ts";
+import requests from "./words/requests.json" with { type: "json" };
+
+/** What somebody else said in this conversation, and what they were asked. */
+export interface Heard {
+  /** The tool or server that said it; its own values may go back to it. */
+  readonly owner: string;
+  readonly text: string;
+  /** The params of the call that it answers. */
+  readonly asked: unknown;
+  /** The tool that answered; the owner where it is left out. */
+  readonly tool?: string;
+  /** True for an earlier run of a routine, which does the same each time. */
+  readonly isPast?: boolean;
+}
+
+export interface Called {
+  readonly name: string;
+  readonly schema: JsonSchema;
+  readonly params: unknown;
+  readonly writes: boolean;
+  /** True where what it is sent leaves this machine. */
+  readonly isOutside: boolean;
+  readonly owner: string;
+  /** What its params are for, where the tool says so. */
+  readonly roles?: Readonly<Record<string, Role>> | undefined;
+}
+
+export type Rule = "destination" | "content" | "change";
+
+export interface Doubt {
+  readonly rule: Rule;
+  /** The parameter; empty where it is the call as a whole. */
+  readonly name: string;
+  readonly value: Scalar;
+  /** Who said it, where it can be found. */
+  readonly source: Heard | undefined;
+}
+
+const MAX_DOUBTS = 20;
+
+export function judge(called: Called, said: Said, heard: readonly Heard[]): readonly Doubt[] {
+  if (heard.length === 0) return [];
+  const leaves = leavesOf(called);
+  const check = called.writes
+    ? checkChange(called, leaves, said, heard)
+    : createReadingCheck(called, said, heard, (value) => isDestination(value, said));
+  const doubts: Doubt[] = [];
+  for (const leaf of leaves) {
+    const rule = leaf.isRest ? "destination" : check(leaf);
+    if (rule === undefined) continue;
+    doubts.push({ rule, name: leaf.name, value: leaf.value, source: sourceOf(leaf.value, heard) });
+    // Nobody reads more of them.
+    if (doubts.length === MAX_DOUBTS) break;
+  }
+  if (doubts.length > 0 || !called.writes || isWanted(called, leaves, said, heard)) return doubts;
+  return [{ rule: "change", name: "", value: called.name, source: sourceOf(called.name, heard) }];
+}
+
+type Check = (leaf: Leaf) => Rule | undefined;
+
+function checkChange(called: Called, leaves: readonly Leaf[], said: Said, heard: readonly Heard[]): Check {
+  const isAsked = isAskedFor(called, said);
+  const texts = leaves.flatMap(({ value }) => (typeof value === "string" ? [value] : []));
+  const listing = new Set([...new Set(heard.map(({ tool, owner }) => tool ?? owner))].filter(listsThings));
+  const lists = isAsked ? heard.filter(({ tool, owner }) => listing.has(tool ?? owner)) : [];
+  const isTheirs = (leaf: Leaf) => isPersons(leaf, said, texts);
+  const contents = leaves.flatMap(({ role, value }) => (role === "content" ? [String(value)] : []));
+  const listsFor = (leaf: Leaf) => areAbout(called, leaf, lists);
+  const isMeant = (leaf: Leaf) =>
+    isPointedTo(leaf.value, (record) => holds(record, leaf), { lists: listsFor(leaf), said, contents });
+  const isBegun = (leaf: Leaf) =>
+    said.beginnings.some((begin) =>
+      isOnlyOne(
+        String(leaf.value),
+        begin,
+        listsFor(leaf).flatMap((one) => listedIn(one).records),
+      ),
+    );
+  // What the person had the agent read may be kept where the person said.
+  const isKept = (leaf: Leaf) => {
+    if (!isAsked || !STORE.test(called.name) || ADMITS.test(called.name)) return false;
+    const targets = leaves.filter(({ role }) => role !== "content");
+    if (targets.length === 0 || !targets.every((target) => isTheirs(target) || isMeant(target))) return false;
+    const read = heard.filter(
+      ({ asked, owner }) =>
+        (!called.isOutside || owner === called.owner) && textsOf(asked).some((text) => said.hasPhrase(text)),
+    );
+    return isExcerpt(String(leaf.value), read);
+  };
+  return (leaf) => {
+    if (isTheirs(leaf)) return undefined;
+    switch (leaf.role) {
+      case "destination":
+        return isBegun(leaf) ? undefined : "destination";
+      case "selector":
+        return isMeant(leaf) ? undefined : "change";
+      case "content":
+        return isKept(leaf) ? undefined : "change";
+    }
+  };
+}
+
+const STORE =
+  /(?:^|_)(?:create|append|write|add|save|put)_(?:[a-z]{1,20}_){0,3}(?:files?|notes?|documents?|docs?|lists?)$/;
+/** A list of who may come in is no note of the person's. */
+const ADMITS = /user|member|allow|block|white|mail|share|public|access|permission|key|host|ip_/;
+
+export function isPersons(leaf: Leaf, said: Said, beside: readonly string[]): boolean {
+  const { name, role, value, property } = leaf;
+  if (value === property.default) return true;
+  if (typeof value === "boolean") return isSwitched(leaf, said);
+  if (typeof value === "number")
+    return role === "selector"
+      ? said.hasLabelled(`${value}`, name)
+      : said.hasNumber(value) || isChosen(leaf, said);
+  if (value.trim() === "") return value.length < 3;
+  if (role === "destination" || isAddress(value))
+    return (isDestination(value, said) && !isOnlySender(leaf, said)) || isChosen(leaf, said);
+  if (said.hasMoment(value, beside) || isChosen(leaf, said)) return true;
+  const number = readNumber(value);
+  if (number !== undefined)
+    return said.hasLabelled(value, name) || (role === "content" && said.hasNumber(number));
+  return said.hasPhrase(value);
+}
+
+/** True for one or several destinations that the person wrote, also with the owner's name: "Ann <ann@example.com>". */
+function isDestination(value: string, said: Said): boolean {
+  if (said.hasName(value)) return true;
+  const several = value.split(/[,;]/);
+  if (several.length > 1) return several.length < 50 && several.every((one) => isDestination(one, said));
+  const [, name, address] = /^([^<>]{1,200})<([^<>\s]{3,200})>$/.exec(value.trim()) ?? [];
+  return address !== undefined && said.hasName(address) && said.hasPhrase(name ?? "");
+}
+
+/** True where somebody's mail was to be read, and not answered. */
+function isOnlySender({ name, value }: Leaf, said: Said): boolean {
+  return (
+    namesRecipient(name) && said.isSender(String(value)) && !REPLY_WORDS.some((word) => said.asked.has(word))
+  );
+}
+
+const REPLY_WORDS = requests.reply.split(" ");
+
+/** The lists that can say which one is meant: a list of files says nothing about mails, nor does one owner about another's. */
+function areAbout(called: Called, leaf: Leaf, lists: readonly Heard[]): readonly Heard[] {
+  const subjects = subjectsOf(called.name, called.owner).union(subjectsOf(leaf.name, ""));
+  const isAbout = (tool: string, owner: string) => {
+    if (owner !== called.owner && ELSEWHERE.test(owner)) return false;
+    return subjects.size === 0 ? owner === called.owner : !subjects.isDisjointFrom(subjectsOf(tool, owner));
+  };
+  const known = new Map<string, Map<string, boolean>>();
+  return lists.filter(({ owner, tool = owner }) => {
+    const tools = known.get(owner) ?? new Map<string, boolean>();
+    known.set(owner, tools);
+    const is = tools.get(tool) ?? isAbout(tool, owner);
+    tools.set(tool, is);
+    return is;
+  });
+}
+
+const ELSEWHERE = /^(?:server|hosts|caller|outside|file|memory) /;
+
+/** True where the record has the value in the field that the parameter is named after: `file_id` is a file's `id`. */
+function holds(record: AnswerRecord, { name, value }: Leaf): boolean {
+  const last = lastWord(name);
+  return record.some(([field, one]) => {
+    if (String(one) !== String(value)) return false;
+    const own = lastWord(field);
+    return own === last || (last !== "id" && (own === "name" || own === "title" || own === ""));
+  });
+}
+
+function lastWord(name: string): string {
+  return wordsOfName(name).at(-1) ?? "";
+}
+
+function isOnlyOne(value: string, begin: string, records: readonly AnswerRecord[]): boolean {
+  if (value.length > 64 || isAddress(value) || hasHidden(value)) return false;
+  const fitting = new Set(
+    records.flatMap((record) =>
+      record.flatMap(([, field]) =>
+        typeof field === "string" && field.toLowerCase().startsWith(begin) ? [field] : [],
+      ),
+    ),
+  );
+  return fitting.size === 1 && fitting.has(value);
+}
+
+function textsOf(value: unknown): readonly string[] {
+  if (typeof value === "string") return [value];
+  return typeof value === "object" && value !== null ? Object.values(value).flatMap(textsOf) : [];
+}

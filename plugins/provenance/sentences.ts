@@ -1,0 +1,162 @@
+/** The sentences about a call that is held: one for each value, with who said it. */
+import {
+  type Doubt,
+  type ExplainedValue,
+  MAX_DOUBTS,
+  type Origin,
+  sayName,
+  visibleLine,
+} from "../../kernel/kit.ts";
+import { isAddress } from "./call/param-roles.ts";
+import type { Rule } from "./ruling.ts";
+import type { Source } from "./sources.ts";
+
+const MAX_VALUE_LENGTH = 80;
+const MAX_EXCERPT_LENGTH = 200;
+const MAX_NAME_LENGTH = 120;
+
+export interface Found {
+  readonly tool: string;
+  readonly rule: Rule;
+  readonly param: string;
+  readonly value: string;
+  /** Who said it, where it can be found. */
+  readonly source: Source | undefined;
+  /** Who spoke last, where it cannot. */
+  readonly last: Source | undefined;
+}
+
+export function describe(found: Found): Doubt {
+  const { value, source } = found;
+  const shown = shownValue(value);
+  return { ...outline(found, shown), value: shown, excerpt: source && excerptOf(source.text, value) };
+}
+
+/** For a receipt, which keeps no values. */
+export function withoutValue(found: Found): Doubt {
+  return { ...outline(found, "…"), value: "" };
+}
+
+function outline(found: Found, shown: string): Omit<Doubt, "value"> {
+  const { rule, param, source } = found;
+  const origin = source && shortOrigin(source.origin);
+  return { rule, param, origin, sentence: sentenceOf(found, shown), source: namedIn(found) };
+}
+
+/** Describes a value that need not be asked about. */
+export function describeFlow({
+  source,
+  value,
+  ...flow
+}: Pick<ExplainedValue, "param" | "role" | "value" | "from"> & {
+  readonly source: Source | undefined;
+}): ExplainedValue {
+  const own = flow.from === "person" ? "the user said it" : "the model wrote it";
+  return {
+    ...flow,
+    value: shownValue(value),
+    origin: source && shortOrigin(source.origin),
+    excerpt: source && excerptOf(source.text, value),
+    sentence: source ? `from ${nameOf(source)}` : own,
+  };
+}
+
+export function shownValue(value: string): string {
+  return shorten(value, MAX_VALUE_LENGTH);
+}
+
+/** At most so many that somebody reads them; the last one says how many more there are. */
+export function bound(doubts: readonly Doubt[], tool: string): readonly Doubt[] {
+  const more = doubts.slice(MAX_DOUBTS - 1);
+  const [first] = more;
+  if (first === undefined || more.length === 1) return doubts;
+  const sentence = `${tool}: ${more.length} more values are not from you`;
+  return [...doubts.slice(0, MAX_DOUBTS - 1), { rule: first.rule, param: "", value: "", sentence }];
+}
+
+/** What the model is told where nobody is asked. */
+export function refusalOf(doubts: readonly Doubt[]): string {
+  const why = doubts.map(({ sentence }) => `- ${sentence}`).join("\n");
+  return `The call was not made, because it has values that the user did not give:\n${why}\nTell the user, and let them say it themselves.`;
+}
+
+/** True where only the action is in doubt: the values may all be theirs. */
+const isUnasked = ({ rule, param }: Found) => rule === "change" && param === "";
+
+function sentenceOf(found: Found, shown: string): string {
+  const { tool, rule, param, value, source } = found;
+  if (isUnasked(found)) return `${tool}: you did not ask for this, or not again`;
+  const what = `${tool} ${PLACED[rule](param, shown)}: this ${nounOf(rule, param, value)}`;
+  const named = namedIn(found);
+  if (source) return `${what} comes from ${named}, not from you`;
+  return `${what} is not something you said${named === undefined ? "" : `, and ${named} was read before`}`;
+}
+
+/** Names who said it or, where that is unknown, who spoke last. */
+function namedIn(found: Found): string | undefined {
+  const { source, last } = found;
+  if (isUnasked(found)) return undefined;
+  if (source) return nameOf(source);
+  return last && (last.place === undefined ? nameOf(last) : shorten(last.place, MAX_NAME_LENGTH));
+}
+
+const PLACED: Readonly<Record<Rule, (param: string, value: string) => string>> = {
+  destination: (_, value) => `to ${value}`,
+  content: (param, value) => `would send out “${value}” (${param})`,
+  change: (param, value) => `with ${param} “${value}”`,
+};
+
+function nounOf(rule: Rule, param: string, value: string): string {
+  if (/^[^\s@]+@[^\s@]+$/.test(value)) return "address";
+  if (isAddress(value)) return "link";
+  const digits = value.replace(/[\s-]/g, "");
+  if (/^[a-z]{0,4}\d[a-z0-9]{7,}$/i.test(digits)) return "account number";
+  if (rule === "destination") return sayName(param) || "destination";
+  return /^-?\d+(?:\.\d+)?$/.test(value) ? "number" : "text";
+}
+
+function nameOf({ origin, place }: Source): string {
+  const name = shorten(origin.name, MAX_NAME_LENGTH);
+  const read = place === undefined ? undefined : shorten(place, MAX_NAME_LENGTH);
+  switch (origin.kind) {
+    case "tool":
+      return read === undefined ? `the output of ${name}` : `${read} (read by ${name})`;
+    case "server":
+      return read === undefined ? `the MCP server ${name}` : `${read} (read from the MCP server ${name})`;
+    case "caller":
+      return `the app that is connected (${name})`;
+    case "outside":
+      return `outside (${name})`;
+    case "file":
+      return `the file ${name}`;
+    case "memory":
+      return `the memory document ${name}, which was written from what others said`;
+  }
+}
+
+export function shortOrigin({ kind, name }: Origin): Origin {
+  return { kind, name: shorten(name, MAX_NAME_LENGTH) };
+}
+
+/** The text on one line, with hidden characters made visible. */
+function shorten(text: string, longest: number): string {
+  const line = visibleLine(text.slice(0, longest * 4).trim());
+  return line.length <= longest ? line : `${line.slice(0, longest - 1).trimEnd()}…`.toWellFormed();
+}
+
+/** The place of the text where the value stands, with some of what is around it. */
+function excerptOf(text: string, value: string): string | undefined {
+  const lower = text.toLowerCase();
+  const whole = lower.indexOf(value.toLowerCase());
+  // A value that is written differently there is found by its longest word.
+  const word = (value.match(/[\p{L}\p{N}]+/gu) ?? []).reduce((a, b) => (b.length > a.length ? b : a), "");
+  const at = whole !== -1 ? whole : word.length > 2 ? lower.indexOf(word.toLowerCase()) : -1;
+  if (at === -1) return undefined;
+  const room = Math.max(
+    20,
+    Math.floor((MAX_EXCERPT_LENGTH - Math.min(value.length, MAX_EXCERPT_LENGTH)) / 2),
+  );
+  const [from, to] = [Math.max(0, at - room), Math.min(text.length, at + value.length + room)];
+  const piece = text.slice(from, Math.min(to, from + MAX_EXCERPT_LENGTH)).toWellFormed();
+  return `${from > 0 ? "…" : ""}${visibleLine(piece)}${to < text.length ? "…" : ""}`;
+}

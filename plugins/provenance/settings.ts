@@ -1,0 +1,27 @@
+/** What provenance reads of the environment and of the stored settings. */
+import type { Env } from "../../kernel/plugin.ts";
+
+type ProvenanceMode = "ask" | "deny" | "off";
+
+export interface ProvenanceSettings {
+  readonly mode: ProvenanceMode;
+  /** Names of tools and, after "mcp:", of servers whose words count like the person's. */
+  readonly trusted: ReadonlySet<string>;
+}
+
+export function readProvenance(env: Env): ProvenanceSettings {
+  return {
+    mode: env.oneOf(
+      "PROVENANCE",
+      ["ask", "deny", "off"],
+      "ask",
+      "What happens to a tool call with values that somebody other than the user supplied",
+    ),
+    trusted: new Set(
+      env.list(
+        "TRUSTED_SOURCES",
+        "Tools, and MCP servers as mcp:<name>, whose output counts like the user's own words",
+      ),
+    ),
+  };
+}

@@ -1,0 +1,47 @@
+/** The conversation before a turn as the store has it: every item, whatever a model is still shown of it. */
+import { LRUCache } from "lru-cache";
+import type { CheckedTurn, TurnStatus } from "../../kernel/plugin.ts";
+import { extend, NOTHING_SAID, type Trace } from "./trace.ts";
+
+export interface StoredTraces {
+  read(turn: Pick<CheckedTurn, "thread" | "isOwn" | "past">): Promise<Trace>;
+  forget(thread: string): void;
+}
+
+interface Kept {
+  readonly branch: string;
+  /** The last turn in it. */
+  readonly to: number;
+  readonly trace: Trace;
+}
+
+/** Characters of conversations that are kept read, over all threads. */
+const MAX_KEPT = 16_000_000;
+const NOTHING_READ = { to: 0, trace: NOTHING_SAID };
+const OPEN: ReadonlySet<TurnStatus> = new Set(["queued", "running"]);
+
+export function createStoredTraces(): StoredTraces {
+  const kept = new LRUCache<string, Kept>({
+    maxSize: MAX_KEPT,
+    sizeCalculation: ({ trace }) => Math.min(sizeOf(trace), MAX_KEPT),
+  });
+  return {
+    async read({ thread, isOwn, past }) {
+      const known = kept.get(thread);
+      const { branch, after, turns } = await past(known);
+      const from = known?.branch === branch && known.to === after ? known : NOTHING_READ;
+      // One that may still get items, and what follows it, is read again next time.
+      const unfinished = turns.findIndex(({ status }) => OPEN.has(status));
+      const finished = unfinished === -1 ? turns : turns.slice(0, unfinished);
+      const trace = extend(from.trace, finished, isOwn);
+      kept.set(thread, { branch, to: finished.at(-1)?.seq ?? from.to, trace });
+      return extend(trace, turns.slice(finished.length), isOwn);
+    },
+    forget: (thread) => void kept.delete(thread),
+  };
+}
+
+function sizeOf({ said, known, entries }: Trace): number {
+  const texts = [...said, ...known, ...entries.map(({ text }) => text)];
+  return texts.reduce((sum, text) => sum + text.length, 1);
+}

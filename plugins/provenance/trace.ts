@@ -1,0 +1,207 @@
+/**
+ * Collects whose words a conversation is made of, from all that is stored of it and what the running turn adds. What a model is
+ * still shown does not matter: a summary says in other words what these items said.
+ */
+import { capText, tryJson } from "../../kernel/kit.ts";
+import type {
+  Gate,
+  Origin,
+  Outside,
+  SpokenTurn,
+  ToolCall,
+  TurnInput,
+  TurnItem,
+} from "../../kernel/plugin.ts";
+import { isUsualName } from "./call/param-roles.ts";
+import type { Scalar } from "./outputs/records.ts";
+
+/** Somebody else's words. */
+export interface Entry {
+  /** Who said it, where the item says so. */
+  readonly origin?: Origin;
+  /** The tool that said it. Who owns it and whether it is trusted is decided later. */
+  readonly tool?: { readonly name: string; readonly isCallers: boolean; readonly isOwn: boolean };
+  readonly text: string;
+  /** The params of the call that it answers. */
+  readonly asked: unknown;
+  /** True for an earlier run of a routine, which does the same each time. */
+  readonly isPast?: boolean;
+}
+
+export interface Trace {
+  /** What the person wrote, and the instructions of who runs this for them. */
+  readonly said: readonly string[];
+  /** What they approved or answered. */
+  readonly known: readonly string[];
+  readonly entries: readonly Entry[];
+  readonly open: ReadonlyMap<string, readonly TracedCall[]>;
+  readonly gates: ReadonlyMap<string, Gate>;
+}
+
+interface TracedCall {
+  readonly call: ToolCall;
+  readonly isCallers: boolean;
+}
+
+export const NOTHING_SAID: Trace = { said: [], known: [], entries: [], open: new Map(), gates: new Map() };
+
+/** More than a model reads of an output, so that a list that is cut for the model is still whole here. */
+const MAX_LENGTH = 200_000;
+/** The codes of outcomes in our words: no tool can give its own error such a code. */
+const OURS = new Set(
+  "denied unknown_tool tool_not_allowed invalid_params provenance_denied no_tools cancelled tool_changed no_such_tool approval_required authentication_required question_required".split(
+    " ",
+  ),
+);
+
+/** Adds turns to a conversation. `isOwn` says whether a tool is the agent's own. */
+export function extend(before: Trace, turns: readonly SpokenTurn[], isOwn: (tool: string) => boolean): Trace {
+  const said = [...before.said];
+  const known = [...before.known];
+  const entries = [...before.entries];
+  const open = new Map(before.open);
+  const gates = new Map(before.gates);
+
+  const addFiles = ({ files }: SpokenTurn, item: TurnItem): void => {
+    const attachments = "attachments" in item ? (item.attachments ?? []) : [];
+    for (const { id, kind, name = kind } of attachments)
+      entries.push({ origin: { kind: "file", name }, text: files.get(id) ?? "", asked: undefined });
+  };
+
+  const addMessage = (item: Extract<TurnItem, { type: "message" }>, spans: Spans, turn: SpokenTurn): void => {
+    if (item.role === "assistant") {
+      // What a model said elsewhere may be made of anything that it read there.
+      if (isBrought(turn))
+        entries.push({ origin: HISTORY, text: capText(item.text, MAX_LENGTH), asked: undefined });
+      return;
+    }
+    const [origin] = item.origins ?? [];
+    if (origin !== undefined)
+      entries.push({ origin, text: capText(item.text, MAX_LENGTH), asked: undefined });
+    else {
+      const { own, others } = divide(item.text, spans);
+      const { words, file } = withoutFiles(own);
+      said.push(words);
+      if (file) entries.push(file);
+      const name = turn.outside?.origin ?? "";
+      if (others !== "") entries.push({ origin: { kind: "outside", name }, text: others, asked: undefined });
+    }
+    addFiles(turn, item);
+  };
+
+  const addResult = (item: Extract<TurnItem, { type: "tool_result" }>, turn: SpokenTurn): void => {
+    const [first, ...rest] = open.get(item.call) ?? [];
+    open.set(item.call, rest);
+    const { outcome } = item;
+    const text = outcome.status === "ok" ? outcome.output : outcome.message;
+    addFiles(turn, item);
+    if (outcome.status === "error" && OURS.has(outcome.code)) return;
+    const name = first?.call.name ?? "";
+    const isCallers = first?.isCallers ?? false;
+    // Where two calls have one id, nobody can tell whose result this is, so nothing about it is believed.
+    const isClear = rest.every(({ call, isCallers: is }) => call.name === name && is === isCallers);
+    const [origin] = item.origins ?? [];
+    entries.push({
+      origin,
+      tool: { name, isCallers: isCallers || !isClear, isOwn: !isCallers && isClear && isOwn(name) },
+      text: capText(text, MAX_LENGTH),
+      asked: first && tryJson(first.call.params),
+    });
+  };
+
+  for (const turn of turns) {
+    const { input, instructions, context, outside, items, gate } = turn;
+    if (instructions) said.push(instructions);
+    if (context) known.push(JSON.stringify(context));
+    if (outside?.data !== undefined)
+      entries.push({
+        origin: { kind: "outside", name: outside.origin },
+        text: JSON.stringify(outside.data),
+        asked: undefined,
+      });
+    known.push(...answered(input, "gate" in input ? gates.get(input.gate) : undefined));
+    let spans = outside?.spans ?? [];
+    for (const item of items) {
+      if (item.type === "message") {
+        addMessage(item, spans, turn);
+        if (item.role === "user") spans = [];
+      } else if (item.type === "tool_result") addResult(item, turn);
+      else if (item.type === "tool_call") {
+        const { call, external } = item;
+        open.set(call.id, [...(open.get(call.id) ?? []), { call, isCallers: external }]);
+      }
+    }
+    if (gate) gates.set(gate.id, gate);
+  }
+  return { said, known, entries, open, gates };
+}
+
+const HISTORY: Origin = { kind: "caller", name: "history" };
+
+/** The history that a caller brings along is stored as a turn without a message. */
+function isBrought({ input }: SpokenTurn): boolean {
+  return input.type === "message" && input.text === "" && !input.attachments?.length;
+}
+
+/** The values that the person approved or filled in are theirs from then on. */
+function answered(input: TurnInput, gate: Gate | undefined): readonly string[] {
+  if (input.type === "question")
+    return input.replies.flatMap(({ action, content }) => (action === "accept" ? valuesIn(content) : []));
+  if (input.type !== "approval" || input.decision === "deny" || gate?.type !== "approval") return [];
+  return [gate.call, ...(gate.others ?? [])].flatMap(({ params }) => valuesIn(tryJson(params)));
+}
+
+type Spans = NonNullable<Outside["spans"]>;
+
+/** Parts a message into the person's words and those of people outside. */
+function divide(text: string, spans: Spans): { readonly own: string; readonly others: string } {
+  let end = 0;
+  const own: string[] = [];
+  const others: string[] = [];
+  for (const { from, to } of spans) {
+    own.push(text.slice(end, from));
+    others.push(text.slice(from, to));
+    end = to;
+  }
+  return { own: [...own, text.slice(end)].join("\n"), others: others.join("\n") };
+}
+
+const FILE = '<file name="';
+
+/** Channels write text files into the message. All from the first tag to the last belongs to files, because a file may hold the tags too. */
+function withoutFiles(text: string): { readonly words: string; readonly file: Entry | undefined } {
+  const [from, to] = [text.indexOf(FILE), text.lastIndexOf("</file>")];
+  if (from === -1 || to < from) return { words: text, file: undefined };
+  const start = from + FILE.length;
+  const name = text.slice(start, text.indexOf('"', start)).slice(0, 200);
+  return {
+    words: `${text.slice(0, from)}\n${text.slice(to + "</file>".length)}`,
+    file: {
+      origin: { kind: "file", name },
+      text: capText(text.slice(from, to), MAX_LENGTH),
+      asked: undefined,
+    },
+  };
+}
+
+/** Numbers come with their names, because a bare number is no id. A stranger's name for a field could carry something. */
+function valuesIn(value: unknown): readonly string[] {
+  return [...scalarsIn(value, "")].map(([name, scalar]) =>
+    typeof scalar === "string" ? scalar : `${isUsualName(name) ? name : "value"} ${scalar}`,
+  );
+}
+
+const MAX_DEPTH = 32;
+
+/** Every text, number and boolean in it, with the name of the field. */
+export function* scalarsIn(
+  value: unknown,
+  name: string,
+  depth = 0,
+): Generator<readonly [name: string, value: Scalar]> {
+  if (typeof value === "string" || typeof value === "number" || typeof value === "boolean")
+    yield [name, value];
+  else if (typeof value === "object" && value !== null && depth < MAX_DEPTH)
+    for (const [key, inner] of Object.entries(value))
+      yield* scalarsIn(inner, Array.isArray(value) ? name : key, depth + 1);
+}

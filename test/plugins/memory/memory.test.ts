@@ -1,0 +1,135 @@
+import { describe, expect, test } from "vitest";
+import { openMemory, toolsOf } from "../../support/services/memory.ts";
+
+describe("documents", () => {
+  test("what is written is read again after a restart", async () => {
+    const first = await openMemory();
+    expect(await first.memory.write("ann", "notes/bike.md", "my bike is red")).toEqual({
+      path: "notes/bike.md",
+      version: 1,
+    });
+    await first.close();
+    const { memory } = await openMemory(first.folder);
+    expect(await memory.read("ann", "notes/bike.md")).toMatchObject({ text: "my bike is red", version: 1 });
+    expect((await memory.search("ann", "what colour is my bike?"))[0]).toMatchObject({
+      path: "notes/bike.md",
+      snippet: "my bike is red",
+    });
+  });
+
+  test("earlier texts are kept as versions, and the same text again is no version", async () => {
+    const { memory } = await openMemory();
+    await memory.write("ann", "a.md", "one");
+    expect((await memory.write("ann", "a.md", "two")).version).toBe(2);
+    expect((await memory.write("ann", "a.md", "two")).version).toBe(2);
+    expect((await memory.readVersion("ann", "a.md", 1))?.text).toBe("one");
+    expect(await memory.readVersion("ann", "a.md", 9)).toBeUndefined();
+    expect((await memory.read("ann", "a.md"))?.text).toBe("two");
+  });
+
+  test("a hundred versions are kept, the oldest go", async () => {
+    const { memory } = await openMemory();
+    for (let at = 1; at <= 103; at += 1) await memory.write("ann", "a.md", `text ${at}`);
+    expect(await memory.readVersion("ann", "a.md", 3)).toBeUndefined();
+    expect((await memory.readVersion("ann", "a.md", 4))?.text).toBe("text 4");
+  });
+
+  test("nobody reads, lists, finds or removes what is another's", async () => {
+    const { memory } = await openMemory();
+    await memory.write("ann", "secret.md", "the treasure is under the oak");
+    await memory.write("bob", "mine.md", "an oak in my garden");
+    expect(await memory.read("bob", "secret.md")).toBeUndefined();
+    expect((await memory.tree("bob")).map(({ path }) => path)).toEqual(["mine.md"]);
+    expect((await memory.search("bob", "treasure oak")).map(({ path }) => path)).toEqual(["mine.md"]);
+    expect(await memory.remove("bob", "secret.md")).toBe(false);
+    expect((await memory.read("ann", "secret.md"))?.text).toContain("treasure");
+  });
+
+  test("what is removed is gone from search and from the versions", async () => {
+    const { memory } = await openMemory();
+    await memory.write("ann", "a.md", "purple elephants");
+    expect(await memory.remove("ann", "a.md")).toBe(true);
+    expect(await memory.search("ann", "elephants")).toEqual([]);
+    await memory.write("ann", "a.md", "new");
+    expect((await memory.readVersion("ann", "a.md", 1))?.text).toBe("new");
+  });
+
+  test.each([
+    "",
+    "  ",
+    "/",
+    "..",
+    "../x",
+    "a/../b",
+    "a//b",
+    "a/./b",
+    "a\\b",
+    "a\0b",
+    "a\nb",
+    "x".repeat(300),
+    `${"a/".repeat(20)}b`,
+    "\ud800",
+  ])("the path %j is refused", async (path) => {
+    const { memory } = await openMemory();
+    await expect(memory.write("ann", path, "x")).rejects.toThrow(/memory path/);
+  });
+
+  test("a text that is too large is refused and says how large it may be", async () => {
+    const { memory } = await openMemory();
+    await expect(memory.write("ann", "a.md", "x".repeat(300_000))).rejects.toThrow(/256 KiB/);
+  });
+});
+
+describe("the model's tools", () => {
+  const context = { user: "ann", thread: "t" };
+  const open = async () => {
+    const { memory } = await openMemory();
+    return async (name: string, params: object) => {
+      const outcome = await toolsOf(memory)
+        .find((tool) => tool.name === name)
+        ?.run(params, context);
+      return outcome?.status === "ok" ? JSON.parse(outcome.output) : outcome;
+    };
+  };
+
+  test("write, append, read, read a version, search and list", async () => {
+    const run = await open();
+    expect(await run("memory_write", { path: "/todo.md", text: "milk" })).toEqual({
+      path: "todo.md",
+      version: 1,
+    });
+    expect(await run("memory_write", { path: "todo.md", text: "bread", append: true })).toEqual({
+      path: "todo.md",
+      version: 2,
+    });
+    expect(await run("memory_read", { path: "todo.md" })).toMatchObject({ text: "milk\nbread", version: 2 });
+    expect(await run("memory_read", { path: "todo.md", version: 1 })).toMatchObject({ text: "milk" });
+    expect(await run("memory_search", { query: "bread" })).toMatchObject({
+      results: [{ path: "todo.md", snippet: "milk\nbread" }],
+    });
+    expect(await run("memory_tree", {})).toMatchObject({ documents: [{ path: "todo.md", bytes: 10 }] });
+    expect(await run("memory_tree", { prefix: "notes/" })).toEqual({ documents: [] });
+  });
+
+  test("a document is forgotten only once", async () => {
+    const run = await open();
+    await run("memory_write", { path: "a.md", text: "x" });
+    expect(await run("memory_remove", { path: "a.md" })).toEqual({ path: "a.md", removed: true });
+    expect(await run("memory_remove", { path: "a.md" })).toMatchObject({
+      status: "error",
+      code: "no_document",
+    });
+  });
+
+  test("what cannot be done is an outcome that says why", async () => {
+    const run = await open();
+    expect(await run("memory_read", { path: "none.md" })).toMatchObject({
+      status: "error",
+      code: "no_document",
+    });
+    expect(await run("memory_write", { path: "../etc/passwd", text: "x" })).toMatchObject({
+      status: "error",
+      code: "bad_path",
+    });
+  });
+});

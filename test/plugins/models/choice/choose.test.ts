@@ -1,0 +1,86 @@
+import { expect, test } from "vitest";
+import { Settings, type Variables } from "../../../../kernel/settings/env.ts";
+import { openFolderFiles } from "../../../../plugins/home/folder.ts";
+import { homeFilesOf } from "../../../../plugins/home/open.ts";
+import { createBuiltinModel } from "../../../../plugins/models/builtin/model.ts";
+import { createModels, readModelChoice } from "../../../../plugins/models/choice/choose.ts";
+import { readPrices } from "../../../../plugins/models/spending/prices.ts";
+import { temporaryFolder } from "../../../support/home.ts";
+
+const LOG = { debug() {}, info() {}, warn() {}, error() {} };
+
+async function modelsOf(variables: Variables) {
+  const settings = new Settings(variables);
+  const choice = readModelChoice(settings.for("agent"));
+  settings.assertSound();
+  const models = createModels(
+    { current: async () => choice, last: () => choice, onChange: () => () => {} },
+    createBuiltinModel(),
+    await readPrices(homeFilesOf(openFolderFiles(temporaryFolder()))),
+    LOG,
+  );
+  return models.current();
+}
+
+async function chosen(variables: Variables) {
+  return (await modelsOf(variables)).map(({ name, window }) => `${name.provider} ${name.name} ${window}`);
+}
+
+test("auto takes the first that is there: a base URL, Anthropic, OpenAI, else the builtin", async () => {
+  const anthropic = { ANTHROPIC_API_KEY: "key-anthropic" };
+  const openai = { OPENAI_API_KEY: "key-openai" };
+  const base = { MODEL_BASE_URL: "http://127.0.0.1:1/v1", MODEL_NAME: "qwen" };
+  expect(await chosen({ ...openai, ...anthropic, ...base })).toEqual(["openai-compatible qwen 32000"]);
+  expect(await chosen({ ...openai, ...anthropic })).toEqual(["anthropic claude-sonnet-4-5 200000"]);
+  expect(await chosen(openai)).toEqual(["openai gpt-5-mini 400000"]);
+  expect(await chosen({})).toEqual(["builtin builtin 128000"]);
+});
+
+test("a named provider is taken at its word, with a second model behind it", async () => {
+  expect(
+    await chosen({
+      MODEL_PROVIDER: "ollama",
+      MODEL_NAME: "llama3.2",
+      MODEL_CONTEXT_TOKENS: "8000",
+      MODEL_FALLBACK_PROVIDER: "builtin",
+    }),
+  ).toEqual(["ollama llama3.2 8000", "builtin builtin 128000"]);
+});
+
+test("a provider without what it needs is a configuration problem that names the variable", async () => {
+  await expect(chosen({ MODEL_PROVIDER: "openai-compatible" })).rejects.toThrow("MODEL_BASE_URL");
+  await expect(chosen({ MODEL_PROVIDER: "openai" })).rejects.toThrow("OPENAI_API_KEY");
+  await expect(chosen({ MODEL_PROVIDER: "anthropic" })).rejects.toThrow("ANTHROPIC_API_KEY");
+  await expect(chosen({ MODEL_PROVIDER: "gpt" })).rejects.toThrow("MODEL_PROVIDER");
+});
+
+test.each([
+  [{ OPENAI_API_KEY: "k" }, ["file", "image"], ["json_object", "json_schema"]],
+  [
+    { OPENAI_API_KEY: "k", MODEL_NAME: "gpt-audio" },
+    ["audio", "file", "image"],
+    ["json_object", "json_schema"],
+  ],
+  [{ ANTHROPIC_API_KEY: "k" }, ["file", "image"], ["json_schema"]],
+  [{ MODEL_PROVIDER: "ollama", MODEL_NAME: "llama3.2" }, [], ["json_object", "json_schema"]],
+  [{ MODEL_PROVIDER: "ollama", MODEL_NAME: "qwen2.5vl:7b" }, ["image"], ["json_object", "json_schema"]],
+  [{ MODEL_PROVIDER: "ollama", MODEL_NAME: "llama3.2-vision" }, ["image"], ["json_object", "json_schema"]],
+  [{ MODEL_BASE_URL: "http://127.0.0.1:1/v1" }, [], ["json_object", "json_schema"]],
+  [
+    { MODEL_BASE_URL: "http://127.0.0.1:1/v1", MODEL_INPUTS: "text, image,audio" },
+    ["audio", "image"],
+    ["json_object", "json_schema"],
+  ],
+  [{ OPENAI_API_KEY: "k", MODEL_INPUTS: "text" }, [], ["json_object", "json_schema"]],
+  [{ MODEL_PROVIDER: "builtin", MODEL_INPUTS: "image" }, [], ["json_object", "json_schema"]],
+])("%j takes %j besides text, and answers in %j", async (variables, takes, formats) => {
+  const [model] = await modelsOf(variables);
+  expect([...(model?.takes ?? [])].sort()).toEqual(takes);
+  expect([...(model?.formats ?? [])].sort()).toEqual(formats);
+});
+
+test("inputs that no model has are a configuration problem", async () => {
+  await expect(modelsOf({ MODEL_INPUTS: "text,video" })).rejects.toThrow(
+    /MODEL_INPUTS: got .*video.*, expected a list of text, image, audio, file/,
+  );
+});

@@ -1,0 +1,21 @@
+/** The agent and every plugin that it is made of. */
+import type { AnyPlugin } from "../../../kernel/plugin.ts";
+import agent from "../../../plugins/agent/plugin.ts";
+import guidance from "../../../plugins/guidance/plugin.ts";
+import home from "../../../plugins/home/plugin.ts";
+import jobs from "../../../plugins/jobs/plugin.ts";
+import memory from "../../../plugins/memory/plugin.ts";
+import memoryTools from "../../../plugins/memory/tools/plugin.ts";
+import models from "../../../plugins/models/plugin.ts";
+import provenance from "../../../plugins/provenance/plugin.ts";
+
+export const agentPlugins = [
+  home,
+  models,
+  agent,
+  memory,
+  memoryTools,
+  guidance,
+  provenance,
+  jobs,
+] as readonly AnyPlugin[];
