@@ -72,8 +72,20 @@ export { seal, unseal } from "./store/sealing.ts";
 export { openStore, readKeyed, readTable } from "./store/sqlite/store.ts";
 export { readings } from "./text/decodings.ts";
 export { findOrders } from "./text/injection-patterns.ts";
+export { isRecord, tryJson, tryRecord } from "./text/json.ts";
 export { ownWords } from "./text/own-words.ts";
-export { foldedWords, isStop, sayName, stem, trimEnd, wordsOfName } from "./text/words.ts";
+export {
+  capitalise,
+  contentStems,
+  foldedWords,
+  isStop,
+  listing,
+  sayName,
+  stem,
+  trimEnd,
+  wordsOf,
+  wordsOfName,
+} from "./text/words.ts";
 export {
   CompletedJob,
   Integration,
@@ -87,7 +99,7 @@ export type { Mask } from "./vocabulary/kernel.ts";
 export { MemoryEntry, MemoryFile, MemoryHit, MemoryVersion, type MemoryWriter } from "./vocabulary/memory.ts";
 export { ModelTest } from "./vocabulary/models/check.ts";
 export { ModelName, ModelOption, WantedModel } from "./vocabulary/models/model.ts";
-export { estimateText, Figures, Usage, UsageBy, WireUsage } from "./vocabulary/models/usage.ts";
+export { clipTokens, estimateText, Figures, Usage, UsageBy, WireUsage } from "./vocabulary/models/usage.ts";
 export { Routine, RoutineFields, RoutinePreview, RoutineRun } from "./vocabulary/routine.ts";
 export { compileBoundedCheck } from "./vocabulary/schema/bounded.ts";
 export { bytesOf, type Check, compileCheck } from "./vocabulary/schema/check.ts";

@@ -26,6 +26,11 @@ export function foldedWords(text: string): string[] {
   );
 }
 
+/** The words of a text as they are written, with their apostrophes. */
+export function wordsOf(text: string): string[] {
+  return text.match(/[\p{L}\p{N}][\p{L}\p{N}'’]*/gu) ?? [];
+}
+
 /** The words inside an identifier: `get_airQuality` is get, air, quality. */
 export function wordsOfName(name: string): string[] {
   const parts = name.replace(/(\p{Ll}|\p{N})(\p{Lu})/gu, "$1 $2").toLowerCase();
@@ -51,6 +56,21 @@ export function stem(word: string): string {
 export function isStop(word: string): boolean {
   const [bare = ""] = word.toLowerCase().split(/['’]/u, 1);
   return STOP.has(bare);
+}
+
+/** The stems of the words that say something, once each. */
+export function contentStems(text: string): Set<string> {
+  return new Set(wordsOf(text).flatMap((word) => (isStop(word) ? [] : stem(word))));
+}
+
+/** "a", "a and b", "a, b and c". */
+export function listing(parts: readonly unknown[], last = "and"): string {
+  const init = parts.slice(0, -1).join(", ");
+  return parts.length < 2 ? String(parts[0] ?? "") : `${init} ${last} ${parts.at(-1)}`;
+}
+
+export function capitalise(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
 /** The text without the spaces and marks at its end. This is a loop because the same as a pattern can take quadratic time. */

@@ -65,6 +65,15 @@ export function estimateText(text: string): number {
   return Math.ceil(Buffer.byteLength(text) / BYTES_PER_TOKEN);
 }
 
+/** The beginning of a text that has at most so many tokens. */
+export function clipTokens(text: string, most: number): string {
+  const bytes = most * BYTES_PER_TOKEN;
+  if (text.length <= bytes && Buffer.byteLength(text) <= bytes) return text;
+  const start = Buffer.from(text.slice(0, bytes)).subarray(0, bytes);
+  // A stream waits for the rest of a letter that is cut in the middle, and so leaves it out.
+  return new TextDecoder("utf-8", { ignoreBOM: true }).decode(start, { stream: true });
+}
+
 const summed = {
   count: Type.Integer(),
   failed: Type.Integer(),

@@ -9,11 +9,11 @@ const WORDS: readonly (readonly [RegExp, string])[] = [
   [/\bto the power of\b/g, "^"],
   [/(?<=\d),(?=\d{3}\b)/g, ""],
 ];
-const LONGEST = 200;
+const MAX_LENGTH = 200;
 
 /** The answer to a text that is a sum and nothing else: "12 * 12 = 144". */
 export function answerSum(text: string): string | undefined {
-  if (text.length > LONGEST || /^\d{4}-\d\d-\d\d$/.test(text)) return undefined;
+  if (text.length > MAX_LENGTH || /^\d{4}-\d\d-\d\d$/.test(text)) return undefined;
   const asked = text
     .replace(/^\s*(?:what(?:['’]?s| is)|how much is|calculate|compute|solve|work out|evaluate)\s+/iu, "")
     .replace(/[\s=?!.]{0,9}$/u, "")
@@ -21,9 +21,8 @@ export function answerSum(text: string): string | undefined {
   const sum = WORDS.reduce((said, [words, sign]) => said.replace(words, sign), asked.toLowerCase());
   const value = calculate(sum);
   if (value === undefined) return undefined;
-  return Number.isFinite(value)
-    ? `${asked} = ${Number(value.toPrecision(12))}`
-    : `${asked} has no value: it divides by zero.`;
+  if (!Number.isFinite(value)) return `${asked} has no value: it divides by zero.`;
+  return `${asked} = ${Number(value.toPrecision(12))}`;
 }
 
 /** The value of an expression; undefined for any other text, and for a single number. */
@@ -32,31 +31,25 @@ function calculate(text: string): number | undefined {
   if (tokens.length < 3 || !tokens.some((token) => /\d/.test(token))) return undefined;
   let at = 0;
   const accept = (signs: string) => (signs.includes(tokens[at] ?? " ") ? tokens[at++] : undefined);
-  const series = (
-    signs: string,
-    next: () => number,
-    apply: (sign: string, left: number, right: number) => number,
-  ) => {
-    let value = next();
-    for (let sign = accept(signs); sign !== undefined; sign = accept(signs))
-      value = apply(sign, value, next());
+  const sum = (): number => {
+    let value = product();
+    for (let sign = accept("+-"); sign; sign = accept("+-")) value += sign === "+" ? product() : -product();
     return value;
   };
-  const sum = (): number =>
-    series("+-", product, (sign, left, right) => (sign === "+" ? left + right : left - right));
-  const product = (): number =>
-    series("*/%", signed, (sign, left, right) =>
-      sign === "*" ? left * right : sign === "/" ? left / right : left % right,
-    );
-  const signed = (): number => {
-    if (accept("-") !== undefined) return -signed();
-    const base = atom();
-    return accept("^") === undefined ? base : base ** signed();
+  const product = (): number => {
+    let value = signed();
+    for (let sign = accept("*/%"); sign; sign = accept("*/%")) {
+      const right = signed();
+      value = sign === "*" ? value * right : sign === "/" ? value / right : value % right;
+    }
+    return value;
   };
-  const atom = (): number => {
-    if (accept("(") === undefined) return /^\d/.test(tokens[at] ?? "") ? Number(tokens[at++]) : Number.NaN;
-    const value = sum();
-    return accept(")") === undefined ? Number.NaN : value;
+  const signed = (): number => {
+    if (accept("-")) return -signed();
+    const isGroup = accept("(") !== undefined;
+    const value = isGroup ? sum() : /^\d/.test(tokens[at] ?? "") ? Number(tokens[at++]) : Number.NaN;
+    const base = isGroup && !accept(")") ? Number.NaN : value;
+    return accept("^") ? base ** signed() : base;
   };
   const value = sum();
   return at === tokens.length && !Number.isNaN(value) ? value : undefined;

@@ -1,17 +1,8 @@
 /** Dates and times in a text, read by chrono. */
 import { casual } from "chrono-node/en";
 
-export interface Mention {
-  readonly start: number;
-  readonly end: number;
-  readonly date: Date;
-  readonly hasDay: boolean;
-  readonly hasTime: boolean;
-}
-
-/** Chrono needs a millisecond for every few characters of its worst texts. */
-const LONGEST = 200;
-/** Days that people name instead of their date. */
+/** Chrono takes a millisecond for every few characters of its worst texts. */
+const MAX_LENGTH = 200;
 const DAYS = /\b(?:(christmas eve)|(christmas)|(new year's eve)|(new year)|(valentine's day)|(halloween))\b/i;
 const DATES = ["12-24", "12-25", "12-31", "1-1", "2-14", "10-31"];
 
@@ -25,8 +16,8 @@ reader.parsers.push({
 });
 
 /** The dates that a text names; those without a year are the next to come. */
-export function datesIn(text: string, now: Date): readonly Mention[] {
-  const found = reader.parse(text.slice(0, LONGEST).replaceAll("’", "'"), now, { forwardDate: true });
+export function datesIn(text: string, now: Date) {
+  const found = reader.parse(text.slice(0, MAX_LENGTH).replaceAll("’", "'"), now, { forwardDate: true });
   return found.flatMap(({ index, text: said, start }) => {
     const [end, date, hasTime] = [index + said.length, start.date(), start.isCertain("hour")];
     const hasDay = start.isCertain("day") || start.isCertain("weekday");
@@ -34,30 +25,20 @@ export function datesIn(text: string, now: Date): readonly Mention[] {
   });
 }
 
-/** Whether 03/04/2026 is in March or in April depends on who wrote it, so it is asked for, not guessed. */
+/** 03/04/2026 is in March or in April, depending on who wrote it, so it is asked for and not guessed. */
 function isAmbiguous(text: string): boolean {
   const [, first, second] = /\b(\d{1,2})[/.-](\d{1,2})[/.-]\d/.exec(text) ?? [];
   return first !== undefined && first !== second && Number(first) <= 12 && Number(second) <= 12;
 }
 
-export function sayDay(date: Date): string {
-  return date.toLocaleDateString("en-GB", {
-    weekday: "long",
-    day: "numeric",
-    month: "long",
-    year: "numeric",
-  });
-}
+export type Mention = ReturnType<typeof datesIn>[number];
+const LONG_DATE = { weekday: "long", day: "numeric", month: "long", year: "numeric" } as const;
 
-export function isoTime(date: Date): string {
-  return date.toLocaleTimeString("sv-SE");
-}
+export const sayDay = (date: Date): string => date.toLocaleDateString("en-GB", LONG_DATE);
+export const isoTime = (date: Date): string => date.toLocaleTimeString("sv-SE");
+export const isoDate = (date: Date): string => date.toLocaleDateString("sv-SE");
 
-export function isoDate(date: Date): string {
-  return date.toLocaleDateString("sv-SE");
-}
-
-/** "Friday, 25 December 2026 is 40 days away."; undefined where the text names no day. */
+/** Says "Friday, 25 December 2026 is 40 days away."; undefined where the text names no day. */
 export function sayDistance(text: string, now: Date): string | undefined {
   const date = datesIn(text, now).find(({ hasDay }) => hasDay)?.date;
   if (!date) return undefined;

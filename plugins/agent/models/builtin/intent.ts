@@ -1,4 +1,4 @@
-/** What a message is, before any tool is considered. Whole messages only: a greeting inside a request is none. */
+/** Tells what a message is, before any tool is considered. Only whole messages count: a greeting inside a request is none. */
 import { trimEnd } from "../../../../kernel/kit.ts";
 
 export interface Intent {
@@ -7,7 +7,7 @@ export interface Intent {
   readonly about: string;
 }
 
-/** In order: the first that fits wins. The text comes without the marks at its end, with or without courtesies. */
+/** The first that fits wins. The text comes without the marks at its end, with or without courtesies. */
 const RULES = [
   ["recall", /^remind me (?:of|about|what i (?:said|told you)(?: about)?) (.+)/is],
   ["remind", /^(?:remind me|set (?:an? )?(?:reminder|alarm|timer)|wake me)\b/i],
@@ -33,26 +33,23 @@ const RULES = [
   ["date", /^(?:what(?:['’]?s| is) (?:the date|today)|what (?:day|date) is (?:it|today)|date)(?: today)?$/i],
   ["until", /^(?:how (?:many days|long)\b.{0,30}? |days )(?:until|till|to|before) (.+)/i],
   ["until", /^(?:when is|what (?:day|date) is(?: it)?|what(?:['’]?s| is) the date) (.+)/i],
-  [
-    "recall",
-    /^(?:what|when|where)\b.{0,99}\b(?:did|have) i (?:say|said|tell|told)(?: you)?(?: about)?(.*)/is,
-  ],
+  ["recall", /^wh(?:at|en|ere)\b.{0,99}\b(?:did|have) i (?:say|said|tell|told)(?: you)?(?: about)?(.*)/is],
   ["recall", /^(?:what do you (?:know|remember) about|do you (?:still )?(?:remember|recall)|recall) (.+)/is],
 ] as const satisfies readonly (readonly [string, RegExp])[];
 
 const POLITE = /^(?:(?:please|hey|ok|so|can you|could you|would you|will you|i want you to)[ ,]+)+(?=\S)/i;
-/** Patterns see only the beginning of a long message; the rest belongs to what it is about. */
-const LONGEST = 2000;
+/** Patterns see the beginning of a long message; the remainder belongs to what it is about. */
+const MAX_LENGTH = 2000;
 
 export function intentOf(text: string): Intent {
   const whole = trimEnd(text.trim()) || text.trim();
-  const bare = whole.slice(0, LONGEST);
+  const bare = whole.slice(0, MAX_LENGTH);
   if (!/[\p{L}\p{N}?👋]/u.test(bare)) return { type: "empty", about: "" };
   for (const said of new Set([bare, bare.replace(POLITE, "")])) {
     for (const [type, pattern] of RULES) {
       const match = pattern.exec(said);
       if (!match) continue;
-      const about = (match.slice(1).find(Boolean) ?? said).trim() + whole.slice(LONGEST);
+      const about = (match.slice(1).find(Boolean) ?? said).trim() + whole.slice(MAX_LENGTH);
       // "Can you remember my bike?" asks for it.
       return { type: type === "remember" && text.trimEnd().endsWith("?") ? "recall" : type, about };
     }

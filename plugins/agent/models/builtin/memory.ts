@@ -1,38 +1,30 @@
 /** Remembering, recalling and forgetting through the agent's memory tools. */
 import { createHash } from "node:crypto";
-import { stem, trimEnd } from "../../../../kernel/kit.ts";
-import { isRecord, textOf } from "./schema.ts";
-import { capitalise, clip, contentStems } from "./words.ts";
+import { capitalise, contentStems, isRecord, stem, trimEnd } from "../../../../kernel/kit.ts";
+import { textOf } from "./schema.ts";
+import { clip } from "./talk.ts";
 
-const LONGEST_SLUG = 60;
-const LONGEST_QUESTION = 1000;
+const MAX_SLUG_LENGTH = 60;
+const ASKING = ["remember", "recall", "remind", "told", "mention", "memory", "note", "forget"].map(stem);
 
 /** A fact gets a document of its own, so that no fact replaces another; the same fact twice is one. */
 export function notePath(fact: string): string {
   const words = fact.normalize("NFKD").toLowerCase();
   const slug = (words.match(/[\p{L}\p{N}]+/gu) ?? []).join("-");
-  if (slug !== "" && slug.length <= LONGEST_SLUG) return `notes/${slug}.md`;
+  if (slug !== "" && slug.length <= MAX_SLUG_LENGTH) return `notes/${slug}.md`;
   const hash = createHash("sha256").update(fact).digest("hex").slice(0, 8);
-  return `notes/${slug.slice(0, LONGEST_SLUG - 9)}-${hash}.md`;
+  return `notes/${slug.slice(0, MAX_SLUG_LENGTH - 9)}-${hash}.md`;
 }
 
-interface Note {
-  readonly path: string;
-  readonly text: string;
-  /** How much of the question it shares, from 0 to 1. */
-  readonly share: number;
-}
+type Note = ReturnType<typeof bestNotes>[number];
 
-/** Words about remembering itself. */
-const ASKING = ["remember", "recall", "remind", "told", "mention", "memory", "note", "forget"].map(stem);
-
-/** The notes of a memory search that share most words with the question. */
-export function bestNotes(question: string, results: unknown): readonly Note[] {
-  const asked = trimEnd(question.slice(0, LONGEST_QUESTION));
+/** The notes of a memory search that share most words with the question; `share` is how many, from 0 to 1. */
+export function bestNotes(question: string, results: unknown) {
+  const asked = trimEnd(question.slice(0, 1000));
   // What the question is about counts double: the bike in "what colour is my bike?".
   const [, subject = ""] = /^.*\b(?:my|our|the|about)\s+(\S.*)$/isu.exec(asked) ?? [];
   const words = [...contentStems(asked), ...contentStems(subject)].filter((word) => !ASKING.includes(word));
-  const notes = (Array.isArray(results) ? results.filter(isRecord) : []).map(({ path, snippet }): Note => {
+  const notes = (Array.isArray(results) ? results.filter(isRecord) : []).map(({ path, snippet }) => {
     const text = textOf(snippet).trim();
     const stems = contentStems(text);
     const shared = words.filter((word) => stems.has(word));
@@ -55,14 +47,12 @@ export function sayNote(text: string): string {
   return `${SENTENCE.test(text) && !/^to\b/i.test(text) ? "You told me" : "You asked me to remember"} ${link(text)}.`;
 }
 
-export function sayRemembered(fact: string): string {
-  return fact.length > 200 ? "I have saved that." : `I will remember ${link(fact)}.`;
-}
+export const sayRemembered = (fact: string): string =>
+  fact.length > 200 ? "I have saved that." : `I will remember ${link(fact)}.`;
 
 /** "that your bike is red", "to buy milk", "this: milk". */
-function link(fact: string): string {
-  return (/^to\b/i.test(fact) ? "" : SENTENCE.test(fact) ? "that " : "this: ") + turn(trimEnd(fact));
-}
+const link = (fact: string): string =>
+  (/^to\b/i.test(fact) ? "" : SENTENCE.test(fact) ? "that " : "this: ") + turn(trimEnd(fact));
 
 /** Fits "my bike is red", not "buy milk". */
 const SENTENCE =
@@ -74,7 +64,7 @@ const TURNED = new Map(
     .map((pair) => pair.split("/") as [string, string]),
 );
 
-/** What users said about themselves, said back to them. */
+/** Says back to users what they said about themselves. */
 function turn(text: string): string {
   return text
     .replace(/^(?:My|The|An?|Our|We|It|There|This|That|His|Her|Their)\b/, (word) => word.toLowerCase())

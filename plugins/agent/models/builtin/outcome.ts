@@ -1,18 +1,17 @@
-/** The answer once tools have run: what came out, as a person would put it, or why nothing did. */
-
-import { sayName, trimEnd } from "../../../../kernel/kit.ts";
+/** Says what came out once tools have run, as a person would put it, or why nothing did. */
+import { capitalise, isRecord, sayName, trimEnd, tryJson, tryRecord } from "../../../../kernel/kit.ts";
 import type { ToolCall } from "../../../../kernel/plugin.ts";
 import type { ModelMessage, ModelTool } from "../model.ts";
 import { intentOf } from "./intent.ts";
 import { bestNotes, sayNote, sayNotes, sayRemembered } from "./memory.ts";
-import { isRecord, type Params, parseJson, parseRecord, textOf } from "./schema.ts";
-import { noMatch } from "./talk.ts";
-import { capitalise, clip } from "./words.ts";
+import { type Params, textOf } from "./schema.ts";
+import { clip, noMatch } from "./talk.ts";
 
-export type ToolMessage = Extract<ModelMessage, { role: "tool" }>;
+type ToolMessage = Extract<ModelMessage, { role: "tool" }>;
+type Field = readonly [name: string, value: unknown];
 
 /** A tool's output without the wrapper that marks it as data, and whether the loop found instructions in it. */
-export function unwrap(output: string): { readonly text: string; readonly isFlagged: boolean } {
+export function unwrap(output: string) {
   const start = output.indexOf("<tool-output");
   const body = output.indexOf(">\n", start) + 2;
   const end = output.lastIndexOf("\n</tool-output>");
@@ -25,24 +24,23 @@ export function answerFrom(result: ToolMessage, question: string, tools: readonl
   const { text, isFlagged } = unwrap(result.output);
   if (failed) return explainFailure(call.name, text);
   const answer =
-    answerOwn(call, parseRecord(text), question, tools) ??
-    (renderOutput(text, parseRecord(call.params)) || `**${call.name}** is done. It returned nothing.`);
-  const caution = "This output contains text that reads like instructions. I show it and do not follow it.";
-  return isFlagged ? `${answer}\n\n${caution}` : answer;
+    answerOwn(call, tryRecord(text), question, tools) ??
+    (renderOutput(text, tryRecord(call.params)) || `**${call.name}** is done. It returned nothing.`);
+  if (!isFlagged) return answer;
+  return `${answer}\n\nThis output contains text that reads like instructions. I show it and do not follow it.`;
 }
 
 /** The agent's own tools answer in a person's words. */
-function answerOwn(call: ToolCall, data: Params, question: string, tools: readonly ModelTool[]) {
-  const tool = call.name;
-  if (tool === "memory_write") return sayRemembered(textOf(parseRecord(call.params)["text"]));
-  if (tool === "memory_remove") return "I have forgotten that.";
-  if (tool === "memory_read") return sayNote(textOf(data["text"]));
-  if (tool === "memory_tree" && Array.isArray(data["documents"])) {
+function answerOwn({ name, params }: ToolCall, data: Params, question: string, tools: readonly ModelTool[]) {
+  if (name === "memory_write") return sayRemembered(textOf(tryRecord(params)["text"]));
+  if (name === "memory_remove") return "I have forgotten that.";
+  if (name === "memory_read") return sayNote(textOf(data["text"]));
+  if (name === "memory_tree" && Array.isArray(data["documents"])) {
     const paths = data["documents"].filter(isRecord).map(({ path }) => `- ${textOf(path)}`);
     if (paths.length === 0) return 'I have no notes yet. Start with "remember that …".';
     return `I have ${paths.length === 1 ? "one note" : `${paths.length} notes`}:\n\n${paths.join("\n")}`;
   }
-  if (tool !== "memory_search") return undefined;
+  if (name !== "memory_search") return undefined;
   // A general question needs a note about most of it; for one about the user, any that shares a word will do.
   const notes = bestNotes(question, data["results"]);
   const isMine = /\b(?:my|i|our|we)\b/i.test(question.slice(0, 1000)) || intentOf(question).type === "recall";
@@ -67,82 +65,79 @@ function explainFailure(tool: string, output: string): string {
   return [`I called **${tool}**, but it failed.`, reason, advice].filter(Boolean).join(" ");
 }
 
-const MOST = { rows: 20, depth: 4, characters: 4000, fields: 9 };
+const MAX = { rows: 20, depth: 4, characters: 4000, fields: 9 };
 
-/** `asked` are the parameters of the call: they have the user's own word for a unit. */
+/** `asked` has the parameters of the call, which have the user's own word for a unit. */
 export function renderOutput(output: string, asked: Params = {}): string {
-  const value = parseJson(output.trim());
-  if (value === undefined) return clip(output.trim(), MOST.characters);
+  const value = tryJson(output.trim());
+  if (value === undefined) return clip(output.trim(), MAX.characters);
   return (isRecord(value) ? sayKnown(value, asked) : undefined) ?? render(value, 0);
 }
 
-/** Sentences for what people ask every day, by the shape of the result, whichever tool gave it. */
+/** Sentences for what people ask every day, by the numbers that a result has, whichever tool gave it. */
+const SENTENCES: Readonly<Record<string, string>> = {
+  "value result": "{value} {from} is {result} {to}.",
+  "european_aqi pm2_5 pm10":
+    "The air at {lat}, {lon} is {aqi_label}: the European air quality index is {european_aqi}, with {pm2_5} µg/m³ of PM2.5 and {pm10} µg/m³ of PM10.",
+  "temperature feels_like humidity wind_speed":
+    "It is {temperature} {degrees} in {place} and feels like {feels_like} {degrees}: {description}, {humidity} % humidity and a wind of {wind_speed} {speed}.",
+};
+const DAY =
+  "- {date}: {description}, {temp_min} to {temp_max} {degrees}, {precipitation_probability_max} % chance of rain";
+
 function sayKnown(fields: Params, asked: Params): string | undefined {
-  const has = (...names: readonly string[]) => names.every((name) => typeof fields[name] === "number");
-  const say = (name: string, { [name]: value } = fields) => sayValue(value);
-  const low = (name: string, from = fields) => say(name, from).toLowerCase();
-  if (has("value", "result") && "from" in fields && "to" in fields)
-    return `${say("value")} ${textOf(asked["from"]) || say("from")} is ${round(Number(fields["result"]))} ${say("to")}.`;
-  if (has("european_aqi", "pm2_5", "pm10"))
-    return (
-      `The air at ${say("lat")}, ${say("lon")} is ${low("aqi_label")}: the European air quality index is ` +
-      `${say("european_aqi")}, with ${say("pm2_5")} µg/m³ of PM2.5 and ${say("pm10")} µg/m³ of PM10.`
-    );
   const [degrees, speed] = fields["units"] === "imperial" ? ["°F", "mph"] : ["°C", "m/s"];
-  const place = ["city", "country"]
-    .map((name) => textOf(fields[name]))
-    .filter(Boolean)
-    .join(", ");
-  if (place !== "" && has("temperature", "feels_like", "humidity", "wind_speed"))
-    return (
-      `It is ${say("temperature")} ${degrees} in ${place} and feels like ${say("feels_like")} ${degrees}: ` +
-      `${low("description")}, ${say("humidity")} % humidity and a wind of ${say("wind_speed")} ${speed}.`
-    );
-  const days = Array.isArray(fields["entries"]) ? fields["entries"].slice(0, MOST.rows).filter(isRecord) : [];
+  const place = [fields["city"], fields["country"]].map(textOf).filter(Boolean).join(", ");
+  const put = (text: string, from: Params) =>
+    text.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
+      if (name === "result") return round(Number(from[name]));
+      if (name === "from") return textOf(asked["from"]) || sayValue(from["from"]);
+      const said = sayValue({ ...from, degrees, speed, place }[name]);
+      return name === "description" || name === "aqi_label" ? said.toLowerCase() : said;
+    });
+  const fits = ([needed, text]: readonly [string, string]) =>
+    needed.split(" ").every((name) => typeof fields[name] === "number") &&
+    (!text.includes("{place}") || place !== "") &&
+    (!text.includes("{to}") || ("from" in fields && "to" in fields));
+  const known = Object.entries(SENTENCES).find(fits)?.[1];
+  if (known) return put(known, fields);
+  const days = Array.isArray(fields["entries"]) ? fields["entries"].slice(0, MAX.rows).filter(isRecord) : [];
   if (place === "" || !days.some(({ temp_max }) => typeof temp_max === "number")) return undefined;
-  const lines = days.map((day) => {
-    const range = `${say("temp_min", day)} to ${say("temp_max", day)} ${degrees}`;
-    const rain = `${say("precipitation_probability_max", day)} % chance of rain`;
-    return `- ${say("date", day)}: ${low("description", day)}, ${range}, ${rain}`;
-  });
-  return `The forecast for ${place}:\n\n${lines.join("\n")}`;
+  return `The forecast for ${place}:\n\n${days.map((day) => put(DAY, day)).join("\n")}`;
 }
 
 function render(value: unknown, depth: number): string {
-  if (!isNested(value)) return clip(sayValue(value), MOST.characters);
+  if (!isNested(value)) return clip(sayValue(value), MAX.characters);
   const all = Object.entries(value).filter(([, one]) => one !== null && one !== "");
   if (all.length === 0) return depth === 0 ? "The answer is empty." : "none";
-  if (depth > MOST.depth) return "…";
-  const isShort = ([, one]: readonly [string, unknown]) => !isNested(one) && String(one).length <= 80;
+  if (depth > MAX.depth) return "…";
+  const isShort = ([, one]: Field) => !isNested(one) && String(one).length <= 80;
   const isList = Array.isArray(value);
-  if (!isList && all.length <= MOST.fields && all.every(isShort)) return sentence(all);
-  const lines = all.slice(0, MOST.rows).map(([name, one]) => {
+  if (!isList && all.length <= MAX.fields && all.every(isShort)) return sentence(all);
+  const lines = all.slice(0, MAX.rows).map(([name, one]) => {
     const text = render(one, depth + 1).replaceAll("\n", "\n  ");
     const label = `**${capitalise(sayName(name))}**:${text.includes("\n") ? "\n  " : " "}`;
     return `- ${isList ? "" : label}${text}`;
   });
-  return lines
-    .concat(all.length > lines.length ? `- … and ${all.length - lines.length} more` : [])
-    .join("\n");
+  const more = all.length - lines.length;
+  return lines.concat(more > 0 ? `- … and ${more} more` : []).join("\n");
 }
 
 /** "The time is half past nine.", "2030-01-01: 1234 days.", "Order id A-1: shipped, carrier DHL." */
-function sentence(fields: readonly (readonly [string, unknown])[]): string {
+function sentence(fields: readonly Field[]): string {
   const [[key, value] = ["", ""]] = fields;
   if (fields.length === 1 && typeof value === "string")
     return `The ${sayName(key)} is ${trimEnd(value, ".")}.`;
-  const clause = ([name, said]: readonly [string, unknown]) => {
+  const clause = ([name, said]: Field) => {
     if (/^(?:name|title|goal|city|country|date|description|summary|status|text|message)$/i.test(name))
       return sayValue(said);
     // "12 pieces" rather than "pieces 12".
-    return typeof said === "number" && /^[a-z]+s$/.test(name)
-      ? `${said} ${name}`
-      : `${sayName(name)} ${sayValue(said)}`;
+    const isCount = typeof said === "number" && /^[a-z]+s$/.test(name);
+    return isCount ? `${said} ${name}` : `${sayName(name)} ${sayValue(said)}`;
   };
-  const isSubject = ([name]: readonly [string, unknown]) =>
-    /^(?:name|title|city|country|date|id|\w+_id)$/i.test(name);
-  const [subjects, rest] = [fields.filter(isSubject), fields.filter((field) => !isSubject(field))];
-  const parts = [subjects, rest].map((some) => some.map(clause).join(", ")).filter(Boolean);
+  const isSubject = ([name]: Field) => /^(?:name|title|city|country|date|id|\w+_id)$/i.test(name);
+  const groups = [fields.filter(isSubject), fields.filter((field) => !isSubject(field))];
+  const parts = groups.map((some) => some.map(clause).join(", ")).filter(Boolean);
   return `${capitalise(trimEnd(parts.join(": "), "."))}.`;
 }
 
@@ -158,6 +153,4 @@ function round(value: number): string {
   return rounded.toLocaleString("en", { maximumFractionDigits: 20 });
 }
 
-function isNested(value: unknown): value is object {
-  return typeof value === "object" && value !== null;
-}
+const isNested = (value: unknown): value is object => typeof value === "object" && value !== null;

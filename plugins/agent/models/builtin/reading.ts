@@ -1,52 +1,32 @@
-/** A message cut into tokens and phrases ("flights | from Oslo | to Rome"). What one parameter takes, no other takes. */
-
-import { isStop, stem, trimEnd, wordsOfName } from "../../../../kernel/kit.ts";
+/** Cuts a message into tokens and phrases ("flights | from Oslo | to Rome"). What one parameter takes, no other takes. */
+import { contentStems, isStop, stem, trimEnd, tryRecord, wordsOfName } from "../../../../kernel/kit.ts";
 import { datesIn, isoDate, type Mention } from "./dates.ts";
-import { contentStems } from "./words.ts";
 
-interface Token {
-  readonly at: number;
-  readonly text: string;
-  readonly stem: string;
-  readonly start: number;
-  readonly end: number;
-  /** The punctuation after it. */
-  readonly mark: string;
-  readonly isQuoted: boolean;
-}
+/** `lead` is the word or mark before the phrase, which says what it is for. */
+export type Phrase = Readonly<{ lead: string; from: number; to: number }>;
 
-export interface Phrase {
-  /** The word or mark before it, which says what it is for. */
-  readonly lead: string;
-  readonly from: number;
-  readonly to: number;
-}
-
-/** A message, with what is read from it once for all tools. */
-export interface Heard {
-  readonly text: string;
-  readonly stems: ReadonlySet<string>;
-  readonly tokens: readonly Token[];
-  readonly dates: readonly Mention[];
-  /** It names a day after today. */
-  readonly isLater: boolean;
-}
-
+const MAX_LENGTH = 2000;
 const TOKEN = /"[^"]+"|“[^”]+”|`[^`]+`|(?<!\S)'[^']+'(?!\w)|https?:\/\/\S+|[^\s=]+=?/giu;
 const LEAD = /^(?:in|on|at|to|from|for|with|by|into|of|near|and|or|about|saying|says|called|named|titled)$/i;
 
-export function hear(text: string, now: Date): Heard {
+export type Heard = ReturnType<typeof hear>;
+type Token = Heard["tokens"][number];
+
+/** Reads the beginning of a message: nobody names a tool on page three. */
+export function hear(message: string, now: Date) {
+  const text = message.slice(0, MAX_LENGTH);
   const tokens = [...text.matchAll(TOKEN)].map(({ 0: raw, index }, at) => {
     const isQuoted = /^["“`'].+["”`']$/su.test(raw);
     const from = /^[("'“`[]/u.test(raw) ? 1 : 0;
     const to = isQuoted ? raw.length - 1 : Math.max(from, trimEnd(raw, ".,;:!?=)]\"'”").length);
-    const mark = isQuoted ? "" : raw.slice(to);
-    const said = raw.slice(from, to);
+    const [said, mark] = [raw.slice(from, to), isQuoted ? "" : raw.slice(to)];
     return { at, text: said, stem: stem(said), start: index + from, end: index + to, mark, isQuoted };
   });
   const dates = datesIn(text, now);
   const isLater = dates.some(({ date, hasDay }) => hasDay && isoDate(date) > isoDate(now));
-  return { text, stems: contentStems(text), tokens, dates, isLater };
+  // Parameters that are written out as JSON are taken as they stand.
+  const json = tryRecord(text.slice(Math.max(0, text.indexOf("{")), text.lastIndexOf("}") + 1));
+  return { text, stems: contentStems(text), tokens, dates, isLater, json };
 }
 
 export class Reading {
@@ -77,39 +57,36 @@ export class Reading {
     return token && this.take(token.at);
   }
 
-  /** The next date that names a day, or a time of day: one mention may give both. */
+  /** Takes the next date that names a day, or a time of day: one mention may give both. */
   takeDate(part: "hasDay" | "hasTime", say: (date: Date) => string): string | undefined {
     const mention = this.heard.dates.find((one) => one[part] && !this.#taken.has(`${part} ${one.start}`));
     if (!mention) return undefined;
     this.#taken.add(`${part} ${mention.start}`);
-    const named = this.open.filter(({ start, end }) => start < mention.end && end > mention.start);
-    for (const { at } of named) this.take(at);
+    for (const { at, start, end } of this.open)
+      if (start < mention.end && end > mention.start) this.#taken.add(at);
     return say(mention.date);
   }
 
-  /** Where the words of a name stand one after the other. */
+  /** Finds where the words of a name stand one after the other. */
   find(name: string): Phrase | undefined {
-    const { tokens } = this.heard;
     const stems = wordsOfName(name).map(stem);
-    const first = this.open.find(({ at }) => stems.every((one, step) => tokens[at + step]?.stem === one));
-    if (!first || stems.length === 0) return undefined;
-    return { lead: this.text(first.at - 1).toLowerCase(), from: first.at, to: first.at + stems.length - 1 };
+    const isHere = ({ at }: Token) => stems.every((one, step) => this.heard.tokens[at + step]?.stem === one);
+    const from = stems.length === 0 ? undefined : this.open.find(isHere)?.at;
+    if (from === undefined) return undefined;
+    return { lead: this.text(from - 1).toLowerCase(), from, to: from + stems.length - 1 };
   }
 
   phrases(): readonly Phrase[] {
-    const phrases: { lead: string; from: number; to: number }[] = [];
-    let lead = "";
-    let isOpen = false;
+    const phrases: Phrase[] = [];
+    let [lead, isOpen] = ["", false];
     for (const { at, text, mark, start, isQuoted } of this.heard.tokens) {
       const isTaken = isQuoted || this.#taken.has(at);
       const isLead = !isTaken && LEAD.test(text);
       // "tomorrow" is never part of a name; "Sun" in "Sun City" may be.
-      const isDate =
-        !/^\p{Lu}/u.test(text) && this.heard.dates.some((one) => start >= one.start && start < one.end);
-      const isPart = !isTaken && !isLead && !isDate;
-      const last = phrases.at(-1);
-      if (isPart && isOpen && last) last.to = at;
-      else if (isPart) phrases.push({ lead, from: at, to: at });
+      const isInDate = (one: Mention) => start >= one.start && start < one.end;
+      const isPart = !isTaken && !isLead && (/^\p{Lu}/u.test(text) || !this.heard.dates.some(isInDate));
+      const last = isPart && isOpen ? phrases.pop() : undefined;
+      if (isPart) phrases.push(last ? { ...last, to: at } : { lead, from: at, to: at });
       isOpen = isPart && mark === "";
       lead = isLead ? text.toLowerCase() : mark.charAt(0);
     }

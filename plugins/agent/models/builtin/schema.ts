@@ -1,102 +1,72 @@
 /**
- * A tool's JSON Schema as a list of parameters to fill. Strangers write schemas, so this is one bounded look: a fixed
- * number of nodes is read, whatever refers to what, and nothing in them is compiled or run, `pattern` least of all.
+ * Reads a tool's JSON Schema as a list of parameters to fill. Strangers write schemas, so a fixed number of nodes is read,
+ * whatever refers to what, and nothing in them is compiled or run, `pattern` least of all.
  */
+import { isRecord } from "../../../../kernel/kit.ts";
 import type { JsonSchema } from "../../../../kernel/plugin.ts";
 
 export type Params = Record<string, unknown>;
-type Node = Readonly<Record<string, unknown>>;
-
-export interface Property {
-  readonly name: string;
-  readonly required: boolean;
-  /** A JSON type, or "choice" where the values are listed. */
-  readonly type: string;
-  readonly format: string;
-  readonly description: string;
-  readonly choices: readonly unknown[];
-  readonly least: number;
-  readonly most: number;
-}
-
-/** One shape the parameters may take; a schema without alternatives has one. */
-export interface Branch {
-  readonly description: string;
-  /** Parameters with only one possible value, which tell the branches apart. */
-  readonly fixed: Readonly<Params>;
-  readonly properties: readonly Property[];
-}
+type Node = Readonly<Params>;
 
 const TYPES = ["string", "number", "integer", "boolean", "array", "object"];
-/** Of nodes for one value; of branches, and of parameters and choices together, for a whole schema. */
-const MOST = { nodes: 8, branches: 24, values: 256, characters: 500 };
+/** Nodes are counted for one value; branches, and parameters with their choices, for a whole schema. */
+const MAX = { nodes: 8, branches: 24, values: 256, characters: 500 };
 
-export function isRecord(value: unknown): value is Params {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-export function textOf(value: unknown): string {
-  return typeof value === "string" ? value : "";
-}
-
-export function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
-export function parseRecord(text: string): Params {
-  const value = parseJson(text);
-  return isRecord(value) ? value : {};
-}
+export const textOf = (value: unknown): string => (typeof value === "string" ? value : "");
+const first = (nodes: readonly Node[], key: string) => nodes.find((node) => node[key] !== undefined)?.[key];
+const listOf = (value: unknown, most: number): readonly unknown[] =>
+  value === undefined ? [] : Array.isArray(value) ? value.slice(0, most) : [value];
 
 export function branchesOf(schema: JsonSchema): readonly Branch[] {
-  const budget = { left: MOST.values };
+  const budget = { left: MAX.values };
   const base = nodesOf(schema, schema);
   const options = optionsOf(base).map((option) => [...nodesOf(option, schema), ...base]);
   return (options.length > 0 ? options : [base]).map((nodes) => toBranch(nodes, schema, budget));
 }
 
-/** A node with what it refers to and what it is made of, nearest first: a few at most, and none twice. */
+/** A node with what it refers to and what it is made of, nearest first. */
 function nodesOf(start: unknown, root: JsonSchema): Node[] {
   const nodes = new Set([start].filter(isRecord));
-  for (const node of nodes) {
-    for (const next of [follow(root, textOf(node["$ref"])), ...listOf(node["allOf"], MOST.nodes)])
-      if (isRecord(next) && nodes.size < MOST.nodes) nodes.add(next);
-  }
+  for (const node of nodes)
+    for (const next of [follow(root, textOf(node["$ref"])), ...listOf(node["allOf"], MAX.nodes)])
+      if (isRecord(next) && nodes.size < MAX.nodes) nodes.add(next);
   return [...nodes];
 }
 
 function follow(root: JsonSchema, reference: string): unknown {
-  if (!reference.startsWith("#/") || reference.length > MOST.characters) return undefined;
+  if (!reference.startsWith("#/") || reference.length > MAX.characters) return undefined;
   const step = (at: unknown, key: string) => (isRecord(at) && Object.hasOwn(at, key) ? at[key] : undefined);
   return reference.slice(2).split("/").reduce<unknown>(step, root);
 }
 
-function optionsOf(nodes: readonly Node[]): readonly Node[] {
-  return listOf(first(nodes, "oneOf") ?? first(nodes, "anyOf"), MOST.branches).filter(isRecord);
-}
+const optionsOf = (nodes: readonly Node[]): readonly Node[] =>
+  listOf(first(nodes, "oneOf") ?? first(nodes, "anyOf"), MAX.branches).filter(isRecord);
 
-function toBranch(nodes: readonly Node[], root: JsonSchema, budget: { left: number }): Branch {
-  const required = new Set(nodes.flatMap((node) => listOf(node["required"], MOST.values)));
+/** One shape the parameters may take. Those with one possible value, which tell the branches apart, are `fixed`. */
+export type Branch = Readonly<ReturnType<typeof toBranch>>;
+
+function toBranch(nodes: readonly Node[], root: JsonSchema, budget: { left: number }) {
+  const required = new Set(nodes.flatMap((node) => listOf(node["required"], MAX.values)));
   const raw = nodes.flatMap(({ properties }) => (isRecord(properties) ? Object.entries(properties) : []));
   // The nearest node wins, so it comes last.
-  const named = [...new Map(raw.reverse())].reverse().filter(([name]) => name.length < MOST.characters);
+  const named = [...new Map(raw.reverse())].reverse().filter(([name]) => name.length < MAX.characters);
   const all = named.flatMap(([name, node]): Property[] => {
     if (budget.left <= 0) return [];
-    return [{ name, required: required.has(name), ...toProperty(nodesOf(node, root), root, budget) }];
+    return [{ name, required: required.has(name), ...toValue(nodesOf(node, root), root, budget) }];
   });
-  const isFixed = ({ choices }: Property) => choices.length === 1;
-  const needed = all.filter((one) => isFixed(one) && one.required);
-  const fixed = needed.map(({ name, choices }) => [name, choices[0]]);
-  const description = textOf(first(nodes, "description")).slice(0, MOST.characters);
-  return { description, fixed: Object.fromEntries(fixed), properties: all.filter((one) => !isFixed(one)) };
+  const fixed = all.filter(({ choices, required }) => choices.length === 1 && required);
+  return {
+    description: textOf(first(nodes, "description")).slice(0, MAX.characters),
+    fixed: Object.fromEntries(fixed.map(({ name, choices }) => [name, choices[0]])) as Node,
+    properties: all.filter(({ choices }) => choices.length !== 1),
+  };
 }
 
-function toProperty(own: readonly Node[], root: JsonSchema, budget: { left: number }) {
-  // Of the alternatives for one value, the first that is not null stands for all.
+/** The type is a JSON type, or "choice" where the values are listed. */
+export type Property = Readonly<{ name: string; required: boolean } & ReturnType<typeof toValue>>;
+
+function toValue(own: readonly Node[], root: JsonSchema, budget: { left: number }) {
+  // The first alternative that is not null stands for all of them.
   const option = optionsOf(own).find(({ type }) => type !== "null");
   const nodes = [...own, ...nodesOf(option, root)];
   const get = (key: string) => first(nodes, key);
@@ -108,26 +78,18 @@ function toProperty(own: readonly Node[], root: JsonSchema, budget: { left: numb
   return {
     type: choices.length > 0 ? "choice" : type,
     format: textOf(get("format")),
-    description: textOf(get("description")).slice(0, MOST.characters),
+    description: textOf(get("description")).slice(0, MAX.characters),
     choices,
     least: bound("minimum", "minLength", "minItems") ?? above,
     most: bound("maximum", "exclusiveMaximum", "maxLength", "maxItems") ?? Infinity,
   };
 }
 
-/** The tool itself checks everything else. */
+/** Checks the type, the choices and the size; the tool itself checks the rest. */
 export function fits({ type, choices, least, most }: Property, value: unknown): boolean {
   if (type === "choice") return choices.includes(value);
   const kind = Array.isArray(value) ? "array" : Number.isInteger(value) ? "integer" : typeof value;
   const size = typeof value === "string" || Array.isArray(value) ? value.length : value;
   const isRight = kind === type || (kind === "integer" && type === "number");
   return isRight && (typeof size !== "number" || (size >= least && size <= most));
-}
-
-function first(nodes: readonly Node[], key: string): unknown {
-  return nodes.find((node) => node[key] !== undefined)?.[key];
-}
-
-function listOf(value: unknown, most: number): readonly unknown[] {
-  return value === undefined ? [] : Array.isArray(value) ? value.slice(0, most) : [value];
 }

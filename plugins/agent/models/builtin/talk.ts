@@ -1,19 +1,17 @@
 /** What the built-in model says about itself and about the tools it has. */
-import { isAgentsName, sayName } from "../../../../kernel/kit.ts";
+import { isAgentsName, listing, sayName } from "../../../../kernel/kit.ts";
 import type { ModelTool } from "../model.ts";
 import type { Property } from "./schema.ts";
-import { clip, listing } from "./words.ts";
 
 const REAL_MODEL =
   "To use a language model instead, set `ANTHROPIC_API_KEY` or `OPENAI_API_KEY`, or point `MODEL_PROVIDER`, " +
   "`MODEL_BASE_URL`, `MODEL_NAME` and `MODEL_API_KEY` at any OpenAI-compatible or Ollama server, and restart.";
-
 const WHAT_I_AM =
   "I am the built-in model: a small program in this service, not a language model. I work offline and need no key.";
-
-export function unreadFiles(): string {
-  return `${WHAT_I_AM} I cannot read what you attached. ${REAL_MODEL}`;
-}
+export const UNREAD_FILES = `${WHAT_I_AM} I cannot read what you attached. ${REAL_MODEL}`;
+export const IDENTITY = `${WHAT_I_AM} I match what you write to a tool, ask for what is missing and show the result.\n\n${REAL_MODEL}`;
+/** Every question of the built-in model contains this. */
+export const STILL_NEED = "I still need";
 
 /** The agent's own tools are shown by what they do rather than by name. */
 const isInstalled = ({ name }: ModelTool) => !isAgentsName(name);
@@ -21,10 +19,7 @@ const isInstalled = ({ name }: ModelTool) => !isAgentsName(name);
 export function greeting(tools: readonly ModelTool[]): string {
   const names = tools.filter(isInstalled).map(({ name }) => sayName(name));
   const offer = names.length > 0 ? `use ${listing(names.slice(0, 3))}` : "run the tools you install";
-  return (
-    `Hello! I am the built-in model, not a language model. I can ${offer}, remember things for you and do sums. ` +
-    'Ask "What can you do?" for more.'
-  );
+  return `Hello! I am the built-in model, not a language model. I can ${offer}, remember things for you and do sums. Ask "What can you do?" for more.`;
 }
 
 /** What the agent can do besides its installed tools, by the tool it needs for that. */
@@ -35,44 +30,34 @@ const OWN: readonly (readonly [string, string])[] = [
 ];
 
 export function help(tools: readonly ModelTool[]): string {
-  const installed = tools.filter(isInstalled).map(toolLine);
-  const own = OWN.filter(([name]) => tools.some((tool) => tool.name === name)).map(([, line]) => `- ${line}`);
+  const installed = tools
+    .filter(isInstalled)
+    .map(({ name, description }) => `**${name}**${description && `: ${firstSentence(description)}`}`);
   const lines = [
-    ...(installed.length > 0 ? installed : ["- `postern tool install` adds a tool"]),
-    ...own,
-  ].join("\n");
-  const plain = '- **Sums, dates and the clock**: "12 * (3 + 4)", "days until Christmas", "what time is it?"';
-  return `${WHAT_I_AM} I can do this:\n\n${lines}\n${plain}\n\nI cannot chat, write or reason. ${REAL_MODEL}`;
+    ...(installed.length > 0 ? installed : ["`postern tool install` adds a tool"]),
+    ...OWN.flatMap(([name, line]) => (tools.some((tool) => tool.name === name) ? line : [])),
+    '**Sums, dates and the clock**: "12 * (3 + 4)", "days until Christmas", "what time is it?"',
+  ];
+  const list = lines.map((line) => `- ${line}`).join("\n");
+  return `${WHAT_I_AM} I can do this:\n\n${list}\n\nI cannot chat, write or reason. ${REAL_MODEL}`;
 }
 
-export function identity(): string {
-  return `${WHAT_I_AM} I match what you write to a tool, ask for what is missing and show the result.\n\n${REAL_MODEL}`;
-}
-
-function toolLine({ name, description }: ModelTool): string {
-  return `- **${name}**${description === "" ? "" : `: ${firstSentence(description)}`}`;
-}
-
-/** What every question of the built-in model has in it. */
-export const STILL_NEED = "I still need";
-
-/** Asks for one parameter with what the schema says about it. */
 export function askFor(tool: ModelTool, { name, type, description, choices, least, most }: Property): string {
   const about = choices.length > 0 ? listing(choices.slice(0, 12), "or") : firstSentence(description);
-  const range =
-    type !== "string" && Number.isFinite(least) && Number.isFinite(most) ? `${least} to ${most}` : "";
-  const hints = [about.charAt(0).toLowerCase() + about.slice(1), range].filter(Boolean).join(", ");
-  return `I can use **${tool.name}** for that. ${STILL_NEED} **${sayName(name)}**${hints && `: ${hints}`}.`;
+  const hasRange = type !== "string" && Number.isFinite(least) && Number.isFinite(most);
+  const hints = [about.charAt(0).toLowerCase() + about.slice(1), hasRange ? `${least} to ${most}` : ""];
+  const hint = hints.filter(Boolean).join(", ");
+  return `I can use **${tool.name}** for that. ${STILL_NEED} **${sayName(name)}**${hint && `: ${hint}`}.`;
 }
 
 export function noMatch(tools: readonly ModelTool[]): string {
   const names = tools.filter(isInstalled).map(({ name }) => `**${name}**`);
   const offer = names.length > 0 ? `I have ${listing(names.slice(0, 8))}` : "No tool is installed";
-  return (
-    `None of my tools fits that, and as the built-in model I cannot answer it myself. ${offer}. ` +
-    'To save a fact, say "remember that …". "What can you do?" shows more, and how to use a language model.'
-  );
+  return `None of my tools fits that, and as the built-in model I cannot answer it myself. ${offer}. To save a fact, say "remember that …". "What can you do?" shows more, and how to use a language model.`;
 }
+
+export const clip = (text: string, most: number): string =>
+  text.length > most ? `${text.slice(0, most)}…` : text;
 
 function firstSentence(text: string): string {
   const [line = ""] = text.trim().split("\n", 1);

@@ -1,7 +1,7 @@
 /** The provenance gate of a turn: finds the values of a call that are neither the person's nor what they pointed to. */
 
 import type { Doubt, ExplainedValue } from "../../../../kernel/kit.ts";
-import { distinctOrigins, foldedWords } from "../../../../kernel/kit.ts";
+import { distinctOrigins, foldedWords, tryJson } from "../../../../kernel/kit.ts";
 import type { Env, Mask, Origin, ToolCall, ToolInfo, ToolReceipt } from "../../../../kernel/plugin.ts";
 import { redact } from "../redact.ts";
 import { sourceOf } from "./answers/matches.ts";
@@ -98,7 +98,7 @@ export function createTurnGate(
     return {
       name: tool.server?.tool ?? call.name,
       schema: tool.schema,
-      params: parse(call.params),
+      params: tryJson(call.params),
       writes: tool.writes,
       isOutside: isOutside(tool, whose),
       owner: ownerOfTool(tool),
@@ -196,14 +196,6 @@ function hide<Told extends Pick<Doubt, "value" | "sentence" | "excerpt" | "sourc
     excerpt: excerpt && redact(mask, excerpt),
     source: source && redact(mask, source),
   };
-}
-
-function parse(params: string): unknown {
-  try {
-    return JSON.parse(params);
-  } catch {
-    return undefined;
-  }
 }
 
 /** True where an object in a JSON text has one name twice: some readers take its first value, others the last. */

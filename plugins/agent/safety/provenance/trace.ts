@@ -2,6 +2,7 @@
  * Collects whose words a conversation is made of, from all that is stored of it and what the running turn adds. What a model is
  * still shown does not matter: a summary says in other words what these items said.
  */
+import { tryJson } from "../../../../kernel/kit.ts";
 import type { Gate, Origin, Outside, ToolCall, TurnInput, TurnItem } from "../../../../kernel/plugin.ts";
 import { capText } from "../wrap.ts";
 import type { Scalar } from "./answers/records.ts";
@@ -109,7 +110,7 @@ export function extend(before: Trace, turns: readonly TracedTurn[], isOwn: (tool
       origin,
       tool: { name, isCallers: isCallers || !isClear, isOwn: !isCallers && isClear && isOwn(name) },
       text: capText(text, MAX_LENGTH),
-      asked: parse(first?.call.params),
+      asked: first && tryJson(first.call.params),
     });
   };
 
@@ -152,7 +153,7 @@ function answered(input: TurnInput, gate: Gate | undefined): readonly string[] {
   if (input.type === "question")
     return input.replies.flatMap(({ action, content }) => (action === "accept" ? valuesIn(content) : []));
   if (input.type !== "approval" || input.decision === "deny" || gate?.type !== "approval") return [];
-  return [gate.call, ...(gate.others ?? [])].flatMap(({ params }) => valuesIn(parse(params)));
+  return [gate.call, ...(gate.others ?? [])].flatMap(({ params }) => valuesIn(tryJson(params)));
 }
 
 type Spans = NonNullable<Outside["spans"]>;
@@ -208,12 +209,4 @@ export function* scalarsIn(
   else if (typeof value === "object" && value !== null && depth < MAX_DEPTH)
     for (const [key, inner] of Object.entries(value))
       yield* scalarsIn(inner, Array.isArray(value) ? name : key, depth + 1);
-}
-
-function parse(params: string | undefined): unknown {
-  try {
-    return params === undefined ? undefined : JSON.parse(params);
-  } catch {
-    return undefined;
-  }
 }

@@ -1,4 +1,5 @@
 /** The single values of a call, each with what its schema says about it. */
+import { isRecord } from "../../../../../kernel/kit.ts";
 import type { JsonSchema } from "../../../../../kernel/plugin.ts";
 import type { Scalar } from "../answers/records.ts";
 import { isUsualName, leadsOut, type Role, roleOf } from "./roles.ts";
@@ -83,12 +84,8 @@ export function leavesOf({ schema, params, roles = {} }: Parts): readonly Leaf[]
   return found;
 }
 
-function isNode(value: unknown): value is JsonSchema {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
 function ownOf(from: unknown, name: string): unknown {
-  return isNode(from) && Object.hasOwn(from, name) ? from[name] : undefined;
+  return isRecord(from) && Object.hasOwn(from, name) ? from[name] : undefined;
 }
 
 /** A schema with everything it is composed of; references lead to places in the same document. */
@@ -97,7 +94,7 @@ function branchesOf(node: unknown, root: JsonSchema): readonly JsonSchema[] {
   const waiting = [node];
   while (waiting.length > 0 && found.length < MAX_BRANCHES) {
     const one = waiting.shift();
-    if (!isNode(one) || found.includes(one)) continue;
+    if (!isRecord(one) || found.includes(one)) continue;
     found.push(one);
     for (const kind of ["anyOf", "oneOf", "allOf"]) {
       const parts = one[kind];
