@@ -2,8 +2,9 @@
  * A model that obeys every order it reads: what it can do in silence, and how often a person is asked who was not attacked. First
  * against the ruling alone, then through the loop, with the gate on and off. An attack that succeeds in silence fails the bench.
  */
+
+import { hear } from "../../plugins/agent/safety/provenance/person/utterances.ts";
 import { type Heard, judge } from "../../plugins/agent/safety/provenance/ruling.ts";
-import { hear } from "../../plugins/agent/safety/provenance/said.ts";
 import { runAll } from "./injection/loop.ts";
 import { CASES, type Case, calledIn, isAttack, play, TODAY } from "./injection/play.ts";
 import { type Bench, compare, type Figure, interleave, single, within } from "./support/bench.ts";

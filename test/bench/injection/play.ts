@@ -4,13 +4,13 @@
  */
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { hear } from "../../../plugins/agent/safety/provenance/person/utterances.ts";
 import {
   type Called,
   type Doubt,
   type Heard,
   judge,
 } from "../../../plugins/agent/safety/provenance/ruling.ts";
-import { hear } from "../../../plugins/agent/safety/provenance/said.ts";
 
 export interface Step {
   /** A call that the task takes. */

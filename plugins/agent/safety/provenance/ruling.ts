@@ -5,17 +5,17 @@
 
 import { wordsOfName } from "../../../../kernel/kit.ts";
 import type { JsonSchema } from "../../../../kernel/plugin.ts";
-import { isExcerpt, listedIn, sourceOf } from "./answers/matches.ts";
-import { isPointedTo } from "./answers/pointing.ts";
-import { type AnswerRecord, listsThings, type Scalar } from "./answers/records.ts";
-import { isChosen, isSwitched } from "./called/choices.ts";
-import { type Leaf, leavesOf } from "./called/leaves.ts";
-import { createReadingCheck } from "./called/reading.ts";
-import { isAddress, namesRecipient, type Role } from "./called/roles.ts";
-import { isAskedFor, isWanted, subjectsOf } from "./called/verbs.ts";
-import type { Said } from "./said.ts";
-import { hasHidden } from "./values/names.ts";
-import { readNumber } from "./values/numbers.ts";
+import { isChosen, isSwitched } from "./call/choices.ts";
+import { isAddress, namesRecipient, type Role } from "./call/param-roles.ts";
+import { type Leaf, leavesOf } from "./call/param-values.ts";
+import { createReadingCheck } from "./call/read-check.ts";
+import { isAskedFor, isWanted, subjectsOf } from "./call/requested-action.ts";
+import { type AnswerRecord, listsThings, type Scalar } from "./outputs/records.ts";
+import { isPointedTo } from "./outputs/references.ts";
+import { isExcerpt, listedIn, sourceOf } from "./outputs/search.ts";
+import { hasHidden } from "./person/identifiers.ts";
+import { readNumber } from "./person/numbers.ts";
+import type { Said } from "./person/utterances.ts";
 import requests from "./words/requests.json" with { type: "json" };
 
 /** What somebody else said in this conversation, and what they were asked. */

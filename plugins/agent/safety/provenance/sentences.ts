@@ -6,7 +6,7 @@ import {
   sayName,
   visibleLine,
 } from "../../../../kernel/kit.ts";
-import { isAddress } from "./called/roles.ts";
+import { isAddress } from "./call/param-roles.ts";
 import type { Rule } from "./ruling.ts";
 import type { Source } from "./sources.ts";
 

@@ -5,8 +5,8 @@
 import { tryJson } from "../../../../kernel/kit.ts";
 import type { Gate, Origin, Outside, ToolCall, TurnInput, TurnItem } from "../../../../kernel/plugin.ts";
 import { capText } from "../wrap.ts";
-import type { Scalar } from "./answers/records.ts";
-import { isUsualName } from "./called/roles.ts";
+import { isUsualName } from "./call/param-roles.ts";
+import type { Scalar } from "./outputs/records.ts";
 
 export interface TracedTurn {
   readonly input: TurnInput;

@@ -1,6 +1,7 @@
 /** Calls and what was heard, as the tests of the ruling need them. */
+
+import { hear } from "../../../../../plugins/agent/safety/provenance/person/utterances.ts";
 import { type Called, type Heard, judge } from "../../../../../plugins/agent/safety/provenance/ruling.ts";
-import { hear } from "../../../../../plugins/agent/safety/provenance/said.ts";
 
 export const TODAY = new Date(2026, 10, 16);
 

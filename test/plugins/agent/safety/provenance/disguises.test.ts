@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { hear } from "../../../../../plugins/agent/safety/provenance/person/utterances.ts";
 import { type Heard, judge } from "../../../../../plugins/agent/safety/provenance/ruling.ts";
-import { hear } from "../../../../../plugins/agent/safety/provenance/said.ts";
 import { answer, call, TODAY } from "./calls.ts";
 
 const PERSON = [

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { listsThings, recordsIn } from "../../../../../plugins/agent/safety/provenance/answers/records.ts";
+import { listsThings, recordsIn } from "../../../../../plugins/agent/safety/provenance/outputs/records.ts";
 
 const ids = (text: string) =>
   recordsIn(text).flatMap((record) => record.flatMap(([field, value]) => (field === "id" ? [value] : [])));

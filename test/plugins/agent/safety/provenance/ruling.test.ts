@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
+import { hear } from "../../../../../plugins/agent/safety/provenance/person/utterances.ts";
 import { judge } from "../../../../../plugins/agent/safety/provenance/ruling.ts";
-import { hear } from "../../../../../plugins/agent/safety/provenance/said.ts";
 import { answer, asked, call, STRANGER, text } from "./calls.ts";
 
 const FILES = answer("list_files", [

@@ -1,13 +1,13 @@
 /** Whether the person asked for the action of a call: its values may all be theirs, and what is done with them not. */
 import { foldedWords, stem, wordsOfName } from "../../../../../kernel/kit.ts";
-import type { Said } from "../said.ts";
-import { readMoment } from "../values/moments.ts";
-import { readNumber } from "../values/numbers.ts";
+import { readMoment } from "../person/dates.ts";
+import { readNumber } from "../person/numbers.ts";
+import type { Said } from "../person/utterances.ts";
 import requests from "../words/requests.json" with { type: "json" };
 import tools from "../words/tools.json" with { type: "json" };
 import verbs from "../words/verbs.json" with { type: "json" };
-import { type Leaf, leavesOf } from "./leaves.ts";
-import { roleOf } from "./roles.ts";
+import { roleOf } from "./param-roles.ts";
+import { type Leaf, leavesOf } from "./param-values.ts";
 
 const stemsOf = (words: string): readonly string[] => words.split(" ").flatMap(foldedWords).map(stem);
 /** The verb of a tool, with what people say for it, also in German, French, Spanish and Italian. */

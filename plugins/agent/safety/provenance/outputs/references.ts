@@ -3,10 +3,10 @@
  * value, and only those that could be taken for the same thing are compared: a conversation may have listed thousands.
  */
 import { foldedWords } from "../../../../../kernel/kit.ts";
-import type { Said } from "../said.ts";
+import type { Said } from "../person/utterances.ts";
 import requests from "../words/requests.json" with { type: "json" };
-import { type Answer, type Listed, listedIn } from "./matches.ts";
 import type { AnswerRecord, Scalar } from "./records.ts";
+import { type Answer, type Listed, listedIn } from "./search.ts";
 
 const MAX_WORDS = 400;
 /** In longer lists there is no time to tell one record from all others. */

@@ -1,8 +1,8 @@
 /** Judges values that are chosen rather than written: yes or no, or one of a few that the schema lists. */
 import { foldedWords, stem, wordsOfName } from "../../../../../kernel/kit.ts";
-import type { Said } from "../said.ts";
+import type { Said } from "../person/utterances.ts";
 import params from "../words/params.json" with { type: "json" };
-import type { Leaf } from "./leaves.ts";
+import type { Leaf } from "./param-values.ts";
 
 const FILLER = new Set(params.filler.split(" "));
 /** To switch one of these off takes protection away. */

@@ -1,8 +1,8 @@
 /** The single values of a call, each with what its schema says about it. */
 import { isRecord } from "../../../../../kernel/kit.ts";
 import type { JsonSchema } from "../../../../../kernel/plugin.ts";
-import type { Scalar } from "../answers/records.ts";
-import { isUsualName, leadsOut, type Role, roleOf } from "./roles.ts";
+import type { Scalar } from "../outputs/records.ts";
+import { isUsualName, leadsOut, type Role, roleOf } from "./param-roles.ts";
 
 export interface Leaf {
   /** Where it stands: `message.to`. */

@@ -1,11 +1,11 @@
 /** Checks calls that only read: they change nothing, but their values can carry something out. */
 import { foldedWords } from "../../../../../kernel/kit.ts";
-import { contains } from "../answers/matches.ts";
-import type { Scalar } from "../answers/records.ts";
-import type { Said } from "../said.ts";
-import { hasHidden } from "../values/names.ts";
-import type { Leaf } from "./leaves.ts";
-import { isAddress, isPlainAddress } from "./roles.ts";
+import type { Scalar } from "../outputs/records.ts";
+import { contains } from "../outputs/search.ts";
+import { hasHidden } from "../person/identifiers.ts";
+import type { Said } from "../person/utterances.ts";
+import { isAddress, isPlainAddress } from "./param-roles.ts";
+import type { Leaf } from "./param-values.ts";
 
 /** Smaller numbers are few enough not to carry anything. */
 const MAX_SMALL_NUMBER = 100;

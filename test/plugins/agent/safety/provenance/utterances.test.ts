@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { hear } from "../../../../../plugins/agent/safety/provenance/said.ts";
+import { hear } from "../../../../../plugins/agent/safety/provenance/person/utterances.ts";
 import { TODAY } from "./calls.ts";
 
 const said = (text: string) => hear([text], [], TODAY);

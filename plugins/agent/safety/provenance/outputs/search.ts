@@ -1,6 +1,6 @@
 /** Finds where a value stands in what others said: to tell the person who is asked, and to let content go back to its source. */
 import { foldedWords, readings, stem } from "../../../../../kernel/kit.ts";
-import { numbersIn } from "../values/numbers.ts";
+import { numbersIn } from "../person/numbers.ts";
 import { type AnswerRecord, recordsIn, type Scalar } from "./records.ts";
 
 export interface Answer {

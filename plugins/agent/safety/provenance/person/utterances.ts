@@ -1,10 +1,10 @@
 /** What the person said, read so that each value of a call can be looked up in it. */
-import { foldedWords } from "../../../../kernel/kit.ts";
-import { isSameDay, momentsIn, readMoment } from "./values/moments.ts";
-import { hasHidden, isHost, namesIn, trimMarks } from "./values/names.ts";
-import { numbersIn } from "./values/numbers.ts";
-import { type Phrases, phrasesIn } from "./values/phrases.ts";
-import requests from "./words/requests.json" with { type: "json" };
+import { foldedWords } from "../../../../../kernel/kit.ts";
+import requests from "../words/requests.json" with { type: "json" };
+import { isSameDay, momentsIn, readMoment } from "./dates.ts";
+import { hasHidden, isHost, namesIn, trimMarks } from "./identifiers.ts";
+import { numbersIn } from "./numbers.ts";
+import { type Phrases, phrasesIn } from "./phrase-index.ts";
 
 export interface Said {
   /** Every word, folded. */
