@@ -46,10 +46,10 @@ function withBytes(attachment: Attachment, data: Uint8Array | undefined, mask: M
   const shown = isText(attachment)
     ? { mime: "text/plain", data: Buffer.from(redact(mask, textOf(attachment, data))) }
     : { mime, data };
-  return [{ kind, ...shown, ...(name !== undefined && { name }), ...(detail !== undefined && { detail }) }];
+  return [{ kind, ...shown, name, detail }];
 }
 
-/** What of it fits the model, which is told that it is not all. */
+/** The part that fits the model, which is told that it is not all. */
 function textOf({ text }: Attachment, data: Uint8Array): string {
   const bytes = Buffer.from(data.buffer, data.byteOffset, data.byteLength);
   if (text?.shown === undefined || text.shown >= data.byteLength) return bytes.toString("utf8");

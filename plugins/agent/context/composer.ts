@@ -75,7 +75,7 @@ export function createComposer(composing: Composing): Compose {
       messages: await attach(assemble(known, present, { budget, window }, sent)),
       tools,
       temperature: turn.temperature,
-      ...(turn.parallelCalls !== undefined && { parallelCalls: turn.parallelCalls }),
+      parallelCalls: turn.parallelCalls,
     };
   };
 }

@@ -1,4 +1,4 @@
-/** What a turn would be shown, counted or put into a few paragraphs, without a turn. */
+/** Counts or summarises what a turn would be shown, without running a turn. */
 import {
   type Agent,
   Fault,

@@ -1,4 +1,4 @@
-/** Who the agent is and whom it serves: files of the operator, and documents of the user in memory. */
+/** Tells the agent who it is and whom it serves, from the operator's files and the user's documents in memory. */
 import type { Documents } from "../memory/documents.ts";
 import { IDENTITY_FILES, type OperatorFiles } from "./files/files.ts";
 

@@ -1,4 +1,4 @@
-/** What is said to the model with one turn only: it stands before the turn's message and is never stored. */
+/** Instructions for one turn only: they stand before the turn's message and are never stored. */
 import type { RenderedMessage } from "../models/model.ts";
 import { type Rendered, renderBlock } from "../threads/turns/rendering.ts";
 

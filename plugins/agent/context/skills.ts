@@ -13,7 +13,7 @@ export interface SkillProblem {
 
 export interface Skills {
   readonly tools: readonly OwnTool[];
-  /** What there is now: folders may come and go while the service runs. */
+  /** Lists the skills there are now: folders may come and go while the service runs. */
   list(): Promise<{ readonly skills: readonly Skill[]; readonly problems: readonly SkillProblem[] }>;
   read(name: string): Promise<(Skill & { readonly text: string }) | undefined>;
   /** The section of the prompt; empty where there are none. */

@@ -9,7 +9,7 @@ const BYTES_PER_TOKEN = 4;
 const TOKENS_OF_IMAGE = 1000;
 // Files and audio are compressed to very different degrees: a page of a PDF costs about 2,000 tokens, a second of speech 10 to 30.
 const BYTES_PER_TOKEN_OF = { file: 50, audio: 200 };
-// What a message costs besides its text.
+// A message costs this besides its text.
 const FRAME = 4;
 
 export { estimateText };
@@ -41,7 +41,7 @@ function estimateAttachment(attachment: ModelAttachment | Attachment): number {
   return Math.ceil(("data" in attachment ? attachment.data.byteLength : sizeOf(attachment)) / bytes);
 }
 
-/** Of what a model is shown of it. */
+/** The size of what a model is shown of it. */
 function sizeOf({ size, text }: Attachment): number {
   return text?.shown ?? text?.bytes ?? size;
 }

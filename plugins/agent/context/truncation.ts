@@ -1,4 +1,4 @@
-/** What is left out of input that does not fit a model's window: whole pairs, from the middle. */
+/** Leaves out input that does not fit a model's window: whole pairs, from the middle. */
 
 import { Fault } from "../../../kernel/plugin.ts";
 import type { RenderedMessage } from "../models/model.ts";
@@ -25,7 +25,7 @@ export function leaveOut(
   return left > 0 ? undefined : messages.filter((message) => !gone.has(message));
 }
 
-/** What can go, in the order in which it goes. */
+/** The parts that can go, in the order in which they go. */
 function unitsOf(messages: readonly RenderedMessage[]): readonly (readonly RenderedMessage[])[] {
   const units: RenderedMessage[][] = [];
   const first = messages.find(isSaidByUser);

@@ -23,7 +23,7 @@ function show(value: unknown): string {
   return typeof value === "string" ? plain(value) : JSON.stringify(value);
 }
 
-/** As it is, unless it would read as more lines, as something other than a text, or as nothing. */
+/** The value as it is, unless it would read as more lines, as something other than a text, or as nothing. */
 function plain(text: string): string {
   return /^$|^\s|\s$|[\p{Cc}\u2028\u2029]|^[[{"]/u.test(text) ? JSON.stringify(text) : text;
 }

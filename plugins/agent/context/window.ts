@@ -14,7 +14,7 @@ import { withoutResult } from "../threads/turns/rendering.ts";
 import { estimateText, estimateTokens } from "./tokens.ts";
 import { leaveOut, tooLong } from "./truncation.ts";
 
-/** What is stored of a thread before a turn. */
+/** The stored part of a thread before a turn. */
 export interface Stored {
   readonly thread: string;
   /** Turns from this number on are not history. */
@@ -43,7 +43,7 @@ export interface Room {
 
 // When the window is full this much of it is emptied, so that the next turns need no new summary.
 const KEEP_AFTER_SUMMARY = 0.5;
-// Of one message, what a summary has to know.
+// So much of one message is summarised.
 const LONGEST_IN_TRANSCRIPT = 2000;
 const DIGEST_LINES = 40;
 const LEFT_OUT = "[An earlier result, removed to save space.]";
@@ -59,7 +59,7 @@ export interface Context {
 
 export type Fitted = Past & { readonly summary: string | undefined };
 
-/** Of a thread that is new. */
+/** The past of a new thread. */
 export const nothingStored = (thread: string, before: number): Stored => ({
   thread,
   before,
@@ -116,7 +116,7 @@ export function createContext(sql: Sql, history: History): Context {
   };
 }
 
-/** How many of the oldest turns have to go for the rest to fit. */
+/** Counts how many of the oldest turns have to go for the others to fit. */
 function cutAt(turns: readonly RenderedTurn[], room: number, kept: number): number {
   let cut = Math.max(0, turns.length - kept);
   let tokens = sumTokens(turns.slice(cut));
@@ -177,7 +177,7 @@ export function digest(transcript: string): string {
   return [...(gone > 0 ? [`(${gone} earlier lines are only in the stored turns.)`] : []), ...kept].join("\n");
 }
 
-/** What of a request may not be summarised or shortened. */
+/** The parts of a request that may not be summarised or shortened. */
 export interface Sent {
   /** How many of the newest stored turns came with it. */
   readonly turns: number;

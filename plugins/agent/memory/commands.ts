@@ -222,7 +222,7 @@ function readGiven(folder: string, name: string): string {
   }
 }
 
-/** What was typed is kept where it could not be written. Undefined where nothing was changed. */
+/** Returns undefined where nothing was changed. A text that could not be written is kept in its file. */
 async function edit<Written>(
   editor: string,
   path: string,

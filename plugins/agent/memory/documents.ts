@@ -27,9 +27,9 @@ export interface Excerpt {
 }
 
 export interface Writing {
-  /** Only where that is the version there is: 0 where there is none. */
+  /** Writes only if this is still the current version; 0 means that there is no document yet. */
   readonly expected?: number | undefined;
-  /** Whose words a model has put into it. Absent where the person writes, whose it then is. */
+  /** The people whose words a model put into it; absent where the person writes, who then owns it. */
   readonly origins?: readonly Origin[] | undefined;
   readonly writer?: MemoryWriter | undefined;
 }
@@ -43,7 +43,7 @@ export interface Written {
 
 const MOST_BYTES = 256 * 1024;
 const MOST_VERSIONS = 100;
-/** Of a long document, this much is looked at for ranking. */
+/** Only the beginning of a long document counts for ranking. */
 const LONGEST_EXCERPT = 6000;
 /** One statement for any number of documents up to this: those not asked for are numbered -1. */
 const MOST_FETCHED = 64;
@@ -108,7 +108,7 @@ export function createDocuments(sql: Sql) {
       return rows.map(({ text, writer, ...row }) => ({
         ...withOrigins(row),
         bytes: Buffer.byteLength(text),
-        ...(writer !== null && { writer: JSON.parse(writer) as MemoryWriter }),
+        writer: writer === null ? undefined : (JSON.parse(writer) as MemoryWriter),
       }));
     },
 
@@ -148,7 +148,7 @@ export function createDocuments(sql: Sql) {
       }
       const { id, version } = row;
       if (expected !== undefined && expected !== version - 1) throw hasChanged(path, version - 1);
-      // What was once made from others' words stays so until the person writes it themselves.
+      // A text once made from others' words stays so until the person writes it themselves.
       const whose = origins && distinctOrigins([...parse(row.origins), ...origins]);
       const stored = whose?.length ? JSON.stringify(whose) : null;
       await Promise.all([
@@ -214,11 +214,11 @@ export function createDocuments(sql: Sql) {
   };
 }
 
-/** As a row has it. */
+/** A row has the origins as JSON. */
 type Stored<Read> = Omit<Read, "origins"> & { readonly origins: string | null };
 
 function withOrigins<Row extends { readonly origins: string | null }>({ origins, ...row }: Row) {
-  return { ...row, ...(origins !== null && { origins: parse(origins) }) };
+  return { ...row, origins: origins === null ? undefined : parse(origins) };
 }
 
 function parse(origins: string | null): readonly Origin[] {

@@ -7,7 +7,7 @@ const GIVEN_AT_ONCE = 500;
 interface Gift {
   readonly from: string;
   readonly to: string;
-  /** Where a document goes whose path the other has already. */
+  /** The new path of a document whose path the other user has already. */
   readonly folder: string;
   /** The numbers of those to give; all where absent. */
   readonly only?: ReadonlySet<number>;

@@ -1,4 +1,4 @@
-/** Where a document is kept. Paths are names, not places on the disk, but a strange one is refused all the same. */
+/** Checks the path of a document. Paths are names, not places on the disk, but strange ones are refused all the same. */
 import { Fault } from "../../../kernel/plugin.ts";
 
 const LONGEST = 240;

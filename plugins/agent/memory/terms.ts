@@ -11,7 +11,7 @@ const LITTLE = new Set(
   ),
 );
 
-/** What to look for: without the little words, unless there is nothing else. */
+/** The words to search for, without the little ones unless there are no others. */
 export function termsOf(query: string): string[] {
   const words = [...new Set(foldedWords(query.slice(0, 2000)))];
   const telling = words.filter((word) => !LITTLE.has(word));

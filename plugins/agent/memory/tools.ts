@@ -38,12 +38,7 @@ export function memoryTools(memory: MemoryReader): OwnTool[] {
           refuseIdentity(path);
           // A name can say something too.
           const origins = (await originsOf?.(text, path)) ?? [];
-          const writer: MemoryWriter = {
-            kind: "model",
-            thread,
-            ...(channel !== undefined && { channel }),
-            ...(turn !== undefined && { turn }),
-          };
+          const writer: MemoryWriter = { kind: "model", thread, channel, turn };
           const written = await (append === true
             ? addTo(memory, user, path, text, { origins, writer })
             : memory.writeFrom(user, path, text, { origins, writer }));
@@ -132,7 +127,7 @@ export function memoryTools(memory: MemoryReader): OwnTool[] {
   ];
 }
 
-/** Where something else writes the document at the same moment, its text is read again. */
+/** Reads the text again where something else writes the document at the same moment. */
 async function addTo(memory: MemoryReader, user: string, path: string, text: string, writing: Writing) {
   for (let attempt = 1; ; attempt++) {
     const before = await memory.read(user, path);
@@ -146,7 +141,7 @@ async function addTo(memory: MemoryReader, user: string, path: string, text: str
   }
 }
 
-/** What a tool's output or a web page talks a model into must not outlive the turn as part of the prompt. */
+/** An instruction that a tool's output or a web page smuggles in must not outlive the turn as part of the prompt. */
 function refuseIdentity(path: string): void {
   if (!IDENTITY_PATHS.has(cleanPath(path))) return;
   throw new Fault(
@@ -185,7 +180,7 @@ function told({ origins }: { readonly origins?: Shown["origins"] | undefined }):
   return { written_from: `${names}; not the user's own words` };
 }
 
-/** What the user or the model did wrong is an outcome it reads; anything else is the loop's to report. */
+/** The model reads mistakes of the user or its own as an outcome; the loop reports anything else. */
 async function outcome(work: () => Promise<readonly [unknown, ...Shown[]]>): Promise<OwnOutcome> {
   try {
     const [output, ...shown] = await work();

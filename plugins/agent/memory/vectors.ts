@@ -198,7 +198,7 @@ function nearest(signs: Signs, query: Uint32Array): number[] {
     .map(({ id }) => id);
 }
 
-/** How many of the 384 signs differ. Six words at a time, so that no count outgrows its byte. */
+/** Counts how many of the 384 signs differ, six words at a time, so that no count outgrows its byte. */
 function distanceAt(bits: Uint32Array, from: number, query: Uint32Array): number {
   let distance = 0;
   for (let half = 0; half < WORDS; half += 6) {

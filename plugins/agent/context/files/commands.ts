@@ -82,7 +82,7 @@ async function withShared(context: CommandContext, work: (shared: RowFiles) => P
   });
 }
 
-/** What one node cannot use would stop or trouble all of them. */
+/** A file that one node cannot use would trouble all of them. */
 async function assertUsable(home: string, { files, problems }: Gathered): Promise<void> {
   parsePrices(files.get(PRICES_FILE));
   const skills = await createSkills(openFolderFiles(home)).list();

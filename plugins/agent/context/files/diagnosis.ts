@@ -1,4 +1,4 @@
-/** What `postern doctor` says about the operator's files. Read-only. */
+/** The findings of `postern doctor` about the operator's files. It only reads. */
 
 import { NO_CHANGES } from "../../../../kernel/kit.ts";
 import { type DiagnoseContext, type Finding, reason } from "../../../../kernel/plugin.ts";

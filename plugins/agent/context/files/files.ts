@@ -1,9 +1,9 @@
-/** What the operator writes for the agent: who it is, skills, prices. Files in the home, or rows where nodes share a database. */
+/** The files that the operator writes for the agent: identity, skills, prices. They lie in the home, or as rows in a shared database. */
 
 export interface OperatorFiles {
   /** The first bytes of a file, by its path in the home; undefined where there is none. */
   read(path: string, mostBytes: number): Promise<string | undefined>;
-  /** What `skills` holds, in order. */
+  /** The contents of `skills`, in order. */
   skills(): Promise<readonly SkillFile[]>;
   /** Tells when another node or command changed something; never in a home, which is read as it is. */
   onChange(listener: () => void): () => void;
@@ -14,7 +14,7 @@ export type SkillFile =
   | { readonly folder: string; readonly text: string }
   | { readonly folder: string; readonly why: string };
 
-/** In the order in which they are read out. */
+/** They are read out in this order. */
 export const IDENTITY_FILES: readonly { readonly name: string; readonly about: string }[] = [
   { name: "AGENTS.md", about: "how to work" },
   { name: "SOUL.md", about: "how to be" },
@@ -33,7 +33,7 @@ const SKILL = /^skills\/([^./\\\0][^/\\\0]{0,200})\/SKILL\.md$/;
 export const folderOf = (path: string): string | undefined => SKILL.exec(path)?.[1];
 export const skillPath = (folder: string): string => `skills/${folder}/SKILL.md`;
 
-/** Whether a file of that path is the operator's for the agent. */
+/** True for the path of a file that the operator writes for the agent. */
 export function isOperatorFile(path: string): boolean {
   return (
     path === PRICES_FILE || IDENTITY_FILES.some(({ name }) => name === path) || folderOf(path) !== undefined

@@ -50,7 +50,7 @@ function lookAt(file: string): Stats | undefined {
   }
 }
 
-/** Only as much as is wanted: the file may be anything. */
+/** Reads no more than asked for, because the file may be anything. */
 async function readStart(file: string, mostBytes: number): Promise<string | undefined> {
   const handle = await open(file, "r").catch(() => undefined);
   if (!handle) return undefined;

@@ -45,7 +45,7 @@ export async function gather(home: string, folder: OperatorFiles = openFolderFil
   return { files, problems };
 }
 
-/** What makes of the one what the other is. */
+/** The changes that turn the one into the other. */
 export function compare(from: ReadonlyMap<string, string>, to: ReadonlyMap<string, string>): Difference {
   const paths = [...to.keys()];
   return {

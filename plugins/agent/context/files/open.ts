@@ -1,4 +1,4 @@
-/** Where the operator's files are, by the store. */
+/** Opens the operator's files: in the home, or in the database that nodes share. */
 import type { Log, Store } from "../../../../kernel/plugin.ts";
 import type { OperatorFiles } from "./files.ts";
 import { openFolderFiles } from "./folder.ts";

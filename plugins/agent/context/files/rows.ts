@@ -24,7 +24,7 @@ interface FileRow {
 export interface RowFiles extends OperatorFiles {
   /** Every file by its path. */
   all(): Promise<ReadonlyMap<string, string>>;
-  /** In one transaction: a turn sees all of it or nothing. */
+  /** Changes files in one transaction, so that a turn sees all of it or nothing. */
   change(written: ReadonlyMap<string, string>, removed: readonly string[]): Promise<void>;
   close(): void;
 }

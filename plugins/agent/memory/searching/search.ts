@@ -6,7 +6,7 @@ import type { Vectors } from "../vectors.ts";
 import { type Ranked, searchWords } from "./lexical.ts";
 import { snippetOf } from "./snippet.ts";
 
-/** How soon ranks lose weight; the value the literature uses. */
+/** Sets how soon ranks lose weight; the literature uses this value. */
 const FUSION = 60;
 /** A query's vector is not waited for longer: words alone are an answer too. */
 const PATIENCE_MILLIS = 600;
@@ -42,7 +42,7 @@ export async function search(
             snippet: snippetOf(row.text, query),
             score,
             updatedAt: row.updatedAt,
-            ...(row.origins && { origins: row.origins }),
+            origins: row.origins,
           },
         ]
       : [];
