@@ -57,11 +57,11 @@ const SQLITE = [
   CREATE TABLE memory_changes (user TEXT PRIMARY KEY, change INTEGER NOT NULL) STRICT, WITHOUT ROWID;
   INSERT INTO memory_changes SELECT DISTINCT user, 1 FROM memory_vectors;`,
 
-  // JSON of whose words it was made from; null where they are the user's own.
+  // Whose words it was made from, as JSON; null where they are the user's own.
   `ALTER TABLE memory_documents ADD COLUMN origins TEXT;
   ALTER TABLE memory_versions ADD COLUMN origins TEXT;`,
 
-  // JSON of who wrote it; null where that is not known.
+  // Who wrote it, as JSON; null where that was not yet kept.
   `ALTER TABLE memory_versions ADD COLUMN writer TEXT;`,
 ] as const;
 
@@ -110,11 +110,11 @@ const POSTGRES = [
   -- Documents are written seldom and searched often: nothing waits in a list that each search would have to read.
   CREATE INDEX memory_words_by_word ON memory_words USING gin (words) WITH (fastupdate = off);`,
 
-  // JSON of whose words it was made from; null where they are the user's own.
+  // Whose words it was made from, as JSON; null where they are the user's own.
   `ALTER TABLE memory_documents ADD COLUMN origins TEXT COLLATE "C";
   ALTER TABLE memory_versions ADD COLUMN origins TEXT COLLATE "C";`,
 
-  // JSON of who wrote it; null where that is not known.
+  // Who wrote it, as JSON; null where that was not yet kept.
   `ALTER TABLE memory_versions ADD COLUMN writer TEXT COLLATE "C";`,
 ] as const;
 
