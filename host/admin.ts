@@ -19,7 +19,7 @@ import { checkName } from "./catalog/install.ts";
 import type { Placement } from "./catalog/placement.ts";
 import { describeTool } from "./catalog/tool-info.ts";
 import type { Installer, Offer, Proposal } from "./installer.ts";
-import type { Credentials } from "./mcp/credentials.ts";
+import type { ServerAdmin } from "./mcp/servers.ts";
 import { holderOf } from "./secrets/holder.ts";
 import type { Vault } from "./secrets/secrets.ts";
 import type { SignIns } from "./secrets/sign-ins.ts";
@@ -50,7 +50,7 @@ export interface AdminParts extends Omit<OAuthOptions, "values"> {
   readonly limits: Broker["limits"];
   readonly sources: Sources;
   /** Finishes the sign-in to an MCP server; undefined where the address belongs to none. */
-  readonly finishServerSignIn: Credentials["finishSignIn"];
+  readonly finishServerSignIn: ServerAdmin["finishSignIn"];
 }
 
 export function createAdmin(parts: AdminParts): Required<ToolAdmin> {

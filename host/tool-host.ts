@@ -25,7 +25,6 @@ import { openToolTables, TOPIC } from "./catalog/storage/tables.ts";
 import { toInfo } from "./catalog/tool-info.ts";
 import { createInstaller, type Installer } from "./installer.ts";
 import { type ForeignTools, openForeignTools } from "./mcp/foreign-tools.ts";
-import { createMcpAccess, type McpAccess } from "./mcp/sign-in/access.ts";
 import { type CheckJson, createJsonCheck } from "./sandbox/json-check.ts";
 import { createPool, type Pool } from "./sandbox/pool.ts";
 import { openVault } from "./secrets/secrets.ts";
@@ -99,7 +98,6 @@ export interface ToolHost extends Routing, Pick<Placement, "place" | "keeps" | "
   readonly code: CodeCache;
   readonly switches: Switches;
   readonly admin: Required<ToolAdmin>;
-  readonly mcpAccess: McpAccess;
   readonly sources: Sources;
   readonly logins: Logins;
   readonly openRegistry: OpenRegistry;
@@ -136,7 +134,6 @@ export async function openToolHost({ config, home, store, mask, log }: HostParts
   const refresh = createRefresh({ network, privateHosts, exclusive: store.exclusive });
   const source = createCredentialSource({ vault, environment: variable, refresh });
   const broker = createBroker({ network, source, privateHosts, store, log });
-  const mcpAccess = createMcpAccess({ vault, store, key, mask, network, privateHosts });
   const pool = createPool({
     size: config.workers,
     processes: config.processes,
@@ -159,7 +156,7 @@ export async function openToolHost({ config, home, store, mask, log }: HostParts
     key,
     mask,
     log,
-    access: mcpAccess,
+    network,
     receipts,
     checkJson,
     privateHosts,
@@ -215,7 +212,6 @@ export async function openToolHost({ config, home, store, mask, log }: HostParts
     hide: mask.hide,
     code,
     switches,
-    mcpAccess,
     sources,
     judgeSignature,
     trust,
@@ -235,7 +231,7 @@ export async function openToolHost({ config, home, store, mask, log }: HostParts
       remove,
       limits: broker.limits,
       sources,
-      finishServerSignIn: foreign.credentials.finishSignIn,
+      finishServerSignIn: foreign.servers.finishSignIn,
     }),
     examine,
     installer,
@@ -275,7 +271,6 @@ export async function openToolHost({ config, home, store, mask, log }: HostParts
       await downloads.close();
       await pool.close();
       await broker.close();
-      await mcpAccess.close();
       await network.close();
     },
   };

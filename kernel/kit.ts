@@ -139,6 +139,5 @@ export {
   UNKNOWN,
 } from "./vocabulary/wire/file-type.ts";
 export { type Declared, named, nullable } from "./vocabulary/wire/form.ts";
-export { compareLines } from "./vocabulary/wire/line-diff.ts";
 export { type Rendering, wireSchema } from "./vocabulary/wire/schema.ts";
 export { Time, Type } from "./vocabulary/wire/type.ts";

@@ -1,4 +1,4 @@
-/** `mcp add`: connects, shows what would be added, and asks. A refused one leaves nothing behind. */
+/** `mcp add`: connects, shows what would be added, and asks. Nothing is left of a server that the person refuses. */
 import { resolve } from "node:path";
 import { McpServerInfo as ServerForm, toWire } from "../../../kernel/kit.ts";
 import {
@@ -10,9 +10,9 @@ import {
 } from "../../../kernel/plugin.ts";
 import { terminalPrompt } from "../terminal/prompt.ts";
 import { agree, type JsonOption, print, progress } from "../terminal/terminal.ts";
+import { describeTarget, describeTools } from "./describe.ts";
 import { interruptible, OPERATOR, type Services, withServers } from "./opening.ts";
 import { signIn } from "./sign-in.ts";
-import { describeTarget, describeTools } from "./words.ts";
 
 interface AddOptions extends JsonOption {
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -35,7 +35,7 @@ export async function add(
     progress(`${name} is ${describeTarget({ kind, address })}.`);
     progress("connecting …");
     await interruptible(async (signal) => {
-      // Nothing runs without asking before the person has seen it.
+      // No tool runs without asking before the person has seen it.
       let server = await servers.add(given, { user: OPERATOR, agree: false, signal });
       try {
         if (server.status === "unauthenticated")
@@ -47,7 +47,12 @@ export async function add(
         await servers.remove(name);
         throw error;
       }
-      print(options, toWire(ServerForm, server), () => `Added ${name}. ${outcome(server)}`);
+      const runs = count(server.tools.filter(({ state }) => state === "runs").length);
+      print(
+        options,
+        toWire(ServerForm, server),
+        () => `Added ${name}. ${runs} may run without asking; change that with "postern mcp edit ${name}".`,
+      );
     });
   });
 }
@@ -75,18 +80,12 @@ async function readTarget(
     if (value) return value;
     throw new Fault("invalid", "gave_up", "Cancelled; nothing was added.");
   };
-  if (isUrl)
-    return {
-      name,
-      url,
-      ...(token && { token: await ask(`Token for ${name}`) }),
-      ...(perUser && { perUser }),
-    };
+  if (isUrl) return { name, url, perUser, token: token ? await ask(`Token for ${name}`) : undefined };
   const values: Record<string, string> = {};
   for (const [variable, value] of Object.entries(env)) values[variable] = value ?? (await ask(variable));
-  // The service starts it in its home: a program that was named by its path is found all the same.
+  // The service starts it in another folder, so a path has to be absolute.
   const program = url.includes("/") ? resolve(folder, url) : url;
-  return { name, command: [program, ...rest], ...(Object.keys(values).length > 0 && { env: values }) };
+  return { name, command: [program, ...rest], env: values };
 }
 
 async function signInFirst(
@@ -104,24 +103,16 @@ async function signInFirst(
 function question({ name, tools }: McpServerInfo): string {
   const readOnly = tools.filter((tool) => tool.readOnly).length;
   const others = tools.length - readOnly;
+  const reads = `${count(readOnly)} that it says only read${readOnly === 1 ? "s" : ""} may run without asking`;
   const parts = [
-    ...(readOnly > 0
-      ? [
-          `${count(readOnly, "tool")} that it says only read${readOnly === 1 ? "s" : ""} may run without asking`,
-        ]
-      : []),
-    ...(others > 0 ? [`${count(others, "tool")} will ask first`] : []),
+    ...(readOnly > 0 ? [reads] : []),
+    ...(others > 0 ? [`${count(others)} will ask first`] : []),
   ];
   return `Add ${name}?${parts.length > 0 ? ` ${parts.join(", ")}.` : ""}`;
 }
 
-function outcome({ name, tools }: McpServerInfo): string {
-  const runs = tools.filter(({ state }) => state === "runs").length;
-  return `${count(runs, "tool")} may run without asking; change that with "postern mcp edit ${name}".`;
-}
-
-function count(amount: number, noun: string): string {
-  return `${amount} ${noun}${amount === 1 ? "" : "s"}`;
+function count(tools: number): string {
+  return `${tools} tool${tools === 1 ? "" : "s"}`;
 }
 
 function usage(message: string): Fault {

@@ -7,8 +7,8 @@ import { McpServerInfo as ServerForm, toWire } from "../../../kernel/kit.ts";
 import { type CommandContext, Fault } from "../../../kernel/plugin.ts";
 import { readInput } from "../terminal/input.ts";
 import { agree, isInteractive, type JsonOption, print, progress } from "../terminal/terminal.ts";
+import { countTools, describeChanges, describeTools } from "./describe.ts";
 import { noSuchServer, withServer, withServers } from "./opening.ts";
-import { countTools, describeChanges, describeTools } from "./words.ts";
 
 export async function agreeTo(
   context: CommandContext,

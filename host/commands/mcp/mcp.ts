@@ -5,10 +5,9 @@ import type { CommandContext } from "../../../kernel/plugin.ts";
 import { verbsOf } from "../terminal/verbs.ts";
 import { add } from "./add.ts";
 import { agreeTo, edit, remove } from "./change.ts";
+import { OPERATOR } from "./opening.ts";
 import { info, list, test } from "./show.ts";
 import { auth } from "./sign-in.ts";
-
-const OPERATOR = "operator";
 
 export function register(group: Command, context: CommandContext): void {
   group.addHelpText(
@@ -89,7 +88,7 @@ Servers of others, whose tools the agent may use:
     .action((name, options) => test(context, name, options));
 }
 
-/** A name alone stands for a value that is asked for. */
+/** A name without a value means that the person is asked for it. */
 function collect(text: string, before: Record<string, string | undefined>) {
   const at = text.indexOf("=");
   const name = at < 0 ? text : text.slice(0, at);
@@ -98,7 +97,7 @@ function collect(text: string, before: Record<string, string | undefined>) {
   return { ...before, [name]: at < 0 ? undefined : text.slice(at + 1) };
 }
 
-/** Whether a command was meant: `--` stands before one, so that its options are not taken for ours. */
+/** A command comes after `--`, so that its options are not taken for ours. */
 function hasDashes(command: Command): boolean {
   let root = command;
   while (root.parent !== null) root = root.parent;

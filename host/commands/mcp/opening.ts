@@ -18,7 +18,7 @@ export function withServers(
   return context.with(["mcpServers", "toolAdmin", "toolHost"], (use) => work(use.mcpServers, use));
 }
 
-/** With a server of that name, as this user sees it. */
+/** Opens a server of that name, as this user sees it. */
 export function withServer(
   context: CommandContext,
   name: string,
@@ -41,7 +41,7 @@ export function noSuchServer(name: string): Fault {
   );
 }
 
-/** Ctrl-C ends what takes long, and the command cleans up after itself. */
+/** Ctrl-C aborts the signal, so that the command can clean up. */
 export async function interruptible<Result>(work: (signal: AbortSignal) => Promise<Result>): Promise<Result> {
   const interrupted = new AbortController();
   const interrupt = () => interrupted.abort(new Fault("invalid", "cancelled", "Cancelled; nothing changed."));

@@ -2,8 +2,8 @@
 import { fields, McpServerInfo as ServerForm, table, toWire } from "../../../kernel/kit.ts";
 import type { CommandContext, McpServerInfo } from "../../../kernel/plugin.ts";
 import { type JsonOption, print, progress } from "../terminal/terminal.ts";
+import { countTools, describeChanges, describeTarget, describeTools } from "./describe.ts";
 import { interruptible, OPERATOR, withServer, withServers } from "./opening.ts";
-import { countTools, describeChanges, describeTarget, describeTools } from "./words.ts";
 
 export async function list(context: CommandContext, options: JsonOption): Promise<void> {
   await withServers(context, async (mcpServers) => {

@@ -1,4 +1,4 @@
-/** `mcp auth`: a sign-in in the browser, or a token; what comes of it is sealed and never shown. */
+/** `mcp auth`: a sign-in in the browser, or a token; the credential is sealed and never shown. */
 import { type CommandContext, Fault, type McpServerInfo } from "../../../kernel/plugin.ts";
 import { gaveUp, signInByBrowser } from "../../secrets/browser-sign-in.ts";
 import { terminalPrompt } from "../terminal/prompt.ts";
@@ -45,7 +45,7 @@ interface SignInOptions {
   readonly signal: AbortSignal;
 }
 
-/** Where a server has no sign-in it may still take a token. */
+/** Asks for a token where the server describes no sign-in. */
 export async function signIn(
   server: McpServerInfo,
   services: Services,
@@ -80,7 +80,7 @@ async function signInAtBrowser(
       begin(redirectUri).catch(async (error: unknown) => {
         if (!(error instanceof Fault) || error.code !== "oauth_client_missing") throw error;
         const secret = await askFor(`Secret of the client that the file of ${name} names`);
-        await (await toolHost.open()).foreign.credentials.setClientSecret(name, secret);
+        await (await toolHost.open()).foreign.servers.setClientSecret(name, secret);
         return begin(redirectUri);
       }),
   });

@@ -1,4 +1,4 @@
-/** What a server answered, as an outcome: text, data and images; everything else in words. Capped, and without known secrets. */
+/** Turns a server's answer into an outcome: text, data and images, and a note for everything else. Capped, and without known secrets. */
 import { randomUUID } from "node:crypto";
 import { sniffImage, withoutHidden } from "../../../kernel/kit.ts";
 import type { CallOutcome, Mask } from "../../../kernel/plugin.ts";
@@ -9,24 +9,22 @@ type Result = Extract<CallAnswer, { type: "result" }>;
 type Ended = Extract<CallOutcome, { status: "ok" | "error" }>;
 type Attached = NonNullable<Extract<CallOutcome, { status: "ok" }>["attached"]>[number];
 
-const LONGEST_OUTPUT = 1 << 20;
-const MOST_PARTS = 1000;
-const MOST_IMAGES = 8;
+const MAX_OUTPUT_LENGTH = 1 << 20;
+const MAX_PARTS = 1000;
+const MAX_IMAGES = 8;
 const MAX_DEPTH = 64;
 
-/** `mistakes`: what is wrong with its data, where its schema says. */
+/** `mistakes`: where its data does not match the tool's own output schema. */
 export function toOutcome(
   { content, structured, isError }: Result,
   mistakes: readonly string[],
   { hide }: Pick<Mask, "hide">,
 ): Ended {
-  const parts = content.slice(0, MOST_PARTS).map((part) => readPart(part as Part));
-  if (content.length > MOST_PARTS)
-    parts.push({ text: `[${content.length - MOST_PARTS} more parts left out]` });
+  const parts = content.slice(0, MAX_PARTS).map((part) => readPart(part as Part));
+  if (content.length > MAX_PARTS) parts.push({ text: `[${content.length - MAX_PARTS} more parts left out]` });
   const texts = parts.flatMap(({ text }) => (text === undefined ? [] : [text]));
   const data = structured === undefined ? undefined : cleanData(structured, hide);
-  const hasData = data !== undefined;
-  if (texts.length === 0 && hasData) texts.push(JSON.stringify(data));
+  if (texts.length === 0 && data !== undefined) texts.push(JSON.stringify(data));
   const output = clip(hide(withoutHidden(texts.join("\n\n"))));
   if (isError)
     return { status: "error", code: "tool_error", message: output || "The server says it failed." };
@@ -37,13 +35,13 @@ export function toOutcome(
       message: `The server's answer does not match the tool's own output schema: ${clip(hide(mistakes.join("; "))).slice(0, 2000)}`,
     };
   const images = parts.flatMap(({ image }) => (image === undefined ? [] : [image]));
-  const attached = images.slice(0, MOST_IMAGES);
+  const attached = images.slice(0, MAX_IMAGES);
   const more = images.length - attached.length;
   return {
     status: "ok",
     output: more > 0 ? `${output}\n\n[${more} more images left out]` : output,
-    ...(attached.length > 0 && { attached }),
-    ...(hasData && { structured: data }),
+    attached: attached.length > 0 ? attached : undefined,
+    structured: data,
   };
 }
 
@@ -83,7 +81,7 @@ function readPart(part: Part): { readonly text?: string; readonly image?: Attach
 
 function readImage({ data, mimeType }: Part): { readonly text?: string; readonly image?: Attached } {
   const bytes = typeof data === "string" ? Buffer.from(data, "base64") : Buffer.alloc(0);
-  // What it is shows in its bytes: a page or a drawing with scripts may be called an image too.
+  // Its bytes decide: a page or a drawing with scripts may be called an image too.
   const mime = sniffImage(bytes);
   if (mime === undefined) return { text: `[an image, ${word(mimeType)}, ${sizeOf(data)}: not shown]` };
   const attachment = { id: randomUUID(), kind: "image" as const, mime, size: bytes.length };
@@ -113,7 +111,7 @@ function sizeOf(data: unknown): string {
 }
 
 function clip(text: string): string {
-  if (text.length <= LONGEST_OUTPUT) return text;
-  const left = text.length - LONGEST_OUTPUT;
-  return `${text.slice(0, LONGEST_OUTPUT)}\n[… ${left} characters left out …]`.toWellFormed();
+  if (text.length <= MAX_OUTPUT_LENGTH) return text;
+  const left = text.length - MAX_OUTPUT_LENGTH;
+  return `${text.slice(0, MAX_OUTPUT_LENGTH)}\n[… ${left} characters left out …]`.toWellFormed();
 }

@@ -1,4 +1,4 @@
-/** One connection to a server, in whichever revision it speaks: what it offers, and calls. */
+/** One session with a server over the SDK's client, in whichever revision it speaks: the list of its tools, and calls. */
 import {
   Client,
   type ElicitRequest,
@@ -6,42 +6,48 @@ import {
   type FetchLike,
   isInputRequiredResult,
   type jsonSchemaValidator,
+  ProtocolError,
+  SdkError,
+  SdkErrorCode,
+  SdkHttpError,
   StreamableHTTPClientTransport,
-  type Transport,
+  UnauthorizedError,
 } from "@modelcontextprotocol/client";
-import type { JsonSchema } from "../../../kernel/plugin.ts";
+import { visibleLine } from "../../../kernel/kit.ts";
+import { Fault, type JsonSchema, reason } from "../../../kernel/plugin.ts";
 import {
+  clip,
   type Definition,
   type ForeignTool,
   type Listed,
   MAX_TOOLS,
   readDefinitions,
 } from "../tools/definition.ts";
-import { CommandTransport } from "../transport/command.ts";
-import { explain } from "./explain.ts";
-import type { ConnectionFailed } from "./failure.ts";
+import { type CommandOptions, CommandTransport } from "../transport/command.ts";
+import { SessionFailed, unlessAborted } from "./failure.ts";
 
 export type Target =
   | { readonly type: "http"; readonly url: URL; readonly fetch: FetchLike }
-  | { readonly type: "command"; open(): CommandTransport };
+  | ({ readonly type: "command" } & CommandOptions);
 
-export interface ConnectionOptions {
+export interface SessionOptions {
   readonly target: Target;
   readonly version: string;
   readonly signal: AbortSignal;
-  /** The server says that its tools are others now. */
+  /** Called when the server says that its tools changed. */
   onToolsChanged(): void;
-  /** Older servers ask in the middle of a call. */
+  /** Servers of the older revision ask in the middle of a call. */
   onQuestion(params: ElicitRequest["params"], signal: AbortSignal): Promise<ElicitResult>;
-  /** Not told of where `close` was called. */
+  /** Not called after `close`. */
   onLost(why: string): void;
 }
 
-export interface Connection {
-  /** Of the protocol. */
+/** Each method rejects with a `SessionFailed`. */
+export interface Session {
+  /** The revision of the protocol. */
   readonly revision: string;
   listTools(signal: AbortSignal): Promise<Listed>;
-  /** `retry`: what was asked for, where the server wanted that first. Rejects with a `ConnectionFailed`. */
+  /** `retry`: the answers, where the server asked before. */
   call(
     tool: Pick<Definition, "tool" | "schema" | "exactSchema">,
     params: Readonly<Record<string, unknown>>,
@@ -50,7 +56,7 @@ export interface Connection {
   close(): Promise<void>;
 }
 
-/** Nothing in it has been judged yet. */
+/** Nothing in it has been checked yet. */
 export type CallAnswer =
   | {
       readonly type: "result";
@@ -60,50 +66,64 @@ export type CallAnswer =
     }
   | { readonly type: "input_required"; readonly requests: unknown; readonly state: unknown };
 
-const HTTP_CONNECT_MILLIS = 15_000;
-/** The first start of a command may have to fetch it. */
-const COMMAND_CONNECT_MILLIS = 60_000;
-const COMMAND_PROBE_MILLIS = 20_000;
-const LIST_MILLIS = 30_000;
+const HTTP_CONNECT_TIMEOUT_MS = 15_000;
+/** The first start of a command may have to download it. */
+const COMMAND_CONNECT_TIMEOUT_MS = 60_000;
+const COMMAND_PROBE_TIMEOUT_MS = 20_000;
+const CLOSE_TIMEOUT_MS = 1000;
+const LIST_TIMEOUT_MS = 30_000;
 const MAX_PAGES = 32;
 /** The caller has a shorter limit. */
-const NO_LIMIT_MILLIS = 2 ** 31 - 1;
-const SHORTEST_RECONNECT_MILLIS = 2000;
+const NO_TIMEOUT_MS = 2 ** 31 - 1;
+const MIN_RECONNECT_MS = 2000;
+const MAX_REASON_LENGTH = 500;
 
 /** A stranger's schema is compiled in the sandbox or nowhere. */
 const COMPILES_NOTHING: jsonSchemaValidator = {
   getValidator: () => (input: unknown) => ({ valid: true, data: input as never, errorMessage: undefined }),
 };
 
-/** Rejects with a `ConnectionFailed`. */
-export async function openConnection(options: ConnectionOptions): Promise<Connection> {
-  const { target } = options;
+/** Rejects with a `SessionFailed`. */
+export async function openSession(options: SessionOptions): Promise<Session> {
+  if (options.target.type === "http") return connect(options, createHttpTransport(options.target));
+  const transport = new CommandTransport(options.target);
   try {
-    return await connect(options, undefined);
+    return await connect(options, transport);
   } catch (error) {
-    const failure = error as ConnectionFailed;
-    // Some servers of the older revision end at a question that they do not know.
-    if (target.type === "command" && failure.hasEnded && !options.signal.aborted)
-      return await connect(options, { kind: "legacy" });
-    throw error;
+    // Some servers of the older revision end at a request that they do not know.
+    if (transport.ended === undefined || options.signal.aborted) throw error;
+    return connect(options, new CommandTransport(options.target), { kind: "legacy" });
   }
 }
 
+function createHttpTransport({ url, fetch }: Extract<Target, { type: "http" }>) {
+  return new StreamableHTTPClientTransport(url, {
+    fetch,
+    onInsufficientScope: "throw",
+    // A server may ask for a shorter pause than it should get.
+    reconnectionScheduler(reconnect, delay) {
+      const timer = setTimeout(reconnect, Math.max(delay, MIN_RECONNECT_MS)).unref();
+      return () => clearTimeout(timer);
+    },
+  });
+}
+
 async function connect(
-  { target, version, signal, onToolsChanged, onQuestion, onLost }: ConnectionOptions,
-  prior: { readonly kind: "legacy" } | undefined,
-): Promise<Connection> {
-  const isCommand = target.type === "command";
-  const timeout = isCommand ? COMMAND_CONNECT_MILLIS : HTTP_CONNECT_MILLIS;
+  { version, signal, onToolsChanged, onQuestion, onLost }: SessionOptions,
+  transport: StreamableHTTPClientTransport | CommandTransport,
+  prior?: { readonly kind: "legacy" },
+): Promise<Session> {
+  const command = transport instanceof CommandTransport ? transport : undefined;
+  const timeout = command ? COMMAND_CONNECT_TIMEOUT_MS : HTTP_CONNECT_TIMEOUT_MS;
   const client = new Client(
     { name: "postern", version },
     {
-      // Sampling and roots are not among them: the client refuses requests for those by name.
+      // The client refuses requests for sampling and roots by name, because they are not among these.
       capabilities: { elicitation: { form: { applyDefaults: true }, url: {} } },
       jsonSchemaValidator: COMPILES_NOTHING,
       versionNegotiation: {
         mode: "auto",
-        probe: { timeoutMs: isCommand ? COMMAND_PROBE_MILLIS : HTTP_CONNECT_MILLIS },
+        probe: { timeoutMs: command ? COMMAND_PROBE_TIMEOUT_MS : HTTP_CONNECT_TIMEOUT_MS },
       },
       inputRequired: { autoFulfill: false },
       listChanged: { tools: { autoRefresh: false, debounceMs: 300, onChanged: onToolsChanged } },
@@ -112,79 +132,62 @@ async function connect(
   client.setRequestHandler("elicitation/create", ({ params }, { mcpReq }) =>
     onQuestion(params, mcpReq.signal),
   );
-  const transport = openTransport(target);
-  const command = transport instanceof CommandTransport ? transport : undefined;
   let last: unknown;
   let isOpen = false;
-  let isClosed = false;
   client.onerror = (error) => {
     last = error;
   };
   client.onclose = () => {
-    if (isOpen && !isClosed) onLost(explain(last, command?.ended).message);
-    isClosed = true;
+    if (isOpen) onLost(explain(last, command?.ended).message);
+    isOpen = false;
   };
   const close = async () => {
-    isClosed = true;
-    if (transport instanceof StreamableHTTPClientTransport && !signal.aborted)
-      await Promise.race([transport.terminateSession().catch(() => {}), quiet(1000)]);
+    isOpen = false;
     await client.close().catch(() => {});
     await command?.close();
   };
   try {
     const limit = AbortSignal.any([signal, AbortSignal.timeout(timeout)]);
-    const connected = client.connect(transport as Transport, {
-      timeout,
-      signal: limit,
-      ...(prior !== undefined && { prior }),
-    });
-    await unlessAborted(connected, limit);
+    await unlessAborted(client.connect(transport, { timeout, signal: limit, prior }), limit);
   } catch (error) {
-    await client.close().catch(() => {});
-    await command?.close();
+    await close();
     throw explain(error, command?.ended, last);
   }
-  isOpen = true;
   if (command?.ended !== undefined) throw explain(undefined, command.ended);
+  isOpen = true;
 
   return {
     revision: client.getNegotiatedProtocolVersion() ?? "unknown",
-    close,
+    async close() {
+      isOpen = false;
+      if (transport instanceof StreamableHTTPClientTransport && !signal.aborted)
+        await unlessAborted(transport.terminateSession(), AbortSignal.timeout(CLOSE_TIMEOUT_MS)).catch(
+          () => {},
+        );
+      await close();
+    },
     async listTools(cancel) {
       try {
-        return await readTools(client, AbortSignal.any([cancel, AbortSignal.timeout(LIST_MILLIS)]));
+        return await readTools(client, AbortSignal.any([cancel, AbortSignal.timeout(LIST_TIMEOUT_MS)]));
       } catch (error) {
         throw explain(error, command?.ended, last);
       }
     },
     async call({ tool, schema, exactSchema }, params, { signal: cancel, retry }) {
+      // Its output schema is left out, because we check the answer ourselves.
+      const toolDefinition = {
+        name: tool,
+        inputSchema: (exactSchema ?? schema) as JsonSchema & { type: "object" },
+      };
       try {
-        const answer: unknown = await client.callTool(
+        const answer = await client.callTool(
           { name: tool, arguments: { ...params }, ...retry },
-          {
-            signal: cancel,
-            timeout: NO_LIMIT_MILLIS,
-            allowInputRequired: true,
-            // Its output schema is left out: what it says is checked by us.
-            toolDefinition: {
-              name: tool,
-              inputSchema: (exactSchema ?? schema) as JsonSchema & { type: "object" },
-            },
-          },
+          { signal: cancel, timeout: NO_TIMEOUT_MS, allowInputRequired: true, toolDefinition },
         );
         if (isInputRequiredResult(answer))
           return { type: "input_required", requests: answer.inputRequests, state: answer.requestState };
-        const { content, structuredContent, isError } = answer as {
-          content?: readonly unknown[];
-          structuredContent?: unknown;
-          isError?: boolean;
-        };
-        return {
-          type: "result",
-          content: content ?? [],
-          structured: structuredContent,
-          isError: isError === true,
-        };
+        const { content = [], structuredContent: structured, isError } = answer;
+        return { type: "result", content, structured, isError: isError === true };
       } catch (error) {
         throw explain(error, command?.ended);
       }
@@ -192,56 +195,86 @@ async function connect(
   };
 }
 
-function openTransport(target: Target): StreamableHTTPClientTransport | CommandTransport {
-  if (target.type === "command") return target.open();
-  return new StreamableHTTPClientTransport(target.url, {
-    fetch: target.fetch,
-    onInsufficientScope: "throw",
-    // A server may ask for a shorter pause than it should get.
-    reconnectionScheduler(reconnect, delay) {
-      const timer = setTimeout(reconnect, Math.max(delay, SHORTEST_RECONNECT_MILLIS)).unref();
-      return () => clearTimeout(timer);
-    },
-  });
-}
-
-/** Page by page, so that what is too much is never held together. */
+/** Page by page, so that a list that is too long is never held as a whole. */
 async function readTools(client: Client, signal: AbortSignal): Promise<Listed> {
   const tools: ForeignTool[] = [];
-  const leftOut: string[] = [];
+  const endless: string[] = [];
   const cursors = new Set<string>();
   let cursor: string | undefined;
-  if (client.getServerCapabilities()?.tools === undefined) return { definitions: [], leftOut };
+  if (client.getServerCapabilities()?.tools === undefined) return { definitions: [], leftOut: [] };
   for (let page = 1; ; page++) {
-    const params = cursor === undefined ? {} : { cursor };
-    const answer = await unlessAborted(
-      client.request({ method: "tools/list", params }, { signal, timeout: LIST_MILLIS }),
-      signal,
-    );
+    const request = { method: "tools/list" as const, params: cursor === undefined ? {} : { cursor } };
+    const answer = await unlessAborted(client.request(request, { signal, timeout: LIST_TIMEOUT_MS }), signal);
     tools.push(...answer.tools.slice(0, MAX_TOOLS + 1 - tools.length));
     cursor = answer.nextCursor;
-    if (cursor === undefined) break;
-    if (tools.length > MAX_TOOLS) break;
+    if (cursor === undefined || tools.length > MAX_TOOLS) break;
     if (cursors.has(cursor) || page >= MAX_PAGES) {
-      leftOut.push(`The list of tools does not end: ${page} pages were read.`);
+      endless.push(`The list of tools does not end: ${page} pages were read.`);
       break;
     }
     cursors.add(cursor);
   }
-  const listed = readDefinitions(tools);
-  return { definitions: listed.definitions, leftOut: [...listed.leftOut, ...leftOut] };
+  const { definitions, leftOut } = readDefinitions(tools);
+  return { definitions, leftOut: [...leftOut, ...endless] };
 }
 
-/** The SDK does not always give up when told to. */
-function unlessAborted<Value>(promise: Promise<Value>, signal: AbortSignal): Promise<Value> {
-  const { promise: aborted, reject } = Promise.withResolvers<never>();
-  const abort = () => reject(signal.reason as Error);
-  if (signal.aborted) abort();
-  else signal.addEventListener("abort", abort, { once: true });
-  promise.catch(() => {});
-  return Promise.race([promise, aborted]).finally(() => signal.removeEventListener("abort", abort));
+/**
+ * From what the SDK, the access or the system threw to a sentence. `ended`: how its process ended, if it has. `last`: the last error
+ * that the client reported before.
+ */
+function explain(error: unknown, ended?: string, last?: unknown): SessionFailed {
+  if (error instanceof SessionFailed) return error;
+  if (ended !== undefined) return new SessionFailed("unreachable", `The command is over: ${ended}.`, error);
+  const unauthenticated = [error, last, ...causesOf(error)].find(isUnauthenticated);
+  if (unauthenticated !== undefined)
+    return new SessionFailed("unauthenticated", sentence(unauthenticated), error);
+  if (error instanceof ProtocolError)
+    return new SessionFailed("refused", `It answered with an error: ${oneLine(error.message)}`, error);
+  if (isSdkError(error, SdkErrorCode.RequestTimeout) || nameOf(error) === "TimeoutError")
+    return new SessionFailed("timeout", "It did not answer in time.", error);
+  // That the connection is closed says less than why.
+  const isVague = error === undefined || isSdkError(error, SdkErrorCode.ConnectionClosed);
+  return new SessionFailed("unreachable", sentence(isVague ? (last ?? error) : error), error);
 }
 
-function quiet(millis: number): Promise<void> {
-  return new Promise((resolve) => void setTimeout(resolve, millis).unref());
+function isUnauthenticated(error: unknown): boolean {
+  return (
+    (error instanceof Fault && error.kind === "unauthenticated") ||
+    error instanceof UnauthorizedError ||
+    (error instanceof SdkHttpError && (error.status === 401 || error.status === 403)) ||
+    nameOf(error) === "InsufficientScopeError"
+  );
+}
+
+function isSdkError(error: unknown, code: SdkErrorCode): boolean {
+  return error instanceof SdkError && error.code === code;
+}
+
+function nameOf(error: unknown): unknown {
+  return (error as { name?: unknown } | undefined)?.name;
+}
+
+function causesOf(error: unknown): unknown[] {
+  const causes: unknown[] = [];
+  let next = (error as { cause?: unknown } | undefined)?.cause;
+  for (let count = 0; next !== undefined && count < 5; count++) {
+    causes.push(next);
+    next = (next as { cause?: unknown } | undefined)?.cause;
+  }
+  return causes;
+}
+
+function sentence(error: unknown): string {
+  if (error instanceof SdkHttpError && error.status !== undefined)
+    return `It answered with the HTTP status ${error.status}.`;
+  // The SDK checks nested values by recursion.
+  if (error instanceof RangeError) return "It answered with something that nests too deeply.";
+  const cause = causesOf(error).at(-1);
+  const text = error instanceof Fault || !(cause instanceof Error) ? reason(error) : reason(cause);
+  return oneLine(text) || "It closed the connection.";
+}
+
+/** An error may quote the server. */
+function oneLine(text: string): string {
+  return clip(visibleLine(text.replace(/\s+/g, " ").trim()), MAX_REASON_LENGTH);
 }

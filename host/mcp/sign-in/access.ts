@@ -1,6 +1,6 @@
 /**
- * Where requests to MCP servers meet their credentials. The protocol's code gets a fetch that has the credential inside, and what
- * comes back holds nothing of it. A credential is one server's, at the address it was given for, and one user's where each has one.
+ * Puts credentials into requests to MCP servers. The protocol's code gets a fetch that has the credential inside, and what comes back
+ * holds nothing of it. A credential belongs to one server, at the address it was given for, and to one user where each has one.
  */
 import type { FetchLike } from "@modelcontextprotocol/client";
 import {
@@ -21,9 +21,8 @@ import { createRefresh } from "../../broker/oauth.ts";
 import { Refused } from "../../broker/policy.ts";
 import { looksRandom, type SecretRecord, valuesOf } from "../../secrets/entry.ts";
 import type { SecretSet, Vault } from "../../secrets/secrets.ts";
-import { stillNames } from "./authorization.ts";
 import { type Challenge, createChallenges, readChallenge } from "./challenges.ts";
-import { createMcpSignIn, type McpSignIn, type McpSignInParts } from "./sign-in.ts";
+import { createMcpSignIn, type McpSignIn, type McpSignInParts, stillNames } from "./sign-in.ts";
 import { addressOf, asks, holderOf, type McpTarget, nameOf, placeOf, toolOf } from "./target.ts";
 
 export interface McpAccess extends McpSignIn {
@@ -32,7 +31,7 @@ export interface McpAccess extends McpSignIn {
    * the server refuses what signing in again would not change, `unavailable` where it cannot be reached.
    */
   fetchFor(server: McpTarget, user: string): FetchLike;
-  /** It wants a sign-in or a token, as far as is known. */
+  /** True where the server wants a sign-in or a token, as far as is known. */
   signsIn(server: McpTarget, user: string): Promise<boolean>;
   isSignedIn(server: McpTarget, user: string): Promise<boolean>;
   setToken(server: McpTarget, user: string, token: string): Promise<SecretSet>;
@@ -40,7 +39,7 @@ export interface McpAccess extends McpSignIn {
   setClientSecret(server: McpTarget, secret: string): Promise<SecretSet>;
   /** False where there was nothing to forget. */
   signOut(server: McpTarget, user: string): Promise<boolean>;
-  /** Everything that a server of this name was given. */
+  /** Forgets everything that a server of this name was given. */
   forget(name: string): Promise<void>;
   close(): Promise<void>;
 }
@@ -54,12 +53,12 @@ export interface McpAccessParts extends Omit<McpSignInParts, "challenges" | "fet
   readonly timeoutMs?: number;
 }
 
-const SIGN_IN_MILLIS = 30_000;
-// Metadata, registrations and tokens are small; whatever is larger is none.
-const SIGN_IN_BYTES = 1024 * 1024;
+const SIGN_IN_TIMEOUT_MS = 30_000;
+// Metadata, registrations and tokens are small.
+const MAX_SIGN_IN_BYTES = 1024 * 1024;
 
 export function createMcpAccess(parts: McpAccessParts): McpAccess {
-  const { vault, store, mask, network, privateHosts, timeoutMs = SIGN_IN_MILLIS } = parts;
+  const { vault, store, mask, network, privateHosts, timeoutMs = SIGN_IN_TIMEOUT_MS } = parts;
   const checked = createCheckedFetch(parts);
   const refresh = createRefresh({
     network,
@@ -68,13 +67,14 @@ export function createMcpAccess(parts: McpAccessParts): McpAccess {
     signInWith: "postern mcp auth",
   });
   const challenges = createChallenges(store.keyed("mcp-challenges"));
-  const holdsSecret = createScan(vault);
-  const signInFetch: FetchLike = (url, init) => checked(url, init, { timeoutMs, maxBytes: SIGN_IN_BYTES });
+  const holdsSecret = createSecretScan(vault);
+  const signInFetch: FetchLike = (url, init) =>
+    checked(url, init, { timeoutMs, maxBytes: MAX_SIGN_IN_BYTES });
   const signIn = createMcpSignIn({ ...parts, challenges, fetch: signInFetch });
 
-  const valuesOf = (server: McpTarget) => vault.of(holderOf(server));
+  const vaultOf = (server: McpTarget) => vault.of(holderOf(server));
 
-  /** The server's answer to one request, with the credential in its place. */
+  /** Sends one request with the credential in its place. */
   const send = (
     server: McpTarget,
     url: string | URL,
@@ -90,9 +90,7 @@ export function createMcpAccess(parts: McpAccessParts): McpAccess {
         isHeader ? location.name : "authorization",
         isHeader ? `${location.prefix}${record.value}` : `Bearer ${record.value}`,
       );
-    const { answerBytes: maxBytes } = server;
-    const bounds = { mask: hiding(mask, record), ...(maxBytes !== undefined && { maxBytes }) };
-    return checked(url, { ...init, headers }, bounds);
+    return checked(url, { ...init, headers }, { mask: hiding(mask, record), maxBytes: server.answerBytes });
   };
 
   async function renewAfterRefusal(
@@ -110,7 +108,7 @@ export function createMcpAccess(parts: McpAccessParts): McpAccess {
         `now names another authorization server (${visibleLine(named.join(", ")).slice(0, 200)}) than the one that gave out its token (${issuer}); nothing was sent there`,
       );
     }
-    const fresh = await refresh(valuesOf(server).values, name, record, record.value);
+    const fresh = await refresh(vaultOf(server).values, name, record, record.value);
     return fresh.value === record.value ? undefined : fresh;
   }
 
@@ -128,7 +126,7 @@ export function createMcpAccess(parts: McpAccessParts): McpAccess {
       );
     }
     const name = nameOf(server, user);
-    const { values } = valuesOf(server);
+    const { values } = vaultOf(server);
     const held = await values.read(name);
     if (held === undefined && server.perUser) throw asks(server, "has no sign-in of yours", user);
     let record = held && (await refresh(values, name, held));
@@ -187,15 +185,15 @@ export function createMcpAccess(parts: McpAccessParts): McpAccess {
     async signsIn(server, user) {
       if (server.perUser || server.credential !== undefined) return true;
       if ((await challenges.find(placeOf(server, user))) !== undefined) return true;
-      return (await valuesOf(server).values.read(nameOf(server, user))) !== undefined;
+      return (await vaultOf(server).values.read(nameOf(server, user))) !== undefined;
     },
     async isSignedIn(server, user) {
-      const record = await valuesOf(server).values.read(nameOf(server, user));
+      const record = await vaultOf(server).values.read(nameOf(server, user));
       return record !== undefined && !isSpent(record);
     },
     ...signIn,
     async setToken(server, user, token) {
-      const set = await valuesOf(server).secrets.set(nameOf(server, user), token);
+      const set = await vaultOf(server).secrets.set(nameOf(server, user), token);
       await challenges.forget(placeOf(server, user));
       return set;
     },
@@ -203,15 +201,15 @@ export function createMcpAccess(parts: McpAccessParts): McpAccess {
       const { clientSecretSecret } = server.credential?.oauth ?? {};
       if (clientSecretSecret === undefined)
         throw new Fault("invalid", "no_client_secret", `The file of ${server.name} names no client secret.`);
-      return valuesOf(server).secrets.set(`mcp:${clientSecretSecret}`, secret);
+      return vaultOf(server).secrets.set(`mcp:${clientSecretSecret}`, secret);
     },
-    signOut: (server, user) => valuesOf(server).secrets.remove(nameOf(server, user)),
+    signOut: (server, user) => vaultOf(server).secrets.remove(nameOf(server, user)),
     forget: (name) => vault.forget(toolOf(name)),
     close: () => checked.close(),
   };
 }
 
-/** The mask, and the values of this record that it does not know. */
+/** Hides, beside what the mask knows, the values of this record that it does not know. */
 function hiding(mask: Mask, record: SecretRecord | undefined): Pick<Mask, "hide" | "stream"> {
   const values = record === undefined ? [] : valuesOf(record).filter((value) => !looksRandom(value));
   if (values.length === 0) return mask;
@@ -228,8 +226,8 @@ function hiding(mask: Mask, record: SecretRecord | undefined): Pick<Mask, "hide"
   };
 }
 
-/** A model that came to know a secret does not give it to a server. */
-function createScan(vault: Vault): (text: string) => Promise<boolean> {
+/** A model that came to know a secret must not give it to a server. */
+function createSecretScan(vault: Vault): (text: string) => Promise<boolean> {
   let last: { readonly values: readonly string[]; readonly secrets: Matcher } | undefined;
   return async (text) => {
     const values = await vault.known();

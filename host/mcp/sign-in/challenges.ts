@@ -1,56 +1,49 @@
-/** What servers said when they refused a request: where their sign-in is, and which scopes they want. Kept for the sign-in. */
+/** Keeps what a server said when it refused a request, for the sign-in: where that is, and which scopes it wants. */
 import type Keyv from "keyv";
 
 export interface Challenge {
   readonly resourceMetadataUrl?: string;
   readonly scopes?: readonly string[];
-  /** `insufficient_scope` and the like. */
+  /** For example `insufficient_scope`. */
   readonly error?: string;
 }
 
-export interface Challenges {
-  /** Of one server and one user's credential there. */
-  find(place: string): Promise<Challenge | undefined>;
-  note(place: string, challenge: Challenge): Promise<void>;
-  forget(place: string): Promise<void>;
-}
+export type Challenges = ReturnType<typeof createChallenges>;
 
 // A server may ask for other things tomorrow.
-const KEPT_MILLIS = 24 * 60 * 60 * 1000;
-// A stranger's words: more than this is no list of scopes.
-const MAX_CHARS = 2000;
+const TTL_MS = 24 * 60 * 60 * 1000;
+// A stranger wrote it: a longer header is no list of scopes.
+const MAX_HEADER_LENGTH = 2000;
 
 export async function readChallenge(response: Response): Promise<Challenge> {
   const { extractWWWAuthenticateParams } = await import("@modelcontextprotocol/client");
   const header = response.headers.get("www-authenticate") ?? "";
-  if (header.length > MAX_CHARS) return {};
+  if (header.length > MAX_HEADER_LENGTH) return {};
   const { resourceMetadataUrl, scope, error } = extractWWWAuthenticateParams(response);
-  return {
-    ...(resourceMetadataUrl && { resourceMetadataUrl: resourceMetadataUrl.href }),
-    ...(scope !== undefined && { scopes: splitScopes(scope) }),
-    ...(error !== undefined && { error }),
-  };
+  const scopes = scope === undefined ? undefined : splitScopes(scope);
+  return { resourceMetadataUrl: resourceMetadataUrl?.href, scopes, error };
 }
 
-export function splitScopes(scope: string | undefined): readonly string[] {
-  return [...new Set((scope ?? "").split(" ").filter((one) => one !== ""))];
+export function splitScopes(scope = ""): readonly string[] {
+  return [...new Set(scope.split(" ").filter((one) => one !== ""))];
 }
 
-export function createChallenges(keyed: Keyv<string>): Challenges {
-  /** So that a server which refuses everything costs one write. */
+/** A place is one server and one user's credential there. */
+export function createChallenges(keyed: Keyv<string>) {
+  /** A server that refuses everything costs one write. */
   const noted = new Map<string, string>();
   return {
-    async find(place) {
+    async find(place: string): Promise<Challenge | undefined> {
       const text = await keyed.get(place);
-      return text === undefined ? undefined : (JSON.parse(text) as Challenge);
+      return text === undefined ? undefined : JSON.parse(text);
     },
-    async note(place, challenge) {
+    async note(place: string, challenge: Challenge): Promise<void> {
       const text = JSON.stringify(challenge);
       if (noted.get(place) === text) return;
-      await keyed.set(place, text, KEPT_MILLIS);
+      await keyed.set(place, text, TTL_MS);
       noted.set(place, text);
     },
-    async forget(place) {
+    async forget(place: string): Promise<void> {
       noted.delete(place);
       await keyed.delete(place);
     },

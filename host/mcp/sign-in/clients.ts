@@ -1,136 +1,111 @@
-/** As which client we ask an authorization server: the one in the server's file, our document's address, or one registered there. */
-
-import { createHash } from "node:crypto";
+/** As which client we sign in at an authorization server: the one in the server's file, our document's address, or one registered there. */
 import type {
   AuthorizationServerMetadata,
   FetchLike,
-  OAuthClientInformationMixed,
+  OAuthClientInformationFull,
 } from "@modelcontextprotocol/client";
 import type Keyv from "keyv";
 import { clientMetadata, Fault, type SealingKey, seal, unseal } from "../../../kernel/kit.ts";
+import { digest } from "./target.ts";
 
-/** With the secret in it, where it has one: sealed at rest, and never given to anybody but its issuer. */
-export interface OAuthClient {
-  readonly id: string;
-  readonly secret?: string;
-  /** How it was registered to prove itself. */
-  readonly auth?: string;
-}
-
-export interface Clients {
-  /** For one server's sign-in at one issuer, with one address to come back to. */
-  choose(options: ChooseOptions): Promise<OAuthClient>;
-  /** An authorization server does not know the client any more. */
-  forget(options: Pick<ChooseOptions, "server" | "issuer" | "redirectUri">): Promise<void>;
-}
+/** Sealed at rest; a secret in it goes to its issuer alone. */
+export type OAuthClient = Pick<
+  OAuthClientInformationFull,
+  "client_id" | "client_secret" | "token_endpoint_auth_method"
+>;
 
 export interface ChooseOptions {
   readonly server: string;
-  readonly issuer: string;
   readonly metadata: AuthorizationServerMetadata;
   readonly redirectUri: string;
   readonly scope: string | undefined;
-  /** In the server's file. */
+  /** The client in the server's file. */
   readonly registered: OAuthClient | undefined;
   /** The address of our own document, where others can read it. */
   readonly documentUrl: string | undefined;
-  readonly fetch: FetchLike;
 }
 
 const METHODS = ["none", "client_secret_basic", "client_secret_post"];
 
-export function createClients(keyed: Keyv<string>, key: SealingKey): Clients {
-  const find = async (place: string): Promise<OAuthClient | undefined> => {
+/** `fetch` reads a whole answer. */
+export function createClients(keyed: Keyv<string>, key: SealingKey, fetch: FetchLike) {
+  const find = async (place: string): Promise<string | undefined> => {
     const sealed = await keyed.get(place);
-    if (sealed === undefined) return undefined;
     try {
-      return JSON.parse(unseal(key, place, sealed)) as OAuthClient;
+      return sealed && unseal(key, place, sealed);
     } catch (error) {
-      // Sealed with another key: it is registered again.
+      // It was sealed with another key, so it is registered again.
       if (error instanceof Fault) return undefined;
       throw error;
     }
   };
-  const keep = (place: string, client: OAuthClient, millis?: number) =>
-    keyed.set(place, seal(key, place, JSON.stringify(client)), millis);
+  const keep = (place: string, text: string, millis?: number) =>
+    keyed.set(place, seal(key, place, text), millis);
 
-  return {
-    async choose(options) {
-      const { server, issuer, metadata, registered, documentUrl } = options;
-      if (registered !== undefined) {
-        await pin(server, registered, issuer);
-        return registered;
-      }
-      if (documentUrl !== undefined && metadata.client_id_metadata_document_supported === true)
-        return { id: documentUrl, auth: "none" };
-      const place = placeOf(options);
-      const known = await find(place);
-      if (known !== undefined) return known;
-      const { client, expiresAt } = await register(options);
-      await keep(place, client, expiresAt === 0 ? undefined : expiresAt * 1000 - Date.now());
-      return client;
-    },
-    forget: async (options) => void (await keyed.delete(placeOf(options))),
-  };
-
-  /** A client of the operator's is one authorization server's: its secret goes to no other that the server may name later. */
+  /** A client in a file belongs to one authorization server: its secret goes to no other that the server may name later. */
   async function pin(server: string, client: OAuthClient, issuer: string): Promise<void> {
-    const place = `${server}/${digest(client.id)}`;
+    const place = `${server}/${digest(client.client_id)}`;
     const first = await find(place);
-    if (first === undefined) await keep(place, { id: issuer });
-    else if (first.id !== issuer) {
+    if (first === undefined) await keep(place, issuer);
+    else if (first !== issuer) {
       throw new Fault(
         "forbidden",
         "issuer_changed",
-        `${server} now names another authorization server (${issuer}) than the one its client in the file belongs to (${first.id}); nothing was sent there. If that is right, remove ${server} and add it again.`,
+        `${server} now names another authorization server (${issuer}) than the one its client in the file belongs to (${first}); nothing was sent there. If that is right, remove ${server} and add it again.`,
       );
     }
   }
-}
 
-async function register(
-  options: ChooseOptions,
-): Promise<{ readonly client: OAuthClient; readonly expiresAt: number }> {
-  const { server, issuer, metadata, redirectUri, scope, fetch } = options;
-  if (metadata.registration_endpoint === undefined) {
-    throw new Fault(
-      "invalid",
-      "no_registration",
-      `${issuer} has no automatic client registration. Register Postern there (redirect URI ${redirectUri}) and write its client id into the file: postern mcp edit ${server}.`,
-    );
+  async function register(options: ChooseOptions): Promise<OAuthClientInformationFull> {
+    const { server, metadata, redirectUri, scope } = options;
+    if (metadata.registration_endpoint === undefined) {
+      throw new Fault(
+        "invalid",
+        "no_registration",
+        `${metadata.issuer} has no automatic client registration. Register Postern there (redirect URI ${redirectUri}) and write its client id into the file: postern mcp edit ${server}.`,
+      );
+    }
+    const { registerClient } = await import("@modelcontextprotocol/client");
+    const accepted = metadata.token_endpoint_auth_methods_supported ?? METHODS;
+    const method = METHODS.find((one) => accepted.includes(one));
+    return registerClient(metadata.issuer, {
+      metadata,
+      clientMetadata: {
+        ...clientMetadata(redirectUri),
+        ...(method !== undefined && { token_endpoint_auth_method: method }),
+      },
+      scope,
+      fetchFn: fetch,
+    });
   }
-  const { registerClient } = await import("@modelcontextprotocol/client");
-  const accepted = metadata.token_endpoint_auth_methods_supported ?? METHODS;
-  const method = METHODS.find((one) => accepted.includes(one));
-  const information = await registerClient(issuer, {
-    metadata,
-    clientMetadata: {
-      ...clientMetadata(redirectUri),
-      ...(method !== undefined && { token_endpoint_auth_method: method }),
-    },
-    ...(scope !== undefined && { scope }),
-    fetchFn: fetch,
-  });
-  const { client_id: id, client_secret: secret, token_endpoint_auth_method: auth } = information;
+
   return {
-    client: { id, ...(secret !== undefined && { secret }), ...(auth !== undefined && { auth }) },
-    expiresAt: information.client_secret_expires_at ?? 0,
+    /** For one server's sign-in at one issuer, with one address to come back to. */
+    async choose(options: ChooseOptions): Promise<OAuthClient> {
+      const { server, metadata, redirectUri, registered, documentUrl } = options;
+      if (registered !== undefined) {
+        await pin(server, registered, metadata.issuer);
+        return registered;
+      }
+      if (documentUrl !== undefined && metadata.client_id_metadata_document_supported === true)
+        return { client_id: documentUrl, token_endpoint_auth_method: "none" };
+      const place = placeOf(server, metadata.issuer, redirectUri);
+      const known = await find(place);
+      if (known !== undefined) return JSON.parse(known) as OAuthClient;
+      const { client_id, client_secret, token_endpoint_auth_method, client_secret_expires_at } =
+        await register(options);
+      const client = { client_id, client_secret, token_endpoint_auth_method };
+      const expires = client_secret_expires_at ? client_secret_expires_at * 1000 - Date.now() : undefined;
+      await keep(place, JSON.stringify(client), expires);
+      return client;
+    },
+    /** For a client that its authorization server does not know any more. */
+    async forget(server: string, issuer: string, redirectUri: string): Promise<void> {
+      await keyed.delete(placeOf(server, issuer, redirectUri));
+    },
   };
 }
 
-/** As the SDK's functions take it. */
-export function informationOf({ id, secret, auth }: OAuthClient): OAuthClientInformationMixed {
-  return {
-    client_id: id,
-    ...(secret !== undefined && { client_secret: secret }),
-    ...(auth !== undefined && { token_endpoint_auth_method: auth }),
-  } as OAuthClientInformationMixed;
-}
-
-function placeOf({ server, issuer, redirectUri }: Pick<ChooseOptions, "server" | "issuer" | "redirectUri">) {
+function placeOf(server: string, issuer: string, redirectUri: string): string {
   return `${server}/${digest(JSON.stringify([issuer, redirectUri]))}`;
-}
-
-function digest(text: string): string {
-  return createHash("sha256").update(text).digest("base64url");
 }

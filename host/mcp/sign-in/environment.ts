@@ -1,21 +1,13 @@
-/** The values of the environment variables that commands get: sealed, like secrets, because most of them are. */
-
+/** The values of the environment variables that commands get, which are sealed because most of them are secrets. */
 import type Keyv from "keyv";
-import { type SealingKey, seal, unseal } from "../../../kernel/kit.ts";
-import type { Mask } from "../../../kernel/plugin.ts";
+import { Fault, type SealingKey, seal, unseal } from "../../../kernel/kit.ts";
 import type { Vault } from "../../secrets/secrets.ts";
-import { ConnectionFailed } from "../session/failure.ts";
 import type { StoredServer } from "../tools/rows.ts";
 import { toolOf } from "./target.ts";
 
-export interface Environments {
-  set(server: StoredServer, values: Readonly<Record<string, string>>): Promise<void>;
-  /** Of all that its file names; rejects with a `ConnectionFailed` where one has no value. */
-  read(server: StoredServer): Promise<Readonly<Record<string, string>>>;
-  forget(server: StoredServer): Promise<void>;
-}
+export type Environments = ReturnType<typeof createEnvironments>;
 
-/** Where programs are and how they talk is no secret: hidden everywhere, it would make logs and tools' traffic unreadable. */
+/** Paths and languages are no secrets: hidden everywhere, they would make logs and tools' traffic unreadable. */
 const PLAIN =
   /^(?:PATH|HOME|USER|LOGNAME|SHELL|PWD|TERM|TZ|LANG|LANGUAGE|LC_\w+|TMPDIR|TEMP|TMP|XDG_\w+|NODE_ENV|NODE_PATH|PYTHONPATH|DEBUG|LOG_LEVEL)$/;
 
@@ -23,8 +15,7 @@ export function createEnvironments(options: {
   readonly vault: Vault;
   readonly keyed: Keyv<string>;
   readonly key: SealingKey;
-  readonly mask: Mask;
-}): Environments {
+}) {
   const { vault, keyed, key } = options;
   const valuesOf = ({ name }: StoredServer) =>
     vault.of({ tool: toolOf(name), digest: "command", hostsOf: () => [] }).values;
@@ -38,28 +29,32 @@ export function createEnvironments(options: {
   }
 
   return {
-    async set(server, values) {
+    async set(server: StoredServer, values: Readonly<Record<string, string>>): Promise<void> {
       for (const [name, value] of Object.entries(values)) {
         if (!PLAIN.test(name)) await valuesOf(server).write(secretOf(name), { value });
         else await keyed.set(placeOf(server, name), seal(key, placeOf(server, name), value));
       }
     },
-    async read(server) {
-      const { target } = server.file;
-      const names = target.type === "command" ? target.env : [];
-      const found = await Promise.all(names.map(async (name) => [name, await find(server, name)] as const));
+    /** Returns all variables that its file names; rejects with a fault where one has no value. */
+    async read(server: StoredServer): Promise<Readonly<Record<string, string>>> {
+      const found = await Promise.all(
+        namesOf(server).map(async (name) => [name, await find(server, name)] as const),
+      );
       const missing = found.flatMap(([name, value]) => (value === undefined ? [name] : []));
       if (missing.length > 0)
-        throw new ConnectionFailed(
+        throw new Fault(
           "unauthenticated",
+          "no_value",
           `${missing.join(", ")} has no value. Remove the server and add it again with --env ${missing[0]}=…`,
         );
       return Object.fromEntries(found.map(([name, value]) => [name, value ?? ""]));
     },
-    async forget(server) {
-      const { target } = server.file;
-      const names = target.type === "command" ? target.env : [];
-      await Promise.all(names.map((name) => keyed.delete(placeOf(server, name))));
+    async forget(server: StoredServer): Promise<void> {
+      await Promise.all(namesOf(server).map((name) => keyed.delete(placeOf(server, name))));
     },
   };
+}
+
+function namesOf({ file: { target } }: StoredServer): readonly string[] {
+  return target.type === "command" ? target.env : [];
 }

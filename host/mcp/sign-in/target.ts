@@ -1,9 +1,10 @@
 /** An MCP server as its credentials know it: which are its own, and under which names they are kept. */
 import { createHash } from "node:crypto";
+import type { ServerCredential, ServerTarget } from "../../../capabilities/servers/server-file.ts";
 import { Fault } from "../../../kernel/kit.ts";
 import type { Holder } from "../../secrets/holder.ts";
+import type { StoredServer } from "../tools/rows.ts";
 
-/** A server as its file has it. */
 export interface McpTarget {
   readonly name: string;
   readonly url: string;
@@ -11,20 +12,20 @@ export interface McpTarget {
   readonly perUser: boolean;
   /** The largest answer that is read. */
   readonly answerBytes?: number;
-  readonly credential?: {
-    readonly secretName?: string;
-    readonly location?:
-      | { readonly type: "bearer" }
-      | { readonly type: "header"; readonly name: string; readonly prefix: string };
-    readonly oauth?: {
-      readonly clientId: string | undefined;
-      readonly clientSecretSecret: string | undefined;
-      readonly scopes: readonly string[];
-    };
-  };
+  /** Absent where the file names none. */
+  readonly credential?: Partial<Pick<ServerCredential, "secretName" | "location" | "oauth">>;
 }
 
-/** No tool and no tool's secret has a colon in its name: neither can ask for a server's. */
+export function targetOf(
+  { name, file }: StoredServer,
+  { credential, url }: Extract<ServerTarget, { type: "http" }>,
+): McpTarget {
+  const { answerBytes } = file.limits;
+  const { perUser, isNamed } = credential;
+  return { name, url, perUser, answerBytes, credential: isNamed ? credential : undefined };
+}
+
+/** No tool and no tool's secret has a colon in its name, so that neither can ask for a server's. */
 export const toolOf = (server: string) => `mcp:${server}`;
 
 export function nameOf({ credential, perUser }: McpTarget, user: string): string {
@@ -46,7 +47,7 @@ export function addressOf(url: string | URL): string {
   return `${origin}${pathname}${search}`;
 }
 
-/** What the person is told to do. */
+/** Tells the person what to do. */
 export function asks(server: McpTarget, why: string, user?: string): Fault {
   const whose = server.perUser && user !== undefined ? ` --user ${user}` : "";
   return new Fault(
@@ -56,6 +57,6 @@ export function asks(server: McpTarget, why: string, user?: string): Fault {
   );
 }
 
-function digest(text: string): string {
+export function digest(text: string): string {
   return createHash("sha256").update(text).digest("base64url");
 }

@@ -167,7 +167,7 @@ test("POSTERN_SECRETS_KEY takes 32 bytes in hex or base64, comes before the file
   }
 });
 
-test("only the broker's side of the host ever has a vault in its hands", async () => {
+test("only the broker and the sign-in of MCP servers ever have a vault in their hands", async () => {
   const host = join(import.meta.dirname, "..", "..", "..", "host");
   const sources = (await readdir(host, { recursive: true })).filter((file) => file.endsWith(".ts"));
   const holders: string[] = [];

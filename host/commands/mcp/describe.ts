@@ -1,4 +1,4 @@
-/** Servers and their tools in words, for a terminal. What a server wrote is shown as its words, and nothing in it can act. */
+/** Describes servers and their tools on a terminal. A server's own text is made visible, so that nothing in it can act. */
 import { table, visible, visibleLine } from "../../../kernel/kit.ts";
 import type { McpServerInfo, McpTool } from "../../../kernel/plugin.ts";
 import { bullets } from "../terminal/terminal.ts";
@@ -16,7 +16,6 @@ export function describeTarget({ kind, address }: Pick<McpServerInfo, "kind" | "
     : `the command "${visibleLine(address)}", which runs on this machine with your rights, outside of the sandbox`;
 }
 
-/** What each tool does, which are read-only, and what reads like orders. */
 export function describeTools(tools: readonly McpTool[], states = true): string {
   if (tools.length === 0) return "It has no tools.\n";
   const rows = tools.map(({ tool, readOnly, state, description }) => [
@@ -35,16 +34,13 @@ export function describeTools(tools: readonly McpTool[], states = true): string 
   ].join("\n");
 }
 
-/** A title and what follows it. */
+/** Joins a title and the lines after it. */
 function oneLine(description: string): string {
-  return description
-    .split("\n")
-    .map((line) => line.trim())
-    .filter((line) => line !== "")
-    .join(": ");
+  const lines = description.split("\n").map((line) => line.trim());
+  return lines.filter((line) => line !== "").join(": ");
 }
 
-/** Of tools that are held back: what was agreed to beside what the server says now. */
+/** Shows the differences of the tools that are held back. */
 export function describeChanges(tools: readonly McpTool[]): string {
   return tools
     .filter(({ state, change }) => state === "held" && change !== undefined)
@@ -58,8 +54,9 @@ export function describeChanges(tools: readonly McpTool[]): string {
 
 export function countTools(tools: readonly McpTool[]): string {
   const words = { runs: "without asking", asks: "asking first", held: "held back", off: "off" };
-  const counts = (["runs", "asks", "held", "off"] as const)
-    .map((state) => [tools.filter((tool) => tool.state === state).length, words[state]] as const)
-    .filter(([count]) => count > 0);
-  return counts.length === 0 ? "no tools" : counts.map(([count, state]) => `${count} ${state}`).join(", ");
+  const counts = Object.entries(words).flatMap(([state, word]) => {
+    const count = tools.filter((tool) => tool.state === state).length;
+    return count === 0 ? [] : [`${count} ${word}`];
+  });
+  return counts.join(", ") || "no tools";
 }

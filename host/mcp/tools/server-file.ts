@@ -1,7 +1,7 @@
-/** The parser of servers' files, with the one explanation of what is wrong in them, and the file that `add` writes. */
-import { createServerFileParser } from "../../capabilities/servers/parse.ts";
-import { compileCheck, visibleLine } from "../../kernel/kit.ts";
-import { Fault, type NewMcpServer } from "../../kernel/plugin.ts";
+/** The parser of servers' files, the rule for servers' names, and the file that `add` writes. */
+import { createServerFileParser } from "../../../capabilities/servers/parse.ts";
+import { compileCheck, visibleLine } from "../../../kernel/kit.ts";
+import { Fault, type NewMcpServer } from "../../../kernel/plugin.ts";
 
 export const parseServerFile = createServerFileParser(compileCheck, visibleLine);
 
@@ -20,16 +20,15 @@ export function checkServerName(name: string): void {
   if (RESERVED.includes(name)) refuse("the agent's own tools begin with that name");
 }
 
-/** What the operator gave, as the file they can edit afterwards. */
+/** The operator can edit the file afterwards. */
 export function writeServerFile({ url, command, env = {}, token, perUser }: NewMcpServer): string {
   const names = Object.keys(env);
   const file = {
-    ...(url !== undefined && { url }),
-    ...(command !== undefined && { command }),
-    ...(names.length > 0 && { env: names }),
-    ...((token !== undefined || perUser === true) && {
-      credential: { secret_name: "token", ...(perUser === true && { per_user: true }) },
-    }),
+    url,
+    command,
+    env: names.length > 0 ? names : undefined,
+    credential:
+      token !== undefined || perUser ? { secret_name: "token", per_user: perUser || undefined } : undefined,
   };
   return `${JSON.stringify(file, undefined, 2)}\n`;
 }
