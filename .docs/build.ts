@@ -10,7 +10,13 @@ const ROOT = join(import.meta.dirname, "..");
 
 /** Every page, in the order of the contents. A document that is in none of the groups fails the build. */
 const GROUPS: Readonly<Record<string, readonly string[]>> = {
-  Postern: ["README.md", "plugins/tui/README.md", "plugins/gateway/README.md", "CHANGELOG.md"],
+  Postern: [
+    "README.md",
+    "plugins/tui/README.md",
+    "plugins/gateway/README.md",
+    "plugins/accounts/README.md",
+    "CHANGELOG.md",
+  ],
   Tools: [
     "wit/README.md",
     "capabilities/README.md",

@@ -7,11 +7,11 @@ export interface Capabilities {
   readonly secretNames: readonly string[];
   readonly auth: AuthSetup | undefined;
   readonly requiredSecrets: readonly RequiredSecret[];
-  /** What params are for, by their names; of the others it is guessed. */
+  /** The role of each param, by its name; the roles of others are guessed. */
   readonly params: Readonly<Record<string, ParamRole>>;
 }
 
-/** Where a call goes, what it carries there, or which thing it is about. */
+/** A param says where a call goes, what it carries there, or which thing it is about. */
 export type ParamRole = "destination" | "content" | "selector";
 
 export interface HttpCapabilities {

@@ -26,7 +26,7 @@ export function describeCapabilities(
   ];
 }
 
-/** What `after` allows that `before` did not, and the reverse. If `added` is empty, nothing widened. */
+/** Describes what `after` allows that `before` did not, and the reverse. If `added` is empty, nothing widened. */
 export function compareCapabilities(
   before: Capabilities,
   after: Capabilities,
@@ -58,7 +58,7 @@ function newRequests(narrow: Capabilities, wide: Capabilities): string[] {
   });
 }
 
-/** New places a secret would be sent, even if the request itself was allowed before. */
+/** Describes new destinations of a secret, even if the request itself was allowed before. */
 function newUses(narrow: Capabilities, wide: Capabilities): string[] {
   const known = pairs(narrow);
   const isKnown = ({ rule, credential }: Pair) =>
@@ -92,7 +92,7 @@ function pairs(capabilities: Capabilities): Pair[] {
   );
 }
 
-/** The hosts that both the rule and the credential cover. */
+/** Returns the hosts that both the rule and the credential cover. */
 function meetingHosts({ hostPatterns }: Credential, rule: AllowRule): string[] {
   return hostPatterns.some((pattern) => hostCovers(pattern, rule.host))
     ? [rule.host]
@@ -112,7 +112,7 @@ function describeRule(rule: AllowRule, exceptions: readonly string[] = []): stri
   return `may ${rule.methods.join(", ")} ${describeUrl(rule, exceptions)}`;
 }
 
-/** Every address that a request may really go to, with its scheme, and its port where it is not the scheme's. */
+/** Names every address that a request may go to, with its scheme, and its port if it is not the default. */
 function describeUrl({ host, pathPrefix }: AllowRule, exceptions: readonly string[] = []): string {
   const others = exceptions.filter((exception) =>
     hostMatches(host, exception.slice(0, exception.lastIndexOf(":"))),
@@ -122,7 +122,7 @@ function describeUrl({ host, pathPrefix }: AllowRule, exceptions: readonly strin
   return origins.map((origin) => `${origin}${path}`).join(" or ");
 }
 
-/** How requests under the rule carry the credential; empty if they never do. */
+/** Describes how requests under the rule carry the credential; empty if they never do. */
 function describeUse(credential: Credential, rule: AllowRule): string[] {
   const hosts = meetingHosts(credential, rule);
   if (hosts.length === 0) return [];
@@ -143,7 +143,7 @@ function describeUse(credential: Credential, rule: AllowRule): string[] {
   }
 }
 
-/** What a file says about secrets besides which requests carry them: one sentence per fact, by key. */
+/** Describes how secrets are used besides in requests: one sentence per fact, by key. */
 function describeSecrets({ secretNames, auth, requiredSecrets }: Capabilities): Map<string, string> {
   const facts = new Map<string, string>();
   for (const name of secretNames) facts.set(`test ${name}`, `may check whether \`${name}\` is set`);
@@ -177,7 +177,7 @@ const ROLES: Readonly<Record<ParamRole, string>> = {
   selector: "which thing a call is about",
 };
 
-/** What it says of its params decides what is asked about a call, so it is agreed to like a grant. */
+/** The roles of params decide what a person is asked about a call, so they are approved like a grant. */
 function describeParams({ params }: Capabilities): Map<string, string> {
   return new Map(
     Object.entries(params).map(([name, role]) => [
@@ -229,6 +229,6 @@ function describeBounds({ http, limits }: Capabilities): Bound[] {
   return [{ name: "request", amount: http.timeoutSecs, sentence: wait }, ...bounds];
 }
 
-function count(amount: number, noun: string): string {
+export function count(amount: number, noun: string): string {
   return `${amount} ${noun}${amount === 1 ? "" : "s"}`;
 }

@@ -1,9 +1,8 @@
-/** Reads a file in which people grant something: all its problems at once. */
-
+/** Reads a file that grants something, and reports all its problems at once. */
 export interface FileProblem {
-  /** Where in the file, such as `http.allowlist[0].methods[1]`; empty for the whole file. */
+  /** The place in the file, such as `http.allowlist[0].methods[1]`; empty for the whole file. */
   readonly path: string;
-  /** What is wrong there and what is accepted, such as `must be between 1 and 600, given 0`. */
+  /** Says what is accepted and what was given, such as `must be between 1 and 600, given 0`. */
   readonly problem: string;
 }
 
@@ -11,7 +10,7 @@ export interface FileProblem {
 export class FileError extends Error {
   readonly problems: readonly FileProblem[];
 
-  /** `file`: what to call it, at the beginning of a sentence. */
+  /** `file` names it at the beginning of a sentence. */
   constructor(file: string, problems: readonly FileProblem[]) {
     const count = problems.length === 1 ? "1 problem" : `${problems.length} problems`;
     const lines = problems.map(({ path, problem }) => `  ${path || "(the file)"}: ${problem}`);
@@ -20,7 +19,6 @@ export class FileError extends Error {
   }
 }
 
-/** A part of a schema. */
 type SchemaNode = Readonly<Record<string, unknown>>;
 
 /** Compiles a schema into a check. Passed in, because this folder imports nothing of ours. */
@@ -39,14 +37,14 @@ export interface FileForm<File> {
   readonly refuse: (problems: readonly FileProblem[]) => Error;
 }
 
-/** For a file given as text or as parsed JSON. */
+/** The reader takes a file as text or as parsed JSON. */
 export function createFileReader<File>(form: FileForm<File>): (source: unknown) => File {
   const { schema, show, contradictions, refuse } = form;
   const check = form.compile(schema, { authorWords: (node) => authorWords(schema.$defs, node) });
   return (source) => {
     const [json, broken] = typeof source === "string" ? parseJson(source) : [source];
     if (broken !== undefined) throw refuse([broken]);
-    // First of all: other problems say what was given.
+    // Checked first, since other problems quote what was given.
     const hidden = hiddenCharacters(json, show);
     if (hidden.length > 0) throw refuse(hidden);
     const mistakes = check(json);
@@ -58,7 +56,7 @@ export function createFileReader<File>(form: FileForm<File>): (source: unknown) 
   };
 }
 
-/** People agree to a file's words as they see them, so what they would not see is refused, in names and values. */
+/** People approve a file as they see it, so characters that they would not see are refused, in names and values. */
 function hiddenCharacters(file: unknown, show: (text: string) => string): FileProblem[] {
   const problems: FileProblem[] = [];
   const refuse = (path: string, text: string) => {
@@ -68,7 +66,7 @@ function hiddenCharacters(file: unknown, show: (text: string) => string): FilePr
       problems.push({ path, problem });
     }
   };
-  // A list instead of calls: a file may nest as deeply as it likes.
+  // A list instead of recursion, since a file may nest deeply.
   const waiting: { readonly value: unknown; readonly path: string }[] = [{ value: file, path: "" }];
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
     const { value, path } = next;

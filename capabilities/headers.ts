@@ -1,4 +1,4 @@
-/** Headers of one connection, not of the message: nobody passes them on (RFC 9110, 7.6.1). */
+/** Headers of one connection, not of the message: they are not forwarded (RFC 9110, 7.6.1). */
 export const CONNECTION_HEADERS: ReadonlySet<string> = new Set([
   "connection",
   "http2-settings",
@@ -34,9 +34,9 @@ const BESIDE_CREDENTIALS =
   /^(?:range|if-range|accept-encoding|forwarded|x-(?:forwarded|original|rewrite|override|http-method)(?:-.*)?)$/;
 
 /**
- * Headers that a tool may not send together with a credential: a server that reflects its request would answer with a part
- * of it at a time or in an encoding that hides it, and a proxy would send the credential to another place than was allowed.
- * In lower case.
+ * True for headers, in lower case, that a tool may not send together with a credential: with them, a server that reflects its
+ * request would return a part of the credential at a time or in an encoding that hides it, and a proxy would send it to
+ * another place than was allowed.
  */
 export function isRefusedBesideCredential(header: string): boolean {
   return BESIDE_CREDENTIALS.test(header);

@@ -1,6 +1,6 @@
 /** Environment variables that no tool gets as its credential, whatever its file says. */
 
-/** Ours, which hold the keys of the service itself. A test compares this with the settings there are. */
+/** Our own settings, which hold the keys of the service itself. A test compares this with the existing settings. */
 const OUR_PREFIXES =
   "POSTERN SERVICE GATEWAY HTTP OIDC MODEL STORE TOOLS TOOL RESPONSES JOBS ROUTINES TURN MCP OTEL BACKUP THREADS RECEIPTS".split(
     " ",
@@ -10,7 +10,7 @@ const OURS = new Set(
    MEMORY_VECTORS STOP_GRACE_SECS TRUSTED_PROXIES`.split(/\s+/),
 );
 
-/** They open a whole account, or say how programs start: far more than one tool's host should be sent. */
+/** These give access to a whole account, or control how programs start: far more than one tool should get. */
 const CLOUD_PREFIXES =
   `AWS AZURE ARM GCP GCLOUD CLOUDSDK ALICLOUD ALIBABA OCI IBMCLOUD DIGITALOCEAN CLOUDFLARE HCLOUD LINODE SCW HEROKU FLY
    VERCEL NETLIFY RAILWAY KUBE VAULT CONSUL NOMAD DOCKER NPM NODE SSH GPG PG LD DYLD`.split(/\s+/);
@@ -19,9 +19,9 @@ const CLOUDS = new Set(
    MONGODB_URI MYSQL_PWD MYSQL_ROOT_PASSWORD POSTGRES_PASSWORD PGPASSWORD PATH HOME USER SHELL`.split(/\s+/),
 );
 
-/** What is wrong with the name; undefined where a tool may have it. */
+/** Says what is wrong with the name; undefined if a tool may have it. */
 export function refuseVariable(name: string): string | undefined {
-  // Some systems do not tell the case of names apart.
+  // On some systems names are case-insensitive.
   const upper = name.toUpperCase();
   const [prefix = ""] = upper.split("_", 1);
   const has = (prefixes: readonly string[]) => upper.includes("_") && prefixes.includes(prefix);

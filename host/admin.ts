@@ -1,4 +1,4 @@
-/** What the `tool` commands do, for the operator's page. */
+/** The operations that the operator's page has on tools; the `tool` commands do the same. */
 import {
   Fault,
   type ToolAdmin,
@@ -7,52 +7,59 @@ import {
   type ToolSetup,
   type ToolUpload,
 } from "../kernel/plugin.ts";
+import { secretsToEnter } from "./authorization.ts";
 import type { Broker } from "./broker/broker.ts";
 import type { CredentialSource } from "./broker/credentials.ts";
+import { beginSignIn, finishSignIn, mergeScopes, type SignIn } from "./broker/oauth.ts";
+import type { OAuthOptions } from "./broker/token-request.ts";
 import type { Receipts } from "./calls/receipts.ts";
 import type { Switches } from "./calls/switches.ts";
-import type { Candidate, Catalog, InstalledTool } from "./catalog/catalog.ts";
-import { checkName, compareWithInstalled } from "./catalog/install.ts";
+import type { Catalog, InstalledTool } from "./catalog/catalog.ts";
+import { checkName } from "./catalog/install.ts";
+import type { Placement } from "./catalog/placement.ts";
 import { describeTool } from "./catalog/tool-info.ts";
-import type { CodeCache } from "./compile/code-cache.ts";
-import type { Credentials } from "./mcp/credentials.ts";
-import { secretsToEnter } from "./secrets/auth.ts";
+import type { Installer, Offer, Proposal } from "./installer.ts";
+import type { ServerAdmin } from "./mcp/servers.ts";
 import { holderOf } from "./secrets/holder.ts";
-import { beginSignIn, finishSignIn, mergeScopes } from "./secrets/oauth.ts";
 import type { Vault } from "./secrets/secrets.ts";
-import type { SignIns, ToolSignIn } from "./secrets/sign-ins.ts";
-import type { OAuthOptions } from "./secrets/token-request.ts";
-import { createRemoteInstall, type RemoteInstallParts } from "./sources/remote-install.ts";
+import type { SignIns } from "./secrets/sign-ins.ts";
+import { searchEntries } from "./sources/index/search.ts";
+import { parseReference } from "./sources/reference.ts";
+import type { Fetched } from "./sources/source.ts";
+import type { Sources } from "./sources/sources.ts";
+
+/** It belongs to one version of a tool: one that took its place meanwhile does not get what the person agreed to. */
+interface ToolSignIn {
+  readonly tool: string;
+  readonly digest: string;
+  readonly signIn: SignIn;
+}
+
+const MAX_FOUND = 50;
 
 export interface AdminParts extends Omit<OAuthOptions, "values"> {
   readonly catalog: Catalog;
-  readonly code: CodeCache;
   readonly switches: Switches;
   readonly receipts: Receipts;
   readonly vault: Vault;
   readonly signIns: SignIns<ToolSignIn>;
   readonly source: CredentialSource;
-  readonly examine: (component: Uint8Array, capabilitiesText: string) => Promise<Candidate>;
+  readonly installer: Installer;
   readonly describe: (tool: InstalledTool) => Promise<ToolInfo>;
-  /** In place of the tool of that name, with the secrets that one had. */
-  readonly place: (name: string, candidate: Candidate, force: boolean) => Promise<InstalledTool>;
-  /** Sentences: the secrets that a replacement of this tool keeps. */
-  readonly keeps: (name: string) => Promise<readonly string[]>;
-  readonly remove: (name: string) => Promise<boolean>;
+  readonly remove: Placement["remove"];
   readonly limits: Broker["limits"];
-  readonly sources: RemoteInstallParts["sources"];
-  readonly judgeSignature: RemoteInstallParts["judgeSignature"];
-  /** Of an MCP server's sign-in; undefined where the address answers none. */
-  readonly finishServerSignIn: Credentials["finishSignIn"];
+  readonly sources: Sources;
+  /** Finishes the sign-in to an MCP server; undefined where the address belongs to none. */
+  readonly finishServerSignIn: ServerAdmin["finishSignIn"];
 }
 
 export function createAdmin(parts: AdminParts): Required<ToolAdmin> {
-  const { catalog, receipts, vault, signIns, source } = parts;
+  const { catalog, installer, receipts, sources, vault, signIns, source } = parts;
   const vaultOf = (tool: InstalledTool) => vault.of(holderOf(tool));
   const knownSecret = async (name: string, secret: string) => {
     const tool = await installed(catalog, name);
     const accepted = secretsOf(tool).map((known) => known.name);
-    // By signing in, or shared: not to be entered, but the tool's all the same.
+    // It comes from signing in or is shared: nobody enters it, and it is the tool's all the same.
     if (tool.capabilities.auth !== undefined) accepted.push(tool.capabilities.auth.secretName);
     if (accepted.includes(secret)) return vaultOf(tool).secrets;
     throw new Fault(
@@ -63,33 +70,59 @@ export function createAdmin(parts: AdminParts): Required<ToolAdmin> {
     );
   };
 
-  const examineUpload = async (name: string, { component, capabilities }: ToolUpload): Promise<Candidate> => {
-    checkName(name);
-    return parts.examine(component, capabilities);
+  const fetch = (text: string): Promise<Fetched> => {
+    const reference = parseReference(text);
+    if (reference.kind === "file" || reference.kind === "folder")
+      throw new Fault("invalid", "tool_reference", `${text} is a path: upload the files instead.`, {
+        param: "from",
+      });
+    return sources.fetch(reference, { progress: () => {} });
+  };
+
+  const install = async (
+    name: string,
+    offer: Offer,
+    agreed: { replace: boolean; allowUnsigned?: boolean },
+  ) => {
+    const proposal = await installer.propose(name, offer, { unsigned: () => agreed.allowUnsigned === true });
+    return parts.describe(await installer.install(proposal, { replace: () => agreed.replace }));
   };
 
   return {
     async examine(name, upload): Promise<ToolProposal> {
-      const candidate = await examineUpload(name, upload);
-      const replaced = await compareWithInstalled(catalog, name, candidate, true);
+      return show(await installer.propose(name, offerOf(upload), { unsigned: () => true }));
+    },
+    install: (name, upload, { replace }) => install(name, offerOf(upload), { replace }),
+    async search(words) {
+      const { entries, problems } = await sources.indexes.read();
+      const found = searchEntries(entries, [words]).slice(0, MAX_FOUND);
+      return { tools: found.map(({ capabilities: _, ...listed }) => listed), problems };
+    },
+    async find(text, given) {
+      const fetched = await fetch(text);
+      // The signature is shown, not asked about: installing it is the answer.
+      const proposal = await installer.propose(given ?? fetched.name, fetched, { unsigned: () => true });
+      const { name, candidate, signature = "", isSigned } = proposal;
       return {
-        ...describeTool(candidate),
-        digest: candidate.digest,
-        ...(replaced && {
-          replaces: {
-            version: replaced.version,
-            added: [...replaced.added, ...(await parts.keeps(name))],
-            removed: replaced.removed,
-          },
-        }),
+        name,
+        ...show(proposal),
+        origin: candidate.origin ?? fetched.origin,
+        signature,
+        signed: isSigned,
       };
     },
-    async install(name, upload, { replace }): Promise<ToolInfo> {
-      const candidate = await examineUpload(name, upload);
-      await compareWithInstalled(catalog, name, candidate, replace);
-      return parts.describe(await parts.place(name, candidate, replace));
+    async installFound(text, { name, digest, ...agreed }) {
+      checkName(name);
+      const fetched = await fetch(text);
+      if (fetched.origin.digest !== digest)
+        throw new Fault(
+          "invalid",
+          "tool_changed",
+          `${text} has changed since you looked at it: its digest was ${digest} and is now ${fetched.origin.digest}. Nothing was installed; look at it again.`,
+          { param: "digest" },
+        );
+      return install(name, fetched, agreed);
     },
-    ...createRemoteInstall(parts),
     remove: parts.remove,
     enable: async (name) => parts.switches.enable(await installed(catalog, name)),
     limits: async (name, user) => parts.limits(name, (await installed(catalog, name)).capabilities, user),
@@ -104,7 +137,7 @@ export function createAdmin(parts: AdminParts): Required<ToolAdmin> {
           // What comes from signing in is not entered; it is listed only to be asked about.
           if (at === all.length - signed.length && shares === undefined) return [];
           const isSet = await source.has(holder, secret.name, auth);
-          return [{ ...secret, isSet, ...(shares !== undefined && { shares }) }];
+          return [{ ...secret, isSet, shares }];
         }),
       );
       return { secrets: asked.flat(), signsIn: auth?.oauth !== undefined };
@@ -158,6 +191,22 @@ export function createAdmin(parts: AdminParts): Required<ToolAdmin> {
   };
 }
 
+function offerOf({ component, capabilities }: ToolUpload): Offer {
+  return { component, capabilitiesText: capabilities };
+}
+
+function show({ candidate, replaces }: Proposal): ToolProposal {
+  return {
+    ...describeTool(candidate),
+    digest: candidate.digest,
+    replaces: replaces && {
+      version: replaces.version,
+      added: [...replaces.added, ...replaces.kept],
+      removed: replaces.removed,
+    },
+  };
+}
+
 async function installed(catalog: Catalog, name: string): Promise<InstalledTool> {
   const tool = await catalog.find(name);
   if (tool === undefined) {
@@ -166,7 +215,7 @@ async function installed(catalog: Catalog, name: string): Promise<InstalledTool>
   return tool;
 }
 
-/** What a person can enter for a tool; by hand also what its sign-in asks for, where that is not done elsewhere. */
+/** Lists what a person can enter for a tool, with the token of a sign-in that is not done by OAuth. */
 function secretsOf({ capabilities }: InstalledTool) {
   const { auth } = capabilities;
   const others = secretsToEnter(capabilities);
@@ -175,8 +224,8 @@ function secretsOf({ capabilities }: InstalledTool) {
   const byHand = {
     name: secretName,
     question: tokenHint === undefined ? displayName : `${displayName} (${tokenHint})`,
-    ...(instructions !== "" && { instructions }),
-    ...(setupUrl !== undefined && { url: setupUrl }),
+    instructions: instructions === "" ? undefined : instructions,
+    url: setupUrl,
   };
   return [...others, byHand];
 }

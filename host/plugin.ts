@@ -4,8 +4,7 @@
  */
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { SILENT } from "../kernel/log/telemetry.ts";
-import { parsePrivateHosts } from "../kernel/net/address.ts";
+import { parsePrivateHosts, SILENT } from "../kernel/kit.ts";
 import {
   type CallOutcome,
   definePlugin,
@@ -31,7 +30,7 @@ export default definePlugin({
   wants: ["telemetry"],
   provides: ["tools", "toolAdmin", "mcpServers", "toolHost"],
   names: {
-    // In the home of one that runs alone, in the database of nodes.
+    // Tools are folders in the home, or rows where nodes share a database.
     tool: async ({ home, rows }) => [
       ...foldersIn(join(home, "tools")).map((name) => ({ name })),
       ...(await rows<{ name: string }>("SELECT name FROM tools ORDER BY name")),
@@ -52,15 +51,15 @@ export default definePlugin({
     {
       name: "mcp",
       about: "manage the MCP servers of others whose tools the agent may use",
-      load: async () => (await import("./mcp/commands/mcp.ts")).register,
+      load: async () => (await import("./commands/mcp/mcp.ts")).register,
     },
     {
       name: "trust",
       about: "say whose signature a tool needs, and make keys to sign with",
-      load: async () => (await import("./trust/commands/trust.ts")).register,
+      load: async () => (await import("./commands/trust/trust.ts")).register,
     },
   ],
-  tables: async () => (await import("./catalog/owned-tables.ts")).TABLES,
+  tables: async () => (await import("./owned-tables.ts")).TABLES,
   configure(env): HostConfig {
     const privateHosts = parsePrivateHosts(
       env.list("TOOLS_PRIVATE_HOSTS", "Private host:port,… that tools may reach, also over plain http"),
@@ -104,7 +103,7 @@ export default definePlugin({
     return {
       privateHosts: privateHosts ?? new Set(),
       shipped,
-      ...(indexes.length > 0 && { indexes }),
+      indexes: indexes.length > 0 ? indexes : undefined,
       npmRegistry,
       path,
       dockerFolder,
@@ -115,7 +114,7 @@ export default definePlugin({
       variable: (name) => env.secret(name, "A tool's credential"),
     };
   },
-  diagnose: async (context) => (await import("./catalog/diagnosis.ts")).diagnoseTools(context),
+  diagnose: async (context) => (await import("./diagnosis.ts")).diagnoseTools(context),
   async start({ config, use, home, log, onStop, check, announce }) {
     const { store, kernel } = use;
     let opened: Promise<ToolHost> | undefined;
@@ -244,7 +243,7 @@ function foldersIn(folder: string): readonly string[] {
   return existsSync(folder) ? readdirSync(folder).filter((name) => !name.startsWith(".")) : [];
 }
 
-/** The admin before the host is open: each question opens it. */
+/** The admin before the host is open: each call opens it. */
 function adminOf(admin: () => Promise<Required<ToolAdmin>>): ToolAdmin {
   return {
     examine: async (...args) => (await admin()).examine(...args),

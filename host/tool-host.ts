@@ -1,18 +1,20 @@
 /** The parts of the tool host put together. Everything heavy is imported from here, and here only. */
 
-import type { PrivateHosts } from "../kernel/net/address.ts";
+import { type PrivateHosts } from "../kernel/kit.ts";
 import type { Log, Mask, Store, ToolAdmin, ToolInfo } from "../kernel/plugin.ts";
 import { createAdmin } from "./admin.ts";
+import { type Authorization, createAuthorization } from "./authorization.ts";
 import { createBroker } from "./broker/broker.ts";
 import { createCredentialSource, missingSecrets } from "./broker/credentials.ts";
-import { createMcpAccess, type McpAccess } from "./broker/mcp-access.ts";
 import { createNetwork } from "./broker/network.ts";
-import { createReplay, type ReplayCandidate } from "./calls/answers.ts";
+import { createRefresh } from "./broker/oauth.ts";
 import { openReceipts, type Receipts } from "./calls/receipts.ts";
+import { createReplay, type ReplayCandidate } from "./calls/replay.ts";
 import { createRouting, type Routing } from "./calls/routing.ts";
 import { createRunner, type Runner } from "./calls/runner.ts";
 import { openSwitches, type Switches } from "./calls/switches.ts";
 import type { Catalog, InstalledTool } from "./catalog/catalog.ts";
+import { type CodeCache, openCodeCache } from "./catalog/code-cache.ts";
 import { createExamination, type Examine } from "./catalog/examination.ts";
 import { isReservedName } from "./catalog/install.ts";
 import { openCatalog } from "./catalog/open.ts";
@@ -21,12 +23,10 @@ import { provideShipped, SHIPPED_LOCK } from "./catalog/shipped.ts";
 import { repairShipped } from "./catalog/shipped-repair.ts";
 import { openToolTables, TOPIC } from "./catalog/storage/tables.ts";
 import { toInfo } from "./catalog/tool-info.ts";
-import { type CodeCache, openCodeCache } from "./compile/code-cache.ts";
+import { createInstaller, type Installer } from "./installer.ts";
 import { type ForeignTools, openForeignTools } from "./mcp/foreign-tools.ts";
 import { type CheckJson, createJsonCheck } from "./sandbox/json-check.ts";
 import { createPool, type Pool } from "./sandbox/pool.ts";
-import { type Authorization, createAuthorization } from "./secrets/auth.ts";
-import { createRefresh } from "./secrets/oauth.ts";
 import { openVault } from "./secrets/secrets.ts";
 import { createSignIns } from "./secrets/sign-ins.ts";
 import { createDownloads } from "./sources/download.ts";
@@ -36,10 +36,9 @@ import { createSources, type Sources } from "./sources/sources.ts";
 import { createJudge, type JudgeSignature } from "./trust/judge.ts";
 import { openTrustRules, type TrustRules } from "./trust/rules.ts";
 
-/** Of the store; also the topic under which other nodes hear of a new one. */
+/** The namespace in the store; also the topic that tells other nodes of a new secret. */
 const SECRETS = "secrets";
 
-// For the `tool` commands.
 declare module "../kernel/plugin.ts" {
   interface Services {
     toolHost: {
@@ -54,11 +53,10 @@ export interface HostConfig {
   readonly privateHosts: PrivateHosts;
   /** False where the operator wants none of the tools that come with Postern. */
   readonly shipped: boolean;
-  /** Of the key that tools are signed with, where it is encrypted. */
+  /** Opens the key that tools are signed with, where it is encrypted. */
   readonly signingPassword?: string | undefined;
   /** Calls of one tool that compute at once; undefined for as many as there are cores. */
   readonly workers: number | undefined;
-  /** Processes of tools at once. */
   readonly processes?: number;
   /** What all of them may hold together; half of the machine's memory where it is not said. */
   readonly memoryBytes?: number | undefined;
@@ -71,7 +69,7 @@ export interface HostConfig {
   /** Where tools are listed: URLs, paths and the word for our own list. */
   readonly indexes?: readonly string[];
   readonly npmRegistry?: string | undefined;
-  /** Of Postern, which it tells MCP servers. */
+  /** Postern's version, which MCP servers are told. */
   readonly version?: string;
   /** Reads the environment variable that a capabilities file names. */
   readonly variable: (name: string) => string | undefined;
@@ -90,7 +88,6 @@ export interface ToolHost extends Routing, Pick<Placement, "place" | "keeps" | "
   /** Tools of MCP servers that others run. */
   readonly foreign: ForeignTools;
   readonly receipts: Receipts;
-  /** Of an installed tool. */
   readonly run: Runner["run"];
   readonly warmUp: Runner["warmUp"];
   readonly inUse: Pool["inUse"];
@@ -100,9 +97,7 @@ export interface ToolHost extends Routing, Pick<Placement, "place" | "keeps" | "
   readonly code: CodeCache;
   readonly switches: Switches;
   readonly admin: Required<ToolAdmin>;
-  readonly mcpAccess: McpAccess;
   readonly sources: Sources;
-  /** Sign-ins to registries. */
   readonly logins: Logins;
   readonly openRegistry: OpenRegistry;
   /** Who made what a source answered with; asked before it is examined. */
@@ -110,11 +105,11 @@ export interface ToolHost extends Routing, Pick<Placement, "place" | "keeps" | "
   /** Whose signature is needed for which tools. */
   readonly trust: TrustRules;
   readonly examine: Examine;
-  /** A tool as others see it. */
+  readonly installer: Installer;
   describe(tool: InstalledTool): Promise<ToolInfo>;
   /** Plays recorded calls with a component that is not installed: no network, no secrets. */
   readonly replay: ReplayCandidate;
-  /** Of the secrets that a tool names, those that are not set. */
+  /** The secrets that a tool names and that are not set. */
   missingSecrets(tool: InstalledTool): Promise<readonly string[]>;
   /** Puts the tools that come with Postern into a home that was never offered them. */
   provideShipped(progress: (line: string) => void, signal?: AbortSignal): Promise<void>;
@@ -138,11 +133,10 @@ export async function openToolHost({ config, home, store, mask, log }: HostParts
   const refresh = createRefresh({ network, privateHosts, exclusive: store.exclusive });
   const source = createCredentialSource({ vault, environment: variable, refresh });
   const broker = createBroker({ network, source, privateHosts, store, log });
-  const mcpAccess = createMcpAccess({ vault, store, key, mask, network, privateHosts });
   const pool = createPool({
-    ...(config.workers !== undefined && { size: config.workers }),
-    ...(config.processes !== undefined && { processes: config.processes }),
-    ...(config.memoryBytes !== undefined && { memoryBytes: config.memoryBytes }),
+    size: config.workers,
+    processes: config.processes,
+    memoryBytes: config.memoryBytes,
     keepsSpare: config.keepsSpare ?? false,
     onDeath: (component, why) =>
       void runner
@@ -161,7 +155,7 @@ export async function openToolHost({ config, home, store, mask, log }: HostParts
     key,
     mask,
     log,
-    access: mcpAccess,
+    network,
     receipts,
     checkJson,
     privateHosts,
@@ -193,17 +187,18 @@ export async function openToolHost({ config, home, store, mask, log }: HostParts
 
   const describe: ToolHost["describe"] = async (tool) => {
     const off = await switches.off(tool);
-    return { ...toInfo(tool, privateHosts), ...(off && { switchedOff: { at: off.at, why: off.why } }) };
+    return { ...toInfo(tool, privateHosts), switchedOff: off && { at: off.at, why: off.why } };
   };
 
   const { place, putOver, keeps, remove } = createPlacement({
     catalog,
     code,
-    switches,
+    onRemoved: switches.forget,
     isForeign: foreign.has,
     passSecrets: vault.pass,
     secretsHeldBy: vault.heldBy,
   });
+  const installer = createInstaller({ catalog, code, examine, judgeSignature, place, keeps });
 
   return {
     catalog,
@@ -216,7 +211,6 @@ export async function openToolHost({ config, home, store, mask, log }: HostParts
     hide: mask.hide,
     code,
     switches,
-    mcpAccess,
     sources,
     judgeSignature,
     trust,
@@ -224,7 +218,7 @@ export async function openToolHost({ config, home, store, mask, log }: HostParts
     openRegistry,
     admin: createAdmin({
       catalog,
-      code,
+      installer,
       switches,
       receipts,
       vault,
@@ -232,17 +226,14 @@ export async function openToolHost({ config, home, store, mask, log }: HostParts
       source,
       network,
       privateHosts,
-      examine,
       describe,
-      place,
-      keeps,
       remove,
       limits: broker.limits,
       sources,
-      judgeSignature,
-      finishServerSignIn: foreign.credentials.finishSignIn,
+      finishServerSignIn: foreign.servers.finishSignIn,
     }),
     examine,
+    installer,
     describe,
     place,
     replay: createReplay({ pool, code, privateHosts }),
@@ -252,7 +243,7 @@ export async function openToolHost({ config, home, store, mask, log }: HostParts
     missingSecrets: (tool) => missingSecrets(tool, source),
     async provideShipped(progress, signal = new AbortController().signal) {
       if (!config.shipped) return;
-      // By one node: what the next ones find installed they do not examine.
+      // One node does it: the next ones find the tools installed and do not examine them.
       await store.exclusive(SHIPPED_LOCK, () =>
         provideShipped({
           catalog,
@@ -279,7 +270,6 @@ export async function openToolHost({ config, home, store, mask, log }: HostParts
       await downloads.close();
       await pool.close();
       await broker.close();
-      await mcpAccess.close();
       await network.close();
     },
   };

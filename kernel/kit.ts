@@ -3,6 +3,7 @@
  * is; this is the toolbox beside it. The plugins that Postern ships, and the tool host, use these two modules of the kernel alone.
  */
 
+export { loadKeys, readSecretsKey } from "../plugins/store/keys/secrets-key.ts";
 export { findRunning, prepareHome } from "./cli/service/home.ts";
 export {
   createRing,
@@ -17,26 +18,12 @@ export {
 export { Fault, reason } from "./fault.ts";
 export { makeFolders } from "./files/folders.ts";
 export { makePrivate } from "./files/ownership.ts";
-export { LOG_LEVELS } from "./log/levels.ts";
-export { createLog, type Log } from "./log/log.ts";
+export { createLog, LOG_LEVELS, type Log } from "./log/log.ts";
 export { matcherOf } from "./log/reading.ts";
-export {
-  type Attributes,
-  type CallTrace,
-  type Labels,
-  type Metrics,
-  SILENT,
-  SILENT_TRACER,
-  type Span,
-  type SpanOptions,
-  type Tracer,
-} from "./log/telemetry.ts";
 export { currentTraceparent, withTraceparent } from "./log/trace-context.ts";
 export { canBeHidden, encodePathValue, SHORTEST } from "./mask/forms.ts";
 export { createMask } from "./mask/mask.ts";
 export { createHidingStream, createMatcher, type Matcher } from "./mask/matcher.ts";
-export { findOrders } from "./mask/orders.ts";
-export { readings } from "./mask/readings.ts";
 export { createMutex } from "./mutex.ts";
 export {
   AddressRefused,
@@ -63,23 +50,23 @@ export { examinePort } from "./net/port-check.ts";
 export { createProxies, type Proxies, readTrustedProxies } from "./net/proxies.ts";
 export { applyLimit, limitWords, RATE_LIMIT_EXCEEDED, RATE_LIMIT_HEADERS } from "./net/rate-limit.ts";
 export { compressAnswers, type Policy, secureAnswers } from "./net/response-headers.ts";
+export { type Asked, type CheckedRoute, mountRoutes, type RouteDefinition } from "./net/routes.ts";
 export { examineSecret, showWeaknesses } from "./net/weak-secret.ts";
-export { type MountedSocket, routerPath } from "./net/web.ts";
+export type { MountedSocket } from "./net/web.ts";
 export { MANIFEST, ROOT, threadFile } from "./package.ts";
-export { compileBoundedCheck } from "./schema/bounded.ts";
 export { bytesOf, type Check, compileCheck } from "./schema/check.ts";
-export { type Declared, named, nullable } from "./schema/declare.ts";
+export { type Declared, JsonSchema, named, nullable } from "./schema/declare.ts";
 export { describeMistake, type Mistake } from "./schema/mistake.ts";
 export { Time, Type } from "./schema/type.ts";
-export { fromWire, toWire } from "./schema/wire-convert.ts";
+export { toWire } from "./schema/wire-convert.ts";
 export { type Rendering, wireSchema } from "./schema/wire-schema.ts";
-export type { Settings } from "./settings/env.ts";
+export { Settings } from "./settings/env.ts";
 export { ChangeableSetting, changeable, type LiveReader, readAll } from "./settings/live.ts";
 export type { Problem, Setting, StoredValue, StoredValues } from "./settings/setting.ts";
 export { openStatusLine, say, sayJson, sayPainted, warn } from "./terminal/output.ts";
 export { isInteractive, readSecret } from "./terminal/secret-input.ts";
 export { fields, table } from "./terminal/table.ts";
-export { colourCode } from "./text/code-colours.ts";
+export { readings } from "./text/decodings.ts";
 export {
   cleanFileName,
   isTextual,
@@ -89,14 +76,17 @@ export {
   textOfFile,
   UNKNOWN,
 } from "./text/file-type.ts";
+export { findOrders } from "./text/injection-patterns.ts";
 export { cutMarkdown } from "./text/markdown-cutting.ts";
+export { ownWords } from "./text/own-words.ts";
 export { visible, visibleJson, visibleLine, withoutHidden } from "./text/visible.ts";
+export { foldedWords, isStop, sayName, stem, trimEnd, wordsOfName } from "./text/words.ts";
 export { decisionsAt, whyHeld } from "./vocabulary/approval.ts";
 export { TrustedDestination } from "./vocabulary/destination.ts";
 export { type Piece, tell } from "./vocabulary/doubts.ts";
 export { type ExplainedCall, ExplainedTurn, type ExplainedValue } from "./vocabulary/explained.ts";
 export { fingerprintOf } from "./vocabulary/fingerprint.ts";
-export { ApprovalDecision, type Doubt, Gate, type Origin, Reply } from "./vocabulary/gate.ts";
+export { ApprovalDecision, Doubt, distinctOrigins, Gate, Origin, Reply } from "./vocabulary/gate.ts";
 export {
   CompletedJob,
   Integration,
@@ -108,7 +98,7 @@ export {
 } from "./vocabulary/job.ts";
 export type { Mask } from "./vocabulary/kernel.ts";
 export { McpServerInfo, NewMcpServer, SeenTool } from "./vocabulary/mcp.ts";
-export { MemoryEntry, MemoryFile, MemoryHit, MemoryVersion, type MemoryWriter } from "./vocabulary/memory.ts";
+export { MemoryEntry, MemoryFile, MemoryHit, MemoryVersion, MemoryWriter } from "./vocabulary/memory.ts";
 export { ModelName, ModelOption, WantedModel } from "./vocabulary/model.ts";
 export { ModelTest } from "./vocabulary/model-check.ts";
 export { invalidParams, judgeParams, type ParamsVerdict } from "./vocabulary/params.ts";
@@ -121,9 +111,21 @@ export {
   refuseQuestions,
 } from "./vocabulary/questions.ts";
 export { Routine, RoutineFields, RoutinePreview, RoutineRun } from "./vocabulary/routine.ts";
-export type { Limiter, LimitVerdict, Store } from "./vocabulary/store.ts";
+export type { LimitVerdict, Store } from "./vocabulary/store.ts";
 export { defineTables } from "./vocabulary/tables.ts";
+export {
+  type Attributes,
+  type CallTrace,
+  type Labels,
+  type Metrics,
+  SILENT,
+  SILENT_TRACER,
+  type Span,
+  type SpanOptions,
+  type Tracer,
+} from "./vocabulary/telemetry.ts";
 export { ThreadSummary, TurnVersions } from "./vocabulary/thread.ts";
+export { expiresSoon, scopeInWords, whenInWords } from "./vocabulary/token-words.ts";
 export {
   ListedTool,
   type SignInBrowser,
@@ -136,14 +138,17 @@ export { Attachment } from "./vocabulary/tool-call.ts";
 export { isAgentsName, ROUTINE_PROPOSE, reservedPrefix, TOOL_SEARCH } from "./vocabulary/tool-names.ts";
 export { ToolOrigin } from "./vocabulary/tool-origin.ts";
 export { ToolInfo, ToolReceipt } from "./vocabulary/tools.ts";
-export { JsonSchema, TurnEvent, TurnRecord } from "./vocabulary/turn.ts";
+export { TurnEvent, TurnRecord } from "./vocabulary/turn.ts";
 export { estimateText, Figures, Usage, UsageBy, WireUsage } from "./vocabulary/usage.ts";
 export {
+  Account,
   Identity,
   isWebhookIdentity,
+  NewToken,
   OPERATOR,
   PairingGate,
+  SessionInfo,
+  TokenInfo,
   User,
   webhookIdentity,
 } from "./vocabulary/user.ts";
-export { compareLines } from "./vocabulary/wire/line-diff.ts";

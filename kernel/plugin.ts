@@ -4,7 +4,6 @@
  */
 import type { Command } from "commander";
 import type { Log } from "./log/log.ts";
-import type { Telemetry } from "./log/telemetry.ts";
 import type { Web } from "./net/web.ts";
 import type { Env } from "./settings/env.ts";
 import type {
@@ -26,16 +25,16 @@ import type { Memory } from "./vocabulary/memory.ts";
 import type { ModelCheck } from "./vocabulary/model-check.ts";
 import type { Routines } from "./vocabulary/routine.ts";
 import type { Changes, Limiter, OwnedTables, Sql, SqlValue } from "./vocabulary/store.ts";
+import type { Telemetry } from "./vocabulary/telemetry.ts";
 import type { Threads } from "./vocabulary/thread.ts";
 import type { ToolAdmin } from "./vocabulary/tool-admin.ts";
 import type { Tools } from "./vocabulary/tools.ts";
 import type { TurnUsage } from "./vocabulary/usage.ts";
-import type { Accounts } from "./vocabulary/user.ts";
 
 export { Fault, type FaultKind, reason } from "./fault.ts";
 export type { Log } from "./log/log.ts";
-export type * from "./log/telemetry.ts";
 export type { MountedProtocol, MountedSocket, RouteDescription, Web } from "./net/web.ts";
+export type { JsonSchema } from "./schema/declare.ts";
 export type { Env } from "./settings/env.ts";
 export type { ChangeableSetting, Live, SettingValues, StoredSettings } from "./settings/live.ts";
 export type * from "./vocabulary/agent.ts";
@@ -51,13 +50,26 @@ export type { ModelCheck, ModelTest } from "./vocabulary/model-check.ts";
 export type { Page } from "./vocabulary/page.ts";
 export type * from "./vocabulary/routine.ts";
 export type * from "./vocabulary/store.ts";
+export type * from "./vocabulary/telemetry.ts";
 export type * from "./vocabulary/thread.ts";
 export type * from "./vocabulary/tool-admin.ts";
 export type * from "./vocabulary/tool-call.ts";
 export type * from "./vocabulary/tools.ts";
 export type * from "./vocabulary/turn.ts";
 export type * from "./vocabulary/usage.ts";
-export type { AccountKey, Accounts, Identity, PairingGate, TokenScope, User } from "./vocabulary/user.ts";
+export type {
+  Account,
+  AccountKey,
+  Identity,
+  NewToken,
+  PairingGate,
+  SessionInfo,
+  SignedIn,
+  SignInRefusal,
+  TokenInfo,
+  TokenScope,
+  User,
+} from "./vocabulary/user.ts";
 
 /**
  * What plugins offer each other. A plugin names a service in `needs` or `wants` and gets it by `use`. Whoever provides one
@@ -85,7 +97,6 @@ export interface Services {
   destinations: Destinations;
   provenance: Provenance;
   identities: Identities;
-  accounts: Accounts;
   integrations: Integrations;
   externalTools: ExternalTools;
   toolCalls: ToolCalls;

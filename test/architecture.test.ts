@@ -151,7 +151,7 @@ test("only what makes strangers' text visible writes to a terminal, and the log,
     "kernel/terminal/output.ts",
     "kernel/cli/session.ts",
     // Asks the terminal for its keys, in our words alone.
-    "plugins/tui/screen/terminal.ts",
+    "plugins/tui/terminal.ts",
   ]);
 });
 

@@ -43,7 +43,7 @@ test("only building imports what building needs", () => {
 test("what the service imports is a dependency of the published package", () => {
   // What is bundled is imported by one module each.
   const bundled = {
-    "host/compile/component-reader.ts": "@bytecodealliance/jco-transpile",
+    "host/wasm/component-reader.ts": "@bytecodealliance/jco-transpile",
     "kernel/text/code-colours.ts": "highlight.js",
     "plugins/store/sqlite/keyv.ts": "@keyv/sqlite",
   };

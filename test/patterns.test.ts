@@ -1,8 +1,8 @@
 /** No pattern or scan that meets what a stranger wrote takes more than linear time. */
 import { expect, test } from "vitest";
-import { readable } from "../host/author/trace/crash.ts";
+import { readable } from "../host/calls/crash.ts";
 import { rule } from "../host/broker/policy.ts";
-import { parseCapabilities } from "../host/catalog/capabilities-file.ts";
+import { parseCapabilities } from "../host/catalog/catalog.ts";
 import { createMask } from "../kernel/mask/mask.ts";
 import { createMatcher } from "../kernel/mask/matcher.ts";
 import { digest } from "../plugins/agent/context/window.ts";
@@ -16,9 +16,9 @@ import { hear } from "../plugins/agent/safety/provenance/said.ts";
 import { createRedactStream, redact } from "../plugins/agent/safety/redact.ts";
 import { wrapOutput } from "../plugins/agent/safety/wrap.ts";
 import { clipTitle } from "../plugins/agent/threads/title.ts";
-import { cut, plain, wrap } from "../plugins/tui/screen/text/lines.ts";
-import { renderMarkdown } from "../plugins/tui/screen/text/markdown.ts";
-import { createPalette } from "../plugins/tui/screen/text/palette.ts";
+import { cut, plain, wrap } from "../plugins/tui/text/lines.ts";
+import { renderMarkdown } from "../plugins/tui/text/markdown.ts";
+import { createPalette } from "../plugins/tui/text/palette.ts";
 import { allPatterns, cook, type Recipe, recipesFor, withoutHanging } from "./support/patterns.ts";
 import { NOW } from "./support/services/builtin-dialogue.ts";
 import { everyTool } from "./support/services/builtin-tools.ts";

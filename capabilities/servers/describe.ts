@@ -1,4 +1,5 @@
-/** What a tool of an MCP server may do, in sentences an operator can approve. */
+/** Describes what a tool of an MCP server may do, in sentences an operator can approve. */
+import { count } from "../describe.ts";
 import type { ServerFile } from "./server-file.ts";
 
 export function describeServer(file: ServerFile): string[] {
@@ -24,8 +25,4 @@ function describeTarget({ target }: ServerFile): string[] {
       ? "gets no environment variables"
       : `gets the environment variable${env.length === 1 ? "" : "s"} ${env.join(", ")}`,
   ];
-}
-
-function count(amount: number, noun: string): string {
-  return `${amount} ${noun}${amount === 1 ? "" : "s"}`;
 }

@@ -1,9 +1,9 @@
 /** A parsed file of an MCP server. The file has snake_case names, the code uses these. */
 export interface ServerFile {
   readonly target: ServerTarget;
-  /** By their names on the server; undefined for all. */
+  /** The tools by their names on the server; undefined for all. */
   readonly allow: readonly string[] | undefined;
-  /** Undefined: those that the server marks read-only and the operator has agreed to. */
+  /** Undefined for those that the server marks read-only and the operator has approved. */
   readonly withoutAsking: readonly string[] | undefined;
   readonly rateLimit: { readonly perMinute: number; readonly perHour: number };
   readonly limits: { readonly timeoutSecs: number; readonly answerBytes: number };
@@ -11,12 +11,12 @@ export interface ServerFile {
 
 export type ServerTarget =
   | { readonly type: "http"; readonly url: string; readonly credential: ServerCredential }
-  /** `env`: names; the values are secrets of the server. */
+  /** `env` has names; the values are secrets of the server. */
   | { readonly type: "command"; readonly command: readonly string[]; readonly env: readonly string[] };
 
 export interface ServerCredential {
   readonly secretName: string;
-  /** False where the file says nothing of one: it is used where there is one, and asked for where the server wants it. */
+  /** False if the file names none: then it is used if it is set, and asked for if the server requires it. */
   readonly isNamed: boolean;
   readonly perUser: boolean;
   readonly location:

@@ -1,7 +1,7 @@
 /** Units by kind, each with its factor relative to the first unit of its kind, and its common names. */
 
 export interface Unit {
-  /** How the result shows it. */
+  /** The unit's symbol in the result. */
   readonly symbol: string;
   readonly kind: string;
   readonly factor: number;

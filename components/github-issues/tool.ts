@@ -73,7 +73,7 @@ function summary({ number, title, state, html_url, comments, user }: Issue): obj
   return { number, title, state, url: html_url, comments, author: user?.login ?? "ghost" };
 }
 
-/** What Octokit throws. Without a response the request was not sent, or never answered: the message says why. */
+/** An error of Octokit. Without a response, the request was not sent or got none: the message says why. */
 interface Failure {
   readonly message: string;
   readonly status?: number;

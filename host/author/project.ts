@@ -28,7 +28,6 @@ export interface Project {
   /** The folder's own copy of the contract, or ours. */
   readonly wit: string;
   readonly capabilities: string;
-  /** Where the component goes. */
   readonly component: string;
 }
 

@@ -21,22 +21,20 @@ import {
   credentialsFor,
   type MissingCredential,
   missingCredential,
-  PlacementRefused,
   placeCredential,
   type ToolVersion,
 } from "./credentials.ts";
 import type { Answer, BrokeredCall, Grant, ToolReply, ToolRequest, TrafficEntry } from "./grant.ts";
-import { type Network, NetworkError, type SendBounds } from "./network.ts";
-import { type AllowedRequest, rule } from "./policy.ts";
+import type { Network, SendBounds, WireReply } from "./network.ts";
+import { type AllowedRequest, Refused, rule } from "./policy.ts";
 import { createLimiters } from "./rate-limits.ts";
 import type { Tape } from "./recording.ts";
 import { scrubAnswer } from "./reply-headers.ts";
-import { traced } from "./request-span.ts";
 
 export interface Broker {
-  /** What the host asks before a call, unless it plays a recording; its answer is an `unauthenticated` outcome. */
+  /** Asked before a call, unless it plays a recording; a missing credential becomes an `unauthenticated` outcome. */
   missingCredential(tool: ToolVersion): Promise<MissingCredential | undefined>;
-  /** Of the names the tool may test for, those that are set: what `secret-exists` answers true for. */
+  /** The names that the tool may test for and that are set: `secret-exists` returns true for them. */
   existingSecrets(tool: ToolVersion): Promise<readonly string[]>;
   /** How much of the tool's rate limit this user has left; nothing where it may not use the network. */
   limits(tool: string, capabilities: Capabilities, user: string): Promise<LimitVerdict | undefined>;
@@ -59,7 +57,6 @@ const MAX_REQUESTS_A_CALL = 50;
 const MAX_BYTES_AT_ONCE = 32 * 1024 * 1024;
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 
-/** What is learnt about one request on its way. */
 interface Trail {
   readonly began: number;
   readonly method: string;
@@ -69,9 +66,6 @@ interface Trail {
   /** There once the request is over. */
   end?: Pick<TrafficEntry, "status" | "error" | "bytes" | "millis">;
 }
-
-/** The request will not be sent; the message is a sentence for the tool. */
-class Refused extends Error {}
 
 export function createBroker({ network, source, privateHosts, store, log }: BrokerOptions): Broker {
   const limiters = createLimiters(store, "tool");
@@ -163,7 +157,7 @@ export function createBroker({ network, source, privateHosts, store, log }: Brok
         const bounds = { signal, timeoutMs: timeoutOf(request, http, grant), room };
         const send = () =>
           sendLive(allowed, http, bounds, trail).catch((error: unknown) => {
-            throw isExpected(error) ? new NetworkError(trail.secrets.hide(error.message)) : error;
+            throw isExpected(error) ? new Refused(trail.secrets.hide(error.message)) : error;
           });
         return tape === undefined ? send() : tape.record(allowed, send);
       }
@@ -232,12 +226,7 @@ function redirected(from: URL, status: number, location: string): Refused {
 }
 
 function isExpected(error: unknown): error is Error {
-  return (
-    error instanceof Refused ||
-    error instanceof NetworkError ||
-    error instanceof PlacementRefused ||
-    error instanceof Fault
-  );
+  return error instanceof Refused || error instanceof Fault;
 }
 
 function carries({ url, headers, body }: AllowedRequest, secrets: Matcher): boolean {
@@ -262,4 +251,33 @@ function createMatcherCache(source: CredentialSource): (auth: AuthSetup | undefi
     if (last === undefined || !isSame) last = { values, secrets: createMatcher(values) };
     return last.secrets;
   };
+}
+
+async function traced(
+  { trace }: Grant,
+  request: AllowedRequest,
+  send: (request: AllowedRequest) => Promise<WireReply>,
+): Promise<WireReply> {
+  if (trace === undefined) return send(request);
+  const { method, url, headers } = request;
+  const span = trace.span.child(method, {
+    kind: "client",
+    attributes: {
+      "http.request.method": method,
+      "server.address": url.hostname,
+      "server.port": Number(url.port || (url.protocol === "https:" ? 443 : 80)),
+      "url.scheme": url.protocol.slice(0, -1),
+    },
+  });
+  const { traceparent } = span;
+  const isTold = traceparent !== undefined && trace.tellsHost(url.hostname);
+  try {
+    const reply = await send(isTold ? { ...request, headers: { ...headers, traceparent } } : request);
+    span.set({ "http.response.status_code": reply.status });
+    span.end(reply.status >= 400 ? String(reply.status) : undefined);
+    return reply;
+  } catch (error) {
+    span.end("network");
+    throw error;
+  }
 }

@@ -6,10 +6,10 @@ import { setTimeout } from "node:timers/promises";
 import type { FetchLike } from "@modelcontextprotocol/client";
 import { Agent, fetch as dispatch } from "undici";
 import { createConnector, type Mask } from "../../kernel/kit.ts";
-import { createPace } from "../mcp/connections/pace.ts";
 import { MAX_REPLY_BYTES } from "./exchange.ts";
-import { explain, MAX_REPLY_HEADER_BYTES, NetworkError, type NetworkOptions } from "./network.ts";
+import { explain, MAX_REPLY_HEADER_BYTES, type NetworkOptions } from "./network.ts";
 import { Refused, readUrl } from "./policy.ts";
+import { createReadThrottle } from "./read-throttle.ts";
 import { readHeaders } from "./reply-headers.ts";
 
 export interface FetchBounds {
@@ -23,21 +23,21 @@ export interface FetchBounds {
 }
 
 export interface CheckedFetch {
-  /** Throws a `NetworkError` whose message is a sentence, or the reason of the caller's signal. */
+  /** Throws `Refused`, or the reason of the caller's signal. */
   (url: string | URL, init: RequestInit | undefined, bounds?: FetchBounds): Promise<Response>;
   close(): Promise<void>;
 }
 
 const CONNECT_MILLIS = 10_000;
 // The caller has a shorter limit; this one ends requests that nobody waits for any more.
-const LONGEST_MILLIS = 15 * 60 * 1000;
+const MAX_REQUEST_MS = 15 * 60 * 1000;
 /** How many times the cap of an event all events of one answer may have. */
 const EVENTS_FACTOR = 8;
 
 export function createCheckedFetch({ privateHosts, lookup }: NetworkOptions): CheckedFetch {
   const agent = new Agent({
     connect: createConnector({ privateHosts, lookup, allowH2: false, timeout: CONNECT_MILLIS }),
-    headersTimeout: LONGEST_MILLIS,
+    headersTimeout: MAX_REQUEST_MS,
     bodyTimeout: 0,
     maxHeaderSize: MAX_REPLY_HEADER_BYTES,
   });
@@ -47,17 +47,15 @@ export function createCheckedFetch({ privateHosts, lookup }: NetworkOptions): Ch
     init: RequestInit = {},
     bounds: FetchBounds = {},
   ): Promise<Response> => {
-    const url = parse(String(given), privateHosts);
+    const url = readUrl(String(given), privateHosts);
     const { timeoutMs, maxBytes = MAX_REPLY_BYTES, mask, answersRedirects = false } = bounds;
     const signals = [init.signal, timeoutMs === undefined ? undefined : AbortSignal.timeout(timeoutMs)];
     const signal = AbortSignal.any(signals.filter((one) => one !== undefined && one !== null));
     const fail = (error: unknown): unknown => {
-      if (error instanceof NetworkError) return error;
+      if (error instanceof Refused) return error;
       if (init.signal?.aborted === true) return init.signal.reason;
       if (signal.aborted) {
-        return new NetworkError(
-          `${url.host} gave no complete answer within ${(timeoutMs ?? 0) / 1000} seconds.`,
-        );
+        return new Refused(`${url.host} gave no complete answer within ${(timeoutMs ?? 0) / 1000} seconds.`);
       }
       return explain(error instanceof TypeError ? (error.cause ?? error) : error, url.host, 0);
     };
@@ -73,7 +71,7 @@ export function createCheckedFetch({ privateHosts, lookup }: NetworkOptions): Ch
       const { status, body } = answer;
       if (status >= 300 && status < 400 && !answersRedirects) {
         await body?.cancel();
-        throw new NetworkError(`${url.host} answered with a redirect, which is not followed.`);
+        throw new Refused(`${url.host} answered with a redirect, which is not followed.`);
       }
       const isEvents = /^text\/event-stream\b/i.test(answer.headers.get("content-type") ?? "");
       const count = isEvents
@@ -112,16 +110,8 @@ export function readWhole(send: FetchLike): FetchLike {
   };
 }
 
-/** Of the body as it came; ours is decoded and scrubbed. */
+/** They describe the body as it came; ours is decoded and scrubbed. */
 const SIZES = new Set(["content-length", "content-encoding"]);
-
-function parse(text: string, privateHosts: NetworkOptions["privateHosts"]): URL {
-  try {
-    return readUrl(text, privateHosts);
-  } catch (error) {
-    throw error instanceof Refused ? new NetworkError(error.message) : error;
-  }
-}
 
 /** How long to wait before more is read; undefined where it is too much. */
 type Count = (chunk: Uint8Array) => number | undefined;
@@ -146,7 +136,7 @@ function countEvents(most: number, isAnswer: boolean): Count {
   let inLine = 0;
   let isAfterCr = false;
   const total = countBytes(isAnswer ? most * EVENTS_FACTOR : Number.POSITIVE_INFINITY);
-  const pace = createPace(2 * most);
+  const throttle = createReadThrottle(2 * most);
   return (chunk) => {
     let events = 0;
     for (const byte of chunk) {
@@ -163,7 +153,7 @@ function countEvents(most: number, isAnswer: boolean): Count {
       isAfterCr = byte === CR;
       if (inEvent > most) return undefined;
     }
-    return total(chunk) === undefined ? undefined : pace(chunk.length, events);
+    return total(chunk) === undefined ? undefined : throttle(chunk.length, events);
   };
 }
 
@@ -180,7 +170,7 @@ function bounded(
   return new TransformStream({
     async transform(chunk, controller) {
       const millis = count(chunk);
-      if (millis === undefined) throw new NetworkError(tooMuch);
+      if (millis === undefined) throw new Refused(tooMuch);
       const text = hiding?.push(decoder.decode(chunk, { stream: true }));
       if (text === undefined) controller.enqueue(chunk);
       else if (text !== "") controller.enqueue(encoder.encode(text));

@@ -9,11 +9,11 @@ import { hostMatches } from "../../capabilities/match.ts";
 import { encodePathValue } from "../../kernel/kit.ts";
 import type { SecretRecord } from "../secrets/entry.ts";
 import { type Holder, holderOf } from "../secrets/holder.ts";
-import type { Refresh } from "../secrets/oauth.ts";
 import type { Vault } from "../secrets/secrets.ts";
-import type { AllowedRequest } from "./policy.ts";
+import type { Refresh } from "./oauth.ts";
+import { type AllowedRequest, Refused } from "./policy.ts";
 
-/** Answers values for the broker; nobody else holds one. */
+/** Returns values to the broker; nobody else holds one. */
 export interface CredentialSource {
   has(holder: Holder, secretName: string, auth: AuthSetup | undefined): Promise<boolean>;
   /** The environment first, then the store; an OAuth token that is about to expire is refreshed on the way. */
@@ -28,7 +28,7 @@ export interface CredentialSourceOptions {
   readonly vault: Vault;
   /** Reads one environment variable; the kernel's reader, so that the value is masked. */
   readonly environment: (name: string) => string | undefined;
-  /** Answers the record itself, or a fresh one where its token is about to expire. */
+  /** Returns the record itself, or a fresh one where its token is about to expire. */
   readonly refresh: Refresh;
 }
 
@@ -103,7 +103,7 @@ export async function missingCredential(
   return undefined;
 }
 
-/** Of the secrets that a tool names, those that are not set. */
+/** The secrets that a tool names and that are not set. */
 export async function missingSecrets(
   tool: ToolVersion,
   source: Pick<CredentialSource, "has">,
@@ -126,9 +126,6 @@ export function credentialsFor(http: HttpCapabilities, url: URL): readonly Crede
     hostPatterns.some((pattern) => hostMatches(pattern, url.hostname)),
   );
 }
-
-/** A sentence without the value: the credential cannot be put into this request. */
-export class PlacementRefused extends Error {}
 
 /** The request with the value in its place. A tool that fills the place itself is refused, not overruled in silence. */
 export function placeCredential(
@@ -160,7 +157,7 @@ function withHeader(
   value: string,
 ): AllowedRequest {
   if (Object.hasOwn(request.headers, name)) {
-    throw new PlacementRefused(
+    throw new Refused(
       `The header ${name} is where Postern puts \`${credential.secretName}\`; the tool may not set it.`,
     );
   }
@@ -175,7 +172,7 @@ function withQuery(
   value: string,
 ): AllowedRequest {
   if (request.url.searchParams.has(name)) {
-    throw new PlacementRefused(
+    throw new Refused(
       `The query parameter ${name} is where Postern puts \`${credential.secretName}\`; the tool may not set it.`,
     );
   }
@@ -203,6 +200,6 @@ function withPath(
   return { ...request, url };
 }
 
-function unusable({ secretName }: Credential, where: string): PlacementRefused {
-  return new PlacementRefused(`\`${secretName}\` holds characters that ${where} cannot carry; set it again.`);
+function unusable({ secretName }: Credential, where: string): Refused {
+  return new Refused(`\`${secretName}\` holds characters that ${where} cannot carry; set it again.`);
 }

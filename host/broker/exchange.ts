@@ -6,7 +6,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import type { Transform } from "node:stream";
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
 import type { Dispatcher } from "undici";
-import type { AllowedRequest } from "./policy.ts";
+import { type AllowedRequest, Refused } from "./policy.ts";
 
 export interface Exchanged {
   readonly status: number;
@@ -19,9 +19,6 @@ export interface Exchanged {
 export interface Room {
   left: number;
 }
-
-/** The answer cannot be given to the tool; the message is a sentence for it. */
-export class AnswerRefused extends Error {}
 
 export const MAX_REPLY_BYTES = 10 * 1024 * 1024;
 
@@ -42,7 +39,7 @@ export class Unanswered extends Error {
   }
 }
 
-/** Rejects with `AnswerRefused`, or with `Unanswered` whose cause is what undici or the signal said. */
+/** Rejects with `Refused`, or with `Unanswered` whose cause is what undici or the signal said. */
 export function exchange(
   dispatcher: Dispatcher,
   { method, url, headers, body }: AllowedRequest,
@@ -68,7 +65,7 @@ export function exchange(
     settle();
     decoder?.destroy();
     controller?.abort(error as Error);
-    reject(error instanceof AnswerRefused ? error : new Unanswered(error, answer !== undefined));
+    reject(error instanceof Refused ? error : new Unanswered(error, answer !== undefined));
   };
   const abort = () => fail(signal.reason);
   const end = () => {
@@ -85,13 +82,13 @@ export function exchange(
     chunks.push(chunk);
     if (held > MAX_REPLY_BYTES)
       fail(
-        new AnswerRefused(
+        new Refused(
           `${url.host} answered with more than ${MAX_REPLY_BYTES} bytes, which is the most a tool may read.`,
         ),
       );
     else if (room.left < 0)
       fail(
-        new AnswerRefused(
+        new Refused(
           `The answer of ${url.host} does not fit beside those that the tool is being sent at the same time.`,
         ),
       );
@@ -122,7 +119,7 @@ export function exchange(
         decoder = Object.hasOwn(DECODERS, name) ? DECODERS[name as keyof typeof DECODERS]() : undefined;
         if (decoder === undefined)
           fail(
-            new AnswerRefused(
+            new Refused(
               `${url.host} answered in the encoding ${JSON.stringify(name.slice(0, 40))}, which was not asked for.`,
             ),
           );
@@ -145,7 +142,7 @@ export function exchange(
   return promise;
 }
 
-/** In lower case; empty where the body is not encoded. */
+/** Returns it in lower case; empty where the body is not encoded. */
 function encodingOf(headers: IncomingHttpHeaders): string {
   const name = String(headers["content-encoding"] ?? "")
     .trim()

@@ -7,7 +7,7 @@ export interface Grant {
   /** The call's id, which is also its receipt's. */
   readonly id: string;
   readonly tool: string;
-  /** Of the component that runs: a secret is given to one version of a tool. */
+  /** SHA-256 of the component that runs: a secret is given to one version of a tool. */
   readonly digest: string;
   readonly user: string;
   readonly capabilities: Capabilities;
@@ -29,7 +29,6 @@ export interface ToolRequest {
 /** Names in lower case, in the order they came; one character of a value stands for one byte. */
 export type HeaderList = readonly (readonly [name: string, value: string])[];
 
-/** What a server answered, without secrets. */
 export interface Answer {
   readonly status: number;
   readonly headers: HeaderList;
@@ -59,7 +58,7 @@ export interface TrafficEntry {
   readonly host: string;
   /** Absent where the request was refused or failed. */
   readonly status?: number;
-  /** Of the body, as the tool gets it. */
+  /** The size of the body as the tool gets it. */
   readonly bytes: number;
   readonly millis: number;
   /** Names of the secrets that were put in. */

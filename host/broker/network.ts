@@ -1,9 +1,9 @@
 /** The one way out: dials only addresses that were checked, verifies TLS, follows nothing, reads no more than its cap. */
 import { Agent, errors } from "undici";
 import { AddressRefused, createConnector, type Lookup, type PrivateHosts, reason } from "../../kernel/kit.ts";
-import { AnswerRefused, exchange, type Room, Unanswered } from "./exchange.ts";
+import { exchange, type Room, Unanswered } from "./exchange.ts";
 import type { HeaderList } from "./grant.ts";
-import type { AllowedRequest } from "./policy.ts";
+import { type AllowedRequest, Refused } from "./policy.ts";
 import { readHeaders } from "./reply-headers.ts";
 
 export interface WireReply {
@@ -22,7 +22,7 @@ export interface SendBounds {
 }
 
 export interface Network {
-  /** Throws a `NetworkError` whose message is a sentence for the tool. */
+  /** Throws `Refused`. */
   send(request: AllowedRequest, bounds: SendBounds): Promise<WireReply>;
   close(): Promise<void>;
 }
@@ -31,8 +31,6 @@ export interface NetworkOptions {
   readonly privateHosts: PrivateHosts;
   readonly lookup?: Lookup;
 }
-
-export class NetworkError extends Error {}
 
 export const MAX_REPLY_HEADER_BYTES = 16 * 1024;
 
@@ -94,20 +92,20 @@ function isLost(error: unknown): boolean {
 }
 
 /** A sentence for what undici or the connector said. */
-export function explain(error: unknown, host: string, timeoutMs: number): NetworkError {
-  if (error instanceof AnswerRefused) return new NetworkError(error.message);
+export function explain(error: unknown, host: string, timeoutMs: number): Refused {
+  if (error instanceof Refused) return error;
   if (error instanceof AddressRefused) {
-    return new NetworkError(
+    return new Refused(
       `${error.message}, which tools may not reach. An operator can except hosts in TOOLS_PRIVATE_HOSTS.`,
     );
   }
-  if (error === CANCELLED) return new NetworkError("The call was cancelled.");
+  if (error === CANCELLED) return new Refused("The call was cancelled.");
   if (error === TIMED_OUT)
-    return new NetworkError(`${host} gave no complete answer within ${timeoutMs / 1000} seconds.`);
+    return new Refused(`${host} gave no complete answer within ${timeoutMs / 1000} seconds.`);
   if (error instanceof errors.HeadersOverflowError) {
-    return new NetworkError(
+    return new Refused(
       `${host} answered with more than ${MAX_REPLY_HEADER_BYTES} bytes of headers, which is the most a tool may read.`,
     );
   }
-  return new NetworkError(`The request to ${host} failed: ${reason(error)}`, { cause: error });
+  return new Refused(`The request to ${host} failed: ${reason(error)}`, { cause: error });
 }

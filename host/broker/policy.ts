@@ -31,7 +31,10 @@ const MAX_DECODINGS = 5;
 /** Every server reads it as it stands: nothing is encoded, and no segment is made of dots. */
 const PLAIN_PATH = /^[\w/~-]*$/;
 
-/** The message is a sentence that says why. */
+/**
+ * The broker does not send a request, cannot, or gives the tool no answer. The message is a sentence that the tool reads; it holds
+ * no secret once it has left the broker.
+ */
 export class Refused extends Error {}
 
 /** Decides on one request. `http` is undefined where the capabilities file grants no network. */

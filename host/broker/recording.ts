@@ -6,8 +6,7 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { Fault, reason } from "../../kernel/kit.ts";
 import type { Answer, HeaderList } from "./grant.ts";
-import { NetworkError } from "./network.ts";
-import type { AllowedRequest } from "./policy.ts";
+import { type AllowedRequest, Refused } from "./policy.ts";
 
 /** A recorder sends and keeps; a player answers by itself. */
 export type Tape =
@@ -62,8 +61,8 @@ export function recordTo(file: string, params: unknown, hide: (text: string) => 
         await keep({ status, ...(headers.length > 0 && { headers }), ...writeBody(body) });
         return answer;
       } catch (error) {
-        // Of other errors nobody has made sure that they show no secret.
-        if (error instanceof NetworkError) await keep({ error: error.message });
+        // Nobody has made sure that other errors show no secret.
+        if (error instanceof Refused) await keep({ error: error.message });
         throw error;
       }
     },
@@ -71,7 +70,7 @@ export function recordTo(file: string, params: unknown, hide: (text: string) => 
 }
 
 /** A call asked for something that was not recorded. */
-export class NotRecorded extends NetworkError {}
+export class NotRecorded extends Refused {}
 
 export async function replayFrom(file: string): Promise<Player> {
   return playBack(await readRecording(file), file);
@@ -92,7 +91,7 @@ export function playBack({ exchanges }: Recording, name: string): Player {
         );
       }
       played.add(found);
-      if ("error" in found.reply) throw new NetworkError(found.reply.error);
+      if ("error" in found.reply) throw new Refused(found.reply.error);
       const { status, headers = [] } = found.reply;
       return { status, headers, body: readBody(found.reply) };
     },
@@ -141,7 +140,7 @@ export function parseRecording(text: string, name: string): Recording {
       reply,
     };
   });
-  return { ...(tape.params !== undefined && { params: tape.params }), exchanges };
+  return { params: tape.params, exchanges };
 }
 
 function noRecording(name: string, why: string, cause?: unknown): Fault {

@@ -1,4 +1,4 @@
-/** Of an answer's headers, those that a tool may read, and how they and the body are scrubbed. */
+/** Picks the headers of an answer that a tool may read, and scrubs them and the body. */
 import { CONNECTION_HEADERS } from "../../capabilities/headers.ts";
 import type { Matcher } from "../../kernel/kit.ts";
 import type { Answer, HeaderList } from "./grant.ts";

@@ -12,7 +12,7 @@ import type {
 } from "../../kernel/plugin.ts";
 import type { TrafficEntry } from "../broker/grant.ts";
 
-/** With what only the host keeps. */
+/** A receipt with the fields that only the host keeps. */
 export interface Receipt extends ToolReceipt {
   /** SHA-256 of the component that ran. */
   readonly digest: string;

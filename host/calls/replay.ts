@@ -1,12 +1,15 @@
 /** A recorded call played again with a component that may not be installed: no network, no secrets, no receipt. */
 import type { Capabilities } from "../../capabilities/capabilities.ts";
 import type { PrivateHosts } from "../../kernel/kit.ts";
-import { reason } from "../../kernel/plugin.ts";
+import { type JsonSchema, reason } from "../../kernel/plugin.ts";
 import type { ToolReply, ToolRequest } from "../broker/grant.ts";
 import { type AllowedRequest, rule } from "../broker/policy.ts";
-import { NotRecorded, playBack, type Recording } from "../broker/recording.ts";
-import type { Component } from "../compile/transpile.ts";
+import { NotRecorded, parseRecording, playBack, type Recording } from "../broker/recording.ts";
+import type { Candidate } from "../catalog/catalog.ts";
+import type { CodeCache } from "../catalog/code-cache.ts";
+import { createComponent } from "../compile/transpile.ts";
 import type { Pool, PoolOutcome } from "../sandbox/pool.ts";
+import type { Component } from "../sandbox/processes.ts";
 
 export interface ReplayParts {
   readonly pool: Pool;
@@ -24,7 +27,6 @@ export interface Replayed {
   readonly unanswered: readonly string[];
 }
 
-/** `name`: of the recording. */
 export async function replayCall(
   { pool, component, capabilities, privateHosts }: ReplayParts,
   recording: Recording,
@@ -56,4 +58,73 @@ export async function replayCall(
     secrets: capabilities.secretNames,
   });
   return { outcome, allowed, refused, unanswered };
+}
+
+export interface Answered {
+  readonly recording: string;
+  readonly ok: boolean;
+  readonly detail?: string;
+}
+
+export type ReplayCandidate = (
+  candidate: Candidate,
+  recordings: readonly { readonly name: string; readonly text: string }[],
+) => Promise<readonly Answered[]>;
+
+export function createReplay({
+  pool,
+  code,
+  privateHosts,
+}: Pick<ReplayParts, "pool" | "privateHosts"> & { readonly code: CodeCache }): ReplayCandidate {
+  return async ({ component: bytes, digest, capabilities, schema }, recordings) => {
+    const { memoryMb } = capabilities.limits;
+    const component = createComponent({
+      sha256: digest,
+      read: async () => bytes,
+      cache: code.folder,
+      memoryMb,
+    });
+    try {
+      return await answerRecordings({ pool, component, capabilities, privateHosts }, schema, recordings);
+    } finally {
+      pool.forget(component);
+    }
+  };
+}
+
+async function answerRecordings(
+  parts: ReplayParts,
+  schema: JsonSchema,
+  files: readonly { readonly name: string; readonly text: string }[],
+): Promise<readonly Answered[]> {
+  const answers: Answered[] = [];
+  for (const { name, text } of files) {
+    const detail = await findProblem(parts, schema, name, text);
+    answers.push({ recording: name, ok: detail === undefined, detail });
+  }
+  return answers;
+}
+
+async function findProblem(
+  parts: ReplayParts,
+  schema: JsonSchema,
+  name: string,
+  text: string,
+): Promise<string | undefined> {
+  let recording: Recording;
+  try {
+    recording = parseRecording(text, name);
+  } catch (error) {
+    return reason(error);
+  }
+  if (recording.params === undefined) return "it says no params, so it cannot be played";
+  const params = JSON.stringify(recording.params);
+  const mistake = await parts.pool.check(parts.component, JSON.stringify(schema), params);
+  if (mistake !== undefined) return `its params do not match the schema: ${mistake}`;
+  const { outcome, refused, unanswered } = await replayCall(parts, recording, name);
+  if (outcome.ok) return undefined;
+  const [missing] = [...refused, ...unanswered];
+  if (missing !== undefined) return missing;
+  // An error of the tool's own may be what was recorded.
+  return outcome.code === "tool_error" ? undefined : outcome.message;
 }

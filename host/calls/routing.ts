@@ -1,18 +1,36 @@
 /** Installed tools and those of MCP servers as one list. Where both have a name, it is the installed tool's. */
-import type { ToolCall, ToolInfo } from "../../kernel/plugin.ts";
+import type {
+  CallOptions,
+  CallOutcome,
+  Reply,
+  ToolCall,
+  ToolInfo,
+  ToolOutcome,
+} from "../../kernel/plugin.ts";
 import type { Catalog, InstalledTool } from "../catalog/catalog.ts";
-import type { ForeignRun } from "../mcp/calls/calls.ts";
-import type { ForeignTools } from "../mcp/foreign-tools.ts";
+import type { Receipt } from "./receipts.ts";
 import type { Runner, RunOptions } from "./runner.ts";
 
-export interface Routing {
-  /** Of any tool. */
-  call(call: ToolCall, options: RunOptions): Promise<ForeignRun>;
-  /** Goes on with a call that asked something; only tools of MCP servers do. */
-  readonly resume: ForeignTools["resume"];
-  readonly refusal: Runner["refusal"];
-  /** All tools as others see them, installed or of an MCP server. */
+export interface RoutedRun {
+  readonly outcome: CallOutcome;
+  /** Absent where there was no tool to call. */
+  readonly receipt?: Receipt;
+}
+
+/** Tools that run elsewhere, as `host/mcp` has them. */
+export interface ForeignTools {
+  /** True also for a tool that is held back, off or gone for now. */
+  has(name: string): Promise<boolean>;
   list(): Promise<readonly ToolInfo[]>;
+  call(call: ToolCall, options: CallOptions): Promise<RoutedRun>;
+  /** Continues a call that asked a question. */
+  resume(call: ToolCall, resume: string, replies: readonly Reply[], options: CallOptions): Promise<RoutedRun>;
+  /** The outcome of a call that would be refused before anything is sent. */
+  refusal(call: ToolCall): Promise<ToolOutcome | undefined>;
+}
+
+export interface Routing extends Pick<ForeignTools, "list" | "resume" | "refusal"> {
+  call(call: ToolCall, options: RunOptions): Promise<RoutedRun>;
 }
 
 export function createRouting({

@@ -9,13 +9,14 @@ import {
   type ToolCall,
   type ToolOutcome,
 } from "../../kernel/plugin.ts";
-import { readable } from "../author/trace/crash.ts";
 import type { Broker } from "../broker/broker.ts";
 import type { Grant, TrafficEntry } from "../broker/grant.ts";
 import type { Tape } from "../broker/recording.ts";
 import type { Catalog, InstalledTool } from "../catalog/catalog.ts";
-import { type Component, createComponent } from "../compile/transpile.ts";
+import { createComponent } from "../compile/transpile.ts";
 import type { Pool, PoolReport } from "../sandbox/pool.ts";
+import type { Component } from "../sandbox/processes.ts";
+import { readable } from "./crash.ts";
 import type { Receipt, Receipts } from "./receipts.ts";
 import type { Switches } from "./switches.ts";
 
@@ -36,7 +37,6 @@ export interface Run {
 }
 
 export interface RunnerParts {
-  /** Where compiled code is kept. */
   readonly cache: string;
   readonly catalog: Catalog;
   readonly pool: Pool;
@@ -59,7 +59,6 @@ export interface Runner {
 
 interface Prepared {
   readonly component: Component;
-  /** As JSON. */
   readonly schema: string;
 }
 
@@ -122,7 +121,7 @@ export function createRunner(parts: RunnerParts): Runner {
     const timeoutMs = capabilities.limits.timeoutSecs * 1000;
     const { name, digest } = tool;
     const deadline = Date.now() + timeoutMs;
-    const grant: Grant = { id, tool: name, digest, user, capabilities, deadline, ...(trace && { trace }) };
+    const grant: Grant = { id, tool: name, digest, user, capabilities, deadline, trace };
     const brokered = broker.open(grant, tape);
     const ended = readable(
       await pool.call({
@@ -132,7 +131,7 @@ export function createRunner(parts: RunnerParts): Runner {
         timeoutMs,
         http: brokered.send,
         secrets,
-        ...(signal && { signal }),
+        signal,
       }),
     );
     if (!ended.ok && ended.code === "invalid_params") return refused(id, ended.message);
@@ -162,8 +161,8 @@ export function createRunner(parts: RunnerParts): Runner {
       tool: tool.name,
       digest: tool.digest,
       user: options.user,
-      ...(options.channel && { channel: options.channel }),
-      ...(options.ruling && { ruling: options.ruling }),
+      channel: options.channel,
+      ruling: options.ruling,
       millis: Date.now() - at,
       ...summary(outcome),
       requests: traffic,

@@ -4,10 +4,9 @@ import type { Log, Store } from "../../kernel/plugin.ts";
 import type { InstalledTool } from "../catalog/catalog.ts";
 
 export interface SwitchedOff {
-  /** Of the component: another one installed under the name is not switched off. */
+  /** SHA-256 of the component: another one installed under the name is not switched off. */
   readonly digest: string;
   readonly at: string;
-  /** A sentence. */
   readonly why: string;
 }
 
@@ -17,12 +16,12 @@ export interface Switches {
   off(tool: InstalledTool): Promise<SwitchedOff | undefined>;
   /** False where it was on. */
   enable(tool: InstalledTool): Promise<boolean>;
-  /** Of a tool that is removed: installed again, it starts anew. */
+  /** Called when a tool is removed: installed again, it starts anew. */
   forget(name: string): Promise<void>;
   close(): void;
 }
 
-/** Of the store, by the tools' names; also the topic under which other nodes hear of a switch. */
+/** The namespace in the store, by the tools' names; also the topic that tells other nodes of a switch. */
 export const SWITCHES = "tool-switches";
 
 const DEATHS = 3;

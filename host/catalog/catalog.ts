@@ -1,13 +1,13 @@
 /** The installed tools. They are folders in the home, or rows where several machines share a database. */
 import { createHash } from "node:crypto";
 import type { Capabilities } from "../../capabilities/capabilities.ts";
-import type { ToolOrigin } from "../../kernel/kit.ts";
+import { createCapabilitiesParser } from "../../capabilities/parse.ts";
+import { compileCheck, type ToolOrigin, visibleLine } from "../../kernel/kit.ts";
 import { Fault, type JsonSchema } from "../../kernel/plugin.ts";
-import { parseCapabilities } from "./capabilities-file.ts";
 
-/** What a tool's place had at some time. */
+export const parseCapabilities = createCapabilitiesParser(compileCheck, visibleLine);
+
 export interface SeenRelease {
-  /** As in the origin. */
   readonly digest: string;
   readonly version: string;
 }
@@ -28,7 +28,7 @@ export interface InstalledTool {
   readonly folder?: string;
 }
 
-/** What has a tool's name and is none, and why. */
+/** Something in a tool's place that cannot be loaded, and why. */
 export interface BrokenTool {
   readonly name: string;
   readonly reason: string;
@@ -44,12 +44,10 @@ export interface Candidate {
   readonly schema: JsonSchema;
   /** Sentences: what it may do. */
   readonly grants: readonly string[];
-  /** As it was verified. */
   readonly origin?: ToolOrigin;
   readonly seen?: readonly SeenRelease[];
 }
 
-/** What a tool replaced, as it was. */
 export interface PreviousTool {
   readonly tool: InstalledTool;
   readonly component: Uint8Array<ArrayBuffer>;
@@ -71,7 +69,7 @@ export interface Catalog {
    * or none was expected, a fault says so and nothing has changed.
    */
   put(name: string, candidate: Candidate, before: InstalledTool | undefined): Promise<InstalledTool>;
-  /** What a broken one was by what is left of it, its SHA-256 in hex; undefined where nothing says so. */
+  /** Returns the SHA-256 of a broken tool in hex, as far as what is left of it says so. */
   remains(name: string): Promise<string | undefined>;
   /** Writes the component of a tool again, byte for byte as it was installed. */
   mend(tool: InstalledTool, component: Uint8Array): Promise<void>;
@@ -89,7 +87,6 @@ export interface Catalog {
   close(): void;
 }
 
-/** What is kept beside the component and its capabilities. */
 export interface ToolRecord {
   readonly sha256: string;
   readonly installed_at: string;
@@ -112,8 +109,8 @@ export function recordOf(candidate: Candidate): ToolRecord {
     version: capabilities.version,
     description,
     schema,
-    ...(origin !== undefined && { origin }),
-    ...(seen !== undefined && { seen }),
+    origin,
+    seen,
   };
 }
 
@@ -125,8 +122,8 @@ export function toTool(name: string, record: ToolRecord, capabilitiesText: strin
     description: record.description,
     schema: record.schema,
     capabilities: parseCapabilities(capabilitiesText),
-    ...(record.origin !== undefined && { origin: record.origin }),
-    ...(record.seen !== undefined && { seen: record.seen }),
+    origin: record.origin,
+    seen: record.seen,
   };
 }
 
@@ -146,7 +143,7 @@ export function assertUnchanged(tool: InstalledTool, component: Uint8Array, file
   throw new Fault(
     "unavailable",
     "tool_digest",
-    `${tool.name} was changed ${where} after it was installed: ${what} has SHA-256 ${digest}, expected ${tool.digest}. Install it again with --force.`,
+    `${tool.name} was changed ${where} after it was installed: ${what} has SHA-256 ${digest}, expected ${tool.digest}. Install it again.`,
     { param: file ?? tool.name },
   );
 }

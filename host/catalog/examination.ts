@@ -1,10 +1,10 @@
 /** A component looked at before it is installed: compiled, asked in the sandbox what it is, and checked. */
 import type { PrivateHosts } from "../../kernel/kit.ts";
-import type { CodeCache } from "../compile/code-cache.ts";
 import { inspect } from "../compile/component.ts";
 import { type ComponentSource, createComponent, knownOutline, prepare } from "../compile/transpile.ts";
 import type { Pool } from "../sandbox/pool.ts";
 import { type Candidate, digestOf } from "./catalog.ts";
+import type { CodeCache } from "./code-cache.ts";
 import { examine, type Introduce } from "./install.ts";
 
 /** Every check of an install; installs nothing, and where it throws leaves nothing behind. */

@@ -1,14 +1,13 @@
 /** From two files to what can be installed. Finds every reason against it and writes nothing. */
 import type { Capabilities } from "../../capabilities/capabilities.ts";
-import { compareCapabilities, describeCapabilities } from "../../capabilities/describe.ts";
+import { describeCapabilities } from "../../capabilities/describe.ts";
 import { CapabilitiesError } from "../../capabilities/parse.ts";
 import { type PrivateHosts, ROUTINE_PROPOSE, reservedPrefix, TOOL_SEARCH } from "../../kernel/kit.ts";
 import { Fault, type JsonSchema, reason } from "../../kernel/plugin.ts";
 import { WIT_VERSION } from "../compile/component.ts";
-import { parseCapabilities } from "./capabilities-file.ts";
-import { type Candidate, type Catalog, digestOf } from "./catalog.ts";
+import { type Candidate, digestOf, parseCapabilities } from "./catalog.ts";
 
-/** What a component says about itself, asked in the sandbox. */
+/** A component's description of itself, asked for in the sandbox. */
 export interface Introduction {
   readonly description: string;
   /** JSON text, unchecked. */
@@ -23,15 +22,6 @@ export type Introduce = (
   digest: string,
   capabilities: Capabilities,
 ) => Promise<Introduction>;
-
-/** How a candidate differs from what it would replace. */
-export interface Replacement {
-  readonly version: string;
-  readonly digest: string;
-  /** Sentences: what the tool could not do until now. */
-  readonly added: readonly string[];
-  readonly removed: readonly string[];
-}
 
 const NAME = /^[A-Za-z0-9_-]{1,64}$/;
 // Common clients bring tools of these names themselves.
@@ -81,31 +71,6 @@ export async function examine(
     description,
     schema: readSchema(schema, problem),
     grants: describeCapabilities(capabilities, privateHosts),
-  };
-}
-
-/** A fault where the name is taken and may not be replaced. */
-export async function compareWithInstalled(
-  catalog: Catalog,
-  name: string,
-  candidate: Candidate,
-  force: boolean,
-): Promise<Replacement | undefined> {
-  const installed = await catalog.find(name);
-  if (installed === undefined) return undefined;
-  if (!force) {
-    throw new Fault(
-      "invalid",
-      "tool_exists",
-      `${name} is already installed (version ${installed.capabilities.version}); pass --force to replace it`,
-      { param: "name" },
-    );
-  }
-  const { version } = installed.capabilities;
-  return {
-    version,
-    digest: installed.digest,
-    ...compareCapabilities(installed.capabilities, candidate.capabilities),
   };
 }
 

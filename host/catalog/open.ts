@@ -1,4 +1,4 @@
-/** Where the installed tools are, by the store. */
+/** Opens the catalog: folders in the home, or rows where nodes share a database. */
 import type { Log, Sql, Store } from "../../kernel/plugin.ts";
 import type { Catalog, InstalledTool } from "./catalog.ts";
 import { openFolderCatalog, toolsFolder } from "./storage/folders.ts";

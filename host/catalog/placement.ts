@@ -1,10 +1,9 @@
 /** Tools put into the catalog, replaced and removed, with what hangs on them: compiled code, switches, who holds a secret. */
 import { Fault } from "../../kernel/plugin.ts";
-import type { Switches } from "../calls/switches.ts";
-import type { CodeCache } from "../compile/code-cache.ts";
 import { type Holder, holderOf } from "../secrets/holder.ts";
-import { addSeen } from "../sources/updates/release.ts";
 import type { Candidate, Catalog, InstalledTool } from "./catalog.ts";
+import type { CodeCache } from "./code-cache.ts";
+import { addSeen } from "./release.ts";
 import type { RepairOptions } from "./shipped-repair.ts";
 
 export interface Placement {
@@ -21,16 +20,15 @@ export interface Placement {
 export interface PlacementParts {
   readonly catalog: Catalog;
   readonly code: CodeCache;
-  readonly switches: Switches;
-  /** Whether it is the name of an MCP server's tool. */
   isForeign(name: string): Promise<boolean>;
   passSecrets(from: Holder, to: Holder): Promise<void>;
-  /** Their names. */
+  /** Drops what is kept about a tool of this name elsewhere. */
+  onRemoved(name: string): Promise<void>;
   secretsHeldBy(holder: Holder): Promise<readonly string[]>;
 }
 
 export function createPlacement(parts: PlacementParts): Placement {
-  const { catalog, code, switches, isForeign, passSecrets, secretsHeldBy } = parts;
+  const { catalog, code, onRemoved, isForeign, passSecrets, secretsHeldBy } = parts;
   return {
     async place(name, candidate, force) {
       if (await isForeign(name))
@@ -59,7 +57,7 @@ export function createPlacement(parts: PlacementParts): Placement {
       const tool = await catalog.find(name);
       const isRemoved = await catalog.remove(name);
       if (tool !== undefined) await code.drop(tool.digest);
-      if (isRemoved) await switches.forget(name);
+      if (isRemoved) await onRemoved(name);
       return isRemoved;
     },
   };

@@ -11,7 +11,7 @@ export interface Damage {
   readonly reason: string;
   /** What was installed; undefined where nothing tells whether it was ours. */
   readonly digest: string | undefined;
-  /** Where only its component is damaged. */
+  /** Present where only its component is damaged. */
   readonly tool?: InstalledTool;
 }
 

@@ -7,14 +7,13 @@ import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { compareCapabilities } from "../../capabilities/describe.ts";
 import { ROOT } from "../../kernel/kit.ts";
 import { Fault } from "../../kernel/plugin.ts";
 import { type Candidate, type Catalog, digestOf } from "./catalog.ts";
-import { compareWithInstalled } from "./install.ts";
 
 export interface ShippedOptions {
   readonly catalog: Catalog;
-  /** Every check of an install. */
   readonly examine: (component: Uint8Array, capabilitiesText: string) => Promise<Candidate>;
   readonly progress: (line: string) => void;
   /** Installs a candidate, in place of the tool of that name where it may. */
@@ -39,7 +38,7 @@ export async function provideShipped(options: ShippedOptions): Promise<void> {
   }
 }
 
-/** Answers the digest that is now known as ours. */
+/** Returns the digest that is now known as ours. */
 async function provide(name: string, known: string | undefined, options: ShippedOptions): Promise<string> {
   const { catalog, examine, place, progress, signal } = options;
   const { wasm, capabilities } = filesOf(name);
@@ -58,10 +57,10 @@ async function provide(name: string, known: string | undefined, options: Shipped
   if (!isOffered && installed !== undefined) return THE_USERS;
   progress(`${name}: installing the shipped tool`);
   const candidate = await examine(component, await readFile(capabilities, "utf8"));
-  const replaced = isOffered ? await compareWithInstalled(catalog, name, candidate, true) : undefined;
-  if (replaced !== undefined && replaced.added.length > 0) {
+  const before = isOffered ? await catalog.find(name) : undefined;
+  if (before && compareCapabilities(before.capabilities, candidate.capabilities).added.length > 0) {
     progress(`${name}: ${mayDoMore(name)}`);
-    return replaced.digest;
+    return before.digest;
   }
   signal.throwIfAborted();
   try {

@@ -55,7 +55,7 @@ export function describeTool(tool: {
       destructive: methods.some((method) => ["PUT", "PATCH", "DELETE"].includes(method)),
       openWorld: methods.length > 0,
     },
-    ...(Object.keys(capabilities.params).length > 0 && { params: capabilities.params }),
+    params: Object.keys(capabilities.params).length > 0 ? capabilities.params : undefined,
     hosts: [...new Set(capabilities.http?.allowlist.map(({ host }) => host) ?? [])],
   };
 }

@@ -1,11 +1,9 @@
-/** `tool install` and `tool remove`. */
+/** `tool install`, `tool enable` and `tool remove`. */
 import { type CommandContext, Fault, reason } from "../../kernel/plugin.ts";
-import { locateFault } from "../author/trace/located.ts";
-import { checkName, compareWithInstalled, type Replacement } from "../catalog/install.ts";
-import { type Admitted, admit } from "../sources/admission.ts";
+import { located } from "../author/trace/located.ts";
+import { checkName } from "../catalog/install.ts";
+import { type Consent, unsigned } from "../installer.ts";
 import { readReference } from "../sources/local.ts";
-import type { Fetched } from "../sources/source.ts";
-import type { ToolHost } from "../tool-host.ts";
 import { noSuchTool, withHost } from "./opening.ts";
 import { readInput } from "./terminal/input.ts";
 import { terminalPrompt } from "./terminal/prompt.ts";
@@ -20,38 +18,30 @@ interface InstallOptions extends JsonOption {
 }
 
 export async function install(context: CommandContext, what: string, options: InstallOptions): Promise<void> {
-  const { force = false } = options;
   if (options.name !== undefined) checkName(options.name);
   const reference = readReference(what, context.folder);
   const capabilitiesText =
     options.capabilities === undefined
       ? undefined
       : (await readInput(context, options.capabilities)).toString("utf8");
-  await withHost(context, async (host) => {
-    const { catalog, examine, code, place, keeps } = host;
-    const fetched = await host.sources.fetch(reference, {
-      progress,
-      ...(capabilitiesText !== undefined && { capabilitiesText }),
-    });
+  await withHost(context, async ({ sources, installer }) => {
+    const fetched = await sources
+      .fetch(reference, { progress, capabilitiesText })
+      .catch((error) => Promise.reject(withOption(error, "capabilities", "Pass --capabilities <file>.")));
     const { component } = fetched;
     const name = options.name ?? inferName(fetched.name);
-    const { origin: verified, signature } = await admitOnTerminal(host, fetched, options);
-    const origin = { ...verified, ...(capabilitiesText !== undefined && { ownCapabilities: true }) };
-    progress(`checking ${what} (${megabytes(component)})`);
-    const examined = await examine(component, fetched.capabilitiesText, progress).catch((error: unknown) =>
-      Promise.reject(locateFault(error, component)),
+    const origin =
+      capabilitiesText === undefined ? fetched.origin : { ...fetched.origin, ownCapabilities: true };
+    progress(`checking ${what} (${(component.length / 1e6).toFixed(1)} MB)`);
+    const proposal = await located(
+      component,
+      installer.propose(name, { ...fetched, origin }, { unsigned: askOnTerminal(options) }, progress),
     );
-    const candidate = { ...examined, origin };
-    let replaced: Replacement | undefined;
-    try {
-      replaced = await compareWithInstalled(catalog, name, candidate, force);
-      await agreeToWiden(name, replaced, await keeps(name), options);
-    } catch (error) {
-      await code.drop(candidate.digest);
-      throw error;
-    }
-    const { digest, installedAt } = await place(name, candidate, force);
+    const { digest, installedAt } = await installer.install(proposal, { replace: askToReplace(options) });
+    const { candidate, signature, replaces } = proposal;
     const { version } = candidate.capabilities;
+    const { ownCapabilities: _, ...shownOrigin } = candidate.origin ?? origin;
+    const { kept: __, ...replaced } = replaces ?? {};
     print(
       options,
       {
@@ -59,10 +49,10 @@ export async function install(context: CommandContext, what: string, options: In
         version,
         digest,
         installed_at: installedAt,
-        origin: verified,
+        origin: shownOrigin,
         signature: signature ?? null,
         grants: candidate.grants,
-        replaced: replaced ?? null,
+        replaced: replaces === undefined ? null : replaced,
       },
       () =>
         `Installed ${name} ${version} (SHA-256 ${digest}). It:\n${bullets([...(signature === undefined ? [] : [signature]), ...candidate.grants])}`,
@@ -71,17 +61,31 @@ export async function install(context: CommandContext, what: string, options: In
 }
 
 /** Asks about what nobody the operator trusts has signed, where there is a terminal to ask on. */
-export function admitOnTerminal(
-  { judgeSignature }: ToolHost,
-  fetched: Fetched,
-  { allowUnsigned = false }: { readonly allowUnsigned?: boolean },
-): Promise<Admitted> {
-  return admit(judgeSignature, fetched, {
-    ...(allowUnsigned && { allowUnsigned }),
-    ...(isInteractive() && {
-      ask: (sentence) => terminalPrompt().agrees(`${sentence}. Install it anyway?`),
-    }),
-  });
+export function askOnTerminal({
+  allowUnsigned = false,
+}: Pick<InstallOptions, "allowUnsigned">): Consent["unsigned"] {
+  return (sentence, { reference }) => {
+    if (allowUnsigned) return true;
+    if (isInteractive()) return terminalPrompt().agrees(`${sentence}. Install it anyway?`);
+    throw unsigned(`${sentence} (${reference}). Pass --allow-unsigned to install it anyway.`);
+  };
+}
+
+function askToReplace({ force = false, ...options }: InstallOptions): Consent["replace"] {
+  return async (name, { version, added, kept }) => {
+    if (!force)
+      throw new Fault(
+        "invalid",
+        "tool_exists",
+        `${name} is already installed (version ${version}); pass --force to replace it`,
+        { param: "name" },
+      );
+    if (added.length > 0) progress(`${name} can do more than version ${version}. New:\n${bullets(added)}`);
+    if (kept.length > 0) progress(`This version of ${name}:\n${bullets(kept)}`);
+    if (added.length > 0) await agree(`Replace ${name} with a version that can do more?`, options);
+    else if (kept.length > 0) await agree(`Replace ${name} and let the new version keep that?`, options);
+    return true;
+  };
 }
 
 function inferName(name: string): string {
@@ -89,25 +93,19 @@ function inferName(name: string): string {
     checkName(name);
     return name;
   } catch (error) {
-    throw new Fault("invalid", "tool_name", `${reason(error)}. Pass another with --name.`, {
-      param: "name",
-      usage: true,
-    });
+    throw withOption(error, "name", "Pass another with --name.");
   }
 }
 
-async function agreeToWiden(
-  name: string,
-  replaced: Replacement | undefined,
-  kept: readonly string[],
-  options: InstallOptions,
-): Promise<void> {
-  if (replaced === undefined) return;
-  const { version, added } = replaced;
-  if (added.length > 0) progress(`${name} can do more than version ${version}. New:\n${bullets(added)}`);
-  if (kept.length > 0) progress(`This version of ${name}:\n${bullets(kept)}`);
-  if (added.length > 0) await agree(`Replace ${name} with a version that can do more?`, options);
-  else if (kept.length > 0) await agree(`Replace ${name} and let the new version keep that?`, options);
+/** A fault about this field, with the option that would have helped. */
+function withOption(error: unknown, param: string, hint: string): unknown {
+  if (!(error instanceof Fault) || error.param !== param) return error;
+  const { kind, code, usage } = error;
+  return new Fault(kind, code, `${reason(error).replace(/\.?$/, ".")} ${hint}`, {
+    param,
+    usage,
+    cause: error,
+  });
 }
 
 export async function enable(context: CommandContext, name: string, options: JsonOption): Promise<void> {
@@ -124,8 +122,4 @@ export async function remove(context: CommandContext, name: string, options: Jso
     if (!(await host.remove(name))) throw noSuchTool(name);
     print(options, { name, removed: true }, () => `Removed ${name}. Running calls will finish.`);
   });
-}
-
-function megabytes({ length }: Uint8Array): string {
-  return `${(length / 1e6).toFixed(1)} MB`;
 }

@@ -23,7 +23,7 @@ export async function readPrivateHosts(context: CommandContext): Promise<Private
   return hosts;
 }
 
-/** With the tools that come with Postern, which a fresh home does not have yet. */
+/** Installs the shipped tools first, which a fresh home does not have yet. */
 export function withShipped(context: CommandContext, work: Work): Promise<void> {
   return withHost(context, async (host) => {
     await provideShipped(host);
@@ -31,7 +31,7 @@ export function withShipped(context: CommandContext, work: Work): Promise<void> 
   });
 }
 
-/** With a tool of that name; those that come with Postern take seconds, and are brought in only if it may be one. */
+/** Finds a tool by name; the shipped ones take seconds, and are installed only if it may be one of them. */
 export function withTool(
   context: CommandContext,
   name: string,
@@ -47,7 +47,6 @@ export async function requireTool(host: ToolHost, name: string): Promise<Install
   return tool;
 }
 
-/** With an installed tool, or one of an MCP server. */
 export function withAnyTool(
   context: CommandContext,
   name: string,

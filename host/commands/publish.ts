@@ -1,14 +1,14 @@
 /** `tool publish`: a built project pushed to a registry. */
 import { resolve } from "node:path";
 import { type CommandContext, Fault } from "../../kernel/plugin.ts";
-import { locateFault } from "../author/trace/located.ts";
+import { located } from "../author/trace/located.ts";
 import { folderSource } from "../sources/local.ts";
 import { publish as push } from "../sources/oci/publish.ts";
 import { pushSignatures } from "../sources/oci/sign.ts";
 import { canonicalReference, parseReference } from "../sources/reference.ts";
-import { loadSigningKey } from "../trust/commands/keys.ts";
 import { withHost } from "./opening.ts";
 import { type JsonOption, print, progress } from "./terminal/terminal.ts";
+import { loadSigningKey } from "./trust/keys.ts";
 
 export async function publish(
   context: CommandContext,
@@ -36,11 +36,10 @@ export async function publish(
     );
     progress(`checking ${directory} (${(tool.component.length / 1e6).toFixed(1)} MB)`);
     // What cannot be installed is not published.
-    const { digest: sha256, capabilities } = await examine(
+    const { digest: sha256, capabilities } = await located(
       tool.component,
-      tool.capabilitiesText,
-      progress,
-    ).catch((error: unknown) => Promise.reject(locateFault(error, tool.component)));
+      examine(tool.component, tool.capabilitiesText, progress),
+    );
     if (!(await catalog.list()).some((installed) => installed.digest === sha256)) await code.drop(sha256);
     const { version } = capabilities;
     const registry = openRegistry(reference, "pull,push");

@@ -46,7 +46,7 @@ export async function run(
     try {
       const { outcome, receipt: kept } = await host.call(
         { id: randomUUID(), name, params },
-        { user: USER, signal: interrupted.signal, ...(tape && { tape }) },
+        { user: USER, signal: interrupted.signal, tape },
       );
       const [receipt] = await locateReceipts(host.catalog, kept === undefined ? [] : [kept]);
       if (tape?.type === "recorder") await tape.save();

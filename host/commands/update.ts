@@ -2,14 +2,15 @@
 import { compareCapabilities } from "../../capabilities/describe.ts";
 import { table, visibleLine } from "../../kernel/kit.ts";
 import { type CommandContext, Fault } from "../../kernel/plugin.ts";
-import { locateFault } from "../author/trace/located.ts";
+import { located } from "../author/trace/located.ts";
 import type { InstalledTool } from "../catalog/catalog.ts";
-import { checkForUpdate, type Finding } from "../sources/updates/finding.ts";
-import { isSamePlace } from "../sources/updates/release.ts";
+import { isSamePlace } from "../catalog/release.ts";
+import type { Replacement } from "../installer.ts";
+import { checkForUpdate, type Finding } from "../sources/update-check.ts";
 import type { ToolHost } from "../tool-host.ts";
 import { describeSigner } from "../trust/evidence.ts";
 import { isNamedBy } from "../trust/judge.ts";
-import { admitOnTerminal } from "./install.ts";
+import { askOnTerminal } from "./install.ts";
 import { noSuchTool, requireTool, withHost } from "./opening.ts";
 import { terminalPrompt } from "./terminal/prompt.ts";
 import { agree, bullets, isInteractive, type JsonOption, print, progress } from "./terminal/terminal.ts";
@@ -82,19 +83,22 @@ async function updateOne(host: ToolHost, tool: InstalledTool, options: UpdateOpt
   const { change, fetched } = finding;
   await answerWarning(change.older, "Update to it?", "--allow-older", options.allowOlder);
   await answerWarning(change.signer, "Update to it?", "--allow-signer-change", options.allowSignerChange);
-  const { origin } = await admitOnTerminal(host, fetched, options);
-  const kept = await host.keeps(name);
-  if (kept.length > 0) progress(`The new version of ${name}:\n${bullets(kept)}`);
-  await agree(`Update ${name} from ${change.version.before} to ${change.version.after}?`, options);
   const { component } = fetched;
-  const examined = await host
-    .examine(component, fetched.capabilitiesText, progress)
-    .catch((error: unknown) => Promise.reject(locateFault(error, component)));
+  const consent = {
+    unsigned: askOnTerminal(options),
+    async replace(_: string, { kept }: Replacement) {
+      if (kept.length > 0) progress(`The new version of ${name}:\n${bullets(kept)}`);
+      await agree(`Update ${name} from ${change.version.before} to ${change.version.after}?`, options);
+      return true;
+    },
+  };
+  const proposal = await located(component, host.installer.propose(name, fetched, consent, progress));
+  const { candidate } = proposal;
   const recordings = fetched.recordings ?? [];
   if (recordings.length > 0) progress(`replaying its recordings (${recordings.length})`);
-  const failed = (await host.replay(examined, recordings)).filter(({ ok }) => !ok);
+  const failed = (await host.replay(candidate, recordings)).filter(({ ok }) => !ok);
   if (failed.length > 0) {
-    await host.code.drop(examined.digest);
+    await host.code.drop(candidate.digest);
     const why = failed.map(({ recording, detail }) => visibleLine(`${recording}: ${detail}`)).join("; ");
     throw new Fault(
       "invalid",
@@ -102,7 +106,7 @@ async function updateOne(host: ToolHost, tool: InstalledTool, options: UpdateOpt
       `${name} ${change.version.after} does not answer what its author recorded (${why}). Version ${change.version.before} stays installed.`,
     );
   }
-  const placed = await host.place(name, { ...examined, origin }, true);
+  const placed = await host.installer.install(proposal, consent);
   const detail = `${recordings.length === 0 ? "it came without recordings" : `it answered its recordings (${recordings.length})`}; to go back: postern tool rollback ${name}`;
   return {
     ...told,
@@ -130,7 +134,7 @@ async function answerWarning(
 }
 
 function identify({ name, capabilities, origin }: InstalledTool) {
-  return { name, version: capabilities.version, ...(origin && { from: origin.listed ?? origin.reference }) };
+  return { name, version: capabilities.version, from: origin && (origin.listed ?? origin.reference) };
 }
 
 function wireOf({ change, fetched, signature }: Finding): object {
@@ -222,11 +226,7 @@ export async function rollback(
       origin !== undefined && tool.origin !== undefined && isSamePlace(origin, tool.origin)
         ? tool.seen
         : previous.tool.seen;
-    const placed = await host.place(
-      name,
-      { ...examined, ...(origin !== undefined && { origin }), seen: seen ?? [] },
-      true,
-    );
+    const placed = await host.place(name, { ...examined, origin, seen: seen ?? [] }, true);
     const { version } = placed.capabilities;
     print(
       options,

@@ -3,9 +3,12 @@
  * stranger's and are read here, on our main thread: one pass over the section headers, and one bounded text.
  */
 import { Fault } from "../../kernel/plugin.ts";
-import { MAX_CAPABILITIES_BYTES } from "../sources/limits.ts";
-import { Cursor } from "./instructions.ts";
-import { leb } from "./module-sections.ts";
+import { Cursor } from "../wasm/instructions.ts";
+import { leb } from "../wasm/module-sections.ts";
+
+/** How much is read of what a stranger offers. */
+export const MAX_COMPONENT_BYTES = 64 * 1024 * 1024;
+export const MAX_CAPABILITIES_BYTES = 256 * 1024;
 
 const SECTION_NAME = "postern:capabilities";
 
@@ -29,7 +32,6 @@ export function readCapabilitiesSection(component: Uint8Array): string | undefin
   }
 }
 
-/** In place of what it had. */
 export function withCapabilitiesSection(component: Uint8Array, text: string): Uint8Array {
   const name = Buffer.from(SECTION_NAME);
   const content = Buffer.concat([Uint8Array.from(leb(name.length)), name, Buffer.from(text)]);

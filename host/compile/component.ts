@@ -1,11 +1,11 @@
-/** What a component asks for and offers, read off its bytes before anything of it runs. */
+/** Reads what a component asks for and offers from its bytes, before anything of it runs. */
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { Fault, reason } from "../../kernel/kit.ts";
 import { MemoryWatch } from "../sandbox/memory.ts";
 import { ToolProcess } from "../sandbox/tool-process.ts";
-import type { Outline, Producers, ReaderJob, Readings, Transpiled } from "./component-reader.ts";
+import type { Outline, Producers, ReaderJob, Readings, Transpiled } from "../wasm/component-reader.ts";
 
 export const WIT_VERSION = "0.1.0";
 const HOST = "postern:tool/host";
@@ -66,7 +66,7 @@ export interface ComponentInfo {
   readonly imports: readonly string[];
   readonly exports: readonly string[];
   readonly witVersion: string;
-  /** What the component says of how it was made; undefined where that cannot be read. */
+  /** The component's own account of how it was made; undefined where that cannot be read. */
   readonly producers: Producers | undefined;
 }
 
@@ -137,7 +137,7 @@ async function checkWasiTypes(types: Transpiled["types"]): Promise<void> {
 
 /** One for each function, type and method. */
 function declarations(text: string): string[] {
-  // Of all members a public constructor alone ends without a semicolon.
+  // A public constructor is the only member that ends without a semicolon.
   const bare = text
     .replace(/\/\*[\s\S]*?\*\//g, "")
     .replace(/\s+/g, " ")

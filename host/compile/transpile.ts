@@ -9,30 +9,18 @@ import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { crc32 } from "node:zlib";
 import { Fault, MANIFEST as PACKAGE } from "../../kernel/kit.ts";
+import type { Component } from "../sandbox/processes.ts";
 import type { CodeBytes } from "../sandbox/protocol.ts";
+import type { Outline } from "../wasm/component-reader.ts";
 import { transpile } from "./component.ts";
-import type { Outline } from "./component-reader.ts";
 import { place } from "./place.ts";
 
 /** Counts the changes to what we do with the transpiler's output. */
 const REVISION = 8;
 const TRANSPILER = PACKAGE.devDependencies["@bytecodealliance/jco-transpile"];
 
-/** A component that can be handed to the pool as often as one likes. Small: code is read only when it is used. */
-export interface Component {
-  /** Names the component together with its memory limit. */
-  readonly key: string;
-  readonly sha256: string;
-  readonly memoryBytes: number;
-  /** What is run, from the cache; where that has no sound entry the component's file is read, checked and transpiled. */
-  load(): Promise<CodeBytes>;
-  /** Throws a `Fault` where the component's file is not the one that was installed: then its code may not run. */
-  verify(): Promise<void>;
-}
-
 export interface ComponentSource {
   readonly sha256: string;
-  /** Reads the component's file. */
   read(): Promise<Uint8Array>;
   /** The cache folder; it is made where it does not exist. */
   readonly cache: string;
@@ -57,12 +45,12 @@ export function createComponent(source: ComponentSource): Component {
   };
 }
 
-/** Whether its cache has an entry for it; one that turns out to be damaged is made again. */
+/** True where the cache has an entry for it; a damaged one is made again. */
 export function isPrepared(source: ComponentSource): boolean {
   return existsSync(join(source.cache, entryName(source)));
 }
 
-/** What the reader said of it when it was prepared; undefined where it was not, or where an older Postern did. */
+/** Returns what the reader found when the component was prepared; undefined where it was not prepared. */
 export async function knownOutline(source: ComponentSource): Promise<Outline | undefined> {
   const folder = join(source.cache, entryName(source));
   try {
@@ -111,7 +99,7 @@ async function readComponent(source: ComponentSource): Promise<Uint8Array> {
   );
 }
 
-/** By another thread: a tool's first call waits for it, and the largest components take 70 ms. */
+/** Another thread does it: a tool's first call waits for it, and the largest components take 70 ms. */
 async function digestOf(bytes: Uint8Array): Promise<string> {
   return Buffer.from(await subtle.digest("SHA-256", bytes as Uint8Array<ArrayBuffer>)).toString("hex");
 }

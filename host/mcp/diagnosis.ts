@@ -1,8 +1,8 @@
-/** What `postern doctor` says about MCP servers: what those that use them found. It reaches none itself. */
+/** The MCP servers in `postern doctor`: it shows what the processes that use them found, and reaches none itself. */
 import { type Finding, reason } from "../../kernel/plugin.ts";
-import { parseServerFile } from "./server-file.ts";
 import { isHeld } from "./tools/agreement.ts";
 import type { ServerState, StoredTool } from "./tools/rows.ts";
+import { parseServerFile } from "./tools/server-file.ts";
 
 export const SERVERS = "mcp_servers";
 

@@ -1,30 +1,26 @@
-/** Tools of MCP servers that others run, put together: rows, connections, calls and the operator's view. */
-
+/** Tools of MCP servers that others run, put together: rows, sign-in, sessions, calls and the operator's view. */
 import type { PrivateHosts, SealingKey } from "../../kernel/kit.ts";
-import type { Log, Mask, McpServers, Store, ToolInfo } from "../../kernel/plugin.ts";
-import type { McpAccess } from "../broker/mcp-access.ts";
+import type { Log, Mask, Store, ToolInfo } from "../../kernel/plugin.ts";
+import type { Network } from "../broker/network.ts";
 import type { Receipts } from "../calls/receipts.ts";
 import type { CheckJson } from "../sandbox/json-check.ts";
 import type { Vault } from "../secrets/secrets.ts";
-import { createForeignCalls, type ForeignCalls } from "./calls/calls.ts";
-import { createConnections } from "./connections/connections.ts";
-import type { LinkState } from "./connections/link.ts";
-import { type Credentials, createCredentials } from "./credentials.ts";
-import { createEnvironments } from "./environment.ts";
-import { createServers } from "./servers.ts";
-import { afterAgreeing, afterListing } from "./tools/agreement.ts";
+import { createMcpCalls, type McpCalls } from "./call/call.ts";
+import { createServers, type ServerAdmin } from "./servers.ts";
+import { createSessions, type SessionState } from "./session/sessions.ts";
+import { createMcpAccess } from "./sign-in/access.ts";
+import { createEnvironments } from "./sign-in/environment.ts";
+import { afterAgreeing, afterListing, toInfo } from "./tools/agreement.ts";
 import type { Listed } from "./tools/definition.ts";
-import { toInfo } from "./tools/info.ts";
 import { isPerUser, openServerRows, type StoredServer } from "./tools/rows.ts";
 
-export interface ForeignTools extends Pick<ForeignCalls, "call" | "resume" | "refusal"> {
-  readonly servers: McpServers;
-  readonly credentials: Pick<Credentials, "finishSignIn" | "setClientSecret">;
-  /** Those that anybody may be offered; it needs no connection. */
+export interface ForeignTools extends Pick<McpCalls, "call" | "resume" | "refusal"> {
+  readonly servers: ServerAdmin;
+  /** Returns the tools that anybody may be offered, without a connection. */
   list(): Promise<readonly ToolInfo[]>;
-  /** Also one that is held back, off or gone for now: its name is taken. */
+  /** True also for a tool that is held back, off or gone for now, because its name is taken. */
   has(name: string): Promise<boolean>;
-  /** Sentences: the servers that do not answer. */
+  /** Returns sentences about the servers that do not answer. */
   troubles(): Promise<readonly string[]>;
   /** Reaches all servers, without anybody waiting for it. */
   reachAll(): Promise<void>;
@@ -37,33 +33,33 @@ export interface ForeignToolsParts {
   readonly key: SealingKey;
   readonly mask: Mask;
   readonly log: Log;
-  readonly access: McpAccess;
+  readonly network: Network;
   readonly receipts: Receipts;
   readonly checkJson: CheckJson;
   readonly privateHosts: PrivateHosts;
-  /** A tool of that name is installed, or no tool may have it. */
+  /** True where a tool of that name is installed, or no tool may have it. */
   readonly isTaken: (name: string) => Promise<boolean>;
   readonly path: string;
   readonly folder: string;
   readonly version: string;
-  /** True for the service: it reaches servers by itself. */
+  /** True for the service, which reaches servers by itself. */
   readonly serves: boolean;
 }
 
 export async function openForeignTools(parts: ForeignToolsParts): Promise<ForeignTools> {
-  const { store, log, access, serves } = parts;
+  const { store, log, serves } = parts;
+  const access = createMcpAccess(parts);
   const rows = await openServerRows(store, serves);
   const environments = createEnvironments({ ...parts, keyed: store.keyed("mcp-env") });
-  const connections = createConnections({
+  const sessions = createSessions({
     ...parts,
-    keepsUp: serves,
+    access,
     environment: environments.read,
     onListed: noteListed,
     onState: (server, state) =>
       void noteState(server, state).catch((error) => log.warn({ error }, "a server's state was not stored")),
   });
-  const credentials = createCredentials(access, environments, rows);
-  const calls = createForeignCalls({ ...parts, rows, connections });
+  const calls = createMcpCalls({ ...parts, rows, sessions });
 
   async function noteListed(server: StoredServer, listed: Listed, revision: string): Promise<void> {
     const taken = new Map<string, boolean>();
@@ -72,46 +68,43 @@ export async function openForeignTools(parts: ForeignToolsParts): Promise<Foreig
       taken.set(name, await parts.isTaken(name));
     }
     // Where each user has a credential, each may be shown other tools.
-    const isWhole = !isPerUser(server);
-    const isTaken = (name: string) => taken.get(name) ?? false;
+    const options = { isWhole: !isPerUser(server), isTaken: (name: string) => taken.get(name) ?? false };
     const current = await rows.find(server.name);
-    const state = { revision, leftOut: listed.leftOut };
     if (current?.id !== server.id) return;
-    const tools = afterListing(current, listed, { isWhole, isTaken });
-    const isSame = JSON.stringify([tools, state]) === JSON.stringify([current.tools, readState(current)]);
-    if (isSame) return;
+    const { leftOut } = listed;
+    const before = JSON.stringify([current.tools, current.revision, current.leftOut]);
+    if (JSON.stringify([afterListing(current, listed, options), revision, leftOut]) === before) return;
     await rows.change(server, (stored) => {
-      const after = afterListing(stored, listed, { isWhole, isTaken });
+      const tools = afterListing(stored, listed, options);
       const isAgreed = stored.isAgreedAhead === true && stored.tools.length === 0;
       return {
-        ...state,
-        tools: isAgreed ? afterAgreeing(after, () => true, true) : after,
+        revision,
+        leftOut,
+        tools: isAgreed ? afterAgreeing(tools, () => true, true) : tools,
         isAgreedAhead: false,
       };
     });
   }
 
-  async function noteState(server: StoredServer, { status, detail }: LinkState): Promise<void> {
+  async function noteState(server: StoredServer, { status, detail: why = "" }: SessionState): Promise<void> {
     const current = await rows.find(server.name);
     if (current?.id !== server.id) return;
-    // Whether one user is signed in is nothing that the others should be told.
-    if (status === "unauthenticated" && isPerUser(server)) return;
     if (status === "connected") {
       if (current.trouble !== undefined) await rows.change(server, () => ({ trouble: undefined }));
-    } else if (
-      (status === "unreachable" || status === "unauthenticated") &&
-      current.trouble?.status !== status
-    ) {
-      const why = detail ?? "";
-      await rows.change(server, () => ({ trouble: { status, why, at: new Date().toISOString() } }));
-      log.warn({ server: server.name }, `the MCP server ${server.name} cannot be used: ${why}`);
+      return;
     }
+    if (status !== "unreachable" && status !== "unauthenticated") return;
+    // The others should not be told that one user is not signed in.
+    if (status === "unauthenticated" && isPerUser(server)) return;
+    if (current.trouble?.status === status) return;
+    await rows.change(server, () => ({ trouble: { status, why, at: new Date().toISOString() } }));
+    log.warn({ server: server.name }, `the MCP server ${server.name} cannot be used: ${why}`);
   }
 
   rows.onChange(() => {
     rows
       .all()
-      .then(connections.keepOnly)
+      .then(sessions.keepOnly)
       .catch(() => {});
   });
 
@@ -119,13 +112,7 @@ export async function openForeignTools(parts: ForeignToolsParts): Promise<Foreig
     call: calls.call,
     resume: calls.resume,
     refusal: calls.refusal,
-    servers: createServers({
-      ...parts,
-      rows,
-      connections,
-      credentials,
-    }),
-    credentials,
+    servers: createServers({ ...parts, access, environments, rows, sessions }),
     list: async () => (await rows.all()).flatMap(infosOf),
     has: async (name) => (await rows.tool(name)) !== undefined,
     async troubles() {
@@ -135,11 +122,12 @@ export async function openForeignTools(parts: ForeignToolsParts): Promise<Foreig
           : [`MCP server ${name} is ${trouble.status} since ${trouble.at}: ${trouble.why}`],
       );
     },
-    reachAll: async () => connections.reachAll(await rows.all()),
+    reachAll: async () => sessions.reachAll(await rows.all()),
     async close() {
       rows.close();
-      await connections.close();
+      await sessions.close();
       await calls.close();
+      await access.close();
     },
   };
 }
@@ -151,8 +139,4 @@ function infosOf(server: StoredServer): readonly ToolInfo[] {
   const known = infos.get(server) ?? server.tools.flatMap((tool) => toInfo(server, tool) ?? []);
   infos.set(server, known);
   return known;
-}
-
-function readState({ revision, leftOut }: StoredServer): object {
-  return { revision, leftOut };
 }

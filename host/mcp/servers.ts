@@ -1,29 +1,35 @@
-/** The operator's view of the servers: what there is, adding, agreeing, testing, removing. */
+/** The operator's view of the servers: listing, adding, agreeing, testing, removing, and their credentials. */
 import { ServerFileError } from "../../capabilities/servers/parse.ts";
-import type { PrivateHosts } from "../../kernel/kit.ts";
-import {
-  Fault,
-  type McpServerInfo,
-  type McpServers,
-  type McpTool,
-  type SeenTool,
-} from "../../kernel/plugin.ts";
+import type { PrivateHosts, SignInBrowser } from "../../kernel/kit.ts";
+import { Fault, type McpServerInfo, type McpServers, type SeenTool } from "../../kernel/plugin.ts";
 import { Refused, readUrl } from "../broker/policy.ts";
-import type { Connections } from "./connections/connections.ts";
-import { ConnectionFailed } from "./connections/failure.ts";
-import type { Credentials } from "./credentials.ts";
-import { checkServerName, parseServerFile, writeServerFile } from "./server-file.ts";
+import { SessionFailed } from "./session/failure.ts";
+import type { Sessions } from "./session/sessions.ts";
+import type { McpAccess } from "./sign-in/access.ts";
+import type { Environments } from "./sign-in/environment.ts";
+import { type McpTarget, targetOf } from "./sign-in/target.ts";
 import { afterAgreeing, showTool } from "./tools/agreement.ts";
 import type { ServerRows, StoredServer, StoredTool } from "./tools/rows.ts";
+import { checkServerName, parseServerFile, writeServerFile } from "./tools/server-file.ts";
+
+export interface ServerAdmin extends McpServers {
+  /** Undefined where the address answers no sign-in of a server's. */
+  finishSignIn(redirected: URL, browser?: SignInBrowser): Promise<{ readonly server: string } | undefined>;
+  /** For the client that the server's file names. */
+  setClientSecret(name: string, secret: string): Promise<void>;
+}
 
 export interface ServersParts {
   readonly rows: ServerRows;
-  readonly connections: Connections;
-  readonly credentials: Credentials;
+  readonly sessions: Sessions;
+  readonly access: McpAccess;
+  readonly environments: Environments;
   readonly privateHosts: PrivateHosts;
 }
 
-export function createServers({ rows, connections, credentials, privateHosts }: ServersParts): McpServers {
+export function createServers(parts: ServersParts): ServerAdmin {
+  const { rows, sessions, access, environments, privateHosts } = parts;
+
   async function existing(name: string): Promise<StoredServer> {
     const server = await rows.find(name);
     if (server === undefined)
@@ -31,30 +37,41 @@ export function createServers({ rows, connections, credentials, privateHosts }: 
     return server;
   }
 
+  async function target(name: string): Promise<McpTarget> {
+    const server = await existing(name);
+    if (server.file.target.type === "http") return targetOf(server, server.file.target);
+    throw new Fault(
+      "invalid",
+      "no_sign_in",
+      `${name} is a command: it gets its secrets as environment variables.`,
+      { param: "name" },
+    );
+  }
+
+  async function forgetCredentials(server: StoredServer): Promise<void> {
+    await environments.forget(server);
+    await access.forget(server.name);
+  }
+
   async function show(server: StoredServer, user: string): Promise<McpServerInfo> {
-    const { name, addedAt, file, trouble } = server;
-    const { target } = file;
-    const live = connections.state(server, user);
+    const { name, addedAt, file, trouble, leftOut = [] } = server;
+    const live = sessions.state(server, user);
     // A process that has not tried itself passes on what another one found.
-    const isTold = live.status === "idle" && trouble !== undefined;
-    const status = isTold ? trouble.status : live.status;
-    const revision = live.revision ?? server.revision;
-    const why = isTold ? trouble.why : live.detail;
-    const detail = [why, ...(server.leftOut ?? [])].filter((text) => text !== undefined).join(" ");
+    const { status, detail: why } =
+      live.status === "idle" && trouble ? { status: trouble.status, detail: trouble.why } : live;
+    const http = file.target.type === "http" ? targetOf(server, file.target) : undefined;
     return {
       name,
-      kind: target.type,
-      address: target.type === "http" ? target.url : target.command.join(" "),
+      kind: file.target.type,
+      address: file.target.type === "http" ? file.target.url : file.target.command.join(" "),
       status,
-      ...(detail !== "" && { detail }),
-      ...(revision !== undefined && { revision }),
-      ...(await credentials.standing(server, user)),
-      perUser: target.type === "http" && target.credential.perUser,
+      detail: [why, ...leftOut].filter((text) => text !== undefined).join(" ") || undefined,
+      revision: live.revision ?? server.revision,
+      signsIn: http !== undefined && (await access.signsIn(http, user)),
+      isSignedIn: http === undefined || (await access.isSignedIn(http, user)),
+      perUser: http?.perUser ?? false,
       addedAt,
-      tools: server.tools.flatMap((tool): McpTool[] => {
-        const shown = showTool(server, tool);
-        return shown === undefined ? [] : [shown];
-      }),
+      tools: server.tools.flatMap((tool) => showTool(server, tool) ?? []),
     };
   }
 
@@ -69,7 +86,7 @@ export function createServers({ rows, connections, credentials, privateHosts }: 
   };
 
   const reach = async (server: StoredServer, user: string, signal = new AbortController().signal) => {
-    await connections.use(server, user, signal, { anew: true });
+    await sessions.use(server, user, signal, { anew: true });
     return existing(server.name);
   };
 
@@ -87,16 +104,16 @@ export function createServers({ rows, connections, credentials, privateHosts }: 
       check(fileText);
       const added = await rows.add({ name: given.name, fileText });
       try {
-        if (given.env !== undefined) await credentials.setEnvironment(added, given.env);
-        if (given.token !== undefined) await credentials.setToken(added.name, user, given.token);
+        if (given.env !== undefined) await environments.set(added, given.env);
+        if (given.token !== undefined) await access.setToken(await target(added.name), user, given.token);
         const reached = await reach(added, user, signal);
-        // What the operator is shown now is what they have seen.
+        // The operator is shown the tools now, and so has seen them.
         await rows.change(reached, ({ tools }) => ({ tools: afterAgreeing(tools, () => true, agree) }));
       } catch (error) {
-        const isWanted = error instanceof ConnectionFailed && error.kind === "unauthenticated";
-        // One that wants a sign-in first is there for that; nothing is left of one that cannot be reached.
+        const isWanted = error instanceof SessionFailed && error.kind === "unauthenticated";
+        // A server that wants a sign-in first stays for that; nothing is left of one that cannot be reached.
         if (!isWanted) {
-          await credentials.forget(added);
+          await forgetCredentials(added);
           await rows.remove(added.name);
           throw faultOf(added.name, error);
         }
@@ -108,7 +125,7 @@ export function createServers({ rows, connections, credentials, privateHosts }: 
       const server = await rows.find(name);
       if (server === undefined) return false;
       const isRemoved = await rows.remove(name);
-      await credentials.forget(server);
+      await forgetCredentials(server);
       return isRemoved;
     },
     file: async (name) => (await existing(name)).fileText,
@@ -134,9 +151,11 @@ export function createServers({ rows, connections, credentials, privateHosts }: 
         throw faultOf(name, error);
       }
     },
-    beginSignIn: credentials.beginSignIn,
-    setToken: credentials.setToken,
-    signOut: credentials.signOut,
+    beginSignIn: async (name, user, redirectUri) => access.beginSignIn(await target(name), user, redirectUri),
+    finishSignIn: (redirected, browser) => access.finishSignIn(redirected, target, browser),
+    setClientSecret: async (name, secret) => void (await access.setClientSecret(await target(name), secret)),
+    setToken: async (name, user, token) => void (await access.setToken(await target(name), user, token)),
+    signOut: async (name, user) => access.signOut(await target(name), user),
   };
 }
 
@@ -159,7 +178,7 @@ function isNamed({ tool, name }: { readonly tool: string; readonly name: string 
 }
 
 function faultOf(name: string, error: unknown): unknown {
-  if (!(error instanceof ConnectionFailed)) return error;
+  if (!(error instanceof SessionFailed)) return error;
   return new Fault("unavailable", "server_unreachable", `${name} cannot be used: ${error.message}`, {
     cause: error,
   });

@@ -3,13 +3,13 @@
  * of its own, against a clock and within bounds of memory, because a schema can be made to take for ever.
  */
 import { Fault, type JsonSchema, type Tools } from "../../kernel/plugin.ts";
-import type { Component } from "../compile/transpile.ts";
 import type { Pool } from "./pool.ts";
+import type { Component } from "./processes.ts";
 
 export type CheckJson = NonNullable<Tools["checkJson"]>;
 
-const LARGEST_SCHEMA = 256 * 1024;
-const LARGEST_VALUE = 1 << 20;
+const MAX_SCHEMA_LENGTH = 256 * 1024;
+const MAX_VALUE_LENGTH = 1 << 20;
 /** A process keeps what it has compiled: after so many schemas a new one takes its place. */
 const SCHEMAS_PER_PROCESS = 64;
 const MEMORY_BYTES = 64 * 2 ** 20;
@@ -38,7 +38,7 @@ export function createJsonCheck(pool: Pick<Pool, "validate" | "forget">): CheckJ
     const schema = writeSchema(given);
     const text = writeValue(value);
     if (text === undefined) return ["the answer is nested too deeply"];
-    if (text.length > LARGEST_VALUE) return [`the answer is longer than ${LARGEST_VALUE} characters`];
+    if (text.length > MAX_VALUE_LENGTH) return [`the answer is longer than ${MAX_VALUE_LENGTH} characters`];
     const check = () => pool.validate(processFor(schema), schema, text, signal);
     let checked = await check();
     if (!checked.ok && WORTH_ANOTHER_TRY.has(checked.code)) checked = await check();
@@ -70,7 +70,7 @@ function writeSchema({ $schema, ...schema }: JsonSchema): string {
   const isKnown = typeof $schema === "string" && DRAFTS.test($schema);
   const text = writeValue(isKnown ? { $schema, ...schema } : schema);
   if (text === undefined) throw unusable("it is nested too deeply");
-  if (text.length > LARGEST_SCHEMA) throw unusable(`it is longer than ${LARGEST_SCHEMA} characters`);
+  if (text.length > MAX_SCHEMA_LENGTH) throw unusable(`it is longer than ${MAX_SCHEMA_LENGTH} characters`);
   return text;
 }
 

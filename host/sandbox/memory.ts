@@ -1,4 +1,4 @@
-/** What a tool's process holds, seen from outside, and its end where that is too much. */
+/** Watches the memory of a tool's process from outside, and ends it where that is too much. */
 import { readFileSync } from "node:fs";
 import type { ToolProcess } from "./tool-process.ts";
 
@@ -21,7 +21,6 @@ export class MemoryWatch {
   readonly #child: ToolProcess;
   readonly #limit: () => number;
   #timer: NodeJS.Timeout | undefined;
-  /** As of the last look. */
   bytes = 0;
 
   constructor(child: ToolProcess, limit: () => number) {

@@ -1,4 +1,4 @@
-/** What a tool's process starts with, and what it may read: the files of ours that it runs, and their packages. */
+/** Finds the file that a tool's process starts with, and what it may read: our files that it runs, and their packages. */
 import { existsSync, realpathSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { threadFile } from "../../kernel/kit.ts";

@@ -2,7 +2,7 @@
 import { availableParallelism, totalmem } from "node:os";
 import { Fault, reason } from "../../kernel/kit.ts";
 import type { ToolReply, ToolRequest } from "../broker/grant.ts";
-import type { Component } from "../compile/transpile.ts";
+import type { Component } from "./processes.ts";
 import { type InUse, Processes, type Seat } from "./processes.ts";
 import type { Ask, Ended, FailureCode, LogEntry, Outcome } from "./protocol.ts";
 import { CallLost } from "./tool-process.ts";
@@ -11,13 +11,12 @@ export type { LogEntry } from "./protocol.ts";
 
 export interface PoolCall {
   readonly component: Component;
-  /** A JSON text for `execute`. */
   readonly params: string;
   /** JSON of the schema that params must match before anything runs. */
   readonly schema?: string;
   /** Milliseconds until the call is given up, waiting for a process included. */
   readonly timeoutMs: number;
-  /** Answers `http-request`; its signal is aborted when the call is over. A rejection is told to the tool as an error. */
+  /** Handles `http-request`; its signal is aborted when the call is over. The tool gets a rejection as an error. */
   http(request: ToolRequest, signal: AbortSignal): Promise<ToolReply>;
   /** Names of secrets that are set and that the tool may ask for. Never a value. */
   readonly secrets: readonly string[];
@@ -53,7 +52,7 @@ export interface Description {
 export interface Pool {
   /** Never rejects: whatever a tool does is an outcome. */
   call(call: PoolCall): Promise<PoolOutcome>;
-  /** What is wrong with params, in words; undefined where they match the schema. */
+  /** Returns what is wrong with params, in words; undefined where they match the schema. */
   check(component: Component, schema: string, params: string): Promise<string | undefined>;
   /** The mistakes of a value, both as JSON, against a schema that is no tool's: `component` only names the process. */
   validate(
@@ -77,7 +76,6 @@ export interface Pool {
 export interface PoolOptions {
   /** Threads that compute at once in each tool's process; default: one for each core. */
   readonly size?: number;
-  /** Processes of tools at once. */
   readonly processes?: number;
   /** What all of them may hold together; default: half of the machine's memory. */
   readonly memoryBytes?: number;
@@ -97,8 +95,7 @@ interface Lost {
   readonly message: string;
 }
 
-/** What a call needs beside its question. */
-type Circumstances = Omit<PoolCall, "params" | "schema"> & { readonly schema?: string };
+type Circumstances = Omit<PoolCall, "params">;
 
 export function createPool(options: PoolOptions = {}): Pool {
   const processes = new Processes({
@@ -153,9 +150,8 @@ export function createPool(options: PoolOptions = {}): Pool {
   };
 
   return {
-    async call({ params, schema, ...call }) {
-      const ask: Ask = { type: "execute", params };
-      const { outcome, ...report } = await run(ask, { ...call, ...(schema !== undefined && { schema }) });
+    async call({ params, ...call }) {
+      const { outcome, ...report } = await run({ type: "execute", params }, call);
       if (!outcome.ok || "output" in outcome) return { ...report, ...outcome };
       return { ...report, ...ANOTHER_ANSWER };
     },

@@ -2,16 +2,26 @@
  * The processes of the tools in use: one for each component, started when it is called, ended when it has been idle or
  * when another needs the room. Calls are admitted by the memory that is held, not by what a tool might hold.
  */
-import type { Component } from "../compile/transpile.ts";
 import { MemoryWatch } from "./memory.ts";
+import type { CodeBytes } from "./protocol.ts";
 import { CallLost, ToolProcess } from "./tool-process.ts";
+
+/** A component that can be handed to the pool as often as one likes. Small: code is read only when it is used. */
+export interface Component {
+  /** Names the component together with its memory limit. */
+  readonly key: string;
+  readonly sha256: string;
+  readonly memoryBytes: number;
+  /** What is run, from the cache; where that has no sound entry the component's file is read, checked and transpiled. */
+  load(): Promise<CodeBytes>;
+  /** Throws a `Fault` where the component's file is not the one that was installed: then its code may not run. */
+  verify(): Promise<void>;
+}
 
 export interface ProcessesOptions {
   /** Threads that compute at once in each process. */
   readonly cores: number;
-  /** Processes at once. */
   readonly most: number;
-  /** What all of them may hold together. */
   readonly memoryBytes: number;
   /** True where one process more stands ready, so that a first call does not pay for its start. */
   readonly keepsSpare: boolean;

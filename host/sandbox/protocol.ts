@@ -1,7 +1,10 @@
-/** What is said between the service, a tool's process and the threads in it. */
+/** The messages between the service, a tool's process and the threads in it. */
 import type { MessagePort } from "node:worker_threads";
 import type { ToolReply, ToolRequest } from "../broker/grant.ts";
-import type { ReaderJob } from "../compile/component-reader.ts";
+import type { ReaderJob } from "../wasm/component-reader.ts";
+
+// The code inside a tool's process takes these types from here.
+export type { Answer, HeaderList, ToolReply, ToolRequest } from "../broker/grant.ts";
 
 export type LogLevel = "trace" | "debug" | "info" | "warn" | "error";
 
@@ -30,7 +33,6 @@ export interface Task {
 /** Counted within its thread, which runs tasks in this order. */
 export type PlacedTask = Task & { readonly number: number };
 
-/** What a thread needs to open instances of a component. */
 export interface ComponentCode {
   readonly modules: ReadonlyMap<string, WebAssembly.Module>;
   readonly glue: string;
@@ -39,7 +41,6 @@ export interface ComponentCode {
   readonly memoryBytes: number;
 }
 
-/** The same, before it is compiled. */
 export type CodeBytes = Omit<ComponentCode, "modules" | "memoryBytes"> & {
   readonly modules: readonly (readonly [name: string, bytes: Uint8Array<ArrayBuffer>])[];
 };
@@ -109,7 +110,6 @@ export type ToThread =
   | {
       readonly type: "component";
       readonly code: ComponentCode;
-      /** What `Progress` is made of. */
       readonly progress: Int32Array<SharedArrayBuffer>;
       /** The descriptor to write to the service on; without one it is told by the main thread. */
       readonly line: number | undefined;
@@ -131,7 +131,7 @@ export type FromThread =
   /** A call of the thread began to wait: another could be begun. Only for the main thread. */
   | { readonly type: "waits" };
 
-/** What a thread has to say to the service, as it is framed. */
+/** Splits a thread's message for the service into a frame's header and body. */
 export function framed(message: Exclude<FromThread, { type: "waits" }>): {
   readonly header: FromProcess;
   readonly body?: Uint8Array;

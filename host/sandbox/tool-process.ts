@@ -8,8 +8,9 @@ import { existsSync } from "node:fs";
 import type { Socket } from "node:net";
 import { ROOT, reason } from "../../kernel/kit.ts";
 import type { ToolReply, ToolRequest } from "../broker/grant.ts";
-import type { ReaderJob } from "../compile/component-reader.ts";
+import type { ReaderJob } from "../wasm/component-reader.ts";
 import { type FrameLimits, FrameReader, writeFrame } from "./frames.ts";
+import { assertWellFormed } from "./message-check.ts";
 import { ourCode } from "./our-code.ts";
 import {
   type Ask,
@@ -20,7 +21,6 @@ import {
   splitBody,
   type ToProcess,
 } from "./protocol.ts";
-import { assertSaid } from "./said.ts";
 
 /** What the service does for one call while it runs. */
 export interface CallEvents {
@@ -54,10 +54,10 @@ const LIMITS = { header: 16 << 20, body: 2 << 20 };
 /** The code of the largest engine is a tenth of this. */
 const READER_LIMITS = { header: 16 << 20, body: 256 << 20 };
 /** A call has 1000 log entries and 50 requests, and is refused further ones in words. */
-const MOST_MESSAGES = 10_000;
+const MAX_MESSAGES = 10_000;
 const LAST_WORDS = 4096;
 /** Threads that speak for themselves; what those beyond have to say goes through the process's main thread. */
-const MOST_LINES = 16;
+const MAX_LINES = 16;
 /** Ending a thread takes a fraction of this on a busy machine. */
 const LET_GO_MILLIS = 10_000;
 
@@ -65,7 +65,6 @@ const PRLIMIT = ["/usr/bin/prlimit", "/bin/prlimit"].find((file) => existsSync(f
 /** No core dumps, no files, few descriptors. */
 const BOUNDS = ["--core=0", "--fsize=0", "--nofile=256"];
 
-/** How a process ended. */
 export interface Exit {
   readonly why: string;
   readonly wasBusy: boolean;
@@ -73,7 +72,6 @@ export interface Exit {
 
 export interface ProcessOptions {
   readonly role: "run" | "read";
-  /** Threads that compute at once. */
   readonly cores: number;
   /** How many of them start with the process; default: one. */
   readonly ready?: number;
@@ -93,7 +91,7 @@ export class ToolProcess {
   #why: { readonly message: string; readonly isFull: boolean } | undefined;
   #lastWords = "";
   readonly #schemas: string[] = [];
-  /** As it says itself; only where it cannot be seen from outside. */
+  /** The process reports it itself, only where it cannot be seen from outside. */
   reportedBytes = 0;
 
   static start(options: ProcessOptions): ToolProcess {
@@ -101,7 +99,7 @@ export class ToolProcess {
   }
 
   private constructor({ role, cores, ready = 1 }: ProcessOptions) {
-    const lines = role === "read" ? 0 : Math.min(cores, MOST_LINES);
+    const lines = role === "read" ? 0 : Math.min(cores, MAX_LINES);
     const { child, readable } = ourCode();
     const command = [
       ...(PRLIMIT === undefined ? [] : [PRLIMIT, ...BOUNDS, "--"]),
@@ -193,7 +191,7 @@ export class ToolProcess {
     const { promise, resolve, reject } = Promise.withResolvers<Ended>();
     this.#calls.set(call, { events, resolve, reject, messages: 0 });
     if (this.#calls.size === 1) this.ref(true);
-    this.#send({ type: "call", call, ask, secrets, ...(number !== undefined && { schema: number }) });
+    this.#send({ type: "call", call, ask, secrets, schema: number });
     const cancel = () => {
       reject(new CallLost("it was cancelled", false));
       this.#send({ type: "cancel", call });
@@ -243,8 +241,8 @@ export class ToolProcess {
     } else {
       const open = this.#calls.get(message.call);
       if (open === undefined) return;
-      assertSaid(message);
-      if (++open.messages > MOST_MESSAGES) this.end("it did not stop talking");
+      assertWellFormed(message);
+      if (++open.messages > MAX_MESSAGES) this.end("it did not stop talking");
       else if (message.type === "log") open.events.log(message.entry);
       else if (message.type === "http") this.#request(open, message, body);
       else this.#finish(open, message);

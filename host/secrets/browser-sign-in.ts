@@ -1,8 +1,9 @@
 /** A sign-in that a person does in a browser, on this machine or another, while a command waits. */
-import { Fault } from "../../kernel/kit.ts";
-import { openCallback } from "./callback.ts";
 
-/** The person at the terminal. */
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { Fault } from "../../kernel/kit.ts";
+
 export interface Prompt {
   say(line: string): void;
   /** Hidden input; undefined where the person gave up. */
@@ -16,7 +17,6 @@ export interface Prompt {
 }
 
 export interface BrowserSignIn {
-  /** What the person signs in to. */
   readonly to: string;
   readonly prompt: Prompt;
   /** Where the browser is sent back to, for example `{base_url}/oauth/callback`; a loopback port where absent. */
@@ -26,7 +26,7 @@ export interface BrowserSignIn {
   begin(redirectUri: string): Promise<string>;
 }
 
-/** Answers the address that the browser was sent back to. */
+/** Returns the address that the browser was sent back to. */
 export async function signInByBrowser(options: BrowserSignIn): Promise<URL> {
   const { to, prompt, redirectUri, begin } = options;
   let state: string | null = null;
@@ -48,7 +48,7 @@ export async function signInByBrowser(options: BrowserSignIn): Promise<URL> {
   }
 }
 
-/** By the callback, or pasted: on a machine without a browser the browser's last address is all there is. */
+/** The answer comes by the callback or is pasted: on a machine without a browser, its last address is all there is. */
 async function waitForAnswer(
   isAnswer: (url: URL) => boolean,
   called: Promise<URL> | undefined,
@@ -82,4 +82,45 @@ async function waitForAnswer(
 
 export function gaveUp(): Fault {
   return new Fault("invalid", "gave_up", "Sign-in cancelled; nothing was stored.");
+}
+
+interface Callback {
+  readonly redirectUri: string;
+  /** The address the browser came back to, once `accepts` says it is the answer. */
+  readonly answer: Promise<URL>;
+  close(): void;
+}
+
+const PAGE = (text: string) =>
+  `<!doctype html><meta charset="utf-8"><title>Postern</title><p style="font:1rem system-ui;margin:3rem">${text}</p>`;
+
+/** `accepts` is asked for every address that comes in: others on this machine may knock too. */
+async function openCallback(accepts: (url: URL) => boolean): Promise<Callback> {
+  const { promise, resolve } = Promise.withResolvers<URL>();
+  const server = createServer((request, response) => {
+    const url = new URL(request.url ?? "/", redirectUri);
+    const isAnswer = request.method === "GET" && url.pathname === "/oauth/callback" && accepts(url);
+    response.writeHead(isAnswer ? 200 : 404, {
+      "content-type": "text/html; charset=utf-8",
+      "referrer-policy": "no-referrer",
+      connection: "close",
+    });
+    response.end(
+      PAGE(isAnswer ? "Thank you. You can close this page and go back to the terminal." : "Nothing is here."),
+    );
+    if (isAnswer) resolve(url);
+  });
+  await new Promise<void>((listening, failed) => {
+    server.once("error", failed);
+    server.listen(0, "127.0.0.1", listening);
+  });
+  const redirectUri = `http://127.0.0.1:${(server.address() as AddressInfo).port}/oauth/callback`;
+  return {
+    redirectUri,
+    answer: promise,
+    close() {
+      server.close();
+      server.closeIdleConnections();
+    },
+  };
 }

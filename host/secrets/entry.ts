@@ -1,4 +1,4 @@
-/** What is stored of a secret, before it is sealed: the value, or whose it is, and for whom. */
+/** The stored form of a secret before it is sealed: the value, or whose it is, and for whom. */
 
 export interface SecretRecord {
   readonly value: string;
@@ -11,7 +11,7 @@ export interface OAuthGrant {
   readonly clientId: string;
   /** The name of the secret that holds the client's secret. */
   readonly clientSecretSecret?: string;
-  /** Where an authorization server gave it to us itself, as an MCP server's does. */
+  /** Present where an authorization server registered us itself, as an MCP server's does. */
   readonly client?: { readonly secret?: string; readonly auth: "basic" | "post" | "none" };
   /** Who gave the token out, where it is known: nobody else gets its refresh token. */
   readonly issuer?: string;
@@ -25,12 +25,12 @@ export interface OAuthGrant {
 
 /** What is sealed. A shared one has no value of its own. */
 export interface Entry extends Partial<SecretRecord> {
-  /** Of a value: another after it was set for another version of its tool. */
+  /** Changes when the value is set again for another version of its tool. */
   readonly id?: string;
   /** The tool that owns the value, and which value that was when a person agreed. */
   readonly from?: { readonly tool: string; readonly id: string | undefined };
-  /** Absent in those of before. */
-  readonly use?: { readonly digest: string; readonly hosts: readonly string[] };
+  /** The version and the hosts that a person agreed to. */
+  readonly use: { readonly digest: string; readonly hosts: readonly string[] };
 }
 
 /** No tool's name has a slash in it, and no secret's. */
@@ -53,10 +53,10 @@ export function where(hosts: readonly string[]): string {
 export function recordOf(entry: Entry | undefined): SecretRecord | undefined {
   if (entry?.value === undefined) return undefined;
   const { value, oauth } = entry;
-  return { value, ...(oauth && { oauth }) };
+  return { value, oauth };
 }
 
-export function valuesOf({ value, oauth }: Entry): string[] {
+export function valuesOf({ value, oauth }: Partial<SecretRecord>): string[] {
   return [value, oauth?.refreshToken, oauth?.client?.secret].filter((text) => text !== undefined);
 }
 

@@ -3,7 +3,6 @@ import type { Capabilities } from "../../capabilities/capabilities.ts";
 
 export interface Holder {
   readonly tool: string;
-  /** Of its component. */
   readonly digest: string;
   /** Where it would send a secret, as its capabilities file says. */
   hostsOf(secret: string): readonly string[];

@@ -29,7 +29,7 @@ export interface Secrets {
   remove(name: string): Promise<boolean>;
 }
 
-/** Whether the tool has it; `asks`: there is one, and a person has to agree to this sentence first. */
+/** Says if the tool has it; `asks`: there is one, and a person has to agree to this sentence first. */
 export type Standing =
   | { readonly type: "usable" }
   | { readonly type: "missing" }
@@ -104,7 +104,7 @@ export async function openVault(options: {
     return sealed === undefined ? undefined : reveal(place, sealed);
   }
 
-  /** What was sealed with another key is somebody else's trouble, where it was not asked for. */
+  /** An entry that was sealed with another key is skipped where nobody asked for it. */
   async function findIfReadable(place: string): Promise<Entry | undefined> {
     try {
       return await find(place);
@@ -155,7 +155,7 @@ export async function openVault(options: {
     const { tool } = holder;
     const termsOf = (name: string) => ({ digest: holder.digest, hosts: holder.hostsOf(name) });
     const holds = (entry: Entry | undefined, name: string): entry is Entry =>
-      entry?.use !== undefined && covers(entry.use, termsOf(name));
+      entry !== undefined && covers(entry.use, termsOf(name));
 
     async function read(name: string): Promise<SecretRecord | undefined> {
       const entry = await find(placeOf(tool, name));
@@ -189,18 +189,19 @@ export async function openVault(options: {
         async standing(name) {
           if ((await read(name)) !== undefined) return { type: "usable" };
           const own = await find(placeOf(tool, name));
-          const owners = await ownersOf(name);
+          const [owner] = await ownersOf(name);
           const hosts = where(holder.hostsOf(name));
-          if (own?.use !== undefined && own.value !== undefined)
+          if (own?.value !== undefined)
             return {
               type: "asks",
               question: `\`${name}\` was given to another version of ${tool}, which sent it to ${where(own.use.hosts)}. This version sends it to ${hosts}. Let it use \`${name}\`?`,
             };
-          const [owner] = owners;
           if (owner === undefined) return { type: "missing" };
           const theirs = await find(placeOf(owner, name));
-          const whose = `\`${name}\` was set for ${owner}, which sends it to ${where(theirs?.use?.hosts ?? [])}.`;
-          return { type: "asks", question: `${whose} Let ${tool} use it too? It sends it to ${hosts}.` };
+          return {
+            type: "asks",
+            question: `\`${name}\` was set for ${owner}, which sends it to ${where(theirs?.use.hosts ?? [])}. Let ${tool} use it too? It sends it to ${hosts}.`,
+          };
         },
         async share(name) {
           const place = placeOf(tool, name);
@@ -227,7 +228,6 @@ export async function openVault(options: {
     };
   }
 
-  /** The entries of one tool. */
   async function entriesOf(tool: string): Promise<[string, Entry][]> {
     const found: [string, Entry][] = [];
     for (const [place] of await all()) {
@@ -243,9 +243,8 @@ export async function openVault(options: {
     of: open,
     known: readKnown,
     async heldBy(holder) {
-      const held = (await entriesOf(holder.tool)).filter(
-        ([name, { use }]) =>
-          use !== undefined && covers(use, { digest: holder.digest, hosts: holder.hostsOf(name) }),
+      const held = (await entriesOf(holder.tool)).filter(([name, { use }]) =>
+        covers(use, { digest: holder.digest, hosts: holder.hostsOf(name) }),
       );
       return held.map(([name]) => name).sort();
     },
@@ -260,7 +259,7 @@ export async function openVault(options: {
     },
     async pass(from, to) {
       for (const [name, entry] of await entriesOf(from.tool)) {
-        const had = entry.use && covers(entry.use, { digest: from.digest, hosts: from.hostsOf(name) });
+        const had = covers(entry.use, { digest: from.digest, hosts: from.hostsOf(name) });
         if (!had) continue;
         await put(placeOf(to.tool, name), { ...entry, use: { digest: to.digest, hosts: to.hostsOf(name) } });
       }
@@ -271,7 +270,7 @@ export async function openVault(options: {
   };
 }
 
-/** What to say at the moment a value is set that no log line and no model can be kept from. */
+/** Returns a warning for a value that is too short to be masked anywhere. */
 export function warnOfShort(name: string, value: string): string | undefined {
   if (canBeHidden(value)) return undefined;
   return `\`${name}\` is too short to be hidden: a value under ${SHORTEST} characters is not masked in logs, in what a model reads or in a tool's traffic. Use a longer one if you can.`;

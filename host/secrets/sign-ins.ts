@@ -3,7 +3,6 @@
 import { createHash } from "node:crypto";
 import type Keyv from "keyv";
 import { Fault, type SealingKey, seal, unseal } from "../../kernel/kit.ts";
-import type { SignIn } from "./oauth.ts";
 
 export interface SignIns<Kept> {
   /** Until the address that answers it carries this state. */
@@ -12,26 +11,19 @@ export interface SignIns<Kept> {
   take(redirected: URL): Promise<Kept | undefined>;
 }
 
-/** For one version of a tool: another that took its place meanwhile does not get what the person agreed to. */
-export interface ToolSignIn {
-  readonly tool: string;
-  readonly digest: string;
-  readonly signIn: SignIn;
-}
-
-const LONGEST_MILLIS = 10 * 60 * 1000;
+const MAX_AGE_MS = 10 * 60 * 1000;
 
 /** Sealed like secrets: with the verifier, a code that somebody caught on its way could be used. */
 export function createSignIns<Kept>(keyed: Keyv<string>, key: SealingKey): SignIns<Kept> {
   return {
     async keep(state, kept) {
       const id = idOf(state);
-      await keyed.set(id, seal(key, id, JSON.stringify(kept)), LONGEST_MILLIS);
+      await keyed.set(id, seal(key, id, JSON.stringify(kept)), MAX_AGE_MS);
     },
     async take(redirected) {
       const id = idOf(redirected.searchParams.get("state") ?? "");
       const sealed = await keyed.get(id);
-      // Of several who bring the same answer at once, the one whose deletion found it has it.
+      // When several bring the same answer at once, the one whose deletion found it gets it.
       if (sealed === undefined || !(await keyed.delete(id))) return undefined;
       try {
         return JSON.parse(unseal(key, id, sealed)) as Kept;

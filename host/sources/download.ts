@@ -6,7 +6,8 @@
 import { hostAndPort } from "../../kernel/kit.ts";
 import { Fault, reason } from "../../kernel/plugin.ts";
 import { type CheckedFetch, createCheckedFetch } from "../broker/checked-fetch.ts";
-import { NetworkError, type NetworkOptions } from "../broker/network.ts";
+import type { NetworkOptions } from "../broker/network.ts";
+import { Refused } from "../broker/policy.ts";
 
 export interface DownloadRequest {
   readonly method?: "GET" | "HEAD" | "POST" | "PUT" | "PATCH";
@@ -38,34 +39,34 @@ export interface DownloadOptions extends NetworkOptions {
   /** How long a server may send nothing. */
   readonly stallMillis?: number;
   /** For the whole answer, however steadily it comes. */
-  readonly longestMillis?: number;
+  readonly maxDownloadMs?: number;
 }
 
 const STALL_MILLIS = 30_000;
-const LONGEST_MILLIS = 10 * 60_000;
+const MAX_DOWNLOAD_MS = 10 * 60_000;
 const MAX_REDIRECTS = 5;
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 
 export function createDownloads(options: DownloadOptions): Downloads {
-  const { privateHosts, lookup, stallMillis = STALL_MILLIS, longestMillis = LONGEST_MILLIS } = options;
-  const anywhere = createCheckedFetch({ privateHosts, ...(lookup && { lookup }) });
+  const { privateHosts, lookup, stallMillis = STALL_MILLIS, maxDownloadMs = MAX_DOWNLOAD_MS } = options;
+  const anywhere = createCheckedFetch({ privateHosts, lookup });
   // A public server must not lead us to what the operator excepted for tools.
-  const publicOnly = createCheckedFetch({ privateHosts: new Set(), ...(lookup && { lookup }) });
+  const publicOnly = createCheckedFetch({ privateHosts: new Set(), lookup });
 
   async function sendOnce(fetch: CheckedFetch, url: URL, request: DownloadRequest): Promise<Downloaded> {
     const { method = "GET", headers, authorization, body, maxBytes, signal, onBytes } = request;
     const stop = new AbortController();
-    const give = (why: string) => () => stop.abort(new NetworkError(`${url.host} ${why}.`));
+    const give = (why: string) => () => stop.abort(new Refused(`${url.host} ${why}.`));
     const stalled = give(`sent nothing for ${stallMillis / 1000} seconds`);
     let stall = setTimeout(stalled, stallMillis);
-    const longest = setTimeout(give(`took longer than ${longestMillis / 1000} seconds`), longestMillis);
+    const longest = setTimeout(give(`took longer than ${maxDownloadMs / 1000} seconds`), maxDownloadMs);
     try {
       const response = await fetch(
         url,
         {
           method,
           headers: { ...headers, ...(authorization !== undefined && { authorization }) },
-          ...(body !== undefined && { body }),
+          body,
           signal: signal === undefined ? stop.signal : AbortSignal.any([stop.signal, signal]),
         },
         { maxBytes, answersRedirects: true },
@@ -76,9 +77,9 @@ export function createDownloads(options: DownloadOptions): Downloads {
         clearTimeout(stall);
         stall = setTimeout(stalled, stallMillis);
         count += chunk.length;
-        // Of a stream of events only each event is capped, and a server calls its answer what it likes.
+        // Only each event of a stream is capped, and a server can call any answer a stream.
         if (count > maxBytes)
-          throw new NetworkError(
+          throw new Refused(
             `${url.host} answered with more than ${maxBytes} bytes, which is the most that is read.`,
           );
         chunks.push(chunk);
@@ -113,9 +114,9 @@ export function createDownloads(options: DownloadOptions): Downloads {
         let at = url;
         for (let count = 0; isRedirect(request, answer); count++) {
           if (count === MAX_REDIRECTS)
-            throw new NetworkError(`${url.host} redirects more than ${MAX_REDIRECTS} times.`);
+            throw new Refused(`${url.host} redirects more than ${MAX_REDIRECTS} times.`);
           const to = URL.parse(answer.headers.get("location") ?? "", at);
-          if (to === null) throw new NetworkError(`${at.host} redirects to what is not a URL.`);
+          if (to === null) throw new Refused(`${at.host} redirects to what is not a URL.`);
           answer = await follow(to, at);
           at = to;
         }
@@ -148,7 +149,7 @@ function failed(url: URL, error: unknown): unknown {
   if (error instanceof Fault || (error instanceof Error && error.name === "AbortError")) return error;
   const sentence = isPlainServer(error)
     ? `${url.host} does not speak TLS. Plain http works only where TOOLS_PRIVATE_HOSTS names its host:port.`
-    : error instanceof NetworkError
+    : error instanceof Refused
       ? error.message
       : `The request to ${url.host} failed: ${reason(error)}`;
   return new Fault("unavailable", "tool_download", sentence, { cause: error });
@@ -156,7 +157,6 @@ function failed(url: URL, error: unknown): unknown {
 
 export interface GetOptions {
   readonly maxBytes: number;
-  /** For the whole answer. */
   readonly timeoutMs: number;
   readonly accept?: string;
   /** The server that named the address, where no person did. */

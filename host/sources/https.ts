@@ -1,10 +1,13 @@
 /** A component at an address, with its capabilities in it or beside it. */
 import { Fault } from "../../kernel/plugin.ts";
 import { digestOf } from "../catalog/catalog.ts";
-import { readCapabilitiesSection } from "../compile/capabilities-section.ts";
+import {
+  MAX_CAPABILITIES_BYTES,
+  MAX_COMPONENT_BYTES,
+  readCapabilitiesSection,
+} from "../compile/capabilities-section.ts";
 import { MAX_SIGNATURE_BYTES } from "../trust/evidence.ts";
 import type { Downloads } from "./download.ts";
-import { MAX_CAPABILITIES_BYTES, MAX_COMPONENT_BYTES } from "./limits.ts";
 import { progressOf } from "./progress.ts";
 import type { ReferenceOf } from "./reference.ts";
 import type { Source } from "./source.ts";
@@ -23,7 +26,7 @@ export function createHttpsSource(downloads: Downloads): Source<ReferenceOf<"htt
         const { status, body } = await downloads.send(from, {
           maxBytes,
           signal,
-          ...(onBytes && { onBytes }),
+          onBytes,
         });
         if (absent.includes(status)) return undefined;
         if (status !== 200)
@@ -57,7 +60,7 @@ export function createHttpsSource(downloads: Downloads): Source<ReferenceOf<"htt
         throw new Fault(
           "invalid",
           "no_capabilities",
-          `Nothing says what ${url.href} may do: there is no ${file.href}, and there is none inside the component. Pass --capabilities <file>.`,
+          `Nothing says what ${url.href} may do: there is no ${file.href}, and there is none inside the component.`,
           { param: "capabilities", usage: true },
         );
       const signature = new URL(url);
@@ -79,7 +82,7 @@ export function createHttpsSource(downloads: Downloads): Source<ReferenceOf<"htt
   };
 }
 
-/** Of the component; where the capabilities are beside it, of both digests, so that neither can be exchanged unseen. */
+/** The component's digest; where the capabilities are beside it, a digest of both, so that neither can be exchanged unseen. */
 function digestOfAll(component: Uint8Array, capabilities: Uint8Array | undefined): string {
   const own = digestOf(component);
   return capabilities === undefined ? own : digestOf(Buffer.from(`${own}${digestOf(capabilities)}`));

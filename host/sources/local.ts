@@ -43,7 +43,7 @@ export const folderSource: Source<ReferenceOf<"folder">> = {
     return {
       ...fetched("folder", path, component, text, basename(withoutExtension(file))),
       recordings: await readRecordings(join(path, "recordings")),
-      ...(readme !== undefined && { readme }),
+      readme,
     };
   },
 };
@@ -105,7 +105,7 @@ function lacking(what: string, why: string): Fault {
   return new Fault(
     "invalid",
     "no_capabilities",
-    `nothing says what ${what} may do: ${why}, and there is none inside the component. Pass --capabilities <file>.`,
+    `nothing says what ${what} may do: ${why}, and there is none inside the component.`,
     { param: "capabilities", usage: true },
   );
 }

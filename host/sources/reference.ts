@@ -1,4 +1,4 @@
-/** What a person names when they install a tool. Reads the words alone; what is at the other end is the source's business. */
+/** Parses what a person names when they install a tool. It looks at the words alone; the source looks at the rest. */
 import { visibleLine } from "../../kernel/kit.ts";
 import { Fault } from "../../kernel/plugin.ts";
 

@@ -1,4 +1,4 @@
-/** What every kind of source answers with. All of it was written by a stranger, and nothing of it is checked but its digests. */
+/** What every kind of source returns. All of it was written by a stranger, and only its digests are checked. */
 import type { ToolOrigin } from "../../kernel/kit.ts";
 import type { Evidence } from "../trust/evidence.ts";
 import type { Reference } from "./reference.ts";

@@ -12,7 +12,7 @@ import { canonicalReference, type Reference, type ReferenceOf } from "./referenc
 import type { Fetched, FetchOptions, Source } from "./source.ts";
 
 export interface Sources {
-  /** What is there, unexamined; a fault says why nothing was got. */
+  /** Fetches it, unexamined; a fault says why that failed. */
   fetch(reference: Reference, options: FetchOptions): Promise<Fetched>;
   readonly indexes: Indexes;
 }
@@ -22,32 +22,27 @@ type Table = { readonly [Kind in Reference["kind"]]: Source<ReferenceOf<Kind>> }
 export interface SourcesParts {
   readonly downloads: Downloads;
   readonly openRegistry: OpenRegistry;
-  /** What paths of indexes start from. */
   readonly folder: string;
   /** URLs and paths of indexes, and the word for ours. */
   readonly indexes?: readonly string[] | undefined;
   readonly npmRegistry?: string | undefined;
   /** For everything that one tool needs, however many requests that takes. */
-  readonly longestMillis?: number;
+  readonly maxFetchMs?: number;
 }
 
-const LONGEST_MILLIS = 20 * 60_000;
+const MAX_FETCH_MS = 20 * 60_000;
 
 export function createSources(parts: SourcesParts): Sources {
   const { downloads, folder, indexes: named = [SHIPPED_INDEX], npmRegistry = PUBLIC_REGISTRY } = parts;
-  const { longestMillis = LONGEST_MILLIS } = parts;
+  const { maxFetchMs = MAX_FETCH_MS } = parts;
   const indexes = createIndexes(downloads, named, folder);
   // The table has a source for each kind; the compiler cannot see that key and reference go together.
   const fetch: Sources["fetch"] = async (reference, options) => {
     const stop = new AbortController();
     const what = canonicalReference(reference);
     const slow = () =>
-      new Fault(
-        "unavailable",
-        "tool_download",
-        `${what} did not come within ${longestMillis / 1000} seconds.`,
-      );
-    const timer = setTimeout(() => stop.abort(slow()), longestMillis);
+      new Fault("unavailable", "tool_download", `${what} did not come within ${maxFetchMs / 1000} seconds.`);
+    const timer = setTimeout(() => stop.abort(slow()), maxFetchMs);
     const signal =
       options.signal === undefined ? stop.signal : AbortSignal.any([stop.signal, options.signal]);
     try {

@@ -1,4 +1,4 @@
-/** What a registry of npm packages keeps about who built a version: `npm publish --provenance` puts it there. */
+/** Reads what an npm registry keeps about who built a version: `npm publish --provenance` puts it there. */
 import { MAX_SIGNATURES } from "./evidence.ts";
 import { PROVENANCE } from "./statement.ts";
 

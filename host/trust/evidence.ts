@@ -1,4 +1,4 @@
-/** What comes with a tool that may prove who made it, and what was made of it. Everything here was written by a stranger. */
+/** The evidence that may prove who made a tool, and the verdict on it. All evidence was written by a stranger. */
 
 /** Bytes that a signature is about: the manifest of a registry, the component of a download, the tarball of a package. */
 export interface Evidence {
@@ -13,7 +13,7 @@ export interface Evidence {
 
 export interface SimpleSignature {
   readonly payload: Uint8Array;
-  /** Of its layer: the signature, and for a keyless one its certificate and the log's entry. */
+  /** Annotations of its layer: the signature, and for a keyless one its certificate and the log's entry. */
   readonly annotations: Readonly<Record<string, string>>;
 }
 
@@ -32,7 +32,6 @@ export interface SignatureVerdict {
   readonly status: "signed" | "unsigned" | "unknown_signer" | "refused";
   /** For people, without a full stop. */
   readonly sentence: string;
-  /** Where the signature was verified. */
   readonly signer?: string;
 }
 
@@ -41,7 +40,7 @@ export class SignatureProblem extends Error {}
 
 /** More than anybody signs a tool with; the rest is not looked at. */
 export const MAX_SIGNATURES = 32;
-/** Of one bundle, payload or annotation. */
+/** The largest bundle, payload or annotation that is read. */
 export const MAX_SIGNATURE_BYTES = 256 * 1024;
 
 export function describeSigner(signer: Signer): string {

@@ -29,7 +29,7 @@ export function createJudge(rules: Pick<TrustRules, "matching">): JudgeSignature
   };
 }
 
-/** Whether a signer that was verified before, in words, is one that the rules name. */
+/** True where the rules name this signer, who was verified before. */
 export function isNamedBy(rules: readonly TrustRule[], signer: string | undefined): boolean {
   return rules.some(({ signer: named }) => {
     if (named.type === "key" || signer === undefined) return signer === describeSigner(named);

@@ -5,7 +5,7 @@ import type { Signature } from "./signatures.ts";
 
 const MAX_KEY_CHARS = 16 * 1024;
 const MIN_RSA_BITS = 2048;
-/** Of OpenSSL: P-256, P-384 and P-521, with the digest cosign takes for each. */
+/** OpenSSL's names of P-256, P-384 and P-521, with the digest that cosign uses for each. */
 const CURVES: Readonly<Record<string, string>> = {
   prime256v1: "sha256",
   secp384r1: "sha384",

@@ -29,7 +29,7 @@ export interface TrustRules {
   list(): Promise<readonly TrustRule[]>;
   /** Undefined where there is the same rule already. */
   add(pattern: string, signer: NamedSigner): Promise<TrustRule | undefined>;
-  /** By id, or all of a pattern; answers what was removed. */
+  /** By id, or all of a pattern; returns what was removed. */
   remove(idOrPattern: string): Promise<readonly TrustRule[]>;
   /** The rules with the most precise pattern that matches: any one of them is enough, and no other counts. */
   matching(origin: ToolOrigin): Promise<readonly TrustRule[]>;

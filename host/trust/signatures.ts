@@ -23,12 +23,12 @@ export const ANNOTATIONS = {
 const MAX_LOG_ENTRIES = 8;
 const MAX_CERTIFICATE_BYTES = 16 * 1024;
 const MAX_CHECKPOINT_CHARS = 16 * 1024;
-/** Of a 64-bit number. */
+/** The most digits of a 64-bit number. */
 const MAX_DIGITS = 20;
 
 export interface ReadSignatures {
   readonly signatures: readonly Signature[];
-  /** Of those that cannot be read, or are about something else. */
+  /** Why signatures cannot be read, or are about something else. */
   readonly problems: readonly string[];
 }
 

@@ -15,7 +15,7 @@ import { digestNameOf, fingerprintOf, readPublicKey } from "./public-key.ts";
 export interface SigningKey {
   readonly publicKey: KeyObject;
   readonly fingerprint: string;
-  /** Of the public key, in base64: how a bundle says which key it needs. */
+  /** Hash of the public key in base64, by which a bundle names the key it needs. */
   readonly hint: string;
   sign(bytes: Uint8Array): Promise<Uint8Array>;
 }

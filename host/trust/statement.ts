@@ -1,4 +1,4 @@
-/** What a signed text says it is about. It counts only if that is exactly the bytes that were fetched. */
+/** Reads the subject of a signed text. It counts only if that is exactly the bytes that were fetched. */
 import { createHash } from "node:crypto";
 import { SignatureProblem } from "./evidence.ts";
 

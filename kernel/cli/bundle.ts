@@ -26,7 +26,7 @@ const BUNDLES: readonly Bundle[] = [
   {
     // Each process of a tool loads these when it starts.
     modules: ["host/sandbox/inside/child", "host/sandbox/inside/worker"],
-    inside: "host/compile/component-reader",
+    inside: "host/wasm/component-reader",
     external: ["piscina", "@bytecodealliance/preview2-shim/*"],
     without: ["oxc-minify"],
     files: "node_modules/@bytecodealliance/jco-transpile/vendor/*.wasm",
@@ -37,7 +37,7 @@ const BUNDLES: readonly Bundle[] = [
     without: ["better-sqlite3", "bun:sqlite"],
   },
   {
-    modules: ["plugins/tui/screen/text/highlighter-worker"],
+    modules: ["plugins/tui/text/highlighter-worker"],
     inside: "kernel/text/code-colours",
     external: [],
     without: [],

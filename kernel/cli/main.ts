@@ -16,7 +16,7 @@ async function shippedPlugins(): Promise<readonly AnyPlugin[]> {
     import("../../plugins/agent/plugin.ts"),
     // Before the other channels: a person waits for the first frame, and the screen fills in the rest later.
     import("../../plugins/tui/plugin.ts"),
-    import("../../plugins/gateway/auth/plugin.ts"),
+    import("../../plugins/accounts/plugin.ts"),
     import("../../plugins/gateway/plugin.ts"),
     import("../../plugins/responses/plugin.ts"),
     import("../../plugins/mcp/plugin.ts"),

@@ -1,6 +1,6 @@
 /** Parsers of option values; anything else is wrong usage. */
 import { CommanderError, InvalidArgumentError, type Option } from "commander";
-import { LOG_LEVELS, type LogLevel } from "../log/levels.ts";
+import { LOG_LEVELS, type LogLevel } from "../log/log.ts";
 
 const UNITS = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 

@@ -1,8 +1,7 @@
 /** Every command starts from a session: settings, home, mask and log. It opens nothing but the log. */
 import { join } from "node:path";
 import { refuseForeign } from "../files/ownership.ts";
-import { LOG_LEVELS } from "../log/levels.ts";
-import { createLog, type LogSink, type RootLog } from "../log/log.ts";
+import { createLog, LOG_LEVELS, type LogSink, type RootLog } from "../log/log.ts";
 import { createMask } from "../mask/mask.ts";
 import { readDotEnv, readForeignDotEnv } from "../settings/dot-env.ts";
 import { Settings, type Variables } from "../settings/env.ts";

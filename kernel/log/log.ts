@@ -3,8 +3,12 @@ import { createRequire } from "node:module";
 import type * as Pino from "pino";
 import { visibleJson } from "../text/visible.ts";
 import type { Mask } from "../vocabulary/kernel.ts";
-import type { LogLevel } from "./levels.ts";
 import { prettyLines } from "./pretty.ts";
+
+/** Ordered from the least severe. */
+export const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const;
+
+export type LogLevel = (typeof LOG_LEVELS)[number];
 
 type Write = (fields: object | string, message?: string) => void;
 

@@ -2,7 +2,7 @@
 import { closeSync, fstatSync, openSync, readSync, statSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { logFiles } from "./file.ts";
-import { LOG_LEVELS, type LogLevel } from "./levels.ts";
+import { LOG_LEVELS, type LogLevel } from "./log.ts";
 
 export interface LogQuery {
   /** The least severe level to show. */

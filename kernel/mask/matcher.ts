@@ -2,10 +2,11 @@
  * The one way to find and hide known secret values: in log lines, before a model, in a tool's traffic. Everything is
  * matched as UTF-8 bytes, and matches that overlap are hidden as one, so that no end of a secret is left over.
  */
+
+import { readings } from "../text/decodings.ts";
 import type { HidingStream } from "../vocabulary/kernel.ts";
 import { type Automaton, createAutomaton, startCursor } from "./automaton.ts";
 import { formsOf } from "./forms.ts";
-import { readings } from "./readings.ts";
 import { createTracer, type Tracer } from "./traces.ts";
 
 const MARK = "[secret]";

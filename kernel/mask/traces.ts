@@ -5,9 +5,9 @@
 import type { Duplex } from "node:stream";
 import { setImmediate as breathe } from "node:timers/promises";
 import { createInflateRaw, createZstdDecompress } from "node:zlib";
+import { readings } from "../text/decodings.ts";
 import { type Automaton, createAutomaton, startCursor } from "./automaton.ts";
 import { canBeHidden } from "./forms.ts";
-import { readings } from "./readings.ts";
 
 /** Letters and digits alone; fewer would be found in ordinary text. */
 const SHORTEST_TRACE = 10;

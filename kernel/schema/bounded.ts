@@ -6,7 +6,7 @@ import { createContext, Script } from "node:vm";
 import { Ajv, type Options, type ValidateFunction } from "ajv";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import formats from "ajv-formats";
-import type { JsonSchema } from "../vocabulary/turn.ts";
+import type { JsonSchema } from "./declare.ts";
 import { explain } from "./explain.ts";
 import type { Mistake } from "./mistake.ts";
 

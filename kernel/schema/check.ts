@@ -4,7 +4,7 @@
  */
 import { createRequire } from "node:module";
 import type { Ajv2020, ValidateFunction } from "ajv/dist/2020.js";
-import type { JsonSchema } from "../vocabulary/turn.ts";
+import type { JsonSchema } from "./declare.ts";
 import type { AuthorWords } from "./error-words.ts";
 import { explain } from "./explain.ts";
 import type { Mistake } from "./mistake.ts";

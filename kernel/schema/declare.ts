@@ -104,3 +104,7 @@ export type Wire<Schema extends TSchema> =
           : Schema extends TRecord<string, infer Value extends TSchema>
             ? Readonly<Record<string, Wire<Value>>>
             : Declared<Schema>;
+
+/** A JSON Schema as data: a tool's, or one that a caller brings. */
+export const JsonSchema = Type.Record(Type.String(), Type.Unknown());
+export type JsonSchema = Declared<typeof JsonSchema>;

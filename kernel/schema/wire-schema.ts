@@ -1,6 +1,6 @@
 /** The JSON Schema of what a declared thing is on the wire. */
 import type { TSchema } from "typebox";
-import type { JsonSchema } from "../vocabulary/turn.ts";
+import type { JsonSchema } from "./declare.ts";
 import { type Shape, wireName } from "./wire-convert.ts";
 
 export interface Rendering {

@@ -19,6 +19,14 @@ export const Origin = Type.Object(
 );
 export type Origin = Declared<typeof Origin>;
 
+const MAX_ORIGINS = 8;
+
+/** The first few of them, without repeats. */
+export function distinctOrigins(origins: readonly Origin[]): readonly Origin[] {
+  const seen = new Map(origins.map((origin) => [`${origin.kind} ${origin.name}`, origin]));
+  return [...seen.values()].slice(0, MAX_ORIGINS);
+}
+
 /** Why a call is asked about although its tool may run: a value in it does not come from the person. */
 export const Doubt = Type.Object(
   {

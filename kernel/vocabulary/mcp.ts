@@ -1,8 +1,8 @@
 /** MCP servers of others, whose tools the agent may use: what the page and the command line show and change. */
 
 import type { Declared } from "../schema/declare.ts";
+import { JsonSchema } from "../schema/declare.ts";
 import { Time, Type } from "../schema/type.ts";
-import { JsonSchema } from "./turn.ts";
 
 /** A tool of such a server, as the operator sees it. Its texts are a stranger's. */
 export const McpTool = Type.Object(

@@ -1,12 +1,12 @@
 /** Tools as the agent and channels see them: what they are, how they are called, and the receipt of a call. */
 
-import type { CallTrace } from "../log/telemetry.ts";
 import type { Declared } from "../schema/declare.ts";
+import { JsonSchema } from "../schema/declare.ts";
 import { Time, Type } from "../schema/type.ts";
 import { Doubt, type Question, type Reply } from "./gate.ts";
+import type { CallTrace } from "./telemetry.ts";
 import type { Attachment, ToolCall, ToolOutcome } from "./tool-call.ts";
 import { ToolOrigin } from "./tool-origin.ts";
-import { JsonSchema } from "./turn.ts";
 
 export const ToolHints = Type.Object(
   {

@@ -3,16 +3,13 @@
  * sent to a browser and printed. Down go `Turn` and `ToolCall`; up come `ToolOutcome` and `TurnEvent`.
  */
 
-import { type Declared, hidden, named, nullable } from "../schema/declare.ts";
+import { type Declared, hidden, type JsonSchema, named, nullable } from "../schema/declare.ts";
 import { Time, Type } from "../schema/type.ts";
 import { ApprovalDecision, Gate, Origin, Reply } from "./gate.ts";
 import { type Generation, ModelName, type WantedModel } from "./model.ts";
 import { Attachment, ToolCall, ToolOutcome } from "./tool-call.ts";
 import { Usage } from "./usage.ts";
 import type { TokenScope } from "./user.ts";
-
-export const JsonSchema = Type.Record(Type.String(), Type.Unknown());
-export type JsonSchema = Declared<typeof JsonSchema>;
 
 /** Why a turn or a job failed. */
 export const Failure = Type.Object({ code: Type.String(), message: Type.String() });

@@ -4,15 +4,13 @@ import Router from "@koa/router";
 import Koa, { type Middleware } from "koa";
 import { compressAnswers, type Proxies, readJson, secureAnswers, withTraceparent } from "../../kernel/kit.ts";
 import type { Log, Metrics } from "../../kernel/plugin.ts";
-import { type Authenticator, FOREIGN_ORIGIN, Refusal } from "./auth/identity.ts";
-import type { OriginCheck } from "./auth/origin.ts";
-import { logRequests } from "./middleware/access-log.ts";
-import { BODY_BYTES, OPEN_BODY_BYTES } from "./middleware/body-limits.ts";
-import { answerListedOrigins } from "./middleware/cors.ts";
+import { logRequests, nameRequests } from "./middleware/access-log.ts";
+import { allowListedOrigins } from "./middleware/cors.ts";
 import { answerErrors } from "./middleware/errors.ts";
-import { nameRequests, PAGE_POLICY } from "./middleware/headers.ts";
-import type { ServedPage } from "./middleware/page-files.ts";
+import { PAGE_POLICY, type ServedPage } from "./middleware/page-files.ts";
 import type { Protocols } from "./middleware/protocols.ts";
+import { MAX_BODY_BYTES, MAX_OPEN_BODY_BYTES } from "./settings.ts";
+import { type Authenticator, FOREIGN_ORIGIN, type OriginCheck, Refusal } from "./sign-in/authenticator.ts";
 
 const SAFE_METHODS = new Set(["GET", "HEAD", "OPTIONS"]);
 
@@ -22,7 +20,6 @@ export interface AppParts {
   readonly proxies: Proxies;
   readonly authenticator: Authenticator;
   readonly isOwnOrigin: OriginCheck;
-  /** Beside our own. */
   readonly allowedOrigins: readonly string[];
   readonly page: ServedPage;
   readonly protocols: Protocols;
@@ -30,9 +27,9 @@ export interface AppParts {
 
 export interface App {
   readonly koa: Koa;
-  /** Reached by anyone. */
+  /** Its routes need no token. */
   readonly open: Router;
-  /** Reached only with a valid token. */
+  /** Its routes need a valid token. */
   readonly router: Router;
 }
 
@@ -46,38 +43,37 @@ export function createApp(parts: AppParts): App {
   koa.use(nameRequests());
   koa.use(logRequests(log, metrics, proxies));
   koa.use(secureAnswers(proxies, PAGE_POLICY));
-  koa.use(answerListedOrigins(parts.allowedOrigins));
+  koa.use(allowListedOrigins(parts.allowedOrigins));
   koa.use(compressAnswers());
   koa.use(answerErrors(log));
 
   koa.use(page.middleware);
-  open.use(readJson(OPEN_BODY_BYTES));
+  open.use(readJson(MAX_OPEN_BODY_BYTES));
   koa.use(open.routes());
 
-  // With a sign-in of their own, and before a body is read.
+  // Protocols have a sign-in of their own and read the body themselves.
   koa.use(parts.protocols.middleware);
-  koa.use(authenticate(authenticator, proxies));
+  koa.use(authenticate(authenticator));
   koa.use(refuseForeignPages(isOwnOrigin));
-  koa.use(readJson(BODY_BYTES));
+  koa.use(readJson(MAX_BODY_BYTES));
   koa.use(router.routes());
   koa.use(router.allowedMethods());
 
-  // A connection that breaks mid-answer ends here, after everything else has had its say.
+  // A connection that breaks while the response is sent ends here, after all middleware.
   koa.on("error", (error) => log.debug({ error }, "a response could not be sent completely"));
   return { koa, open, router };
 }
 
-/** Before any handler, and before a body is read. */
-function authenticate(authenticator: Authenticator, proxies: Proxies): Middleware {
+function authenticate(authenticator: Authenticator): Middleware {
   return async (context, next) => {
-    const verdict = await authenticator.identify(context.req, proxies.address(context.req));
+    const verdict = await authenticator.identify(context.req);
     if (verdict instanceof Refusal) throw verdict;
     context.state["identity"] = verdict;
     await next();
   };
 }
 
-/** A browser sends a cookie along with requests of other sites too; a bearer header it does not. */
+/** A browser sends the cookie with requests of other sites too, but never a bearer header. */
 function refuseForeignPages(isOwnOrigin: OriginCheck): Middleware {
   return async (context, next) => {
     const byCookie = context.state["identity"].session !== undefined;

@@ -1,10 +1,7 @@
-/** The gateway at work: the server, the routes and the sockets behind it. */
-
-import { isLoopback, type MountedSocket, SILENT, showWeaknesses, Type } from "../../kernel/kit.ts";
+/** Starts the gateway: the server, its routes and its sockets. */
+import { isLoopback, type MountedSocket, SILENT, Type } from "../../kernel/kit.ts";
 import type { JsonSchema, RouteDescription, StartContext, Web } from "../../kernel/plugin.ts";
 import { describeApi } from "./api/openapi.ts";
-import { watchExpiry } from "./auth/tokens/expiry-watch.ts";
-import { chosenTokens } from "./auth/tokens/operator-token.ts";
 import { identityOf, mount, type Route, route } from "./route.ts";
 import { accountRoutes } from "./routes/accounts.ts";
 import { approvalRoutes } from "./routes/approvals.ts";
@@ -13,10 +10,7 @@ import { chatRoutes } from "./routes/chat.ts";
 import { jobRoutes } from "./routes/jobs.ts";
 import { memoryRoutes } from "./routes/memory.ts";
 import { routineRoutes } from "./routes/routines.ts";
-import { healthRoutes } from "./routes/service/health.ts";
-import { logRoutes } from "./routes/service/logs.ts";
-import { statusRoutes } from "./routes/service/status.ts";
-import { usageRoutes } from "./routes/service/usage.ts";
+import { healthRoutes, logRoutes, statusRoutes } from "./routes/service.ts";
 import { sessionRoutes } from "./routes/session.ts";
 import { settingRoutes } from "./routes/settings.ts";
 import { threadRoutes } from "./routes/threads.ts";
@@ -25,50 +19,51 @@ import { mcpServerRoutes } from "./routes/tools/mcp-servers.ts";
 import { receiptRoutes } from "./routes/tools/receipts.ts";
 import { callbackOn, toolAdminRoutes } from "./routes/tools/tool-admin.ts";
 import { toolRoutes } from "./routes/tools/tools.ts";
+import { usageRoutes } from "./routes/usage.ts";
 import { webhookRoutes } from "./routes/webhooks.ts";
 import { buildServer } from "./server.ts";
 import type { GatewayConfig, Needed, Wanted } from "./settings.ts";
 import { SocketFrame } from "./socket/frame.ts";
 import { createMountedSockets } from "./socket/mounted.ts";
-import { followRevoked, tellRevoked } from "./socket/revocations.ts";
 import { createSockets } from "./socket/sockets.ts";
 import { acceptSockets, SOCKET_PATH } from "./socket/upgrade.ts";
 
-// Everything else starts first: nobody opens the page within the first moments.
-const WARM_UP_AFTER_MILLIS = 500;
+// The page is bundled after everything else has started: nobody opens it at once.
+const WARM_UP_AFTER_MS = 500;
 
-const TESTS = { limit: 10, seconds: 60 };
+const MODEL_TESTS = { limit: 10, seconds: 60 };
 
 // The kernel gives the whole service ten seconds to stop.
-const GRACE_MILLIS = 3000;
+const GRACE_MS = 3000;
 
 export async function openGateway({
   config,
   use,
   log,
-  home,
   onStop,
   announce,
   tell,
 }: StartContext<GatewayConfig, Needed, Wanted>): Promise<{ web: Web }> {
   const { kernel, agent, threads, jobs, memory, approvals, chatLimit, tools } = use;
   const { metrics } = use.telemetry ?? SILENT;
-  const server = await buildServer({ config, home, log, store: use.store, kernel, metrics });
-  const { app } = server;
-  const sockets = createSockets(agent, server.authenticator, log);
-  const mounted = createMountedSockets(server.authenticator, log);
+  const { accounts } = use;
+  const server = await buildServer({ config, log, accounts, metrics });
+  const { app, signIn } = server;
+  onStop(() => signIn.close());
+  const sockets = createSockets(agent, server.authenticator);
+  const mounted = createMountedSockets(server.authenticator);
   const { follow } = sockets;
   const recheck = async (): Promise<void> => {
     await Promise.all([sockets.recheck(), mounted.recheck(), server.protocols.recheck()]);
   };
-  onStop(followRevoked(use.store, recheck));
+  onStop(accounts.followRevoked(recheck));
   const onRevoked = async (): Promise<void> => {
-    await Promise.all([recheck(), tellRevoked(use.store)]);
+    await Promise.all([recheck(), accounts.tellRevoked()]);
   };
   metrics.gauge("postern_sockets", "Open sockets", () => sockets.count + mounted.count);
   metrics.gauge("postern_streams", "Users whose events are kept for a socket", () => sockets.streams);
 
-  const testLimit = use.store.limiter({ name: "model-test", windows: [TESTS], isKept: false });
+  const testLimit = use.store.limiter({ name: "model-test", windows: [MODEL_TESTS], isKept: false });
   onStop(() => testLimit.close());
   const redirectUri = callbackOn(server.proxies);
   const described: RouteDescription[] = [SOCKET];
@@ -85,7 +80,7 @@ export async function openGateway({
     ...threadRoutes(threads, agent),
     ...attachmentRoutes(use.attachments),
     ...jobRoutes(jobs, chatLimit),
-    ...routineRoutes(use.routines, server.accounts),
+    ...routineRoutes(use.routines, accounts),
     ...memoryRoutes(memory),
     ...approvalRoutes({ agent, approvals, identities: use.identities, tools, follow }),
     ...destinationRoutes(use.destinations),
@@ -96,8 +91,8 @@ export async function openGateway({
     ...settingRoutes({ settings: use.settings, modelCheck: use.modelCheck, testLimit }),
     ...logRoutes(kernel, use.store.node),
     ...usageRoutes(use.usage, use.toolAdmin),
-    ...webhookRoutes({ ...use, accounts: server.accounts, integrations: use.integrations }),
-    ...accountRoutes({ accounts: server.accounts, agent, externalTools: use.externalTools, onRevoked }),
+    ...webhookRoutes({ accounts, identities: use.identities, integrations: use.integrations }),
+    ...accountRoutes({ accounts, agent, externalTools: use.externalTools, onRevoked }),
     documentRoute(describe),
   ];
   described.push(...routes);
@@ -108,18 +103,17 @@ export async function openGateway({
   );
   app.router.get(SOCKET_PATH, (context) => context.throw(426));
 
-  onStop(watchExpiry(use.store, server.accounts, log));
   const listener = await server.listen();
-  onStop(() => listener.close(GRACE_MILLIS));
+  onStop(() => listener.close(GRACE_MS));
   acceptSockets(listener.server, { ...server, sockets, mounted, log });
   onStop(() => sockets.close());
   onStop(() => mounted.close());
   onStop(() => server.protocols.close());
-  announce(listener.url + showWeaknesses(chosenTokens(config, home)));
+  announce(listener.url + signIn.weaknesses);
   tell(
-    server.freshToken === undefined
+    signIn.linkToken === undefined
       ? `Open ${listener.url}/ and sign in with GATEWAY_AUTH_TOKEN`
-      : `Open ${listener.url}/?token=${server.freshToken}`,
+      : `Open ${listener.url}/?token=${signIn.linkToken}`,
   );
   if (!isLoopback(config.host))
     tell(
@@ -129,7 +123,7 @@ export async function openGateway({
   const warmUp = setTimeout(() => {
     void import("koa-body");
     server.page.warmUp().catch((error) => log.error({ error }, "bundling the page failed"));
-  }, WARM_UP_AFTER_MILLIS);
+  }, WARM_UP_AFTER_MS);
   onStop(() => clearTimeout(warmUp));
 
   const web: Web = {

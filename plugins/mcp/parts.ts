@@ -1,23 +1,10 @@
-/** What a server is made of. */
-import type {
-  Agent,
-  Approvals,
-  Caller,
-  Kernel,
-  Limiter,
-  Log,
-  McpOffers,
-  Memory,
-  Skills,
-  Store,
-  Threads,
-  ToolCalls,
-} from "../../kernel/plugin.ts";
+/** The parts of a server: services of other plugins, and the settings. Loads nothing of the protocol's packages. */
+import type { Caller, Env, Log, Use } from "../../kernel/plugin.ts";
 
-/** Whose turns and calls they are, in threads and receipts. */
+/** The channel's name in threads and receipts. */
 export const CHANNEL = "mcp";
 
-/** The services that it takes, whatever it is reached by. */
+/** The services that the channel takes, on the gateway and on standard input and output. */
 export const SERVICES = [
   "agent",
   "threads",
@@ -30,26 +17,30 @@ export const SERVICES = [
   "kernel",
 ] as const;
 
-export interface ServerParts {
-  readonly agent: Agent;
-  readonly threads: Threads;
-  readonly toolCalls: ToolCalls;
-  readonly memory: Memory;
-  readonly skills: Skills;
-  readonly approvals: Approvals;
-  readonly store: Store;
-  readonly chatLimit: Limiter;
+export interface ServerParts extends Use<(typeof SERVICES)[number], "mcpOffers"> {
   readonly log: Log;
-  readonly kernel: Kernel;
-  /** What other plugins add. */
-  readonly mcpOffers?: McpOffers | undefined;
   readonly version: string;
-  /** A call that takes longer becomes a task, where the client knows them. */
+  /** A call that takes longer becomes a task, if the client knows tasks. */
   readonly taskAfterMillis: number;
-  /** Where people approve and sign in, without a slash at the end; absent where no gateway is reached. */
+  /** The page where people approve and sign in, without a slash at the end; absent without a gateway. */
   readonly page: string | undefined;
 }
 
-/** Whether the token's scope has this tool of the agent's own; without a scope there is no limit. */
+export function readSettings(env: Env) {
+  const url = env.url(
+    "MCP_URL",
+    undefined,
+    "The address of /mcp as clients outside know it; tokens of the identity provider may be meant for it",
+  );
+  const taskAfterSecs = env.number(
+    "MCP_TASK_AFTER_SECS",
+    5,
+    { min: 0, max: 3600 },
+    "How long a call may take before it becomes a task, if the client knows tasks",
+  );
+  return { url, taskAfterMillis: (taskAfterSecs ?? 0) * 1000 };
+}
+
+/** True if the token's scope includes this tool of the agent's own; without a scope there is no limit. */
 export const mayUse = ({ scope }: Caller, tool: "memory_read" | "skill_load"): boolean =>
   scope?.tools?.includes(tool) ?? true;

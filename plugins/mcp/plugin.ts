@@ -1,7 +1,9 @@
 /** The MCP channel: our tools, the agent, skills and memory for any MCP host. Mounted on the gateway. */
 import { definePlugin, Off } from "../../kernel/plugin.ts";
-import { SERVICES } from "./parts.ts";
-import { readSettings } from "./settings.ts";
+import type { Endpoint } from "./http/endpoint.ts";
+import { readSettings, SERVICES } from "./parts.ts";
+
+const PATH = "/mcp";
 
 export default definePlugin({
   name: "mcp",
@@ -16,11 +18,50 @@ export default definePlugin({
       load: async () => (await import("./stdio.ts")).register,
     },
   ],
-  tables: async () => (await import("./owned-tables.ts")).TABLES,
+  async tables() {
+    const [tasks, states] = await Promise.all([
+      import("./tasks/rows.ts"),
+      import("./elicitation/used-states.ts"),
+    ]);
+    return [
+      { owner: tasks.OWNER, migrations: tasks.MIGRATIONS, personal: ["mcp_tasks"] },
+      { owner: states.OWNER, migrations: states.MIGRATIONS },
+    ];
+  },
   configure(env) {
     const isOn = env.flag("MCP_ENABLED", true, "The MCP server on the gateway, at /mcp");
     const config = readSettings(env);
     return isOn ? config : new Off("MCP_ENABLED is false");
   },
-  start: async (context) => (await import("./start.ts")).startChannel(context),
+
+  start({ config, use, log, onStop, onDrain, announce }) {
+    const { web, kernel, store } = use;
+    const page = config.url === undefined ? web.url : new URL(config.url).origin;
+    let opened: Promise<Endpoint> | undefined;
+    async function open(): Promise<Endpoint> {
+      const [{ createEndpoint }, { createServers }] = await Promise.all([
+        import("./http/endpoint.ts"),
+        import("./server/server.ts"),
+      ]);
+      const servers = await createServers({ ...use, ...config, log, version: kernel.version, page });
+      return createEndpoint({ servers, store, log });
+    }
+    /** Opened with the first request, since the protocol's packages are large, and again after a failure. */
+    function endpoint(): Promise<Endpoint> {
+      opened ??= open();
+      opened.catch(() => {
+        opened = undefined;
+      });
+      return opened;
+    }
+    onStop(async () => void (await (await opened?.catch(() => undefined))?.close()));
+    onDrain(async () => void (await (await opened?.catch(() => undefined))?.drain()));
+    web.mountProtocol({
+      path: PATH,
+      title: "Postern",
+      resource: config.url,
+      handle: async (request, response, user) => (await endpoint()).handle(request, response, user),
+    });
+    announce(web.url + PATH);
+  },
 });

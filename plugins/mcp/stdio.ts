@@ -3,10 +3,9 @@ import { once } from "node:events";
 import { Writable } from "node:stream";
 import type { Command } from "commander";
 import { OPERATOR, warn } from "../../kernel/kit.ts";
-import type { Accounts, CommandContext } from "../../kernel/plugin.ts";
-import { Fault } from "../../kernel/plugin.ts";
-import { CHANNEL, SERVICES } from "./parts.ts";
-import { readSettings } from "./settings.ts";
+import type { Services } from "../../kernel/plugin.ts";
+import { type CommandContext, Fault } from "../../kernel/plugin.ts";
+import { CHANNEL, readSettings, SERVICES } from "./parts.ts";
 
 interface StdioOptions {
   readonly user: string;
@@ -40,7 +39,7 @@ export function register(command: Command, context: CommandContext): void {
           await assertKnown(use.accounts, user);
           const [{ serveStdio, StdioServerTransport }, { createServers }] = await Promise.all([
             import("@modelcontextprotocol/server/stdio"),
-            import("./server.ts"),
+            import("./server/server.ts"),
           ]);
           const servers = await createServers({
             ...use,
@@ -75,8 +74,8 @@ export function register(command: Command, context: CommandContext): void {
 }
 
 /**
- * Standard output belongs to the protocol: what anybody else in this process prints, a plugin of a third party for example,
- * goes to standard error.
+ * Standard output belongs to the protocol: whatever else this process prints, a third party's plugin for example, goes to
+ * standard error.
  */
 function takeOutput(): Writable {
   const write = process.stdout.write.bind(process.stdout);
@@ -87,7 +86,7 @@ function takeOutput(): Writable {
   });
 }
 
-/** The host closes our input, or no longer reads what we say, or wants us to end. */
+/** Resolves when the host closes our input, no longer reads our output, or ends us with a signal. */
 async function hostIsGone(wire: Writable): Promise<void> {
   const over = new AbortController();
   const { signal } = over;
@@ -100,13 +99,13 @@ async function hostIsGone(wire: Writable): Promise<void> {
       once(process, "SIGINT", { signal }),
     ]);
   } catch {
-    // An input that cannot be read says no more than one that has ended.
+    // An input that cannot be read has ended.
   } finally {
     over.abort();
   }
 }
 
-async function assertKnown(accounts: Accounts, user: string): Promise<void> {
+async function assertKnown(accounts: Services["accounts"], user: string): Promise<void> {
   if (user === OPERATOR || (await accounts.find(user))) return;
   throw new Fault(
     "invalid",

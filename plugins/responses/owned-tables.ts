@@ -1,11 +1,8 @@
-/** What this plugin keeps in the store. */
+/** The tables of this plugin in the store. */
 import type { OwnedTables } from "../../kernel/plugin.ts";
-import { MIGRATIONS as REQUESTS } from "./intake/stored/tables.ts";
-import {
-  OWNER as CONVERSATION_OWNER,
-  MIGRATIONS as CONVERSATIONS,
-} from "./resources/conversations/stored-conversations.ts";
-import { OWNER as FILE_OWNER, MIGRATIONS as FILES } from "./resources/files/stored-files.ts";
+import { OWNER as CONVERSATION_OWNER, MIGRATIONS as CONVERSATIONS } from "./stored/conversations.ts";
+import { OWNER as FILE_OWNER, MIGRATIONS as FILES } from "./stored/files.ts";
+import { MIGRATIONS as REQUESTS } from "./stored/tables.ts";
 
 export const TABLES: readonly OwnedTables[] = [
   { owner: "responses", migrations: REQUESTS, personal: ["responses", "response_texts"] },

@@ -23,7 +23,7 @@ export default definePlugin({
         true,
         "Accept input that replays a whole tool loop as the history of a new thread",
       ),
-      fileBytes: megabytes(
+      maxFileBytes: megabytes(
         env.integer(
           "RESPONSES_FILE_MB",
           20,
@@ -31,7 +31,7 @@ export default definePlugin({
           "How large an uploaded file may be, in MiB",
         ),
       ),
-      filesBytes: megabytes(
+      maxTotalBytes: megabytes(
         env.integer(
           "RESPONSES_FILES_MB",
           100,
@@ -43,76 +43,53 @@ export default definePlugin({
     return isOn ? config : new Off("RESPONSES_ENABLED is false");
   },
   async start({ config, use, log, onStop, announce }) {
-    // Read when it starts: whoever starts before it does not wait for the rules of the format.
+    // The modules are loaded here, so that plugins that start before this one do not wait for them.
     const [
       { createAnswers },
-      { createPlaces },
+      { mountAll },
+      { createJoinConversation },
       { createRemoteFiles },
-      { createIntake },
-      { parseOpen },
-      { createRequests },
-      { createStoredFiles },
       { createStoredConversations },
-      { createGoingOn },
-      { mountResources },
-      { mountRoutes },
+      { createStoredFiles, startExpiry },
+      { createRequests },
       { createSeals },
       { startSweep },
-      { startExpiry },
+      { createTurnLocations },
+      { createIntake },
     ] = await Promise.all([
       import("./answer/answer.ts"),
-      import("./answer/place.ts"),
-      import("./intake/attachments/remote.ts"),
-      import("./intake/intake.ts"),
-      import("./intake/open/open.ts"),
-      import("./intake/requests.ts"),
-      import("./resources/files/stored-files.ts"),
-      import("./resources/conversations/stored-conversations.ts"),
-      import("./resources/conversations/going-on.ts"),
-      import("./resources/resources.ts"),
-      import("./routes.ts"),
-      import("./seal.ts"),
-      import("./intake/stored/sweep.ts"),
-      import("./resources/files/expiry.ts"),
+      import("./endpoints/mount.ts"),
+      import("./resolve/conversation.ts"),
+      import("./resolve/remote-files.ts"),
+      import("./stored/conversations.ts"),
+      import("./stored/files.ts"),
+      import("./stored/requests.ts"),
+      import("./stored/seals.ts"),
+      import("./stored/sweep.ts"),
+      import("./stored/turn-location.ts"),
+      import("./turn/intake.ts"),
     ]);
     const { web, agent, jobs, threads, memory, store, chatLimit, kernel, externalTools } = use;
+    const { replay, timeoutSecs, maxFileBytes, maxTotalBytes } = config;
     const pageOf = (thread: string) => `${web.url}/#/chat/${thread}`;
     const { requests, sql } = await createRequests(store);
-    const places = createPlaces({ agent, jobs, threads, requests });
-    onStop(startSweep({ store, requests, places, threads, log }));
-    const { replay, timeoutSecs, fileBytes, filesBytes } = config;
-    const files = await createStoredFiles(store, { totalBytes: filesBytes });
+    const locations = createTurnLocations({ agent, jobs, threads, requests });
+    onStop(startSweep({ store, requests, locations, threads, log }));
+    const files = await createStoredFiles(store, maxTotalBytes);
     onStop(startExpiry(store, files, log));
-    const { seal, unseal } = await createSeals(store);
     const remote = createRemoteFiles({ privateHosts: new Set() });
     onStop(remote.close);
-    const attachments = { remote, resolveFile: files.resolveFile };
-    const reading = { agent, jobs, sql, threads, requests, places, pageOf, attachments, unseal };
-    const intake = createIntake({ ...reading, replay });
-    // A chat is always replayed: there is no other way to go on with it.
-    const chatIntake = createIntake({ ...reading, replay: true });
-    const answers = createAnswers({ agent, threads, requests, places, log, pageOf, timeoutSecs, seal });
+    const seals = await createSeals(store);
     const conversations = await createStoredConversations(store, threads);
-    const goingOn = createGoingOn({ threads, conversations });
-    const { startedAt } = kernel;
-    const taking = { web, chatLimit, externalTools, intake, goingOn, answers, log };
-    mountRoutes({ ...taking, agent, threads, requests, places, startedAt });
-    mountResources({
-      ...taking,
-      agent,
-      threads,
-      requests,
-      pageOf,
-      startedAt,
-      files,
-      fileBytes,
-      conversations,
-      memory,
-      seal,
-      unseal,
-      intake: chatIntake,
-      read: (body) => parseOpen(body, externalTools !== undefined),
-      take: (user, request, place) => intake.take(user, request, undefined, place),
+    const attachments = { remote, resolveFile: files.resolveFile };
+    const parts = { agent, jobs, sql, threads, requests, locations, log, pageOf, attachments, ...seals };
+    mountAll({
+      ...{ web, log, chatLimit, agent, threads, memory, externalTools, requests, locations, pageOf },
+      ...{ conversations, files, maxFileBytes, seals, startedAt: kernel.startedAt },
+      intake: createIntake({ ...parts, replay }),
+      chatIntake: createIntake({ ...parts, replay: true }),
+      answers: createAnswers({ ...parts, timeoutSecs }),
+      joinConversation: createJoinConversation(threads, conversations),
     });
     announce(`${web.url}/api/v1/responses`);
   },

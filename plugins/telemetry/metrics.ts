@@ -1,12 +1,12 @@
-/** Numbers for Prometheus, in a registry of this service's own. */
+/** Metrics for Prometheus, in a registry of this service's own. */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 import type { Labels, Metrics } from "../../kernel/kit.ts";
 
-/** Series of one metric. What comes beyond counts as "other": a monitor must not be filled by names that strangers choose. */
-const MOST_SERIES = 300;
+/** Further series of a metric count as "other": names that strangers choose must not fill a monitor. */
+const MAX_SERIES = 300;
 const OTHER = "other";
-/** What waits to be counted. A turn only notes it down: counting many in one go is far cheaper than one now and then. */
-const MOST_NOTED = 500;
+/** A turn only notes what to count: counting many at once is far cheaper than one now and then. */
+const MAX_NOTED = 500;
 
 export function createMetrics(): Metrics {
   const registry = new Registry();
@@ -20,7 +20,7 @@ export function createMetrics(): Metrics {
   }
   function note(counting: () => void): void {
     noted.push(counting);
-    if (noted.length >= MOST_NOTED) count();
+    if (noted.length >= MAX_NOTED) count();
   }
   return {
     counter(name, help, labelNames = []) {
@@ -43,7 +43,7 @@ export function createMetrics(): Metrics {
           const found = await read();
           this.reset();
           if (typeof found === "number") this.set(found);
-          else for (const { labels, value } of (found ?? []).slice(0, MOST_SERIES)) this.set(labels, value);
+          else for (const { labels, value } of (found ?? []).slice(0, MAX_SERIES)) this.set(labels, value);
         },
       });
     },
@@ -60,7 +60,7 @@ function boundSeries(names: readonly string[]): (labels: Labels) => Record<strin
   const other = Object.fromEntries(names.map((name) => [name, OTHER]));
   return (labels) => {
     const key = JSON.stringify(names.map((name) => labels[name]));
-    if (known.size >= MOST_SERIES && !known.has(key)) return other;
+    if (known.size >= MAX_SERIES && !known.has(key)) return other;
     known.add(key);
     return labels;
   };

@@ -1,5 +1,4 @@
-/** Metrics for everybody; traces where a collector is named, and nothing of them loaded otherwise. */
-
+/** Metrics, and traces if a collector is configured; otherwise their code is not loaded. */
 import { SILENT, SILENT_TRACER } from "../../kernel/kit.ts";
 import { definePlugin } from "../../kernel/plugin.ts";
 import { readSettings } from "./settings.ts";
@@ -10,7 +9,7 @@ export default definePlugin({
   provides: ["telemetry"],
   configure: readSettings,
   async start({ config: { traces }, use: { kernel }, log, onStop, announce }) {
-    // A command ends before anybody could ask it for numbers.
+    // A command ends before anybody could read its metrics.
     if (!kernel.stays) {
       announce("off for commands");
       return { telemetry: SILENT };

@@ -1,4 +1,4 @@
-/** OpenTelemetry's own variables, as far as they are about traces. */
+/** OpenTelemetry's own variables for traces. */
 import type { Env } from "../../kernel/plugin.ts";
 
 const PROTOCOLS = ["http/protobuf", "http/json"] as const;
@@ -21,12 +21,12 @@ export interface TraceSettings {
   readonly sampler: (typeof SAMPLERS)[number];
   readonly ratio: number;
   readonly content: boolean;
-  /** Hosts of tools that are told which trace a request belongs to: exact, or `*.suffix`. */
+  /** Hosts of tools that get the `traceparent` of a request: exact, or `*.suffix`. */
   readonly hosts: readonly string[];
 }
 
 export interface TelemetrySettings {
-  /** Undefined where nobody asked for traces. */
+  /** Undefined if traces are off. */
   readonly traces: TraceSettings | undefined;
 }
 
@@ -68,12 +68,10 @@ export function readSettings(env: Env): TelemetrySettings {
     "Hosts that learn the trace of a tool's request (traceparent); *.example.com for all below",
   );
   const url = own ?? (base && `${base}${base.endsWith("/") ? "" : "/"}v1/traces`);
-  const settings = { protocol, timeoutMillis, serviceName, sampler, ratio, content, hosts };
   if (isOff || exporter === "none" || url === undefined) return { traces: undefined };
   return {
     traces: {
-      ...settings,
-      url,
+      ...{ url, protocol, timeoutMillis, serviceName, sampler, ratio, content, hosts },
       headers: pairs(env, "OTEL_EXPORTER_OTLP_HEADERS", headers),
       resource: pairs(env, "OTEL_RESOURCE_ATTRIBUTES", resource),
     },

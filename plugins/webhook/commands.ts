@@ -2,8 +2,8 @@
 import type { Command } from "commander";
 import { Integration, say, sayJson, table, toWire } from "../../kernel/kit.ts";
 import { type CommandContext, Fault } from "../../kernel/plugin.ts";
+import { callbackSecrets } from "./derived-secrets.ts";
 import { createIntegrations, type OpenIntegrations } from "./integrations/integrations.ts";
-import { callbackSecrets } from "./keys.ts";
 import { MIGRATIONS } from "./tables.ts";
 
 interface JsonOption {
@@ -30,17 +30,13 @@ export function register(group: Command, context: CommandContext): void {
   )
     .requiredOption(
       "--user <id>",
-      "whom it speaks for: an account, or webhook/<name> for an identity of its own",
+      "the user it posts for: an account, or webhook/<name> for an identity of its own",
     )
     .option("--message <template>", "makes a message of each event")
     .addHelpText("after", TEMPLATE_HELP)
     .action((name: string, { user, message, ...options }: AddOptions) =>
       withIntegrations(context, async (integrations) => {
-        const { integration, secret } = await integrations.add({
-          name,
-          user,
-          ...(message !== undefined && { message }),
-        });
+        const { integration, secret } = await integrations.add({ name, user, message });
         const value = { ...toWire(Integration, integration), secret };
         print(
           options,
@@ -69,21 +65,17 @@ export function register(group: Command, context: CommandContext): void {
     }),
   );
 
-  verb(
-    group,
-    "remove <name>",
-    "remove a sender: its secret opens nothing any more",
-    "webhook remove ci",
-  ).action((name: string, options: JsonOption) =>
-    withIntegrations(context, async (integrations) => {
-      if (!(await integrations.remove(name)))
-        throw new Fault(
-          "missing",
-          "integration_not_found",
-          `there is no integration ${name}; "postern webhook list" shows all`,
-        );
-      print(options, { name, removed: true }, `Removed ${name}.`);
-    }),
+  verb(group, "remove <name>", "remove a sender: its secret stops working", "webhook remove ci").action(
+    (name: string, options: JsonOption) =>
+      withIntegrations(context, async (integrations) => {
+        if (!(await integrations.remove(name)))
+          throw new Fault(
+            "missing",
+            "integration_not_found",
+            `there is no integration ${name}; "postern webhook list" shows all`,
+          );
+        print(options, { name, removed: true }, `Removed ${name}.`);
+      }),
   );
 
   verb(
@@ -105,7 +97,7 @@ function withIntegrations(
 ): Promise<void> {
   return context.with(["store", "accounts"], async ({ store, accounts }) => {
     const sql = await store.tables("webhook", MIGRATIONS);
-    // Printed once by the command that makes it, and nothing here writes a log.
+    // The command prints the secret once, and nothing here writes a log.
     await work(createIntegrations({ store, sql, accounts, onSecret: () => {} }));
   });
 }

@@ -5,7 +5,7 @@
 import { once } from "node:events";
 import { join } from "node:path";
 import { Worker } from "node:worker_threads";
-import { SILENT, SILENT_TRACER } from "../../kernel/log/telemetry.ts";
+import { SILENT, SILENT_TRACER } from "../../kernel/vocabulary/telemetry.ts";
 import { openStore } from "../../plugins/store/sqlite/store.ts";
 import { createMetrics } from "../../plugins/telemetry/metrics.ts";
 import { openTracing } from "../../plugins/telemetry/tracing/tracing.ts";

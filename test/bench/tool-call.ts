@@ -2,8 +2,8 @@
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { promisify } from "node:util";
-import type { Component } from "../../host/compile/transpile.ts";
 import { createPool, type Pool, type PoolCall } from "../../host/sandbox/pool.ts";
+import type { Component } from "../../host/sandbox/processes.ts";
 import { componentizeJsFixture, fixture, toComponent } from "../support/tools/components.ts";
 import {
   atLeast,

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { compareCapabilities, describeCapabilities } from "../../capabilities/describe.ts";
-import { parseCapabilities } from "../../host/catalog/capabilities-file.ts";
+import { parseCapabilities } from "../../host/catalog/catalog.ts";
 
 function capabilities(http: unknown, rest: object = {}) {
   return parseCapabilities({ version: "1.0.0", wit_version: "0.1.0", http, ...rest });

@@ -5,14 +5,15 @@ import { describeCapabilities } from "../../capabilities/describe.ts";
 import { CapabilitiesError } from "../../capabilities/parse.ts";
 import schema from "../../capabilities/schema.json" with { type: "json" };
 import { refuseVariable } from "../../capabilities/variables.ts";
-import { parseCapabilities } from "../../host/catalog/capabilities-file.ts";
+import { parseCapabilities } from "../../host/catalog/catalog.ts";
 import host from "../../host/plugin.ts";
 import type { AnyPlugin } from "../../kernel/plugin.ts";
 import { Settings } from "../../kernel/settings/env.ts";
-import store from "../../plugins/store/plugin.ts";
+import accounts from "../../plugins/accounts/plugin.ts";
 import agent from "../../plugins/agent/plugin.ts";
 import gateway from "../../plugins/gateway/plugin.ts";
 import responses from "../../plugins/responses/plugin.ts";
+import store from "../../plugins/store/plugin.ts";
 import telemetry from "../../plugins/telemetry/plugin.ts";
 import tui from "../../plugins/tui/plugin.ts";
 import webhook from "../../plugins/webhook/plugin.ts";
@@ -263,6 +264,7 @@ test("a tool cannot be given any setting of ours", () => {
     agent,
     telemetry,
     tui,
+    accounts,
     gateway,
     responses,
     webhook,

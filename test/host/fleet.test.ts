@@ -98,7 +98,7 @@ describePostgres("the tools of a fleet", () => {
       expect(reason).toMatchObject({
         code: "tool_exists",
         message: expect.stringMatching(
-          /^echo was installed on another node.* Nothing was changed: .* --force/,
+          /^echo was installed on another node.* Nothing was changed: .* install yours again/,
         ),
       });
       const winner = attempts.findIndex(({ status }) => status === "fulfilled");
@@ -124,7 +124,7 @@ describePostgres("the tools of a fleet", () => {
     const tool = await first.catalog.find("echo");
     await execute(url, "UPDATE tools SET component = 'something else'");
     await expect(first.catalog.read(tool as NonNullable<typeof tool>)).rejects.toThrow(
-      /^echo was changed in the database after it was installed: .*--force/,
+      /^echo was changed in the database after it was installed: .* Install it again\./,
     );
   });
 

@@ -6,7 +6,7 @@ import {
   type ChannelUnderTest,
   channelContract,
 } from "../../kernel/testkit/channel-contract.ts";
-import accounts from "../../plugins/gateway/auth/plugin.ts";
+import accounts from "../../plugins/accounts/plugin.ts";
 import gateway from "../../plugins/gateway/plugin.ts";
 import mcp from "../../plugins/mcp/plugin.ts";
 import responses from "../../plugins/responses/plugin.ts";
@@ -38,6 +38,7 @@ function client(say: ChannelClient["say"]): ChannelClient {
 const CHANNELS: readonly ChannelUnderTest[] = [
   {
     plugin: gateway as AnyPlugin,
+    companions: [accounts as AnyPlugin],
     settings: GATEWAY,
     off: { GATEWAY_ENABLED: "false" },
     connect: async ({ detail }) =>
@@ -48,7 +49,7 @@ const CHANNELS: readonly ChannelUnderTest[] = [
   },
   {
     plugin: responses as AnyPlugin,
-    companions: [gateway as AnyPlugin],
+    companions: [accounts as AnyPlugin, gateway as AnyPlugin],
     settings: GATEWAY,
     off: { RESPONSES_ENABLED: "false" },
     connect: async ({ detail }) =>
@@ -62,7 +63,7 @@ const CHANNELS: readonly ChannelUnderTest[] = [
   },
   ...REVISIONS.map((revision) => ({
     plugin: mcp as AnyPlugin,
-    companions: [gateway as AnyPlugin],
+    companions: [accounts as AnyPlugin, gateway as AnyPlugin],
     settings: GATEWAY,
     off: { MCP_ENABLED: "false" },
     connect: async ({ detail }: { readonly detail: string }) => {

@@ -6,12 +6,13 @@ import { createLog } from "../../kernel/log/log.ts";
 import { createMask } from "../../kernel/mask/mask.ts";
 import { createProxies } from "../../kernel/net/proxies.ts";
 import { type AnyPlugin, Fault } from "../../kernel/plugin.ts";
-import store from "../../plugins/store/plugin.ts";
 import { createScriptedAgent } from "../../kernel/testkit/scripted-agent.ts";
+import accounts from "../../plugins/accounts/plugin.ts";
 import gateway from "../../plugins/gateway/plugin.ts";
 import responses from "../../plugins/responses/plugin.ts";
-import { createApp } from "../../plugins/webhook/app.ts";
-import { createSenders } from "../../plugins/webhook/integrations/senders.ts";
+import store from "../../plugins/store/plugin.ts";
+import { createApp } from "../../plugins/webhook/requests/app.ts";
+import { createSenders } from "../../plugins/webhook/requests/senders.ts";
 import { bootKernel } from "../support/services/kernel.ts";
 import { startService } from "../support/services/responses.ts";
 import { bootWebhook, SECRET } from "../support/services/webhook.ts";
@@ -47,10 +48,13 @@ async function openChannels(thrown: { error: unknown }): Promise<Channels> {
   agent.script = () => {
     throw thrown.error;
   };
-  const kernel = await bootKernel([store, agent.plugin, gateway, responses] as readonly AnyPlugin[], {
-    GATEWAY_PORT: "0",
-    GATEWAY_AUTH_TOKEN: TOKEN,
-  });
+  const kernel = await bootKernel(
+    [store, agent.plugin, accounts, gateway, responses] as readonly AnyPlugin[],
+    {
+      GATEWAY_PORT: "0",
+      GATEWAY_AUTH_TOKEN: TOKEN,
+    },
+  );
   const { url } = kernel.service("web");
   const bearer = { authorization: `Bearer ${TOKEN}` };
   return {

@@ -1,6 +1,7 @@
 /** Core modules that mark what they write, and what their memory holds. */
-import { markModules } from "../../host/compile/marking/module.ts";
+
 import { findMemories, type MemoryCopy } from "../../host/sandbox/inside/memory-copy.ts";
+import { markModules } from "../../host/wasm/marking/module.ts";
 
 export interface Exports {
   readonly memory: WebAssembly.Memory;

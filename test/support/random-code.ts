@@ -1,5 +1,5 @@
 /** The functions of random modules: statements and expressions in bytes, of types that fit together. */
-import { leb } from "../../host/compile/module-sections.ts";
+import { leb } from "../../host/wasm/module-sections.ts";
 
 export const I32 = 0x7f;
 const I64 = 0x7e;

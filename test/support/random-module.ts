@@ -2,7 +2,7 @@
  * Core modules out of random code: stores of every kind at every sort of address, in blocks, loops and calls, with
  * memory that grows and traps in the middle. Every loop ends, and the same seed makes the same module.
  */
-import { leb } from "../../host/compile/module-sections.ts";
+import { leb } from "../../host/wasm/module-sections.ts";
 import { constant, FUNCTIONS, I32, PARAMS, RandomCode } from "./random-code.ts";
 
 export interface RandomModule {

@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { installedToolchain } from "../../host/author/build/toolchain.ts";
 import { checkTypes } from "../../host/author/build/types.ts";
 import { openProject } from "../../host/author/project.ts";
-import { parseCapabilities } from "../../host/catalog/capabilities-file.ts";
+import { parseCapabilities } from "../../host/catalog/catalog.ts";
 import { temporaryFolder } from "../support/home.ts";
 import { blocksOf, commandsOf, typeLines, typePage } from "../support/processes/page.ts";
 import { freePort } from "../support/servers/port.ts";

@@ -1,11 +1,10 @@
 /** One script of a project's sources and the npm packages they use. */
 import { join, relative, resolve } from "node:path";
 import type { BuildFailure } from "esbuild";
+import { insteadOfModule } from "../../calls/missing-names.ts";
 import { type Project, WIT } from "../project.ts";
-import { insteadOfModule } from "../trace/missing-names.ts";
-import type { Engine } from "./engines.ts";
+import type { Engine, Script } from "./engines.ts";
 import { buildFault } from "./mistakes.ts";
-import type { Script } from "./script.ts";
 
 /** Stands for the global `fetch` while we look whether it is used; asking for its type is no use. */
 const FETCH = "POSTERN_FETCH";

@@ -10,7 +10,7 @@ import type { Project } from "../project.ts";
 import { buildFault, type Mistake } from "./mistakes.ts";
 import type { Toolchain } from "./toolchain.ts";
 
-/** Of all targets the one that needs nothing beside Rust itself, and that old and new compilers have. */
+/** This target needs nothing beside Rust itself, and old and new compilers have it. */
 const TARGET = "wasm32-unknown-unknown";
 const WORLD = "rust-tool";
 
@@ -40,7 +40,6 @@ export async function buildCrate(
   }
 }
 
-/** What we read of cargo's messages. */
 interface Message {
   readonly reason: string;
   readonly target?: { readonly kind: readonly string[] };
@@ -64,7 +63,7 @@ interface Span {
   readonly label: string | null;
 }
 
-/** Answers the core module's file. What cargo itself has to say goes to the terminal as it is. */
+/** Returns the core module's file. Cargo's own output goes to the terminal as it is. */
 async function compile({ folder, entry }: Project, progress: (line: string) => void): Promise<string> {
   progress(`cargo build --release --target ${TARGET}`);
   const format = process.stderr.isTTY ? "json-diagnostic-rendered-ansi" : "json";

@@ -3,11 +3,19 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Fault, reason } from "../../../kernel/plugin.ts";
+import { readBuildCrash, renderCrash, SCRIPT } from "../../calls/crash.ts";
 import type { Project } from "../project.ts";
-import { readBuildCrash, renderCrash, SCRIPT } from "../trace/crash.ts";
 import { embedMap, locate, originIn } from "../trace/source-map.ts";
-import type { Script } from "./script.ts";
 import type { Toolchain } from "./toolchain.ts";
+
+/** One module with everything it imports, ready for an engine. */
+export interface Script {
+  readonly source: string;
+  /** The component then imports `wasi:http`. */
+  readonly usesFetch: boolean;
+  /** JSON: its source map, with the names of the author's sources as seen from the project's folder. */
+  readonly map: string;
+}
 
 /** SpiderMonkey has every global that `wit/globals.d.ts` names; QuickJS makes components a seventh of the size. */
 export const ENGINES = ["spidermonkey", "quickjs"] as const;

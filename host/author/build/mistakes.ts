@@ -1,4 +1,4 @@
-/** What is wrong with an author's sources, in the form every editor and terminal can jump to. */
+/** Mistakes in an author's sources, in the form every editor and terminal can jump to. */
 import { Fault } from "../../../kernel/plugin.ts";
 
 export interface Mistake {

@@ -23,7 +23,6 @@ export interface Toolchain {
   readonly compiler: string;
 }
 
-/** Name → exact version. */
 export const PACKAGES: Readonly<Record<string, string>> = Object.fromEntries(
   ["@bytecodealliance/componentize-js", "@bytecodealliance/jco", "componentize-qjs", "typescript"].map(
     (name) => [name, MANIFEST.devDependencies[name] ?? ""],
@@ -49,7 +48,6 @@ export async function openToolchain(home: string, progress: (line: string) => vo
   return toolchainAt(loader, load);
 }
 
-/** What a clone builds with. */
 export function installedToolchain(): Toolchain {
   if (isInstalled()) return toolchainAt(import.meta.filename, (name) => import(name));
   throw new Fault(

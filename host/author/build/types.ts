@@ -4,8 +4,8 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { Fault } from "../../../kernel/plugin.ts";
+import { insteadOfModule, insteadOfName } from "../../calls/missing-names.ts";
 import { type Project, WIT } from "../project.ts";
-import { insteadOfModule, insteadOfName } from "../trace/missing-names.ts";
 import { buildFault, type Mistake } from "./mistakes.ts";
 import type { Toolchain } from "./toolchain.ts";
 

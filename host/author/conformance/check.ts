@@ -5,18 +5,13 @@ import { join } from "node:path";
 import type { Capabilities } from "../../../capabilities/capabilities.ts";
 import type { PrivateHosts } from "../../../kernel/kit.ts";
 import { Fault } from "../../../kernel/plugin.ts";
+import { readable } from "../../calls/crash.ts";
 import { type Candidate, digestOf } from "../../catalog/catalog.ts";
 import { examine, type Introduce } from "../../catalog/install.ts";
 import { inspect } from "../../compile/component.ts";
-import {
-  type Component,
-  type ComponentSource,
-  createComponent,
-  isPrepared,
-  knownOutline,
-} from "../../compile/transpile.ts";
+import { type ComponentSource, createComponent, isPrepared, knownOutline } from "../../compile/transpile.ts";
 import { createPool, type Pool } from "../../sandbox/pool.ts";
-import { readable } from "../trace/crash.ts";
+import type { Component } from "../../sandbox/processes.ts";
 import { locateFault } from "../trace/located.ts";
 import { hasPlaces, locate, type Origin, readMap } from "../trace/source-map.ts";
 import { compareGrants } from "./grants.ts";
@@ -76,7 +71,6 @@ function readablePool(pool: Pool, component: Uint8Array): Pool {
   };
 }
 
-/** What a refusal is about. */
 const SUBJECTS: Readonly<Record<string, string>> = {
   foreign_import: "imports",
   missing_export: "exports",

@@ -16,10 +16,8 @@ export interface Replays extends ReplayParts {
   readonly recordings: readonly string[];
 }
 
-/** What all recordings together asked for. */
 interface Seen {
   readonly allowed: AllowedRequest[];
-  /** Sentences, each once. */
   readonly refused: Set<string>;
   /** As `host:port`: reached only because the operator of this machine excepts them. */
   readonly excepted: Set<string>;

@@ -1,7 +1,7 @@
 /** How a tool takes params that no model should write: it is asked directly, past the host's own check. */
 import type { JsonSchema } from "../../../kernel/plugin.ts";
-import type { Component } from "../../compile/transpile.ts";
 import type { Pool, PoolOutcome } from "../../sandbox/pool.ts";
+import type { Component } from "../../sandbox/processes.ts";
 import type { Finding, Verdict } from "./report.ts";
 
 const PROBE_MILLIS = 10_000;

@@ -1,4 +1,4 @@
-/** What `tool check` found, as data and in words. */
+/** The findings of `tool check`, as data and in words. */
 
 import { table } from "../../../kernel/kit.ts";
 import type { JsonSchema } from "../../../kernel/plugin.ts";
@@ -13,7 +13,6 @@ export interface Finding {
 }
 
 export interface Report {
-  /** Nothing failed. */
   readonly ok: boolean;
   readonly digest: string;
   readonly bytes: number;

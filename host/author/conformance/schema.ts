@@ -1,4 +1,4 @@
-/** Whether a schema tells a model enough, and lets nothing through that the tool does not know. */
+/** Checks that a schema tells a model enough, and lets nothing through that the tool does not know. */
 import type { JsonSchema } from "../../../kernel/plugin.ts";
 import type { Finding } from "./report.ts";
 

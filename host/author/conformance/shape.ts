@@ -1,4 +1,4 @@
-/** What can be told from a component's bytes: how large it is, what made it, and where its time and chance come from. */
+/** Findings from a component's bytes: how large it is, what made it, and where its time and randomness come from. */
 import { Fault } from "../../../kernel/plugin.ts";
 import type { ComponentInfo } from "../../compile/component.ts";
 import type { Finding } from "./report.ts";
@@ -63,7 +63,7 @@ function chance({ imports, exports }: ComponentInfo, makers: readonly string[], 
   };
 }
 
-/** Of the makers we come first. */
+/** We come first among the makers. */
 function readOrigin({ producers }: ComponentInfo): {
   readonly makers: readonly string[];
   readonly languages: readonly string[];

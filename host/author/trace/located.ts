@@ -1,8 +1,8 @@
-/** What a call or an install left behind, with stack traces that point to the author's sources. */
+/** Receipts and faults with stack traces that point to the author's sources. */
 import { Fault } from "../../../kernel/plugin.ts";
+import { readableText, THREW, TRACE } from "../../calls/crash.ts";
 import type { Receipt } from "../../calls/receipts.ts";
 import type { Catalog } from "../../catalog/catalog.ts";
-import { readableText, THREW, TRACE } from "./crash.ts";
 import { hasPlaces, locate, type Origin, readMap } from "./source-map.ts";
 
 /** The fault of a component that threw while it described itself; any other as it is. */
@@ -14,11 +14,19 @@ export function locateFault(error: unknown, component: Uint8Array): unknown {
   return new Fault(kind, code, locate(text, readMap(component)), { cause: error });
 }
 
-/** What a call said, with the stack trace of one that threw as its message and not in its log, too. */
+/** The result of examining a component; where that fails, the fault points to the author's lines. */
+export async function located<Result>(component: Uint8Array, examined: Promise<Result>): Promise<Result> {
+  try {
+    return await examined;
+  } catch (error) {
+    throw locateFault(error, component);
+  }
+}
+
+/** Returns what a call said; the stack trace of one that threw is its message and not also in its log. */
 export function tellOnce({ code, message, logs }: Receipt): Pick<Receipt, "message" | "logs"> {
   const last = logs.at(-1);
-  if (code !== "threw" || message === undefined || last?.level !== "error")
-    return { logs, ...(message !== undefined && { message }) };
+  if (code !== "threw" || message === undefined || last?.level !== "error") return { logs, message };
   // A panic in Rust is logged as it is thrown; a script's trace says what the message says, and more.
   const isTrace = TRACE.test(last.message);
   if (!isTrace && !message.includes(last.message)) return { message, logs };

@@ -5,9 +5,9 @@
  */
 import { SourceMap } from "node:module";
 import { brotliCompressSync, brotliDecompressSync } from "node:zlib";
-import { Cursor } from "../../compile/instructions.ts";
-import { leb, sections } from "../../compile/module-sections.ts";
-import { SCRIPT } from "./crash.ts";
+import { SCRIPT } from "../../calls/crash.ts";
+import { Cursor } from "../../wasm/instructions.ts";
+import { leb, sections } from "../../wasm/module-sections.ts";
 
 /** Where a place of the script stands in the author's own sources; all counted from 1. */
 export type Origin = (line: number, column: number) => string | undefined;

@@ -184,9 +184,7 @@ async function readRemains(folder: string): Promise<string | undefined> {
   try {
     const { sha256 } = JSON.parse(await readFile(join(folder, FILES.record), "utf8")) as Partial<ToolRecord>;
     if (typeof sha256 === "string") return sha256;
-  } catch {
-    // Then the component.
-  }
+  } catch {}
   const component = await readFile(join(folder, FILES.component)).catch(() => undefined);
   return component && digestOf(component);
 }

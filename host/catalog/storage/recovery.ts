@@ -33,7 +33,7 @@ export async function recoverTools(folder: string, log: Log): Promise<void> {
   for (const path of await findDrafts(folder)) await attempt(path, () => dropAll([path]));
 }
 
-/** What a killed process left, and no other can be at work on any more. */
+/** Finds what a killed process left and no other can still be working on. */
 export async function findDrafts(folder: string): Promise<readonly string[]> {
   const drafts = (await readdir(folder)).filter((entry) => DRAFT.test(entry));
   const dated = await Promise.all(

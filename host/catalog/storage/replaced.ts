@@ -12,7 +12,6 @@ export function replacedFolder(folder: string, name: string): string {
   return join(folder, `.was-${name}.${randomUUID()}`);
 }
 
-/** Of the version before the installed one. */
 export function previousFolder(folder: string, name: string): string {
   return join(folder, `.previous-${name}`);
 }
@@ -44,7 +43,7 @@ export async function findReplaced(folder: string): Promise<ReadonlyMap<string, 
   return new Map([...waiting].map(([name, entries]) => [name, entries.map((entry) => join(folder, entry))]));
 }
 
-/** For a tool that goes for good, so that no predecessor comes back in its place. */
+/** Used when a tool is removed, so that no predecessor comes back in its place. */
 export async function dropReplaced(folder: string, name: string): Promise<void> {
   await dropAll([...((await findReplaced(folder)).get(name) ?? []), previousFolder(folder, name)]);
 }

@@ -204,7 +204,7 @@ function overtaken(name: string, isGone: boolean): Fault {
   return new Fault(
     "invalid",
     "tool_exists",
-    `${name} ${what} in the meantime. Nothing was changed: look at it and install yours again${isGone ? "" : " with --force"} if you still want to.`,
+    `${name} ${what} in the meantime. Nothing was changed: look at it and install yours again if you still want to.`,
     { param: "name" },
   );
 }

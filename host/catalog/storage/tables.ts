@@ -20,7 +20,7 @@ export const TABLES = {
   ],
 };
 
-/** Where a version is: in use, or replaced by the one in use. */
+/** A version is in use, or was replaced by the one in use. */
 export type ToolTable = "tools" | "previous_tools";
 
 /** Its number rises with every tool that comes or goes, which also lets one install at a time. */

@@ -4,7 +4,7 @@ import { relative, resolve } from "node:path";
 import type { CommandContext } from "../../../kernel/plugin.ts";
 import { Fault } from "../../../kernel/plugin.ts";
 import { listRecordings, openProject } from "../../author/project.ts";
-import { codeFolder } from "../../compile/code-cache.ts";
+import { codeFolder } from "../../catalog/code-cache.ts";
 import { WIT_VERSION } from "../../compile/component.ts";
 import { readPrivateHosts } from "../opening.ts";
 import { readInput } from "../terminal/input.ts";

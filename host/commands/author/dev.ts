@@ -8,7 +8,7 @@ import { Fault } from "../../../kernel/plugin.ts";
 import type { Engine } from "../../author/build/engines.ts";
 import { watchFolder } from "../../author/changes.ts";
 import { listRecordings, openProject, type Project } from "../../author/project.ts";
-import { locateFault, locateReceipts } from "../../author/trace/located.ts";
+import { located, locateReceipts } from "../../author/trace/located.ts";
 import type { Receipt } from "../../calls/receipts.ts";
 import type { ToolHost } from "../../tool-host.ts";
 import { readPrivateHosts } from "../opening.ts";
@@ -34,7 +34,7 @@ export async function dev(context: CommandContext, directory: string, options: D
   const project = openProject(resolve(context.folder, directory));
   const home = join(project.folder, HOME);
   const privateHosts = await readPrivateHosts(context);
-  const { openTemporaryHost } = await import("../../author/temporary-host.ts");
+  const { openTemporaryHost } = await import("./temporary-host.ts");
   await context.with(
     ["store"],
     async ({ store }) => watch(context, project, await openTemporaryHost(home, store, privateHosts), options),
@@ -69,12 +69,11 @@ async function watch(
   }
 }
 
-/** As a shell takes it. */
 function quote(path: string): string {
   return /^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
 }
 
-/** What is wrong with the project is told, and the next change gives it another chance. */
+/** Problems of the project are printed, and the next change tries again. */
 async function round(
   project: Project,
   host: ToolHost,
@@ -88,9 +87,8 @@ async function round(
     ]);
     await buildProject(project, { engine, progress, openToolchain: () => openToolchain(home, progress) });
     const component = await readFile(project.component);
-    const candidate = await host
-      .examine(component, await readFile(project.capabilities, "utf8"), progress)
-      .catch((error: unknown) => Promise.reject(locateFault(error, component)));
+    const capabilities = await readFile(project.capabilities, "utf8");
+    const candidate = await located(component, host.examine(component, capabilities, progress));
     // In a home of its own, with secrets that were entered for this project.
     await host.place(project.name, candidate, true);
     const calls: Played[] = [];

@@ -8,7 +8,7 @@ import { ENTRIES, type Language, WIT } from "../../author/project.ts";
 import { checkName } from "../../catalog/install.ts";
 import { type JsonOption, print } from "../terminal/terminal.ts";
 
-/** What a new tool does until its author changes it; each has a folder among the templates. */
+/** The example that a new tool starts with; each has a folder among the templates. */
 export const TEMPLATES = ["blank", "http", "auth"] as const;
 type Template = (typeof TEMPLATES)[number];
 

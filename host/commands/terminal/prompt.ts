@@ -3,7 +3,6 @@ import { createInterface } from "node:readline";
 import { confirm, isCancel, password, text } from "@clack/prompts";
 import { visible } from "../../../kernel/kit.ts";
 import type { Prompt } from "../../secrets/browser-sign-in.ts";
-import { openBrowser } from "./browser.ts";
 import { isInteractive, progress } from "./terminal.ts";
 
 // Questions go to stderr: stdout belongs to the result.
@@ -51,4 +50,22 @@ function piped(): Prompt {
     },
     browse: async () => false,
   };
+}
+
+const LAUNCH_MILLIS = 1500;
+
+/** False where this machine has no browser: the caller shows the address instead. */
+async function openBrowser(url: string): Promise<boolean> {
+  const { default: open } = await import("open");
+  const launcher = await open(url).catch(() => undefined);
+  if (launcher === undefined) return false;
+  if (launcher.exitCode !== null) return launcher.exitCode === 0;
+  // A launcher that fails does so at once; one that is still running has found a browser.
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => resolve(true), LAUNCH_MILLIS);
+    launcher.once("exit", (code) => {
+      clearTimeout(timer);
+      resolve(code === 0);
+    });
+  });
 }

@@ -1,32 +1,33 @@
-/** What the operator agreed to, beside what the server says now. Pure. */
-
-import type { McpTool } from "../../../kernel/plugin.ts";
+/** Compares what the operator agreed to with what the server says now, and so decides which tools are offered, held back or off. */
+import { createHash } from "node:crypto";
+// Not the whole package, because this is loaded with the host.
+import { structuredPatch } from "diff/lib/patch/create.js";
+import { describeServer } from "../../../capabilities/servers/describe.ts";
+import type { McpTool, ToolInfo } from "../../../kernel/plugin.ts";
 import { type Definition, type Listed, MAX_TOOLS, warningsOf } from "./definition.ts";
-import { differences } from "./differences.ts";
-import { nameTools } from "./names.ts";
 import { isPerUser, type StoredServer, type StoredTool } from "./rows.ts";
 
-/** What is kept of all of them: a list may be as long as half of it. */
-const MAX_KEPT = 4 * 1024 * 1024;
+/** For all stored tools of a server; one list may take up half of it. */
+const MAX_STORED_CHARS = 4 * 1024 * 1024;
+const MAX_NAME_LENGTH = 64;
+const SUFFIX_LENGTH = 6;
+const MAX_DIFF_LINES = 400;
+/** Texts with more changed lines than this are shown one after the other: comparing them would take seconds. */
+const MAX_DIFF_EDITS = 600;
 
-/** The tools after the server's list was read. `isWhole`: those that are not in it are gone. */
+/** The tools after the server's list was read. `isWhole`: tools that are not in the list are gone. */
 export function afterListing(
   server: Pick<StoredServer, "name" | "tools">,
   { definitions }: Listed,
   { isWhole, isTaken }: { readonly isWhole: boolean; readonly isTaken: (name: string) => boolean },
 ): readonly StoredTool[] {
   const given = new Map(server.tools.map(({ tool, name }) => [tool, name]));
-  const names = nameTools(
-    server.name,
-    definitions.map(({ tool }) => tool),
-    given,
-    isTaken,
-  );
-  const seen = new Map(definitions.map((definition) => [definition.tool, definition]));
+  const listed = new Map(definitions.map((definition) => [definition.tool, definition]));
+  const names = nameTools(server.name, [...listed.keys()], given, isTaken);
   const known = server.tools.map((tool): StoredTool => {
-    const now = seen.get(tool.tool);
+    const now = listed.get(tool.tool);
     if (now === undefined) return isWhole ? { ...tool, isThere: false } : tool;
-    return withDefinition(tool, now);
+    return { ...tool, isThere: true, now: tool.agreed?.digest === now.digest ? undefined : now };
   });
   const added = definitions
     .filter(({ tool }) => !given.has(tool))
@@ -34,32 +35,63 @@ export function afterListing(
       const name = names.get(now.tool) as string;
       return { tool: now.tool, name, now, isThere: true, mayRun: false };
     });
-  // What is gone is kept for what was agreed to; what never was is forgotten.
+  // A tool that is gone is kept only if the operator agreed to it.
   return bounded([...known.filter(({ isThere, agreed }) => isThere || agreed !== undefined), ...added]);
 }
 
 /**
- * Where each user has a credential, a server can show each other tools, and each time new ones: of those that the operator has not
- * agreed to, the ones that have been there longest give way.
+ * Where each user has a credential, a server can show each of them other tools, and new ones each time. The oldest tools that the
+ * operator has not agreed to are dropped.
  */
 function bounded(tools: readonly StoredTool[]): readonly StoredTool[] {
   let count = tools.length;
   let size = JSON.stringify(tools).length;
-  if (count <= MAX_TOOLS && size <= MAX_KEPT) return tools;
   return tools.filter((tool) => {
-    if (tool.agreed !== undefined || (count <= MAX_TOOLS && size <= MAX_KEPT)) return true;
+    if (tool.agreed !== undefined || (count <= MAX_TOOLS && size <= MAX_STORED_CHARS)) return true;
     count -= 1;
     size -= JSON.stringify(tool).length;
     return false;
   });
 }
 
-function withDefinition({ now: _, ...tool }: StoredTool, now: Definition): StoredTool {
-  const isSame = tool.agreed?.digest === now.digest;
-  return { ...tool, isThere: true, ...(!isSame && { now }) };
+/**
+ * What the agent calls each tool of a server: `<server>_<tool>`, made legal and unique. A server's name has no underscore. Names
+ * that were given before stay. `isTaken`: something that is not a tool of this server has the name.
+ */
+export function nameTools(
+  server: string,
+  tools: readonly string[],
+  given: ReadonlyMap<string, string>,
+  isTaken: (name: string) => boolean,
+): ReadonlyMap<string, string> {
+  // Some places do not tell the case of names apart.
+  const used = new Set([...given.values()].map((name) => name.toLowerCase()));
+  const isFree = (name: string) => !used.has(name.toLowerCase()) && !isTaken(name);
+  return new Map(
+    tools.map((tool) => {
+      let name = given.get(tool) ?? `${server}_${tool}`;
+      const isPlain = /^[A-Za-z0-9_-]+$/.test(name) && name.length <= MAX_NAME_LENGTH && isFree(name);
+      // A server can work out the suffix of one tool and give another that very name.
+      if (!given.has(tool) && !isPlain)
+        for (let attempt = 0; attempt === 0 || !isFree(name); attempt++)
+          name = withSuffix(server, tool, attempt);
+      used.add(name.toLowerCase());
+      return [tool, name];
+    }),
+  );
 }
 
-/** The operator has seen them as they are. `mayRun`: those that are read-only need not ask. */
+/** The suffix is a hash of both whole names, so that two tools whose legal names are alike get different ones. */
+function withSuffix(server: string, tool: string, attempt: number): string {
+  const whole = [server, tool, ...(attempt === 0 ? [] : [attempt])].join("\n");
+  const suffix = createHash("sha256").update(whole).digest("hex").slice(0, SUFFIX_LENGTH);
+  const legal = `${server}_${tool.replace(/[^A-Za-z0-9_-]+/g, "_")}`;
+  let end = Math.min(legal.length, MAX_NAME_LENGTH - SUFFIX_LENGTH - 1);
+  while (legal[end - 1] === "_") end -= 1;
+  return `${legal.slice(0, end)}_${suffix}`;
+}
+
+/** The operator has seen the tools as they are now. `mayRun`: read-only tools need not ask. */
 export function afterAgreeing(
   tools: readonly StoredTool[],
   isMeant: (tool: StoredTool) => boolean,
@@ -67,9 +99,7 @@ export function afterAgreeing(
 ): readonly StoredTool[] {
   return tools.map((tool) => {
     if (!tool.isThere || !isMeant(tool)) return tool;
-    const { now, ...rest } = tool;
-    const agreed = now ?? tool.agreed;
-    return { ...rest, ...(agreed && { agreed }), mayRun: mayRun || tool.mayRun };
+    return { ...tool, agreed: tool.now ?? tool.agreed, now: undefined, mayRun: mayRun || tool.mayRun };
   });
 }
 
@@ -87,19 +117,40 @@ function stateOf({ file }: StoredServer, tool: StoredTool): McpTool["state"] {
 }
 
 /**
- * For a call. Where each user has a credential, what one is shown says nothing of what another is: each is held to what their own
- * connection lists, and the operator sees the difference.
+ * The state for a call. Where each user has a credential, what one user is shown says nothing about the others: each call is held to
+ * what the user's own session lists, and the operator sees the difference.
  */
 export function stateForCalls(server: StoredServer, tool: StoredTool): McpTool["state"] {
-  const { now: _, ...agreed } = tool;
-  return stateOf(server, isPerUser(server) ? agreed : tool);
+  return stateOf(server, isPerUser(server) ? { ...tool, now: undefined } : tool);
 }
 
-/** As the operator sees it; nothing for one that the server no longer has. */
+/** A tool as any other tool; undefined for one that is held back, off or gone, which nobody is offered. */
+export function toInfo(server: StoredServer, tool: StoredTool): ToolInfo | undefined {
+  const state = stateForCalls(server, tool);
+  const { agreed } = tool;
+  if (agreed === undefined || !tool.isThere || state === "held" || state === "off") return undefined;
+  const grants = describeServer(server.file);
+  // Changes when the tool does, or where and how it is reached.
+  const identity = JSON.stringify([tool.name, server.id, agreed.digest, grants, server.file.target]);
+  return {
+    name: tool.name,
+    version: agreed.digest.slice(0, 12),
+    description: described(agreed),
+    schema: agreed.schema,
+    grants,
+    writes: !(agreed.readOnly && tool.mayRun),
+    asks: state === "asks",
+    hints: { readOnly: agreed.readOnly, destructive: agreed.destructive, openWorld: agreed.openWorld },
+    fingerprint: createHash("sha256").update(identity).digest("hex"),
+    server: { name: server.name, tool: tool.tool, warnings: [...warningsOf(agreed)] },
+  };
+}
+
+/** A tool as the operator sees it; undefined for one that the server no longer has. */
 export function showTool(server: StoredServer, tool: StoredTool): McpTool | undefined {
-  const shown = tool.now ?? tool.agreed;
-  if (shown === undefined || !tool.isThere) return undefined;
   const { agreed, now } = tool;
+  const shown = now ?? agreed;
+  if (shown === undefined || !tool.isThere) return undefined;
   return {
     name: tool.name,
     tool: tool.tool,
@@ -109,16 +160,50 @@ export function showTool(server: StoredServer, tool: StoredTool): McpTool | unde
     readOnly: shown.readOnly,
     state: stateOf(server, tool),
     warnings: [...warningsOf(shown)],
-    ...(now !== undefined && {
-      change: {
-        ...(agreed && { before: { description: described(agreed), schema: agreed.schema } }),
-        after: { description: described(now), schema: now.schema },
-        differences: [...differences(agreed, now)],
-      },
-    }),
+    change: now && {
+      before: agreed && { description: described(agreed), schema: agreed.schema },
+      after: { description: described(now), schema: now.schema },
+      differences: [...compare(agreed, now)],
+    },
   };
 }
 
-export function described({ title, description }: Definition): string {
+function described({ title, description }: Definition): string {
   return title === undefined ? description : `${title}\n${description}`;
+}
+
+/** Changed lines: "- " before those that were there, "+ " before new ones. */
+function compare(before: Definition | undefined, after: Definition): readonly string[] {
+  const [old, fresh] = [before === undefined ? "" : textOf(before), textOf(after)];
+  const options = { context: 0, maxEditLength: MAX_DIFF_EDITS };
+  const patch = structuredPatch("", "", old, fresh, "", "", options);
+  const lines = patch
+    ? patch.hunks.flatMap((hunk) => hunk.lines.map((line) => `${line[0]} ${line.slice(1)}`))
+    : [...marked("-", old), ...marked("+", fresh)];
+  // The digest covers more of a description than is kept.
+  if (lines.length === 0) return ["what differs is beyond the part of the description that is shown"];
+  const more = lines.length - MAX_DIFF_LINES;
+  return more > 0 ? [...lines.slice(0, MAX_DIFF_LINES), `${more} more lines`] : lines;
+}
+
+function marked(sign: string, text: string): string[] {
+  return text
+    .split("\n")
+    .slice(0, -1)
+    .map((line) => `${sign} ${line}`);
+}
+
+/** Each line ends with a line feed, which a diff would mention otherwise. */
+function textOf(definition: Definition): string {
+  const { title, description, schema, outputSchema, readOnly, destructive, openWorld } = definition;
+  const lines = [
+    ...(title === undefined ? [] : [`title: ${title}`]),
+    "description:",
+    ...description.split("\n").map((line) => `  ${line}`),
+    `read-only: ${readOnly}, destructive: ${destructive}, open world: ${openWorld}`,
+    "params:",
+    JSON.stringify(schema, undefined, 2),
+    ...(outputSchema === undefined ? [] : ["output:", JSON.stringify(outputSchema, undefined, 2)]),
+  ];
+  return lines.map((line) => `${line}\n`).join("");
 }

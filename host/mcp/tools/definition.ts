@@ -1,13 +1,11 @@
 /**
- * A tool as its server describes it: a stranger's words. They are bounded and freed of what nobody sees before anything else
- * is done with them; the digest is that of what came, so that no change goes unnoticed.
+ * A tool as its server describes it, in a stranger's words. They are bounded, and invisible characters removed, before anything else
+ * is done with them; the digest covers what came, so that no change goes unnoticed.
  */
 import { createHash } from "node:crypto";
 import { findOrders, withoutHidden } from "../../../kernel/kit.ts";
 import type { JsonSchema } from "../../../kernel/plugin.ts";
-import { refuseHeaders } from "./header-params.ts";
 
-/** What is kept of it. */
 export interface Definition {
   /** Its name on the server. */
   readonly tool: string;
@@ -15,33 +13,35 @@ export interface Definition {
   readonly description: string;
   /** As the model and people see it. */
   readonly schema: JsonSchema;
-  /** As the server wrote it, where that differs: what params are checked against. */
+  /** As the server wrote it, where that differs; params are checked against it. */
   readonly exactSchema?: JsonSchema;
   readonly outputSchema?: JsonSchema;
   readonly readOnly: boolean;
   readonly destructive: boolean;
   readonly openWorld: boolean;
-  /** Of everything that came under this name, before it was shortened or cleaned. */
+  /** The hash of everything that came under this name, before it was shortened or cleaned. */
   readonly digest: string;
 }
 
-/** Of the list that a server answers with. */
 export interface Listed {
   readonly definitions: readonly Definition[];
-  /** Sentences: what was left out, and why. */
+  /** Sentences that say which tools were left out, and why. */
   readonly leftOut: readonly string[];
 }
 
 export const MAX_TOOLS = 256;
-const MAX_BYTES_EACH = 64 * 1024;
-const MAX_BYTES_IN_ALL = 1024 * 1024;
+const MAX_BYTES = 64 * 1024;
+const MAX_BYTES_TOTAL = 1024 * 1024;
 const MAX_DEPTH = 32;
-const MAX_NAME = 256;
-const MAX_DESCRIPTION = 4096;
-const MAX_TITLE = 200;
-const MOST_LEFT_OUT = 20;
+const MAX_NAME_LENGTH = 256;
+const MAX_DESCRIPTION_LENGTH = 4096;
+const MAX_TITLE_LENGTH = 200;
+const MAX_LEFT_OUT = 20;
+const HEADER_KEY = "x-mcp-header";
+const HEADER_NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
+const HEADER_TYPES = new Set<unknown>(["string", "integer", "boolean"]);
 
-/** What the SDK's client has let through: an object with a name. */
+/** The SDK's client lets every object with a name through. */
 export interface ForeignTool {
   readonly name: string;
   readonly title?: string | undefined;
@@ -60,8 +60,8 @@ export function readDefinitions(tools: readonly ForeignTool[]): Listed {
     const name = shortName(tool.name);
     if (typeof read === "string") leftOut.push(`${name}: ${read}`);
     else if (definitions.has(tool.name)) leftOut.push(`${name}: it is listed twice`);
-    else if (bytes + read.bytes > MAX_BYTES_IN_ALL)
-      leftOut.push(`${name}: all tools together are described in more than ${MAX_BYTES_IN_ALL} bytes`);
+    else if (bytes + read.bytes > MAX_BYTES_TOTAL)
+      leftOut.push(`${name}: all tools together are described in more than ${MAX_BYTES_TOTAL} bytes`);
     else {
       bytes += read.bytes;
       definitions.set(tool.name, read.definition);
@@ -69,41 +69,41 @@ export function readDefinitions(tools: readonly ForeignTool[]): Listed {
   }
   const more = tools.length - MAX_TOOLS;
   if (more > 0) leftOut.push(`${more} more: a server may have at most ${MAX_TOOLS} tools`);
-  const unsaid = leftOut.length - MOST_LEFT_OUT;
+  const unsaid = leftOut.length - MAX_LEFT_OUT;
   return {
     definitions: [...definitions.values()],
-    leftOut: unsaid > 0 ? [...leftOut.slice(0, MOST_LEFT_OUT), `${unsaid} more`] : leftOut,
+    leftOut: unsaid > 0 ? [...leftOut.slice(0, MAX_LEFT_OUT), `${unsaid} more`] : leftOut,
   };
 }
 
-/** The reason where the tool cannot be used. */
+/** Returns the reason where the tool cannot be used. */
 function readDefinition(
   tool: ForeignTool,
 ): string | { readonly definition: Definition; readonly bytes: number } {
   const { name, title, description = "", inputSchema, outputSchema, annotations = {} } = tool;
-  if (name === "" || name.length > MAX_NAME || withoutHidden(name) !== name || /[\n\t]/.test(name))
-    return `its name is empty, longer than ${MAX_NAME} characters or has invisible ones in it`;
+  if (name === "" || name.length > MAX_NAME_LENGTH || withoutHidden(name) !== name || /[\n\t]/.test(name))
+    return `its name is empty, longer than ${MAX_NAME_LENGTH} characters or has invisible ones in it`;
   const all = [description, inputSchema, annotations, title ?? null, outputSchema ?? null];
   if (!isShallow(all, MAX_DEPTH)) return `it nests deeper than ${MAX_DEPTH} levels`;
   const text = canonical(all);
   const bytes = Buffer.byteLength(text);
-  if (bytes > MAX_BYTES_EACH) return `it is described in more than ${MAX_BYTES_EACH} bytes`;
+  if (bytes > MAX_BYTES) return `it is described in more than ${MAX_BYTES} bytes`;
   if (!isObject(inputSchema) || inputSchema["type"] !== "object")
     return 'its schema does not have "type": "object" at the top';
   const refusal = refuseHeaders(inputSchema);
   if (refusal !== undefined) return refusal;
   const schema = cleaned(inputSchema) as JsonSchema;
   const isClean = JSON.stringify(schema) === JSON.stringify(inputSchema);
-  const shownTitle = title === undefined ? "" : clip(withoutHidden(title), MAX_TITLE);
+  const shownTitle = title === undefined ? "" : clip(withoutHidden(title), MAX_TITLE_LENGTH);
   const definition: Definition = {
     tool: name,
-    ...(shownTitle !== "" && { title: shownTitle }),
-    description: clip(withoutHidden(description), MAX_DESCRIPTION),
+    title: shownTitle || undefined,
+    description: clip(withoutHidden(description), MAX_DESCRIPTION_LENGTH),
     schema,
-    ...(!isClean && { exactSchema: inputSchema }),
-    ...(isObject(outputSchema) && { outputSchema }),
+    exactSchema: isClean ? undefined : inputSchema,
+    outputSchema: isObject(outputSchema) ? outputSchema : undefined,
     readOnly: annotations["readOnlyHint"] === true,
-    // As the protocol has it: without a word, a tool that writes may destroy, and any tool may reach out.
+    // The protocol's defaults: a tool that writes may destroy, and any tool may reach out.
     destructive: annotations["readOnlyHint"] !== true && annotations["destructiveHint"] !== false,
     openWorld: annotations["openWorldHint"] !== false,
     digest: createHash("sha256").update(text).digest("hex"),
@@ -111,7 +111,7 @@ function readDefinition(
   return { definition, bytes };
 }
 
-/** What in it reads like orders to a model, in words. */
+/** Sentences about the parts that read like instructions to a model. */
 export function warningsOf({ title = "", description, schema }: Definition): readonly string[] {
   const found = [
     ...findOrders(`${title}\n${description}`).map((order) => `Its description reads like orders: "${order}"`),
@@ -124,19 +124,19 @@ function shortName(name: string): string {
   return `"${clip(withoutHidden(name).replace(/\s+/g, " "), 60)}"`;
 }
 
-function clip(text: string, longest: number): string {
-  return text.length <= longest ? text : `${text.slice(0, longest - 1)}…`.toWellFormed();
+export function clip(text: string, maxLength: number): string {
+  return text.length <= maxLength ? text : `${text.slice(0, maxLength - 1)}…`.toWellFormed();
 }
 
 function isObject(value: unknown): value is JsonSchema {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** A list instead of calls: what comes may nest as deeply as it likes. */
-export function isShallow(value: unknown, most: number): boolean {
+/** Without recursion, because the value may nest as deeply as its author likes. */
+export function isShallow(value: unknown, maxDepth: number): boolean {
   let level: unknown[] = [value];
   for (let depth = 0; level.length > 0; depth++) {
-    if (depth > most) return false;
+    if (depth > maxDepth) return false;
     level = level.flatMap((node) =>
       typeof node === "object" && node !== null ? (Object.values(node) as unknown[]) : [],
     );
@@ -144,7 +144,7 @@ export function isShallow(value: unknown, most: number): boolean {
   return true;
 }
 
-/** The same text for the same value, in whatever order its properties came. */
+/** Returns the same text for the same value, in whatever order its properties came. */
 function canonical(value: unknown): string {
   return JSON.stringify(value, (_key, item: unknown) =>
     isObject(item)
@@ -169,4 +169,35 @@ function textsOf(value: unknown): string[] {
   if (typeof value !== "object" || value === null) return [];
   const keys = Array.isArray(value) ? [] : Object.keys(value);
   return [...keys, ...Object.values(value).flatMap(textsOf)];
+}
+
+/**
+ * A schema can ask for params to be repeated in headers (`x-mcp-header`). A client has to leave out a tool that asks for it in a way
+ * that is not allowed; the SDK does so without telling us. Returns why the tool cannot be used; the schema must be shallow.
+ */
+export function refuseHeaders(schema: unknown): string | undefined {
+  const names = new Set<string>();
+  const visit = (node: unknown, isProperty: boolean, isInChain: boolean): string | undefined => {
+    if (typeof node !== "object" || node === null) return undefined;
+    const fields = node as Readonly<Record<string, unknown>>;
+    if (Object.hasOwn(fields, HEADER_KEY) && !Array.isArray(node)) {
+      const name = fields[HEADER_KEY];
+      if (!isProperty || !isInChain) return "its schema names a header outside of its properties";
+      if (typeof name !== "string" || !HEADER_NAME.test(name)) return "its schema names an invalid header";
+      if (!HEADER_TYPES.has(fields["type"]))
+        return "its schema puts a value that is not a string, integer or boolean into a header";
+      if (names.has(name.toLowerCase())) return "its schema names a header twice";
+      names.add(name.toLowerCase());
+    }
+    for (const [key, value] of Object.entries(fields)) {
+      const isProperties = key === "properties" && typeof value === "object" && value !== null;
+      const parts = isProperties ? Object.values(value) : [value];
+      for (const part of parts) {
+        const refusal = visit(part, isProperties, isInChain && isProperties);
+        if (refusal !== undefined) return refusal;
+      }
+    }
+    return undefined;
+  };
+  return visit(schema, false, true);
 }

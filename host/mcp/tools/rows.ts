@@ -1,22 +1,22 @@
 /**
- * The servers and what is known of their tools, as rows that every node reads: which there are, what the operator agreed to,
- * and what the server says now. So a list of tools needs no connection.
+ * The stored servers and their tools, which every node reads: which there are, what the operator agreed to, and what the server
+ * says now. A list of tools therefore needs no connection.
  */
 import { randomUUID } from "node:crypto";
 import type { ServerFile } from "../../../capabilities/servers/server-file.ts";
 import { defineTables } from "../../../kernel/kit.ts";
 import { Fault, reason, type Sql, type Store, type Transaction } from "../../../kernel/plugin.ts";
-import { parseServerFile } from "../server-file.ts";
 import type { Definition } from "./definition.ts";
+import { parseServerFile } from "./server-file.ts";
 
 export interface StoredTool {
   /** Its name on the server. */
   readonly tool: string;
-  /** What the agent calls it. */
+  /** Its name for the agent. */
   readonly name: string;
-  /** What the operator has seen; it is used only while the server says the same. */
+  /** The definition that the operator has seen; it is used only while the server says the same. */
   readonly agreed?: Definition;
-  /** What the server says now, where that is something else. */
+  /** The server's definition, where that is another one now. */
   readonly now?: Definition;
   /** False where the server no longer has it. */
   readonly isThere: boolean;
@@ -24,26 +24,25 @@ export interface StoredTool {
   readonly mayRun: boolean;
 }
 
-/** What went wrong with it last, on any node. */
+/** The last failure to reach a server, on any node. */
 export interface Trouble {
   readonly status: "unreachable" | "unauthenticated";
   readonly at: string;
-  /** A sentence. */
   readonly why: string;
 }
 
 export interface StoredServer {
   readonly name: string;
-  /** Another one after it was removed and added again. */
+  /** A server that was removed and added again has another id. */
   readonly id: string;
   readonly addedAt: string;
   readonly fileText: string;
   readonly file: ServerFile;
   readonly tools: readonly StoredTool[];
   readonly trouble?: Trouble | undefined;
-  /** Of the protocol, as it was spoken last. */
+  /** The revision of the protocol that was spoken last. */
   readonly revision?: string;
-  /** Sentences: tools that cannot be used. */
+  /** Sentences about tools that cannot be used. */
   readonly leftOut?: readonly string[];
   /** The operator agreed to its read-only tools before it showed any, because it wanted a sign-in first. */
   readonly isAgreedAhead?: boolean;
@@ -59,26 +58,26 @@ export type ServerState = Pick<StoredServer, "trouble" | "revision" | "leftOut" 
 export interface ServerRows {
   all(): Promise<readonly StoredServer[]>;
   find(name: string): Promise<StoredServer | undefined>;
-  /** A server and a tool by what the agent calls it. */
+  /** Finds a tool and its server by the name that the agent uses. */
   tool(name: string): Promise<{ readonly server: StoredServer; readonly tool: StoredTool } | undefined>;
-  /** A fault where there is one of that name. */
+  /** Throws a fault where there is one of that name. */
   add(server: { readonly name: string; readonly fileText: string }): Promise<StoredServer>;
-  /** The row as it is changed, in one step: nothing where it is gone, or another server by now. */
+  /** Changes a row in one transaction; returns undefined where it is gone, or is another server by now. */
   change(
     of: Pick<StoredServer, "name" | "id">,
     edit: (server: StoredServer) => Partial<Pick<StoredServer, "fileText" | "tools"> & ServerState>,
   ): Promise<StoredServer | undefined>;
   remove(name: string): Promise<boolean>;
-  /** False where it was taken before: for what may happen once. Forgotten after `keptMillis`. */
-  takeOnce(id: string, keptMillis: number): Promise<boolean>;
-  /** Told after rows changed, here or on another node. */
+  /** Returns false where the id was taken before. It is forgotten after `ttlMs`. */
+  takeOnce(id: string, ttlMs: number): Promise<boolean>;
+  /** The listener is called after rows changed, here or on another node. */
   onChange(listener: () => void): void;
   close(): void;
 }
 
 export const OWNER = "mcp";
 const TOPIC = "mcp-servers";
-const LOOK_MILLIS = 1000;
+const POLL_INTERVAL_MS = 1000;
 
 export const TABLES = defineTables(
   ({ text, integer }) => `
@@ -104,31 +103,33 @@ interface Reading {
   readonly tools: ReadonlyMap<string, { readonly server: StoredServer; readonly tool: StoredTool }>;
 }
 
-/** `watches`: false for a process that ends soon. */
-export async function openServerRows(store: Store, watches: boolean): Promise<ServerRows> {
+/** `polls`: false for a process that ends soon. */
+export async function openServerRows(store: Store, polls: boolean): Promise<ServerRows> {
   const sql = await store.tables(OWNER, TABLES);
   const followed = store.changes.cache<Reading>(TOPIC, () => readRows(sql));
   const listeners = new Set<() => void>();
   let number = -1;
 
-  /** Where nobody tells of changes (on SQLite), the number of the last one does. */
+  const changed = () => {
+    followed.forget();
+    for (const listener of listeners) listener();
+  };
+
+  /** SQLite does not tell other processes of a change: the number of the last one does. */
   async function current(): Promise<Reading> {
     if (sql.engine === "sqlite") {
       const found = await readNumber(sql);
-      if (found !== number) followed.forget();
+      const isChanged = found !== number;
       number = found;
+      if (isChanged) changed();
     }
     return followed.get();
   }
 
-  const tell = () => {
-    for (const listener of listeners) listener();
-  };
-
   async function write<Result>(work: (tx: Transaction) => Promise<Result>): Promise<Result> {
     try {
       return await sql.transaction(async (tx) => {
-        // First: others wait here, and then see what this one did.
+        // This comes first: others wait here, and then see what this one did.
         await store.changes.mark(TOPIC, tx);
         await tx.run(
           `INSERT INTO mcp_changes (topic, number) VALUES (?, 1)
@@ -138,36 +139,34 @@ export async function openServerRows(store: Store, watches: boolean): Promise<Se
         return work(tx);
       });
     } finally {
-      followed.forget();
-      tell();
+      changed();
     }
   }
 
-  let known = -1;
-  const look = async () => {
-    const found = await readNumber(sql);
-    if (known !== -1 && found !== known) tell();
-    known = found;
-  };
   const timer =
-    watches && sql.engine === "sqlite"
-      ? setInterval(() => void look().catch(() => {}), LOOK_MILLIS).unref()
+    polls && sql.engine === "sqlite"
+      ? setInterval(() => void current().catch(() => {}), POLL_INTERVAL_MS).unref()
       : undefined;
-  const unfollow = store.changes.follow(TOPIC, tell);
+  const unfollow = store.changes.follow(TOPIC, changed);
 
   return {
     all: async () => [...(await current()).servers.values()],
     find: async (name) => (await current()).servers.get(name),
     tool: async (name) => (await current()).tools.get(name),
-    async add({ name, fileText }) {
+    async add({ name, fileText: file }) {
+      const row = {
+        name,
+        id: randomUUID(),
+        added_at: new Date().toISOString(),
+        file,
+        tools: "[]",
+        state: "{}",
+      };
       await write(async (tx) => {
         const isNew = await tx.run(
-          `INSERT INTO mcp_servers (name, id, added_at, file, tools, state) VALUES (?, ?, ?, ?, '[]', '{}')
+          `INSERT INTO mcp_servers (name, id, added_at, file, tools, state) VALUES (?, ?, ?, ?, ?, ?)
            ON CONFLICT (name) DO NOTHING`,
-          name,
-          randomUUID(),
-          new Date().toISOString(),
-          fileText,
+          ...Object.values(row),
         );
         if (isNew === 0)
           throw new Fault(
@@ -177,10 +176,7 @@ export async function openServerRows(store: Store, watches: boolean): Promise<Se
             { param: "name" },
           );
       });
-      const added = (await current()).servers.get(name);
-      if (added === undefined)
-        throw new Fault("unavailable", "server_gone", `${name} was removed meanwhile.`);
-      return added;
+      return toServer(row);
     },
     change: ({ name, id }, edit) =>
       write(async (tx) => {
@@ -200,12 +196,12 @@ export async function openServerRows(store: Store, watches: boolean): Promise<Se
       }),
     remove: (name) =>
       write(async (tx) => (await tx.run("DELETE FROM mcp_servers WHERE name = ?", name)) === 1),
-    async takeOnce(id, keptMillis) {
+    async takeOnce(id, ttlMs) {
       await sql.run("DELETE FROM mcp_taken WHERE until <= ?", Date.now());
       const taken = await sql.run(
         "INSERT INTO mcp_taken (id, until) VALUES (?, ?) ON CONFLICT (id) DO NOTHING",
         id,
-        Date.now() + keptMillis,
+        Date.now() + ttlMs,
       );
       return taken === 1;
     },
@@ -237,15 +233,8 @@ async function readRows(sql: Pick<Sql, "all">): Promise<Reading> {
 
 function toServer({ name, id, added_at: addedAt, file: fileText, tools, state }: Row): StoredServer {
   try {
-    return {
-      name,
-      id,
-      addedAt,
-      fileText,
-      file: parseServerFile(fileText),
-      tools: JSON.parse(tools) as StoredTool[],
-      ...(JSON.parse(state) as ServerState),
-    };
+    const file = parseServerFile(fileText);
+    return { name, id, addedAt, fileText, file, tools: JSON.parse(tools), ...JSON.parse(state) };
   } catch (error) {
     throw new Fault("unavailable", "server_row", `The MCP server ${name} cannot be read: ${reason(error)}`, {
       cause: error,

@@ -4,7 +4,7 @@
  */
 import { registerHooks } from "node:module";
 import { Socket } from "node:net";
-import { reason } from "../../../kernel/kit.ts";
+import { reason } from "../../../kernel/fault.ts";
 import { type FrameLimits, FrameReader, writeFrame } from "../frames.ts";
 import { type FromProcess, framed, splitBody, type ToProcess } from "../protocol.ts";
 import { shutSignals } from "./shut.ts";
@@ -85,7 +85,7 @@ async function read(job: Extract<ToProcess, { type: "read" }>, bytes: Uint8Array
     resolve: (name, context, next) =>
       name === "oxc-minify" ? { url: MINIFIER, shortCircuit: true } : next(name, context),
   });
-  const { readComponent, UnfitModule } = await import("../../compile/component-reader.ts");
+  const { readComponent, UnfitModule } = await import("../../wasm/component-reader.ts");
   try {
     const reading = await readComponent(job, bytes);
     if (reading.what !== "transpile") return send({ type: "reading", value: reading.value });

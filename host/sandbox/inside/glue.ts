@@ -1,6 +1,6 @@
 /**
  * What the transpiler's glue is given in place of what it would take for itself. The reader of components
- * (`compile/component-reader.ts`) rewrites the glue so that it asks for these.
+ * (`wasm/component-reader.ts`) rewrites the glue so that it asks for these.
  */
 
 export type CoreFunction = (...values: unknown[]) => unknown;
@@ -101,7 +101,6 @@ class GlueInstance {
   }
 }
 
-/** What the glue sees as `WebAssembly`. */
 export const GLUE_WEBASSEMBLY: object = Object.assign(Object.create(WebAssembly), {
   Suspending: Waiting,
   Module: GlueModule,

@@ -1,6 +1,5 @@
 /** What an instance may import. Between calls, and while a component starts, it is shut: nobody is asked, nothing is told. */
-import type { ToolReply, ToolRequest } from "../../broker/grant.ts";
-import type { LogEntry, LogLevel } from "../protocol.ts";
+import type { LogEntry, LogLevel, ToolReply, ToolRequest } from "../protocol.ts";
 import { createWasi } from "./wasi/wasi.ts";
 
 /** The call that an instance works for. */
@@ -19,7 +18,6 @@ export interface Used {
 }
 
 export interface Imports {
-  /** By name, as the glue looks them up. */
   readonly interfaces: Readonly<Record<string, object>>;
   /** How many resources were handed out so far: each leaves a trace in the glue's tables. */
   resources(): number;

@@ -4,8 +4,10 @@
  * anew around the same core instances, unless the call cannot have touched its tables. Where that is not the
  * whole truth the instance says so, and is dropped.
  */
+
+import { PRIVATE } from "../../wasm/marking/names.ts";
 import { type CoreFunction, createHooks, type GlueHooks, suspending, Waiting } from "./glue.ts";
-import { findMemories, type Image, PRIVATE } from "./memory-copy.ts";
+import { findMemories, type Image } from "./memory-copy.ts";
 
 /** A promise where the component's imports may wait. */
 type Answer<Value> = Value | Promise<Value>;

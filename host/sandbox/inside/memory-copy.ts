@@ -3,21 +3,11 @@
  * a memory marks what it writes, what is marked is copied back; elsewhere everything is compared.
  */
 
-/** Exports under which core modules were made to show their state; no component may use the prefix. */
-export const PRIVATE = "postern-private:";
+import { MARK_BITS, MARKS, PRIVATE, VIEW_MARKS, WRITTEN } from "../../wasm/marking/names.ts";
 
-/** The memory that a module marks its writes to, and the marks: a byte for every page. */
-export const WRITTEN = "written";
-export const MARKS = "marks";
-
-/** A mark stands for this many bytes from a multiple of it, and for as many before and after them. */
-export const MARK_BITS = 10;
 const MARK_BYTES = 1 << MARK_BITS;
 /** Addresses go round: the first page comes after the last one that 32 bits can name. */
 const LAST_MARK = 2 ** (32 - MARK_BITS) - 1;
-
-/** Where the glue's views find the marks of the memory they write to: a property of its buffer. */
-export const VIEW_MARKS = "postern.marks";
 
 export interface Memories {
   bytes(): number;
@@ -31,7 +21,6 @@ export interface Memories {
   keep(image: Image): MemoryCopy;
 }
 
-/** For each memory of a component. */
 export type Image = readonly MemoryImage[];
 
 interface MemoryImage {

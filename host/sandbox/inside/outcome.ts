@@ -1,11 +1,12 @@
-/** What a component answered, or how it failed, as an outcome in words. */
-import { type JsonSchema, reason } from "../../../kernel/kit.ts";
+/** Turns what a component returned, or how it failed, into an outcome in words. */
+import { reason } from "../../../kernel/fault.ts";
+import type { JsonSchema } from "../../../kernel/schema/declare.ts";
 import type { FailureCode, Outcome } from "../protocol.ts";
 import { compileParamsCheck } from "./params.ts";
 import { ToolExit } from "./wasi/wasi.ts";
 
 const MAX_OUTPUT_BYTES = 1 << 20;
-const MOST_MISTAKES = 10;
+const MAX_MISTAKES = 10;
 
 export function judgeOutput({ output, error }: { output?: string; error?: string }): Outcome {
   if (output !== undefined && error !== undefined) return bad("it set both output and error");
@@ -30,7 +31,7 @@ export function judgeDescription(description: string, schema: string): Outcome {
 
 /** The first mistakes in words, as a JSON list. */
 export function describeAll(mistakes: readonly string[]): string {
-  return JSON.stringify([...new Set(mistakes)].slice(0, MOST_MISTAKES).map((text) => text.slice(0, 300)));
+  return JSON.stringify([...new Set(mistakes)].slice(0, MAX_MISTAKES).map((text) => text.slice(0, 300)));
 }
 
 /** Why params cannot be checked against this schema. What is not even a JSON object is for the reader to refuse. */

@@ -1,12 +1,10 @@
-/** What a model wrote, checked against the schema that a tool, or somebody who wants an answer of that shape, gave. */
-
-import {
-  compileBoundedCheck,
-  describeMistake,
-  judgeParams,
-  type ParamsVerdict,
-} from "../../../kernel/kit.ts";
-import { type JsonSchema, reason } from "../../../kernel/plugin.ts";
+/** Checks what a model wrote against a schema: that of a tool, or of somebody who wants an answer of that shape. */
+// Not by the kernel's kit: a tool's process would load all of it, and may not.
+import { reason } from "../../../kernel/fault.ts";
+import { compileBoundedCheck } from "../../../kernel/schema/bounded.ts";
+import type { JsonSchema } from "../../../kernel/schema/declare.ts";
+import { describeMistake } from "../../../kernel/schema/mistake.ts";
+import { judgeParams, type ParamsVerdict } from "../../../kernel/vocabulary/params.ts";
 
 /** The mistakes in words, for a value and how long it is as JSON. */
 export type ValueCheck = (value: unknown, size: number) => readonly string[];

@@ -42,12 +42,12 @@ export class Progress {
     return this.#load("inside") === number;
   }
 
-  /** From now on none of the calls up to `last` is begun that was not; answers which was the last that was. */
+  /** From now on no further call up to `last` is begun; returns the last that was. */
   takeBack(last: number): number {
     return Atomics.exchange(this.shared, FIELDS.indexOf("begun"), last);
   }
 
-  /** Whether somebody wants to know of each call that begins to wait, because others could run meanwhile. */
+  /** True where somebody wants to know of each call that begins to wait, because others could run meanwhile. */
   set isWanted(is: boolean) {
     Atomics.store(this.shared, FIELDS.indexOf("isWanted"), is ? 1 : 0);
   }
@@ -65,7 +65,7 @@ export class Progress {
     this.#add("steps", 1);
   }
 
-  /** Answers whether that is wanted to be known. */
+  /** Returns true where somebody wants to know that. */
   wait(): boolean {
     this.#add("waiting", 1);
     this.#pause();

@@ -1,4 +1,4 @@
-/** What the permission model leaves open, shut by hand. Called by each thread of a tool's process before it runs anything. */
+/** Closes what the permission model leaves open. Each thread of a tool's process calls it before it runs anything. */
 
 /** Node's own types do not have `drop` yet. */
 type Permission = { drop(scope: string): void };

@@ -17,7 +17,6 @@ export interface Thread {
   line: number | undefined;
   /** Calls that it was given so far. */
   posted: number;
-  /** Of those, calls that were taken back. */
   takenBack: number;
   /** Replies that it was given so far. */
   replies: number;

@@ -1,8 +1,11 @@
-/** The threads of a tool's process: Piscina keeps them, this file decides which of them takes a call, and when. */
+/**
+ * The threads of a tool's process. Piscina starts, watches and ends them and runs each call. The queue and the placement are ours,
+ * because a call must move to another thread when its own computes without end, and Piscina never takes a task back.
+ */
+import { extname } from "node:path";
+import { fileURLToPath } from "node:url";
 import { Piscina } from "piscina";
-import { threadFile } from "../../../kernel/kit.ts";
-import type { ToolReply } from "../../broker/grant.ts";
-import type { ComponentCode, FromThread, PlacedTask, Task, ThreadHello } from "../protocol.ts";
+import type { ComponentCode, FromThread, PlacedTask, Task, ThreadHello, ToolReply } from "../protocol.ts";
 import {
   computing,
   createThread,
@@ -22,13 +25,13 @@ const MAX_THREADS = 16;
 const AHEAD = 4;
 const IDLE_MILLIS = 30_000;
 /** More than memory has room for; the service admits calls by what they hold. */
-const MOST_CALLS = 100_000;
+const MAX_CALLS = 100_000;
 
 /** A cancelled call that still computes after this long will not stop on its own: its thread is ended. */
 const CANCEL_MILLIS = 500;
 
 export interface ThreadEvents {
-  /** Of a call that runs, where its thread has no line of its own to the service. */
+  /** A message of a running call whose thread has no line of its own to the service. */
   message(message: Exclude<FromThread, { type: "waits" }>): void;
   /** The call is gone: its thread was lost, or it was cancelled. */
   lost(call: number, error: unknown): void;
@@ -37,7 +40,6 @@ export interface ThreadEvents {
 /** What the balancer is told of a task; Piscina does not post it. */
 interface Wish {
   readonly placed: Placed;
-  /** What Piscina posts. */
   readonly task: { number: number };
   readonly thread: Thread;
 }
@@ -52,7 +54,6 @@ export class Threads {
   /** A thread was asked for and has not said hello. */
   #isStarting = true;
   #code: ComponentCode | undefined;
-  /** By number. */
   readonly #schemas: string[] = [];
   /** Those that no thread writes to. */
   readonly #lines: number[];
@@ -64,10 +65,10 @@ export class Threads {
     this.#lines = [...lines];
     this.#events = events;
     this.#piscina = new Piscina({
-      filename: threadFile("worker", import.meta.url),
+      filename: fileURLToPath(new URL(`./worker${extname(import.meta.url)}`, import.meta.url)),
       minThreads: ready,
       maxThreads: MAX_THREADS,
-      concurrentTasksPerWorker: MOST_CALLS,
+      concurrentTasksPerWorker: MAX_CALLS,
       idleTimeout: IDLE_MILLIS,
       // Calls wait for messages, so the thread's loop must go on between them.
       atomics: "disabled",

@@ -4,9 +4,9 @@
  */
 import { compileFunction } from "node:vm";
 import { MessageChannel, parentPort, threadId } from "node:worker_threads";
-import { reason } from "../../../kernel/kit.ts";
-import type { ToolReply, ToolRequest } from "../../broker/grant.ts";
+import { reason } from "../../../kernel/fault.ts";
 import { writeFrameNow } from "../frames.ts";
+import type { ToolReply, ToolRequest } from "../protocol.ts";
 import {
   type Ask,
   type ComponentCode,
@@ -191,7 +191,7 @@ function createRequests(call: number, number: number, progress: Progress) {
       else progress.enter(number);
       resolve(reply);
     },
-    /** Of a call that is over: nothing comes any more. */
+    /** The call is over: nothing comes any more. */
     forget(): void {
       if (replies.size > 0) progress.resume(number);
       replies.clear();
@@ -205,7 +205,6 @@ function schemaOf(number: number): PromiseWithResolvers<Schema> {
   return known;
 }
 
-/** The mistakes, as JSON. */
 async function validate(text: string, number = 0): Promise<Outcome> {
   const schema = await schemaOf(number).promise;
   try {

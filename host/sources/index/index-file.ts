@@ -12,17 +12,15 @@ import { parseReference } from "../reference.ts";
 
 export interface IndexEntry {
   readonly name: string;
-  /** One sentence. */
   readonly about: string;
   /** A reference, as it is typed after `tool install`. */
   readonly from: string;
-  /** Of what is fetched: `sha256:…` in hex or `sha512-…` in base64. Absent only where `from` is a file beside the index. */
+  /** `sha256:…` in hex or `sha512-…` in base64. Absent only where `from` is a file beside the index. */
   readonly digest?: string;
-  /** Of a file beside the index: what says what it may do, where that is not inside it. */
+  /** The capabilities file of a component beside the index, where they are not inside it. */
   readonly capabilities?: string;
   /** Whose signature it has to have. */
   readonly signer?: string;
-  /** Which index lists it. */
   readonly index: string;
 }
 
@@ -108,8 +106,8 @@ function readEntry(tool: unknown, index: string, resolve: (path: string) => stri
     about,
     from,
     index,
-    ...(digest !== undefined && { digest }),
-    ...(beside !== undefined && { capabilities: beside }),
+    digest,
+    capabilities: beside,
     ...(signer !== "" && { signer }),
   };
 }

@@ -13,7 +13,7 @@ const SHIPPED_FILE = join(ROOT, "components", "index.json");
 const TIMEOUT_MILLIS = 15_000;
 
 export interface Indexes {
-  /** Of all that can be read, in the operator's order; what cannot is a problem in words. */
+  /** Entries in the operator's order; an index that cannot be read is a problem in words. */
   read(signal?: AbortSignal): Promise<IndexReading>;
 }
 

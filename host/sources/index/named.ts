@@ -30,14 +30,14 @@ export function createNamedSource(
         (entry.capabilities === undefined ? undefined : await readText(entry.capabilities));
       const fetched = await fetch(readReference(entry.from, "/"), {
         ...options,
-        ...(capabilitiesText !== undefined && { capabilitiesText }),
+        capabilitiesText,
       });
       checkDigest(fetched, entry, capabilitiesText);
       return {
         ...fetched,
         name,
         origin: { ...fetched.origin, listed: name },
-        ...(entry.signer !== undefined && { listedSigner: entry.signer }),
+        listedSigner: entry.signer,
       };
     },
   };

@@ -1,4 +1,4 @@
-/** What a registry says about a package: which version a range means, where its tarball is and which digest it has to have. */
+/** Reads a registry's metadata of a package: which version a range means, where its tarball is and its digest. */
 import { maxSatisfying, valid, validRange } from "semver";
 import { visibleLine } from "../../../kernel/kit.ts";
 import { Fault, reason } from "../../../kernel/plugin.ts";
@@ -82,7 +82,7 @@ function chooseVersion(
   );
 }
 
-/** Of a list of digests in the form that browsers use too. */
+/** Picks the digest from a list in the form that browsers use too. */
 function findSha512(integrity: string): string | undefined {
   const digests = integrity.slice(0, 2048).split(" ");
   return digests

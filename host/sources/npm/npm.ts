@@ -10,10 +10,13 @@
 import { createHash } from "node:crypto";
 import { visibleLine } from "../../../kernel/kit.ts";
 import { Fault, reason } from "../../../kernel/plugin.ts";
-import { readCapabilitiesSection } from "../../compile/capabilities-section.ts";
+import {
+  MAX_CAPABILITIES_BYTES,
+  MAX_COMPONENT_BYTES,
+  readCapabilitiesSection,
+} from "../../compile/capabilities-section.ts";
 import { readAttestations } from "../../trust/attestations.ts";
 import { type Downloads, getFile } from "../download.ts";
-import { MAX_CAPABILITIES_BYTES, MAX_COMPONENT_BYTES } from "../limits.ts";
 import { canonicalReference, type ReferenceOf } from "../reference.ts";
 import type { Fetched, Source } from "../source.ts";
 import { chooseRelease, type Release } from "./metadata.ts";
@@ -117,7 +120,8 @@ function readPackage(
   what: string,
   given: string | undefined,
 ): Contents {
-  const refuse = (why: string) => new Fault("invalid", "bad_package", `${what} cannot be used: ${why}.`);
+  const refuse = (why: string, param?: string) =>
+    new Fault("invalid", "bad_package", `${what} cannot be used: ${why}.`, { param });
   const text = (path: string, most: number): string | undefined => {
     const data = files.get(path);
     if (data === undefined) return undefined;
@@ -137,8 +141,7 @@ function readPackage(
     (field.capabilities === undefined
       ? (readCapabilitiesSection(component) ?? text("capabilities.json", MAX_CAPABILITIES_BYTES))
       : text(field.capabilities, MAX_CAPABILITIES_BYTES));
-  if (capabilitiesText === undefined)
-    throw refuse("nothing says what the tool may do; pass --capabilities <file>");
+  if (capabilitiesText === undefined) throw refuse("nothing says what the tool may do", "capabilities");
   const readme = [...files.keys()].find((name) => name.toLowerCase() === "readme.md");
   const readmeText = readme === undefined ? undefined : text(readme, MAX_README);
   const folder = `${field.recordings ?? "recordings"}/`;
@@ -153,7 +156,7 @@ function readPackage(
       name: name.slice(folder.length),
       text: text(name, MAX_RECORDING) ?? "",
     })),
-    ...(readmeText !== undefined && { readme: readmeText }),
+    readme: readmeText,
   };
 }
 

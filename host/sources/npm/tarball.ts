@@ -8,7 +8,7 @@ import { gunzip } from "node:zlib";
 import { Fault, reason } from "../../../kernel/plugin.ts";
 
 export interface TarballLimits {
-  /** Of all entries together, unpacked. */
+  /** The size of all entries together, unpacked. */
   readonly maxBytes: number;
   readonly maxEntries: number;
 }
@@ -17,7 +17,7 @@ export interface TarballLimits {
 export type PackageFiles = ReadonlyMap<string, Uint8Array>;
 
 const BLOCK = 512;
-/** Of an entry that only says something about the next one, such as its long name. */
+/** For an entry that only describes the next one, such as its long name. */
 const MAX_EXTENSION = 64 * 1024;
 const MAX_PATH = 1024;
 
@@ -59,7 +59,6 @@ interface Entry {
   readonly data: Uint8Array;
 }
 
-/** What an entry says about the one after it. */
 interface Extension {
   path?: string;
   size?: number;

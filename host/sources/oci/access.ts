@@ -9,7 +9,6 @@ import { openRegistry, type Registry } from "./registry.ts";
 export type OpenRegistry = (
   reference: Pick<OciReference, "registry" | "repository">,
   access: "pull" | "pull,push",
-  /** In place of the one that is known. */
   login?: Login,
 ) => Registry;
 

@@ -22,7 +22,6 @@ interface DockerAuth {
   readonly identitytoken?: string;
 }
 
-/** `folder`: of `DOCKER_CONFIG`. */
 export async function readDockerLogin(registry: string, folder: string | undefined): Promise<KnownLogin> {
   const file = join(folder ?? join(homedir(), ".docker"), "config.json");
   const config = await readConfig(file);

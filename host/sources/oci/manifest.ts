@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { visibleLine } from "../../../kernel/kit.ts";
 import { Fault } from "../../../kernel/plugin.ts";
-import { MAX_CAPABILITIES_BYTES, MAX_COMPONENT_BYTES } from "../limits.ts";
+import { MAX_CAPABILITIES_BYTES, MAX_COMPONENT_BYTES } from "../../compile/capabilities-section.ts";
 
 export const MEDIA = {
   manifest: "application/vnd.oci.image.manifest.v1+json",
@@ -39,7 +39,7 @@ export interface ToolManifest {
   readonly recordings: readonly Descriptor[];
 }
 
-const MOST: Readonly<Record<string, number>> = {
+const MAX_BYTES: Readonly<Record<string, number>> = {
   [MEDIA.component]: MAX_COMPONENT_BYTES,
   [MEDIA.capabilities]: MAX_CAPABILITIES_BYTES,
   [MEDIA.readme]: MAX_README_BYTES,
@@ -50,7 +50,6 @@ export function sha256(bytes: Uint8Array): string {
   return `sha256:${createHash("sha256").update(bytes).digest("hex")}`;
 }
 
-/** `where`: for the sentences. */
 export function readManifest(bytes: Uint8Array, where: string): ToolManifest {
   const refuse = (why: string) => new Fault("invalid", "tool_manifest", `${where} is not a tool: ${why}.`);
   const manifest = readJson(bytes);
@@ -68,7 +67,7 @@ export function readManifest(bytes: Uint8Array, where: string): ToolManifest {
   const found = layers.map((layer: unknown) => {
     const descriptor = readDescriptor(layer);
     if (descriptor === undefined) throw refuse("a layer has no media type, no SHA-256 digest or no size");
-    const most = Object.hasOwn(MOST, descriptor.mediaType) ? MOST[descriptor.mediaType] : undefined;
+    const most = Object.hasOwn(MAX_BYTES, descriptor.mediaType) ? MAX_BYTES[descriptor.mediaType] : undefined;
     if (most === undefined)
       throw refuse(`a layer has the media type ${quote(descriptor.mediaType)}, which is not one of a tool's`);
     if (descriptor.size > most)
@@ -93,13 +92,12 @@ export function readManifest(bytes: Uint8Array, where: string): ToolManifest {
     throw refuse(`a recording has no usable name in ${TITLE}`);
   return {
     component,
-    ...(capabilities !== undefined && { capabilities }),
-    ...(readme !== undefined && { readme }),
+    capabilities,
+    readme,
     recordings,
   };
 }
 
-/** A JSON object, or nothing. */
 export function readJson(bytes: Uint8Array): Readonly<Record<string, unknown>> | undefined {
   try {
     const value: unknown = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));

@@ -38,7 +38,7 @@ export function createOciSource(open: OpenRegistry): Source<OciReference> {
         throw new Fault(
           "invalid",
           "no_capabilities",
-          `Nothing says what ${where} may do: it has no layer of ${MEDIA.capabilities}, and there is none inside the component. Pass --capabilities <file>.`,
+          `Nothing says what ${where} may do: it has no layer of ${MEDIA.capabilities}, and there is none inside the component.`,
           { param: "capabilities", usage: true },
         );
       return {
@@ -49,11 +49,11 @@ export function createOciSource(open: OpenRegistry): Source<OciReference> {
           kind: "oci",
           reference: where,
           digest,
-          ...(reference.tag !== undefined && { tag: reference.tag }),
+          tag: reference.tag,
         },
         evidence,
         recordings,
-        ...(readme !== undefined && { readme }),
+        readme,
       } satisfies Fetched;
     },
   };

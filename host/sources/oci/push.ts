@@ -51,7 +51,6 @@ export async function pushBlob(
   if (pushed.status !== 201) throw unexpected(host, what, pushed);
 }
 
-/** What the registry answered. */
 export async function pushManifest(
   registry: Registry,
   reference: OciReference,

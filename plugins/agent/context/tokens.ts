@@ -1,6 +1,5 @@
 /** Tokens of what a model is sent, without asking the model. */
 
-import { StringDecoder } from "node:string_decoder";
 import { estimateText } from "../../../kernel/kit.ts";
 import type { Attachment } from "../../../kernel/plugin.ts";
 import type { ModelAttachment, ModelMessage, ModelTool, RenderedMessage } from "../models/model.ts";
@@ -14,14 +13,6 @@ const BYTES_PER_TOKEN_OF = { file: 50, audio: 200 };
 const FRAME = 4;
 
 export { estimateText };
-
-/** The beginning of a text that has at most so many tokens. */
-export function clipTokens(text: string, most: number): string {
-  const bytes = most * BYTES_PER_TOKEN;
-  if (text.length <= bytes && Buffer.byteLength(text) <= bytes) return text;
-  // A letter that is cut in the middle is left out.
-  return new StringDecoder("utf8").write(Buffer.from(text.slice(0, bytes)).subarray(0, bytes));
-}
 
 /** `isPast`: of an earlier turn, whose thoughts no model is sent again. */
 export function estimateTokens(message: ModelMessage | RenderedMessage, { isPast = false } = {}): number {

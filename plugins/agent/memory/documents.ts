@@ -1,4 +1,6 @@
 /** The documents themselves: one text for each user and path, earlier texts kept as versions. */
+
+import { distinctOrigins } from "../../../kernel/kit.ts";
 import {
   Fault,
   type MemoryEntry,
@@ -9,7 +11,6 @@ import {
   type Sql,
   type Transaction,
 } from "../../../kernel/plugin.ts";
-import { distinct } from "../safety/provenance/sources.ts";
 import { cleanPath } from "./path.ts";
 import { indexWords, ownerToken } from "./word-index.ts";
 
@@ -148,7 +149,7 @@ export function createDocuments(sql: Sql) {
       const { id, version } = row;
       if (expected !== undefined && expected !== version - 1) throw hasChanged(path, version - 1);
       // What was once made from others' words stays so until the person writes it themselves.
-      const whose = origins && distinct([...parse(row.origins), ...origins]);
+      const whose = origins && distinctOrigins([...parse(row.origins), ...origins]);
       const stored = whose?.length ? JSON.stringify(whose) : null;
       await Promise.all([
         ...(stored === row.origins

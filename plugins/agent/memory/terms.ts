@@ -1,7 +1,5 @@
-/** The words of a query and of a text, folded alike: lower case, without accents. */
-
-/** Those the word index leaves out too. Other marks are part of a letter, as in Japanese. */
-const ACCENTS = /[\u0300-\u036f]/g;
+/** The words of a query that documents are searched for, and which words of a document match them. */
+import { foldedWords } from "../../../kernel/kit.ts";
 
 const MOST_TERMS = 12;
 
@@ -12,18 +10,6 @@ const LITTLE = new Set(
     /\s+/,
   ),
 );
-
-export function foldedWords(text: string): string[] {
-  return (
-    text
-      .normalize("NFKD")
-      .replace(ACCENTS, "")
-      // Korean is written in syllables, which the line above has taken apart.
-      .normalize("NFC")
-      .toLowerCase()
-      .match(/[\p{L}\p{N}]+/gu) ?? []
-  );
-}
 
 /** What to look for: without the little words, unless there is nothing else. */
 export function termsOf(query: string): string[] {

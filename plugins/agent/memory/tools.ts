@@ -1,7 +1,8 @@
 /** Memory as the model sees it. */
+
+import { distinctOrigins } from "../../../kernel/kit.ts";
 import { Fault, type Memory, type MemoryWriter, type Origin } from "../../../kernel/plugin.ts";
 import { IDENTITY_PATHS } from "../context/identity.ts";
-import { distinct } from "../safety/provenance/sources.ts";
 import type { OwnOutcome, OwnTool } from "../turn/own-tool.ts";
 import type { Document, Writing } from "./documents.ts";
 import { cleanPath } from "./path.ts";
@@ -188,7 +189,7 @@ function told({ origins }: { readonly origins?: Shown["origins"] | undefined }):
 async function outcome(work: () => Promise<readonly [unknown, ...Shown[]]>): Promise<OwnOutcome> {
   try {
     const [output, ...shown] = await work();
-    const origins = distinct(shown.flatMap(originsOfShown));
+    const origins = distinctOrigins(shown.flatMap(originsOfShown));
     return { status: "ok", output: JSON.stringify(output), ...(origins.length > 0 && { origins }) };
   } catch (error) {
     if (!(error instanceof Fault)) throw error;

@@ -4,8 +4,8 @@
  * addresses for one word each. In both, a user is a word too, so that a search walks only that user's documents.
  */
 import { createHash } from "node:crypto";
+import { foldedWords } from "../../../kernel/kit.ts";
 import type { Queries, Sql, Transaction } from "../../../kernel/plugin.ts";
-import { foldedWords } from "./terms.ts";
 
 type Engine = Sql["engine"];
 

@@ -7,7 +7,7 @@ import type { JsonSchema, RouteDescription } from "../../../kernel/plugin.ts";
 export interface ApiDescription {
   readonly version: string;
   readonly routes: readonly RouteDescription[];
-  /** Declarations that no route answers. */
+  /** Declarations that no route returns. */
   readonly others: readonly TSchema[];
 }
 
@@ -16,7 +16,7 @@ export function describeApi({ version, routes, others }: ApiDescription): JsonSc
   const asked: Rendering = {
     refer(name, render) {
       if (!Object.hasOwn(schemas, name)) {
-        // Before it is rendered: it may refer to itself.
+        // Set before it is rendered, since it may refer to itself.
         schemas[name] = {};
         schemas[name] = render();
       }
@@ -54,7 +54,7 @@ export function describeApi({ version, routes, others }: ApiDescription): JsonSc
   };
 }
 
-/** What only our checker reads; its words on what a value must be serve a reader as well. */
+/** Drops the keywords that only our checker reads. Its message on a wrong value serves as a description. */
 function reword({ refusal, maxBytes: _, ...keywords }: JsonSchema): JsonSchema {
   if (typeof refusal !== "string") return keywords;
   return { description: refusal.charAt(0).toUpperCase() + refusal.slice(1), ...keywords };

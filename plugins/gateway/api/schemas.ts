@@ -1,8 +1,8 @@
-/** What only the gateway's API has. Tests hold every real answer against its declaration. */
+/** Declarations that only the gateway's API uses. Tests check every response against its declaration. */
 import type { TSchema } from "typebox";
 import { ModelName, named, nullable, Time, Type, User } from "../../../kernel/kit.ts";
 
-/** Pass `next` as `before` to go on; it is null at the end. */
+/** A page of a list. Pass its `next` as `before` for the following page; it is null at the end. */
 export const page = <const Name extends string, Item extends TSchema>(name: Name, item: Item) =>
   Type.Object(pageOf(name, item));
 
@@ -16,7 +16,7 @@ export const pageQuery = {
   before: Type.Optional(Type.String({ description: "`next` of the page before" })),
 };
 
-/** A turn that has begun; its events arrive on the socket. */
+/** A turn that was started; its events arrive on the socket. */
 export const Accepted = Type.Object({
   thread: named("thread_id", Type.String()),
   id: named("message_id", Type.String({ description: "The id of the turn" })),

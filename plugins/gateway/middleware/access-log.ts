@@ -1,16 +1,16 @@
-/** One line a request: what was asked, by whom, how it went. Never a query, a header or a body. */
+/** Gives each request an id and logs one line about it: never a query, a header or a body. */
+import { randomUUID } from "node:crypto";
 import type { Context, Middleware } from "koa";
 import type { Proxies } from "../../../kernel/kit.ts";
-import type { Log, Metrics } from "../../../kernel/plugin.ts";
-import type { Identity } from "../auth/identity.ts";
+import type { Log, Metrics, SignedIn } from "../../../kernel/plugin.ts";
 
-// Monitoring asks for these every few seconds.
+// Monitoring reads these every few seconds.
 const QUIET = new Set(["/health", "/ready", "/metrics"]);
 const METHODS = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
 
-/** What the page reads for itself would drown the rest: it looks again every few seconds. */
-function isPagesOwn({ method, status, state }: Context): boolean {
-  const identity = state["identity"] as Identity | undefined;
+/** The page polls every few seconds, and its reads would drown the rest. */
+function isByPage({ method, status, state }: Context): boolean {
+  const identity = state["identity"] as SignedIn | undefined;
   const isRead = method === "GET" && status < 400;
   return isRead && (identity?.session !== undefined || state["isPageFile"] === true);
 }
@@ -30,7 +30,7 @@ export function logRequests(log: Log, metrics: Metrics, proxies: Proxies): Middl
   return async (context, next) => {
     const began = performance.now();
     const { method, path } = context;
-    // At the end of the answer, not of the middleware: a stream goes on after it.
+    // Logged when the response ends, not the middleware: a stream is sent after it.
     context.res.once("close", () => {
       const { status, state } = context;
       const millis = Math.round(performance.now() - began);
@@ -47,8 +47,8 @@ export function logRequests(log: Log, metrics: Metrics, proxies: Proxies): Middl
         path,
         status,
         millis,
-        ...(state["code"] !== undefined && { code: state["code"] }),
-        user: (state["identity"] as Identity | undefined)?.user.id,
+        code: state["code"],
+        user: (state["identity"] as SignedIn | undefined)?.user.id,
         address: proxies.address(context.req),
       };
       log[levelOf(context)](entry, `${method} ${path} ${status}`);
@@ -57,9 +57,19 @@ export function logRequests(log: Log, metrics: Metrics, proxies: Proxies): Middl
   };
 }
 
-/** A limit that was hit, or a fault of ours, is for the operator to see. */
+/** The operator should notice a limit that was hit and a fault of ours. */
 function levelOf(context: Context): "debug" | "info" | "warn" {
   const { path, status } = context;
   if (status === 429 || status >= 500) return "warn";
-  return QUIET.has(path) || isPagesOwn(context) ? "debug" : "info";
+  return QUIET.has(path) || isByPage(context) ? "debug" : "info";
+}
+
+export function nameRequests(): Middleware {
+  return async (context, next) => {
+    const given = context.get("x-request-id");
+    const id = /^[\w.:-]{1,100}$/.test(given) ? given : randomUUID();
+    context.state["requestId"] = id;
+    context.set("X-Request-Id", id);
+    await next();
+  };
 }

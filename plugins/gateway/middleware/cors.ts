@@ -1,4 +1,4 @@
-/** Lets pages of the listed origins call the API from a browser; to all others a browser shows nothing. */
+/** Lets pages of the listed origins call the API from a browser. */
 import type { Middleware } from "koa";
 import { RATE_LIMIT_HEADERS } from "../../../kernel/kit.ts";
 
@@ -12,10 +12,9 @@ const READABLE = [
   ...RATE_LIMIT_HEADERS,
 ].join(", ");
 const PREFLIGHT_SECS = "600";
-/** A list of header names, as browsers send it. */
-const NAMES = /^[\w-]+(?:,[ \t]*[\w-]+)*$/;
+const HEADER_NAMES = /^[\w-]+(?:,[ \t]*[\w-]+)*$/;
 
-export function answerListedOrigins(allowed: readonly string[]): Middleware {
+export function allowListedOrigins(allowed: readonly string[]): Middleware {
   const listed = new Set(allowed);
   return async (context, next) => {
     if (listed.size > 0) context.vary("Origin");
@@ -25,10 +24,10 @@ export function answerListedOrigins(allowed: readonly string[]): Middleware {
     context.set("Access-Control-Allow-Credentials", "true");
     context.set("Access-Control-Expose-Headers", READABLE);
     if (context.method !== "OPTIONS" || context.get("access-control-request-method") === "") return next();
-    // A browser asks before it sends the token, so this question cannot have one.
+    // A browser sends the preflight without the token.
     const asked = context.get("access-control-request-headers");
     context.set("Access-Control-Allow-Methods", METHODS);
-    if (asked.length <= 1000 && NAMES.test(asked)) context.set("Access-Control-Allow-Headers", asked);
+    if (asked.length <= 1000 && HEADER_NAMES.test(asked)) context.set("Access-Control-Allow-Headers", asked);
     if (context.get("access-control-request-private-network") === "true")
       context.set("Access-Control-Allow-Private-Network", "true");
     context.set("Access-Control-Max-Age", PREFLIGHT_SECS);

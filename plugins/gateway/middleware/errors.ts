@@ -1,13 +1,13 @@
-/** What the gateway answers when something went wrong: the one table's envelope, or plain text before sign-in. */
+/** Turns errors into responses: the JSON envelope of faults, or plain text for a refused sign-in. */
 import type { Context, Middleware } from "koa";
 import { type ChannelRules, type HttpFault, httpFault, statusFault } from "../../../kernel/kit.ts";
 import type { Log } from "../../../kernel/plugin.ts";
-import { CONFIRM_SIGN_IN, Refusal } from "../auth/identity.ts";
-import { BODY_BYTES, OPEN_BODY_BYTES } from "./body-limits.ts";
+import { MAX_BODY_BYTES, MAX_OPEN_BODY_BYTES } from "../settings.ts";
+import { CONFIRM_SIGN_IN, Refusal } from "../sign-in/authenticator.ts";
 
 const GATEWAY_RULES: ChannelRules = {
   codes: { [CONFIRM_SIGN_IN]: 409, file_too_large: 413, attachments_too_large: 413 },
-  largestBody: `${BODY_BYTES / 2 ** 20} MiB, or ${OPEN_BODY_BYTES / 2 ** 10} KiB before sign-in`,
+  largestBody: `${MAX_BODY_BYTES / 2 ** 20} MiB, or ${MAX_OPEN_BODY_BYTES / 2 ** 10} KiB before sign-in`,
 };
 
 export function answerErrors(log: Log): Middleware {
@@ -42,7 +42,7 @@ function write(context: Context, { status, headers, body }: HttpFault): void {
   context.body = body;
 }
 
-/** §5, §7.2: the door's own refusals are plain text. */
+/** §5, §7.2: a refused sign-in is plain text. */
 function refuse(context: Context, { status, message }: Refusal): void {
   context.status = status;
   context.body = message;

@@ -7,10 +7,22 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
 import type { Middleware } from "koa";
+import type { Policy } from "../../../kernel/kit.ts";
+
+/** The page has no inline script or style and loads nothing from elsewhere. */
+export const PAGE_POLICY: Policy = {
+  "script-src": ["'self'"],
+  "style-src": ["'self'"],
+  "img-src": ["'self'", "data:"],
+  "font-src": ["'self'"],
+  "connect-src": ["'self'"],
+  "manifest-src": ["'self'"],
+  "form-action": ["'self'"],
+};
 
 type Bundle = ReadonlyMap<string, Uint8Array>;
 
-/** Where the published package has the bundle; a clone makes it from the sources, so that it is never stale. */
+/** The published package has the bundle here; a clone builds it from the sources, so that it is never stale. */
 const BUILT = fileURLToPath(new URL("../page/dist/", import.meta.url));
 const BUILDER = new URL("../page/build.ts", import.meta.url);
 
@@ -22,7 +34,7 @@ interface PageFile {
   readonly gzip: Buffer;
 }
 
-/** What may be a file of the page: an API request must not wait for it to be bundled. */
+/** The names that files of the page may have: other requests must not wait until the page is bundled. */
 const NAME = /^\/(?:[a-z]+(?:-[a-zA-Z\d]+)?\.(?:html|js|css|svg|png|webmanifest))?$/;
 
 export interface ServedPage {
@@ -47,7 +59,7 @@ export function servePage(load: () => Promise<Bundle> = loadBundle): ServedPage 
           : undefined;
       if (file === undefined) return next();
       context.state["isPageFile"] = true;
-      // Revalidated each time, by a tag: an upgrade of the service reaches the browser at the next load.
+      // Revalidated each time by its tag, so that an upgrade of the service reaches the browser at the next load.
       context.set({ "Cache-Control": "no-cache", ETag: file.tag });
       context.vary("Accept-Encoding");
       context.status = 200;
@@ -85,7 +97,7 @@ const toGzip = promisify(gzip);
 
 async function compress(name: string, contents: Uint8Array): Promise<PageFile> {
   const tag = `"${createHash("sha256").update(contents).digest("base64url").slice(0, 22)}"`;
-  // The best quality takes half a second for a few hundred bytes less.
+  // The highest quality would take half a second more to save a few hundred bytes.
   const params = { [constants.BROTLI_PARAM_QUALITY]: 9 };
   const [br, gzipped] = await Promise.all([toBrotli(contents, { params }), toGzip(contents)]);
   return { type: extname(name), tag, plain: Buffer.from(contents), br, gzip: gzipped };

@@ -1,68 +1,63 @@
 /**
- * Protocols that plugins mount: the gateway says who is there and lets them read and answer requests themselves. Clients that
- * have no token yet find the identity provider by a metadata document (RFC 9728), the one thing here that needs none.
+ * Protocols that plugins mount: the gateway checks the sign-in, and the plugin reads and answers the requests itself. Clients
+ * without a token find the identity provider by a metadata document (RFC 9728), which needs no token.
  */
 import type { IncomingMessage } from "node:http";
 import type { Context, Middleware } from "koa";
 import { isLoopback, type Proxies } from "../../../kernel/kit.ts";
-import type { Log, MountedProtocol } from "../../../kernel/plugin.ts";
+import type { MountedProtocol, SignedIn } from "../../../kernel/plugin.ts";
 import {
   type Authenticator,
   FOREIGN_ORIGIN,
-  type Identity,
+  type OriginCheck,
   Refusal,
   readBearer,
   UNKNOWN,
-} from "../auth/identity.ts";
-import type { OriginCheck } from "../auth/origin.ts";
-import { createStanding } from "../socket/standing.ts";
+} from "../sign-in/authenticator.ts";
 
 const METADATA_PATH = "/.well-known/oauth-protected-resource";
-const RECHECK_MILLIS = 30_000;
+const RECHECK_MS = 30_000;
 
 export interface Protocols {
   readonly middleware: Middleware;
   mount(protocol: MountedProtocol, url: string): void;
-  /** Ends the streams of those who are no longer signed in. */
+  /** Ends the streams of users who are no longer signed in. */
   recheck(): Promise<void>;
   close(): void;
 }
 
 export interface ProtocolParts {
-  readonly authenticator: Pick<Authenticator, "admit" | "stands">;
+  readonly authenticator: Pick<Authenticator, "admit" | "isValid">;
   readonly proxies: Proxies;
   readonly isOwnOrigin: OriginCheck;
-  /** Whose pages may call beside our own. */
   readonly allowedOrigins: readonly string[];
-  /** Where the gateway listens. */
+  /** The interface that the gateway listens on. */
   readonly host: string;
   readonly issuer: string | undefined;
-  readonly log: Log;
 }
 
 interface Mounted extends MountedProtocol {
-  /** What a token of the identity provider may be meant for, besides the configured audience. */
+  /** A further audience that tokens of the identity provider may be meant for. */
   readonly audience: string;
 }
 
 export function createProtocols(parts: ProtocolParts): Protocols {
-  const { authenticator, proxies, isOwnOrigin, issuer, log } = parts;
+  const { authenticator, proxies, isOwnOrigin, issuer } = parts;
   const mounted = new Map<string, Mounted>();
-  const open = new Map<Context, Identity>();
-  const stands = createStanding(authenticator, log);
+  const open = new Map<Context, SignedIn>();
   const listed = new Set(parts.allowedOrigins);
   const isLocal = isLoopback(parts.host);
 
-  const check = async ([context, identity]: readonly [Context, Identity]): Promise<void> => {
-    if (!(await stands(identity))) context.res.destroy();
+  const check = async ([context, identity]: readonly [Context, SignedIn]): Promise<void> => {
+    if (!(await authenticator.isValid(identity))) context.res.destroy();
   };
   const recheck = async (): Promise<void> => {
     await Promise.all([...open].map(check));
   };
-  const heart = setInterval(() => void recheck(), RECHECK_MILLIS);
-  heart.unref();
+  const timer = setInterval(() => void recheck(), RECHECK_MS);
+  timer.unref();
 
-  /** As the client knows it. What is no host's name does not get into an answer. */
+  /** The origin as the client knows it; empty if the header does not name a host. */
   const originOf = (request: IncomingMessage) =>
     URL.parse(`${proxies.isHttps(request) ? "https" : "http"}://${proxies.host(request)}`)?.origin ?? "";
   const resourceOf = ({ resource, path }: Mounted, request: IncomingMessage) =>
@@ -70,7 +65,7 @@ export function createProtocols(parts: ProtocolParts): Protocols {
   const metadataOf = ({ resource, path }: Mounted, request: IncomingMessage) =>
     (resource === undefined ? originOf(request) : new URL(resource).origin) + METADATA_PATH + path;
 
-  /** A name that leads to this machine by an attacker's DNS makes their page look like ours. */
+  /** DNS rebinding: an attacker's host name that resolves to this machine makes their page look like ours. */
   const isRebound = (request: IncomingMessage): boolean => {
     const { host = "", origin = "" } = request.headers;
     const name = URL.parse(`http://${host}`)?.hostname ?? "";
@@ -79,11 +74,9 @@ export function createProtocols(parts: ProtocolParts): Protocols {
   const isForeign = (request: IncomingMessage): boolean =>
     request.headers.origin !== undefined && (!isOwnOrigin(request) || isRebound(request));
 
-  const identify = async (protocol: Mounted, { req }: Context): Promise<Identity | Refusal> => {
+  const identify = async (protocol: Mounted, { req }: Context): Promise<SignedIn | Refusal> => {
     const token = readBearer(req.headers.authorization ?? "");
-    return token === undefined
-      ? UNKNOWN
-      : authenticator.admit(token, proxies.address(req), protocol.audience);
+    return token === undefined ? UNKNOWN : authenticator.admit(token, req, protocol.audience);
   };
 
   const challenge = (protocol: Mounted, context: Context, { status, message }: Refusal): void => {
@@ -92,12 +85,12 @@ export function createProtocols(parts: ProtocolParts): Protocols {
     if (status !== 401) return;
     const metadata = `resource_metadata="${metadataOf(protocol, context.req)}"`;
     const error = context.get("authorization") === "" ? [] : ['error="invalid_token"'];
-    const said = issuer === undefined ? [] : [...error, metadata];
-    context.set("WWW-Authenticate", ["Bearer", said.join(", ")].join(" ").trim());
+    const params = issuer === undefined ? [] : [...error, metadata];
+    context.set("WWW-Authenticate", ["Bearer", params.join(", ")].join(" ").trim());
   };
 
   const describe = (protocol: Mounted, context: Context): void => {
-    // For anyone, also for a page: it says nothing that a request without a token does not say.
+    // Any page may read it: it contains nothing that a request without a token does not get.
     context.set("Access-Control-Allow-Origin", "*");
     context.body = {
       resource: resourceOf(protocol, context.req),
@@ -117,7 +110,7 @@ export function createProtocols(parts: ProtocolParts): Protocols {
     context["_matchedRoute"] = protocol.path;
     open.set(context, identity);
     res.once("close", () => open.delete(context));
-    // What was revoked after the token was checked and before the answer was among those that are rechecked.
+    // The token may have been revoked after it was checked and before the response was in `open`.
     void check([context, identity]);
     context.respond = false;
     try {
@@ -141,13 +134,13 @@ export function createProtocols(parts: ProtocolParts): Protocols {
     },
     recheck,
     close() {
-      clearInterval(heart);
+      clearInterval(timer);
       for (const { res } of open.keys()) res.destroy();
     },
   };
 }
 
-/** At the address for its path; the first that was mounted is also at the address without one. */
+/** Finds the protocol whose metadata is at this address; the address without a path is that of the first protocol. */
 function describedAt(mounted: ReadonlyMap<string, Mounted>, { method, path }: Context): Mounted | undefined {
   if ((method !== "GET" && method !== "HEAD") || !path.startsWith(METADATA_PATH)) return undefined;
   const at = path.slice(METADATA_PATH.length);

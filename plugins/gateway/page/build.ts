@@ -1,11 +1,11 @@
-/** Bundles the page: no CDN, nothing but what is in this folder and what it imports. */
+/** Bundles the page from this folder and its imports; nothing is loaded from a CDN. */
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { parseArgs } from "node:util";
 import { build } from "esbuild";
 
 const HERE = import.meta.dirname;
-const AS_THEY_ARE = [
+const STATIC_FILES = [
   "index.html",
   "icon.svg",
   ...["icon-192.png", "icon-512.png", "icon-maskable.png", "manifest.webmanifest", "offline.html"].map(
@@ -13,7 +13,7 @@ const AS_THEY_ARE = [
   ),
 ];
 
-/** Each file's path below the gateway's address, and what is in it. */
+/** Returns the contents of each file by its path below the gateway's address. */
 export async function bundlePage(): Promise<ReadonlyMap<string, Uint8Array>> {
   const { outputFiles } = await build({
     entryPoints: {
@@ -35,7 +35,9 @@ export async function bundlePage(): Promise<ReadonlyMap<string, Uint8Array>> {
     legalComments: "none",
     logLevel: "error",
   });
-  const others = AS_THEY_ARE.map(async (name) => [basename(name), await readFile(join(HERE, name))] as const);
+  const others = STATIC_FILES.map(
+    async (name) => [basename(name), await readFile(join(HERE, name))] as const,
+  );
   const made = outputFiles.map(({ path, contents }) => [basename(path), contents] as const);
   return new Map<string, Uint8Array>([...made, ...(await Promise.all(others))]);
 }

@@ -1,18 +1,19 @@
-import { render } from "preact";
+/** The page's entry: the frame around the chat and the other pages. */
+import { type ComponentType, render } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { Chat } from "./chat/chat.tsx";
 import { followKeys } from "./frame/commands/commands.tsx";
-import { LazyPage } from "./frame/lazy-page.tsx";
 import { openSession } from "./frame/session.ts";
 import { Sidebar } from "./frame/sidebar/sidebar.tsx";
-import { restoreSidebar } from "./frame/sidebar/visibility.ts";
 import { ConfirmSignIn, SignIn } from "./frame/sign-in.tsx";
-import { applyTheme } from "./frame/theme.ts";
-import { PAGES } from "./pages/pages.tsx";
+import { PAGES, type PageEntry } from "./pages/pages.tsx";
 import { update } from "./state/app.ts";
+import { restoreSidebar } from "./state/sidebar.ts";
 import { keepConnected } from "./state/socket.ts";
 import { openThread } from "./state/threads.ts";
 import { useApp } from "./state/use-app.ts";
+import { Bar } from "./widgets/bar.tsx";
+import { applyTheme } from "./widgets/theme.tsx";
 
 const readRoute = () => location.hash.replace(/^#\//, "").split("/");
 
@@ -54,6 +55,45 @@ function App() {
         {announcement}
       </p>
     </div>
+  );
+}
+
+type Loaded = ComponentType<{ readonly shown: string | undefined }>;
+
+const loaded = new Map<string, Loaded>();
+
+/** A page whose code is loaded when it is first opened. */
+function LazyPage({ entry, shown }: { entry: PageEntry; shown: string | undefined }) {
+  const [failed, setFailed] = useState(false);
+  const [, setLoaded] = useState("");
+  const load = () => {
+    setFailed(false);
+    entry.load().then(
+      (page) => {
+        loaded.set(entry.name, page);
+        setLoaded(entry.name);
+      },
+      () => setFailed(true),
+    );
+  };
+  useEffect(load, [entry.name]);
+  const Shown = loaded.get(entry.name);
+  if (Shown) return <Shown shown={shown} />;
+  return (
+    <>
+      <Bar title={entry.title} />
+      {failed && (
+        <div class="trouble" role="alert">
+          <span>This page could not be loaded. Postern may have been upgraded, or cannot be reached.</span>
+          <span class="row">
+            {/* Browsers remember a module that failed to load until the document is reloaded. */}
+            <button type="button" onClick={() => location.reload()}>
+              Reload
+            </button>
+          </span>
+        </div>
+      )}
+    </>
   );
 }
 

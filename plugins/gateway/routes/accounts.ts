@@ -1,18 +1,13 @@
-/** Users and their tokens: the operator's to give and to take. */
-
-import { Type, User } from "../../../kernel/kit.ts";
-import { type Agent, type ExternalTools, Fault } from "../../../kernel/plugin.ts";
-import { Account, type Accounts } from "../auth/accounts.ts";
-import { SessionInfo } from "../auth/sessions.ts";
-import { NewToken, scopeIn, warningsOf } from "../auth/tokens/scope.ts";
-import { TokenInfo } from "../auth/tokens/tokens.ts";
+/** Users, tokens and browser sessions. Most of it is for operators. */
+import { Account, NewToken, SessionInfo, TokenInfo, Type, User } from "../../../kernel/kit.ts";
+import { type Agent, type ExternalTools, Fault, type Services } from "../../../kernel/plugin.ts";
 import { type Route, route } from "../route.ts";
 
 export interface AccountParts {
-  readonly accounts: Accounts;
+  readonly accounts: Services["accounts"];
   readonly agent: Pick<Agent, "removeUser" | "model">;
   readonly externalTools: ExternalTools | undefined;
-  /** Told when a credential ended, so that what hangs on it ends too. */
+  /** Called when a credential ended, so that its sockets are closed. */
   onRevoked(): Promise<void>;
 }
 
@@ -127,9 +122,8 @@ export function accountRoutes({ accounts, agent, externalTools, onRevoked }: Acc
       }),
       refusals: { 404: "There is no such user" },
       async handle({ body }) {
-        const here = { tools: (await externalTools?.names()) ?? [], model: agent.model() };
-        const warnings = externalTools ? warningsOf(scopeIn(body) ?? {}, here) : [];
-        const { token, info } = await accounts.createToken(body.user, body.name, body);
+        const here = externalTools && { tools: await externalTools.names(), model: agent.model() };
+        const { token, info, warnings } = await accounts.createToken(body.user, body.name, body, here);
         return { ...info, token, warnings };
       },
     }),
@@ -169,12 +163,12 @@ export function accountRoutes({ accounts, agent, externalTools, onRevoked }: Acc
   ];
 }
 
-/** An operator sees everybody's. */
+/** Returns undefined for an operator, who sees the sessions of all users. */
 function onlyOwn({ id, role }: User): string | undefined {
   return role === "operator" ? undefined : id;
 }
 
-/** Nobody locks themselves out by mistake. */
+/** Keeps people from locking themselves out by mistake. */
 function refuseOwn(user: User, id: string | undefined): void {
   if (user.id !== id) return;
   throw new Fault("invalid", "own_account", "You cannot change or remove your own account.", { param: "id" });

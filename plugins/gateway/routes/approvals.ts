@@ -1,4 +1,4 @@
-/** What waits for the user's decision, and what the user decided for good. */
+/** Gates that wait for the user's decision, and decisions that are remembered. */
 
 import {
   ApprovalDecision,
@@ -19,8 +19,7 @@ import {
   type User,
 } from "../../../kernel/plugin.ts";
 import { Accepted } from "../api/schemas.ts";
-import { assertTool } from "../auth/tokens/scope.ts";
-import { type Route, route } from "../route.ts";
+import { assertTool, type Route, route } from "../route.ts";
 import { accepted } from "./chat.ts";
 
 export interface ApprovalParts {
@@ -28,7 +27,7 @@ export interface ApprovalParts {
   readonly approvals: Approvals;
   readonly identities: Identities;
   readonly tools: Tools | undefined;
-  /** Told before a turn begins, so that no event of it is missed. */
+  /** Called before a turn starts, so that no event of it is missed. */
   follow(user: string): void;
 }
 

@@ -1,4 +1,4 @@
-/** Files that come with messages: uploaded first, then named by a message, then read by whoever sent them. */
+/** Files of messages: uploaded first, then named by a message, and later read by the user who sent them. */
 import {
   Attachment,
   createFormReader,
@@ -25,10 +25,10 @@ const Limits = Type.Object({
   messageBytes: named("message_bytes", Type.Integer({ description: "Of the files of one message together" })),
 });
 
-// What a form has beside its file.
+// The rest of a form beside its file.
 const FORM_BYTES = 64 * 1024;
 
-/** Nothing in a file runs, and it asks for nothing, whatever a browser takes it for. */
+/** Whatever a browser takes a file for, it can neither run a script nor load anything. */
 const POLICY = "default-src 'none'; sandbox";
 
 export function attachmentRoutes(attachments: Attachments): readonly Route[] {
@@ -83,7 +83,7 @@ export function attachmentRoutes(attachments: Attachments): readonly Route[] {
         if (image === undefined) context.attachment(found.name);
         context.set("Content-Security-Policy", POLICY);
         context.set("X-Content-Type-Options", "nosniff");
-        // It never changes under its id.
+        // The file of an id never changes.
         context.set("Cache-Control", "private, max-age=3600, immutable");
         return Buffer.from(found.data);
       },
@@ -103,7 +103,7 @@ export function attachmentRoutes(attachments: Attachments): readonly Route[] {
   ];
 }
 
-/** Says how large a file may be where the form is too large to be read. */
+/** Names the size limit of files if the form is too large to be read. */
 function formReader(fileBytes: number, words: string): FormReader {
   const read = createFormReader(fileBytes + FORM_BYTES);
   return async (context) => {

@@ -1,4 +1,4 @@
-/** Messages to the agent: one that waits for the answer, one that does not, and what can be done with a turn. */
+/** Sends messages to the agent, with or without waiting for the answer, and reads, retries and cancels turns. */
 import type { Context } from "koa";
 import { applyLimit, type Declared, named, TurnRecord, Type, WantedModel } from "../../../kernel/kit.ts";
 import {
@@ -21,7 +21,7 @@ export interface ChatParts {
   readonly threads: Threads;
   readonly attachments: Pick<Attachments, "bring">;
   readonly chatLimit: Limiter;
-  /** Told before a turn begins, so that no event of it is missed. */
+  /** Called before a turn starts, so that no event of it is missed. */
   follow(user: string): void;
 }
 
@@ -83,19 +83,19 @@ export function chatRoutes({ agent, threads, attachments, chatLimit, follow }: C
       {
         user: user.id,
         channel: CHANNEL,
-        input: { type: "message", text, ...(brought && { attachments: brought.attachments }) },
-        ...(brought && { attached: brought.attached }),
-        ...(said.thread !== undefined && { thread: said.thread }),
-        ...(said.after !== undefined && { after: said.after }),
-        ...(said.model !== undefined && { model: said.model }),
-        ...(outside !== undefined && { outside }),
-        ...(user.scope && { scope: user.scope }),
+        input: { type: "message", text, attachments: brought?.attachments },
+        attached: brought?.attached,
+        thread: said.thread,
+        after: said.after,
+        model: said.model,
+        outside,
+        scope: user.scope,
       },
       brought?.alongside,
     );
   };
   const send = async (user: User, context: Context, said: Message, outside?: Outside) => {
-    // Whoever does not wait for the answer reads it from the socket, perhaps a moment later.
+    // A client that does not wait for the answer may open its socket a moment later.
     follow(user.id);
     return accepted(await say(user, context, said, outside));
   };
@@ -121,7 +121,7 @@ export function chatRoutes({ agent, threads, attachments, chatLimit, follow }: C
       },
       async handle({ user, context, body }) {
         const turn = await (await say(user, context, body)).record;
-        // Whoever waits for the record gets it when the turn has ended.
+        // The record is complete only when the turn has ended.
         const status = turn.status as Declared<typeof EndStatus>;
         return { ...turn, status, response: answerOf(turn) };
       },
@@ -185,12 +185,7 @@ export function chatRoutes({ agent, threads, attachments, chatLimit, follow }: C
             },
           );
         const attachments = input.attachments?.map(({ id }) => id);
-        return send(
-          user,
-          context,
-          { message: input.text, thread, after, ...(attachments && { attachments }) },
-          outside,
-        );
+        return send(user, context, { message: input.text, thread, after, attachments }, outside);
       },
     }),
   ];

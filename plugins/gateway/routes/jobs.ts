@@ -4,8 +4,7 @@ import { Fault, type Jobs, type Limiter, type User } from "../../../kernel/plugi
 import { page, pageQuery } from "../api/schemas.ts";
 import { type Route, route } from "../route.ts";
 
-/** Of a message in a list. */
-const MOST_LISTED = 500;
+const MAX_LISTED_CHARACTERS = 500;
 const status = Type.Enum([...JobStatus.enum, "failed"], { description: "Failed: completed with an error" });
 
 export function jobRoutes(jobs: Jobs, chatLimit: Limiter): readonly Route[] {
@@ -19,7 +18,7 @@ export function jobRoutes(jobs: Jobs, chatLimit: Limiter): readonly Route[] {
       method: "get",
       path: "/api/jobs",
       tag: "jobs",
-      summary: `List jobs, newest first, each with the first ${MOST_LISTED} characters of its message`,
+      summary: `List jobs, newest first, each with the first ${MAX_LISTED_CHARACTERS} characters of its message`,
       query: Type.Object({ status: Type.Optional(status), ...pageQuery }),
       answer: page("jobs", Job),
       async handle({ user, query }) {
@@ -60,7 +59,7 @@ export function jobRoutes(jobs: Jobs, chatLimit: Limiter): readonly Route[] {
       refusals: { 400: "It cannot be repeated", 404: "There is no such job", 429: "Too many messages" },
       async handle({ user, context, params }) {
         const { id } = await find(user, params["id"]);
-        // It costs what a message costs.
+        // It counts like a message.
         applyLimit(await chatLimit.take(user.id), context);
         const again = await jobs.retry(id);
         if (!again) throw missing(id);
@@ -75,5 +74,7 @@ function missing(id: string | undefined): Fault {
 }
 
 function beginningOf(message: string): string {
-  return message.length > MOST_LISTED ? `${message.slice(0, MOST_LISTED).toWellFormed()}…` : message;
+  return message.length > MAX_LISTED_CHARACTERS
+    ? `${message.slice(0, MAX_LISTED_CHARACTERS).toWellFormed()}…`
+    : message;
 }

@@ -1,9 +1,7 @@
-/** What the agent keeps for this user: searched, read and edited. */
-
+/** The user's memory files: search, read, write and delete. */
 import { MemoryEntry, MemoryFile, MemoryHit, MemoryVersion, Type } from "../../../kernel/kit.ts";
 import { Fault, type Memory } from "../../../kernel/plugin.ts";
-import { assertTool } from "../auth/tokens/scope.ts";
-import { type Route, route } from "../route.ts";
+import { assertTool, type Route, route } from "../route.ts";
 
 const Place = Type.Object({ path: Type.String({ minLength: 1, maxLength: 500 }) });
 const Listed = Type.Object({
@@ -11,7 +9,7 @@ const Listed = Type.Object({
   bytes: Type.Optional(MemoryEntry.properties.bytes),
 });
 const { path, version } = MemoryFile.properties;
-/** Each route does what a tool of the agent does; a token that may not use the tool may not ask here either. */
+/** Each route does what a tool of the agent does, so it needs the same scope. */
 const outOfScope = { 403: "The token may not use the tool that does this" };
 const refusals = { ...outOfScope, 404: "There is no such file" };
 

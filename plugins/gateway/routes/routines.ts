@@ -1,9 +1,7 @@
-/** What the agent does on a schedule. A user sees and changes their own, an operator all. */
-
+/** Routines: tasks on a schedule. Users see and change their own, an operator all of them. */
 import { OPERATOR, Routine, RoutineFields, RoutinePreview, RoutineRun, Type } from "../../../kernel/kit.ts";
-import { Fault, type Routines, type User } from "../../../kernel/plugin.ts";
+import { Fault, type Routines, type Services, type User } from "../../../kernel/plugin.ts";
 import { page, pageQuery } from "../api/schemas.ts";
-import type { Accounts } from "../auth/accounts.ts";
 import { type Route, route } from "../route.ts";
 
 const { schedule, text, tz, budget, timeoutSecs, deliver } = RoutineFields;
@@ -11,7 +9,10 @@ const orNull = <Schema extends Parameters<typeof Type.Union>[0][number]>(schema:
   Type.Optional(Type.Union([schema, Type.Null()]));
 const missing = { 404: "There is no such routine" };
 
-export function routineRoutes(routines: Routines, accounts: Pick<Accounts, "findUser">): readonly Route[] {
+export function routineRoutes(
+  routines: Routines,
+  accounts: Pick<Services["accounts"], "find">,
+): readonly Route[] {
   const notFound = (id: string | undefined): Fault =>
     new Fault("missing", "routine_not_found", `There is no routine ${id}.`, { param: "id" });
   const find = async (user: User, id = ""): Promise<Routine> => {
@@ -19,12 +20,12 @@ export function routineRoutes(routines: Routines, accounts: Pick<Accounts, "find
     if (!routine || (user.role !== "operator" && routine.user !== user.id)) throw notFound(id);
     return routine;
   };
-  /** Only an operator speaks for somebody else. */
+  /** Only an operator may name another user. */
   const ownerOf = async (user: User, named: string | undefined): Promise<string> => {
     if (named === undefined || named === user.id) return user.id;
     if (user.role !== "operator")
       throw new Fault("forbidden", "operator_only", "Only an operator can add a routine for another user.");
-    if (named !== OPERATOR && (await accounts.findUser(named)) === undefined)
+    if (named !== OPERATOR && (await accounts.find(named)) === undefined)
       throw new Fault("missing", "user_not_found", `There is no user ${named}.`, { param: "user" });
     return named;
   };

@@ -1,30 +1,27 @@
 /** Sign-in and sign-out of a browser: a token is exchanged once for a cookie that scripts cannot read. */
 import type { Context } from "koa";
-import { type Proxies, Type } from "../../../kernel/kit.ts";
-import { Fault, type User } from "../../../kernel/plugin.ts";
+import { expiresSoon, type Proxies, Type } from "../../../kernel/kit.ts";
+import { Fault, type Services, type SignedIn, type User } from "../../../kernel/plugin.ts";
 import { Session } from "../api/schemas.ts";
-import type { Accounts } from "../auth/accounts.ts";
+import { type Route, route } from "../route.ts";
 import {
   type Authenticator,
   CONFIRM_SIGN_IN,
   FOREIGN_ORIGIN,
-  type Identity,
+  type OriginCheck,
   Refusal,
   sessionCookie,
   UNKNOWN,
-} from "../auth/identity.ts";
-import type { OriginCheck } from "../auth/origin.ts";
-import { expiresSoon } from "../auth/tokens/expiry.ts";
-import { type Route, route } from "../route.ts";
+} from "../sign-in/authenticator.ts";
 
 const SESSION_MILLIS = 30 * 86_400_000;
 
 export interface SessionParts {
-  readonly accounts: Accounts;
+  readonly accounts: Services["accounts"];
   readonly authenticator: Authenticator;
   readonly proxies: Proxies;
   readonly isOwnOrigin: OriginCheck;
-  /** Told when a credential ended, so that what hangs on it ends too. */
+  /** Called when a credential ended, so that its sockets are closed. */
   onRevoked(): Promise<void>;
 }
 
@@ -44,9 +41,9 @@ export function sessionRoutes({
   };
   const open = async (
     context: Context,
-    { user, source, expiresAt }: Identity,
-    before: Identity | undefined,
-  ): Promise<SignedIn> => {
+    { user, source, expiresAt }: SignedIn,
+    before: SignedIn | undefined,
+  ): Promise<SessionAnswer> => {
     const longest = Date.now() + SESSION_MILLIS;
     const expires = new Date(Math.min(longest, expiresAt?.getTime() ?? longest));
     const secret = await accounts.openSession({
@@ -54,7 +51,7 @@ export function sessionRoutes({
       source,
       expiresAt: expires,
       browser: context.get("user-agent") || undefined,
-      // The browser forgets its cookie, so nobody can end that session any more.
+      // The browser drops its old cookie, so nobody could end that session any more.
       replaces: before?.session,
     });
     if (secret === undefined) throw UNKNOWN;
@@ -87,7 +84,7 @@ export function sessionRoutes({
       },
       async handle({ body: { token, fromLink = false, confirmed = false }, context }) {
         if (!isOwnOrigin(context.req)) throw FOREIGN_ORIGIN;
-        const verdict = await authenticator.admit(token, proxies.address(context.req));
+        const verdict = await authenticator.admit(token, context.req);
         if (verdict instanceof Refusal) throw verdict;
         const before = await authenticator.signedIn(context.req);
         const question = confirmed ? undefined : questionOf(verdict, before, fromLink);
@@ -121,25 +118,25 @@ export function sessionRoutes({
 }
 
 /**
- * What the person has to be asked first. A link must not swap who is signed in; and one that somebody else sent, with a token of theirs,
- * would make all that is typed from then on theirs too. Nobody but the operator has the operator's.
+ * Returns the question that a person has to confirm first. A link must not change who is signed in; and with a link that contains
+ * somebody else's token, that person could read everything that is typed from then on. Only the operator has the operator's token.
  */
-function questionOf(next: Identity, before: Identity | undefined, fromLink: boolean): string | undefined {
+function questionOf(next: SignedIn, before: SignedIn | undefined, fromLink: boolean): string | undefined {
   if (before !== undefined && before.user.id !== next.user.id)
     return `You are signed in as ${shown(before.user)}. This ${fromLink ? "link" : "token"} is for ${shown(next.user)}.`;
   const isOwn = before !== undefined || next.source.startsWith("operator:");
   return fromLink && !isOwn ? `This link signs you in as ${shown(next.user)}.` : undefined;
 }
 
-interface SignedIn {
+interface SessionAnswer {
   readonly user: User;
   readonly expiresAt?: string;
 }
 
-/** An identity provider's sign-ins are short and renewed: nobody has to be told of their end. */
-function signedIn(user: User, source: string, expires: Date | undefined): SignedIn {
+/** Sign-ins by an identity provider are short and renewed, so their end is not shown. */
+function signedIn(user: User, source: string, expires: Date | undefined): SessionAnswer {
   const expiresAt = source === "oidc" ? undefined : expires?.toISOString();
-  return { user, ...(expiresAt !== undefined && expiresSoon({ expiresAt }) && { expiresAt }) };
+  return { user, expiresAt: expiresSoon({ expiresAt }) ? expiresAt : undefined };
 }
 
 function shown({ id, name }: User): string {

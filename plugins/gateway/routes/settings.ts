@@ -1,4 +1,4 @@
-/** Settings that can be changed while the service runs: the operator's. */
+/** Settings that an operator can change while the service runs. */
 import { applyLimit, ChangeableSetting, ModelTest, Type } from "../../../kernel/kit.ts";
 import { Fault, type Limiter, type ModelCheck, type StoredSettings } from "../../../kernel/plugin.ts";
 import { type Route, route } from "../route.ts";

@@ -1,4 +1,4 @@
-/** The user's conversations. */
+/** The user's threads: list, read, export, rename, pin and delete; and the models for them. */
 import { Readable } from "node:stream";
 import {
   ModelOption,
@@ -11,8 +11,7 @@ import {
 } from "../../../kernel/kit.ts";
 import { type Agent, Fault, type Threads, type User } from "../../../kernel/plugin.ts";
 import { page, pageOf, pageQuery } from "../api/schemas.ts";
-import { SCOPED_TOKEN } from "../auth/tokens/scope.ts";
-import { type Route, route } from "../route.ts";
+import { type Route, route, SCOPED_TOKEN } from "../route.ts";
 
 const WithTurns = Type.Object({
   thread: ThreadSummary,
@@ -46,9 +45,9 @@ export function threadRoutes(threads: Threads, agent: Agent): readonly Route[] {
         "List threads, pinned ones and then those last changed first; `q` searches titles and messages",
       query: Type.Object({ q: Type.Optional(Type.String()), ...pageQuery }),
       answer: page("threads", ThreadSummary),
-      // An empty search box is no search.
+      // The page sends an empty `q` for an empty search box.
       handle: ({ user, query: { q, ...query } }) =>
-        threads.list(user.id, { ...query, ...(q && { q }), pinnedFirst: true }),
+        threads.list(user.id, { ...query, q: q || undefined, pinnedFirst: true }),
     }),
     route({
       method: "get",

@@ -1,9 +1,6 @@
-/** The webhook channel as the operator manages it: its identities and their accounts, its integrations. */
-
+/** For operators: the integrations of the webhook channel, and the accounts of its identities. */
 import { Identity, Integration, Type } from "../../../kernel/kit.ts";
-import { Fault, type Identities, type Integrations } from "../../../kernel/plugin.ts";
-import type { Accounts } from "../auth/accounts.ts";
-import { accountOf, unpair } from "../auth/pairing.ts";
+import { Fault, type Identities, type Integrations, type Services } from "../../../kernel/plugin.ts";
 import { type Route, route } from "../route.ts";
 
 const { id } = Identity.properties;
@@ -11,9 +8,9 @@ const { name, user } = Integration.properties;
 const off = { 503: "The webhook channel is off" };
 
 export interface WebhookParts {
-  readonly accounts: Accounts;
+  readonly accounts: Services["accounts"];
   readonly identities: Identities;
-  /** Absent where the webhook channel is off. */
+  /** Undefined if the webhook channel is off. */
   readonly integrations: Integrations | undefined;
 }
 
@@ -96,7 +93,7 @@ function identityRoutes({ accounts, identities }: WebhookParts): readonly Route[
       status: 204,
       refusals: { 404: "There is no such account" },
       async handle({ body: { identity, account } }) {
-        await identities.pair(identity, await accountOf(accounts, account));
+        await identities.pair(identity, await accounts.mustFind(account));
       },
     }),
     route({
@@ -108,7 +105,12 @@ function identityRoutes({ accounts, identities }: WebhookParts): readonly Route[
       body: Type.Object({ identity: id }),
       status: 204,
       refusals: { 404: "It is not paired" },
-      handle: ({ body: { identity } }) => unpair(identities, identity),
+      async handle({ body: { identity } }) {
+        if (await identities.unpair(identity)) return;
+        throw new Fault("missing", "not_paired", `${identity} is not paired with an account.`, {
+          param: "identity",
+        });
+      },
     }),
     route({
       method: "post",

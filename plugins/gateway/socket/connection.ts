@@ -1,14 +1,14 @@
-/** One open socket. It reads the stream at its own pace; what it has not read stays in the stream, not in a buffer here. */
+/** One open socket. It reads the stream as fast as the client does; frames it has not read stay in the stream. */
 import type { WebSocket } from "ws";
 import { type Declared, toWire } from "../../../kernel/kit.ts";
-import type { Identity } from "../auth/identity.ts";
+import type { SignedIn } from "../../../kernel/plugin.ts";
 import { SocketFrame } from "./frame.ts";
 import type { Place, UserStream } from "./stream.ts";
 
-/** So many bytes may wait in the kernel's and our own send buffer before we stop to read on. */
-const BUFFERED_BYTES = 256 * 1024;
+/** With more bytes than this in the send buffers, reading the stream pauses. */
+const MAX_BUFFERED_BYTES = 256 * 1024;
 
-/** Close codes: 1001 we stop, 1008 no longer signed in, 1013 too slow. After 1001 and 1013 a client comes back. */
+/** Close codes: 1001 we stop, 1008 no longer signed in, 1013 too slow. After 1001 and 1013 a client reconnects. */
 export const CLOSE = { stopping: 1001, signedOut: 1008, tooSlow: 1013 } as const;
 
 export interface ResumePoint {
@@ -17,10 +17,10 @@ export interface ResumePoint {
 }
 
 export interface Connection {
-  readonly identity: Identity;
-  /** Sends what has happened since, as far as the socket takes it. */
+  readonly identity: SignedIn;
+  /** Sends the new frames of the stream until the send buffer is full. */
   pump(): void;
-  /** Ends a socket that did not answer the last time; asks it again otherwise. */
+  /** Pings the socket, and ends one that did not answer the last ping. */
   beat(): void;
   close(code: number, why: string): void;
   terminate(): void;
@@ -28,7 +28,7 @@ export interface Connection {
 
 export function createConnection(
   socket: WebSocket,
-  identity: Identity,
+  identity: SignedIn,
   stream: UserStream,
   from: ResumePoint | undefined,
 ): Connection {
@@ -37,17 +37,17 @@ export function createConnection(
   socket.on("pong", () => {
     hasAnswered = true;
   });
-  // The close that follows says all there is to say.
+  // A close event follows, which is handled.
   socket.on("error", () => {});
 
-  const say = (frame: Declared<typeof SocketFrame>): void =>
+  const send = (frame: Declared<typeof SocketFrame>): void =>
     socket.send(JSON.stringify(toWire(SocketFrame, frame)));
   const resumed = from?.stream === stream.name ? stream.resume(from.after) : undefined;
   const place: Place = resumed ?? stream.begin();
   const here = { stream: stream.name, id: place.at };
-  say({ type: "hello", ...here, user: identity.user });
+  send({ type: "hello", ...here, user: identity.user });
   if (from !== undefined && resumed === undefined)
-    say({ type: "resync", ...here, reason: "Events were missed: fetch the thread again." });
+    send({ type: "resync", ...here, reason: "Events were missed: fetch the thread again." });
 
   const close = (code: number, why: string): void => socket.close(code, why);
   const pump = (): void => {
@@ -56,15 +56,15 @@ export function createConnection(
       const entry = stream.next(place);
       if (entry === undefined) return;
       if (entry === "lost") {
-        close(CLOSE.tooSlow, "too slow; come back and resume");
+        close(CLOSE.tooSlow, "too slow; reconnect and resume");
         return;
       }
-      isWaiting = socket.bufferedAmount + entry.text.length > BUFFERED_BYTES;
-      socket.send(entry.text, isWaiting ? goOn : undefined);
+      isWaiting = socket.bufferedAmount + entry.text.length > MAX_BUFFERED_BYTES;
+      socket.send(entry.text, isWaiting ? resumeSending : undefined);
       if (isWaiting) return;
     }
   };
-  const goOn = (): void => {
+  const resumeSending = (): void => {
     isWaiting = false;
     pump();
   };
@@ -77,7 +77,7 @@ export function createConnection(
       hasAnswered = false;
       socket.ping();
       // A browser cannot see pings; this lets a page notice that its connection is dead.
-      if (!isWaiting) say({ type: "alive", stream: stream.name, id: place.at });
+      if (!isWaiting) send({ type: "alive", stream: stream.name, id: place.at });
     },
     close,
     terminate: () => socket.terminate(),

@@ -1,4 +1,4 @@
-/** What the socket says. A frame's `id` grows by one from frame to frame of a stream. */
+/** The frames of the socket. A frame's `id` is one more than that of the frame before it in the stream. */
 import type { TObject, TUnion } from "typebox";
 import { named, TurnEvent, Type, User } from "../../../kernel/kit.ts";
 
@@ -14,18 +14,18 @@ type Placed<Variants extends readonly unknown[]> = {
     : never;
 };
 
-/** An event of a turn: clients look at the type first, so it comes first. */
+/** An event of a turn. Clients look at the type first, so it comes first. */
 export const TurnFrame = Type.Union(
   TurnEvent.anyOf.map(({ properties: { type, ...rest } }) => Type.Object({ type, ...place, ...rest })),
 ) as unknown as TUnion<Placed<(typeof TurnEvent)["anyOf"]>>;
 
-const standing = { stream: Type.String(), id: Type.Integer() };
+const position = { stream: Type.String(), id: Type.Integer() };
 
 export const SocketFrame = Type.Union(
   [
-    Type.Object({ type: Type.Literal("hello"), ...standing, user: User }),
-    Type.Object({ type: Type.Literal("resync"), ...standing, reason: Type.String() }),
-    Type.Object({ type: Type.Literal("alive"), ...standing }),
+    Type.Object({ type: Type.Literal("hello"), ...position, user: User }),
+    Type.Object({ type: Type.Literal("resync"), ...position, reason: Type.String() }),
+    Type.Object({ type: Type.Literal("alive"), ...position }),
     ...TurnFrame.anyOf,
   ],
   { $id: "SocketFrame" },

@@ -1,57 +1,54 @@
-/** Sockets that other plugins take: the gateway says who is there, keeps the connection alive and ends it. */
+/** Sockets that other plugins take: the gateway checks the sign-in, keeps the connection alive and closes it. */
 import type { WebSocket } from "ws";
 import type { MountedSocket } from "../../../kernel/kit.ts";
-import type { Log } from "../../../kernel/plugin.ts";
-import type { Authenticator, Identity } from "../auth/identity.ts";
+import type { SignedIn } from "../../../kernel/plugin.ts";
+import type { Authenticator } from "../sign-in/authenticator.ts";
 import { CLOSE } from "./connection.ts";
-import { createStanding } from "./standing.ts";
 
-const BEAT_MILLIS = 30_000;
-const STOP_MILLIS = 1000;
+const PING_INTERVAL_MS = 30_000;
+const STOP_TIMEOUT_MS = 1000;
 
 export interface MountedSockets {
   mount(mounted: MountedSocket): void;
   at(path: string): MountedSocket | undefined;
-  connect(mounted: MountedSocket, socket: WebSocket, identity: Identity): void;
+  connect(mounted: MountedSocket, socket: WebSocket, identity: SignedIn): void;
   countOf(user: string): number;
   readonly count: number;
-  /** Closes the sockets of those who are no longer signed in. */
+  /** Closes the sockets of users who are no longer signed in. */
   recheck(): Promise<void>;
   close(): Promise<void>;
 }
 
 interface Held {
-  readonly identity: Identity;
+  readonly identity: SignedIn;
   hasAnswered: boolean;
 }
 
 export function createMountedSockets(
-  authenticator: Pick<Authenticator, "stands">,
-  log: Log,
-  beatMillis = BEAT_MILLIS,
+  { isValid }: Pick<Authenticator, "isValid">,
+  pingMillis = PING_INTERVAL_MS,
 ): MountedSockets {
-  const places = new Map<string, MountedSocket>();
+  const sockets = new Map<string, MountedSocket>();
   const open = new Map<WebSocket, Held>();
-  const stands = createStanding(authenticator, log);
 
   const check = async ([socket, { identity }]: readonly [WebSocket, Held]): Promise<void> => {
-    if (!(await stands(identity))) socket.close(CLOSE.signedOut, "signed out");
+    if (!(await isValid(identity))) socket.close(CLOSE.signedOut, "signed out");
   };
   const recheck = async (): Promise<void> => {
     await Promise.all([...open].map(check));
   };
-  const heart = setInterval(() => {
+  const timer = setInterval(() => {
     void recheck();
     for (const [socket, held] of open) {
       if (!held.hasAnswered) socket.terminate();
       held.hasAnswered = false;
       if (socket.readyState === socket.OPEN) socket.ping();
     }
-  }, beatMillis);
+  }, pingMillis);
 
   return {
-    mount: (mounted) => void places.set(mounted.path, mounted),
-    at: (path) => places.get(path),
+    mount: (mounted) => void sockets.set(mounted.path, mounted),
+    at: (path) => sockets.get(path),
     connect(mounted, socket, identity) {
       const held: Held = { identity, hasAnswered: true };
       open.set(socket, held);
@@ -59,10 +56,10 @@ export function createMountedSockets(
         held.hasAnswered = true;
       });
       socket.on("close", () => open.delete(socket));
-      // The close that follows says all there is to say.
+      // A close event follows, which is handled.
       socket.on("error", () => {});
       mounted.accept(socket, identity.user);
-      // What was revoked after the request was checked and before the socket was among those that are rechecked.
+      // The sign-in may have been revoked after it was checked and before the socket was in `open`.
       void check([socket, held]);
     },
     countOf: (user) => [...open.values()].filter(({ identity }) => identity.user.id === user).length,
@@ -71,9 +68,9 @@ export function createMountedSockets(
     },
     recheck,
     async close() {
-      clearInterval(heart);
-      for (const socket of open.keys()) socket.close(CLOSE.stopping, "the service stops");
-      for (const deadline = Date.now() + STOP_MILLIS; open.size > 0 && Date.now() < deadline; )
+      clearInterval(timer);
+      for (const socket of open.keys()) socket.close(CLOSE.stopping, "the service is stopping");
+      for (const deadline = Date.now() + STOP_TIMEOUT_MS; open.size > 0 && Date.now() < deadline; )
         await new Promise((resolve) => setTimeout(resolve, 10));
       for (const socket of open.keys()) socket.terminate();
     },

@@ -1,9 +1,8 @@
-/** All sockets and the streams they read. A stream stays for a while without readers, so that one can come back. */
+/** All sockets and the streams they read. A stream is kept for a while without readers, so that one can reconnect. */
 import type { WebSocket } from "ws";
-import type { Agent, Log } from "../../../kernel/plugin.ts";
-import type { Authenticator, Identity } from "../auth/identity.ts";
+import type { Agent, SignedIn } from "../../../kernel/plugin.ts";
+import type { Authenticator } from "../sign-in/authenticator.ts";
 import { CLOSE, type Connection, createConnection, type ResumePoint } from "./connection.ts";
-import { createStanding } from "./standing.ts";
 import { openStream, type UserStream } from "./stream.ts";
 
 export interface SocketTimes {
@@ -14,18 +13,18 @@ export interface SocketTimes {
 
 const TIMES: SocketTimes = { beatMillis: 30_000, keepMillis: 10 * 60_000 };
 
-const STOP_MILLIS = 1000;
+const STOP_TIMEOUT_MS = 1000;
 
 export interface Sockets {
-  /** From now on nothing that happens to this user's turns is missed. */
+  /** Opens the user's stream, so that no event of their turns is missed from now on. */
   follow(user: string): void;
-  connect(socket: WebSocket, identity: Identity, from: ResumePoint | undefined): void;
+  connect(socket: WebSocket, identity: SignedIn, from: ResumePoint | undefined): void;
   countOf(user: string): number;
   readonly count: number;
   readonly users: number;
-  /** Read or not. */
+  /** The number of open streams, with or without readers. */
   readonly streams: number;
-  /** Closes the sockets of those who are no longer signed in. */
+  /** Closes the sockets of users who are no longer signed in. */
   recheck(): Promise<void>;
   close(): Promise<void>;
 }
@@ -38,8 +37,7 @@ interface Seat {
 
 export function createSockets(
   agent: Agent,
-  authenticator: Authenticator,
-  log: Log,
+  { isValid }: Pick<Authenticator, "isValid">,
   times: SocketTimes = TIMES,
 ): Sockets {
   const seats = new Map<string, Seat>();
@@ -60,19 +58,18 @@ export function createSockets(
     seat.leftAt = Date.now();
     return seat;
   };
-  /** Frames are missing: a client that comes back gets a stream with another name, and reads the thread again. */
+  /** Frames are missing: a client that reconnects gets a stream with another name and reads the thread again. */
   const lose = (user: string): void => {
     const seat = seats.get(user);
     seats.delete(user);
     seat?.stream.close();
     for (const connection of seat?.connections ?? [])
-      connection.close(CLOSE.tooSlow, "events were missed; come back");
+      connection.close(CLOSE.tooSlow, "events were missed; reconnect");
   };
   const all = (): readonly Connection[] => [...seats.values()].flatMap(({ connections }) => [...connections]);
 
-  const stands = createStanding(authenticator, log);
   const check = async (connection: Connection): Promise<void> => {
-    if (!(await stands(connection.identity))) connection.close(CLOSE.signedOut, "signed out");
+    if (!(await isValid(connection.identity))) connection.close(CLOSE.signedOut, "signed out");
   };
   const recheck = async (): Promise<void> => {
     await Promise.all(all().map(check));
@@ -85,7 +82,7 @@ export function createSockets(
       seats.delete(user);
     }
   };
-  const heart = setInterval(() => {
+  const timer = setInterval(() => {
     void recheck();
     for (const connection of all()) connection.beat();
     sweep();
@@ -102,7 +99,7 @@ export function createSockets(
         seat.leftAt = Date.now();
       });
       connection.pump();
-      // What was revoked after the request was checked and before the socket was among those that are rechecked.
+      // The sign-in may have been revoked after it was checked and before the connection was in its seat.
       void check(connection);
     },
     countOf: (user) => seats.get(user)?.connections.size ?? 0,
@@ -117,9 +114,9 @@ export function createSockets(
     },
     recheck,
     async close() {
-      clearInterval(heart);
-      for (const connection of all()) connection.close(CLOSE.stopping, "the service stops");
-      for (const deadline = Date.now() + STOP_MILLIS; all().length > 0 && Date.now() < deadline; )
+      clearInterval(timer);
+      for (const connection of all()) connection.close(CLOSE.stopping, "the service is stopping");
+      for (const deadline = Date.now() + STOP_TIMEOUT_MS; all().length > 0 && Date.now() < deadline; )
         await new Promise((resolve) => setTimeout(resolve, 10));
       for (const connection of all()) connection.terminate();
       for (const { stream } of seats.values()) stream.close();

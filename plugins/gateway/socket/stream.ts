@@ -1,36 +1,35 @@
-/** Everything that happens to one user's turns, on whatever channel, as numbered frames. */
+/** The events of one user's turns, on any channel, as numbered frames. */
 import { randomBytes } from "node:crypto";
 import { toWire } from "../../../kernel/kit.ts";
 import type { Agent } from "../../../kernel/plugin.ts";
 import { TurnFrame } from "./frame.ts";
-import { createRing, type Entry, type RingBounds } from "./ring.ts";
 
 const BOUNDS: RingBounds = { entries: 20_000, bytes: 8 * 1024 * 1024 };
 
-/** A reader's place in the stream. */
+/** The position of a reader in the stream. */
 export interface Place {
   /** The number of the last frame that was read. */
   at: number;
-  /** Up to this number only frames of these turns matter: the others had ended when the reader came. */
+  /** Up to this number only frames of these turns are read: the others had ended when the reader connected. */
   readonly until: number;
   readonly turns: ReadonlySet<string>;
 }
 
 export interface UserStream {
-  /** Changes whenever numbers begin anew. */
+  /** Changes whenever the numbers start again. */
   readonly name: string;
   readonly last: number;
   readonly hasOpenTurns: boolean;
-  /** Where a new reader begins: at the start of the turns that still run, so that it sees them whole. */
+  /** Returns the position of a new reader: the start of the turns that are running, so that it gets them whole. */
   begin(): Place;
-  /** Where a reader goes on after a frame it has seen; undefined where that is no longer known. */
+  /** Returns the position after a frame that was read, or undefined if frames after it are gone. */
   resume(after: number): Place | undefined;
-  /** The next frame and steps over it; "lost" where the reader was too slow and frames are gone. */
+  /** Returns the next frame and moves past it, or "lost" if the reader was too slow and frames are gone. */
   next(place: Place): Entry | "lost" | undefined;
   close(): void;
 }
 
-/** Tells a listener of every event of one user; answers its own undo. */
+/** Calls a listener with every event of one user; returns a function that unsubscribes. */
 export type Watch = (listener: Parameters<Agent["watch"]>[1]) => () => void;
 
 export function openStream(watch: Watch, onEvent: () => void, bounds: RingBounds = BOUNDS): UserStream {
@@ -73,5 +72,65 @@ export function openStream(watch: Watch, onEvent: () => void, bounds: RingBounds
       return undefined;
     },
     close: unwatch,
+  };
+}
+
+export interface Entry {
+  readonly id: number;
+  readonly turn: string;
+  readonly text: string;
+}
+
+interface Ring {
+  /** The number of the newest entry; 0 before the first. */
+  readonly last: number;
+  /** The number of the oldest entry that is kept. */
+  readonly first: number;
+  push(turn: string, frame: (id: number) => string): void;
+  /** Returns the entry after this number, or undefined if there is none yet. */
+  after(id: number): Entry | undefined;
+}
+
+export interface RingBounds {
+  readonly entries: number;
+  readonly bytes: number;
+}
+
+function createRing(bounds: RingBounds): Ring {
+  let entries: Entry[] = [];
+  // Entries before this index are gone. They are removed many at a time, since shifting an array costs its length.
+  let head = 0;
+  let bytes = 0;
+  let last = 0;
+
+  const trim = (): void => {
+    while (entries.length - head > 1 && (entries.length - head > bounds.entries || bytes > bounds.bytes)) {
+      bytes -= (entries[head] as Entry).text.length;
+      head++;
+    }
+    if (head > 1024 && head * 2 > entries.length) {
+      entries = entries.slice(head);
+      head = 0;
+    }
+  };
+
+  return {
+    get last() {
+      return last;
+    },
+    get first() {
+      return entries[head]?.id ?? last + 1;
+    },
+    push(turn, frame) {
+      last++;
+      const text = frame(last);
+      entries.push({ id: last, turn, text });
+      bytes += text.length;
+      trim();
+    },
+    after(id) {
+      const first = entries[head]?.id;
+      return first === undefined ? undefined : entries[head + Math.max(0, id + 1 - first)];
+    },
   };
 }

@@ -1,25 +1,24 @@
-/** From an HTTP request to a socket: who asks, from which page, and how many they have already. */
+/** Upgrades an HTTP request to a socket, after checking its sign-in, its origin and the number of open sockets. */
 import { type IncomingMessage, type Server, STATUS_CODES } from "node:http";
 import type { Duplex } from "node:stream";
 import { WebSocketServer } from "ws";
 import type { Proxies } from "../../../kernel/kit.ts";
 import type { Log, MountedSocket } from "../../../kernel/plugin.ts";
-import { type Authenticator, FOREIGN_ORIGIN, Refusal } from "../auth/identity.ts";
-import type { OriginCheck } from "../auth/origin.ts";
+import { type Authenticator, FOREIGN_ORIGIN, type OriginCheck, Refusal } from "../sign-in/authenticator.ts";
 import type { ResumePoint } from "./connection.ts";
 import type { MountedSockets } from "./mounted.ts";
 import type { Sockets } from "./sockets.ts";
 
 export const SOCKET_PATH = "/api/chat/ws";
 
-const MOST_PER_USER = 32;
-const MOST = 2000;
-/** Nothing is read from a client but the frames that keep a connection alive. */
-const LARGEST_MESSAGE = 1024;
+const MAX_PER_USER = 32;
+const MAX_SOCKETS = 2000;
+/** A client sends nothing but the frames that keep a connection alive. */
+const MAX_MESSAGE_BYTES = 1024;
 
 export interface UpgradeParts {
   readonly sockets: Sockets;
-  /** Those of other plugins. */
+  /** The sockets of other plugins. */
   readonly mounted: MountedSockets;
   readonly authenticator: Authenticator;
   readonly proxies: Proxies;
@@ -34,40 +33,40 @@ export function acceptSockets(
   const upgraderOf = (maxPayload: number) =>
     new WebSocketServer({ noServer: true, maxPayload, perMessageDeflate: false, clientTracking: false });
   const upgraders = new Map<MountedSocket | undefined, WebSocketServer>([
-    [undefined, upgraderOf(LARGEST_MESSAGE)],
+    [undefined, upgraderOf(MAX_MESSAGE_BYTES)],
   ]);
 
   const upgrade = async (request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> => {
     const url = URL.parse(request.url ?? "/", "http://localhost");
     const address = proxies.address(request);
-    const no = (status: number, text: string): void => {
+    const reject = (status: number, text: string): void => {
       log.info({ address, status }, `a socket was refused: ${text}`);
       refuse(socket, status, text);
     };
-    const elsewhere = mounted.at(url?.pathname ?? "");
-    if (url === null || (url.pathname !== SOCKET_PATH && elsewhere === undefined))
-      return no(404, "There is no socket at this address");
-    if (!isOwnOrigin(request)) return no(403, FOREIGN_ORIGIN.message);
-    const verdict = await authenticator.identify(request, address);
-    if (verdict instanceof Refusal) return no(verdict.status, verdict.message);
+    const other = mounted.at(url?.pathname ?? "");
+    if (url === null || (url.pathname !== SOCKET_PATH && other === undefined))
+      return reject(404, "There is no socket at this address");
+    if (!isOwnOrigin(request)) return reject(403, FOREIGN_ORIGIN.message);
+    const verdict = await authenticator.identify(request);
+    if (verdict instanceof Refusal) return reject(verdict.status, verdict.message);
     const { user } = verdict;
-    const held = elsewhere === undefined ? sockets : mounted;
-    if (held.countOf(user.id) >= MOST_PER_USER)
-      return no(429, `You have ${MOST_PER_USER} sockets open: close one`);
-    if (held.count >= MOST) return no(503, "Too many sockets are open");
-    const upgrader = upgraders.get(elsewhere) ?? upgraderOf(elsewhere?.largestMessage ?? LARGEST_MESSAGE);
-    upgraders.set(elsewhere, upgrader);
+    const held = other === undefined ? sockets : mounted;
+    if (held.countOf(user.id) >= MAX_PER_USER)
+      return reject(429, `You have ${MAX_PER_USER} sockets open: close one`);
+    if (held.count >= MAX_SOCKETS) return reject(503, "Too many sockets are open");
+    const upgrader = upgraders.get(other) ?? upgraderOf(other?.largestMessage ?? MAX_MESSAGE_BYTES);
+    upgraders.set(other, upgrader);
     upgrader.handleUpgrade(request, socket, head, (opened) => {
       log.info({ user: user.id, address }, "a socket opened");
-      if (elsewhere === undefined) sockets.connect(opened, verdict, resumePoint(url));
-      else mounted.connect(elsewhere, opened, verdict);
+      if (other === undefined) sockets.connect(opened, verdict, resumePoint(url));
+      else mounted.connect(other, opened, verdict);
     });
   };
 
   server.on("upgrade", (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     socket.on("error", () => socket.destroy());
     upgrade(request, socket, head).catch((error) => {
-      log.error({ error }, "an upgrade failed by a bug");
+      log.error({ error }, "an upgrade failed because of a bug");
       refuse(socket, 500, "Something went wrong in the server");
     });
   });
@@ -86,7 +85,7 @@ function refuse(socket: Duplex, status: number, text: string): void {
     "Content-Type: text/plain; charset=utf-8",
     `Content-Length: ${Buffer.byteLength(text)}`,
   ];
-  // A client that never closes its half would keep the socket for ever.
+  // A client that never closes its half would keep the socket open forever.
   socket.once("finish", () => socket.destroy());
   socket.end(`${lines.join("\r\n")}\r\n\r\n${text}`);
 }

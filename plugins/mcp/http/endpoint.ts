@@ -11,15 +11,14 @@ import {
 } from "@modelcontextprotocol/server";
 import { parseJson } from "../../../kernel/kit.ts";
 import type { Caller, Log, Store, User } from "../../../kernel/plugin.ts";
-import type { Change } from "../lists/changes.ts";
 import { CHANNEL } from "../parts.ts";
-import type { Servers } from "../server.ts";
-import { createLegacy, type Visit } from "./legacy.ts";
-import { refusal } from "./refusal.ts";
+import type { Change } from "../server/list-changes.ts";
+import type { Servers } from "../server/server.ts";
+import { createLegacy, refusal, type Visit } from "./legacy.ts";
 
 export interface Endpoint {
   handle(request: IncomingMessage, response: ServerResponse, user: User): Promise<void>;
-  /** Waits for calls that go on without their request. */
+  /** Waits for calls that outlive their request. */
   drain(): Promise<void>;
   close(): Promise<void>;
 }
@@ -30,9 +29,9 @@ export interface EndpointParts {
   readonly log: Log;
 }
 
-const MOST_BYTES = 4 * 1024 * 1024;
-/** Requests of one user at a time, with the streams that they hold open. */
-const MOST_OPEN = 100;
+const MAX_BODY_BYTES = 4 * 1024 * 1024;
+/** For one user, including open streams. */
+const MAX_OPEN_REQUESTS = 100;
 
 export async function createEndpoint({ servers, store, log }: EndpointParts): Promise<Endpoint> {
   const onerror = (error: Error) => log.debug({ error }, "an MCP request was refused");
@@ -42,7 +41,7 @@ export async function createEndpoint({ servers, store, log }: EndpointParts): Pr
     return servers.create(caller as Caller, era);
   };
   const authOf = (caller: Caller) => ({ token: "", clientId: caller.user, scopes: [], extra: { caller } });
-  // Who listens: the bus is asked within the request that opens the stream.
+  // The SDK subscribes to the bus within the request that opens the stream, which says who listens.
   const listening = new AsyncLocalStorage<Caller>();
   const bus: ServerEventBus = {
     publish: () => {},
@@ -62,22 +61,22 @@ export async function createEndpoint({ servers, store, log }: EndpointParts): Pr
 
   return {
     async handle(request, response, { id, scope }) {
-      const caller: Caller = { user: id, channel: CHANNEL, ...(scope && { scope }) };
+      const caller: Caller = { user: id, channel: CHANNEL, scope };
       const count = [...open.values()].filter((user) => user === id).length;
       open.set(response, id);
       response.once("close", () => open.delete(response));
       const onEnd = (listener: () => void) => void response.once("close", listener);
-      const heard = listenIn(request);
+      const tapped = tapBody(request);
       const fetch = (given: Request) =>
-        count < MOST_OPEN
-          ? route(given, { caller, body: heard.body(), onEnd })
-          : Promise.resolve(refusal(429, `You have ${MOST_OPEN} open requests. End one first.`));
-      const serve = toNodeHandler({ fetch }, { onerror, maxRequestBodySize: MOST_BYTES });
-      await serve(heard.request, response);
+        count < MAX_OPEN_REQUESTS
+          ? route(given, { caller, body: tapped.body(), onEnd })
+          : Promise.resolve(refusal(429, `You have ${MAX_OPEN_REQUESTS} open requests. End one first.`));
+      const serve = toNodeHandler({ fetch }, { onerror, maxRequestBodySize: MAX_BODY_BYTES });
+      await serve(tapped.request, response);
     },
     drain: servers.drain,
     async close() {
-      // Cut, not ended: a client would take the end of a stream for a pause and wait for its answer.
+      // Cut, not ended: a client would take the end of a stream for a pause and wait for its result.
       for (const response of open.keys()) response.destroy();
       await Promise.all([modern.close(), legacy.close()]);
       await servers.close();
@@ -85,8 +84,8 @@ export async function createEndpoint({ servers, store, log }: EndpointParts): Pr
   };
 }
 
-/** The same request, whose text is kept as it is read: reading it from a copy afterwards costs as much as the call. */
-function listenIn(request: IncomingMessage) {
+/** Keeps the text of a request as it is read: reading it from a copy afterwards costs as much as the call. */
+function tapBody(request: IncomingMessage) {
   const decoder = new TextDecoder();
   let text = "";
   async function* chunks(): AsyncGenerator<Uint8Array> {
@@ -97,10 +96,10 @@ function listenIn(request: IncomingMessage) {
     text += decoder.decode();
   }
   const { method, url, headers } = request;
-  const tapped = { method, url, headers, [Symbol.asyncIterator]: chunks } as NodeIncomingMessageLike;
+  const copy = { method, url, headers, [Symbol.asyncIterator]: chunks } as NodeIncomingMessageLike;
   return {
-    request: tapped,
-    /** Undefined where it is no JSON: the SDK says so in the protocol's words. */
+    request: copy,
+    /** Undefined if it is not JSON: then the SDK responds with the protocol's error. */
     body(): unknown {
       try {
         return text === "" ? undefined : parseJson(text);

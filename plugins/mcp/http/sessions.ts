@@ -1,46 +1,36 @@
-/** Sessions of 2025-11-25: a server can ask its client something only while it has one. */
+/**
+ * Sessions of 2025-11-25: a server can ask its client something only while it has one. A session's id says how the session
+ * began, sealed for the caller: whichever node gets it can continue the session, also after a restart, and nobody else can.
+ */
 import {
+  type InitializeRequest,
   type JSONRPCMessage,
   type Server,
   WebStandardStreamableHTTPServerTransport as SessionTransport,
 } from "@modelcontextprotocol/server";
+import { seal, unseal } from "../../../kernel/kit.ts";
 import type { Caller, Store } from "../../../kernel/plugin.ts";
-import type { Servers } from "../server.ts";
-import { marked, unmarked } from "./request-ids.ts";
-import type { Opening, SessionIds } from "./session-ids.ts";
+import type { Servers } from "../server/server.ts";
+
+type Opening = InitializeRequest["params"];
 
 export interface Session {
   readonly id: string;
   readonly transport: SessionTransport;
   readonly server: Server;
-  /** While something of it is open it does not end. Answers how to let go. */
+  /** Keeps the session while something of it is open. Returns a function that lets go. */
   hold(): () => void;
 }
 
-export interface Sessions {
-  /** Begins one and answers the request for it; undefined where the caller has too many that are busy. */
-  open(caller: Caller, opening: Opening, request: Request): Promise<Response | undefined>;
-  /** Whether it is a session of this caller's that has not ended. */
-  isOwn(caller: Caller, id: string): boolean;
-  /** The caller's session: begun again here where another node began it, or an earlier start of this one. Undefined as above. */
-  find(caller: Caller, id: string): Promise<Session | undefined>;
-  /** For what another node was sent: hands it to the session if it is here. */
-  deliver(id: string, message: JSONRPCMessage): void;
-  end(id: string): Promise<void>;
-  close(): Promise<void>;
-}
-
-export interface SessionLimits {
-  readonly perUser: number;
-  readonly inAll: number;
-  readonly idleMillis: number;
-}
-
-const LIMITS: SessionLimits = { perUser: 16, inAll: 500, idleMillis: 30 * 60_000 };
+const MAX_PER_USER = 16;
+const MAX_SESSIONS = 500;
+const IDLE_MILLIS = 30 * 60_000;
 const SWEEP_MILLIS = 60_000;
-const MOST_ENDED = 10_000;
+const MAX_ENDED_IDS = 10_000;
+const MAX_AGE_MILLIS = 7 * 86_400_000;
+const MAX_NAME_LENGTH = 60;
 
-type Greet = (transport: SessionTransport) => Promise<void>;
+type Initialize = (transport: SessionTransport) => Promise<void>;
 
 interface Held extends Session {
   readonly caller: Caller;
@@ -48,18 +38,16 @@ interface Held extends Session {
   usedAt: number;
 }
 
-export function createSessions(
-  { servers, ids, store }: { readonly servers: Servers; readonly ids: SessionIds; readonly store: Store },
-  limits = LIMITS,
-): Sessions {
+export async function createSessions(servers: Servers, store: Store) {
+  const ids = await createSessionIds(store);
   const sessions = new Map<string, Promise<Held>>();
   const held = new Map<string, Held>();
-  // An id that was ended does not open again, as long as it is remembered.
+  // Ids of ended sessions, which must not open again.
   const ended = new Set<string>();
 
   const sweep = setInterval(() => {
     const idle = [...held.values()].filter(
-      ({ holds, usedAt }) => holds === 0 && Date.now() - usedAt > limits.idleMillis,
+      ({ holds, usedAt }) => holds === 0 && Date.now() - usedAt > IDLE_MILLIS,
     );
     for (const { id } of idle) void drop(id);
   }, SWEEP_MILLIS);
@@ -72,26 +60,26 @@ export function createSessions(
     await session?.server.close();
   }
 
-  /** Those that nothing is open of give way: they begin again when they are used. */
+  /** Drops the idle session that was used least recently: it begins again when it is used. */
   async function makeRoom(user: string): Promise<boolean> {
     const own = [...held.values()].filter(({ caller }) => caller.user === user);
-    const crowd = own.length >= limits.perUser ? own : held.size >= limits.inAll ? [...held.values()] : [];
+    const crowd = own.length >= MAX_PER_USER ? own : held.size >= MAX_SESSIONS ? [...held.values()] : [];
     if (crowd.length === 0) return true;
     const [oldest] = crowd.filter(({ holds }) => holds === 0).sort((one, other) => one.usedAt - other.usedAt);
     if (oldest) await drop(oldest.id);
     return oldest !== undefined;
   }
 
-  async function begin(caller: Caller, id: string, greet: Greet): Promise<Held> {
+  async function begin(caller: Caller, id: string, initialize: Initialize): Promise<Held> {
     const server = servers.create(caller, "legacy");
     const transport = new SessionTransport({ sessionIdGenerator: () => id });
     await server.connect(transport);
-    // Several nodes may ask in one session at a time: their questions must not have the same id.
+    // Several nodes may ask in one session at a time, and their questions must not have the same id.
     const { onmessage } = transport;
     const send = transport.send.bind(transport);
     transport.onmessage = (message, extra) => onmessage?.(unmarked(message, store.node.id), extra);
     transport.send = (message, options) => send(marked(message, store.node.id), options);
-    await greet(transport);
+    await initialize(transport);
     const session: Held = {
       id,
       caller,
@@ -113,15 +101,16 @@ export function createSessions(
     return session;
   }
 
-  const beginOnce = (caller: Caller, id: string, greet: Greet): Promise<Held> => {
-    const begun = begin(caller, id, greet);
+  const beginOnce = (caller: Caller, id: string, initialize: Initialize): Promise<Held> => {
+    const begun = begin(caller, id, initialize);
     sessions.set(id, begun);
     begun.catch(() => sessions.delete(id));
     return begun;
   };
 
   return {
-    async open(caller, opening, request) {
+    /** Begins a session and returns the response; undefined if the caller has too many busy ones. */
+    async open(caller: Caller, opening: Opening, request: Request): Promise<Response | undefined> {
       if (!(await makeRoom(caller.user))) return undefined;
       const id = ids.create(caller, opening);
       let answer: Response | undefined;
@@ -131,10 +120,12 @@ export function createSessions(
       if (!answer?.ok) await drop(id);
       return answer;
     },
-    isOwn: (caller, id) => !ended.has(id) && ids.read(caller, id) !== undefined,
-    async find(caller, id) {
+    /** True for a session of this caller that has not ended. */
+    isOwn: (caller: Caller, id: string): boolean => !ended.has(id) && ids.read(caller, id) !== undefined,
+    /** Finds the caller's session, and begins it again if another node or an earlier start began it. Undefined as above. */
+    async find(caller: Caller, id: string): Promise<Session | undefined> {
       const opening = ids.read(caller, id);
-      if (opening === undefined) throw new Error("a session is looked for that is not the caller's");
+      if (opening === undefined) throw new Error("the session is not the caller's");
       const known = await sessions.get(id);
       if (known !== undefined && isSame(known.caller, caller)) return known;
       // The token's scope was changed: what the session may do changes with it.
@@ -144,19 +135,20 @@ export function createSessions(
       const begun = sessions.get(id);
       if (begun !== undefined) return begun;
       return beginOnce(caller, id, async (transport) => {
-        await (await transport.handleRequest(initialize(opening))).text();
+        await (await transport.handleRequest(initializeRequest(opening))).text();
       });
     },
-    deliver(id, message) {
+    /** Hands a message that another node received to the session, if it is here. */
+    deliver(id: string, message: JSONRPCMessage): void {
       held.get(id)?.transport.onmessage?.(message);
     },
-    async end(id) {
+    async end(id: string): Promise<void> {
       ended.add(id);
       const [oldest] = ended;
-      if (ended.size > MOST_ENDED && oldest !== undefined) ended.delete(oldest);
+      if (ended.size > MAX_ENDED_IDS && oldest !== undefined) ended.delete(oldest);
       await drop(id);
     },
-    async close() {
+    async close(): Promise<void> {
       clearInterval(sweep);
       await Promise.all([...held.keys()].map(drop));
     },
@@ -167,11 +159,68 @@ function isSame(one: Caller, other: Caller): boolean {
   return JSON.stringify(one.scope) === JSON.stringify(other.scope);
 }
 
-/** As the client sent it, for a transport that has not seen it. */
-function initialize(params: Opening): Request {
+/** Repeats the client's request, for a transport that has not seen it. */
+function initializeRequest(params: Opening): Request {
   return new Request("http://localhost/", {
     method: "POST",
     headers: { accept: "application/json, text/event-stream", "content-type": "application/json" },
     body: JSON.stringify({ jsonrpc: "2.0", id: "initialize", method: "initialize", params }),
   });
+}
+
+async function createSessionIds(store: Store) {
+  const key = await store.keysFor("mcp sessions");
+  // A token with a scope has its own sessions: what a session may do must not depend on who began it.
+  const nameOf = ({ user, scope }: Caller) => `mcp session of ${user}\0${scope?.token ?? ""}`;
+  return {
+    create: (caller: Caller, opening: Opening): string =>
+      seal(key, nameOf(caller), JSON.stringify({ at: Date.now(), opening: shorten(opening) })),
+    /** Returns how this caller's session began; undefined if it is not theirs, or too old. */
+    read(caller: Caller, id: string): Opening | undefined {
+      try {
+        const { at, opening } = JSON.parse(unseal(key, nameOf(caller), id));
+        return Date.now() - at < MAX_AGE_MILLIS ? opening : undefined;
+      } catch {
+        return undefined;
+      }
+    },
+  };
+}
+
+/** Keeps only what matters later, since the id travels with every request. */
+function shorten({ protocolVersion, capabilities, clientInfo }: Opening): Opening {
+  const { form, url } = capabilities.elicitation ?? {};
+  const elicitation = { ...(form && { form: {} }), ...(url && { url: {} }) };
+  return {
+    protocolVersion: protocolVersion.slice(0, MAX_NAME_LENGTH),
+    capabilities: capabilities.elicitation ? { elicitation } : {},
+    clientInfo: {
+      name: clientInfo.name.slice(0, MAX_NAME_LENGTH),
+      version: clientInfo.version.slice(0, MAX_NAME_LENGTH),
+    },
+  };
+}
+
+/** Adds the node's name to the ids of requests to the client: the answer may be posted to any node, and belongs to this one. */
+function marked(message: JSONRPCMessage, node: string): JSONRPCMessage {
+  if (!("method" in message)) return message;
+  if ("id" in message) return { ...message, id: `${node}/${message.id}` };
+  // A cancellation names the request by the id that the client knows.
+  const requestId = message.method === "notifications/cancelled" ? message.params?.["requestId"] : undefined;
+  if (requestId === undefined) return message;
+  return { ...message, params: { ...message.params, requestId: `${node}/${String(requestId)}` } };
+}
+
+/** Restores the id of an answer to this node. */
+function unmarked(message: JSONRPCMessage, node: string): JSONRPCMessage {
+  if (nodeIn(message) !== node || "method" in message) return message;
+  return { ...message, id: Number(String(message.id).slice(node.length + 1)) };
+}
+
+/** Returns the node whose question this answers; undefined if it answers none. */
+export function nodeIn(message: unknown): string | undefined {
+  if (typeof message !== "object" || message === null || "method" in message || !("id" in message))
+    return undefined;
+  const { id } = message;
+  return typeof id === "string" && id.includes("/") ? id.slice(0, id.lastIndexOf("/")) : undefined;
 }

@@ -10,17 +10,7 @@ import type { RunningCall } from "./tasks.ts";
 type CallResult = CallToolResult | InputRequiredResult;
 export type CallHandler = (request: CallToolRequest, context: ServerContext) => Promise<CallResult>;
 
-export interface DetachableCall extends RunningCall {
-  readonly result: Promise<CallResult>;
-  /** From here on the request has no say in it: its end is no reason to stop. */
-  detach(): RunningCall;
-}
-
-export function detachable(
-  handler: CallHandler,
-  request: CallToolRequest,
-  context: ServerContext,
-): DetachableCall {
+export function detachable(handler: CallHandler, request: CallToolRequest, context: ServerContext) {
   const { mcpReq } = context;
   const controller = new AbortController();
   const follow = () => controller.abort(mcpReq.signal.reason);
@@ -41,12 +31,13 @@ export function detachable(
     },
   };
   const result = handler(request, inner);
-  // Somebody looks at it in any case, but perhaps later.
+  // The result is always awaited, but perhaps later: until then a failure is not unhandled.
   result.catch(() => {});
   const call = { result, abort: () => controller.abort() };
   return {
     ...call,
-    detach() {
+    /** From here on the end of the request does not stop the call. */
+    detach(): RunningCall {
       isDetached = true;
       mcpReq.signal.removeEventListener("abort", follow);
       return call;
@@ -54,7 +45,8 @@ export function detachable(
   };
 }
 
-export async function sooner<Result>(
+/** Returns undefined if the result takes longer. */
+export async function resultWithin<Result>(
   result: Promise<Result>,
   millis: number,
 ): Promise<{ readonly result: Result } | undefined> {

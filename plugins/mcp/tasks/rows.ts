@@ -1,10 +1,10 @@
-/** Tasks as the store has them: any node can say how one is, and take it up again when it was waiting for an answer. */
+/** Tasks in the store: any node can read one, and continue it when an answer arrives. */
 import { defineTables } from "../../../kernel/kit.ts";
 import type { Node, Sql, SqlValue } from "../../../kernel/plugin.ts";
 
 export const OWNER = "mcp tasks";
 
-/** What became of a call, in the protocol's own words. */
+/** The state of a call, in the protocol's own words. */
 export type TaskState =
   | { readonly status: "working" | "cancelled" }
   | {
@@ -25,25 +25,12 @@ export interface TaskOwner {
 export type Task = TaskState & {
   readonly id: string;
   readonly owner: TaskOwner;
-  /** The call that it is, to go on with after an answer. */
+  /** The params of the call, to repeat it with an answer. */
   readonly params: Readonly<Record<string, unknown>>;
   readonly createdAt: number;
   readonly updatedAt: number;
   readonly ttlMillis: number;
 };
-
-export interface TaskRows {
-  /** False where this user has as many as anybody may have, or too large ones. */
-  add(task: Task): Promise<boolean>;
-  find(owner: TaskOwner, id: string): Promise<Task | undefined>;
-  /** False where it is no longer what it was. A task that works is this node's. */
-  change(task: Task, to: TaskState): Promise<boolean>;
-  /** Says that this node is still at its tasks. Answers those that nobody has cancelled and that have not expired. */
-  renew(): Promise<readonly string[]>;
-  /** Everything of this node that works has failed. */
-  abandon(): Promise<void>;
-  removeExpired(): Promise<void>;
-}
 
 interface Columns {
   readonly id: string;
@@ -56,11 +43,11 @@ interface Columns {
   readonly is_lost: number;
 }
 
-const MOST_TASKS = 100;
-/** Of one user's: what was called and what came of it. */
-const MOST_BYTES = 64 * 1024 * 1024;
+const MAX_TASKS = 100;
+/** For the params and results of one user's tasks. */
+const MAX_BYTES = 64 * 1024 * 1024;
 const INTERNAL_ERROR = -32603;
-/** A node that has not renewed its tasks for so long, and is none of those that live, is gone. */
+/** A node that is not among the living and has not renewed its tasks for this long is gone. */
 const LOST_AFTER_MILLIS = 15_000;
 
 const LOST = {
@@ -88,7 +75,7 @@ export const MIGRATIONS = defineTables(
   CREATE INDEX mcp_tasks_by_expiry ON mcp_tasks (expires_at);`,
 );
 
-export function createTaskRows(sql: Sql, node: Node): TaskRows {
+export function createTaskRows(sql: Sql, node: Node) {
   // On SQLite a command is a second process that no list of nodes has: what it renews is alive too.
   const lost = `status = 'working' AND node NOT IN ${node.living} AND renewed_at < ?`;
 
@@ -107,7 +94,8 @@ export function createTaskRows(sql: Sql, node: Node): TaskRows {
   }
 
   return {
-    add: (task) =>
+    /** Returns false if this user has too many tasks, or too large ones. */
+    add: (task: Task): Promise<boolean> =>
       sql.transaction(async (tx) => {
         const params = JSON.stringify(task.params);
         const kept = await tx.get<{ readonly count: number; readonly bytes: number }>(
@@ -117,7 +105,7 @@ export function createTaskRows(sql: Sql, node: Node): TaskRows {
           Date.now(),
         );
         const { count = 0, bytes = 0 } = kept ?? {};
-        if (count >= MOST_TASKS || bytes + Buffer.byteLength(params) > MOST_BYTES) return false;
+        if (count >= MAX_TASKS || bytes + Buffer.byteLength(params) > MAX_BYTES) return false;
         await tx.run(
           `INSERT INTO mcp_tasks
              (id, "user", token, node, status, detail, params, created_at, updated_at, renewed_at, expires_at)
@@ -137,7 +125,7 @@ export function createTaskRows(sql: Sql, node: Node): TaskRows {
         return true;
       }),
 
-    async find(owner, id) {
+    async find(owner: TaskOwner, id: string): Promise<Task | undefined> {
       const now = Date.now();
       const row = await sql.get<Columns>(
         `SELECT id, status, detail, params, created_at, updated_at, expires_at,
@@ -156,9 +144,11 @@ export function createTaskRows(sql: Sql, node: Node): TaskRows {
       return { ...task, ...LOST };
     },
 
-    change: (task, to) => change(task.id, task, to),
+    /** Returns false if the task has changed in the meantime. A working task belongs to this node from then on. */
+    change: (task: Task, to: TaskState) => change(task.id, task, to),
 
-    async renew() {
+    /** Marks this node's tasks as still running. Returns those that are neither cancelled nor expired. */
+    async renew(): Promise<readonly string[]> {
       await sql.run(
         "UPDATE mcp_tasks SET renewed_at = ? WHERE node = ? AND status = 'working'",
         Date.now(),
@@ -172,7 +162,8 @@ export function createTaskRows(sql: Sql, node: Node): TaskRows {
       return still.map(({ id }) => id);
     },
 
-    async abandon() {
+    /** Marks all running tasks of this node as failed. */
+    async abandon(): Promise<void> {
       await sql.run(
         "UPDATE mcp_tasks SET status = ?, detail = ?, updated_at = ? WHERE node = ? AND status = 'working'",
         LOST.status,
@@ -182,13 +173,13 @@ export function createTaskRows(sql: Sql, node: Node): TaskRows {
       );
     },
 
-    async removeExpired() {
+    async removeExpired(): Promise<void> {
       await sql.run("DELETE FROM mcp_tasks WHERE expires_at <= ?", Date.now());
     },
   };
 }
 
-/** All of a state but its name. */
+/** A state without its name, as JSON. */
 function detailOf(state: TaskState): string {
   switch (state.status) {
     case "working":

@@ -1,13 +1,13 @@
 /**
- * Calls that go on after their request was answered. The node that began one runs it to its end; what it needs to know about a
- * person's answers, and what came of it, is in the store.
+ * Calls that outlive their request. The node that began one runs it to its end; a person's answers to what it asks, and its
+ * result, are in the store.
  */
 import { randomUUID } from "node:crypto";
 import { isInputRequiredResult, ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/server";
 import { type Log, reason, type Sql, type Store } from "../../../kernel/plugin.ts";
 import { createTaskRows, type Task, type TaskOwner, type TaskState } from "./rows.ts";
 
-/** A call under way: it ends in a result, or in what it has to ask first. */
+/** A running call, which ends in a result or in what it has to ask first. */
 export interface RunningCall {
   readonly result: Promise<object>;
   abort(): void;
@@ -17,33 +17,11 @@ export interface TaskParts {
   readonly sql: Sql;
   readonly store: Pick<Store, "node" | "signals" | "repeat">;
   readonly log: Log;
-  /** Whether this process deletes what has expired: one that only helps out does not. */
+  /** True if this process deletes expired tasks: a command does not. */
   readonly sweeps: boolean;
 }
 
-export interface Tasks {
-  /** Undefined where this user has too many. The call is the task's from here on. */
-  begin(
-    owner: TaskOwner,
-    params: Task["params"],
-    ttlMillis: number,
-    call: () => RunningCall,
-  ): Promise<Task | undefined>;
-  find(owner: TaskOwner, id: string): Promise<Task | undefined>;
-  /** Waits until it has ended. */
-  settled(owner: TaskOwner, id: string, signal: AbortSignal): Promise<Task | undefined>;
-  /** Goes on where every question has its answer. Answers to what was not asked are ignored. */
-  answer(
-    task: Task,
-    answers: Readonly<Record<string, unknown>>,
-    goOn: (task: Extract<Task, { status: "input_required" }>) => RunningCall,
-  ): Promise<void>;
-  /** False where it had ended already. */
-  cancel(task: Task): Promise<boolean>;
-  /** Waits for what runs. */
-  drain(): Promise<void>;
-  stop(): Promise<void>;
-}
+export type Tasks = ReturnType<typeof createTasks>;
 
 interface Followed {
   abort(): void;
@@ -56,11 +34,11 @@ const LOOK_MILLIS = 500;
 const SWEEP_MILLIS = 60_000;
 const CANCELLED: TaskState = { status: "cancelled" };
 
-export function createTasks({ sql, store, log, sweeps }: TaskParts): Tasks {
+export function createTasks({ sql, store, log, sweeps }: TaskParts) {
   const rows = createTaskRows(sql, store.node);
   const running = new Map<string, Followed>();
   const stopSweeping = sweeps ? store.repeat(TOPIC, SWEEP_MILLIS, rows.removeExpired) : () => {};
-  // Cancelled on another node.
+  // Another node has cancelled it.
   const stopListening = store.signals.listen(TOPIC, (id) => running.get(id)?.abort());
   let renewing: NodeJS.Timeout | undefined;
 
@@ -69,7 +47,7 @@ export function createTasks({ sql, store, log, sweeps }: TaskParts): Tasks {
       try {
         await rows.change({ ...task, status: "working" }, state);
       } catch (error) {
-        log.error({ error }, `the result of an MCP task could not be kept: ${reason(error)}`);
+        log.error({ error }, `the result of an MCP task could not be stored: ${reason(error)}`);
       } finally {
         running.delete(task.id);
         if (running.size === 0) clearInterval(renewing);
@@ -79,7 +57,7 @@ export function createTasks({ sql, store, log, sweeps }: TaskParts): Tasks {
     if (running.size === 1) renewing = setInterval(() => void renew(), RENEW_MILLIS).unref();
   }
 
-  /** Where the store is away, the next one is soon. */
+  /** If the store fails, the next renewal comes soon. */
   async function renew(): Promise<void> {
     const mine = [...running];
     const still = await rows.renew().catch(() => undefined);
@@ -92,12 +70,7 @@ export function createTasks({ sql, store, log, sweeps }: TaskParts): Tasks {
       const value = await result;
       if (!isInputRequiredResult(value)) return { status: "completed", result: { ...value } };
       const { inputRequests = {}, requestState } = value;
-      const asked = {
-        requests: inputRequests,
-        answers: {},
-        ...(requestState !== undefined && { requestState }),
-      };
-      return { status: "input_required", ...asked };
+      return { status: "input_required", requests: inputRequests, answers: {}, requestState };
     } catch (error) {
       if (error instanceof ProtocolError) {
         const { code, message } = error;
@@ -112,7 +85,13 @@ export function createTasks({ sql, store, log, sweeps }: TaskParts): Tasks {
   }
 
   return {
-    async begin(owner, params, ttlMillis, call) {
+    /** Undefined if this user has too many. The task owns the call from here on. */
+    async begin(
+      owner: TaskOwner,
+      params: Task["params"],
+      ttlMillis: number,
+      call: () => RunningCall,
+    ): Promise<Task | undefined> {
       const now = Date.now();
       const task: Task = {
         id: randomUUID(),
@@ -130,7 +109,8 @@ export function createTasks({ sql, store, log, sweeps }: TaskParts): Tasks {
 
     find: rows.find,
 
-    async settled(owner, id, signal) {
+    /** Waits until it has ended. */
+    async settled(owner: TaskOwner, id: string, signal: AbortSignal): Promise<Task | undefined> {
       for (;;) {
         const task = await rows.find(owner, id);
         if (task === undefined || hasEnded(task) || signal.aborted) return task;
@@ -138,17 +118,23 @@ export function createTasks({ sql, store, log, sweeps }: TaskParts): Tasks {
       }
     },
 
-    async answer(task, answers, goOn) {
+    /** Continues the call when every question has its answer. Answers to anything else are ignored. */
+    async answer(
+      task: Task,
+      answers: Readonly<Record<string, unknown>>,
+      resume: (task: Extract<Task, { status: "input_required" }>) => RunningCall,
+    ): Promise<void> {
       if (task.status !== "input_required") return;
       const asked = Object.entries(answers).filter(([key]) => Object.hasOwn(task.requests, key));
       const answered = { ...task, answers: { ...task.answers, ...Object.fromEntries(asked) } };
       const isComplete = Object.keys(task.requests).every((key) => Object.hasOwn(answered.answers, key));
       if (!isComplete) await rows.change(task, answered);
-      // Two answers at once: one of them goes on.
-      else if (await rows.change(task, { status: "working" })) follow(task, goOn(answered));
+      // If two answers come at once, only one continues the call.
+      else if (await rows.change(task, { status: "working" })) follow(task, resume(answered));
     },
 
-    async cancel(task) {
+    /** Returns false if it had ended already. */
+    async cancel(task: Task): Promise<boolean> {
       if (hasEnded(task)) return false;
       if (!(await rows.change(task, CANCELLED))) return false;
       running.get(task.id)?.abort();
@@ -156,17 +142,18 @@ export function createTasks({ sql, store, log, sweeps }: TaskParts): Tasks {
       return true;
     },
 
-    async drain() {
+    /** Waits for the running calls. */
+    async drain(): Promise<void> {
       await Promise.all([...running.values()].map(({ done }) => done));
     },
 
-    async stop() {
+    async stop(): Promise<void> {
       stopSweeping();
       stopListening();
       clearInterval(renewing);
       const mine = [...running.values()];
       if (mine.length === 0) return;
-      // First: what an aborted call says is not what came of it.
+      // Before the calls are aborted, so that their errors are not stored as results.
       await rows.abandon();
       for (const { abort } of mine) abort();
       await Promise.all(mine.map(({ done }) => done));

@@ -1,60 +1,59 @@
-/** How a taken request is answered: whole when its turn has ended, or event by event while it runs. */
+/** The response of a taken request: whole when its turn has ended, or event by event while it runs. */
 import type { ServerResponse } from "node:http";
-import type { Agent, Failure, Log, Threads, TurnRecord } from "../../../kernel/plugin.ts";
-import type { Door } from "../doors.ts";
-import type { Begun } from "../intake/intake.ts";
-import { isBackground, type Requests, type TakenRequest } from "../intake/requests.ts";
-import { refusalOf } from "../refusal.ts";
-import type { Seals } from "../seal.ts";
-import { turnEnd } from "./ending.ts";
-import { type Followed, follow, type NumberedEvent } from "./follow.ts";
+import type { Agent, Log, Threads, TurnRecord } from "../../../kernel/plugin.ts";
+import type { PageOf } from "../resolve/gate.ts";
+import { isBackground, type Requests, type TakenRequest } from "../stored/requests.ts";
+import type { Seals } from "../stored/seals.ts";
+import type { TurnLocations } from "../stored/turn-location.ts";
+import type { Begun } from "../turn/intake.ts";
+import type { Dialect } from "../wire/dialect.ts";
+import type { ResponseObject, ResponseStatus, WireError } from "../wire/format.ts";
+import { refusalOf } from "../wire/refusal.ts";
+import { type Followed, follow, type NumberedEvent, turnEnd } from "./follow.ts";
 import type { View } from "./output.ts";
-import type { Places } from "./place.ts";
-import { inSeconds, type PageOf, respond, respondWith } from "./response.ts";
+import { inSeconds, respond, respondWith } from "./response.ts";
 import { createSequence } from "./sequence.ts";
 import { openEventStream } from "./sse.ts";
-import type { ResponseObject, WireError } from "./wire.ts";
 
 export interface AnswerParts {
   readonly agent: Agent;
   readonly threads: Threads;
   readonly requests: Requests;
-  readonly places: Places;
+  readonly locations: TurnLocations;
   readonly log: Log;
   readonly pageOf: PageOf;
   readonly timeoutSecs: number;
-  /** What only we can read again, and only for this user. */
   readonly seal: Seals["seal"];
 }
 
-/** How the caller wants it: through which door, and under which name of the model. */
-export interface Wanted {
-  readonly door: Door["name"];
+/** The form in which the caller gets a response. */
+export interface Rendering {
+  readonly dialect: Dialect;
+  /** The name of the model that the response shows. */
   readonly model: string;
 }
 
-/** How a request ended: `error` where there is no record, and where it overrules the record. */
+/** How a request ended. `error` is set when there is no record, or when it overrules the record. */
 export type Settled =
   | { readonly record: TurnRecord; readonly error: WireError | undefined }
   | { readonly record: undefined; readonly error: WireError };
 
 export interface Answers {
-  /** The response as it now is; undefined where its turn has gone with its thread. */
-  current(taken: TakenRequest, wanted: Wanted): Promise<ResponseObject | undefined>;
-  /** When its turn has ended, wherever it runs. */
+  /** The response as it is now; undefined when its turn was deleted with its thread. */
+  current(taken: TakenRequest, rendering: Rendering): Promise<ResponseObject | undefined>;
+  /** Resolves when its turn has ended, wherever it runs. */
   ended(taken: TakenRequest): Promise<TurnRecord | undefined>;
-  /** When its turn has ended, or has been cut because it took too long. */
+  /** Resolves when its turn has ended, or was cut because it took too long. */
   settled(begun: Begun): Promise<Settled>;
-  /** The response of a request that is settled. */
-  whole(begun: Begun, wanted: Wanted): Promise<ResponseObject>;
-  /** The events of its stream, from the one after this number on. The turn does not care who listens. */
-  events(begun: Begun, wanted: Wanted, after?: number): AsyncIterable<NumberedEvent>;
-  /** Sends them; ends when the turn or the reader does. */
-  stream(begun: Begun, wanted: Wanted, response: ServerResponse, after?: number): Promise<void>;
+  whole(begun: Begun, rendering: Rendering): Promise<ResponseObject>;
+  /** The events of its stream after this number. The turn runs on when nobody reads them. */
+  events(begun: Begun, rendering: Rendering, after?: number): AsyncIterable<NumberedEvent>;
+  /** Sends the events as SSE; ends when the turn or the reader does. */
+  stream(begun: Begun, rendering: Rendering, response: ServerResponse, after?: number): Promise<void>;
 }
 
 export function createAnswers(parts: AnswerParts): Answers {
-  const { agent, threads, requests, places, log, pageOf, timeoutSecs, seal } = parts;
+  const { agent, threads, requests, locations, log, pageOf, timeoutSecs, seal } = parts;
   const turns = { agent, threads };
   const timeout: WireError = {
     type: "server_error",
@@ -62,52 +61,48 @@ export function createAnswers(parts: AnswerParts): Answers {
     message: `The turn took longer than ${timeoutSecs} s and was cut. Send long work with "stream": true, which has no such limit.`,
   };
 
-  const viewOf = ({ user, echo }: TakenRequest, { door }: Wanted): View => ({
-    isOpen: door === "open",
+  const viewOf = ({ user, echo }: TakenRequest, { dialect }: Rendering): View => ({
+    isOpen: dialect === "open",
     tools: echo.tools,
-    ...(echo.sealsReasoning && { seal: (text: string) => seal(user, "reasoning", text) }),
+    seal: echo.sealsReasoning ? (text) => seal(user, "reasoning", text) : undefined,
   });
 
-  /** Under the name of the response, whichever turn it is. */
-  const ended = (taken: TakenRequest, turn: TurnRecord, wanted: Wanted): ResponseObject => {
+  /** The ids on the wire are the response's, whichever turn it is. */
+  const ended = (taken: TakenRequest, turn: TurnRecord, rendering: Rendering): ResponseObject => {
     const record = { ...turn, id: taken.id, thread: taken.thread };
-    return respondWith(record, wanted.model, taken.echo, viewOf(taken, wanted), pageOf, taken.error);
+    return respondWith(record, rendering.model, taken.echo, viewOf(taken, rendering), pageOf, taken.error);
   };
 
-  function failed(taken: TakenRequest, { door, model }: Wanted, error: WireError): ResponseObject {
-    const at = inSeconds(taken.createdAt);
-    const progress = { status: "failed", createdAt: at, completedAt: at, error } as const;
-    return respond(idOf(taken), model, taken.echo, door === "open", progress);
+  /** A response that has no turn. */
+  function bare(taken: TakenRequest, rendering: Rendering, status: ResponseStatus, error?: WireError) {
+    const createdAt = inSeconds(taken.createdAt);
+    const completedAt = status === "failed" || status === "cancelled" ? createdAt : null;
+    const progress = { status, createdAt, completedAt, error };
+    return respond(idOf(taken), rendering.model, taken.echo, rendering.dialect === "open", progress);
   }
 
-  function waiting(taken: TakenRequest, { door, model }: Wanted): ResponseObject {
-    const status = isBackground(taken) ? "queued" : "in_progress";
-    const progress = { status, createdAt: inSeconds(taken.createdAt) } as const;
-    return respond(idOf(taken), model, taken.echo, door === "open", progress);
-  }
+  const failed = (taken: TakenRequest, rendering: Rendering, error: WireError): ResponseObject =>
+    bare(taken, rendering, "failed", error);
 
-  async function current(taken: TakenRequest, wanted: Wanted): Promise<ResponseObject | undefined> {
-    const { turn, job } = await places.find(taken);
+  const waiting = (taken: TakenRequest, rendering: Rendering): ResponseObject =>
+    bare(taken, rendering, isBackground(taken) ? "queued" : "in_progress");
+
+  async function current(taken: TakenRequest, rendering: Rendering): Promise<ResponseObject | undefined> {
+    const { turn, job } = await locations.find(taken);
     const record = turn === undefined ? undefined : await threads.turn(taken.user, turn);
-    if (record) return ended(taken, record, wanted);
-    if (taken.error) return failed(taken, wanted, taken.error);
+    if (record) return ended(taken, record, rendering);
+    if (taken.error) return failed(taken, rendering, taken.error);
     if (job === undefined) return undefined;
-    return job.error ? unbegun(taken, job.error, wanted) : waiting(taken, wanted);
-  }
-
-  /** A job that ended before it had a turn. */
-  function unbegun(taken: TakenRequest, error: Failure, wanted: Wanted): ResponseObject {
-    if (error.code !== "cancelled") return failed(taken, wanted, { type: "server_error", ...error });
-    const at = inSeconds(taken.createdAt);
-    const progress = { status: "cancelled", createdAt: at, completedAt: at } as const;
-    return respond(idOf(taken), wanted.model, taken.echo, wanted.door === "open", progress);
+    if (job.error === undefined) return waiting(taken, rendering);
+    if (job.error.code === "cancelled") return bare(taken, rendering, "cancelled");
+    return failed(taken, rendering, { type: "server_error", ...job.error });
   }
 
   async function cut(end: Promise<TurnRecord | undefined>, { user, id }: TakenRequest): Promise<Settled> {
     await agent.cancel(user, id);
     const record = await end;
     if (record === undefined) return { record, error: GONE };
-    // A turn that came to its end in the meantime has an answer, which is better than none.
+    // A turn that ended in the meantime has an answer, which is better than none.
     if (record.status !== "cancelled") return { record, error: undefined };
     await requests.setError(id, timeout);
     return { record, error: timeout };
@@ -122,22 +117,26 @@ export function createAnswers(parts: AnswerParts): Answers {
     return record ? { record, error: taken.error } : { record, error: taken.error ?? GONE };
   }
 
-  function events({ taken, running }: Begun, wanted: Wanted, after?: number): AsyncIterable<NumberedEvent> {
+  function events(
+    { taken, running }: Begun,
+    rendering: Rendering,
+    after?: number,
+  ): AsyncIterable<NumberedEvent> {
     const { user, id } = taken;
-    const head = waiting(taken, wanted);
+    const head = waiting(taken, rendering);
     const followed: Followed = {
       async begun() {
         if (running) return { user, id: running.id, running };
-        const { turn } = await places.begun(taken);
+        const { turn } = await locations.begun(taken);
         return turn === undefined ? undefined : { user, id: turn, running: agent.running(user, turn) };
       },
       sequence: () =>
-        createSequence(id, head, viewOf(taken, wanted), (record) => ended(taken, record, wanted)),
+        createSequence(id, head, viewOf(taken, rendering), (record) => ended(taken, record, rendering)),
       async gone() {
-        const response = await current(taken, wanted);
+        const response = await current(taken, rendering);
         return response?.status === "cancelled"
           ? { type: "response.incomplete", response }
-          : { type: "response.failed", response: response ?? failed(taken, wanted, taken.error ?? GONE) };
+          : { type: "response.failed", response: response ?? failed(taken, rendering, taken.error ?? GONE) };
       },
     };
     return follow(turns, followed, after);
@@ -146,36 +145,36 @@ export function createAnswers(parts: AnswerParts): Answers {
   return {
     current,
     async ended(taken) {
-      const { turn } = await places.begun(taken);
+      const { turn } = await locations.begun(taken);
       return turn === undefined ? undefined : await turnEnd(turns, { user: taken.user, id: turn });
     },
     events,
 
     settled,
 
-    async whole(begun, wanted) {
+    async whole(begun, rendering) {
       const { record, error } = await settled(begun);
       const taken = { ...begun.taken, error };
-      return record ? ended(taken, record, wanted) : failed(taken, wanted, error);
+      return record ? ended(taken, record, rendering) : failed(taken, rendering, error);
     },
 
-    async stream(begun, wanted, response, after) {
+    async stream(begun, rendering, response, after) {
       const stream = openEventStream(response);
       let sent = after ?? -1;
       try {
-        for await (const event of events(begun, wanted, after)) {
+        for await (const event of events(begun, rendering, after)) {
           sent = event.sequence_number;
           if (!(await stream.send(JSON.stringify(event), event.type))) break;
         }
       } catch (error) {
         log.error({ error, response: begun.taken.id }, "a stream broke");
         const { message, type, code } = refusalOf(error, true).body.error;
-        const broken = failed(begun.taken, wanted, { type, code, message });
+        const broken = failed(begun.taken, rendering, { type, code, message });
         const event = { type: "response.failed", response: broken, sequence_number: sent + 1 } as const;
         await stream.send(JSON.stringify(event), event.type);
       } finally {
-        // Some clients wait for it; the specification's do not know it.
-        if (wanted.door === "open") await stream.send("[DONE]");
+        // Some clients wait for it; the specification does not have it.
+        if (rendering.dialect === "open") await stream.send("[DONE]");
         stream.end();
       }
     },

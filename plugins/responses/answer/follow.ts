@@ -1,10 +1,8 @@
-/** The stream of a response, numbered: of a turn that runs here, that runs on another node, or that has ended. */
-import type { Agent, RunningTurn, Threads, TurnEvent } from "../../../kernel/plugin.ts";
-import { turnEnd } from "./ending.ts";
+/** The numbered events of a response, whether its turn runs here, runs on another node, or has ended. */
+import type { Agent, RunningTurn, Threads, TurnEvent, TurnRecord } from "../../../kernel/plugin.ts";
+import type { StreamEvent } from "../wire/format.ts";
 import type { Sequence } from "./sequence.ts";
-import type { StreamEvent } from "./wire.ts";
 
-/** An event as it is sent. */
 export type NumberedEvent = StreamEvent & { readonly sequence_number: number };
 
 interface Turns {
@@ -19,16 +17,16 @@ interface TurnToFollow {
 }
 
 export interface Followed {
-  /** When it has begun; nothing where it never will. */
+  /** Resolves when the turn has begun; with undefined when it never will. */
   begun(): Promise<TurnToFollow | undefined>;
-  /** A fresh one: what was told can be told again from the first event on. */
+  /** Makes a fresh sequence, so that the events can be made again from the first one. */
   sequence(): Sequence;
-  /** What is told where there is no such turn, or no longer. */
+  /** The last event when there is no such turn, or no longer. */
   gone(): Promise<StreamEvent>;
 }
 
 /**
- * The events after this number. The last is always told, so that everybody learns how it ended. A turn that keeps its
+ * The events after this number. The last one is always sent, so that every reader learns how the turn ended. A turn that keeps its
  * pieces has the same numbers whenever it is followed.
  */
 export async function* follow(
@@ -60,7 +58,7 @@ export async function* follow(
       return;
     }
   }
-  // Nobody tells it any more, or not all of it: what is stored does.
+  // The live events have ended early, or were incomplete: the stored turn has all of them.
   const record = turn && (await turnEnd(turns, turn));
   const again = followed.sequence();
   const events = [
@@ -77,7 +75,7 @@ export async function* follow(
   }
 }
 
-/** Ends without the turn's end where its events cannot be had from the first one on, or some were lost. */
+/** Ends before the turn does when its events were not received from the first one, or some were lost. */
 async function* runningElsewhere(turns: Turns, { user, id }: TurnToFollow): AsyncGenerator<TurnEvent, void> {
   const heard: TurnEvent[] = [];
   let isCut = false;
@@ -110,6 +108,38 @@ async function* runningElsewhere(turns: Turns, { user, id }: TurnToFollow): Asyn
       if (next === 0 && event.type !== "started") return;
       yield event;
       if ("record" in event) return;
+    }
+  } finally {
+    unwatch();
+  }
+}
+
+// The end is announced by an event, which can be missed.
+const POLL_MS = 1000;
+
+/** Resolves when the turn, which another node may run, has ended; with undefined when there is none. */
+export async function turnEnd(
+  { agent, threads }: { readonly agent: Agent; readonly threads: Threads },
+  { user, id }: { readonly user: string; readonly id: string },
+): Promise<TurnRecord | undefined> {
+  let look = () => {};
+  // It watches before the first look, so that an end in between is not missed.
+  const unwatch = agent.watch(
+    user,
+    (event, turn) => {
+      if (turn.id === id && "record" in event) look();
+    },
+    () => look(),
+  );
+  try {
+    for (;;) {
+      const told = Promise.withResolvers<void>();
+      look = told.resolve;
+      const record = await threads.turn(user, id);
+      if (record?.status !== "queued" && record?.status !== "running") return record;
+      const timer = setTimeout(look, POLL_MS).unref();
+      await told.promise;
+      clearTimeout(timer);
     }
   } finally {
     unwatch();

@@ -1,7 +1,6 @@
-/** What a turn has put out, as items of the wire. Pure: a stored turn and one that just ended give the same items. */
-import type { ToolCall, TurnItem, TurnRecord } from "../../../kernel/plugin.ts";
-import { calledTool, customInput } from "../tool-names.ts";
-import { formatItemId } from "./id.ts";
+/** The output of a turn as items of the wire. Pure: a stored turn and one that just ended give the same items. */
+import type { ToolCall, TurnRecord } from "../../../kernel/plugin.ts";
+import { callsOf, isSaid, isThought } from "../resolve/history.ts";
 import type {
   CallItem,
   ItemStatus,
@@ -10,19 +9,20 @@ import type {
   ReasoningItem,
   TextPart,
   WireTool,
-} from "./wire.ts";
+} from "../wire/format.ts";
+import { formatItemId } from "../wire/id.ts";
+import { calledTool, customInput } from "../wire/tool-names.ts";
 
-/** How a response is shown: what the request brought, and through which door it is read. */
+/** How a response is rendered. */
 export interface View {
-  /** Through the open door there is more than messages and function calls. */
+  /** The open dialect has more than messages and function calls. */
   readonly isOpen: boolean;
-  /** The caller's tools, as it named them. */
   readonly tools: readonly WireTool[];
-  /** Where the caller wants to bring the reasoning back: what it cannot read, and we can. */
+  /** Present when the caller wants to send the reasoning back: encrypts it. */
   seal?(text: string): string;
 }
 
-/** Messages and calls are counted together, reasoning apart: an item has one id through either door. */
+/** Messages and calls are counted together, reasoning apart: an item has one id in both dialects. */
 export function outputOf(record: TurnRecord, view: View): readonly OutputItem[] {
   const last = record.items.at(-1);
   let said = 0;
@@ -41,17 +41,6 @@ function lastStatus({ status, incomplete }: TurnRecord): ItemStatus {
   if (status === "running" || status === "queued") return "in_progress";
   return status === "failed" || status === "cancelled" || incomplete ? "incomplete" : "completed";
 }
-
-/** What the assistant said, as far as it said anything: an empty message is no output. */
-export const isSaid = (item: TurnItem): item is Extract<TurnItem, { type: "message" }> =>
-  item.type === "message" && item.role === "assistant" && item.text !== "";
-
-export const isThought = (item: TurnItem): item is Extract<TurnItem, { type: "reasoning" }> =>
-  item.type === "reasoning" && item.text !== "";
-
-/** The calls that the caller is to answer. */
-export const callsOf = ({ gate }: TurnRecord): readonly ToolCall[] =>
-  gate?.type === "external_tool" ? [gate.call, ...(gate.others ?? [])] : [];
 
 export function message(turn: string, index: number, text: string, status: ItemStatus): MessageItem {
   return {
@@ -75,7 +64,7 @@ export function reasoning(turn: string, index: number, text: string, { seal }: V
     type: "reasoning",
     id: formatItemId("rs", turn, index),
     summary: text === "" ? [] : [{ type: "summary_text", text }],
-    ...(seal && text !== "" && { encrypted_content: seal(text) }),
+    encrypted_content: seal && text !== "" ? seal(text) : undefined,
   };
 }
 
@@ -88,18 +77,9 @@ export function callItem(
 ): CallItem {
   const { type, name, namespace } = calledTool(tools, offered);
   const isBegun = status === "in_progress";
-  const called = { call_id, name, ...(namespace !== undefined && { namespace }), status };
+  const called = { call_id, name, namespace, status };
+  const id = formatItemId(type === "custom" ? "ctc" : "fc", turn, index);
   return type === "custom"
-    ? {
-        type: "custom_tool_call",
-        id: formatItemId("ctc", turn, index),
-        ...called,
-        input: isBegun ? "" : customInput(params),
-      }
-    : {
-        type: "function_call",
-        id: formatItemId("fc", turn, index),
-        ...called,
-        arguments: isBegun ? "" : params,
-      };
+    ? { type: "custom_tool_call", id, ...called, input: isBegun ? "" : customInput(params) }
+    : { type: "function_call", id, ...called, arguments: isBegun ? "" : params };
 }

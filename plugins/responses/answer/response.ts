@@ -1,25 +1,14 @@
-/** A stored turn and what its request asked for, as the response object of the wire. */
+/** A stored turn and the echo of its request, as the response object of the wire. */
 
-import { toWire, Usage, whyHeld } from "../../../kernel/kit.ts";
-import type { Gate, TurnRecord } from "../../../kernel/plugin.ts";
-import { formatResponseId, type ResponseId } from "./id.ts";
+import { toWire, Usage } from "../../../kernel/kit.ts";
+import type { TurnRecord } from "../../../kernel/plugin.ts";
+import type { Echo } from "../parse/request.ts";
+import { gateError, type PageOf } from "../resolve/gate.ts";
+import type { OutputItem, ResponseObject, ResponseStatus, WireError, WireUsage } from "../wire/format.ts";
+import { formatResponseId, type ResponseId } from "../wire/id.ts";
 import { outputOf, type View } from "./output.ts";
-import type { OutputItem, ResponseObject, ResponseStatus, WireError, WireTool, WireUsage } from "./wire.ts";
 
-/** What the request said that the response says again. */
-export interface Echo {
-  readonly previousResponseId: string | null;
-  readonly instructions: string | null;
-  readonly temperature: number | null;
-  readonly tools: readonly WireTool[];
-  readonly metadata: Readonly<Record<string, unknown>>;
-  /** Fields of the response, under their names on the wire, that are other than the defaults. */
-  readonly settings?: Readonly<Record<string, unknown>>;
-  /** The caller asked for reasoning that it can bring back. */
-  readonly sealsReasoning?: boolean;
-}
-
-/** Retrieval and cancelling name no model: settings chose it, and the request's hint is not kept. */
+/** Retrieval and cancelling name no model: settings chose it, and the name in the request is not kept. */
 export const PLACEHOLDER_MODEL = "reborn";
 
 interface Progress {
@@ -31,9 +20,6 @@ interface Progress {
   readonly usage?: WireUsage;
   readonly incomplete?: TurnRecord["incomplete"];
 }
-
-/** Where people open the gates that a program cannot. */
-export type PageOf = (thread: string) => string;
 
 export function respond(
   id: ResponseId,
@@ -66,7 +52,7 @@ export function respond(
     top_logprobs: 0,
     temperature: echo.temperature ?? 1,
     reasoning: null,
-    // Never absent and never null: one published schema forbids the one, another the other.
+    // It is never absent and never null: one published schema forbids the one, another the other.
     usage: isOpen ? withCacheWrites(progress.usage ?? NO_USAGE) : (progress.usage ?? NO_USAGE),
     max_output_tokens: null,
     max_tool_calls: null,
@@ -76,18 +62,18 @@ export function respond(
     metadata: echo.metadata,
     safety_identifier: null,
     prompt_cache_key: null,
-    // Through the other door the specification says what each of them is.
+    // In the strict dialect the specification fixes each of them.
     ...(isOpen && { access_programs: null, ...more }),
   };
 }
 
-/** Said in words, or clients take the end of a cancelled stream for a whole answer. */
+/** Without a reason, clients take the end of a cancelled stream for a whole answer. */
 function incompleteOf({ status, incomplete }: Progress): ResponseObject["incomplete_details"] {
   if (status === "cancelled") return { reason: "cancelled" };
   return status === "incomplete" && incomplete ? { reason: incomplete } : null;
 }
 
-/** `overruled` is an error of ours that the turn does not know of: it was cut because it took too long. */
+/** `overruled` is an error that the turn does not know: it was cut because it took too long. */
 export function respondWith(
   record: TurnRecord,
   model: string,
@@ -102,7 +88,7 @@ export function respondWith(
   const status = error ? "failed" : statusOf(record.status, incomplete);
   return respond({ turn: record.id, thread: record.thread }, model, echo, view.isOpen, {
     status,
-    ...(incomplete && { incomplete }),
+    incomplete,
     createdAt: inSeconds(record.createdAt),
     completedAt: record.completedAt === undefined ? null : inSeconds(record.completedAt),
     output: outputOf(record, view),
@@ -125,7 +111,7 @@ function errorOf(record: TurnRecord, pageOf: PageOf): WireError | null {
   return { type: "server_error", code: PUBLISHED[code] ?? code, message };
 }
 
-/** Clients know these codes and what to do about them; where none fits, ours says more. */
+/** The codes that clients know, and act on. */
 const PUBLISHED: Readonly<Record<string, string>> = {
   model_limited: "rate_limit_exceeded",
   daily_cap: "rate_limit_exceeded",
@@ -137,37 +123,6 @@ const PUBLISHED: Readonly<Record<string, string>> = {
   failed: "server_error",
   too_long: "context_length_exceeded",
 };
-
-const because = (why: string): string => (why === "" ? "" : ` (${why})`);
-
-/** Tells a program that a person is needed, and where. */
-export function gateError(gate: Exclude<Gate, { type: "external_tool" }>, pageOf: PageOf): WireError {
-  const page = pageOf(gate.thread);
-  const { name } = gate.call;
-  const then = `${page} or on another channel, then continue the thread.`;
-  const refuse = (code: string, message: string): WireError => ({
-    type: "invalid_request_error",
-    code,
-    message,
-  });
-  switch (gate.type) {
-    case "approval":
-      return refuse(
-        "approval_required",
-        `The tool "${name}" needs approval, which this API cannot ask for${because(whyHeld(gate))}. Approve or deny it at ${then}`,
-      );
-    case "authentication":
-      return refuse(
-        "authentication_required",
-        `The tool "${name}" needs the credential "${gate.secret}", which this API cannot ask for. Provide it at ${then}`,
-      );
-    case "question":
-      return refuse(
-        "question_pending",
-        `The tool "${name}" has a question for a person, which this API cannot ask. Answer it at ${then}`,
-      );
-  }
-}
 
 export function usageOf(usage: Usage): WireUsage {
   const { cached_tokens, reasoning_tokens, ...counted } = toWire(Usage, usage);

@@ -1,20 +1,21 @@
 /** The events of a turn as the events of a stream. Pure: the same turn events give the same stream events. */
 import type { ToolCall, TurnEvent, TurnItem, TurnRecord } from "../../../kernel/plugin.ts";
-import { formatItemId } from "./id.ts";
-import { callItem, callsOf, isSaid, isThought, message, reasoning, textPart, type View } from "./output.ts";
-import type { ItemStatus, ResponseObject, StreamEvent } from "./wire.ts";
+import { callsOf, isSaid, isThought } from "../resolve/history.ts";
+import type { ItemStatus, ResponseObject, StreamEvent } from "../wire/format.ts";
+import { formatItemId } from "../wire/id.ts";
+import { callItem, message, reasoning, textPart, type View } from "./output.ts";
 
 export interface Sequence {
-  /** What to send before the turn has begun. */
+  /** The events before the turn has begun. */
   open(): readonly StreamEvent[];
-  /** What to send when it has, where it had to wait. */
+  /** The events when a queued turn begins. */
   begin(): readonly StreamEvent[];
   next(event: TurnEvent): readonly StreamEvent[];
-  /** All that follows the beginning, of a turn that has ended. */
+  /** All events after the beginning of a turn that has ended. */
   replay(record: TurnRecord): readonly StreamEvent[];
 }
 
-/** The item that is being said, or thought. */
+/** The item that is being sent. */
 interface Open {
   readonly kind: "said" | "thought";
   readonly item: string;
@@ -41,22 +42,18 @@ export function createSequence(
       open.text += delta;
       return [deltaOf(open, delta)];
     }
-    const before = fallSilent();
+    const before = closeItem();
     const index = counts[kind]++;
     const item_id = formatItemId(kind === "said" ? "msg" : "rs", turn, index);
     open = { kind, item, index, place: { item_id, output_index: items++ }, text: delta };
-    return [...before, ...beginningOf(open), deltaOf(open, delta)];
+    return [...before, ...openItem(open), deltaOf(open, delta)];
   }
 
-  function beginningOf({ kind, index, place }: Open): readonly StreamEvent[] {
+  function openItem({ kind, index, place }: Open): readonly StreamEvent[] {
     const { output_index } = place;
     return kind === "said"
       ? [
-          {
-            type: "response.output_item.added",
-            output_index,
-            item: message(turn, index, "", "in_progress"),
-          },
+          { type: "response.output_item.added", output_index, item: message(turn, index, "", "in_progress") },
           { type: "response.content_part.added", ...place, content_index: 0, part: textPart("") },
         ]
       : [
@@ -65,7 +62,7 @@ export function createSequence(
         ];
   }
 
-  function fallSilent(status: ItemStatus = "completed"): readonly StreamEvent[] {
+  function closeItem(status: ItemStatus = "completed"): readonly StreamEvent[] {
     if (open === undefined) return [];
     const { kind, index, place, text } = open;
     const { output_index } = place;
@@ -115,24 +112,24 @@ export function createSequence(
     const response = finish(record);
     switch (response.status) {
       case "completed":
-        return [...fallSilent(), ...callsOf(record).flatMap(call), { type: "response.completed", response }];
+        return [...closeItem(), ...callsOf(record).flatMap(call), { type: "response.completed", response }];
       case "cancelled":
       case "incomplete": {
         const last = response.output.find(({ id }) => id === open?.place.item_id);
         const status = last?.type === "message" ? last.status : undefined;
         return [
-          ...fallSilent(status),
+          ...closeItem(status),
           ...callsOf(record).flatMap(call),
           { type: "response.incomplete", response },
         ];
       }
       default:
-        // An item that was announced has to end, or clients wait for the rest of it.
-        return [...fallSilent("incomplete"), { type: "response.failed", response }];
+        // An item that was announced has to end, or clients wait for it.
+        return [...closeItem("incomplete"), { type: "response.failed", response }];
     }
   }
 
-  function tellAgain(item: TurnItem): readonly StreamEvent[] {
+  function replayItem(item: TurnItem): readonly StreamEvent[] {
     if (isSaid(item)) return piecesOf(item).flatMap((delta) => speak("said", item.id, delta));
     if (!view.isOpen || !isThought(item)) return [];
     return piecesOf(item).flatMap((delta) => speak("thought", item.id, delta));
@@ -150,7 +147,7 @@ export function createSequence(
       if (event.type === "reasoning") return view.isOpen ? speak("thought", event.item, event.delta) : [];
       return event.type === "done" || event.type === "failed" ? end(event.record) : [];
     },
-    replay: (record) => [...record.items.flatMap(tellAgain), ...end(record)],
+    replay: (record) => [...record.items.flatMap(replayItem), ...end(record)],
   };
 }
 
@@ -162,15 +159,15 @@ function deltaOf({ kind, place }: Open, delta: string): StreamEvent {
 
 const summary = (text: string) => ({ type: "summary_text", text }) as const;
 
-/** A text in the pieces in which it was told, where it remembers them. */
+/** A text in the pieces in which it was first sent, if they are known. */
 function piecesOf({
   text,
   pieces = [],
 }: Extract<TurnItem, { type: "message" | "reasoning" }>): readonly string[] {
   let from = 0;
-  const told = pieces.map((length) => {
+  const sent = pieces.map((length) => {
     from += length;
     return text.slice(from - length, from);
   });
-  return told.join("") === text ? told : [text];
+  return sent.join("") === text ? sent : [text];
 }

@@ -1,12 +1,12 @@
 /** Server-sent events on a Node response: headers at once, one write per frame, no faster than the reader reads. */
 import type { ServerResponse } from "node:http";
 
-const KEEPALIVE_MILLIS = 15_000;
-// A comment, because clients choke on event types they do not know.
+const KEEPALIVE_MS = 15_000;
+// It is a comment, because clients fail on event types that they do not know.
 const KEEPALIVE = ": keepalive\n\n";
 
 export interface EventStream {
-  /** `data` on one line. Resolves when there is room for more; false once the reader has gone. */
+  /** `data` must be one line. Resolves when there is room for more; with false once the reader has gone. */
   send(data: string, event?: string): Promise<boolean>;
   end(): void;
 }
@@ -22,7 +22,7 @@ export function openEventStream(response: ServerResponse): EventStream {
 
   const keepalive = setInterval(() => {
     if (!response.writableNeedDrain) response.write(KEEPALIVE);
-  }, KEEPALIVE_MILLIS);
+  }, KEEPALIVE_MS);
   response.once("close", () => clearInterval(keepalive));
 
   return {

@@ -1,12 +1,12 @@
-/** How a taken request is answered as a chat completion: whole when its turn has ended, or in chunks while it runs. */
+/** The chat completion of a taken request: whole when its turn has ended, or in chunks while it runs. */
 import type { ServerResponse } from "node:http";
 import type { ErrorEnvelope, HttpFault } from "../../../kernel/kit.ts";
 import type { Log } from "../../../kernel/plugin.ts";
 import { type Answers, GONE } from "../answer/answer.ts";
-import type { PageOf } from "../answer/response.ts";
 import { openEventStream } from "../answer/sse.ts";
-import type { Begun } from "../intake/intake.ts";
-import { refusalOf } from "../refusal.ts";
+import type { PageOf } from "../resolve/gate.ts";
+import type { Begun } from "../turn/intake.ts";
+import { refusalOf } from "../wire/refusal.ts";
 import { createChunks, type Frame } from "./chunks.ts";
 import { completionOf } from "./completion.ts";
 import { failed, failureOf } from "./failure.ts";
@@ -25,7 +25,7 @@ export interface WholeAnswer extends Omit<HttpFault, "body" | "isBug"> {
 
 export interface CompletionAnswers {
   whole(begun: Begun, form: Form): Promise<WholeAnswer>;
-  /** Ends when the turn or the reader does; the turn does not care about the reader. */
+  /** Ends when the turn or the reader does; the turn runs on without a reader. */
   stream(begun: Begun, form: Form, response: ServerResponse): Promise<void>;
 }
 

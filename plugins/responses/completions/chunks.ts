@@ -1,20 +1,20 @@
 /** The events of a turn as the chunks of a completion. Pure: the same events give the same chunks. */
 import type { ErrorEnvelope, HttpFault } from "../../../kernel/kit.ts";
 import type { TurnEvent, TurnRecord } from "../../../kernel/plugin.ts";
-import { isSaid, isThought } from "../answer/output.ts";
-import type { TakenRequest } from "../intake/requests.ts";
-import { BETWEEN, callsFor, finishOf, headOf, posternOf, usageOf } from "./completion.ts";
+import { isSaid, isThought } from "../resolve/history.ts";
+import type { TakenRequest } from "../stored/requests.ts";
+import { callsFor, finishOf, headOf, posternOf, SEPARATOR, usageOf } from "./completion.ts";
 import type { Form } from "./request.ts";
 import type { Chunk, Delta, FinishReason, ToolCall } from "./wire.ts";
 
-/** What a frame of the stream holds: a chunk, or the error that ends it. */
+/** A chunk of the stream, or the error that ends it. */
 export type Frame = Chunk | ErrorEnvelope;
 
 export interface Chunks {
-  /** What to send before the turn's first event. */
+  /** The frames before the first event of the turn. */
   open(): readonly Frame[];
   next(event: TurnEvent): readonly Frame[];
-  /** All that follows the opening, of a turn that has ended. */
+  /** All frames after the opening of a turn that has ended. */
   replay(record: TurnRecord): readonly Frame[];
 }
 
@@ -26,7 +26,7 @@ export function createChunks(
   const head = headOf(taken, form);
   const thinking = createFlow();
   const speaking = createFlow();
-  /** Of an answer in JSON: what was said that does not look like it, which is sent only where nothing follows it. */
+  /** When JSON is asked for, a text that does not look like JSON is held back, and sent only if nothing follows it. */
   let held = "";
   let looks: Looks | undefined;
 
@@ -113,19 +113,19 @@ export function createChunks(
 
 type Looks = "json" | "words";
 
-/** Undefined as long as there is nothing to see. */
+/** Undefined for white space alone. */
 function looksOf(text: string): Looks | undefined {
   const first = text.trimStart().at(0);
   if (first === undefined) return undefined;
   return first === "{" || first === "[" ? "json" : "words";
 }
 
-/** Texts of several items as one, with something between them. */
+/** Joins the texts of several items with a separator. */
 function createFlow() {
   let current: string | undefined;
   return {
     isIn: (item: string): boolean => item === current,
-    take(item: string, delta: string, between = BETWEEN): string {
+    take(item: string, delta: string, between = SEPARATOR): string {
       const follows = current !== undefined && current !== item;
       current = item;
       return follows ? between + delta : delta;

@@ -2,15 +2,15 @@
 
 import { toWire, Usage } from "../../../kernel/kit.ts";
 import type { ToolCall as Called, TurnItem, TurnRecord } from "../../../kernel/plugin.ts";
-import { callsOf, isSaid, isThought } from "../answer/output.ts";
 import { inSeconds } from "../answer/response.ts";
-import type { TakenRequest } from "../intake/requests.ts";
-import { calledTool, customInput } from "../tool-names.ts";
+import { callsOf, isSaid, isThought } from "../resolve/history.ts";
+import type { TakenRequest } from "../stored/requests.ts";
+import { calledTool, customInput } from "../wire/tool-names.ts";
 import type { Form } from "./request.ts";
 import type { Completion, CompletionUsage, FinishReason, Head, ToolCall } from "./wire.ts";
 
-/** Between what the assistant said before and after it used tools of its own: one answer has one text. */
-export const BETWEEN = "\n\n";
+/** Separates the texts of the assistant before and after it used tools of its own: one answer has one text. */
+export const SEPARATOR = "\n\n";
 
 export const headOf = ({ id, createdAt }: TakenRequest, { model }: Form): Head => ({
   id: `chatcmpl-${id.replaceAll("-", "")}`,
@@ -23,7 +23,7 @@ export const headOf = ({ id, createdAt }: TakenRequest, { model }: Form): Head =
 export function completionOf(taken: TakenRequest, form: Form, record: TurnRecord): Completion {
   const calls = callsFor(taken, record);
   const said = record.items.filter(isSaid).map(({ text }) => text);
-  const text = (form.isJson ? said.slice(-1) : said).join(BETWEEN);
+  const text = (form.isJson ? said.slice(-1) : said).join(SEPARATOR);
   const thoughts = record.items.filter(isThought).map((item) => item.text);
   const [first] = calls;
   return {
@@ -36,7 +36,7 @@ export function completionOf(taken: TakenRequest, form: Form, record: TurnRecord
           role: "assistant",
           content: text === "" && calls.length > 0 ? null : text,
           refusal: null,
-          ...(thoughts.length > 0 && { reasoning_content: thoughts.join(BETWEEN) }),
+          ...(thoughts.length > 0 && { reasoning_content: thoughts.join(SEPARATOR) }),
           ...(calls.length > 0 && !form.isLegacy && { tool_calls: calls }),
           ...(first?.type === "function" && form.isLegacy && { function_call: first.function }),
         },
@@ -45,7 +45,7 @@ export function completionOf(taken: TakenRequest, form: Form, record: TurnRecord
       },
     ],
     usage: usageOf(record),
-    // They are texts: the request was checked.
+    // All values are texts: the request was checked.
     metadata: taken.echo.metadata as Completion["metadata"],
     x_postern: posternOf(record),
   };

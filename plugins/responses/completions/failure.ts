@@ -1,21 +1,21 @@
 /**
- * What a turn that failed is to a caller: this format has no place for it in an answer, so it is an error with a status.
- * Clients take a status as advice. Nearly all repeat a request by themselves after 408, 409, 429 and 5xx, some of them
- * whatever `x-should-retry` says, and some after 422 too; after 400 and 403 none does.
+ * A failed turn as an HTTP error: this format has no place for it in an answer. The status decides whether clients try again. Nearly
+ * all repeat a request by themselves after 408, 409, 429 and 5xx, some of them whatever `x-should-retry` says, and some after 422
+ * too; after 400 and 403 none does.
  */
 import type { HttpFault } from "../../../kernel/kit.ts";
 import { Fault, type FaultKind, type TurnRecord } from "../../../kernel/plugin.ts";
-import { gateError, type PageOf } from "../answer/response.ts";
-import type { WireError } from "../answer/wire.ts";
-import { refusalOf } from "../refusal.ts";
+import { gateError, type PageOf } from "../resolve/gate.ts";
+import type { WireError } from "../wire/format.ts";
+import { refusalOf } from "../wire/refusal.ts";
 
-/** A code that is not here is of a failure that nobody expected. */
+/** A code that is not here belongs to a failure that nobody expected. */
 const KINDS: Readonly<Record<string, FaultKind>> = {
   approval_required: "forbidden",
   authentication_required: "forbidden",
   model_not_allowed: "forbidden",
   response_not_found: "missing",
-  // Another try would end the same, or nobody wants it.
+  // Another try would end the same way, or nobody wants it.
   cancelled: "invalid",
   context_length_exceeded: "invalid",
   invalid_format: "invalid",
@@ -37,7 +37,7 @@ const KINDS: Readonly<Record<string, FaultKind>> = {
   turn_timeout: "unavailable",
 };
 
-/** Codes that clients know, and do something about. */
+/** The codes that clients know, and act on. */
 const PUBLISHED: Readonly<Record<string, string>> = {
   too_long: "context_length_exceeded",
   // It lasts until tomorrow; after other codes with 429 clients wait a moment and try again.
@@ -49,7 +49,7 @@ const RETRY_AFTER_SECS = 60;
 const CANCELLED = { code: "cancelled", message: "The turn was cancelled before the answer was complete." };
 const UNKNOWN = { code: "turn_failed", message: "The turn failed." };
 
-/** Undefined where the turn has an answer. `overruled` is an error of ours that the turn does not know of. */
+/** Undefined when the turn has an answer. `overruled` is an error that the turn does not know. */
 export function failureOf(
   record: TurnRecord,
   overruled: WireError | undefined,
@@ -65,7 +65,7 @@ function errorIn(record: TurnRecord, pageOf: PageOf): Omit<WireError, "type"> | 
   return record.status === "failed" ? (record.error ?? UNKNOWN) : undefined;
 }
 
-/** One of the agent's own tools has been called: where the turn is made again, so is the call. */
+/** True when one of the agent's own tools was called: another try would call it again. */
 const hasWorked = ({ items }: TurnRecord): boolean =>
   items.some((item) => item.type === "tool_call" && !item.external);
 
@@ -74,8 +74,8 @@ export function failed({ code, message }: Omit<WireError, "type">, hasWorked = f
   const kind = hasWorked && usual !== "forbidden" ? "invalid" : usual;
   const known = PUBLISHED[code] ?? code;
   const fault = new Fault(kind, known, message, {
-    ...(known === "context_length_exceeded" && { param: "messages" }),
-    ...(kind === "limited" && { retryAfterSecs: RETRY_AFTER_SECS }),
+    param: known === "context_length_exceeded" ? "messages" : undefined,
+    retryAfterSecs: kind === "limited" ? RETRY_AFTER_SECS : undefined,
   });
   const refusal = refusalOf(fault, true);
   return { ...refusal, headers: { ...refusal.headers, "x-should-retry": "false" } };

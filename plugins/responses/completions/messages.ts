@@ -1,23 +1,125 @@
 /**
- * The messages of a chat as the items of the Responses format, in order. What a whole conversation has to keep to is
- * checked on the way: every call has its output, every output its call, and somebody has asked something.
+ * The messages of a chat as the items of the Responses format, in order. The rules of a whole conversation are checked on the way:
+ * every call has its output, every output its call, and the last message asks something. The parts of a message are checked in the
+ * caller's words and become parts of the Responses format, whose parser has the other rules.
  */
 import { Type } from "../../../kernel/kit.ts";
-import { compile } from "../intake/check.ts";
-import { MOST_ITEMS, tooManyItems } from "../intake/input.ts";
-import { maybe } from "../intake/request.ts";
-import { invalid } from "../refusal.ts";
-import { customParams } from "../tool-names.ts";
-import { Content, contentOf, type GivenContent, Texts, textsOf } from "./content.ts";
+import { MAX_ITEMS, tooManyItems } from "../parse/items.ts";
+import { maybe } from "../parse/request.ts";
+import { compile, invalid } from "../wire/refusal.ts";
+import { customParams } from "../wire/tool-names.ts";
 
-export interface Conversation {
-  /** What the system or the developer says before anybody else does. */
+/** `content` and `output` in the Responses format. */
+type GivenContent = string | readonly object[];
+
+const text = Type.String({ refusal: "must be a text" });
+const TextPart = Type.Object({ type: Type.Literal("text"), text });
+const RefusalPart = Type.Object({ type: Type.Literal("refusal"), refusal: text });
+
+const address = Type.String({ minLength: 1, refusal: "must be a data URL or the address of an image" });
+const ImagePart = Type.Object({
+  type: Type.Literal("image_url"),
+  image_url: Type.Object(
+    { url: address, detail: maybe(Type.String({ maxLength: 16, refusal: "must be auto, low or high" })) },
+    { refusal: "must be an object with a url" },
+  ),
+});
+
+const AudioPart = Type.Object({
+  type: Type.Literal("input_audio"),
+  input_audio: Type.Object(
+    {
+      data: Type.String({ minLength: 1, refusal: "must be audio in base64" }),
+      format: Type.Enum(["wav", "mp3"], { refusal: "must be wav or mp3" }),
+    },
+    { refusal: "must be an object with data and format" },
+  ),
+});
+
+const FilePart = Type.Object({
+  type: Type.Literal("file"),
+  file: Type.Object(
+    {
+      file_data: maybe(Type.String({ minLength: 1, refusal: "must be a data URL" })),
+      file_id: maybe(Type.String({ minLength: 1, refusal: "must be the id of an uploaded file" })),
+      filename: maybe(Type.String({ maxLength: 255, refusal: "must be a name of at most 255 characters" })),
+    },
+    { refusal: "must be an object with file_data or file_id" },
+  ),
+});
+
+/** The content of the assistant, the system and the developer. */
+const Texts = Type.Union([Type.String(), Type.Array(Type.Union([TextPart, RefusalPart]))]);
+/** The content of users and tools. */
+const Content = Type.Union([
+  Type.String(),
+  Type.Array(Type.Union([TextPart, ImagePart, AudioPart, FilePart])),
+]);
+
+const checkPart = compile(
+  Type.Object(
+    { type: Type.String({ refusal: "must be the part's type" }) },
+    { refusal: "must be a part with a type" },
+  ),
+);
+const checkText = compile(TextPart);
+const checkRefusal = compile(RefusalPart);
+const checkImage = compile(ImagePart);
+const checkAudio = compile(AudioPart);
+const checkFile = compile(FilePart);
+
+function textsOf(value: unknown, at: string): string {
+  if (typeof value === "string") return value;
+  return listOf(value, at)
+    .map((part, index) => textOf(part, `${at}[${index}]`))
+    .join("\n");
+}
+
+function textOf(part: unknown, at: string): string {
+  const { type } = checkPart(part, at);
+  if (type === "text") return checkText(part, at).text;
+  if (type === "refusal") return checkRefusal(part, at).refusal;
+  throw unknownPart(at, "text or refusal");
+}
+
+function contentOf(value: unknown, at: string): GivenContent {
+  if (typeof value === "string") return value;
+  return listOf(value, at).map((part, index) => partOf(part, `${at}[${index}]`));
+}
+
+function partOf(part: unknown, at: string): object {
+  switch (checkPart(part, at).type) {
+    case "text":
+      return { type: "input_text", text: checkText(part, at).text };
+    case "image_url": {
+      const { url, detail } = checkImage(part, at).image_url;
+      return { type: "input_image", image_url: url, detail: detail ?? undefined };
+    }
+    case "input_audio":
+      return { type: "input_audio", input_audio: checkAudio(part, at).input_audio };
+    case "file":
+      return { type: "input_file", ...checkFile(part, at).file };
+    default:
+      throw unknownPart(at, "text, image_url, input_audio or file");
+  }
+}
+
+function listOf(value: unknown, at: string): readonly unknown[] {
+  if (Array.isArray(value)) return value;
+  throw invalid(at, "invalid_content", `"${at}" must be a text or an array of parts.`);
+}
+
+const unknownPart = (at: string, kinds: string) =>
+  invalid(`${at}.type`, "invalid_type", `"${at}.type" must be ${kinds} here.`);
+
+interface Conversation {
+  /** System and developer messages before all others. */
   readonly instructions: string | undefined;
   readonly items: readonly PlacedItem[];
 }
 
-export interface PlacedItem {
-  /** The message it is from, such as `messages[3]`. */
+interface PlacedItem {
+  /** The message of the item, such as `messages[3]`. */
   readonly at: string;
   readonly item: GivenItem;
 }
@@ -70,7 +172,6 @@ const Tool = Type.Object({ ...tool, content: Type.Optional(given) });
 const legacy = { role: Type.Literal("function"), name: Name };
 const Legacy = Type.Object({ ...legacy, content: Type.Optional(given) });
 
-/** What `messages` may hold. */
 export const Message = Type.Union(
   [
     Type.Object({ role: Type.Enum(["system", "developer"]), content: Texts }),
@@ -113,7 +214,7 @@ const checkFunctionCall = compile(Type.Object({ function: FunctionCall }));
 const checkCustomCall = compile(Type.Object({ custom: CustomCall }));
 
 export function parseMessages(values: readonly unknown[]): Conversation {
-  if (values.length > MOST_ITEMS) throw tooManyItems("messages");
+  if (values.length > MAX_ITEMS) throw tooManyItems("messages");
   const instructions: string[] = [];
   const items: PlacedItem[] = [];
   /** The calls of the assistant's last message that have no output yet. */
@@ -127,7 +228,7 @@ export function parseMessages(values: readonly unknown[]): Conversation {
     const text = textsOf(said, `${at}.content`);
     if (text !== "") items.push({ at, item: { type: "message", role: "assistant", content: text } });
     const calls = (message.tool_calls ?? []).map((call, index) => callOf(call, `${at}.tool_calls[${index}]`));
-    // These had no ids yet.
+    // The older form has no ids.
     const older = message.function_call;
     if (older) calls.push({ type: "function_call", call_id: `call_function_${++legacyCalls}`, ...older });
     refuseDoubles(calls, at);
@@ -202,8 +303,8 @@ function refuseDoubles(calls: readonly Called[], at: string): void {
 }
 
 /**
- * Something has to be asked: by a user, or by an output that the model is to answer. Some programs put their whole
- * question into a system message; then it is the last of those that asks.
+ * The messages must end with a user's message, or with an output for the model. Some programs put their whole question into a
+ * system message; then the last of those is the question.
  */
 function withQuestion(items: readonly PlacedItem[], instructions: string[]): readonly PlacedItem[] {
   const isRequest = ({ item }: PlacedItem) => item.type === "message" && item.role !== "assistant";

@@ -1,15 +1,15 @@
-/** The tools of a chat and which of them may be called, in today's form and in the one that was before. */
+/** The tools of a chat and which of them may be called, in today's form and in the older one of `functions`. */
 
 import { type Declared, Type } from "../../../kernel/kit.ts";
 import type { ToolChoice } from "../../../kernel/plugin.ts";
-import type { CustomTool, WireTool } from "../answer/wire.ts";
-import { compile } from "../intake/check.ts";
-import { functionTool, GIVEN_FUNCTION, maybe, refuseDouble, ToolName } from "../intake/request.ts";
-import { invalid } from "../refusal.ts";
+import { functionTool, GIVEN_FUNCTION, maybe, refuseDouble, ToolName, words } from "../parse/request.ts";
+import type { CustomTool, WireTool } from "../wire/format.ts";
+import { compile, invalid } from "../wire/refusal.ts";
 
-const FUNCTION = { refusal: "must be an object with name and parameters" };
-const FunctionTool = Type.Object({ function: Type.Object(GIVEN_FUNCTION, FUNCTION) });
-const Legacy = Type.Object(GIVEN_FUNCTION, FUNCTION);
+export const LegacyFunction = Type.Object(GIVEN_FUNCTION, {
+  refusal: "must be an object with name and parameters",
+});
+const FunctionTool = Type.Object({ function: LegacyFunction });
 
 const Grammar = Type.Object(
   {
@@ -21,7 +21,7 @@ const Grammar = Type.Object(
 const Custom = Type.Object(
   {
     name: ToolName,
-    description: maybe(Type.String({ refusal: "must be a text" })),
+    description: words,
     format: maybe(
       Type.Object(
         {
@@ -42,7 +42,6 @@ export const Tool = Type.Union([
   Type.Object({ type: Type.Literal("custom"), ...CustomToolParam.properties }),
   Type.Object({ type: Type.String({ description: "Any other kind is left out" }) }),
 ]);
-export const LegacyFunction = Legacy;
 
 const checkKind = compile(
   Type.Object(
@@ -52,11 +51,10 @@ const checkKind = compile(
 );
 const checkFunction = compile(FunctionTool);
 const checkCustom = compile(CustomToolParam);
-const checkLegacy = compile(Legacy);
+const checkLegacy = compile(LegacyFunction);
 
 export interface GivenTools {
   readonly tools: readonly WireTool[];
-  /** Kinds that were left out. */
   readonly ignored: readonly string[];
 }
 
@@ -94,8 +92,8 @@ function customTool({ name, description, format }: Declared<typeof Custom>): Cus
   return {
     type: "custom",
     name,
-    ...(typeof description === "string" && { description }),
-    ...(format && { format: { type: format.type, ...format.grammar } }),
+    description: description ?? undefined,
+    format: format ? { type: format.type, ...format.grammar } : undefined,
   };
 }
 
@@ -155,7 +153,7 @@ export function parseChoice(value: unknown): ToolChoice | undefined {
     const at = `tool_choice.allowed_tools.tools[${index}]`;
     return nameOf(tool, checkTool(tool, at).type, at);
   });
-  // Nothing is left that could be called.
+  // No tool is left that could be called.
   return names.length === 0 ? "none" : { mode, names };
 }
 

@@ -1,4 +1,4 @@
-/** What the chat completions format sends, whole and in chunks. */
+/** The schemas of what the chat completions format sends, whole and in chunks. */
 import type { TSchema } from "typebox";
 import { type Declared, WireUsage as PlainUsage, Type } from "../../../kernel/kit.ts";
 
@@ -22,7 +22,7 @@ const ToolCall = Type.Union([
 ]);
 export type ToolCall = Declared<typeof ToolCall>;
 
-const reasoning = Type.Optional(Type.String({ description: "What the model thought, as far as it tells" }));
+const reasoning = Type.Optional(Type.String({ description: "Reasoning, from models that show it" }));
 
 const Message = Type.Object({
   role: Type.Literal("assistant"),
@@ -49,7 +49,7 @@ const Usage = Type.Object(
 );
 export type CompletionUsage = Declared<typeof Usage>;
 
-/** What the agent did that the format has no words for. */
+/** Fields of ours that the format does not have. */
 const Postern = Type.Object({
   receipts: Type.Array(Type.String(), { description: "Of the agent's own tool calls, in their order" }),
   thread_id: Type.String(),

@@ -3,7 +3,7 @@ import { parentPort, workerData } from "node:worker_threads";
 import { type Attributes, type HrTime, type SpanContext, SpanKind, SpanStatusCode } from "@opentelemetry/api";
 import { resourceFromAttributes } from "@opentelemetry/resources";
 import type { ReadableSpan } from "@opentelemetry/sdk-trace";
-import type { BatchAnswer, Destination } from "./sender.ts";
+import type { BatchResult, Destination } from "./sender.ts";
 import type { SpanContext as Linked, SpanRecord } from "./spans.ts";
 
 const { url, protocol, headers, timeoutMillis, resource: about } = workerData as Destination;
@@ -15,7 +15,7 @@ const { OTLPTraceExporter } =
     : await import("@opentelemetry/exporter-trace-otlp-proto");
 const exporter = new OTLPTraceExporter({ url, headers: { ...headers }, timeoutMillis });
 
-// One after the other: the answers come in the order of the batches.
+// One after the other, so that the results come in the order of the batches.
 let last = Promise.resolve();
 parentPort?.on("message", (batch: string) => {
   last = last.then(() => deliver(JSON.parse(batch) as SpanRecord[]));
@@ -24,7 +24,7 @@ parentPort?.on("message", (batch: string) => {
 function deliver(batch: readonly SpanRecord[]): Promise<void> {
   return new Promise((resolve) => {
     exporter.export(batch.map(readable), ({ error }) => {
-      parentPort?.postMessage((error ? { error: error.message } : {}) satisfies BatchAnswer);
+      parentPort?.postMessage({ error: error?.message } satisfies BatchResult);
       resolve();
     });
   });
@@ -36,9 +36,8 @@ function readable(span: SpanRecord): ReadableSpan {
     name: span.name,
     kind: span.isClient ? SpanKind.CLIENT : SpanKind.INTERNAL,
     spanContext: () => own,
-    ...(span.parent !== undefined && {
-      parentSpanContext: contextOf({ trace: span.trace, id: span.parent }),
-    }),
+    parentSpanContext:
+      span.parent === undefined ? undefined : contextOf({ trace: span.trace, id: span.parent }),
     startTime: timeOf(span.start),
     endTime: timeOf(span.end),
     duration: timeOf(span.end - span.start),
@@ -69,7 +68,7 @@ function contextOf({ trace, id }: Linked): SpanContext {
   return { traceId: trace, spanId: id, traceFlags: 1 };
 }
 
-/** Seconds, and nanoseconds beyond them. */
+/** OpenTelemetry's form: seconds, and the nanoseconds beyond them. */
 function timeOf(millis: number): HrTime {
   const seconds = Math.floor(millis / 1000);
   return [seconds, Math.round((millis - seconds * 1000) * 1e6)];

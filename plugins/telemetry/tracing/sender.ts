@@ -1,4 +1,4 @@
-/** Gathers spans and hands them to a thread that writes and sends them. A collector that is slow or gone costs spans, never a turn. */
+/** Gathers spans for a thread that encodes and sends them. A slow or absent collector loses spans, but never delays a turn. */
 import { Worker } from "node:worker_threads";
 import { threadFile } from "../../../kernel/kit.ts";
 import { type Log, reason } from "../../../kernel/plugin.ts";
@@ -8,34 +8,28 @@ import type { SpanRecord } from "./spans.ts";
 export interface Destination
   extends Pick<TraceSettings, "url" | "protocol" | "headers" | "timeoutMillis" | "resource"> {}
 
-/** What the thread says of each batch. `error`: why it was not sent. */
-export interface BatchAnswer {
+/** The thread's reply to each batch. `error` says why it was not sent. */
+export interface BatchResult {
   readonly error?: string;
 }
 
-export interface Sender {
-  send(span: SpanRecord): void;
-  /** Sends what is left, as far as the collector takes it at once. */
-  close(): Promise<void>;
-}
-
-// As OpenTelemetry's own processor has them.
-const BATCH = 512;
+// The defaults of OpenTelemetry's own processor.
+const BATCH_SPANS = 512;
 const BATCH_MILLIS = 5_000;
-/** Batches that may wait for the collector; beyond them spans are dropped. */
-const MOST_WAITING = 8;
+/** Batches that may wait for the collector; further spans are dropped. */
+const MAX_WAITING_BATCHES = 8;
 /** A stop does not wait longer for a collector that is gone. */
-const LONGEST_CLOSE_MILLIS = 3_000;
-/** One line in the log for as long, however much is lost. */
-const QUIET_MILLIS = 60_000;
+const CLOSE_TIMEOUT_MS = 3_000;
+/** The log gets at most one line about lost spans in this time. */
+const LOG_INTERVAL_MILLIS = 60_000;
 
 const WORKER = threadFile("sender-worker", import.meta.url);
 
-export function createSender(destination: Destination, log: Log): Sender {
+export function createSender(destination: Destination, log: Log) {
   let gathered: SpanRecord[] = [];
   let timer: NodeJS.Timeout | undefined;
   let worker: Worker | undefined;
-  /** How many spans each batch on its way has. */
+  /** The number of spans in each batch that is being sent. */
   const waiting: number[] = [];
   let drained: (() => void) | undefined;
   let lost = 0;
@@ -47,7 +41,7 @@ export function createSender(destination: Destination, log: Log): Sender {
     const batch = gathered;
     gathered = [];
     if (batch.length === 0) return;
-    if (waiting.length >= MOST_WAITING) {
+    if (waiting.length >= MAX_WAITING_BATCHES) {
       lose(batch.length, "the collector is too slow");
       return;
     }
@@ -65,7 +59,7 @@ export function createSender(destination: Destination, log: Log): Sender {
       resourceLimits: { maxOldGenerationSizeMb: 128 },
     });
     started.unref();
-    started.on("message", ({ error }: BatchAnswer) => {
+    started.on("message", ({ error }: BatchResult) => {
       const count = waiting.shift() ?? 0;
       if (error !== undefined) lose(count, error);
       if (waiting.length === 0) drained?.();
@@ -85,24 +79,25 @@ export function createSender(destination: Destination, log: Log): Sender {
 
   function lose(count: number, why: string): void {
     lost += count;
-    if (performance.now() - toldAt < QUIET_MILLIS) return;
+    if (performance.now() - toldAt < LOG_INTERVAL_MILLIS) return;
     toldAt = performance.now();
     log.warn({ code: "traces_lost", spans: lost, why }, `traces were lost: ${why}`);
     lost = 0;
   }
 
   return {
-    send(span) {
+    send(span: SpanRecord): void {
       gathered.push(span);
-      if (gathered.length >= BATCH) hand();
+      if (gathered.length >= BATCH_SPANS) hand();
       else timer ??= setTimeout(hand, BATCH_MILLIS).unref();
     },
-    async close() {
+    /** Sends what is left, if the collector accepts it in time. */
+    async close(): Promise<void> {
       hand();
       if (waiting.length > 0) {
         const { promise, resolve } = Promise.withResolvers<void>();
         drained = resolve;
-        const limit = setTimeout(resolve, Math.min(LONGEST_CLOSE_MILLIS, destination.timeoutMillis));
+        const limit = setTimeout(resolve, Math.min(CLOSE_TIMEOUT_MS, destination.timeoutMillis));
         await promise;
         clearTimeout(limit);
         const left = waiting.splice(0).reduce((sum, each) => sum + each, 0);

@@ -1,4 +1,4 @@
-/** Spans as plain records. All that is done beside a turn is to fill them in; writing and sending is another thread's work. */
+/** Spans as plain records, which is all that is done beside a turn; another thread encodes and sends them. */
 import { randomBytes } from "node:crypto";
 import type { Attributes, Span, SpanOptions, Tracer } from "../../../kernel/kit.ts";
 import type { TraceSettings } from "../settings.ts";
@@ -13,7 +13,7 @@ export interface SpanRecord {
   readonly links: readonly SpanContext[];
   readonly start: number;
   end: number;
-  /** In the order in which they were set: a later one wins. */
+  /** In the order in which they were set; a later one wins. */
   readonly attributes: Attributes[];
   readonly events: { readonly name: string; readonly at: number; readonly attributes: Attributes }[];
   /** The code of what went wrong. */
@@ -29,7 +29,7 @@ interface Parent extends SpanContext {
   readonly isSampled: boolean;
 }
 
-/** What all spans of a trace share. `zero`: when this process' clock was at zero, as it was known when the trace began. */
+/** Shared by all spans of a trace. `zero` is the time at which this process' clock was zero, as known when the trace began. */
 interface Trace {
   readonly id: string;
   readonly zero: number;
@@ -38,7 +38,7 @@ interface Trace {
 type Sampling = Pick<TraceSettings, "sampler" | "ratio">;
 
 const TRACEPARENT = /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/;
-const NOWHERE = /^0+$/;
+const ALL_ZEROS = /^0+$/;
 const TRACE_DIGITS = 32;
 const SPAN_DIGITS = 16;
 const RANDOM_BYTES = 4096;
@@ -46,7 +46,7 @@ const RANDOM_BYTES = 4096;
 const RANDOM_DIGITS = 14;
 const RANDOM_VALUES = 16 ** RANDOM_DIGITS;
 
-/** `finished` is given each span that is to be sent, when it has ended. */
+/** Calls `finished` with each sampled span when it has ended. */
 export function createSpans(sampling: Sampling, finished: (span: SpanRecord) => void): Tracer["start"] {
   function begin(
     trace: Trace,
@@ -93,7 +93,7 @@ export function createSpans(sampling: Sampling, finished: (span: SpanRecord) => 
   };
 }
 
-/** Servers further on are told that nobody watches this trace. */
+/** Tells servers further on that this trace is not sampled. */
 function unrecorded(trace: string): Span {
   const span: Span = {
     traceparent: `00-${trace}-${newId(SPAN_DIGITS)}-00`,
@@ -115,7 +115,7 @@ function isSampled({ sampler, ratio }: Sampling, trace: string, parent: Parent |
 let digits = "";
 let used = 0;
 
-/** Taken from a store of random digits: making many at once is far cheaper. All zeros, which would be no id, do not happen. */
+/** Takes digits from a reserve, since making many random bytes at once is far cheaper. An id of all zeros, which is invalid, is too unlikely. */
 function newId(length: number): string {
   if (used + length > digits.length) {
     digits = randomBytes(RANDOM_BYTES).toString("hex");
@@ -127,6 +127,6 @@ function newId(length: number): string {
 
 function readParent(text: string): Parent | undefined {
   const [, trace = "", id = "", flags = ""] = TRACEPARENT.exec(text) ?? [];
-  if (trace === "" || NOWHERE.test(trace) || NOWHERE.test(id)) return undefined;
+  if (trace === "" || ALL_ZEROS.test(trace) || ALL_ZEROS.test(id)) return undefined;
   return { trace, id, isSampled: (Number.parseInt(flags, 16) & 1) === 1 };
 }

@@ -1,17 +1,11 @@
-/** Traces for a collector. This file is read only where one is named. */
+/** Traces for a collector. This file is loaded only if one is configured. */
 import type { Tracer } from "../../../kernel/kit.ts";
 import type { Log } from "../../../kernel/plugin.ts";
 import type { TraceSettings } from "../settings.ts";
 import { createSender } from "./sender.ts";
 import { createSpans } from "./spans.ts";
 
-export interface Tracing {
-  readonly tracer: Tracer;
-  /** Sends what is left. */
-  close(): Promise<void>;
-}
-
-export function openTracing(settings: TraceSettings, version: string, log: Log): Tracing {
+export function openTracing(settings: TraceSettings, version: string, log: Log) {
   const { url, protocol, headers, timeoutMillis } = settings;
   const resource = {
     "service.name": settings.serviceName,
@@ -19,14 +13,12 @@ export function openTracing(settings: TraceSettings, version: string, log: Log):
     ...settings.resource,
   };
   const sender = createSender({ url, protocol, headers, timeoutMillis, resource }, log);
-  return {
-    tracer: {
-      showsContent: settings.content,
-      tellsHost: (host) => settings.hosts.some((pattern) => isHost(pattern, host)),
-      start: createSpans(settings, sender.send),
-    },
-    close: sender.close,
+  const tracer: Tracer = {
+    showsContent: settings.content,
+    tellsHost: (host) => settings.hosts.some((pattern) => isHost(pattern, host)),
+    start: createSpans(settings, sender.send),
   };
+  return { tracer, close: sender.close };
 }
 
 function isHost(pattern: string, host: string): boolean {

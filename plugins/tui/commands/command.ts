@@ -1,22 +1,16 @@
-/** What a slash command is, and what it works with. */
-import type { Agent, Jobs, Memory, Threads, Tools } from "../../../kernel/plugin.ts";
-import type { Conversation } from "../conversation.ts";
-import type { Attaching } from "../files/attaching.ts";
+/** The shape of a slash command, and what it works with. */
+import type { Use } from "../../../kernel/plugin.ts";
+import type { Conversation } from "../conversation/conversation.ts";
+import type { PendingFiles } from "../files/pending-files.ts";
 
-/** What completing a line works with. */
-export interface Completing {
-  readonly models: { names(): readonly string[] };
+export interface CompletionParts {
+  modelNames(): readonly string[];
 }
 
-export interface SlashParts extends Completing {
+export interface SlashParts extends CompletionParts, Use<"agent" | "threads", "tools" | "jobs" | "memory"> {
   readonly user: string;
   readonly conversation: Conversation;
-  readonly agent: Agent;
-  readonly threads: Threads;
-  readonly tools: Tools | undefined;
-  readonly jobs: Jobs | undefined;
-  readonly memory: Memory | undefined;
-  readonly attaching: Attaching;
+  readonly pendingFiles: PendingFiles;
   /** Puts a text into the clipboard of the person at the terminal, as far as the terminal allows it. */
   copy(text: string): void;
   quit(): void;
@@ -24,16 +18,12 @@ export interface SlashParts extends Completing {
 
 export interface SlashCommand {
   readonly about: string;
-  /** What follows the name, as the help shows it. */
+  /** The arguments, as the help shows them. */
   readonly takes?: string;
-  /** What the rest of the line could become. */
-  complete?(rest: string, parts: Completing): readonly string[];
+  /** Returns what the rest of the line could become. */
+  complete?(rest: string, parts: CompletionParts): readonly string[];
   /** Returns the note to show, in Markdown. */
   run(parts: SlashParts, rest: string): string | undefined | Promise<string | undefined>;
 }
 
 export type Commands = Readonly<Record<string, SlashCommand>>;
-
-/** Where a command needs a thread and none is open. */
-export const NO_THREAD =
-  "There is no thread yet. Your first message starts one; */threads* lists the others.";

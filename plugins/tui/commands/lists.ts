@@ -1,16 +1,17 @@
-/** Commands that list what there is. */
-import { quoted } from "../screen/text/markdown.ts";
+/** Commands that list threads, tools, jobs and memory. */
+import { plural } from "../text/amounts.ts";
+import { quoted } from "../text/markdown.ts";
 import type { Commands } from "./command.ts";
 
-const LISTED = 15;
+const MAX_LISTED = 15;
 
 export const LISTS: Commands = {
   threads: {
     about: "list threads; /threads 2 opens the second, /threads <words> searches",
     async run({ threads, user, conversation }, rest) {
       const number = /^\d+$/.test(rest) ? Number(rest) : undefined;
-      const query = number === undefined && rest !== "" ? { q: rest } : {};
-      const { items } = await threads.list(user, { limit: LISTED, ...query });
+      const q = number === undefined && rest !== "" ? rest : undefined;
+      const { items } = await threads.list(user, { limit: MAX_LISTED, q });
       if (number !== undefined) {
         const chosen = items[number - 1];
         if (!chosen) return `There is no thread ${number}. /threads lists them.`;
@@ -20,7 +21,7 @@ export const LISTS: Commands = {
       if (items.length === 0) return rest === "" ? "No threads yet." : "No matching threads.";
       const lines = items.map(
         ({ title, updatedAt, turns }, index) =>
-          `${index + 1}. ${quoted(title)} — ${ago(updatedAt)}, ${turns} turn${turns === 1 ? "" : "s"}`,
+          `${index + 1}. ${quoted(title)} — ${ago(updatedAt)}, ${plural(turns, "turn")}`,
       );
       return `${lines.join("\n")}\n\n*/threads 1 opens the first.*`;
     },
@@ -42,7 +43,7 @@ export const LISTS: Commands = {
   jobs: {
     about: "list the newest webhook jobs",
     async run({ jobs }) {
-      const { items = [] } = (await jobs?.list({ limit: LISTED })) ?? {};
+      const { items = [] } = (await jobs?.list({ limit: MAX_LISTED })) ?? {};
       if (items.length === 0) return "No jobs.";
       return items
         .map(
@@ -57,7 +58,7 @@ export const LISTS: Commands = {
     async run({ memory, user }, rest) {
       if (!memory) return "Memory is off.";
       if (rest !== "") {
-        const hits = await memory.search(user, rest, LISTED);
+        const hits = await memory.search(user, rest, MAX_LISTED);
         return hits.length === 0
           ? "No matches in memory."
           : hits.map(({ path, snippet }) => `- \`${path}\`: ${quoted(snippet)}`).join("\n");
@@ -66,16 +67,13 @@ export const LISTS: Commands = {
       return files.length === 0
         ? "Memory is empty."
         : files
-            .map(
-              ({ path, bytes, updatedAt }) =>
-                `- \`${path}\` ${bytes} byte${bytes === 1 ? "" : "s"}, ${ago(updatedAt)}`,
-            )
+            .map(({ path, bytes, updatedAt }) => `- \`${path}\` ${plural(bytes, "byte")}, ${ago(updatedAt)}`)
             .join("\n");
     },
   },
 };
 
-/** Text with URLs and patterns that Markdown would turn into links and emphasis. */
+/** Quotes text with URLs and patterns that Markdown would turn into links and emphasis. */
 function verbatim(text: string): string {
   return `\`${text.replaceAll("`", "'").replaceAll("\n", " ")}\``;
 }

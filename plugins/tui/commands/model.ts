@@ -1,39 +1,39 @@
-/** `/model`: what answers in the open thread. */
-import type { Agent, ModelOption } from "../../../kernel/plugin.ts";
-import { quoted } from "../screen/text/markdown.ts";
+/** `/model` lists the models or chooses one for the open thread. */
+import type { ModelOption } from "../../../kernel/plugin.ts";
+import { quoted } from "../text/markdown.ts";
 import type { SlashCommand } from "./command.ts";
 
-const LISTED = 20;
+const MAX_LISTED = 20;
 
 export const MODEL: SlashCommand = {
   about: "list the models, or choose one for this thread; /model default takes the configured one",
   takes: "[name]",
-  complete: (rest, { models }) => models.names().filter((name) => name.startsWith(rest)),
+  complete: (rest, { modelNames }) => modelNames().filter((name) => name.startsWith(rest)),
   async run({ agent, conversation }, rest) {
     const { items, unlisted } = await agent.models();
     const { provider, name } = conversation.model ?? agent.model();
     if (rest === "") {
-      const lines = items.slice(0, LISTED).map((each) => {
+      const lines = items.slice(0, MAX_LISTED).map((each) => {
         const mark = each.provider === provider && each.name === name ? " ← this thread" : "";
         return `- ${quoted(fullName(each))}${each.role ? ` (${each.role})` : ""}${mark}`;
       });
       const more = items.length - lines.length;
-      const rest = [
+      const notes = [
         ...(more > 0 ? [`*${more} more; Tab after /model completes their names.*`] : []),
-        ...unlisted.map((each) => `*${quoted(each)} does not say which models it has.*`),
+        ...unlisted.map((each) => `*${quoted(each)} does not list its models.*`),
       ];
-      return `**${quoted(name)}** (${quoted(provider)}) answers here.\n\n${lines.join("\n")}\n\n${rest.join("\n\n")}`;
+      return `**${quoted(name)}** (${quoted(provider)}) answers here.\n\n${lines.join("\n")}\n\n${notes.join("\n\n")}`;
     }
     if (rest === "default") {
       await conversation.setModel(undefined);
       return `**${quoted(agent.model().name)}**, the configured model, answers here from now on.`;
     }
-    const fitting = find(items, rest);
-    const [chosen, ...others] = fitting;
+    const matching = find(items, rest);
+    const [chosen, ...others] = matching;
     if (chosen === undefined) return `There is no model ${quoted(rest)} here. /model lists them.`;
     if (others.length > 0)
-      return `${quoted(rest)} fits ${fitting
-        .slice(0, LISTED)
+      return `${quoted(rest)} matches ${matching
+        .slice(0, MAX_LISTED)
         .map((each) => quoted(fullName(each)))
         .join(", ")}. Write more of the name.`;
     await conversation.setModel({ provider: chosen.provider, name: chosen.name });
@@ -43,30 +43,11 @@ export const MODEL: SlashCommand = {
 
 const fullName = ({ provider, name }: ModelOption): string => `${provider}/${name}`;
 
-/** By its name, with or without its provider, or by a part of it that no other has. */
+/** Finds a model by its name, with or without its provider, or by a part of it that no other has. */
 function find(items: readonly ModelOption[], wanted: string): readonly ModelOption[] {
   const exact = items.filter((each) => each.name === wanted || fullName(each) === wanted);
-  // Where several providers have it, the configured one comes first.
+  // If several providers have it, the configured one comes first.
   if (exact.length > 0) return exact.slice(0, 1);
   const part = wanted.toLowerCase();
   return items.filter((each) => fullName(each).toLowerCase().includes(part));
-}
-
-/** Names to complete: known from the second time on, since servers are asked for them. */
-export interface ModelNames {
-  names(): readonly string[];
-}
-
-export function createModelNames(agent: Pick<Agent, "models">): ModelNames {
-  let known: readonly string[] = [];
-  const read = async () => {
-    known = (await agent.models()).items.map(({ name }) => name);
-  };
-  return {
-    names() {
-      // Those who cannot be asked are told so by the command itself.
-      read().catch(() => {});
-      return known;
-    },
-  };
 }

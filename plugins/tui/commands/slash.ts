@@ -1,8 +1,8 @@
 /** Slash commands typed into the composer. Each shows its result as a note in the history pane. */
-import { quoted } from "../screen/text/markdown.ts";
-import type { Commands, Completing, SlashParts } from "./command.ts";
+import { quoted } from "../text/markdown.ts";
+import type { Commands, CompletionParts, SlashParts } from "./command.ts";
 import { LISTS } from "./lists.ts";
-import { OPEN_THREAD } from "./open-thread.ts";
+import { THREAD_COMMANDS } from "./thread.ts";
 
 const KEYS = `| key | |
 |---|---|
@@ -29,7 +29,7 @@ export const COMMANDS: Commands = {
       return `${KEYS}\n\n| command | |\n|---|---|\n${rows.join("\n")}`;
     },
   },
-  ...OPEN_THREAD,
+  ...THREAD_COMMANDS,
   ...LISTS,
   cancel: {
     about: "cancel the running turn",
@@ -44,14 +44,14 @@ export const COMMANDS: Commands = {
   },
 };
 
-/** The commands that start with what was typed; empty if it is not a command. */
+/** Returns the commands that start with what was typed; empty if it is not a command. */
 export function completions(text: string): readonly string[] {
   const [, typed] = /^\/(\S*)$/.exec(text) ?? [];
   return typed === undefined ? [] : Object.keys(COMMANDS).filter((name) => name.startsWith(typed));
 }
 
-/** What Tab makes of a command and what follows it; undefined where it cannot help. */
-export function complete(text: string, parts: Completing): string | undefined {
+/** Completes a command or its argument; undefined if there is nothing to complete. */
+export function complete(text: string, parts: CompletionParts): string | undefined {
   const [name] = completions(text);
   if (name !== undefined) return text === `/${name}` ? undefined : `/${name}`;
   const [, command = "", rest = ""] = /^\/(\S+) +(.*)$/.exec(text) ?? [];
@@ -62,10 +62,10 @@ export function complete(text: string, parts: Completing): string | undefined {
 /** Runs a command and shows its result. An unambiguous prefix is enough. */
 export async function runSlash(line: string, parts: SlashParts): Promise<void> {
   const [, name = "", rest = ""] = /^\/(\S*)\s*([\s\S]*)$/.exec(line) ?? [];
-  const fitting = completions(`/${name}`);
-  const command = COMMANDS[name] ?? (fitting.length === 1 ? COMMANDS[fitting[0] ?? ""] : undefined);
+  const matching = completions(`/${name}`);
+  const command = COMMANDS[name] ?? (matching.length === 1 ? COMMANDS[matching[0] ?? ""] : undefined);
   if (!command) {
-    const which = fitting.length > 1 ? ` It could be ${fitting.map((each) => `/${each}`).join(", ")}.` : "";
+    const which = matching.length > 1 ? ` It could be ${matching.map((each) => `/${each}`).join(", ")}.` : "";
     parts.conversation.note(`Unknown command: /${quoted(name)}.${which} /help lists the commands.`, "bad");
     return;
   }

@@ -1,18 +1,19 @@
 /** The state of the UI: draft, focus, scrolling, and what each key does. Independent of the terminal. */
-
-import type { Conversation } from "../conversation.ts";
+import type { Key } from "ink";
+import { createChangeSignal } from "../conversation/change-signal.ts";
+import type { Conversation } from "../conversation/conversation.ts";
+import { type Asking, choicesAt, type Entry, isAsking, isFoldable } from "../conversation/entry.ts";
 import { completeMention, droppedFiles } from "../files/mentions.ts";
+import { typed } from "../text/lines.ts";
 import { type Draft, draftOf, EMPTY, erase, insert, move, moveRow } from "./composer.ts";
-import { type Asking, choicesAt, type Entry, isAsking, isFoldable } from "./entry.ts";
-import { erasureOf, isNewLine, type Key, motionOf, separate } from "./keys.ts";
-import { type Column, columnOf, type Place } from "./reading-place.ts";
-import { typed } from "./text/lines.ts";
+import { erasureOf, isNewLine, motionOf, separate } from "./key-bindings.ts";
+import { type Column, columnOf, type ScrollPosition } from "./scroll-position.ts";
 
 export interface ViewParts {
   readonly conversation: Conversation;
-  /** A message or a command was sent, all typed or partly pasted; answers false where it was refused. */
+  /** Sends a message or a command, all typed or partly pasted; returns false if it was refused. */
   submit(text: string, isPasted: boolean): Promise<boolean>;
-  /** What Tab makes of a command; undefined where it cannot help. */
+  /** Returns what Tab makes of a command; undefined if there is nothing to complete. */
   completeCommand(text: string): string | undefined;
   /** Clears the terminal and redraws it. */
   repaint(): void;
@@ -26,46 +27,29 @@ export interface Frame {
   readonly composerWidth: number;
 }
 
-export interface View {
-  readonly draft: Draft;
-  /** The focused entry; undefined while the composer has the focus. */
-  readonly focus: number | undefined;
-  /** Another Escape clears the draft. */
-  readonly isClearing: boolean;
-  press(input: string, key: Key): void;
-  paste(text: string): void;
-  /** Takes the layout of the next frame, and answers which line of the history it shows first. */
-  framed(frame: Frame): number;
-  subscribe(listener: () => void): () => void;
-  version(): number;
-}
+export type View = ReturnType<typeof createView>;
 
-const KEEP_SENT = 100;
-const LONGEST_TYPED = 16;
+const MAX_SENT = 100;
+/** A person types fewer characters at once; more are a paste. */
+const MAX_TYPED_AT_ONCE = 16;
 
-export function createView(parts: ViewParts): View {
+export function createView(parts: ViewParts) {
   const { conversation, submit, completeCommand, repaint, quit } = parts;
-  const listeners = new Set<() => void>();
+  const { changed, subscribe, version } = createChangeSignal();
   const sent: string[] = [];
-  let version = 0;
   let draft: Draft = EMPTY;
   let focus: number | undefined;
-  /** What is read at the top of the screen; undefined while the view follows the end. */
-  let reading: Place | undefined;
-  /** Which sent message the composer shows; `sent.length` if none. */
+  /** The top of the screen; undefined while the view follows the end. */
+  let reading: ScrollPosition | undefined;
+  /** The index of the sent message that the composer shows; `sent.length` if none. */
   let recalled = 0;
   /** The draft that recalling put aside. */
   let unsent: Draft = EMPTY;
   let frame: Frame = { height: 1, column: columnOf([], 80), composerWidth: 80 };
   let knownGate: number | undefined;
   let isClearing = false;
-  /** Something in the draft was pasted. */
+  /** True if any of the draft was pasted. */
   let isPasted = false;
-
-  function changed(): void {
-    version++;
-    for (const listener of listeners) listener();
-  }
 
   const edit = (next: Draft) => {
     draft = next;
@@ -82,7 +66,7 @@ export function createView(parts: ViewParts): View {
 
   function scroll(by: number): void {
     const next = Math.max(0, top() + by);
-    reading = next >= lastTop() ? undefined : frame.column.placeAt(next);
+    reading = next >= lastTop() ? undefined : frame.column.positionAt(next);
   }
 
   /** The composer, then everything that can be opened or answered, newest first. */
@@ -111,7 +95,7 @@ export function createView(parts: ViewParts): View {
     if (recalled === sent.length) unsent = draft;
     recalled = next;
     draft = next === sent.length ? unsent : draftOf(sent[next] ?? "");
-    // It may have been; whether it was is not kept.
+    // A sent message may have been pasted: that is not remembered.
     isPasted = true;
   }
 
@@ -124,14 +108,14 @@ export function createView(parts: ViewParts): View {
   /** Escape undoes the first that applies: focus, running turn, draft, scrolling. */
   function back(): void {
     if (focus !== undefined) focus = undefined;
-    else if (conversation.stopFilling()) edit(EMPTY);
+    else if (conversation.closeForm()) edit(EMPTY);
     else if (conversation.cancel()) return;
     else if (draft.text === "") reading = undefined;
     else if (isClearing) clear();
     else isClearing = true;
   }
 
-  /** Ctrl+P brings it back. */
+  /** Clears the draft; Ctrl+P brings it back. */
   function clear(): void {
     isClearing = false;
     remember(draft.text);
@@ -140,15 +124,15 @@ export function createView(parts: ViewParts): View {
 
   function remember(text: string): void {
     if (sent.at(-1) !== text) sent.push(text);
-    if (sent.length > KEEP_SENT) sent.shift();
+    if (sent.length > MAX_SENT) sent.shift();
   }
 
   function send(): void {
     const text = draft.text.trim();
-    if (conversation.filling !== undefined) {
+    if (conversation.openField() !== undefined) {
       edit(EMPTY);
       reading = undefined;
-      conversation.fill(text);
+      conversation.fillField(text);
       return;
     }
     if (text === "") return;
@@ -198,29 +182,18 @@ export function createView(parts: ViewParts): View {
     else if (motion) draft = move(draft, motion);
     else if (erasure) edit(erase(draft, erasure));
     else if (!key.ctrl && !key.meta) {
-      // A terminal without bracketed paste sends it like this.
-      const isLong = input.length > LONGEST_TYPED;
       edit(insert(draft, typed(input)));
-      isPasted ||= isLong;
+      // A terminal without bracketed paste sends a paste like typing.
+      isPasted ||= input.length > MAX_TYPED_AT_ONCE;
     }
   }
 
-  const complete = (text: string) => {
-    const completed = completeCommand(text);
-    return completed === undefined ? undefined : draftOf(completed);
-  };
-
-  const mention = (beforeCursor: string) => {
-    const completed = completeMention(beforeCursor);
-    return completed === undefined
-      ? undefined
-      : { text: completed + draft.text.slice(draft.cursor), cursor: completed.length };
-  };
-
   function tab(key: Key): void {
-    const beforeCursor = draft.text.slice(0, draft.cursor);
-    const completed = focus === undefined ? (complete(draft.text) ?? mention(beforeCursor)) : undefined;
-    if (completed !== undefined) edit(completed);
+    const [before, after] = [draft.text.slice(0, draft.cursor), draft.text.slice(draft.cursor)];
+    const command = focus === undefined ? completeCommand(draft.text) : undefined;
+    const mention = focus === undefined && command === undefined ? completeMention(before) : undefined;
+    if (command !== undefined) edit(draftOf(command));
+    else if (mention !== undefined) edit({ text: mention + after, cursor: mention.length });
     else focusNext(key.shift ? -1 : 1);
   }
 
@@ -235,7 +208,7 @@ export function createView(parts: ViewParts): View {
       repaint();
     } else if (key.escape) back();
     else if (key.tab) tab(key);
-    // So does the wheel, however long the draft is.
+    // The wheel arrives as these keys, and scrolls however long the draft is.
     else if (key.shift && (key.upArrow || key.downArrow)) scroll(key.upArrow ? -1 : 1);
     else if (key.pageUp || key.pageDown) scroll((key.pageUp ? -1 : 1) * Math.max(1, frame.height - 1));
     else if (!focused || !pressOnEntry(focused, input, key)) {
@@ -250,25 +223,28 @@ export function createView(parts: ViewParts): View {
     get draft() {
       return draft;
     },
+    /** The focused entry; undefined while the composer has the focus. */
     get focus() {
       return focus;
     },
+    /** True if another Escape clears the draft. */
     get isClearing() {
       return isClearing;
     },
-    press(input, key) {
+    press(input: string, key: Key): void {
       if (key.eventType === "release") return;
       for (const each of separate(input, key)) pressOne(each.input, each.key);
       changed();
     },
-    paste(text) {
+    paste(text: string): void {
       focus = undefined;
       const dropped = droppedFiles(text);
       edit(insert(draft, dropped ?? typed(text)));
       if (dropped === undefined) isPasted = true;
       changed();
     },
-    framed(next) {
+    /** Takes the layout of the next frame, and returns the first line of the history that it shows. */
+    framed(next: Frame): number {
       frame = next;
       // A new gate takes the focus unless a draft is being written.
       const gate = conversation.entries.findLast(isAsking)?.id;
@@ -279,10 +255,7 @@ export function createView(parts: ViewParts): View {
       knownGate = gate ?? knownGate;
       return top();
     },
-    subscribe(listener) {
-      listeners.add(listener);
-      return () => void listeners.delete(listener);
-    },
-    version: () => version,
+    subscribe,
+    version,
   };
 }

@@ -5,71 +5,56 @@
  * A node that sends one holds it by a lease: it is due again when the lease ends. A try takes less time than the lease, on
  * the sender's own clock from before it asked for it, so no two nodes send the same at once; one that dies gives back what it held.
  */
-import type { Webhook } from "standardwebhooks";
+import { Webhook } from "standardwebhooks";
 import { Agent, request } from "undici";
-import { CompletedJob, createConnector, toWire } from "../../../kernel/kit.ts";
+import { AddressRefused, CompletedJob, createConnector, toWire } from "../../../kernel/kit.ts";
 import {
   type Job,
   type JobCallback,
   type Jobs,
   type Log,
   type NewJob,
-  type Node,
   reason,
   type Sql,
+  type Store,
   type Transaction,
 } from "../../../kernel/plugin.ts";
-import { type Owed, openCallbackList } from "./list.ts";
-import { type CallbackTarget, explainFailure } from "./target.ts";
+import { callbackSecrets } from "../derived-secrets.ts";
+import type { CallbackTarget } from "../settings.ts";
+import { type Owed, openCallbackQueue } from "./queue.ts";
 
 export interface CallbackOptions {
   readonly jobs: Jobs;
   readonly sql: Sql;
-  readonly node: Node;
+  readonly store: Store;
   readonly log: Log;
   readonly target: CallbackTarget;
-  /** With keys nobody else signs with. */
-  sign(...message: Parameters<Webhook["sign"]>): Promise<string>;
-}
-
-export interface Callbacks {
-  /** Submits the job and owes its callback, both or neither, in that transaction. `userId`: whom it names. */
-  submit(tx: Transaction, job: NewJob, userId: string): Promise<Job>;
-  /** Owes one for a job that is submitted in that transaction. */
-  owe(tx: Transaction, job: string, userId: string): void;
-  stop(): Promise<void>;
 }
 
 /** Seconds before each further try: about a day, then it is given up. */
 const BACKOFF_SECS = [1, 10, 60, 300, 1800, 3600, 10_800, 21_600, 43_200] as const;
-const AT_ONCE = 8;
-const TIMEOUT_MILLIS = 10_000;
-/** How often a node looks for what others made due, or completed and never said. */
-const LOOK_MILLIS = 10_000;
+const MAX_CONCURRENT = 8;
+const TIMEOUT_MS = 10_000;
+/** How often a node looks for callbacks that others made due, or whose completion was missed. */
+const POLL_MILLIS = 10_000;
 
-export async function createCallbacks({
-  jobs,
-  sql,
-  node,
-  log,
-  target,
-  sign,
-}: CallbackOptions): Promise<Callbacks> {
+export async function createCallbacks({ jobs, sql, store, log, target }: CallbackOptions) {
+  const { node } = store;
   const { privateHosts } = target;
-  const agent = new Agent({ connect: createConnector({ privateHosts, timeout: TIMEOUT_MILLIS }) });
-  const list = openCallbackList(sql, node);
+  const agent = new Agent({ connect: createConnector({ privateHosts, timeout: TIMEOUT_MS }) });
+  const queue = openCallbackQueue(sql, node);
   const giveUp = new AbortController();
   const underWay = new Map<string, Promise<void>>();
   let timer: NodeJS.Timeout | undefined;
   let pumping: Promise<void> | undefined;
   let mustPumpAgain = false;
-  // Whether a job's completion could not be noted.
+  // True if a job's completion could not be noted.
   let isBehind = false;
 
-  // Answered by the receiver, but not yet struck off the list: it must not be sent again.
+  // Accepted by the receiver, but still in the queue: they must not be sent again.
   const delivered = new Set<string>();
 
-  /** A store that cannot be read or written costs a pause, not the service. */
+  /** If the store fails, it tries again after a pause. */
   function pump(): void {
     if (pumping !== undefined) {
       mustPumpAgain = true;
@@ -78,7 +63,7 @@ export async function createCallbacks({
     pumping = sendDue()
       .catch((error) => {
         log.error({ error }, "callback error, retrying");
-        wakeIn(LOOK_MILLIS);
+        wakeIn(POLL_MILLIS);
       })
       .finally(() => {
         pumping = undefined;
@@ -93,11 +78,11 @@ export async function createCallbacks({
     if (!giveUp.signal.aborted) timer = setTimeout(pump, millis);
   }
 
-  /** Sends what is due, as many at once as allowed, and wakes again for the next. */
+  /** Sends what is due, as many at once as allowed, and sets the timer for the next. */
   async function sendDue(): Promise<void> {
-    if (giveUp.signal.aborted || underWay.size >= AT_ONCE) return;
+    if (giveUp.signal.aborted || underWay.size >= MAX_CONCURRENT) return;
     const since = performance.now();
-    const { due, nextMillis } = await list.claim(AT_ONCE - underWay.size);
+    const { due, nextMillis } = await queue.claim(MAX_CONCURRENT - underWay.size);
     for (const owed of due) {
       if (underWay.has(owed.job)) continue;
       const sending = deliver(owed, since)
@@ -117,24 +102,24 @@ export async function createCallbacks({
     since: number,
   ): Promise<void> {
     const job = await jobs.find(id);
-    if (job === undefined) return list.forget(id);
+    if (job === undefined) return queue.forget(id);
     try {
-      const left = TIMEOUT_MILLIS - Math.ceil(performance.now() - since);
-      // Too late to be done before another may begin.
+      const left = TIMEOUT_MS - Math.ceil(performance.now() - since);
+      // Too late to end before another node may begin.
       if (!delivered.has(id) && left <= 0) return;
       if (!delivered.has(id)) await send({ ...job, user: userId }, left, traceparent);
     } catch (error) {
-      // A stop is no fault of the receiver's: the try does not count and is made again after the start.
+      // A try that a stop ends does not count, and is made again after the start.
       if (giveUp.signal.aborted) return;
       const delay = BACKOFF_SECS[attempts];
       const fields = { job: id, attempts: attempts + 1 };
       if (delay === undefined) {
-        await list.forget(id);
+        await queue.forget(id);
         await note(id, { status: "failed", attempts: attempts + 1, message: explainFailure(error) });
         log.error(fields, `gave up on the callback for job ${id}: ${explainFailure(error)}`);
         return;
       }
-      await list.retryIn(id, delay * 1000);
+      await queue.retryIn(id, delay * 1000);
       await note(id, {
         status: "retrying",
         attempts: attempts + 1,
@@ -145,12 +130,12 @@ export async function createCallbacks({
       return;
     }
     delivered.add(id);
-    await list.forget(id);
+    await queue.forget(id);
     delivered.delete(id);
     await note(id, { status: "delivered", attempts: attempts + 1 });
   }
 
-  /** For whoever looks at the job. The callback itself does not depend on it. */
+  /** Shows the callback's state with the job. The callback itself does not depend on it. */
   const note = (id: string, callback: JobCallback): Promise<void> =>
     jobs
       .noteCallback(id, callback)
@@ -159,80 +144,89 @@ export async function createCallbacks({
   async function send(job: Job, millis: number, traceparent: string | null): Promise<void> {
     const body = JSON.stringify({ type: "job.completed", job: toWire(CompletedJob, job) });
     const now = new Date();
-    const { statusCode, body: answer } = await request(target.url, {
+    // Signed with each key, so that a receiver can switch to the new one at any time. A command may change them meanwhile.
+    const signatures = (await callbackSecrets(store)).map((key) => new Webhook(key).sign(job.id, now, body));
+    const { statusCode, body: response } = await request(target.url, {
       method: "POST",
       dispatcher: agent,
       headers: {
         "content-type": "application/json",
         "user-agent": "postern",
         ...(traceparent !== null && { traceparent }),
-        // The same for every try, so that a receiver can tell a repetition.
+        // The same for every try, so that a receiver recognises a repetition.
         "webhook-id": job.id,
         "webhook-timestamp": String(Math.floor(now.getTime() / 1000)),
-        "webhook-signature": await sign(job.id, now, body),
+        "webhook-signature": signatures.join(" "),
       },
       body,
       signal: AbortSignal.any([giveUp.signal, AbortSignal.timeout(millis)]),
     });
-    await answer.dump();
+    await response.dump();
     if (statusCode < 200 || statusCode > 299) throw new Error(`the receiver returned ${statusCode}`);
   }
 
   const stopListening = jobs.onCompleted(({ id }) => {
-    list
+    queue
       .makeDue([id])
       .then((count) => {
         if (count > 0) pump();
       })
       .catch((error) => {
-        // The job's own completion must not suffer; the next look finds the callback still owed.
+        // The job's own completion must not suffer; the next poll finds the callback still owed.
         isBehind = true;
         log.error({ error, job: id }, `callback for job ${id} could not be made due: ${reason(error)}`);
       });
   });
 
-  /** What completed without us listening: between a job's completion and a crash, or on a node without this channel. */
-  async function look(): Promise<void> {
+  /** Finds jobs that completed without us listening: before a crash, or on a node without this channel. */
+  async function findMissed(): Promise<void> {
     isBehind = false;
-    for (let page = await list.unfinished(""); page.length > 0; ) {
+    for (let page = await queue.unfinished(""); page.length > 0; ) {
       const found = await Promise.all(page.map((job) => jobs.find(job)));
       const over = page.filter((_, at) => found[at] === undefined || found[at].status === "completed");
-      if (over.length > 0) await list.makeDue(over);
-      page = await list.unfinished(page.at(-1) ?? "");
+      if (over.length > 0) await queue.makeDue(over);
+      page = await queue.unfinished(page.at(-1) ?? "");
     }
     pump();
   }
-  const lookSafely = () =>
-    void look().catch((error) => {
+  const findMissedSafely = () =>
+    void findMissed().catch((error) => {
       isBehind = true;
       log.error({ error }, "callback error, retrying");
     });
-  await list.recover();
-  await look();
-  const stopWatching = node.onDead(lookSafely);
-  const looking = setInterval(() => {
-    if (isBehind || sql.engine === "postgres") lookSafely();
-  }, LOOK_MILLIS).unref();
+  await queue.recover();
+  await findMissed();
+  const stopWatching = node.onDead(findMissedSafely);
+  const polling = setInterval(() => {
+    if (isBehind || sql.engine === "postgres") findMissedSafely();
+  }, POLL_MILLIS).unref();
 
   return {
-    async submit(tx, submission, userId) {
+    /** Submits the job and owes its callback, both or neither, in that transaction. `userId` is the user that it names. */
+    async submit(tx: Transaction, submission: NewJob, userId: string): Promise<Job> {
       const job = await jobs.submit({ ...submission, isCalledBack: true }, tx);
-      // A repeated submission answers a job that may be over and called back already.
-      if (job.status !== "completed") list.owe(tx, job.id, userId);
+      // A repeated submission returns a job that may be over and called back already.
+      if (job.status !== "completed") queue.owe(tx, job.id, userId);
       return job;
     },
-    owe: (tx, job, userId) => list.owe(tx, job, userId),
-    async stop() {
+    /** Owes a callback for a job that is submitted in that transaction. */
+    owe: queue.owe,
+    async stop(): Promise<void> {
       stopListening();
       stopWatching();
-      clearInterval(looking);
+      clearInterval(polling);
       giveUp.abort();
       clearTimeout(timer);
       await pumping;
       await Promise.allSettled(underWay.values());
-      // For the other nodes, or the next start.
-      await list.handBack().catch(() => {});
+      await queue.release().catch(() => {});
       await agent.destroy();
     },
   };
+}
+
+/** Says why a callback failed, with the setting that would allow a refused address. */
+export function explainFailure(error: unknown): string {
+  if (!(error instanceof AddressRefused)) return reason(error);
+  return `HTTP_CALLBACK_URL is refused: ${error.message}. List its host:port in HTTP_CALLBACK_PRIVATE_HOSTS to allow it`;
 }

@@ -2,44 +2,44 @@
 import { randomUUID } from "node:crypto";
 import { isWebhookIdentity } from "../../../kernel/kit.ts";
 import {
-  type Accounts,
   Fault,
   type Integration,
   type Integrations,
   type NewIntegration,
+  type Services,
   type Sql,
   type Store,
 } from "../../../kernel/plugin.ts";
-import { integrationSecrets, type Secrets } from "../keys.ts";
+import { integrationSecrets, type Secrets } from "../derived-secrets.ts";
 import { parseTemplate } from "./template.ts";
 
 /** An integration as the channel uses it. */
 export interface Sender extends Integration {
-  /** Made anew where one of the same name is added again. */
+  /** Changes if an integration of the same name is added again. */
   readonly id: string;
-  /** When the account was made that it speaks for; absent for a webhook identity. */
+  /** The creation time of its account; absent for a webhook identity. */
   readonly accountSince?: string;
 }
 
 export interface OpenIntegrations extends Integrations {
   find(name: string): Promise<Sender | undefined>;
   senders(): Promise<readonly Sender[]>;
-  /** Also for an id that nobody has: whoever asks should not learn by the time it takes which there are. */
+  /** Also for an unknown id, so that the time it takes does not tell which ids exist. */
   secretsOf(id: string): Promise<Secrets>;
-  /** Notes that it was used, to the minute. Nobody waits for it. */
+  /** Notes the time of use, to the minute, in the background. */
   markUsed(sender: Sender): void;
 }
 
 export interface IntegrationParts {
   readonly store: Store;
   readonly sql: Sql;
-  readonly accounts: Accounts;
-  /** Told of every secret, so that no log shows one. */
+  readonly accounts: Pick<Services["accounts"], "find">;
+  /** Called once with every secret, so that no log shows one. */
   onSecret(secret: string): void;
 }
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
-const USED_MILLIS = 60_000;
+const USE_PRECISION_MILLIS = 60_000;
 
 interface Row {
   readonly id: string;
@@ -52,14 +52,13 @@ interface Row {
 }
 
 export function createIntegrations({ store, sql, accounts, onSecret }: IntegrationParts): OpenIntegrations {
-  /** Told of once each. */
-  const told = new Set<string>();
+  const reported = new Set<string>();
 
   async function secretsOf(id: string): Promise<Secrets> {
     const secrets = await integrationSecrets(store, id);
     for (const secret of secrets) {
-      if (!told.has(secret)) onSecret(secret);
-      told.add(secret);
+      if (!reported.has(secret)) onSecret(secret);
+      reported.add(secret);
     }
     return secrets;
   }
@@ -111,11 +110,11 @@ export function createIntegrations({ store, sql, accounts, onSecret }: Integrati
     },
 
     markUsed({ id, lastUsedAt }) {
-      if (lastUsedAt !== undefined && Date.now() - Date.parse(lastUsedAt) < USED_MILLIS) return;
+      if (lastUsedAt !== undefined && Date.now() - Date.parse(lastUsedAt) < USE_PRECISION_MILLIS) return;
       const now = new Date().toISOString();
       sql
         .run("UPDATE webhook_integrations SET last_used_at = ? WHERE id = ?", now, id)
-        // A store that cannot be written refuses the message itself, and says so there.
+        // If the store fails, the message itself is refused.
         .catch(() => {});
     },
   };
@@ -131,14 +130,17 @@ function senderOf(row: Row): Sender {
     name: row.name,
     user: row.user,
     createdAt: row.created_at,
-    ...(row.account_since !== null && { accountSince: row.account_since }),
-    ...(row.message !== null && { message: row.message }),
-    ...(row.last_used_at !== null && { lastUsedAt: row.last_used_at }),
+    accountSince: row.account_since ?? undefined,
+    message: row.message ?? undefined,
+    lastUsedAt: row.last_used_at ?? undefined,
   };
 }
 
-/** Null for a webhook identity, which is nobody's account. */
-async function accountSince(accounts: Accounts, user: string): Promise<string | null> {
+/** Null for a webhook identity, which has no account. */
+async function accountSince(
+  accounts: Pick<Services["accounts"], "find">,
+  user: string,
+): Promise<string | null> {
   if (isWebhookIdentity(user)) return null;
   const account = await accounts.find(user);
   if (account !== undefined) return account.createdAt;

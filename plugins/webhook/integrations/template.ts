@@ -1,28 +1,27 @@
 /**
- * The message that an integration makes of an event: the operator's words, with values of the event filled in.
- * Nothing is evaluated. `{{a.b.c}}` is looked up in own properties, and what it finds is made one visible
- * line and cut.
+ * Makes the message of an integration from an event: the operator's words, with values of the event filled in.
+ * Nothing is evaluated. `{{a.b.c}}` is looked up in own properties, and its value is made one visible line and cut.
  */
 import { visibleLine } from "../../../kernel/kit.ts";
 import { Fault, type Outside } from "../../../kernel/plugin.ts";
 
 export interface Message {
   readonly text: string;
-  /** Where values of the event stand: those are strangers' words. */
+  /** The ranges of the event's values, which are strangers' words. */
   readonly spans: NonNullable<Outside["spans"]>;
 }
 
 type Part = string | readonly string[];
 
-const LONGEST_TEMPLATE = 2000;
-const MOST_VALUES = 32;
-const MOST_LEVELS = 8;
-const LONGEST_VALUE = 200;
+const MAX_TEMPLATE_LENGTH = 2000;
+const MAX_VALUES = 32;
+const MAX_LEVELS = 8;
+const MAX_VALUE_LENGTH = 200;
 const KEY = /^[\w$@-]{1,64}$/;
 
-/** Throws a fault that says what is wrong with it. */
+/** Throws a fault that says what is wrong. */
 export function parseTemplate(template: string): readonly Part[] {
-  if (template.length > LONGEST_TEMPLATE) throw bad(`must have at most ${LONGEST_TEMPLATE} characters`);
+  if (template.length > MAX_TEMPLATE_LENGTH) throw bad(`must have at most ${MAX_TEMPLATE_LENGTH} characters`);
   if (template.trim() === "" || template.includes("\0")) throw bad("must not be blank, nor contain NUL");
   const parts: Part[] = [];
   let at = 0;
@@ -31,14 +30,14 @@ export function parseTemplate(template: string): readonly Part[] {
     if (close === -1) throw bad(`has a "{{" without a "}}"`);
     const path = template.slice(open + 2, close).trim();
     const keys = path.split(".");
-    if (keys.length > MOST_LEVELS || !keys.every((key) => KEY.test(key)))
+    if (keys.length > MAX_LEVELS || !keys.every((key) => KEY.test(key)))
       throw bad(
-        `cannot look up "${path}": write {{name}} or {{name.of.a.field}}, at most ${MOST_LEVELS} names`,
+        `cannot look up "${path}": write {{name}} or {{name.of.a.field}}, at most ${MAX_LEVELS} names`,
       );
     parts.push(template.slice(at, open), keys);
     at = close + 2;
   }
-  if (parts.length / 2 > MOST_VALUES) throw bad(`may fill in at most ${MOST_VALUES} values`);
+  if (parts.length / 2 > MAX_VALUES) throw bad(`may fill in at most ${MAX_VALUES} values`);
   return [...parts, template.slice(at)];
 }
 
@@ -67,16 +66,16 @@ function lookUp(event: unknown, keys: readonly string[]): unknown {
   return value;
 }
 
-/** Empty where there is nothing that fits into a sentence: an object, a list, null, a blank text. */
+/** Returns "" for what does not fit into a sentence: an object, a list, null, a blank text. */
 function show(value: unknown): string {
   if (typeof value !== "string" && typeof value !== "number" && typeof value !== "boolean") return "";
   const line = visibleLine(
     String(value)
-      .slice(0, 2 * LONGEST_VALUE)
+      .slice(0, 2 * MAX_VALUE_LENGTH)
       .trim()
       .toWellFormed(),
   );
-  return line.length > LONGEST_VALUE ? `${line.slice(0, LONGEST_VALUE).toWellFormed()}…` : line;
+  return line.length > MAX_VALUE_LENGTH ? `${line.slice(0, MAX_VALUE_LENGTH).toWellFormed()}…` : line;
 }
 
 function bad(problem: string): Fault {

@@ -5,6 +5,7 @@ import { createLog } from "../../../kernel/log/log.ts";
 import { createMask } from "../../../kernel/mask/mask.ts";
 import type { AnyPlugin } from "../../../kernel/plugin.ts";
 import { Settings } from "../../../kernel/settings/env.ts";
+import accounts from "../../../plugins/accounts/plugin.ts";
 import agent from "../../../plugins/agent/plugin.ts";
 import gateway from "../../../plugins/gateway/plugin.ts";
 import responses from "../../../plugins/responses/plugin.ts";
@@ -13,7 +14,7 @@ import store from "../../../plugins/store/plugin.ts";
 const [home, modelUrl, token] = process.argv.slice(2) as [string, string, string];
 const mask = createMask();
 const running = await boot({
-  plugins: [store, agent, gateway, responses] as AnyPlugin[],
+  plugins: [store, agent, accounts, gateway, responses] as AnyPlugin[],
   settings: new Settings(
     {
       GATEWAY_PORT: "0",

@@ -1,7 +1,7 @@
 /** The agent without a channel around it, and with a model that takes no time of its own: what is measured is the loop and the store. */
 
-import { SILENT as SILENT_TELEMETRY, type Telemetry } from "../../../kernel/log/telemetry.ts";
 import { createMask } from "../../../kernel/mask/mask.ts";
+import { SILENT as SILENT_TELEMETRY, type Telemetry } from "../../../kernel/vocabulary/telemetry.ts";
 import { createAgent } from "../../../plugins/agent/agent.ts";
 import { openFolderFiles } from "../../../plugins/agent/context/files/folder.ts";
 import { createContext } from "../../../plugins/agent/context/window.ts";

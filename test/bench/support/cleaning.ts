@@ -1,6 +1,7 @@
 /** What it costs to put an instance back after each call, beside not doing it: by comparing all memory, and as we do it. */
-import type { Component } from "../../../host/compile/transpile.ts";
+
 import type { Pool } from "../../../host/sandbox/pool.ts";
+import type { Component } from "../../../host/sandbox/processes.ts";
 import { componentizeJsFixture, fixture, toComponent } from "../../support/tools/components.ts";
 import { atLeast, compare, type Figure, interleave, type Progress, perSecond } from "./bench.ts";
 import { unprotected } from "./variants.ts";

@@ -10,6 +10,7 @@ import { createLog } from "../../../kernel/log/log.ts";
 import { createMask } from "../../../kernel/mask/mask.ts";
 import type { AnyPlugin } from "../../../kernel/plugin.ts";
 import { Settings } from "../../../kernel/settings/env.ts";
+import accountsPlugin from "../../../plugins/accounts/plugin.ts";
 import agentPlugin from "../../../plugins/agent/plugin.ts";
 import gatewayPlugin from "../../../plugins/gateway/plugin.ts";
 import responsesPlugin from "../../../plugins/responses/plugin.ts";
@@ -79,7 +80,7 @@ export async function measureTrips(database: string, home: string, progress: Pro
   model.otherwise({ text: "A short answer of some words." });
   const mask = createMask();
   const running = await boot({
-    plugins: [storePlugin, agentPlugin, gatewayPlugin, responsesPlugin] as AnyPlugin[],
+    plugins: [storePlugin, agentPlugin, accountsPlugin, gatewayPlugin, responsesPlugin] as AnyPlugin[],
     settings: new Settings({ ...nodeSettings(database, model.url), GATEWAY_PORT: "0" }, {}, mask.add),
     home,
     mask,

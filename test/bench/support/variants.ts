@@ -1,5 +1,5 @@
 /** The same component run otherwise than Postern does, to see what clean instances cost and save. */
-import type { Component } from "../../../host/compile/transpile.ts";
+import type { Component } from "../../../host/sandbox/processes.ts";
 
 /** An instance is opened for every call. */
 export function fresh(component: Component): Component {

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { checkConformance } from "../../../host/author/conformance/check.ts";
 import { credentialsFor } from "../../../host/broker/credentials.ts";
-import { parseCapabilities } from "../../../host/catalog/capabilities-file.ts";
+import { parseCapabilities } from "../../../host/catalog/catalog.ts";
 import { CACHE } from "../../support/tools/alone.ts";
 import { builtComponent, capabilitiesOf, installShipped, recordingOf } from "../../support/tools/shipped.ts";
 

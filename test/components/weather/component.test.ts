@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { SCHEMA } from "../../../components/weather/params.ts";
-import { openTemporaryHost } from "../../../host/author/temporary-host.ts";
+import { openTemporaryHost } from "../../../host/commands/author/temporary-host.ts";
 import { replayFrom } from "../../../host/broker/recording.ts";
 import { digestOf } from "../../../host/catalog/catalog.ts";
 import { createComponent } from "../../../host/compile/transpile.ts";

@@ -1,8 +1,7 @@
 import { mkdir, readdir, rename, rm, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { parseCapabilities } from "../../../host/catalog/capabilities-file.ts";
-import { digestOf } from "../../../host/catalog/catalog.ts";
+import { digestOf, parseCapabilities } from "../../../host/catalog/catalog.ts";
 import { openFolderCatalog } from "../../../host/catalog/storage/folders.ts";
 import { temporaryFolder } from "../../support/home.ts";
 
@@ -76,7 +75,7 @@ test("the digest is checked at every load: a component changed on disk is refuse
   expect(Buffer.from(await catalog.read(tool)).toString()).toBe("a component");
   await writeFile(join(home, "tools", "notes", "component.wasm"), "another");
   await expect(catalog.read(tool)).rejects.toThrow(
-    /^notes was changed on disk after it was installed: .*--force/,
+    /^notes was changed on disk after it was installed: .* Install it again\.$/,
   );
 });
 

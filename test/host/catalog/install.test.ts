@@ -1,7 +1,7 @@
 import { cp, mkdir, readdir, readFile, rename, rm, utimes } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { checkName, compareWithInstalled } from "../../../host/catalog/install.ts";
+import { checkName } from "../../../host/catalog/install.ts";
 import { fixture } from "../../support/tools/components.ts";
 import { allowing, installProber, toolHost } from "../../support/tools/tool-host.ts";
 
@@ -81,16 +81,18 @@ test("a truncated component is refused, and leaves no entry in the cache", async
 test("a name that is taken is refused; a replacement says exactly what is new", async () => {
   const host = await toolHost();
   await installProber(host, allowing("api.example.com"));
-  const wider = await host.examine(await fixture("prober.js"), allowing("*.example.com"));
-  await expect(compareWithInstalled(host.catalog, "prober", wider, false)).rejects.toThrow(
-    "prober is already installed (version 1.0.0); pass --force to replace it",
-  );
-  expect(await compareWithInstalled(host.catalog, "prober", wider, true)).toMatchObject({
+  const { propose, install } = host.installer;
+  const offer = { component: await fixture("prober.js"), capabilitiesText: allowing("*.example.com") };
+  const wider = await propose("prober", offer, { unsigned: () => false });
+  expect(wider.replaces).toMatchObject({
     version: "1.0.0",
     added: ["may GET https://*.example.com/v1/*"],
   });
-  expect(await compareWithInstalled(host.catalog, "fresh", wider, true)).toBeUndefined();
-  const replaced = await host.place("prober", wider, true);
+  await expect(install(wider, { replace: () => false })).rejects.toThrow(
+    "prober is already installed (version 1.0.0).",
+  );
+  expect((await propose("fresh", offer, { unsigned: () => false })).replaces).toBeUndefined();
+  const replaced = await install(wider, { replace: () => true });
   expect(replaced.capabilities.http?.allowlist[0]?.host).toBe("*.example.com");
   expect(await readdir(join(host.home, "tools"))).toEqual([".previous-prober", "prober"]);
 });

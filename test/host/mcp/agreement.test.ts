@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
-import { afterAgreeing, afterListing } from "../../../host/mcp/tools/agreement.ts";
+import { afterAgreeing, afterListing, showTool } from "../../../host/mcp/tools/agreement.ts";
 import { readDefinitions } from "../../../host/mcp/tools/definition.ts";
 import type { StoredTool } from "../../../host/mcp/tools/rows.ts";
+import { parseServerFile } from "../../../host/mcp/tools/server-file.ts";
 
 const listing = (names: readonly string[], title = "") =>
   readDefinitions(names.map((name) => ({ name, inputSchema: { type: "object", title } })));
@@ -23,4 +24,34 @@ test("a server that shows each user other tools fills no more than a list, and k
     .reduce((kept, names) => read(kept, names.slice(0, 16), "x".repeat(60_000)), agreed);
   expect(JSON.stringify(large).length).toBeLessThan(5 * 2 ** 20);
   expect(large[0]?.tool).toBe("mine");
+});
+
+/** What the operator is shown of a tool after its server described it in these ways, one after the other. */
+function differences(before: string | undefined, after: string, schema: object = {}): readonly string[] {
+  const fileText = '{"url":"https://far.example/mcp"}';
+  const server = { name: "srv", id: "1", addedAt: "", fileText, file: parseServerFile(fileText), tools: [] };
+  const read = (tools: readonly StoredTool[], description: string, more: object = {}) => {
+    const inputSchema = { type: "object", ...more };
+    const listed = readDefinitions([{ name: "tool", description, inputSchema }]);
+    return afterListing({ name: "srv", tools }, listed, { isWhole: true, isTaken: () => false });
+  };
+  const known = before === undefined ? [] : afterAgreeing(read([], before), () => true, false);
+  const [tool] = read(known, after, schema);
+  return (tool && showTool(server, tool)?.change?.differences) ?? [];
+}
+
+test("what was removed and what is new in a tool is shown line by line, and nothing where nothing changed", () => {
+  expect(differences("a\nb\nc", "a\nX\nc")).toEqual(["-   b", "+   X"]);
+  expect(differences("a\nb\nc", "a\nc")).toEqual(["-   b"]);
+  expect(differences("a", "a")).toEqual([]);
+  expect(differences(undefined, "a").slice(0, 2)).toEqual(["+ description:", "+   a"]);
+  const beyond = "x".repeat(5000);
+  expect(differences(beyond, `${beyond}y`)).toEqual([expect.stringContaining("beyond the part")]);
+});
+
+test("of two long texts without a common line only the first lines are shown", () => {
+  const properties = Object.fromEntries(Array.from({ length: 3000 }, (_, at) => [`p${at}`, true]));
+  const lines = differences("a", "b", { properties });
+  expect(lines).toHaveLength(401);
+  expect(lines.at(-1)).toMatch(/^\d+ more lines$/);
 });

@@ -116,6 +116,6 @@ test("a command that is not there is named", async () => {
   const host = await toolHost({ path: "/usr/bin" });
   const adding = host.foreign.servers.add({ name: "near", command: ["no-such-command"] }, OPERATOR);
   await expect(adding).rejects.toThrow(
-    "near cannot be used: The command no-such-command is not there, or may not be run.",
+    "near cannot be used: The command no-such-command does not exist, or may not be run.",
   );
 });

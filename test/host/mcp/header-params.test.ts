@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { refuseHeaders } from "../../../host/mcp/tools/header-params.ts";
+import { refuseHeaders } from "../../../host/mcp/tools/definition.ts";
 
 const of = (properties: object) => ({ type: "object", properties });
 const region = { type: "string", "x-mcp-header": "Region" };

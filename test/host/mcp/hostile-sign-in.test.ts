@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from "vitest";
-import type { McpTarget } from "../../../host/mcp/auth/target.ts";
+import type { McpTarget } from "../../../host/mcp/sign-in/target.ts";
 import { type GuardedServer, openGuardedServer } from "../../support/servers/guarded-server.ts";
 import { openUpstream, type Upstream } from "../../support/servers/upstream.ts";
 import { type OpenedAccess, openMcpAccess, REDIRECT_URI } from "../../support/services/mcp-access.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { nameTools } from "../../../host/mcp/tools/names.ts";
+import { nameTools } from "../../../host/mcp/tools/agreement.ts";
 
 const free = () => false;
 

@@ -2,8 +2,8 @@
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Component } from "../../../host/compile/transpile.ts";
 import { createPool, type Pool, type PoolCall } from "../../../host/sandbox/pool.ts";
+import type { Component } from "../../../host/sandbox/processes.ts";
 import { ToolProcess } from "../../../host/sandbox/tool-process.ts";
 import { childrenBytes } from "../../support/processes/children.ts";
 import { fixture, toComponent } from "../../support/tools/components.ts";

@@ -1,7 +1,7 @@
 /** Tools cost memory while they are used, not because they are installed. */
 import { expect, test } from "vitest";
-import type { Component } from "../../../host/compile/transpile.ts";
 import { createPool } from "../../../host/sandbox/pool.ts";
+import type { Component } from "../../../host/sandbox/processes.ts";
 import { heldBytes } from "../../support/memory.ts";
 import { childrenBytes } from "../../support/processes/children.ts";
 import { fixture, toComponent } from "../../support/tools/components.ts";

@@ -167,7 +167,7 @@ test("POSTERN_SECRETS_KEY takes 32 bytes in hex or base64, comes before the file
   }
 });
 
-test("only the broker's side of the host ever has a vault in its hands", async () => {
+test("only the broker and the sign-in of MCP servers ever have a vault in their hands", async () => {
   const host = join(import.meta.dirname, "..", "..", "..", "host");
   const sources = (await readdir(host, { recursive: true })).filter((file) => file.endsWith(".ts"));
   const holders: string[] = [];
@@ -175,18 +175,18 @@ test("only the broker's side of the host ever has a vault in its hands", async (
     if (/\b(SecretValues|Vault|openVault|vault)\b/.test(await readFile(join(host, file), "utf8")))
       holders.push(file);
   }
-  // `tool-host.ts` and `foreign-tools.ts` put the parts together, `environment.ts` has what commands are started with; `admin.ts` and `auth.ts` store what a sign-in brings.
+  // `tool-host.ts` and `foreign-tools.ts` put the parts together, `environment.ts` has what commands are started with; `admin.ts` and `authorization.ts` store what a sign-in brings.
   expect(holders.sort()).toEqual([
     "admin.ts",
+    "authorization.ts",
     "broker/credentials.ts",
-    "broker/mcp-access.ts",
-    "broker/mcp-sign-in.ts",
-    "mcp/environment.ts",
+    "broker/oauth.ts",
+    "broker/token-request.ts",
     "mcp/foreign-tools.ts",
-    "secrets/auth.ts",
-    "secrets/oauth.ts",
+    "mcp/sign-in/access.ts",
+    "mcp/sign-in/environment.ts",
+    "mcp/sign-in/sign-in.ts",
     "secrets/secrets.ts",
-    "secrets/token-request.ts",
     "tool-host.ts",
   ]);
 });

@@ -58,7 +58,7 @@ async function hostile(
   afterThisTest(server.close);
   const host = `127.0.0.1:${server.port}`;
   const privateHosts = new Set([host]);
-  const downloads = createDownloads({ privateHosts, stallMillis: 300, longestMillis: 1000 });
+  const downloads = createDownloads({ privateHosts, stallMillis: 300, maxDownloadMs: 1000 });
   afterThisTest(downloads.close);
   const open = createRegistryAccess({
     downloads,
@@ -83,7 +83,9 @@ test("a tool that another program pushed has its capabilities inside, or needs -
   });
   expect((await made.fetch()).capabilitiesText).toBe("inside");
   const { fetch } = await hostile(undefined, { manifest: manifestOf({ layers: [LAYERS[0]] }) });
-  await expect(fetch()).rejects.toThrow(/no layer of application\/vnd\.postern.*--capabilities/);
+  await expect(fetch()).rejects.toThrow(
+    /no layer of application\/vnd\.postern.*there is none inside the component\.$/,
+  );
 });
 
 describe("a manifest is refused", () => {

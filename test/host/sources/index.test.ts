@@ -24,7 +24,7 @@ const read = (...tools: readonly unknown[]) =>
 
 function sourcesWith(
   privateHosts: readonly string[],
-  parts: Pick<SourcesParts, "folder" | "indexes" | "npmRegistry" | "longestMillis">,
+  parts: Pick<SourcesParts, "folder" | "indexes" | "npmRegistry" | "maxFetchMs">,
 ) {
   const downloads = createDownloads({ privateHosts: new Set(privateHosts) });
   onTestFinished(() => downloads.close());
@@ -205,7 +205,7 @@ test("a tool that comes too slowly altogether is given up, and a server without 
     const timer = setInterval(() => response.write("x"), 20);
     response.on("close", () => clearInterval(timer));
   });
-  const sources = sourcesWith([npm.host], { folder: temporaryFolder(), longestMillis: 200 });
+  const sources = sourcesWith([npm.host], { folder: temporaryFolder(), maxFetchMs: 200 });
   const fetch = (url: string) => sources.fetch(parseReference(url), { progress: () => {} });
   await expect(fetch(`${npm.url}/slow.wasm`)).rejects.toThrow(/slow\.wasm did not come within 0\.2 seconds/);
   await expect(fetch(`https://${npm.host}/x.wasm`)).rejects.toThrow(`${npm.host} does not speak TLS.`);

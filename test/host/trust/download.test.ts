@@ -1,7 +1,7 @@
 /** The signature of a component that is downloaded: beside it, and about all that the tool needs. */
 import { expect, test } from "vitest";
 import { withCapabilitiesSection } from "../../../host/compile/capabilities-section.ts";
-import { admit } from "../../../host/sources/admission.ts";
+import { admit } from "../../../host/installer.ts";
 import { createDownloads } from "../../../host/sources/download.ts";
 import { createHttpsSource } from "../../../host/sources/https.ts";
 import { createJudge } from "../../../host/trust/judge.ts";
@@ -52,17 +52,17 @@ test("the bundle beside a download is taken for its signature, where the capabil
       { kind: "https", url: `http://${host}${path}` },
       { progress: () => {}, ...(capabilitiesText !== undefined && { capabilitiesText }) },
     );
-    return admit(createJudge({ matching: async () => [rule] }), fetched, { allowUnsigned: true });
+    return admit(createJudge({ matching: async () => [rule] }), fetched, { unsigned: () => true });
   };
 
   for (const path of ["/hello.wasm", "/get?tool=hello"])
-    expect((await install(path)).origin.signer).toBe(`the key SHA256:${fingerprint}`);
+    expect((await install(path)).origin?.signer).toBe(`the key SHA256:${fingerprint}`);
   await expect(install("/swapped.wasm")).rejects.toThrow("a signature is about other content");
   await expect(install("/unsigned.wasm")).rejects.toThrow("is not signed, and the trust rule for");
   await expect(install("/bare.wasm")).rejects.toThrow(
     /its signature does not cover .*bare\.capabilities\.json; "postern tool build" puts/,
   );
   // What the operator gives is the operator's.
-  expect((await install("/bare.wasm", "{}")).origin.signer).toBe(`the key SHA256:${fingerprint}`);
+  expect((await install("/bare.wasm", "{}")).origin?.signer).toBe(`the key SHA256:${fingerprint}`);
   await expect(install("/huge.wasm")).rejects.toThrow("answered with more than 262144 bytes");
 });

@@ -1,6 +1,6 @@
 /** Who built a package, as its registry keeps it, and what a rule makes of it. */
 import { expect, onTestFinished, test } from "vitest";
-import { admit } from "../../../host/sources/admission.ts";
+import { admit } from "../../../host/installer.ts";
 import { createDownloads } from "../../../host/sources/download.ts";
 import { createNpmSource } from "../../../host/sources/npm/npm.ts";
 import { parseReference, type ReferenceOf } from "../../../host/sources/reference.ts";
@@ -36,7 +36,7 @@ test("provenance that names the workflow of a rule lets a package in; another's,
       await createNpmSource(downloads, npm.url).fetch(parseReference(`npm:${name}`) as ReferenceOf<"npm">, {
         progress: () => {},
       }),
-      { allowUnsigned: true },
+      { unsigned: () => true },
     );
   /** As `npm publish --provenance` leaves it there. */
   const publish = async (name: string, identity: typeof RELEASE | undefined, about?: Buffer) => {
@@ -61,7 +61,7 @@ test("provenance that names the workflow of a rule lets a package in; another's,
   };
 
   const genuine = await publish("@acme/hello", RELEASE);
-  expect((await install("@acme/hello")).origin.signer).toBe(`${RELEASE.subject} (issuer ${RELEASE.issuer})`);
+  expect((await install("@acme/hello")).origin?.signer).toBe(`${RELEASE.subject} (issuer ${RELEASE.issuer})`);
   await publish("@acme/fork", { ...RELEASE, subject: RELEASE.subject.replace("acme", "mallory") });
   await expect(install("@acme/fork")).rejects.toThrow("it is signed by https://github.com/mallory/");
   await publish("@acme/swapped", RELEASE, genuine);

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { ResponseObject } from "../../../plugins/responses/answer/wire.ts";
+import type { ResponseObject } from "../../../plugins/responses/wire/format.ts";
 import { scriptedModel } from "../../support/services/agent.ts";
 import { startService, textOf } from "../../support/services/responses.ts";
 

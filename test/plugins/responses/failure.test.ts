@@ -1,6 +1,6 @@
 import { expect, test, vi } from "vitest";
 import { Fault } from "../../../kernel/plugin.ts";
-import { refusalOf } from "../../../plugins/responses/refusal.ts";
+import { refusalOf } from "../../../plugins/responses/wire/refusal.ts";
 import { testOnSqlite } from "../../support/run/engine.ts";
 import { scriptedModel } from "../../support/services/agent.ts";
 import { bearer, eventsOf, startService, TOKEN, textOf } from "../../support/services/responses.ts";

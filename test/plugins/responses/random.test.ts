@@ -197,7 +197,7 @@ test.each([
     150,
   ],
 ] as const)(
-  "through the open door %s are answered by 200, 400 or 404",
+  "in the open dialect %s are answered by 200, 400 or 404",
   async (_title, bodies, numRuns) => {
     const model = await scriptedModel();
     const service = await startService({ model, variables: { CHAT_RATE_LIMIT: "1000000" } });

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { CallItem, ResponseObject } from "../../../plugins/responses/answer/wire.ts";
+import type { CallItem, ResponseObject } from "../../../plugins/responses/wire/format.ts";
 import type { ModelServer } from "../../support/servers/model-server.ts";
 import { scriptedModel } from "../../support/services/agent.ts";
 import { bearer, eventsOf, type Service, startService, textOf } from "../../support/services/responses.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createAccounts } from "../../../plugins/gateway/auth/accounts.ts";
+import { createAccounts } from "../../../plugins/accounts/records/accounts.ts";
 import { scriptedModel, type TestTool } from "../../support/services/agent.ts";
 import { bearer, startService } from "../../support/services/responses.ts";
 

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { type IncomingMessage, request } from "node:http";
 import { expect, onTestFinished, test, vi } from "vitest";
-import type { ResponseObject } from "../../../plugins/responses/answer/wire.ts";
+import type { ResponseObject } from "../../../plugins/responses/wire/format.ts";
 import { scriptedModel } from "../../support/services/agent.ts";
 import {
   eventsOf,

@@ -36,7 +36,7 @@ test("copy, rename, export and delete the open thread, each refused in words whe
   expect(terminal.output()).toContain(copied("echo two"));
   await run("/copy that", "/copy code its last code block");
 
-  await run("/rename", "Write the new title after it");
+  await run("/rename", "Write the new title after the command");
   await run("/rename Plans for May", "Renamed to Plans for May.");
   await terminal.until((seen) => seen.lines().at(-1)?.includes("Plans for May") === true);
 

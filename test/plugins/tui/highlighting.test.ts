@@ -1,8 +1,8 @@
 import { stripVTControlCharacters } from "node:util";
 import { afterAll, expect, test } from "vitest";
-import { createHighlighter } from "../../../plugins/tui/screen/text/highlighter.ts";
-import { type Rendering, renderMarkdown } from "../../../plugins/tui/screen/text/markdown.ts";
-import { createPalette } from "../../../plugins/tui/screen/text/palette.ts";
+import { createHighlighter } from "../../../plugins/tui/text/highlighter.ts";
+import { type Rendering, renderMarkdown } from "../../../plugins/tui/text/markdown.ts";
+import { createPalette } from "../../../plugins/tui/text/palette.ts";
 
 const palette = createPalette(true);
 const highlighter = createHighlighter(() => {});

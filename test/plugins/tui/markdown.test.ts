@@ -2,8 +2,8 @@ import { stripVTControlCharacters } from "node:util";
 import fc from "fast-check";
 import stringWidth from "string-width";
 import { expect, test } from "vitest";
-import { type Rendering, renderMarkdown } from "../../../plugins/tui/screen/text/markdown.ts";
-import { createPalette } from "../../../plugins/tui/screen/text/palette.ts";
+import { type Rendering, renderMarkdown } from "../../../plugins/tui/text/markdown.ts";
+import { createPalette } from "../../../plugins/tui/text/palette.ts";
 
 const palette = createPalette(true);
 const shown = (source: string, width = 60) =>

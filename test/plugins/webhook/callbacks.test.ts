@@ -1,6 +1,6 @@
 import { Webhook } from "standardwebhooks";
 import { expect, onTestFinished, test } from "vitest";
-import { callbackSecrets } from "../../../plugins/webhook/keys.ts";
+import { callbackSecrets } from "../../../plugins/webhook/derived-secrets.ts";
 import { temporaryFolder } from "../../support/home.ts";
 import { startCollector } from "../../support/servers/collector.ts";
 import { startReceiver } from "../../support/servers/receiver.ts";

@@ -2,7 +2,6 @@ import { createHmac } from "node:crypto";
 import { expect, test } from "vitest";
 import { type AnyPlugin, Off } from "../../../kernel/plugin.ts";
 import { Settings } from "../../../kernel/settings/env.ts";
-import accounts from "../../../plugins/gateway/auth/plugin.ts";
 import webhookPlugin from "../../../plugins/webhook/plugin.ts";
 import { scriptedModel } from "../../support/services/agent.ts";
 import { openGateway } from "../../support/services/gateway.ts";
@@ -15,7 +14,7 @@ async function open(variables: Readonly<Record<string, string | undefined>> = {}
   const { MODEL_PROVIDER: _, ...settings } = WEBHOOK_SETTINGS;
   const gateway = await openGateway({
     model,
-    plugins: [accounts, webhookPlugin] as readonly AnyPlugin[],
+    plugins: [webhookPlugin] as readonly AnyPlugin[],
     variables: { ...settings, ...variables },
   });
   const detail = gateway.service.states.find(({ name }) => name === "webhook")?.detail ?? "";

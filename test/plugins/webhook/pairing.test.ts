@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
 import type { AnyPlugin } from "../../../kernel/plugin.ts";
-import accounts from "../../../plugins/gateway/auth/plugin.ts";
 import webhookPlugin from "../../../plugins/webhook/plugin.ts";
 import { openGateway } from "../../support/services/gateway.ts";
 import { client, completed } from "../../support/services/webhook.ts";
@@ -8,7 +7,7 @@ import { WEBHOOK_SETTINGS } from "../../support/services/webhook-plugins.ts";
 
 async function open(pairing: "optional" | "required") {
   const gateway = await openGateway({
-    plugins: [accounts, webhookPlugin] as readonly AnyPlugin[],
+    plugins: [webhookPlugin] as readonly AnyPlugin[],
     variables: { ...WEBHOOK_SETTINGS, HTTP_PAIRING: pairing },
   });
   const detail = gateway.service.states.find(({ name }) => name === "webhook")?.detail ?? "";

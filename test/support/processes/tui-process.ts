@@ -5,6 +5,7 @@ import { parseArgs } from "node:util";
 import { serve } from "../../../kernel/cli/service/serve.ts";
 import { openSession } from "../../../kernel/cli/session.ts";
 import { type AnyPlugin, definePlugin, reason, type ToolInfo } from "../../../kernel/plugin.ts";
+import accounts from "../../../plugins/accounts/plugin.ts";
 import agent from "../../../plugins/agent/plugin.ts";
 import gateway from "../../../plugins/gateway/plugin.ts";
 import store from "../../../plugins/store/plugin.ts";
@@ -77,7 +78,7 @@ const tools = definePlugin({
 // Most of these processes are killed, and would never write down what they compiled.
 flushCompileCache();
 
-const plugins = [store, tools, agent, gateway, tui] as readonly AnyPlugin[];
+const plugins = [store, tools, agent, accounts, gateway, tui] as readonly AnyPlugin[];
 const { values } = parseArgs({ options: { thread: { type: "string" }, continue: { type: "boolean" } } });
 const resume = values.continue
   ? "newest"

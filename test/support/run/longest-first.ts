@@ -28,9 +28,9 @@ const LONGEST = [
   "test/components/github-issues/component.test.ts",
   "test/patterns.test.ts",
   "test/host/sandbox/memory.test.ts",
-  "test/host/compile/random-modules.test.ts",
+  "test/host/wasm/random-modules.test.ts",
   "test/plugins/responses/open/thousand-rounds.test.ts",
-  "test/plugins/responses/resources/embeddings.test.ts",
+  "test/plugins/responses/endpoints/embeddings.test.ts",
   "test/plugins/responses/random.test.ts",
 ];
 

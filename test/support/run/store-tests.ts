@@ -7,6 +7,7 @@ export const bootsService = (file: string, text: string): boolean =>
 
 /** Why a file asks the store for nothing that another does not ask it for: `npm run test:postgres` alone runs them. */
 const OF_SOMETHING_ELSE: Readonly<Record<string, string>> = {
+  "accounts/diagnosis": "settings",
   "agent/models/chat-completions/body": "request bodies",
   "agent/models/chat-completions/dialect": "models",
   "agent/models/diagnose": "models",
@@ -25,7 +26,7 @@ const OF_SOMETHING_ELSE: Readonly<Record<string, string>> = {
   "gateway/socket/socket": "how events are sent",
   "gateway/socket/sockets": "how many sockets there may be",
   "http-answers": "HTTP",
-  "mcp/asking": "a client's questions; threads and gates are those of the agent",
+  "mcp/elicitation": "a client's questions; threads and gates are those of the agent",
   "mcp/doubts": "what a host is asked",
   "mcp/http": "HTTP",
   "mcp/offers": "the protocol; turns, skills and memory are those of the agent",

@@ -1,10 +1,10 @@
-/** Our client code, driven through the scenarios of the official conformance suite: the connections and the broker's access. */
+/** Our client code, driven through the scenarios of the official conformance suite: the sessions and the access with credentials. */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { FetchLike } from "@modelcontextprotocol/client";
-import type { McpTarget } from "../../../host/mcp/auth/target.ts";
-import { type Connection, openConnection } from "../../../host/mcp/connections/connection.ts";
-import { ConnectionFailed } from "../../../host/mcp/connections/failure.ts";
+import { SessionFailed } from "../../../host/mcp/session/failure.ts";
+import { openSession, type Session } from "../../../host/mcp/session/session.ts";
+import type { McpTarget } from "../../../host/mcp/sign-in/target.ts";
 import type { Definition } from "../../../host/mcp/tools/definition.ts";
 import { type OpenedAccess, openMcpAccess, REDIRECT_URI } from "./mcp-access.ts";
 
@@ -71,8 +71,8 @@ async function play({ access }: OpenedAccess, name: string, given: Scenario): Pr
   if (context.client_secret !== undefined) await access.setClientSecret(target, context.client_secret);
   const send = access.fetchFor(target, USER);
   const over = new AbortController();
-  const connect = (): Promise<Connection> =>
-    openConnection({
+  const connect = (): Promise<Session> =>
+    openSession({
       target: {
         type: "http",
         url: new URL(url),
@@ -90,7 +90,7 @@ async function play({ access }: OpenedAccess, name: string, given: Scenario): Pr
       try {
         return await work();
       } catch (error) {
-        const isAsked = error instanceof ConnectionFailed && error.kind === "unauthenticated";
+        const isAsked = error instanceof SessionFailed && error.kind === "unauthenticated";
         if (!isAsked || signIns >= MOST_SIGN_INS) throw error;
       }
       const begun = await access.beginSignIn(target, USER, REDIRECT_URI);
@@ -98,16 +98,16 @@ async function play({ access }: OpenedAccess, name: string, given: Scenario): Pr
       await access.finishSignIn(new URL(headers.get("location") ?? ""), async () => target);
     }
   };
-  const connection = await signedIn(connect);
+  const session = await signedIn(connect);
   try {
-    const { definitions } = await signedIn(() => connection.listTools(over.signal));
+    const { definitions } = await signedIn(() => session.listTools(over.signal));
     for (const [definition, params] of callsOf(definitions, given))
-      await signedIn(() => callToEnd(connection, definition, params, over.signal)).catch((error: unknown) => {
+      await signedIn(() => callToEnd(session, definition, params, over.signal)).catch((error: unknown) => {
         // Scenarios with tools of several kinds look at what was sent, not at what came back.
         if (definitions.length === 1) throw error;
       });
   } finally {
-    await connection.close();
+    await session.close();
     over.abort();
   }
 }
@@ -132,14 +132,14 @@ function sampleOf({ schema }: Definition): Record<string, unknown> {
 
 /** What the server asks in between is answered, as often as it asks. */
 async function callToEnd(
-  connection: Connection,
+  session: Session,
   definition: Definition,
   params: Record<string, unknown>,
   signal: AbortSignal,
 ): Promise<void> {
   let retry: Record<string, unknown> | undefined;
   for (let rounds = 0; rounds < 5; rounds += 1) {
-    const answer = await connection.call(definition, params, { signal, ...(retry && { retry }) });
+    const answer = await session.call(definition, params, { signal, ...(retry && { retry }) });
     if (answer.type === "result") return;
     const asked = Object.keys(answer.requests as object);
     retry = {

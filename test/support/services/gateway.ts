@@ -3,6 +3,7 @@ import { onTestFinished } from "vitest";
 import WebSocket from "ws";
 import type { AnyPlugin } from "../../../kernel/plugin.ts";
 import type { Variables } from "../../../kernel/settings/env.ts";
+import accountsPlugin from "../../../plugins/accounts/plugin.ts";
 import agentPlugin from "../../../plugins/agent/plugin.ts";
 import gatewayPlugin from "../../../plugins/gateway/plugin.ts";
 import store from "../../../plugins/store/plugin.ts";
@@ -71,6 +72,7 @@ export async function openGateway(options: GatewayOptions = {}, later?: Later): 
     ...(tools ? [toolsPlugin(tools)] : []),
     telemetry as AnyPlugin,
     agentPlugin as AnyPlugin,
+    accountsPlugin as AnyPlugin,
     gatewayPlugin as AnyPlugin,
     ...plugins,
   ];

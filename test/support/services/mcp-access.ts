@@ -2,9 +2,9 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createMcpAccess, type McpAccess } from "../../../host/broker/mcp-access.ts";
 import { createNetwork } from "../../../host/broker/network.ts";
-import type { McpTarget } from "../../../host/mcp/auth/target.ts";
+import { createMcpAccess, type McpAccess } from "../../../host/mcp/sign-in/access.ts";
+import type { McpTarget } from "../../../host/mcp/sign-in/target.ts";
 import { openVault, type Vault } from "../../../host/secrets/secrets.ts";
 import { createMask } from "../../../kernel/mask/mask.ts";
 import type { Lookup } from "../../../kernel/net/address.ts";

@@ -2,11 +2,12 @@
 
 import type { AnyPlugin, Sql } from "../../../kernel/plugin.ts";
 import type { Variables } from "../../../kernel/settings/env.ts";
+import accountsPlugin from "../../../plugins/accounts/plugin.ts";
+import { createAccounts } from "../../../plugins/accounts/records/accounts.ts";
 import agent from "../../../plugins/agent/plugin.ts";
-import { createAccounts } from "../../../plugins/gateway/auth/accounts.ts";
 import gateway from "../../../plugins/gateway/plugin.ts";
-import type { ResponseObject } from "../../../plugins/responses/answer/wire.ts";
 import responses from "../../../plugins/responses/plugin.ts";
+import type { ResponseObject } from "../../../plugins/responses/wire/format.ts";
 import store from "../../../plugins/store/plugin.ts";
 import type { ModelServer } from "../servers/model-server.ts";
 import { type TestTool, toolsPlugin } from "./agent.ts";
@@ -51,6 +52,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     store,
     ...(tools ? [toolsPlugin(tools)] : []),
     unwired ? withoutExternalTools(agent as AnyPlugin) : agent,
+    accountsPlugin,
     gateway,
     responses,
   ] as AnyPlugin[];
@@ -94,7 +96,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
       object(await send("GET", `/api/v1/responses/${id}`, undefined, bearer(token))),
     async tokenOf(user) {
       const accounts = await createAccounts(kernel.service("store"));
-      if (!(await accounts.findUser(user))) await accounts.addUser(user, "user");
+      if (!(await accounts.find(user))) await accounts.addUser(user, "user");
       return (await accounts.createToken(user, "test")).token;
     },
   };

@@ -2,8 +2,8 @@
 
 import type { AnyPlugin } from "../../../kernel/plugin.ts";
 import type { Variables } from "../../../kernel/settings/env.ts";
+import accounts from "../../../plugins/accounts/plugin.ts";
 import agent from "../../../plugins/agent/plugin.ts";
-import accounts from "../../../plugins/gateway/auth/plugin.ts";
 import store from "../../../plugins/store/plugin.ts";
 import telemetry from "../../../plugins/telemetry/plugin.ts";
 import webhook from "../../../plugins/webhook/plugin.ts";

@@ -6,7 +6,8 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSyn
 import { cp, readdir } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { extname, join } from "node:path";
-import { type Component, createComponent, sha256 } from "../../../host/compile/transpile.ts";
+import { createComponent, sha256 } from "../../../host/compile/transpile.ts";
+import type { Component } from "../../../host/sandbox/processes.ts";
 import { ROOT } from "../clone.ts";
 import { postern } from "../processes/postern.ts";
 import { alone, CACHE } from "./alone.ts";

@@ -1,12 +1,12 @@
 /** Instances of components that mark what they write, and a look at all of their memory that knows nothing of marks. */
 import { compileFunction } from "node:vm";
-import { markModules } from "../../../host/compile/marking/module.ts";
-import { MARKED_VIEWS } from "../../../host/compile/marking/views.ts";
 import { prepare, sha256 } from "../../../host/compile/transpile.ts";
 import { GLUE_WEBASSEMBLY } from "../../../host/sandbox/inside/glue.ts";
 import { type Instance, type Instantiate, openInstance } from "../../../host/sandbox/inside/instance.ts";
-import { MARKS, PRIVATE } from "../../../host/sandbox/inside/memory-copy.ts";
 import { createWasi } from "../../../host/sandbox/inside/wasi/wasi.ts";
+import { markModules } from "../../../host/wasm/marking/module.ts";
+import { MARKS, PRIVATE } from "../../../host/wasm/marking/names.ts";
+import { MARKED_VIEWS } from "../../../host/wasm/marking/views.ts";
 import { CACHE } from "./alone.ts";
 
 export interface MarkedComponent {

@@ -4,7 +4,7 @@ import type { Candidate, InstalledTool } from "../../../host/catalog/catalog.ts"
 import { examine } from "../../../host/catalog/install.ts";
 import { sha256 } from "../../../host/compile/transpile.ts";
 import { type HostConfig, openToolHost, type ToolHost } from "../../../host/tool-host.ts";
-import type { LogLevel } from "../../../kernel/log/levels.ts";
+import type { LogLevel } from "../../../kernel/log/log.ts";
 import { createLog } from "../../../kernel/log/log.ts";
 import { createMask } from "../../../kernel/mask/mask.ts";
 import type { Mask } from "../../../kernel/vocabulary/kernel.ts";

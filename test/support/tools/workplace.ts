@@ -1,7 +1,7 @@
 /** Where an operator types `postern tool …`: a probing component and its capabilities, a home, and a server it may ask. */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { openTemporaryHost } from "../../../host/author/temporary-host.ts";
+import { openTemporaryHost } from "../../../host/commands/author/temporary-host.ts";
 import { temporaryFolder } from "../home.ts";
 import { postern } from "../processes/postern.ts";
 import { type Answering, openUpstream } from "../servers/upstream.ts";

@@ -1,6 +1,6 @@
 /** Headers as `wasi:http` has them: names with bytes. */
 import { CONNECTION_HEADERS } from "../../../../capabilities/headers.ts";
-import type { HeaderList } from "../../../broker/grant.ts";
+import type { HeaderList } from "../../protocol.ts";
 import { type Holdings, Refusal, Resource } from "./io.ts";
 
 type Entry = readonly [name: string, value: Uint8Array];

@@ -2,7 +2,7 @@
  * `wasi:http`, the second way to the broker: what `fetch` is made of. A request is sent as soon as it is whole, and
  * the guest waits with `poll`, so that several are under way side by side.
  */
-import type { ToolReply, ToolRequest } from "../../../broker/grant.ts";
+import type { ToolReply, ToolRequest } from "../../protocol.ts";
 import { createFieldsClass, type Fields, toHeadersJson, WANTS_WORDS } from "./fields.ts";
 import { type Holdings, OutputStream, Refusal, Resource } from "./io.ts";
 import {
@@ -252,7 +252,7 @@ class OutgoingBody extends Resource {
   }
 }
 
-// Of a server's side. Nothing hands one out; the glue only wants the classes to be there.
+// The server's side. Nothing hands one out; the glue only needs the classes to exist.
 class IncomingRequest {}
 class ResponseOutparam {}
 class OutgoingResponse {

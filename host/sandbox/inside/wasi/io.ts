@@ -22,7 +22,6 @@ const MAX_READ_BYTES = 1 << 20;
 // One call may ask for much, but never for more than its memory could hold anyway.
 const MAX_WRITE_BYTES = 1 << 20;
 
-/** Something that happens once. */
 export class Event {
   readonly #waiting = new Set<() => void>();
   hasHappened = false;
@@ -33,14 +32,13 @@ export class Event {
     this.#waiting.clear();
   }
 
-  /** Answers how to stop listening: a guest may wait for the same event any number of times. */
+  /** Returns a function that stops listening: a guest may wait for the same event any number of times. */
   listen(wake: () => void): () => void {
     this.#waiting.add(wake);
     return () => this.#waiting.delete(wake);
   }
 }
 
-/** What one call holds on the host's side. */
 class Account {
   #handles = 0;
   #requests = 0;

@@ -1,9 +1,9 @@
-/** What comes back through `wasi:http`: answers, their headers and their bodies, which are read in pieces. */
-import type { Answer, ToolReply } from "../../../broker/grant.ts";
+/** Responses of `wasi:http`, their headers and their bodies, which are read in pieces. */
+import type { Answer, ToolReply } from "../../protocol.ts";
 import { type Fields, type FieldsClass, WORDS } from "./fields.ts";
 import { Event, type Holdings, InputStream, Pollable, Refusal, Resource } from "./io.ts";
 
-/** Of all error codes the only one that has room for words. */
+/** The only error code that has room for words. */
 type ErrorCode = { readonly tag: "internal-error"; readonly val: string };
 export type Result<Value, Failure> =
   | { readonly tag: "ok"; readonly val: Value }

@@ -47,7 +47,6 @@ export interface Wasi {
   resources(): number;
   /** A new call may be given as many as any other. */
   begin(): void;
-  /** What the call still waits for is forgotten. */
   end(): void;
 }
 

@@ -3,9 +3,11 @@
  * hundred thousand documents would cost a hundred times one over a thousand. Here each word brings at most
  * so many documents, and only the best of those are read and ranked. PostgreSQL finds the same: see `word-index.ts`.
  */
+
+import { foldedWords } from "../../../../kernel/kit.ts";
 import type { Sql } from "../../../../kernel/plugin.ts";
 import type { Documents, Excerpt } from "../documents.ts";
-import { foldedWords, termsOf, wordMatches } from "../terms.ts";
+import { termsOf, wordMatches } from "../terms.ts";
 import { findByWords } from "../word-index.ts";
 
 const MOST_PER_TERM = 256;

@@ -1,5 +1,6 @@
 /** The part of a text that a search shows. */
-import { foldedWords, termsOf, wordMatches } from "../terms.ts";
+import { foldedWords } from "../../../../kernel/kit.ts";
+import { termsOf, wordMatches } from "../terms.ts";
 
 const WHOLE = 320;
 const WINDOW = 240;

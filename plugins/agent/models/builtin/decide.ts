@@ -1,5 +1,5 @@
 /** What to answer: a pure function of the messages, the tools and the clock. */
-import { ownWords } from "../../context/own-words.ts";
+import { ownWords } from "../../../../kernel/kit.ts";
 import type { ModelMessage, ModelRequest, ModelTool } from "../model.ts";
 import { offerTools } from "../request.ts";
 import { answerSum } from "./arithmetic.ts";

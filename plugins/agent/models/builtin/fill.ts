@@ -1,10 +1,12 @@
 /** Reads a tool's parameters out of what the user wrote. */
+
+import { stem, wordsOfName } from "../../../../kernel/kit.ts";
 import type { Format } from "../../../../kernel/plugin.ts";
 import type { ModelTool } from "../model.ts";
 import { type Heard, Reading } from "./reading.ts";
 import { type Branch, branchesOf, fits, type Params, type Property, parseRecord, textOf } from "./schema.ts";
 import * as values from "./values.ts";
-import { contentStems, stem, wordsOfName } from "./words.ts";
+import { contentStems } from "./words.ts";
 
 export interface Filled {
   readonly params: Params;

@@ -1,5 +1,5 @@
 /** What a message is, before any tool is considered. Whole messages only: a greeting inside a request is none. */
-import { trimEnd } from "./words.ts";
+import { trimEnd } from "../../../../kernel/kit.ts";
 
 export interface Intent {
   readonly type: (typeof RULES)[number][0] | "empty" | "request";

@@ -1,9 +1,11 @@
 /** Which tool a message is about: by the words of its name, schema and description, and by what it can be filled with. */
+
+import { stem, wordsOfName } from "../../../../kernel/kit.ts";
 import type { ModelTool } from "../model.ts";
 import { type Filled, fill } from "./fill.ts";
 import type { Heard } from "./reading.ts";
 import { type Branch, branchesOf, textOf } from "./schema.ts";
-import { contentStems, isGeneric, stem, wordsOfName } from "./words.ts";
+import { contentStems, isGeneric } from "./words.ts";
 
 export interface Candidate {
   readonly tool: ModelTool;

@@ -1,7 +1,8 @@
 /** Remembering, recalling and forgetting through the agent's memory tools. */
 import { createHash } from "node:crypto";
+import { stem, trimEnd } from "../../../../kernel/kit.ts";
 import { isRecord, textOf } from "./schema.ts";
-import { capitalise, clip, contentStems, stem, trimEnd } from "./words.ts";
+import { capitalise, clip, contentStems } from "./words.ts";
 
 const LONGEST_SLUG = 60;
 const LONGEST_QUESTION = 1000;

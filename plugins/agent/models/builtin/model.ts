@@ -3,11 +3,12 @@
  * It says what it is, matches requests to tools and answers from what they return.
  */
 import { randomUUID } from "node:crypto";
+import { StringDecoder } from "node:string_decoder";
 import { setImmediate as breathe } from "node:timers/promises";
-import { clipTokens } from "../../context/tokens.ts";
 import type { Model } from "../model.ts";
 
 const WINDOW = 128_000;
+const BYTES_PER_TOKEN = 4;
 
 export function createBuiltinModel(options: { readonly now?: () => Date } = {}): Model {
   const now = options.now ?? (() => new Date());
@@ -39,6 +40,14 @@ export function createBuiltinModel(options: { readonly now?: () => Date } = {}):
       yield [...calls, { type: "finish", reason }];
     },
   };
+}
+
+/** The beginning of a text that has at most so many tokens. */
+function clipTokens(text: string, most: number): string {
+  const bytes = most * BYTES_PER_TOKEN;
+  if (text.length <= bytes && Buffer.byteLength(text) <= bytes) return text;
+  // The decoder leaves out a letter that is cut in the middle.
+  return new StringDecoder("utf8").write(Buffer.from(text.slice(0, bytes)).subarray(0, bytes));
 }
 
 function untilStop(text: string, stop: readonly string[] = []): string {

@@ -1,11 +1,13 @@
 /** The answer once tools have run: what came out, as a person would put it, or why nothing did. */
+
+import { sayName, trimEnd } from "../../../../kernel/kit.ts";
 import type { ToolCall } from "../../../../kernel/plugin.ts";
 import type { ModelMessage, ModelTool } from "../model.ts";
 import { intentOf } from "./intent.ts";
 import { bestNotes, sayNote, sayNotes, sayRemembered } from "./memory.ts";
 import { isRecord, type Params, parseJson, parseRecord, textOf } from "./schema.ts";
 import { noMatch } from "./talk.ts";
-import { capitalise, clip, sayName, trimEnd } from "./words.ts";
+import { capitalise, clip } from "./words.ts";
 
 export type ToolMessage = Extract<ModelMessage, { role: "tool" }>;
 

@@ -1,6 +1,8 @@
 /** A message cut into tokens and phrases ("flights | from Oslo | to Rome"). What one parameter takes, no other takes. */
+
+import { isStop, stem, trimEnd, wordsOfName } from "../../../../kernel/kit.ts";
 import { datesIn, isoDate, type Mention } from "./dates.ts";
-import { contentStems, isStop, stem, trimEnd, wordsOfName } from "./words.ts";
+import { contentStems } from "./words.ts";
 
 interface Token {
   readonly at: number;

@@ -1,8 +1,8 @@
 /** What the built-in model says about itself and about the tools it has. */
-import { isAgentsName } from "../../../../kernel/kit.ts";
+import { isAgentsName, sayName } from "../../../../kernel/kit.ts";
 import type { ModelTool } from "../model.ts";
 import type { Property } from "./schema.ts";
-import { clip, listing, sayName } from "./words.ts";
+import { clip, listing } from "./words.ts";
 
 const REAL_MODEL =
   "To use a language model instead, set `ANTHROPIC_API_KEY` or `OPENAI_API_KEY`, or point `MODEL_PROVIDER`, " +

@@ -1,8 +1,10 @@
 /** How each kind of value is found in a message. */
+
+import { isStop, stem, wordsOfName } from "../../../../kernel/kit.ts";
 import { isoDate, isoTime } from "./dates.ts";
 import type { Phrase, Reading } from "./reading.ts";
 import type { Property } from "./schema.ts";
-import { isGeneric, isStop, stem, wordsOf, wordsOfName } from "./words.ts";
+import { isGeneric, wordsOf } from "./words.ts";
 
 const SPOKEN = "zero one two three four five six seven eight nine ten eleven twelve".split(" ");
 const PLACE = /\b(?:city|town|place|location|address|region|airport|timezone)\b/;

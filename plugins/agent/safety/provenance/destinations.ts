@@ -1,4 +1,4 @@
-/** Where calls may go although somebody else named it: for a user, or for everybody. */
+/** The destinations that calls may go to although somebody else named them: for one user, or for everybody. */
 import {
   type Destinations,
   Fault,
@@ -10,13 +10,13 @@ import { shownValue } from "./sentences.ts";
 import { scalarsIn } from "./trace.ts";
 
 export interface KnownDestinations extends Destinations {
-  /** Whether calls of this tool for this user may go there. */
+  /** Returns a check: may calls of this tool for this user go there? */
   covers(user: string, tool: string): Promise<(value: string) => boolean>;
 }
 
 /** Stands for every user, or for every tool. */
 const ANY = "";
-const LONGEST = 2000;
+const MAX_LENGTH = 2000;
 
 export function createDestinations(sql: Sql): KnownDestinations {
   return {
@@ -39,8 +39,8 @@ export function createDestinations(sql: Sql): KnownDestinations {
       return rows.map(
         (row): TrustedDestination => ({
           value: row.value,
-          ...(row.tool !== ANY && { tool: row.tool }),
-          ...(row.user !== ANY && { user: row.user }),
+          tool: row.tool === ANY ? undefined : row.tool,
+          user: row.user === ANY ? undefined : row.user,
           addedAt: row.added_at,
         }),
       );
@@ -69,24 +69,24 @@ export function createDestinations(sql: Sql): KnownDestinations {
   };
 }
 
-/** As it is compared: a name without upper case; a path or the rest of a link keeps it. */
+/** The value as it is compared: names in lower case, while paths and links keep their case. */
 function plain(value: string): string {
   const text = value.normalize("NFC").trim();
-  if (text === "" || text.length > LONGEST || text.includes("\0"))
-    throw new Fault("invalid", "bad_destination", `A destination has 1 to ${LONGEST} characters.`, {
+  if (text === "" || text.length > MAX_LENGTH || text.includes("\0"))
+    throw new Fault("invalid", "bad_destination", `A destination has 1 to ${MAX_LENGTH} characters.`, {
       param: "value",
     });
   return text.includes("/") ? text : text.toLowerCase();
 }
 
-/** A link is trusted where it, or its host, is in the list. */
+/** A link is trusted where the list has it or its host. */
 function formsOf(value: string): readonly string[] {
-  if (value.trim() === "" || value.length > LONGEST) return [];
+  if (value.trim() === "" || value.length > MAX_LENGTH) return [];
   const link = URL.parse(value.trim());
   return [plain(value), ...(link && /^https?:$/.test(link.protocol) ? [link.host.toLowerCase()] : [])];
 }
 
-/** The destinations among the values that are asked about: whole, where the gate shows their beginnings. */
+/** The destinations that a gate asks about. They are whole, while the gate shows only their beginnings. */
 export function heldDestinations(gate: Extract<Gate, { type: "approval" }>): readonly string[] {
   const shown = new Set(
     (gate.doubts ?? []).flatMap(({ rule, value }) => (rule === "destination" ? value : [])),

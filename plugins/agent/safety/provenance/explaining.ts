@@ -1,5 +1,4 @@
-/** Tells of a stored turn where the values of its calls came from. */
-
+/** Explains where the values of a stored turn's calls came from. */
 import type { ExplainedCall } from "../../../../kernel/kit.ts";
 import type { Provenance, ToolInfo, Tools, TurnItem } from "../../../../kernel/plugin.ts";
 import { createTurnGate, type ProvenanceSettings, type TurnGateParts } from "./gate.ts";
@@ -11,7 +10,7 @@ export interface ExplainingParts extends Omit<TurnGateParts, "settings"> {
   readonly stored: StoredTraces;
   readonly tools: Pick<Tools, "list"> | undefined;
   isOwn(tool: string): boolean;
-  /** What the operator's files say to this user. */
+  /** The operator's files for this user. */
   persons(user: string): Promise<readonly string[]>;
 }
 
@@ -66,7 +65,7 @@ function outcomeOf(call: string, { items, gate }: TracedTurn): string {
   return held?.some(({ id }) => id === call) ? "asked" : "none";
 }
 
-/** Of a tool that is gone nothing is known: it counts as one that changes things. */
+/** Nothing is known of a tool that is gone, so it counts as one that changes things. */
 function unknown(name: string): ToolInfo {
   return { name, version: "", description: "", schema: {}, grants: [], writes: true };
 }

@@ -1,31 +1,24 @@
-/** The provenance gate of a turn: which values of a call are neither the person's nor anything they pointed to. */
+/** The provenance gate of a turn: finds the values of a call that are neither the person's nor what they pointed to. */
 
 import type { Doubt, ExplainedValue } from "../../../../kernel/kit.ts";
+import { distinctOrigins, foldedWords } from "../../../../kernel/kit.ts";
 import type { Env, Mask, Origin, ToolCall, ToolInfo, ToolReceipt } from "../../../../kernel/plugin.ts";
-import { foldedWords } from "../../memory/terms.ts";
 import { redact } from "../redact.ts";
-import { repeatsName } from "./called/repeated-names.ts";
+import { sourceOf } from "./answers/matches.ts";
+import { leavesOf } from "./called/leaves.ts";
 import type { KnownDestinations } from "./destinations.ts";
-import { flowOf } from "./flow.ts";
-import { type Called, type Heard, type Doubt as Judged, judge } from "./ruling.ts";
+import { type Called, type Heard, isPersons, type Doubt as Judged, judge } from "./ruling.ts";
 import { hear, type Said } from "./said.ts";
 import { bound, describe, describeFlow, type Found, shortOrigin, withoutValue } from "./sentences.ts";
-import {
-  distinct,
-  isOutside,
-  ownerOfTool,
-  type Source,
-  type Sources,
-  sourcesOf,
-  type Whose,
-} from "./sources.ts";
+import { isOutside, ownerOfTool, type Source, type Sources, sourcesOf, type Whose } from "./sources.ts";
 import type { Trace } from "./trace.ts";
+import requests from "./words/requests.json" with { type: "json" };
 
 export type ProvenanceMode = "ask" | "deny" | "off";
 
 export interface ProvenanceSettings {
   readonly mode: ProvenanceMode;
-  /** Names of tools and, after "mcp:", of servers whose words count like the person's. */
+  /** Names of tools, and of servers after "mcp:", whose words count like the person's. */
   readonly trusted: ReadonlySet<string>;
 }
 
@@ -49,17 +42,17 @@ export function readProvenance(env: Env): ProvenanceSettings {
 type Ruling = NonNullable<ToolReceipt["ruling"]>;
 
 export interface Ruled {
-  /** Why the call is to be asked about; none where it may run. */
+  /** Why the person must be asked; empty where the call may run. */
   readonly doubts: readonly Doubt[];
-  /** For the receipt, should it run. */
+  /** What the receipt says, should the call run. */
   ruling(isApproved: boolean): Ruling;
 }
 
 export interface TurnGate {
   rule(call: ToolCall, tool: ToolInfo): Promise<Ruled>;
-  /** Where each of its values came from. */
+  /** Tells where each of its values came from. */
   explain(call: ToolCall, tool: ToolInfo): Promise<ExplainedValue[]>;
-  /** Whose words a text may be made of, where it is not the person's own. */
+  /** Returns whose words a text may be made of, where it is not the person's own. */
   originsOf(text: string, name?: string): Promise<readonly Origin[]>;
 }
 
@@ -70,7 +63,7 @@ export interface TurnGateParts {
   readonly mask: Mask;
 }
 
-/** What is asked of a turn that does not run yet, or of a call that nothing was read before. */
+/** The ruling where nothing of others was read before the call. */
 export const CLEAR: Ruled = { doubts: [], ruling: () => ({ verdict: "clear", doubts: [] }) };
 const OFF: Ruled = { doubts: [], ruling: () => ({ verdict: "off", doubts: [] }) };
 
@@ -86,13 +79,13 @@ export function createTurnGate(
     readonly installed: ReadonlyMap<string, ToolInfo>;
     /** The conversation up to now. */
     trace(): Promise<Trace>;
-    /** Files of the operator: theirs, but no requests. */
+    /** Files of the operator count as theirs, but not as requests. */
     persons(): Promise<readonly string[]>;
   },
 ): TurnGate {
   const whose: Whose = { installed, trusted: settings.trusted, followed };
   const hearOnce = createHearing();
-  // Calls of one answer are judged before any of them has run: the second is still the second.
+  // The calls of one answer are judged before any of them has run, and the second is still the second.
   const made: Heard[] = [];
 
   async function look(): Promise<Sources> {
@@ -116,7 +109,7 @@ export function createTurnGate(
   async function find(call: ToolCall, tool: ToolInfo): Promise<readonly Found[]> {
     const { said, known, heard } = await look();
     if (heard.length === 0) return [];
-    // What was read says more to a person than what a call answered.
+    // A page or file that was read says more to a person than the output of a call.
     const last = heard.findLast(({ place }) => place !== undefined) ?? heard.at(-1);
     const called = calledBy(call, tool);
     const doubts = judge(called, hearOnce(said, known), [...heard, ...made]);
@@ -152,12 +145,16 @@ export function createTurnGate(
 
     async explain(call, tool) {
       const { said, known, heard } = await look();
-      return flowOf(calledBy(call, tool), hearOnce(said, known), heard).map(({ leaf, from, source }) =>
-        hide(
-          describeFlow({ param: leaf.name, role: leaf.role, value: String(leaf.value), from, source }),
-          mask,
-        ),
-      );
+      const leaves = leavesOf(calledBy(call, tool));
+      const texts = leaves.flatMap(({ value }) => (typeof value === "string" ? [value] : []));
+      const words = hearOnce(said, known);
+      return leaves.map((leaf) => {
+        const isTheirs = isPersons(leaf, words, texts);
+        const source = isTheirs ? undefined : sourceOf(leaf.value, heard);
+        const from = isTheirs ? "person" : source ? "others" : "model";
+        const { name: param, role, value } = leaf;
+        return hide(describeFlow({ param, role, value: String(value), from, source }), mask);
+      });
     },
 
     async originsOf(text, name = "") {
@@ -167,19 +164,15 @@ export function createTurnGate(
       const words = hearOnce(said, known);
       const isOwn = text.split("\n").every((line) => !/[\p{L}\p{N}]/u.test(line) || words.hasPhrase(line));
       const isNamed = foldedWords(name).every((word) => words.words.has(word) || USUAL_NAME.has(word));
-      return isOwn && isNamed ? [] : distinct(heard.map(({ origin }) => shortOrigin(origin)));
+      return isOwn && isNamed ? [] : distinctOrigins(heard.map(({ origin }) => shortOrigin(origin)));
     },
   };
 }
 
 /** Words of a document's name that say nothing. */
-const USUAL_NAME = new Set(
-  "notes note md txt memory memories todo todos list lists people person contacts facts ideas plans projects daily journal log".split(
-    " ",
-  ),
-);
+const USUAL_NAME = new Set(requests.documents.split(" "));
 
-/** What the person said is read anew only when they have said more. */
+/** Reads what the person said again only when they have said more. */
 function createHearing(): (said: readonly string[], known: readonly string[]) => Said {
   let heard: Said | undefined;
   let key = "";
@@ -200,8 +193,8 @@ function hide<Told extends Pick<Doubt, "value" | "sentence" | "excerpt" | "sourc
     ...told,
     value: redact(mask, told.value),
     sentence: redact(mask, told.sentence),
-    ...(excerpt !== undefined && { excerpt: redact(mask, excerpt) }),
-    ...(source !== undefined && { source: redact(mask, source) }),
+    excerpt: excerpt && redact(mask, excerpt),
+    source: source && redact(mask, source),
   };
 }
 
@@ -211,4 +204,28 @@ function parse(params: string): unknown {
   } catch {
     return undefined;
   }
+}
+
+/** True where an object in a JSON text has one name twice: some readers take its first value, others the last. */
+function repeatsName(json: string): boolean {
+  let members = 0;
+  let isText = false;
+  for (let at = 0; at < json.length; at++) {
+    const char = json.charAt(at);
+    if (isText && char === "\\") at++;
+    else if (char === '"') isText = !isText;
+    else if (char === ":" && !isText) members++;
+  }
+  try {
+    return members !== countMembers(JSON.parse(json));
+  } catch {
+    return false;
+  }
+}
+
+function countMembers(value: unknown): number {
+  if (typeof value !== "object" || value === null) return 0;
+  const inner = Object.values(value);
+  const own = Array.isArray(value) ? 0 : inner.length;
+  return inner.reduce<number>((sum, one) => sum + countMembers(one), own);
 }

@@ -1,9 +1,10 @@
 /**
- * May this call run without asking, given where its values come from? Nothing is asked while all that was read in the
- * conversation is the person's. Once somebody else's words are in it, a value counts as theirs unless it can be traced to the person.
+ * Rules whether a call may run without asking, given where its values come from. Nothing is asked while the conversation has only
+ * the person's words. Once it has somebody else's, a value counts as theirs unless it can be traced to the person.
  */
+
+import { wordsOfName } from "../../../../kernel/kit.ts";
 import type { JsonSchema } from "../../../../kernel/plugin.ts";
-import { wordsOfName } from "../../models/builtin/words.ts";
 import { isExcerpt, listedIn, sourceOf } from "./answers/matches.ts";
 import { isPointedTo } from "./answers/pointing.ts";
 import { type AnswerRecord, listsThings, type Scalar } from "./answers/records.ts";
@@ -11,22 +12,22 @@ import { isChosen, isSwitched } from "./called/choices.ts";
 import { type Leaf, leavesOf } from "./called/leaves.ts";
 import { createReadingCheck } from "./called/reading.ts";
 import { isAddress, namesRecipient, type Role } from "./called/roles.ts";
-import { isAskedFor, subjectsOf } from "./called/verbs.ts";
-import { isWanted } from "./called/wanted.ts";
+import { isAskedFor, isWanted, subjectsOf } from "./called/verbs.ts";
 import type { Said } from "./said.ts";
 import { hasHidden } from "./values/names.ts";
 import { readNumber } from "./values/numbers.ts";
+import requests from "./words/requests.json" with { type: "json" };
 
 /** What somebody else said in this conversation, and what they were asked. */
 export interface Heard {
-  /** Of a tool or a server; values that it said may go back to it. */
+  /** The tool or server that said it; its own values may go back to it. */
   readonly owner: string;
   readonly text: string;
   /** The params of the call that it answers. */
   readonly asked: unknown;
   /** The tool that answered; the owner where it is left out. */
   readonly tool?: string;
-  /** Of an earlier run of what is done again and again. */
+  /** True for an earlier run of a routine, which does the same each time. */
   readonly isPast?: boolean;
 }
 
@@ -34,9 +35,8 @@ export interface Called {
   readonly name: string;
   readonly schema: JsonSchema;
   readonly params: unknown;
-  /** It changes something. */
   readonly writes: boolean;
-  /** What it is sent leaves this machine. */
+  /** True where what it is sent leaves this machine. */
   readonly isOutside: boolean;
   readonly owner: string;
   /** What its params are for, where the tool says so. */
@@ -54,7 +54,7 @@ export interface Doubt {
   readonly source: Heard | undefined;
 }
 
-const MOST_DOUBTS = 20;
+const MAX_DOUBTS = 20;
 
 export function judge(called: Called, said: Said, heard: readonly Heard[]): readonly Doubt[] {
   if (heard.length === 0) return [];
@@ -67,8 +67,8 @@ export function judge(called: Called, said: Said, heard: readonly Heard[]): read
     const rule = leaf.isRest ? "destination" : check(leaf);
     if (rule === undefined) continue;
     doubts.push({ rule, name: leaf.name, value: leaf.value, source: sourceOf(leaf.value, heard) });
-    // Nobody reads more of them, and they ask as much.
-    if (doubts.length === MOST_DOUBTS) break;
+    // Nobody reads more of them.
+    if (doubts.length === MAX_DOUBTS) break;
   }
   if (doubts.length > 0 || !called.writes || isWanted(called, leaves, said, heard)) return doubts;
   return [{ rule: "change", name: "", value: called.name, source: sourceOf(called.name, heard) }];
@@ -94,7 +94,7 @@ function checkChange(called: Called, leaves: readonly Leaf[], said: Said, heard:
         listsFor(leaf).flatMap((one) => listedIn(one).records),
       ),
     );
-  // What was read at the person's word may be kept where the person said.
+  // What the person had the agent read may be kept where the person said.
   const isKept = (leaf: Leaf) => {
     if (!isAsked || !STORE.test(called.name) || ADMITS.test(called.name)) return false;
     const targets = leaves.filter(({ role }) => role !== "content");
@@ -120,7 +120,7 @@ function checkChange(called: Called, leaves: readonly Leaf[], said: Said, heard:
 
 const STORE =
   /(?:^|_)(?:create|append|write|add|save|put)_(?:[a-z]{1,20}_){0,3}(?:files?|notes?|documents?|docs?|lists?)$/;
-/** Who may come in is no list of the person's own. */
+/** A list of who may come in is no note of the person's. */
 const ADMITS = /user|member|allow|block|white|mail|share|public|access|permission|key|host|ip_/;
 
 export function isPersons(leaf: Leaf, said: Said, beside: readonly string[]): boolean {
@@ -141,7 +141,7 @@ export function isPersons(leaf: Leaf, said: Said, beside: readonly string[]): bo
   return said.hasPhrase(value);
 }
 
-/** One or several, as the person wrote them; one may have its owner's name beside it. */
+/** True for one or several destinations that the person wrote, also with the owner's name: "Ann <ann@example.com>". */
 function isDestination(value: string, said: Said): boolean {
   if (said.hasName(value)) return true;
   const several = value.split(/[,;]/);
@@ -150,18 +150,16 @@ function isDestination(value: string, said: Said): boolean {
   return address !== undefined && said.hasName(address) && said.hasPhrase(name ?? "");
 }
 
-/** The mail of somebody was to be read, and not answered. */
+/** True where somebody's mail was to be read, and not answered. */
 function isOnlySender({ name, value }: Leaf, said: Said): boolean {
   return (
-    namesRecipient(name) && said.isSender(String(value)) && !ANSWERS.some((word) => said.asked.has(word))
+    namesRecipient(name) && said.isSender(String(value)) && !REPLY_WORDS.some((word) => said.asked.has(word))
   );
 }
 
-const ANSWERS =
-  `reply answer respond back her him them they sender author forward antworte antworten beantworte zuruck ihm ihr ihnen reponds repondre lui
-  responde responder rispondi rispondere`.split(/\s+/);
+const REPLY_WORDS = requests.reply.split(" ");
 
-/** What lists files says nothing about which mail is meant, and nobody lists what is at somebody else's. */
+/** The lists that can say which one is meant: a list of files says nothing about mails, nor does one owner about another's. */
 function areAbout(called: Called, leaf: Leaf, lists: readonly Heard[]): readonly Heard[] {
   const subjects = subjectsOf(called.name, called.owner).union(subjectsOf(leaf.name, ""));
   const isAbout = (tool: string, owner: string) => {
@@ -180,7 +178,7 @@ function areAbout(called: Called, leaf: Leaf, lists: readonly Heard[]): readonly
 
 const ELSEWHERE = /^(?:server|hosts|caller|outside|file|memory) /;
 
-/** In the field that the param is called after: `file_id` is a file's `id`. */
+/** True where the record has the value in the field that the parameter is named after: `file_id` is a file's `id`. */
 function holds(record: AnswerRecord, { name, value }: Leaf): boolean {
   const last = lastWord(name);
   return record.some(([field, one]) => {

@@ -1,15 +1,15 @@
-/** What the person said, so that a value can be asked: is it theirs? */
-import { foldedWords } from "../../memory/terms.ts";
+/** What the person said, read so that each value of a call can be looked up in it. */
+import { foldedWords } from "../../../../kernel/kit.ts";
 import { isSameDay, momentsIn, readMoment } from "./values/moments.ts";
 import { hasHidden, isHost, namesIn, trimMarks } from "./values/names.ts";
 import { numbersIn } from "./values/numbers.ts";
 import { type Phrases, phrasesIn } from "./values/phrases.ts";
+import requests from "./words/requests.json" with { type: "json" };
 
-/** Read once for a thread and its new message. */
 export interface Said {
   /** Every word, folded. */
   readonly words: ReadonlySet<string>;
-  /** The words of their messages and instructions alone: what they asked for, and not what they asked not to do. */
+  /** The words of their messages and instructions alone, without what they asked not to do. */
   readonly asked: ReadonlySet<string>;
   /** They wrote a sum of money, or an account. */
   readonly hasPrice: boolean;
@@ -34,26 +34,22 @@ export interface Said {
 
 const BEGINS = /\b(?:start|begin)(?:s|ing|ning)? with ['"“‘]?([\p{L}\p{N}_-]{3,64})/gu;
 const WORD = /[\p{L}\p{N}\p{M}]+/gu;
-/** Not on every keyboard. */
+/** Characters that are not on every keyboard. */
 const MARK = /[^\p{L}\p{N}\s!-~]/gu;
-/** What stands between two words; more than people write there could say something of its own. */
+/** Marks between two words: more of them than people write could carry something. */
 const BETWEEN = /[^\p{L}\p{N}\p{M}]+/gu;
 const USUAL_BETWEEN = /^(?:\S?[ \n]?["“‘'(@#€$£+]?| \S |[.!?:]?\n\n|\.{3} ?|\n[-*] )$/u;
-const MOST_VALUE = 20_000;
-const MOST_LINKS = 50;
-/** Of a very long thread the end counts: what is left out may be asked about. */
-const MOST_TEXT = 400_000;
-/** Stands between two messages, so that no phrase reaches from one into the other. */
+const MAX_VALUE_LENGTH = 20_000;
+const MAX_LINKS = 50;
+/** Only the end of a very long thread counts; values from before it are asked about. */
+const MAX_TEXT_LENGTH = 400_000;
+/** Separates messages, so that no phrase reaches from one into the next. */
 const BREAK = "\n;\n";
-const NOT = new Set(
-  `not dont don never without no nicht kein keine keinen keinesfalls niemals pas jamais non sin nunca senza`.split(
-    " ",
-  ),
-);
+const NOT = new Set(requests.not.split(" "));
 
 /**
- * `known`: values that count as theirs without being requests: what they approved, files of the operator.
- * `today`: what "tomorrow" is counted from.
+ * `known` are values that count as theirs without being requests: what they approved, and files of the operator. "Tomorrow" is
+ * counted from `today`.
  */
 export function hear(texts: readonly string[], known: readonly string[] = [], today?: Date): Said {
   const text = lastOf([...known, ...texts].join(BREAK)).normalize("NFC");
@@ -81,7 +77,7 @@ export function hear(texts: readonly string[], known: readonly string[] = [], to
 
   const isPlain = (value: string): boolean => {
     const plain = value.normalize("NFC");
-    const isLong = plain.length > MOST_VALUE;
+    const isLong = plain.length > MAX_VALUE_LENGTH;
     if (isLong || hasHidden(plain)) {
       if (!lower.includes(plain.toLowerCase())) return false;
       if (isLong) return true;
@@ -91,7 +87,7 @@ export function hear(texts: readonly string[], known: readonly string[] = [], to
       (plain.match(MARK) ?? []).every((mark) => marks.has(mark) || /[–—‘’“”…€£«»]/u.test(mark)) &&
       (plain.match(BETWEEN) ?? []).every((marks) => USUAL_BETWEEN.test(marks) || between.has(marks)) &&
       (plain.match(WORD) ?? []).every((word) => isWritten(word, written)) &&
-      links.length <= MOST_LINKS &&
+      links.length <= MAX_LINKS &&
       links.every((token) => names.has(trimMarks(token)))
     );
   };
@@ -117,7 +113,7 @@ export function hear(texts: readonly string[], known: readonly string[] = [], to
       const moment = readMoment(value);
       if (moment === undefined || hasHidden(value)) return false;
       const { day, time } = moment;
-      // Where no day was spoken of, what is done is done today.
+      // A time without a day means today.
       const known = days.length === 0 && now !== undefined ? [now] : days;
       if (day !== undefined && !known.some((one) => isSameDay(day, one))) return false;
       if (time === undefined || times.includes(time)) return true;
@@ -130,17 +126,17 @@ export function hear(texts: readonly string[], known: readonly string[] = [], to
   };
 }
 
-/** Whole words: the end of a name may be another name. */
+/** The end of the text in whole words, because the end of a name may be another name. */
 function lastOf(text: string): string {
-  return text.length <= MOST_TEXT ? text : text.slice(-MOST_TEXT).replace(/^\S+/u, "");
+  return text.length <= MAX_TEXT_LENGTH ? text : text.slice(-MAX_TEXT_LENGTH).replace(/^\S+/u, "");
 }
 
-/** Without what follows a "not" closely. */
+/** The words that do not follow a "not" closely. */
 function wantedIn(words: readonly string[]): readonly string[] {
   return words.filter((_, at) => !words.slice(Math.max(0, at - 3), at).some((before) => NOT.has(before)));
 }
 
-/** As they wrote it, or without accents, and in a case that says nothing: small, capital, or with a capital first. */
+/** True where they wrote the word, also without its accents, in lower or upper case or with a capital first. */
 function isWritten(word: string, written: ReadonlySet<string>): boolean {
   if (written.has(word)) return true;
   const small = word.toLowerCase();

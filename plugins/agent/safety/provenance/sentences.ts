@@ -1,14 +1,19 @@
-/** What a person is told about a call that is held: one sentence for each value, with who said it. The one home of these words. */
-import { type Doubt, type ExplainedValue, type Origin, visibleLine } from "../../../../kernel/kit.ts";
-import { wordsOfName } from "../../models/builtin/words.ts";
+/** The sentences about a call that is held: one for each value, with who said it. */
+import {
+  type Doubt,
+  type ExplainedValue,
+  type Origin,
+  sayName,
+  visibleLine,
+} from "../../../../kernel/kit.ts";
 import { isAddress } from "./called/roles.ts";
 import type { Rule } from "./ruling.ts";
 import type { Source } from "./sources.ts";
 
 export const MOST_DOUBTS = 20;
-const LONGEST_VALUE = 80;
-const LONGEST_EXCERPT = 200;
-const LONGEST_NAME = 120;
+const MAX_VALUE_LENGTH = 80;
+const MAX_EXCERPT_LENGTH = 200;
+const MAX_NAME_LENGTH = 120;
 
 export interface Found {
   readonly tool: string;
@@ -22,21 +27,23 @@ export interface Found {
 }
 
 export function describe(found: Found): Doubt {
-  const { rule, param, value, source } = found;
-  const excerpt = source && excerptOf(source.text, value);
-  const named = namedIn(found);
-  return {
-    rule,
-    param,
-    value: shownValue(value),
-    ...(source && { origin: shortOrigin(source.origin) }),
-    ...(excerpt !== undefined && { excerpt }),
-    sentence: sentenceOf(found, shownValue(value)),
-    ...(named !== undefined && { source: named }),
-  };
+  const { value, source } = found;
+  const shown = shownValue(value);
+  return { ...outline(found, shown), value: shown, excerpt: source && excerptOf(source.text, value) };
 }
 
-/** The same of a value that need not be asked about. */
+/** For a receipt, which keeps no values. */
+export function withoutValue(found: Found): Doubt {
+  return { ...outline(found, "…"), value: "" };
+}
+
+function outline(found: Found, shown: string): Omit<Doubt, "value"> {
+  const { rule, param, source } = found;
+  const origin = source && shortOrigin(source.origin);
+  return { rule, param, origin, sentence: sentenceOf(found, shown), source: namedIn(found) };
+}
+
+/** Describes a value that need not be asked about. */
 export function describeFlow({
   source,
   value,
@@ -44,44 +51,26 @@ export function describeFlow({
 }: Pick<ExplainedValue, "param" | "role" | "value" | "from"> & {
   readonly source: Source | undefined;
 }): ExplainedValue {
-  const excerpt = source && excerptOf(source.text, value);
+  const own = flow.from === "person" ? "the user said it" : "the model wrote it";
   return {
     ...flow,
     value: shownValue(value),
-    ...(source && { origin: shortOrigin(source.origin) }),
-    ...(excerpt !== undefined && { excerpt }),
-    sentence: source
-      ? `from ${nameOf(source)}`
-      : flow.from === "person"
-        ? "the user said it"
-        : "the model wrote it",
+    origin: source && shortOrigin(source.origin),
+    excerpt: source && excerptOf(source.text, value),
+    sentence: source ? `from ${nameOf(source)}` : own,
   };
 }
 
 export function shownValue(value: string): string {
-  return shorten(value, LONGEST_VALUE);
+  return shorten(value, MAX_VALUE_LENGTH);
 }
 
-/** For a receipt, which keeps no values. */
-export function withoutValue(found: Found): Doubt {
-  const { rule, param, source } = found;
-  const named = namedIn(found);
-  return {
-    rule,
-    param,
-    value: "",
-    ...(source && { origin: shortOrigin(source.origin) }),
-    sentence: sentenceOf(found, "…"),
-    ...(named !== undefined && { source: named }),
-  };
-}
-
-/** The same of what a person was shown. */
+/** For a receipt, from a doubt that a person was shown. */
 export function withoutShown({ excerpt: _, value, sentence, ...doubt }: Doubt): Doubt {
   return { ...doubt, value: "", sentence: value === "" ? sentence : sentence.replaceAll(value, "…") };
 }
 
-/** Nobody reads a hundred: the last one says how many there are. */
+/** At most so many that somebody reads them; the last one says how many more there are. */
 export function bound(doubts: readonly Doubt[], tool: string): readonly Doubt[] {
   const more = doubts.slice(MOST_DOUBTS - 1);
   const [first] = more;
@@ -90,13 +79,13 @@ export function bound(doubts: readonly Doubt[], tool: string): readonly Doubt[] 
   return [...doubts.slice(0, MOST_DOUBTS - 1), { rule: first.rule, param: "", value: "", sentence }];
 }
 
-/** For the model, where nobody is asked. */
+/** What the model is told where nobody is asked. */
 export function refusalOf(doubts: readonly Doubt[]): string {
   const why = doubts.map(({ sentence }) => `- ${sentence}`).join("\n");
   return `The call was not made, because it has values that the user did not give:\n${why}\nTell the user, and let them say it themselves.`;
 }
 
-/** The values may all be theirs, and what is done with them not. */
+/** True where only the action is in doubt: the values may all be theirs. */
 const isUnasked = ({ rule, param }: Found) => rule === "change" && param === "";
 
 function sentenceOf(found: Found, shown: string): string {
@@ -108,12 +97,12 @@ function sentenceOf(found: Found, shown: string): string {
   return `${what} is not something you said${named === undefined ? "" : `, and ${named} was read before`}`;
 }
 
-/** Who said it or, where that cannot be found, who spoke last. */
+/** Names who said it or, where that is unknown, who spoke last. */
 function namedIn(found: Found): string | undefined {
   const { source, last } = found;
   if (isUnasked(found)) return undefined;
   if (source) return nameOf(source);
-  return last && (last.place === undefined ? nameOf(last) : shorten(last.place, LONGEST_NAME));
+  return last && (last.place === undefined ? nameOf(last) : shorten(last.place, MAX_NAME_LENGTH));
 }
 
 const PLACED: Readonly<Record<Rule, (param: string, value: string) => string>> = {
@@ -122,27 +111,23 @@ const PLACED: Readonly<Record<Rule, (param: string, value: string) => string>> =
   change: (param, value) => `with ${param} “${value}”`,
 };
 
-/** What the value is, in a word or two. */
 function nounOf(rule: Rule, param: string, value: string): string {
   if (/^[^\s@]+@[^\s@]+$/.test(value)) return "address";
   if (isAddress(value)) return "link";
   const digits = value.replace(/[\s-]/g, "");
   if (/^[a-z]{0,4}\d[a-z0-9]{7,}$/i.test(digits)) return "account number";
-  if (rule === "destination") return wordsOfName(param).join(" ") || "destination";
+  if (rule === "destination") return sayName(param) || "destination";
   return /^-?\d+(?:\.\d+)?$/.test(value) ? "number" : "text";
 }
 
 function nameOf({ origin, place }: Source): string {
-  const name = shorten(origin.name, LONGEST_NAME);
+  const name = shorten(origin.name, MAX_NAME_LENGTH);
+  const read = place === undefined ? undefined : shorten(place, MAX_NAME_LENGTH);
   switch (origin.kind) {
     case "tool":
-      return place === undefined
-        ? `the output of ${name}`
-        : `${shorten(place, LONGEST_NAME)} (read by ${name})`;
+      return read === undefined ? `the output of ${name}` : `${read} (read by ${name})`;
     case "server":
-      return place === undefined
-        ? `the MCP server ${name}`
-        : `${shorten(place, LONGEST_NAME)} (read from the MCP server ${name})`;
+      return read === undefined ? `the MCP server ${name}` : `${read} (read from the MCP server ${name})`;
     case "caller":
       return `the app that is connected (${name})`;
     case "outside":
@@ -155,25 +140,28 @@ function nameOf({ origin, place }: Source): string {
 }
 
 export function shortOrigin({ kind, name }: Origin): Origin {
-  return { kind, name: shorten(name, LONGEST_NAME) };
+  return { kind, name: shorten(name, MAX_NAME_LENGTH) };
 }
 
-/** On one line, with what cannot be seen made visible. */
-function shorten(text: string, longest: string["length"]): string {
+/** The text on one line, with hidden characters made visible. */
+function shorten(text: string, longest: number): string {
   const line = visibleLine(text.slice(0, longest * 4).trim());
   return line.length <= longest ? line : `${line.slice(0, longest - 1).trimEnd()}…`.toWellFormed();
 }
 
-/** Where the value stands in what they said, with some of what is around it. */
+/** The place of the text where the value stands, with some of what is around it. */
 function excerptOf(text: string, value: string): string | undefined {
   const lower = text.toLowerCase();
   const whole = lower.indexOf(value.toLowerCase());
-  // One that is written differently there is looked for by its longest word.
+  // A value that is written differently there is found by its longest word.
   const word = (value.match(/[\p{L}\p{N}]+/gu) ?? []).reduce((a, b) => (b.length > a.length ? b : a), "");
   const at = whole !== -1 ? whole : word.length > 2 ? lower.indexOf(word.toLowerCase()) : -1;
   if (at === -1) return undefined;
-  const room = Math.max(20, Math.floor((LONGEST_EXCERPT - Math.min(value.length, LONGEST_EXCERPT)) / 2));
+  const room = Math.max(
+    20,
+    Math.floor((MAX_EXCERPT_LENGTH - Math.min(value.length, MAX_EXCERPT_LENGTH)) / 2),
+  );
   const [from, to] = [Math.max(0, at - room), Math.min(text.length, at + value.length + room)];
-  const piece = text.slice(from, Math.min(to, from + LONGEST_EXCERPT)).toWellFormed();
+  const piece = text.slice(from, Math.min(to, from + MAX_EXCERPT_LENGTH)).toWellFormed();
   return `${from > 0 ? "…" : ""}${visibleLine(piece)}${to < text.length ? "…" : ""}`;
 }

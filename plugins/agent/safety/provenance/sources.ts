@@ -1,10 +1,9 @@
-/** Who said what in a conversation, as far as it matters for one call: whose tool it was, and whether the operator trusts it. */
+/** Tells whose words a conversation has: whose tool said them, and whether the operator trusts it. */
 import type { Origin, ToolInfo } from "../../../../kernel/plugin.ts";
 import { showTool } from "../foreign.ts";
 import type { Heard } from "./ruling.ts";
 import { type Entry, scalarsIn, type Trace } from "./trace.ts";
 
-/** Somebody else's words, and whose. */
 export interface Source extends Heard {
   readonly origin: Origin;
   /** The page or file that was read. */
@@ -13,7 +12,7 @@ export interface Source extends Heard {
 
 export interface Whose {
   readonly installed: ReadonlyMap<string, ToolInfo>;
-  /** Names of tools and, after "mcp:", of servers. */
+  /** Names of tools, and of servers after "mcp:". */
   readonly trusted: ReadonlySet<string>;
   /** Own tools whose output is meant to be followed. */
   readonly followed: ReadonlySet<string>;
@@ -36,19 +35,11 @@ export function sourcesOf(trace: Trace, whose: Whose): Sources {
       if (tool !== undefined && whose.followed.has(tool.name)) known.push(text);
     } else if (isTrusted(origin, whose)) known.push(text);
     else {
-      // A function of the caller may bear any name.
+      // A function of the caller may have any name.
       const isOurs = tool !== undefined && !tool.isCallers;
       const name = isOurs ? (whose.installed.get(tool.name)?.server?.tool ?? tool.name) : undefined;
       const owner = ownerOf(origin, whose);
-      heard.push({
-        origin,
-        owner,
-        place: placeOf(asked),
-        text,
-        asked,
-        ...(name !== undefined && { tool: name }),
-        ...(entry.isPast && { isPast: true }),
-      });
+      heard.push({ origin, owner, place: placeOf(asked), text, asked, tool: name, isPast: entry.isPast });
     }
   }
   return { said: trace.said, known, heard };
@@ -72,15 +63,15 @@ function ownerOf({ kind, name }: Origin, { installed }: Whose): string {
   return tool ? ownerOfTool(tool) : `${kind} ${name}`;
 }
 
-/** Tools that can reach the same hosts tell the same people. */
+/** Tools that can reach the same hosts have the same owner. */
 export function ownerOfTool({ name, server, hosts = [] }: ToolInfo): string {
   if (server) return `server ${server.name}`;
   return hosts.length > 0 ? `hosts ${hosts.toSorted().join(" ")}` : `tool ${name}`;
 }
 
 /**
- * Whether what it is sent leaves this machine. What a stranger's server says of itself counts only where it is trusted; a
- * tool of a plugin, which the operator chose to run in our process, leaves it where it says so.
+ * True where what the tool is sent leaves this machine. What a stranger's server says of itself counts only where it is trusted;
+ * a plugin's tool, which the operator chose to run in our process, is believed.
  */
 export function isOutside({ server, hosts, hints }: ToolInfo, { trusted }: Whose): boolean {
   if (server) return !(trusted.has(`mcp:${server.name}`) && hints?.openWorld === false);
@@ -95,7 +86,7 @@ function knownDescriptions(whose: Whose): readonly Source[] {
   return found;
 }
 
-/** What strangers' servers say of their tools, which a model reads in every turn. */
+/** The descriptions of tools of strangers' servers, which a model reads in every turn. */
 function descriptionsOf({ installed, trusted }: Whose): readonly Source[] {
   const servers = new Map<string, string[]>();
   for (const tool of installed.values()) {
@@ -114,7 +105,7 @@ function descriptionsOf({ installed, trusted }: Whose): readonly Source[] {
   }));
 }
 
-const LONGEST_PLACE = 300;
+const MAX_PLACE_LENGTH = 300;
 
 const PLACES = new WeakMap<object, { readonly place: string | undefined }>();
 
@@ -125,7 +116,7 @@ function placeOf(asked: unknown): string | undefined {
   return found.place;
 }
 
-/** What was to be read, where the call named one thing that looks like it. */
+/** The page or file to read, where the call named one thing that looks like it. */
 function placeIn(asked: object): string | undefined {
   const named = [...scalarsIn(asked, "")].flatMap(([, value]) =>
     typeof value === "string" && isPlace(value) ? [value] : [],
@@ -134,12 +125,4 @@ function placeIn(asked: object): string | undefined {
 }
 
 const isPlace = (value: string): boolean =>
-  value.length <= LONGEST_PLACE && !/\s/.test(value) && /[./\\]/.test(value) && /[\w/]$/.test(value);
-
-const MOST_ORIGINS = 8;
-
-/** Without repeats, and no more than a few. */
-export function distinct(origins: readonly Origin[]): readonly Origin[] {
-  const seen = new Map(origins.map((origin) => [`${origin.kind} ${origin.name}`, origin]));
-  return [...seen.values()].slice(0, MOST_ORIGINS);
-}
+  value.length <= MAX_PLACE_LENGTH && !/\s/.test(value) && /[./\\]/.test(value) && /[\w/]$/.test(value);

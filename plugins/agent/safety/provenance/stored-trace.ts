@@ -1,4 +1,4 @@
-/** The conversation as the store has it: every item of this turn's past, whatever a model is still shown of it. */
+/** Reads the whole conversation before a turn from the store, whatever a model is still shown of it. */
 import { LRUCache } from "lru-cache";
 import type { Gate, Outside, Queries, TurnInput, TurnItem, TurnStatus } from "../../../../kernel/plugin.ts";
 import { isText } from "../../models/request.ts";
@@ -6,7 +6,6 @@ import { readAttachments } from "../../threads/attachments/stored.ts";
 import { isOnPath, type Path, readPath } from "../../threads/turns/branch.ts";
 import { extend, NOTHING_SAID, type Trace, type TracedTurn } from "./trace.ts";
 
-/** The turn whose past is wanted. */
 export interface Present {
   readonly thread: string;
   readonly seq: number;
@@ -15,7 +14,7 @@ export interface Present {
 
 export interface StoredTraces {
   read(turn: Present): Promise<Trace>;
-  /** A turn, and what was said before it; without one, the last that called a tool. */
+  /** Finds a turn and what was said before it; without an id, the last turn that called a tool. */
   find(turn?: string): Promise<FoundTurn | undefined>;
   forget(thread: string): void;
 }
@@ -31,18 +30,18 @@ interface FoundTurn {
 
 interface Kept {
   readonly path: string;
-  /** The last turn in it. */
+  /** The number of the last turn in it. */
   readonly to: number;
   readonly trace: Trace;
 }
 
-// Characters of conversations that are kept read, over all threads.
-const MOST_KEPT = 16_000_000;
+/** In characters, over all threads. */
+const MAX_CACHED = 16_000_000;
 
 export function createStoredTraces(sql: Queries, isOwn: (tool: string) => boolean): StoredTraces {
   const kept = new LRUCache<string, Kept>({
-    maxSize: MOST_KEPT,
-    sizeCalculation: ({ trace }) => Math.min(sizeOf(trace), MOST_KEPT),
+    maxSize: MAX_CACHED,
+    sizeCalculation: ({ trace }) => Math.min(sizeOf(trace), MAX_CACHED),
   });
 
   async function read({ thread, seq, isBranched }: Present): Promise<Trace> {
@@ -53,7 +52,7 @@ export function createStoredTraces(sql: Queries, isOwn: (tool: string) => boolea
     const rows = await readRows(sql, thread, { after: from.to, before: seq }, path);
     const texts = await readFiles(sql, thread, rows);
     const traced = rows.map((row) => ({ ...row, files: texts }));
-    // One that may still get items, and what follows it, is read again next time.
+    // A turn that may still get items, and all after it, is read again next time.
     const unfinished = rows.findIndex(({ status }) => OPEN.has(status));
     const finished = unfinished === -1 ? traced : traced.slice(0, unfinished);
     const trace = extend(from.trace, finished, isOwn);
@@ -109,7 +108,7 @@ type Row = Omit<TracedTurn, "files" | "items"> & {
   readonly items: TurnItem[];
 };
 
-/** Also turns without items: an answer at a gate has none. */
+/** Reads turns without items too: an answer at a gate has none. */
 async function readRows(
   sql: Queries,
   thread: string,
@@ -167,15 +166,17 @@ async function readFiles(
   return new Map([...bytes].map(([id, data]) => [id, textOf(data)]));
 }
 
-/** The ids of those that a model reads as text. */
+/** The ids of the attachments that a model reads as text. */
 function textFilesIn(items: readonly TurnItem[]): readonly string[] {
   return items.flatMap((item) =>
     "attachments" in item ? (item.attachments ?? []).filter(isText).map(({ id }) => id) : [],
   );
 }
 
-const LONGEST_FILE = 200_000;
+const MAX_FILE_BYTES = 200_000;
 
 export function textOf(data: Uint8Array): string {
-  return Buffer.from(data.buffer, data.byteOffset, Math.min(data.byteLength, LONGEST_FILE)).toString("utf8");
+  return Buffer.from(data.buffer, data.byteOffset, Math.min(data.byteLength, MAX_FILE_BYTES)).toString(
+    "utf8",
+  );
 }

@@ -1,35 +1,34 @@
 /**
- * Whose words a conversation is made of, from all that is stored of it and what the running turn adds. What a model is
- * shown does not matter: a summary says in other words what these items said.
+ * Collects whose words a conversation is made of, from all that is stored of it and what the running turn adds. What a model is
+ * still shown does not matter: a summary says in other words what these items said.
  */
 import type { Gate, Origin, Outside, ToolCall, TurnInput, TurnItem } from "../../../../kernel/plugin.ts";
 import { capText } from "../wrap.ts";
 import type { Scalar } from "./answers/records.ts";
 import { isUsualName } from "./called/roles.ts";
 
-/** A turn, as far as it tells who said what. */
 export interface TracedTurn {
   readonly input: TurnInput;
   readonly instructions?: string | undefined;
   readonly context?: Readonly<Record<string, unknown>> | undefined;
   readonly outside?: Outside | undefined;
   readonly items: readonly TurnItem[];
-  /** What it ended with waiting for. */
+  /** The gate that the turn ended at. */
   readonly gate?: Gate | undefined;
-  /** Text files that came with it, by the ids of the attachments. */
+  /** The text files that came with it, by the ids of the attachments. */
   readonly files: ReadonlyMap<string, string>;
 }
 
 /** Somebody else's words. */
 export interface Entry {
-  /** Who said it, where the item tells. */
+  /** Who said it, where the item says so. */
   readonly origin?: Origin;
-  /** The tool that said it; whose it is, and whether it is trusted, shows when it is looked at. */
+  /** The tool that said it. Who owns it and whether it is trusted is decided later. */
   readonly tool?: { readonly name: string; readonly isCallers: boolean; readonly isOwn: boolean };
   readonly text: string;
   /** The params of the call that it answers. */
   readonly asked: unknown;
-  /** Of an earlier run, where each run does again what is said again. */
+  /** True for an earlier run of a routine, which does the same each time. */
   readonly isPast?: boolean;
 }
 
@@ -50,16 +49,16 @@ interface TracedCall {
 
 export const NOTHING_SAID: Trace = { said: [], known: [], entries: [], open: new Map(), gates: new Map() };
 
-/** More than a model reads of an output, so that a list that is cut for it is still read here. */
-const LONGEST = 200_000;
-/** Outcomes that are our words: no tool can give its own error such a code. */
+/** More than a model reads of an output, so that a list that is cut for the model is still whole here. */
+const MAX_LENGTH = 200_000;
+/** The codes of outcomes in our words: no tool can give its own error such a code. */
 const OURS = new Set(
   "denied unknown_tool tool_not_allowed invalid_params provenance_denied no_tools cancelled tool_changed no_such_tool approval_required authentication_required question_required".split(
     " ",
   ),
 );
 
-/** The conversation with these turns after it. `isOwn`: whether a tool is the agent's own. */
+/** Adds turns to a conversation. `isOwn` says whether a tool is the agent's own. */
 export function extend(before: Trace, turns: readonly TracedTurn[], isOwn: (tool: string) => boolean): Trace {
   const said = [...before.said];
   const known = [...before.known];
@@ -77,11 +76,12 @@ export function extend(before: Trace, turns: readonly TracedTurn[], isOwn: (tool
     if (item.role === "assistant") {
       // What a model said elsewhere may be made of anything that it read there.
       if (isBrought(turn))
-        entries.push({ origin: HISTORY, text: capText(item.text, LONGEST), asked: undefined });
+        entries.push({ origin: HISTORY, text: capText(item.text, MAX_LENGTH), asked: undefined });
       return;
     }
     const [origin] = item.origins ?? [];
-    if (origin !== undefined) entries.push({ origin, text: capText(item.text, LONGEST), asked: undefined });
+    if (origin !== undefined)
+      entries.push({ origin, text: capText(item.text, MAX_LENGTH), asked: undefined });
     else {
       const { own, others } = divide(item.text, spans);
       const { words, file } = withoutFiles(own);
@@ -102,13 +102,13 @@ export function extend(before: Trace, turns: readonly TracedTurn[], isOwn: (tool
     if (outcome.status === "error" && OURS.has(outcome.code)) return;
     const name = first?.call.name ?? "";
     const isCallers = first?.isCallers ?? false;
-    // Two calls that bear one id: whose result this is cannot be told, so nothing about it is believed.
+    // Where two calls have one id, nobody can tell whose result this is, so nothing about it is believed.
     const isClear = rest.every(({ call, isCallers: is }) => call.name === name && is === isCallers);
     const [origin] = item.origins ?? [];
     entries.push({
-      ...(origin && { origin }),
+      origin,
       tool: { name, isCallers: isCallers || !isClear, isOwn: !isCallers && isClear && isOwn(name) },
-      text: capText(text, LONGEST),
+      text: capText(text, MAX_LENGTH),
       asked: parse(first?.call.params),
     });
   };
@@ -142,12 +142,12 @@ export function extend(before: Trace, turns: readonly TracedTurn[], isOwn: (tool
 
 const HISTORY: Origin = { kind: "caller", name: "history" };
 
-/** The items that a caller brings along are kept as a turn that nobody said anything in. */
+/** The history that a caller brings along is stored as a turn without a message. */
 function isBrought({ input }: TracedTurn): boolean {
   return input.type === "message" && input.text === "" && !input.attachments?.length;
 }
 
-/** What the person agreed to or filled in is theirs from then on. */
+/** The values that the person approved or filled in are theirs from then on. */
 function answered(input: TurnInput, gate: Gate | undefined): readonly string[] {
   if (input.type === "question")
     return input.replies.flatMap(({ action, content }) => (action === "accept" ? valuesIn(content) : []));
@@ -157,7 +157,7 @@ function answered(input: TurnInput, gate: Gate | undefined): readonly string[] {
 
 type Spans = NonNullable<Outside["spans"]>;
 
-/** The person's words in a message, and those of people outside. */
+/** Parts a message into the person's words and those of people outside. */
 function divide(text: string, spans: Spans): { readonly own: string; readonly others: string } {
   let end = 0;
   const own: string[] = [];
@@ -172,7 +172,7 @@ function divide(text: string, spans: Spans): { readonly own: string; readonly ot
 
 const FILE = '<file name="';
 
-/** Channels write text files into the message. All from the first to the end of the last is theirs: a file may hold the tags too. */
+/** Channels write text files into the message. All from the first tag to the last belongs to files, because a file may hold the tags too. */
 function withoutFiles(text: string): { readonly words: string; readonly file: Entry | undefined } {
   const [from, to] = [text.indexOf(FILE), text.lastIndexOf("</file>")];
   if (from === -1 || to < from) return { words: text, file: undefined };
@@ -180,18 +180,22 @@ function withoutFiles(text: string): { readonly words: string; readonly file: En
   const name = text.slice(start, text.indexOf('"', start)).slice(0, 200);
   return {
     words: `${text.slice(0, from)}\n${text.slice(to + "</file>".length)}`,
-    file: { origin: { kind: "file", name }, text: capText(text.slice(from, to), LONGEST), asked: undefined },
+    file: {
+      origin: { kind: "file", name },
+      text: capText(text.slice(from, to), MAX_LENGTH),
+      asked: undefined,
+    },
   };
 }
 
-/** Numbers with their names, because a bare number is no id. A name can be a stranger's, and say something of its own. */
+/** Numbers come with their names, because a bare number is no id. A stranger's name for a field could carry something. */
 function valuesIn(value: unknown): readonly string[] {
   return [...scalarsIn(value, "")].map(([name, scalar]) =>
     typeof scalar === "string" ? scalar : `${isUsualName(name) ? name : "value"} ${scalar}`,
   );
 }
 
-const DEEPEST = 32;
+const MAX_DEPTH = 32;
 
 /** Every text, number and boolean in it, with the name of the field. */
 export function* scalarsIn(
@@ -201,7 +205,7 @@ export function* scalarsIn(
 ): Generator<readonly [name: string, value: Scalar]> {
   if (typeof value === "string" || typeof value === "number" || typeof value === "boolean")
     yield [name, value];
-  else if (typeof value === "object" && value !== null && depth < DEEPEST)
+  else if (typeof value === "object" && value !== null && depth < MAX_DEPTH)
     for (const [key, inner] of Object.entries(value))
       yield* scalarsIn(inner, Array.isArray(value) ? name : key, depth + 1);
 }

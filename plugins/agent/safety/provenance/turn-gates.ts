@@ -1,4 +1,4 @@
-/** Gives each turn its provenance gate: what is stored of its conversation is read once, when the first call needs it. */
+/** Gives each turn its provenance gate. The stored conversation is read once, when the first call needs it. */
 import type { ToolInfo, Turn } from "../../../../kernel/plugin.ts";
 import type { TurnWriter } from "../../turn/writing/writer.ts";
 import { createTurnGate, type ProvenanceSettings, type TurnGate, type TurnGateParts } from "./gate.ts";
@@ -19,7 +19,7 @@ export function createTurnGates(
   return (turn, writer, persons, settings) => {
     const { user, input, instructions, context, outside, instructionsOnce } = turn;
     const files = new Map((turn.attached ?? []).map(({ id, data, text }) => [id, textOf(text ?? data)]));
-    // A routine says the same at every run, and means it again.
+    // A routine says the same at every run and means it each time.
     const asPast = (read: Trace): Trace =>
       turn.unattended
         ? { ...read, entries: read.entries.map((entry) => ({ ...entry, isPast: true })) }

@@ -4,9 +4,8 @@
  * same order and what is new comes at the end: providers cache what a request begins with.
  */
 
-import { TOOL_SEARCH } from "../../../../kernel/kit.ts";
+import { ownWords, TOOL_SEARCH } from "../../../../kernel/kit.ts";
 import type { TurnItem } from "../../../../kernel/plugin.ts";
-import { ownWords } from "../../context/own-words.ts";
 import type { RenderedMessage } from "../../models/model.ts";
 import { readSearch, searchTools } from "./search-tool.ts";
 import { type Query, stemsOf, type ToolIndex } from "./tool-index.ts";

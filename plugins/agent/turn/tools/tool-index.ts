@@ -3,9 +3,8 @@
  * for a tool, only so many of them count, and no server takes more than its share of the places while others want them.
  */
 import { LRUCache } from "lru-cache";
+import { foldedWords, isStop, stem, wordsOfName } from "../../../../kernel/kit.ts";
 import type { JsonSchema, ToolInfo } from "../../../../kernel/plugin.ts";
-import { foldedWords } from "../../memory/terms.ts";
-import { isStop, stem, wordsOfName } from "../../models/builtin/words.ts";
 
 /** Words to look for, by what each is worth. */
 export type Query = ReadonlyMap<string, number>;

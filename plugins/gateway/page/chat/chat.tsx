@@ -1,34 +1,34 @@
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
-import { Bar } from "../frame/bar.tsx";
+import { visibleLine } from "../../../../kernel/text/visible.ts";
 import { getState } from "../state/app.ts";
-import { rememberLeaf, showEarlier } from "../state/threads.ts";
+import { chooseModel, loadModels, rememberLeaf, showEarlier } from "../state/threads.ts";
+import { isOver, joinCalls, type TurnView } from "../state/turn-view.ts";
 import { send } from "../state/turns.ts";
 import { useApp } from "../state/use-app.ts";
+import type { ModelName } from "../state/wire.ts";
+import { Bar } from "../widgets/bar.tsx";
 import { Composer } from "./composer.tsx";
-import { ModelPicker } from "./model-picker.tsx";
 import { TurnBlock } from "./turns/turn-block.tsx";
-import { isOver, joinCalls, type TurnView } from "./turns/turn-view.ts";
 
-// Closer than this to the end counts as reading along.
+// A reader who is closer than this to the end follows new text.
 const NEAR_PIXELS = 80;
 
 export function Chat() {
   const { thread, threads, turns, earlier, sent } = useApp();
   const scroller = useRef<HTMLElement>(null);
   const readsAlong = useRef(true);
-  // What a reader who has scrolled up is told: that there is more below, or that something new is.
+  // A hint for a reader who has scrolled up: there is more below, or something new.
   const [below, setBelow] = useState<"nothing" | "more" | "new">("nothing");
   const title = threads.find(({ id }) => id === thread)?.title ?? "New chat";
   const shown = useMemo(() => joinCalls(turns), [turns]);
-  // The others wait behind it.
   const running = turns.find((turn) => !isOver(turn));
 
-  // Measured before earlier turns come in above, so that afterwards the reader is where they were.
+  // Measured before earlier turns are added above, so that the reader keeps their place.
   const top = useRef<string | undefined>(undefined);
   const height = turns[0]?.id === top.current ? 0 : (scroller.current?.scrollHeight ?? 0);
   const seen = useRef(sent);
   const last = useRef(turns.at(-1));
-  // Follows the text only while the reader is at the end; whoever scrolled up is left in peace.
+  // Follows new text only while the reader is at the end.
   useLayoutEffect(() => {
     const element = scroller.current;
     const hasEarlierAbove = turns.findIndex(({ id }) => id === top.current) > 0;
@@ -61,12 +61,12 @@ export function Chat() {
     if (!element) return;
     readsAlong.current = true;
     element.scrollTop = element.scrollHeight;
-    // The button goes; the keyboard stays in the conversation.
+    // The button disappears, so move the focus to the conversation.
     element.focus({ preventScroll: true });
   };
   const onEarlier = async () => {
     await showEarlier();
-    // The button goes with the last of them; the keyboard stays in the conversation.
+    // The button disappears with the last page, so move the focus to the conversation.
     if (getState().earlier === undefined) scroller.current?.focus({ preventScroll: true });
   };
 
@@ -140,3 +140,44 @@ function Welcome() {
 
 const isContinuation = (turn: TurnView | undefined): boolean =>
   turn !== undefined && turn.asked === undefined && turn.replied === undefined;
+
+const keyOf = ({ provider, name }: ModelName): string => JSON.stringify([provider, name]);
+
+/** The choice of the thread's model. The names come from model servers and are shown as plain text. */
+function ModelPicker() {
+  const { models, chosen, status } = useApp();
+  useEffect(() => {
+    if (models === undefined) void loadModels();
+  }, []);
+  if (status === undefined) return null;
+  const choose = (key: string) => {
+    const [provider, name] = key === "" ? [] : (JSON.parse(key) as [string, string]);
+    void chooseModel(provider === undefined || name === undefined ? null : { provider, name });
+  };
+  const options = models ?? [];
+  const isListed = chosen === null || options.some((option) => keyOf(option) === keyOf(chosen));
+  const providers = [...new Set(options.map(({ provider }) => provider))];
+  return (
+    <select
+      class="model"
+      aria-label="Model of this thread"
+      value={chosen === null ? "" : keyOf(chosen)}
+      onFocus={() => void loadModels()}
+      onChange={(event) => choose(event.currentTarget.value)}
+    >
+      <option value="">{visibleLine(status.model.name)} (default)</option>
+      {!isListed && <option value={keyOf(chosen)}>{visibleLine(chosen.name)}</option>}
+      {providers.map((provider) => (
+        <optgroup key={provider} label={provider}>
+          {options
+            .filter((option) => option.provider === provider)
+            .map((option) => (
+              <option key={keyOf(option)} value={keyOf(option)}>
+                {visibleLine(option.name)}
+              </option>
+            ))}
+        </optgroup>
+      ))}
+    </select>
+  );
+}

@@ -1,13 +1,18 @@
 import { useCallback, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { getState } from "../state/app.ts";
 import { cancel, send } from "../state/turns.ts";
-import { AttachButton } from "./attachments/attach-button.tsx";
-import { DraftChips } from "./attachments/draft-chips.tsx";
-import { addFiles, attachmentOf, moveFiles, putBack, say, takeFiles } from "./attachments/draft-files.ts";
-import { DropTarget, filesIn } from "./attachments/drop-target.tsx";
-import { useDraftFiles } from "./attachments/use-draft-files.ts";
+import { AttachButton, DraftChips, DropTarget, filesIn } from "./attachments/draft.tsx";
+import {
+  addFiles,
+  attachmentOf,
+  moveFiles,
+  putBack,
+  say,
+  takeFiles,
+  useDraftFiles,
+} from "./attachments/draft-files.ts";
 
-/** A draft survives a reload, a lost connection and a look at another thread. */
+/** A draft is kept over a reload, a lost connection and a switch to another thread. */
 const draftKey = (thread: string | undefined) => `postern.draft.${thread ?? "new"}`;
 
 const NO_FOLDERS = "A folder cannot be attached. Attach the files in it.";
@@ -20,7 +25,7 @@ export function Composer({ thread, running }: { thread: string | undefined; runn
   const waiting = useRef(0);
   const line = useRef<Promise<unknown>>(Promise.resolve());
   const attached = useDraftFiles(thread);
-  /** The thread that the first message has begun: what is behind it in line follows it. */
+  /** The thread that the first message started: messages queued behind it go there too. */
   const begun = useRef<string | undefined>(undefined);
   const waitsForFiles = useRef(false);
   const [isUploading, setUploading] = useState(false);
@@ -34,7 +39,7 @@ export function Composer({ thread, running }: { thread: string | undefined; runn
     else localStorage.removeItem(draftKey(of));
   };
   useLayoutEffect(() => {
-    // The first message has given its thread an id: what was typed after it stays.
+    // The first message has given its thread an id: keep the text that was typed after it.
     const isSame = shownIn.current === undefined && waiting.current > 0 && !waitsForFiles.current;
     shownIn.current = thread;
     if (thread === undefined) begun.current = undefined;
@@ -47,7 +52,7 @@ export function Composer({ thread, running }: { thread: string | undefined; runn
     show(draft);
     keep(draft, thread);
   };
-  /** What is sent leaves the box at once, so that more can be typed; it comes back where it was not taken. */
+  /** The message leaves the box at once, so that more can be typed; it is put back if it was refused. */
   const submit = async () => {
     const message = text.trim();
     if (!message && attached.files.length === 0) return;
@@ -57,13 +62,13 @@ export function Composer({ thread, running }: { thread: string | undefined; runn
     line.current = sent;
     const isTaken = await sent;
     waiting.current--;
-    // Where another thread is looked at by now, what was written is still kept for this one.
+    // If another thread is open by now, the text is still stored as the draft of this one.
     const isShown = shownIn.current === thread;
     if (!isTaken) return isShown ? write([message, typed.current].filter(Boolean).join("\n")) : undefined;
     if (thread === undefined || !isShown) keep("", thread);
     keep(typed.current, getState().thread);
   };
-  /** Waits for what is still being uploaded; meanwhile another thread may be looked at. */
+  /** Waits for the uploads; meanwhile another thread may be opened. */
   const sendAll = async (message: string): Promise<boolean> => {
     waitsForFiles.current = true;
     setUploading(true);
@@ -92,7 +97,7 @@ export function Composer({ thread, running }: { thread: string | undefined; runn
   const onPaste = (event: ClipboardEvent) => {
     const { clipboardData } = event;
     const { files, hasFolder } = filesIn(clipboardData);
-    // Programs put a picture of a text beside it: the text is what was meant.
+    // Programs add a picture of the text to the clipboard: the text is meant.
     if ((files.length === 0 && !hasFolder) || clipboardData?.types.includes("text/plain")) return;
     event.preventDefault();
     if (hasFolder) refuseFolder();
@@ -147,7 +152,6 @@ export function Composer({ thread, running }: { thread: string | undefined; runn
   );
 }
 
-/** Three lines of advice would leave a phone little of the thread. */
 function isNarrow(): boolean {
   return matchMedia("(max-width: 40rem)").matches;
 }

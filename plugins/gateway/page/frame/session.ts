@@ -1,12 +1,11 @@
-/** Signing in and out. A link never signs anybody in as somebody else without asking. */
-import { dropOfflinePage, keepOfflinePage } from "../installable/offline.ts";
+/** Signing in and out. A link never signs a person in as somebody else without asking. */
 import { reset, update } from "../state/app.ts";
 import { loadStatus, loadThreads } from "../state/threads.ts";
 import { ask, Refused, type Session } from "../state/wire.ts";
 
 const ASKS = "confirm_sign_in";
 
-/** A token in the address leaves the address bar before anything else happens. */
+/** Removes a token from the address bar before anything else, then signs in with it. */
 export async function openSession(): Promise<void> {
   const token = new URLSearchParams(location.search).get("token");
   if (location.search) history.replaceState(null, "", location.pathname + location.hash);
@@ -25,7 +24,7 @@ export async function openSession(): Promise<void> {
 
 export async function signIn(token: string, confirmed = false): Promise<void> {
   try {
-    await enter(await ask<Session>("POST", "/api/session", { token, ...(confirmed && { confirmed }) }));
+    await enter(await ask<Session>("POST", "/api/session", { token, confirmed }));
   } catch (error) {
     if (error instanceof Refused && error.code === ASKS)
       update({ signInQuestion: { token, words: error.message, isSignedIn: true } });
@@ -33,7 +32,7 @@ export async function signIn(token: string, confirmed = false): Promise<void> {
   }
 }
 
-/** With the session that the browser already has, if it has one. */
+/** Continues the session that the browser has, if any. */
 export async function resume(): Promise<void> {
   update({ signInQuestion: undefined });
   try {
@@ -58,4 +57,23 @@ async function enter({ user, expires_at }: Session): Promise<void> {
 function refused(error: unknown): void {
   const trouble = error instanceof Error ? error.message : String(error);
   update({ signedOut: true, user: undefined, trouble, signInQuestion: undefined });
+}
+
+/** Registers the service worker while somebody is signed in. */
+function keepOfflinePage(): void {
+  // Browsers offer it only over HTTPS or on this machine.
+  if (!navigator.serviceWorker) return;
+  void navigator.serviceWorker.register("/worker.js", { updateViaCache: "none" }).catch(() => {});
+  // The worker sends this when a notification was clicked.
+  navigator.serviceWorker.onmessage = ({ data }) => {
+    const { hash } = data as { hash?: unknown };
+    if (typeof hash === "string" && hash.startsWith("#/")) location.hash = hash;
+  };
+}
+
+/** Removes the service worker and everything it has cached. */
+async function dropOfflinePage(): Promise<void> {
+  const registrations = (await navigator.serviceWorker?.getRegistrations()) ?? [];
+  await Promise.all(registrations.map((registration) => registration.unregister()));
+  for (const name of (await globalThis.caches?.keys()) ?? []) await caches.delete(name);
 }

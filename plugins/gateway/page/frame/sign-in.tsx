@@ -40,7 +40,7 @@ export function SignIn() {
   );
 }
 
-/** Asked before a link makes this browser somebody else's. */
+/** Asks before a link signs this browser in as somebody else. */
 export function ConfirmSignIn({ question: { token, words, isSignedIn } }: { question: SignInQuestion }) {
   return (
     <main class="sign-in">

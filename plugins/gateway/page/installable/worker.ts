@@ -1,6 +1,6 @@
 /**
- * The service worker. It does one thing: where the service cannot be reached, it shows a page that says so. Code and answers of
- * the API are never kept, so nothing of an earlier version is ever run or shown.
+ * The service worker. It only shows an offline page when the service cannot be reached. Code and API responses are never cached,
+ * so nothing of an earlier version is ever run or shown.
  */
 interface Waiting extends Event {
   waitUntil(work: Promise<unknown>): void;
@@ -39,7 +39,7 @@ async function keepShell(): Promise<void> {
   await cache.addAll(FILES.map((file) => new Request(file, { cache: "reload" })));
 }
 
-/** The browser may have thrown it away, and so may a sign-out that this worker has outlived. */
+/** The browser, or an earlier sign-out, may have deleted the cache. */
 async function restoreShell(): Promise<void> {
   if (!(await caches.has(SHELL))) await keepShell().catch(() => {});
 }
@@ -62,7 +62,7 @@ addEventListener("notificationclick", (event) => {
   (event as Clicked).waitUntil(show(String(notification.data)));
 });
 
-/** In the window that is open, if there is one. */
+/** Uses an open window, if there is one. */
 async function show(hash: string): Promise<void> {
   const [open] = await scope.clients.matchAll({ type: "window" });
   if (open === undefined) {

@@ -1,11 +1,11 @@
-/** The pages beside the chat, each loaded when it is opened. The chat is what most people come for, so it comes at once. */
+/** The pages beside the chat, each loaded when it is opened. */
 import type { ComponentType } from "preact";
 
 export interface PageEntry {
   readonly name: string;
   readonly title: string;
   readonly operator: boolean;
-  /** `shown` is what follows the page's name in the address. */
+  /** `shown` is the part of the address after the page's name. */
   load(): Promise<ComponentType<{ readonly shown: string | undefined }>>;
 }
 
@@ -14,7 +14,7 @@ export const PAGES: readonly PageEntry[] = [
     name: "tools",
     title: "Tools",
     operator: false,
-    load: async () => (await import("../tools/tools-page.tsx")).ToolsPage,
+    load: async () => (await import("./tools/tools-page.tsx")).ToolsPage,
   },
   {
     name: "jobs",

@@ -1,5 +1,5 @@
-/** The page's state. Components render it, and change it by the functions of this folder, nothing more. */
-import { EMPTY, type Timeline } from "../chat/turns/timeline.ts";
+/** The page's state. Components render it and change it only with the functions of this folder. */
+import { EMPTY, type Timeline } from "./timeline.ts";
 import {
   countChanges,
   type ModelName,
@@ -10,10 +10,10 @@ import {
   type User,
 } from "./wire.ts";
 
-/** A link's token, and what has to be answered before it is used. */
+/** A link's token, and the question to confirm before it is used. */
 export interface SignInQuestion {
   readonly token: string;
-  /** Who is signed in, and who the link is for. */
+  /** The question: it names who is signed in and whom the link is for. */
   readonly words: string;
   readonly isSignedIn: boolean;
 }
@@ -22,30 +22,30 @@ export interface AppState extends Timeline {
   readonly user: User | undefined;
   readonly signedOut: boolean;
   readonly signInQuestion: SignInQuestion | undefined;
-  /** When the sign-in ends, where that is soon. */
+  /** When the sign-in ends, if that is soon. */
   readonly signInEnds: string | undefined;
-  /** The operator was told that the disk fills, and wants to go on without reading it. */
+  /** True if the operator has dismissed the warning that the disk is filling up. */
   readonly isStoreSeen: boolean;
   readonly connected: boolean;
   readonly status: Status | undefined;
   readonly threads: readonly ThreadRow[];
-  /** Where the list goes on; undefined where all of them are there. */
+  /** The start of the next page of threads; undefined if all are loaded. */
   readonly nextThreads: string | undefined;
   readonly query: string;
   readonly thread: string | undefined;
-  /** What may be chosen for a thread; undefined until it is known. */
+  /** The models that may be chosen; undefined until they are loaded. */
   readonly models: readonly ModelOption[] | undefined;
-  /** What was chosen for the open thread, or for the new one; null is the configured model. */
+  /** The model chosen for the open or new thread; null is the configured model. */
   readonly chosen: ModelName | null;
-  /** Said by the page itself: what went wrong with the last request, until dismissed. */
+  /** Why the last request failed, until dismissed. */
   readonly trouble: string | undefined;
-  /** How often something was sent from here: the reader is taken to it. */
+  /** Counts messages sent from here, so that the chat scrolls to each. */
   readonly sent: number;
-  /** Read out by screen readers. */
+  /** Text that screen readers announce. */
   readonly announcement: string;
   /** On a narrow screen the sidebar is behind a button. */
   readonly isMenuOpen: boolean;
-  /** On a wide one it is beside the page, unless it was hidden. */
+  /** On a wide screen it is beside the page, unless it was hidden. */
   readonly isSideKept: boolean;
 }
 
@@ -86,7 +86,7 @@ export function update(change: Partial<AppState>): void {
   for (const listener of listeners) listener();
 }
 
-/** Runs a request; what is refused stays on the screen until it is dismissed, or something else is done. */
+/** Runs a request. A refusal is shown until it is dismissed or another change succeeds. */
 export async function attempt<Result>(work: () => Promise<Result>): Promise<Result | undefined> {
   const before = countChanges();
   try {
@@ -100,7 +100,7 @@ export async function attempt<Result>(work: () => Promise<Result>): Promise<Resu
   }
 }
 
-/** As it was before anybody signed in. */
+/** Returns to the state before sign-in. */
 export function reset(): void {
   update({ ...BLANK, signedOut: true });
 }

@@ -1,27 +1,27 @@
-/** The socket that brings every turn's events, and comes back by itself after a drop. */
+/** The socket for the events of all turns. It reconnects by itself. */
 import { update } from "./app.ts";
 import { connected, receive, resync } from "./turns.ts";
 import type { SocketFrame } from "./wire.ts";
 
 const SIGNED_OUT = 1008;
-const FIRST_WAIT_MILLIS = 500;
-const LONGEST_WAIT_MILLIS = 15_000;
-// The server gives a sign of life every 30 s; two missed ones mean that the line is dead.
-const SILENCE_MILLIS = 75_000;
+const MIN_WAIT_MS = 500;
+const MAX_WAIT_MS = 15_000;
+// The server sends a frame at least every 30 s; after two missed ones the connection is dead.
+const MAX_SILENCE_MS = 75_000;
 
-/** Opens the socket and keeps it open until the answer is called. */
+/** Opens the socket and keeps it open. Returns a function that closes it. */
 export function keepConnected(): () => void {
   let socket: WebSocket | undefined;
   let stream: string | undefined;
   let last = 0;
-  let wait = FIRST_WAIT_MILLIS;
+  let wait = MIN_WAIT_MS;
   let timer: ReturnType<typeof setTimeout> | undefined;
   let silence: ReturnType<typeof setTimeout> | undefined;
   let isStopped = false;
 
   const listenForSilence = () => {
     clearTimeout(silence);
-    silence = setTimeout(() => socket?.close(), SILENCE_MILLIS);
+    silence = setTimeout(() => socket?.close(), MAX_SILENCE_MS);
   };
 
   const open = () => {
@@ -39,18 +39,18 @@ export function keepConnected(): () => void {
       update({ connected: false });
       if (code === SIGNED_OUT) return update({ signedOut: true, user: undefined });
       timer = setTimeout(open, wait);
-      wait = Math.min(wait * 2, LONGEST_WAIT_MILLIS);
+      wait = Math.min(wait * 2, MAX_WAIT_MS);
     };
   };
 
   const take = (frame: SocketFrame) => {
     if (frame.type === "hello") {
-      // Numbers begin anew after a restart of the service: what came before must be read from the store.
+      // After a restart of the service the numbers start again, so the store has to be read.
       const isFirst = stream === undefined;
       const isNewStream = !isFirst && stream !== frame.stream;
       stream = frame.stream;
       last = frame.id;
-      wait = FIRST_WAIT_MILLIS;
+      wait = MIN_WAIT_MS;
       if (isFirst) connected();
       else update({ connected: true });
       if (isNewStream) resync();

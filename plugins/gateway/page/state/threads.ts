@@ -1,6 +1,7 @@
-/** Threads: listed, opened, read, renamed, removed. */
-import { EMPTY, withEarlier, withNewest, withPath } from "../chat/turns/timeline.ts";
+/** Lists, opens, reads, renames and removes threads. */
+
 import { attempt, getState, update } from "./app.ts";
+import { EMPTY, withEarlier, withNewest, withPath } from "./timeline.ts";
 import {
   ask,
   type ModelName,
@@ -17,7 +18,7 @@ export async function loadStatus(): Promise<void> {
   if (status) update({ status });
 }
 
-/** Reads the beginning of the list again; what was loaded beyond it stays. */
+/** Reads the beginning of the list again and keeps the threads that were loaded beyond it. */
 export async function loadThreads(query = getState().query): Promise<void> {
   const isSame = query === getState().query;
   update({ query });
@@ -54,7 +55,7 @@ function readThreads(before?: string): Promise<ThreadPage | undefined> {
   return attempt(() => ask<ThreadPage>("GET", `/api/threads?${search}`));
 }
 
-/** As the list is ordered: pinned ones first, then the newest. */
+/** The order of the list: pinned threads first, then the newest. */
 function isBehind(row: ThreadRow, last: ThreadRow): boolean {
   if (row.pinned !== last.pinned) return last.pinned;
   return row.updated_at < last.updated_at || (row.updated_at === last.updated_at && row.id < last.id);
@@ -67,7 +68,7 @@ export async function openThread(thread: string | undefined): Promise<void> {
 
 const leafKey = (thread: string) => `postern.leaf.${thread}`;
 
-/** The end of the path that is shown of a thread, in this window. */
+/** Remembers, for this window, the end of the path that is shown of a thread. */
 export function rememberLeaf(thread: string, turn: string): void {
   sessionStorage.setItem(leafKey(thread), turn);
 }
@@ -77,7 +78,7 @@ export function leafOf(thread: string): string | undefined {
   return shown ?? sessionStorage.getItem(leafKey(thread)) ?? undefined;
 }
 
-/** Reads what is shown again, and what has come after it: others' branches do not take its place. */
+/** Reads the shown path and its continuation again; other branches do not replace it. */
 export async function reloadThread(): Promise<void> {
   const { thread } = getState();
   if (thread === undefined) return;
@@ -99,7 +100,7 @@ export async function showEarlier(): Promise<void> {
   const { thread, earlier } = getState();
   if (thread === undefined || earlier === undefined) return;
   const page = await readTurns(thread, leafOf(thread), earlier);
-  // Pressed twice, or turned to another thread meanwhile.
+  // The button was pressed twice, or another thread was opened meanwhile.
   if (!page || getState().thread !== thread || getState().earlier !== earlier) return;
   update({
     ...withEarlier(getState(), page),
@@ -115,7 +116,7 @@ function readTurns(thread: string, through = "newest", before?: string): Promise
     try {
       return await ask<ReadThread>("GET", `/api/threads/${thread}?${search}`);
     } catch (error) {
-      // What this window remembers may have gone with a restored store.
+      // The remembered turn may be missing after the store was restored.
       if (!(error instanceof Refused) || error.code !== "turn_not_found") throw error;
       sessionStorage.removeItem(leafKey(thread));
       return await ask<ReadThread>("GET", `/api/threads/${thread}?through=newest&limit=200`);
@@ -128,7 +129,7 @@ export async function loadModels(): Promise<void> {
   if (found) update({ models: found.models });
 }
 
-/** For the open thread at once; for a new one with its first message. */
+/** Takes effect at once for the open thread, and with the first message of a new one. */
 export async function chooseModel(model: ModelName | null): Promise<void> {
   const { thread, chosen: before } = getState();
   update({ chosen: model });

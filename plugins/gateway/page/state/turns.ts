@@ -1,16 +1,16 @@
-/** Turns: sent, stopped, answered at their gates, and what the socket tells of them. */
+/** Sends, stops and retries turns, answers gates, and applies the frames of the socket. */
 import { whyHeld } from "../../../../kernel/vocabulary/approval.ts";
-import { withSent } from "../chat/turns/timeline.ts";
-import { begun, doubt, fold, isOver, type TurnView } from "../chat/turns/turn-view.ts";
-import { noticeFrame } from "../installable/notifications.ts";
 import { attempt, getState, update } from "./app.ts";
+import { noticeFrame } from "./notifications.ts";
 import { leafOf, loadThreads, reloadThread } from "./threads.ts";
+import { withSent } from "./timeline.ts";
+import { begun, doubt, fold, isOver, type TurnView } from "./turn-view.ts";
 import { type Accepted, type Answer, type Attachment, ask, type Gate, type TurnFrame } from "./wire.ts";
 
-/** Frames of turns that are not shown, kept while a message is on its way: they may turn out to be of its turn. */
+/** Frames of unknown turns, kept while a message is being sent, since they may belong to its turn. */
 let unclaimed: TurnFrame[] | undefined;
 
-/** Answers the thread where the message was taken, so that the composer may forget it. `to`: null for a new one. */
+/** Returns the thread if the message was accepted, so that the composer may forget it. `to` is null for a new thread. */
 export async function send(
   message: string,
   files: readonly Attachment[] = [],
@@ -20,10 +20,10 @@ export async function send(
   const wasConnected = getState().connected;
   const body = {
     message,
-    ...(files.length > 0 && { attachments: files.map(({ id }) => id) }),
-    ...(to !== null && { thread_id: to }),
-    // What is shown is what the model is to see.
-    ...(to !== null && leafOf(to) && { after: leafOf(to) }),
+    attachments: files.length > 0 ? files.map(({ id }) => id) : undefined,
+    thread_id: to ?? undefined,
+    // The model is to see the path that is shown.
+    after: to === null ? undefined : leafOf(to),
     ...(to === null && getState().thread === undefined && chosenModel()),
   };
   if (getState().thread === undefined) unclaimed = [];
@@ -32,7 +32,7 @@ export async function send(
   unclaimed = undefined;
   if (taken) follow(taken, message, files);
   for (const frame of missed) receive(frame);
-  // What was told of it before the connection was there is in the store.
+  // Frames from before the connection was open are missing, so read the store.
   if (taken && !wasConnected) void reloadThread();
   return taken?.thread_id;
 }
@@ -42,19 +42,19 @@ function chosenModel() {
   return chosen && { model: chosen };
 }
 
-/** The same message again, for another version of its answer. */
+/** Sends the same message again, for another version of its answer. */
 export async function retry({ id, asked, files }: TurnView): Promise<void> {
   await branch(`/api/turns/${id}/retry`, undefined, (taken) => follow(taken, asked, files, id));
 }
 
-/** The message as it is now, in the place of this one. Answers true where it was taken. */
+/** Sends a changed message in place of this one. Returns true if it was accepted. */
 export async function resend(
   { id, thread, after = null }: TurnView,
   message: string,
   files: readonly Attachment[],
 ): Promise<boolean> {
-  const attachments = files.map((file) => file.id);
-  const body = { message, thread_id: thread, after, ...(files.length > 0 && { attachments }) };
+  const attachments = files.length > 0 ? files.map((file) => file.id) : undefined;
+  const body = { message, thread_id: thread, after, attachments };
   return await branch("/api/chat/send", body, (taken) => follow(taken, message, files, id));
 }
 
@@ -69,7 +69,7 @@ async function branch(path: string, body: unknown, show: (taken: Accepted) => vo
   return taken !== undefined;
 }
 
-/** Shows the turn that was just accepted; its first frames may have come before the answer did. */
+/** Shows the turn that was just accepted; its first frames may have arrived before the response. */
 function follow(
   { thread_id: thread, message_id: id }: Accepted,
   asked: string | undefined,
@@ -88,11 +88,11 @@ function follow(
     sent: getState().sent + 1,
   });
   void loadThreads();
-  // There are more versions now.
+  // The number of versions has changed.
   if (early || inPlaceOf !== undefined) void reloadThread();
 }
 
-/** Behind another that is not over it has to wait. */
+/** A turn is queued while another one is not over. */
 function inLine(turn: TurnView): TurnView {
   return getState().turns.every(isOver) ? turn : { ...turn, status: "queued" };
 }
@@ -120,9 +120,9 @@ export function receive(frame: TurnFrame): void {
     return;
   }
   const isKnown = getState().turns.some(({ id }) => id === frame.turn_id);
-  if (!isKnown && !goesOn(frame)) {
+  if (!isKnown && !continuesPath(frame)) {
     if (unclaimed) return void unclaimed.push(frame);
-    // Of another branch, most likely: it becomes another version, and the reader stays where they are.
+    // Most likely it is of another branch: it becomes another version, and the shown path stays.
     if (!elsewhere.has(frame.turn_id)) void reloadThread();
     elsewhere.add(frame.turn_id);
     return;
@@ -134,7 +134,7 @@ export function receive(frame: TurnFrame): void {
     turns: turns.map((turn) => (turn.id === frame.turn_id ? fold(turn, frame) : turn)),
     ...announce(frame),
   });
-  // A turn that another channel began: its question is in the store. Or somebody was quicker, and this is a branch.
+  // Another channel started it, so its message is in the store; or somebody was quicker, and this is a branch.
   if (!isKnown || (frame.type === "started" && isMisplaced(frame.turn_id))) void reloadThread();
 }
 
@@ -147,25 +147,25 @@ function isMisplaced(turn: string): boolean {
   return at > 0 && turns[at]?.after !== turns[at - 1]?.id;
 }
 
-/** Whether it begins where what is shown ends. */
-function goesOn(frame: TurnFrame): boolean {
+/** True if the turn continues the shown path. */
+function continuesPath(frame: TurnFrame): boolean {
   return frame.type === "started" && frame.after === (getState().turns.at(-1)?.id ?? null);
 }
 
-/** The connection is there. A turn that began before it was may have told of itself to nobody. */
+/** A turn that started before the connection was open may have sent frames that nobody received. */
 export function connected(): void {
   update({ connected: true });
   if (!getState().turns.every(isOver)) resync();
 }
 
-/** Events were missed while the connection was down: what is stored tells what happened. */
+/** Events were missed while the connection was down, so read the store. */
 export function resync(): void {
   update({ turns: getState().turns.map(doubt) });
   void reloadThread();
   void loadThreads();
 }
 
-/** Only the start and the end are read out: every delta would drown the listener. */
+/** Screen readers announce only the start and the end, not every delta. */
 function announce(frame: TurnFrame): { announcement?: string } {
   switch (frame.type) {
     case "started":

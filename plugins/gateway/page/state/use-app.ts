@@ -1,14 +1,15 @@
 import { useSyncExternalStore } from "preact/compat";
-import { useEffect } from "preact/hooks";
-import { type AppState, getState, subscribe } from "./app.ts";
+import { useEffect, useState } from "preact/hooks";
+import { type AppState, attempt, getState, subscribe } from "./app.ts";
+import { ask } from "./wire.ts";
 
 export function useApp(): AppState {
   return useSyncExternalStore(subscribe, getState);
 }
 
 /**
- * Loads at once, and again every so often while the page is looked at. What a later load is refused is not shown: the next one
- * may succeed, and the bar says when the service cannot be reached.
+ * Loads at once, and again at intervals while the page is visible. Failures of later loads are not shown: the next one may
+ * succeed, and the bar says when the service cannot be reached.
  */
 export function useLive(
   load: (isFirst: boolean) => Promise<unknown>,
@@ -36,4 +37,15 @@ export function useLive(
       document.removeEventListener("visibilitychange", onVisible);
     };
   }, changes);
+}
+
+/** Loads a JSON document when the component is first shown. Returns it, undefined until then, and a function that reloads it. */
+export function useLoaded<Answer>(path: string): readonly [Answer | undefined, () => Promise<void>] {
+  const [answer, setAnswer] = useState<Answer>();
+  const load = async () => {
+    const found = await attempt(() => ask<Answer>("GET", path));
+    if (found) setAnswer(found);
+  };
+  useEffect(() => void load(), []);
+  return [answer, load];
 }

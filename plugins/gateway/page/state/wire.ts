@@ -1,26 +1,24 @@
-/** How the page talks to the gateway: the types of its JSON, from the declarations, and requests. */
+/** Requests to the gateway, and the types of its JSON, taken from the declarations. */
+
+import type { Wire } from "../../../../kernel/schema/declare.ts";
 import type * as live from "../../../../kernel/settings/live.ts";
+import type * as destination from "../../../../kernel/vocabulary/destination.ts";
+import type * as gate from "../../../../kernel/vocabulary/gate.ts";
 import type * as job from "../../../../kernel/vocabulary/job.ts";
+import type * as mcp from "../../../../kernel/vocabulary/mcp.ts";
 import type * as memory from "../../../../kernel/vocabulary/memory.ts";
-import type * as modelCheck from "../../../../kernel/vocabulary/model-check.ts";
 import type * as model from "../../../../kernel/vocabulary/model.ts";
-import type * as figures from "../../../../kernel/vocabulary/usage.ts";
-import type { Usage as DeclaredUsage } from "../../../../kernel/vocabulary/usage.ts";
+import type * as modelCheck from "../../../../kernel/vocabulary/model-check.ts";
 import type * as routine from "../../../../kernel/vocabulary/routine.ts";
 import type * as thread from "../../../../kernel/vocabulary/thread.ts";
 import type * as toolAdmin from "../../../../kernel/vocabulary/tool-admin.ts";
 import type * as call from "../../../../kernel/vocabulary/tool-call.ts";
-import type * as destination from "../../../../kernel/vocabulary/destination.ts";
-import type * as gate from "../../../../kernel/vocabulary/gate.ts";
-import type * as mcp from "../../../../kernel/vocabulary/mcp.ts";
 import type * as tools from "../../../../kernel/vocabulary/tools.ts";
 import type * as turn from "../../../../kernel/vocabulary/turn.ts";
+import type * as figures from "../../../../kernel/vocabulary/usage.ts";
+import type { Usage as DeclaredUsage } from "../../../../kernel/vocabulary/usage.ts";
 import type * as user from "../../../../kernel/vocabulary/user.ts";
-import type { Wire } from "../../../../kernel/schema/declare.ts";
 import type * as api from "../../api/schemas.ts";
-import type * as accounts from "../../auth/accounts.ts";
-import type * as sessions from "../../auth/sessions.ts";
-import type * as tokens from "../../auth/tokens/tokens.ts";
 import type * as approvals from "../../routes/approvals.ts";
 import type * as attachments from "../../routes/attachments.ts";
 import type * as frame from "../../socket/frame.ts";
@@ -32,7 +30,7 @@ export type Question = Wire<typeof gate.Question>;
 export type McpServer = Wire<typeof mcp.McpServerInfo>;
 export type McpTool = Wire<typeof mcp.McpTool>;
 export type Accepted = Wire<typeof api.Accepted>;
-export type Account = Wire<typeof accounts.Account>;
+export type Account = Wire<typeof user.Account>;
 export type Figure = Wire<typeof figures.Figure>;
 export type Figures = Wire<typeof figures.Figures>;
 export type Doubt = Wire<typeof gate.Doubt>;
@@ -46,7 +44,7 @@ export type RoutineRun = Wire<typeof routine.RoutineRun>;
 export type MemoryFile = Wire<typeof memory.MemoryFile>;
 export type MemoryVersion = Wire<typeof memory.MemoryVersion>;
 export type MemoryHit = Wire<typeof memory.MemoryHit>;
-export type BrowserSession = Wire<typeof sessions.SessionInfo>;
+export type BrowserSession = Wire<typeof user.SessionInfo>;
 export type ModelOption = Wire<typeof model.ModelOption>;
 export type ModelName = Wire<typeof model.ModelName>;
 export type Outcome = Wire<typeof call.ToolOutcome>;
@@ -55,7 +53,7 @@ export type Session = Wire<typeof api.Session>;
 export type SocketFrame = Wire<typeof frame.SocketFrame>;
 export type Status = Wire<typeof api.Status>;
 export type ThreadRow = Wire<typeof thread.ThreadSummary>;
-export type Token = Wire<typeof tokens.TokenInfo>;
+export type Token = Wire<typeof user.TokenInfo>;
 export type Tool = Wire<typeof tools.ToolInfo>;
 export type ToolCall = Wire<typeof call.ToolCall>;
 export type ListedTool = Wire<typeof toolAdmin.ListedTool>;
@@ -75,13 +73,13 @@ export type Upload = Wire<typeof attachments.Upload>;
 export type Usage = Wire<typeof DeclaredUsage>;
 export type User = Wire<typeof user.User>;
 
-/** Pinned ones first, then the newest; `next` leads to those behind them. */
+/** Pinned threads first, then the newest; `next` is the start of the following page. */
 export interface ThreadPage {
   readonly threads: readonly ThreadRow[];
   readonly next: string | null;
 }
 
-/** Oldest first; `next` leads to those before them. */
+/** Oldest first; `next` leads to the page of earlier turns. */
 export interface TurnPage {
   readonly turns: readonly Turn[];
   readonly next: string | null;
@@ -95,11 +93,11 @@ interface FieldProblem {
 
 type Refusal = Pick<Refused, "message" | "problems"> & { readonly code: string };
 
-/** A refusal in the gateway's own words. */
+/** A refused request, with the gateway's message. */
 export class Refused extends Error {
   readonly status: number;
   readonly code: string | undefined;
-  /** Each field at fault, where there may be several. */
+  /** The wrong fields, if there may be several. */
   readonly problems: readonly FieldProblem[] | undefined;
 
   constructor(status: number, message: string, code?: string, problems?: readonly FieldProblem[]) {
@@ -112,7 +110,7 @@ export class Refused extends Error {
 
 let changes = 0;
 
-/** How many requests that change something have succeeded. */
+/** Returns how many requests that change something have succeeded. */
 export const countChanges = (): number => changes;
 
 export async function ask<Answer>(method: string, path: string, body?: unknown): Promise<Answer> {

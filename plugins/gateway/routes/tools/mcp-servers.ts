@@ -2,8 +2,8 @@
 import type { Context } from "koa";
 import { NewMcpServer, SeenTool, McpServerInfo as Server, Type } from "../../../../kernel/kit.ts";
 import { Fault, type McpServerInfo, type McpServers, type User } from "../../../../kernel/plugin.ts";
-import { markBrowser } from "../../auth/sign-in-cookie.ts";
 import { type Route, route } from "../../route.ts";
+import { markBrowser } from "../../sign-in/sign-in-cookie.ts";
 
 const missing = { 404: "There is no such server" };
 const unreachable = { ...missing, 503: "It does not answer" };

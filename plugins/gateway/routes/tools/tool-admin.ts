@@ -12,8 +12,8 @@ import {
   Type,
 } from "../../../../kernel/kit.ts";
 import { Fault, type ToolAdmin, type ToolUpload } from "../../../../kernel/plugin.ts";
-import { isMarked } from "../../auth/sign-in-cookie.ts";
 import { type Route, route } from "../../route.ts";
+import { isMarked } from "../../sign-in/sign-in-cookie.ts";
 
 const CALLBACK_PATH = "/oauth/callback";
 const CLIENT_PATH = "/oauth/client";

@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 import { installedToolchain } from "../../../../host/author/build/toolchain.ts";
 import { checkTypes } from "../../../../host/author/build/types.ts";
 import { openProject } from "../../../../host/author/project.ts";
-import { parseCapabilities } from "../../../../host/catalog/capabilities-file.ts";
+import { parseCapabilities } from "../../../../host/catalog/catalog.ts";
 import { temporaryFolder } from "../../../support/home.ts";
 import { postern } from "../../../support/processes/postern.ts";
 import { newProject, pathWithPostern } from "../../../support/tools/projects.ts";

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { openStore } from "../../../../plugins/store/sqlite/store.ts";
 import { createMissions, MIGRATIONS } from "../../../../plugins/agent/context/missions.ts";
+import { openStore } from "../../../../plugins/store/sqlite/store.ts";
 import { temporaryFolder } from "../../../support/home.ts";
 
 async function openMissions(folder = temporaryFolder()) {

@@ -6,9 +6,9 @@ import { createCommandContext } from "../../../../kernel/cli/command-context.ts"
 import { openSession } from "../../../../kernel/cli/session.ts";
 import type { AnyPlugin, TurnEvent } from "../../../../kernel/plugin.ts";
 import type { Variables } from "../../../../kernel/settings/env.ts";
-import store from "../../../../plugins/store/plugin.ts";
 import { register } from "../../../../plugins/agent/live/ask.ts";
 import agent from "../../../../plugins/agent/plugin.ts";
+import store from "../../../../plugins/store/plugin.ts";
 import { BIN } from "../../../support/clone.ts";
 import { temporaryFolder } from "../../../support/home.ts";
 import { startPostern } from "../../../support/processes/postern.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { Signals, TurnEvent } from "../../../../kernel/plugin.ts";
-import { createLocalSignals } from "../../../../plugins/store/fleet/signals.ts";
 import { createRelay } from "../../../../plugins/agent/live/relay.ts";
+import { createLocalSignals } from "../../../../plugins/store/fleet/signals.ts";
 import { quiet } from "../../../support/services/memory.ts";
 
 const PLACE = { id: "t1", thread: "th1" };

@@ -2,9 +2,9 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
 import type { Log } from "../../../../kernel/plugin.ts";
-import { openStore } from "../../../../plugins/store/sqlite/store.ts";
 import { createEmbedder } from "../../../../plugins/agent/memory/embedder.ts";
 import { createMemory } from "../../../../plugins/agent/memory/memory.ts";
+import { openStore } from "../../../../plugins/store/sqlite/store.ts";
 import { temporaryFolder } from "../../../support/home.ts";
 import { quiet } from "../../../support/services/memory.ts";
 

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { SILENT } from "../../../../kernel/log/telemetry.ts";
 import { createMask } from "../../../../kernel/mask/mask.ts";
 import { Fault, type Turn } from "../../../../kernel/plugin.ts";
+import { SILENT } from "../../../../kernel/vocabulary/telemetry.ts";
 import { createObservers } from "../../../../plugins/agent/live/observer.ts";
 import type { Model, ModelPart, ModelRequest } from "../../../../plugins/agent/models/model.ts";
 import { createProviderModel } from "../../../../plugins/agent/models/provider.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { findOrders } from "../../../../kernel/mask/orders.ts";
+import { findOrders } from "../../../../kernel/text/injection-patterns.ts";
 import { capText, escapeTags, wrapOutput } from "../../../../plugins/agent/safety/wrap.ts";
 
 describe("tool output", () => {

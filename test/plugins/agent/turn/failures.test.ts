@@ -8,8 +8,8 @@ import {
   type TurnEvent,
   type TurnRecord,
 } from "../../../../kernel/plugin.ts";
-import store from "../../../../plugins/store/plugin.ts";
 import agentPlugin from "../../../../plugins/agent/plugin.ts";
+import store from "../../../../plugins/store/plugin.ts";
 import { temporaryFolder } from "../../../support/home.ts";
 import { testOnSqlite } from "../../../support/run/engine.ts";
 import { startModelServer } from "../../../support/servers/model-server.ts";

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import tools from "../../../../host/plugin.ts";
 import type { AnyPlugin, Format, Turn } from "../../../../kernel/plugin.ts";
-import store from "../../../../plugins/store/plugin.ts";
 import agentPlugin from "../../../../plugins/agent/plugin.ts";
+import store from "../../../../plugins/store/plugin.ts";
 import { eventsOf, message, scriptedModel, textIn } from "../../../support/services/agent.ts";
 import { bootKernel } from "../../../support/services/kernel.ts";
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { type AnyPlugin, definePlugin } from "../../../../kernel/plugin.ts";
-import store from "../../../../plugins/store/plugin.ts";
 import agentPlugin from "../../../../plugins/agent/plugin.ts";
+import store from "../../../../plugins/store/plugin.ts";
 import { message, scriptedModel } from "../../../support/services/agent.ts";
 import { bootKernel } from "../../../support/services/kernel.ts";
 import { BILL, doubtsOf, IBAN, office, pay, READ } from "../../../support/services/office.ts";

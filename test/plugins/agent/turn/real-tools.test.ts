@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import tools from "../../../../host/plugin.ts";
 import type { AnyPlugin, ToolOutcome, TurnRecord } from "../../../../kernel/plugin.ts";
-import store from "../../../../plugins/store/plugin.ts";
 import agent from "../../../../plugins/agent/plugin.ts";
+import store from "../../../../plugins/store/plugin.ts";
 import type { ModelServer } from "../../../support/servers/model-server.ts";
 import { message, scriptedModel } from "../../../support/services/agent.ts";
 import { type BootedKernel, bootKernel } from "../../../support/services/kernel.ts";

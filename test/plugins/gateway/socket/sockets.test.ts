@@ -3,11 +3,11 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test, vi } from "vitest";
 import WebSocket, { WebSocketServer } from "ws";
-import { OPERATOR } from "../../../../plugins/gateway/auth/tokens/tokens.ts";
+import type { SignedIn } from "../../../../kernel/plugin.ts";
 import { createSockets, type Sockets, type SocketTimes } from "../../../../plugins/gateway/socket/sockets.ts";
 import { bootAgent, message, scriptedModel } from "../../../support/services/agent.ts";
 
-const identity = { user: OPERATOR, source: "operator:test" };
+const identity: SignedIn = { user: { id: "operator", role: "operator" }, source: "operator:test" };
 
 const TIMES: SocketTimes = { beatMillis: 30_000, keepMillis: 60_000 };
 
@@ -18,14 +18,7 @@ async function openHub(stands = () => true) {
   const model = await scriptedModel();
   const service = await bootAgent({ model });
   const agent = service.service("agent");
-  const log = { debug() {}, info() {}, warn() {}, error() {} };
-  const authenticator = {
-    identify: async () => identity,
-    admit: async () => identity,
-    signedIn: async () => undefined,
-    stands: async () => stands(),
-  };
-  const sockets: Sockets = createSockets(agent, authenticator, log, TIMES);
+  const sockets: Sockets = createSockets(agent, { isValid: async () => stands() }, TIMES);
   const beat = () => void vi.advanceTimersByTime(TIMES.beatMillis);
   const server = createServer().listen(0, "127.0.0.1");
   new WebSocketServer({ server }).on("connection", (socket, request) => {

@@ -8,7 +8,7 @@ import { completionOf } from "../../../../plugins/responses/completions/completi
 import { failureOf } from "../../../../plugins/responses/completions/failure.ts";
 import type { Form } from "../../../../plugins/responses/completions/request.ts";
 import type { Chunk, Completion } from "../../../../plugins/responses/completions/wire.ts";
-import type { TakenRequest } from "../../../../plugins/responses/intake/requests.ts";
+import type { TakenRequest } from "../../../../plugins/responses/stored/requests.ts";
 
 /** Held by the compiler: what is sent is what the library's types say, apart from a null that they do not know of. */
 type Published<Type> = Omit<Type, "system_fingerprint">;

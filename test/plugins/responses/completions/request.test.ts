@@ -1,8 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { Fault } from "../../../../kernel/plugin.ts";
-import { CompletionBody } from "../../../../plugins/responses/completions/body.ts";
-import { parseCompletion } from "../../../../plugins/responses/completions/request.ts";
+import { CompletionBody, parseCompletion } from "../../../../plugins/responses/completions/request.ts";
 
 const USER = { role: "user", content: "Hi" };
 const call = (id: string, more: object = {}) => ({

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { parseResponseId } from "../../../../plugins/responses/answer/id.ts";
-import type { ResponseObject } from "../../../../plugins/responses/answer/wire.ts";
+import type { ResponseObject } from "../../../../plugins/responses/wire/format.ts";
+import { parseResponseId } from "../../../../plugins/responses/wire/id.ts";
 import { scriptedModel } from "../../../support/services/agent.ts";
 import { eventsOf, type Service, startService, textOf } from "../../../support/services/responses.ts";
 

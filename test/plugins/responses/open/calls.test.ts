@@ -1,4 +1,4 @@
-/** Calls of the caller's tools through the open door. */
+/** Calls of the caller's tools in the open dialect. */
 import { expect, test } from "vitest";
 import { scriptedModel } from "../../../support/services/agent.ts";
 import { type Service, startService, textOf } from "../../../support/services/responses.ts";

@@ -1,7 +1,7 @@
 /** Clients that send the whole conversation each time: it stays one thread, and nothing is kept twice. */
 import { expect, test } from "vitest";
-import type { ResponseObject } from "../../../../plugins/responses/answer/wire.ts";
-import { createRequests } from "../../../../plugins/responses/intake/requests.ts";
+import { createRequests } from "../../../../plugins/responses/stored/requests.ts";
+import type { ResponseObject } from "../../../../plugins/responses/wire/format.ts";
 import { testOnSqlite } from "../../../support/run/engine.ts";
 import { scriptedModel } from "../../../support/services/agent.ts";
 import {
@@ -16,13 +16,13 @@ const TOOLS = [{ type: "function", name: "step", parameters: { type: "object" } 
 const threadOf = ({ id }: { readonly id: string }) => id.slice(-32);
 const user = (content: string) => ({ role: "user", content });
 
-type Door = "/api/v1" | "/openai/v1";
-const DOORS: readonly Door[] = ["/api/v1", "/openai/v1"];
+type Prefix = "/api/v1" | "/openai/v1";
+const PREFIXES: readonly Prefix[] = ["/api/v1", "/openai/v1"];
 
-async function post(service: Service, door: Door, body: object, token?: string): Promise<ResponseObject> {
+async function post(service: Service, prefix: Prefix, body: object, token?: string): Promise<ResponseObject> {
   const answer = await service.send(
     "POST",
-    `${door}/responses`,
+    `${prefix}/responses`,
     { model: "any", ...body },
     token === undefined ? {} : bearer(token),
   );
@@ -37,17 +37,17 @@ const listed = async (service: Service, id: string) => {
 const textsOf = (items: Awaited<ReturnType<typeof listed>>) =>
   items.map(({ content }) => content?.[0]?.text ?? "");
 
-test.each(DOORS)("through %s a replay goes on with the thread that it repeats", async (door) => {
+test.each(PREFIXES)("through %s a replay goes on with the thread that it repeats", async (prefix) => {
   const model = await scriptedModel();
   model.script({ text: "First." }, { text: "Second." }, { text: "Third." });
   const service = await startService({ model });
   const input: object[] = [user("One")];
-  const first = await post(service, door, { input, instructions: "Be brief." });
+  const first = await post(service, prefix, { input, instructions: "Be brief." });
   input.push(...first.output, user("Two"));
-  const second = await post(service, door, { input, instructions: "Be brief." });
+  const second = await post(service, prefix, { input, instructions: "Be brief." });
   // As another library writes it: the text alone, trimmed.
   input.push({ role: "assistant", content: " Second.\n" }, user("Three"));
-  const third = await post(service, door, { input, instructions: "Be brief." });
+  const third = await post(service, prefix, { input, instructions: "Be brief." });
   expect(new Set([first, second, third].map(threadOf)).size).toBe(1);
   const sent = model.requests.at(-1)?.messages.filter(({ role }) => role !== "system") ?? [];
   expect(sent.map(({ role }) => role)).toEqual(["user", "assistant", "user", "assistant", "user"]);
@@ -116,7 +116,7 @@ test("a replayed loop of calls stays one thread, and the outputs answer the call
   expect(sent.at(-1)).toMatchObject({ role: "user", content: "And?" });
 });
 
-test("a replay of another branch, of another user or of another door begins a thread or a branch of its own", async () => {
+test("a replay of another branch, of another user or of another dialect begins a thread or a branch of its own", async () => {
   const model = await scriptedModel();
   model.otherwise(({ messages }) => ({ text: `Answer ${messages.length}` }));
   const service = await startService({ model });

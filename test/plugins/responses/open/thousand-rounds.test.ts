@@ -1,9 +1,9 @@
 import { expect, vi } from "vitest";
-import { createPlaces } from "../../../../plugins/responses/answer/place.ts";
-import { createIntake } from "../../../../plugins/responses/intake/intake.ts";
-import type { InputItem } from "../../../../plugins/responses/intake/items.ts";
-import { parseOpen } from "../../../../plugins/responses/intake/open/open.ts";
-import { createRequests } from "../../../../plugins/responses/intake/requests.ts";
+import type { InputItem } from "../../../../plugins/responses/parse/items.ts";
+import { parseOpen } from "../../../../plugins/responses/parse/open.ts";
+import { createRequests } from "../../../../plugins/responses/stored/requests.ts";
+import { createTurnLocations } from "../../../../plugins/responses/stored/turn-location.ts";
+import { createIntake } from "../../../../plugins/responses/turn/intake.ts";
 import { testOnSqlite } from "../../../support/run/engine.ts";
 import { startService, storeSize } from "../../../support/services/responses.ts";
 
@@ -15,7 +15,7 @@ testOnSqlite(
     const { kernel } = await startService({ variables: { LOG_LEVEL: "fatal" } });
     const { requests, sql } = await createRequests(kernel.service("store"));
     const threads = kernel.service("threads");
-    // At the door behind the parsers, which have nothing to do with it.
+    // It begins behind the parsers, which have nothing to do with it.
     const agent = kernel.service("agent");
     const jobs = kernel.service("jobs");
     const intake = createIntake({
@@ -23,7 +23,7 @@ testOnSqlite(
       jobs,
       threads,
       requests,
-      places: createPlaces({ agent, jobs, threads, requests }),
+      locations: createTurnLocations({ agent, jobs, threads, requests }),
       sql,
       pageOf: () => "",
       replay: true,

@@ -15,7 +15,6 @@ import { backUpWhenDue } from "../../../../plugins/store/maintenance/scheduled-b
 import store from "../../../../plugins/store/plugin.ts";
 import { temporaryFolder } from "../../../support/home.ts";
 import { describeEngines } from "../../../support/processes/engines.ts";
-import type {} from "../../../support/run/postgres.ts";
 import { diagnosing } from "../../../support/services/diagnosis.ts";
 import { bootKernel } from "../../../support/services/kernel.ts";
 import { createTurnedClock, type TurnedClock } from "../../../support/services/turned-clock.ts";

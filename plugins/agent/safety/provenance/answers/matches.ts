@@ -1,52 +1,49 @@
-/** Where a value stands in what others said, for the person who is asked and for content that goes back to those who said it. */
-import { readings } from "../../../../../kernel/kit.ts";
-import { foldedWords } from "../../../memory/terms.ts";
-import { stem } from "../../../models/builtin/words.ts";
+/** Finds where a value stands in what others said: to tell the person who is asked, and to let content go back to its source. */
+import { foldedWords, readings, stem } from "../../../../../kernel/kit.ts";
 import { numbersIn } from "../values/numbers.ts";
 import { type AnswerRecord, recordsIn, type Scalar } from "./records.ts";
 
-/** What somebody said. */
 export interface Answer {
   readonly text: string;
 }
 
-const SHORTEST_SQUEEZED = 6;
-const MOST_DECODED = 200_000;
-const MOST_SQUEEZED = 100_000;
-/** Of what was said at last, so much is looked through for where a value stands. */
-const MOST_SEARCHED = 400_000;
-const MOST_COPIED = 400_000;
-const MOST_LINES = 2000;
+const MIN_SQUEEZED_LENGTH = 6;
+const MAX_DECODED = 200_000;
+const MAX_SQUEEZED = 100_000;
+/** So many characters, counted from the end of the conversation, are searched for a value. */
+const MAX_SEARCHED = 400_000;
+const MAX_COPIED = 400_000;
+const MAX_LINES = 2000;
 
-/** Whether the words of a value stand in a text in a row. */
-export function standing(value: Scalar): (heard: Answer) => boolean {
+/** Returns a check: do the words of the value stand in a text in a row? */
+export function contains(value: Scalar): (heard: Answer) => boolean {
   const words = foldedWords(String(value));
   const row = ` ${words.join(" ")} `;
   return ({ text }) => {
     if (words.length === 0) return false;
-    // Most texts lack one of the words, which is sooner known than that they lack the row.
+    // Most texts lack one of the words, which is faster to see than that they lack the row.
     const { all, joined } = wordsOf(text);
     return words.every((word) => all.has(word)) && joined.includes(row);
   };
 }
 
-/** The last who said it: as it is, in another format, encoded, reversed, or in pieces. */
+/** The last one who said it, as it is, in another format, encoded, reversed, or in pieces. */
 export function sourceOf<Said extends Answer>(value: Scalar, heard: readonly Said[]): Said | undefined {
-  const late = latest(heard, MOST_SEARCHED);
-  const plain = late.findLast(standing(value));
+  const late = latest(heard, MAX_SEARCHED);
+  const plain = late.findLast(contains(value));
   if (plain !== undefined) return plain;
   if (typeof value === "boolean") return undefined;
   if (typeof value === "number") return late.findLast(({ text }) => countsOf(text).has(value));
   const squeezed = decodedOf(value)
     .map(squeeze)
-    .filter(({ length }) => length >= SHORTEST_SQUEEZED);
+    .filter(({ length }) => length >= MIN_SQUEEZED_LENGTH);
   const looked = squeezed.flatMap((text) => [text, [...text].reverse().join("")]);
-  return latest(heard, MOST_SQUEEZED).findLast(({ text }) =>
+  return latest(heard, MAX_SQUEEZED).findLast(({ text }) =>
     looked.some((one) => squeezedOf(text).includes(one)),
   );
 }
 
-/** The last of them, as far as they are looked through. */
+/** The last of them, up to so many characters. */
 function latest<Said extends Answer>(heard: readonly Said[], most: number): readonly Said[] {
   let left = most;
   const from = heard.findLastIndex(({ text }) => {
@@ -57,28 +54,28 @@ function latest<Said extends Answer>(heard: readonly Said[], most: number): read
 }
 
 function decodedOf(text: string): readonly string[] {
-  return readings(Buffer.from(text.slice(0, MOST_DECODED).toWellFormed())).map((bytes) => bytes.toString());
+  return readings(Buffer.from(text.slice(0, MAX_DECODED).toWellFormed())).map((bytes) => bytes.toString());
 }
 
-/** Letters and digits alone. */
+/** The letters and digits of a text alone. */
 function squeeze(text: string): string {
   return foldedWords(text).join("");
 }
 
-/** Every line of it was read where the person had sent the agent to read. */
+/** True where every line of the value stands in one of the texts. */
 export function isExcerpt(value: string, read: readonly Answer[]): boolean {
-  const texts = latest(read, MOST_COPIED).map(({ text }) => stemsOf(text));
-  const lines = value.split("\n", MOST_LINES + 1).map((line) => foldedWords(line).map(stem).join(" "));
+  const texts = latest(read, MAX_COPIED).map(({ text }) => stemsOf(text));
+  const lines = value.split("\n", MAX_LINES + 1).map((line) => foldedWords(line).map(stem).join(" "));
   return (
-    lines.length <= MOST_LINES &&
+    lines.length <= MAX_LINES &&
     lines.every((line) => line === "" || texts.some((text) => text.includes(` ${line} `)))
   );
 }
 
-/** A text is read once, however many calls are judged by it; so many characters of them are kept. */
-const MOST_KEPT = 16_000_000;
+/** Each text is read once, however many calls are judged by it, while the cache holds it. */
+const MAX_CACHED = 16_000_000;
 
-function remembering<Value>(make: (text: string) => Value): (text: string) => Value {
+function cached<Value>(make: (text: string) => Value): (text: string) => Value {
   const known = new Map<string, Value>();
   let kept = 0;
   return (text) => {
@@ -88,7 +85,7 @@ function remembering<Value>(make: (text: string) => Value): (text: string) => Va
     known.set(text, made);
     kept += text.length;
     for (const [oldest] of known) {
-      if (kept <= MOST_KEPT || oldest === text) break;
+      if (kept <= MAX_CACHED || oldest === text) break;
       known.delete(oldest);
       kept -= oldest.length;
     }
@@ -96,22 +93,21 @@ function remembering<Value>(make: (text: string) => Value): (text: string) => Va
   };
 }
 
-const wordsOf = remembering((text) => {
+const wordsOf = cached((text) => {
   const words = foldedWords(text);
   return { all: new Set(words), joined: ` ${words.join(" ")} ` };
 });
-const stemsOf = remembering((text) => ` ${foldedWords(text).map(stem).join(" ")} `);
-const squeezedOf = remembering((text) => decodedOf(text).map(squeeze).join("\n"));
-const countsOf = remembering((text) => numbersIn(text.toLowerCase()));
+const stemsOf = cached((text) => ` ${foldedWords(text).map(stem).join(" ")} `);
+const squeezedOf = cached((text) => decodedOf(text).map(squeeze).join("\n"));
+const countsOf = cached((text) => numbersIn(text.toLowerCase()));
 
-/** The records of an answer, and where to find them. */
 export interface Listed {
   readonly records: readonly AnswerRecord[];
   /** The records with a field of this value. */
   readonly values: ReadonlyMap<string, readonly AnswerRecord[]>;
 }
 
-const listedInText = remembering((text) => list(recordsIn(text)));
+const listedInText = cached((text) => list(recordsIn(text)));
 
 export function listedIn({ text }: Answer): Listed {
   return listedInText(text);

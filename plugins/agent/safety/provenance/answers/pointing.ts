@@ -1,15 +1,16 @@
 /**
- * Which record the person's words name: of ten events the one they called "Dental check-up". A value is looked up where it stands,
- * and only what could be taken for the same thing is read besides: a conversation may have listed thousands.
+ * Finds which record the person's words name: the one of ten events that they called "Dental check-up". Records are looked up by
+ * value, and only those that could be taken for the same thing are compared: a conversation may have listed thousands.
  */
-import { foldedWords } from "../../../memory/terms.ts";
+import { foldedWords } from "../../../../../kernel/kit.ts";
 import type { Said } from "../said.ts";
+import requests from "../words/requests.json" with { type: "json" };
 import { type Answer, type Listed, listedIn } from "./matches.ts";
 import type { AnswerRecord, Scalar } from "./records.ts";
 
-const MOST_WORDS = 400;
-/** Of more than this in lists, none can be told from all others in time. */
-const MOST_LISTED = 8_000_000;
+const MAX_WORDS = 400;
+/** In longer lists there is no time to tell one record from all others. */
+const MAX_LISTED_LENGTH = 8_000_000;
 
 interface Naming {
   /** How much of a field the person's words are. */
@@ -21,28 +22,18 @@ interface Naming {
 }
 
 const NOT_NAMED: Naming = { share: 0, phrase: "", telling: [], isExact: false };
-const LITTLE = new Set(
-  `the a an of to in on at for my me i and or is it with from please can you your this that be as if by her his their them so
-  do any all am are was we our`.split(/\s+/),
-);
+const LITTLE = new Set(requests.little.split(" "));
 /** Words for every thing of a kind do not name one: a stranger's mail may have the subject "mail". */
-const GENERIC = new Set(
-  `mail mails email emails message messages file files document documents event events meeting meetings calendar inbox drive folder
-  note notes list channel channels user users team task tasks payment payments account bill invoice page new last latest next first
-  today tomorrow yesterday monday tuesday wednesday thursday friday saturday sunday
-  send reply forward delete remove read write add create share update cancel check look find show tell`.split(
-    /\s+/,
-  ),
-);
-/** As the person wrote it, this can be nothing else. */
+const GENERIC = new Set(requests.kinds.split(" "));
+/** A person who writes such a name means this file and nothing else. */
 const FILE_NAME = /^\S+\.[a-z0-9]{2,5}$/i;
 
-/** How the person's words name a record: by two words in a row, or by the whole of a field. */
+/** The person's words name a record by two words in a row, or by the whole of a field. */
 function namingOf(record: AnswerRecord, said: Said): Naming {
   let best = NOT_NAMED;
   for (const [, value] of record) {
     if (typeof value !== "string") continue;
-    const words = foldedWords(value.slice(0, 20_000)).slice(0, MOST_WORDS);
+    const words = foldedWords(value.slice(0, 20_000)).slice(0, MAX_WORDS);
     for (let from = 0; from < words.length; ) {
       const length = said.run(words, from);
       const phrase = words.slice(from, from + length);
@@ -70,7 +61,7 @@ interface NamedList {
   readonly exact: readonly Named[];
 }
 
-/** An answer is looked at once, however many calls are judged by it. */
+/** Each list is compared once, however many calls are judged by it. */
 const NAMED = new WeakMap<Said, WeakMap<Listed, NamedList>>();
 
 function namedIn(listed: Listed, said: Said): NamedList {
@@ -86,8 +77,8 @@ function namedIn(listed: Listed, said: Said): NamedList {
 }
 
 /**
- * Whether the value is of a record that the person's words tell from all others: no other one is named by any of the same words. What
- * the call says is not what it is about: a stranger's mail may have the words for its subject that are to be sent.
+ * True where the value belongs to a record that the person's words tell from all others: none of the same words names another one.
+ * Words that the call is to send do not count: a stranger's mail may have them for its subject.
  */
 export function isPointedTo(
   value: Scalar,
@@ -98,7 +89,7 @@ export function isPointedTo(
     contents,
   }: { readonly lists: readonly Answer[]; readonly said: Said; readonly contents: readonly string[] },
 ): boolean {
-  if (lists.reduce((sum, { text }) => sum + text.length, 0) > MOST_LISTED) return false;
+  if (lists.reduce((sum, { text }) => sum + text.length, 0) > MAX_LISTED_LENGTH) return false;
   const listed = lists.map(listedIn);
   const meant = listed.flatMap((one) => {
     const records = one.values.get(String(value))?.filter(holds) ?? [];
@@ -121,7 +112,7 @@ export function isPointedTo(
   return meant.some((one) => !isTold(one) && isAlone(one) && isOneThing(one.record, listed));
 }
 
-/** Another thing that is named by one of the same words. */
+/** True for another thing that one of the same words names. */
 function isRival(one: Named, other: Named): boolean {
   return other.telling.some((word) => one.telling.includes(word)) && !isSame(other.record, one.record);
 }
@@ -136,7 +127,7 @@ function isSame(one: AnswerRecord, other: AnswerRecord): boolean {
   return id !== undefined ? id === otherId : JSON.stringify(one) === JSON.stringify(other);
 }
 
-/** No other record has its id and another name: one that was slipped in would have to use the id of what it is after. */
+/** True where no other record has its id and another name: a record slipped in would have to use the id of its victim. */
 function isOneThing(record: AnswerRecord, listed: readonly Listed[]): boolean {
   const id = idOf(record);
   if (id === undefined) return true;

@@ -1,35 +1,31 @@
-/** Values that are chosen rather than written: yes or no, or one of a few that the schema lists. */
-import { foldedWords } from "../../../memory/terms.ts";
-import { stem, wordsOfName } from "../../../models/builtin/words.ts";
+/** Judges values that are chosen rather than written: yes or no, or one of a few that the schema lists. */
+import { foldedWords, stem, wordsOfName } from "../../../../../kernel/kit.ts";
 import type { Said } from "../said.ts";
+import params from "../words/params.json" with { type: "json" };
 import type { Leaf } from "./leaves.ts";
 
-const SMALL = new Set(
-  "is has be as the a an of to in on for with should allow enable use set do make and or only all can".split(
-    " ",
-  ),
-);
-/** To switch one of these off takes something away that protects. */
-const PROTECTS =
-  /^(?:privat|secre|secur|safe|dry|preview|readonly|encrypt|confirm|verif|protect|draft|hidden|internal|requir|check|approv|notif|ask|sandbox|strict|tls|ssl|https|valid|backup|keep|retain|preserv|audit|log|mfa|otp|sanitiz|escap|restrict|limit|lock|revers|undo|trash|soft|archiv|simulat|test|sign|review|auth|password|warn|alert)/;
+const FILLER = new Set(params.filler.split(" "));
+/** To switch one of these off takes protection away. */
+const PROTECTING = params.protecting.split(" ");
+const protects = (word: string) => PROTECTING.some((start) => word.startsWith(start));
 
 const LEAST = /^(?:r|ro|read|reader|read[-_ ]?only|view|viewer|private|draft|none)$/i;
 
-/** On, where the person spoke of it; off, where that takes nothing away. */
+/** True where the person spoke of what is switched on, or where switching it off takes no protection away. */
 export function isSwitched({ name, value, property }: Leaf, said: Said): boolean {
   const names = wordsOfName(name.split(".").at(-1) ?? "");
-  const telling = names.filter((word) => !SMALL.has(word));
+  const telling = names.filter((word) => !FILLER.has(word));
   const wanted = new Set([...said.asked].map(stem));
   if (value === true) return telling.length > 0 && telling.every((word) => wanted.has(stem(word)));
-  return property.default === undefined && !names.some((word) => PROTECTS.test(word));
+  return property.default === undefined && !names.some(protects);
 }
 
-/** One that the person named, by its own word or by the one that the schema says for it: "r for read". */
+/** True for a choice that the person named, by its own word or by what the schema says it means: "r for read". */
 export function isChosen({ name, value, property }: Leaf, said: Said): boolean {
   if (!property.choices.includes(value)) return false;
   if (property.choices.length === 1) return true;
   // To let somebody look is the least that sharing can mean.
-  if (LEAST.test(String(value)) && !wordsOfName(name).some((word) => PROTECTS.test(word))) return true;
+  if (LEAST.test(String(value)) && !wordsOfName(name).some(protects)) return true;
   const names = tellingIn(String(value));
   const wanted = new Set([...said.asked].map(stem));
   if (names.length > 0 && names.every((word) => wanted.has(stem(word)))) return true;
@@ -38,7 +34,7 @@ export function isChosen({ name, value, property }: Leaf, said: Said): boolean {
 }
 
 function tellingIn(text: string): readonly string[] {
-  return foldedWords(text).filter((word) => !SMALL.has(word));
+  return foldedWords(text).filter((word) => !FILLER.has(word));
 }
 
 /** What the description says about a choice: `"rw": read and write`, `r (read)`, `r = read`. */
@@ -47,7 +43,8 @@ function meaningOf(value: string, { description, choices }: Leaf["property"]): r
   const others = new Set(choices.map((choice) => String(choice).toLowerCase()));
   for (const part of parts) {
     const [first, ...meaning] = foldedWords(part.replace(/\b(?:for|means|is)\b/g, " "));
-    if (first === value.toLowerCase()) return meaning.filter((word) => !SMALL.has(word) && !others.has(word));
+    if (first === value.toLowerCase())
+      return meaning.filter((word) => !FILLER.has(word) && !others.has(word));
   }
   return [];
 }

@@ -9,9 +9,9 @@ export interface Leaf {
   readonly role: Role;
   readonly value: Scalar;
   readonly property: Property;
-  /** It says where on the network something is. */
+  /** True where it says where on the network something is. */
   readonly leadsOut: boolean;
-  /** There was more than is looked at. */
+  /** Stands for values beyond the limit. */
   readonly isRest?: true;
 }
 
@@ -28,11 +28,11 @@ interface Parts {
   readonly roles?: Readonly<Record<string, Role>> | undefined;
 }
 
-const MOST_LEAVES = 500;
-const MOST_DEPTH = 40;
-const MOST_BRANCHES = 40;
-/** Of names that no schema gives. */
-const MOST_UNKNOWN = 20;
+const MAX_LEAVES = 500;
+const MAX_DEPTH = 40;
+const MAX_BRANCHES = 40;
+/** So many names that no schema gives may be usual ones. */
+const MAX_UNKNOWN = 20;
 
 export function leavesOf({ schema, params, roles = {} }: Parts): readonly Leaf[] {
   const found: Leaf[] = [];
@@ -40,12 +40,8 @@ export function leavesOf({ schema, params, roles = {} }: Parts): readonly Leaf[]
   const add = (path: readonly string[], nodes: readonly JsonSchema[], value: Scalar): void => {
     const property = propertyOf(nodes);
     const name = path.join(".");
-    const told = Object.hasOwn(roles, name)
-      ? roles[name]
-      : Object.hasOwn(roles, path[0] ?? "")
-        ? roles[path[0] ?? ""]
-        : undefined;
-    const role = told ?? roleOf(path, property.format);
+    const told = [name, path[0] ?? ""].find((one) => Object.hasOwn(roles, one));
+    const role = (told !== undefined && roles[told]) || roleOf(path, property.format);
     found.push({ name, role, value, property, leadsOut: leadsOut(path, property.format) });
   };
   const rest = (path: readonly string[]): void => {
@@ -61,7 +57,7 @@ export function leavesOf({ schema, params, roles = {} }: Parts): readonly Leaf[]
     });
   };
   const walk = (value: unknown, path: readonly string[], nodes: readonly JsonSchema[]): void => {
-    if (found.length >= MOST_LEAVES || path.length > MOST_DEPTH) rest(path);
+    if (found.length >= MAX_LEAVES || path.length > MAX_DEPTH) rest(path);
     else if (typeof value === "string" || typeof value === "number" || typeof value === "boolean")
       add(path, nodes, value);
     else if (Array.isArray(value)) {
@@ -75,7 +71,7 @@ export function leavesOf({ schema, params, roles = {} }: Parts): readonly Leaf[]
         if (found.at(-1)?.isRest) return;
         const known = nodes.flatMap((node) => branchesOf(ownOf(node["properties"], name), schema));
         // A name that the schema does not give is a value as well: it can be an address, or carry something.
-        if (known.length === 0 && (++unknown > MOST_UNKNOWN || !isUsualName(name))) add(path, [], name);
+        if (known.length === 0 && (++unknown > MAX_UNKNOWN || !isUsualName(name))) add(path, [], name);
         const others =
           known.length > 0
             ? known
@@ -99,13 +95,13 @@ function ownOf(from: unknown, name: string): unknown {
 function branchesOf(node: unknown, root: JsonSchema): readonly JsonSchema[] {
   const found: JsonSchema[] = [];
   const waiting = [node];
-  while (waiting.length > 0 && found.length < MOST_BRANCHES) {
+  while (waiting.length > 0 && found.length < MAX_BRANCHES) {
     const one = waiting.shift();
     if (!isNode(one) || found.includes(one)) continue;
     found.push(one);
     for (const kind of ["anyOf", "oneOf", "allOf"]) {
       const parts = one[kind];
-      if (Array.isArray(parts)) waiting.push(...parts.slice(0, MOST_BRANCHES));
+      if (Array.isArray(parts)) waiting.push(...parts.slice(0, MAX_BRANCHES));
     }
     if (typeof one["$ref"] === "string") waiting.push(resolve(one["$ref"], root));
   }
@@ -114,7 +110,7 @@ function branchesOf(node: unknown, root: JsonSchema): readonly JsonSchema[] {
 
 function resolve(reference: string, root: JsonSchema): unknown {
   if (!reference.startsWith("#")) return undefined;
-  const names = reference.slice(1).split("/").slice(1, MOST_DEPTH);
+  const names = reference.slice(1).split("/").slice(1, MAX_DEPTH);
   return names.reduce<unknown>(
     (node, name) => ownOf(node, name.replaceAll("~1", "/").replaceAll("~0", "~")),
     root,
@@ -123,15 +119,15 @@ function resolve(reference: string, root: JsonSchema): unknown {
 
 function propertyOf(nodes: readonly JsonSchema[]): Property {
   const formats = nodes.flatMap(({ format }) => (typeof format === "string" ? [format] : []));
-  // The one that makes it a destination, where they differ.
+  // Where they differ, the one that makes it a destination counts.
   const format = formats.find((one) => roleOf([""], one) === "destination") ?? formats[0];
   const withDefault = nodes.find((node) => Object.hasOwn(node, "default"));
   return {
-    ...(format !== undefined && { format }),
+    format,
     choices: nodes.flatMap((node) =>
       Array.isArray(node["enum"]) ? node["enum"] : Object.hasOwn(node, "const") ? [node["const"]] : [],
     ),
-    ...(withDefault && { default: withDefault["default"] }),
+    default: withDefault?.["default"],
     description: nodes
       .map(({ description }) => (typeof description === "string" ? description : ""))
       .join(" "),

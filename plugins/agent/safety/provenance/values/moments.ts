@@ -1,4 +1,5 @@
-/** Days, times and durations that a text names. Small on purpose: each pattern is linear, for anybody's text may be long. */
+/** Days, times and durations that a text names. Each pattern takes linear time, because anybody's text may be long. */
+import calendar from "../words/calendar.json" with { type: "json" };
 import { SPOKEN } from "./numbers.ts";
 
 /** A day of the calendar; one without a year is any year's. */
@@ -14,37 +15,20 @@ export interface Moments {
   readonly times: readonly number[];
   /** Minutes. */
   readonly durations: readonly number[];
-  /** The text without them: a number in it is not the day of a month. */
+  /** The text without them, so that the day of a month is not read as a number. */
   readonly rest: string;
 }
 
 const split = (words: string) => words.split(" ");
-const MONTHS = [
-  "january february march april may june july august september october november december",
-  "januar februar märz april mai juni juli august september oktober november dezember",
-  "janvier février mars avril mai juin juillet août septembre octobre novembre décembre",
-  "enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre",
-  "gennaio febbraio marzo aprile maggio giugno luglio agosto settembre ottobre novembre dicembre",
-].map(split);
-const SHORT = split("jan feb mar apr may jun jul aug sep oct nov dec");
-const MONTH_OF = new Map(
-  [...MONTHS, SHORT].flatMap((names) => names.map((name, at) => [name, at + 1] as const)),
-);
-const WEEKDAYS = [
-  "sunday monday tuesday wednesday thursday friday saturday",
-  "sonntag montag dienstag mittwoch donnerstag freitag samstag",
-  "dimanche lundi mardi mercredi jeudi vendredi samedi",
-  "domingo lunes martes miércoles jueves viernes sábado",
-  "domenica lunedì martedì mercoledì giovedì venerdì sabato",
-].map(split);
-const WEEKDAY_OF = new Map(WEEKDAYS.flatMap((names) => names.map((name, at) => [name, at] as const)));
-const AHEAD = new Map<string, number>([
-  ...split("today heute aujourd'hui hoy oggi tonight").map((word) => [word, 0] as const),
-  ...split("tomorrow morgen demain mañana domani").map((word) => [word, 1] as const),
-  ...["day after tomorrow", "übermorgen", "après-demain", "pasado mañana", "dopodomani"].map(
-    (word) => [word, 2] as const,
+const ordered = (lists: Iterable<string>, first: number) =>
+  new Map([...lists].flatMap((names) => split(names).map((name, at) => [name, at + first] as const)));
+const MONTH_OF = ordered([...Object.values(calendar.months), calendar.shortMonths], 1);
+const WEEKDAY_OF = ordered(Object.values(calendar.weekdays), 0);
+const AHEAD = new Map<string, number>(
+  [split(calendar.today), split(calendar.tomorrow), calendar.dayAfterTomorrow].flatMap((words, days) =>
+    words.map((word) => [word, days] as const),
   ),
-]);
+);
 
 const anyOf = (words: Iterable<string>) =>
   [...words].toSorted((one, other) => other.length - one.length).join("|");
@@ -92,7 +76,7 @@ export function momentsIn(text: string, today?: Date): Moments {
   const hours = (written: string | undefined, half?: string): void => {
     if (written === undefined || Number(written) > 24) return;
     times.push(minutes(written, half));
-    // "At 5" may be in the afternoon.
+    // "At 5" may mean the afternoon.
     if (half === undefined && Number(written) < 12) times.push(minutes(written, "p"));
   };
   const without = (place: string, pattern: RegExp, read: (...groups: (string | undefined)[]) => void) =>
@@ -103,7 +87,7 @@ export function momentsIn(text: string, today?: Date): Moments {
 
   let rest = without(text, ISO_DAY, (year, month, day) => keep(year, Number(month), Number(day)));
   rest = without(rest, DOTTED, (day, month, year) => keep(year, Number(month), Number(day)));
-  // One of the two is meant, by a person from one side of an ocean or the other.
+  // Americans put the month first and Europeans the day.
   rest = without(rest, SLASHED, (one, other, year) => {
     keep(year, Number(one), Number(other));
     keep(year, Number(other), Number(one));
@@ -130,7 +114,7 @@ export function momentsIn(text: string, today?: Date): Moments {
   rest = without(rest, NAMED_TIME, (name = "") => {
     times.push(NAMED.get(name) ?? 0);
   });
-  // These words are no numbers, and may be part of a phrase: they stay.
+  // These words stay in the text: they are no numbers, and may be part of a phrase.
   without(text, RELATIVE, (name = "") => ahead(AHEAD.get(name) ?? 0));
   without(text, WEEKDAY, (next, name = "") => {
     const until = ((WEEKDAY_OF.get(name) ?? 0) - (today?.getDay() ?? 0) + 7) % 7 || 7;
@@ -154,19 +138,19 @@ function minutes(hour: string, half: string | undefined): number {
   return (within + (half === "p" ? 12 : 0)) * 60;
 }
 
-/** A value that is nothing but one day or one time, or both. */
+/** Reads a value that is nothing but one day or one time, or both. */
 export function readMoment(value: string): { readonly day?: Day; readonly time?: number } | undefined {
   const text = value.trim().toLowerCase();
-  // Either order of day and month could be meant: no reading is certain.
+  // It could have either order of day and month, so no reading is certain.
   if (text.length > 40 || !/\d/.test(text) || /^\d{1,2}\/\d/.test(text)) return undefined;
-  // Nobody speaks of seconds, and zones are whole hours or nearly: they could say something else.
+  // Nobody speaks of seconds, and zones are whole or half hours: other digits could carry something else.
   if (/:\d\d:(?!00(?:\.0{1,9})?(?:[^\d.]|$))\d\d|[+-]\d\d:(?!00|30|45)\d\d/.test(text)) return undefined;
   const { days, times, rest } = momentsIn(text);
   if (/[\p{L}\p{N}]/u.test(rest) || days.length > 1 || times.length > 1) return undefined;
   const [day] = days;
   const [time] = times;
   if (day === undefined && time === undefined) return undefined;
-  return { ...(day && { day }), ...(time !== undefined && { time }) };
+  return { day, time };
 }
 
 export function isSameDay(one: Day, said: Day): boolean {

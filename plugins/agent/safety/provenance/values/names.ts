@@ -1,5 +1,6 @@
-/** Names as the person wrote them: addresses, accounts, links, paths, people. Exactly these; what only looks alike is another name. */
-import { trimEnd } from "../../../models/builtin/words.ts";
+/** Addresses, accounts, links, paths and people that the person named. What only looks alike is another name. */
+import { trimEnd } from "../../../../../kernel/kit.ts";
+import requests from "../words/requests.json" with { type: "json" };
 
 export interface Names {
   has(value: string): boolean;
@@ -10,9 +11,9 @@ interface SaidNames extends Names {
   isSender(value: string): boolean;
 }
 
-const LONGEST = 500;
-const LONGEST_NUMBER = 48;
-/** Seen by a machine and not by an eye; they could also carry something. */
+const MAX_NAME_LENGTH = 500;
+const MAX_NUMBER_LENGTH = 48;
+/** Characters that a machine sees and an eye does not: they could carry something. */
 const HIDDEN = /[\p{Cc}\p{Cf}\p{Co}\p{Cn}\p{Zl}\p{Zp}\p{Mn}]/u;
 const TOKENS = /[\s<>"“”„«»()[\]{}`]+/u;
 const OPENS = /[\s'"“”„‘’`«»(<[{,;:*]/u;
@@ -27,12 +28,12 @@ export function namesIn(text: string): SaidNames {
   const lower = collapse(plain.toLowerCase());
   const links = new Set<string>();
   for (const token of [...plain.split(TOKENS), ...plain.split(/\s+/u)]) {
-    const link = linkOf(trimMarks(token.slice(0, LONGEST * 4)));
+    const link = linkOf(trimMarks(token.slice(0, MAX_NAME_LENGTH * 4)));
     if (link !== undefined) links.add(link);
   }
   const numbers = groupsIn(lower);
 
-  /** With nothing before or after it that would make it part of another name. */
+  /** True where nothing before or after it makes it part of another name. */
   const stands = (name: string, isMeant = (_at: number) => true): boolean => {
     for (let at = lower.indexOf(name); at !== -1; at = lower.indexOf(name, at + 1))
       if (opensAt(lower, at) && closesAt(lower, at + name.length) && isMeant(at)) return true;
@@ -47,7 +48,7 @@ export function namesIn(text: string): SaidNames {
     },
     has(value) {
       const name = value.trim().replace(/^mailto:/i, "");
-      if (name === "" || name.length > LONGEST || hasHidden(name) || name !== name.normalize("NFC"))
+      if (name === "" || name.length > MAX_NAME_LENGTH || hasHidden(name) || name !== name.normalize("NFC"))
         return false;
       if (/:\/\/|^www\./i.test(name)) {
         const link = linkOf(name);
@@ -61,14 +62,12 @@ export function namesIn(text: string): SaidNames {
 }
 
 const FROM = /(?:^|[\s,;:(])(?:from|by|von|par)[\s"'“‘<(@]{1,3}$/u;
-const NOT = new Set(
-  "not dont never without nicht kein keine keinen keinem niemals pas jamais sin nunca senza".split(" "),
-);
-/** After a "not" these say the opposite. */
-const STILL = new Set("forget hesitate fail only just vergiss vergessen nur oublie olvides".split(" "));
-const REFUSED_WORDS = 7;
+const NOT = new Set(requests.notBeforeNames.split(" "));
+/** After a "not" these words reverse it: "do not forget". */
+const REVERSING = new Set(requests.afterNot.split(" "));
+const MAX_REFUSED_WORDS = 7;
 
-/** Without the names that follow a "not" in its part of the sentence: whom they said not to write to. */
+/** Drops the words that follow a "not" in its part of the sentence: whom they said not to write to. */
 function withoutRefused(text: string): string {
   let left = 0;
   const words = text.split(/(\s+)/u);
@@ -78,7 +77,7 @@ function withoutRefused(text: string): string {
       continue;
     }
     const bare = trimMarks(word).toLowerCase().replaceAll(/['’]/g, "");
-    if (NOT.has(bare) && !STILL.has((words[at + 2] ?? "").toLowerCase())) left = REFUSED_WORDS;
+    if (NOT.has(bare) && !REVERSING.has((words[at + 2] ?? "").toLowerCase())) left = MAX_REFUSED_WORDS;
     else if (bare === "but" || bare === "instead") left = 0;
     else if (left > 0) {
       left--;
@@ -89,7 +88,7 @@ function withoutRefused(text: string): string {
   return words.join("");
 }
 
-/** Without the marks of the sentence around it. */
+/** The token without the punctuation of the sentence around it. */
 export function trimMarks(token: string): string {
   return trimEnd(token.replace(/^['’‘,;!?*_]+/u, ""), "'’‘,;!?.:*_");
 }
@@ -112,12 +111,12 @@ function closesAt(text: string, end: number): boolean {
   return (after === "." || after === ":") && (following === "" || CLOSES.test(following));
 }
 
-/** A host's name, with or without what follows it. */
+/** True for a host name, with or without a port and a path. */
 export function isHost(value: string): boolean {
   return /^(?:[\p{L}\p{N}_-]{1,63}\.){1,10}[\p{L}\p{N}-]{2,63}\.?(?::\d{1,5})?(?:[/?#]\S*)?$/u.test(value);
 }
 
-/** What a link leads to, in one way of writing; undefined where it names somebody to sign in as, or is no link. */
+/** What a link leads to, normalised; undefined where it is no link, or has a user name in it. */
 function linkOf(written: string): string | undefined {
   if (/[\s\\]/.test(written)) return undefined;
   const scheme = /^([a-z][a-z0-9+.-]{0,20}):\/\//i.exec(written)?.[1]?.toLowerCase();
@@ -130,7 +129,7 @@ function linkOf(written: string): string | undefined {
   return `${host}:${url.port}${url.pathname.replace(/\/$/, "")}${url.search}${url.hash}`;
 }
 
-/** Numbers of accounts and telephones, which are written in groups: 'DE89 3704', '+49 (0) 30 12'. */
+/** Account and telephone numbers, which are written in groups: "DE89 3704", "+49 (0) 30 12". */
 function groupsIn(lower: string): Names {
   const starts = new Set<number>();
   const ends = new Set<number>();
@@ -151,8 +150,8 @@ function groupsIn(lower: string): Names {
       const number = value
         .replaceAll("(0)", "")
         .replaceAll(isDigits ? /[\s()./-]/g : /[\s-]/g, "")
-        .slice(0, LONGEST_NUMBER + 1);
-      if (number.length > LONGEST_NUMBER || !/^\+?[a-z0-9]{6,}$/.test(number)) return false;
+        .slice(0, MAX_NUMBER_LENGTH + 1);
+      if (number.length > MAX_NUMBER_LENGTH || !/^\+?[a-z0-9]{6,}$/.test(number)) return false;
       if (number.replaceAll(/\D/g, "").length < 4) return false;
       return [number, number.replace(/^\+/, "00"), number.replace(/^00/, "+")].some(stands);
     },

@@ -1,7 +1,8 @@
-/** Numbers as people write them, and only those that count something: no part of a date, an account or an id. */
-import { trimEnd } from "../../../models/builtin/words.ts";
+/** Numbers as people write them. Only those that count something: no part of a date, an account or an id. */
+import { trimEnd } from "../../../../../kernel/kit.ts";
+import calendar from "../words/calendar.json" with { type: "json" };
 
-export const SPOKEN = "zero one two three four five six seven eight nine ten eleven twelve".split(" ");
+export const SPOKEN = calendar.numbers.split(" ");
 
 const ACCOUNT = /(?<![\p{L}\p{N}])[a-z]{2}\d{2}(?: ?[a-z0-9]{4}){2,7}(?: ?[a-z0-9]{1,4})?(?![\p{L}\p{N}])/gu;
 const TELEPHONE = /\+\d[\d ()/-]{5,24}/g;
@@ -29,7 +30,7 @@ export function numbersIn(text: string): ReadonlySet<number> {
   return found;
 }
 
-/** A text that is nothing but a number, in one way of writing. */
+/** Reads a text that is nothing but a number and can be read in one way only. */
 export function readNumber(text: string): number | undefined {
   const [only, ...others] = readingsOf(text.trim());
   return others.length === 0 ? only : undefined;

@@ -1,23 +1,23 @@
-/** Files of messages that are not sent yet, by draft: each is uploaded at once, and kept like the draft's text. */
-import type { Attachment, Upload } from "../../state/wire.ts";
-import { type Limits, readLimits, startUpload } from "./upload.ts";
+/** Files of unsent messages, by draft: each is uploaded at once and kept like the draft's text. */
+
+import { useEffect, useState } from "preact/hooks";
+import { type Attachment, ask, Refused, type Upload } from "../../state/wire.ts";
 
 export interface DraftFile {
-  /** For the page alone. */
   readonly key: string;
   readonly name: string;
   readonly size: number;
-  /** From 0 to 1, while it is on its way. */
+  /** The share that is uploaded, from 0 to 1. */
   readonly progress: number;
-  /** When it is there. */
+  /** Present when the upload is complete. */
   readonly upload?: Upload;
-  /** Why it is not. */
+  /** Why it could not be uploaded. */
   readonly problem?: string;
 }
 
 export interface DraftFiles {
   readonly files: readonly DraftFile[];
-  /** What was not taken at all. */
+  /** Which files were not accepted at all. */
   readonly problem?: string;
 }
 
@@ -30,12 +30,12 @@ let last = 0;
 const draftOf = (thread: string | undefined): string => thread ?? "new";
 const storageKey = (draft: string) => `postern.files.${draft}`;
 
-export function subscribeFiles(listener: () => void): () => void {
+function subscribeFiles(listener: () => void): () => void {
   listeners.add(listener);
   return () => listeners.delete(listener);
 }
 
-export function filesOf(thread: string | undefined): DraftFiles {
+function filesOf(thread: string | undefined): DraftFiles {
   const draft = draftOf(thread);
   const known = drafts.get(draft) ?? { files: readKept(draft) };
   drafts.set(draft, known);
@@ -62,7 +62,7 @@ export async function addFiles(thread: string | undefined, given: readonly File[
 
 export function say(thread: string | undefined, problem: string | undefined): void {
   const { files } = filesOf(thread);
-  set(draftOf(thread), { files, ...(problem !== undefined && { problem }) });
+  set(draftOf(thread), { files, problem });
 }
 
 function add(thread: string | undefined, file: File, { file_bytes: most }: Limits): void {
@@ -79,7 +79,7 @@ function add(thread: string | undefined, file: File, { file_bytes: most }: Limit
         : undefined;
   set(draft, {
     ...before,
-    files: [...before.files, { key, name, size, progress: 0, ...(problem && { problem }) }],
+    files: [...before.files, { key, name, size, progress: 0, problem }],
   });
   if (problem !== undefined) return;
   const upload = startUpload(file, (progress) => change(key, { progress }));
@@ -92,7 +92,7 @@ function add(thread: string | undefined, file: File, { file_bytes: most }: Limit
   underWay.set(key, { cancel: upload.cancel, ended });
 }
 
-/** In whatever draft it is by now. */
+/** Changes a file in the draft that it is in by now. */
 function change(key: string, changed: Partial<DraftFile>): void {
   for (const [draft, known] of drafts)
     if (known.files.some((file) => file.key === key))
@@ -106,11 +106,11 @@ export function removeFile(thread: string | undefined, { key, upload }: DraftFil
   underWay.get(key)?.cancel();
   const draft = draftOf(thread);
   set(draft, { files: filesOf(thread).files.filter((file) => file.key !== key) });
-  // Where it fails, the upload goes in a day.
+  // If this fails, the service deletes the upload after a day.
   if (upload) void fetch(`/api/attachments/${upload.id}`, { method: "DELETE" }).catch(() => {});
 }
 
-/** Takes them out of the draft when all are uploaded; undefined where one could not be attached, and all stay. */
+/** Takes the files out of the draft when all are uploaded. Returns undefined, and leaves all, if one could not be attached. */
 export async function takeFiles(thread: string | undefined): Promise<readonly DraftFile[] | undefined> {
   const keys = filesOf(thread).files.map(({ key }) => key);
   await Promise.all(keys.map((key) => underWay.get(key)?.ended));
@@ -125,13 +125,13 @@ export async function takeFiles(thread: string | undefined): Promise<readonly Dr
   return wanted;
 }
 
-/** The message was not taken. */
+/** Puts the files back after the message was refused. */
 export function putBack(thread: string | undefined, files: readonly DraftFile[]): void {
   const draft = draftOf(thread);
   set(draft, { files: [...files, ...filesOf(thread).files] });
 }
 
-/** What was attached after the first message belongs to the thread that it has begun. */
+/** Moves files that were attached after the first message to the thread that the message started. */
 export function moveFiles(thread: string): void {
   const { files } = filesOf(undefined);
   if (files.length === 0) return;
@@ -149,7 +149,7 @@ function set(draft: string, files: DraftFiles): void {
   for (const listener of listeners) listener();
 }
 
-/** What was uploaded before the page was loaded again. */
+/** Reads the uploads of before a reload of the page. */
 function readKept(draft: string): readonly DraftFile[] {
   try {
     return JSON.parse(localStorage.getItem(storageKey(draft)) ?? "[]") as DraftFile[];
@@ -162,4 +162,57 @@ export function sizeWords(bytes: number): string {
   if (bytes < 1000) return `${bytes} B`;
   if (bytes < 1_000_000) return `${Math.round(bytes / 1000)} kB`;
   return `${(bytes / 1_000_000).toFixed(bytes < 10_000_000 && bytes % 1_000_000 !== 0 ? 1 : 0)} MB`;
+}
+
+export function useDraftFiles(thread: string | undefined): DraftFiles {
+  const [, renew] = useState({});
+  useEffect(() => subscribeFiles(() => renew({})), []);
+  return filesOf(thread);
+}
+
+interface Limits {
+  readonly file_bytes: number;
+  readonly files: number;
+}
+
+let limits: Promise<Limits> | undefined;
+
+function readLimits(): Promise<Limits> {
+  limits ??= ask<Limits>("GET", "/api/attachments").catch((error: unknown) => {
+    limits = undefined;
+    throw error;
+  });
+  return limits;
+}
+
+interface Uploading {
+  readonly done: Promise<Upload>;
+  cancel(): void;
+}
+
+/** Uses XMLHttpRequest because `fetch` does not report the progress of an upload. */
+function startUpload(file: File, onProgress: (share: number) => void): Uploading {
+  const request = new XMLHttpRequest();
+  const form = new FormData();
+  form.set("file", file);
+  const done = new Promise<Upload>((resolve, reject) => {
+    request.upload.onprogress = ({ loaded, total }) => onProgress(total === 0 ? 0 : loaded / total);
+    request.onload = () => {
+      if (request.status === 201) resolve(JSON.parse(request.responseText) as Upload);
+      else reject(new Refused(request.status, wordsOf(request.responseText)));
+    };
+    request.onerror = () => reject(new Refused(0, "The upload was interrupted. Remove it and try again."));
+    request.onabort = () => reject(new Refused(0, "Cancelled."));
+  });
+  request.open("POST", "/api/attachments");
+  request.send(form);
+  return { done, cancel: () => request.abort() };
+}
+
+function wordsOf(text: string): string {
+  try {
+    return (JSON.parse(text) as { error: { message: string } }).error.message;
+  } catch {
+    return text.slice(0, 300) || "It could not be uploaded.";
+  }
 }

@@ -1,9 +1,8 @@
 import { visibleLine } from "../../../../../kernel/text/visible.ts";
 import type { Attachment } from "../../state/wire.ts";
 import { sizeWords } from "./draft-files.ts";
-import { FileIcon } from "./file-icon.tsx";
 
-/** What came with a message: images to look at, and files to download. */
+/** The attachments of a sent message: images to view and files to download. */
 export function SentFiles({ files }: { files: readonly Attachment[] }) {
   const images = files.filter(({ kind }) => kind === "image");
   const others = files.filter(({ kind }) => kind !== "image");
@@ -55,4 +54,14 @@ function SentFile({ id, name = "File", size, text }: Attachment) {
 function shareWords(shown: number, bytes: number): string {
   const tokens = (count: number) => Math.ceil(count / 4).toLocaleString();
   return `The model read the first ${tokens(shown)} of about ${tokens(bytes)} tokens: more did not fit its context window.`;
+}
+
+export function FileIcon({ name }: { name: string }) {
+  const at = name.lastIndexOf(".");
+  const extension = at > 0 ? name.slice(at + 1, at + 6).toUpperCase() : "FILE";
+  return (
+    <span class="file-icon" aria-hidden="true">
+      {extension}
+    </span>
+  );
 }

@@ -1,14 +1,18 @@
 import { useState } from "preact/hooks";
-import { fieldsOf, mistakeInReplies } from "../../../../../kernel/vocabulary/questions.ts";
+import {
+  type Field,
+  type FieldValue,
+  fieldsOf,
+  mistakeInReplies,
+} from "../../../../../kernel/vocabulary/questions.ts";
 import type { Answer, Gate, Question } from "../../state/wire.ts";
-import { FieldInput, readField } from "./question-field.tsx";
 
 interface QuestionCardProps {
   readonly gate: Extract<Gate, { type: "question" }>;
   onAnswer(answer: Answer): void;
 }
 
-/** What a tool's server asks, as a form. Its words are a stranger's, and are said to be. */
+/** The questions of a tool's server as a form. The form says that the words are the server's. */
 export function QuestionCard({ gate, onAnswer }: QuestionCardProps) {
   const [mistake, setMistake] = useState<string>();
   const submit = (event: Event) => {
@@ -55,7 +59,7 @@ function Asked({ question, at }: { question: Question; at: number }) {
   );
 }
 
-/** The whole address, with its host apart: only the person opens it. */
+/** Shows the whole address and its host; only the person opens it. */
 function Visit({ message, url }: { message: string; url: string }) {
   const { host = "", protocol } = URL.parse(url) ?? {};
   const isWeb = protocol === "https:" || protocol === "http:";
@@ -84,4 +88,116 @@ function replyTo({ key, url, schema }: Question, form: FormData, at: number) {
     return value === undefined ? [] : [[field.name, value] as const];
   });
   return { key, action: "accept", content: Object.fromEntries(values) } as const;
+}
+
+type TextType = "text" | "email" | "url" | "date" | "datetime-local";
+
+// A Map, since the format is a stranger's text and may be "constructor".
+const INPUT_TYPES: ReadonlyMap<string, TextType> = new Map([
+  ["email", "email"],
+  ["uri", "url"],
+  ["date", "date"],
+  ["date-time", "datetime-local"],
+]);
+
+/** `id` is the name of the field in the form. */
+function FieldInput({ field, id }: { field: Field; id: string }) {
+  const about = field.about === undefined ? undefined : `${id}-about`;
+  const help = field.about !== undefined && (
+    <span class="soft" id={about}>
+      {field.about}
+    </span>
+  );
+  if (field.kind === "boolean")
+    return (
+      <span class="field">
+        <label>
+          <input type="checkbox" name={id} defaultChecked={field.preset === true} aria-describedby={about} />{" "}
+          {field.label}
+        </label>
+        {help}
+      </span>
+    );
+  if (field.kind === "choices")
+    return (
+      <fieldset class="field" aria-describedby={about}>
+        <legend>{labelOf(field)}</legend>
+        {help}
+        {field.choices?.map(({ value, label }) => (
+          <label key={value}>
+            <input type="checkbox" name={id} value={value} defaultChecked={isPreset(field, value)} /> {label}
+          </label>
+        ))}
+      </fieldset>
+    );
+  return (
+    <span class="field">
+      <label for={id}>{labelOf(field)}</label>
+      {help}
+      {field.kind === "choice" ? (
+        <select id={id} name={id} required={field.isRequired} aria-describedby={about}>
+          <option value="">Choose…</option>
+          {field.choices?.map(({ value, label }, index) => (
+            <option key={value} value={String(index)} selected={field.preset === value}>
+              {label}
+            </option>
+          ))}
+        </select>
+      ) : (
+        <input
+          id={id}
+          name={id}
+          required={field.isRequired}
+          aria-describedby={about}
+          autocomplete="off"
+          defaultValue={field.preset === undefined ? "" : String(field.preset)}
+          // The declarations of JSX accept only one literal type.
+          {...(limitsOf(field) as { type: "text" })}
+        />
+      )}
+    </span>
+  );
+}
+
+/** Returns undefined if the field was left empty. */
+function readField(field: Field, form: FormData, id: string): FieldValue | undefined {
+  const text = String(form.get(id) ?? "");
+  switch (field.kind) {
+    case "boolean":
+      return form.has(id);
+    case "choices": {
+      const chosen = form.getAll(id).map(String);
+      return chosen.length === 0 && !field.isRequired ? undefined : chosen;
+    }
+    case "choice":
+      // Options are numbered, since the value itself may be empty.
+      return text === "" ? undefined : field.choices?.[Number(text)]?.value;
+    case "number":
+    case "integer":
+      return text === "" ? undefined : Number(text);
+    case "text": {
+      const time = field.format === "date-time" ? Date.parse(text) : Number.NaN;
+      return text === "" ? undefined : Number.isNaN(time) ? text : new Date(time).toISOString();
+    }
+  }
+}
+
+const labelOf = ({ label, isRequired }: Field): string => (isRequired ? label : `${label} (optional)`);
+
+const isPreset = ({ preset }: Field, value: string): boolean =>
+  Array.isArray(preset) && preset.includes(value);
+
+function limitsOf({ kind, format = "", least, most }: Field) {
+  if (kind === "text")
+    return {
+      type: INPUT_TYPES.get(format) ?? "text",
+      minLength: least,
+      maxLength: most,
+    };
+  return {
+    type: "number" as const,
+    step: kind === "integer" ? "1" : "any",
+    min: least,
+    max: most,
+  };
 }

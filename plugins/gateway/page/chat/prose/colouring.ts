@@ -1,4 +1,4 @@
-/** The thread that colours code: a model's text could keep a pattern of a language busy for many seconds. */
+/** The worker that colours code: a pattern could take many seconds on a model's text. */
 import { colourCode } from "../../../../../kernel/text/code-colours.ts";
 import type { ColourRequest } from "./colours.ts";
 

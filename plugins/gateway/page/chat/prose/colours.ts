@@ -1,4 +1,4 @@
-/** Colours for code, asked of a thread that is ended when it takes too long. Until they come, and without them, code is plain. */
+/** Colours code in a worker, which is ended when it takes too long. Code without colours is plain text. */
 
 export interface ColourRequest {
   readonly text: string;
@@ -10,12 +10,12 @@ interface Job extends ColourRequest {
   done(html: string | undefined): void;
 }
 
-const LONGEST_MILLIS = 1000;
-const MOST_KEPT = 200;
+const TIMEOUT_MS = 1000;
+const MAX_KEPT = 200;
 
-/** A text that streams in is rendered again with every piece of it. */
+/** Kept because streaming text is rendered again with every piece. */
 const kept = new Map<string, string | undefined>();
-/** The last of each language: a block that grows keeps the colours it has. */
+/** The last block of each language, so that a growing block keeps its colours. */
 const latest = new Map<string, { readonly text: string; readonly html: string }>();
 const jobs: Job[] = [];
 let worker: Worker | undefined;
@@ -23,7 +23,7 @@ let isBusy = false;
 
 const keyOf = ({ text, language }: ColourRequest) => `${language}\n${text}`;
 
-/** What is known already: HTML for the beginning of the text, and how long that beginning is. */
+/** Returns known HTML for the beginning of the text, and the length of that beginning. */
 export function knownColours(request: ColourRequest): { readonly html: string; readonly length: number } {
   const { text, language } = request;
   const whole = kept.get(keyOf(request));
@@ -34,7 +34,7 @@ export function knownColours(request: ColourRequest): { readonly html: string; r
     : { html: "", length: 0 };
 }
 
-/** Undefined where it needs no colours any more: it has them, or cannot have any. */
+/** Returns undefined if the text already has colours or cannot have any. */
 export function colour(request: ColourRequest, signal: AbortSignal): Promise<string | undefined> {
   if (request.language === "" || kept.has(keyOf(request))) return Promise.resolve(undefined);
   return new Promise((done) => {
@@ -64,14 +64,14 @@ function run(job: Job): void {
       worker?.terminate();
       worker = undefined;
     }
-    if (kept.size >= MOST_KEPT) kept.clear();
+    if (kept.size >= MAX_KEPT) kept.clear();
     kept.set(keyOf(job), html);
     if (html !== undefined) latest.set(language, { text, html });
     job.done(html);
     isBusy = false;
     next();
   };
-  const timer = setTimeout(() => end(undefined, true), LONGEST_MILLIS);
+  const timer = setTimeout(() => end(undefined, true), TIMEOUT_MS);
   worker.onmessage = ({ data }: MessageEvent<string | undefined>) => end(data, false);
   worker.onerror = () => end(undefined, true);
   worker.postMessage({ text, language });

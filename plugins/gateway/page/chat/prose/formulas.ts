@@ -2,21 +2,21 @@
 
 export interface Formula {
   readonly tex: string;
-  /** On a line of its own. */
+  /** True for a formula on a line of its own. */
   readonly isBlock: boolean;
-  /** As it was written, with its marks. */
+  /** The formula as written, with its delimiters. */
   readonly raw: string;
 }
 
-/** What is longer is not read: it would keep the page busy. */
-const LONGEST = 2000;
-const MOST = 300;
+/** Longer formulas are ignored, since they would keep the page busy. */
+const MAX_LENGTH = 2000;
+const MAX_FORMULAS = 300;
 const MARK = /`+|\\[\s\S]|\${1,2}/g;
 
-/** The text with each formula replaced by what `replace` answers. What is in code stays as it is. */
+/** Returns the text with each formula replaced by the result of `replace`. Code is left as it is. */
 export function replaceFormulas(text: string, replace: (formula: Formula) => string): string {
   const marks = [...text.matchAll(MARK)].map(({ 0: mark, index }) => ({ mark, index }));
-  // Where each kind of mark comes next, the nearest last: none is looked at twice.
+  // The later places of each kind of mark, the nearest last, so that none is looked at twice.
   const later = Map.groupBy(marks.toReversed(), ({ mark }) => mark);
   const nextOf = (mark: string, from: number) => {
     const places = later.get(mark) ?? [];
@@ -38,7 +38,8 @@ export function replaceFormulas(text: string, replace: (formula: Formula) => str
     }
     const close = CLOSING[mark];
     const end = close === undefined ? undefined : nextOf(close, from);
-    if (close === undefined || end === undefined || end - from > LONGEST || found >= MOST) continue;
+    if (close === undefined || end === undefined || end - from > MAX_LENGTH || found >= MAX_FORMULAS)
+      continue;
     const tex = text.slice(from, end);
     const isFormula = mark === "$" ? isInline(text, index, end) : tex.trim() !== "" && !tex.includes("\n\n");
     if (!isFormula) continue;
@@ -52,12 +53,12 @@ export function replaceFormulas(text: string, replace: (formula: Formula) => str
 
 const CLOSING: Readonly<Record<string, string>> = { $: "$", $$: "$$", "\\(": "\\)", "\\[": "\\]" };
 
-/** A dollar sign is more often a price or the name of a variable. */
+/** A dollar sign is more often part of a price or of a variable name. */
 function isInline(text: string, start: number, end: number): boolean {
   const tex = text.slice(start + 1, end);
   const isTight = tex !== "" && tex.trim() === tex && !tex.includes("\n\n");
   const standsAlone = !/[\p{L}\p{N}]/u.test((text[start - 1] ?? "") + (text[end + 1] ?? ""));
-  // "$5 and 10$"
+  // For example "$5 and 10$".
   const isPrice = /^[\d.,]+\s/.test(tex) && !/[\\^_=+*{}<>|/-]/.test(tex);
   return isTight && standsAlone && !isPrice;
 }

@@ -1,4 +1,4 @@
-/** Model text becomes safe nodes: Markdown, sanitised, with code coloured and formulas drawn. Nothing a model writes is trusted. */
+/** Turns model text into safe nodes: sanitised Markdown with coloured code and formulas. Nothing a model writes is trusted. */
 import DOMPurify from "dompurify";
 import { Marked, Renderer } from "marked";
 import { cutMarkdown, type Piece } from "../../../../../kernel/text/markdown-cutting.ts";
@@ -16,23 +16,23 @@ function codeToHtml(text: string, language: string): string {
 const marked = new Marked({
   gfm: true,
   breaks: true,
-  // Neither code nor an address has formulas in it.
+  // Code and addresses contain no formulas.
   walkTokens(token) {
     if (token.type === "code" || token.type === "codespan") token.text = asWritten(token.text);
     else if (token.type === "link" || token.type === "image") token.href = asWritten(token.href);
   },
   renderer: {
     code: ({ text, lang }) => codeToHtml(text, (lang ?? "").trim().split(/\s/)[0] ?? ""),
-    // The page has its own first two levels.
+    // The page itself uses the first two levels.
     heading({ tokens, depth }) {
       const level = Math.min(levelsIn(depth) + 2, 6);
       return `<h${level}>${this.parser.parseInline(tokens)}</h${level}>`;
     },
-    // One that is wider than the text scrolls, also by keyboard.
+    // A wide table scrolls, also by keyboard.
     table(token) {
       return `<div class="wide" tabindex="0">${Renderer.prototype.table.call(this, token)}</div>`;
     },
-    // An image would tell its server that the text was read; its address is shown instead of loaded.
+    // Loading an image would tell its server that the text was read, so it is a link.
     image: ({ href, text }) => `<a href="${escapeHtml(href)}">${escapeHtml(text || href)}</a>`,
     html: ({ text }) => escapeHtml(text),
     checkbox: ({ checked }) =>
@@ -43,7 +43,7 @@ const marked = new Marked({
 const BLOCKS = new Set("P UL OL LI BLOCKQUOTE H1 H2 H3 H4 H5 H6 TABLE TH TD".split(" "));
 
 DOMPurify.addHook("afterSanitizeAttributes", (node) => {
-  // Each block runs as its own words do.
+  // Each block gets the text direction of its own words.
   if (BLOCKS.has(node.tagName)) node.setAttribute("dir", "auto");
   if (node.tagName !== "A") return;
   node.setAttribute("target", "_blank");
@@ -56,33 +56,33 @@ const ALLOWED = {
     ..."div table thead tbody tr th td span figure figcaption".split(" "),
   ],
   ALLOWED_ATTR: ["href", "class", "align", "role", "start", "tabindex"],
-  // Their values are no addresses, which all others have to be.
+  // The values of these are not addresses; all others are checked as addresses.
   ADD_URI_SAFE_ATTR: ["align", "start", "tabindex"],
   ALLOWED_URI_REGEXP: /^(https?|mailto):/i,
   RETURN_DOM_FRAGMENT: true as const,
 };
 
-/** Code with colours as nodes: spans and nothing else. */
+/** Returns coloured code as nodes, with no elements but spans. */
 export const toSpans = (html: string): DocumentFragment =>
   DOMPurify.sanitize(html, { ALLOWED_TAGS: ["span"], ALLOWED_ATTR: ["class"], RETURN_DOM_FRAGMENT: true });
 
 let above: number[] = [];
 
-/** How deep a heading is below the others of its text: a reader who goes from one to the next finds no level left out. */
+/** Returns the level of a heading among the others of its text, without gaps between levels. */
 function levelsIn(depth: number): number {
   while ((above.at(-1) ?? 0) >= depth) above.pop();
   return above.push(depth);
 }
 
-/** Draws a formula; undefined where it cannot. */
+/** Draws a formula, or returns undefined if it is invalid. */
 export type Draw = (formula: Formula) => Element | undefined;
 
 let formulas: Formula[] = [];
 
-/** Stands for a formula, by its number, until the text has been read and sanitised: none of it is read as Markdown or HTML. */
+/** A placeholder for a formula, by its number, so that the formula is not parsed as Markdown or HTML. */
 const PLACE = /\ue000(\d+)\ue001/g;
 
-/** The text as nodes. `draw` is asked for each formula in it; without it they stay as they were written. */
+/** Returns the text as nodes. Without `draw`, formulas are shown as written. */
 export function toNodes(
   text: string,
   draw?: Draw,
@@ -98,13 +98,13 @@ export function toNodes(
   return { nodes, hasFormulas };
 }
 
-/** In text only: one that landed in an address stays out of it. */
+/** Replaces placeholders in text nodes only, never in attributes. */
 function placeFormulas(nodes: DocumentFragment, draw: Draw | undefined): void {
   const walker = document.createTreeWalker(nodes, NodeFilter.SHOW_TEXT);
   const texts: Text[] = [];
   while (walker.nextNode()) texts.push(walker.currentNode as Text);
   for (const node of texts) {
-    // Between the places are the formulas' numbers.
+    // Every second part is the number of a formula.
     const parts = node.data.split(PLACE).map((part, at): Node | string => {
       const formula = at % 2 === 1 ? formulas[Number(part)] : undefined;
       if (formula === undefined) return part;

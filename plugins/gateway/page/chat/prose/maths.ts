@@ -3,7 +3,7 @@ import DOMPurify from "dompurify";
 import temml from "temml";
 import type { Formula } from "./formulas.ts";
 
-/** What MathML draws with, and nothing that holds other markup, leads anywhere or runs anything. */
+/** Elements and attributes of MathML that contain no other markup, link nowhere and run nothing. */
 const ALLOWED = {
   ALLOWED_TAGS: [
     ..."math mrow mi mn mo ms mtext mspace mfrac msqrt mroot msub msup msubsup munder mover munderover".split(
@@ -20,25 +20,25 @@ const ALLOWED = {
   ],
   ALLOW_DATA_ATTR: false,
   ALLOW_ARIA_ATTR: false,
-  // Their values are no addresses.
+  // The values of these attributes are not addresses.
   ALLOWED_URI_REGEXP: /^[\w .%+-]*$/,
   NAMESPACE: "http://www.w3.org/1998/Math/MathML",
   RETURN_DOM_FRAGMENT: true as const,
 };
 
-// A formula that defines names of its own can grow without end.
+// A formula that defines macros can expand without end.
 const DEFINES = /\\(?:[gex]?def|let|futurelet|global|(?:re|provide)?(?:new)?command)/;
 const OPTIONS = { throwOnError: true, trust: false, strict: false, annotate: false, maxExpand: 200 };
-const MOST_KEPT = 500;
+const MAX_KEPT = 500;
 
-/** A text that streams in is rendered again with every piece of it. */
+/** Kept because streaming text is rendered again with every piece. */
 const kept = new Map<string, Element | undefined>();
 
-/** Undefined for what is no formula: it stays as it was written. */
+/** Returns undefined for an invalid formula, which is then shown as written. */
 export function renderFormula(formula: Formula): Element | undefined {
   const key = `${formula.isBlock} ${formula.tex}`;
   if (!kept.has(key)) {
-    if (kept.size >= MOST_KEPT) kept.clear();
+    if (kept.size >= MAX_KEPT) kept.clear();
     kept.set(key, draw(formula));
   }
   return kept.get(key)?.cloneNode(true) as Element | undefined;

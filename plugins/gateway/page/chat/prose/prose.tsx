@@ -21,7 +21,7 @@ export function Prose({ text }: { text: string }) {
   return <div class="prose" ref={element} />;
 }
 
-/** Where it cannot be loaded, formulas stay as they were written. */
+/** If it cannot be loaded, formulas are shown as written. */
 async function loadMaths(): Promise<void> {
   draw = await import("./maths.ts").then(
     ({ renderFormula }) => renderFormula,

@@ -1,6 +1,6 @@
 import { visible, visibleJson, visibleLine } from "../../../../../kernel/text/visible.ts";
+import type { Result } from "../../state/turn-view.ts";
 import type { ToolCall } from "../../state/wire.ts";
-import type { Result } from "./turn-view.ts";
 
 interface CallCardProps {
   readonly call: ToolCall;
@@ -56,7 +56,7 @@ export function CallCard({ call, outcome, millis, isWaiting }: CallCardProps) {
   );
 }
 
-// What is hidden in them is spelled out: a model or a stranger wrote them.
+// Hidden characters are made visible, since a model or a stranger wrote the text.
 function pretty(json: string): string {
   try {
     return visibleJson(JSON.stringify(JSON.parse(json), null, 2));

@@ -1,11 +1,11 @@
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { visibleLine } from "../../../../../kernel/text/visible.ts";
+import type { TurnView } from "../../state/turn-view.ts";
 import { resend } from "../../state/turns.ts";
-import type { TurnView } from "./turn-view.ts";
 
 const draftKey = (turn: string) => `postern.edit.${turn}`;
 
-/** A message of before, to be changed and sent again in its place. What was typed survives a reload. */
+/** An earlier message, to be changed and sent again in its place. The draft is kept over a reload. */
 export function MessageEditor({ turn, onClose }: { turn: TurnView; onClose: () => void }) {
   const [text, setText] = useState(() => localStorage.getItem(draftKey(turn.id)) ?? turn.asked ?? "");
   const [files, setFiles] = useState(turn.files ?? []);
@@ -33,7 +33,7 @@ export function MessageEditor({ turn, onClose }: { turn: TurnView; onClose: () =
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.isComposing) return;
     if (event.key === "Escape") {
-      // The answer that runs is not to be stopped by it.
+      // The same key would stop the running answer.
       event.stopPropagation();
       onClose();
     } else if (event.key === "Enter" && !event.shiftKey) {

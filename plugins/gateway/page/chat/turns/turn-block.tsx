@@ -1,22 +1,21 @@
 import { useEffect, useRef, useState } from "preact/hooks";
-import { CopyButton } from "../../frame/copy-button.tsx";
+import { isOver, type TurnView } from "../../state/turn-view.ts";
 import { cancel, retry } from "../../state/turns.ts";
 import { useApp } from "../../state/use-app.ts";
+import { CopyButton } from "../../widgets/copy-button.tsx";
 import { SentFiles } from "../attachments/sent-files.tsx";
 import { GateCard } from "../gates/gate-card.tsx";
 import { Prose } from "../prose/prose.tsx";
-import { Stepper, stepsOf } from "./actions.tsx";
 import { CallCard } from "./call-card.tsx";
 import { MessageEditor } from "./message-editor.tsx";
-import { Thoughts } from "./thoughts.tsx";
-import { isOver, type TurnView } from "./turn-view.ts";
+import { Stepper, stepsOf } from "./version-stepper.tsx";
 
 interface TurnBlockProps {
   readonly turn: TurnView;
   readonly isLast: boolean;
-  /** The turn whose message this one answers; itself, mostly. */
+  /** The turn whose message this one answers, usually this one. */
   readonly root: TurnView | undefined;
-  /** The next turn goes on with the same answer. */
+  /** True if the next turn continues the same answer. */
   readonly isContinued: boolean;
 }
 
@@ -35,9 +34,7 @@ export function TurnBlock({ turn, isLast, root, isContinued }: TurnBlockProps) {
         if (piece.type === "text") return <Prose key={piece.id} text={piece.text} />;
         if (piece.type === "call") return <CallCard key={piece.call.id} {...piece} />;
         const { id, text, millis } = piece;
-        return (
-          <Thoughts key={id} text={text} isOver={isOver(turn)} {...(millis !== undefined && { millis })} />
-        );
+        return <Thoughts key={id} text={text} isOver={isOver(turn)} millis={millis} />;
       })}
       {turn.notice && <p class="banner">{turn.notice}</p>}
       {turn.gate && <GateCard gate={turn.gate} />}
@@ -60,13 +57,13 @@ export function TurnBlock({ turn, isLast, root, isContinued }: TurnBlockProps) {
   );
 }
 
-/** What the person said, with what can be done about it. */
+/** The person's message, with buttons to copy and edit it. */
 function Message({ turn }: { turn: TurnView }) {
   const { versions } = useApp();
   const [isEdited, setEdited] = useState(false);
   const edit = useRef<HTMLButtonElement>(null);
   const wasEdited = useRef(false);
-  // The keyboard goes back to where it came from.
+  // The focus returns to the Edit button.
   useEffect(() => {
     if (!isEdited && wasEdited.current) edit.current?.focus();
     wasEdited.current = isEdited;
@@ -158,4 +155,32 @@ function costWords({ usage }: TurnView): string | undefined {
   if (!usage || usage.total_tokens === 0) return undefined;
   const { cost } = usage;
   return `${usage.total_tokens.toLocaleString()} tokens${cost > 0 ? ` · $${cost.toFixed(4)}` : ""}`;
+}
+
+interface ThoughtsProps {
+  readonly text: string;
+  /** How long it took; known when it is over. */
+  readonly millis?: number;
+  readonly isOver: boolean;
+}
+
+/** The reasoning of the model, folded to a line. It is untrusted text like any other. */
+function Thoughts({ text, millis, isOver }: ThoughtsProps) {
+  return (
+    <details class="thoughts">
+      <summary>{words(millis, isOver)}</summary>
+      <div class="inside">
+        <Prose text={text} />
+      </div>
+    </details>
+  );
+}
+
+function words(millis: number | undefined, isOver: boolean): string {
+  if (millis === undefined) return isOver ? "Thoughts" : "Thinking…";
+  const seconds = Math.round(millis / 1000);
+  if (seconds < 1) return "Thought for a moment";
+  return seconds < 60
+    ? `Thought for ${seconds} s`
+    : `Thought for ${Math.floor(seconds / 60)} min ${seconds % 60} s`;
 }

@@ -1,11 +1,12 @@
-/** All that can be done by a key or from the palette, in one table. */
-import { isOver } from "../../chat/turns/turn-view.ts";
+/** The table of commands that have a key or an entry in the palette. */
+
 import { PAGES } from "../../pages/pages.tsx";
 import { attempt, getState, update } from "../../state/app.ts";
+import { showSidebar, toggleSidebar } from "../../state/sidebar.ts";
 import { openThread } from "../../state/threads.ts";
+import { isOver } from "../../state/turn-view.ts";
 import { cancel } from "../../state/turns.ts";
-import { isModalOpen } from "../modal.tsx";
-import { showSidebar, toggleSidebar } from "../sidebar/visibility.ts";
+import { isModalOpen } from "../../widgets/modal.tsx";
 import { type Command, listenForKeys } from "./keys.ts";
 
 const ACTIONS: readonly Command[] = [
@@ -33,7 +34,7 @@ const ACTIONS: readonly Command[] = [
   { title: "Keyboard shortcuts", group: "Page", keys: "?", run: openSheet },
 ];
 
-/** Those of this user. */
+/** Lists the commands that this user may use. */
 function listCommands(): readonly Command[] {
   const isOperator = getState().user?.role === "operator";
   const taken = new Set<string>();
@@ -55,7 +56,7 @@ function listCommands(): readonly Command[] {
   return [...ACTIONS, ...visits.flatMap(({ visit, operator }) => (operator && !isOperator ? [] : [visit]))];
 }
 
-/** Whatever is above the page has its own keys. */
+/** Dialogs and menus have their own keys. */
 const isElsewhere = () =>
   isModalOpen() || document.querySelector(":popover-open") !== null || getState().isMenuOpen;
 
@@ -67,7 +68,7 @@ export function startChat(): void {
   void focusComposer();
 }
 
-/** It may have to be rendered first. */
+/** Waits a frame, since the field may have to be rendered first. */
 async function focusField(selector: string): Promise<void> {
   await new Promise(requestAnimationFrame);
   document.querySelector<HTMLElement>(selector)?.focus();
@@ -84,7 +85,6 @@ function searchThreads(): Promise<void> {
   return focusField(".side input[type=search]");
 }
 
-// The others wait behind it.
 const running = () => getState().turns.find((turn) => !isOver(turn));
 
 function stop(): void {
@@ -106,7 +106,7 @@ function copyAnswer(): void {
   });
 }
 
-/** To the thread so many places further down in the list. */
+/** Opens the thread so many places further down the list. */
 function step(places: number): void {
   const { threads, thread } = getState();
   const at = threads.findIndex(({ id }) => id === thread);

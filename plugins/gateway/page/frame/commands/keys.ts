@@ -1,27 +1,27 @@
-/** Keys as they are written in the table of commands ("mod+k", "alt+ArrowUp", "g t"), pressed and shown. */
+/** Matches and prints the keys of the table of commands ("mod+k", "alt+ArrowUp", "g t"). */
 
 export interface Command {
   readonly title: string;
   readonly group: string;
   /** Two keys with a space between them are pressed one after the other. */
   readonly keys?: string;
-  /** Absent: always. */
+  /** If absent, the command is always possible. */
   isPossible?(): boolean;
   run(): void;
 }
 
 const isMac = /mac|iphone|ipad/i.test(navigator.platform);
-const SECOND_KEY_MILLIS = 1500;
+const SECOND_KEY_MS = 1500;
 const SWITCH = "postern.single-keys";
 
-/** Keys without a modifier can be switched off: somebody who dictates would press them with every word. */
+/** Keys without a modifier can be switched off, since speech input would press them with every word. */
 export const hasSingleKeys = (): boolean => localStorage.getItem(SWITCH) !== "off";
 
 export function switchSingleKeys(isOn: boolean): void {
   localStorage.setItem(SWITCH, isOn ? "on" : "off");
 }
 
-/** The key with its modifiers, as the table writes it. A shifted sign ("?") is the sign. */
+/** Returns the key with its modifiers, as the table writes it. Shift is left out for signs such as "?". */
 function pressed(event: KeyboardEvent): string {
   const isSign = event.key.length === 1;
   const modifiers = [
@@ -34,7 +34,7 @@ function pressed(event: KeyboardEvent): string {
 
 const hasModifier = (keys: string) => keys.startsWith("mod+") || keys.startsWith("alt+");
 
-/** Calls for each key what says it belongs to it; answers a function that stops listening. */
+/** Runs the command of each pressed key. Returns a function that stops listening. */
 export function listenForKeys(commands: () => readonly Command[], isElsewhere: () => boolean): () => void {
   let first = "";
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -55,7 +55,7 @@ export function listenForKeys(commands: () => readonly Command[], isElsewhere: (
       first = key;
       timer = setTimeout(() => {
         first = "";
-      }, SECOND_KEY_MILLIS);
+      }, SECOND_KEY_MS);
     }
   };
   addEventListener("keydown", onKeyDown);
@@ -69,7 +69,7 @@ function isField(target: EventTarget | null): boolean {
   return target instanceof HTMLElement && target.matches("input, textarea, select, [contenteditable]");
 }
 
-/** Esc in the box for messages is not for the box; in any other field it is. */
+/** Esc stops the answer if the message box is focused; in any other field it belongs to the field. */
 function isStop({ key, target }: KeyboardEvent): boolean {
   return key === "Escape" && target instanceof Element && target.closest(".composer") !== null;
 }

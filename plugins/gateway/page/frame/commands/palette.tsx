@@ -1,7 +1,7 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { getState } from "../../state/app.ts";
 import { ask, type ThreadPage, type ThreadRow } from "../../state/wire.ts";
-import { showModal } from "../modal.tsx";
+import { showModal } from "../../widgets/modal.tsx";
 import { type Command, printedKeys } from "./keys.ts";
 
 export function openPalette(commands: readonly Command[]): void {
@@ -18,7 +18,7 @@ export function openPalette(commands: readonly Command[]): void {
         }}
       />
     ),
-    // When the dialog is gone, so that it does not take the focus from where the command puts it.
+    // Runs after the dialog is closed, which would otherwise take the focus back.
     onClose: () => chosen?.run(),
   });
 }
@@ -31,9 +31,9 @@ interface Choice {
   run(): void;
 }
 
-// Waits for a pause in typing.
-const PAUSE_MILLIS = 150;
-const MOST_SHOWN = 30;
+// A search waits for a pause in typing.
+const PAUSE_MS = 150;
+const MAX_SHOWN = 30;
 
 function Palette({ commands, onChoose }: { commands: readonly Command[]; onChoose(choice: Choice): void }) {
   const [query, setQuery] = useState("");
@@ -104,7 +104,7 @@ function Palette({ commands, onChoose }: { commands: readonly Command[]; onChoos
   );
 }
 
-/** Those in the sidebar, and with a query those that the service finds. */
+/** Returns the threads that the service finds for a query. */
 function useThreads(query: string): readonly ThreadRow[] {
   const [found, setFound] = useState<readonly ThreadRow[]>([]);
   useEffect(() => {
@@ -112,10 +112,10 @@ function useThreads(query: string): readonly ThreadRow[] {
     if (q === "") return setFound([]);
     let isCurrent = true;
     const timer = setTimeout(async () => {
-      const search = new URLSearchParams({ limit: String(MOST_SHOWN), q });
+      const search = new URLSearchParams({ limit: String(MAX_SHOWN), q });
       const page = await ask<ThreadPage>("GET", `/api/threads?${search}`).catch(() => undefined);
       if (isCurrent && page) setFound(page.threads);
-    }, PAUSE_MILLIS);
+    }, PAUSE_MS);
     return () => {
       isCurrent = false;
       clearTimeout(timer);
@@ -140,7 +140,7 @@ function choicesFor(
   const listed = getState().threads.map(choiceOf).filter(fits);
   const known = new Set(listed.map(({ id }) => id));
   const others = found.map(choiceOf).filter(({ id }) => !known.has(id));
-  return [...actions.filter(fits), ...listed, ...others].slice(0, MOST_SHOWN);
+  return [...actions.filter(fits), ...listed, ...others].slice(0, MAX_SHOWN);
 }
 
 function choiceOf({ id, title }: ThreadRow): Choice {

@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import { showModal } from "../modal.tsx";
+import { showModal } from "../../widgets/modal.tsx";
 import { type Command, hasSingleKeys, printedKeys, switchSingleKeys } from "./keys.ts";
 
 export function openSheet(commands: readonly Command[]): void {

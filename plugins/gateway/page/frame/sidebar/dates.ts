@@ -1,4 +1,4 @@
-/** Threads under the dates of their last change. Pure. */
+/** Groups threads by the date of their last change. Pure. */
 import type { ThreadRow } from "../../state/wire.ts";
 
 export interface DatedThreads {
@@ -8,7 +8,7 @@ export interface DatedThreads {
 
 const DAY_MILLIS = 24 * 60 * 60 * 1000;
 
-/** In the order in which they come; those that are pinned are apart. */
+/** Keeps the given order; pinned threads are a group of their own. */
 export function groupByDate(threads: readonly ThreadRow[], now: Date): readonly DatedThreads[] {
   const groups = Map.groupBy(threads, (row) =>
     row.pinned ? "Pinned" : nameDate(new Date(row.updated_at), now),

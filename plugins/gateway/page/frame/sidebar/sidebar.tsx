@@ -1,12 +1,12 @@
 import { useState } from "preact/hooks";
-import { canNotify, isNotifying, switchNotifications } from "../../installable/notifications.ts";
 import { PAGES } from "../../pages/pages.tsx";
 import { update } from "../../state/app.ts";
+import { canNotify, isNotifying, switchNotifications } from "../../state/notifications.ts";
 import { loadThreads } from "../../state/threads.ts";
 import { useApp } from "../../state/use-app.ts";
+import { ThemeChoice } from "../../widgets/theme.tsx";
 import { openPalette, openSheet, startChat } from "../commands/commands.tsx";
 import { signOut } from "../session.ts";
-import { ThemeChoice } from "../theme-choice.tsx";
 import { ThreadList } from "./thread-list.tsx";
 
 const LINKS = [{ name: "chat", title: "Chat", operator: false }, ...PAGES];
@@ -65,7 +65,7 @@ export function Sidebar({ page }: { page: string }) {
   );
 }
 
-/** The browser is asked only when this is pressed. */
+/** The browser asks for permission only when this is pressed. */
 function Notifications() {
   const [isOn, setOn] = useState(isNotifying);
   if (!canNotify()) return null;

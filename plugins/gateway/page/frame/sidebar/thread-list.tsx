@@ -1,20 +1,20 @@
 import { useEffect, useRef } from "preact/hooks";
-import { isOver } from "../../chat/turns/turn-view.ts";
 import { loadMoreThreads, pin, remove, rename } from "../../state/threads.ts";
+import { isOver } from "../../state/turn-view.ts";
 import { useApp } from "../../state/use-app.ts";
 import type { ThreadRow } from "../../state/wire.ts";
-import { confirmed, entered } from "../dialog.tsx";
-import { Menu } from "../menu.tsx";
+import { confirmed, entered } from "../../widgets/dialog.tsx";
+import { Menu } from "../../widgets/menu.tsx";
 import { groupByDate } from "./dates.ts";
 
-/** `shown` is the open thread, where the chat is what is shown. */
+/** `shown` is the open thread, if the chat is open. */
 export function ThreadList({ shown }: { shown: string | undefined }) {
   const { threads, nextThreads, query } = useApp();
   const end = useRef<HTMLDivElement>(null);
-  // The next ones come when the end of the list comes into sight.
+  // More threads are loaded when the end of the list becomes visible.
   useEffect(() => {
     if (!end.current || nextThreads === undefined) return;
-    // Several may come at once: one of before the list was scrolled, and one of after.
+    // Several entries may arrive at once, from before and after scrolling.
     const observer = new IntersectionObserver((entries) => {
       if (entries.some(({ isIntersecting }) => isIntersecting)) void loadMoreThreads();
     });
@@ -52,7 +52,7 @@ function Thread({ row, isOpen }: { row: ThreadRow; isOpen: boolean }) {
       await remove(id);
   };
   const file = (format: string) => `/api/threads/${id}/export?format=${format}`;
-  // Of the open one what is shown, which may be an earlier version.
+  // The open thread is exported as shown, which may be an earlier version.
   const shown = isOpen ? turns.findLast(isOver) : undefined;
   return (
     <li class={isOpen ? "open" : ""}>

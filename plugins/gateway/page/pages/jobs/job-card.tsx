@@ -1,9 +1,9 @@
 import { useState } from "preact/hooks";
 import { Prose } from "../../chat/prose/prose.tsx";
-import { Bar } from "../../frame/bar.tsx";
 import { attempt } from "../../state/app.ts";
 import { useApp, useLive } from "../../state/use-app.ts";
 import { ask, type Job } from "../../state/wire.ts";
+import { Bar } from "../../widgets/bar.tsx";
 
 const EVERY_MILLIS = 1500;
 
@@ -12,7 +12,7 @@ export function stateOf({ error, waiting_for, status }: Job): string {
   return waiting_for ? `waits for ${waiting_for}` : status;
 }
 
-/** One job: what was asked, what was answered, and how it went. */
+/** One job: its message, its answer and its status. */
 export function JobCard({ id }: { readonly id: string }) {
   const me = useApp().user?.id;
   const [job, setJob] = useState<Job>();

@@ -1,9 +1,9 @@
 import { useRef, useState } from "preact/hooks";
-import { Bar } from "../../frame/bar.tsx";
-import { List } from "../../frame/list.tsx";
 import { attempt } from "../../state/app.ts";
 import { useApp, useLive } from "../../state/use-app.ts";
 import { ask, type Job } from "../../state/wire.ts";
+import { Page } from "../../widgets/bar.tsx";
+import { List } from "../../widgets/list.tsx";
 import { JobCard, stateOf } from "./job-card.tsx";
 
 interface JobPage {
@@ -13,10 +13,10 @@ interface JobPage {
 
 const STATUSES = ["queued", "running", "completed", "failed"] as const;
 const PAGE = 50;
-const MOST_AT_ONCE = 200;
+const MAX_AT_ONCE = 200;
 const EVERY_MILLIS = 2500;
 
-/** The queue, as it is; `shown` is the job that the address names. */
+/** The job queue; `shown` is the job that the address names. */
 export function JobsPage({ shown }: { readonly shown: string | undefined }) {
   return shown ? <JobCard key={shown} id={shown} /> : <Queue />;
 }
@@ -55,8 +55,8 @@ function Queue() {
   const showEarlier = async () => {
     const page = await attempt(() => read(PAGE, next ?? undefined));
     if (!page) return;
-    // What is shown stays up to date, as far as one question may ask.
-    if (earlier.length === 0 && size.current + PAGE <= MOST_AT_ONCE) {
+    // All shown jobs are refreshed, up to the limit of one request.
+    if (earlier.length === 0 && size.current + PAGE <= MAX_AT_ONCE) {
       size.current += PAGE;
       setFound({ jobs: [...(found?.jobs ?? []), ...page.jobs], next: page.next });
       return;
@@ -68,48 +68,46 @@ function Queue() {
   const jobs = [...(found?.jobs ?? []), ...earlier.filter(({ id }) => !known.has(id))];
 
   return (
-    <>
-      <Bar title="Jobs">
+    <Page
+      title="Jobs"
+      actions={
         <select aria-label="Status" value={status} onChange={(event) => choose(event.currentTarget.value)}>
           <option value="">all</option>
           {STATUSES.map((name) => (
             <option key={name}>{name}</option>
           ))}
         </select>
-      </Bar>
-      <div class="page">
-        <div>
-          {found && jobs.length === 0 && <Empty status={status} isOperator={isOperator} />}
-          {jobs.length > 0 && (
-            <List
-              columns={["Created", ...(isOperator ? ["User"] : []), "Status", "Question and answer"]}
-              hasActions={false}
-            >
-              {jobs.map((job) => (
-                <tr key={job.id}>
-                  <td>{new Date(job.created_at).toLocaleString()}</td>
-                  {isOperator && <td>{job.user}</td>}
-                  <td>
-                    <span class={job.error ? "tag failed" : "tag"}>{stateOf(job)}</span>
-                  </td>
-                  <td>
-                    <span class="lines">
-                      <a href={`#/jobs/${job.id}`}>{job.message || "(no text)"}</a>
-                      <span class="soft">{job.error?.message ?? job.response ?? ""}</span>
-                    </span>
-                  </td>
-                </tr>
-              ))}
-            </List>
-          )}
-          {next && (
-            <button type="button" onClick={() => void showEarlier()}>
-              Earlier jobs
-            </button>
-          )}
-        </div>
-      </div>
-    </>
+      }
+    >
+      {found && jobs.length === 0 && <Empty status={status} isOperator={isOperator} />}
+      {jobs.length > 0 && (
+        <List
+          columns={["Created", ...(isOperator ? ["User"] : []), "Status", "Question and answer"]}
+          hasActions={false}
+        >
+          {jobs.map((job) => (
+            <tr key={job.id}>
+              <td>{new Date(job.created_at).toLocaleString()}</td>
+              {isOperator && <td>{job.user}</td>}
+              <td>
+                <span class={job.error ? "tag failed" : "tag"}>{stateOf(job)}</span>
+              </td>
+              <td>
+                <span class="lines">
+                  <a href={`#/jobs/${job.id}`}>{job.message || "(no text)"}</a>
+                  <span class="soft">{job.error?.message ?? job.response ?? ""}</span>
+                </span>
+              </td>
+            </tr>
+          ))}
+        </List>
+      )}
+      {next && (
+        <button type="button" onClick={() => void showEarlier()}>
+          Earlier jobs
+        </button>
+      )}
+    </Page>
   );
 }
 

@@ -1,8 +1,8 @@
+import { structuredPatch } from "diff";
 import { useState } from "preact/hooks";
-import { compareLines } from "../../../../../kernel/vocabulary/wire/line-diff.ts";
-import { Differences } from "../../frame/differences.tsx";
 import { attempt } from "../../state/app.ts";
 import { ask, type MemoryFile, type MemoryVersion } from "../../state/wire.ts";
+import { Differences } from "../../widgets/differences.tsx";
 
 export const at = (path: string) => `/api/memory/file?${new URLSearchParams({ path })}`;
 
@@ -18,7 +18,19 @@ interface Comparison {
   readonly lines: readonly string[];
 }
 
-/** The versions of a file that are kept: who wrote each, how two of them differ, and the way back to one. */
+/** Comparing texts with more changed lines than this would take seconds. */
+const MAX_DIFF_EDITS = 600;
+
+/** Both texts end with a line feed. Those that differ too much are shown one after the other. */
+function diffLines(before: string, after: string): readonly string[] {
+  const options = { context: 2, maxEditLength: MAX_DIFF_EDITS };
+  const patch = structuredPatch("", "", before, after, "", "", options);
+  if (patch) return patch.hunks.flatMap(({ lines }) => lines.map((line) => `${line[0]} ${line.slice(1)}`));
+  const all = (sign: string, text: string) => text.split("\n").map((line) => `${sign} ${line}`);
+  return [...all("-", before.slice(0, -1)), ...all("+", after.slice(0, -1))];
+}
+
+/** The versions of a file: who wrote each, how it differs from the one before, and a button to restore it. */
 export function History({ path, newest, onRestore }: HistoryProps) {
   const [versions, setVersions] = useState<readonly MemoryVersion[]>([]);
   const [shown, setShown] = useState<Comparison>();
@@ -33,8 +45,8 @@ export function History({ path, newest, onRestore }: HistoryProps) {
   const compare = async (from: number, to: number) => {
     const texts = await attempt(() => Promise.all([read(from), read(to)]));
     if (!texts) return;
-    const [before, after] = texts.map(({ text }) => text.split("\n"));
-    setShown({ from, to, lines: compareLines(before ?? [], after ?? [], { context: 2 }) });
+    const [before = "", after = ""] = texts.map(({ text }) => `${text}\n`);
+    setShown({ from, to, lines: diffLines(before, after) });
   };
   const restore = async (version: number) => {
     const found = await attempt(() => read(version));

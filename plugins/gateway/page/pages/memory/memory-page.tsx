@@ -1,8 +1,8 @@
 import { useEffect, useState } from "preact/hooks";
-import { Bar } from "../../frame/bar.tsx";
-import { confirmed, entered } from "../../frame/dialog.tsx";
 import { attempt } from "../../state/app.ts";
 import { ask, type MemoryFile, type MemoryHit } from "../../state/wire.ts";
+import { Page } from "../../widgets/bar.tsx";
+import { confirmed, entered } from "../../widgets/dialog.tsx";
 import { at, History } from "./history.tsx";
 
 /** A new file has not been written yet. */
@@ -20,7 +20,7 @@ export function MemoryPage() {
     if (found) setHits(found.results);
   };
   useEffect(() => {
-    // Waits for a pause in typing.
+    // The search waits for a pause in typing.
     const timer = setTimeout(() => void search(query), 150);
     return () => clearTimeout(timer);
   }, [query]);
@@ -40,44 +40,40 @@ export function MemoryPage() {
   };
 
   return (
-    <>
-      <Bar title="Memory">
+    <Page
+      title="Memory"
+      actions={
         <button type="button" onClick={() => void create()}>
           New file
         </button>
-      </Bar>
-      <div class="page">
-        <div>
-          {file ? (
-            <Editor key={file.path} file={file} onClose={close} />
-          ) : (
-            <>
-              <input
-                type="search"
-                aria-label="Search memory"
-                placeholder="Search memory"
-                value={query}
-                onInput={(event) => setQuery(event.currentTarget.value)}
-              />
-              {hits.length === 0 && (
-                <p class="soft">{query ? "Nothing found." : "Nothing is remembered yet."}</p>
-              )}
-              {hits.map((hit) => (
-                <article class="card" key={hit.path}>
-                  <h2>
-                    <button type="button" class="plain" onClick={() => void open(hit.path)}>
-                      {hit.path}
-                    </button>
-                    <span class="tag">{new Date(hit.updated_at).toLocaleString()}</span>
-                  </h2>
-                  {hit.snippet && <span class="soft">{hit.snippet}</span>}
-                </article>
-              ))}
-            </>
-          )}
-        </div>
-      </div>
-    </>
+      }
+    >
+      {file ? (
+        <Editor key={file.path} file={file} onClose={close} />
+      ) : (
+        <>
+          <input
+            type="search"
+            aria-label="Search memory"
+            placeholder="Search memory"
+            value={query}
+            onInput={(event) => setQuery(event.currentTarget.value)}
+          />
+          {hits.length === 0 && <p class="soft">{query ? "Nothing found." : "Nothing is remembered yet."}</p>}
+          {hits.map((hit) => (
+            <article class="card" key={hit.path}>
+              <h2>
+                <button type="button" class="plain" onClick={() => void open(hit.path)}>
+                  {hit.path}
+                </button>
+                <span class="tag">{new Date(hit.updated_at).toLocaleString()}</span>
+              </h2>
+              {hit.snippet && <span class="soft">{hit.snippet}</span>}
+            </article>
+          ))}
+        </>
+      )}
+    </Page>
   );
 }
 

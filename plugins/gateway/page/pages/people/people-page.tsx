@@ -1,38 +1,63 @@
-import { useEffect, useState } from "preact/hooks";
-import { Bar } from "../../frame/bar.tsx";
 import { attempt } from "../../state/app.ts";
+import { useLoaded } from "../../state/use-app.ts";
 import { type Account, ask, type BrowserSession, type Token } from "../../state/wire.ts";
-import { SessionsCard } from "./sessions-card.tsx";
+import { Page } from "../../widgets/bar.tsx";
+import { confirmed } from "../../widgets/dialog.tsx";
+import { List } from "../../widgets/list.tsx";
 import { TokensCard } from "./tokens-card.tsx";
 import { UsersCard } from "./users-card.tsx";
 
 export function PeoplePage() {
-  const [users, setUsers] = useState<readonly Account[]>([]);
-  const [tokens, setTokens] = useState<readonly Token[]>();
-  const [sessions, setSessions] = useState<readonly BrowserSession[]>();
-
-  const load = async () => {
-    const people = await attempt(() => ask<{ users: readonly Account[] }>("GET", "/api/users"));
-    const keys = await attempt(() => ask<{ tokens: readonly Token[] }>("GET", "/api/tokens"));
-    const browsers = await attempt(() =>
-      ask<{ sessions: readonly BrowserSession[] }>("GET", "/api/sessions"),
-    );
-    if (browsers) setSessions(browsers.sessions);
-    if (people) setUsers(people.users);
-    if (keys) setTokens(keys.tokens);
-  };
-  useEffect(() => void load(), []);
+  const [{ users = [] } = {}, loadUsers] = useLoaded<{ users: readonly Account[] }>("/api/users");
+  const [{ tokens } = {}, loadTokens] = useLoaded<{ tokens: readonly Token[] }>("/api/tokens");
+  const [{ sessions } = {}, loadSessions] = useLoaded<{ sessions: readonly BrowserSession[] }>(
+    "/api/sessions",
+  );
+  const load = async () => void (await Promise.all([loadUsers(), loadTokens(), loadSessions()]));
 
   return (
-    <>
-      <Bar title="People" />
-      <div class="page">
-        <div>
-          <UsersCard users={users} onChange={load} />
-          <TokensCard users={users} tokens={tokens} onChange={load} />
-          <SessionsCard sessions={sessions} onChange={load} />
-        </div>
-      </div>
-    </>
+    <Page title="People">
+      <UsersCard users={users} onChange={load} />
+      <TokensCard users={users} tokens={tokens} onChange={load} />
+      <SessionsCard sessions={sessions} onChange={load} />
+    </Page>
+  );
+}
+
+interface SessionsProps {
+  /** Undefined until they are loaded. */
+  readonly sessions: readonly BrowserSession[] | undefined;
+  readonly onChange: () => Promise<void>;
+}
+
+/** The browsers that are signed in. */
+export function SessionsCard(props: SessionsProps) {
+  const end = async ({ id, user, browser }: BrowserSession) => {
+    const title = `Sign out ${user} in ${browser ?? "this browser"}?`;
+    const words = "They can sign in again with their token.";
+    if (!(await confirmed({ title, words, yes: "Sign out", danger: true }))) return;
+    await attempt(() => ask("DELETE", `/api/sessions/${id}`));
+    await props.onChange();
+  };
+  return (
+    <section class="card">
+      <h2>Signed-in browsers</h2>
+      {props.sessions?.length === 0 && <p class="soft">Nobody is signed in.</p>}
+      <List columns={["User", "Browser", "Since", "Last used"]} isHidden={!props.sessions?.length}>
+        {props.sessions?.map((session) => (
+          <tr key={session.id}>
+            <td>{session.user}</td>
+            <td>{session.browser ?? "unknown"}</td>
+            <td>{new Date(session.created_at).toLocaleString()}</td>
+            <td>{session.last_used_at ? new Date(session.last_used_at).toLocaleString() : "never"}</td>
+            <td>
+              <button type="button" class="danger" onClick={() => void end(session)}>
+                Sign out
+              </button>
+            </td>
+          </tr>
+        ))}
+      </List>
+    </section>
   );
 }

@@ -1,11 +1,10 @@
 import { useState } from "preact/hooks";
-import { expiresSoon, whenInWords } from "../../../auth/tokens/expiry.ts";
-import { scopeInWords } from "../../../auth/tokens/scope-words.ts";
-import { CopyButton } from "../../frame/copy-button.tsx";
-import { confirmed, entered } from "../../frame/dialog.tsx";
-import { List } from "../../frame/list.tsx";
+import { expiresSoon, scopeInWords, whenInWords } from "../../../../../kernel/vocabulary/token-words.ts";
 import { attempt, update } from "../../state/app.ts";
 import { type Account, ask, type Token } from "../../state/wire.ts";
+import { CopyButton } from "../../widgets/copy-button.tsx";
+import { confirmed, entered } from "../../widgets/dialog.tsx";
+import { List } from "../../widgets/list.tsx";
 
 interface Made {
   readonly token: string;
@@ -14,7 +13,7 @@ interface Made {
 
 interface TokensProps {
   readonly users: readonly Account[];
-  /** Undefined until they are known. */
+  /** Undefined until they are loaded. */
   readonly tokens: readonly Token[] | undefined;
   readonly onChange: () => Promise<void>;
 }

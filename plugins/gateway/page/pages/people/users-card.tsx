@@ -1,10 +1,10 @@
-import { confirmed } from "../../frame/dialog.tsx";
-import { List } from "../../frame/list.tsx";
 import { attempt } from "../../state/app.ts";
 import { useApp } from "../../state/use-app.ts";
 import { type Account, ask } from "../../state/wire.ts";
+import { confirmed } from "../../widgets/dialog.tsx";
+import { List } from "../../widgets/list.tsx";
 
-/** The people, what each may do, and the way to remove one. */
+/** The users with their roles, and buttons to remove them. */
 export function UsersCard({ users, onChange }: { users: readonly Account[]; onChange: () => Promise<void> }) {
   const me = useApp().user?.id;
   const change = async (work: () => Promise<unknown>) => {
@@ -32,7 +32,7 @@ export function UsersCard({ users, onChange }: { users: readonly Account[]; onCh
       <h2>Users</h2>
       <List columns={["User", "Role"]}>
         {users.map(({ id, role, name }) => {
-          // Nobody locks themselves out by mistake, and the operator is built in.
+          // People cannot lock themselves out, and the operator is built in.
           const isFixed = id === "operator" || id === me;
           return (
             <tr key={id}>

@@ -4,7 +4,7 @@ import { ask, type Routine, type RoutinePreview } from "../../state/wire.ts";
 import { localTime } from "./routine-words.ts";
 
 const HERE = Intl.DateTimeFormat().resolvedOptions().timeZone;
-/** Nobody wants a word about half a schedule. */
+/** The preview waits for a pause in typing. */
 const TYPING_MILLIS = 300;
 
 export function AddRoutine({ onAdded }: { onAdded(): void }) {
@@ -31,8 +31,8 @@ export function AddRoutine({ onAdded }: { onAdded(): void }) {
     const body = {
       schedule,
       text,
-      ...(tz && { tz }),
-      ...(budget && { budget: { usd: Number(budget), per } }),
+      tz: tz || undefined,
+      budget: budget ? { usd: Number(budget), per } : undefined,
     };
     if (!(await attempt(() => ask<Routine>("POST", "/api/routines", body)))) return;
     form.reset();

@@ -1,11 +1,11 @@
-/** Routines as people read them on the page. */
+/** Routines and their runs in words. */
 import type { Routine, RoutineRun } from "../../state/wire.ts";
 
-/** The time there, and the person's own where it is another. */
+/** Returns the time in the routine's time zone, and in the reader's if that differs. */
 export function localTime(at: string, tz: string): string {
   const show = (timeZone?: string) =>
     new Date(at).toLocaleString(undefined, {
-      ...(timeZone && { timeZone }),
+      timeZone,
       weekday: "short",
       day: "numeric",
       month: "short",

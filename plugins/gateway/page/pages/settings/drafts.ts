@@ -1,8 +1,8 @@
-/** What was typed and not saved yet: it survives a look at another page. Secrets stay in memory and go nowhere else. */
+/** Unsaved changes of settings, kept while another page is open. Secrets stay in memory. */
 import { useState } from "preact/hooks";
 import type { Setting } from "../../state/wire.ts";
 
-/** By name; null goes back to the default. */
+/** Values by name; null restores the default. */
 export type Drafts = Readonly<Record<string, string | null>>;
 
 let kept: Drafts = {};
@@ -18,19 +18,19 @@ export function useDrafts(): readonly [Drafts, (drafts: Drafts) => void] {
   ];
 }
 
-/** What its field shows: nothing where the default counts. */
+/** Returns the text of the field: empty if the default applies. */
 export function storedText({ source, value }: Setting): string {
   return source === "stored" ? (value ?? "") : "";
 }
 
-/** Without those that say what is stored already. */
+/** Drops a draft that equals the stored value. */
 export function withDraft(drafts: Drafts, setting: Setting, text: string | null): Drafts {
   const { [setting.name]: _, ...others } = drafts;
   const isSame = setting.is_secret ? text === "" : (text ?? "") === storedText(setting);
   return isSame ? others : { ...others, [setting.name]: text === "" ? null : text };
 }
 
-/** The value that would count. */
+/** Returns the value that would apply after saving. */
 export function draftedValue(drafts: Drafts, setting: Setting | undefined): string {
   if (setting === undefined) return "";
   const draft = drafts[setting.name];

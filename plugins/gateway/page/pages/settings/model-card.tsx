@@ -13,7 +13,7 @@ interface Props {
   onErrors(error: Refused): void;
 }
 
-/** Which model answers, and whether it does. */
+/** The choice of the model, and a test of it. */
 export function ModelCard({ settings, drafts, errors, onDrafts, onErrors }: Props) {
   const [test, setTest] = useState<ModelTest>();
   const [isTesting, setTesting] = useState(false);

@@ -6,12 +6,12 @@ export interface FieldProps {
   readonly setting: Setting;
   readonly drafts: Drafts;
   readonly error: string | undefined;
-  /** Values to choose from, beside any other. */
+  /** Suggested values; others are allowed. */
   readonly offered?: readonly string[];
   onDrafts(drafts: Drafts): void;
 }
 
-/** One setting: what it is, what it may be, where it comes from, and what is wrong with it. */
+/** One setting: its description, allowed values, source and error. */
 export function SettingField({ setting, drafts, error, offered = [], onDrafts }: FieldProps) {
   const { name, about, is_fixed: isFixed, is_secret: isSecret, source, problem } = setting;
   const draft = drafts[name];
@@ -117,7 +117,7 @@ function Control({ setting, control, text, list, onText }: ControlProps) {
         onInput={onInput}
       />
     );
-  // As text: a number field hides what is wrong with what was typed.
+  // A text field, since a number field hides invalid input.
   return (
     <input
       {...control}

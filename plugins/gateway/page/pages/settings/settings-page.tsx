@@ -1,9 +1,9 @@
 import { useEffect, useState } from "preact/hooks";
-import { Bar } from "../../frame/bar.tsx";
-import { ThemeChoice } from "../../frame/theme-choice.tsx";
 import { attempt, update } from "../../state/app.ts";
 import { useApp } from "../../state/use-app.ts";
 import { ask, Refused, type Setting, type Status } from "../../state/wire.ts";
+import { Page } from "../../widgets/bar.tsx";
+import { ThemeChoice } from "../../widgets/theme.tsx";
 import { type Drafts, useDrafts } from "./drafts.ts";
 import { ModelCard } from "./model-card.tsx";
 import { SettingField } from "./setting-field.tsx";
@@ -15,25 +15,20 @@ interface Listed {
 
 type Errors = Readonly<Record<string, string>>;
 
-/** What can be changed while the service runs, for the operator; the theme, for everybody. */
+/** Settings that the operator can change while the service runs; the theme is for everybody. */
 export function SettingsPage() {
   const isOperator = useApp().user?.role === "operator";
   return (
-    <>
-      <Bar title="Settings" />
-      <div class="page">
-        <div>
-          {isOperator && <OperatorSettings />}
-          <section class="card">
-            <h2>Theme</h2>
-            <div class="row">
-              <ThemeChoice />
-              <span class="soft">Of this browser alone.</span>
-            </div>
-          </section>
+    <Page title="Settings">
+      {isOperator && <OperatorSettings />}
+      <section class="card">
+        <h2>Theme</h2>
+        <div class="row">
+          <ThemeChoice />
+          <span class="soft">Of this browser alone.</span>
         </div>
-      </div>
-    </>
+      </section>
+    </Page>
   );
 }
 

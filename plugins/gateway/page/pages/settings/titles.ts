@@ -1,4 +1,4 @@
-/** What settings are called on the page, and which stand together. */
+/** The titles and groups of settings on the page. */
 
 const TITLES: Readonly<Record<string, string>> = {
   MODEL_PROVIDER: "Provider",
@@ -38,7 +38,7 @@ export const titleOf = (name: string): string => TITLES[name] ?? name;
 export const choiceTitle = (name: string, choice: string): string =>
   name.endsWith("_PROVIDER") ? (PROVIDERS[choice] ?? choice) : choice;
 
-/** What a provider takes, besides the name of a model. */
+/** The settings of each provider, beside the name of a model. */
 export const FIELDS_OF: Readonly<Record<string, readonly string[]>> = {
   auto: ["ANTHROPIC_API_KEY", "OPENAI_API_KEY", "MODEL_BASE_URL", "MODEL_API_KEY", "MODEL_NAME"],
   anthropic: ["ANTHROPIC_API_KEY", "MODEL_NAME"],

@@ -1,9 +1,8 @@
 import { useId } from "preact/hooks";
-import { List } from "../../frame/list.tsx";
+import { List } from "../../widgets/list.tsx";
 
 export interface Series {
   readonly name: string;
-  /** One for each place on the axis. */
   readonly values: readonly number[];
 }
 
@@ -11,7 +10,7 @@ interface ChartProps {
   readonly title: string;
   readonly labels: readonly string[];
   readonly series: readonly Series[];
-  /** Bars on top of each other, or beside each other where their sum means nothing. */
+  /** True for stacked bars; false if their sum has no meaning. */
   readonly stacked?: boolean;
   format(value: number): string;
 }
@@ -21,7 +20,7 @@ const HEIGHT = 150;
 const TOP = 24;
 const BOTTOM = 26;
 
-/** Bars over time. Each series has a pattern of its own, and the table below says the same in numbers. */
+/** Bars over time. Each series has its own pattern, and a table below has the same numbers. */
 export function Chart({ title, labels, series, stacked = true, format }: ChartProps) {
   const id = useId();
   const heights = labels.map((_, at) => {
@@ -129,7 +128,7 @@ function Bars({ id, at, series, unit, stacked, step, gap, words }: BarsProps) {
   );
 }
 
-/** Told apart without colour: full, lines one way and the other, dots, checks, empty. */
+/** Patterns that can be told apart without colour. */
 const DRAWN = [
   <rect key="full" width="6" height="6" fill="currentColor" />,
   <path key="up" d="M0 6L6 0M-1 1L1 -1M5 7L7 5" stroke="currentColor" stroke-width="1.6" />,

@@ -1,11 +1,10 @@
 import { useState } from "preact/hooks";
-import { Bar } from "../../frame/bar.tsx";
 import { attempt } from "../../state/app.ts";
 import { useApp, useLive } from "../../state/use-app.ts";
 import { ask, type Figure, type Figures } from "../../state/wire.ts";
+import { Page } from "../../widgets/bar.tsx";
+import { List } from "../../widgets/list.tsx";
 import { Chart, type Series } from "./chart.tsx";
-import { GroupTable } from "./group-table.tsx";
-import { dollars, seconds, whole } from "./words.ts";
 
 interface Usage {
   readonly step: "hour" | "day";
@@ -23,7 +22,7 @@ const OTHERS = "all others";
 
 const tokensOf = ({ input_tokens, output_tokens }: Summed) => input_tokens + output_tokens;
 
-/** What was asked, what it cost and how long it took: the operator sees everybody's, a user their own. */
+/** Turns and calls with their cost and duration. The operator sees those of all users, a user their own. */
 export function UsagePage() {
   const isOperator = useApp().user?.role === "operator";
   const [days, setDays] = useState<number>(7);
@@ -46,34 +45,29 @@ export function UsagePage() {
     [days, by],
   );
   return (
-    <>
-      <Bar title="Usage" />
-      <div class="page">
-        <div>
-          <span class="row">
-            <select
-              aria-label="Time"
-              value={days}
-              onChange={({ currentTarget: { value } }) => setDays(Number(value))}
-            >
-              {Object.entries(RANGES).map(([words, value]) => (
-                <option key={words} value={value}>
-                  {words}
-                </option>
-              ))}
-            </select>
-            <select aria-label="By" value={by} onChange={({ currentTarget: { value } }) => setBy(value)}>
-              {["model", "tool", "channel", ...(isOperator ? ["user"] : [])].map((name) => (
-                <option key={name} value={name}>
-                  by {name}
-                </option>
-              ))}
-            </select>
-          </span>
-          {usage && <Shown usage={usage} by={by} />}
-        </div>
-      </div>
-    </>
+    <Page title="Usage">
+      <span class="row">
+        <select
+          aria-label="Time"
+          value={days}
+          onChange={({ currentTarget: { value } }) => setDays(Number(value))}
+        >
+          {Object.entries(RANGES).map(([words, value]) => (
+            <option key={words} value={value}>
+              {words}
+            </option>
+          ))}
+        </select>
+        <select aria-label="By" value={by} onChange={({ currentTarget: { value } }) => setBy(value)}>
+          {["model", "tool", "channel", ...(isOperator ? ["user"] : [])].map((name) => (
+            <option key={name} value={name}>
+              by {name}
+            </option>
+          ))}
+        </select>
+      </span>
+      {usage && <Shown usage={usage} by={by} />}
+    </Page>
   );
 }
 
@@ -142,7 +136,7 @@ function Tile({ name, value }: { readonly name: string; readonly value: string }
   );
 }
 
-/** The largest groups, and what is left of the whole. */
+/** Returns the largest groups and the rest of the total. */
 function seriesOf(
   at: readonly string[],
   { points, groups }: Figures,
@@ -178,4 +172,52 @@ function labelsOf({ at, step }: Usage): string[] {
       : { day: "numeric", month: "short", year: "2-digit" },
   );
   return at.map((time) => format.format(new Date(time)));
+}
+
+interface GroupTableProps {
+  readonly title: string;
+  readonly groups: Figures["groups"];
+  /** Tools have neither tokens nor a price. */
+  readonly hasTokens?: boolean;
+}
+
+/** Each group with its sums, largest first. */
+export function GroupTable({ title, groups, hasTokens = false }: GroupTableProps) {
+  const counted = hasTokens ? ["Tokens in", "Tokens out", "Cost"] : [];
+  const took = (millis: number | null) => (millis === null ? "" : seconds(millis));
+  return (
+    <section class="card">
+      <h2>{title}</h2>
+      <List columns={["Name", "Count", "Failed", ...counted, "Half took", "95% took"]} hasActions={false}>
+        {groups.map((group) => (
+          <tr key={group.name}>
+            <td>{group.name || "unknown"}</td>
+            <td>{whole(group.count)}</td>
+            <td>{whole(group.failed)}</td>
+            {hasTokens && <td>{whole(group.input_tokens)}</td>}
+            {hasTokens && <td>{whole(group.output_tokens)}</td>}
+            {hasTokens && <td>{dollars(group.cost)}</td>}
+            <td>{took(group.p50_millis)}</td>
+            <td>{took(group.p95_millis)}</td>
+          </tr>
+        ))}
+      </List>
+    </section>
+  );
+}
+
+const count = new Intl.NumberFormat(undefined, { maximumFractionDigits: 0 });
+
+export const whole = (value: number): string => count.format(value);
+
+/** A turn can cost less than a cent. */
+export function dollars(value: number): string {
+  const digits = value === 0 || value >= 1 ? 2 : 4;
+  return `$${value.toLocaleString(undefined, { minimumFractionDigits: digits, maximumFractionDigits: digits })}`;
+}
+
+export function seconds(millis: number): string {
+  return millis < 1000
+    ? `${whole(millis)} ms`
+    : `${(millis / 1000).toLocaleString(undefined, { maximumFractionDigits: 1 })} s`;
 }

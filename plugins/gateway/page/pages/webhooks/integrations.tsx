@@ -1,8 +1,9 @@
-import { useEffect, useState } from "preact/hooks";
-import { confirmed } from "../../frame/dialog.tsx";
-import { List } from "../../frame/list.tsx";
+import { useState } from "preact/hooks";
 import { attempt } from "../../state/app.ts";
+import { useLoaded } from "../../state/use-app.ts";
 import { type Account, ask, type Integration } from "../../state/wire.ts";
+import { confirmed } from "../../widgets/dialog.tsx";
+import { List } from "../../widgets/list.tsx";
 
 interface Added {
   readonly name: string;
@@ -11,20 +12,15 @@ interface Added {
 
 /** Senders with a secret of their own. */
 export function Integrations({ users }: { users: readonly Account[] }) {
-  const [integrations, setIntegrations] = useState<readonly Integration[]>([]);
+  const [known, load] = useLoaded<{ integrations: readonly Integration[] }>("/api/webhooks");
+  const integrations = known?.integrations ?? [];
   const [added, setAdded] = useState<Added | undefined>();
-
-  const load = async () => {
-    const known = await attempt(() => ask<{ integrations: readonly Integration[] }>("GET", "/api/webhooks"));
-    if (known) setIntegrations(known.integrations);
-  };
-  useEffect(() => void load(), []);
   const add = async (event: Event) => {
     event.preventDefault();
     const form = event.currentTarget as HTMLFormElement;
     const { name, user, message } = Object.fromEntries(new FormData(form));
     const made = await attempt(() =>
-      ask<Added>("POST", "/api/webhooks", { name, user, ...(message && { message }) }),
+      ask<Added>("POST", "/api/webhooks", { name, user, message: message || undefined }),
     );
     if (!made) return;
     form.reset();

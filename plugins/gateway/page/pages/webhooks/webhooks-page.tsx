@@ -1,32 +1,26 @@
-import { useEffect, useState } from "preact/hooks";
 import { GateCard } from "../../chat/gates/gate-card.tsx";
-import { Bar } from "../../frame/bar.tsx";
 import { attempt } from "../../state/app.ts";
-import { useApp } from "../../state/use-app.ts";
+import { useApp, useLoaded } from "../../state/use-app.ts";
 import { type Account, ask, type Gate, type Identity, type PairingGate } from "../../state/wire.ts";
-import { Identities, PairingCard } from "../people/identities.tsx";
+import { Page } from "../../widgets/bar.tsx";
+import { Identities, PairingCard } from "./identities.tsx";
 import { Integrations } from "./integrations.tsx";
 
-/** Who talks by the webhook channel, and what waits for an operator's answer. */
+/** The senders of the webhook channel, and the gates that an operator answers for them. */
 export function WebhooksPage() {
   const { status } = useApp();
-  const [gates, setGates] = useState<readonly (Gate | PairingGate)[]>([]);
-  const [identities, setIdentities] = useState<readonly Identity[]>([]);
-  const [users, setUsers] = useState<readonly Account[]>([]);
+  const [{ pending = [] } = {}, loadGates] = useLoaded<{ pending: readonly (Gate | PairingGate)[] }>(
+    "/api/approvals",
+  );
+  const [{ identities = [] } = {}, loadIdentities] = useLoaded<{ identities: readonly Identity[] }>(
+    "/api/identities",
+  );
+  const [{ users = [] } = {}, loadUsers] = useLoaded<{ users: readonly Account[] }>("/api/users");
+  // The gates of the operator's own threads are answered in those threads.
+  const gates = pending.filter((gate) => gate.type === "pairing" || gate.user_id);
   const isOn = status?.channels.some(({ name, on }) => name === "webhook" && on) ?? false;
 
-  const load = async () => {
-    const waiting = await attempt(() =>
-      ask<{ pending: readonly (Gate | PairingGate)[] }>("GET", "/api/approvals"),
-    );
-    const known = await attempt(() => ask<{ identities: readonly Identity[] }>("GET", "/api/identities"));
-    const people = await attempt(() => ask<{ users: readonly Account[] }>("GET", "/api/users"));
-    // What the operator's own threads wait for is answered there.
-    if (waiting) setGates(waiting.pending.filter((gate) => gate.type === "pairing" || gate.user_id));
-    if (known) setIdentities(known.identities);
-    if (people) setUsers(people.users);
-  };
-  useEffect(() => void load(), []);
+  const load = () => Promise.all([loadGates(), loadIdentities(), loadUsers()]);
   const change = async (method: string, path: string, body?: unknown) => {
     await attempt(() => ask(method, path, body));
     await load();
@@ -35,51 +29,46 @@ export function WebhooksPage() {
   const pair = (identity: string, account: string) => post("/api/identities/pair", { identity, account });
 
   return (
-    <>
-      <Bar title="Webhooks">
+    <Page
+      title="Webhooks"
+      actions={
         <button type="button" onClick={() => void load()}>
           Refresh
         </button>
-      </Bar>
-      <div class="page">
-        <div>
-          {!isOn && <p class="soft">The webhook channel is off: set HTTP_ENABLED=true.</p>}
-          {gates.length > 0 && (
-            <section class="card">
-              <h2>Waiting for you</h2>
-              {gates.map((gate) =>
-                gate.type === "pairing" ? (
-                  <PairingCard
-                    key={gate.id}
-                    gate={gate}
-                    users={users}
-                    onPair={(account) => void pair(gate.identity, account)}
-                    onDeny={() => void post("/api/identities/deny", { identity: gate.identity })}
-                  />
-                ) : (
-                  <div key={gate.id}>
-                    <p>{gate.user_id}</p>
-                    <GateCard
-                      gate={gate}
-                      onAnswer={(answer) => void post(`/api/approvals/${gate.id}`, answer)}
-                    />
-                  </div>
-                ),
-              )}
-            </section>
+      }
+    >
+      {!isOn && <p class="soft">The webhook channel is off: set HTTP_ENABLED=true.</p>}
+      {gates.length > 0 && (
+        <section class="card">
+          <h2>Waiting for you</h2>
+          {gates.map((gate) =>
+            gate.type === "pairing" ? (
+              <PairingCard
+                key={gate.id}
+                gate={gate}
+                users={users}
+                onPair={(account) => void pair(gate.identity, account)}
+                onDeny={() => void post("/api/identities/deny", { identity: gate.identity })}
+              />
+            ) : (
+              <div key={gate.id}>
+                <p>{gate.user_id}</p>
+                <GateCard gate={gate} onAnswer={(answer) => void post(`/api/approvals/${gate.id}`, answer)} />
+              </div>
+            ),
           )}
-          {isOn && <Integrations users={users} />}
-          <Identities
-            identities={identities}
-            users={users}
-            onPair={(identity, account) => void pair(identity, account)}
-            onRemove={(identity) =>
-              void change("DELETE", `/api/users/${encodeURIComponent(identity)}?with_data=true`)
-            }
-            onUnpair={(identity) => void post("/api/identities/unpair", { identity })}
-          />
-        </div>
-      </div>
-    </>
+        </section>
+      )}
+      {isOn && <Integrations users={users} />}
+      <Identities
+        identities={identities}
+        users={users}
+        onPair={(identity, account) => void pair(identity, account)}
+        onRemove={(identity) =>
+          void change("DELETE", `/api/users/${encodeURIComponent(identity)}?with_data=true`)
+        }
+        onUnpair={(identity) => void post("/api/identities/unpair", { identity })}
+      />
+    </Page>
   );
 }

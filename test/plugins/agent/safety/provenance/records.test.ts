@@ -65,6 +65,13 @@ describe("the records of an answer", () => {
     ["a table", "| id | name |\n| --- | --- |\n| 1 | a |\n"],
     ["commas", "id,name\n1,a\n"],
     ["broken JSON", '[{"id": 1}'],
+    ["a comment", "- id: 1\n  name: a # id\n"],
+    ["a tag", "- id: !!str 1\n"],
+    ["a key that a question mark introduces", "- ? id\n  : 1\n"],
+    ["a second document", "- id: 1\n---\n- id: 2\n"],
+    ["a bomb of aliases", "- &a [x, x]\n- &b [*a, *a]\n- &c [*b, *b]\n- *c\n"],
+    ["nesting without end", "- ".repeat(40_000)],
+    ["more YAML than is read", "- id: 1\n".repeat(20_000)],
   ])("are none where there is %s", (_what, text) => {
     expect(recordsIn(text)).toEqual([]);
   });

@@ -4,8 +4,8 @@ import {
   type Timeline,
   withEarlier,
   withNewest,
-} from "../../../../../plugins/gateway/page/chat/turns/timeline.ts";
-import { begun, fold } from "../../../../../plugins/gateway/page/chat/turns/turn-view.ts";
+} from "../../../../../plugins/gateway/page/state/timeline.ts";
+import { begun, fold } from "../../../../../plugins/gateway/page/state/turn-view.ts";
 import type { Turn, TurnPage } from "../../../../../plugins/gateway/page/state/wire.ts";
 
 const USAGE: Turn["usage"] = {

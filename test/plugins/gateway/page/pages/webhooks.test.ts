@@ -2,7 +2,6 @@
 import axe from "axe-core";
 import { expect, test } from "vitest";
 import type { AnyPlugin } from "../../../../../kernel/plugin.ts";
-import accounts from "../../../../../plugins/gateway/auth/plugin.ts";
 import webhookPlugin from "../../../../../plugins/webhook/plugin.ts";
 import { describeInBrowser, openPage, useBrowser } from "../../../../support/processes/browser.ts";
 import { scriptedModel } from "../../../../support/services/agent.ts";
@@ -28,7 +27,7 @@ describeInBrowser("the webhooks page", () => {
           },
         },
       },
-      plugins: [accounts, webhookPlugin] as readonly AnyPlugin[],
+      plugins: [webhookPlugin] as readonly AnyPlugin[],
       variables: { ...settings, HTTP_PAIRING: "required", MEMORY_VECTORS: "false" },
     });
     await gateway.addUser("ann");

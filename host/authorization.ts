@@ -1,0 +1,172 @@
+/** Gets a tool its credentials, for `tool auth` and `tool setup`; the command does the prompting. */
+import type { AuthSetup, Capabilities, OAuthSetup } from "../capabilities/capabilities.ts";
+import { Fault } from "../kernel/kit.ts";
+import { beginSignIn, finishSignIn, mergeScopes, type SignIn } from "./broker/oauth.ts";
+import type { OAuthOptions } from "./broker/token-request.ts";
+import type { Catalog, InstalledTool } from "./catalog/catalog.ts";
+import { gaveUp, type Prompt, signInByBrowser } from "./secrets/browser-sign-in.ts";
+import { holderOf } from "./secrets/holder.ts";
+import { type Secrets, type ToolVault, type Vault, warnOfShort } from "./secrets/secrets.ts";
+
+export interface AuthorizeOptions extends Omit<OAuthOptions, "values"> {
+  readonly tool: string;
+  readonly capabilities: Capabilities;
+  /** The tools that share this one's secret: one sign-in covers the scopes of all. */
+  readonly sharers: readonly Capabilities[];
+  readonly vault: ToolVault;
+  readonly environment: (name: string) => string | undefined;
+  readonly prompt: Prompt;
+  /** Where the browser is sent back to, for example `{base_url}/oauth/callback`; a loopback port where absent. */
+  readonly redirectUri?: string;
+  readonly signal?: AbortSignal;
+}
+
+export interface Authorized {
+  readonly by: "environment" | "shared" | "oauth" | "manual";
+  readonly secret: string;
+}
+
+export interface Authorization {
+  /** Gets the credential of a tool: from the environment, by signing in, or from the person. */
+  authorize(tool: InstalledTool, prompt: Prompt): Promise<Authorized>;
+  /** Asks for the secrets a tool needs beforehand; returns the names of those that were entered. */
+  setUp(tool: InstalledTool, prompt: Prompt): Promise<readonly string[]>;
+}
+
+export function createAuthorization(
+  parts: Pick<AuthorizeOptions, "network" | "privateHosts" | "environment"> & {
+    readonly vault: Pick<Vault, "of" | "sharers">;
+    readonly catalog: Pick<Catalog, "list">;
+  },
+): Authorization {
+  const { vault, catalog, network, privateHosts, environment } = parts;
+  const sharersOf = async ({ name, capabilities }: InstalledTool) => {
+    const sharers = await vault.sharers(name, capabilities.auth?.secretName ?? "");
+    const tools = (await catalog.list()).filter((tool) => sharers.includes(tool.name));
+    return tools.map((tool) => tool.capabilities);
+  };
+  return {
+    authorize: async (tool, prompt) =>
+      authorizeTool({
+        tool: tool.name,
+        capabilities: tool.capabilities,
+        sharers: await sharersOf(tool),
+        vault: vault.of(holderOf(tool)),
+        network,
+        privateHosts,
+        environment,
+        prompt,
+      }),
+    setUp: (tool, prompt) =>
+      setUpTool({ capabilities: tool.capabilities, secrets: vault.of(holderOf(tool)).secrets, prompt }),
+  };
+}
+
+/** In the order of the specification: the environment, then OAuth, then a value entered by hand. */
+export async function authorizeTool(options: AuthorizeOptions): Promise<Authorized> {
+  const { tool, capabilities, environment, prompt, vault } = options;
+  const { auth } = capabilities;
+  if (auth === undefined) {
+    const also = secretsToEnter(capabilities).length > 0 ? ` Run "postern tool setup ${tool}" instead.` : "";
+    throw new Fault("invalid", "no_auth", `${tool} does not use sign-in.${also}`);
+  }
+  const secret = auth.secretName;
+  if (auth.envVar !== undefined && environment(auth.envVar)) {
+    prompt.say(`${auth.envVar} is set in the environment and will be used for ${auth.displayName}.`);
+    sayIfAny(prompt, warnOfShort(auth.envVar, environment(auth.envVar) ?? ""));
+    return { by: "environment", secret };
+  }
+  if (await sharesExisting(vault.secrets, secret, prompt)) return { by: "shared", secret };
+  if (auth.oauth !== undefined) {
+    await signIn(options, auth, auth.oauth);
+    prompt.say(`Signed in to ${auth.displayName}.`);
+    return { by: "oauth", secret };
+  }
+  await enterByHand(auth, vault.secrets, prompt);
+  prompt.say(`The credential for ${auth.displayName} is stored.`);
+  return { by: "manual", secret };
+}
+
+/** Asks for `setup.required_secrets` and for credentials that no sign-in provides; returns the names that were set. */
+export async function setUpTool(options: {
+  readonly capabilities: Capabilities;
+  readonly secrets: Secrets;
+  readonly prompt: Prompt;
+}): Promise<readonly string[]> {
+  const { capabilities, secrets, prompt } = options;
+  const entered: string[] = [];
+  for (const { name, question } of secretsToEnter(capabilities)) {
+    if (await sharesExisting(secrets, name, prompt)) {
+      entered.push(name);
+      continue;
+    }
+    const isSet = (await secrets.standing(name)).type === "usable";
+    const value = await prompt.secret(isSet ? `${question} (leave empty to keep the current one)` : question);
+    if (value === undefined) throw gaveUp();
+    if (value.trim() === "" && isSet) continue;
+    sayIfAny(prompt, (await secrets.set(name, value)).warning);
+    entered.push(name);
+  }
+  return entered;
+}
+
+/** A secret that was given to another tool, version or host is used only where the person agrees; else it is asked for anew. */
+async function sharesExisting(secrets: Secrets, name: string, prompt: Prompt): Promise<boolean> {
+  const standing = await secrets.standing(name);
+  if (standing.type !== "asks" || !(await prompt.agrees(standing.question))) return false;
+  await secrets.share(name);
+  return true;
+}
+
+/** What a person can enter for a tool beside its sign-in: what it requires, and credentials nothing else provides. */
+export function secretsToEnter({
+  requiredSecrets,
+  http,
+  auth,
+}: Capabilities): { name: string; question: string }[] {
+  const required = requiredSecrets.map(({ name, prompt }) => ({ name, question: prompt }));
+  const covered = new Set([...required.map(({ name }) => name), auth?.secretName]);
+  const others = new Set((http?.credentials ?? []).map(({ secretName }) => secretName));
+  return [
+    ...required,
+    ...[...others].filter((name) => !covered.has(name)).map((name) => ({ name, question: name })),
+  ];
+}
+
+async function enterByHand(auth: AuthSetup, secrets: Secrets, prompt: Prompt): Promise<void> {
+  if (auth.instructions !== "") prompt.say(auth.instructions);
+  if (auth.setupUrl !== undefined) prompt.say(`Get it at ${auth.setupUrl}`);
+  if (auth.tokenHint !== undefined) prompt.say(`Hint: ${auth.tokenHint}`);
+  const value = await prompt.secret(`${auth.displayName} token`);
+  if (value === undefined) throw gaveUp();
+  sayIfAny(prompt, (await secrets.set(auth.secretName, value)).warning);
+}
+
+function sayIfAny(prompt: Prompt, warning: string | undefined): void {
+  if (warning !== undefined) prompt.say(warning);
+}
+
+async function signIn(options: AuthorizeOptions, auth: AuthSetup, setup: OAuthSetup): Promise<void> {
+  const { vault, network, privateHosts, sharers, capabilities, prompt, redirectUri, signal } = options;
+  const { values } = vault;
+  const held = (await values.read(auth.secretName))?.oauth?.scopes;
+  let begun: SignIn | undefined;
+  const answer = await signInByBrowser({
+    to: auth.displayName,
+    prompt,
+    redirectUri,
+    signal,
+    async begin(comesBackTo) {
+      begun = await beginSignIn({
+        values,
+        privateHosts,
+        secretName: auth.secretName,
+        setup,
+        scopes: mergeScopes(auth.secretName, [capabilities, ...sharers], held),
+        redirectUri: comesBackTo,
+      });
+      return begun.url;
+    },
+  });
+  if (begun !== undefined) await finishSignIn({ values, network, privateHosts }, begun, answer);
+}

@@ -1,0 +1,15 @@
+/** A tool host on a home and a store of its own, beside the operator's: no secrets, one worker. */
+import { createLog, createMask, type PrivateHosts } from "../../../kernel/kit.ts";
+import type { Store } from "../../../kernel/plugin.ts";
+import { openToolHost, type ToolHost } from "../../tool-host.ts";
+
+export async function openTemporaryHost(
+  home: string,
+  store: Store,
+  privateHosts: PrivateHosts,
+): Promise<ToolHost> {
+  const mask = createMask();
+  const log = createLog("error", mask, { pretty: false, write: (line) => void process.stderr.write(line) });
+  const config = { privateHosts, shipped: false, workers: 1, variable: () => undefined };
+  return await openToolHost({ config, home, store, mask, log });
+}

@@ -1,0 +1,120 @@
+/** `mcp add`: connects, shows what would be added, and asks. Nothing is left of a server that the person refuses. */
+import { resolve } from "node:path";
+import { McpServerInfo as ServerForm, toWire } from "../../../kernel/kit.ts";
+import {
+  type CommandContext,
+  Fault,
+  type McpServerInfo,
+  type McpServers,
+  type NewMcpServer,
+} from "../../../kernel/plugin.ts";
+import { terminalPrompt } from "../terminal/prompt.ts";
+import { agree, type JsonOption, print, progress } from "../terminal/terminal.ts";
+import { describeTarget, describeTools } from "./describe.ts";
+import { interruptible, OPERATOR, type Services, withServers } from "./opening.ts";
+import { signIn } from "./sign-in.ts";
+
+interface AddOptions extends JsonOption {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly token?: boolean;
+  readonly perUser?: boolean;
+  readonly yes?: boolean;
+}
+
+export async function add(
+  context: CommandContext,
+  name: string,
+  target: readonly string[],
+  options: AddOptions,
+  isCommand: boolean,
+): Promise<void> {
+  const given = await readTarget(context, name, target, options, isCommand);
+  await withServers(context, async (servers, services) => {
+    const kind = given.command === undefined ? "http" : "command";
+    const address = given.url ?? given.command?.join(" ") ?? "";
+    progress(`${name} is ${describeTarget({ kind, address })}.`);
+    progress("connecting …");
+    await interruptible(async (signal) => {
+      // No tool runs without asking before the person has seen it.
+      let server = await servers.add(given, { user: OPERATOR, agree: false, signal });
+      try {
+        if (server.status === "unauthenticated")
+          server = await signInFirst(server, servers, services, signal);
+        progress(`\n${describeTools(server.tools, false)}`);
+        await agree(question(server), options);
+        server = await servers.agree(name, server.tools);
+      } catch (error) {
+        await servers.remove(name);
+        throw error;
+      }
+      const runs = count(server.tools.filter(({ state }) => state === "runs").length);
+      print(
+        options,
+        toWire(ServerForm, server),
+        () => `Added ${name}. ${runs} may run without asking; change that with "postern mcp edit ${name}".`,
+      );
+    });
+  });
+}
+
+async function readTarget(
+  { folder }: CommandContext,
+  name: string,
+  target: readonly string[],
+  { env, token = false, perUser = false }: AddOptions,
+  isCommand: boolean,
+): Promise<NewMcpServer> {
+  const [url = "", ...rest] = target;
+  const isUrl = !isCommand && rest.length === 0 && /^[a-z][a-z0-9+.-]*:\/\//i.test(url);
+  if (!isCommand && !isUrl)
+    throw usage(
+      `"${target.join(" ")}" is not a URL; write -- before a command: postern mcp add ${name} -- ${target.join(" ")}`,
+    );
+  if (isCommand && (token || perUser))
+    throw usage("--token and --per-user are for a URL; a command gets its secrets by --env");
+  if (isUrl && Object.keys(env).length > 0)
+    throw usage("--env is for a command; a server with a URL gets no environment");
+  const prompt = terminalPrompt();
+  const ask = async (question: string): Promise<string> => {
+    const value = (await prompt.secret(question))?.trim();
+    if (value) return value;
+    throw new Fault("invalid", "gave_up", "Cancelled; nothing was added.");
+  };
+  if (isUrl) return { name, url, perUser, token: token ? await ask(`Token for ${name}`) : undefined };
+  const values: Record<string, string> = {};
+  for (const [variable, value] of Object.entries(env)) values[variable] = value ?? (await ask(variable));
+  // The service starts it in another folder, so a path has to be absolute.
+  const program = url.includes("/") ? resolve(folder, url) : url;
+  return { name, command: [program, ...rest], env: values };
+}
+
+async function signInFirst(
+  server: McpServerInfo,
+  servers: McpServers,
+  services: Services,
+  signal: AbortSignal,
+): Promise<McpServerInfo> {
+  progress(`${server.name} wants you to sign in before it shows its tools.`);
+  await signIn(server, services, { user: OPERATOR, signal });
+  progress("connecting …");
+  return servers.test(server.name, OPERATOR, signal);
+}
+
+function question({ name, tools }: McpServerInfo): string {
+  const readOnly = tools.filter((tool) => tool.readOnly).length;
+  const others = tools.length - readOnly;
+  const reads = `${count(readOnly)} that it says only read${readOnly === 1 ? "s" : ""} may run without asking`;
+  const parts = [
+    ...(readOnly > 0 ? [reads] : []),
+    ...(others > 0 ? [`${count(others)} will ask first`] : []),
+  ];
+  return `Add ${name}?${parts.length > 0 ? ` ${parts.join(", ")}.` : ""}`;
+}
+
+function count(tools: number): string {
+  return `${tools} tool${tools === 1 ? "" : "s"}`;
+}
+
+function usage(message: string): Fault {
+  return new Fault("invalid", "usage", message, { usage: true });
+}

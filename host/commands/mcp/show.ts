@@ -1,0 +1,75 @@
+/** `mcp list`, `mcp info` and `mcp test`. */
+import { fields, McpServerInfo as ServerForm, table, toWire } from "../../../kernel/kit.ts";
+import type { CommandContext, McpServerInfo } from "../../../kernel/plugin.ts";
+import { type JsonOption, print, progress } from "../terminal/terminal.ts";
+import { countTools, describeChanges, describeTarget, describeTools } from "./describe.ts";
+import { interruptible, OPERATOR, withServer, withServers } from "./opening.ts";
+
+export async function list(context: CommandContext, options: JsonOption): Promise<void> {
+  await withServers(context, async (mcpServers) => {
+    const servers = await mcpServers.list(OPERATOR);
+    print(options, { servers: servers.map((server) => toWire(ServerForm, server)) }, () => {
+      if (servers.length === 0) return 'No MCP servers. See "postern mcp add --help".';
+      const rows = servers.map((server) => [
+        server.name,
+        server.status,
+        countTools(server.tools),
+        server.address,
+      ]);
+      return table(["NAME", "STATUS", "TOOLS", "ADDRESS"], rows, { cut: ["ADDRESS"] }).trimEnd();
+    });
+  });
+}
+
+export async function info(context: CommandContext, name: string, options: JsonOption): Promise<void> {
+  await withServer(context, name, async (server) => {
+    print(options, toWire(ServerForm, server), () => describe(server));
+  });
+}
+
+export async function test(
+  context: CommandContext,
+  name: string,
+  options: JsonOption & { readonly user: string },
+): Promise<void> {
+  await withServer(
+    context,
+    name,
+    async (_, servers) => {
+      progress(`connecting to ${name} …`);
+      const since = performance.now();
+      const server = await interruptible((signal) => servers.test(name, options.user, signal));
+      const millis = Math.round(performance.now() - since);
+      print(
+        options,
+        { ...toWire(ServerForm, server), millis },
+        () =>
+          `${name} answers (MCP ${server.revision ?? "of an unknown revision"}, ${millis} ms): ${countTools(server.tools)}.${held(server)}`,
+      );
+    },
+    options.user,
+  );
+}
+
+function describe(server: McpServerInfo): string {
+  const { name, status, detail, revision, signsIn, isSignedIn, perUser, addedAt, tools } = server;
+  const credential = isSignedIn ? "signed in" : `not signed in: postern mcp auth ${name}`;
+  const changes = describeChanges(tools);
+  return [
+    `${name}: ${describeTarget(server)}\n`,
+    fields([
+      ["status", detail === undefined ? status : `${status}. ${detail}`],
+      ...(revision === undefined ? [] : [["protocol", revision]]),
+      ...(signsIn ? [["credential", perUser ? `one for each user; you: ${credential}` : credential]] : []),
+      ["added", addedAt],
+    ]),
+    describeTools(tools),
+    ...(changes === "" ? [] : [`${changes}\n`, `Held back until you agree: postern mcp agree ${name}`]),
+  ]
+    .join("\n")
+    .trimEnd();
+}
+
+function held({ name, tools }: McpServerInfo): string {
+  return tools.some(({ state }) => state === "held") ? ` See what is new: postern mcp info ${name}` : "";
+}

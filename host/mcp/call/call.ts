@@ -1,0 +1,473 @@
+/**
+ * One call of a server's tool, from the model's words to an outcome and a receipt: checked, sent, perhaps asked back and continued.
+ * Whatever a server does becomes an outcome.
+ */
+import { randomUUID } from "node:crypto";
+import type { ElicitRequest } from "@modelcontextprotocol/client";
+import {
+  invalidParams,
+  limitWords,
+  RATE_LIMIT_EXCEEDED,
+  type SealingKey,
+  seal,
+  unseal,
+} from "../../../kernel/kit.ts";
+import {
+  type CallOptions,
+  type CallOutcome,
+  Fault,
+  type JsonSchema,
+  type Log,
+  type Mask,
+  type Question,
+  type Reply,
+  reason,
+  type Store,
+  type ToolCall,
+  type ToolOutcome,
+} from "../../../kernel/plugin.ts";
+import { createLimiters } from "../../broker/rate-limits.ts";
+import type { Receipt, Receipts } from "../../calls/receipts.ts";
+import type { CheckJson } from "../../sandbox/json-check.ts";
+import { SessionFailed } from "../session/failure.ts";
+import type { CallAnswer } from "../session/session.ts";
+import type { Sessions } from "../session/sessions.ts";
+import { stateForCalls } from "../tools/agreement.ts";
+import type { Definition } from "../tools/definition.ts";
+import type { ServerRows, StoredServer, StoredTool } from "../tools/rows.ts";
+import { readRequests, toResult, Unaskable } from "./questions.ts";
+import { toOutcome } from "./result.ts";
+import { MAX_ROUNDS, QUESTION_TIMEOUT_MS, type RunningCall, startCall } from "./running-call.ts";
+
+export interface McpRun {
+  readonly outcome: CallOutcome;
+  /** Absent where there was no tool to call. */
+  readonly receipt?: Receipt;
+}
+
+export interface McpCalls {
+  call(call: ToolCall, options: CallOptions): Promise<McpRun>;
+  /** Continues a call that asked a question. */
+  resume(call: ToolCall, resume: string, replies: readonly Reply[], options: CallOptions): Promise<McpRun>;
+  /** The outcome of a call that would be refused before anything is sent. */
+  refusal(call: ToolCall): Promise<ToolOutcome | undefined>;
+  close(): Promise<void>;
+}
+
+export interface McpCallsParts {
+  readonly rows: ServerRows;
+  readonly sessions: Sessions;
+  readonly checkJson: CheckJson;
+  readonly receipts: Receipts;
+  readonly store: Store;
+  /** Seals what is needed to continue after a question. */
+  readonly key: SealingKey;
+  readonly mask: Mask;
+  readonly log: Log;
+}
+
+/** A call of a tool as the operator agreed to it. */
+interface Attempt {
+  readonly server: StoredServer;
+  readonly tool: StoredTool;
+  readonly definition: Definition;
+  readonly call: ToolCall;
+  readonly options: CallOptions;
+  /** For the receipt; `millis` is 0 where nothing was sent. */
+  readonly traffic: { bytes: number; millis: number };
+}
+
+/**
+ * What is needed to continue a call once a person has answered. For the newer revision it is everything there is, so that any node can
+ * continue, also after a restart. For the older one the process that holds the call open has the rest.
+ */
+type Resumption = {
+  readonly id: string;
+  readonly user: string;
+  /** The tool's name for the agent. */
+  readonly name: string;
+  readonly questions: readonly Question[];
+} & (
+  | { readonly type: "held" }
+  | {
+      readonly type: "retry";
+      /** The definition of the tool at that time. */
+      readonly digest: string;
+      readonly params: string;
+      /** The server gets it back as it came. */
+      readonly state?: string;
+      readonly round: number;
+      /** Milliseconds since the epoch. */
+      readonly until: number;
+    }
+);
+
+const CHECK_TIMEOUT_MS = 10_000;
+/** A gate may wait for days. */
+const RESUMPTION_TTL_MS = 7 * 24 * 60 * 60_000;
+/** A call that nobody answered in time is kept a little longer, to say so. */
+const HELD_TTL_MS = QUESTION_TIMEOUT_MS + 5 * 60_000;
+const MAX_STATE_LENGTH = 64 * 1024;
+const MAX_REQUEST_ERROR_LENGTH = 300;
+const SEALED_AS = "an MCP server's question";
+const OVER =
+  "The question can no longer be answered: the call it belongs to is over, or it was answered already. Call the tool again.";
+
+/** Ends a call with an outcome. */
+class Refused extends Error {
+  readonly outcome: Extract<ToolOutcome, { status: "error" }>;
+
+  constructor(code: string, message: string) {
+    super(message);
+    this.outcome = { status: "error", code, message };
+  }
+}
+
+export function createMcpCalls(parts: McpCallsParts): McpCalls {
+  const { rows, sessions, checkJson, receipts, store, key, mask, log } = parts;
+  const limiters = createLimiters(store, "mcp");
+  /** Calls of this process that wait for a person. */
+  const held = new Map<string, RunningCall>();
+
+  async function check(schema: JsonSchema, value: unknown, signal: AbortSignal): Promise<readonly string[]> {
+    try {
+      return await checkJson(schema, value, { signal });
+    } catch (error) {
+      if (error instanceof Fault && error.kind === "invalid") return [error.message];
+      throw error;
+    }
+  }
+
+  async function readParams(
+    { schema, exactSchema }: Definition,
+    params: string,
+    signal = AbortSignal.timeout(CHECK_TIMEOUT_MS),
+  ): Promise<Readonly<Record<string, unknown>>> {
+    let value: unknown;
+    try {
+      value = JSON.parse(params);
+    } catch (error) {
+      throw refuseParams(`not JSON: ${reason(error)}`);
+    }
+    const mistakes = await check(exactSchema ?? schema, value, signal);
+    if (mistakes.length > 0) throw refuseParams(mistakes.join("; "));
+    return value as Readonly<Record<string, unknown>>;
+  }
+
+  async function begin(attempt: Attempt): Promise<CallOutcome> {
+    const { server, definition, call, options } = attempt;
+    const params = await readParams(definition, call.params, options.signal);
+    const verdict = await limiters.find(server.name, server.file.rateLimit).take(options.user);
+    if (!verdict.ok) throw new Refused(RATE_LIMIT_EXCEEDED, limitWords(verdict));
+    return send(attempt, params, 0);
+  }
+
+  /** Calls the tool in a session that lists it as it was agreed to. */
+  async function send(
+    attempt: Attempt,
+    params: Readonly<Record<string, unknown>>,
+    round: number,
+    retry?: Readonly<Record<string, unknown>>,
+  ): Promise<CallOutcome> {
+    const { server, tool, definition, options } = attempt;
+    const millis = server.file.limits.timeoutSecs * 1000;
+    const limit = AbortSignal.timeout(millis);
+    const signal = options.signal === undefined ? limit : AbortSignal.any([limit, options.signal]);
+    const lease = await sessions.use(server, options.user, signal);
+    if (lease.definitionOf(tool.tool)?.digest !== definition.digest) {
+      // This session's list may be newer than the row that was read.
+      requireUsable(tool.name, await rows.tool(tool.name));
+      throw new Refused(
+        "held_back",
+        `${server.name} offers ${tool.name} in another form to this user: it was not called.`,
+      );
+    }
+    const running = startCall(millis, lease.begin, (stop) =>
+      lease.session.call(definition, params, { signal: stop, retry }),
+    );
+    return follow(attempt, running, round);
+  }
+
+  /** Waits for the outcome of a call, or for a question. */
+  async function follow(attempt: Attempt, running: RunningCall, round: number): Promise<CallOutcome> {
+    const { server, definition, options, traffic } = attempt;
+    const began = performance.now();
+    try {
+      const step = await running.next(options.signal);
+      if (step.type === "question") return holdOpen(attempt, running, step.params);
+      if (step.type === "input_required") return askAgain(attempt, step, round);
+      traffic.bytes = Buffer.byteLength(JSON.stringify(step));
+      const { structured, isError } = step;
+      const { outputSchema } = definition;
+      const isChecked = outputSchema !== undefined && structured !== undefined && !isError;
+      const mistakes = isChecked
+        ? await check(outputSchema, structured, AbortSignal.timeout(CHECK_TIMEOUT_MS))
+        : [];
+      return toOutcome(step, mistakes, mask);
+    } catch (error) {
+      if (!running.isLate || options.signal?.aborted === true) throw error;
+      const { timeoutSecs } = server.file.limits;
+      throw new Refused("timeout", `${server.name} gave no complete answer within ${timeoutSecs} seconds.`);
+    } finally {
+      traffic.millis = Math.max(1, Math.round(performance.now() - began));
+    }
+  }
+
+  /** A server of the older revision waits for the answer with the call open, in this process alone. */
+  function holdOpen(attempt: Attempt, running: RunningCall, params: ElicitRequest["params"]): CallOutcome {
+    try {
+      const questions = readRequests({ answer: { method: "elicitation/create", params } });
+      return ask(attempt, questions, (id) => {
+        held.set(id, running);
+        setTimeout(() => held.delete(id), HELD_TTL_MS).unref();
+        return { type: "held" };
+      });
+    } catch (error) {
+      running.abort();
+      throw unaskable(attempt, error);
+    }
+  }
+
+  /** A server of the newer revision wants to be called again with the answers. */
+  function askAgain(
+    attempt: Attempt,
+    { requests, state }: Extract<CallAnswer, { type: "input_required" }>,
+    round: number,
+  ): CallOutcome {
+    const { call, definition } = attempt;
+    try {
+      if (round >= MAX_ROUNDS) throw new Unaskable(`it asked ${round} times for one call`);
+      const questions = readRequests(requests);
+      if (state !== undefined && !(typeof state === "string" && state.length <= MAX_STATE_LENGTH))
+        throw new Unaskable("the state that it wants to be kept is too large");
+      return ask(attempt, questions, () => ({
+        type: "retry",
+        digest: definition.digest,
+        params: call.params,
+        state,
+        round: round + 1,
+        until: Date.now() + RESUMPTION_TTL_MS,
+      }));
+    } catch (error) {
+      throw unaskable(attempt, error);
+    }
+  }
+
+  /** The resumption is sealed, because it is stored in the thread with the params and the server's state. */
+  function ask(
+    { server, call, options }: Attempt,
+    questions: readonly Question[],
+    complete: (id: string) => object,
+  ): CallOutcome {
+    const id = randomUUID();
+    const resumption = { id, user: options.user, name: call.name, questions, ...complete(id) };
+    const resume = seal(key, SEALED_AS, JSON.stringify(resumption));
+    return { status: "question", server: server.name, questions, resume };
+  }
+
+  function readResumption(text: string): Resumption | undefined {
+    try {
+      return JSON.parse(unseal(key, SEALED_AS, text)) as Resumption;
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** The same resumption can be used again after replies that do not match the questions. */
+  async function goOn(attempt: Attempt, text: string, replies: readonly Reply[]): Promise<CallOutcome> {
+    const { server, definition, call, options } = attempt;
+    const resumption = readResumption(text);
+    if (resumption?.name !== call.name || resumption.user !== options.user)
+      throw new Refused("no_such_question", "This answers no question of this tool.");
+    const { questions } = resumption;
+    const again = await checkReplies(questions, replies);
+    if (again !== undefined)
+      return { status: "question", server: server.name, questions: again, resume: text };
+    const replyTo = (key: string) => toResult(replies.find((reply) => reply.key === key));
+    if (resumption.type === "held") {
+      const running = held.get(resumption.id);
+      held.delete(resumption.id);
+      if (running === undefined || running.isLate) throw new Refused("question_over", OVER);
+      running.reply(replyTo(questions[0]?.key ?? ""));
+      return follow(attempt, running, 0);
+    }
+    const { id, digest, round, state: requestState, until, params } = resumption;
+    if (digest !== definition.digest)
+      throw new Refused("tool_changed", `${call.name} changed while its question waited. Call it again.`);
+    if (Date.now() > until || !(await rows.takeOnce(id, RESUMPTION_TTL_MS)))
+      throw new Refused("question_over", OVER);
+    const inputResponses = Object.fromEntries(questions.map(({ key }) => [key, replyTo(key)]));
+    const retry = { inputResponses, ...(requestState !== undefined && { requestState }) };
+    return send({ ...attempt, call: { ...call, params } }, JSON.parse(params), round, retry);
+  }
+
+  /** Returns the questions again, with the mistakes, where an answer does not match its schema. */
+  async function checkReplies(
+    questions: readonly Question[],
+    replies: readonly Reply[],
+  ): Promise<readonly Question[] | undefined> {
+    let isWrong = false;
+    const again = questions.map(async (question) => {
+      const { key, schema, url, message } = question;
+      const reply = replies.find((one) => one.key === key);
+      if (reply?.action !== "accept" || schema === undefined || url !== undefined) return question;
+      const mistakes = await check(schema, reply.content ?? {}, AbortSignal.timeout(CHECK_TIMEOUT_MS));
+      if (mistakes.length === 0) return question;
+      isWrong = true;
+      return { ...question, message: `${message}\n(Not accepted: ${mistakes.join("; ")})` };
+    });
+    const checked = await Promise.all(again);
+    return isWrong ? checked : undefined;
+  }
+
+  async function run(
+    call: ToolCall,
+    options: CallOptions,
+    act: (attempt: Attempt) => Promise<CallOutcome>,
+  ): Promise<McpRun> {
+    const found = await rows.tool(call.name);
+    if (found === undefined) return { outcome: noSuchTool(call.name).outcome };
+    const { server } = found;
+    const id = randomUUID();
+    const at = Date.now();
+    const traffic = { bytes: 0, millis: 0 };
+    let definition: Definition | undefined;
+    let ended: CallOutcome;
+    try {
+      definition = requireUsable(call.name, found);
+      ended = await act({ ...found, definition, call, options, traffic });
+    } catch (error) {
+      ended = explain(server, call, options, error);
+    }
+    const outcome = withReceipt(ended, id, mask);
+    const { bytes, millis } = traffic;
+    const isSent = millis > 0;
+    const credentials = isSent ? credentialsOf(server) : [];
+    const error = outcome.status === "error" ? outcome.message.slice(0, MAX_REQUEST_ERROR_LENGTH) : undefined;
+    const request = { method: "tools/call", host: hostOf(server), bytes, millis, credentials, error };
+    const receipt: Receipt = {
+      id,
+      at: new Date(at).toISOString(),
+      tool: call.name,
+      digest: definition?.digest ?? "",
+      user: options.user,
+      channel: options.channel || undefined,
+      millis: Date.now() - at,
+      ...summaryOf(outcome),
+      requests: isSent ? [request] : [],
+      credentials,
+      memoryPeak: 0,
+      logs: [],
+      logsDropped: 0,
+    };
+    await receipts.add(receipt, (error) =>
+      log.error({ error, receipt }, `the receipt for a call of ${call.name} could not be stored`),
+    );
+    return { outcome, receipt };
+  }
+
+  return {
+    call: (call, options) => run(call, options, begin),
+    resume: (call, text, replies, options) => run(call, options, (attempt) => goOn(attempt, text, replies)),
+    async refusal({ name, params }) {
+      const found = await rows.tool(name);
+      if (found === undefined) return undefined;
+      try {
+        await readParams(requireUsable(name, found), params);
+        return undefined;
+      } catch (error) {
+        if (error instanceof Refused) return error.outcome;
+        throw error;
+      }
+    },
+    async close() {
+      for (const running of held.values()) running.abort();
+      held.clear();
+      await limiters.close();
+    },
+  };
+}
+
+/** Returns the definition that the operator agreed to; throws where the tool may not be called. */
+function requireUsable(
+  name: string,
+  found: { readonly server: StoredServer; readonly tool: StoredTool } | undefined,
+): Definition {
+  if (found === undefined) throw noSuchTool(name);
+  const { server, tool } = found;
+  const state = stateForCalls(server, tool);
+  if (state === "off")
+    throw new Refused(
+      "switched_off",
+      `${name} is not among the tools of ${server.name} that the operator allows.`,
+    );
+  if (state === "held")
+    throw new Refused(
+      "held_back",
+      `${name} is held back: ${server.name} changed it, or offers it only now, and the operator has not seen that yet.`,
+    );
+  if (!tool.isThere || tool.agreed === undefined)
+    throw new Refused("unavailable", `${server.name} no longer offers ${name}.`);
+  return tool.agreed;
+}
+
+function noSuchTool(name: string): Refused {
+  return new Refused("no_such_tool", `There is no tool named "${name}".`);
+}
+
+function refuseParams(why: string): Refused {
+  const { code, message } = invalidParams(why);
+  return new Refused(code, message);
+}
+
+function unaskable({ server }: Attempt, error: unknown): unknown {
+  if (!(error instanceof Unaskable)) return error;
+  return new Refused("unsupported", `${server.name} cannot be answered: ${error.message}.`);
+}
+
+function explain(
+  { name, file: { target } }: StoredServer,
+  call: ToolCall,
+  { signal }: CallOptions,
+  error: unknown,
+): CallOutcome {
+  if (error instanceof Refused) return error.outcome;
+  const fail = (code: string, message: string) => new Refused(code, message).outcome;
+  if (signal?.aborted === true) return fail("cancelled", "The call was cancelled.");
+  if (!(error instanceof SessionFailed)) return fail("unavailable", reason(error));
+  const { kind, message } = error;
+  switch (kind) {
+    case "unauthenticated": {
+      const secret = target.type === "http" ? target.credential.secretName : name;
+      return { status: "unauthenticated", tool: call.name, secret, message };
+    }
+    case "refused":
+      return fail("tool_error", `${name}: ${message}`);
+    case "timeout":
+      return fail("timeout", `${name}: ${message}`);
+    case "unreachable":
+      return fail("unavailable", `${name} cannot be used: ${message}`);
+  }
+}
+
+/** An error may quote the server. */
+function withReceipt(ended: CallOutcome, receipt: string, { hide }: Mask): CallOutcome {
+  if (ended.status === "ok") return { ...ended, receipt };
+  return ended.status === "error" ? { ...ended, message: hide(ended.message), receipt } : ended;
+}
+
+function summaryOf(outcome: CallOutcome): Pick<Receipt, "status" | "code" | "message"> {
+  const { status } = outcome;
+  if (status === "error") return { status, code: outcome.code, message: outcome.message };
+  if (status === "unauthenticated") return { status, code: "unauthenticated", message: outcome.message };
+  return { status };
+}
+
+function hostOf({ name, file: { target } }: StoredServer): string {
+  return target.type === "http" ? new URL(target.url).host : `the command of ${name}`;
+}
+
+function credentialsOf({ file: { target } }: StoredServer): readonly string[] {
+  if (target.type === "command") return target.env;
+  return target.credential.isNamed ? [target.credential.secretName] : [];
+}

@@ -1,0 +1,237 @@
+/**
+ * Puts credentials into requests to MCP servers. The protocol's code gets a fetch that has the credential inside, and what comes back
+ * holds nothing of it. A credential belongs to one server, at the address it was given for, and to one user where each has one.
+ */
+import type { FetchLike } from "@modelcontextprotocol/client";
+import {
+  createHidingStream,
+  createMatcher,
+  Fault,
+  type Lookup,
+  type Mask,
+  type Matcher,
+  type PrivateHosts,
+  type Store,
+  visibleLine,
+} from "../../../kernel/kit.ts";
+import { createCheckedFetch, readWhole } from "../../broker/checked-fetch.ts";
+import { isSpent } from "../../broker/credentials.ts";
+import type { Network } from "../../broker/network.ts";
+import { createRefresh } from "../../broker/oauth.ts";
+import { Refused } from "../../broker/policy.ts";
+import { looksRandom, type SecretRecord, valuesOf } from "../../secrets/entry.ts";
+import type { SecretSet, Vault } from "../../secrets/secrets.ts";
+import { type Challenge, createChallenges, readChallenge } from "./challenges.ts";
+import { createMcpSignIn, type McpSignIn, type McpSignInParts, stillNames } from "./sign-in.ts";
+import { addressOf, asks, holderOf, type McpTarget, nameOf, placeOf, toolOf } from "./target.ts";
+
+export interface McpAccess extends McpSignIn {
+  /**
+   * For this server's address alone. Throws a fault of kind `unauthenticated` where this user has to sign in, `forbidden` where
+   * the server refuses what signing in again would not change, `unavailable` where it cannot be reached.
+   */
+  fetchFor(server: McpTarget, user: string): FetchLike;
+  /** True where the server wants a sign-in or a token, as far as is known. */
+  signsIn(server: McpTarget, user: string): Promise<boolean>;
+  isSignedIn(server: McpTarget, user: string): Promise<boolean>;
+  setToken(server: McpTarget, user: string, token: string): Promise<SecretSet>;
+  /** For the client that the server's file names. */
+  setClientSecret(server: McpTarget, secret: string): Promise<SecretSet>;
+  /** False where there was nothing to forget. */
+  signOut(server: McpTarget, user: string): Promise<boolean>;
+  /** Forgets everything that a server of this name was given. */
+  forget(name: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface McpAccessParts extends Omit<McpSignInParts, "challenges" | "fetch"> {
+  readonly store: Pick<Store, "keyed" | "exclusive">;
+  readonly network: Network;
+  readonly privateHosts: PrivateHosts;
+  readonly lookup?: Lookup;
+  /** For each request of a sign-in. */
+  readonly timeoutMs?: number;
+}
+
+const SIGN_IN_TIMEOUT_MS = 30_000;
+// Metadata, registrations and tokens are small.
+const MAX_SIGN_IN_BYTES = 1024 * 1024;
+
+export function createMcpAccess(parts: McpAccessParts): McpAccess {
+  const { vault, store, mask, network, privateHosts, timeoutMs = SIGN_IN_TIMEOUT_MS } = parts;
+  const checked = createCheckedFetch(parts);
+  const refresh = createRefresh({
+    network,
+    privateHosts,
+    exclusive: store.exclusive,
+    signInWith: "postern mcp auth",
+  });
+  const challenges = createChallenges(store.keyed("mcp-challenges"));
+  const holdsSecret = createSecretScan(vault);
+  const signInFetch: FetchLike = (url, init) =>
+    checked(url, init, { timeoutMs, maxBytes: MAX_SIGN_IN_BYTES });
+  const signIn = createMcpSignIn({ ...parts, challenges, fetch: signInFetch });
+
+  const vaultOf = (server: McpTarget) => vault.of(holderOf(server));
+
+  /** Sends one request with the credential in its place. */
+  const send = (
+    server: McpTarget,
+    url: string | URL,
+    init: RequestInit,
+    record: SecretRecord | undefined,
+  ) => {
+    const headers = new Headers(init.headers);
+    const { location = { type: "bearer" } } = server.credential ?? {};
+    const isHeader = location.type === "header" && record?.oauth === undefined;
+    headers.delete("authorization");
+    if (record !== undefined)
+      headers.set(
+        isHeader ? location.name : "authorization",
+        isHeader ? `${location.prefix}${record.value}` : `Bearer ${record.value}`,
+      );
+    return checked(url, { ...init, headers }, { mask: hiding(mask, record), maxBytes: server.answerBytes });
+  };
+
+  async function renewAfterRefusal(
+    server: McpTarget,
+    name: string,
+    record: SecretRecord,
+    challenge: Challenge,
+  ): Promise<SecretRecord | undefined> {
+    const { issuer, refreshToken } = record.oauth ?? {};
+    if (issuer === undefined || refreshToken === undefined) return undefined;
+    const { ok, named } = await stillNames(issuer, server, challenge, readWhole(signInFetch));
+    if (!ok) {
+      throw asks(
+        server,
+        `now names another authorization server (${visibleLine(named.join(", ")).slice(0, 200)}) than the one that gave out its token (${issuer}); nothing was sent there`,
+      );
+    }
+    const fresh = await refresh(vaultOf(server).values, name, record, record.value);
+    return fresh.value === record.value ? undefined : fresh;
+  }
+
+  async function request(
+    server: McpTarget,
+    user: string,
+    url: string | URL,
+    init: RequestInit,
+  ): Promise<Response> {
+    if (typeof init.body === "string" && (await holdsSecret(init.body))) {
+      throw new Fault(
+        "forbidden",
+        "secret_in_request",
+        `The request to ${server.name} holds a stored secret; it was not sent.`,
+      );
+    }
+    const name = nameOf(server, user);
+    const { values } = vaultOf(server);
+    const held = await values.read(name);
+    if (held === undefined && server.perUser) throw asks(server, "has no sign-in of yours", user);
+    let record = held && (await refresh(values, name, held));
+    let response = await send(server, url, init, record);
+    if (response.status !== 401 && response.status !== 403) return response;
+    let challenge = await readChallenge(response);
+    if (response.status === 401 && record !== undefined) {
+      const fresh = await renewAfterRefusal(server, name, record, challenge);
+      if (fresh !== undefined) {
+        await response.body?.cancel();
+        record = fresh;
+        response = await send(server, url, init, record);
+        challenge = await readChallenge(response);
+      }
+    }
+    const isScope = response.status === 403 && challenge.error === "insufficient_scope";
+    if (response.status !== 401 && !isScope) return response;
+    await response.body?.cancel();
+    const had = record?.oauth?.scopes ?? [];
+    if (isScope && (challenge.scopes ?? []).every((scope) => had.includes(scope))) {
+      throw new Fault(
+        "forbidden",
+        "scope_refused",
+        `${server.name} refuses this, though it was signed in for it.`,
+      );
+    }
+    await challenges.note(placeOf(server, user), challenge);
+    if (isScope)
+      throw asks(
+        server,
+        `wants to be signed in for more (${visibleLine((challenge.scopes ?? []).join(" ")).slice(0, 200)})`,
+        user,
+      );
+    throw asks(server, record === undefined ? "wants you to sign in" : "no longer takes your sign-in", user);
+  }
+
+  return {
+    fetchFor(server, user) {
+      const own = addressOf(server.url);
+      return async (url, init = {}) => {
+        // A server's credential goes to no other address, whatever asks for it.
+        if (addressOf(url) !== own)
+          throw new Fault(
+            "forbidden",
+            "other_address",
+            `${server.name} is ${server.url}; nothing else is asked with its credential.`,
+          );
+        try {
+          return await request(server, user, url, init);
+        } catch (error) {
+          if (!(error instanceof Refused)) throw error;
+          throw new Fault("unavailable", "mcp_unreachable", error.message, { cause: error });
+        }
+      };
+    },
+    async signsIn(server, user) {
+      if (server.perUser || server.credential !== undefined) return true;
+      if ((await challenges.find(placeOf(server, user))) !== undefined) return true;
+      return (await vaultOf(server).values.read(nameOf(server, user))) !== undefined;
+    },
+    async isSignedIn(server, user) {
+      const record = await vaultOf(server).values.read(nameOf(server, user));
+      return record !== undefined && !isSpent(record);
+    },
+    ...signIn,
+    async setToken(server, user, token) {
+      const set = await vaultOf(server).secrets.set(nameOf(server, user), token);
+      await challenges.forget(placeOf(server, user));
+      return set;
+    },
+    async setClientSecret(server, secret) {
+      const { clientSecretSecret } = server.credential?.oauth ?? {};
+      if (clientSecretSecret === undefined)
+        throw new Fault("invalid", "no_client_secret", `The file of ${server.name} names no client secret.`);
+      return vaultOf(server).secrets.set(`mcp:${clientSecretSecret}`, secret);
+    },
+    signOut: (server, user) => vaultOf(server).secrets.remove(nameOf(server, user)),
+    forget: (name) => vault.forget(toolOf(name)),
+    close: () => checked.close(),
+  };
+}
+
+/** Hides, beside what the mask knows, the values of this record that it does not know. */
+function hiding(mask: Mask, record: SecretRecord | undefined): Pick<Mask, "hide" | "stream"> {
+  const values = record === undefined ? [] : valuesOf(record).filter((value) => !looksRandom(value));
+  if (values.length === 0) return mask;
+  const own = createMatcher(values);
+  return {
+    hide: (text) => own.hide(mask.hide(text)),
+    stream() {
+      const [first, second] = [mask.stream(), createHidingStream(() => own.automaton)];
+      return {
+        push: (delta) => second.push(first.push(delta)),
+        end: () => second.push(first.end()) + second.end(),
+      };
+    },
+  };
+}
+
+/** A model that came to know a secret must not give it to a server. */
+function createSecretScan(vault: Vault): (text: string) => Promise<boolean> {
+  let last: { readonly values: readonly string[]; readonly secrets: Matcher } | undefined;
+  return async (text) => {
+    const values = await vault.known();
+    if (last?.values !== values) last = { values, secrets: createMatcher(values) };
+    return last.secrets.finds(text);
+  };
+}

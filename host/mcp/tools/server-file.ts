@@ -1,0 +1,34 @@
+/** The parser of servers' files, the rule for servers' names, and the file that `add` writes. */
+import { createServerFileParser } from "../../../capabilities/servers/parse.ts";
+import { compileCheck, visibleLine } from "../../../kernel/kit.ts";
+import { Fault, type NewMcpServer } from "../../../kernel/plugin.ts";
+
+export const parseServerFile = createServerFileParser(compileCheck, visibleLine);
+
+const NAME = /^[a-z0-9-]{1,32}$/;
+/** The agent's own tools begin with these. */
+const RESERVED = ["memory", "skill", "mission", "tool"];
+
+export function checkServerName(name: string): void {
+  const refuse = (why: string) => {
+    throw new Fault("invalid", "server_name", `"${visibleLine(name)}" is not a valid server name: ${why}`, {
+      param: "name",
+      usage: true,
+    });
+  };
+  if (!NAME.test(name)) refuse("use 1 to 32 lower-case letters, digits and hyphens");
+  if (RESERVED.includes(name)) refuse("the agent's own tools begin with that name");
+}
+
+/** The operator can edit the file afterwards. */
+export function writeServerFile({ url, command, env = {}, token, perUser }: NewMcpServer): string {
+  const names = Object.keys(env);
+  const file = {
+    url,
+    command,
+    env: names.length > 0 ? names : undefined,
+    credential:
+      token !== undefined || perUser ? { secret_name: "token", per_user: perUser || undefined } : undefined,
+  };
+  return `${JSON.stringify(file, undefined, 2)}\n`;
+}

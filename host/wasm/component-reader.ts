@@ -1,0 +1,207 @@
+/**
+ * Reads components. Parsing and transpiling take seconds and work on bytes nobody vouches for, so they happen in a
+ * process that is gone afterwards, under the same flags as a tool's. The published package has it bundled with jco's
+ * transpiler: see `kernel/cli/bundle.ts`.
+ */
+import { isPlain } from "./canonical-abi.ts";
+import {
+  countState,
+  fitModule,
+  MAX_TABLE_ENTRIES,
+  PAGE_BYTES,
+  type Share,
+  UnfitModule,
+} from "./core-module.ts";
+import { markModules } from "./marking/module.ts";
+import { MARKED_VIEWS } from "./marking/views.ts";
+
+export { UnfitModule };
+
+export type ReaderJob =
+  | { readonly what: "outline" }
+  /** `compared`: true to mark no writes. */
+  | { readonly what: "transpile"; readonly memoryMb: number; readonly compared: boolean };
+
+type TranspileJob = ReaderJob & { readonly what: "transpile" };
+
+export interface Transpiled {
+  /** Core modules under the names the glue asks for, bounded and opened. */
+  readonly modules: Readonly<Record<string, Uint8Array>>;
+  /** The body of a function that returns the glue's `instantiate`. */
+  readonly glue: string;
+  /** TypeScript of the component's own interfaces, which is how its types are checked. */
+  readonly types: Readonly<Record<string, string>>;
+  /** Why an instance cannot be put back after a call; empty where it can. */
+  readonly keeps: readonly string[];
+  readonly plain: boolean;
+  readonly outline: Outline;
+}
+
+/** What a component asks for, offers and says of its making. */
+export interface Outline {
+  readonly wit: string;
+  /** Undefined where that section cannot be read. */
+  readonly producers?: Producers;
+}
+
+/** The fields of a component's own producers section, not of the modules inside; each value has a version. */
+export type Producers = readonly (readonly [field: string, values: readonly (readonly [string, string])[]])[];
+
+export interface Readings {
+  readonly outline: Outline;
+  readonly transpile: Transpiled;
+}
+
+export type Reading = {
+  [What in keyof Readings]: { readonly what: What; readonly value: Readings[What] };
+}[keyof Readings];
+
+// More than any toolchain makes; each costs the host memory that no limit of the guest's counts.
+const MAX_INSTANCES = 1000;
+
+// What a guest passes as a list becomes an array on the host's heap; a longer one than that holds ends the process.
+const MAX_LIST = 100_000;
+
+/** Below this, comparing a memory after each call costs less than marking every write to it. */
+const MIN_MARKED_BYTES = 4 << 20;
+
+/** Imports that may wait: a call that is in one of them is suspended and holds no thread. */
+const WAITING: Readonly<Record<string, readonly string[]>> = {
+  "postern:tool/host": ["http-request"],
+  "wasi:io/poll": ["poll", "[method]pollable.block"],
+  "wasi:io/streams": ["[method]input-stream.blocking-read", "[method]input-stream.blocking-skip"],
+};
+const EXPORTS = ["execute", "schema", "description"].map((name) => `postern:tool/tool@0.1.0#${name}`);
+
+async function transpileComponent(
+  { memoryMb, compared }: TranspileJob,
+  bytes: Uint8Array,
+): Promise<Transpiled> {
+  const { transpileBytes } = await import("@bytecodealliance/jco-transpile");
+  const outline = await readOutline(bytes);
+  const waiting = waitingImports(outline.wit);
+  const { files } = await transpileBytes(bytes, {
+    name: "component",
+    instantiation: "sync",
+    wasiShim: false,
+    nodejsCompat: false,
+    base64Cutoff: 0,
+    ...(waiting.length > 0 && { asyncMode: "jspi", asyncImports: waiting, asyncExports: EXPORTS }),
+  });
+  const named = Object.entries(files);
+  const cores = named.filter(([name]) => name.endsWith(".wasm"));
+  const text = (name: string) => new TextDecoder().decode(files[name]);
+  const glue = toFunctionBody(text("component.js"));
+  const share = shareOut(cores, countInstances(glue), memoryMb);
+  const fitted = cores.map(([name, core]) => [name, fitModule(core, share)] as const);
+  const keeps = [...new Set(fitted.flatMap(([, fit]) => fit.keeps))];
+  const modules = fitted.map(([name, fit]) => [name, fit.bytes] as const);
+  const startBytes = cores.reduce((sum, [, core]) => sum + countState(core).memoryBytes, 0);
+  const wantsMarks = !compared && keeps.length === 0 && startBytes >= MIN_MARKED_BYTES;
+  const marked = wantsMarks ? markModules(modules) : undefined;
+  return {
+    modules: Object.fromEntries(marked ?? modules),
+    glue: marked === undefined ? glue : MARKED_VIEWS + glue,
+    types: Object.fromEntries(
+      named.flatMap(([name]) =>
+        name.startsWith("interfaces/") ? [[name.slice("interfaces/".length), text(name)]] : [],
+      ),
+    ),
+    keeps,
+    plain: isPlain(bytes),
+    outline,
+  };
+}
+
+/** Those of `WAITING` that the component may import, in the versions that it names. */
+function waitingImports(wit: string): string[] {
+  return [...wit.matchAll(/^ {2}import ([^;@]+)(@[^;]+);$/gm)].flatMap(([, name = "", version = ""]) =>
+    (WAITING[name] ?? []).map((item) => `${name}${version}#${item}`),
+  );
+}
+
+/** How often the glue makes an instance of each core module. */
+function countInstances(glue: string): ReadonlyMap<string, number> {
+  const files = new Map(
+    [...glue.matchAll(/\bconst (module\d+) = getCoreModule\('([^']+)'\)/g)].map(([, variable, file]) => [
+      variable,
+      file,
+    ]),
+  );
+  const counts = new Map<string, number>();
+  for (const [, variable] of glue.matchAll(/\binstantiateCore\((\w*)/g)) {
+    const file = files.get(variable);
+    if (file === undefined) throw unknownShape();
+    counts.set(file, (counts.get(file) ?? 0) + 1);
+  }
+  if (counts.size === 0) throw unknownShape();
+  return counts;
+}
+
+/** What the limits allow is shared out among the memories and tables of all instances, so that their sum stays within. */
+function shareOut(
+  cores: readonly (readonly [name: string, core: Uint8Array])[],
+  instances: ReadonlyMap<string, number>,
+  memoryMb: number,
+): Share {
+  const made = [...instances.values()].reduce((sum, count) => sum + count, 0);
+  if (made > MAX_INSTANCES)
+    throw new UnfitModule(`it makes ${made} core instances; ${MAX_INSTANCES} are allowed`);
+  let memories = 0;
+  let tables = 0;
+  for (const [name, core] of cores) {
+    const own = countState(core);
+    memories += own.memories * (instances.get(name) ?? 0);
+    tables += own.tables * (instances.get(name) ?? 0);
+  }
+  return {
+    pages: Math.floor((memoryMb * 2 ** 20) / PAGE_BYTES / Math.max(memories, 1)),
+    tableEntries: Math.floor(MAX_TABLE_ENTRIES / Math.max(tables, 1)),
+  };
+}
+
+/**
+ * The glue as the body of a function: a module cannot be unloaded, a function can be forgotten with the instance that
+ * used it. What would let a guest fill the host's heap asks the hooks of `sandbox/glue.ts` first.
+ */
+function toFunctionBody(glue: string): string {
+  let body = glue.replace(/^export (?=function instantiate\(|const _util\b)/gm, "");
+  if (/^(import|export)\b/m.test(body)) throw unknownShape();
+  // No replacement holds a quote: in a name that looks like such a line it stays within that name.
+  const edits: readonly (readonly [RegExp, string])[] = [
+    [/(?<=^ *const TEXT_DECODER_UTF8 = )new TextDecoder\(\);$/gm, "imports.utf8;"],
+    [/(?<=^ *const utf16Decoder = )new TextDecoder\('utf-16'\);$/gm, "imports.utf16;"],
+    [/\b(memory\d+\.buffer)\.slice\((?=ptr\d+, )/g, "imports.slice($1, "],
+    [/(?<=^ *(?:realloc|postReturn)\d+ = )(exports\d+(?:\.\w+|\['[^']*'\]));$/gm, "imports.inward($1);"],
+    [/(?<=^ *((?:realloc|postReturn)\d+)Async = )(?:WebAssembly\.promising\()?exports\d+.*;$/gm, "$1;"],
+    [
+      /for \(let i = 0; i < (len\d+); i\+\+\) \{/g,
+      `if ($1 > ${MAX_LIST}) throw new RangeError(/a list is too long/.source); $&`,
+    ],
+  ];
+  for (const [pattern, replacement] of edits) body = body.replace(pattern, replacement);
+  if (/\bnew TextDecoder\b|\bmemory\d+\.buffer\.slice\b|realloc\d+ = exports/.test(body))
+    throw unknownShape();
+  return `${body}\nreturn instantiate;`;
+}
+
+function unknownShape(): Error {
+  return new Error("the transpiler wrote glue of an unknown shape");
+}
+
+export async function readComponent(job: ReaderJob, bytes: Uint8Array): Promise<Reading> {
+  const { what } = job;
+  if (what === "transpile") return { what, value: await transpileComponent(job, bytes) };
+  return { what, value: await readOutline(bytes) };
+}
+
+async function readOutline(bytes: Uint8Array): Promise<Outline> {
+  const { componentWit, metadataShow } = await import("@bytecodealliance/jco-transpile/wasm-tools");
+  const wit = await componentWit(bytes);
+  try {
+    const [outermost] = await metadataShow(bytes);
+    return { wit, producers: outermost?.producers ?? [] };
+  } catch {
+    return { wit };
+  }
+}

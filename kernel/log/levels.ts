@@ -1,4 +1,0 @@
-/** Ordered from the least severe. */
-export const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const;
-
-export type LogLevel = (typeof LOG_LEVELS)[number];

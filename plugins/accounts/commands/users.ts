@@ -1,0 +1,151 @@
+/** `postern user …` and `postern session …`; they also work while the service is running. */
+import { type Command, CommanderError, Option } from "commander";
+import { Account, SessionInfo, table, toWire } from "../../../kernel/kit.ts";
+import { type CommandContext, Fault, type User } from "../../../kernel/plugin.ts";
+import { createAccounts } from "../records/accounts.ts";
+import { tellRevoked } from "../records/revocations.ts";
+import { type JsonOption, print, verb, withAccounts } from "./verb.ts";
+
+export function registerUser(group: Command, context: CommandContext): void {
+  verb(group, "add <id>", "add a user", "user add alice", "user add bob --role operator")
+    .addOption(
+      new Option("--role <role>", "what the user may do").choices(["user", "operator"]).default("user"),
+    )
+    .option("--take-data", "give the user what was kept of an earlier one with that id")
+    .action((id: string, options: JsonOption & { role: User["role"]; takeData?: boolean }) =>
+      withAccounts(context, async (accounts) => {
+        const adding = accounts.addUser(id, options.role, { takesData: options.takeData === true });
+        const account = await adding.catch((error) => {
+          throw withFlags(error, id);
+        });
+        print(
+          options,
+          toWire(Account, account),
+          `Added ${id} (role ${account.role}). Create a token with "postern token create ${id}".`,
+        );
+      }),
+    );
+
+  verb(group, "list", "list the users", "user list", "user list --json").action((options: JsonOption) =>
+    withAccounts(context, async (accounts) => {
+      const users = await accounts.listUsers();
+      const rows = users.map(({ id, role, createdAt, name = "" }) => [id, role, createdAt, name]);
+      print(
+        options,
+        { users: users.map((user) => toWire(Account, user)) },
+        table(["USER", "ROLE", "SINCE", "NAME"], rows).trimEnd(),
+      );
+    }),
+  );
+
+  verb(
+    group,
+    "role <id> <role>",
+    "change what a user may do: user or operator",
+    "user role bob operator",
+  ).action((id: string, role: string, options: JsonOption) =>
+    withAccounts(context, async (accounts) => {
+      if (role !== "user" && role !== "operator")
+        throw new CommanderError(2, "usage", `the role is user or operator, not "${role}"`);
+      print(options, toWire(Account, await accounts.setRole(id, role)), `${id} has the role ${role} now.`);
+    }),
+  );
+
+  verb(
+    group,
+    "remove <id>",
+    "remove a user with their tokens and sessions",
+    "user remove bob",
+    "user remove bob --with-data",
+  )
+    .option(
+      "--with-data",
+      "delete their threads, jobs, memory and missions too, also of a user removed before or a webhook identity",
+    )
+    .action((id: string, options: JsonOption & { withData?: boolean }) =>
+      context.with(["store", "agent"], async ({ store, agent }) => {
+        const withData = options.withData === true;
+        const accounts = await createAccounts(store);
+        await accounts.removeUser(id, { withData }, () => agent.removeUser(id, { withData }));
+        await tellRevoked(store);
+        print(
+          options,
+          { id, removed: true, with_data: withData },
+          withData
+            ? `Removed ${id} and their data.`
+            : `Removed ${id}. Their data is kept; "postern user remove ${id} --with-data" deletes it.`,
+        );
+      }),
+    );
+}
+
+/** The records name no flags, since the page shows their messages too. */
+function withFlags(error: unknown, id: string): unknown {
+  if (!(error instanceof Fault) || error.code !== "user_has_data") return error;
+  const hint = `Delete it with "postern user remove ${id} --with-data", or give it to the new user with --take-data.`;
+  return new Fault(
+    "invalid",
+    error.code,
+    `An earlier user "${id}" was removed and their data was kept. ${hint}`,
+    {
+      param: "id",
+    },
+  );
+}
+
+export function registerSession(group: Command, context: CommandContext): void {
+  verb(
+    group,
+    "list",
+    "list the browsers that are signed in",
+    "session list",
+    "session list --user ann --json",
+  )
+    .option("--user <id>", "only this user's")
+    .action((options: JsonOption & { user?: string }) =>
+      withAccounts(context, async (accounts) => {
+        const sessions = await accounts.listSessions(options.user);
+        const rows = sessions.map(({ id, user, via, createdAt, lastUsedAt = "never", browser = "" }) => [
+          id,
+          user,
+          via.replace("_", " "),
+          createdAt,
+          lastUsedAt,
+          browser,
+        ]);
+        print(
+          options,
+          { sessions: sessions.map((session) => toWire(SessionInfo, session)) },
+          sessions.length === 0
+            ? "Nobody is signed in."
+            : table(["ID", "USER", "VIA", "SINCE", "LAST USED", "BROWSER"], rows).trimEnd(),
+        );
+      }),
+    );
+
+  verb(
+    group,
+    "end [session-id]",
+    "sign a browser out, or all of a user's",
+    "session end 3f0c0c4e-7a52-4d0f-9d2e-0b7a9a6f1c11",
+    "session end --user ann",
+  )
+    .option("--user <id>", "all of this user's")
+    .action((id: string | undefined, options: JsonOption & { user?: string }) =>
+      withAccounts(context, async (accounts) => {
+        if ((id === undefined) === (options.user === undefined))
+          throw new CommanderError(2, "usage", "give either the id of a session or --user");
+        const ended =
+          id === undefined
+            ? await accounts.endSessions(options.user ?? "")
+            : Number(await accounts.endSession(id));
+        if (id !== undefined && ended === 0)
+          throw new Fault(
+            "missing",
+            "session_not_found",
+            `there is no session ${id}; "postern session list" shows all sessions`,
+          );
+        print(options, { ended }, ended === 1 ? "Ended 1 session." : `Ended ${ended} sessions.`);
+      }),
+    );
+}

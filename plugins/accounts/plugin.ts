@@ -1,0 +1,87 @@
+/** The people who may use this Postern: accounts, tokens, browser sessions and the identity provider. */
+import { definePlugin } from "../../kernel/plugin.ts";
+import { type Accounts, createAccounts } from "./records/accounts.ts";
+import { followRevoked, tellRevoked } from "./records/revocations.ts";
+import { MIGRATIONS } from "./records/tables.ts";
+import { readSettings } from "./settings.ts";
+import type { SignIn } from "./sign-in/sign-in.ts";
+
+export interface AccountsService extends Accounts {
+  /** Starts checking credentials for a channel that people sign in to. Close it with the channel. */
+  openSignIn(): Promise<SignIn>;
+  /** Tells every node that a credential ended. */
+  tellRevoked(): Promise<void>;
+  /** Calls `recheck` when another node tells that a credential ended. Returns a function that unsubscribes. */
+  followRevoked(recheck: () => Promise<void>): () => void;
+}
+
+declare module "../../kernel/plugin.ts" {
+  interface Services {
+    accounts: AccountsService;
+  }
+}
+
+export default definePlugin({
+  name: "accounts",
+  needs: ["kernel", "store"],
+  provides: ["accounts"],
+  commands: [
+    {
+      name: "user",
+      about:
+        "add, list, change and remove the people who may use this Postern, and pair webhook identities with them",
+      example: "postern user add ann",
+      load: async () => {
+        const [{ registerUser }, { registerPairing }] = await Promise.all([
+          import("./commands/users.ts"),
+          import("./commands/pairing.ts"),
+        ]);
+        return (group, context) => {
+          registerUser(group, context);
+          registerPairing(group, context);
+        };
+      },
+    },
+    {
+      name: "token",
+      about: "create, list, change and revoke people's tokens",
+      example: "postern token create ann --name laptop",
+      load: async () => (await import("./commands/tokens.ts")).registerToken,
+    },
+    {
+      name: "session",
+      about: "list the browsers that are signed in, and sign them out",
+      example: "postern session list",
+      load: async () => (await import("./commands/users.ts")).registerSession,
+    },
+  ],
+  names: {
+    user: ({ rows }) => rows("SELECT id AS name, role AS about FROM gateway_users ORDER BY id LIMIT 500"),
+    token: ({ rows }) =>
+      rows('SELECT id AS name, "user" AS about FROM gateway_tokens ORDER BY created_at DESC LIMIT 200'),
+  },
+  tables: async () => {
+    const { SEALED_TOKEN } = await import("./sign-in/operator-token.ts");
+    return [{ owner: "gateway", migrations: MIGRATIONS, sealed: [SEALED_TOKEN] }];
+  },
+  configure: readSettings,
+  diagnose: async (context) => (await import("./diagnosis.ts")).diagnose(context),
+  async start({ config, use, home, log, announce }) {
+    const { store, kernel } = use;
+    const accounts = await createAccounts(store);
+    const count = (await accounts.listUsers()).length;
+    announce(count === 1 ? "1 user" : `${count} users`);
+    return {
+      accounts: {
+        ...accounts,
+        // Loaded when a channel asks for it: commands need only the records.
+        async openSignIn() {
+          const { openSignIn } = await import("./sign-in/sign-in.ts");
+          return openSignIn({ config, home, store, accounts, mask: kernel.mask, log });
+        },
+        tellRevoked: () => tellRevoked(store),
+        followRevoked: (recheck) => followRevoked(store, recheck),
+      },
+    };
+  },
+});

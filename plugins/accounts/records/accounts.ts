@@ -1,0 +1,143 @@
+/** The users, with the records that `people.ts`, `sessions.ts` and `tokens.ts` keep of them. */
+import { isWebhookIdentity } from "../../../kernel/kit.ts";
+import { type Account, Fault, type Queries, type Store, type User } from "../../../kernel/plugin.ts";
+import { createPeople, type People, USER_ID } from "./people.ts";
+import { createSessions, type Sessions } from "./sessions.ts";
+import { MIGRATIONS } from "./tables.ts";
+import { createTokens, OPERATOR, type Tokens } from "./tokens.ts";
+
+export interface Accounts extends People, Sessions, Tokens {
+  /** Fails if the data of an earlier user with that id was kept, unless `takesData` is true. */
+  addUser(id: string, role: User["role"], options?: { readonly takesData?: boolean }): Promise<Account>;
+  setRole(id: string, role: User["role"]): Promise<Account>;
+  /**
+   * Removes the user with all tokens and sessions, then calls `removeData`. With `withData` it also takes a webhook identity, or a
+   * user who was removed before and whose data was kept.
+   */
+  removeUser(
+    id: string,
+    options: { readonly withData: boolean },
+    removeData: () => Promise<void> | void,
+  ): Promise<void>;
+  find(id: string): Promise<Account | undefined>;
+  /** Throws a fault if there is no such user. */
+  mustFind(id: string): Promise<Account>;
+  listUsers(): Promise<readonly Account[]>;
+}
+
+interface UserColumns {
+  readonly id: string;
+  readonly role: User["role"];
+  readonly name: string | null;
+  readonly created_at: string;
+}
+
+const USER = "id, role, name, created_at";
+
+export async function createAccounts(store: Store): Promise<Accounts> {
+  const sql = await store.tables("gateway", MIGRATIONS);
+  const { living } = store.node;
+  const now = () => new Date().toISOString();
+  const find = async (id: string): Promise<Account | undefined> => {
+    const row = await sql.get<UserColumns>(`SELECT ${USER} FROM gateway_users WHERE id = ?`, id);
+    return row && account(row);
+  };
+
+  const hasKeptData = async (id: string, queries: Queries): Promise<boolean> =>
+    (await queries.get("SELECT 1 AS one FROM gateway_kept_data WHERE id = ?", id)) !== undefined;
+
+  return {
+    ...createPeople(sql),
+    ...createSessions(sql, living),
+    ...createTokens(sql, living),
+    async addUser(id, role, { takesData = false } = {}) {
+      if (!USER_ID.test(id))
+        throw new Fault(
+          "invalid",
+          "bad_user_id",
+          "A user id must be 1 to 128 letters, digits and . _ @ + -, and start with a letter or digit.",
+          { param: "id", usage: true },
+        );
+      return sql.transaction(async (tx) => {
+        const added = await tx.get<UserColumns>(
+          `INSERT INTO gateway_users (id, role, created_at) VALUES (?, ?, ?) ON CONFLICT (id) DO NOTHING RETURNING ${USER}`,
+          id,
+          role,
+          now(),
+        );
+        if (added === undefined)
+          throw new Fault("invalid", "user_exists", `User "${id}" already exists.`, { param: "id" });
+        // Read after the insert, which waits for a removal that is under way on another node.
+        if (!takesData && (await hasKeptData(id, tx)))
+          throw new Fault(
+            "invalid",
+            "user_has_data",
+            `An earlier user "${id}" was removed and their data was kept. Delete that data, or give it to the new user, with "postern user".`,
+            { param: "id" },
+          );
+        await tx.run("DELETE FROM gateway_kept_data WHERE id = ?", id);
+        return account(added);
+      });
+    },
+    async setRole(id, role) {
+      refuseBuiltIn(id, "role");
+      const row = await sql.get<UserColumns>(
+        `UPDATE gateway_users SET role = ? WHERE id = ? RETURNING ${USER}`,
+        role,
+        id,
+      );
+      if (row === undefined) throw noSuchUser(id);
+      return account(row);
+    },
+    async removeUser(id, { withData }, removeData) {
+      // A webhook identity has no account, only data.
+      if (isWebhookIdentity(id) && withData) {
+        await removeData();
+        return;
+      }
+      refuseBuiltIn(id, "id");
+      await sql.transaction(async (tx) => {
+        const isGone = (await tx.run("DELETE FROM gateway_users WHERE id = ?", id)) > 0;
+        if (!isGone && !(withData && (await hasKeptData(id, tx)))) throw noSuchUser(id);
+        // Recorded until the data is deleted: after a crash in between, the next user of the name must not get the data too.
+        await tx.run(
+          "INSERT INTO gateway_kept_data VALUES (?, ?) ON CONFLICT (id) DO UPDATE SET removed_at = excluded.removed_at",
+          id,
+          now(),
+        );
+      });
+      await removeData();
+      if (withData) await sql.run("DELETE FROM gateway_kept_data WHERE id = ?", id);
+    },
+    find,
+    async mustFind(id) {
+      const account = await find(id);
+      if (account !== undefined) return account;
+      throw new Fault(
+        "missing",
+        "user_not_found",
+        `There is no user "${id}": add it first, with "postern user add ${id}" or POST /api/users.`,
+        { param: "account" },
+      );
+    },
+    async listUsers() {
+      return (await sql.all<UserColumns>(`SELECT ${USER} FROM gateway_users ORDER BY id`)).map(account);
+    },
+  };
+}
+
+function noSuchUser(id: string): Fault {
+  const message = `There is no user "${id}": "postern user list" shows all users.`;
+  return new Fault("missing", "user_not_found", message, { param: "id" });
+}
+
+/** The operator's account always exists. */
+function refuseBuiltIn(id: string, param: string): void {
+  if (id !== OPERATOR.id) return;
+  const message = 'The user "operator" is built in: it can be neither removed nor changed.';
+  throw new Fault("invalid", "user_built_in", message, { param });
+}
+
+function account({ id, role, name, created_at }: UserColumns): Account {
+  return { id, role, name: name ?? undefined, createdAt: created_at };
+}

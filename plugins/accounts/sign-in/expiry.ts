@@ -1,0 +1,30 @@
+/** Warns the operator in the log, once a day, of tokens that expire soon. */
+import { expiresSoon, whenInWords } from "../../../kernel/kit.ts";
+import type { Log, Store } from "../../../kernel/plugin.ts";
+import type { Tokens } from "../records/tokens.ts";
+
+const DAY_MS = 86_400_000;
+
+/** Runs on one of all nodes. Returns a function that stops it. */
+export function watchExpiry(
+  store: Pick<Store, "repeat">,
+  { listTokens }: Pick<Tokens, "listTokens">,
+  log: Pick<Log, "warn">,
+): () => void {
+  return store.repeat("tokens that expire", DAY_MS, async () => {
+    for (const token of await listTokens())
+      if (expiresSoon(token))
+        log.warn({ code: "token_expires_soon", user: token.user, token: token.id }, expiryInWords(token));
+  });
+}
+
+interface ExpiringToken {
+  readonly id: string;
+  readonly user: string;
+  readonly name: string;
+  readonly expiresAt?: string;
+}
+
+export function expiryInWords({ id, user, name, expiresAt = "" }: ExpiringToken): string {
+  return `the token "${name}" of ${user} expires ${whenInWords(expiresAt)} (${expiresAt.slice(0, 16)}Z): postern token expire ${id} 90`;
+}

@@ -1,0 +1,151 @@
+/** How the service is doing: status, metrics, health and readiness, and the newest log lines. */
+
+import { LOG_LEVELS, matcherOf, Type } from "../../../kernel/kit.ts";
+import type { Agent, Jobs, Kernel, Metrics, Node, StoreHealth, Tools } from "../../../kernel/plugin.ts";
+import { Status } from "../api/schemas.ts";
+import { type Route, route } from "../route.ts";
+
+export interface StatusParts {
+  readonly kernel: Kernel;
+  readonly agent: Agent;
+  readonly jobs: Jobs;
+  readonly tools: Tools | undefined;
+  readonly metrics: Metrics;
+  readonly node: Node;
+  readonly storeHealth: StoreHealth | undefined;
+  usersOnline(): number;
+}
+
+export function statusRoutes(parts: StatusParts): readonly Route[] {
+  const { kernel, agent, jobs, tools, metrics, node, storeHealth, usersOnline } = parts;
+  return [
+    route({
+      method: "get",
+      path: "/api/status",
+      tag: "status",
+      summary: "Get the version, channels, model, tools, nodes, store and current load",
+      answer: Status,
+      handle: async ({ user }) => ({
+        version: kernel.version,
+        uptimeSecs: Math.floor((Date.now() - kernel.startedAt.getTime()) / 1000),
+        channels: kernel
+          .plugins()
+          .filter(({ kind }) => kind === "channel")
+          // A detail may be an address or a path of the machine, so only the operator sees it.
+          .map(({ name, on, detail }) => ({ name, on, detail: user.role === "operator" ? detail : "" })),
+        model: agent.model(),
+        tools: ((await tools?.list()) ?? []).map(({ name }) => name),
+        usersOnline: usersOnline(),
+        jobs: await jobs.counts(),
+        nodes: await node.list(),
+        store: (user.role === "operator" && (await storeHealth?.describe())) || null,
+      }),
+    }),
+    route({
+      method: "get",
+      path: "/metrics",
+      tag: "status",
+      summary: "Get metrics for Prometheus",
+      audience: "operator",
+      answer: "text/plain",
+      handle({ context }) {
+        context.type = metrics.contentType;
+        return metrics.render();
+      },
+    }),
+  ];
+}
+
+/** By this `postern doctor` recognizes a Postern that has the port. */
+const HEALTH = { status: "ok", service: "postern" } as const;
+
+const Health = Type.Object({
+  status: Type.Literal(HEALTH.status),
+  service: Type.Literal(HEALTH.service),
+});
+
+const Readiness = Type.Object({
+  ready: Type.Boolean(),
+  checks: Type.Array(Type.Object({ name: Type.String(), ok: Type.Boolean(), millis: Type.Integer() })),
+});
+
+export function healthRoutes(kernel: Kernel): readonly Route[] {
+  return [
+    route({
+      method: "get",
+      path: "/health",
+      tag: "health",
+      summary: "Check that the process is alive",
+      audience: "anyone",
+      answer: Health,
+      handle: () => HEALTH,
+    }),
+    route({
+      method: "get",
+      path: "/ready",
+      tag: "health",
+      summary: "Check that the store, the tool host and everything else with a readiness check are ready",
+      audience: "anyone",
+      answer: Readiness,
+      refusals: { 503: { means: "Something is not ready; the body says what", answer: Readiness } },
+      async handle({ context }) {
+        const results = await kernel.readiness();
+        const ready = results.every(({ ok }) => ok);
+        if (!ready) context.status = 503;
+        // The reason may name files, so it is only in the log.
+        return { ready, checks: results };
+      },
+    }),
+  ];
+}
+
+const LOG_PATH = "/api/logs";
+const MAX_LOG_LINES = 500;
+const word = Type.Optional(Type.String({ minLength: 1, maxLength: 200 }));
+const level = Type.Enum([...LOG_LEVELS.slice(0, -1)], { description: "And what is more severe" });
+
+export function logRoutes(kernel: Kernel, node: Pick<Node, "id">): readonly Route[] {
+  return [
+    route({
+      method: "get",
+      path: LOG_PATH,
+      tag: "status",
+      summary: "List the newest log lines of the node that answers, oldest first",
+      audience: "operator",
+      query: Type.Object({
+        level: Type.Optional(level),
+        text: word,
+        turn: word,
+        user: word,
+        after: Type.Optional(
+          Type.Integer({
+            minimum: 0,
+            description: "`last` of an earlier answer of this node: only lines since",
+          }),
+        ),
+        limit: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_LOG_LINES })),
+      }),
+      answer: Type.Object({
+        lines: Type.Array(Type.Record(Type.String(), Type.Unknown())),
+        last: Type.Integer({ description: "The number of the newest line, whether it is listed or not" }),
+        node: Type.String(),
+      }),
+      handle({ query: { after = 0, limit = MAX_LOG_LINES, ...query } }) {
+        const recent = kernel.recentLog();
+        const last = kernel.countLog();
+        const matches = matcherOf(query as Parameters<typeof matcherOf>[0]);
+        const lines: Record<string, unknown>[] = [];
+        for (let at = recent.length - 1; at >= 0 && lines.length < limit; at--) {
+          const number = last - (recent.length - 1 - at);
+          if (number <= after) break;
+          const line = recent[at] ?? "";
+          if (!matches(line)) continue;
+          const fields = JSON.parse(line) as Record<string, unknown>;
+          // Requests for the log itself would drown the rest.
+          if (fields["path"] !== LOG_PATH) lines.unshift({ number, ...fields });
+        }
+        return { lines, last, node: node.id };
+      },
+    }),
+  ];
+}

@@ -1,0 +1,99 @@
+/** Reads the credentials of a request and turns a refusal into the plain-text reply of §7.2. */
+import type { IncomingMessage } from "node:http";
+import type { Proxies } from "../../../kernel/kit.ts";
+import type { Services, SignedIn, SignInRefusal } from "../../../kernel/plugin.ts";
+
+export type SignIn = Awaited<ReturnType<Services["accounts"]["openSignIn"]>>;
+
+/** An error whose text is sent to the client as it is. */
+export class Refusal extends Error {
+  readonly status: 401 | 403 | 503;
+
+  constructor(status: Refusal["status"], text: string) {
+    super(text);
+    this.status = status;
+  }
+}
+
+/** The code of a sign-in that a person has to confirm first; its status is 409. */
+export const CONFIRM_SIGN_IN = "confirm_sign_in";
+
+export const UNKNOWN = new Refusal(401, "Invalid or missing auth token");
+export const FOREIGN_ORIGIN = new Refusal(403, "This origin is not allowed");
+
+const REFUSALS: Readonly<Record<SignInRefusal, Refusal>> = {
+  unknown: UNKNOWN,
+  foreign_domain: new Refusal(403, "This e-mail domain is not allowed"),
+  unverified_email: new Refusal(403, "The identity provider has not verified this e-mail address"),
+  store_unavailable: new Refusal(503, "Database unavailable"),
+  provider_unavailable: new Refusal(503, "Identity provider unavailable"),
+};
+
+export interface Authenticator {
+  /** Checks the bearer header, else the session cookie; never the address. */
+  identify(request: IncomingMessage): Promise<SignedIn | Refusal>;
+  /** Checks a token that came another way, or to a place with an audience of its own: the `resource`. */
+  admit(token: string, request: IncomingMessage, resource?: string): Promise<SignedIn | Refusal>;
+  /** Returns whom the browser is signed in as; a wrong cookie is not counted as a guess. */
+  signedIn(request: IncomingMessage): Promise<SignedIn | undefined>;
+  isValid: SignIn["isValid"];
+}
+
+export function createAuthenticator(signIn: SignIn, proxies: Proxies): Authenticator {
+  const refused = (verdict: SignedIn | SignInRefusal) =>
+    typeof verdict === "string" ? REFUSALS[verdict] : verdict;
+  const sessionIn = (request: IncomingMessage) =>
+    readCookie(request.headers.cookie, sessionCookie(proxies.host(request)));
+  const admit: Authenticator["admit"] = async (token, request, resource) =>
+    refused(await signIn.byToken(token, proxies.address(request), resource));
+  return {
+    admit,
+    async identify(request) {
+      const { authorization } = request.headers;
+      if (authorization !== undefined) {
+        const token = readBearer(authorization);
+        return token === undefined ? UNKNOWN : admit(token, request);
+      }
+      const session = sessionIn(request);
+      return session === undefined
+        ? UNKNOWN
+        : refused(await signIn.bySession(session, proxies.address(request)));
+    },
+    async signedIn(request) {
+      const session = sessionIn(request);
+      return session === undefined ? undefined : signIn.peekSession(session);
+    },
+    isValid: signIn.isValid,
+  };
+}
+
+/** Browsers keep one cookie jar for all ports of a host, so the port is in the name: gateways on one host do not clash. */
+export function sessionCookie(host: string): string {
+  const port = /:(\d+)$/.exec(host)?.[1];
+  return port === undefined ? "postern_session" : `postern_session_${port}`;
+}
+
+export function readBearer(authorization: string): string | undefined {
+  return /^Bearer +(\S+) *$/i.exec(authorization)?.[1];
+}
+
+export function readCookie(header: string | undefined, name: string): string | undefined {
+  for (const pair of header?.split(";") ?? []) {
+    const at = pair.indexOf("=");
+    if (pair.slice(0, at).trim() === name) return pair.slice(at + 1).trim() || undefined;
+  }
+  return undefined;
+}
+
+/** Tells whether a page may use this gateway: its own pages, and those of the origins that the operator listed. */
+export type OriginCheck = (request: IncomingMessage) => boolean;
+
+export function createOriginCheck(allowed: readonly string[], proxies: Proxies): OriginCheck {
+  const listed = new Set(allowed);
+  return (request) => {
+    const { origin } = request.headers;
+    // Programs send no origin; a browser always does where it matters: on an upgrade and on unsafe methods.
+    if (origin === undefined) return true;
+    return listed.has(origin) || URL.parse(origin)?.host === proxies.host(request).toLowerCase();
+  };
+}

@@ -1,0 +1,102 @@
+/**
+ * What a call waits for, kept by the client between two requests: signed for one caller and one call, and valid for an hour. The
+ * key is the same on every node, so any of them can continue.
+ */
+import { createHash, randomUUID } from "node:crypto";
+import {
+  createRequestStateCodec,
+  ProtocolError,
+  ProtocolErrorCode,
+  type RequestStateCodec,
+  type ServerContext,
+} from "@modelcontextprotocol/server";
+import { seal, unseal } from "../../../kernel/kit.ts";
+import type { Caller, Store } from "../../../kernel/plugin.ts";
+import { createUsedStates } from "./used-states.ts";
+
+const TTL_SECS = 3600;
+
+export type Waiting =
+  /** A person has to allow the call. */
+  | { readonly for: "approval"; readonly call: string; readonly fingerprint: string }
+  /** The server behind the tool asks something. `resume` is sealed: whoever has it can continue the call. */
+  | {
+      readonly for: "question";
+      readonly call: string;
+      readonly resume: string;
+      readonly keys: readonly string[];
+    }
+  /** The tool has no credential yet. */
+  | { readonly for: "sign_in" }
+  /** The offer of another plugin asks something, and keeps a state of its own. */
+  | { readonly for: "offer"; readonly state: unknown }
+  /** A turn of the agent waits at a gate. */
+  | { readonly for: "gate"; readonly thread: string; readonly gate: string; readonly first: string };
+
+interface Signed {
+  readonly id: string;
+  /** A digest of the tool's name and params. */
+  readonly of: string;
+  readonly waiting: Waiting;
+}
+
+export interface RequestStates {
+  /** For the server's options: refuses a state that is not ours, not this caller's, or too old. */
+  verify(state: string, context: ServerContext): Promise<unknown>;
+  mint(waiting: Waiting, name: string, params: string, context: ServerContext): Promise<string>;
+  /** Returns what this request continues; refuses the state of another call. */
+  read(
+    name: string,
+    params: string,
+    context: ServerContext,
+  ): { readonly id: string; readonly waiting: Waiting } | undefined;
+  /** Resolves to true the first time. */
+  markUsed(id: string): Promise<boolean>;
+  seal(text: string): string;
+  unseal(sealed: string): string;
+}
+
+export async function createRequestStates(store: Store): Promise<(caller: Caller) => RequestStates> {
+  const [keys, sealingKey, markUsed] = await Promise.all([
+    store.keysFor("mcp request state"),
+    store.keysFor("mcp sealed texts"),
+    createUsedStates(store),
+  ]);
+  return ({ user, scope }) => {
+    const owner = `${user}\0${scope?.token ?? ""}`;
+    const codecOf = (key: Uint8Array): RequestStateCodec<Signed> =>
+      createRequestStateCodec<Signed>({ key, ttlSeconds: TTL_SECS, bind: () => owner });
+    const sealedName = `mcp resume of ${owner}`;
+    return {
+      // The state does not say which key signed it, so each key in use is tried.
+      verify(state, context) {
+        const [first, ...others] = keys.all();
+        return others.reduce(
+          (before, key) => before.catch(() => codecOf(key).verify(state, context)),
+          codecOf(first).verify(state, context),
+        );
+      },
+      mint: (waiting, name, params, context) =>
+        codecOf(keys.all()[0]).mint({ id: randomUUID(), of: digestOf(name, params), waiting }, context),
+      read(name, params, { mcpReq }) {
+        const signed = mcpReq.requestState<Signed>();
+        if (signed === undefined) return undefined;
+        if (signed.of !== digestOf(name, params))
+          throw new ProtocolError(
+            ProtocolErrorCode.InvalidParams,
+            "This requestState belongs to another call.",
+          );
+        return signed;
+      },
+      markUsed: (id) => markUsed(id, TTL_SECS),
+      seal: (text) => seal(sealingKey, sealedName, text),
+      unseal: (sealed) => unseal(sealingKey, sealedName, sealed),
+    };
+  };
+}
+
+function digestOf(name: string, params: string): string {
+  return createHash("sha256")
+    .update(JSON.stringify([name, params]))
+    .digest("base64url");
+}

@@ -1,0 +1,35 @@
+/** Lists in pages. A cursor names the last entry of a page, so that entries that come or go in between shift nothing. */
+import { ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/server";
+
+const PAGE_SIZE = 100;
+
+/** Returns the entries after the cursor, in the order of their keys. */
+export function pageOf<Entry>(
+  entries: readonly Entry[],
+  keyOf: (entry: Entry) => string,
+  cursor: string | undefined,
+): { readonly page: readonly Entry[]; readonly next: { readonly nextCursor?: string } } {
+  const after = cursor === undefined ? undefined : keyIn(cursor);
+  const sorted = entries
+    .map((entry) => ({ entry, key: keyOf(entry) }))
+    .filter(({ key }) => after === undefined || key > after)
+    .sort((one, other) => (one.key < other.key ? -1 : 1));
+  const page = sorted.slice(0, PAGE_SIZE);
+  const last = page.at(-1);
+  return {
+    page: page.map(({ entry }) => entry),
+    next: sorted.length > PAGE_SIZE && last ? { nextCursor: cursorOf(last.key) } : {},
+  };
+}
+
+function cursorOf(key: string): string {
+  return Buffer.from(JSON.stringify([key])).toString("base64url");
+}
+
+function keyIn(cursor: string): string {
+  try {
+    const [key] = JSON.parse(Buffer.from(cursor, "base64url").toString()) as unknown[];
+    if (typeof key === "string") return key;
+  } catch {}
+  throw new ProtocolError(ProtocolErrorCode.InvalidParams, "Invalid cursor: pass the nextCursor of a page.");
+}

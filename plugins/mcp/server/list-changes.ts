@@ -1,0 +1,111 @@
+/**
+ * Tells listeners what has changed for a caller: tools installed, removed or switched, skills, memory documents. It polls while
+ * somebody listens, which sees every change, by whichever node, command or hand it was made.
+ */
+import { type Caller, reason } from "../../../kernel/plugin.ts";
+import { uriOf } from "../features/resources.ts";
+import { mayUse, type ServerParts } from "../parts.ts";
+
+export type Change =
+  | { readonly kind: "tools" | "prompts" | "resources" }
+  | { readonly kind: "resource"; readonly uri: string };
+
+type ChangeListener = (change: Change) => void;
+
+export type ListChanges = ReturnType<typeof createListChanges>;
+
+type ChangeParts = Pick<ServerParts, "toolCalls" | "skills" | "memory" | "log">;
+
+const POLL_MILLIS = 1500;
+// With many listeners, each is polled less often.
+const MAX_POLLS_PER_SECOND = 40;
+
+interface Seen {
+  readonly tools: string;
+  readonly prompts: string;
+  readonly documents: ReadonlyMap<string, string>;
+}
+
+interface Watched {
+  readonly caller: Caller;
+  readonly listeners: Set<ChangeListener>;
+  seen?: Seen;
+}
+
+export function createListChanges({ toolCalls, skills, memory, log }: ChangeParts) {
+  const watched = new Map<string, Watched>();
+  let timer: NodeJS.Timeout | undefined;
+  let isClosed = false;
+
+  const look = async (caller: Caller): Promise<Seen> => {
+    const [tools, found, documents] = await Promise.all([
+      toolCalls.list(caller),
+      mayUse(caller, "skill_load") ? skills.list() : [],
+      mayUse(caller, "memory_read") ? memory.tree(caller.user) : [],
+    ]);
+    return {
+      tools: JSON.stringify(
+        tools.map(({ name, version, fingerprint, asks }) => [name, version, fingerprint, asks]),
+      ),
+      prompts: JSON.stringify(found.map(({ name, description }) => [name, description])),
+      documents: new Map(documents.map(({ path, updatedAt }) => [path, updatedAt])),
+    };
+  };
+
+  const lookAgain = async (one: Watched): Promise<void> => {
+    try {
+      const [before, now] = [one.seen, await look(one.caller)];
+      one.seen = now;
+      for (const change of before === undefined ? [] : changesIn(before, now))
+        for (const listener of one.listeners) listener(change);
+    } catch (error) {
+      log.debug(`looking for changes failed: ${reason(error)}`);
+    }
+  };
+
+  const arm = (): void => {
+    if (timer !== undefined || isClosed || watched.size === 0) return;
+    timer = setTimeout(
+      async () => {
+        for (const one of [...watched.values()]) if (!isClosed) await lookAgain(one);
+        timer = undefined;
+        arm();
+      },
+      Math.max(POLL_MILLIS, (watched.size * 1000) / MAX_POLLS_PER_SECOND),
+    );
+  };
+
+  return {
+    /** Returns a function that stops. */
+    follow(caller: Caller, listener: ChangeListener): () => void {
+      const key = JSON.stringify([caller.user, caller.scope]);
+      const one = watched.get(key) ?? { caller, listeners: new Set<ChangeListener>() };
+      if (!watched.has(key)) {
+        watched.set(key, one);
+        void lookAgain(one);
+      }
+      one.listeners.add(listener);
+      arm();
+      return () => {
+        one.listeners.delete(listener);
+        if (one.listeners.size === 0 && watched.get(key) === one) watched.delete(key);
+      };
+    },
+    close(): void {
+      isClosed = true;
+      clearTimeout(timer);
+      watched.clear();
+    },
+  };
+}
+
+function changesIn(before: Seen, now: Seen): readonly Change[] {
+  const paths = (seen: Seen) => JSON.stringify([...seen.documents.keys()].toSorted());
+  const updated = [...now.documents].filter(([path, at]) => (before.documents.get(path) ?? at) !== at);
+  return [
+    ...(before.tools === now.tools ? [] : [{ kind: "tools" } as const]),
+    ...(before.prompts === now.prompts ? [] : [{ kind: "prompts" } as const]),
+    ...(paths(before) === paths(now) ? [] : [{ kind: "resources" } as const]),
+    ...updated.map(([path]) => ({ kind: "resource", uri: uriOf(path) }) as const),
+  ];
+}

@@ -1,0 +1,225 @@
+/**
+ * Requests about tasks: the extension of 2026-07-28, where we decide that a call takes long, and the experiment of 2025-11-25,
+ * where the client asks for a task.
+ */
+import {
+  type CallToolRequest,
+  CLIENT_CAPABILITIES_META_KEY,
+  type ListToolsRequest,
+  type ListToolsResult,
+  ProtocolError,
+  ProtocolErrorCode,
+  RELATED_TASK_META_KEY,
+  type ServerCapabilities,
+  type ServerContext,
+} from "@modelcontextprotocol/server";
+import { asObject, assertKnowsTasks, knowsTasks, TASKS_EXTENSION } from "../protocol/client.ts";
+import type { Handlers } from "../protocol/handlers.ts";
+import { type CallHandler, detachable, resultWithin } from "./detachable-call.ts";
+import type { Task, TaskOwner } from "./rows.ts";
+import { hasEnded, type Tasks } from "./tasks.ts";
+
+/** How often a client should look at a task. */
+const POLL_MILLIS = 1000;
+/** How long a task may take, and is kept. */
+const MAX_TTL_MILLIS = 3_600_000;
+/** Tasks that are kept count against the limit for a user, so a client cannot have them forgotten at once. */
+const MIN_TTL_MILLIS = 60_000;
+
+/** A schema as the SDK takes one. */
+const TASK_PARAMS = {
+  "~standard": {
+    version: 1 as const,
+    vendor: "postern",
+    types: undefined as { readonly input: TaskParams; readonly output: TaskParams } | undefined,
+    validate(given: unknown): { readonly value: TaskParams } | { readonly issues: { message: string }[] } {
+      const { taskId } = asObject(given);
+      return typeof taskId === "string"
+        ? { value: { taskId } }
+        : { issues: [{ message: "taskId must be a string" }] };
+    },
+  },
+};
+
+interface TaskParams {
+  readonly taskId: string;
+}
+
+export interface TaskServing {
+  readonly tasks: Tasks;
+  readonly owner: TaskOwner;
+  readonly era: "legacy" | "modern";
+  /** A call that takes longer becomes a task, if the client knows tasks. */
+  readonly afterMillis: number;
+  /** Reads the state that a handler gave out. */
+  readState(state: string, context: ServerContext): Promise<unknown>;
+}
+
+export function taskCapabilities(era: TaskServing["era"]): ServerCapabilities {
+  return era === "modern"
+    ? { extensions: { [TASKS_EXTENSION]: {} } }
+    : { tasks: { cancel: {}, requests: { tools: { call: {} } } } };
+}
+
+/** Returns handlers whose `tools/call` can return a task, and which also handle the requests about tasks. */
+export function withTasks(handlers: Handlers, serving: TaskServing): Handlers {
+  const serveCalls = serving.era === "modern" ? serveModern : serveLegacy;
+  return {
+    ...handlers,
+    handle(method, handler) {
+      if (method === "tools/call") serveCalls(handlers, handler as unknown as CallHandler, serving);
+      else if (method === "tools/list")
+        handlers.handle("tools/list", optional(handler as unknown as ListHandler));
+      else handlers.handle(method, handler);
+    },
+  };
+}
+
+type ListHandler = (request: ListToolsRequest, context: ServerContext) => Promise<ListToolsResult>;
+
+/** Marks every tool as callable as a task. Only 2025-11-25 has this field; the SDK leaves it out in 2026-07-28. */
+function optional(list: ListHandler): ListHandler {
+  return async (request, context) => {
+    const { tools, ...rest } = await list(request, context);
+    return { ...rest, tools: tools.map((tool) => ({ execution: { taskSupport: "optional" }, ...tool })) };
+  };
+}
+
+function serveModern({ handle, handleOther }: Handlers, handler: CallHandler, serving: TaskServing): void {
+  const { tasks, owner, afterMillis, readState } = serving;
+  const findTask = async (id: string, context: ServerContext): Promise<Task> => {
+    assertKnowsTasks(context);
+    return found(await tasks.find(owner, id));
+  };
+
+  handle("tools/call", async (request, context) => {
+    if (!knowsTasks(context)) return handler(request, context);
+    const call = detachable(handler, request, context);
+    const inTime = await resultWithin(call.result, afterMillis);
+    if (inTime) return inTime.result;
+    const task = await tasks.begin(owner, request.params, MAX_TTL_MILLIS, () => call.detach());
+    if (task === undefined) return call.result;
+    return { content: [], resultType: "task", ...modernTask(task) };
+  });
+
+  handleOther("tasks/get", TASK_PARAMS, async ({ taskId }, context) => {
+    const task = await findTask(taskId, context);
+    return { ...modernTask(task), ...modernDetail(task) };
+  });
+
+  handleOther("tasks/update", TASK_PARAMS, async ({ taskId }, context) => {
+    const task = await findTask(taskId, context);
+    // The SDK takes them out of the params of every request.
+    await tasks.answer(task, context.mcpReq.inputResponses ?? {}, (answered) => {
+      const { answers, requestState, params } = answered;
+      const state = requestState === undefined ? undefined : readState(requestState, context);
+      const again: CallHandler = async (request, inner) => {
+        const value = await state;
+        const mcpReq = {
+          ...inner.mcpReq,
+          method: "tools/call",
+          inputResponses: answers,
+          requestState: <T>() => value as T,
+        };
+        return handler(request, { ...inner, mcpReq });
+      };
+      return detachable(
+        again,
+        { method: "tools/call", params: params as CallToolRequest["params"] },
+        context,
+      ).detach();
+    });
+    return {};
+  });
+
+  handleOther("tasks/cancel", TASK_PARAMS, async ({ taskId }, context) => {
+    await tasks.cancel(await findTask(taskId, context));
+    return {};
+  });
+}
+
+/** In a task, the client of an earlier revision is not asked: the result says where the person has to go instead. */
+function withoutAsking(context: ServerContext): ServerContext {
+  const envelope = { [CLIENT_CAPABILITIES_META_KEY]: {} };
+  return { ...context, mcpReq: { ...context.mcpReq, envelope } };
+}
+
+function serveLegacy({ handle, handleOther }: Handlers, handler: CallHandler, serving: TaskServing): void {
+  const { tasks, owner } = serving;
+
+  handle("tools/call", async (request, context) => {
+    const asked = request.params.task;
+    if (asked === undefined) return handler(request, context);
+    const ttl = Math.max(MIN_TTL_MILLIS, Math.min(asked.ttl ?? MAX_TTL_MILLIS, MAX_TTL_MILLIS));
+    const task = await tasks.begin(owner, request.params, ttl, () =>
+      detachable(handler, request, withoutAsking(context)).detach(),
+    );
+    if (task === undefined)
+      throw new ProtocolError(
+        ProtocolErrorCode.InternalError,
+        "Too many tasks. Wait until earlier ones have expired, or call the tool without a task.",
+      );
+    return { content: [], task: legacyTask(task) };
+  });
+
+  handleOther("tasks/get", TASK_PARAMS, async ({ taskId }) =>
+    legacyTask(found(await tasks.find(owner, taskId))),
+  );
+
+  handleOther("tasks/result", TASK_PARAMS, async ({ taskId }, { mcpReq }) => {
+    const task = found(await tasks.settled(owner, taskId, mcpReq.signal));
+    if (task.status === "failed") throw new ProtocolError(task.error.code, task.error.message);
+    if (task.status !== "completed")
+      throw new ProtocolError(
+        ProtocolErrorCode.InvalidParams,
+        `The task is ${task.status}: it has no result`,
+      );
+    const { result } = task;
+    return { ...result, _meta: { ...asObject(result["_meta"]), [RELATED_TASK_META_KEY]: { taskId } } };
+  });
+
+  handleOther("tasks/cancel", TASK_PARAMS, async ({ taskId }) => {
+    const task = found(await tasks.find(owner, taskId));
+    if (hasEnded(task) || !(await tasks.cancel(task)))
+      throw new ProtocolError(ProtocolErrorCode.InvalidParams, `The task has already ended: ${task.status}`);
+    return legacyTask({ ...task, status: "cancelled" } as Task);
+  });
+}
+
+/** The fields that both revisions have. */
+function taskOf({ id, status, createdAt, updatedAt }: Task) {
+  return {
+    taskId: id,
+    status,
+    createdAt: new Date(createdAt).toISOString(),
+    lastUpdatedAt: new Date(updatedAt).toISOString(),
+  };
+}
+
+function modernTask(task: Task) {
+  return { ...taskOf(task), ttlMs: task.ttlMillis, pollIntervalMs: POLL_MILLIS };
+}
+
+function modernDetail(task: Task): object {
+  switch (task.status) {
+    case "input_required": {
+      const open = Object.entries(task.requests).filter(([key]) => !Object.hasOwn(task.answers, key));
+      return { inputRequests: Object.fromEntries(open) };
+    }
+    case "completed":
+      return { result: { resultType: "complete", ...task.result } };
+    case "failed":
+      return { error: task.error };
+    default:
+      return {};
+  }
+}
+
+function legacyTask(task: Task) {
+  return { ...taskOf(task), ttl: task.ttlMillis, pollInterval: POLL_MILLIS };
+}
+
+function found(task: Task | undefined): Task {
+  if (task) return task;
+  throw new ProtocolError(ProtocolErrorCode.InvalidParams, "There is no such task, or it has expired");
+}

@@ -1,0 +1,174 @@
+/**
+ * Finds the response that a request without a previous id replays: its input and its output, and then something new. Clients keep
+ * the words and not the bytes (they join texts, trim them and serialize arguments again), so normalized items are compared, by digest.
+ */
+
+import { hash } from "node:crypto";
+import type { Threads, TurnRecord } from "../../../kernel/plugin.ts";
+import type { GivenItem } from "../parse/items.ts";
+import { MAX_ALIKE, type Requests, type TakenRequest } from "../stored/requests.ts";
+import type { WireTool } from "../wire/format.ts";
+import { digestOf } from "./attachments.ts";
+import { pendingOf } from "./gate.ts";
+import { outputItems } from "./history.ts";
+
+export interface Match {
+  readonly row: TakenRequest;
+  readonly record: TurnRecord;
+  /** The items after the output of that response. */
+  readonly rest: readonly GivenItem[];
+}
+
+interface Replayed {
+  /** The digest of the whole input, by which a later request finds this one. */
+  readonly digest: string;
+  readonly match: Match | undefined;
+}
+
+interface MatchParts {
+  readonly requests: Pick<Requests, "findByDigest" | "find">;
+  readonly threads: Pick<Threads, "turn" | "turns">;
+}
+
+const MAX_PREFIXES = 64;
+const MAX_RECORDS = 8;
+
+/** Requests with another `seed` are never taken for each other. */
+export async function matchReplay(
+  user: string,
+  items: readonly GivenItem[],
+  seed: string,
+  parts: MatchParts,
+): Promise<Replayed> {
+  const entries = entriesOf(items);
+  const digests = digestsOf(entries, seed);
+  const digest = digests.at(-1) as string;
+  const match = await findMatch(user, items, entries, digests, parts);
+  return { digest, match };
+}
+
+async function findMatch(
+  user: string,
+  items: readonly GivenItem[],
+  entries: readonly Entry[],
+  digests: readonly string[],
+  { requests, threads }: MatchParts,
+): Promise<Match | undefined> {
+  const starts = entries
+    .flatMap(({ isAssistants }, at) => (isAssistants && at > 0 && !entries[at - 1]?.isAssistants ? [at] : []))
+    .slice(-MAX_PREFIXES)
+    .reverse();
+  if (starts.length === 0) return undefined;
+  const found = await requests.findByDigest(
+    user,
+    starts.map((at) => digests[at] as string),
+  );
+  let looked = 0;
+  for (const at of starts) {
+    const same = found.filter((row) => row.digest === digests[at]);
+    const matches: Match[] = [];
+    for (const { id } of same) {
+      if (++looked > MAX_RECORDS) return undefined;
+      const [row, record] = await Promise.all([requests.find(user, id), threads.turn(user, id)]);
+      if (row === undefined || record === undefined) continue;
+      const output = outputEntries(record, row.echo.tools);
+      const follows =
+        output.length > 0 && output.every((canon, index) => entries[at + index]?.canon === canon);
+      if (follows) matches.push({ row, record, rest: items.slice(entries[at + output.length - 1]?.end) });
+    }
+    const [match] = matches;
+    if (match === undefined) continue;
+    if (!isCertain(matches, same.length)) return undefined;
+    if (await isFree(user, match.record, threads)) return match;
+  }
+  return undefined;
+}
+
+/**
+ * Many conversations begin alike, and an application may have them for many people: each thread holds what the others must
+ * not see, such as what the agent's tools found. Calls have ids that no other conversation has; words have not.
+ */
+function isCertain(matches: readonly Match[], same: number): boolean {
+  if (new Set(matches.map(({ record }) => record.thread)).size > 1) return false;
+  return same < MAX_ALIKE || matches.some(({ record }) => pendingOf(record).size > 0);
+}
+
+/** A replay does not wait for a thread with a turn in progress. */
+async function isFree(
+  user: string,
+  { thread }: TurnRecord,
+  threads: Pick<Threads, "turns">,
+): Promise<boolean> {
+  const { items } = await threads.turns(user, thread, { limit: 1 });
+  return items.every(({ status }) => status !== "queued" && status !== "running");
+}
+
+const ENDED: ReadonlySet<TurnRecord["status"]> = new Set(["completed", "waiting"]);
+
+function outputEntries(record: TurnRecord, tools: readonly WireTool[]): readonly string[] {
+  if (!ENDED.has(record.status)) return [];
+  return entriesOf(outputItems(record, tools)).map(({ canon }) => canon);
+}
+
+/** A message, a call, an output, or several messages of the assistant in a row. */
+interface Entry {
+  readonly canon: string;
+  readonly isAssistants: boolean;
+  /** The number of items up to its end. */
+  readonly end: number;
+}
+
+function entriesOf(items: readonly GivenItem[]): readonly Entry[] {
+  const entries: { canon: string; isAssistants: boolean; end: number }[] = [];
+  let speech: string | undefined;
+  const speak = (end: number) => {
+    if (speech) entries.push({ canon: JSON.stringify(["said", speech]), isAssistants: true, end });
+    speech = undefined;
+  };
+  for (const [index, item] of items.entries()) {
+    if (item.type === "message" && item.role === "assistant") {
+      speech = (speech ?? "") + item.text.replaceAll(/\s/g, "");
+      continue;
+    }
+    if (item.type === "reasoning") continue;
+    speak(index);
+    entries.push({ canon: canonOf(item), isAssistants: item.type === "function_call", end: index + 1 });
+  }
+  speak(items.length);
+  return entries;
+}
+
+function canonOf(item: Exclude<GivenItem, { type: "reasoning" }>): string {
+  switch (item.type) {
+    case "message": {
+      const role = item.role === "developer" ? "system" : item.role;
+      return JSON.stringify([role, item.text, (item.attachments ?? []).map(digestOf)]);
+    }
+    case "function_call":
+      return JSON.stringify(["call", item.call, item.name, canonicalJson(item.params)]);
+    case "function_call_output":
+      return JSON.stringify(["output", item.call, item.output, (item.attachments ?? []).map(digestOf)]);
+  }
+}
+
+/** The digests of all prefixes: of no entries, of one, of two, and so on. */
+function digestsOf(entries: readonly Entry[], seed: string): readonly string[] {
+  let digest = hash("sha256", seed, "base64url");
+  return [digest, ...entries.map(({ canon }) => (digest = hash("sha256", digest + canon, "base64url")))];
+}
+
+/** Equal arguments have equal JSON; a text that is no JSON is taken as it is. */
+function canonicalJson(text: string): unknown {
+  try {
+    return sorted(JSON.parse(text));
+  } catch {
+    return text;
+  }
+}
+
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (typeof value !== "object" || value === null) return value;
+  const entries = Object.entries(value).toSorted(([one], [other]) => (one < other ? -1 : 1));
+  return Object.fromEntries(entries.map(([key, inner]) => [key, sorted(inner)]));
+}

@@ -1,0 +1,237 @@
+/** The requests that were taken: what their responses echo, and what keeps a repeated request from running twice. */
+import { hash } from "node:crypto";
+import type { Sql, SqlValue, Store, Transaction } from "../../../kernel/plugin.ts";
+import type { SaidItem } from "../parse/items.ts";
+import type { Echo } from "../parse/request.ts";
+import type { WireError } from "../wire/format.ts";
+import { MIGRATIONS } from "./tables.ts";
+
+export interface TakenRequest {
+  /** The response's UUID, which is its turn's too. */
+  readonly id: string;
+  readonly user: string;
+  readonly thread: string;
+  readonly createdAt: string;
+  readonly echo: Echo;
+  /** The new items, when it replays another request. */
+  readonly input: readonly SaidItem[];
+  /** The id of the request whose input and output it replays before them. */
+  readonly goesOn?: string;
+  /** A later replay finds this request by the digest of its whole input. */
+  readonly inputDigest?: string;
+  /** Why no turn began, or why it was cut; the turn itself does not know. */
+  readonly error?: WireError;
+  /** The turn and thread of a background request that has ended. */
+  readonly ran?: { readonly turn: string; readonly thread: string };
+}
+
+/** The `Idempotency-Key` of a request, and a digest of the body it came with. */
+export interface RepeatKey {
+  readonly key: string;
+  readonly digest: string;
+}
+
+export interface Requests {
+  /** Returns false, and adds nothing, when another request came with this key within a day. */
+  add(tx: Transaction, request: TakenRequest, repeat: RepeatKey | undefined): Promise<boolean>;
+  find(user: string, id: string, tx?: Transaction): Promise<TakenRequest | undefined>;
+  /** The request that came first with this key, within a day. */
+  findRepeated(user: string, key: string): Promise<(TakenRequest & { readonly digest: string }) | undefined>;
+  /** Requests whose whole input has one of these digests: the newest few of each. */
+  findByDigest(
+    user: string,
+    digests: readonly string[],
+  ): Promise<readonly { readonly id: string; readonly digest: string }[]>;
+  /** This request and all that it replays, the oldest first. */
+  chainOf(user: string, id: string): Promise<readonly TakenRequest[]>;
+  setError(id: string, error: WireError): Promise<void>;
+  setPlace(id: string, ran: NonNullable<TakenRequest["ran"]>): Promise<void>;
+  /** Background requests whose ids name this thread, which need not exist. */
+  inBackground(user: string, thread: string): Promise<readonly TakenRequest[]>;
+  /** Requests that replay it now replay what it replayed: its items are gone from their listings too. */
+  remove(id: string): Promise<void>;
+  /** How many responses of this thread are left; a background one that continued it counts twice. */
+  countOf(user: string, thread: string): Promise<number>;
+  /** Threads with requests, in the order of their ids. */
+  threadsAfter(
+    thread: string,
+    limit: number,
+  ): Promise<readonly { readonly user: string; readonly thread: string }[]>;
+  removeThread(user: string, thread: string): Promise<void>;
+  /** Deletes texts of threads that have no requests left. */
+  removeUnusedTexts(): Promise<void>;
+}
+
+/** Stands for the turn of a background request that has not ended. */
+const NOT_ENDED = "";
+
+export const isBackground = ({ echo }: Pick<TakenRequest, "echo">): boolean =>
+  echo.settings?.["background"] === true;
+
+const KEY_LIFETIME_MS = 24 * 60 * 60 * 1000;
+
+interface Columns {
+  readonly id: string;
+  readonly user: string;
+  readonly thread: string;
+  readonly created_at: string;
+  readonly echo: string;
+  readonly input: string;
+  readonly error: string | null;
+  readonly digest: string | null;
+  readonly goes_on: string | null;
+  readonly input_digest: string | null;
+  readonly ran_turn: string | null;
+  readonly ran_thread: string | null;
+  readonly tools_text: string | null;
+  readonly instructions_text: string | null;
+  readonly settings_text: string | null;
+}
+
+/** Fields of the echo that are long and the same in many requests of a thread: each text is stored once. */
+const SHARED = ["tools", "instructions", "settings"] as const;
+const MIN_SHARED_LENGTH = 65;
+/** How many requests of one digest are looked at; there may be more. */
+export const MAX_ALIKE = 4;
+
+const SELECT = `SELECT r.*, ${SHARED.map((field) => `${field}.text AS ${field}_text`).join(", ")} FROM responses AS r
+  ${SHARED.map((field) => `LEFT JOIN response_texts AS ${field} ON ${field}.thread = r.thread AND ${field}.digest = r.${field}`).join("\n  ")}`;
+
+export async function createRequests(
+  store: Store,
+): Promise<{ readonly requests: Requests; readonly sql: Sql }> {
+  const sql = await store.tables("responses", MIGRATIONS);
+  const holdsSince = () => new Date(Date.now() - KEY_LIFETIME_MS).toISOString();
+
+  const change = async (statement: string, ...values: SqlValue[]): Promise<void> => {
+    await sql.run(statement, ...values);
+  };
+
+  /** Writes long texts once for the thread; returns what the row holds in their place. */
+  function share(tx: Transaction, { user, thread, echo }: TakenRequest) {
+    const inline: Record<string, unknown> = { ...echo };
+    const digests = SHARED.map((field) => {
+      const text = JSON.stringify(echo[field] ?? null);
+      if (text.length < MIN_SHARED_LENGTH) return null;
+      delete inline[field];
+      const digest = hash("sha256", text, "base64url");
+      void tx.run(
+        `INSERT INTO response_texts (thread, digest, "user", text) VALUES (?, ?, ?, ?) ON CONFLICT (thread, digest) DO NOTHING`,
+        ...[thread, digest, user, text],
+      );
+      return digest;
+    });
+    return { inline: JSON.stringify(inline), digests };
+  }
+
+  const requests: Requests = {
+    async add(tx, request, repeat) {
+      const { id, user, thread, createdAt, input, error, goesOn, inputDigest } = request;
+      if (repeat)
+        void tx.run(
+          `UPDATE responses SET repeat_key = NULL WHERE "user" = ? AND repeat_key = ? AND created_at <= ?`,
+          ...[user, repeat.key, holdsSince()],
+        );
+      const { inline, digests } = share(tx, request);
+      const added = await tx.run(
+        `INSERT INTO responses (id, "user", thread, created_at, echo, input, error, repeat_key, digest, goes_on,
+           input_digest, ran_turn, ${SHARED.join(", ")})
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+         ON CONFLICT ("user", repeat_key) WHERE repeat_key IS NOT NULL DO NOTHING`,
+        ...[id, user, thread, createdAt, inline, JSON.stringify(input)],
+        ...[error ? JSON.stringify(error) : null, repeat?.key ?? null, repeat?.digest ?? null],
+        ...[goesOn ?? null, inputDigest ?? null, isBackground(request) ? NOT_ENDED : null],
+        ...digests,
+      );
+      return added > 0;
+    },
+    async find(user, id, tx) {
+      const row = await (tx ?? sql).get<Columns>(`${SELECT} WHERE r.id = ? AND r."user" = ?`, id, user);
+      return row && read(row);
+    },
+    async findRepeated(user, key) {
+      const row = await sql.get<Columns>(
+        `${SELECT} WHERE r."user" = ? AND r.repeat_key = ? AND r.created_at > ?`,
+        ...[user, key, holdsSince()],
+      );
+      return row && { ...read(row), digest: row.digest ?? "" };
+    },
+    async findByDigest(user, digests) {
+      if (digests.length === 0) return [];
+      // Each digest has its own limit: a question that is asked every minute has any number of requests.
+      const newest = `SELECT * FROM (SELECT id, input_digest AS digest FROM responses
+        WHERE "user" = ? AND input_digest = ? ORDER BY id DESC LIMIT ${MAX_ALIKE}) AS newest`;
+      return await sql.all(
+        digests.map(() => newest).join(" UNION ALL "),
+        ...digests.flatMap((digest) => [user, digest]),
+      );
+    },
+    async chainOf(user, id) {
+      const rows = await sql.all<Columns & { readonly depth: number }>(
+        `WITH RECURSIVE chain (id, goes_on, depth) AS (
+           SELECT id, goes_on, 0 FROM responses WHERE id = ? AND "user" = ?
+           UNION ALL SELECT earlier.id, earlier.goes_on, depth + 1 FROM responses AS earlier
+             JOIN chain ON earlier.id = chain.goes_on WHERE earlier."user" = ?
+         ) ${SELECT.replace("SELECT r.*", "SELECT chain.depth, r.*")} JOIN chain ON chain.id = r.id ORDER BY depth DESC`,
+        ...[id, user, user],
+      );
+      return rows.map(read);
+    },
+    setError: (id, error) => change("UPDATE responses SET error = ? WHERE id = ?", JSON.stringify(error), id),
+    setPlace: (id, { turn, thread }) =>
+      change("UPDATE responses SET ran_turn = ?, ran_thread = ? WHERE id = ?", turn, thread, id),
+    async inBackground(user, thread) {
+      const query = `${SELECT} WHERE r.thread = ? AND r."user" = ? AND r.ran_turn IS NOT NULL`;
+      return (await sql.all<Columns>(query, thread, user)).map(read);
+    },
+    remove: (id) =>
+      sql.transaction(async (tx) => {
+        void tx.run(
+          "UPDATE responses SET goes_on = (SELECT goes_on FROM responses WHERE id = ?) WHERE goes_on = ?",
+          ...[id, id],
+        );
+        await tx.run("DELETE FROM responses WHERE id = ?", id);
+      }),
+    async countOf(user, thread) {
+      const countBy = (column: string) =>
+        `(SELECT count(*) FROM responses WHERE ${column} = ? AND "user" = ?)`;
+      const query = `SELECT ${countBy("thread")} + ${countBy("ran_thread")} AS count`;
+      return (await sql.get<{ count: number }>(query, thread, user, thread, user))?.count ?? 0;
+    },
+    threadsAfter: (thread, limit) =>
+      sql.all(
+        'SELECT thread, "user" FROM responses WHERE thread > ? GROUP BY thread, "user" ORDER BY thread LIMIT ?',
+        ...[thread, limit],
+      ),
+    removeThread: (user, thread) =>
+      sql.transaction(async (tx) => {
+        void tx.run('DELETE FROM response_texts WHERE thread = ? AND "user" = ?', thread, user);
+        await tx.run('DELETE FROM responses WHERE thread = ? AND "user" = ?', thread, user);
+      }),
+    removeUnusedTexts: () =>
+      change(
+        `DELETE FROM response_texts WHERE NOT EXISTS (
+           SELECT 1 FROM responses WHERE responses.thread = response_texts.thread)`,
+      ),
+  };
+  return { requests, sql };
+}
+
+function read(row: Columns): TakenRequest {
+  const shared = SHARED.flatMap((field) => {
+    const text = row[`${field}_text`];
+    return text === null ? [] : [[field, JSON.parse(text)] as const];
+  });
+  return {
+    id: row.id,
+    user: row.user,
+    thread: row.thread,
+    createdAt: row.created_at,
+    echo: { ...(JSON.parse(row.echo) as Echo), ...Object.fromEntries(shared) },
+    input: JSON.parse(row.input) as SaidItem[],
+    goesOn: row.goes_on ?? undefined,
+    ran: row.ran_turn && row.ran_thread ? { turn: row.ran_turn, thread: row.ran_thread } : undefined,
+    inputDigest: row.input_digest ?? undefined,
+    error: row.error === null ? undefined : (JSON.parse(row.error) as WireError),
+  };
+}

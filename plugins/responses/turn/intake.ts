@@ -1,0 +1,236 @@
+/** Takes a parsed request: resolves it, starts its turn, and writes the turn and the request in one transaction. */
+import { createHash, randomUUIDv7 } from "node:crypto";
+import { bytesOf } from "../../../kernel/kit.ts";
+import {
+  type Agent,
+  Fault,
+  type Jobs,
+  type RunningTurn,
+  type Sql,
+  type Transaction,
+  type User,
+} from "../../../kernel/plugin.ts";
+import type { CreateRequest } from "../parse/request.ts";
+import type { ConversationPlace } from "../resolve/conversation.ts";
+import { createResolver, type Resolved, type ResolverParts, resolvePlain } from "../resolve/resolve.ts";
+import type { RepeatKey, TakenRequest } from "../stored/requests.ts";
+import { invalid } from "../wire/refusal.ts";
+import { jobOf, turnOf } from "./turn.ts";
+
+interface IntakeParts extends ResolverParts {
+  readonly agent: Agent;
+  readonly jobs: Jobs;
+  readonly sql: Sql;
+}
+
+/** A request that was taken, and its turn when it runs on this node. */
+export interface Begun {
+  readonly taken: TakenRequest;
+  readonly running: RunningTurn | undefined;
+}
+
+export interface Intake {
+  take(
+    user: User,
+    request: CreateRequest,
+    repeat: RepeatKey | undefined,
+    place?: ConversationPlace,
+  ): Promise<Begun>;
+}
+
+/** Another request with the same key was first. */
+class KeyTaken extends Error {}
+
+/** The previous response cannot be continued by a plain message. */
+class NotPlain extends Error {}
+const NOT_PLAIN: ReadonlySet<string> = new Set(["thread_not_found", "turn_not_found", "gate_pending"]);
+
+/** The thread of a replay changed in the meantime: the replay begins another. */
+const CHANGED: ReadonlySet<string> = new Set([
+  ...NOT_PLAIN,
+  "call_mismatch",
+  "no_external_tool_gate",
+  "thread_busy",
+]);
+
+const isFault = (error: unknown, codes: ReadonlySet<string>): boolean =>
+  error instanceof Fault && codes.has(error.code);
+
+export function createIntake(parts: IntakeParts): Intake {
+  const { agent, jobs, requests, sql } = parts;
+  const resolver = createResolver(parts);
+  const live = new Map<string, RunningTurn>();
+  /** Keyed requests in progress: another with the same key waits until the turn of the first can be followed. */
+  const taking = new Map<string, Promise<unknown>>();
+
+  const takenAs = (
+    user: string,
+    { echo, items, failure, goesOn, inputDigest }: Resolved,
+    { id, thread }: { readonly id: string; readonly thread: string },
+  ): TakenRequest => ({
+    id,
+    user,
+    thread,
+    createdAt: new Date().toISOString(),
+    echo,
+    // Reasoning is the caller's to keep, and is not listed either.
+    input: items.filter(({ type }) => type !== "reasoning"),
+    goesOn,
+    inputDigest,
+    error: failure,
+  });
+
+  /** Both the turn and the request are written, or neither. */
+  async function run(
+    user: User,
+    request: CreateRequest,
+    resolved: Resolved,
+    repeat: RepeatKey | undefined,
+    place?: ConversationPlace,
+  ): Promise<Begun> {
+    const add = async (tx: Transaction, taken: TakenRequest): Promise<void> => {
+      if (!request.store) return;
+      const added = requests.add(tx, taken, repeat);
+      // Without a key nothing has to wait for it: when it fails, so does the transaction.
+      if (repeat === undefined) added.catch(() => {});
+      else if (!(await added)) throw new KeyTaken();
+      await place?.claim(tx, taken);
+    };
+    if (resolved.failure) {
+      const thread = request.previous?.thread ?? randomUUIDv7();
+      const taken = takenAs(user.id, resolved, { id: randomUUIDv7(), thread });
+      if (request.store) await sql.transaction((tx) => add(tx, taken));
+      return { taken, running: undefined };
+    }
+    const turn = turnOf(user, request, resolved);
+    if (request.background) {
+      // A job makes its thread when it begins; until then the conversation would have none to continue.
+      if (place && turn.thread === undefined)
+        throw invalid(
+          "background",
+          "conversation_is_empty",
+          "The first request of a conversation cannot run in the background. Send it without background, or without conversation.",
+        );
+      const job = { ...jobOf(turn), id: randomUUIDv7() };
+      const queued = takenAs(user.id, resolved, { id: job.id, thread: turn.thread ?? randomUUIDv7() });
+      await sql.transaction(async (tx) => {
+        await add(tx, queued);
+        await jobs.submit(job, tx);
+      });
+      return { taken: queued, running: undefined };
+    }
+    let taken: TakenRequest | undefined;
+    const running = await agent.run(turn, async (tx, opened) => {
+      taken = takenAs(user.id, resolved, opened);
+      await add(tx, taken);
+    });
+    keep(running);
+    return { taken: taken ?? takenAs(user.id, resolved, running), running };
+  }
+
+  /**
+   * A message on a thread that waits for nothing: the previous response is checked in the transaction that opens the turn, without
+   * a lookup before it. Undefined when it is not that simple.
+   */
+  async function takePlain(user: User, request: CreateRequest): Promise<Begun | undefined> {
+    const { previous, items } = request;
+    const isPlain = items.every(
+      (item) => item.type === "message" && item.role !== "assistant" && !item.attachments?.length,
+    );
+    if (previous === undefined || !isPlain) return undefined;
+    const resolved = resolvePlain(request, previous);
+    let taken: TakenRequest | undefined;
+    try {
+      const running = await agent.run(turnOf(user, request, resolved), async (tx, { id, thread, gate }) => {
+        taken = takenAs(user.id, resolved, { id, thread });
+        const [earlier, waitsFor] = await Promise.all([
+          requests.find(user.id, previous.turn, tx),
+          gate,
+          requests.add(tx, taken, undefined),
+        ]);
+        if (earlier?.thread !== previous.thread || waitsFor !== undefined) throw new NotPlain();
+      });
+      keep(running);
+      return { taken: taken ?? takenAs(user.id, resolved, running), running };
+    } catch (error) {
+      if (error instanceof NotPlain || isFault(error, NOT_PLAIN)) return undefined;
+      throw error;
+    }
+  }
+
+  async function begin(
+    user: User,
+    request: CreateRequest,
+    repeat: RepeatKey | undefined,
+    place: ConversationPlace | undefined,
+  ): Promise<Begun> {
+    const isPlain = request.store && repeat === undefined && !place && !request.background;
+    const begun = isPlain ? await takePlain(user, request) : undefined;
+    if (begun) return begun;
+    const known = repeat && (await repeated(user.id, repeat));
+    if (known) return { taken: known, running: live.get(known.id) };
+    const ways = await resolver.waysOf(user.id, request, place);
+    for (const [index, resolve] of ways.entries()) {
+      try {
+        return await run(user, request, await resolve(), repeat, place);
+      } catch (error) {
+        if (index === ways.length - 1 || !isFault(error, CHANGED)) throw error;
+      }
+    }
+    throw new Error("a request has at least one way to be resolved");
+  }
+
+  async function repeated(user: string, { key, digest }: RepeatKey): Promise<TakenRequest | undefined> {
+    const first = await requests.findRepeated(user, key);
+    if (first === undefined || first.digest === digest) return first;
+    throw invalid(
+      "Idempotency-Key",
+      "idempotency_key_reused",
+      "This Idempotency-Key was used with a different body. Use a new key for each request.",
+    );
+  }
+
+  async function take(
+    user: User,
+    request: CreateRequest,
+    repeat: RepeatKey | undefined,
+    place?: ConversationPlace,
+  ): Promise<Begun> {
+    if (repeat === undefined || !request.store) return await begin(user, request, undefined, place);
+    const name = JSON.stringify([user.id, repeat.key]);
+    for (let first = taking.get(name); first !== undefined; first = taking.get(name))
+      await first.catch(() => {});
+    const taken = begin(user, request, repeat, place).finally(() => taking.delete(name));
+    taking.set(name, taken);
+    try {
+      return await taken;
+    } catch (error) {
+      // Another node was first: its request is stored by now.
+      if (error instanceof KeyTaken) return await take(user, request, repeat, place);
+      throw error;
+    }
+  }
+
+  return { take };
+
+  function keep(turn: RunningTurn): void {
+    live.set(turn.id, turn);
+    const forget = () => void live.delete(turn.id);
+    turn.record.then(forget, forget);
+  }
+}
+
+const MAX_KEY_LENGTH = 255;
+
+/** The `Idempotency-Key` header with a digest of the body, so that a key with another body is refused. */
+export function repeatKeyOf(key: string, body: unknown): RepeatKey | undefined {
+  if (key === "") return undefined;
+  if (key.length > MAX_KEY_LENGTH)
+    throw invalid(
+      "Idempotency-Key",
+      "invalid_idempotency_key",
+      `Idempotency-Key must have at most ${MAX_KEY_LENGTH} characters.`,
+    );
+  if (bytesOf(body) === undefined) throw new Fault("invalid", "body_too_deep", "The body nests too deeply.");
+  return { key, digest: createHash("sha256").update(JSON.stringify(body)).digest("base64url") };
+}

@@ -1,0 +1,312 @@
+/** The open thread: sends turns, follows turns from every channel and holds what the history pane shows. */
+import { randomUUID } from "node:crypto";
+import { isDeepStrictEqual } from "node:util";
+import {
+  type Agent,
+  type Attachments,
+  type ModelName,
+  reason,
+  type Threads,
+  type Turn,
+  type TurnEvent,
+  type TurnInput,
+  type TurnRecord,
+  type Upload,
+  type Usage,
+} from "../../../kernel/plugin.ts";
+import { type Answers, createAnswers } from "./answers.ts";
+import { type ChangeSignal, createChangeSignal } from "./change-signal.ts";
+import type { Entry, EntryOf } from "./entry.ts";
+import { createLiveTurn, itemsBeforeEvents, type LiveTurn, recordEvent } from "./live-turn.ts";
+import { createTranscript, describeFiles } from "./transcript.ts";
+
+export interface ConversationParts {
+  readonly agent: Agent;
+  readonly threads: Threads;
+  readonly attachments: Attachments;
+  readonly user: string;
+}
+
+export type Activity = Pick<LiveTurn, "since" | "what">;
+
+export interface Conversation extends Answers, ChangeSignal {
+  readonly entries: readonly Entry[];
+  readonly thread: string | undefined;
+  readonly title: string | undefined;
+  /** The model chosen for the thread, or for the one that the next message starts. */
+  readonly model: ModelName | undefined;
+  /** `undefined` goes back to the configured model. */
+  setModel(model: ModelName | undefined): Promise<void>;
+  readonly activity: Activity | undefined;
+  readonly spent: { readonly tokens: number; readonly cost: number };
+  /** Returns false if the message was refused: then it is not in the conversation. */
+  send(text: string, files?: readonly Upload[]): Promise<boolean>;
+  /** Sends the message of a turn again, as another version of it. */
+  sendAgain(turn: TurnRecord): Promise<void>;
+  /** Returns false if nothing was running. */
+  cancel(): boolean;
+  /** Returns the note's id, for `rewrite`. */
+  note(text: string, tone?: EntryOf<"note">["tone"]): number;
+  rewrite(note: number, text: string, link?: string): void;
+  clear(): void;
+  /** Looks up the title again, which another channel may have changed. */
+  lookUpTitle(): Promise<void>;
+  /** With `undefined`, the next message starts a new thread. */
+  open(thread: string | undefined): Promise<void>;
+  close(): void;
+}
+
+/** A turn sent from here that no event has arrived for yet. */
+interface SentTurn {
+  /** The thread that was open then. */
+  readonly where: string | undefined;
+  readonly asked: string | undefined;
+}
+
+/** `files` are ids of uploads, or of files that came with an earlier message. */
+type SendOptions = Pick<Turn, "after" | "outside"> & { readonly files?: readonly string[] };
+
+const TURNS_SHOWN = 50;
+// Deltas arrive faster than the screen can show them; every second frame is left free for key presses.
+const FRAME_MILLIS = 33;
+
+export function createConversation(parts: ConversationParts): Conversation {
+  const { agent, threads, attachments, user } = parts;
+  const changes = createChangeSignal(FRAME_MILLIS);
+  const { changed } = changes;
+  const live = new Map<string, LiveTurn>();
+  const sending = new Map<string, SentTurn>();
+  let lastSend: Promise<unknown> = Promise.resolve();
+  let thread: string | undefined;
+  let title: string | undefined;
+  let model: ModelName | undefined;
+  let spent = { tokens: 0, cost: 0 };
+  /** Counts how often a thread was opened: what was read for an earlier one is not shown. */
+  let opened = 0;
+  /** The last turn that is shown. */
+  let newest: string | undefined;
+  /** While a thread is being read: its turns that events have arrived for. */
+  let opening: Map<string, LiveTurn> | undefined;
+
+  const transcript = createTranscript(changed);
+  const { add, ask, update, replay, closeGate } = transcript;
+  const report = (error: unknown) => void add({ type: "note", tone: "bad", text: reason(error) });
+
+  /** Returns false if the turn was refused. */
+  function start(input: TurnInput, options: SendOptions = {}): Promise<boolean> {
+    // One after the other: the second message to a new thread has to know which thread that is.
+    const sent = lastSend.then(() => sendTurn(input, options));
+    lastSend = sent;
+    return sent;
+  }
+
+  async function sendTurn(input: TurnInput, { files = [], ...options }: SendOptions): Promise<boolean> {
+    const id = randomUUID();
+    // Read now: another thread may be open when the files have been brought.
+    const [where, chosen] = [thread, model];
+    sending.set(id, { where, asked: input.type === "message" ? input.text : undefined });
+    try {
+      const brought = files.length === 0 ? undefined : await attachments.bring(user, files);
+      const turn: Turn = {
+        ...{ user, channel: "tui", id, ...options },
+        input: brought && input.type === "message" ? { ...input, attachments: brought.attachments } : input,
+        attached: brought?.attached,
+        thread: where,
+        model: where === undefined ? chosen : undefined,
+      };
+      noticeSent(id, (await agent.run(turn, brought?.alongside)).thread);
+      return true;
+    } catch (error) {
+      sending.delete(id);
+      report(error);
+      return false;
+    }
+  }
+
+  /** Called with the first sign of a turn: that it runs, or an event of it. */
+  function noticeSent(id: string, where: string): void {
+    const sent = sending.get(id);
+    if (sent === undefined) return;
+    sending.delete(id);
+    if (sent.where === thread && thread !== where) {
+      thread = where;
+      // If the store fails now, the title is looked up again within a second.
+      lookUpTitle().catch(() => {});
+    }
+    live.set(id, createLiveTurn(id, where, true, sent.asked));
+    changed();
+  }
+
+  async function lookUpTitle(): Promise<void> {
+    const asked = thread;
+    const found = asked === undefined ? undefined : await threads.find(user, asked);
+    if (asked !== thread || found === undefined) return;
+    const isSame = found.title === title && isDeepStrictEqual(found.model, model);
+    ({ title, model } = found);
+    if (!isSame) changed();
+  }
+
+  const unwatch = agent.watch(user, (event, { id, thread: where }) => {
+    noticeSent(id, where);
+    const turn = live.get(id) ?? join(id, where);
+    recordEvent(turn, event);
+    if (event.type === "started" && where === thread && opening === undefined) {
+      const isElsewhere = !turn.isOurs && newest !== undefined && event.after !== newest;
+      newest = id;
+      // Another channel made another version of what is shown.
+      if (isElsewhere) open(thread).catch(report);
+    }
+    if (event.type === "done" || event.type === "failed") live.delete(id);
+    if (where !== thread) return;
+    if (opening !== undefined) opening.set(id, turn);
+    else if (!turn.isJoining) show(event, turn);
+    changed();
+  });
+
+  /** Starts showing a turn that another channel started. */
+  function join(id: string, where: string): LiveTurn {
+    const turn = createLiveTurn(id, where, false);
+    live.set(id, turn);
+    if (where === thread && opening === undefined) void showJoined(turn);
+    return turn;
+  }
+
+  async function showJoined(turn: LiveTurn): Promise<void> {
+    const shownFor = opened;
+    turn.isJoining = true;
+    // Without the record the turn is shown from its first event on.
+    const record = await threads.turn(user, turn.id).catch(() => undefined);
+    if (opened !== shownFor) return;
+    turn.isJoining = false;
+    if (record) {
+      closeGate(record.input);
+      replay(itemsBeforeEvents(turn, record.items));
+    }
+    for (const event of turn.events) show(event, turn);
+    changed();
+  }
+
+  /** Shows a thread as it is stored, with the events that arrive while it is read. */
+  async function read(next: string, heard: Map<string, LiveTurn>): Promise<void> {
+    const shownFor = opened;
+    const [{ items }, summary] = await Promise.all([
+      threads.turns(user, next, { limit: TURNS_SHOWN, through: "newest" }),
+      threads.find(user, next),
+    ]).finally(() => {
+      if (opened === shownFor) opening = undefined;
+    });
+    if (opened !== shownFor) return;
+    title = summary?.title;
+    model = summary?.model;
+    const meanwhile = transcript.clear();
+    for (const turn of items.toSorted((a, b) => a.createdAt.localeCompare(b.createdAt))) {
+      newest = turn.id;
+      const running = heard.get(turn.id);
+      if (running) {
+        heard.delete(turn.id);
+        replay(itemsBeforeEvents(running, turn.items));
+        for (const event of running.events) show(event, running);
+        continue;
+      }
+      replay(turn.items, turn);
+      count(turn.usage);
+      if (turn.error) add({ type: "note", tone: "bad", text: turn.error.message });
+    }
+    const gate = summary?.gate;
+    if (gate && !transcript.entries.some((entry) => entry.type === "gate" && entry.gate.id === gate.id))
+      ask(gate);
+    transcript.append(meanwhile);
+    for (const turn of heard.values()) {
+      if (!turn.isOurs) void showJoined(turn);
+      else for (const event of turn.events) show(event, turn);
+    }
+    changed();
+  }
+
+  function show(event: TurnEvent, turn: LiveTurn): void {
+    if (event.type === "done" || event.type === "failed") count(event.record.usage);
+    transcript.show(event, turn);
+  }
+
+  function count({ inputTokens, outputTokens, totalCost }: Usage): void {
+    spent = { tokens: spent.tokens + inputTokens + outputTokens, cost: spent.cost + Number(totalCost) };
+    changed();
+  }
+
+  function liveHere(): readonly LiveTurn[] {
+    return [...live.values()].filter((turn) => turn.thread === thread);
+  }
+
+  async function open(next: string | undefined): Promise<void> {
+    forget();
+    opened++;
+    thread = next;
+    title = undefined;
+    model = undefined;
+    newest = undefined;
+    spent = { tokens: 0, cost: 0 };
+    opening = undefined;
+    for (const turn of live.values()) turn.isJoining = false;
+    if (next === undefined) return;
+    opening = new Map(liveHere().map((turn) => [turn.id, turn]));
+    await read(next, opening);
+  }
+
+  function forget(): void {
+    transcript.clear();
+    for (const { shown } of live.values()) shown.clear();
+    changed();
+  }
+
+  return {
+    get entries() {
+      return transcript.entries;
+    },
+    get thread() {
+      return thread;
+    },
+    get title() {
+      return title;
+    },
+    get model() {
+      return model;
+    },
+    async setModel(wanted) {
+      if (thread !== undefined) await threads.setModel(user, thread, wanted);
+      model = wanted;
+      changed();
+    },
+    get activity() {
+      return liveHere()[0];
+    },
+    get spent() {
+      return spent;
+    },
+    async send(text, files = []) {
+      const entry = add({ type: "person", text, open: false, files: describeFiles(files) });
+      const isTaken = await start({ type: "message", text }, { files: files.map(({ id }) => id) });
+      if (!isTaken) transcript.remove(entry);
+      return isTaken;
+    },
+    async sendAgain({ input, outside, after = null }) {
+      if (input.type !== "message") return;
+      const files = input.attachments?.map(({ id }) => id) ?? [];
+      const { attachments: _, ...message } = input;
+      if (await start(message, { files, after, outside })) await open(thread);
+    },
+    cancel() {
+      const running = liveHere();
+      for (const turn of running) turn.isOneOfSeveral = running.length > 1;
+      for (const { id } of running) agent.cancel(user, id).catch(report);
+      return running.length > 0;
+    },
+    note: (text, tone = "plain") => add({ type: "note", tone, text }),
+    rewrite: (id, text, link) => update(id, "note", (entry) => ({ ...entry, text, link })),
+    ...createAnswers(transcript, (input) => void start(input)),
+    clear: forget,
+    lookUpTitle,
+    open,
+    ...changes,
+    close: unwatch,
+  };
+}

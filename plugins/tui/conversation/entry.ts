@@ -1,0 +1,106 @@
+/** The entries of the history pane, and which of them can be answered or opened. */
+import { decisionsAt } from "../../../kernel/kit.ts";
+import type { Gate, ToolCall, ToolOutcome } from "../../../kernel/plugin.ts";
+import { type Form, stepsOf } from "./question-form.ts";
+
+export type Entry = { readonly id: number } & (
+  | {
+      readonly type: "person";
+      readonly text: string;
+      readonly files?: readonly string[];
+      readonly open: boolean;
+    }
+  /** `spent`: the model, tokens and cost of its turn, once they are known. */
+  | { readonly type: "answer"; readonly text: string; readonly spent?: string }
+  | {
+      readonly type: "tool";
+      readonly call: ToolCall;
+      readonly outcome?: ToolOutcome;
+      readonly millis?: number;
+      readonly images?: number;
+      /** True while the person is asked something before the call continues. */
+      readonly isWaiting?: boolean;
+      readonly open: boolean;
+    }
+  | {
+      readonly type: "gate";
+      readonly gate: Gate;
+      readonly choice: number;
+      readonly decided?: string;
+      /** Set while a question is being answered field by field. */
+      readonly form?: Form;
+    }
+  /** Postern's own question before something that cannot be undone. */
+  | {
+      readonly type: "confirm";
+      readonly question: string;
+      /** The label of the first choice. */
+      readonly yes: string;
+      readonly choice: number;
+      readonly decided?: string;
+    }
+  /** A message from Postern itself, in Markdown. */
+  | {
+      readonly type: "note";
+      readonly tone: "plain" | "warning" | "bad";
+      readonly text: string;
+      /** An address shown after the text and never broken by a line end. */
+      readonly link?: string;
+    }
+);
+
+export type EntryOf<Type extends Entry["type"]> = Extract<Entry, { type: Type }>;
+
+export interface Choice {
+  readonly key: string;
+  readonly label: string;
+  readonly decision: string;
+}
+
+const APPROVAL: readonly Choice[] = [
+  { key: "o", label: "Once", decision: "once" },
+  { key: "a", label: "Always", decision: "always" },
+  { key: "t", label: "Once, and trust this destination", decision: "destination" },
+  { key: "d", label: "Deny", decision: "deny" },
+];
+const AUTHENTICATION: readonly Choice[] = [
+  { key: "r", label: "Retry", decision: "done" },
+  { key: "d", label: "Deny", decision: "deny" },
+];
+
+const DECLINE: Choice = { key: "d", label: "Decline", decision: "decline" };
+
+export function choicesOf(gate: Gate): readonly Choice[] {
+  if (gate.type === "authentication") return AUTHENTICATION;
+  if (gate.type === "question")
+    return [{ key: "a", label: stepsOf(gate).length > 0 ? "Answer" : "Done", decision: "accept" }, DECLINE];
+  if (gate.type !== "approval") return [];
+  const offered: readonly string[] = decisionsAt(gate);
+  return APPROVAL.filter(({ decision }) => offered.includes(decision));
+}
+
+/** An entry that waits for an answer. */
+export type Asking = EntryOf<"gate"> | EntryOf<"confirm">;
+
+export function isAsking(entry: Entry): entry is Asking {
+  const isOpen = (entry.type === "gate" || entry.type === "confirm") && entry.decided === undefined;
+  return isOpen && choicesAt(entry).length > 0;
+}
+
+export function choicesAt(entry: Asking): readonly Choice[] {
+  if (entry.type === "gate") return choicesOf(entry.gate);
+  return [
+    { key: "y", label: entry.yes, decision: "yes" },
+    { key: "n", label: "No", decision: "no" },
+  ];
+}
+
+/** Entries that Enter opens and closes. */
+export function isFoldable(entry: Entry): entry is EntryOf<"tool"> | EntryOf<"person"> {
+  return entry.type === "tool" || (entry.type === "person" && isLong(entry.text));
+}
+
+const MAX_OPEN_LINES = 20;
+
+/** True for a message that is collapsed at first. */
+export const isLong = (text: string) => text.split("\n", MAX_OPEN_LINES + 1).length > MAX_OPEN_LINES;

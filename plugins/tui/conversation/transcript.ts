@@ -1,0 +1,182 @@
+/** The history of a conversation as the screen shows it, entry by entry. */
+import type { Attachment, Gate, TurnEvent, TurnInput, TurnItem, TurnRecord } from "../../../kernel/plugin.ts";
+import { sizeOf, spendingOf } from "../text/amounts.ts";
+import { quoted } from "../text/markdown.ts";
+import { choicesOf, type Entry, type EntryOf } from "./entry.ts";
+import type { LiveTurn } from "./live-turn.ts";
+
+const SEND_AGAIN = "\n\n*Ctrl+P brings your message back to edit and send again.*";
+
+type Spending = Pick<TurnRecord, "model" | "usage">;
+
+type Draft = Entry extends infer Each ? (Each extends Entry ? Omit<Each, "id"> : never) : never;
+
+export type Transcript = ReturnType<typeof createTranscript>;
+
+/** Calls `changed` after every change. */
+export function createTranscript(changed: () => void) {
+  let entries: Entry[] = [];
+  let nextId = 1;
+
+  function add(entry: Draft): number {
+    const id = nextId++;
+    entries.push({ ...entry, id } as Entry);
+    changed();
+    return id;
+  }
+
+  /** Preselects the last choice, which denies. */
+  function ask(gate: Gate): void {
+    update(openCall(gate.call.id), "tool", (entry) => ({ ...entry, isWaiting: true }));
+    add({ type: "gate", gate, choice: choicesOf(gate).length - 1 });
+  }
+
+  /** The entry of a call without an outcome: a turn that answers a gate continues it. */
+  function openCall(call: string): number | undefined {
+    return entries.findLast(
+      (entry) => entry.type === "tool" && entry.call.id === call && entry.outcome === undefined,
+    )?.id;
+  }
+
+  function update<Type extends Entry["type"]>(
+    id: number | undefined,
+    type: Type,
+    change: (entry: EntryOf<Type>) => EntryOf<Type>,
+  ): void {
+    // The entry is nearly always one of the last.
+    const index = entries.findLastIndex((entry) => entry.id === id);
+    const entry = entries[index];
+    if (entry?.type !== type) return;
+    entries[index] = change(entry as EntryOf<Type>);
+    changed();
+  }
+
+  /** Closes a gate that was answered in another channel. */
+  function closeGate(input: TurnInput): void {
+    for (const entry of entries) {
+      if (entry.type !== "gate" || entry.decided !== undefined || !isAnswer(input, entry.gate)) continue;
+      const decision = "decision" in input ? input.decision : undefined;
+      const choice = choicesOf(entry.gate).find((each) => each.decision === decision);
+      update(entry.id, "gate", (known) => ({ ...known, decided: choice?.label ?? "Answered" }));
+    }
+  }
+
+  /** Shows a stored turn the way it looked while it ran. */
+  function replay(items: readonly TurnItem[], ended?: Spending): void {
+    const calls = new Map<string, number>();
+    let answer: number | undefined;
+    for (const item of items) {
+      if (item.type === "message" && item.role === "user")
+        add({ type: "person", text: item.text, open: false, files: describeFiles(item.attachments) });
+      else if (item.type === "message" && item.text !== "") answer = add({ type: "answer", text: item.text });
+      else if (item.type === "tool_call")
+        calls.set(item.call.id, add({ type: "tool", call: item.call, open: false }));
+      else if (item.type === "tool_result") {
+        const ended = { outcome: item.outcome, images: item.attachments?.length };
+        update(calls.get(item.call) ?? openCall(item.call), "tool", (entry) => ({ ...entry, ...ended }));
+      }
+    }
+    if (ended) setSpent(answer, ended);
+  }
+
+  function setSpent(answer: number | undefined, ended: Spending): void {
+    update(answer, "answer", (entry) => ({ ...entry, spent: spendingOf(ended) }));
+  }
+
+  function lastAnswerOf({ shown }: LiveTurn): number | undefined {
+    const ids = new Set(shown.values());
+    return entries.findLast(({ id, type }) => type === "answer" && ids.has(id))?.id;
+  }
+
+  function show(event: TurnEvent, turn: LiveTurn): void {
+    const { shown } = turn;
+    switch (event.type) {
+      case "started":
+      case "reasoning":
+      case "usage":
+        break;
+      case "text": {
+        const id = shown.get(event.item);
+        if (id === undefined) shown.set(event.item, add({ type: "answer", text: event.delta }));
+        else update(id, "answer", (entry) => ({ ...entry, text: entry.text + event.delta }));
+        turn.what = "writing";
+        break;
+      }
+      case "tool_started": {
+        const open = openCall(event.call.id);
+        update(open, "tool", (entry) => ({ ...entry, isWaiting: false }));
+        shown.set(event.item, open ?? add({ type: "tool", call: event.call, open: false }));
+        turn.what = `running ${event.call.name}`;
+        break;
+      }
+      case "tool_finished": {
+        const { call, outcome, millis, attachments } = event;
+        const ended = { outcome, millis, images: attachments?.length };
+        const id = shown.get(event.item);
+        if (id === undefined) add({ type: "tool", call, ...ended, open: false });
+        else update(id, "tool", (entry) => ({ ...entry, ...ended }));
+        turn.what = "thinking";
+        break;
+      }
+      case "gate":
+        ask(event.gate);
+        break;
+      case "notice":
+        add({ type: "note", tone: "warning", text: event.message });
+        break;
+      case "done":
+        setSpent(lastAnswerOf(turn), event.record);
+        if (event.status === "cancelled") add({ type: "note", tone: "plain", text: cancelled(turn) });
+        break;
+      case "failed":
+        setSpent(lastAnswerOf(turn), event.record);
+        add({ type: "note", tone: "bad", text: `${event.message}${turn.isOurs ? SEND_AGAIN : ""}` });
+        break;
+    }
+  }
+
+  return {
+    get entries(): readonly Entry[] {
+      return entries;
+    },
+    add,
+    ask,
+    update,
+    closeGate,
+    replay,
+    show,
+    /** Returns the entries that were there. */
+    clear(): readonly Entry[] {
+      const before = entries;
+      entries = [];
+      changed();
+      return before;
+    },
+    remove(id: number): void {
+      entries = entries.filter((entry) => entry.id !== id);
+      changed();
+    },
+    append: (more: readonly Entry[]): void => void entries.push(...more),
+  };
+}
+
+const MAX_NAMED_LENGTH = 60;
+
+/** Names the message if several turns were cancelled at once. */
+function cancelled({ asked, isOneOfSeveral }: LiveTurn): string {
+  if (asked === undefined || !isOneOfSeveral) return "*Cancelled.*";
+  const line = asked.replaceAll(/\s+/g, " ");
+  const isLong = line.length > MAX_NAMED_LENGTH;
+  return `*Cancelled:* ${quoted(isLong ? `${line.slice(0, MAX_NAMED_LENGTH)}…` : line)}`;
+}
+
+function isAnswer(input: TurnInput, gate: Gate): boolean {
+  if (input.type === "message") return false;
+  if (input.type === "tool_outputs") return input.outputs.some(({ call }) => call === gate.call.id);
+  return input.type === "tool_output" ? input.call === gate.call.id : input.gate === gate.id;
+}
+
+/** The files of a message as they are listed below it. */
+export function describeFiles(attachments: readonly Attachment[] = []): readonly string[] {
+  return attachments.map(({ name, kind, size }) => `${name ?? kind}, ${sizeOf(size)}`);
+}

@@ -1,0 +1,57 @@
+/**
+ * Rewrites the keys that a terminal sends into forms that Ink can tell apart.
+ *
+ * xterm, tmux, mintty and others report keys that otherwise look alike with `modifyOtherKeys` instead of the Kitty protocol:
+ * Shift+Enter is `CSI 27 ; 2 ; 13 ~`. Ink knows only Kitty's form, so these reports are rewritten to it.
+ *
+ * For the wheel most terminals send arrow keys on a full screen, several at once, and the others do so on request. Taking
+ * the mouse itself would cost people their terminal's way to select text. Several arrows at once become Shift+Up and
+ * Shift+Down, which scroll where a single one would move in the draft.
+ */
+import type { ReadStream } from "node:tty";
+
+/** Mode 1 leaves keys with a well-known form, such as control characters, as they are. */
+export const REQUEST_OTHER_KEYS = "\u001b[>4;1m";
+export const RESET_OTHER_KEYS = "\u001b[>4m";
+
+/** Saves the mode first, to restore it later. Terminals that cannot save it have it on from the start. */
+export const REQUEST_WHEEL = "\u001b[?1007s\u001b[?1007h";
+export const RESET_WHEEL = "\u001b[?1007r";
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: that is how an arrow begins
+const WHEEL = /(?:\u001b\[A){3,}|(?:\u001b\[B){3,}|(?:\u001bOA){3,}|(?:\u001bOB){3,}/g;
+const ARROW_LENGTH = 3;
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: that is how such a report begins
+const REPORT = /\u001b\[27;(\d{1,3});(\d{1,7})~/g;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: as above
+const UNFINISHED = /\u001b\[2(?:7(?:;[\d;]{0,12})?)?$/;
+
+/** Rewrites what a terminal sends, piece by piece; the beginning of a report is held until its end has come. */
+export function createKeyRewriter(): (piece: string) => string {
+  let held = "";
+  return (piece) => {
+    const text = held + piece;
+    held = UNFINISHED.exec(text)?.[0] ?? "";
+    return text
+      .slice(0, text.length - held.length)
+      .replace(REPORT, "\u001b[$2;$1u")
+      .replace(WHEEL, (arrows) => `\u001b[1;2${arrows.charAt(2)}`.repeat(arrows.length / ARROW_LENGTH));
+  };
+}
+
+/** The same terminal, with these reports in Kitty's form. */
+export function withOtherKeys(stdin: ReadStream): ReadStream {
+  const rewrite = createKeyRewriter();
+  const read = (size?: number): unknown => {
+    const piece: unknown = stdin.read(size);
+    return typeof piece === "string" ? rewrite(piece) || null : piece;
+  };
+  return new Proxy(stdin, {
+    get(target, name) {
+      if (name === "read") return read;
+      const value: unknown = Reflect.get(target, name);
+      return typeof value === "function" ? value.bind(target) : value;
+    },
+  });
+}

@@ -1,0 +1,67 @@
+/** Text styles: sixteen colours if the terminal has them, weight otherwise. */
+import { styleText } from "node:util";
+
+type Paint = (text: string) => string;
+type Format = Parameters<typeof styleText>[0];
+
+export type Palette = ReturnType<typeof createPalette>;
+
+// Neither blue, which cannot be read on black, nor white.
+const SYNTAX: Readonly<Record<string, Format>> = {
+  keyword: "magenta",
+  name: "magenta",
+  "selector-tag": "magenta",
+  string: "green",
+  regexp: "green",
+  addition: "green",
+  code: "green",
+  number: "yellow",
+  literal: "yellow",
+  symbol: "yellow",
+  bullet: "yellow",
+  "selector-class": "yellow",
+  "selector-id": "yellow",
+  title: "cyan",
+  section: "cyan",
+  type: "cyan",
+  built_in: "cyan",
+  attr: "cyan",
+  attribute: "cyan",
+  comment: "gray",
+  quote: "gray",
+  meta: "gray",
+  deletion: "red",
+};
+
+export function createPalette(hasColours: boolean) {
+  const paint =
+    (coloured: Format, plain: Format): Paint =>
+    (text) =>
+      text === "" ? "" : styleText(hasColours ? coloured : plain, text, { validateStream: false });
+  return {
+    hasColours,
+    /** Colours a piece of code by its highlight.js class. */
+    syntax(text: string, kind: string): string {
+      const format = SYNTAX[kind];
+      if (!hasColours || format === undefined) return text;
+      // A style that goes over a line's end would run into the frame.
+      return text
+        .split("\n")
+        .map((line) => (line === "" ? "" : styleText(format, line, { validateStream: false })))
+        .join("\n");
+    },
+    strong: paint("bold", "bold"),
+    faint: paint("gray", "dim"),
+    slanted: paint("italic", "italic"),
+    struck: paint("strikethrough", "strikethrough"),
+    underlined: paint("underline", "underline"),
+    chosen: paint("inverse", "inverse"),
+    heading: paint(["bold", "cyan"], "bold"),
+    code: paint("yellow", "reset"),
+    person: paint(["bold", "green"], "bold"),
+    tool: paint("cyan", "reset"),
+    good: paint("green", "reset"),
+    bad: paint("red", "bold"),
+    warning: paint("yellow", "bold"),
+  };
+}
