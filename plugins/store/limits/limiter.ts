@@ -256,7 +256,7 @@ async function openLimiter(
         handOut(bucket);
         return answer;
       } catch (error) {
-        // Whether it was heard is not known: what counts once is said again.
+        // The store may have heard it or not: what counts once is said again.
         bucket.taken = report;
         throw error;
       }
