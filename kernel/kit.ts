@@ -3,7 +3,6 @@
  * is; this is the toolbox beside it. The plugins that Postern ships, and the tool host, use these two modules of the kernel alone.
  */
 
-export { loadKeys, readSecretsKey } from "../plugins/store/keys/secrets-key.ts";
 export { findRunning, prepareHome } from "./cli/service/home.ts";
 export {
   createRing,
