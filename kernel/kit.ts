@@ -3,82 +3,170 @@
  * is; this is the toolbox beside it. The plugins that Postern ships, and the tool host, use these two modules of the kernel alone.
  */
 export { findRunning, prepareHome } from "./cli/service/home.ts";
-export { type Keys, type SealingKey, createRing, deriveKey, ringOf, seal, unseal, unsealWith } from "./crypto/sealing.ts";
+export {
+  createRing,
+  deriveKey,
+  type Keys,
+  ringOf,
+  type SealingKey,
+  seal,
+  unseal,
+  unsealWith,
+} from "./crypto/sealing.ts";
 export { Fault, reason } from "./fault.ts";
 export { makeFolders } from "./files/folders.ts";
 export { makePrivate } from "./files/ownership.ts";
-export { LOG_LEVELS, type Log, createLog } from "./log/log.ts";
+export { createLog, LOG_LEVELS, type Log } from "./log/log.ts";
 export { matcherOf } from "./log/reading.ts";
 export { currentTraceparent, withTraceparent } from "./log/trace-context.ts";
-export { SHORTEST, canBeHidden, encodePathValue } from "./mask/forms.ts";
+export { canBeHidden, encodePathValue, SHORTEST } from "./mask/forms.ts";
 export { createMask } from "./mask/mask.ts";
-export { type Matcher, createHidingStream, createMatcher } from "./mask/matcher.ts";
+export { createHidingStream, createMatcher, type Matcher } from "./mask/matcher.ts";
 export { createRedactStream, redact } from "./mask/redact.ts";
 export { createMutex } from "./mutex.ts";
-export { AddressRefused, type Lookup, type PrivateHosts, hostAndPort, isLoopback, parsePrivateHosts, resolveFor } from "./net/address.ts";
+export {
+  AddressRefused,
+  hostAndPort,
+  isLoopback,
+  type Lookup,
+  type PrivateHosts,
+  parsePrivateHosts,
+  resolveFor,
+} from "./net/address.ts";
 export { parseJson, readBody, readJson } from "./net/body.ts";
 export { createConnector } from "./net/connector.ts";
-export { type Form, type FormReader, createFormReader } from "./net/form.ts";
-export { type ChannelRules, ErrorEnvelope, type HttpFault, httpFault, statusFault } from "./net/http-fault.ts";
+export { createFormReader, type Form, type FormReader } from "./net/form.ts";
+export {
+  type ChannelRules,
+  ErrorEnvelope,
+  type HttpFault,
+  httpFault,
+  statusFault,
+} from "./net/http-fault.ts";
 export { type Listener, listen } from "./net/listen.ts";
 export { clientDocument, clientDocumentUrl, clientMetadata } from "./net/oauth-client.ts";
 export { examinePort } from "./net/port-check.ts";
-export { type Proxies, createProxies, readTrustedProxies } from "./net/proxies.ts";
-export { RATE_LIMIT_EXCEEDED, RATE_LIMIT_HEADERS, applyLimit, limitWords } from "./net/rate-limit.ts";
-export { type Policy, compressAnswers, secureAnswers } from "./net/response-headers.ts";
-export { type Asked, type CheckedRoute, type RouteDefinition, mountRoutes } from "./net/routes.ts";
+export { createProxies, type Proxies, readTrustedProxies } from "./net/proxies.ts";
+export { applyLimit, limitWords, RATE_LIMIT_EXCEEDED, RATE_LIMIT_HEADERS } from "./net/rate-limit.ts";
+export { compressAnswers, type Policy, secureAnswers } from "./net/response-headers.ts";
+export { type Asked, type CheckedRoute, mountRoutes, type RouteDefinition } from "./net/routes.ts";
 export { examineSecret, showWeaknesses } from "./net/weak-secret.ts";
 export type { MountedSocket } from "./net/web.ts";
 export { oneAtATime } from "./one-at-a-time.ts";
 export { MANIFEST, ROOT, threadFile } from "./package.ts";
-export { type Check, bytesOf, compileCheck } from "./schema/check.ts";
+export { bytesOf, type Check, compileCheck } from "./schema/check.ts";
 export { type Declared, JsonSchema, named, nullable } from "./schema/declare.ts";
-export { type Mistake, describeMistake } from "./schema/mistake.ts";
+export { describeMistake, type Mistake } from "./schema/mistake.ts";
 export { Time, Type } from "./schema/type.ts";
 export { toWire } from "./schema/wire-convert.ts";
 export { type Rendering, wireSchema } from "./schema/wire-schema.ts";
 export { Settings } from "./settings/env.ts";
-export { ChangeableSetting, type LiveReader, changeable, readAll } from "./settings/live.ts";
+export { ChangeableSetting, changeable, type LiveReader, readAll } from "./settings/live.ts";
 export type { Problem, Setting, StoredValue, StoredValues } from "./settings/setting.ts";
 export { openStatusLine, say, sayJson, sayPainted, warn } from "./terminal/output.ts";
 export { isInteractive, readSecret } from "./terminal/secret-input.ts";
 export { fields, table } from "./terminal/table.ts";
 export { readings } from "./text/decodings.ts";
-export { UNKNOWN, cleanFileName, isTextual, mimeOfName, readsAsText, sniff, sniffImage, textOfFile } from "./text/file-type.ts";
+export {
+  cleanFileName,
+  isTextual,
+  mimeOfName,
+  readsAsText,
+  sniff,
+  sniffImage,
+  textOfFile,
+  UNKNOWN,
+} from "./text/file-type.ts";
 export { findOrders } from "./text/injection-patterns.ts";
 export { isRecord, tryJson, tryRecord } from "./text/json.ts";
 export { cutMarkdown } from "./text/markdown-cutting.ts";
 export { ownWords } from "./text/own-words.ts";
 export { visible, visibleJson, visibleLine, withoutHidden } from "./text/visible.ts";
-export { capitalise, clipWord, contentStems, foldedWords, indexedWords, isStop, listing, sayName, stem, trimEnd, wordsOf, wordsOfName } from "./text/words.ts";
+export {
+  capitalise,
+  clipWord,
+  contentStems,
+  foldedWords,
+  indexedWords,
+  isStop,
+  listing,
+  sayName,
+  stem,
+  trimEnd,
+  wordsOf,
+  wordsOfName,
+} from "./text/words.ts";
 export { capText, escapeTags, wrapFile, wrapOutput } from "./text/wrap.ts";
 export { decisionsAt, whyHeld } from "./vocabulary/approval.ts";
 export { TrustedDestination } from "./vocabulary/destination.ts";
 export { MAX_DOUBTS, type Piece, tell, withoutShown } from "./vocabulary/doubts.ts";
 export { type ExplainedCall, ExplainedTurn, type ExplainedValue } from "./vocabulary/explained.ts";
 export { fingerprintOf } from "./vocabulary/fingerprint.ts";
-export { ApprovalDecision, Doubt, Gate, Origin, Reply, distinctOrigins } from "./vocabulary/gate.ts";
-export { CompletedJob, Integration, Job, JobDetails, JobRecord, JobStatus, JobSubmission } from "./vocabulary/job.ts";
+export { ApprovalDecision, Doubt, distinctOrigins, Gate, Origin, Reply } from "./vocabulary/gate.ts";
+export {
+  CompletedJob,
+  Integration,
+  Job,
+  JobDetails,
+  JobRecord,
+  JobStatus,
+  JobSubmission,
+} from "./vocabulary/job.ts";
 export type { Mask } from "./vocabulary/kernel.ts";
 export { McpServerInfo, NewMcpServer, SeenTool } from "./vocabulary/mcp.ts";
 export { MemoryEntry, MemoryFile, MemoryHit, MemoryVersion, MemoryWriter } from "./vocabulary/memory.ts";
-export { ModelTest } from "./vocabulary/model-check.ts";
 export { ModelName, ModelOption, WantedModel } from "./vocabulary/model.ts";
+export { ModelTest } from "./vocabulary/model-check.ts";
 export { badCursor, pageOf, pageSize, readNumber } from "./vocabulary/page.ts";
-export { type ParamsVerdict, invalidParams, judgeParams } from "./vocabulary/params.ts";
-export { type Field, type FieldValue, fieldsOf, mistakeIn, mistakeInReplies, refuseQuestions } from "./vocabulary/questions.ts";
+export { invalidParams, judgeParams, type ParamsVerdict } from "./vocabulary/params.ts";
+export {
+  type Field,
+  type FieldValue,
+  fieldsOf,
+  mistakeIn,
+  mistakeInReplies,
+  refuseQuestions,
+} from "./vocabulary/questions.ts";
 export { Routine, RoutineFields, RoutinePreview, RoutineRun } from "./vocabulary/routine.ts";
 export type { LimitVerdict, Store } from "./vocabulary/store.ts";
 export { defineTables } from "./vocabulary/tables.ts";
-export { type Attributes, type CallTrace, type Labels, type Metrics, SILENT, SILENT_TRACER, type Span, type SpanOptions, type Tracer } from "./vocabulary/telemetry.ts";
+export {
+  type Attributes,
+  type CallTrace,
+  type Labels,
+  type Metrics,
+  SILENT,
+  SILENT_TRACER,
+  type Span,
+  type SpanOptions,
+  type Tracer,
+} from "./vocabulary/telemetry.ts";
 export { ThreadSummary, TurnVersions } from "./vocabulary/thread.ts";
 export { expiresSoon, scopeInWords, whenInWords } from "./vocabulary/token-words.ts";
 export { clipTokens, estimateTokens, estimateTools } from "./vocabulary/tokens.ts";
-export { ListedTool, type SignInBrowser, ToolFinding, ToolLimits, ToolProposal, ToolSetup } from "./vocabulary/tool-admin.ts";
+export {
+  ListedTool,
+  type SignInBrowser,
+  ToolFinding,
+  ToolLimits,
+  ToolProposal,
+  ToolSetup,
+} from "./vocabulary/tool-admin.ts";
 export { Attachment } from "./vocabulary/tool-call.ts";
-export { ROUTINE_PROPOSE, TOOL_SEARCH, isAgentsName, reservedPrefix } from "./vocabulary/tool-names.ts";
+export { isAgentsName, ROUTINE_PROPOSE, reservedPrefix, TOOL_SEARCH } from "./vocabulary/tool-names.ts";
 export { ToolOrigin } from "./vocabulary/tool-origin.ts";
 export { ToolInfo, ToolReceipt } from "./vocabulary/tools.ts";
-export { INTERRUPTED, TurnEvent, TurnRecord, answerText } from "./vocabulary/turn.ts";
-export { Figures, NO_USAGE, Usage, UsageBy, WireUsage, estimateText } from "./vocabulary/usage.ts";
-export { Account, Identity, NewToken, OPERATOR, PairingGate, SessionInfo, TokenInfo, User, isWebhookIdentity, webhookIdentity } from "./vocabulary/user.ts";
+export { answerText, INTERRUPTED, TurnEvent, TurnRecord } from "./vocabulary/turn.ts";
+export { estimateText, Figures, NO_USAGE, Usage, UsageBy, WireUsage } from "./vocabulary/usage.ts";
+export {
+  Account,
+  Identity,
+  isWebhookIdentity,
+  NewToken,
+  OPERATOR,
+  PairingGate,
+  SessionInfo,
+  TokenInfo,
+  User,
+  webhookIdentity,
+} from "./vocabulary/user.ts";

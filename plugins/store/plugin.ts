@@ -63,7 +63,7 @@ export default definePlugin({
     });
     onStop(() => settings.close());
     const file = config.engine === "postgres" ? undefined : fileOf(config, home);
-    // Beside the service nobody else looks after it; in memory there is nothing to look after.
+    // Only the service maintains the store, and one in memory needs no maintenance.
     if (!use.kernel.serving || file === ":memory:")
       return { store, settings, storeHealth: { describe: async () => undefined } };
     const { startMaintenance } = await import("./maintenance/maintenance.ts");

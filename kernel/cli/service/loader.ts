@@ -1,21 +1,26 @@
-/** Third-party plugins: packages or paths named in `PLUGINS`, which import only `postern/plugin`. */
+/** Third-party plugins: packages or paths named in `PLUGINS`, which import only `postern/plugin` and `postern/kit`. */
 import { createRequire, registerHooks } from "node:module";
 import { isAbsolute, join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { Fault, reason } from "../../fault.ts";
 import type { AnyPlugin } from "../../plugin.ts";
 
-const CONTRACT = new URL(
-  import.meta.url.endsWith(".ts") ? "../../plugin.ts" : "../../plugin.js",
-  import.meta.url,
-).href;
+const ENDING = import.meta.url.endsWith(".ts") ? "ts" : "js";
+const DOORS = new Map(
+  ["plugin", "kit"].map((name) => [
+    `postern/${name}`,
+    new URL(`../../${name}.${ENDING}`, import.meta.url).href,
+  ]),
+);
 
 export async function loadPlugins(names: readonly string[], folder: string): Promise<readonly AnyPlugin[]> {
   if (names.length === 0) return [];
-  // A plugin gets the contract of the Postern that runs it, wherever its own file lies.
+  // A plugin gets the two modules of the Postern that runs it, wherever its own file lies.
   registerHooks({
-    resolve: (specifier, context, next) =>
-      specifier === "postern/plugin" ? { url: CONTRACT, shortCircuit: true } : next(specifier, context),
+    resolve(specifier, context, next) {
+      const url = DOORS.get(specifier);
+      return url === undefined ? next(specifier, context) : { url, shortCircuit: true };
+    },
   });
   return Promise.all(names.map((name) => load(name, folder)));
 }

@@ -34,7 +34,7 @@ interface Found extends OldRows {
   readonly aging: AgingRows;
 }
 
-const DAY_MILLIS = 86_400_000;
+const DAY_MS = 86_400_000;
 const SPARE_BYTES = 64 * 2 ** 20;
 const PAGES_AT_ONCE = 500;
 
@@ -63,7 +63,7 @@ async function prune(context: CommandContext, options: Options): Promise<void> {
   const place: Place =
     config.engine === "postgres" ? placeOfDatabase(config.settings) : placeOfFile(file ?? "", context.home);
   const which = {
-    before: new Date(Date.now() - options.olderThan * DAY_MILLIS).toISOString(),
+    before: new Date(Date.now() - options.olderThan * DAY_MS).toISOString(),
     user: options.user,
   };
   const store = await place.open(await loadKeys(context.home, config.secretsKey));
@@ -183,7 +183,7 @@ function inWords(found: readonly Found[], before: string): string {
     (oldest ?? "").slice(0, 10),
     (newest ?? "").slice(0, 10),
   ]);
-  return `Older than ${day}:\n${table(["KIND", "ROWS", "ABOUT", "OLDEST", "NEWEST"], lines, { indent: "  " })}`;
+  return `Older than ${day}:\n${table(["KIND", "ROWS", "ABOUT", "MIN_VERSION", "NEWEST"], lines, { indent: "  " })}`;
 }
 
 const listed = (removed: Readonly<Record<string, number>>) =>

@@ -140,7 +140,7 @@ export function register(group: Command, context: CommandContext): void {
         );
       const own = ownPlace();
       const { digests, restored, kept } = await withHome(own, home, async (filesIn) => {
-        // Where they are tables in the end, they go there with the rows; otherwise only when the rows are in place.
+        // On PostgreSQL files become rows and go there with the rows; otherwise only when the rows are in place.
         const early = own.engine === "postgres" ? restoreFiles(file, filesIn, true) : undefined;
         const digests = await move(placeOfFile(file, filesIn), own, replace);
         return { digests, ...(early ?? restoreFiles(file, home, replace)) };

@@ -1,4 +1,4 @@
-/** Whether the service backs itself up, where to, and what it deletes when it is old. */
+/** Reads the settings of scheduled backups and of what is deleted when it is old. */
 import type { Env } from "../../../kernel/plugin.ts";
 
 export interface BackupSettings {
@@ -9,7 +9,7 @@ export interface BackupSettings {
 }
 
 const UNITS = { h: 3_600_000, d: 86_400_000 } as const;
-const MOST_MILLIS = 90 * UNITS.d;
+const MAX_MS = 90 * UNITS.d;
 
 export function readBackupSettings(env: Env): BackupSettings | undefined {
   const every = env.text(
@@ -22,7 +22,7 @@ export function readBackupSettings(env: Env): BackupSettings | undefined {
   if (/^(?:off|no|never|false|0)$/i.test(every)) return undefined;
   const [, count, unit] = /^(\d{1,4})([hd])$/i.exec(every) ?? [];
   const everyMillis = Number(count) * UNITS[(unit?.toLowerCase() ?? "h") as keyof typeof UNITS];
-  if (everyMillis >= UNITS.h && everyMillis <= MOST_MILLIS) return { everyMillis, folder, keep };
+  if (everyMillis >= UNITS.h && everyMillis <= MAX_MS) return { everyMillis, folder, keep };
   env.refuse("BACKUP_EVERY", "hours or days, such as 24h or 7d, up to 90d; or off");
   return undefined;
 }

@@ -9,7 +9,7 @@ import { type Env, Fault, reason } from "../../../kernel/plugin.ts";
 const TLS_MODES = ["disable", "prefer", "require", "verify-ca", "verify-full"] as const;
 type TlsMode = (typeof TLS_MODES)[number];
 
-/** Where the database is, in words without its password. */
+/** Names the database in words, without its password. */
 export interface Place {
   readonly host: string;
   readonly database: string;

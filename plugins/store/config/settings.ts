@@ -1,4 +1,4 @@
-/** Where the store is, as the settings say. */
+/** Reads the settings of the store. */
 
 import { join } from "node:path";
 import type { Env } from "../../../kernel/plugin.ts";
@@ -14,7 +14,7 @@ import { type PostgresSettings, readPostgresSettings } from "./postgres-url.ts";
 /** Says whether a commit waits for the disk. */
 export type Durability = "full" | "normal";
 
-/** Where the store is: a file, the home's own where none is named, or a database. */
+/** The store is a file, the home's own where none is named, or a database. */
 export type StoreSettings = {
   readonly secretsKey: string | undefined;
   /** Undefined where the service makes none. */

@@ -6,7 +6,7 @@ export interface Progress {
   table(name: string, done: number, of: number): void;
 }
 
-/** Copies every row in one transaction of the target's. Answers what was written, table by table. */
+/** Copies every row in one transaction of the target's. Returns what was written, table by table. */
 export async function copyRows(
   source: Source,
   target: Target,

@@ -1,4 +1,4 @@
-/** Where the last backup of a home went, so that an upgrade can ask for one. */
+/** Notes where the last backup of a home went, so that an upgrade can ask for one. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 

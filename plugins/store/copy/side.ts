@@ -48,10 +48,10 @@ export const NOT_DATA: ReadonlySet<string> = new Set([
   "nodes",
   "locks",
   "changes",
-  "chores",
+  "repeated_work",
   // What was counted lately.
   "limiter_takes",
-  // Of a backup.
+  // These two are in backups only.
   "backup_note",
   "backup_files",
 ]);

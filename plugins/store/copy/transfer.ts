@@ -86,7 +86,7 @@ async function derive(to: Place, owned: readonly OwnedTables[], secretsKey: Seal
   }
 }
 
-/** Whether a service has kept something there, if only its tables. */
+/** True when a service has kept something there, if only its tables. */
 async function isInUse(store: OpenStore): Promise<boolean> {
   const sql = await store.tables("copy", []);
   const others = `SELECT 1 FROM migrations WHERE owner NOT IN ('${STAMP_OWNER}', 'store', 'fleet') LIMIT 1`;

@@ -1,11 +1,11 @@
 /** Sums and latencies over time, of any table whose rows have a time: the same SQL for both engines. */
 import type { FigureSource, Figures, FiguresQuery, FiguresSpan, Sql } from "../../../kernel/plugin.ts";
 
-const MOST_GROUPS = 50;
-/** Of so many groups it is told how they went on over time. */
-const MOST_SERIES = 5;
+const MAX_GROUPS = 50;
+/** So many groups get points over time. */
+const MAX_SERIES = 5;
 /** About so many, evenly over the time, decide about latency: more would keep others waiting. */
-const MOST_SAMPLES = 10_000;
+const MAX_SAMPLES = 10_000;
 
 interface Sums {
   readonly count: number;
@@ -48,10 +48,10 @@ export function createFigures(sql: Sql, source: FigureSource): (query: FiguresQu
       name === undefined
         ? []
         : await sql.all<Sums & { name: string }>(
-            `SELECT ${name} AS name, ${sums} ${within} GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT ${MOST_GROUPS}`,
+            `SELECT ${name} AS name, ${sums} ${within} GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT ${MAX_GROUPS}`,
             ...range,
           );
-    const names = rows.slice(0, MOST_SERIES).map((row) => row.name);
+    const names = rows.slice(0, MAX_SERIES).map((row) => row.name);
     const series =
       names.length === 0
         ? []
@@ -63,7 +63,7 @@ export function createFigures(sql: Sql, source: FigureSource): (query: FiguresQu
     const samples = await sql.all<Sample>(
       `SELECT ${moment} AS at, ${name ?? "''"} AS name, millis ${within} AND ${source.timed} AND ${source.number} % ? = 0`,
       ...range,
-      Math.max(1, Math.ceil(total.count / MOST_SAMPLES)),
+      Math.max(1, Math.ceil(total.count / MAX_SAMPLES)),
     );
 
     const summed = (found: readonly (Sums & { at: string })[]) =>

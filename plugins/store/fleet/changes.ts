@@ -14,10 +14,10 @@ interface Topic {
   readonly number: number;
 }
 
-const LOOK_MILLIS = 1000;
+const LOOK_MS = 1000;
 const SIGNAL = "changes";
 
-/** Where nobody else keeps anything. */
+/** For a store on which nobody else keeps anything. */
 export const NO_CHANGES: Changes = withCache({ mark: async () => {}, follow: () => () => {} });
 
 function withCache<Bare extends Omit<Changes, "cache">>(changes: Bare): Bare & Changes {
@@ -86,7 +86,7 @@ export function createChanges(sql: Sql, signals: Signals, listens: boolean): Ope
         looking = undefined;
         if (isClosed) return;
         if (isWanted) lookNow();
-        else timer = setTimeout(lookNow, LOOK_MILLIS).unref();
+        else timer = setTimeout(lookNow, LOOK_MS).unref();
       });
   }
 
@@ -104,7 +104,7 @@ export function createChanges(sql: Sql, signals: Signals, listens: boolean): Ope
       // What it read before it asked to be told may be older than the number that is known.
       known.delete(topic);
       if (timer === undefined && looking === undefined) {
-        timer = setTimeout(lookNow, LOOK_MILLIS).unref();
+        timer = setTimeout(lookNow, LOOK_MS).unref();
         if (listens) stops.push(signals.listen(SIGNAL, lookNow), signals.onLost(lookNow));
       }
       return () => void all.delete(listener);

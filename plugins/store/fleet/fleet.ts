@@ -2,9 +2,9 @@
 import { createMutex } from "../../../kernel/kit.ts";
 import type { Store } from "../../../kernel/plugin.ts";
 import { CHANGE_TABLE, createChanges, NO_CHANGES } from "./changes.ts";
-import { CHORE_TABLE, createChores, repeatHere } from "./chores.ts";
 import { createLocks, LOCK_TABLE } from "./locks.ts";
 import { createSoleNode, joinNodes, NODE_TABLE } from "./nodes.ts";
+import { createRepeat, REPEAT_TABLE, repeatHere } from "./repeat.ts";
 
 export type Fleet = Pick<Store, "node" | "changes" | "exclusive" | "repeat">;
 
@@ -13,7 +13,7 @@ export interface JoinedFleet extends Fleet {
   leave(): Promise<void>;
 }
 
-/** Of a store that only this machine uses. */
+/** For a store that only this machine uses. */
 export function createSoleFleet(): Fleet {
   return { node: createSoleNode(), changes: NO_CHANGES, exclusive: createMutex(), repeat: repeatHere };
 }
@@ -25,7 +25,7 @@ export async function joinFleet(
 ): Promise<JoinedFleet> {
   const sql = await store.tables("fleet", {
     sqlite: [],
-    postgres: [`${NODE_TABLE}; ${CHANGE_TABLE}; ${LOCK_TABLE}; ${CHORE_TABLE}`],
+    postgres: [`${NODE_TABLE}; ${CHANGE_TABLE}; ${LOCK_TABLE}; ${REPEAT_TABLE}`],
   });
   const { node, leave } = await joinNodes(sql, serves);
   const changes = createChanges(sql, store.signals, serves);
@@ -33,7 +33,7 @@ export async function joinFleet(
     node,
     changes,
     exclusive: createLocks(sql, node),
-    repeat: createChores(sql),
+    repeat: createRepeat(sql),
     async leave() {
       await changes.close();
       await leave();

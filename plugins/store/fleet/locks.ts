@@ -7,14 +7,14 @@ import type { Node, Sql, Store } from "../../../kernel/plugin.ts";
 export const LOCK_TABLE =
   'CREATE TABLE locks (name TEXT COLLATE "C" PRIMARY KEY, node TEXT COLLATE "C" NOT NULL)';
 
-const LOOK_MILLIS = 100;
-const GIVE_AGAIN_MILLIS = 1000;
+const LOOK_MS = 100;
+const GIVE_AGAIN_MS = 1000;
 const GIVING_TRIES = 60;
 
 type Exclusive = Store["exclusive"];
 
 export function createLocks(sql: Sql, { id, living }: Node): Exclusive {
-  // Of those in this process one asks at a time: the row says no more than which node has it.
+  // Only one in this process asks at a time: the row says no more than which node has it.
   const locally = createMutex();
   const take = async (name: string) =>
     (await sql.run(
@@ -28,7 +28,7 @@ export function createLocks(sql: Sql, { id, living }: Node): Exclusive {
   // The database is away: until it is back, or this node is taken for dead.
   const giveLater = async (name: string) => {
     for (let tries = 0; tries < GIVING_TRIES; tries++) {
-      await sleep(GIVE_AGAIN_MILLIS, undefined, { ref: false });
+      await sleep(GIVE_AGAIN_MS, undefined, { ref: false });
       // Not while somebody in this process has taken it again.
       const isGiven = await locally(name, () => give(name)).then(
         () => true,
@@ -39,7 +39,7 @@ export function createLocks(sql: Sql, { id, living }: Node): Exclusive {
   };
   return (name, work) =>
     locally(name, async () => {
-      while (!(await take(name))) await sleep(LOOK_MILLIS);
+      while (!(await take(name))) await sleep(LOOK_MS);
       try {
         return await work();
       } finally {

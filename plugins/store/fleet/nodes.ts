@@ -21,8 +21,8 @@ interface NodeRow {
   readonly serves: number;
 }
 
-const BEAT_MILLIS = 2000;
-const DEAD_AFTER_MILLIS = 10_000;
+const BEAT_MS = 2000;
+const DEAD_AFTER_MS = 10_000;
 
 export const NODE_TABLE = `CREATE TABLE nodes (
   id TEXT COLLATE "C" PRIMARY KEY,
@@ -44,22 +44,22 @@ const BEAT = `
     ON CONFLICT (id) DO UPDATE SET
       seen_at = excluded.seen_at,
       steady_since = CASE
-        WHEN nodes.seen_at < excluded.seen_at - ${DEAD_AFTER_MILLIS} THEN excluded.seen_at
+        WHEN nodes.seen_at < excluded.seen_at - ${DEAD_AFTER_MS} THEN excluded.seen_at
         ELSE nodes.steady_since
       END
     RETURNING id, steady_since, xmax = 0 AS is_new
   ),
   removed AS (
     DELETE FROM nodes
-    WHERE seen_at < ${NOW} - ${DEAD_AFTER_MILLIS} AND id <> ?
-      AND (SELECT steady_since FROM beat) <= ${NOW} - ${DEAD_AFTER_MILLIS}
+    WHERE seen_at < ${NOW} - ${DEAD_AFTER_MS} AND id <> ?
+      AND (SELECT steady_since FROM beat) <= ${NOW} - ${DEAD_AFTER_MS}
     RETURNING id
   )
   SELECT id FROM removed UNION ALL SELECT id FROM beat WHERE is_new`;
 
 const LIST = "SELECT id, version, started_at, seen_at, serves FROM nodes ORDER BY started_at, id";
 
-/** Of a store that only this machine uses: this node alone, without a table. */
+/** The nodes of a store that only this machine uses: this one alone, without a table. */
 export function createSoleNode(): Node {
   const id = randomUUID();
   const startedAt = new Date().toISOString();
@@ -96,13 +96,13 @@ export async function joinNodes(sql: Sql, serves: boolean): Promise<Membership> 
   };
   const repeat = () => {
     timer = setTimeout(() => {
-      // Where the database is away, readiness says so; this goes on until it is back.
+      // While the database is away, readiness says so; this goes on until it is back.
       beating = beat()
         .catch(() => {})
         .then(() => {
           if (!left) repeat();
         });
-    }, BEAT_MILLIS).unref();
+    }, BEAT_MS).unref();
   };
 
   await beat();

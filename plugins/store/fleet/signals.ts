@@ -7,7 +7,7 @@ export function createListeners() {
   return {
     has: (topic: string) => listeners.has(topic),
     topics: () => [...listeners.keys()],
-    /** Answers how to remove it; what is given is done when it was the topic's last. */
+    /** Returns a function that removes it; what is given is done when it was the topic's last. */
     add(topic: string, listener: SignalListener, onLast: () => void = () => {}): () => void {
       const all = listeners.get(topic) ?? new Set();
       // Each time is a listener of its own, also where the function is the same.
@@ -26,7 +26,7 @@ export function createListeners() {
   };
 }
 
-/** Of a store that only this process uses. */
+/** The signals of a store that only this process uses. */
 export function createLocalSignals(onCommit: (tx: Transaction, work: () => void) => void): Signals {
   const listeners = createListeners();
   return {

@@ -78,7 +78,7 @@ export async function survey(
   return counts;
 }
 
-/** Answers after each batch how many values it has sealed again so far. */
+/** Yields after each batch how many values it has sealed again so far. */
 export async function* reseal(
   sql: Sql,
   owned: readonly OwnedTables[],

@@ -1,25 +1,25 @@
-/**
- * A limit's places in PostgreSQL. A row is a number of places that were taken at one moment, or a block of permits that
- * a node has drawn: it counts as taken at the last moment the node may use it, until the node says what it did with it.
- */
-import type { Sql } from "../../../kernel/plugin.ts";
-import type { LimitWindow } from "./windows.ts";
+/** What a limiter asks of the store: it reports the places that were taken, and draws a block of permits for more. */
+import { defineTables } from "../../../kernel/kit.ts";
+import type { LimitWindow, Sql } from "../../../kernel/plugin.ts";
 
-export const PERMIT_TABLE = `
+/** A row is a number of places that were taken at one moment, or a block of permits that a node has drawn. */
+export const LIMITER_TABLES = defineTables(
+  ({ text, integer, keyed }) => `
   CREATE TABLE limiter_takes (
-    name TEXT COLLATE "C" NOT NULL,
-    key TEXT COLLATE "C" NOT NULL,
-    node TEXT COLLATE "C" NOT NULL,
-    -- Of a block negative, one for each limiter of the node.
-    number BIGINT NOT NULL,
-    taken_at BIGINT NOT NULL,
-    places BIGINT NOT NULL,
-    expires_at BIGINT NOT NULL,
+    name ${text} NOT NULL,
+    key ${text} NOT NULL,
+    node ${text} NOT NULL,
+    -- Negative for a block, one for each limiter of the node.
+    number ${integer} NOT NULL,
+    taken_at ${integer} NOT NULL,
+    places ${integer} NOT NULL,
+    expires_at ${integer} NOT NULL,
     PRIMARY KEY (name, key, node, number)
-  );
-  CREATE INDEX limiter_takes_expired ON limiter_takes (expires_at);`;
+  ) ${keyed};
+  CREATE INDEX limiter_takes_expired ON limiter_takes (expires_at);`,
+);
 
-/** Places that were taken at about the same moment, in the database's time. */
+/** Places that were taken at about the same moment, in the time of whoever counts them. */
 export interface Take {
   /** Unique on the node: what is reported twice counts once. */
   readonly number: number;
@@ -38,7 +38,6 @@ export interface Visit {
 }
 
 export interface Answer {
-  /** The database's time. */
   readonly now: number;
   readonly granted: number;
   /** For each window what is left after the grant, and its oldest place. */
@@ -48,7 +47,12 @@ export interface Answer {
 }
 
 export interface Permits {
+  /** Visits for one key are made one after the other. */
   visit(visit: Visit): Promise<Answer>;
+  /** Writes a place down before it is reported, so that a crash does not give it back. */
+  note?(key: string, take: Take): void;
+  /** The time that places are counted by, `answered` milliseconds after an answer. */
+  timeOf(answer: Answer, answered: number): number;
 }
 
 export interface PermitParts {
@@ -56,122 +60,8 @@ export interface PermitParts {
   readonly name: string;
   readonly windows: readonly LimitWindow[];
   readonly node: string;
-  /** SQL for the ids of the nodes that live. */
-  readonly living: string;
-  /** Of this limiter's blocks. */
-  readonly number: number;
-  /** How long a block may be used. */
-  readonly blockMillis: number;
 }
 
-/** Beside what is asked for: a part of what is left, so that the last places are not spread over nodes. */
-const SURPLUS_PART = 4;
-const LARGEST_SURPLUS = 100;
-
-// Rows of keys that nobody asks for any more.
-const SWEEP_EVERY = 200;
-const SWEPT_AT_ONCE = 1000;
-const SWEEP = `DELETE FROM limiter_takes WHERE ctid IN (
-  SELECT ctid FROM limiter_takes WHERE expires_at < (extract(epoch FROM now()) * 1000)::bigint
-  LIMIT ${SWEPT_AT_ONCE} FOR UPDATE SKIP LOCKED)`;
-
-const LOCK = "SELECT pg_advisory_xact_lock(hashtextextended(?, 7300))";
-
-type Row = Readonly<Record<string, number | null>> & {
-  readonly now: number;
-  readonly granted: number;
-};
-
-export function openPermits(parts: PermitParts): Permits {
-  const { sql, name, windows, node, number } = parts;
-  const statement = drawing(parts);
-  let visits = 0;
-
-  return {
-    async visit({ key, report, wanted }) {
-      if (++visits % SWEEP_EVERY === 0) await sql.run(SWEEP);
-      const reported = JSON.stringify(report);
-      const row = await sql.transaction(async (tx) => {
-        // The lock comes in a statement of its own: the next one then sees what those before us did.
-        const [, drawn] = await Promise.all([
-          tx.get(LOCK, `${name} ${key}`),
-          tx.get<Row & { readonly holders: string | null }>(
-            statement,
-            name,
-            key,
-            node,
-            number,
-            reported,
-            wanted,
-          ),
-        ]);
-        return drawn;
-      });
-      if (row === undefined) throw new Error("the limiter's statement answered nothing");
-      return {
-        now: row.now,
-        granted: row.granted,
-        windows: windows.map((_, at) => ({
-          room: Number(row[`room_${at}`]) - row.granted,
-          oldest: row[`oldest_${at}`] ?? undefined,
-        })),
-        holders: row.holders?.split(",") ?? [],
-      };
-    },
-  };
-}
-
-/** Takes the report, counts what stands in each window, and books a block for what is granted. */
-function drawing({ windows, living, blockMillis }: PermitParts): string {
-  const longest = Math.max(...windows.map(({ seconds }) => seconds)) * 1000;
-  const counts = windows.map(({ limit, seconds }, at) => {
-    const inside = `FILTER (WHERE taken_at > now - ${seconds * 1000})`;
-    return `(${limit} - coalesce(sum(places) ${inside}, 0))::bigint AS room_${at}, min(taken_at) ${inside} AS oldest_${at}`;
-  });
-  const room = `least(${windows.map((_, at) => `room_${at}`).join(", ")})`;
-  return `
-    WITH asked AS MATERIALIZED (
-      SELECT CAST(? AS text) AS name, CAST(? AS text) AS key, CAST(? AS text) AS node, CAST(? AS bigint) AS number,
-        CAST(? AS json) AS report, CAST(? AS bigint) AS wanted,
-        (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now
-    ),
-    expired AS (
-      DELETE FROM limiter_takes AS takes USING asked
-      WHERE takes.name = asked.name AND takes.key = asked.key AND takes.expires_at <= asked.now
-        AND (takes.node <> asked.node OR takes.number <> asked.number)
-    ),
-    reported AS (
-      INSERT INTO limiter_takes (name, key, node, number, taken_at, places, expires_at)
-      SELECT asked.name, asked.key, asked.node, given.number, given.taken_at, given.places, given.taken_at + ${longest}
-      FROM asked, json_to_recordset(asked.report) AS given (number bigint, taken_at bigint, places bigint)
-      ON CONFLICT (name, key, node, number) DO NOTHING
-      RETURNING taken_at, places
-    ),
-    standing AS (
-      SELECT takes.taken_at, takes.places,
-        CASE WHEN takes.number < 0 AND takes.places > 0 AND takes.expires_at > asked.now AND takes.node IN ${living}
-          THEN takes.node || ':' || takes.number END AS holder
-      FROM limiter_takes AS takes, asked
-      WHERE takes.name = asked.name AND takes.key = asked.key
-        AND (takes.node <> asked.node OR takes.number <> asked.number)
-      UNION ALL SELECT taken_at, places, NULL FROM reported
-    ),
-    seen AS (
-      SELECT now, wanted, string_agg(DISTINCT holder, ',') AS holders, ${counts.join(", ")}
-      FROM asked LEFT JOIN standing ON true GROUP BY now, wanted
-    ),
-    decided AS (
-      SELECT seen.*, CASE
-        WHEN wanted = 0 OR ${room} <= 0 THEN 0
-        ELSE least(${room}, wanted + least(${LARGEST_SURPLUS}, greatest(0, (${room} - wanted) / ${SURPLUS_PART})))
-      END AS granted FROM seen
-    ),
-    booked AS (
-      INSERT INTO limiter_takes (name, key, node, number, taken_at, places, expires_at)
-      SELECT name, key, node, number, asked.now + ${blockMillis}, granted, asked.now + ${blockMillis + longest}
-      FROM asked, decided
-      ON CONFLICT (name, key, node, number) DO UPDATE
-      SET taken_at = excluded.taken_at, places = excluded.places, expires_at = excluded.expires_at
-    )
-    SELECT * FROM decided`;
-}
+/** Beside what is asked for, a part of what is left is granted: the last places are then not spread over nodes. */
+export const SURPLUS_PART = 4;
+export const MAX_SURPLUS = 100;

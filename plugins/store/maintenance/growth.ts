@@ -6,7 +6,7 @@ import { defineTables } from "../../../kernel/kit.ts";
 import type { Queries } from "../../../kernel/plugin.ts";
 import { bytesInWords } from "./bytes.ts";
 
-/** Of this store on this machine: a copy elsewhere does not take them along. */
+/** They describe this store on this machine: a copy elsewhere does not take them along. */
 export const MAINTENANCE_TABLES = defineTables(
   ({ text, integer, keyed }) => `
   CREATE TABLE store_sizes (day ${text} PRIMARY KEY, at ${integer} NOT NULL, bytes ${integer} NOT NULL) ${keyed};
@@ -18,7 +18,7 @@ export const MAINTENANCE_TABLES = defineTables(
 
 export interface StoreSize {
   readonly bytes: number;
-  /** Of them, what new rows can use: pages of a SQLite file that hold nothing. */
+  /** The bytes that new rows can use: pages of a SQLite file that hold nothing. */
   readonly free: number;
   /** Undefined where the disk is another machine's. */
   readonly disk?: { readonly left: number; readonly whole: number };
@@ -38,14 +38,14 @@ export interface Growth extends StoreSize {
   readonly problem?: string;
 }
 
-const DAY_MILLIS = 86_400_000;
+const DAY_MS = 86_400_000;
 const LOOKED_BACK_DAYS = 7;
 const KEPT_DAYS = 90;
-const LEAST_BYTES = 2e9;
-const LEAST_SHARE = 0.1;
-const LEAST_DAYS = 14;
+const MIN_BYTES = 2e9;
+const MIN_SHARE = 0.1;
+const MIN_DAYS = 14;
 /** So long ago at least says how fast it grows. */
-const LEAST_COMPARED_MILLIS = 0.9 * DAY_MILLIS;
+const MIN_COMPARED_MS = 0.9 * DAY_MS;
 
 /** `free`: bytes of pages that hold nothing. */
 export function sizeOfFile(file: string, free: number): StoreSize {
@@ -79,18 +79,16 @@ export async function keepSize(sql: Queries, { bytes }: StoreSize, now: number):
       now,
       bytes,
     )) === 1;
-  if (isFirst) await sql.run("DELETE FROM store_sizes WHERE at < ?", now - KEPT_DAYS * DAY_MILLIS);
+  if (isFirst) await sql.run("DELETE FROM store_sizes WHERE at < ?", now - KEPT_DAYS * DAY_MS);
   return isFirst;
 }
 
 export const SIZES = "SELECT at, bytes FROM store_sizes ORDER BY at";
 
 export function judge(size: StoreSize, rows: readonly SizeRow[], now: number): Growth {
-  const since = rows.find(
-    ({ at }) => at >= now - LOOKED_BACK_DAYS * DAY_MILLIS && now - at >= LEAST_COMPARED_MILLIS,
-  );
+  const since = rows.find(({ at }) => at >= now - LOOKED_BACK_DAYS * DAY_MS && now - at >= MIN_COMPARED_MS);
   if (since === undefined) return { ...size, ...problemOf(size, undefined) };
-  const perDay = ((size.bytes - since.bytes) * DAY_MILLIS) / (now - since.at);
+  const perDay = ((size.bytes - since.bytes) * DAY_MS) / (now - since.at);
   // What is free inside the file is filled first.
   const daysLeft = size.disk && perDay > 0 ? (size.disk.left + size.free) / perDay : undefined;
   return { ...size, perDay, ...(daysLeft !== undefined && { daysLeft }), ...problemOf(size, daysLeft) };
@@ -101,9 +99,9 @@ function problemOf(
   daysLeft: number | undefined,
 ): { readonly problem: string } | undefined {
   if (disk === undefined) return undefined;
-  if (daysLeft !== undefined && daysLeft < LEAST_DAYS)
+  if (daysLeft !== undefined && daysLeft < MIN_DAYS)
     return { problem: `the disk is full in about ${daysInWords(daysLeft)}` };
-  if (disk.left < LEAST_BYTES || disk.left < disk.whole * LEAST_SHARE)
+  if (disk.left < MIN_BYTES || disk.left < disk.whole * MIN_SHARE)
     return { problem: "the disk is nearly full" };
   return undefined;
 }

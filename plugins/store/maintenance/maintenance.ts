@@ -23,7 +23,7 @@ export interface MaintenanceParts {
   readonly backup: BackupSettings | undefined;
   readonly environment: Readonly<Record<string, string>>;
   readonly retention: RetentionSettings;
-  /** Of every plugin. */
+  /** The tables of every plugin. */
   tables(): Promise<readonly OwnedTables[]>;
   readonly log: Log;
 }
@@ -33,7 +33,7 @@ export interface Maintenance extends StoreHealth {
   close(): Promise<void>;
 }
 
-const LOOK_MILLIS = 10 * 60_000;
+const LOOK_MS = 10 * 60_000;
 
 export async function startMaintenance(parts: MaintenanceParts): Promise<Maintenance> {
   const { store, file, home, clock, backup, environment, retention, log } = parts;
@@ -61,13 +61,13 @@ export async function startMaintenance(parts: MaintenanceParts): Promise<Mainten
     if (underWay !== undefined || stopping.signal.aborted) return;
     underWay = look()
       // The store is away, or the disk is full; the next look is soon enough.
-      .catch((error: unknown) => log.warn({ error }, "the store could not be looked after, retrying later"))
+      .catch((error: unknown) => log.warn({ error }, "store maintenance failed, retrying later"))
       .finally(() => {
         underWay = undefined;
       });
   };
   const stopRetention = startRetention({ store, sql, days: retention, clock, log, tables: parts.tables });
-  const stop = clock.every(LOOK_MILLIS, lookOnce);
+  const stop = clock.every(LOOK_MS, lookOnce);
   lookOnce();
 
   return {

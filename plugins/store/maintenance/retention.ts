@@ -15,7 +15,7 @@ export interface RetentionParts {
   tables(): Promise<readonly OwnedTables[]>;
 }
 
-/** On one of all nodes, every hour. Answers its end. */
+/** On one of all nodes, every hour. Returns a function that ends it. */
 export function startRetention({
   store,
   sql,

@@ -36,8 +36,8 @@ export interface BackupParts {
 }
 
 const NAME = "scheduled";
-const RETRY_MILLIS = 3_600_000;
-const DEADLINE_MILLIS = 6 * 3_600_000;
+const RETRY_MS = 3_600_000;
+const DEADLINE_MS = 6 * 3_600_000;
 const SPARE_BYTES = 64 * 2 ** 20;
 const MAX_OUTPUT_BYTES = 2 ** 20;
 
@@ -84,7 +84,7 @@ async function claim({ sql, node, settings }: BackupParts, begun: number): Promi
       node.id,
       begun,
       begun - everyMillis,
-      begun - Math.min(everyMillis, RETRY_MILLIS),
+      begun - Math.min(everyMillis, RETRY_MS),
     )) === 1
   );
 }
@@ -113,7 +113,7 @@ async function write(
       env,
       cwd: home,
       signal,
-      timeout: DEADLINE_MILLIS,
+      timeout: DEADLINE_MS,
       maxBuffer: MAX_OUTPUT_BYTES,
     });
   } catch (error) {

@@ -10,19 +10,19 @@ import { type Answer, type Lease, openPool, type Value } from "./pool.ts";
 import { createStatements, type Statement } from "./statements.ts";
 
 /** Work that may take as long as it takes. */
-const PATIENT_MILLIS = 6 * 3600 * 1000;
+const PATIENT_TIMEOUT_MS = 6 * 3600 * 1000;
 
 // How often work is done again that got in another's way.
 const TRIES = 6;
-const RETRY_MILLIS = 20;
+const RETRY_MS = 20;
 
 // A transaction waits for its own statements. One that asks nothing for longer waits for something else.
-const STALLED_MILLIS = 5000;
+const STALLED_MS = 5000;
 
 // What is asked for in one moment shares a connection up to this many: PostgreSQL does one after the other.
 const TOGETHER = 16;
 
-const PROBE_MILLIS = 5000;
+const PROBE_MS = 5000;
 
 const text = (sql: string): Statement => ({ text: sql });
 const BEGIN = text("BEGIN ISOLATION LEVEL READ COMMITTED");
@@ -62,7 +62,7 @@ export interface PostgresDatabase extends Sql {
 interface Waiting {
   readonly statement: Statement;
   readonly values: readonly Value[];
-  readonly patienceMillis: number | undefined;
+  readonly timeoutMs: number | undefined;
   resolve(answer: Answer): void;
   reject(error: unknown): void;
 }
@@ -84,18 +84,18 @@ export async function openDatabase(settings: PostgresSettings): Promise<Postgres
       return;
     }
     if (gathering === batch) gathering = undefined;
-    const answers = batch.map(({ statement, values, patienceMillis, resolve, reject }) =>
-      lease.send(statement, values, patienceMillis).then(resolve, reject),
+    const answers = batch.map(({ statement, values, timeoutMs, resolve, reject }) =>
+      lease.send(statement, values, timeoutMs).then(resolve, reject),
     );
     await Promise.all(answers);
     lease.release();
   }
 
-  function ask(statement: Statement, values: readonly Value[], patienceMillis?: number): Promise<Answer> {
+  function ask(statement: Statement, values: readonly Value[], timeoutMs?: number): Promise<Answer> {
     return new Promise<Answer>((resolve, reject) => {
       const isFirst = gathering === undefined || gathering.length >= TOGETHER;
       const batch = isFirst ? [] : (gathering as Waiting[]);
-      batch.push({ statement, values, patienceMillis, resolve, reject });
+      batch.push({ statement, values, timeoutMs, resolve, reject });
       if (!isFirst) return;
       gathering = batch;
       void dispatch(batch);
@@ -117,7 +117,7 @@ export async function openDatabase(settings: PostgresSettings): Promise<Postgres
     { flush = true, isPatient = false }: TransactionOptions,
   ): Promise<Result> {
     const lease = await pool.lease();
-    const patience = isPatient ? PATIENT_MILLIS : undefined;
+    const patience = isPatient ? PATIENT_TIMEOUT_MS : undefined;
     const begin = isPatient ? BEGIN_PATIENT : flush ? BEGIN : BEGIN_UNFLUSHED;
     const closing: (() => void)[] = [];
     const watch = watchIdle();
@@ -196,7 +196,7 @@ export async function openDatabase(settings: PostgresSettings): Promise<Postgres
     query: async (sql, values = []) => (await single(sql, values)).rows,
     config: pool.config,
     roundTrips: pool.roundTrips,
-    probe: async () => void (await guard(ask(text("SELECT 1"), [], PROBE_MILLIS))),
+    probe: async () => void (await guard(ask(text("SELECT 1"), [], PROBE_MS))),
     async close() {
       while (working.size > 0) await Promise.allSettled(working);
       await pool.close();
@@ -220,7 +220,7 @@ async function again<Result>(work: () => Promise<Result>): Promise<Result> {
       return await work();
     } catch (error) {
       if (tries === TRIES || !isRepeatable(error)) throw error;
-      await sleep(randomInt(RETRY_MILLIS * 2 ** tries));
+      await sleep(randomInt(RETRY_MS * 2 ** tries));
     }
   }
 }
@@ -233,7 +233,7 @@ function watchIdle() {
     timer = setTimeout(() => {
       if (underWay > 0) timer?.refresh();
       else reject(new Error("a transaction waited for something other than its own statements"));
-    }, STALLED_MILLIS);
+    }, STALLED_MS);
   });
   stalled.catch(() => {});
   return {

@@ -14,7 +14,7 @@ export const KEYED = `
   CREATE INDEX keyed_by_expiry ON keyed (expires) WHERE expires IS NOT NULL;`;
 
 // How often rows past their time to live are deleted for good.
-const SWEEP_MILLIS = 60_000;
+const SWEEP_MS = 60_000;
 
 type Query = (sql: string, values?: readonly Value[]) => Promise<unknown[]>;
 
@@ -42,9 +42,9 @@ export function openKeyed(database: PostgresDatabase, schema: string) {
       }
       return keyv as Keyv<Stored>;
     },
-    /** Deletes for good what is past its time to live, again and again. Answers how to stop. */
+    /** Deletes for good what is past its time to live, again and again. Returns a function that stops it. */
     sweep: (repeat: Store["repeat"]) =>
-      repeat("sweep keyed state", SWEEP_MILLIS, () =>
+      repeat("sweep keyed state", SWEEP_MS, () =>
         database.run("DELETE FROM keyed WHERE expires < ?", Date.now()),
       ),
   };

@@ -18,7 +18,7 @@ export interface Answer {
 
 /** One connection while it is ours alone. */
 export interface Lease {
-  send(statement: Statement, values?: readonly Value[], patienceMillis?: number): Promise<Answer>;
+  send(statement: Statement, values?: readonly Value[], timeoutMs?: number): Promise<Answer>;
   /** Rejects when the connection is lost. */
   readonly lost: Promise<never>;
   /** So that nobody uses it again. */
@@ -28,12 +28,12 @@ export interface Lease {
 }
 
 // Longer than the server's own limit, for where no answer comes at all.
-const GRACE_MILLIS = 5000;
+const GRACE_MS = 5000;
 // A connection whose other end is gone without a word is noticed by then.
-const IDLE_PROBE_MILLIS = 10_000;
-const IDLE_MILLIS = 60_000;
+const IDLE_PROBE_MS = 10_000;
+const IDLE_MS = 60_000;
 // A node that was stopped in the middle of a transaction may not hold its locks for ever.
-const ABANDONED_MILLIS = 30_000;
+const ABANDONED_MS = 30_000;
 
 const BOOL = 16;
 const BYTEA = 17;
@@ -43,7 +43,7 @@ const NUMERIC = 1700;
 const parseBytes = pg.types.getTypeParser(BYTEA) as (text: string) => Buffer;
 
 const PARSERS: Readonly<Record<number, (text: string) => unknown>> = {
-  // As SQLite answers a comparison.
+  // SQLite returns 1 or 0 for a comparison.
   [BOOL]: (text) => (text === "t" ? 1 : 0),
   [BYTEA]: (text) => {
     const { buffer, byteOffset, byteLength } = parseBytes(text);
@@ -77,12 +77,12 @@ export async function openPool(settings: PostgresSettings) {
     max: poolSize,
     application_name: client.application_name ?? "postern",
     connectionTimeoutMillis: connectMillis,
-    idleTimeoutMillis: IDLE_MILLIS,
+    idleTimeoutMillis: IDLE_MS,
     keepAlive: true,
-    keepAliveInitialDelayMillis: IDLE_PROBE_MILLIS,
+    keepAliveInitialDelayMillis: IDLE_PROBE_MS,
     statement_timeout: statementSecs * 1000,
-    query_timeout: statementSecs * 1000 + GRACE_MILLIS,
-    idle_in_transaction_session_timeout: ABANDONED_MILLIS,
+    query_timeout: statementSecs * 1000 + GRACE_MS,
+    idle_in_transaction_session_timeout: ABANDONED_MS,
   };
   const pool = new pg.Pool(config);
   // Who waits for a connection that breaks is told by its statements; one that nobody uses is replaced when it is needed.
@@ -119,13 +119,13 @@ export async function openPool(settings: PostgresSettings) {
 
     return {
       lost,
-      async send({ text, name }, values, patienceMillis) {
+      async send({ text, name }, values, timeoutMs) {
         cork();
         const query = {
           text,
           ...(name !== undefined && { name }),
           ...(values !== undefined && { values: values.map(sendable) }),
-          ...(patienceMillis !== undefined && { query_timeout: patienceMillis }),
+          ...(timeoutMs !== undefined && { query_timeout: timeoutMs }),
         };
         try {
           // Several statements in one text answer several times; nobody asks what.

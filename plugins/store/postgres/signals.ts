@@ -10,14 +10,13 @@ import type { Signals } from "../../../kernel/plugin.ts";
 import { createListeners } from "../fleet/signals.ts";
 import type { PostgresDatabase } from "./database.ts";
 import { Client } from "./pool.ts";
-import { createAssembly, split } from "./signal-parts.ts";
 
 export interface OpenSignals extends Signals {
   close(): Promise<void>;
 }
 
-const PROBE_MILLIS = 5000;
-const RETRY_MILLIS = 250;
+const PROBE_MS = 5000;
+const RETRY_MS = 250;
 
 /** One statement for all that is sent in a moment, in order. */
 const NOTIFY = `SELECT pg_notify(message ->> 0, message ->> 1)
@@ -68,7 +67,7 @@ export function openSignals(
     }
   }
 
-  /** Where it fails, the connection is lost, and everything is asked for again on the next. */
+  /** A failure means that the connection is lost: everything is asked for again on the next. */
   function scheduleSettling(): void {
     if (isSettling) return;
     isSettling = true;
@@ -83,7 +82,7 @@ export function openSignals(
   /** Until it has succeeded. */
   async function connect(isAgain: boolean): Promise<void> {
     while (!closing.signal.aborted) {
-      const next = new Client({ ...config, pipeline: true, query_timeout: PROBE_MILLIS });
+      const next = new Client({ ...config, pipeline: true, query_timeout: PROBE_MS });
       next.on("error", () => {});
       next.on("notification", ({ channel, payload = "" }) => receive(channel, payload));
       try {
@@ -99,7 +98,7 @@ export function openSignals(
         client = undefined;
         isAgain = true;
         await next.end().catch(() => {});
-        await sleep(RETRY_MILLIS, undefined, { ref: false, signal: closing.signal }).catch(() => {});
+        await sleep(RETRY_MS, undefined, { ref: false, signal: closing.signal }).catch(() => {});
       }
     }
   }
@@ -114,7 +113,7 @@ export function openSignals(
   const timer = setInterval(() => {
     const asked = client;
     asked?.query("SELECT 1").catch(() => reconnect(asked));
-  }, PROBE_MILLIS).unref();
+  }, PROBE_MS).unref();
 
   function receive(channel: string, text: string): void {
     const message = assembly.take(channel, text);
@@ -181,5 +180,55 @@ export function openSignals(
       await sending;
       await client?.end();
     },
+  };
+}
+
+// A notification of PostgreSQL holds fewer than 8000 bytes: a longer signal is sent in parts.
+const PART_BYTES = 7900;
+const HEAD_BYTES = 64;
+
+/**
+ * Each part begins with who sent it, the number of the signal, and which part of how many it is. Without the number, two
+ * equal signals in one transaction would be one.
+ */
+function split(payload: string, sender: string, number: number): readonly string[] {
+  // PostgreSQL's texts hold no NUL and no half of a pair.
+  const bytes = Buffer.from(payload.replaceAll("\0", "\uFFFD").toWellFormed());
+  const cuts = [0];
+  while ((cuts.at(-1) as number) < bytes.length) {
+    let cut = Math.min((cuts.at(-1) as number) + PART_BYTES - HEAD_BYTES, bytes.length);
+    // Not within a character.
+    while (cut < bytes.length && ((bytes[cut] as number) & 0xc0) === 0x80) cut--;
+    cuts.push(cut);
+  }
+  const parts = Math.max(1, cuts.length - 1);
+  return Array.from({ length: parts }, (_, index) => {
+    const text = bytes.toString("utf8", cuts[index], cuts[index + 1] ?? bytes.length);
+    return `${sender} ${number} ${index + 1}/${parts} ${text}`;
+  });
+}
+
+const PART = /^(\w+) (\d+) (\d+)\/(\d+) ([\s\S]*)$/;
+
+/** Puts parts together again. They come in order, those of one signal together. */
+function createAssembly() {
+  const incomplete = new Map<string, string>();
+  return {
+    take(channel: string, text: string): { readonly sender: string; readonly payload: string } | undefined {
+      const [, sender, number, part, parts, content] = PART.exec(text) ?? [];
+      // Somebody else's use of the channel.
+      if (sender === undefined || content === undefined) return undefined;
+      const key = `${channel} ${sender} ${number}`;
+      const before = part === "1" ? "" : incomplete.get(key);
+      if (before === undefined) return undefined;
+      if (part !== parts) {
+        incomplete.set(key, before + content);
+        return undefined;
+      }
+      incomplete.delete(key);
+      return { sender, payload: before + content };
+    },
+    /** After a gap: what was incomplete stays so. */
+    clear: () => incomplete.clear(),
   };
 }

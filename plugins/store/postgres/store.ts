@@ -28,7 +28,7 @@ export interface PostgresStore extends OpenStore {
   roundTrips(): number;
 }
 
-const OLDEST = 14;
+const MIN_VERSION = 14;
 
 const MIGRATIONS = {
   sqlite: [],
@@ -67,7 +67,7 @@ export async function openPostgresStore(
       probe: database.probe,
       async close() {
         stopSweeping();
-        // Where the database is away, the others notice by themselves.
+        // If the database is away, the other nodes notice by themselves.
         await Promise.all([signals.close(), leave().catch(() => {})]);
         await database.close();
       },
@@ -127,7 +127,7 @@ interface Server {
   readonly schema: string;
 }
 
-/** Whether a store could be opened there, with nothing made; and how long an answer takes. */
+/** Throws unless a store could be opened there, and measures a round trip. Nothing is made. */
 export async function probePostgres(
   settings: PostgresSettings,
 ): Promise<{ readonly version: number; readonly millis: number }> {
@@ -150,10 +150,10 @@ async function examine(database: PostgresDatabase, { database: name, host }: Pla
   )) as Server;
   const refuse = (code: string, message: string) =>
     new Fault("config", code, message, { param: "STORE_URL" });
-  if (server.version < OLDEST)
+  if (server.version < MIN_VERSION)
     throw refuse(
       "store_old_server",
-      `PostgreSQL at ${host} is version ${server.version}: use ${OLDEST} or later`,
+      `PostgreSQL at ${host} is version ${server.version}: use ${MIN_VERSION} or later`,
     );
   if (server.encoding !== "UTF8")
     throw refuse(

@@ -6,7 +6,7 @@ import type { SqlValue, Transaction } from "../../../kernel/plugin.ts";
 import type { Connection } from "./connection.ts";
 
 // A transaction waits for its own statements, which answer at once. One that takes longer waits for something else.
-const STALLED_MILLIS = 5000;
+const STALLED_MS = 5000;
 
 /** Work that waits for the next shared commit. */
 interface Waiting {
@@ -44,7 +44,7 @@ export function createCommits(writer: Connection, flushing: Flushing) {
   // Above nothing while a transaction is open.
   let depth = 0;
   let closing: Statement[] = [];
-  // Whether something in it would be lost with the whole.
+  // True when something in it would be lost with the whole.
   let hasWritten = false;
   // Why SQLite has rolled back the open transaction, as it does when the disk is full.
   let broken: unknown;
@@ -63,7 +63,7 @@ export function createCommits(writer: Connection, flushing: Flushing) {
 
   const command = (sql: string): void => execute(() => void writer.run(sql, []));
 
-  /** Runs one piece of work so that its failure undoes only what it did; answers how to tell its caller. */
+  /** Runs one piece of work so that its failure undoes only what it did; returns a function that tells its caller. */
   async function attempt({ work, isStatement, resolve, reject }: Waiting): Promise<() => void> {
     const before = closing.length;
     let undo: "ROLLBACK" | "ROLLBACK TO alone" | undefined;
@@ -199,7 +199,7 @@ export function createCommits(writer: Connection, flushing: Flushing) {
   return {
     execute,
     ask,
-    /** Whether a transaction is under way. */
+    /** True while a transaction is under way. */
     isOpen: (): boolean => depth > 0,
     /** Resolves when nothing waits. */
     async idle(): Promise<void> {
@@ -222,7 +222,7 @@ function createStall() {
     const slow = underWay;
     if (slow === undefined) return;
     const error = new Error("a transaction waited for something other than its own statements");
-    timer = setTimeout(() => slow.reject(error), STALLED_MILLIS);
+    timer = setTimeout(() => slow.reject(error), STALLED_MS);
   }
 
   return {

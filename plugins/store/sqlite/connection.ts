@@ -4,7 +4,7 @@ import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { Fault, reason, type SqlValue } from "../../../kernel/plugin.ts";
 
 // How long a write waits for another process before it is called locked.
-const BUSY_MILLIS = 5000;
+const BUSY_MS = 5000;
 
 /** SQLite's primary result codes that an operator can act on. */
 const WAYS_OUT: Readonly<Record<number, (file: string) => [code: string, message: string]>> = {
@@ -54,7 +54,7 @@ export function connect(file: string, readOnly: boolean) {
       throw explain(error, file);
     }
   };
-  const connection = guard(() => new DatabaseSync(file, { timeout: BUSY_MILLIS, readOnly }));
+  const connection = guard(() => new DatabaseSync(file, { timeout: BUSY_MS, readOnly }));
   const statements = new Map<string, StatementSync>();
   const prepare = (sql: string): StatementSync => {
     let statement = statements.get(sql);

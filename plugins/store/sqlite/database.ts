@@ -25,7 +25,7 @@ export interface Database extends Sql {
   copyTo(file: string): void;
   /** Another number after each commit of another connection. */
   foreignVersion(): number;
-  /** Throws where the file no longer answers. */
+  /** Throws where the file can no longer be read. */
   probe(): void;
   /** When what waits is written. */
   close(): Promise<void>;
@@ -95,7 +95,7 @@ export function openDatabase(file: string, durability: Durability = "full"): Dat
 
 const UNFLUSHED: Flushing = { now() {}, soon() {} };
 /** What nobody waits for is on disk after this long. */
-const SOON_MILLIS = 200;
+const SOON_MS = 200;
 
 /**
  * What `synchronous=FULL` does at a commit, by our own hand: commits that may be lost in a power cut skip it, and
@@ -103,7 +103,7 @@ const SOON_MILLIS = 200;
  */
 function createLogFlush(file: string): Flushing & { close(): Promise<void> } {
   let log: number | undefined;
-  // Of its own: the system tells each descriptor once that the disk failed, and who waits has to hear it.
+  // A descriptor of its own: the system tells each descriptor once that the disk failed, and who waits has to hear it.
   let unawaited: number | undefined;
   let timer: NodeJS.Timeout | undefined;
   let flushing: Promise<void> | undefined;
@@ -122,7 +122,7 @@ function createLogFlush(file: string): Flushing & { close(): Promise<void> } {
       timer ??= setTimeout(() => {
         timer = undefined;
         flushing = flushUnawaited().catch(() => {});
-      }, SOON_MILLIS).unref();
+      }, SOON_MS).unref();
     },
     async close() {
       clearTimeout(timer);

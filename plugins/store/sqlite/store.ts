@@ -16,12 +16,12 @@ import KeyvSqlite, { type SqliteDriver } from "./keyv.ts";
 export interface StoreOptions {
   /** Read when a plugin first asks for a key of its own. */
   secretsKey?(): Promise<SealingKey>;
-  /** Whether a commit waits for the disk, which it does unless told otherwise. */
+  /** A commit waits for the disk unless this says otherwise. */
   readonly durability?: Durability;
 }
 
 // How often rows past their time to live are deleted for good.
-const SWEEP_MILLIS = 60_000;
+const SWEEP_MS = 60_000;
 
 const TABLE = "keyed";
 
@@ -48,7 +48,7 @@ export function openStore(file: string, { secretsKey = noKey, durability }: Stor
           table: TABLE,
           driver,
           // One sweeps for all: they share the table.
-          clearExpiredInterval: adapters.length === 0 ? SWEEP_MILLIS : 0,
+          clearExpiredInterval: adapters.length === 0 ? SWEEP_MS : 0,
         });
         adapters.push(adapter);
         // No "error" listener, on purpose: Keyv would then answer `false` or `undefined` for what failed.

@@ -10,7 +10,7 @@ import {
 import { Fault, type SettingValues } from "../../../kernel/plugin.ts";
 import { added, type Layered } from "./layers.ts";
 
-const LONGEST = 10_000;
+const MAX_LENGTH = 10_000;
 
 export interface Proposal {
   /** What would hold. */
@@ -59,14 +59,14 @@ export function describe({ given, accepted }: Problem): string {
 const NOT_CHANGEABLE =
   "cannot be changed while the service runs: set it in the environment or in .env of the home, and restart";
 
-/** Where a setting is fixed, in words. */
+/** Says where a setting is fixed; undefined where it is not. */
 function whyFixed(source: string): string | undefined {
   if (source === "environment") return "is set in the environment of the service: change it there";
   return source === ".env" ? "is set in a .env file: change it there" : undefined;
 }
 
 function whyUnfit(text: string): string | undefined {
-  if (text.length > LONGEST) return `is longer than ${LONGEST} characters`;
+  if (text.length > MAX_LENGTH) return `is longer than ${MAX_LENGTH} characters`;
   return /\p{Cc}/u.test(text) ? "holds a line break or another control character" : undefined;
 }
 

@@ -16,7 +16,7 @@ export const SETTING_TABLES = defineTables(
   ) ${keyed}`,
 );
 
-/** Of the key that seals them. */
+/** The purpose of the key that seals them. */
 export const PURPOSE = "settings";
 
 export const SEALED: SealedPlace = {

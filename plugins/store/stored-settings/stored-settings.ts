@@ -31,8 +31,8 @@ export interface StoredSettingsParts {
 
 const TOPIC = "settings";
 /** On one file nobody tells of what a command wrote. */
-const LOOK_MILLIS = 1000;
-/** Of a secret at least so long the end may be shown. */
+const LOOK_MS = 1000;
+/** The end of a secret may be shown when it is at least so long. */
 const LONG_SECRET = 20;
 const HINT = 4;
 
@@ -96,7 +96,7 @@ export async function openStoredSettings({
   const stops = [rows.close];
   if (watches && sql.engine === "postgres") stops.push(store.changes.follow(TOPIC, lookIfPossible));
   if (watches && sql.engine === "sqlite") {
-    const timer = setInterval(lookIfPossible, LOOK_MILLIS).unref();
+    const timer = setInterval(lookIfPossible, LOOK_MS).unref();
     stops.push(() => clearInterval(timer));
   }
   await look();

@@ -237,7 +237,7 @@ describe("the queue", () => {
     const sql = await before.service("store").tables("test", []);
     await sql.run("UPDATE jobs SET completed_at = ?", new Date(Date.now() - 31 * 86_400_000).toISOString());
     // A fleet does it once in its time, not at each start.
-    if (sql.engine === "postgres") await sql.run("DELETE FROM chores");
+    if (sql.engine === "postgres") await sql.run("DELETE FROM repeated_work");
     await before.stop();
     const kernel = await bootAgent({ model, home: before.home });
     await expect.poll(() => kernel.service("jobs").find(job.id)).toBeUndefined();

@@ -325,7 +325,7 @@ test("what a request said does not outlive its thread: the next round forgets it
   await service.kernel.service("threads").remove("operator", threadOf(gone.id));
   const before = await service.kernel.service("store").tables("test", []);
   // A fleet does it once in its time, not at each start.
-  if (before.engine === "postgres") await before.run("DELETE FROM chores");
+  if (before.engine === "postgres") await before.run("DELETE FROM repeated_work");
   await service.kernel.stop();
   const later = await startService({ home: service.kernel.home });
   const sql = await later.kernel.service("store").tables("test", []);

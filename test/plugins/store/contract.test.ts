@@ -59,7 +59,7 @@ describeEngines("keyed state", (_engine, fresh) => {
       const count = () => sql.get("SELECT count(*) AS count FROM keyed");
       expect(await count()).toEqual({ count: 3 });
       // The clock of the database goes on as it is.
-      if (sql.engine === "postgres") await sql.run("UPDATE chores SET begun_at = 0");
+      if (sql.engine === "postgres") await sql.run("UPDATE repeated_work SET begun_at = 0");
       vi.advanceTimersByTime(60_000);
       await expect.poll(count).toEqual({ count: 1 });
     } finally {

@@ -137,7 +137,7 @@ describePostgres("what nodes on PostgreSQL tell each other", () => {
       repeat("a chore", 60_000, async () => done.push(name)),
     );
     await expect.poll(() => done).toHaveLength(1);
-    await first.sql.run("UPDATE chores SET begun_at = 0");
+    await first.sql.run("UPDATE repeated_work SET begun_at = 0");
     for (const stop of stops) stop();
     onTestFinished(second.repeat("a chore", 60_000, async () => done.push("again")));
     await expect.poll(() => done[1]).toBe("again");

@@ -99,6 +99,25 @@ test("of a thousand at once exactly the limit get through, and none waits for a 
   expect((await other.take("ben")).ok).toBe(false);
 });
 
+test.each([1, 40])(
+  "a block that is larger than what is at hand is used up to the last place, by %i at a time",
+  async (atOnce) => {
+    const limiter = limiterOf([{ limit: 500, seconds: 60 }]);
+    const passed = async (count: number) => {
+      let ok = 0;
+      for (let done = 0; done < count; done += atOnce) {
+        const verdicts = await Promise.all(Array.from({ length: atOnce }, () => limiter.take("ann")));
+        ok += verdicts.filter((verdict) => verdict.ok).length;
+      }
+      return ok;
+    };
+    expect(await passed(200)).toBe(200);
+    expect(await limiter.peek("ann")).toMatchObject({ ok: true, remaining: 300 });
+    expect(await passed(400)).toBe(300);
+    expect(await limiter.take("ann")).toMatchObject({ ok: false, remaining: 0, resetSecs: 60 });
+  },
+);
+
 test("peek counts nothing", async () => {
   const limiter = limiterOf([minute]);
   for (let i = 0; i < 5; i++) expect(await limiter.peek("ann")).toMatchObject({ ok: true, remaining: 3 });

@@ -60,7 +60,7 @@ describeEngines("a sweep of many rows", (engine, fresh) => {
     expect(await countIn(sql, "routine_runs")).toBeGreaterThan(2);
 
     // On PostgreSQL one node of all does it, once an hour.
-    if (engine === "postgres") await sql.run("DELETE FROM chores");
+    if (engine === "postgres") await sql.run("DELETE FROM repeated_work");
     await boot(place);
     const all = () => Promise.all(["jobs", "routine_runs", "routines"].map((table) => countIn(sql, table)));
     await expect.poll(all, { timeout: 100_000 }).toEqual([1, 2, 1]);

@@ -1,23 +1,23 @@
 /** Work that is done now and then, by one of all nodes. */
 import type { Sql, Store } from "../../../kernel/plugin.ts";
 
-export const CHORE_TABLE =
-  'CREATE TABLE chores (name TEXT COLLATE "C" PRIMARY KEY, begun_at BIGINT NOT NULL)';
+export const REPEAT_TABLE =
+  'CREATE TABLE repeated_work (name TEXT COLLATE "C" PRIMARY KEY, begun_at BIGINT NOT NULL)';
 
 type Repeat = Store["repeat"];
 
 const NOW = "(extract(epoch FROM statement_timestamp()) * 1000)::bigint";
 
-/** Of a store that only this machine uses. */
+/** For a store that only this machine uses. */
 export const repeatHere: Repeat = (_, everyMillis, work) => repeatIf(everyMillis, async () => true, work);
 
-export function createChores(sql: Sql): Repeat {
+export function createRepeat(sql: Sql): Repeat {
   // The clock is the database's, a little ahead of the timers of those who ask.
   const take = async (name: string, everyMillis: number) =>
     (await sql.run(
-      `INSERT INTO chores (name, begun_at) VALUES (?, ${NOW})
+      `INSERT INTO repeated_work (name, begun_at) VALUES (?, ${NOW})
        ON CONFLICT (name) DO UPDATE SET begun_at = excluded.begun_at
-       WHERE chores.begun_at <= excluded.begun_at - ?`,
+       WHERE repeated_work.begun_at <= excluded.begun_at - ?`,
       name,
       Math.round(everyMillis * 0.9),
     )) === 1;
