@@ -27,8 +27,92 @@ export const IMPORTS: ReadonlyMap<string, readonly string[]> = new Map(
  * not stand above all rooms.
  */
 export const ORDER: Readonly<Record<string, readonly string[]>> = {
-  kernel: [],
-  host: [],
+  kernel: [
+    ...["cli", "testkit", "kit.ts", "kernel.ts", "order.ts", "readiness.ts"],
+    ...["terminal", "files", "crypto", "net", "plugin.ts"],
+    ...["settings", "log", "mask", "vocabulary", "schema", "text"],
+    ...["package.ts", "one-at-a-time.ts", "mutex.ts", "deadline.ts", "fault.ts"],
+  ],
+  host: [
+    ...["commands", "tool-host.ts", "admin.ts", "installer.ts", "authorization.ts"],
+    ...[
+      "author",
+      "mcp",
+      "calls",
+      "sources",
+      "catalog",
+      "trust",
+      "compile",
+      "sandbox",
+      "wasm",
+      "broker",
+      "secrets",
+    ],
+  ],
+  "plugins/store": [
+    ...["commands", "stored-settings", "maintenance", "reading", "copy", "sqlite", "postgres"],
+    ...["fleet", "engine", "config", "limits", "keys"],
+  ],
+  "plugins/accounts": ["commands", "sign-in", "records", "settings.ts"],
+  "plugins/models": ["commands", "builtin", "settings.ts", "choice", "spending", "providers", "services.ts"],
+  "plugins/memory": [
+    ...["tools", "memory.ts", "search", "transfer.ts", "tables.ts", "indexer.ts", "terms.ts", "vectors.ts"],
+    ...["embedder.ts", "documents.ts", "word-index.ts", "services.ts", "path.ts"],
+  ],
+  "plugins/agent": [
+    ...[
+      "commands",
+      "turn",
+      "live",
+      "context",
+      "settings.ts",
+      "extensions.ts",
+      "threads",
+      "safety",
+      "services.ts",
+    ],
+  ],
+  "plugins/provenance": [
+    ...[
+      "commands",
+      "turn-gates.ts",
+      "explaining.ts",
+      "stored-trace.ts",
+      "gate.ts",
+      "settings.ts",
+      "destinations.ts",
+    ],
+    ...["services.ts", "sentences.ts", "sources.ts", "trace.ts", "ruling.ts", "call", "outputs", "person"],
+  ],
+  "plugins/jobs": ["commands", "settings.ts", "routines", "queue", "services.ts"],
+  "plugins/gateway": [
+    ...[
+      "page",
+      "gateway.ts",
+      "routes",
+      "socket",
+      "server.ts",
+      "api",
+      "route.ts",
+      "app.ts",
+      "middleware",
+      "sign-in",
+    ],
+    "settings.ts",
+  ],
+  "plugins/gateway/page": ["frame", "pages", "chat", "widgets", "state"],
+  "plugins/responses": ["endpoints", "completions", "answer", "turn", "resolve", "stored", "parse", "wire"],
+  "plugins/mcp": ["http", "server", "tasks", "features", "elicitation", "protocol", "parts.ts"],
+  "plugins/webhook": [
+    "requests",
+    "callbacks",
+    "integrations",
+    "tables.ts",
+    "settings.ts",
+    "derived-secrets.ts",
+  ],
+  "plugins/tui": ["screen", "commands", "files", "conversation", "text"],
+  "plugins/telemetry": ["tracing", "metrics.ts", "settings.ts"],
 };
 
 /** A folder's entries that import each other in a circle. */
