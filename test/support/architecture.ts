@@ -153,7 +153,7 @@ export function upwardImports(wing: string, order: readonly string[]): readonly 
   return found;
 }
 
-export const lineCount = (file: string) => read(file).split("\n").length - 1;
+const lineCount = (file: string) => read(file).split("\n").length - 1;
 
 export function linesOf(folder: string): number {
   return FILES.filter((file) => file.startsWith(`${folder}/`)).reduce(
