@@ -12,7 +12,8 @@ const HIDDEN = "\u001b[?25l";
 /** The composer's lines: between the hint line and the status line. */
 function composer(terminal: OpenTerminal): string {
   const lines = terminal.lines();
-  const first = lines.findIndex((line) => line.startsWith("›") && lines.indexOf(line) > lines.length - 12);
+  // Messages that were sent begin with the same mark; the composer is below them.
+  const first = lines.findLastIndex((line) => line.startsWith("›"));
   return lines
     .slice(first, -1)
     .map((line) => line.slice(2))
