@@ -89,7 +89,7 @@ export function chatRoutes({ agent, threads, attachments, chatLimit, follow }: C
       {
         user: user.id,
         channel: CHANNEL,
-        input: { type: "message", text, attachments: brought?.attachments },
+        input: { type: "message", text, ...(brought && { attachments: brought.attachments }) },
         attached: brought?.attached,
         thread: said.thread,
         after: said.after,

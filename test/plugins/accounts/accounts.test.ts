@@ -52,7 +52,7 @@ describeEngines("accounts", (_, fresh) => {
     const other = await accounts.createToken("ann", "phone");
     await accounts.removeUser("ann", { withData: false }, async () => {});
     expect(await accounts.findToken(digestOf(other.token))).toBeUndefined();
-    await expect(accounts.addUser("ann", "user")).rejects.toThrow("data kept");
+    await expect(accounts.addUser("ann", "user")).rejects.toThrow("data was kept");
     expect(await accounts.addUser("ann", "operator", { takesData: true })).toMatchObject({
       role: "operator",
     });

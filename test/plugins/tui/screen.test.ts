@@ -163,7 +163,8 @@ test("only the sixteen colours are used, and none with NO_COLOR", async () => {
 });
 
 test("streaming redraws only changed lines", async () => {
-  const { model, terminal } = await openTerminalWithModel();
+  // Tall enough that nothing scrolls: a screen that scrolls is redrawn.
+  const { model, terminal } = await openTerminalWithModel({ rows: 50 });
   const begun = Promise.withResolvers<string>();
   const words = Array.from({ length: 50 }, (_, index) => `word${index} `);
   model.otherwise({ text: [...words.slice(0, 6), begun.promise, ...words.slice(7)], delay: 5 });
