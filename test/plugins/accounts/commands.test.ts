@@ -10,7 +10,6 @@ import { registerSession, registerUser } from "../../../plugins/accounts/command
 import { createAccounts } from "../../../plugins/accounts/records/accounts.ts";
 import { digestOf } from "../../../plugins/accounts/records/secret.ts";
 import { MIGRATIONS } from "../../../plugins/accounts/records/tables.ts";
-import agent from "../../../plugins/agent/plugin.ts";
 import store from "../../../plugins/store/plugin.ts";
 import { openStore } from "../../../plugins/store/sqlite/store.ts";
 import { temporaryFolder } from "../../support/home.ts";
@@ -142,7 +141,7 @@ test("roles and expiry are changed, sessions listed and ended", async () => {
 });
 
 test("a user whose earlier data was kept is added only with a flag, which the refusal names", async () => {
-  const run = commandLine(temporaryFolder(), [agent as AnyPlugin]);
+  const run = commandLine(temporaryFolder(), agentPlugins);
   await run("user", "add", "bob");
   expect(await run("user", "remove", "bob")).toContain("Their data is kept");
   await expect(run("user", "add", "bob")).rejects.toThrow(
