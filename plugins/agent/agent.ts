@@ -54,8 +54,8 @@ export interface RunningAgent
 }
 
 // How soon a node hears of what others want of its turns where a signal was missed.
-const LOOK_MILLIS = 1000;
-const DRAIN_LOOK_MILLIS = 100;
+const LOOK_MS = 1000;
+const DRAIN_LOOK_MS = 100;
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 export function createAgent(parts: AgentParts): RunningAgent {
@@ -92,7 +92,7 @@ export function createAgent(parts: AgentParts): RunningAgent {
   const looking = setInterval(() => {
     if (active.size > 0)
       void look().catch((error) => log.warn(`could not check for turns to start or stop: ${reason(error)}`));
-  }, LOOK_MILLIS).unref();
+  }, LOOK_MS).unref();
   const execute = createExecution(parts, {
     saving,
     emit,
@@ -263,7 +263,7 @@ export function createAgent(parts: AgentParts): RunningAgent {
 
     async drain() {
       isDraining = true;
-      while (opening.size + active.size + ends.size > 0) await sleep(DRAIN_LOOK_MILLIS);
+      while (opening.size + active.size + ends.size > 0) await sleep(DRAIN_LOOK_MS);
     },
 
     stop,

@@ -7,7 +7,7 @@ import type { Extensions } from "./extensions.ts";
 import type { Ledger } from "./threads/ledger.ts";
 
 // Also where nobody was told of a death: a node may have died before this one started.
-const LOOK_MILLIS = 5000;
+const LOOK_MS = 5000;
 
 export interface DeathParts {
   readonly ledger: Pick<Ledger, "takeOver">;
@@ -57,7 +57,7 @@ export function followDeaths({ node }: Pick<Store, "node">, parts: DeathParts): 
     }
     begin();
   });
-  const timer = setInterval(begin, LOOK_MILLIS).unref();
+  const timer = setInterval(begin, LOOK_MS).unref();
   return async () => {
     clearInterval(timer);
     unfollow();

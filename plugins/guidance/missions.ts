@@ -57,10 +57,10 @@ interface Row {
 }
 
 /** More goals than this before a model each turn would be noise, and cost. */
-const MOST_OPEN = 50;
-const MOST_LISTED = 200;
-const LONGEST_GOAL = 1000;
-const MOST_REQUIRED = 16;
+const MAX_OPEN = 50;
+const MAX_LISTED = 200;
+const MAX_GOAL_LENGTH = 1000;
+const MAX_REQUIRED = 16;
 const HEADING =
   "Missions: the user's long-term goals. Keep them in mind; call mission_complete when one is reached.";
 
@@ -78,7 +78,7 @@ export async function createMissions(store: Store): Promise<Missions> {
     const rows = await on.all<Row>(
       `SELECT ${columns} FROM missions WHERE "user" = ?${which} ORDER BY seq DESC LIMIT ?`,
       user,
-      MOST_LISTED,
+      MAX_LISTED,
     );
     return rows.reverse().map(toMission);
   }
@@ -98,7 +98,7 @@ export async function createMissions(store: Store): Promise<Missions> {
           );
           return { ...waiting, requiredTools, approved: true };
         }
-        if (open.length >= MOST_OPEN) return undefined;
+        if (open.length >= MAX_OPEN) return undefined;
         const id = `m_${randomUUID().slice(0, 8)}`;
         const createdAt = new Date().toISOString();
         await tx.run(
@@ -153,12 +153,12 @@ function missionTools(missions: Omit<Missions, "tools">): OwnTool[] {
           goal: {
             type: "string",
             minLength: 1,
-            maxLength: LONGEST_GOAL,
+            maxLength: MAX_GOAL_LENGTH,
             description: "The goal, in one sentence",
           },
           required_tools: {
             type: "array",
-            maxItems: MOST_REQUIRED,
+            maxItems: MAX_REQUIRED,
             items: { type: "string", minLength: 1, maxLength: 128 },
             description: "Tools whose failure fails a whole turn; only where the user asks for it",
           },
@@ -183,7 +183,7 @@ function missionTools(missions: Omit<Missions, "tools">): OwnTool[] {
         const mission = await missions.create(user, goal, required_tools);
         return mission
           ? ok(mission)
-          : failed("too_many_missions", `There are ${MOST_OPEN} open missions already: complete one first.`);
+          : failed("too_many_missions", `There are ${MAX_OPEN} open missions already: complete one first.`);
       },
     },
     {

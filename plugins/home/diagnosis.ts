@@ -1,6 +1,6 @@
 /** What `postern doctor` says about the operator's files. Read-only. */
 import { type DiagnoseContext, type Finding, reason } from "../../kernel/plugin.ts";
-import { MOST_BYTES, type OperatorFiles, PRICES_FILE } from "./files.ts";
+import { MAX_BYTES, type OperatorFiles, PRICES_FILE } from "./files.ts";
 import { openFolderFiles } from "./folder.ts";
 import { compare, gather } from "./local-copy.ts";
 import { parsePrices } from "./prices.ts";
@@ -34,7 +34,7 @@ async function describe(
 ): Promise<Finding> {
   const problems = await createSkills(files).problems();
   try {
-    parsePrices(await files.read(PRICES_FILE, MOST_BYTES));
+    parsePrices(await files.read(PRICES_FILE, MAX_BYTES));
   } catch (error) {
     return { name: NAME, ok: false, detail: reason(error) };
   }

@@ -24,8 +24,8 @@ export const IDENTITY_FILES: readonly { readonly name: string; readonly about: s
 
 export const PRICES_FILE = "prices.json";
 
-export const LONGEST_SKILL = 64 * 1024;
-export const MOST_BYTES = 1024 * 1024;
+export const MAX_SKILL_LENGTH = 64 * 1024;
+export const MAX_BYTES = 1024 * 1024;
 
 const SKILL = /^skills\/([^./\\\0][^/\\\0]{0,200})\/SKILL\.md$/;
 

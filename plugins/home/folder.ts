@@ -3,7 +3,7 @@ import { existsSync, type Stats, statSync } from "node:fs";
 import { lstat, open, readdir, readFile, realpath } from "node:fs/promises";
 import { join, sep } from "node:path";
 import { reason } from "../../kernel/plugin.ts";
-import { LONGEST_SKILL, type OperatorFiles, type SkillFile } from "./files.ts";
+import { MAX_SKILL_LENGTH, type OperatorFiles, type SkillFile } from "./files.ts";
 
 type Kept = Map<string, { readonly stamp: string; readonly text: string }>;
 
@@ -75,7 +75,7 @@ async function readSkill(root: string, folder: string, kept: Kept): Promise<stri
   const stamp = `${size} ${mtimeMs}`;
   const known = kept.get(real);
   if (known?.stamp === stamp) return known.text;
-  if (size > LONGEST_SKILL) throw new Error(`its SKILL.md has more than ${LONGEST_SKILL / 1024} KiB`);
+  if (size > MAX_SKILL_LENGTH) throw new Error(`its SKILL.md has more than ${MAX_SKILL_LENGTH / 1024} KiB`);
   const text = await readFile(real, "utf8");
   kept.set(real, { stamp, text });
   return text;

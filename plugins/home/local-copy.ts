@@ -6,7 +6,7 @@ import { Fault } from "../../kernel/plugin.ts";
 import {
   IDENTITY_FILES,
   isOperatorFile,
-  MOST_BYTES,
+  MAX_BYTES,
   type OperatorFiles,
   PRICES_FILE,
   skillPath,
@@ -29,7 +29,7 @@ export async function gather(home: string, folder: OperatorFiles = openFolderFil
   const files = new Map<string, string>();
   const problems: string[] = [];
   for (const path of [...IDENTITY_FILES.map(({ name }) => name), PRICES_FILE]) {
-    const text = await folder.read(path, MOST_BYTES);
+    const text = await folder.read(path, MAX_BYTES);
     if (text !== undefined) files.set(path, text);
   }
   for (const skill of await folder.skills()) {
@@ -40,7 +40,7 @@ export async function gather(home: string, folder: OperatorFiles = openFolderFil
     if (!isOperatorFile(path)) problems.push(`${path}: its name cannot be shared`);
     // PostgreSQL keeps no such character, and no text has one.
     if (text.includes("\0")) problems.push(`${path}: it is not a text`);
-    if (Buffer.byteLength(text) >= MOST_BYTES) problems.push(`${path}: it has more than 1 MiB`);
+    if (Buffer.byteLength(text) >= MAX_BYTES) problems.push(`${path}: it has more than 1 MiB`);
   }
   return { files, problems };
 }

@@ -1,6 +1,6 @@
 /** Where the operator's files are, by the store. */
 import type { Log, Store } from "../../kernel/plugin.ts";
-import { IDENTITY_FILES, MOST_BYTES, type OperatorFiles, PRICES_FILE } from "./files.ts";
+import { IDENTITY_FILES, MAX_BYTES, type OperatorFiles, PRICES_FILE } from "./files.ts";
 import { openFolderFiles } from "./folder.ts";
 import { compare, gather } from "./local-copy.ts";
 import { parsePrices } from "./prices.ts";
@@ -28,7 +28,7 @@ export function homeFilesOf(files: OperatorFiles): HomeFiles {
   return {
     identity: IDENTITY_FILES,
     read: files.read,
-    prices: async () => parsePrices(await files.read(PRICES_FILE, MOST_BYTES)),
+    prices: async () => parsePrices(await files.read(PRICES_FILE, MAX_BYTES)),
     onChange: files.onChange,
   };
 }

@@ -5,8 +5,8 @@ import type { Skill, SkillProblem, Skills } from "./services.ts";
 
 type Found = NonNullable<Awaited<ReturnType<Skills["read"]>>>;
 
-const MOST_SKILLS = 100;
-const LONGEST_DESCRIPTION = 300;
+const MAX_SKILLS = 100;
+const MAX_DESCRIPTION_LENGTH = 300;
 const NAME = /^[a-z0-9][a-z0-9_-]{0,63}$/i;
 
 export function createSkills(files: Pick<OperatorFiles, "skills">): Skills {
@@ -25,7 +25,7 @@ export function createSkills(files: Pick<OperatorFiles, "skills">): Skills {
     const skills = new Map<string, Found>();
     const problems: SkillProblem[] = [];
     const found = await files.skills();
-    for (const file of found.slice(0, MOST_SKILLS)) {
+    for (const file of found.slice(0, MAX_SKILLS)) {
       const { folder } = file;
       try {
         if ("why" in file) throw new Error(file.why);
@@ -36,8 +36,8 @@ export function createSkills(files: Pick<OperatorFiles, "skills">): Skills {
         problems.push({ folder, why: reason(error) });
       }
     }
-    if (found.length > MOST_SKILLS)
-      problems.push({ folder: "…", why: `only the first ${MOST_SKILLS} are read` });
+    if (found.length > MAX_SKILLS)
+      problems.push({ folder: "…", why: `only the first ${MAX_SKILLS} are read` });
     return { skills: [...skills.values()], problems };
   }
 
@@ -62,7 +62,7 @@ function parseSkill(source: string, folder: string): Found {
   if (description === "") throw new Error("its front matter has no description");
   return {
     name,
-    description: description.slice(0, LONGEST_DESCRIPTION),
+    description: description.slice(0, MAX_DESCRIPTION_LENGTH),
     text: (match[2] ?? "").trim(),
     requiredTools: namesIn(fields.get("required_tools") ?? ""),
   };

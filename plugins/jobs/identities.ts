@@ -1,14 +1,16 @@
 /** Which account each webhook identity is, and what happens to what it has when an operator says so. */
 
-import { isWebhookIdentity, webhookIdentity } from "../../kernel/kit.ts";
-import { Fault, type Identity, type Services, type Sql, type Transaction } from "../../kernel/plugin.ts";
+import { defineTables, isWebhookIdentity, webhookIdentity } from "../../kernel/kit.ts";
+import { Fault, type Identity, type Services, type Sql } from "../../kernel/plugin.ts";
 import { PAIRING_DENIED } from "./queue/completion.ts";
 import type { RunningJobs } from "./queue/jobs.ts";
+import type { JobTable } from "./queue/table.ts";
 import type { Identities } from "./services.ts";
 
 export interface IdentityParts {
   readonly sql: Sql;
-  readonly jobs: Pick<RunningJobs, "refuse">;
+  readonly jobs: Pick<JobTable, "held" | "heldCounts" | "firstHeld">;
+  readonly refuse: RunningJobs["refuse"];
   readonly threads: Pick<Services["threads"], "users">;
   /** Gives all that is kept of one user to another. */
   readonly giveUser: Services["agent"]["giveUser"];
@@ -17,39 +19,23 @@ export interface IdentityParts {
 export interface RunningIdentities extends Identities {
   /** Identities that were this user speak for themselves again. */
   forget(user: string): Promise<void>;
-  /** Gives the jobs and conversations of one user to another. */
-  giveJobs(tx: Transaction, from: string, to: string): Promise<void>;
 }
+
+/** Stores that were made when this table belonged to the agent have it already, so it is made only where it is missing. */
+export const MIGRATIONS = defineTables(
+  ({ text, keyed }) => `
+  CREATE TABLE IF NOT EXISTS pairings (
+    identity ${text} PRIMARY KEY, account ${text} NOT NULL, account_since ${text} NOT NULL, paired_at ${text} NOT NULL
+  ) ${keyed};`,
+);
 
 const MAX_LISTED = 500;
 const MAX_MESSAGE_LENGTH = 500;
 
-export function createIdentities({ sql, jobs, threads, giveUser }: IdentityParts): RunningIdentities {
+export function createIdentities({ sql, jobs, refuse, threads, giveUser }: IdentityParts): RunningIdentities {
   return {
     async forget(user) {
       await sql.run("DELETE FROM pairings WHERE account = ? OR identity = ?", user, user);
-    },
-
-    async giveJobs(tx, from, to) {
-      await Promise.all([
-        // Both run one of the same name at this moment: of one conversation only one job runs.
-        tx.run(
-          `UPDATE jobs SET conversation = NULL WHERE "user" = ? AND status = 'running' AND conversation IN (
-             SELECT other.conversation FROM jobs AS other WHERE other."user" = ? AND other.status = 'running')`,
-          from,
-          to,
-        ),
-        tx.run('UPDATE jobs SET "user" = ?, held = 0 WHERE "user" = ?', to, from),
-        // A conversation that the account has under the same name goes on; the identity's thread is still there to read.
-        tx.run(
-          `UPDATE conversations SET "user" = ? WHERE "user" = ?
-             AND name NOT IN (SELECT name FROM conversations WHERE "user" = ?)`,
-          to,
-          from,
-          to,
-        ),
-        tx.run('DELETE FROM conversations WHERE "user" = ?', from),
-      ]);
     },
 
     async account(identity) {
@@ -61,18 +47,14 @@ export function createIdentities({ sql, jobs, threads, giveUser }: IdentityParts
     },
 
     async list() {
-      const [paired, waiting, speaking] = await Promise.all([
+      const [paired, held, speaking] = await Promise.all([
         sql.all<{ id: string; account: string; paired_at: string }>(
           "SELECT identity AS id, account, paired_at FROM pairings",
         ),
-        sql.all<{ id: string; held: number }>(
-          `SELECT "user" AS id, count(*) AS held FROM jobs INDEXED BY jobs_held
-           WHERE status = 'queued' AND held = 1 GROUP BY "user"`,
-        ),
+        jobs.heldCounts(),
         threads.users(webhookIdentity("")),
       ]);
       const accounts = new Map(paired.map((row) => [row.id, row]));
-      const held = new Map(waiting.map((row) => [row.id, Number(row.held)]));
       const ids = new Set([...accounts.keys(), ...speaking, ...[...held.keys()].filter(isWebhookIdentity)]);
       return [...ids]
         .map((id): Identity => {
@@ -84,12 +66,7 @@ export function createIdentities({ sql, jobs, threads, giveUser }: IdentityParts
     },
 
     async pending() {
-      const rows = await sql.all<{ id: string; user: string; message: string; created_at: string }>(
-        `SELECT id, "user", message, created_at FROM jobs WHERE seq IN (
-           SELECT min(seq) FROM jobs INDEXED BY jobs_held WHERE status = 'queued' AND held = 1 GROUP BY "user")
-         ORDER BY seq LIMIT ?`,
-        MAX_LISTED,
-      );
+      const rows = await jobs.firstHeld(MAX_LISTED);
       return rows.map(({ id, user, message, created_at }) => ({
         type: "pairing",
         id,
@@ -120,11 +97,8 @@ export function createIdentities({ sql, jobs, threads, giveUser }: IdentityParts
     unpair: async (identity) => (await sql.run("DELETE FROM pairings WHERE identity = ?", identity)) > 0,
 
     async deny(identity) {
-      const waiting = await sql.all<{ id: string }>(
-        `SELECT id FROM jobs INDEXED BY jobs_held WHERE "user" = ? AND status = 'queued' AND held = 1 ORDER BY seq`,
-        identity,
-      );
-      await Promise.all(waiting.map(({ id }) => jobs.refuse(id, PAIRING_DENIED)));
+      const waiting = await jobs.held(identity);
+      await Promise.all(waiting.map((id) => refuse(id, PAIRING_DENIED)));
       return waiting.length;
     },
   };

@@ -2,9 +2,10 @@
 import { SILENT } from "../../kernel/kit.ts";
 import type { Services, StartContext } from "../../kernel/plugin.ts";
 import { measureJobs } from "./gauges.ts";
-import { createIdentities } from "./identities.ts";
+import { createIdentities, MIGRATIONS as PAIRINGS } from "./identities.ts";
 import { createJobs } from "./queue/jobs.ts";
 import { createJobTable } from "./queue/table.ts";
+import { MIGRATIONS as JOBS } from "./queue/tables.ts";
 import { proposingTool } from "./routines/propose.ts";
 import { createRoutines } from "./routines/routines.ts";
 import type { JobSettings } from "./settings.ts";
@@ -18,8 +19,12 @@ export async function startJobs({
 }: StartContext<JobSettings, "agent" | "threads" | "store" | "kernel", "telemetry">): Promise<
   Pick<Services, "jobs" | "routines" | "identities">
 > {
-  const sql = await store.tables("jobs", []);
-  const jobs = createJobs({ ...config, table: createJobTable(sql, store), agent, threads, store, log });
+  const [sql, pairings] = await Promise.all([
+    store.tables("jobs", JOBS),
+    store.tables("identities", PAIRINGS),
+  ]);
+  const table = createJobTable(sql, store);
+  const jobs = createJobs({ ...config, table, agent, threads, store, log });
   const routines = await createRoutines({
     ...config,
     store,
@@ -29,7 +34,13 @@ export async function startJobs({
     log,
     isServing: kernel.serving,
   });
-  const identities = createIdentities({ sql, jobs, threads, giveUser: agent.giveUser });
+  const identities = createIdentities({
+    sql: pairings,
+    jobs: table,
+    refuse: jobs.refuse,
+    threads,
+    giveUser: agent.giveUser,
+  });
   measureJobs(telemetry, sql);
   const stop = (): void => {
     routines.stop();
@@ -44,7 +55,7 @@ export async function startJobs({
         await routines.pauseAll(user, "Its user was removed.");
         await jobs.cancelAll(user);
       },
-      giveUser: identities.giveJobs,
+      giveUser: table.give,
       takeOver: jobs.takeOver,
       stopping: stop,
       async stopped() {

@@ -33,7 +33,7 @@ interface WriteOptions extends Options {
   readonly expect?: number;
 }
 
-const MOST_HITS = 100;
+const MAX_HITS = 100;
 
 export function register(group: Command, context: CommandContext): void {
   const verb = (words: string, about: string, ...examples: readonly string[]) =>
@@ -71,7 +71,7 @@ export function register(group: Command, context: CommandContext): void {
   );
 
   verb("search <words...>", "search by words and by meaning", "postern memory search red bike")
-    .option("--limit <count>", `how many, up to ${MOST_HITS}`, parseLimit, 10)
+    .option("--limit <count>", `how many, up to ${MAX_HITS}`, parseLimit, 10)
     .action((words: readonly string[], { user, json = false, limit }: Options & { limit: number }) =>
       withMemory(async (memory) => {
         const q = words.join(" ");
@@ -194,8 +194,8 @@ function writerInWords(writer: MemoryWriter | undefined): string {
 
 function parseLimit(text: string): number {
   const limit = Number(text);
-  if (!Number.isInteger(limit) || limit < 1 || limit > MOST_HITS)
-    throw new InvalidArgumentError(`Use a whole number from 1 to ${MOST_HITS}.`);
+  if (!Number.isInteger(limit) || limit < 1 || limit > MAX_HITS)
+    throw new InvalidArgumentError(`Use a whole number from 1 to ${MAX_HITS}.`);
   return limit;
 }
 

@@ -40,13 +40,13 @@ export interface Written {
   readonly changed: boolean;
 }
 
-const MOST_BYTES = 256 * 1024;
-const MOST_VERSIONS = 100;
+const MAX_BYTES = 256 * 1024;
+const MAX_VERSIONS = 100;
 /** Of a long document, this much is looked at for ranking. */
-const LONGEST_EXCERPT = 6000;
+const MAX_EXCERPT_LENGTH = 6000;
 /** One statement for any number of documents up to this: those not asked for are numbered -1. */
-const MOST_FETCHED = 64;
-const FETCHED = Array.from({ length: MOST_FETCHED }, () => "?").join();
+const MAX_FETCHED = 64;
+const FETCHED = Array.from({ length: MAX_FETCHED }, () => "?").join();
 
 export type Documents = ReturnType<typeof createDocuments>;
 
@@ -59,7 +59,7 @@ export function createDocuments(sql: Sql) {
       `SELECT id, path, ${text} AS text, ${isWhole} AS whole, updated_at AS "updatedAt", origins FROM memory_documents
        WHERE "user" = ? AND id IN (${FETCHED})`,
       user,
-      ...Array.from({ length: MOST_FETCHED }, (_, at) => ids[at] ?? -1),
+      ...Array.from({ length: MAX_FETCHED }, (_, at) => ids[at] ?? -1),
     );
     return new Map(rows.map(({ whole, ...row }) => [row.id, { ...withOrigins(row), isWhole: whole === 1 }]));
   }
@@ -110,7 +110,7 @@ export function createDocuments(sql: Sql) {
     ): Promise<Written> {
       const path = cleanPath(given);
       const bytes = Buffer.byteLength(text);
-      if (bytes > MOST_BYTES) throw tooLarge(path, bytes);
+      if (bytes > MAX_BYTES) throw tooLarge(path, bytes);
       const kept = text.replaceAll("\0", "").toWellFormed();
       const now = new Date().toISOString();
       const row = await tx.get<{ id: number; version: number; origins: string | null }>(
@@ -153,11 +153,7 @@ export function createDocuments(sql: Sql) {
           stored,
           writer ? JSON.stringify(writer) : null,
         ),
-        tx.run(
-          "DELETE FROM memory_versions WHERE document = ? AND version <= ?",
-          id,
-          version - MOST_VERSIONS,
-        ),
+        tx.run("DELETE FROM memory_versions WHERE document = ? AND version <= ?", id, version - MAX_VERSIONS),
         indexWords(tx, sql.engine, id, { user, path, text: kept }),
       ]);
       return { path, version, id, changed: true };
@@ -197,8 +193,8 @@ export function createDocuments(sql: Sql) {
       fetch(
         user,
         ids,
-        `substr(text, 1, ${LONGEST_EXCERPT})`,
-        `CASE WHEN bytes <= ${LONGEST_EXCERPT} THEN 1 ELSE 0 END`,
+        `substr(text, 1, ${MAX_EXCERPT_LENGTH})`,
+        `CASE WHEN bytes <= ${MAX_EXCERPT_LENGTH} THEN 1 ELSE 0 END`,
       ),
   };
 }
@@ -219,7 +215,7 @@ function tooLarge(path: string, bytes: number): Fault {
   return new Fault(
     "invalid",
     "too_large",
-    `the text for ${path} is ${size}; a document may be up to ${MOST_BYTES / 1024} KiB. Split it`,
+    `the text for ${path} is ${size}; a document may be up to ${MAX_BYTES / 1024} KiB. Split it`,
     { param: "text" },
   );
 }

@@ -24,7 +24,7 @@ export interface Embedder {
   close(): Promise<void>;
 }
 
-const IDLE_MILLIS = 5 * 60_000;
+const IDLE_MS = 5 * 60_000;
 
 interface Job {
   readonly text: string;
@@ -44,7 +44,7 @@ const WORKER = threadFile("embedding-worker", import.meta.url);
 export function createEmbedder({
   log,
   worker: file = WORKER,
-  idleMillis = IDLE_MILLIS,
+  idleMillis = IDLE_MS,
 }: EmbedderOptions): Embedder {
   let worker: Worker | undefined;
   let ready: PromiseWithResolvers<boolean> | undefined;

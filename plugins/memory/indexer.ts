@@ -4,7 +4,7 @@ import type { Embedder } from "./embedder.ts";
 import type { Vectors } from "./vectors.ts";
 
 const PASSAGE = 480;
-const MOST_PASSAGES = 16;
+const MAX_PASSAGES = 16;
 
 export interface Indexer {
   /** There may be documents without vectors. */
@@ -80,7 +80,7 @@ export function createIndexer(sql: Sql, embedder: Embedder, vectors: Vectors, lo
 export function passagesOf(text: string): string[] {
   const passages: string[] = [];
   let rest = text.trim();
-  while (rest !== "" && passages.length < MOST_PASSAGES) {
+  while (rest !== "" && passages.length < MAX_PASSAGES) {
     const head = rest.slice(0, PASSAGE);
     const end = rest.length <= PASSAGE ? head.length : (lastBreak(head) ?? PASSAGE);
     passages.push(rest.slice(0, end).toWellFormed());

@@ -1,7 +1,7 @@
 /** Where a document is kept. Paths are names, not places on the disk, but a strange one is refused all the same. */
 import { Fault } from "../../kernel/plugin.ts";
 
-const LONGEST = 240;
+const MAX_LENGTH = 240;
 const DEEPEST = 12;
 
 /** The path in its one spelling, or a fault that says what is wrong with it. */
@@ -9,7 +9,7 @@ export function cleanPath(given: string): string {
   const path = given.trim().normalize("NFC").replace(/^\/+/, "");
   const segments = path.split("/");
   if (path === "") throw refuse(given, "it is empty");
-  if (path.length > LONGEST) throw refuse(given, `it is longer than ${LONGEST} characters`);
+  if (path.length > MAX_LENGTH) throw refuse(given, `it is longer than ${MAX_LENGTH} characters`);
   if (segments.length > DEEPEST) throw refuse(given, `it is more than ${DEEPEST} folders deep`);
   if (/[\p{Cc}\p{Cs}\\]/u.test(path)) throw refuse(given, "it contains a control character or a backslash");
   if (segments.some((segment) => segment.trim() === "")) throw refuse(given, "a part of it is empty");

@@ -1,7 +1,7 @@
 /** The words of a query that documents are searched for, and which words of a document match them. */
 import { foldedWords } from "../../kernel/kit.ts";
 
-const MOST_TERMS = 12;
+const MAX_TERMS = 12;
 
 const LITTLE = new Set(
   `a an the this that these those of in on at to for from with by as is am are was were be been do does did have has had
@@ -15,7 +15,7 @@ const LITTLE = new Set(
 export function termsOf(query: string): string[] {
   const words = [...new Set(foldedWords(query.slice(0, 2000)))];
   const telling = words.filter((word) => !LITTLE.has(word));
-  return (telling.length > 0 ? telling : words).slice(0, MOST_TERMS);
+  return (telling.length > 0 ? telling : words).slice(0, MAX_TERMS);
 }
 
 /** The same word, or the same but for its ending. */

@@ -13,9 +13,9 @@ const WORDS = DIMENSIONS / 32;
 const NEAREST = 64;
 const COMPARED = Array.from({ length: NEAREST }, () => "?").join();
 /** Below this two texts have nothing to do with each other. */
-const LEAST_SIMILAR = 0.3;
+const MIN_SIMILARITY = 0.3;
 /** Users whose signs stay in memory. */
-const MOST_USERS = 64;
+const MAX_USERS = 64;
 
 interface Signs {
   bits: Uint32Array;
@@ -35,7 +35,7 @@ interface Compared {
 export type Vectors = ReturnType<typeof createVectors>;
 
 export function createVectors(sql: Sql) {
-  const loaded = new LRUCache<string, Signs>({ max: MOST_USERS });
+  const loaded = new LRUCache<string, Signs>({ max: MAX_USERS });
 
   /** The signs of a user, at least up to this change. */
   async function follow(user: string, change: number): Promise<Signs> {
@@ -117,7 +117,7 @@ export function createVectors(sql: Sql) {
       const best = new Map<number, number>();
       for (const { document, vector } of rows) {
         const likeness = similarity(query, vector);
-        if (likeness >= LEAST_SIMILAR && likeness > (best.get(document) ?? 0)) best.set(document, likeness);
+        if (likeness >= MIN_SIMILARITY && likeness > (best.get(document) ?? 0)) best.set(document, likeness);
       }
       return [...best].map(([id, score]) => ({ id, score })).sort((one, other) => other.score - one.score);
     },

@@ -10,7 +10,7 @@ import type { Queries, Sql, Transaction } from "../../kernel/plugin.ts";
 type Engine = Sql["engine"];
 
 /** A word that is in an eighth of these is common. */
-const MOST_NEAR = 2000;
+const MAX_NEAR = 2000;
 
 /** The given words, stemmed. The English dictionary leaves out the most common ones, which are kept as they are. */
 const STEMS = `SELECT coalesce((ts_lexize('english_stem', word))[1], word) AS stem
@@ -24,7 +24,7 @@ const WORDS = `(SELECT array_to_tsvector(array_append(array_agg(stem), CAST(? AS
 const FIND = `WITH query AS MATERIALIZED (
     SELECT CAST(string_agg(quote_literal(stem), ' & ') || ' & ' || CAST(? AS text) AS tsquery) AS words FROM (${STEMS}) AS stems),
   newest AS MATERIALIZED (
-    SELECT document, words FROM memory_words WHERE "user" = ? ORDER BY document DESC LIMIT ${MOST_NEAR}),
+    SELECT document, words FROM memory_words WHERE "user" = ? ORDER BY document DESC LIMIT ${MAX_NEAR}),
   near AS MATERIALIZED (
     SELECT document FROM newest WHERE words @@ (SELECT words FROM query) ORDER BY document DESC LIMIT ?)
   SELECT document AS id FROM near UNION ALL

@@ -13,7 +13,10 @@ export default definePlugin({
       load: async () => (await import("./commands/setup.ts")).register,
     },
   ],
-  tables: async () => [{ owner: "models", migrations: [], personal: ["spending", "token_spending"] }],
+  tables: async () => {
+    const { MIGRATIONS } = await import("./spending/tables.ts");
+    return [{ owner: "models", migrations: MIGRATIONS, personal: ["spending", "token_spending"] }];
+  },
   configure: readSettings,
   live: readSettings,
   diagnose: async ({ config }) => (await import("./commands/diagnose.ts")).diagnoseModel(config.choice),

@@ -9,6 +9,7 @@ import { streamSteadily } from "./providers/retry.ts";
 import { type ModelSettings, readCap } from "./settings.ts";
 import { readPrices } from "./spending/prices.ts";
 import { createSpending } from "./spending/spending.ts";
+import { MIGRATIONS } from "./spending/tables.ts";
 
 export async function startModels({
   use: { store, settings, kernel, homeFiles },
@@ -25,7 +26,7 @@ export async function startModels({
     homeFiles.onChange(() => void prices.readAgain().catch((error) => log.warn({ error }, reason(error)))),
   );
   const [sql, choice, cap] = await Promise.all([
-    store.tables("models", []),
+    store.tables("models", MIGRATIONS),
     settings.live("models", readModelChoice),
     settings.live("models", readCap),
   ]);

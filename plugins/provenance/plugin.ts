@@ -1,6 +1,7 @@
 /** Provenance: a call with values that somebody other than the user supplied is asked about, or refused. */
 import { definePlugin, Off } from "../../kernel/plugin.ts";
 import { readProvenance } from "./settings.ts";
+import { MIGRATIONS } from "./tables.ts";
 
 export default definePlugin({
   name: "provenance",
@@ -21,7 +22,7 @@ export default definePlugin({
       load: async () => (await import("./commands/destination.ts")).register,
     },
   ],
-  tables: async () => [{ owner: "provenance", migrations: [], personal: ["destinations"] }],
+  tables: async () => [{ owner: "provenance", migrations: MIGRATIONS, personal: ["destinations"] }],
   configure(env) {
     const settings = readProvenance(env);
     return settings.mode === "off" ? new Off("PROVENANCE=off") : settings;
@@ -32,7 +33,7 @@ export default definePlugin({
     const { createExplaining } = await import("./explaining.ts");
     const { createStoredTraces } = await import("./stored-trace.ts");
     const { openTurnGate } = await import("./turn-gates.ts");
-    const sql = await store.tables("provenance", []);
+    const sql = await store.tables("provenance", MIGRATIONS);
     const live = await settings.live("provenance", readProvenance);
     const destinations = createDestinations(sql);
     const stored = createStoredTraces();

@@ -35,7 +35,7 @@ interface ListOptions extends Options {
   readonly before?: string;
 }
 
-const MOST = 200;
+const MAX_LISTED = 200;
 const FORMATS: readonly ExportFormat[] = ["markdown", "json"];
 const SOME_ID = "0c9c2a52-6b1d-4f6e-8a44-3c1f7a0f8d11";
 
@@ -53,7 +53,7 @@ export function register(group: Command, context: CommandContext): void {
     context.with(["threads"], ({ threads }) => work(threads));
 
   verb("list", "list threads, last changed first", "list", "list --user ann --limit 5")
-    .option("--limit <count>", `how many, up to ${MOST}`, parseLimit, 20)
+    .option("--limit <count>", `how many, up to ${MAX_LISTED}`, parseLimit, 20)
     .option("--before <cursor>", "go on where an earlier list ended")
     .option("--json", "print JSON")
     .action(({ user, json = false, limit, before }: ListOptions) =>
@@ -64,7 +64,7 @@ export function register(group: Command, context: CommandContext): void {
     );
 
   verb("search <words...>", "find threads by their titles and messages", "search red bike")
-    .option("--limit <count>", `how many, up to ${MOST}`, parseLimit, 20)
+    .option("--limit <count>", `how many, up to ${MAX_LISTED}`, parseLimit, 20)
     .option("--before <cursor>", "go on where an earlier search ended")
     .option("--json", "print JSON")
     .action((words: readonly string[], { user, json = false, limit, before }: ListOptions) =>
@@ -76,7 +76,7 @@ export function register(group: Command, context: CommandContext): void {
     );
 
   verb("show <thread_id>", "show a thread and its newest turns", `show ${SOME_ID}`)
-    .option("--turns <count>", `how many, up to ${MOST}`, parseLimit, 10)
+    .option("--turns <count>", `how many, up to ${MAX_LISTED}`, parseLimit, 10)
     .option("--json", "print JSON")
     .action((id: string, { user, json = false, turns: limit }: Options & { turns: number }) =>
       withThreads(async (threads) => {
@@ -152,8 +152,8 @@ function missing(id: string, user: string): never {
 
 function parseLimit(text: string): number {
   const limit = Number(text);
-  if (!Number.isInteger(limit) || limit < 1 || limit > MOST)
-    throw new InvalidArgumentError(`Use a whole number from 1 to ${MOST}.`);
+  if (!Number.isInteger(limit) || limit < 1 || limit > MAX_LISTED)
+    throw new InvalidArgumentError(`Use a whole number from 1 to ${MAX_LISTED}.`);
   return limit;
 }
 

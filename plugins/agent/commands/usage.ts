@@ -3,8 +3,8 @@ import { type Command, InvalidArgumentError } from "commander";
 import { Figures as FiguresShape, say, sayJson, table, toWire, UsageBy } from "../../../kernel/kit.ts";
 import type { CommandContext, Figure, Figures } from "../../../kernel/plugin.ts";
 
-const DAY_MILLIS = 86_400_000;
-const MOST_DAYS = 400;
+const DAY_MS = 86_400_000;
+const MAX_DAYS = 400;
 interface Options {
   readonly days: number;
   readonly by: UsageBy;
@@ -39,8 +39,8 @@ export function register(command: Command, context: CommandContext): void {
 
 /** Whole days, UTC, the last of them today. */
 function daysBefore(now: number, days: number) {
-  const today = Math.floor(now / DAY_MILLIS) * DAY_MILLIS;
-  const at = (day: number) => new Date(today + day * DAY_MILLIS).toISOString();
+  const today = Math.floor(now / DAY_MS) * DAY_MS;
+  const at = (day: number) => new Date(today + day * DAY_MS).toISOString();
   return Array.from({ length: days }, (_, index) => ({
     since: at(index - days + 1),
     until: at(index - days + 2),
@@ -80,8 +80,8 @@ const took = (millis: number | undefined) => (millis === undefined ? "" : `${(mi
 
 function parseDays(text: string): number {
   const days = Number(text);
-  if (!Number.isInteger(days) || days < 1 || days > MOST_DAYS)
-    throw new InvalidArgumentError(`Use a whole number from 1 to ${MOST_DAYS}.`);
+  if (!Number.isInteger(days) || days < 1 || days > MAX_DAYS)
+    throw new InvalidArgumentError(`Use a whole number from 1 to ${MAX_DAYS}.`);
   return days;
 }
 

@@ -28,7 +28,7 @@ export interface Composing {
 export type Compose = (model: Model, tools: readonly ModelTool[]) => Promise<ModelRequest>;
 
 // Kept free for the answer.
-const LONGEST_ANSWER = 8192;
+const MAX_ANSWER_LENGTH = 8192;
 // Of the room for messages, what history leaves to the turn itself.
 const SHARE_OF_TURN = 0.25;
 
@@ -61,7 +61,7 @@ export function createComposer(composing: Composing): Compose {
   return async (model, tools) => {
     const { window } = model;
     const fixed = ofSystem + estimateTools(tools);
-    const budget = Math.max(0, window - fixed - Math.min(LONGEST_ANSWER, Math.floor(window / 4)));
+    const budget = Math.max(0, window - fixed - Math.min(MAX_ANSWER_LENGTH, Math.floor(window / 4)));
     const render = (open: Stored["past"]["open"]) =>
       withOnce(renderItems(items, preface, open, show), composing.once(model));
     const alone = render(stored.past.open).messages;

@@ -43,7 +43,7 @@ export interface Room {
 // When the window is full this much of it is emptied, so that the next turns need no new summary.
 const KEEP_AFTER_SUMMARY = 0.5;
 // Of one message, what a summary has to know.
-const LONGEST_IN_TRANSCRIPT = 2000;
+const MAX_TRANSCRIPT_ITEM_LENGTH = 2000;
 const DIGEST_LINES = 40;
 const LEFT_OUT = "[An earlier result, removed to save space.]";
 
@@ -154,14 +154,14 @@ function transcribe(message: RenderedMessage): string {
   switch (message.role) {
     case "user": {
       const attached = (message.attachments ?? []).map(({ kind, name }) => `[${name ?? kind}]`);
-      return `User: ${capText([message.text, ...attached].join(" "), LONGEST_IN_TRANSCRIPT)}`;
+      return `User: ${capText([message.text, ...attached].join(" "), MAX_TRANSCRIPT_ITEM_LENGTH)}`;
     }
     case "assistant": {
       const calls = message.calls.map(({ name, params }) => `called ${name} with ${params}`).join(", ");
-      return `Assistant: ${capText([message.text, calls].filter(Boolean).join(" — "), LONGEST_IN_TRANSCRIPT)}`;
+      return `Assistant: ${capText([message.text, calls].filter(Boolean).join(" — "), MAX_TRANSCRIPT_ITEM_LENGTH)}`;
     }
     case "tool":
-      return `Result of ${message.call.name}: ${capText(message.output, LONGEST_IN_TRANSCRIPT)}`;
+      return `Result of ${message.call.name}: ${capText(message.output, MAX_TRANSCRIPT_ITEM_LENGTH)}`;
   }
 }
 

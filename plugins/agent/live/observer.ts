@@ -40,7 +40,7 @@ export interface Observers {
 const SECONDS = [0.1, 0.3, 1, 3, 10, 30, 100, 300];
 const TOOL_SECONDS = [0.005, 0.02, 0.1, 0.3, 1, 3, 10, 60];
 // As much of a text as collectors take.
-const LONGEST_SAID = 8_000;
+const MAX_SAID_LENGTH = 8_000;
 /** What an operator should look at; the rest happens every day. */
 const WORRYING = new Set(["model_failover", "tools_unavailable"]);
 
@@ -82,7 +82,7 @@ export function createObservers(
     TOOL_SECONDS,
   );
 
-  const said = (text: string) => mask.hide(text).slice(0, LONGEST_SAID);
+  const said = (text: string) => mask.hide(text).slice(0, MAX_SAID_LENGTH);
 
   return {
     turn(turn, { id, thread }) {

@@ -66,7 +66,7 @@ export const LAST_WORD = 0;
 const ENDED_REMEMBERED = 10_000;
 
 const FRAME_TRIES = 5;
-const AGAIN_MILLIS = 500;
+const RETRY_MS = 500;
 
 export function createRelay(parts: RelayParts): Relay {
   const { node, signals, log, running, tell, lost } = parts;
@@ -95,7 +95,7 @@ export function createRelay(parts: RelayParts): Relay {
         return await signals.send(topic, text);
       } catch (error) {
         if (left <= 1) throw error;
-        await sleep(AGAIN_MILLIS, undefined, { ref: false });
+        await sleep(RETRY_MS, undefined, { ref: false });
       }
     }
   }

@@ -4,7 +4,11 @@ import { threadTexts } from "./texts.ts";
 
 const OPEN = "('queued', 'running')";
 
-/** Not what somebody pinned, and nothing that waits for an answer or for its turn. */
+/**
+ * Not what somebody pinned, and nothing that waits for an answer or for its turn. The tables `jobs` and `conversations` belong to
+ * the plugin `jobs` and are read here all the same: a job that is submitted meanwhile must keep its thread, so the condition has to
+ * hold in the transaction that deletes. The store makes every owner's tables before it deletes anything that is old.
+ */
 export const OLD_THREADS: AgingRows = {
   kind: "threads",
   table: "threads",

@@ -21,7 +21,7 @@ export interface RenderedTurn {
 }
 
 // Rendered history that is kept: about this many tokens over all threads.
-const MOST_TOKENS = 2_000_000;
+const MAX_TOKENS = 2_000_000;
 
 interface Kept {
   readonly maskSize: number;
@@ -50,9 +50,9 @@ export interface History {
 export function createHistory(sql: Queries, show: Pick<Show, "mask" | "trusted">): History {
   const { mask } = show;
   const kept = new LRUCache<string, Kept>({
-    maxSize: MOST_TOKENS,
+    maxSize: MAX_TOKENS,
     // A thread that is larger than all of it is kept alone.
-    sizeCalculation: ({ tokens }) => Math.min(Math.max(tokens, 1), MOST_TOKENS),
+    sizeCalculation: ({ tokens }) => Math.min(Math.max(tokens, 1), MAX_TOKENS),
   });
 
   return {

@@ -45,7 +45,7 @@ export interface OpenedTurn {
 }
 
 // A thread is a conversation: more than this many messages ahead of the answer is a caller gone wrong.
-const MOST_WAITING = 4;
+const MAX_WAITING = 4;
 
 export type OpenTurn = (
   turn: Turn & { readonly id: string },
@@ -218,7 +218,7 @@ function closes({ after, input }: Turn, gate: Gate | undefined): boolean {
 }
 
 function refuseBusy(open: number): void {
-  if (open <= MOST_WAITING) return;
+  if (open <= MAX_WAITING) return;
   throw new Fault("limited", "thread_busy", `The thread is busy: ${open - 1} messages are waiting.`, {
     retryAfterSecs: 5,
   });

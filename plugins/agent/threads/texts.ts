@@ -18,11 +18,11 @@ export interface ThreadTexts {
 }
 
 /** Each word is looked for in every thread: so many are enough to find one. */
-const MOST_WORDS = 16;
+const MAX_WORDS = 16;
 
 /** `last` is how the index writes that a word may go on. */
 function quoteAll(words: readonly string[], quote: '"' | "'", last: string, and: string): string | undefined {
-  const some = words.slice(0, MOST_WORDS).map((word) => `${quote}${word}${quote}`);
+  const some = words.slice(0, MAX_WORDS).map((word) => `${quote}${word}${quote}`);
   return some.length === 0 ? undefined : `${some.join(and)}${last}`;
 }
 

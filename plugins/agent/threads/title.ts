@@ -1,7 +1,7 @@
 /** A thread's title: the beginning of its first message, until someone gives it a better one. */
 import type { Turn } from "../../../kernel/plugin.ts";
 
-const LONGEST = 80;
+const MAX_LENGTH = 80;
 // More than that is not looked at: a message may have megabytes.
 const LOOKED_AT = 8192;
 
@@ -22,8 +22,8 @@ export function clipTitle(text: string): string {
     .slice(0, LOOKED_AT)
     .replace(/[\s\p{Cc}]+/gu, " ")
     .trim();
-  if (line.length <= LONGEST) return line;
-  const cut = line.slice(0, LONGEST);
+  if (line.length <= MAX_LENGTH) return line;
+  const cut = line.slice(0, MAX_LENGTH);
   const space = cut.lastIndexOf(" ");
-  return `${(space > LONGEST / 2 ? cut.slice(0, space) : cut).toWellFormed()}…`;
+  return `${(space > MAX_LENGTH / 2 ? cut.slice(0, space) : cut).toWellFormed()}…`;
 }

@@ -95,7 +95,7 @@ export function underRules(
 }
 
 // Of many, what a model that called one by a wrong name is told.
-const MOST_NEAR = 5;
+const MAX_NEAR = 5;
 const ANY_OBJECT: JsonSchema = { type: "object" };
 
 export async function isReservedName(sources: ToolSources, name: string): Promise<boolean> {
@@ -191,7 +191,7 @@ export async function openToolbox(
         );
       if (tool) return planInstalled(sources, { call, tool, caller: scope, approved, checks });
       if (mine === undefined && !external.has(call.name)) {
-        const near = isMany ? searchTools(index, { query: call.name, limit: MOST_NEAR }) : undefined;
+        const near = isMany ? searchTools(index, { query: call.name, limit: MAX_NEAR }) : undefined;
         const names = (near ?? all.map(({ name }) => name)).join(", ");
         const there = near ? `Nearest are: ${names || "none"}. Others are found with` : "There are:";
         const end = near ? TOOL_SEARCH : names || "none";

@@ -6,7 +6,7 @@ import { Fault, type Job, type JobStatus } from "../../../kernel/plugin.ts";
 
 type ListedStatus = JobStatus | "failed";
 const STATUSES: readonly ListedStatus[] = [...STATUS.enum, "failed"];
-const MOST = 1000;
+const MAX_LISTED = 1000;
 
 interface ListOptions {
   readonly status?: ListedStatus;
@@ -22,7 +22,7 @@ export function register(group: Command, context: CommandContext): void {
     .description("list jobs, newest first")
     .option("--status <status>", STATUSES.join(", "), parseStatus)
     .option("--user <user_id>", "only this user's jobs")
-    .option("--limit <count>", `how many, up to ${MOST}`, parseLimit, 20)
+    .option("--limit <count>", `how many, up to ${MAX_LISTED}`, parseLimit, 20)
     .option("--before <cursor>", "go on where an earlier list ended")
     .option("--json", "print JSON")
     .addHelpText("after", "\nExample:\n  $ postern jobs list --status queued")
@@ -77,8 +77,8 @@ function parseStatus(text: string): ListedStatus {
 
 function parseLimit(text: string): number {
   const limit = Number(text);
-  if (!Number.isInteger(limit) || limit < 1 || limit > MOST)
-    throw new InvalidArgumentError(`Use a whole number from 1 to ${MOST}.`);
+  if (!Number.isInteger(limit) || limit < 1 || limit > MAX_LISTED)
+    throw new InvalidArgumentError(`Use a whole number from 1 to ${MAX_LISTED}.`);
   return limit;
 }
 

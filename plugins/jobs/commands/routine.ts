@@ -39,7 +39,7 @@ interface Given {
 }
 
 const RUNS_SHOWN = 10;
-const MOST_SHOWN = 200;
+const MAX_SHOWN = 200;
 
 export function register(group: Command, context: CommandContext): void {
   const withRoutines = (
@@ -124,7 +124,7 @@ export function register(group: Command, context: CommandContext): void {
     "routine show r_1a2b3c4d",
     "routine show r_1a2b3c4d --limit 50",
   )
-    .option("--limit <count>", `how many runs, up to ${MOST_SHOWN}`, readCount, RUNS_SHOWN)
+    .option("--limit <count>", `how many runs, up to ${MAX_SHOWN}`, readCount, RUNS_SHOWN)
     .action((id: string, given: Given) =>
       withRoutines(async (routines) => {
         const routine = (await routines.find(id)) ?? missing(id);
@@ -255,8 +255,8 @@ function readSeconds(text: string): number {
 
 function readCount(text: string): number {
   const count = Number(text);
-  if (!Number.isInteger(count) || count < 1 || count > MOST_SHOWN)
-    throw new InvalidArgumentError(`Use a whole number from 1 to ${MOST_SHOWN}.`);
+  if (!Number.isInteger(count) || count < 1 || count > MAX_SHOWN)
+    throw new InvalidArgumentError(`Use a whole number from 1 to ${MAX_SHOWN}.`);
   return count;
 }
 

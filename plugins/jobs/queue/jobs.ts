@@ -45,10 +45,10 @@ export interface RunningJobs extends Jobs {
   idle(): Promise<void>;
 }
 
-const SWEEP_MILLIS = 3_600_000;
+const SWEEP_MS = 3_600_000;
 const CANCELLED_AT_ONCE = 200;
 // How soon the queue hears of what another process has put into it or wants out of it.
-const LOOK_MILLIS = 1000;
+const LOOK_MS = 1000;
 
 const WAITING = "jobs";
 const completedTopic = (id: string) => `job ${id}`;
@@ -232,12 +232,12 @@ export function createJobs(parts: JobsParts): RunningJobs {
     async start() {
       isOpen = true;
       await settleAll(await table.orphaned());
-      const timer = setInterval(() => inBackground(look), LOOK_MILLIS).unref();
+      const timer = setInterval(() => inBackground(look), LOOK_MS).unref();
       const stopping = new AbortController();
       undos.push(
         () => clearInterval(timer),
         () => stopping.abort(),
-        store.repeat("sweep jobs", SWEEP_MILLIS, async () =>
+        store.repeat("sweep jobs", SWEEP_MS, async () =>
           inBackground(
             () => table.sweep(parts.retentionDays, stopping.signal),
             "old jobs could not be deleted, retrying later",

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { Fault, type NewJob, type Sql, type Transaction } from "../../../kernel/plugin.ts";
 import { COLUMNS, type JobRow } from "./row.ts";
 
-const DAY_MILLIS = 86_400_000;
+const DAY_MS = 86_400_000;
 
 /** Only the store can tell which of two that come at the same moment, perhaps on two nodes, was first. */
 export async function findEarlier(
@@ -73,5 +73,5 @@ export function fingerprintOf({ message, conversation, metadata, turn }: NewJob)
 }
 
 export function daysAgo(days: number): string {
-  return new Date(Date.now() - days * DAY_MILLIS).toISOString();
+  return new Date(Date.now() - days * DAY_MS).toISOString();
 }

@@ -8,27 +8,31 @@ export interface RoutineLimits {
   readonly leastMinutes: number;
 }
 
-export const LONGEST_TEXT = 8000;
+export const MAX_TEXT_LENGTH = 8000;
 export const DEFAULT_TIMEOUT_SECS = 3600;
-const MOST_TIMEOUT_SECS = 86_400;
-const MOST_USD = 100_000;
+const MAX_TIMEOUT_SECS = 86_400;
+const MAX_USD = 100_000;
 
 export function assertText(text: string): string {
   const given = text.trim();
   if (given === "") throw invalid("empty_text", "Say what the routine should do.", "text");
-  if (given.length > LONGEST_TEXT)
-    throw invalid("text_too_long", `The text of a routine has at most ${LONGEST_TEXT} characters.`, "text");
+  if (given.length > MAX_TEXT_LENGTH)
+    throw invalid(
+      "text_too_long",
+      `The text of a routine has at most ${MAX_TEXT_LENGTH} characters.`,
+      "text",
+    );
   return given;
 }
 
 export function assertTimeout(secs: number): void {
-  if (Number.isInteger(secs) && secs >= 1 && secs <= MOST_TIMEOUT_SECS) return;
+  if (Number.isInteger(secs) && secs >= 1 && secs <= MAX_TIMEOUT_SECS) return;
   throw invalid("bad_timeout", "The timeout of a run is 1 second to 24 hours.", "timeout_secs");
 }
 
 export function assertBudget({ usd }: RoutineBudget): void {
-  if (usd > 0 && usd <= MOST_USD) return;
-  throw invalid("bad_budget", `A budget is more than $0 and at most $${MOST_USD}.`, "budget");
+  if (usd > 0 && usd <= MAX_USD) return;
+  throw invalid("bad_budget", `A budget is more than $0 and at most $${MAX_USD}.`, "budget");
 }
 
 export function assertDelivery(name: string, known: ReadonlySet<string> | undefined): void {

@@ -46,12 +46,12 @@ export interface Firing {
 }
 
 // How late a routine may fire, and how soon one that another process has added is seen.
-const LOOK_MILLIS = 1000;
-const SWEEP_MILLIS = 3_600_000;
-const DAY_MILLIS = 86_400_000;
+const LOOK_MS = 1000;
+const SWEEP_MS = 3_600_000;
+const DAY_MS = 86_400_000;
 const PAGE = 50;
 // Of what was missed while nothing ran: each is computed, for every routine that is due.
-const MOST_COUNTED = 100;
+const MAX_COUNTED = 100;
 
 const BUSY: Failure = { code: "still_running", message: "The run before it is still going on." };
 
@@ -110,7 +110,7 @@ export function createFiring(parts: FiringParts): Firing {
     try {
       const plan = planOf(routine);
       next = nextAfter(plan, tz, now);
-      missed = countBetween(plan, tz, due, now, MOST_COUNTED);
+      missed = countBetween(plan, tz, due, now, MAX_COUNTED);
     } catch (error) {
       // Such as a time zone that this machine does not know. It must not hold up the others.
       log.error({ error, routine: id }, `a routine was paused: ${reason(error)}`);
@@ -219,7 +219,7 @@ export function createFiring(parts: FiringParts): Firing {
   }
 
   async function sweep(signal: AbortSignal): Promise<void> {
-    const before = clock.now() - parts.retentionDays * DAY_MILLIS;
+    const before = clock.now() - parts.retentionDays * DAY_MS;
     await store.prune({ ...OLD_RUNS, values: [before] }, { signal });
     await store.prune(DONE_ROUTINES, { signal });
   }
@@ -241,8 +241,8 @@ export function createFiring(parts: FiringParts): Firing {
       const stopping = new AbortController();
       undos.push(
         () => stopping.abort(),
-        clock.every(LOOK_MILLIS, () => inBackground(look)),
-        parts.store.repeat("sweep routines", SWEEP_MILLIS, async () =>
+        clock.every(LOOK_MS, () => inBackground(look)),
+        parts.store.repeat("sweep routines", SWEEP_MS, async () =>
           inBackground(() => sweep(stopping.signal)),
         ),
         jobs.onCompleted(({ channel }) => {

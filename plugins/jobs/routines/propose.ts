@@ -4,8 +4,8 @@ import { ROUTINE_PROPOSE } from "../../../kernel/kit.ts";
 import type { OwnTool, OwnToolContext, ToolOutcome } from "../../../kernel/plugin.ts";
 import { Fault, reason } from "../../../kernel/plugin.ts";
 import type { Routines } from "../services.ts";
-import { assertOwner, assertText, LONGEST_TEXT } from "./bounds.ts";
-import { LONGEST_SCHEDULE } from "./schedule/words.ts";
+import { assertOwner, assertText, MAX_TEXT_LENGTH } from "./bounds.ts";
+import { MAX_SCHEDULE_LENGTH } from "./schedule/words.ts";
 import { machineZone } from "./schedule/zone.ts";
 
 interface Proposal {
@@ -25,11 +25,11 @@ export function proposingTool(routines: Pick<Routines, "add" | "preview">): OwnT
     schema: {
       type: "object",
       properties: {
-        schedule: { type: "string", minLength: 1, maxLength: LONGEST_SCHEDULE },
+        schedule: { type: "string", minLength: 1, maxLength: MAX_SCHEDULE_LENGTH },
         text: {
           type: "string",
           minLength: 1,
-          maxLength: LONGEST_TEXT,
+          maxLength: MAX_TEXT_LENGTH,
           description: "What to do each time, in full: nothing of this conversation is known then",
         },
         tz: {

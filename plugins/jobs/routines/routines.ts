@@ -44,7 +44,7 @@ export interface RunningRoutines extends Routines, Pick<Firing, "start" | "stop"
   pauseAll(user: string, why: string): Promise<void>;
 }
 
-const MOST_LISTED = 1000;
+const MAX_LISTED = 1000;
 const PREVIEWED = 5;
 /** Of those that are done, so many times as many as of others. */
 const DONE_FACTOR = 10;
@@ -143,7 +143,7 @@ export async function createRoutines(parts: RoutineParts): Promise<RunningRoutin
       const rows = await sql.all<RoutineRow>(
         `SELECT ${ROUTINE} FROM routines ${user === undefined ? "" : 'WHERE "user" = ?'} ORDER BY seq DESC LIMIT ?`,
         ...(user === undefined ? [] : [user]),
-        MOST_LISTED,
+        MAX_LISTED,
       );
       return await withLastRuns(rows);
     },

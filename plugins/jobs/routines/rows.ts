@@ -46,7 +46,7 @@ export const RUN = `seq, id, routine, "user", due_at, is_manual, missed, status,
   cost_usd, started_at, completed_at`;
 
 /** A run that begins later than this after it was due was due while nothing ran. */
-const LATE_MILLIS = 60_000;
+const LATE_MS = 60_000;
 
 export const planOf = ({ plan }: Pick<RoutineRow, "plan">): Plan => JSON.parse(plan) as Plan;
 
@@ -71,7 +71,7 @@ export function routineOf(row: RoutineRow, lastRun?: RoutineRun): Routine {
 }
 
 export function runOf(row: RunRow): RoutineRun {
-  const isLate = row.missed > 0 || row.started_at - row.due_at > LATE_MILLIS;
+  const isLate = row.missed > 0 || row.started_at - row.due_at > LATE_MS;
   return {
     id: row.id,
     routine: row.routine,

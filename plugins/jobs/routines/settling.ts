@@ -28,7 +28,7 @@ const NEEDS: Readonly<Record<string, RefusedCall["needs"]>> = {
   authentication_required: "credential",
   question_required: "answer",
 };
-const MOST_REFUSED = 20;
+const MAX_REFUSED = 20;
 const LOST: Failure = { code: "lost", message: "Its job was deleted before it had ended." };
 
 export function createSettling({ sql, clock, jobs, turn }: SettlingParts) {
@@ -98,5 +98,5 @@ function refusedIn({ items }: TurnRecord): readonly RefusedCall[] {
     const message = item.outcome.message.split(" Nobody is there now")[0] ?? "";
     return [{ tool: names.get(item.call) ?? "", needs, message }];
   });
-  return refused.slice(0, MOST_REFUSED);
+  return refused.slice(0, MAX_REFUSED);
 }

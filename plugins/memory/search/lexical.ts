@@ -10,8 +10,8 @@ import type { Documents, Excerpt, Ranked } from "../documents.ts";
 import { termsOf, wordMatches } from "../terms.ts";
 import { findByWords } from "../word-index.ts";
 
-const MOST_PER_TERM = 256;
-const MOST_READ = 40;
+const MAX_PER_TERM = 256;
+const MAX_READ = 40;
 const SATURATION = 1.2;
 const LENGTH_WEIGHT = 0.5;
 const USUAL_WORDS = 60;
@@ -30,7 +30,7 @@ export async function searchWords(
 ): Promise<FoundByWords> {
   const terms = termsOf(query);
   if (terms.length === 0) return { ranked: [], excerpts: new Map() };
-  const find = (words: readonly string[]) => findByWords(sql, user, words, MOST_PER_TERM);
+  const find = (words: readonly string[]) => findByWords(sql, user, words, MAX_PER_TERM);
   const matches = await Promise.all(terms.map((term) => find([term])));
   const weights = new Map<number, number>();
   for (const found of matches) {
@@ -38,10 +38,10 @@ export async function searchWords(
     for (const id of found) weights.set(id, (weights.get(id) ?? 0) + weight);
   }
   // Where every word is common, what holds all of them may be older than what each of them brought.
-  if (terms.length > 1 && matches.every((found) => found.length === MOST_PER_TERM)) {
-    for (const id of await find(terms)) weights.set(id, rarity(MOST_PER_TERM) * terms.length);
+  if (terms.length > 1 && matches.every((found) => found.length === MAX_PER_TERM)) {
+    for (const id of await find(terms)) weights.set(id, rarity(MAX_PER_TERM) * terms.length);
   }
-  const best = [...weights].sort(([a, one], [b, other]) => other - one || b - a).slice(0, MOST_READ);
+  const best = [...weights].sort(([a, one], [b, other]) => other - one || b - a).slice(0, MAX_READ);
   const excerpts = await documents.fetchExcerpts(
     user,
     best.map(([id]) => id),
@@ -55,7 +55,7 @@ export async function searchWords(
 
 /** A word in few documents says more. */
 function rarity(found: number): number {
-  return Math.log(1 + (MOST_PER_TERM + 1) / (found + 0.5));
+  return Math.log(1 + (MAX_PER_TERM + 1) / (found + 0.5));
 }
 
 /** BM25's view of one document: how often the words are there, for its length. */

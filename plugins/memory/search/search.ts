@@ -9,9 +9,9 @@ import { snippetOf } from "./snippet.ts";
 /** How soon ranks lose weight; the value the literature uses. */
 const FUSION = 60;
 /** A query's vector is not waited for longer: words alone are an answer too. */
-const PATIENCE_MILLIS = 600;
-const MOST_HITS = 50;
-const LONGEST_QUERY = 1000;
+const TIMEOUT_MS = 600;
+const MAX_HITS = 50;
+const MAX_QUERY_LENGTH = 1000;
 
 export interface SearchParts {
   readonly sql: Sql;
@@ -25,12 +25,12 @@ export async function search(
   q: string,
   limit: number,
 ): Promise<readonly MemoryHit[]> {
-  const query = q.slice(0, LONGEST_QUERY).toWellFormed();
+  const query = q.slice(0, MAX_QUERY_LENGTH).toWellFormed();
   const [byWords, byMeaning] = await Promise.all([
     searchWords(parts.sql, parts.documents, user, query),
     searchMeaning(parts, user, query),
   ]);
-  const fused = fuse([byWords.ranked, byMeaning]).slice(0, Math.max(1, Math.min(MOST_HITS, limit)));
+  const fused = fuse([byWords.ranked, byMeaning]).slice(0, Math.max(1, Math.min(MAX_HITS, limit)));
   const wanting = fused.map(({ id }) => id).filter((id) => !byWords.excerpts.get(id)?.isWhole);
   const fetched = await parts.documents.fetch(user, wanting);
   return fused.flatMap(({ id, score }) => {
@@ -53,9 +53,7 @@ async function searchMeaning({ meaning }: SearchParts, user: string, query: stri
   if (meaning === undefined || query.trim() === "") return [];
   const change = await meaning.vectors.lastChange(user);
   if (change === undefined || !meaning.embedder.isReady()) return [];
-  const patience = new Promise<undefined>((resolve) =>
-    setTimeout(resolve, PATIENCE_MILLIS, undefined).unref(),
-  );
+  const patience = new Promise<undefined>((resolve) => setTimeout(resolve, TIMEOUT_MS, undefined).unref());
   const vector = await Promise.race([meaning.embedder.embed(query, true).catch(() => undefined), patience]);
   return vector ? await meaning.vectors.search(user, vector, change) : [];
 }

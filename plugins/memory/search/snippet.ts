@@ -4,13 +4,13 @@ import { termsOf, wordMatches } from "../terms.ts";
 
 const WHOLE = 320;
 const WINDOW = 240;
-const MOST_CHARACTERS = 20_000;
+const MAX_CHARACTERS = 20_000;
 
 export function snippetOf(text: string, query: string): string {
   if (text.length <= WHOLE) return text.trim();
   const terms = termsOf(query);
   const hits: { at: number; term: string }[] = [];
-  for (const match of text.slice(0, MOST_CHARACTERS).matchAll(/[\p{L}\p{N}]+/gu)) {
+  for (const match of text.slice(0, MAX_CHARACTERS).matchAll(/[\p{L}\p{N}]+/gu)) {
     const [word = ""] = foldedWords(match[0]);
     const term = terms.find((one) => wordMatches(word, one));
     if (term !== undefined) hits.push({ at: match.index, term });

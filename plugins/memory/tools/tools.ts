@@ -13,8 +13,8 @@ import type { Memory, Writing } from "../services.ts";
 
 const PATH = { type: "string", minLength: 1, description: "Path of the document, for example notes/bike.md" };
 const USUAL_HITS = 5;
-const MOST_LISTED = 200;
-const MOST_ATTEMPTS = 5;
+const MAX_LISTED = 200;
+const MAX_ATTEMPTS = 5;
 
 /** `identity`: paths whose text goes into the prompt, which only the person may write. */
 export function memoryTools(memory: Memory, identity: ReadonlySet<string>): OwnTool[] {
@@ -118,7 +118,7 @@ export function memoryTools(memory: Memory, identity: ReadonlySet<string>): OwnT
         outcome(async () => {
           const { prefix } = params as { prefix?: string };
           const all = (await memory.tree(user)).filter(({ path }) => path.startsWith(prefix ?? ""));
-          const listed = all.slice(0, MOST_LISTED);
+          const listed = all.slice(0, MAX_LISTED);
           const documents = listed.map(({ path, updatedAt, bytes }) => ({
             path,
             updated_at: updatedAt,
@@ -140,7 +140,7 @@ async function addTo(memory: Memory, user: string, path: string, text: string, w
       return await memory.write(user, path, whole, { ...writing, expected: before?.version ?? 0 });
     } catch (error) {
       const isOutdated = error instanceof Fault && error.code === "memory_changed";
-      if (!isOutdated || attempt === MOST_ATTEMPTS) throw error;
+      if (!isOutdated || attempt === MAX_ATTEMPTS) throw error;
     }
   }
 }

@@ -20,9 +20,9 @@ interface CatalogParts {
 }
 
 // Servers get a new model now and then, and one that is away may be back soon.
-const LISTED_MILLIS = 5 * 60_000;
-const AWAY_MILLIS = 15_000;
-const MOST_SERVERS = 20;
+const LISTED_MS = 5 * 60_000;
+const AWAY_MS = 15_000;
+const MAX_SERVERS = 20;
 const SHOWN = 10;
 /** A stranger's words that people read and pick: nothing that could be taken for something else. */
 const NAME = /^[\x21-\x7e](?:[\x20-\x7e]{0,198}[\x21-\x7e])?$/;
@@ -35,7 +35,7 @@ export function createModelCatalog({
   prices,
   capUsd,
 }: CatalogParts): Pick<Models, "list" | "choose" | "chain"> {
-  const listed = new LRUCache<string, Promise<readonly string[]>>({ max: MOST_SERVERS });
+  const listed = new LRUCache<string, Promise<readonly string[]>>({ max: MAX_SERVERS });
 
   /** Empty where the server does not say. */
   function namesOf({ provider, endpoint }: ModelServer): Promise<readonly string[]> {
@@ -46,7 +46,7 @@ export function createModelCatalog({
       const fit = names.filter(
         (name) => NAME.test(name) && !(provider === "openai" && OTHER_WORK.test(name)),
       );
-      listed.set(key, reading, { ttl: fit.length > 0 ? LISTED_MILLIS : AWAY_MILLIS });
+      listed.set(key, reading, { ttl: fit.length > 0 ? LISTED_MS : AWAY_MS });
       return fit.toSorted();
     });
     listed.set(key, reading);

@@ -25,8 +25,8 @@ export interface CheckParts {
   readonly log: Log;
 }
 
-const PATIENCE_MILLIS = 30_000;
-const LONGEST_ANSWER = 200;
+const TIMEOUT_MS = 30_000;
+const MAX_ANSWER_LENGTH = 200;
 
 const REQUEST: ModelRequest = {
   system: "You are being tested.",
@@ -42,19 +42,19 @@ export function createModelCheck({ settings, builtin, prices, mask, log }: Check
 
   async function ask(model: Model): Promise<Pick<ModelTest, "ok" | "message" | "code" | "answer">> {
     const { name, provider } = model.name;
-    const signal = AbortSignal.timeout(PATIENCE_MILLIS);
+    const signal = AbortSignal.timeout(TIMEOUT_MS);
     try {
       let text = "";
       for await (const parts of model.stream(REQUEST, signal)) {
         for (const part of parts) if (part.type === "text") text += part.delta;
-        if (text.length >= LONGEST_ANSWER) break;
+        if (text.length >= MAX_ANSWER_LENGTH) break;
       }
-      const answer = redact(mask, text.trim().slice(0, LONGEST_ANSWER));
+      const answer = redact(mask, text.trim().slice(0, MAX_ANSWER_LENGTH));
       const said = answer === "" ? "answered" : `answered: ${answer}`;
       return { ok: true, message: `The model ${name} (${provider}) ${said}`, answer };
     } catch (error) {
       if (signal.aborted) {
-        const message = `The model ${name} (${provider}) did not answer within ${PATIENCE_MILLIS / 1000} seconds.`;
+        const message = `The model ${name} (${provider}) did not answer within ${TIMEOUT_MS / 1000} seconds.`;
         return { ok: false, code: "model_timeout", message };
       }
       const code = error instanceof Fault ? error.code : "model_error";

@@ -51,9 +51,9 @@ const USUAL_URLS: Readonly<Record<string, string>> = {
 };
 const USUAL_WINDOW = 32_000;
 // A server on loopback answers in a few milliseconds, or is not there.
-const PROBE_MILLIS = 200;
+const PROBE_MS = 200;
 /** Models that were chosen for threads, kept with what speaks to them. */
-const MOST_MADE = 50;
+const MAX_MADE = 50;
 
 export function readModelChoice(env: Env): ModelChoice {
   const provider = env.oneOf("MODEL_PROVIDER", PROVIDERS, "auto", "Which provider's model answers");
@@ -178,7 +178,7 @@ export function chosenModels(
   const sure = certain(choice);
   let main: ModelSettings = sure ?? choice;
   let first = make(main, choice.inputs);
-  const made = new LRUCache<string, Model>({ max: MOST_MADE });
+  const made = new LRUCache<string, Model>({ max: MAX_MADE });
 
   // In the background: start-up does not wait for it, and by the first turn it is over.
   const settled =
@@ -247,7 +247,7 @@ function certain(choice: ModelChoice): ModelSettings | undefined {
 /** The newest model of an Ollama server on loopback. */
 async function findOllama(): Promise<string | undefined> {
   try {
-    const response = await fetch(`${OLLAMA}/api/tags`, { signal: AbortSignal.timeout(PROBE_MILLIS) });
+    const response = await fetch(`${OLLAMA}/api/tags`, { signal: AbortSignal.timeout(PROBE_MS) });
     const { models } = (await response.json()) as { models?: readonly { readonly name: string }[] };
     return models?.[0]?.name;
   } catch {

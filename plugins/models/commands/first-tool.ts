@@ -8,8 +8,8 @@ import type { CommandContext, ToolInfo, Tools } from "../../../kernel/plugin.ts"
 const NAME = "convert";
 const PARAMS = { value: 26.2, from: "miles", to: "km" };
 // On a new home the shipped tools are compiled first.
-const LONGEST_WAIT_MILLIS = 120_000;
-const LOOK_MILLIS = 200;
+const TIMEOUT_MS = 120_000;
+const LOOK_MS = 200;
 
 export async function tryFirstTool(context: CommandContext): Promise<void> {
   const answer = await select({
@@ -39,12 +39,12 @@ async function runFirst(tools: Tools | undefined): Promise<void> {
 }
 
 async function find(tools: Tools): Promise<ToolInfo | undefined> {
-  const until = Date.now() + LONGEST_WAIT_MILLIS;
+  const until = Date.now() + TIMEOUT_MS;
   for (let waited = false; Date.now() < until; waited = true) {
     const found = (await tools.list()).find(({ name }) => name === NAME);
     if (found !== undefined) return found;
     if (!waited) warn("Getting the shipped tools ready; this takes a few seconds, once.\n");
-    await sleep(LOOK_MILLIS);
+    await sleep(LOOK_MS);
   }
   return undefined;
 }

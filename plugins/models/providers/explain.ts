@@ -5,7 +5,7 @@ import { Fault, type Format, type ModelName, reason } from "../../../kernel/plug
 export const FORMAT_REFUSED = "model_format_refused";
 
 // Of a refusal, what is searched: some servers repeat the whole request after it.
-const LONGEST_SEARCHED = 2000;
+const MAX_SEARCHED_LENGTH = 2000;
 const FORMAT = /response_format|json_schema|json_object|output_config|output_format|text\.format|grammar/i;
 
 /** What errors of calls have in common, whoever makes them. */
@@ -65,7 +65,7 @@ function callErrorOf(error: unknown): CallError {
 export function refusalText(error: unknown): string {
   const { statusCode, responseBody = "" } = callErrorOf(error);
   if (statusCode !== 400 && statusCode !== 422) return "";
-  return `${textOf(error)} ${responseBody}`.slice(0, LONGEST_SEARCHED);
+  return `${textOf(error)} ${responseBody}`.slice(0, MAX_SEARCHED_LENGTH);
 }
 
 function textOf(error: unknown): string {

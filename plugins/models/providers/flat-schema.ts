@@ -6,7 +6,7 @@
 import type { JsonSchema, ModelTool } from "../../../kernel/plugin.ts";
 
 // A description that is longer than this costs more than it explains.
-const LONGEST_EXACT = 4000;
+const MAX_EXACT_LENGTH = 4000;
 
 export function describeForProvider(tool: ModelTool): { description: string; inputSchema: JsonSchema } {
   const { $schema: _, ...schema } = tool.schema;
@@ -18,7 +18,7 @@ export function describeForProvider(tool: ModelTool): { description: string; inp
   const exact = JSON.stringify({ oneOf: branches });
   return {
     description:
-      exact.length > LONGEST_EXACT
+      exact.length > MAX_EXACT_LENGTH
         ? tool.description
         : `${tool.description}\n\nThe arguments match exactly one of these: ${exact}`,
     inputSchema: mergeBranches(schema, branches),

@@ -1,9 +1,9 @@
 /** Which models a server offers, as every server of this kind tells at `/models`. */
 import type { Endpoint } from "./endpoint.ts";
 
-const PATIENCE_MILLIS = 3000;
-const MOST_BYTES = 4 * 1024 * 1024;
-const MOST_NAMES = 500;
+const TIMEOUT_MS = 3000;
+const MAX_BYTES = 4 * 1024 * 1024;
+const MAX_NAMES = 500;
 
 /** The answer of the server, whatever it is. */
 export function askModels({ baseUrl, key }: Pick<Endpoint, "baseUrl" | "key">): Promise<Response> {
@@ -16,7 +16,7 @@ export function askModels({ baseUrl, key }: Pick<Endpoint, "baseUrl" | "key">): 
         : { authorization: `Bearer ${key}`, "x-api-key": key, "anthropic-version": "2023-06-01" },
     // The key is for this server.
     redirect: "manual",
-    signal: AbortSignal.timeout(PATIENCE_MILLIS),
+    signal: AbortSignal.timeout(TIMEOUT_MS),
   });
 }
 
@@ -34,7 +34,7 @@ export async function listModels(endpoint: Pick<Endpoint, "baseUrl" | "key">): P
     const names = data.map((one: unknown) => (Object(one) as { readonly id?: unknown }).id);
     return names
       .filter((name): name is string => typeof name === "string" && name.length <= 200)
-      .slice(0, MOST_NAMES);
+      .slice(0, MAX_NAMES);
   } catch {
     return [];
   }
@@ -45,7 +45,7 @@ async function readText(response: Response): Promise<string | undefined> {
   let bytes = 0;
   for await (const piece of response.body ?? []) {
     bytes += piece.length;
-    if (bytes > MOST_BYTES) return undefined;
+    if (bytes > MAX_BYTES) return undefined;
     pieces.push(piece);
   }
   return Buffer.concat(pieces).toString("utf8");

@@ -9,10 +9,10 @@ import { FORMAT_REFUSED } from "./explain.ts";
 import { inWords } from "./request.ts";
 
 const TRIES = 4;
-const PAUSE_MILLIS = 500;
-const STALL_MILLIS = 20_000;
+const PAUSE_MS = 500;
+const STALL_MS = 20_000;
 // A server that wants a longer pause than this is left alone; the person should not wait in front of it.
-const LONGEST_PAUSE_SECS = 30;
+const MAX_PAUSE_SECS = 30;
 const NEW_THOUGHT: readonly ModelPart[] = [{ type: "reasoning", delta: "\n\n" }];
 const WORTH_ANOTHER_TRY = new Set(["model_limited", "model_error", "model_unreachable", "model_cut"]);
 
@@ -50,7 +50,7 @@ export async function* streamSteadily(
           request = inWords(request);
           continue;
         }
-        const pause = pauseBefore(error, attempt, options.pauseMillis ?? PAUSE_MILLIS);
+        const pause = pauseBefore(error, attempt, options.pauseMillis ?? PAUSE_MS);
         if (pause === undefined && next === undefined) throw error;
         if (hasThought) yield NEW_THOUGHT;
         if (pause !== undefined) {
@@ -73,7 +73,7 @@ function codeOf(error: unknown, signal: AbortSignal): string {
 function pauseBefore(error: Fault, attempt: number, first: number): number | undefined {
   if (attempt >= TRIES || !WORTH_ANOTHER_TRY.has(error.code)) return undefined;
   if (error.retryAfterSecs !== undefined) {
-    return error.retryAfterSecs > LONGEST_PAUSE_SECS ? undefined : error.retryAfterSecs * 1000;
+    return error.retryAfterSecs > MAX_PAUSE_SECS ? undefined : error.retryAfterSecs * 1000;
   }
   // Up to a quarter more, so that many turns do not come back in the same moment.
   return first * 2 ** (attempt - 1) * (1 + Math.random() / 4);
@@ -82,7 +82,7 @@ function pauseBefore(error: Fault, attempt: number, first: number): number | und
 /** The parts as they come; an abort ends the wait even where the model does not look at its signal. */
 async function* watched(
   answer: AsyncIterable<readonly ModelPart[]>,
-  { signal, notice, stallMillis = STALL_MILLIS }: StreamOptions,
+  { signal, notice, stallMillis = STALL_MS }: StreamOptions,
 ): AsyncGenerator<readonly ModelPart[]> {
   const iterator = answer[Symbol.asyncIterator]();
   let giveUp = (_: unknown): void => {};

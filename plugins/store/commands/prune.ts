@@ -99,6 +99,8 @@ async function findOld(
     throw new Fault("invalid", "unknown_kind", `there is no kind "${unknown}": use ${known.join(", ")}`, {
       usage: true,
     });
+  // The rows of one owner may depend on those of another, so all tables have to be there.
+  for (const { owner, migrations } of tables) await store.tables(owner, migrations);
   const found: Found[] = [];
   for (const { owner, migrations, ages = [] } of tables)
     for (const aging of ages) {

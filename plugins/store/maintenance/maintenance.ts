@@ -66,7 +66,7 @@ export async function startMaintenance(parts: MaintenanceParts): Promise<Mainten
         underWay = undefined;
       });
   };
-  const stopRetention = startRetention({ store, sql, days: retention, clock, log, tables: parts.tables });
+  const stopRetention = startRetention({ store, days: retention, clock, log, tables: parts.tables });
   const stop = clock.every(LOOK_MS, lookOnce);
   lookOnce();
 

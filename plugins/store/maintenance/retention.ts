@@ -1,14 +1,12 @@
 /** What the settings say is too old goes, every hour. */
-import type { Clock, Log, OwnedTables, Sql, Store } from "../../../kernel/plugin.ts";
+import type { Clock, Log, OwnedTables, Store } from "../../../kernel/plugin.ts";
 import type { RetentionSettings } from "../config/maintenance.ts";
-import { stepsOf } from "../engine/migrations.ts";
 
 const ROUND_MS = 3_600_000;
 const DAY_MS = 86_400_000;
 
 export interface RetentionParts {
-  readonly store: Pick<Store, "repeat" | "pruneOld">;
-  readonly sql: Sql;
+  readonly store: Pick<Store, "repeat" | "pruneOld" | "tables">;
   readonly days: RetentionSettings;
   readonly clock: Clock;
   readonly log: Log;
@@ -16,32 +14,19 @@ export interface RetentionParts {
 }
 
 /** On one of all nodes, every hour. Returns a function that ends it. */
-export function startRetention({
-  store,
-  sql,
-  days,
-  clock,
-  log,
-  tables,
-}: RetentionParts): () => Promise<void> {
+export function startRetention({ store, days, clock, log, tables }: RetentionParts): () => Promise<void> {
   if (Object.values(days).every((count) => count === 0)) return async () => {};
   const stopping = new AbortController();
   let underWay: Promise<void> = Promise.resolve();
 
-  /** At a first start its owner may be about to make it; the next round is soon enough. */
-  async function isThere({ owner, migrations }: OwnedTables): Promise<boolean> {
-    const row = await sql.get<{ number: number | null }>(
-      "SELECT max(number) AS number FROM migrations WHERE owner = ?",
-      owner,
-    );
-    return (row?.number ?? 0) >= stepsOf(migrations, sql.engine).length;
-  }
-
   async function sweep(): Promise<void> {
-    for (const owned of await tables())
-      for (const rows of owned.ages ?? []) {
+    const owned = await tables();
+    // At a first start an owner may not have made its tables yet, and the rows of one owner may depend on those of another.
+    for (const { owner, migrations } of owned) await store.tables(owner, migrations);
+    for (const { ages = [] } of owned)
+      for (const rows of ages) {
         const kept = days[rows.kind] ?? 0;
-        if (kept === 0 || !(await isThere(owned))) continue;
+        if (kept === 0) continue;
         const before = new Date(clock.now() - kept * DAY_MS).toISOString();
         const gone = await store.pruneOld(rows, before, { signal: stopping.signal });
         if (gone > 0) log.info({ kind: rows.kind, rows: gone, days: kept }, `old ${rows.kind} deleted`);

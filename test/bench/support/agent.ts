@@ -19,8 +19,10 @@ import { homeFilesOf } from "../../../plugins/home/open.ts";
 import { streamSteadily } from "../../../plugins/models/providers/retry.ts";
 import { readPrices } from "../../../plugins/models/spending/prices.ts";
 import { createSpending } from "../../../plugins/models/spending/spending.ts";
+import { MIGRATIONS as SPENDING } from "../../../plugins/models/spending/tables.ts";
 import { createDestinations } from "../../../plugins/provenance/destinations.ts";
 import { createStoredTraces } from "../../../plugins/provenance/stored-trace.ts";
+import { MIGRATIONS as DESTINATIONS } from "../../../plugins/provenance/tables.ts";
 import { openTurnGate } from "../../../plugins/provenance/turn-gates.ts";
 import type { OpenStore } from "../../../plugins/store/engine/open-store.ts";
 
@@ -44,7 +46,7 @@ export async function openAgent(store: OpenStore, home: string, telemetry: Telem
   mask.add("a-secret-the-loop-knows");
   const extensions = createExtensions();
   const gate = {
-    destinations: createDestinations(sql),
+    destinations: createDestinations(await store.tables("provenance", DESTINATIONS)),
     mask,
     settings: { mode: "ask", trusted: new Set<string>() } as const,
   };
@@ -66,7 +68,7 @@ export async function openAgent(store: OpenStore, home: string, telemetry: Telem
       stream: streamSteadily,
       addCost: prices.add,
       dailyCap: async () => undefined,
-      ...createSpending(sql),
+      ...createSpending(await store.tables("models", SPENDING)),
       warnUncounted: () => {},
     },
     chosenFor: async () => undefined,

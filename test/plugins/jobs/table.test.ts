@@ -1,7 +1,7 @@
 /** Jobs as rows, on both engines, with two nodes on one store. */
 import { expect, test } from "vitest";
-import { MIGRATIONS } from "../../../plugins/agent/threads/tables.ts";
 import { createJobTable } from "../../../plugins/jobs/queue/table.ts";
+import { MIGRATIONS } from "../../../plugins/jobs/queue/tables.ts";
 import { describeEngines, type StorePlace } from "../../support/processes/engines.ts";
 
 const JOB = { user: "ann", channel: "webhook", message: "Hi" } as const;
@@ -10,13 +10,23 @@ async function twoNodes(fresh: () => Promise<StorePlace>) {
   const place = await fresh();
   const node = async () => {
     const store = await place.open();
-    const sql = await store.tables("agent", MIGRATIONS);
+    const sql = await store.tables("jobs", MIGRATIONS);
     return { sql, table: createJobTable(sql, store) };
   };
   return [await node(), await node()] as const;
 }
 
 describeEngines("jobs", (_engine, fresh) => {
+  test("of a store in which the agent made the tables are still there", async () => {
+    const place = await fresh();
+    const before = await place.open();
+    const old = createJobTable(await before.tables("agent", MIGRATIONS), before);
+    const { row } = await old.insert(JOB);
+    const after = await place.open();
+    const now = createJobTable(await after.tables("jobs", MIGRATIONS), after);
+    expect(await now.find(row.id)).toEqual(row);
+  });
+
   test("with one key, or one signed message, are one job, also when they come at the same moment on two nodes", async () => {
     const [one, other] = await twoNodes(fresh);
     const repeated = { ...JOB, idempotencyKey: "k1" };

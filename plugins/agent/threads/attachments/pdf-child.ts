@@ -13,8 +13,8 @@ interface Work {
   readonly mostText: number;
 }
 
-const LOOK_MILLIS = 20;
-const LONGEST_MILLIS = 120_000;
+const LOOK_MS = 20;
+const TIMEOUT_MS = 120_000;
 /** The pipe that the process that started it reads. */
 const ANSWERS = 3;
 
@@ -32,11 +32,11 @@ async function watch(): Promise<void> {
     end({ status: (error as { code?: string }).code === "ERR_WORKER_OUT_OF_MEMORY" ? "memory" : "broken" }),
   );
   // Where nobody is left to end it.
-  setTimeout(() => process.exit(1), LONGEST_MILLIS);
+  setTimeout(() => process.exit(1), TIMEOUT_MS);
   // What is unpacked lies outside the heap that V8 bounds.
   setInterval(() => {
     if (process.memoryUsage.rss() > Number(memoryBytes)) end({ status: "memory" });
-  }, LOOK_MILLIS);
+  }, LOOK_MS);
 }
 
 function end(reply: PdfReply): void {

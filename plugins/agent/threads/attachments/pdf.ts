@@ -25,9 +25,9 @@ export interface PdfLimits {
 
 const LIMITS: PdfLimits = { millis: 30_000, memoryBytes: 600 * 2 ** 20 };
 // Far more than any model reads.
-const MOST_TEXT = 4 * 2 ** 20;
-const MOST_WAITING = 64;
-const MOST_OF_USER = 16;
+const MAX_TEXT_LENGTH = 4 * 2 ** 20;
+const MAX_WAITING = 64;
+const MAX_WAITING_PER_USER = 16;
 const BROKEN = "cannot be read: it is damaged, or no PDF";
 
 /**
@@ -56,7 +56,10 @@ export function createPdfReader(limits: PdfLimits = LIMITS): PdfReader {
 
   return {
     read(user, data) {
-      if (waiting.length >= MOST_WAITING || waiting.filter((one) => one.user === user).length >= MOST_OF_USER)
+      if (
+        waiting.length >= MAX_WAITING ||
+        waiting.filter((one) => one.user === user).length >= MAX_WAITING_PER_USER
+      )
         throw new Fault("limited", "pdf_busy", "Too many PDFs are being read. Try again in a moment.", {
           retryAfterSecs: 5,
         });
@@ -89,7 +92,7 @@ async function readOne(data: Uint8Array, limits: PdfLimits, signal: AbortSignal)
     file,
     library,
     `${limits.memoryBytes}`,
-    `${MOST_TEXT}`,
+    `${MAX_TEXT_LENGTH}`,
   ];
   const child = spawn(process.execPath, args, { env: {}, stdio: ["pipe", "ignore", "ignore", "pipe"] });
   let isLate = false;
@@ -109,7 +112,7 @@ async function readOne(data: Uint8Array, limits: PdfLimits, signal: AbortSignal)
   answers.on("data", (chunk: Buffer) => {
     bytes += chunk.byteLength;
     // Escaped, a text may take several times its length; what goes beyond is not ours.
-    if (bytes > MOST_TEXT * 8) child.kill("SIGKILL");
+    if (bytes > MAX_TEXT_LENGTH * 8) child.kill("SIGKILL");
     else chunks.push(chunk);
   });
   // It may end before it has taken all.

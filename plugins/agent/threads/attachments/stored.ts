@@ -34,10 +34,10 @@ export function writeAttachments(tx: Transaction, thread: string, turn: Turn): v
 
 export type Attached = NonNullable<Extras["attached"]>[number];
 
-const MOST_IMAGES = 8;
-const LARGEST_IMAGE = 5 * 2 ** 20;
-const LARGEST_TOGETHER = 16 * 2 ** 20;
-const LONGEST_NAME = 200;
+const MAX_IMAGES = 8;
+const MAX_IMAGE_BYTES = 5 * 2 ** 20;
+const MAX_TOTAL_BYTES = 16 * 2 ** 20;
+const MAX_NAME_LENGTH = 200;
 
 /**
  * The images that came with the outcome of a call, as far as they are kept, and a line for each that is not. What they
@@ -50,23 +50,23 @@ export function takeImages(given: readonly Attached[]): {
   const kept: Attached[] = [];
   const notes: string[] = [];
   let together = 0;
-  for (const { attachment, data } of given.slice(0, MOST_IMAGES)) {
+  for (const { attachment, data } of given.slice(0, MAX_IMAGES)) {
     const mime = sniffImage(data);
     if (mime === undefined)
       notes.push("[An attachment was left out: it is no PNG, JPEG, GIF or WebP image.]");
-    else if (data.byteLength > LARGEST_IMAGE || together + data.byteLength > LARGEST_TOGETHER)
+    else if (data.byteLength > MAX_IMAGE_BYTES || together + data.byteLength > MAX_TOTAL_BYTES)
       notes.push("[An image was left out: it is too large.]");
     else {
       together += data.byteLength;
       const { name } = attachment;
       const about = { id: randomUUIDv7(), kind: "image", mime, size: data.byteLength } as const;
       kept.push({
-        attachment: { ...about, ...(name && { name: name.slice(0, LONGEST_NAME).toWellFormed() }) },
+        attachment: { ...about, ...(name && { name: name.slice(0, MAX_NAME_LENGTH).toWellFormed() }) },
         data,
       });
     }
   }
-  const more = given.length - MOST_IMAGES;
+  const more = given.length - MAX_IMAGES;
   if (more > 0) notes.push(`[${more} more image${more === 1 ? " was" : "s were"} left out.]`);
   return { kept, notes };
 }

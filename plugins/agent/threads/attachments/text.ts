@@ -21,7 +21,7 @@ export function decodeText(data: Uint8Array): DecodedText | undefined {
   const mark = MARKS.find(({ bytes }) => bytes.every((byte, at) => data[at] === byte));
   const text = decode(data, mark?.encoding ?? "utf-8");
   if (text !== undefined) return hasControls(text) ? undefined : { text, isPlain: mark === undefined };
-  if (mark !== undefined || accentsIn(data) > MOST_ACCENTS) return undefined;
+  if (mark !== undefined || accentsIn(data) > MAX_ACCENTS) return undefined;
   const western = new TextDecoder("windows-1252").decode(data);
   return hasControls(western) ? undefined : { text: western, isPlain: false };
 }
@@ -47,7 +47,7 @@ function hasControls(text: string): boolean {
 }
 
 // What old programs of the West write: mostly ASCII, with an accent now and then.
-const MOST_ACCENTS = 0.3;
+const MAX_ACCENTS = 0.3;
 
 function accentsIn(data: Uint8Array): number {
   let accents = 0;

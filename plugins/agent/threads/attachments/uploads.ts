@@ -30,12 +30,12 @@ export interface OpenUploads extends Attachments {
 }
 
 const MB = 1_000_000;
-const MOST_FILES = 10;
+const MAX_FILES = 10;
 // What providers take with one request.
 const MESSAGE_BYTES = 20 * MB;
-const MOST_WAITING = 40;
-const KEPT_MILLIS = 24 * 60 * 60 * 1000;
-const ROUND_MILLIS = 10 * 60 * 1000;
+const MAX_WAITING = 40;
+const KEPT_MS = 24 * 60 * 60 * 1000;
+const ROUND_MS = 10 * 60 * 1000;
 
 interface Row {
   readonly id: string;
@@ -51,9 +51,9 @@ export function createUploads(parts: UploadParts): OpenUploads {
   const { sql, store, fileBytes } = parts;
   const pdf = createPdfReader();
   const messageBytes = Math.max(MESSAGE_BYTES, fileBytes);
-  const limits = { fileBytes, files: MOST_FILES, messageBytes };
+  const limits = { fileBytes, files: MAX_FILES, messageBytes };
   let underWay: Promise<unknown> = Promise.resolve();
-  const stopRounds = store.repeat("delete uploads that no message names", ROUND_MILLIS, async () => {
+  const stopRounds = store.repeat("delete uploads that no message names", ROUND_MS, async () => {
     underWay = sql
       .run("DELETE FROM uploads WHERE expires_at <= ?", now())
       .catch((error: unknown) =>
@@ -69,11 +69,11 @@ export function createUploads(parts: UploadParts): OpenUploads {
       now(),
     );
     const most = messageBytes * 5;
-    if ((used?.count ?? 0) < MOST_WAITING && Number(used?.bytes ?? 0) + bytes <= most) return;
+    if ((used?.count ?? 0) < MAX_WAITING && Number(used?.bytes ?? 0) + bytes <= most) return;
     throw new Fault(
       "invalid",
       "too_many_uploads",
-      `You have ${used?.count ?? 0} files that no message has been sent with, and there may be ${MOST_WAITING} with ${megabytes(most)} together. Send or remove some first; they are deleted after a day.`,
+      `You have ${used?.count ?? 0} files that no message has been sent with, and there may be ${MAX_WAITING} with ${megabytes(most)} together. Send or remove some first; they are deleted after a day.`,
       { param: "file" },
     );
   }
@@ -110,7 +110,7 @@ export function createUploads(parts: UploadParts): OpenUploads {
           await tx.run(
             `INSERT INTO uploads (id, "user", mime, name, size, data, text, expires_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
             ...[attachment.id, user, taken.mime, name, data.byteLength, data, text8 ?? null],
-            new Date(Date.now() + KEPT_MILLIS).toISOString(),
+            new Date(Date.now() + KEPT_MS).toISOString(),
           );
         }),
       );
@@ -130,11 +130,11 @@ export function createUploads(parts: UploadParts): OpenUploads {
 
     async bring(user, ids) {
       const named = [...new Set(ids)];
-      if (named.length > MOST_FILES)
+      if (named.length > MAX_FILES)
         throw new Fault(
           "invalid",
           "too_many_attachments",
-          `A message may have at most ${MOST_FILES} attachments, and this one has ${named.length}.`,
+          `A message may have at most ${MAX_FILES} attachments, and this one has ${named.length}.`,
           { param: "attachments" },
         );
       const rows: Row[] = [];

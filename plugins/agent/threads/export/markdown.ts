@@ -11,7 +11,7 @@ import type {
 import { contain, fence, inCode, plain } from "./containment.ts";
 
 /** JSON that is longer is not laid out in lines. */
-const LONGEST_PRETTY = 100_000;
+const MAX_PRETTY_LENGTH = 100_000;
 
 export async function* toMarkdown(
   { title, createdAt }: ThreadSummary,
@@ -143,7 +143,7 @@ function html(text: string): string {
 }
 
 function pretty(json: string): string {
-  if (json.length > LONGEST_PRETTY) return visible(json);
+  if (json.length > MAX_PRETTY_LENGTH) return visible(json);
   try {
     return visibleJson(JSON.stringify(JSON.parse(json), null, 2));
   } catch {

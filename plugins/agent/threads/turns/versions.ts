@@ -27,7 +27,7 @@ interface Placed {
 
 const END = Number.MAX_SAFE_INTEGER;
 /** More of one message than anybody steps through. */
-const MOST_VERSIONS = 200;
+const MAX_VERSIONS = 200;
 
 /** The path to the turn with this number, and on to the newest turn after it. */
 export async function readShownPath(queries: Queries, thread: string, seq: number): Promise<ShownPath> {
@@ -84,7 +84,7 @@ export async function readVersions(
   const beside = Map.groupBy(jumps, ({ parent_seq }) => parent_seq);
   const found = await Promise.all(
     turns.map(async ({ id, parent }) => {
-      const others = beside.get(parent)?.slice(-MOST_VERSIONS);
+      const others = beside.get(parent)?.slice(-MAX_VERSIONS);
       return others && { turn: id, versions: await readSiblings(queries, thread, parent, others) };
     }),
   );

@@ -15,7 +15,7 @@ export interface Saving {
   stop(): Promise<void>;
 }
 
-const AGAIN_MILLIS = 1000;
+const RETRY_MS = 1000;
 
 /** `onSaved` is told of a thread whose stored turns have changed. */
 export function createSaving(onSaved: (thread: string) => void): Saving {
@@ -54,7 +54,7 @@ export function createSaving(onSaved: (thread: string) => void): Saving {
       try {
         await save();
       } catch {
-        timer ??= setInterval(saveAll, AGAIN_MILLIS).unref();
+        timer ??= setInterval(saveAll, RETRY_MS).unref();
       }
       return wasStored;
     },

@@ -41,7 +41,7 @@ interface Batch {
 }
 
 // A model that says more within so long has it stored together: people do not read that fast.
-const GATHER_MILLIS = 5;
+const GATHER_MS = 5;
 
 export function createWriteQueue(
   sql: Sql,
@@ -98,7 +98,7 @@ export function createWriteQueue(
     if (said.length > 0) gathering ??= setTimeout(writeGathered, untilText());
   }
 
-  const untilText = (): number => spokeAt + GATHER_MILLIS - performance.now();
+  const untilText = (): number => spokeAt + GATHER_MS - performance.now();
 
   function writeGathered(): void {
     gathering = undefined;

@@ -24,7 +24,7 @@ export interface AnswerFormat {
   judge(text: string, wasHeld: boolean, signal: AbortSignal): Promise<Judged>;
 }
 
-const LONGEST_ANSWER = 1 << 20;
+const MAX_ANSWER_LENGTH = 1 << 20;
 const SHOWN_MISTAKES = 3;
 /** Any other server may take the wish and ignore it. */
 const KEEPS_WORD: ReadonlySet<string> = new Set(["openai", "anthropic"]);
@@ -36,7 +36,7 @@ export function createFormat(format: Format, checkJson: Tools["checkJson"]): Ans
     words: wordsFor(format),
     async judge(given, wasHeld, signal) {
       const text = wasHeld ? withoutFence(given) : given;
-      if (text.length > LONGEST_ANSWER) return { text, mistakes: ["it is longer than 1 MiB"] };
+      if (text.length > MAX_ANSWER_LENGTH) return { text, mistakes: ["it is longer than 1 MiB"] };
       let value: unknown;
       try {
         value = JSON.parse(text);

@@ -22,13 +22,13 @@ export interface Said {
 }
 
 // New tools for one message.
-const MOST_FITTING = 12;
+const MAX_FITTING = 12;
 // Of a long message its beginning and its end count, where most people say what they want.
-const LONGEST_HALF = 1000;
-const MOST_STEMS = 60;
+const MAX_HALF_LENGTH = 1000;
+const MAX_STEMS = 60;
 /** A message with fewer words may be an answer to what the model said last. */
 const FEW_STEMS = 5;
-const LONGEST_ANSWER_END = 600;
+const MAX_ANSWER_END_LENGTH = 600;
 const WEIGHT_OF_ANSWER = 0.4;
 
 type Event =
@@ -166,14 +166,14 @@ function fitting(
   answer: string,
 ): readonly string[] {
   const { stems } = event;
-  const before = stems.length < FEW_STEMS ? answer.slice(-LONGEST_ANSWER_END) : "";
+  const before = stems.length < FEW_STEMS ? answer.slice(-MAX_ANSWER_END_LENGTH) : "";
   const known = found.get(event);
   if (known?.index === index && known.answer === before) return known.names;
   const query: Query = new Map([
     ...stemsOf(before).map((stem) => [stem, WEIGHT_OF_ANSWER] as const),
     ...stems.map((stem) => [stem, 1] as const),
   ]);
-  const names = index.find(query, MOST_FITTING);
+  const names = index.find(query, MAX_FITTING);
   found.set(event, { index, answer: before, names });
   return names;
 }
@@ -222,12 +222,12 @@ const called = ({ name, params }: { readonly name: string; readonly params: stri
 const answered = (text: string): readonly Event[] => (text === "" ? [] : [{ type: "answered", text }]);
 
 function asked(text: string): readonly Event[] {
-  const whole = text.length <= 2 * LONGEST_HALF;
+  const whole = text.length <= 2 * MAX_HALF_LENGTH;
   const stems = new Set(
-    stemsOf(whole ? text : `${text.slice(0, LONGEST_HALF)} ${text.slice(-LONGEST_HALF)}`),
+    stemsOf(whole ? text : `${text.slice(0, MAX_HALF_LENGTH)} ${text.slice(-MAX_HALF_LENGTH)}`),
   );
   const all = [...stems];
-  const half = MOST_STEMS / 2;
-  const told = all.length <= MOST_STEMS ? all : [...all.slice(0, half), ...all.slice(-half)];
+  const half = MAX_STEMS / 2;
+  const told = all.length <= MAX_STEMS ? all : [...all.slice(0, half), ...all.slice(-half)];
   return told.length === 0 ? [] : [{ type: "asked", stems: told }];
 }

@@ -6,12 +6,12 @@ import { showTool } from "../../safety/foreign.ts";
 import { stemsOf, type ToolIndex } from "./tool-index.ts";
 
 const USUAL_HITS = 5;
-const MOST_HITS = 20;
-const LONGEST_QUERY = 1000;
-const LONGEST_LINE = 200;
+const MAX_HITS = 20;
+const MAX_QUERY_LENGTH = 1000;
+const MAX_LINE_LENGTH = 200;
 // Of the schemas in one answer. Whoever needs more of one is offered it with the tool.
-const LONGEST_SCHEMAS = 24_000;
-const MOST_SERVERS = 20;
+const MAX_SCHEMAS_LENGTH = 24_000;
+const MAX_SERVERS = 20;
 
 const SCHEMA: JsonSchema = {
   type: "object",
@@ -19,10 +19,10 @@ const SCHEMA: JsonSchema = {
     query: {
       type: "string",
       minLength: 1,
-      maxLength: LONGEST_QUERY,
+      maxLength: MAX_QUERY_LENGTH,
       description: "In a few words, what the tool should do",
     },
-    limit: { type: "integer", minimum: 1, maximum: MOST_HITS, description: `${USUAL_HITS} if not given` },
+    limit: { type: "integer", minimum: 1, maximum: MAX_HITS, description: `${USUAL_HITS} if not given` },
   },
   required: ["query"],
   additionalProperties: false,
@@ -45,8 +45,8 @@ export function readSearch(params: string): Search {
 
 function toSearch(query: unknown, limit: unknown): Search {
   return {
-    query: typeof query === "string" ? query.slice(0, LONGEST_QUERY) : "",
-    limit: typeof limit === "number" ? Math.max(1, Math.min(MOST_HITS, limit)) : USUAL_HITS,
+    query: typeof query === "string" ? query.slice(0, MAX_QUERY_LENGTH) : "",
+    limit: typeof limit === "number" ? Math.max(1, Math.min(MAX_HITS, limit)) : USUAL_HITS,
   };
 }
 
@@ -78,14 +78,14 @@ export function searchTool(index: ToolIndex): OwnTool {
 function overview({ tools }: ToolIndex): string {
   const counts = Map.groupBy(tools.values(), ({ server }) => server?.name ?? "");
   const servers = [...counts].filter(([server]) => server !== "").sort(([a], [b]) => (a < b ? -1 : 1));
-  const named = servers.slice(0, MOST_SERVERS).map(([server, { length }]) => `${server} (${length})`);
-  const others = servers.length > MOST_SERVERS ? " and others" : "";
+  const named = servers.slice(0, MAX_SERVERS).map(([server, { length }]) => `${server} (${length})`);
+  const others = servers.length > MAX_SERVERS ? " and others" : "";
   const from = named.length > 0 ? `, among them those of ${named.join(", ")}${others}` : "";
   return `there are ${tools.size}${from}`;
 }
 
 function describe({ tools }: ToolIndex, names: readonly string[]): readonly unknown[] {
-  let room = LONGEST_SCHEMAS;
+  let room = MAX_SCHEMAS_LENGTH;
   return names.flatMap((name) => {
     const tool = tools.get(name);
     if (tool === undefined) return [];
@@ -105,5 +105,5 @@ function originOf({ server }: ToolInfo): object {
 
 function firstLine(text: string): string {
   const [line = ""] = text.trim().split("\n", 1);
-  return line.length <= LONGEST_LINE ? line : `${line.slice(0, LONGEST_LINE)}…`.toWellFormed();
+  return line.length <= MAX_LINE_LENGTH ? line : `${line.slice(0, MAX_LINE_LENGTH)}…`.toWellFormed();
 }

@@ -26,21 +26,21 @@ const OF_DETAIL = 0.4;
 const LENGTH_WEIGHT = 0.3;
 const USUAL_WORDS = 25;
 /** What fits less than this share of the best of others does not fit. */
-const LEAST_SHARE = 0.5;
+const MIN_SHARE = 0.5;
 /** Of the places, what one server gets while others want the rest. */
-const LARGEST_SHARE = 2 / 3;
+const MAX_SHARE = 2 / 3;
 /** How finely it is told how well two fit. */
 const LEVELS = 12;
 
 // Of one tool.
-const MOST_WORDS = 80;
-const LONGEST_TEXT = 2000;
-const MOST_NODES = 200;
+const MAX_WORDS = 80;
+const MAX_TEXT_LENGTH = 2000;
+const MAX_NODES = 200;
 
 // A token's scope makes another list.
-const MOST_INDEXES = 32;
-const MOST_ENTRIES = 10_000;
-const MOST_STEMS = 10_000;
+const MAX_INDEXES = 32;
+const MAX_ENTRIES = 10_000;
+const MAX_STEMS = 10_000;
 
 interface Entry {
   readonly id: number;
@@ -51,7 +51,7 @@ interface Entry {
 /** What an index was made of is kept: a turn only compares, unless a tool has changed. */
 export function createToolIndexes(): IndexTools {
   const entries = new Map<string, Entry>();
-  const indexes = new LRUCache<string, ToolIndex>({ max: MOST_INDEXES });
+  const indexes = new LRUCache<string, ToolIndex>({ max: MAX_INDEXES });
   let lastId = 0;
 
   function entryOf(tool: ToolInfo): Entry {
@@ -59,7 +59,7 @@ export function createToolIndexes(): IndexTools {
     if (known && isSame(known.tool, tool)) return known;
     lastId += 1;
     // Of tools that were removed some are left; one that is still there is read again.
-    if (entries.size >= MOST_ENTRIES) entries.clear();
+    if (entries.size >= MAX_ENTRIES) entries.clear();
     const entry = { id: lastId, tool, words: wordsIn(tool) };
     entries.set(tool.name, entry);
     return entry;
@@ -110,7 +110,7 @@ function createIndex(entries: readonly Entry[]): ToolIndex {
       }
       // Not of the very best: one server's words must not make all others seem not to fit.
       const [first = 0, second = 0] = [...best.values()].sort((a, b) => b - a);
-      const least = LEAST_SHARE * (second || first);
+      const least = MIN_SHARE * (second || first);
       const fitting: { readonly tool: ToolInfo; readonly score: number }[] = [];
       for (const [at, { tool }] of entries.entries()) {
         const score = scores[at] ?? 0;
@@ -138,7 +138,7 @@ function compare(one: ToolInfo, other: ToolInfo): number {
 
 /** The first so many, of which no server has more than its share unless the others leave places free. */
 function shareOut(ranked: readonly ToolInfo[], most: number): readonly string[] {
-  const share = Math.ceil(most * LARGEST_SHARE);
+  const share = Math.ceil(most * MAX_SHARE);
   const taken = new Map<string, number>();
   const within = ranked.filter(({ server }) => {
     if (server === undefined) return true;
@@ -165,7 +165,7 @@ const stems = new Map<string, string>();
 function stemOf(word: string): string {
   const known = stems.get(word);
   if (known !== undefined) return known;
-  if (stems.size >= MOST_STEMS) stems.clear();
+  if (stems.size >= MAX_STEMS) stems.clear();
   const stemmed = stem(word);
   stems.set(word, stemmed);
   return stemmed;
@@ -177,17 +177,17 @@ function wordsIn({ name, description, schema }: ToolInfo): ReadonlyMap<string, n
   const worth = new Map<string, number>();
   const add = (words: readonly string[], value: number) => {
     for (const word of words) {
-      if (worth.size >= MOST_WORDS) return;
+      if (worth.size >= MAX_WORDS) return;
       if (!worth.has(word)) worth.set(word, value);
     }
   };
   const said = (text: string) => stemsOf(wordsOfName(text).join(" "));
   add(said(name), OF_NAME);
   const named = worth.size;
-  add(stemsOf(description.slice(0, LONGEST_TEXT)), OF_DESCRIPTION);
+  add(stemsOf(description.slice(0, MAX_TEXT_LENGTH)), OF_DESCRIPTION);
   add(names.flatMap(said), OF_PROPERTY);
   add(
-    texts.flatMap((text) => stemsOf(text.slice(0, LONGEST_TEXT))),
+    texts.flatMap((text) => stemsOf(text.slice(0, MAX_TEXT_LENGTH))),
     OF_DETAIL,
   );
   const length = 1 - LENGTH_WEIGHT + (LENGTH_WEIGHT * worth.size) / USUAL_WORDS;
@@ -200,20 +200,20 @@ function wordsIn({ name, description, schema }: ToolInfo): ReadonlyMap<string, n
 function readSchema(schema: JsonSchema): { readonly names: string[]; readonly texts: string[] } {
   const [names, texts]: [string[], string[]] = [[], []];
   const waiting: unknown[] = [schema];
-  for (let seen = 0; seen < MOST_NODES && waiting.length > 0; seen++) {
+  for (let seen = 0; seen < MAX_NODES && waiting.length > 0; seen++) {
     const node = waiting.shift();
     if (typeof node !== "object" || node === null) continue;
-    for (const [key, value] of Object.entries(node).slice(0, MOST_NODES)) {
+    for (const [key, value] of Object.entries(node).slice(0, MAX_NODES)) {
       if (key === "properties" && typeof value === "object" && value !== null) {
-        names.push(...Object.keys(value).slice(0, MOST_NODES));
-        waiting.push(...Object.values(value).slice(0, MOST_NODES));
+        names.push(...Object.keys(value).slice(0, MAX_NODES));
+        waiting.push(...Object.values(value).slice(0, MAX_NODES));
       } else if (["description", "title", "const"].includes(key)) {
         if (typeof value === "string") texts.push(value);
       } else if (["enum", "oneOf", "anyOf", "allOf"].includes(key) && Array.isArray(value)) {
         const [first] = value;
-        if (key !== "enum") waiting.push(...value.slice(0, MOST_NODES));
+        if (key !== "enum") waiting.push(...value.slice(0, MAX_NODES));
         else if (typeof first === "string")
-          texts.push(value.slice(0, MOST_NODES).join(" ").slice(0, LONGEST_TEXT));
+          texts.push(value.slice(0, MAX_NODES).join(" ").slice(0, MAX_TEXT_LENGTH));
       } else if (key === "items") waiting.push(value);
     }
   }

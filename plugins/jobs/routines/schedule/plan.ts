@@ -21,11 +21,11 @@ export interface Schedule {
   readonly words: string;
 }
 
-const MINUTE_MILLIS = 60_000;
+const MINUTE_MS = 60_000;
 /** How many firings are looked at to find the two that are nearest. */
 const LOOKED_AT = 20;
 /** The second finds it, unless the clocks there leave out a whole day. */
-const MOST_LOOKS = 5;
+const MAX_LOOKS = 5;
 
 /** The first firing after that moment; undefined where there is none. */
 export function nextAfter(plan: Plan, zone: string, after: number): number | undefined {
@@ -39,7 +39,7 @@ function nextOf(plan: Plan, zone: string): Next {
     case "once":
       return (after) => (plan.at > after ? plan.at : undefined);
     case "interval": {
-      const step = plan.minutes * MINUTE_MILLIS;
+      const step = plan.minutes * MINUTE_MS;
       return (after) => plan.from + step * Math.max(1, Math.floor((after - plan.from) / step) + 1);
     }
     case "cron": {
@@ -63,7 +63,7 @@ function everyFewDays(
   const first = dayNumber(from);
   return (after) => {
     let at = next(after);
-    for (let looks = 0; at !== undefined && looks < MOST_LOOKS; looks++) {
+    for (let looks = 0; at !== undefined && looks < MAX_LOOKS; looks++) {
       const day = dayNumber(localTime(at, zone));
       const wanted = first + Math.max(0, Math.ceil((day - first) / days)) * days;
       if (day === wanted) return at;
@@ -96,7 +96,7 @@ export function assertSensible(plan: Plan, zone: string, now: number, leastMinut
     throw refused(plan.type === "once" ? "That time has passed." : "This schedule never fires.");
   const isTooOften = firings.some((at, index) => {
     const before = firings[index - 1];
-    return before !== undefined && at - before < leastMinutes * MINUTE_MILLIS;
+    return before !== undefined && at - before < leastMinutes * MINUTE_MS;
   });
   if (isTooOften)
     throw refused(

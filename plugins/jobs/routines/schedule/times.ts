@@ -12,7 +12,7 @@ const NAMED: Readonly<Record<string, ClockTime>> = {
   noon: { hour: 12, minute: 0 },
   midnight: { hour: 0, minute: 0 },
 };
-const MOST_TIMES = 24;
+const MAX_TIMES = 24;
 
 /** "at 8:00 and 17:30", in order; undefined where no time is said. After a date "at" may be left out. */
 export function readTimes(words: Cursor, mayLackAt = false): readonly ClockTime[] | undefined {
@@ -25,7 +25,7 @@ export function readTimes(words: Cursor, mayLackAt = false): readonly ClockTime[
     words.take("and");
   }
   if (found.size === 0) return undefined;
-  if (found.size > MOST_TIMES) throw refused(`Give at most ${MOST_TIMES} times.`);
+  if (found.size > MAX_TIMES) throw refused(`Give at most ${MAX_TIMES} times.`);
   return [...found].toSorted(([one], [other]) => one - other).map(([, time]) => time);
 }
 

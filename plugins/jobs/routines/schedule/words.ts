@@ -13,9 +13,9 @@ export interface Reading {
   readonly now: number;
 }
 
-export const LONGEST_SCHEDULE = 200;
-const MOST_MINUTES = 527_040;
-const MOST_DAYS = 366;
+export const MAX_SCHEDULE_LENGTH = 200;
+const MAX_MINUTES = 527_040;
+const MAX_DAYS = 366;
 
 const EXAMPLES =
   '"weekdays at 8:00", "every 2 hours", "first monday of the month at 9:00", "tomorrow at 15:00", "in 20 minutes", "2026-12-24 at 9:00", or cron: "0 8 * * 1-5"';
@@ -46,8 +46,8 @@ const MINUTES: Readonly<Record<string, number>> = {
 export function readSchedule(text: string, reading: Reading): Schedule {
   const given = text.trim();
   if (given === "") throw refused(`The schedule is empty. Try ${EXAMPLES}.`);
-  if (given.length > LONGEST_SCHEDULE)
-    throw refused(`A schedule has at most ${LONGEST_SCHEDULE} characters.`);
+  if (given.length > MAX_SCHEDULE_LENGTH)
+    throw refused(`A schedule has at most ${MAX_SCHEDULE_LENGTH} characters.`);
   if (isCron(given)) return readCron(given, reading.zone);
   const words = cursorOf(given);
   const schedule = readPhrase(words, reading);
@@ -81,7 +81,7 @@ function readDelay(words: Cursor, reading: Reading): Schedule | undefined {
   const count = words.number() ?? (words.take("a", "an") ? 1 : undefined);
   const minutes = words.unit(MINUTES);
   if (count === undefined || minutes === undefined || count < 1) return undefined;
-  if (count * minutes > MOST_MINUTES) throw refused("That is more than a year away: give the date.");
+  if (count * minutes > MAX_MINUTES) throw refused("That is more than a year away: give the date.");
   if (minutes < DAY) return once(reading.now + count * minutes * 60_000, reading.zone);
   // Days are counted by the calendar: the same time of the day, whatever the clocks do in between.
   const { hour, minute } = localTime(reading.now, reading.zone);
@@ -106,7 +106,7 @@ function readEvery(words: Cursor, reading: Reading): Schedule | undefined {
     return count === undefined ? readWeekdays(words, true) : undefined;
   }
   const whole = (count ?? 1) * minutes;
-  if (whole > MOST_MINUTES) throw refused("Give at most a year between two runs.");
+  if (whole > MAX_MINUTES) throw refused("Give at most a year between two runs.");
   if (minutes < DAY) return every(whole, reading);
   if (minutes === WEEK) return words.take("on") ? everyFewWeeks(words, reading, count ?? 1) : undefined;
   const today = localTime(reading.now, reading.zone);
@@ -140,7 +140,7 @@ function everyFewDays(words: Cursor, { now, zone }: Reading, stride: Stride): Sc
   const { count, unit, on } = stride;
   const { year, month, day } = stride.from;
   const length = unit === "week" ? 7 : 1;
-  if (count * length > MOST_DAYS) throw refused("Give at most a year between two runs.");
+  if (count * length > MAX_DAYS) throw refused("Give at most a year between two runs.");
   const times = timesIn(words);
   // Where its time has passed today, it begins tomorrow, or a week later.
   const isOver = (instantOf({ year, month, day, ...(times.at(-1) as ClockTime) }, zone) ?? 0) <= now;

@@ -14,8 +14,8 @@ export interface LocalTime {
 
 export type LocalDate = Pick<LocalTime, "year" | "month" | "day">;
 
-const DAY_MILLIS = 86_400_000;
-const LONGEST_ZONE = 64;
+const DAY_MS = 86_400_000;
+const MAX_ZONE_LENGTH = 64;
 const formats = new LRUCache<string, Intl.DateTimeFormat>({ max: 100 });
 
 /** The machine's own. */
@@ -23,12 +23,12 @@ export const machineZone = (): string => Intl.DateTimeFormat().resolvedOptions()
 
 /** Rejects what is no time zone. */
 export function assertZone(zone: string): void {
-  const isName = zone.length <= LONGEST_ZONE && /^[A-Za-z][\w+/-]*$/.test(zone);
+  const isName = zone.length <= MAX_ZONE_LENGTH && /^[A-Za-z][\w+/-]*$/.test(zone);
   if (isName && formatOf(zone) !== undefined) return;
   throw new Fault(
     "invalid",
     "bad_time_zone",
-    `"${zone.slice(0, LONGEST_ZONE)}" is not a time zone. Use a name such as Europe/Berlin, America/New_York or UTC.`,
+    `"${zone.slice(0, MAX_ZONE_LENGTH)}" is not a time zone. Use a name such as Europe/Berlin, America/New_York or UTC.`,
     { param: "tz", usage: true },
   );
 }
@@ -55,7 +55,7 @@ export function localTime(at: number, zone: string): LocalTime {
  */
 export function instantOf({ year, month, day, hour, minute }: LocalTime, zone: string): number | undefined {
   if (!isDate({ year, month, day })) return undefined;
-  const before = new Date(Date.UTC(year, month - 1, day) - 2 * DAY_MILLIS);
+  const before = new Date(Date.UTC(year, month - 1, day) - 2 * DAY_MS);
   return cronOf(`${minute} ${hour} ${day} ${month} *`, zone).nextRun(before)?.getTime();
 }
 
@@ -65,11 +65,10 @@ export function isDate({ year, month, day }: LocalDate): boolean {
 }
 
 /** Counts days, whatever their length. */
-export const dayNumber = ({ year, month, day }: LocalDate): number =>
-  Date.UTC(year, month - 1, day) / DAY_MILLIS;
+export const dayNumber = ({ year, month, day }: LocalDate): number => Date.UTC(year, month - 1, day) / DAY_MS;
 
 export function dateOf(number: number): LocalDate {
-  const date = new Date(number * DAY_MILLIS);
+  const date = new Date(number * DAY_MS);
   return { year: date.getUTCFullYear(), month: date.getUTCMonth() + 1, day: date.getUTCDate() };
 }
 

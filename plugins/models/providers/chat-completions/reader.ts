@@ -37,7 +37,7 @@ interface ChunkUsage {
 }
 
 // Of one event, in characters: a server that sends no end of it would fill the memory of the whole service.
-const LONGEST_EVENT = 8 * 1024 * 1024;
+const MAX_EVENT_LENGTH = 8 * 1024 * 1024;
 const THOUGHT_FIELDS: readonly ThoughtField[] = ["reasoning_content", "reasoning"];
 const FINISH_REASONS = new Map<string, FinishReason>([
   ["length", "length"],
@@ -114,7 +114,7 @@ export function createReader(
   }
 
   const parser = createParser({
-    maxBufferSize: LONGEST_EVENT,
+    maxBufferSize: MAX_EVENT_LENGTH,
     onError(error) {
       if (error.type === "max-buffer-size-exceeded") throw error;
     },

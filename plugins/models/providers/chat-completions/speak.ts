@@ -12,7 +12,7 @@ import { CallError, type Dialect, refusedField } from "./dialect.ts";
 import { createReader } from "./reader.ts";
 
 // Of a refusal's body, what is read.
-const LONGEST_REFUSAL = 64_000;
+const MAX_REFUSAL_LENGTH = 64_000;
 
 /** `readsToolChoice`: false for a server that calls whatever it is shown. */
 export function speakChatCompletions(
@@ -115,7 +115,7 @@ function openAnswer(options: Dispatcher.DispatchOptions, dialect: Dialect): Answ
     onResponseData(_, chunk) {
       const text = decoder.write(chunk);
       if (refusal === undefined) read(() => reader.push(text));
-      else if (refusal.text.length < LONGEST_REFUSAL) refusal.text += text;
+      else if (refusal.text.length < MAX_REFUSAL_LENGTH) refusal.text += text;
       if (hasCome) wake();
     },
     onResponseEnd() {

@@ -7,7 +7,7 @@ import type { ModelMessage } from "../../../../kernel/plugin.ts";
 import type { ReasoningPart, StreamPart } from "./language-model.ts";
 
 // Characters over all turns that run.
-const MOST = 32_000_000;
+const MAX_LENGTH = 32_000_000;
 // What a sealed thought adds to its text, about.
 const SEAL = 2000;
 
@@ -19,7 +19,7 @@ export interface Thoughts {
 
 export function createThoughts(): Thoughts {
   const kept = new LRUCache<string, readonly ReasoningPart[]>({
-    maxSize: MOST,
+    maxSize: MAX_LENGTH,
     sizeCalculation: (parts) => parts.reduce((sum, { text }) => sum + text.length + SEAL, 1),
   });
   return {

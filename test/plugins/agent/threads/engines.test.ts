@@ -12,9 +12,10 @@ import { MIGRATIONS } from "../../../../plugins/agent/threads/tables.ts";
 import { createThreads } from "../../../../plugins/agent/threads/threads.ts";
 import { createUsers } from "../../../../plugins/agent/users.ts";
 import { createMissions, MIGRATIONS as MISSIONS } from "../../../../plugins/guidance/missions.ts";
-import { createIdentities } from "../../../../plugins/jobs/identities.ts";
+import { createIdentities, MIGRATIONS as PAIRINGS } from "../../../../plugins/jobs/identities.ts";
 import { TABLES as JOB_TABLES } from "../../../../plugins/jobs/owned-tables.ts";
 import { createJobTable } from "../../../../plugins/jobs/queue/table.ts";
+import { MIGRATIONS as JOBS } from "../../../../plugins/jobs/queue/tables.ts";
 import { createMemory } from "../../../../plugins/memory/memory.ts";
 import { describeEngines, type StorePlace } from "../../../support/processes/engines.ts";
 import { message } from "../../../support/services/agent.ts";
@@ -29,7 +30,7 @@ async function nodeOn(place: StorePlace) {
   const sql = await store.tables("agent", MIGRATIONS);
   const memory = await createMemory({ store, vectors: false, log: quiet });
   const missions = await createMissions(store);
-  const table = createJobTable(sql, store);
+  const table = createJobTable(await store.tables("jobs", JOBS), store);
   const [ledger, threads] = [
     createLedger(sql, store.node),
     createThreads(sql, {
@@ -42,12 +43,12 @@ async function nodeOn(place: StorePlace) {
   const kernel = { tables: async () => [...TABLES, ...JOB_TABLES, ...MISSION_TABLES] };
   const users = createUsers({ sql, threads, extensions, store, kernel, cancelThread: async () => {} });
   const identities = createIdentities({
-    ...{ sql, threads, giveUser: users.giveUser },
-    jobs: { refuse: async () => {} },
+    ...{ threads, giveUser: users.giveUser, jobs: table, refuse: async () => {} },
+    sql: await store.tables("identities", PAIRINGS),
   });
   extensions.add({ giveUser: missions.give });
   extensions.add({ giveUser: memory.giveUser, removeUser: memory.removeUser });
-  extensions.add({ giveUser: identities.giveJobs, stopUser: identities.forget });
+  extensions.add({ giveUser: table.give, stopUser: identities.forget });
   return {
     sql,
     memory,

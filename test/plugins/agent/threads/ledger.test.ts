@@ -116,9 +116,11 @@ describeEngines("turns", (engine, fresh) => {
   });
 
   test("one that is refused leaves nothing behind, also of what a channel wrote beside it", async () => {
-    const ann = await node(await fresh());
+    const place = await fresh();
+    const ann = await node(place);
+    await (await place.open()).tables("channel", ["CREATE TABLE notes (thread TEXT NOT NULL)"]);
     const write: Alongside = async (tx, { thread }) => {
-      await tx.run(`INSERT INTO conversations ("user", name, thread) VALUES ('ann', 'c', ?)`, thread);
+      await tx.run("INSERT INTO notes (thread) VALUES (?)", thread);
     };
     const given: string[] = [];
     await ann.open({}, async (tx, turn) => {
@@ -140,6 +142,7 @@ describeEngines("turns", (engine, fresh) => {
     expect([await count(ann, "threads"), await count(ann, "turns"), await count(ann, "turn_items")]).toEqual([
       1, 1, 1,
     ]);
+    expect(await count(ann, "notes")).toBe(1);
   });
 
   const find = (word: string): string =>

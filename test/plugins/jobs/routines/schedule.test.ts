@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { assertSensible, nextFew } from "../../../../plugins/jobs/routines/schedule/plan.ts";
-import { LONGEST_SCHEDULE, readSchedule } from "../../../../plugins/jobs/routines/schedule/words.ts";
+import { MAX_SCHEDULE_LENGTH, readSchedule } from "../../../../plugins/jobs/routines/schedule/words.ts";
 import { assertZone } from "../../../../plugins/jobs/routines/schedule/zone.ts";
 
 const BERLIN = "Europe/Berlin";
@@ -139,7 +139,7 @@ test.each([
   ["fifth element", "is not a schedule."],
   ["every constructor", "is not a schedule."],
   ["weekdays at 8:00 or so", "is not a schedule."],
-  ["x".repeat(LONGEST_SCHEDULE + 1), "A schedule has at most 200 characters."],
+  ["x".repeat(MAX_SCHEDULE_LENGTH + 1), "A schedule has at most 200 characters."],
 ])('"%s" is refused with what to do', (text, message) => {
   expect(() => read(text)).toThrow(message);
 });

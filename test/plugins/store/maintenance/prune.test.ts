@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { AgingRows, OwnedTables, Sql, Store } from "../../../../kernel/vocabulary/store.ts";
 import { TABLES } from "../../../../plugins/agent/owned-tables.ts";
+import { MIGRATIONS as JOBS } from "../../../../plugins/jobs/queue/tables.ts";
 import { countOld } from "../../../../plugins/store/engine/pruning.ts";
 import store from "../../../../plugins/store/plugin.ts";
 import { openStore } from "../../../../plugins/store/sqlite/store.ts";
@@ -44,6 +45,7 @@ async function addTurn(sql: Sql, thread: string, status: string) {
 
 async function fill(opened: Store): Promise<Sql> {
   const sql = await opened.tables("agent", AGENT.migrations);
+  await opened.tables("jobs", JOBS);
   for (let count = 0; count < 60; count++) await addThread(sql, `old ${count}`);
   await addTurn(sql, "old 0", "completed");
   await addThread(sql, "pinned", { pinned: 1 });

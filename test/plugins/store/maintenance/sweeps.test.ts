@@ -1,7 +1,7 @@
 /** Completed jobs and runs of routines go when they are old: in batches, so that nobody waits for all of them. */
 import { expect, test } from "vitest";
 import type { Sql, Store } from "../../../../kernel/vocabulary/store.ts";
-import { TABLES } from "../../../../plugins/agent/owned-tables.ts";
+import { MIGRATIONS as JOBS } from "../../../../plugins/jobs/queue/tables.ts";
 import { MIGRATIONS as ROUTINES } from "../../../../plugins/jobs/routines/tables.ts";
 import { describeEngines, type StorePlace } from "../../../support/processes/engines.ts";
 import { bootAgent } from "../../../support/services/agent.ts";
@@ -12,8 +12,7 @@ const SLOW = { timeout: 180_000 };
 const NUMBERS = `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${COUNT})`;
 
 async function fill(store: Store): Promise<Sql> {
-  const [agent] = TABLES.filter(({ owner }) => owner === "agent");
-  const sql = await store.tables("agent", agent?.migrations ?? []);
+  const sql = await store.tables("jobs", JOBS);
   await store.tables("routines", ROUTINES);
   const now = new Date().toISOString();
   const jobs = 'INSERT INTO jobs (id, "user", channel, message, status, created_at, completed_at)';

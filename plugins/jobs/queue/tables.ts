@@ -1,0 +1,52 @@
+/** The tables of jobs, and of the thread that each conversation goes on with. */
+import { defineTables } from "../../../kernel/kit.ts";
+
+/** Stores that were made when these tables belonged to the agent have them already, so they are made only where they are missing. */
+export const MIGRATIONS = defineTables(
+  ({ text, integer, serial, strict, keyed }) => `
+  CREATE TABLE IF NOT EXISTS jobs (
+    seq ${serial},
+    id ${text} NOT NULL UNIQUE,
+    "user" ${text} NOT NULL,
+    channel ${text} NOT NULL,
+    sender ${text} NOT NULL DEFAULT '',
+    fingerprint ${text},
+    message ${text} NOT NULL,
+    -- What the turn is made of, as JSON, where it is more than a message.
+    request ${text},
+    origin ${text},
+    spans ${text},
+    conversation ${text},
+    metadata ${text},
+    idempotency_key ${text},
+    status ${text} NOT NULL,
+    held ${integer} NOT NULL DEFAULT 0,
+    attempts ${integer} NOT NULL DEFAULT 0,
+    thread ${text},
+    turn ${text},
+    response ${text},
+    error ${text},
+    -- The outcome of its callback, as JSON.
+    callback ${text},
+    stop_asked ${integer} NOT NULL DEFAULT 0,
+    -- The node that runs it.
+    node ${text},
+    created_at ${text} NOT NULL,
+    started_at ${text},
+    completed_at ${text}
+  ) ${strict};
+  -- A conversation has one running job at a time, whoever claims them.
+  CREATE UNIQUE INDEX IF NOT EXISTS jobs_one_running ON jobs ("user", conversation) WHERE status = 'running';
+  CREATE INDEX IF NOT EXISTS jobs_by_user ON jobs ("user", seq);
+  CREATE INDEX IF NOT EXISTS jobs_by_status ON jobs (status, seq);
+  CREATE INDEX IF NOT EXISTS jobs_by_user_and_status ON jobs ("user", status, seq);
+  CREATE INDEX IF NOT EXISTS jobs_waiting ON jobs ("user", seq) WHERE status = 'queued' AND held = 0;
+  CREATE INDEX IF NOT EXISTS jobs_held ON jobs ("user", seq) WHERE status = 'queued' AND held = 1;
+  CREATE INDEX IF NOT EXISTS jobs_by_key ON jobs ("user", idempotency_key) WHERE idempotency_key IS NOT NULL;
+  CREATE INDEX IF NOT EXISTS jobs_by_fingerprint ON jobs (fingerprint) WHERE fingerprint IS NOT NULL;
+  CREATE INDEX IF NOT EXISTS jobs_failed ON jobs (seq) WHERE error IS NOT NULL;
+
+  CREATE TABLE IF NOT EXISTS conversations (
+    "user" ${text} NOT NULL, name ${text} NOT NULL, thread ${text} NOT NULL, PRIMARY KEY ("user", name)
+  ) ${keyed};`,
+);
