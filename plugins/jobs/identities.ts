@@ -21,10 +21,9 @@ export interface RunningIdentities extends Identities {
   forget(user: string): Promise<void>;
 }
 
-/** Stores that were made when this table belonged to the agent have it already, so it is made only where it is missing. */
 export const MIGRATIONS = defineTables(
   ({ text, keyed }) => `
-  CREATE TABLE IF NOT EXISTS pairings (
+  CREATE TABLE pairings (
     identity ${text} PRIMARY KEY, account ${text} NOT NULL, account_since ${text} NOT NULL, paired_at ${text} NOT NULL
   ) ${keyed};`,
 );

@@ -1,11 +1,10 @@
 /** The table of trusted destinations. */
 import { defineTables } from "../../kernel/kit.ts";
 
-/** Stores that were made when these tables belonged to the agent have them already, so they are made only where they are missing. */
 export const MIGRATIONS = defineTables(
   ({ text, keyed }) => `
   -- Where calls may go although somebody else named it. An empty user or tool stands for all of them.
-  CREATE TABLE IF NOT EXISTS destinations (
+  CREATE TABLE destinations (
     "user" ${text} NOT NULL, tool ${text} NOT NULL, value ${text} NOT NULL, added_at ${text} NOT NULL,
     PRIMARY KEY ("user", tool, value)
   ) ${keyed};`,

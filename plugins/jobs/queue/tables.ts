@@ -1,10 +1,9 @@
 /** The tables of jobs, and of the thread that each conversation goes on with. */
 import { defineTables } from "../../../kernel/kit.ts";
 
-/** Stores that were made when these tables belonged to the agent have them already, so they are made only where they are missing. */
 export const MIGRATIONS = defineTables(
   ({ text, integer, serial, strict, keyed }) => `
-  CREATE TABLE IF NOT EXISTS jobs (
+  CREATE TABLE jobs (
     seq ${serial},
     id ${text} NOT NULL UNIQUE,
     "user" ${text} NOT NULL,
@@ -36,17 +35,17 @@ export const MIGRATIONS = defineTables(
     completed_at ${text}
   ) ${strict};
   -- A conversation has one running job at a time, whoever claims them.
-  CREATE UNIQUE INDEX IF NOT EXISTS jobs_one_running ON jobs ("user", conversation) WHERE status = 'running';
-  CREATE INDEX IF NOT EXISTS jobs_by_user ON jobs ("user", seq);
-  CREATE INDEX IF NOT EXISTS jobs_by_status ON jobs (status, seq);
-  CREATE INDEX IF NOT EXISTS jobs_by_user_and_status ON jobs ("user", status, seq);
-  CREATE INDEX IF NOT EXISTS jobs_waiting ON jobs ("user", seq) WHERE status = 'queued' AND held = 0;
-  CREATE INDEX IF NOT EXISTS jobs_held ON jobs ("user", seq) WHERE status = 'queued' AND held = 1;
-  CREATE INDEX IF NOT EXISTS jobs_by_key ON jobs ("user", idempotency_key) WHERE idempotency_key IS NOT NULL;
-  CREATE INDEX IF NOT EXISTS jobs_by_fingerprint ON jobs (fingerprint) WHERE fingerprint IS NOT NULL;
-  CREATE INDEX IF NOT EXISTS jobs_failed ON jobs (seq) WHERE error IS NOT NULL;
+  CREATE UNIQUE INDEX jobs_one_running ON jobs ("user", conversation) WHERE status = 'running';
+  CREATE INDEX jobs_by_user ON jobs ("user", seq);
+  CREATE INDEX jobs_by_status ON jobs (status, seq);
+  CREATE INDEX jobs_by_user_and_status ON jobs ("user", status, seq);
+  CREATE INDEX jobs_waiting ON jobs ("user", seq) WHERE status = 'queued' AND held = 0;
+  CREATE INDEX jobs_held ON jobs ("user", seq) WHERE status = 'queued' AND held = 1;
+  CREATE INDEX jobs_by_key ON jobs ("user", idempotency_key) WHERE idempotency_key IS NOT NULL;
+  CREATE INDEX jobs_by_fingerprint ON jobs (fingerprint) WHERE fingerprint IS NOT NULL;
+  CREATE INDEX jobs_failed ON jobs (seq) WHERE error IS NOT NULL;
 
-  CREATE TABLE IF NOT EXISTS conversations (
+  CREATE TABLE conversations (
     "user" ${text} NOT NULL, name ${text} NOT NULL, thread ${text} NOT NULL, PRIMARY KEY ("user", name)
   ) ${keyed};`,
 );

@@ -1,14 +1,13 @@
 /** The tables of what was spent: by user and by token, for each day. */
 import { defineTables } from "../../../kernel/kit.ts";
 
-/** Stores that were made when these tables belonged to the agent have them already, so they are made only where they are missing. */
 export const MIGRATIONS = defineTables(
   ({ text, real, keyed }) => `
-  CREATE TABLE IF NOT EXISTS spending (
+  CREATE TABLE spending (
     "user" ${text} NOT NULL, day ${text} NOT NULL, usd ${real} NOT NULL, PRIMARY KEY ("user", day)
   ) ${keyed};
   -- For tokens that have a cap of their own.
-  CREATE TABLE IF NOT EXISTS token_spending (
+  CREATE TABLE token_spending (
     token ${text} NOT NULL, day ${text} NOT NULL, "user" ${text} NOT NULL, usd ${real} NOT NULL,
     PRIMARY KEY (token, day)
   ) ${keyed};`,

@@ -185,7 +185,7 @@ function inWords(found: readonly Found[], before: string): string {
     (oldest ?? "").slice(0, 10),
     (newest ?? "").slice(0, 10),
   ]);
-  return `Older than ${day}:\n${table(["KIND", "ROWS", "ABOUT", "MIN_VERSION", "NEWEST"], lines, { indent: "  " })}`;
+  return `Older than ${day}:\n${table(["KIND", "ROWS", "ABOUT", "OLDEST", "NEWEST"], lines, { indent: "  " })}`;
 }
 
 const listed = (removed: Readonly<Record<string, number>>) =>

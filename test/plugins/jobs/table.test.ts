@@ -17,16 +17,6 @@ async function twoNodes(fresh: () => Promise<StorePlace>) {
 }
 
 describeEngines("jobs", (_engine, fresh) => {
-  test("of a store in which the agent made the tables are still there", async () => {
-    const place = await fresh();
-    const before = await place.open();
-    const old = createJobTable(await before.tables("agent", MIGRATIONS), before);
-    const { row } = await old.insert(JOB);
-    const after = await place.open();
-    const now = createJobTable(await after.tables("jobs", MIGRATIONS), after);
-    expect(await now.find(row.id)).toEqual(row);
-  });
-
   test("with one key, or one signed message, are one job, also when they come at the same moment on two nodes", async () => {
     const [one, other] = await twoNodes(fresh);
     const repeated = { ...JOB, idempotencyKey: "k1" };
