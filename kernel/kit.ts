@@ -45,6 +45,17 @@ export {
 } from "./net/http-fault.ts";
 export { type Listener, listen } from "./net/listen.ts";
 export { clientDocument, clientDocumentUrl, clientMetadata } from "./net/oauth-client.ts";
+export {
+  createOutbound,
+  createThrottle,
+  type FetchBounds,
+  MAX_REPLY_BYTES,
+  type Outbound,
+  OutboundError,
+  type OutboundOptions,
+  type OutboundReply,
+  type OutboundRequest,
+} from "./net/outbound.ts";
 export { examinePort } from "./net/port-check.ts";
 export { createProxies, type Proxies, readTrustedProxies } from "./net/proxies.ts";
 export { applyLimit, limitWords, RATE_LIMIT_EXCEEDED, RATE_LIMIT_HEADERS } from "./net/rate-limit.ts";

@@ -33,6 +33,8 @@ export interface OutboundRequest {
   readonly authorization?: string | undefined;
   /** The server that chose the URL, where no person did: a public one must not lead us to the operator's private hosts. */
   readonly namedBy?: URL | undefined;
+  /** Checks and normalises the URL and each that a redirect names; throws where one must not be asked. */
+  readonly admit?: ((url: string, privateHosts: PrivateHosts) => URL) | undefined;
   readonly onBytes?: ((count: number) => void) | undefined;
 }
 
@@ -120,9 +122,10 @@ export function createOutbound(options: OutboundOptions): Outbound {
   async function sendOnce(
     hosts: PrivateHosts | "any",
     url: URL,
+    headers: Readonly<Record<string, string>>,
     request: OutboundRequest,
   ): Promise<Exchanged> {
-    const { method = "GET", headers = {}, body, timeoutMs, stallMs, maxBytes, room, signal } = request;
+    const { method = "GET", body, timeoutMs, stallMs, maxBytes, room, signal } = request;
     const agent = await dial(hosts);
     // Not AbortSignal.timeout and AbortSignal.any: they cost more than sending does.
     const stop = new AbortController();
@@ -156,7 +159,8 @@ export function createOutbound(options: OutboundOptions): Outbound {
   }
 
   async function send(request: OutboundRequest): Promise<OutboundReply> {
-    const { url: first, method = "GET", redirects = 0, authorization, namedBy } = request;
+    const { url: first, method = "GET", headers: given = {}, redirects = 0, authorization } = request;
+    const { namedBy, admit } = request;
     let url = first;
     let by = namedBy;
     let isPublic = false;
@@ -165,9 +169,10 @@ export function createOutbound(options: OutboundOptions): Outbound {
       // Neither comes back: not the exceptions after a public server, not the credentials after another origin.
       isPublic ||= by !== undefined && !isException(by);
       isSame &&= url.origin === first.origin;
-      const headers =
-        isSame && authorization !== undefined ? { ...request.headers, authorization } : request.headers;
-      const reply = await sendOnce(isPublic ? NO_HOSTS : privateHosts, url, { ...request, headers });
+      const headers = isSame && authorization !== undefined ? { ...given, authorization } : given;
+      const hosts = isPublic ? NO_HOSTS : privateHosts;
+      if (admit && hosts !== "any") url = admit(url.href, hosts);
+      const reply = await sendOnce(hosts, url, headers, request);
       if (redirects === 0 || !REDIRECTS.has(reply.status) || !READS.has(method)) return { ...reply, url };
       if (count === redirects)
         throw new OutboundError("reply", `${first.host} redirects more than ${redirects} times.`);
