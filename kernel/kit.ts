@@ -34,7 +34,6 @@ export {
   resolveFor,
 } from "./net/address.ts";
 export { parseJson, readBody, readJson } from "./net/body.ts";
-export { createConnector } from "./net/connector.ts";
 export { createFormReader, type Form, type FormReader } from "./net/form.ts";
 export {
   type ChannelRules,

@@ -65,7 +65,7 @@ export interface Outbound {
 
 /** The message is a sentence that names the host. */
 export class OutboundError extends Error {
-  readonly kind: "address" | "cancelled" | "timeout" | "reply" | "failed";
+  readonly kind: "address" | "cancelled" | "timeout" | "size" | "reply" | "failed";
 
   constructor(kind: OutboundError["kind"], message: string, options?: ErrorOptions) {
     super(message, options);
@@ -100,7 +100,8 @@ export function createOutbound(options: OutboundOptions): Outbound {
 
   function explain(error: unknown, { host }: URL, timeoutMs: number, stallMs = timeoutMs): OutboundError {
     if (error instanceof OutboundError) return error;
-    if (error instanceof ReplyRefused) return new OutboundError("reply", error.message);
+    if (error instanceof ReplyRefused)
+      return new OutboundError(error.isTooLarge ? "size" : "reply", error.message);
     if (error instanceof AddressRefused)
       return new OutboundError("address", error.message + refusedHint, { cause: error });
     if (error === CANCELLED) return new OutboundError("cancelled", "The call was cancelled.");
@@ -308,7 +309,7 @@ function cap(
   return new TransformStream({
     async transform(chunk, controller) {
       const millis = meter(chunk);
-      if (millis === undefined) throw new OutboundError("reply", tooMuch);
+      if (millis === undefined) throw new OutboundError("size", tooMuch);
       const text = hiding?.push(decoder.decode(chunk, { stream: true }));
       if (text === undefined) controller.enqueue(chunk);
       else if (text !== "") controller.enqueue(encoder.encode(text));
