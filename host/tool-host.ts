@@ -165,7 +165,7 @@ export async function openToolHost({ config, home, store, mask, log }: HostParts
     version: config.version ?? "0",
     serves: config.keepsSpare ?? false,
   });
-  const downloads = createDownloads({ privateHosts });
+  const downloads = createDownloads({ network });
   const logins = openLogins(store.keyed("registry-logins"), key, mask);
   const openRegistry = createRegistryAccess({
     downloads,
@@ -267,7 +267,6 @@ export async function openToolHost({ config, home, store, mask, log }: HostParts
     async close() {
       for (const stop of [...unfollow, catalog.close, switches.close]) stop();
       await foreign.close();
-      await downloads.close();
       await pool.close();
       await broker.close();
       await network.close();

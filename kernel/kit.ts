@@ -34,7 +34,6 @@ export {
   resolveFor,
 } from "./net/address.ts";
 export { parseJson, readBody, readJson } from "./net/body.ts";
-export { createConnector } from "./net/connector.ts";
 export { createFormReader, type Form, type FormReader } from "./net/form.ts";
 export {
   type ChannelRules,
@@ -45,6 +44,17 @@ export {
 } from "./net/http-fault.ts";
 export { type Listener, listen } from "./net/listen.ts";
 export { clientDocument, clientDocumentUrl, clientMetadata } from "./net/oauth-client.ts";
+export {
+  createOutbound,
+  createThrottle,
+  type FetchBounds,
+  MAX_REPLY_BYTES,
+  type Outbound,
+  OutboundError,
+  type OutboundOptions,
+  type OutboundReply,
+  type OutboundRequest,
+} from "./net/outbound.ts";
 export { examinePort } from "./net/port-check.ts";
 export { createProxies, type Proxies, readTrustedProxies } from "./net/proxies.ts";
 export { applyLimit, limitWords, RATE_LIMIT_EXCEEDED, RATE_LIMIT_HEADERS } from "./net/rate-limit.ts";

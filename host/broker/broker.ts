@@ -10,7 +10,12 @@ import {
   type LimitVerdict,
   type Log,
   limitWords,
+  MAX_REPLY_BYTES,
   type Matcher,
+  type Outbound,
+  OutboundError,
+  type OutboundReply,
+  type OutboundRequest,
   type PrivateHosts,
   RATE_LIMIT_EXCEEDED,
   type Store,
@@ -25,11 +30,10 @@ import {
   type ToolVersion,
 } from "./credentials.ts";
 import type { Answer, BrokeredCall, Grant, ToolReply, ToolRequest, TrafficEntry } from "./grant.ts";
-import type { Network, SendBounds, WireReply } from "./network.ts";
 import { type AllowedRequest, Refused, rule } from "./policy.ts";
 import { createLimiters } from "./rate-limits.ts";
 import type { Tape } from "./recording.ts";
-import { scrubAnswer } from "./reply-headers.ts";
+import { readHeaders, scrubAnswer } from "./reply-headers.ts";
 
 export interface Broker {
   /** Asked before a call, unless it plays a recording; a missing credential becomes an `unauthenticated` outcome. */
@@ -44,7 +48,7 @@ export interface Broker {
 }
 
 export interface BrokerOptions {
-  readonly network: Network;
+  readonly network: Outbound;
   readonly source: CredentialSource;
   readonly privateHosts: PrivateHosts;
   /** Keeps the rate limits over a restart. */
@@ -124,18 +128,19 @@ export function createBroker({ network, source, privateHosts, store, log }: Brok
       async function sendLive(
         request: AllowedRequest,
         rules: HttpCapabilities,
-        bounds: SendBounds,
+        bounds: Pick<OutboundRequest, "timeoutMs" | "signal" | "room">,
         trail: Trail,
       ): Promise<Answer> {
         const { filled, names } = await fill(request, holder, grant, rules);
         trail.credentials = names;
         // A token may have been refreshed just now.
         if (names.length > 0) trail.secrets = await secretsFor(auth);
-        const { status, location, headers, body } = await traced(grant, filled, (told) =>
-          network.send(told, bounds),
+        const { status, headers, body } = await traced(grant, filled, (told) =>
+          network.send({ ...told, ...bounds, maxBytes: MAX_REPLY_BYTES }),
         );
-        if (REDIRECTS.has(status) && location !== undefined) throw redirected(request.url, status, location);
-        const scrubbed = await scrubAnswer({ status, headers, body }, trail.secrets);
+        if (REDIRECTS.has(status) && headers.location !== undefined)
+          throw redirected(request.url, status, headers.location);
+        const scrubbed = await scrubAnswer({ status, headers: readHeaders(headers), body }, trail.secrets);
         if (scrubbed !== undefined) return scrubbed;
         throw new Refused(
           `The answer of ${request.url.host} holds the value of a secret in another form, so it was withheld.`,
@@ -226,7 +231,7 @@ function redirected(from: URL, status: number, location: string): Refused {
 }
 
 function isExpected(error: unknown): error is Error {
-  return error instanceof Refused || error instanceof Fault;
+  return error instanceof Refused || error instanceof OutboundError || error instanceof Fault;
 }
 
 function carries({ url, headers, body }: AllowedRequest, secrets: Matcher): boolean {
@@ -256,8 +261,8 @@ function createMatcherCache(source: CredentialSource): (auth: AuthSetup | undefi
 async function traced(
   { trace }: Grant,
   request: AllowedRequest,
-  send: (request: AllowedRequest) => Promise<WireReply>,
-): Promise<WireReply> {
+  send: (request: AllowedRequest) => Promise<OutboundReply>,
+): Promise<OutboundReply> {
   if (trace === undefined) return send(request);
   const { method, url, headers } = request;
   const span = trace.span.child(method, {

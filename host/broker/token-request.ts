@@ -12,14 +12,21 @@ import {
   ResponseBodyError,
   type TokenEndpointResponse,
 } from "oauth4webapi";
-import { createMatcher, Fault, hostAndPort, type PrivateHosts, reason } from "../../kernel/kit.ts";
+import {
+  createMatcher,
+  Fault,
+  hostAndPort,
+  MAX_REPLY_BYTES,
+  type Outbound,
+  type PrivateHosts,
+  reason,
+} from "../../kernel/kit.ts";
 import type { OAuthGrant, SecretRecord } from "../secrets/entry.ts";
 import type { SecretValues } from "../secrets/secrets.ts";
-import type { Network } from "./network.ts";
 
 export interface OAuthOptions {
   readonly values: SecretValues;
-  readonly network: Network;
+  readonly network: Outbound;
   readonly privateHosts: PrivateHosts;
   /** The command that signs in again. */
   readonly signInWith?: string;
@@ -72,15 +79,19 @@ function authOf(secret: string | undefined, how: "basic" | "post" | "none" = "po
 }
 
 /** The token request goes out the way tools' requests do: checked address, no redirect, bounded answer. */
-function tokenFetch(network: Network) {
+function tokenFetch(network: Outbound) {
   return async (
     url: string,
     { method, headers, body }: { method: string; headers: Record<string, string>; body: URLSearchParams },
   ): Promise<Response> => {
-    const reply = await network.send(
-      { method, url: new URL(url), headers, body: Buffer.from(String(body)) },
-      { timeoutMs: TOKEN_TIMEOUT_MILLIS, signal: new AbortController().signal },
-    );
+    const reply = await network.send({
+      method,
+      url: new URL(url),
+      headers,
+      body: String(body),
+      timeoutMs: TOKEN_TIMEOUT_MILLIS,
+      maxBytes: MAX_REPLY_BYTES,
+    });
     return new Response(withoutIdentity(reply.body), {
       status: reply.status,
       headers: { "content-type": "application/json" },

@@ -1,7 +1,6 @@
 /** Tools of MCP servers that others run, put together: rows, sign-in, sessions, calls and the operator's view. */
-import type { PrivateHosts, SealingKey } from "../../kernel/kit.ts";
+import type { Outbound, PrivateHosts, SealingKey } from "../../kernel/kit.ts";
 import type { Log, Mask, Store, ToolInfo } from "../../kernel/plugin.ts";
-import type { Network } from "../broker/network.ts";
 import type { Receipts } from "../calls/receipts.ts";
 import type { CheckJson } from "../sandbox/json-check.ts";
 import type { Vault } from "../secrets/secrets.ts";
@@ -33,7 +32,7 @@ export interface ForeignToolsParts {
   readonly key: SealingKey;
   readonly mask: Mask;
   readonly log: Log;
-  readonly network: Network;
+  readonly network: Outbound;
   readonly receipts: Receipts;
   readonly checkJson: CheckJson;
   readonly privateHosts: PrivateHosts;
@@ -127,7 +126,6 @@ export async function openForeignTools(parts: ForeignToolsParts): Promise<Foreig
       rows.close();
       await sessions.close();
       await calls.close();
-      await access.close();
     },
   };
 }

@@ -8,14 +8,17 @@ export interface DialOptions {
   /** Replaces the system's name service. */
   readonly lookup?: Lookup | undefined;
   readonly connectTimeoutMs?: number | undefined;
+  /** Ends a request whose reply has not begun by then, should its sender have forgotten it. */
+  readonly headersTimeoutMs?: number | undefined;
   readonly maxHeaderBytes?: number | undefined;
 }
 
 type LookupCallback = (error: Error | null, address: unknown, family?: number) => void;
 
-/** Neither headers nor bodies have a limit of their own: the deadline of a request is its sender's. */
-export function createDialer({ connectTimeoutMs, maxHeaderBytes, ...rule }: DialOptions): Agent {
-  const limits = { headersTimeout: 0, bodyTimeout: 0, maxHeaderSize: maxHeaderBytes };
+/** Bodies have no limit of their own, and headers only where one is given: the deadline of a request is its sender's. */
+export function createDialer(given: DialOptions): Agent {
+  const { connectTimeoutMs, headersTimeoutMs = 0, maxHeaderBytes, ...rule } = given;
+  const limits = { headersTimeout: headersTimeoutMs, bodyTimeout: 0, maxHeaderSize: maxHeaderBytes };
   const options = { allowH2: false, timeout: connectTimeoutMs };
   if (rule.privateHosts === "any") return new Agent({ ...limits, connect: options });
   return new Agent({ ...limits, connect: createConnector(rule.privateHosts, rule.lookup, options) });

@@ -34,7 +34,14 @@ export interface ExchangeLimits {
 }
 
 /** The reply breaks a limit of ours; the message is a sentence that names the host. */
-export class ReplyRefused extends Error {}
+export class ReplyRefused extends Error {
+  readonly isTooLarge: boolean;
+
+  constructor(message: string, isTooLarge = false) {
+    super(message);
+    this.isTooLarge = isTooLarge;
+  }
+}
 
 /** The connection failed, or the signal did; `hasBegun` says whether the server had begun to reply. */
 export class Unanswered extends Error {
@@ -99,6 +106,7 @@ export function exchange(
       fail(
         new ReplyRefused(
           `${url.host} answered with more than ${maxBytes} bytes, which is the most that is read.`,
+          true,
         ),
       );
     else if (room && room.left < 0)

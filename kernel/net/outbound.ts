@@ -33,6 +33,8 @@ export interface OutboundRequest {
   readonly authorization?: string | undefined;
   /** The server that chose the URL, where no person did: a public one must not lead us to the operator's private hosts. */
   readonly namedBy?: URL | undefined;
+  /** Checks and normalises the URL and each that a redirect names; throws where one must not be asked. */
+  readonly admit?: ((url: string, privateHosts: PrivateHosts) => URL) | undefined;
   readonly onBytes?: ((count: number) => void) | undefined;
 }
 
@@ -63,7 +65,7 @@ export interface Outbound {
 
 /** The message is a sentence that names the host. */
 export class OutboundError extends Error {
-  readonly kind: "address" | "cancelled" | "timeout" | "reply" | "failed";
+  readonly kind: "address" | "cancelled" | "timeout" | "size" | "reply" | "failed";
 
   constructor(kind: OutboundError["kind"], message: string, options?: ErrorOptions) {
     super(message, options);
@@ -98,7 +100,8 @@ export function createOutbound(options: OutboundOptions): Outbound {
 
   function explain(error: unknown, { host }: URL, timeoutMs: number, stallMs = timeoutMs): OutboundError {
     if (error instanceof OutboundError) return error;
-    if (error instanceof ReplyRefused) return new OutboundError("reply", error.message);
+    if (error instanceof ReplyRefused)
+      return new OutboundError(error.isTooLarge ? "size" : "reply", error.message);
     if (error instanceof AddressRefused)
       return new OutboundError("address", error.message + refusedHint, { cause: error });
     if (error === CANCELLED) return new OutboundError("cancelled", "The call was cancelled.");
@@ -120,9 +123,10 @@ export function createOutbound(options: OutboundOptions): Outbound {
   async function sendOnce(
     hosts: PrivateHosts | "any",
     url: URL,
+    headers: Readonly<Record<string, string>>,
     request: OutboundRequest,
   ): Promise<Exchanged> {
-    const { method = "GET", headers = {}, body, timeoutMs, stallMs, maxBytes, room, signal } = request;
+    const { method = "GET", body, timeoutMs, stallMs, maxBytes, room, signal } = request;
     const agent = await dial(hosts);
     // Not AbortSignal.timeout and AbortSignal.any: they cost more than sending does.
     const stop = new AbortController();
@@ -156,7 +160,8 @@ export function createOutbound(options: OutboundOptions): Outbound {
   }
 
   async function send(request: OutboundRequest): Promise<OutboundReply> {
-    const { url: first, method = "GET", redirects = 0, authorization, namedBy } = request;
+    const { url: first, method = "GET", headers: given = {}, redirects = 0, authorization } = request;
+    const { namedBy, admit } = request;
     let url = first;
     let by = namedBy;
     let isPublic = false;
@@ -165,9 +170,10 @@ export function createOutbound(options: OutboundOptions): Outbound {
       // Neither comes back: not the exceptions after a public server, not the credentials after another origin.
       isPublic ||= by !== undefined && !isException(by);
       isSame &&= url.origin === first.origin;
-      const headers =
-        isSame && authorization !== undefined ? { ...request.headers, authorization } : request.headers;
-      const reply = await sendOnce(isPublic ? NO_HOSTS : privateHosts, url, { ...request, headers });
+      const headers = isSame && authorization !== undefined ? { ...given, authorization } : given;
+      const hosts = isPublic ? NO_HOSTS : privateHosts;
+      if (admit && hosts !== "any") url = admit(url.href, hosts);
+      const reply = await sendOnce(hosts, url, headers, request);
       if (redirects === 0 || !REDIRECTS.has(reply.status) || !READS.has(method)) return { ...reply, url };
       if (count === redirects)
         throw new OutboundError("reply", `${first.host} redirects more than ${redirects} times.`);
@@ -303,7 +309,7 @@ function cap(
   return new TransformStream({
     async transform(chunk, controller) {
       const millis = meter(chunk);
-      if (millis === undefined) throw new OutboundError("reply", tooMuch);
+      if (millis === undefined) throw new OutboundError("size", tooMuch);
       const text = hiding?.push(decoder.decode(chunk, { stream: true }));
       if (text === undefined) controller.enqueue(chunk);
       else if (text !== "") controller.enqueue(encoder.encode(text));

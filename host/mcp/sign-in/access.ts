@@ -7,22 +7,22 @@ import {
   createHidingStream,
   createMatcher,
   Fault,
-  type Lookup,
+  type FetchBounds,
   type Mask,
   type Matcher,
+  type Outbound,
+  OutboundError,
   type PrivateHosts,
   type Store,
   visibleLine,
 } from "../../../kernel/kit.ts";
-import { createCheckedFetch, readWhole } from "../../broker/checked-fetch.ts";
 import { isSpent } from "../../broker/credentials.ts";
-import type { Network } from "../../broker/network.ts";
 import { createRefresh } from "../../broker/oauth.ts";
-import { Refused } from "../../broker/policy.ts";
+import { Refused, readUrl } from "../../broker/policy.ts";
 import { looksRandom, type SecretRecord, valuesOf } from "../../secrets/entry.ts";
 import type { SecretSet, Vault } from "../../secrets/secrets.ts";
 import { type Challenge, createChallenges, readChallenge } from "./challenges.ts";
-import { createMcpSignIn, type McpSignIn, type McpSignInParts, stillNames } from "./sign-in.ts";
+import { createMcpSignIn, type McpSignIn, type McpSignInParts, readWhole, stillNames } from "./sign-in.ts";
 import { addressOf, asks, holderOf, type McpTarget, nameOf, placeOf, toolOf } from "./target.ts";
 
 export interface McpAccess extends McpSignIn {
@@ -41,14 +41,12 @@ export interface McpAccess extends McpSignIn {
   signOut(server: McpTarget, user: string): Promise<boolean>;
   /** Forgets everything that a server of this name was given. */
   forget(name: string): Promise<void>;
-  close(): Promise<void>;
 }
 
 export interface McpAccessParts extends Omit<McpSignInParts, "challenges" | "fetch"> {
   readonly store: Pick<Store, "keyed" | "exclusive">;
-  readonly network: Network;
+  readonly network: Outbound;
   readonly privateHosts: PrivateHosts;
-  readonly lookup?: Lookup;
   /** For each request of a sign-in. */
   readonly timeoutMs?: number;
 }
@@ -59,7 +57,8 @@ const MAX_SIGN_IN_BYTES = 1024 * 1024;
 
 export function createMcpAccess(parts: McpAccessParts): McpAccess {
   const { vault, store, mask, network, privateHosts, timeoutMs = SIGN_IN_TIMEOUT_MS } = parts;
-  const checked = createCheckedFetch(parts);
+  const checked = async (url: string | URL, init: RequestInit | undefined, bounds: FetchBounds) =>
+    network.fetch(readUrl(String(url), privateHosts), init, bounds);
   const refresh = createRefresh({
     network,
     privateHosts,
@@ -177,7 +176,7 @@ export function createMcpAccess(parts: McpAccessParts): McpAccess {
         try {
           return await request(server, user, url, init);
         } catch (error) {
-          if (!(error instanceof Refused)) throw error;
+          if (!(error instanceof Refused || error instanceof OutboundError)) throw error;
           throw new Fault("unavailable", "mcp_unreachable", error.message, { cause: error });
         }
       };
@@ -205,7 +204,6 @@ export function createMcpAccess(parts: McpAccessParts): McpAccess {
     },
     signOut: (server, user) => vaultOf(server).secrets.remove(nameOf(server, user)),
     forget: (name) => vault.forget(toolOf(name)),
-    close: () => checked.close(),
   };
 }
 

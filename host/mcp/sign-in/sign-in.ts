@@ -10,13 +10,13 @@ import {
   createMatcher,
   Fault,
   type Mask,
+  OutboundError,
   reason,
   type SealingKey,
   type SignInBrowser,
   type Store,
   visibleLine,
 } from "../../../kernel/kit.ts";
-import { readWhole } from "../../broker/checked-fetch.ts";
 import { Refused } from "../../broker/policy.ts";
 import { looksRandom, type OAuthGrant, type SecretRecord } from "../../secrets/entry.ts";
 import type { Vault } from "../../secrets/secrets.ts";
@@ -62,6 +62,15 @@ interface Begun {
 }
 
 const MAX_REASON_LENGTH = 500;
+
+/** Reads the whole body before it returns: a reply that breaks off fails like one that never came. */
+export function readWhole(send: FetchLike): FetchLike {
+  return async (...args) => {
+    const response = await send(...args);
+    const { status, headers } = response;
+    return new Response(response.body === null ? null : await response.arrayBuffer(), { status, headers });
+  };
+}
 
 const loadSdk = () => import("@modelcontextprotocol/client");
 
@@ -205,7 +214,8 @@ export function createMcpSignIn(parts: McpSignInParts): McpSignIn {
   function explain(server: string, error: unknown, sent: readonly string[] = []): Fault {
     if (error instanceof Fault) return error;
     const why = createMatcher(sent).hide(mask.hide(reason(error)));
-    const kind = error instanceof Refused ? "unavailable" : "unauthenticated";
+    const kind =
+      error instanceof Refused || error instanceof OutboundError ? "unavailable" : "unauthenticated";
     return new Fault(
       kind,
       "oauth_failed",

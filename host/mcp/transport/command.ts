@@ -13,8 +13,7 @@ import {
   serializeMessage,
   type Transport,
 } from "@modelcontextprotocol/client";
-import { Fault, type Log, reason } from "../../../kernel/plugin.ts";
-import { createReadThrottle, type ReadThrottle } from "../../broker/read-throttle.ts";
+import { createThrottle, Fault, type Log, reason } from "../../../kernel/kit.ts";
 
 export interface CommandOptions {
   readonly server: string;
@@ -49,7 +48,7 @@ export class CommandTransport implements Transport {
 
   readonly #options: CommandOptions;
   readonly #read: (chunk: Buffer) => JSONRPCMessage[];
-  readonly #throttle: ReadThrottle;
+  readonly #throttle: (bytes: number, messages: number) => number;
   readonly #exited = Promise.withResolvers<void>();
   #child: ChildProcess | undefined;
   #watchdog: ChildProcess | undefined;
@@ -59,7 +58,7 @@ export class CommandTransport implements Transport {
 
   constructor(options: CommandOptions) {
     this.#options = options;
-    this.#throttle = createReadThrottle(2 * options.maxMessageBytes);
+    this.#throttle = createThrottle(2 * options.maxMessageBytes);
     this.#read = createMessageReader(options.maxMessageBytes);
   }
 

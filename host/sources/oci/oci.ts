@@ -80,7 +80,7 @@ export async function fetchManifest(
   if (answer.status === 404) return undefined;
   if (answer.status !== 200) throw unexpected(reference.registry, where, answer);
   const found = sha256(answer.body);
-  const said = answer.headers.get("docker-content-digest");
+  const said = answer.headers["docker-content-digest"]?.toString();
   if (digest !== undefined && digest !== found)
     throw refused(reference.registry, `answered with the manifest ${found} for ${where}`);
   if (said?.startsWith("sha256:") === true && said !== found)

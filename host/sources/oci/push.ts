@@ -1,5 +1,5 @@
 /** Blobs and manifests pushed to a registry. */
-import type { Downloaded } from "../download.ts";
+import type { OutboundReply } from "../../../kernel/kit.ts";
 import { canonicalReference, type OciReference } from "../reference.ts";
 import { type Descriptor, MEDIA, sha256 } from "./manifest.ts";
 import { type Registry, refused, unexpected } from "./registry.ts";
@@ -39,7 +39,7 @@ export async function pushBlob(
     maxBytes: MAX_ANSWER_BYTES,
   });
   if (begun.status !== 202) throw unexpected(host, what, begun);
-  const place = registry.locate(begun.headers.get("location") ?? "");
+  const place = registry.locate(begun.headers.location ?? "");
   if (place === undefined) throw refused(host, `does not say where ${what} goes`);
   place.searchParams.set("digest", digest);
   const pushed = await registry.send(place, {
@@ -56,7 +56,7 @@ export async function pushManifest(
   reference: OciReference,
   manifest: Uint8Array<ArrayBuffer>,
   mediaType: string = MEDIA.manifest,
-): Promise<Downloaded> {
+): Promise<OutboundReply> {
   const pushed = await registry.send(
     `${reference.repository}/manifests/${reference.tag ?? reference.digest}`,
     {

@@ -3,9 +3,9 @@
  * keeps the token it got, and whether the registry speaks TLS.
  */
 
-import { hostAndPort, type PrivateHosts, visibleLine } from "../../../kernel/kit.ts";
+import { hostAndPort, type OutboundReply, type PrivateHosts, visibleLine } from "../../../kernel/kit.ts";
 import { Fault } from "../../../kernel/plugin.ts";
-import { type Downloaded, type DownloadRequest, type Downloads, isPlainServer } from "../download.ts";
+import { type DownloadRequest, type Downloads, isPlainServer } from "../download.ts";
 import type { Login } from "./logins.ts";
 import { readJson } from "./manifest.ts";
 
@@ -13,7 +13,7 @@ export type RegistryRequest = Omit<DownloadRequest, "authorization">;
 
 export interface Registry {
   /** `path` comes after `/v2/`, or is a whole address that the registry named itself. */
-  send(path: string | URL, request: RegistryRequest): Promise<Downloaded>;
+  send(path: string | URL, request: RegistryRequest): Promise<OutboundReply>;
   /** An address that it named in an answer; undefined where it is none. */
   locate(location: string): URL | undefined;
 }
@@ -46,7 +46,7 @@ export function openRegistry(options: RegistryOptions): Registry {
   let authorization: string | undefined;
   let helper: string | undefined;
 
-  const sendPlain = async (path: string | URL, request: DownloadRequest): Promise<Downloaded> => {
+  const sendPlain = async (path: string | URL, request: DownloadRequest): Promise<OutboundReply> => {
     const on = (root: URL) =>
       typeof path === "string"
         ? downloads.send(new URL(`v2/${path}`, root), request)
@@ -115,7 +115,7 @@ export function openRegistry(options: RegistryOptions): Registry {
       const mayKnow = typeof path === "string" || path.origin === base?.origin;
       const first = await sendPlain(path, { ...request, authorization: mayKnow ? authorization : undefined });
       if (first.status !== 401 || !mayKnow) return first;
-      const challenge = readChallenge(first.headers.get("www-authenticate"));
+      const challenge = readChallenge(first.headers["www-authenticate"]?.toString());
       if (challenge === undefined)
         throw refused(registry, "wants a way of signing in that Postern does not know");
       authorization = await authorize(challenge, request.signal);
@@ -128,7 +128,7 @@ export function openRegistry(options: RegistryOptions): Registry {
 }
 
 /** A sentence for an answer that was not expected; `what` was asked for. */
-export function unexpected(registry: string, what: string, { status, body }: Downloaded): Fault {
+export function unexpected(registry: string, what: string, { status, body }: OutboundReply): Fault {
   if (status === 404) return new Fault("missing", "no_such_tool", `${what} does not exist at ${registry}.`);
   if (status === 403)
     return new Fault("forbidden", "registry_forbidden", `${registry} does not let you do this with ${what}.`);
@@ -190,8 +190,8 @@ const MAX_CHARS = 4096;
 const NAME = /[A-Za-z0-9_-]/;
 
 /** The first challenge that can be met; undefined where there is none. */
-function readChallenge(header: string | null): Challenge | undefined {
-  if (header === null || header.length > MAX_CHARS) return undefined;
+function readChallenge(header = ""): Challenge | undefined {
+  if (header.length > MAX_CHARS) return undefined;
   const space = header.indexOf(" ");
   const scheme = (space === -1 ? header : header.slice(0, space)).toLowerCase();
   if (scheme === "basic") return { scheme };

@@ -61,7 +61,7 @@ async function pushBundle({ registry, reference, manifest, key }: SignOptions): 
   const at = { kind: "oci", registry: reference.registry, repository: reference.repository } as const;
   const { headers } = await pushManifest(registry, { ...at, digest: referrer.digest }, referrer.bytes);
   // A registry that knows referrers says so; for another one the list is a tag, which everybody keeps.
-  if (headers.has("oci-subject")) return;
+  if (headers["oci-subject"] !== undefined) return;
   const tag = digest.replace(":", "-");
   const listed = await fetchList(registry, { ...at, tag }, "manifests", MEDIA.index);
   const entry = { ...describe(referrer), artifactType: BUNDLE_TYPE, annotations };

@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { gt, valid } from "semver";
 import { reason } from "../../fault.ts";
+import { createOutbound, OutboundError } from "../../net/outbound.ts";
 import { ROOT } from "../../package.ts";
 import { say, sayJson } from "../../terminal/output.ts";
 import { table } from "../../terminal/table.ts";
@@ -13,7 +14,7 @@ import type { StoreAccess, UpgradeCheck } from "../store-access.ts";
 
 const REGISTRY = "https://registry.npmjs.org";
 const REGISTRY_MILLIS = 5000;
-const MAX_REPLY_CHARS = 1024 * 1024;
+const MAX_REPLY_BYTES = 1024 * 1024;
 
 interface Installation {
   readonly how: "clone" | "npx" | "global" | "project";
@@ -131,20 +132,24 @@ async function examine(
 }
 
 async function readNewest(registry: string): Promise<Newest> {
+  const outbound = createOutbound({ privateHosts: "any" });
   try {
-    const response = await fetch(`${registry.replace(/\/$/, "")}/postern/latest`, {
-      signal: AbortSignal.timeout(REGISTRY_MILLIS),
+    const { status, body } = await outbound.send({
+      url: new URL(`${registry.replace(/\/$/, "")}/postern/latest`),
       headers: { accept: "application/json" },
-      redirect: "error",
+      timeoutMs: REGISTRY_MILLIS,
+      maxBytes: MAX_REPLY_BYTES,
     });
-    if (!response.ok) return { problem: `${registry} answered ${response.status}` };
-    const text = await response.text();
-    if (text.length > MAX_REPLY_CHARS) return { problem: `${registry} answered too much` };
-    const version = valid((JSON.parse(text) as { version?: string }).version);
+    if (status < 200 || status > 299) return { problem: `${registry} answered ${status}` };
+    const version = valid((JSON.parse(Buffer.from(body).toString()) as { version?: string }).version);
     return version === null ? { problem: `${registry} named no version` } : { version };
   } catch (error) {
+    if (error instanceof OutboundError && error.kind === "size")
+      return { problem: `${registry} answered too much` };
     return {
       problem: `${registry} cannot be reached (${reason(error instanceof Error && error.cause ? error.cause : error)})`,
     };
+  } finally {
+    await outbound.close();
   }
 }

@@ -1,6 +1,7 @@
 /** JSON Web Tokens of the operator's identity provider, checked against its published keys. */
 import {
   createRemoteJWKSet,
+  customFetch,
   type ExportedJWKSCache,
   errors,
   type JWKSCacheInput,
@@ -11,7 +12,7 @@ import {
   type RemoteJWKSet,
 } from "jose";
 import type Keyv from "keyv";
-import { reason } from "../../../kernel/plugin.ts";
+import { createOutbound, reason } from "../../../kernel/kit.ts";
 import type { Person } from "../records/people.ts";
 import type { OidcConfig } from "../settings.ts";
 
@@ -63,6 +64,9 @@ function emailOf({ email }: JWTPayload & { readonly email?: unknown }): string |
 }
 
 const TIMEOUT_MS = 5000;
+const MAX_DOCUMENT_BYTES = 1024 * 1024;
+// The operator chose the provider, which may well be in the same private network.
+const outbound = createOutbound({ privateHosts: "any" });
 // Providers change the address of their keys seldom, and the keys now and then.
 const ADDRESS_TTL_MS = 86_400_000;
 const KEYS_TTL_MS = 600_000;
@@ -107,7 +111,13 @@ function createProviderKeys(issuer: string, keyed: Keyv): JWTVerifyGetKey {
 
   const open = async (address: string): Promise<KeySet> => {
     const cache: JWKSCacheInput = (await keyed.get<ExportedJWKSCache>(`keys ${address}`)) ?? {};
-    const options = { timeoutDuration: TIMEOUT_MS, cacheMaxAge: KEYS_TTL_MS, [jwksCache]: cache };
+    const options = {
+      timeoutDuration: TIMEOUT_MS,
+      cacheMaxAge: KEYS_TTL_MS,
+      [jwksCache]: cache,
+      [customFetch]: (url: string, init: RequestInit) =>
+        outbound.fetch(new URL(url), init, { maxBytes: MAX_DOCUMENT_BYTES, returnsRedirects: true }),
+    };
     return { address, cache, find: createRemoteJWKSet(new URL(address), options) };
   };
 
@@ -128,9 +138,13 @@ function createProviderKeys(issuer: string, keyed: Keyv): JWTVerifyGetKey {
 
 async function discover(issuer: string): Promise<string> {
   const address = `${issuer.replace(/\/$/, "")}/.well-known/openid-configuration`;
-  const response = await fetch(address, { signal: AbortSignal.timeout(TIMEOUT_MS), redirect: "error" });
-  if (!response.ok) throw new Error(`${address} returned ${response.status}`);
-  const { issuer: named, jwks_uri: uri } = (await response.json()) as {
+  const { status, body } = await outbound.send({
+    url: new URL(address),
+    timeoutMs: TIMEOUT_MS,
+    maxBytes: MAX_DOCUMENT_BYTES,
+  });
+  if (status < 200 || status > 299) throw new Error(`${address} returned ${status}`);
+  const { issuer: named, jwks_uri: uri } = JSON.parse(Buffer.from(body).toString()) as {
     issuer?: unknown;
     jwks_uri?: unknown;
   };

@@ -1,6 +1,12 @@
 /** Reads attachments by URL. A stranger chose it, so only public addresses are dialled, and no redirect is followed. */
-import { Agent, request } from "undici";
-import { createConnector, hostAndPort, type Lookup, type PrivateHosts, reason } from "../../../kernel/kit.ts";
+import {
+  createOutbound,
+  hostAndPort,
+  type Lookup,
+  OutboundError,
+  type PrivateHosts,
+  reason,
+} from "../../../kernel/kit.ts";
 import type { GivenBytes } from "../parse/open-items.ts";
 import { invalid } from "../wire/refusal.ts";
 
@@ -19,10 +25,7 @@ const TIMEOUT_MS = 10_000;
 const MAX_URL_LENGTH = 8192;
 
 export function createRemoteFiles({ privateHosts, lookup }: RemoteOptions): RemoteFiles {
-  const agent = new Agent({
-    connect: createConnector({ privateHosts, lookup, timeout: TIMEOUT_MS }),
-    maxHeaderSize: 16 * 1024,
-  });
+  const outbound = createOutbound({ privateHosts, lookup });
 
   function parse(text: string, at: string): URL {
     const url = text.length > MAX_URL_LENGTH ? null : URL.parse(text);
@@ -39,34 +42,23 @@ export function createRemoteFiles({ privateHosts, lookup }: RemoteOptions): Remo
   return {
     async read(text, maxBytes, at) {
       const url = parse(text, at);
-      const signal = AbortSignal.timeout(TIMEOUT_MS);
-      try {
-        const answer = await request(url, { dispatcher: agent, signal, headers: { accept: "*/*" } });
-        const { statusCode, headers, body } = answer;
-        // A body that is thrown away emits an error, which would end the process without a listener.
-        body.on("error", () => {});
-        if (statusCode !== 200) {
-          body.destroy();
-          throw refused(at, `the server answered ${statusCode}; redirects are not followed`);
-        }
-        const chunks: Uint8Array[] = [];
-        let size = 0;
-        for await (const chunk of body as AsyncIterable<Uint8Array>) {
-          size += chunk.length;
-          if (size > maxBytes) {
-            body.destroy();
-            throw tooLarge(at);
-          }
-          chunks.push(chunk);
-        }
-        const [mime = ""] = String(headers["content-type"] ?? "").split(";");
-        return { mime: mime.trim().toLowerCase(), data: Buffer.concat(chunks) };
-      } catch (error) {
-        if (error instanceof Error && "kind" in error) throw error;
-        throw refused(at, signal.aborted ? "it took longer than 10 s" : reason(error));
-      }
+      const headers = { accept: "*/*" };
+      const reply = await outbound
+        .send({ url, headers, timeoutMs: TIMEOUT_MS, maxBytes })
+        .catch((error: unknown) => {
+          const kind = error instanceof OutboundError ? error.kind : undefined;
+          if (kind === "size") throw tooLarge(at);
+          throw refused(
+            at,
+            kind === "timeout" ? "it took longer than 10 s" : reason(error).replace(/\.$/, ""),
+          );
+        });
+      if (reply.status !== 200)
+        throw refused(at, `the server answered ${reply.status}; redirects are not followed`);
+      const [mime = ""] = String(reply.headers["content-type"] ?? "").split(";");
+      return { mime: mime.trim().toLowerCase(), data: reply.body };
     },
-    close: () => agent.destroy(),
+    close: outbound.close,
   };
 }
 

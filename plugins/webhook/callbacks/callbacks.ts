@@ -6,8 +6,7 @@
  * the sender's own clock from before it asked for it, so no two nodes send the same at once; one that dies gives back what it held.
  */
 import { Webhook } from "standardwebhooks";
-import { Agent, request } from "undici";
-import { AddressRefused, CompletedJob, createConnector, toWire } from "../../../kernel/kit.ts";
+import { AddressRefused, CompletedJob, createOutbound, toWire } from "../../../kernel/kit.ts";
 import {
   type Job,
   type JobCallback,
@@ -41,7 +40,7 @@ const POLL_MILLIS = 10_000;
 export async function createCallbacks({ jobs, sql, store, log, target }: CallbackOptions) {
   const { node } = store;
   const { privateHosts } = target;
-  const agent = new Agent({ connect: createConnector({ privateHosts, timeout: TIMEOUT_MS }) });
+  const outbound = createOutbound({ privateHosts });
   const queue = openCallbackQueue(sql, node);
   const giveUp = new AbortController();
   const underWay = new Map<string, Promise<void>>();
@@ -146,9 +145,8 @@ export async function createCallbacks({ jobs, sql, store, log, target }: Callbac
     const now = new Date();
     // Signed with each key, so that a receiver can switch to the new one at any time. A command may change them meanwhile.
     const signatures = (await callbackSecrets(store)).map((key) => new Webhook(key).sign(job.id, now, body));
-    const { statusCode, body: response } = await request(target.url, {
+    const init = {
       method: "POST",
-      dispatcher: agent,
       headers: {
         "content-type": "application/json",
         "user-agent": "postern",
@@ -159,10 +157,13 @@ export async function createCallbacks({ jobs, sql, store, log, target }: Callbac
         "webhook-signature": signatures.join(" "),
       },
       body,
-      signal: AbortSignal.any([giveUp.signal, AbortSignal.timeout(millis)]),
-    });
-    await response.dump();
-    if (statusCode < 200 || statusCode > 299) throw new Error(`the receiver returned ${statusCode}`);
+      signal: giveUp.signal,
+    };
+    const bounds = { timeoutMs: millis, returnsRedirects: true };
+    const { status, ok, body: reply } = await outbound.fetch(new URL(target.url), init, bounds);
+    // The status decides; a long body is not worth reading.
+    await reply?.cancel();
+    if (!ok) throw new Error(`the receiver returned ${status}`);
   }
 
   const stopListening = jobs.onCompleted(({ id }) => {
@@ -220,13 +221,14 @@ export async function createCallbacks({ jobs, sql, store, log, target }: Callbac
       await pumping;
       await Promise.allSettled(underWay.values());
       await queue.release().catch(() => {});
-      await agent.destroy();
+      await outbound.close();
     },
   };
 }
 
 /** Says why a callback failed, with the setting that would allow a refused address. */
 export function explainFailure(error: unknown): string {
-  if (!(error instanceof AddressRefused)) return reason(error);
-  return `HTTP_CALLBACK_URL is refused: ${error.message}. List its host:port in HTTP_CALLBACK_PRIVATE_HOSTS to allow it`;
+  const cause = error instanceof Error && error.cause instanceof AddressRefused ? error.cause : error;
+  if (!(cause instanceof AddressRefused)) return reason(error);
+  return `HTTP_CALLBACK_URL is refused: ${cause.message}. List its host:port in HTTP_CALLBACK_PRIVATE_HOSTS to allow it`;
 }

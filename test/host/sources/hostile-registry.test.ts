@@ -4,6 +4,7 @@ import { writeFileSync } from "node:fs";
 import type { ServerResponse } from "node:http";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { createNetwork } from "../../../host/broker/network.ts";
 import { withCapabilitiesSection } from "../../../host/compile/capabilities-section.ts";
 import { createDownloads } from "../../../host/sources/download.ts";
 import { createRegistryAccess } from "../../../host/sources/oci/access.ts";
@@ -58,8 +59,9 @@ async function hostile(
   afterThisTest(server.close);
   const host = `127.0.0.1:${server.port}`;
   const privateHosts = new Set([host]);
-  const downloads = createDownloads({ privateHosts, stallMillis: 300, maxDownloadMs: 1000 });
-  afterThisTest(downloads.close);
+  const network = createNetwork({ privateHosts });
+  afterThisTest(network.close);
+  const downloads = createDownloads({ network, stallMs: 300, maxDownloadMs: 1000 });
   const open = createRegistryAccess({
     downloads,
     privateHosts,
@@ -165,7 +167,7 @@ describe("a layer is refused", () => {
         const timer = setInterval(() => r.write("s"), 60);
         r.on("close", () => clearInterval(timer));
       }),
-      /took longer than 1 seconds|more than 22 bytes/,
+      /no complete answer within 1 seconds|more than 22 bytes/,
     ],
     [
       "that redirects for ever",

@@ -2,6 +2,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { createNetwork } from "../../../host/broker/network.ts";
 import { digestOf } from "../../../host/catalog/catalog.ts";
 import { createDownloads } from "../../../host/sources/download.ts";
 import { type IndexEntry, parseIndex } from "../../../host/sources/index/index-file.ts";
@@ -26,8 +27,9 @@ function sourcesWith(
   privateHosts: readonly string[],
   parts: Pick<SourcesParts, "folder" | "indexes" | "npmRegistry" | "maxFetchMs">,
 ) {
-  const downloads = createDownloads({ privateHosts: new Set(privateHosts) });
-  onTestFinished(() => downloads.close());
+  const network = createNetwork({ privateHosts: new Set(privateHosts) });
+  onTestFinished(network.close);
+  const downloads = createDownloads({ network });
   const openRegistry = () => {
     throw new Error("no registry is needed here");
   };

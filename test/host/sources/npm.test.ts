@@ -1,5 +1,6 @@
 /** Tools in npm packages, from a registry on a loopback port. */
 import { expect, onTestFinished, test } from "vitest";
+import { createNetwork } from "../../../host/broker/network.ts";
 import { createDownloads } from "../../../host/sources/download.ts";
 import { createNpmSource } from "../../../host/sources/npm/npm.ts";
 import { parseReference, type ReferenceOf } from "../../../host/sources/reference.ts";
@@ -18,10 +19,11 @@ const packed = (postern: unknown, ...more: readonly TarEntry[]): readonly TarEnt
   ...more,
 ];
 
-async function start(stallMillis = 10_000) {
+async function start(stallMs = 10_000) {
   const npm = await startNpmPackages();
-  const downloads = createDownloads({ privateHosts: new Set([npm.host]), stallMillis });
-  onTestFinished(() => downloads.close());
+  const network = createNetwork({ privateHosts: new Set([npm.host]) });
+  onTestFinished(network.close);
+  const downloads = createDownloads({ network, stallMs });
   const source = createNpmSource(downloads, npm.url);
   const lines: string[] = [];
   const fetch = (text: string) =>

@@ -3,6 +3,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { getCACertificates, setDefaultCACertificates } from "node:tls";
 import { beforeAll, expect, test } from "vitest";
+import { createNetwork } from "../../../host/broker/network.ts";
 import { createDownloads } from "../../../host/sources/download.ts";
 import { createRegistryAccess } from "../../../host/sources/oci/access.ts";
 import type { Login } from "../../../host/sources/oci/logins.ts";
@@ -44,8 +45,9 @@ describeWithRegistry("a real registry", () => {
 
   function client(login: Login | "nobody" = USER) {
     const privateHosts = new Set([registry.plain, registry.secure]);
-    const downloads = createDownloads({ privateHosts });
-    afterThisTest(downloads.close);
+    const network = createNetwork({ privateHosts });
+    afterThisTest(network.close);
+    const downloads = createDownloads({ network });
     const openRegistry = createRegistryAccess({
       downloads,
       privateHosts,

@@ -1,5 +1,6 @@
 /** The signature of a component that is downloaded: beside it, and about all that the tool needs. */
 import { expect, test } from "vitest";
+import { createNetwork } from "../../../host/broker/network.ts";
 import { withCapabilitiesSection } from "../../../host/compile/capabilities-section.ts";
 import { admit } from "../../../host/installer.ts";
 import { createDownloads } from "../../../host/sources/download.ts";
@@ -35,9 +36,10 @@ test("the bundle beside a download is taken for its signature, where the capabil
     response.end(file);
   });
   const host = `127.0.0.1:${upstream.port}`;
-  const downloads = createDownloads({ privateHosts: new Set([host]) });
+  const network = createNetwork({ privateHosts: new Set([host]) });
+  const downloads = createDownloads({ network });
   afterThisTest(async () => {
-    await downloads.close();
+    await network.close();
     await upstream.close();
   });
   const { pem, fingerprint } = key;

@@ -1,5 +1,6 @@
 /** Who built a package, as its registry keeps it, and what a rule makes of it. */
 import { expect, onTestFinished, test } from "vitest";
+import { createNetwork } from "../../../host/broker/network.ts";
 import { admit } from "../../../host/installer.ts";
 import { createDownloads } from "../../../host/sources/download.ts";
 import { createNpmSource } from "../../../host/sources/npm/npm.ts";
@@ -18,8 +19,9 @@ const RELEASE = {
 
 test("provenance that names the workflow of a rule lets a package in; another's, or none, does not", async () => {
   const npm = await startNpmPackages();
-  const downloads = createDownloads({ privateHosts: new Set([npm.host]) });
-  onTestFinished(() => downloads.close());
+  const network = createNetwork({ privateHosts: new Set([npm.host]) });
+  const downloads = createDownloads({ network });
+  onTestFinished(() => network.close());
   const sigstore = await createSigstore();
   const signer = {
     type: "identity",

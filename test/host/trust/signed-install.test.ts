@@ -2,6 +2,7 @@
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
+import { createNetwork } from "../../../host/broker/network.ts";
 import { createDownloads } from "../../../host/sources/download.ts";
 import { createRegistryAccess } from "../../../host/sources/oci/access.ts";
 import { createOciSource } from "../../../host/sources/oci/oci.ts";
@@ -44,8 +45,9 @@ describeWithRegistry("a signed tool in a real registry", () => {
 
   async function published(name: string) {
     const privateHosts = new Set([registry.plain]);
-    const downloads = createDownloads({ privateHosts });
-    afterThisTest(downloads.close);
+    const network = createNetwork({ privateHosts });
+    const downloads = createDownloads({ network });
+    afterThisTest(network.close);
     const open = createRegistryAccess({
       downloads,
       privateHosts,

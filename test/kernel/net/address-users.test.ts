@@ -10,10 +10,7 @@ test.for(REFUSED_ADDRESSES)(
     const url = new URL(`https://${address.includes(":") ? `[${address}]` : address}/`);
     const network = createNetwork({ privateHosts: new Set() });
     onTestFinished(() => network.close());
-    const sent = network.send(
-      { method: "GET", url, headers: {}, body: undefined },
-      { timeoutMs: 5000, signal: new AbortController().signal },
-    );
+    const sent = network.send({ url, timeoutMs: 5000, maxBytes: 1000 });
     const answer = await sent.then(
       () => "it was sent",
       (error: Error) => error.message,

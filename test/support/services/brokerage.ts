@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { type Broker, createBroker } from "../../../host/broker/broker.ts";
 import { createCredentialSource } from "../../../host/broker/credentials.ts";
 import type { BrokeredCall, Grant, ToolReply, ToolRequest } from "../../../host/broker/grant.ts";
-import { createNetwork, type Network } from "../../../host/broker/network.ts";
+import { createNetwork } from "../../../host/broker/network.ts";
 import { createRefresh } from "../../../host/broker/oauth.ts";
 import type { Tape } from "../../../host/broker/recording.ts";
 import { parseCapabilities } from "../../../host/catalog/catalog.ts";
@@ -13,6 +13,7 @@ import { openVault, type ToolVault } from "../../../host/secrets/secrets.ts";
 import { createLog } from "../../../kernel/log/log.ts";
 import { createMask } from "../../../kernel/mask/mask.ts";
 import type { Lookup } from "../../../kernel/net/address.ts";
+import type { Outbound } from "../../../kernel/net/outbound.ts";
 import type { Mask } from "../../../kernel/vocabulary/kernel.ts";
 import type { OpenStore } from "../../../plugins/store/engine/open-store.ts";
 import { loadKeys } from "../../../plugins/store/keys/secrets-key.ts";
@@ -26,7 +27,7 @@ export interface Brokerage {
   /** Of the tool "probe", for every host of these tests. */
   readonly vault: ToolVault;
   readonly mask: Mask;
-  readonly network: Network;
+  readonly network: Outbound;
   readonly broker: Broker;
   /** Everything that was logged. */
   readonly logged: readonly string[];

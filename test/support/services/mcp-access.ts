@@ -33,14 +33,14 @@ export async function openMcpAccess(options: {
   /** Another node of the same fleet. */
   readonly beside?: OpenedAccess;
 }): Promise<OpenedAccess> {
-  const { beside, privateHosts: hosts, ...rest } = options;
+  const { beside, privateHosts: hosts, lookup, ...rest } = options;
   const home = await mkdtemp(join(tmpdir(), "postern-mcp-access-"));
   const store = beside?.store ?? openStore(join(home, "store.sqlite"));
   const mask = createMask();
   const key = new Uint8Array(32).fill(7);
   const vault = await openVault({ keyed: store.keyed("secrets"), key, mask });
   const privateHosts = hosts instanceof Set ? (hosts as ReadonlySet<string>) : new Set(hosts);
-  const network = createNetwork({ privateHosts, ...(rest.lookup && { lookup: rest.lookup }) });
+  const network = createNetwork({ privateHosts, lookup });
   const access = createMcpAccess({ vault, store, key, mask, network, privateHosts, ...rest });
   return {
     access,
@@ -52,7 +52,6 @@ export async function openMcpAccess(options: {
       await access.finishSignIn(await server.signIn(url), async () => target);
     },
     async close() {
-      await access.close();
       await network.close();
       if (beside === undefined) await store.close();
       await rm(home, { recursive: true });

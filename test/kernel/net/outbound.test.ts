@@ -6,8 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { getCACertificates, setDefaultCACertificates } from "node:tls";
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
 import { afterEach, expect, test } from "vitest";
-import { MAX_REPLY_BYTES } from "../../../host/broker/exchange.ts";
-import { createNetwork, type Network } from "../../../host/broker/network.ts";
+import { createOutbound, MAX_REPLY_BYTES, type Outbound } from "../../../kernel/net/outbound.ts";
 import { type Answering, openUpstream } from "../../support/servers/upstream.ts";
 
 const undo: (() => Promise<void> | void)[] = [];
@@ -16,20 +15,17 @@ afterEach(async () => {
   for (const step of undo.splice(0).reverse()) await step();
 });
 
-function networkFor(...privateHosts: string[]): Network {
-  const network = createNetwork({
+function outboundFor(...privateHosts: string[]): Outbound {
+  const outbound = createOutbound({
     privateHosts: new Set(privateHosts),
     lookup: async () => [{ address: "127.0.0.1", family: 4 }],
   });
-  undo.push(network.close);
-  return network;
+  undo.push(outbound.close);
+  return outbound;
 }
 
-function get(network: Network, url: string, method = "GET") {
-  return network.send(
-    { method, url: new URL(url), headers: {}, body: undefined },
-    { timeoutMs: 20_000, signal: new AbortController().signal },
-  );
+function get(outbound: Outbound, url: string, method = "GET") {
+  return outbound.send({ method, url: new URL(url), timeoutMs: 20_000, maxBytes: MAX_REPLY_BYTES });
 }
 
 async function serve(answer: Answering, tls?: { key: string; cert: string }) {
@@ -44,7 +40,7 @@ test.each(Object.entries(encodings))("an answer in %s is decoded", async (encodi
   const { port } = await serve((_, response) =>
     response.writeHead(200, { "content-encoding": encoding }).end(compress(Buffer.from("unfolded"))),
   );
-  const { body } = await get(networkFor(`api.test:${port}`), `http://api.test:${port}/`);
+  const { body } = await get(outboundFor(`api.test:${port}`), `http://api.test:${port}/`);
   expect(Buffer.from(body).toString()).toBe("unfolded");
 });
 
@@ -54,7 +50,7 @@ test.each(Object.entries(encodings))("a bomb in %s stops at the cap", async (enc
   const { port } = await serve((_, response) =>
     response.writeHead(200, { "content-encoding": encoding }).end(bomb),
   );
-  await expect(get(networkFor(`api.test:${port}`), `http://api.test:${port}/`)).rejects.toThrow(
+  await expect(get(outboundFor(`api.test:${port}`), `http://api.test:${port}/`)).rejects.toThrow(
     `more than ${MAX_REPLY_BYTES} bytes`,
   );
 });
@@ -63,7 +59,7 @@ test.each(["gzip, gzip", "zstd", "constructor"])("the encoding %j is refused", a
   const { port } = await serve((_, response) =>
     response.writeHead(200, { "content-encoding": encoding }).end("x"),
   );
-  await expect(get(networkFor(`api.test:${port}`), `http://api.test:${port}/`)).rejects.toThrow(
+  await expect(get(outboundFor(`api.test:${port}`), `http://api.test:${port}/`)).rejects.toThrow(
     "not asked for",
   );
 });
@@ -72,7 +68,7 @@ test("an answer without a body needs no decoding, whatever its headers say", asy
   const { port } = await serve((_, response) =>
     response.writeHead(200, { "content-encoding": "gzip", "content-length": "20" }).end(),
   );
-  const { body } = await get(networkFor(`api.test:${port}`), `http://api.test:${port}/`, "HEAD");
+  const { body } = await get(outboundFor(`api.test:${port}`), `http://api.test:${port}/`, "HEAD");
   expect(body.byteLength).toBe(0);
 });
 
@@ -86,21 +82,21 @@ test("a kept connection that the server gave up is no error for a read, and a wr
       response.end("fresh");
     }
   });
-  const network = networkFor(`api.test:${port}`);
+  const outbound = outboundFor(`api.test:${port}`);
   const url = `http://api.test:${port}/`;
   let asked = 0;
   // Until a kept connection happens to be used again.
   while (requests.length === asked) {
-    expect(Buffer.from((await get(network, url)).body).toString()).toBe("fresh");
+    expect(Buffer.from((await get(outbound, url)).body).toString()).toBe("fresh");
     asked++;
     await sleep(5);
   }
   const before = requests.length;
   let written = 0;
   for (let isLost = false; !isLost; written++) {
-    await get(network, url);
+    await get(outbound, url);
     await sleep(5);
-    isLost = await get(network, url, "POST").then(
+    isLost = await get(outbound, url, "POST").then(
       () => false,
       () => true,
     );
@@ -110,9 +106,9 @@ test("a kept connection that the server gave up is no error for a read, and a wr
 
 test("an IPv6 literal is excepted by its host and port like any other host", async () => {
   const { port } = await serve((_, response) => response.end());
-  await expect(get(networkFor(), `http://[::1]:${port}/`)).rejects.toThrow("is a loopback address");
+  await expect(get(outboundFor(), `http://[::1]:${port}/`)).rejects.toThrow("is a loopback address");
   // Nothing of ours listens there: to be told so, it must have been dialled.
-  await expect(get(networkFor(`[::1]:${port}`), `http://[::1]:${port}/`)).rejects.toThrow(
+  await expect(get(outboundFor(`[::1]:${port}`), `http://[::1]:${port}/`)).rejects.toThrow(
     /ECONNREFUSED|EADDRNOTAVAIL|EAFNOSUPPORT|ENETUNREACH/,
   );
 });
@@ -121,7 +117,7 @@ test("an answer that is not what its encoding says is an error, not a crash", as
   const { port } = await serve((_, response) =>
     response.writeHead(200, { "content-encoding": "gzip" }).end("not gzip at all"),
   );
-  await expect(get(networkFor(`api.test:${port}`), `http://api.test:${port}/`)).rejects.toThrow("failed");
+  await expect(get(outboundFor(`api.test:${port}`), `http://api.test:${port}/`)).rejects.toThrow("failed");
 });
 
 // Node can read certificates but not make them.
@@ -154,13 +150,36 @@ test("TLS is verified: an unknown authority and a foreign name are refused, a kn
   const pair = selfSigned("api.test");
   const { port, requests } = await serve((_, response) => response.end("secure"), pair);
   const hosts = [`api.test:${port}`, `other.test:${port}`];
-  await expect(get(networkFor(...hosts), `https://api.test:${port}/`)).rejects.toThrow(/self.signed/i);
+  await expect(get(outboundFor(...hosts), `https://api.test:${port}/`)).rejects.toThrow(/self.signed/i);
 
   const usual = getCACertificates("default");
   setDefaultCACertificates([...usual, pair.cert]);
   undo.push(() => setDefaultCACertificates(usual));
-  const network = networkFor(...hosts);
-  await expect(get(network, `https://other.test:${port}/`)).rejects.toThrow(/altnames/i);
+  const outbound = outboundFor(...hosts);
+  await expect(get(outbound, `https://other.test:${port}/`)).rejects.toThrow(/altnames/i);
   expect(requests).toHaveLength(0);
-  expect(Buffer.from((await get(network, `https://api.test:${port}/`)).body).toString()).toBe("secure");
+  expect(Buffer.from((await get(outbound, `https://api.test:${port}/`)).body).toString()).toBe("secure");
+});
+
+test("a server that floods its stream with events is read at a pace that leaves time for others", async () => {
+  const chunk = "data: {}\n\n".repeat(1000);
+  const { port } = await serve((_, response) => {
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    const flood = () => {
+      while (response.writable && response.write(chunk)) {}
+    };
+    response.on("drain", flood);
+    flood();
+  });
+  const signal = AbortSignal.timeout(1500);
+  const url = new URL(`http://api.test:${port}/`);
+  const response = await outboundFor(url.host).fetch(url, { signal }, { maxBytes: 2 ** 20 });
+  let bytes = 0;
+  const reading = (async () => {
+    for await (const part of response.body ?? []) bytes += part.length;
+  })();
+  await expect(reading).rejects.toThrow();
+  expect(bytes).toBeGreaterThan(0);
+  // About a thousand events a second, what may come at once, and what one read brings.
+  expect(bytes / 10).toBeLessThan(20_000);
 });
