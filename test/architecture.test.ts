@@ -115,7 +115,7 @@ test("the environment is read in one place", () => {
   const readers = FILES.filter((file) => file !== "kernel/cli/bin.js").filter((file) =>
     /process\.env\b/.test(readFileSync(join(ROOT, file), "utf8")),
   );
-  expect(readers).toEqual(["kernel/cli/session.ts"]);
+  expect(readers).toEqual(["kernel/cli/service/session.ts"]);
 });
 
 test.each([
@@ -151,7 +151,7 @@ test("only what makes strangers' text visible writes to a terminal, and the log,
   expect(writers.toSorted()).toEqual([
     "host/author/temporary-host.ts",
     "kernel/terminal/output.ts",
-    "kernel/cli/session.ts",
+    "kernel/cli/service/session.ts",
     // Asks the terminal for its keys, in our words alone.
     "plugins/tui/terminal.ts",
   ]);
