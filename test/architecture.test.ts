@@ -132,7 +132,7 @@ test("schemas are checked, and mistakes explained, in one place", () => {
   const checkers = FILES.filter((file) =>
     /(?:from |import\()"ajv[/"-]/.test(readFileSync(join(ROOT, file), "utf8")),
   );
-  expect(checkers.filter((file) => !under("kernel/vocabulary/schema")(file))).toEqual([]);
+  expect(checkers.filter((file) => !under("kernel/schema")(file))).toEqual([]);
 });
 
 test("a stranger's schema is run in the stranger's process alone", () => {
@@ -149,9 +149,9 @@ test("only what makes strangers' text visible writes to a terminal, and the log,
     /std(?:out|err)\.write\(|console\.\w+\(/.test(readFileSync(join(ROOT, file), "utf8")),
   );
   expect(writers.toSorted()).toEqual([
-    "host/author/temporary-host.ts",
-    "kernel/terminal/output.ts",
+    "host/commands/author/temporary-host.ts",
     "kernel/cli/service/session.ts",
+    "kernel/terminal/output.ts",
     // Asks the terminal for its keys, in our words alone.
     "plugins/tui/terminal.ts",
   ]);
