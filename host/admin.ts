@@ -1,12 +1,6 @@
 /** The operations that the operator's page has on tools; the `tool` commands do the same. */
-import {
-  Fault,
-  type ToolAdmin,
-  type ToolInfo,
-  type ToolProposal,
-  type ToolSetup,
-  type ToolUpload,
-} from "../kernel/plugin.ts";
+import type { ToolAdmin, ToolProposal, ToolSetup, ToolUpload } from "../kernel/kit.ts";
+import { Fault, type ToolInfo } from "../kernel/plugin.ts";
 import { secretsToEnter } from "./authorization.ts";
 import type { Broker } from "./broker/broker.ts";
 import type { CredentialSource } from "./broker/credentials.ts";

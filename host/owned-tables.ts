@@ -1,5 +1,5 @@
 /** The tool host's tables, by owner. */
-import type { OwnedTables } from "../kernel/plugin.ts";
+import type { OwnedTables } from "../kernel/kit.ts";
 import { OLD_RECEIPTS, MIGRATIONS as RECEIPTS } from "./calls/receipts.ts";
 import { TABLES as DEATHS } from "./calls/switches.ts";
 import { pullTools, pushTools } from "./catalog/storage/copying.ts";

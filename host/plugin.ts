@@ -5,8 +5,7 @@
 
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { parsePrivateHosts, SILENT } from "../kernel/kit.ts";
-import type { McpServers, ToolAdmin, Tools } from "../kernel/plugin.ts";
+import { type McpServers, parsePrivateHosts, SILENT, type ToolAdmin, type Tools } from "../kernel/kit.ts";
 import { type CallOutcome, definePlugin, reason, type Store, type ToolCall } from "../kernel/plugin.ts";
 import { openToolTables } from "./catalog/storage/tables.ts";
 import type { HostConfig, ToolHost } from "./tool-host.ts";
@@ -31,37 +30,6 @@ export default definePlugin({
   needs: ["kernel", "store"],
   wants: ["telemetry"],
   provides: ["tools", "toolAdmin", "mcpServers", "toolHost"],
-  names: {
-    // Tools are folders in the home, or rows where nodes share a database.
-    tool: async ({ home, rows }) => [
-      ...foldersIn(join(home, "tools")).map((name) => ({ name })),
-      ...(await rows<{ name: string }>("SELECT name FROM tools ORDER BY name")),
-    ],
-    server: ({ rows }) => rows("SELECT name FROM mcp_servers ORDER BY name"),
-  },
-  commands: [
-    {
-      name: "tool",
-      about: "write, install, inspect, run and remove tools",
-      load: async () => (await import("./commands/tool.ts")).register,
-    },
-    {
-      name: "registry",
-      about: "sign in to the registries that tools come from",
-      load: async () => (await import("./commands/registry.ts")).register,
-    },
-    {
-      name: "mcp",
-      about: "manage the MCP servers of others whose tools the agent may use",
-      load: async () => (await import("./commands/mcp/mcp.ts")).register,
-    },
-    {
-      name: "trust",
-      about: "say whose signature a tool needs, and make keys to sign with",
-      load: async () => (await import("./commands/trust/trust.ts")).register,
-    },
-  ],
-  tables: async () => (await import("./owned-tables.ts")).TABLES,
   configure(env): HostConfig {
     const privateHosts = parsePrivateHosts(
       env.list("TOOLS_PRIVATE_HOSTS", "Private host:port,… that tools may reach, also over plain http"),
@@ -116,7 +84,6 @@ export default definePlugin({
       variable: (name) => env.secret(name, "A tool's credential"),
     };
   },
-  diagnose: async (context) => (await import("./diagnosis.ts")).diagnoseTools(context),
   async start({ config, use, home, log, onStop, check, announce }) {
     const { store, kernel } = use;
     let opened: Promise<ToolHost> | undefined;
@@ -229,6 +196,40 @@ export default definePlugin({
         checkJson: async (...args) => (await open()).checkJson(...args),
       },
     };
+  },
+  operations: {
+    commands: [
+      {
+        name: "tool",
+        about: "write, install, inspect, run and remove tools",
+        load: async () => (await import("./commands/tool.ts")).register,
+      },
+      {
+        name: "registry",
+        about: "sign in to the registries that tools come from",
+        load: async () => (await import("./commands/registry.ts")).register,
+      },
+      {
+        name: "mcp",
+        about: "manage the MCP servers of others whose tools the agent may use",
+        load: async () => (await import("./commands/mcp/mcp.ts")).register,
+      },
+      {
+        name: "trust",
+        about: "say whose signature a tool needs, and make keys to sign with",
+        load: async () => (await import("./commands/trust/trust.ts")).register,
+      },
+    ],
+    names: {
+      // Tools are folders in the home, or rows where nodes share a database.
+      tool: async ({ home, rows }) => [
+        ...foldersIn(join(home, "tools")).map((name) => ({ name })),
+        ...(await rows<{ name: string }>("SELECT name FROM tools ORDER BY name")),
+      ],
+      server: ({ rows }) => rows("SELECT name FROM mcp_servers ORDER BY name"),
+    },
+    tables: async () => (await import("./owned-tables.ts")).TABLES,
+    diagnose: async (context) => (await import("./diagnosis.ts")).diagnoseTools(context),
   },
 });
 

@@ -1,7 +1,7 @@
 /** The parts of the tool host put together. Everything heavy is imported from here, and here only. */
 
-import type { PrivateHosts } from "../kernel/kit.ts";
-import type { Log, Mask, Store, ToolAdmin, ToolInfo } from "../kernel/plugin.ts";
+import type { PrivateHosts, ToolAdmin } from "../kernel/kit.ts";
+import type { Log, Mask, Store, ToolInfo } from "../kernel/plugin.ts";
 import { createAdmin } from "./admin.ts";
 import { type Authorization, createAuthorization } from "./authorization.ts";
 import { createBroker } from "./broker/broker.ts";

@@ -3,12 +3,21 @@
 import { within } from "./deadline.ts";
 import { Fault, reason } from "./fault.ts";
 import type { RootLog } from "./log/log.ts";
+import type { Mask } from "./mask/mask.ts";
 import { closure, startOrder } from "./order.ts";
-import { type AnyPlugin, Off, type ServiceName, type Services } from "./plugin.ts";
+import {
+  type AnyPlugin,
+  type Clock,
+  type Kernel,
+  Off,
+  type PluginState,
+  type Resume,
+  type ServiceName,
+  type Services,
+} from "./plugin.ts";
 import { createReadiness } from "./readiness.ts";
 import type { Settings } from "./settings/env.ts";
 import { changeable, type LiveReader, liveReaders } from "./settings/live.ts";
-import type { Clock, Kernel, Mask, PluginState, Resume } from "./vocabulary/kernel.ts";
 import type { OwnedTables } from "./vocabulary/store.ts";
 
 export interface BootOptions {
@@ -218,11 +227,11 @@ export async function boot(options: BootOptions): Promise<Running> {
   };
 }
 
-/** Configures every plugin before reporting problems, so that the operator sees all of them. */
 export async function tablesOf(plugins: readonly AnyPlugin[]): Promise<readonly OwnedTables[]> {
-  return (await Promise.all(plugins.map(({ tables }) => tables?.() ?? []))).flat();
+  return (await Promise.all(plugins.map(({ operations }) => operations?.tables?.() ?? []))).flat();
 }
 
+/** Configures every plugin before reporting problems, so that the operator sees all of them. */
 function configureAll(
   plugins: readonly AnyPlugin[],
   settings: Settings,

@@ -13,14 +13,14 @@ export {
   unseal,
   unsealWith,
 } from "./crypto/sealing.ts";
-export { Fault, reason } from "./fault.ts";
+export { Fault, type FaultKind, reason } from "./fault.ts";
 export { makeFolders } from "./files/folders.ts";
 export { makePrivate } from "./files/ownership.ts";
 export { createLog, LOG_LEVELS, type Log } from "./log/log.ts";
 export { matcherOf } from "./log/reading.ts";
 export { currentTraceparent, withTraceparent } from "./log/trace-context.ts";
 export { canBeHidden, encodePathValue, SHORTEST } from "./mask/forms.ts";
-export { createMask } from "./mask/mask.ts";
+export { createMask, type Mask } from "./mask/mask.ts";
 export { createHidingStream, createMatcher, type Matcher } from "./mask/matcher.ts";
 export { createRedactStream, redact } from "./mask/redact.ts";
 export { createMutex } from "./mutex.ts";
@@ -61,7 +61,7 @@ export { applyLimit, limitWords, RATE_LIMIT_EXCEEDED, RATE_LIMIT_HEADERS } from 
 export { compressAnswers, type Policy, secureAnswers } from "./net/response-headers.ts";
 export { type Asked, type CheckedRoute, mountRoutes, type RouteDefinition } from "./net/routes.ts";
 export { examineSecret, showWeaknesses } from "./net/weak-secret.ts";
-export type { MountedSocket } from "./net/web.ts";
+export type { MountedProtocol, MountedSocket, RouteDescription, Web } from "./net/web.ts";
 export { oneAtATime } from "./one-at-a-time.ts";
 export { MANIFEST, ROOT, threadFile } from "./package.ts";
 export { bytesOf, type Check, compileCheck } from "./schema/check.ts";
@@ -71,7 +71,15 @@ export { Time, Type } from "./schema/type.ts";
 export { toWire } from "./schema/wire-convert.ts";
 export { type Rendering, wireSchema } from "./schema/wire-schema.ts";
 export { Settings } from "./settings/env.ts";
-export { ChangeableSetting, changeable, type LiveReader, readAll } from "./settings/live.ts";
+export {
+  ChangeableSetting,
+  changeable,
+  type Live,
+  type LiveReader,
+  readAll,
+  type SettingValues,
+  type StoredSettings,
+} from "./settings/live.ts";
 export type { Problem, Setting, StoredValue, StoredValues } from "./settings/setting.ts";
 export { openStatusLine, say, sayJson, sayPainted, warn } from "./terminal/output.ts";
 export { isInteractive, readSecret } from "./terminal/secret-input.ts";
@@ -81,7 +89,6 @@ export {
   cleanFileName,
   isTextual,
   mimeOfName,
-  readsAsText,
   sniff,
   sniffImage,
   textOfFile,
@@ -107,25 +114,41 @@ export {
   wordsOfName,
 } from "./text/words.ts";
 export { capText, escapeTags, wrapFile, wrapOutput } from "./text/wrap.ts";
+export type { Alongside, AskOutcome, Caller, ModelList } from "./vocabulary/agent.ts";
 export { decisionsAt, whyHeld } from "./vocabulary/approval.ts";
 export { TrustedDestination } from "./vocabulary/destination.ts";
 export { MAX_DOUBTS, type Piece, tell, withoutShown } from "./vocabulary/doubts.ts";
 export { type ExplainedCall, ExplainedTurn, type ExplainedValue } from "./vocabulary/explained.ts";
+export type { PastTurns, SpokenTurn } from "./vocabulary/extension.ts";
 export { fingerprintOf } from "./vocabulary/fingerprint.ts";
 export { ApprovalDecision, Doubt, distinctOrigins, Gate, Origin, Reply } from "./vocabulary/gate.ts";
 export {
   CompletedJob,
   Integration,
+  type Integrations,
   Job,
   JobDetails,
   JobRecord,
   JobStatus,
   JobSubmission,
+  type JobTurn,
+  type NewIntegration,
 } from "./vocabulary/job.ts";
-export type { Mask } from "./vocabulary/kernel.ts";
-export { McpServerInfo, NewMcpServer, SeenTool } from "./vocabulary/mcp.ts";
+export type {
+  FinishReason,
+  InputKind,
+  Model,
+  ModelAttachment,
+  ModelMessage,
+  ModelPart,
+  ModelRequest,
+  ModelTool,
+  RenderedMessage,
+} from "./vocabulary/language-model.ts";
+export { McpServerInfo, type McpServers, McpTool, NewMcpServer, SeenTool } from "./vocabulary/mcp.ts";
+export type { McpOffer, McpOffers, McpRequest, McpWords } from "./vocabulary/mcp-offers.ts";
 export { MemoryEntry, MemoryFile, MemoryHit, MemoryVersion, MemoryWriter } from "./vocabulary/memory.ts";
-export { ModelName, ModelOption, WantedModel } from "./vocabulary/model.ts";
+export { type Generation, ModelName, ModelOption, WantedModel } from "./vocabulary/model.ts";
 export { ModelTest } from "./vocabulary/model-check.ts";
 export { badCursor, pageOf, pageSize, readNumber } from "./vocabulary/page.ts";
 export { invalidParams, judgeParams, type ParamsVerdict } from "./vocabulary/params.ts";
@@ -137,8 +160,38 @@ export {
   mistakeInReplies,
   refuseQuestions,
 } from "./vocabulary/questions.ts";
-export { Routine, RoutineFields, RoutinePreview, RoutineRun } from "./vocabulary/routine.ts";
-export type { LimitVerdict, Store } from "./vocabulary/store.ts";
+export {
+  type NewRoutine,
+  RefusedCall,
+  Routine,
+  RoutineBudget,
+  type RoutineChange,
+  RoutineFields,
+  RoutinePreview,
+  RoutineRun,
+} from "./vocabulary/routine.ts";
+export type {
+  AgingRows,
+  Changes,
+  Keyring,
+  LimiterOptions,
+  LimitVerdict,
+  LimitWindow,
+  Migration,
+  Migrations,
+  Node,
+  NodeInfo,
+  OpenLimiter,
+  OwnedTables,
+  PrunedRows,
+  PruneOptions,
+  SealedPlace,
+  SignalListener,
+  Signals,
+  SqlValue,
+  Store,
+  StoreHealth,
+} from "./vocabulary/store.ts";
 export { defineTables } from "./vocabulary/tables.ts";
 export {
   type Attributes,
@@ -149,33 +202,73 @@ export {
   SILENT_TRACER,
   type Span,
   type SpanOptions,
+  type Telemetry,
   type Tracer,
 } from "./vocabulary/telemetry.ts";
-export { ThreadSummary, TurnVersions } from "./vocabulary/thread.ts";
+export {
+  type ExportedThread,
+  type ExportFormat,
+  ThreadSummary,
+  type TurnPage,
+  TurnVersions,
+} from "./vocabulary/thread.ts";
 export { expiresSoon, scopeInWords, whenInWords } from "./vocabulary/token-words.ts";
 export { clipTokens, estimateTokens, estimateTools } from "./vocabulary/tokens.ts";
 export {
   ListedTool,
   type SignInBrowser,
+  type ToolAdmin,
   ToolFinding,
   ToolLimits,
   ToolProposal,
   ToolSetup,
+  type ToolUpload,
 } from "./vocabulary/tool-admin.ts";
-export { Attachment } from "./vocabulary/tool-call.ts";
+export { Attachment, readsAsText } from "./vocabulary/tool-call.ts";
 export { isAgentsName, ROUTINE_PROPOSE, reservedPrefix, TOOL_SEARCH } from "./vocabulary/tool-names.ts";
 export { ToolOrigin } from "./vocabulary/tool-origin.ts";
-export { ToolInfo, ToolReceipt } from "./vocabulary/tools.ts";
-export { answerText, INTERRUPTED, TurnEvent, TurnRecord } from "./vocabulary/turn.ts";
-export { estimateText, Figures, NO_USAGE, Usage, UsageBy, WireUsage } from "./vocabulary/usage.ts";
+export {
+  type CallOptions,
+  type Extras,
+  type QuestionOutcome,
+  ToolInfo,
+  ToolReceipt,
+  type Tools,
+} from "./vocabulary/tools.ts";
+export {
+  type AttachedBytes,
+  answerText,
+  type Format,
+  INTERRUPTED,
+  Outside,
+  type ToolChoice,
+  TurnEvent,
+  TurnRecord,
+} from "./vocabulary/turn.ts";
+export {
+  estimateText,
+  Figure,
+  type FigureSource,
+  Figures,
+  type FiguresQuery,
+  type FiguresSpan,
+  NO_USAGE,
+  type TokenCount,
+  Usage,
+  UsageBy,
+  WireUsage,
+} from "./vocabulary/usage.ts";
 export {
   Account,
+  AccountKey,
   Identity,
   isWebhookIdentity,
   NewToken,
   OPERATOR,
   PairingGate,
   SessionInfo,
+  type SignedIn,
+  type SignInRefusal,
   TokenInfo,
   User,
   webhookIdentity,

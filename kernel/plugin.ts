@@ -2,54 +2,48 @@
  * The plugin contract, and the only module a third-party plugin imports (`postern/plugin`).
  * A plugin is trusted code in our process: a name, what it needs, a pure `configure`, one `start`.
  */
-import type { Command } from "commander";
 import type { Log } from "./log/log.ts";
-import type { Env } from "./settings/env.ts";
-import type { Kernel } from "./vocabulary/kernel.ts";
+import type { Mask } from "./mask/mask.ts";
+import type { Env, Settings } from "./settings/env.ts";
+import type { LiveReader } from "./settings/live.ts";
 import type { McpOffers } from "./vocabulary/mcp-offers.ts";
 import type { Changes, OwnedTables, Sql, SqlValue } from "./vocabulary/store.ts";
 
-export { Fault, type FaultKind, reason } from "./fault.ts";
+export { Fault, reason } from "./fault.ts";
 export type { Log } from "./log/log.ts";
-export type { MountedProtocol, MountedSocket, RouteDescription, Web } from "./net/web.ts";
+export type { Mask } from "./mask/mask.ts";
 export type { JsonSchema } from "./schema/declare.ts";
 export type { Env } from "./settings/env.ts";
-export type { ChangeableSetting, Live, SettingValues, StoredSettings } from "./settings/live.ts";
-export type * from "./vocabulary/agent.ts";
-export type { TrustedDestination } from "./vocabulary/destination.ts";
-export type * from "./vocabulary/extension.ts";
-export type { ApprovalDecision, Gate, Origin, Question, Reply } from "./vocabulary/gate.ts";
-export type * from "./vocabulary/job.ts";
-export type * from "./vocabulary/kernel.ts";
-export type * from "./vocabulary/language-model.ts";
-export type * from "./vocabulary/mcp.ts";
-export type * from "./vocabulary/mcp-offers.ts";
-export type * from "./vocabulary/memory.ts";
-export type * from "./vocabulary/model.ts";
-export type { ModelTest } from "./vocabulary/model-check.ts";
-export type { Page } from "./vocabulary/page.ts";
-export type * from "./vocabulary/routine.ts";
-export type * from "./vocabulary/store.ts";
-export type * from "./vocabulary/telemetry.ts";
-export type * from "./vocabulary/thread.ts";
-export type * from "./vocabulary/tool-admin.ts";
-export type * from "./vocabulary/tool-call.ts";
-export type * from "./vocabulary/tools.ts";
-export type * from "./vocabulary/turn.ts";
-export type * from "./vocabulary/usage.ts";
+export type { RunningTurn, Upload } from "./vocabulary/agent.ts";
 export type {
-  Account,
-  AccountKey,
-  Identity,
-  NewToken,
-  PairingGate,
-  SessionInfo,
-  SignedIn,
-  SignInRefusal,
-  TokenInfo,
-  TokenScope,
-  User,
-} from "./vocabulary/user.ts";
+  CallRuling,
+  CheckedTurn,
+  Extension,
+  OwnOutcome,
+  OwnTool,
+  OwnToolContext,
+  Preface,
+  TurnCheck,
+} from "./vocabulary/extension.ts";
+export type { Gate, Origin, Question, Reply } from "./vocabulary/gate.ts";
+export type { Job, JobCallback, JobStatus, NewJob } from "./vocabulary/job.ts";
+export type { ModelName } from "./vocabulary/model.ts";
+export type { Page } from "./vocabulary/page.ts";
+export type { Limiter, Queries, Sql, Store, Transaction } from "./vocabulary/store.ts";
+export type { Attachment, ToolCall, ToolOutcome } from "./vocabulary/tool-call.ts";
+export type { CallOutcome, ToolInfo } from "./vocabulary/tools.ts";
+export type {
+  ExternalTool,
+  Failure,
+  Turn,
+  TurnEvent,
+  TurnInput,
+  TurnItem,
+  TurnRecord,
+  TurnStatus,
+} from "./vocabulary/turn.ts";
+export type { Usage } from "./vocabulary/usage.ts";
+export type { Identity, TokenScope, User } from "./vocabulary/user.ts";
 
 /**
  * The services that plugins offer each other. A plugin names one in `needs` or `wants` and gets it by `use`. Its provider
@@ -129,8 +123,6 @@ export interface Plugin<
   readonly kind?: PluginKind;
   /** True where it takes over the terminal. `postern serve`, or a start without a terminal, keeps it off. */
   readonly ownsTerminal?: boolean;
-  /** What it adds to the command line. */
-  readonly commands?: readonly PluginCommand[];
   /** Services this plugin cannot do without: where one is off, this plugin is off too. */
   readonly needs?: readonly Needs[];
   /** Services this plugin uses when they are there. */
@@ -141,18 +133,26 @@ export interface Plugin<
    * names them in `needs` too, registers with them at its start, and undoes that at its stop.
    */
   readonly extends?: readonly NoInfer<Needs>[];
-  /** What its commands take, by kind, for shell completion. */
-  readonly names?: NameSources;
-  /** The tables it keeps in the store, so that a whole store can be copied without starting anything. */
-  readonly tables?: () => Promise<readonly OwnedTables[]>;
   /** Pure: reads settings, opens nothing. Problems are collected by `env`, not thrown. */
   configure(env: Env): Config | Off;
-  /** Reads, like `configure`, those that may be changed while it runs: `start` follows them with the service `settings`. */
-  live?(env: Env): unknown;
   // What a start returns is checked against `provides`; it must not be guessed from the return type instead.
   start(
     context: StartContext<Config, Needs, Wants>,
   ): NoInfer<Provided<Provides>> | Promise<NoInfer<Provided<Provides>>>;
+  // It stands after `configure` in a plugin, which the type of its config is inferred from.
+  readonly operations?: Operations<NoInfer<Config>>;
+}
+
+/** What the command line, the store and `postern doctor` use of a plugin without starting it. */
+export interface Operations<Config = unknown> {
+  /** What it adds to the command line. */
+  readonly commands?: readonly PluginCommand[];
+  /** What its commands take, by kind, for shell completion. */
+  readonly names?: NameSources;
+  /** The tables it keeps in the store, so that a whole store can be copied without starting anything. */
+  readonly tables?: () => Promise<readonly OwnedTables[]>;
+  /** Reads, like `configure`, those that may be changed while it runs: `start` follows them with the service `settings`. */
+  live?(env: Env): unknown;
   /** Read-only: would `start` succeed with this config? Asked by `postern doctor`, with nothing started. */
   diagnose?(context: DiagnoseContext<Config>): Promise<readonly Finding[]>;
 }
@@ -171,7 +171,7 @@ export interface StoreLook {
 }
 
 /** Names by kind, such as `thread`: read without starting anything. */
-export type NameSources = Readonly<
+type NameSources = Readonly<
   Record<
     string,
     (look: StoreLook & { readonly home: string; readonly user: string }) => Promise<readonly Named[]>
@@ -199,7 +199,7 @@ export interface SharedStore {
   readonly changes: Changes;
 }
 
-export type PluginKind = "channel";
+type PluginKind = "channel";
 
 /** A command that a plugin adds: `postern <name> …`. Plugins that Postern ships may add to the same one. */
 export interface PluginCommand {
@@ -212,7 +212,24 @@ export interface PluginCommand {
   /** Third parties' plugins are loaded too: it offers what they add. */
   readonly everyPlugin?: boolean;
   /** Loads its code, which is needed only when the command is typed. */
-  load(): Promise<(command: Command, context: CommandContext) => void>;
+  load(): Promise<Registration["register"]>;
+}
+
+/** Written as a method, so that a plugin which imports commander itself may take commander's own type. */
+interface Registration {
+  register(command: CommandBuilder, context: CommandContext): void;
+}
+
+/** What a command is built with. It is commander's `Command`, which can do more than is promised here. */
+export interface CommandBuilder {
+  command(nameAndArguments: string): CommandBuilder;
+  description(text: string): CommandBuilder;
+  argument(name: string, about?: string): CommandBuilder;
+  option(flags: string, about?: string, byDefault?: string | boolean | string[]): CommandBuilder;
+  requiredOption(flags: string, about?: string): CommandBuilder;
+  addHelpText(position: "before" | "after", text: string): CommandBuilder;
+  // biome-ignore lint/suspicious/noExplicitAny: arguments come first, then an object of the options
+  action(run: (...given: any[]) => void | Promise<void>): CommandBuilder;
 }
 
 /** What a command works with. */
@@ -263,23 +280,12 @@ export interface Fix {
 }
 
 /** A plugin whose type parameters no longer matter: what the kernel handles. */
-export interface AnyPlugin {
-  readonly name: string;
-  readonly kind?: PluginKind;
-  readonly ownsTerminal?: boolean;
-  readonly commands?: readonly PluginCommand[];
-  readonly needs?: readonly ServiceName[];
-  readonly wants?: readonly ServiceName[];
-  readonly provides?: readonly ServiceName[];
-  readonly extends?: readonly ServiceName[];
-  readonly names?: NameSources;
-  readonly tables?: () => Promise<readonly OwnedTables[]>;
-  configure(env: Env): unknown;
-  live?(env: Env): unknown;
+export interface AnyPlugin
+  extends Omit<Plugin<unknown, ServiceName, ServiceName, ServiceName>, "start" | "operations"> {
   // biome-ignore lint/suspicious/noExplicitAny: the kernel passes exactly what `needs` and `wants` name
   start(context: any): unknown;
   // biome-ignore lint/suspicious/noExplicitAny: as above
-  diagnose?(context: any): Promise<readonly Finding[]>;
+  readonly operations?: Operations<any>;
 }
 
 export function definePlugin<
@@ -289,4 +295,63 @@ export function definePlugin<
   const Provides extends ServiceName = never,
 >(plugin: Plugin<Config, Needs, Wants, Provides>): Plugin<Config, Needs, Wants, Provides> {
   return plugin;
+}
+
+/** The thread that the person who starts Postern wants to go on with: its id or the beginning of it, or the newest. */
+export type Resume = { readonly thread: string } | "newest";
+
+export interface Kernel {
+  readonly version: string;
+  readonly startedAt: Date;
+  /** The time that what is planned goes by. */
+  readonly clock: Clock;
+  /** Known secret values, hidden in every log line; add each one you learn. */
+  readonly mask: Mask;
+  /**
+   * True for the service itself, which holds the home's claim. False for a command that borrows a few
+   * services beside it: such a process works no queue, recovers nothing and sweeps nothing.
+   */
+  readonly serving: boolean;
+  /** True also for a command that stays, such as `postern mcp`: what it offers is prepared as the service would. */
+  readonly stays: boolean;
+  /** What the environment and `.env` say, and what of it may be changed by rows: for the plugin that keeps them. */
+  readonly settings: { readonly given: Settings; readonly readers: readonly LiveReader[] };
+  /** For the plugin that owns the terminal. */
+  readonly resume: Resume | undefined;
+  plugins(): readonly PluginState[];
+  /** The tables of every plugin, also of those that are off: what they kept is still there. */
+  tables(): Promise<readonly OwnedTables[]>;
+  /** What plugins print for the operator, for the plugin that owns the terminal. */
+  lines(): readonly string[];
+  /** Runs every named check. */
+  readiness(): Promise<readonly CheckResult[]>;
+  /** The newest log lines as JSON texts, oldest first, secrets hidden. */
+  recentLog(): readonly string[];
+  /** The number of the newest of them. */
+  countLog(): number;
+  /** Asks the process to stop everything in order and end, as a signal would. */
+  shutdown(): void;
+}
+
+/** A test has one of its own, and turns it. */
+export interface Clock {
+  /** Milliseconds since 1970. */
+  now(): number;
+  /** Calls the work whenever so much time has passed, without keeping the process up. Answers how to stop. */
+  every(millis: number, work: () => void): () => void;
+}
+
+export interface PluginState {
+  readonly name: string;
+  readonly kind?: PluginKind;
+  readonly on: boolean;
+  /** An address when on, the reason when off. */
+  readonly detail: string;
+}
+
+export interface CheckResult {
+  readonly name: string;
+  readonly ok: boolean;
+  readonly detail: string;
+  readonly millis: number;
 }

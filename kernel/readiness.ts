@@ -1,7 +1,7 @@
 /** Named readiness checks, contributed by plugins, run side by side, each with a deadline. */
 import { within } from "./deadline.ts";
 import { Fault, reason } from "./fault.ts";
-import type { CheckResult } from "./vocabulary/kernel.ts";
+import type { CheckResult } from "./plugin.ts";
 
 const PATIENCE_MILLIS = 3000;
 

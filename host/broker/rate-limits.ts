@@ -1,6 +1,7 @@
 /** How often one user may have a tool send requests, or call a server's tools. The counts are in the store, so they outlast a restart. */
 import type { HttpCapabilities } from "../../capabilities/capabilities.ts";
-import type { Limiter, OpenLimiter, Store } from "../../kernel/plugin.ts";
+import type { OpenLimiter } from "../../kernel/kit.ts";
+import type { Limiter, Store } from "../../kernel/plugin.ts";
 
 /** One limiter for each name and rate. `kind` keeps a tool's counts apart from those of a server of its name. */
 export function createLimiters(store: Store, kind: "tool" | "mcp") {

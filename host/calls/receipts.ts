@@ -1,15 +1,13 @@
 /** The audit table: what every tool call did, in so far as the host saw it. No params, no output, no secret. */
 
-import { defineTables } from "../../kernel/kit.ts";
-import type {
-  AgingRows,
-  Figures,
-  FiguresQuery,
-  Queries,
-  Store,
-  ToolReceipt,
-  Transaction,
-} from "../../kernel/plugin.ts";
+import {
+  type AgingRows,
+  defineTables,
+  type Figures,
+  type FiguresQuery,
+  type ToolReceipt,
+} from "../../kernel/kit.ts";
+import type { Queries, Store, Transaction } from "../../kernel/plugin.ts";
 import type { TrafficEntry } from "../broker/grant.ts";
 
 /** A receipt with the fields that only the host keeps. */

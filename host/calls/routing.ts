@@ -1,12 +1,6 @@
 /** Installed tools and those of MCP servers as one list. Where both have a name, it is the installed tool's. */
-import type {
-  CallOptions,
-  CallOutcome,
-  Reply,
-  ToolCall,
-  ToolInfo,
-  ToolOutcome,
-} from "../../kernel/plugin.ts";
+import type { CallOptions } from "../../kernel/kit.ts";
+import type { CallOutcome, Reply, ToolCall, ToolInfo, ToolOutcome } from "../../kernel/plugin.ts";
 import type { Catalog, InstalledTool } from "../catalog/catalog.ts";
 import type { Receipt } from "./receipts.ts";
 import type { Runner, RunOptions } from "./runner.ts";

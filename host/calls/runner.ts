@@ -1,14 +1,7 @@
 /** One tool call, from the model's words to an outcome and a receipt. Whatever a tool does is an outcome. */
 import { randomUUID } from "node:crypto";
-import { invalidParams } from "../../kernel/kit.ts";
-import {
-  type CallTrace,
-  type Log,
-  type Mask,
-  reason,
-  type ToolCall,
-  type ToolOutcome,
-} from "../../kernel/plugin.ts";
+import { type CallTrace, invalidParams } from "../../kernel/kit.ts";
+import { type Log, type Mask, reason, type ToolCall, type ToolOutcome } from "../../kernel/plugin.ts";
 import type { Broker } from "../broker/broker.ts";
 import type { Grant, TrafficEntry } from "../broker/grant.ts";
 import type { Tape } from "../broker/recording.ts";

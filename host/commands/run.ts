@@ -1,9 +1,8 @@
 /** `tool run`: one call outside of a chat; its HTTP exchanges can be recorded or replayed. */
 import { randomUUID } from "node:crypto";
 import { resolve } from "node:path";
-import { visibleLine } from "../../kernel/kit.ts";
-import type { CommandContext } from "../../kernel/plugin.ts";
-import { Fault, type QuestionOutcome } from "../../kernel/plugin.ts";
+import { type QuestionOutcome, visibleLine } from "../../kernel/kit.ts";
+import { type CommandContext, Fault } from "../../kernel/plugin.ts";
 import { locateReceipts, tellOnce } from "../author/trace/located.ts";
 import type { Tape } from "../broker/recording.ts";
 import type { ToolHost } from "../tool-host.ts";

@@ -1,7 +1,7 @@
 /** The operator's view of the servers: listing, adding, agreeing, testing, removing, and their credentials. */
 import { ServerFileError } from "../../capabilities/servers/parse.ts";
-import type { PrivateHosts, SignInBrowser } from "../../kernel/kit.ts";
-import { Fault, type McpServerInfo, type McpServers, type SeenTool } from "../../kernel/plugin.ts";
+import type { McpServerInfo, McpServers, PrivateHosts, SeenTool, SignInBrowser } from "../../kernel/kit.ts";
+import { Fault } from "../../kernel/plugin.ts";
 import { Refused, readUrl } from "../broker/policy.ts";
 import { SessionFailed } from "./session/failure.ts";
 import type { Sessions } from "./session/sessions.ts";

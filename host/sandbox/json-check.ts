@@ -2,7 +2,8 @@
  * Values checked against strangers' schemas that belong to no tool. It is done as params of tools are checked: in a process
  * of its own, against a clock and within bounds of memory, because a schema can be made to take for ever.
  */
-import { Fault, type JsonSchema, type Tools } from "../../kernel/plugin.ts";
+import type { Tools } from "../../kernel/kit.ts";
+import { Fault, type JsonSchema } from "../../kernel/plugin.ts";
 import type { Pool } from "./pool.ts";
 import type { Component } from "./processes.ts";
 

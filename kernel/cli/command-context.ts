@@ -4,7 +4,7 @@ import { boot, tablesOf } from "../kernel.ts";
 import type { AnyPlugin, CommandContext } from "../plugin.ts";
 import { Settings } from "../settings/env.ts";
 import { prepareHome } from "./service/home.ts";
-import { type Session, stderrSink } from "./session.ts";
+import { type Session, stderrSink } from "./service/session.ts";
 
 export function createCommandContext(
   session: Session,

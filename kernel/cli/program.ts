@@ -7,7 +7,7 @@ import { type AnyPlugin, Off, type PluginCommand, type Resume } from "../plugin.
 import { warn } from "../terminal/output.ts";
 import { addOwnCommands } from "./commands/own.ts";
 import { findCommand, givenPort, PORT_ABOUT, type PortOption, parsePort } from "./option-values.ts";
-import type { Session, SessionOptions } from "./session.ts";
+import type { Session, SessionOptions } from "./service/session.ts";
 import type { StoreAccess } from "./store-access.ts";
 
 export interface ProgramOptions {
@@ -57,7 +57,7 @@ export async function buildProgram(options: ProgramOptions): Promise<Command> {
     .addHelpText("after", EXAMPLES);
   const asked = findCommand(argv, program.options);
   const open = async ({ given, ...rest }: SessionOptions = {}): Promise<Session> => {
-    const { openSession } = await import("./session.ts");
+    const { openSession } = await import("./service/session.ts");
     const session = openSession(undefined, undefined, {
       ...rest,
       given: { ...given, ...(home !== undefined && { POSTERN_HOME: home }) },
@@ -163,7 +163,9 @@ interface OfferedCommand {
 }
 
 function offersOf(plugins: readonly AnyPlugin[]): readonly OfferedCommand[] {
-  return plugins.flatMap(({ commands = [] }) => commands.map((command) => ({ command, isShipped: true })));
+  return plugins.flatMap(({ operations }) =>
+    (operations?.commands ?? []).map((command) => ({ command, isShipped: true })),
+  );
 }
 
 /** Third parties' code is read only when no command of ours was meant, so that theirs cannot slow down or break ours. */
@@ -180,8 +182,8 @@ async function pluginCommands(
   const taken = new Set([...program.commands.map((command) => command.name()), "help"]);
   for (const { name } of shipped) taken.add(name);
   const theirs: OfferedCommand[] = [];
-  for (const { name: plugin, commands = [] } of await thirdParties(await open())) {
-    for (const command of commands) {
+  for (const { name: plugin, operations } of await thirdParties(await open())) {
+    for (const command of operations?.commands ?? []) {
       if (taken.has(command.name))
         throw new Fault(
           "config",

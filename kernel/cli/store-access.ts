@@ -1,7 +1,8 @@
 /** What the command line asks of the store with nothing started. main.ts hands over the store plugin's implementation. */
-import type { OwnedTables, SharedStore, StoreLook } from "../plugin.ts";
+import type { SharedStore, StoreLook } from "../plugin.ts";
 import type { Env, Settings } from "../settings/env.ts";
 import type { LiveReader } from "../settings/live.ts";
+import type { OwnedTables } from "../vocabulary/store.ts";
 
 export interface StoreAccess {
   /** Opens the store that the settings name for reading. Nothing is made or changed, whatever is there. */

@@ -1,8 +1,8 @@
 /** The log: JSON lines, or pretty on a terminal; one named child per plugin; known secrets hidden and control characters visible in every line. */
 import { createRequire } from "node:module";
 import type * as Pino from "pino";
+import type { Mask } from "../mask/mask.ts";
 import { visibleJson } from "../text/visible.ts";
-import type { Mask } from "../vocabulary/kernel.ts";
 import { prettyLines } from "./pretty.ts";
 
 /** Ordered from the least severe. */

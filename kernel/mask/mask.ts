@@ -3,9 +3,22 @@
  * characters cannot be hidden: they would blank out ordinary words.
  */
 
-import type { Mask } from "../vocabulary/kernel.ts";
 import { canBeHidden } from "./forms.ts";
-import { createHidingStream, createMatcher } from "./matcher.ts";
+import { createHidingStream, createMatcher, type HidingStream } from "./matcher.ts";
+
+/** Values are hidden as they are and as URLs, JSON, HTML, hex and base64 write them. */
+export interface Mask {
+  /** Values under six characters are ignored: they cannot be hidden without blanking out ordinary words. */
+  add(secret: string): void;
+  /** The text with every known secret value replaced. */
+  hide(text: string): string;
+  /** True where the text holds a known secret value. */
+  finds(text: string): boolean;
+  /** Hides in a text that comes in pieces what `hide` would hide in the whole, however it is cut. */
+  stream(): HidingStream;
+  /** How many values are known: what was hidden before it changed has to be hidden again. */
+  readonly size: number;
+}
 
 export function createMask(): Mask {
   const values = new Set<string>();

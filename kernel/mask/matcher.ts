@@ -4,13 +4,19 @@
  */
 
 import { readings } from "../text/decodings.ts";
-import type { HidingStream } from "../vocabulary/kernel.ts";
 import { type Automaton, createAutomaton, startCursor } from "./automaton.ts";
 import { formsOf } from "./forms.ts";
 import { createTracer, type Tracer } from "./traces.ts";
 
 const MARK = "[secret]";
 const MARK_BYTES = Buffer.from(MARK);
+
+export interface HidingStream {
+  /** What may be shown now. Text that may become a known value is held until more text has decided. */
+  push(text: string): string;
+  /** The rest, at the end of the text. */
+  end(): string;
+}
 
 export interface Matcher {
   /** True where the content holds a known value, also after undoing layers of encoding. */

@@ -2,7 +2,8 @@
  * Hides secrets in what goes to a model or a channel: the values we know, and strings whose shape leaves
  * no doubt. Only values are hidden; ordinary text about passwords, keys or `.ssh` passes untouched.
  */
-import type { HidingStream, Mask } from "../vocabulary/kernel.ts";
+import type { Mask } from "./mask.ts";
+import type { HidingStream } from "./matcher.ts";
 
 const HIDDEN = "[redacted]";
 

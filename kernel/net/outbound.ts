@@ -5,7 +5,7 @@
 import { setTimeout as wait } from "node:timers/promises";
 import type { Agent, Dispatcher } from "undici";
 import { reason } from "../fault.ts";
-import type { Mask } from "../vocabulary/kernel.ts";
+import type { Mask } from "../mask/mask.ts";
 import { AddressRefused, hostAndPort, type PrivateHosts } from "./address.ts";
 import type { DialOptions } from "./dialer.ts";
 import { type Exchanged, exchange, ReplyRefused, type Room, Unanswered } from "./exchange.ts";

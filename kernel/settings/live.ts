@@ -73,9 +73,11 @@ export interface LiveReader {
 
 /** Of all plugins, also of those that are off. */
 export function liveReaders(
-  plugins: readonly { readonly name: string; live?(env: Env): unknown }[],
+  plugins: readonly { readonly name: string; readonly operations?: { live?(env: Env): unknown } }[],
 ): readonly LiveReader[] {
-  return plugins.flatMap(({ name, live }) => (live === undefined ? [] : [{ plugin: name, read: live }]));
+  return plugins.flatMap(({ name, operations: { live } = {} }) =>
+    live === undefined ? [] : [{ plugin: name, read: live }],
+  );
 }
 
 /** The names that a store may hold, with what they may be. Whatever else it holds has no effect. */

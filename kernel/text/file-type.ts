@@ -1,5 +1,4 @@
 /** Tells the type of a file from its bytes, since a declared type may be wrong or a trick, and cleans file names. */
-import type { Attachment } from "../vocabulary/tool-call.ts";
 
 const SIGNATURES: readonly (readonly [mime: string, bytes: string, at?: number])[] = [
   ["image/png", "\x89PNG\r\n\x1a\n"],
@@ -69,11 +68,6 @@ const TEXTS: ReadonlySet<string> = new Set([
   "application/xml",
   "application/yaml",
 ]);
-
-/** Every model is given a file that is text, or whose text was read, as text. */
-export function readsAsText({ kind, mime, text }: Pick<Attachment, "kind" | "mime" | "text">): boolean {
-  return kind === "file" && (text !== undefined || isTextual(mime));
-}
 
 /** True for types that are text, which every model can be shown. */
 export function isTextual(mime: string): boolean {

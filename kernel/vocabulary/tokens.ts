@@ -1,8 +1,7 @@
 /** Tokens of what a model is sent, without asking the model. */
 
-import { readsAsText } from "../text/file-type.ts";
 import type { ModelAttachment, ModelMessage, ModelTool, RenderedMessage } from "./language-model.ts";
-import type { Attachment } from "./tool-call.ts";
+import { type Attachment, readsAsText } from "./tool-call.ts";
 import { estimateText } from "./usage.ts";
 
 const BYTES_PER_TOKEN = 4;

@@ -1,6 +1,7 @@
 /** A call of a tool and what came of it. */
 import type { Declared } from "../schema/declare.ts";
 import { Type } from "../schema/type.ts";
+import { isTextual } from "../text/file-type.ts";
 
 export const ToolCall = Type.Object(
   {
@@ -63,3 +64,8 @@ export const Attachment = Type.Object(
   { $id: "Attachment" },
 );
 export type Attachment = Declared<typeof Attachment>;
+
+/** Every model is given a file that is text, or whose text was read, as text. */
+export function readsAsText({ kind, mime, text }: Pick<Attachment, "kind" | "mime" | "text">): boolean {
+  return kind === "file" && (text !== undefined || isTextual(mime));
+}

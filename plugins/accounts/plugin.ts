@@ -1,4 +1,5 @@
 /** The people who may use this Postern: accounts, tokens, browser sessions and the identity provider. */
+import type { Command } from "commander";
 import { definePlugin } from "../../kernel/plugin.ts";
 import { type Accounts, createAccounts } from "./records/accounts.ts";
 import { followRevoked, tellRevoked } from "./records/revocations.ts";
@@ -25,47 +26,7 @@ export default definePlugin({
   name: "accounts",
   needs: ["kernel", "store"],
   provides: ["accounts"],
-  commands: [
-    {
-      name: "user",
-      about:
-        "add, list, change and remove the people who may use this Postern, and pair webhook identities with them",
-      example: "postern user add ann",
-      load: async () => {
-        const [{ registerUser }, { registerPairing }] = await Promise.all([
-          import("./commands/users.ts"),
-          import("./commands/pairing.ts"),
-        ]);
-        return (group, context) => {
-          registerUser(group, context);
-          registerPairing(group, context);
-        };
-      },
-    },
-    {
-      name: "token",
-      about: "create, list, change and revoke people's tokens",
-      example: "postern token create ann --name laptop",
-      load: async () => (await import("./commands/tokens.ts")).registerToken,
-    },
-    {
-      name: "session",
-      about: "list the browsers that are signed in, and sign them out",
-      example: "postern session list",
-      load: async () => (await import("./commands/users.ts")).registerSession,
-    },
-  ],
-  names: {
-    user: ({ rows }) => rows("SELECT id AS name, role AS about FROM gateway_users ORDER BY id LIMIT 500"),
-    token: ({ rows }) =>
-      rows('SELECT id AS name, "user" AS about FROM gateway_tokens ORDER BY created_at DESC LIMIT 200'),
-  },
-  tables: async () => {
-    const { SEALED_TOKEN } = await import("./sign-in/operator-token.ts");
-    return [{ owner: "gateway", migrations: MIGRATIONS, sealed: [SEALED_TOKEN] }];
-  },
   configure: readSettings,
-  diagnose: async (context) => (await import("./diagnosis.ts")).diagnose(context),
   async start({ config, use, home, log, announce }) {
     const { store, kernel } = use;
     const accounts = await createAccounts(store);
@@ -83,5 +44,47 @@ export default definePlugin({
         followRevoked: (recheck) => followRevoked(store, recheck),
       },
     };
+  },
+  operations: {
+    commands: [
+      {
+        name: "user",
+        about:
+          "add, list, change and remove the people who may use this Postern, and pair webhook identities with them",
+        example: "postern user add ann",
+        load: async () => {
+          const [{ registerUser }, { registerPairing }] = await Promise.all([
+            import("./commands/users.ts"),
+            import("./commands/pairing.ts"),
+          ]);
+          return (group: Command, context) => {
+            registerUser(group, context);
+            registerPairing(group, context);
+          };
+        },
+      },
+      {
+        name: "token",
+        about: "create, list, change and revoke people's tokens",
+        example: "postern token create ann --name laptop",
+        load: async () => (await import("./commands/tokens.ts")).registerToken,
+      },
+      {
+        name: "session",
+        about: "list the browsers that are signed in, and sign them out",
+        example: "postern session list",
+        load: async () => (await import("./commands/users.ts")).registerSession,
+      },
+    ],
+    names: {
+      user: ({ rows }) => rows("SELECT id AS name, role AS about FROM gateway_users ORDER BY id LIMIT 500"),
+      token: ({ rows }) =>
+        rows('SELECT id AS name, "user" AS about FROM gateway_tokens ORDER BY created_at DESC LIMIT 200'),
+    },
+    tables: async () => {
+      const { SEALED_TOKEN } = await import("./sign-in/operator-token.ts");
+      return [{ owner: "gateway", migrations: MIGRATIONS, sealed: [SEALED_TOKEN] }];
+    },
+    diagnose: async (context) => (await import("./diagnosis.ts")).diagnose(context),
   },
 });

@@ -1,17 +1,8 @@
 /** The agent as channels know it: starts turns, one at a time on each thread, and sees every one to its end. */
 import { randomUUIDv7 } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import { currentTraceparent } from "../../kernel/kit.ts";
-import {
-  type Alongside,
-  Fault,
-  type Node,
-  reason,
-  type Signals,
-  type Turn,
-  type TurnEvent,
-  type TurnRecord,
-} from "../../kernel/plugin.ts";
+import { type Alongside, currentTraceparent, type Node, type Signals } from "../../kernel/kit.ts";
+import { Fault, reason, type Turn, type TurnEvent, type TurnRecord } from "../../kernel/plugin.ts";
 import type { Extensions } from "./extensions.ts";
 import { createRelay, LAST_WORD } from "./live/relay.ts";
 import { createTurnStream, type TurnStream } from "./live/stream.ts";

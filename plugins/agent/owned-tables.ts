@@ -1,5 +1,5 @@
 /** The agent's tables, and how its index of words is made anew. */
-import type { OwnedTables } from "../../kernel/plugin.ts";
+import type { OwnedTables } from "../../kernel/kit.ts";
 import { OLD_THREADS } from "./threads/aging.ts";
 import { MIGRATIONS } from "./threads/tables.ts";
 import { indexAllThreads } from "./threads/texts.ts";

@@ -7,35 +7,37 @@ export default definePlugin({
   needs: ["store", "settings", "kernel", "models"],
   wants: ["tools", "telemetry"],
   provides: ["agent", "threads", "attachments", "approvals", "toolCalls"],
-  commands: [
-    {
-      name: "ask",
-      about: "ask one question and print the answer",
-      startsService: true,
-      load: async () => (await import("./commands/ask.ts")).register,
-    },
-    {
-      name: "thread",
-      about: "list, search, show, export, rename and remove threads",
-      example: "postern thread list",
-      load: async () => (await import("./commands/thread.ts")).register,
-    },
-    {
-      name: "usage",
-      about: "show turns, tokens and cost of the last days",
-      example: "postern usage --days 7 --by user",
-      load: async () => (await import("./commands/usage.ts")).register,
-    },
-  ],
-  names: {
-    thread: ({ rows, user }) =>
-      rows(
-        'SELECT id AS name, title AS about FROM threads WHERE "user" = ? AND ephemeral = 0 ORDER BY updated_at DESC LIMIT 50',
-        user,
-      ),
-  },
-  tables: async () => (await import("./owned-tables.ts")).TABLES,
   configure: readSettings,
-  live: readTurnSettings,
   start: async (context) => (await import("./start.ts")).startAgent(context),
+  operations: {
+    commands: [
+      {
+        name: "ask",
+        about: "ask one question and print the answer",
+        startsService: true,
+        load: async () => (await import("./commands/ask.ts")).register,
+      },
+      {
+        name: "thread",
+        about: "list, search, show, export, rename and remove threads",
+        example: "postern thread list",
+        load: async () => (await import("./commands/thread.ts")).register,
+      },
+      {
+        name: "usage",
+        about: "show turns, tokens and cost of the last days",
+        example: "postern usage --days 7 --by user",
+        load: async () => (await import("./commands/usage.ts")).register,
+      },
+    ],
+    names: {
+      thread: ({ rows, user }) =>
+        rows(
+          'SELECT id AS name, title AS about FROM threads WHERE "user" = ? AND ephemeral = 0 ORDER BY updated_at DESC LIMIT 50',
+          user,
+        ),
+    },
+    tables: async () => (await import("./owned-tables.ts")).TABLES,
+    live: readTurnSettings,
+  },
 });

@@ -2,8 +2,15 @@
 
 import Router from "@koa/router";
 import Koa, { type Middleware } from "koa";
-import { compressAnswers, type Proxies, readJson, secureAnswers, withTraceparent } from "../../kernel/kit.ts";
-import type { Log, Metrics } from "../../kernel/plugin.ts";
+import {
+  compressAnswers,
+  type Metrics,
+  type Proxies,
+  readJson,
+  secureAnswers,
+  withTraceparent,
+} from "../../kernel/kit.ts";
+import type { Log } from "../../kernel/plugin.ts";
 import { logRequests, nameRequests } from "./middleware/access-log.ts";
 import { allowListedOrigins } from "./middleware/cors.ts";
 import { answerErrors } from "./middleware/errors.ts";

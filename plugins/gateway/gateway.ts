@@ -1,6 +1,13 @@
 /** Starts the gateway: the server, its routes and its sockets. */
-import { isLoopback, type MountedSocket, SILENT, Type } from "../../kernel/kit.ts";
-import type { JsonSchema, RouteDescription, StartContext, Web } from "../../kernel/plugin.ts";
+import {
+  isLoopback,
+  type MountedSocket,
+  type RouteDescription,
+  SILENT,
+  Type,
+  type Web,
+} from "../../kernel/kit.ts";
+import type { JsonSchema, StartContext } from "../../kernel/plugin.ts";
 import { describeApi } from "./api/openapi.ts";
 import { identityOf, mount, type Route, route } from "./route.ts";
 import { accountRoutes } from "./routes/accounts.ts";

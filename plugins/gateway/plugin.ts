@@ -1,7 +1,6 @@
 /** The web gateway: HTTP, WebSocket and the browser page. Offers `web` to plugins that mount routes. */
 
-import { examinePort } from "../../kernel/kit.ts";
-import type { Web } from "../../kernel/plugin.ts";
+import { examinePort, type Web } from "../../kernel/kit.ts";
 import { definePlugin } from "../../kernel/plugin.ts";
 import { NEEDS, readSettings, WANTS } from "./settings.ts";
 
@@ -18,9 +17,11 @@ export default definePlugin({
   wants: WANTS,
   provides: ["web"],
   configure: readSettings,
-  diagnose: async ({ config: { host, port }, running }) => [
-    await examinePort({ name: "gateway", host, port, variables: "GATEWAY_PORT", running }),
-  ],
   // The server's code is loaded when the gateway starts, so that plugins that start before it do not wait for it.
   start: async (context) => (await import("./gateway.ts")).openGateway(context),
+  operations: {
+    diagnose: async ({ config: { host, port }, running }) => [
+      await examinePort({ name: "gateway", host, port, variables: "GATEWAY_PORT", running }),
+    ],
+  },
 });

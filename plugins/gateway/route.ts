@@ -12,8 +12,9 @@ import {
   type FormReader,
   mountRoutes,
   type RouteDefinition,
+  type SignedIn,
 } from "../../kernel/kit.ts";
-import { Fault, type SignedIn, type User } from "../../kernel/plugin.ts";
+import { Fault, type User } from "../../kernel/plugin.ts";
 import { MAX_BODY_BYTES } from "./settings.ts";
 
 export const SCOPED_TOKEN = new Fault(

@@ -1,6 +1,13 @@
 /** The listener with its sign-in, on which the routes and sockets are mounted. */
-import { createProxies, type Listener, listen, type Proxies, SILENT } from "../../kernel/kit.ts";
-import type { Log, Metrics, Services } from "../../kernel/plugin.ts";
+import {
+  createProxies,
+  type Listener,
+  listen,
+  type Metrics,
+  type Proxies,
+  SILENT,
+} from "../../kernel/kit.ts";
+import type { Log, Services } from "../../kernel/plugin.ts";
 import { type App, createApp } from "./app.ts";
 import { type ServedPage, servePage } from "./middleware/page-files.ts";
 import { createProtocols, type Protocols } from "./middleware/protocols.ts";

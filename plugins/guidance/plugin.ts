@@ -9,7 +9,6 @@ export default definePlugin({
   needs: ["agent", "homeFiles", "skills", "store"],
   wants: ["memory"],
   extends: ["agent"],
-  tables: async () => [{ owner: "missions", migrations: MIGRATIONS, personal: ["missions"] }],
   configure: () => ({}),
   async start({ use, onStop }) {
     const { homeFiles, skills, memory } = use;
@@ -35,5 +34,8 @@ export default definePlugin({
         giveUser: (tx, from, to) => missions.give(tx, from, to),
       }),
     );
+  },
+  operations: {
+    tables: async () => [{ owner: "missions", migrations: MIGRATIONS, personal: ["missions"] }],
   },
 });

@@ -5,22 +5,24 @@ export default definePlugin({
   name: "home",
   needs: ["store"],
   provides: ["homeFiles", "skills"],
-  commands: [
-    {
-      name: "home",
-      about: "copy identity files, skills and prices between this home and the nodes' database",
-      example: "postern home push",
-      load: async () => (await import("./commands.ts")).register,
-    },
-  ],
-  tables: async () => (await import("./owned-tables.ts")).TABLES,
   configure: () => ({}),
-  diagnose: async (context) => (await import("./diagnosis.ts")).diagnoseFiles(context),
   async start({ use, home, log, onStop }) {
     const { openOperatorFiles, homeFilesOf } = await import("./open.ts");
     const { createSkills } = await import("./skills.ts");
     const { files, close } = await openOperatorFiles(use.store, home, log);
     onStop(close);
     return { homeFiles: homeFilesOf(files), skills: createSkills(files) };
+  },
+  operations: {
+    commands: [
+      {
+        name: "home",
+        about: "copy identity files, skills and prices between this home and the nodes' database",
+        example: "postern home push",
+        load: async () => (await import("./commands.ts")).register,
+      },
+    ],
+    tables: async () => (await import("./owned-tables.ts")).TABLES,
+    diagnose: async (context) => (await import("./diagnosis.ts")).diagnoseFiles(context),
   },
 });

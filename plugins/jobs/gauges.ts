@@ -1,5 +1,6 @@
 /** How many jobs wait, and for how long: asked for when the metrics are. */
-import type { Sql, Telemetry } from "../../kernel/plugin.ts";
+import type { Telemetry } from "../../kernel/kit.ts";
+import type { Sql } from "../../kernel/plugin.ts";
 
 export function measureJobs({ metrics }: Telemetry, sql: Sql): void {
   metrics.gauge(

@@ -1,5 +1,5 @@
 /** The tables of jobs and routines, by owner, and which rows may go when they are old. */
-import type { OwnedTables } from "../../kernel/plugin.ts";
+import type { OwnedTables } from "../../kernel/kit.ts";
 import { MIGRATIONS as PAIRINGS } from "./identities.ts";
 import { OLD_JOBS } from "./queue/aging.ts";
 import { MIGRATIONS as JOBS } from "./queue/tables.ts";

@@ -1,18 +1,20 @@
 /** What jobs and routines offer to other plugins. */
 import type {
   AccountKey,
-  Identity,
-  Job,
-  JobCallback,
-  JobStatus,
-  NewJob,
   NewRoutine,
-  Page,
   PairingGate,
   Routine,
   RoutineChange,
   RoutinePreview,
   RoutineRun,
+} from "../../kernel/kit.ts";
+import type {
+  Identity,
+  Job,
+  JobCallback,
+  JobStatus,
+  NewJob,
+  Page,
   Transaction,
 } from "../../kernel/plugin.ts";
 

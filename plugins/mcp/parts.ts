@@ -1,5 +1,6 @@
 /** The parts of a server: services of other plugins, and the settings. Loads nothing of the protocol's packages. */
-import type { Caller, Env, Log, Use } from "../../kernel/plugin.ts";
+import type { Caller } from "../../kernel/kit.ts";
+import type { Env, Log, Use } from "../../kernel/plugin.ts";
 
 /** The channel's name in threads and receipts. */
 export const CHANNEL = "mcp";

@@ -10,24 +10,6 @@ export default definePlugin({
   kind: "channel",
   needs: ["web", ...SERVICES],
   wants: ["mcpOffers"],
-  commands: [
-    {
-      name: "mcp",
-      about: "serve tools, the agent, skills and memory to an MCP host on standard input and output",
-      everyPlugin: true,
-      load: async () => (await import("./stdio.ts")).register,
-    },
-  ],
-  async tables() {
-    const [tasks, states] = await Promise.all([
-      import("./tasks/rows.ts"),
-      import("./elicitation/used-states.ts"),
-    ]);
-    return [
-      { owner: tasks.OWNER, migrations: tasks.MIGRATIONS, personal: ["mcp_tasks"] },
-      { owner: states.OWNER, migrations: states.MIGRATIONS },
-    ];
-  },
   configure(env) {
     const isOn = env.flag("MCP_ENABLED", true, "The MCP server on the gateway, at /mcp");
     const config = readSettings(env);
@@ -63,5 +45,25 @@ export default definePlugin({
       handle: async (request, response, user) => (await endpoint()).handle(request, response, user),
     });
     announce(web.url + PATH);
+  },
+  operations: {
+    commands: [
+      {
+        name: "mcp",
+        about: "serve tools, the agent, skills and memory to an MCP host on standard input and output",
+        everyPlugin: true,
+        load: async () => (await import("./stdio.ts")).register,
+      },
+    ],
+    async tables() {
+      const [tasks, states] = await Promise.all([
+        import("./tasks/rows.ts"),
+        import("./elicitation/used-states.ts"),
+      ]);
+      return [
+        { owner: tasks.OWNER, migrations: tasks.MIGRATIONS, personal: ["mcp_tasks"] },
+        { owner: states.OWNER, migrations: states.MIGRATIONS },
+      ];
+    },
   },
 });

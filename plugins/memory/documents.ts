@@ -1,16 +1,13 @@
 /** The documents themselves: one text for each user and path, earlier texts kept as versions. */
 
-import { distinctOrigins } from "../../kernel/kit.ts";
 import {
-  Fault,
+  distinctOrigins,
   type MemoryEntry,
   type MemoryFile,
   type MemoryVersion,
   type MemoryWriter,
-  type Origin,
-  type Sql,
-  type Transaction,
-} from "../../kernel/plugin.ts";
+} from "../../kernel/kit.ts";
+import { Fault, type Origin, type Sql, type Transaction } from "../../kernel/plugin.ts";
 import { cleanPath } from "./path.ts";
 import type { Writing } from "./services.ts";
 import { indexWords, ownerToken } from "./word-index.ts";

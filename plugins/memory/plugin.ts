@@ -5,29 +5,6 @@ export default definePlugin({
   name: "memory",
   needs: ["store"],
   provides: ["memory"],
-  commands: [
-    {
-      name: "memory",
-      about: "list, search, show, write and remove what the agent remembers",
-      example: "postern memory search red bike",
-      // Another plugin may provide the memory.
-      everyPlugin: true,
-      load: async () => (await import("./commands.ts")).register,
-    },
-  ],
-  names: {
-    memory: ({ rows, user }) =>
-      rows('SELECT path AS name FROM memory_documents WHERE "user" = ? ORDER BY path LIMIT 500', user),
-  },
-  tables: async () => {
-    const [{ MIGRATIONS }, { indexAllDocuments }] = await Promise.all([
-      import("./tables.ts"),
-      import("./word-index.ts"),
-    ]);
-    return [
-      { owner: "memory", migrations: MIGRATIONS, derived: ["memory_words"], derive: indexAllDocuments },
-    ];
-  },
   configure: (env) => ({
     vectors: env.flag("MEMORY_VECTORS", true, "Also search memory by meaning, with an offline model"),
   }),
@@ -36,5 +13,30 @@ export default definePlugin({
     const memory = await createMemory({ store: use.store, vectors: config.vectors, log });
     onStop(memory.close);
     return { memory };
+  },
+  operations: {
+    commands: [
+      {
+        name: "memory",
+        about: "list, search, show, write and remove what the agent remembers",
+        example: "postern memory search red bike",
+        // Another plugin may provide the memory.
+        everyPlugin: true,
+        load: async () => (await import("./commands.ts")).register,
+      },
+    ],
+    names: {
+      memory: ({ rows, user }) =>
+        rows('SELECT path AS name FROM memory_documents WHERE "user" = ? ORDER BY path LIMIT 500', user),
+    },
+    tables: async () => {
+      const [{ MIGRATIONS }, { indexAllDocuments }] = await Promise.all([
+        import("./tables.ts"),
+        import("./word-index.ts"),
+      ]);
+      return [
+        { owner: "memory", migrations: MIGRATIONS, derived: ["memory_words"], derive: indexAllDocuments },
+      ];
+    },
   },
 });

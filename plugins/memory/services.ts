@@ -1,13 +1,6 @@
 /** Memory as other plugins use it. Whoever provides it in place of ours may leave out what is optional. */
-import type {
-  MemoryEntry,
-  MemoryFile,
-  MemoryHit,
-  MemoryVersion,
-  MemoryWriter,
-  Origin,
-  Transaction,
-} from "../../kernel/plugin.ts";
+import type { MemoryEntry, MemoryFile, MemoryHit, MemoryVersion, MemoryWriter } from "../../kernel/kit.ts";
+import type { Origin, Transaction } from "../../kernel/plugin.ts";
 
 export interface Writing {
   /** Written only where that is still the version there is (0: none yet); otherwise the fault `memory_changed`. */

@@ -6,19 +6,21 @@ export default definePlugin({
   name: "models",
   needs: ["store", "settings", "kernel", "homeFiles"],
   provides: ["models", "modelCheck"],
-  commands: [
-    {
-      name: "setup",
-      about: "choose a model, test it, set a spending cap and try a tool",
-      load: async () => (await import("./commands/setup.ts")).register,
-    },
-  ],
-  tables: async () => {
-    const { MIGRATIONS } = await import("./spending/tables.ts");
-    return [{ owner: "models", migrations: MIGRATIONS, personal: ["spending", "token_spending"] }];
-  },
   configure: readSettings,
-  live: readSettings,
-  diagnose: async ({ config }) => (await import("./commands/diagnose.ts")).diagnoseModel(config.choice),
   start: async (context) => (await import("./start.ts")).startModels(context),
+  operations: {
+    commands: [
+      {
+        name: "setup",
+        about: "choose a model, test it, set a spending cap and try a tool",
+        load: async () => (await import("./commands/setup.ts")).register,
+      },
+    ],
+    tables: async () => {
+      const { MIGRATIONS } = await import("./spending/tables.ts");
+      return [{ owner: "models", migrations: MIGRATIONS, personal: ["spending", "token_spending"] }];
+    },
+    live: readSettings,
+    diagnose: async ({ config }) => (await import("./commands/diagnose.ts")).diagnoseModel(config.choice),
+  },
 });

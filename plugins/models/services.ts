@@ -2,17 +2,14 @@
 import type {
   Model,
   ModelList,
-  ModelName,
   ModelPart,
   ModelRequest,
   ModelTest,
   SettingValues,
   TokenCount,
-  TokenScope,
-  Transaction,
-  Usage,
   WantedModel,
-} from "../../kernel/plugin.ts";
+} from "../../kernel/kit.ts";
+import type { ModelName, TokenScope, Transaction, Usage } from "../../kernel/plugin.ts";
 
 export interface Models {
   /** What answers where nothing was chosen. */

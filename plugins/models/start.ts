@@ -1,6 +1,7 @@
 /** Makes the services of the configured models: they follow the settings and the operator's prices. */
 import { join } from "node:path";
-import { type Model, reason, type Services, type StartContext } from "../../kernel/plugin.ts";
+import type { Model } from "../../kernel/kit.ts";
+import { reason, type Services, type StartContext } from "../../kernel/plugin.ts";
 import { createBuiltinModel } from "./builtin/model.ts";
 import { createModelCatalog } from "./choice/catalog.ts";
 import { createModelCheck } from "./choice/check.ts";

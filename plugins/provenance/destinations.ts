@@ -1,5 +1,6 @@
 /** The destinations that calls may go to although somebody else named them: for one user, or for everybody. */
-import { Fault, type Gate, type Sql, type TrustedDestination } from "../../kernel/plugin.ts";
+import type { TrustedDestination } from "../../kernel/kit.ts";
+import { Fault, type Gate, type Sql } from "../../kernel/plugin.ts";
 import { shownValue } from "./sentences.ts";
 import type { Destinations } from "./services.ts";
 import { scalarsIn } from "./trace.ts";

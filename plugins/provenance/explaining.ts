@@ -1,6 +1,6 @@
 /** Explains where the values of a stored turn's calls came from. */
-import type { ExplainedCall } from "../../kernel/kit.ts";
-import type { Services, SpokenTurn, ToolInfo, TurnItem } from "../../kernel/plugin.ts";
+import type { ExplainedCall, SpokenTurn } from "../../kernel/kit.ts";
+import type { Services, ToolInfo, TurnItem } from "../../kernel/plugin.ts";
 import { createTurnGate, type TurnGateParts } from "./gate.ts";
 import type { Provenance } from "./services.ts";
 import type { ProvenanceSettings } from "./settings.ts";

@@ -8,26 +8,10 @@ export default definePlugin({
   needs: ["agent", "threads", "store", "settings", "kernel"],
   provides: ["provenance", "destinations"],
   extends: ["agent"],
-  commands: [
-    {
-      name: "explain",
-      about: "show where the values of a turn's tool calls came from",
-      example: "postern explain",
-      load: async () => (await import("./commands/explain.ts")).register,
-    },
-    {
-      name: "destination",
-      about: "say where tools may send things although the user did not name it",
-      example: "postern destination list",
-      load: async () => (await import("./commands/destination.ts")).register,
-    },
-  ],
-  tables: async () => [{ owner: "provenance", migrations: MIGRATIONS, personal: ["destinations"] }],
   configure(env) {
     const settings = readProvenance(env);
     return settings.mode === "off" ? new Off("PROVENANCE=off") : settings;
   },
-  live: readProvenance,
   async start({ use: { agent, threads, store, settings, kernel }, onStop }) {
     const { createDestinations, heldDestinations } = await import("./destinations.ts");
     const { createExplaining } = await import("./explaining.ts");
@@ -54,5 +38,23 @@ export default definePlugin({
       provenance: createExplaining({ ...parts, stored, threads, settings: live.current }),
       destinations,
     };
+  },
+  operations: {
+    commands: [
+      {
+        name: "explain",
+        about: "show where the values of a turn's tool calls came from",
+        example: "postern explain",
+        load: async () => (await import("./commands/explain.ts")).register,
+      },
+      {
+        name: "destination",
+        about: "say where tools may send things although the user did not name it",
+        example: "postern destination list",
+        load: async () => (await import("./commands/destination.ts")).register,
+      },
+    ],
+    tables: async () => [{ owner: "provenance", migrations: MIGRATIONS, personal: ["destinations"] }],
+    live: readProvenance,
   },
 });

@@ -1,6 +1,5 @@
 /** What provenance offers to other plugins. */
-import type { ExplainedTurn } from "../../kernel/kit.ts";
-import type { TrustedDestination } from "../../kernel/plugin.ts";
+import type { ExplainedTurn, TrustedDestination } from "../../kernel/kit.ts";
 
 export interface Provenance {
   /** Where the values of the calls of this turn came from; without one, of the last that called a tool. */

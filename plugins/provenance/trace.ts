@@ -2,16 +2,8 @@
  * Collects whose words a conversation is made of, from all that is stored of it and what the running turn adds. What a model is
  * still shown does not matter: a summary says in other words what these items said.
  */
-import { capText, tryJson } from "../../kernel/kit.ts";
-import type {
-  Gate,
-  Origin,
-  Outside,
-  SpokenTurn,
-  ToolCall,
-  TurnInput,
-  TurnItem,
-} from "../../kernel/plugin.ts";
+import { capText, type Outside, type SpokenTurn, tryJson } from "../../kernel/kit.ts";
+import type { Gate, Origin, ToolCall, TurnInput, TurnItem } from "../../kernel/plugin.ts";
 import { isUsualName } from "./call/param-roles.ts";
 import type { Scalar } from "./outputs/records.ts";
 

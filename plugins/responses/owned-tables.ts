@@ -1,5 +1,5 @@
 /** The tables of this plugin in the store. */
-import type { OwnedTables } from "../../kernel/plugin.ts";
+import type { OwnedTables } from "../../kernel/kit.ts";
 import { OWNER as CONVERSATION_OWNER, MIGRATIONS as CONVERSATIONS } from "./stored/conversations.ts";
 import { OWNER as FILE_OWNER, MIGRATIONS as FILES } from "./stored/files.ts";
 import { MIGRATIONS as REQUESTS } from "./stored/tables.ts";

@@ -8,7 +8,6 @@ export default definePlugin({
   kind: "channel",
   needs: ["web", "agent", "jobs", "threads", "memory", "store", "kernel"],
   wants: ["toolCalls"],
-  tables: async () => (await import("./owned-tables.ts")).TABLES,
   configure(env) {
     const isOn = env.flag("RESPONSES_ENABLED", true, "The Responses API on the gateway");
     const config = {
@@ -93,5 +92,8 @@ export default definePlugin({
       joinConversation: createJoinConversation(threads, conversations),
     });
     announce(`${web.url}/api/v1/responses`);
+  },
+  operations: {
+    tables: async () => (await import("./owned-tables.ts")).TABLES,
   },
 });

@@ -1,14 +1,8 @@
 /** The store as a plugin: one SQLite file in the home, or PostgreSQL for any number of nodes. */
 
 import { closeSync, openSync } from "node:fs";
-import { makePrivate } from "../../kernel/kit.ts";
-import {
-  definePlugin,
-  type Keyring,
-  type Store,
-  type StoredSettings,
-  type StoreHealth,
-} from "../../kernel/plugin.ts";
+import { type Keyring, makePrivate, type StoredSettings, type StoreHealth } from "../../kernel/kit.ts";
+import { definePlugin, type Store } from "../../kernel/plugin.ts";
 import { fileOf, readStoreSettings, type StoreSettings } from "./config/settings.ts";
 import type { OpenStore } from "./engine/open-store.ts";
 import { loadKeys } from "./keys/secrets-key.ts";
@@ -30,26 +24,7 @@ export default definePlugin({
   name: "store",
   needs: ["kernel"],
   provides: ["store", "settings", "storeHealth"],
-  commands: [
-    {
-      name: "store",
-      about: "copy, back up, restore and prune everything that is kept",
-      example: "postern store backup postern.backup",
-      load: async () => (await import("./commands/store.ts")).register,
-    },
-    {
-      name: "secrets",
-      about: "change the key that secrets are sealed under",
-      example: "postern secrets rotate",
-      load: async () => (await import("./commands/rotate.ts")).register,
-    },
-  ],
-  tables: async () => [
-    { owner: "settings", migrations: SETTING_TABLES, sealed: [SEALED] },
-    { owner: "maintenance", migrations: MAINTENANCE_TABLES },
-  ],
   configure: readStoreSettings,
-  diagnose: async (context) => (await import("./maintenance/diagnosis.ts")).examineStore(context),
   async start({ config, use, home, log, onStop, check, announce }) {
     const store = await open(config, home, use.kernel.serving);
     onStop(() => store.close());
@@ -81,6 +56,27 @@ export default definePlugin({
     });
     onStop(() => maintenance.close());
     return { store, settings, storeHealth: maintenance };
+  },
+  operations: {
+    commands: [
+      {
+        name: "store",
+        about: "copy, back up, restore and prune everything that is kept",
+        example: "postern store backup postern.backup",
+        load: async () => (await import("./commands/store.ts")).register,
+      },
+      {
+        name: "secrets",
+        about: "change the key that secrets are sealed under",
+        example: "postern secrets rotate",
+        load: async () => (await import("./commands/rotate.ts")).register,
+      },
+    ],
+    tables: async () => [
+      { owner: "settings", migrations: SETTING_TABLES, sealed: [SEALED] },
+      { owner: "maintenance", migrations: MAINTENANCE_TABLES },
+    ],
+    diagnose: async (context) => (await import("./maintenance/diagnosis.ts")).examineStore(context),
   },
 });
 

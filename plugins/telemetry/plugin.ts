@@ -1,7 +1,6 @@
 /** Metrics, and traces if a collector is configured; otherwise their code is not loaded. */
 
-import { SILENT, SILENT_TRACER } from "../../kernel/kit.ts";
-import type { Telemetry } from "../../kernel/plugin.ts";
+import { SILENT, SILENT_TRACER, type Telemetry } from "../../kernel/kit.ts";
 import { definePlugin } from "../../kernel/plugin.ts";
 import { readSettings } from "./settings.ts";
 

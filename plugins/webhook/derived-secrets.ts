@@ -1,5 +1,6 @@
 /** Secrets of this channel, as Standard Webhooks writes them. They are derived when needed and stored nowhere. */
-import type { Keyring, Store } from "../../kernel/plugin.ts";
+import type { Keyring } from "../../kernel/kit.ts";
+import type { Store } from "../../kernel/plugin.ts";
 
 /** Sign callbacks and nothing else. There are several while the secrets key is changed, the new one first. */
 export async function callbackSecrets(store: Store): Promise<Secrets> {

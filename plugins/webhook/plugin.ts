@@ -1,7 +1,13 @@
 /** The webhook channel: external systems post a message, get a job, and poll it or are called back. */
 
-import { createProxies, examinePort, examineSecret, listen, showWeaknesses } from "../../kernel/kit.ts";
-import type { Integrations } from "../../kernel/plugin.ts";
+import {
+  createProxies,
+  examinePort,
+  examineSecret,
+  type Integrations,
+  listen,
+  showWeaknesses,
+} from "../../kernel/kit.ts";
 import { definePlugin, type Finding, Off } from "../../kernel/plugin.ts";
 import { describeNoSecret, readRate, readSettings, SECRET } from "./settings.ts";
 import { MIGRATIONS } from "./tables.ts";
@@ -24,22 +30,11 @@ export default definePlugin({
   needs: ["jobs", "store", "settings", "kernel", "identities", "accounts"],
   wants: ["routines"],
   provides: ["integrations"],
-  commands: [
-    {
-      name: "webhook",
-      about: "manage who may post to the webhook channel, and show the key of its callbacks",
-      example: "postern webhook add ci --user ann",
-      load: async () => (await import("./commands.ts")).register,
-    },
-  ],
-  tables: async () => [{ owner: "webhook", migrations: MIGRATIONS }],
   configure(env) {
     const isOn = env.flag("HTTP_ENABLED", false, "Enable the webhook channel");
     const config = readSettings(env);
     return isOn ? config : new Off("HTTP_ENABLED is not true");
   },
-  live: readRate,
-
   async start({ config, use, log, onStop, announce }) {
     const [{ createApp }, { createIntegrations }, { createSenders }, { createUserLookup }] =
       await Promise.all([
@@ -100,14 +95,25 @@ export default definePlugin({
     announce(listener.url + note);
     return { integrations };
   },
-
-  async diagnose({ config, running, stored }): Promise<readonly Finding[]> {
-    const { host, port, secret, callback } = config;
-    const { examineCallback, examineNoSecret } = await import("./diagnosis.ts");
-    return [
-      await examinePort({ name: "webhook port", host, port, variables: "HTTP_PORT or HTTP_HOST", running }),
-      secret ? examineSecret("webhook secret", SECRET, secret) : await examineNoSecret(stored),
-      ...(callback ? [await examineCallback(callback)] : []),
-    ];
+  operations: {
+    commands: [
+      {
+        name: "webhook",
+        about: "manage who may post to the webhook channel, and show the key of its callbacks",
+        example: "postern webhook add ci --user ann",
+        load: async () => (await import("./commands.ts")).register,
+      },
+    ],
+    tables: async () => [{ owner: "webhook", migrations: MIGRATIONS }],
+    live: readRate,
+    async diagnose({ config, running, stored }): Promise<readonly Finding[]> {
+      const { host, port, secret, callback } = config;
+      const { examineCallback, examineNoSecret } = await import("./diagnosis.ts");
+      return [
+        await examinePort({ name: "webhook port", host, port, variables: "HTTP_PORT or HTTP_HOST", running }),
+        secret ? examineSecret("webhook secret", SECRET, secret) : await examineNoSecret(stored),
+        ...(callback ? [await examineCallback(callback)] : []),
+      ];
+    },
   },
 });

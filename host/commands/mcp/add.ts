@@ -1,13 +1,13 @@
 /** `mcp add`: connects, shows what would be added, and asks. Nothing is left of a server that the person refuses. */
 import { resolve } from "node:path";
-import { McpServerInfo as ServerForm, toWire } from "../../../kernel/kit.ts";
 import {
-  type CommandContext,
-  Fault,
   type McpServerInfo,
   type McpServers,
   type NewMcpServer,
-} from "../../../kernel/plugin.ts";
+  McpServerInfo as ServerForm,
+  toWire,
+} from "../../../kernel/kit.ts";
+import { type CommandContext, Fault } from "../../../kernel/plugin.ts";
 import { terminalPrompt } from "../terminal/prompt.ts";
 import { agree, type JsonOption, print, progress } from "../terminal/terminal.ts";
 import { describeTarget, describeTools } from "./describe.ts";

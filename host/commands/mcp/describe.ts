@@ -1,6 +1,5 @@
 /** Describes servers and their tools on a terminal. A server's own text is made visible, so that nothing in it can act. */
-import { table, visible, visibleLine } from "../../../kernel/kit.ts";
-import type { McpServerInfo, McpTool } from "../../../kernel/plugin.ts";
+import { type McpServerInfo, type McpTool, table, visible, visibleLine } from "../../../kernel/kit.ts";
 import { bullets } from "../terminal/terminal.ts";
 
 const STATES: Record<McpTool["state"], string> = {

@@ -1,11 +1,6 @@
 /** Opens the servers for a command. */
-import {
-  type CommandContext,
-  Fault,
-  type McpServerInfo,
-  type McpServers,
-  type Use,
-} from "../../../kernel/plugin.ts";
+import type { McpServerInfo, McpServers } from "../../../kernel/kit.ts";
+import { type CommandContext, Fault, type Use } from "../../../kernel/plugin.ts";
 
 export const OPERATOR = "operator";
 

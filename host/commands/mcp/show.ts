@@ -1,6 +1,12 @@
 /** `mcp list`, `mcp info` and `mcp test`. */
-import { fields, McpServerInfo as ServerForm, table, toWire } from "../../../kernel/kit.ts";
-import type { CommandContext, McpServerInfo } from "../../../kernel/plugin.ts";
+import {
+  fields,
+  type McpServerInfo,
+  McpServerInfo as ServerForm,
+  table,
+  toWire,
+} from "../../../kernel/kit.ts";
+import type { CommandContext } from "../../../kernel/plugin.ts";
 import { type JsonOption, print, progress } from "../terminal/terminal.ts";
 import { countTools, describeChanges, describeTarget, describeTools } from "./describe.ts";
 import { interruptible, OPERATOR, withServer, withServers } from "./opening.ts";

@@ -5,6 +5,7 @@
 import { randomUUID } from "node:crypto";
 import type { ElicitRequest } from "@modelcontextprotocol/client";
 import {
+  type CallOptions,
   invalidParams,
   limitWords,
   RATE_LIMIT_EXCEEDED,
@@ -13,7 +14,6 @@ import {
   unseal,
 } from "../../../kernel/kit.ts";
 import {
-  type CallOptions,
   type CallOutcome,
   Fault,
   type JsonSchema,

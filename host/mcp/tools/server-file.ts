@@ -1,7 +1,7 @@
 /** The parser of servers' files, the rule for servers' names, and the file that `add` writes. */
 import { createServerFileParser } from "../../../capabilities/servers/parse.ts";
-import { compileCheck, visibleLine } from "../../../kernel/kit.ts";
-import { Fault, type NewMcpServer } from "../../../kernel/plugin.ts";
+import { compileCheck, type NewMcpServer, visibleLine } from "../../../kernel/kit.ts";
+import { Fault } from "../../../kernel/plugin.ts";
 
 export const parseServerFile = createServerFileParser(compileCheck, visibleLine);
 

@@ -4,7 +4,7 @@ import { type AnyPlugin, type Named, Off } from "../../plugin.ts";
 import { sayPainted } from "../../terminal/output.ts";
 import { visibleLine } from "../../text/visible.ts";
 import { OPERATOR } from "../../vocabulary/user.ts";
-import type { Session } from "../session.ts";
+import type { Session } from "../service/session.ts";
 import { SHELLS } from "./completion.ts";
 import type { Ways } from "./ways.ts";
 
@@ -97,7 +97,7 @@ async function namesOf(kind: string, user: string, ways: Ways): Promise<readonly
   if (kind === "shell") return SHELLS.map((name) => ({ name }));
   const [session, plugins] = await Promise.all([ways.open(), ways.shippedPlugins()]);
   if (kind === "setting") return settingsOf(session, plugins);
-  const read = plugins.flatMap(({ names }) => names?.[kind] ?? []);
+  const read = plugins.flatMap(({ operations }) => operations?.names?.[kind] ?? []);
   const { promise: tooLate, resolve } = Promise.withResolvers<readonly Named[]>();
   const timer = setTimeout(() => resolve([]), LONGEST_MILLIS);
   const { home, settings } = session;

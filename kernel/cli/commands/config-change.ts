@@ -1,12 +1,13 @@
 /** `postern config get|set|unset`: the settings that are kept in the store, which a running service follows. */
 import { Fault } from "../../fault.ts";
-import type { AnyPlugin, ChangeableSetting, SettingValues, StoredSettings } from "../../plugin.ts";
+import type { AnyPlugin } from "../../plugin.ts";
+import type { ChangeableSetting, SettingValues, StoredSettings } from "../../settings/live.ts";
 import { say, sayJson } from "../../terminal/output.ts";
 import { isInteractive, readSecret } from "../../terminal/secret-input.ts";
 import { OPERATOR } from "../../vocabulary/user.ts";
 import { createCommandContext } from "../command-context.ts";
 import { findRunning } from "../service/home.ts";
-import type { Session } from "../session.ts";
+import type { Session } from "../service/session.ts";
 
 export interface ChangeParts {
   readonly session: Session;

@@ -6,7 +6,7 @@ import type { AnyPlugin } from "../../plugin.ts";
 import { liveReaders } from "../../settings/live.ts";
 import { say, sayJson, warn } from "../../terminal/output.ts";
 import { table } from "../../terminal/table.ts";
-import type { Session } from "../session.ts";
+import type { Session } from "../service/session.ts";
 import type { StoreAccess } from "../store-access.ts";
 
 const HIDDEN = "(set, hidden)";

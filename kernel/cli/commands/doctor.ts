@@ -11,7 +11,7 @@ import { liveReaders } from "../../settings/live.ts";
 import { say, sayJson } from "../../terminal/output.ts";
 import { table } from "../../terminal/table.ts";
 import { findRunning, type Notice } from "../service/home.ts";
-import type { Session } from "../session.ts";
+import type { Session } from "../service/session.ts";
 import type { StoreAccess } from "../store-access.ts";
 import { type FixResult, fixesInWords } from "./doctor-fix.ts";
 import { examineFixable } from "./home-fixes.ts";
@@ -45,7 +45,7 @@ export async function examine(
       if (settings.problems.length > before || config instanceof Off) continue;
       const running = service.notice?.plugins.find(({ name, on }) => on && name === plugin.name)?.detail;
       const context = { config, home, running, shared: look.shared, stored: look, tables };
-      findings.push(...((await plugin.diagnose?.(context)) ?? []));
+      findings.push(...((await plugin.operations?.diagnose?.(context)) ?? []));
     } catch (error) {
       findings.push({ name: plugin.name, ok: false, detail: reason(error) });
     }

@@ -1,8 +1,8 @@
 /** The commands of Postern itself; plugins bring the others. The code of each is loaded when it is typed. */
 
 import { type Command, CommanderError } from "commander";
-import type { NodeInfo } from "../../plugin.ts";
 import { say } from "../../terminal/output.ts";
+import type { NodeInfo } from "../../vocabulary/store.ts";
 import {
   givenPort,
   PORT_ABOUT,
@@ -12,7 +12,7 @@ import {
   parsePort,
   parseSince,
 } from "../option-values.ts";
-import type { Session } from "../session.ts";
+import type { Session } from "../service/session.ts";
 import type { ChangeParts } from "./config-change.ts";
 import { applyFixes, type FixOptions } from "./doctor-fix.ts";
 import type { LogOptions } from "./logs.ts";

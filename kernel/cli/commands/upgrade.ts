@@ -9,7 +9,7 @@ import { say, sayJson } from "../../terminal/output.ts";
 import { table } from "../../terminal/table.ts";
 import type { OwnedTables } from "../../vocabulary/store.ts";
 import { findRunning } from "../service/home.ts";
-import type { Session } from "../session.ts";
+import type { Session } from "../service/session.ts";
 import type { StoreAccess, UpgradeCheck } from "../store-access.ts";
 
 const REGISTRY = "https://registry.npmjs.org";

@@ -1,7 +1,7 @@
 /** The context of our own commands. */
 import type { Command } from "commander";
 import type { AnyPlugin } from "../../plugin.ts";
-import type { Session, SessionOptions } from "../session.ts";
+import type { Session, SessionOptions } from "../service/session.ts";
 import type { StoreAccess } from "../store-access.ts";
 
 export interface Ways {

@@ -6,8 +6,8 @@ import { DatabaseSync } from "node:sqlite";
 import { Fault, reason } from "../../fault.ts";
 import { makeFolders } from "../../files/folders.ts";
 import { makePrivate, pathsOfHome } from "../../files/ownership.ts";
+import type { PluginState } from "../../plugin.ts";
 import type { Env } from "../../settings/env.ts";
-import type { PluginState } from "../../vocabulary/kernel.ts";
 
 export function homeSetting(env: Env): string {
   const given = env.text(

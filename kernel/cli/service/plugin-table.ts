@@ -1,7 +1,7 @@
 /** The table of plugins that the start and `postern status` show. */
 
+import type { PluginState } from "../../plugin.ts";
 import { table } from "../../terminal/table.ts";
-import type { PluginState } from "../../vocabulary/kernel.ts";
 
 export function pluginTable(states: readonly PluginState[]): string {
   const rows = states.map(({ name, on, detail }) => [name, on ? "on" : "off", detail]);

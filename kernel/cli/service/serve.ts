@@ -7,9 +7,9 @@ import { openLogFile } from "../../log/file.ts";
 import type { RootLog } from "../../log/log.ts";
 import type { AnyPlugin, Resume } from "../../plugin.ts";
 import { say } from "../../terminal/output.ts";
-import { type Session, stderrSink } from "../session.ts";
 import { claimHome, type Notice, prepareHome } from "./home.ts";
 import { pluginTable } from "./plugin-table.ts";
+import { type Session, stderrSink } from "./session.ts";
 
 export interface ServeOptions {
   readonly version: string;

@@ -1,6 +1,6 @@
 /** The users, with the records that `people.ts`, `sessions.ts` and `tokens.ts` keep of them. */
-import { isWebhookIdentity } from "../../../kernel/kit.ts";
-import { type Account, Fault, type Queries, type Store, type User } from "../../../kernel/plugin.ts";
+import { type Account, isWebhookIdentity } from "../../../kernel/kit.ts";
+import { Fault, type Queries, type Store, type User } from "../../../kernel/plugin.ts";
 import { createPeople, type People, USER_ID } from "./people.ts";
 import { createSessions, type Sessions } from "./sessions.ts";
 import { MIGRATIONS } from "./tables.ts";

@@ -1,5 +1,6 @@
 /** The scope of a token: what it may use, as it is requested, kept and applied to its user. */
-import type { ModelName, NewToken, TokenScope, User } from "../../../kernel/plugin.ts";
+import type { NewToken } from "../../../kernel/kit.ts";
+import type { ModelName, TokenScope, User } from "../../../kernel/plugin.ts";
 
 /** A scope without the token it belongs to. An absent part is not limited. */
 export type Scope = Omit<TokenScope, "token">;

@@ -4,15 +4,8 @@
  */
 import { existsSync, linkSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { seal, unseal } from "../../../kernel/kit.ts";
-import {
-  Fault,
-  type Finding,
-  type Fix,
-  reason,
-  type SealedPlace,
-  type Store,
-} from "../../../kernel/plugin.ts";
+import { type SealedPlace, seal, unseal } from "../../../kernel/kit.ts";
+import { Fault, type Finding, type Fix, reason, type Store } from "../../../kernel/plugin.ts";
 import { digestOf, newSecret } from "../records/secret.ts";
 import { MIGRATIONS } from "../records/tables.ts";
 import type { AccountsConfig } from "../settings.ts";

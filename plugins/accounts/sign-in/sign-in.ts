@@ -1,14 +1,7 @@
 /** Checks tokens and browser sessions, and says whose they are. A refusal never says what was wrong with a token. */
 import { timingSafeEqual } from "node:crypto";
-import { showWeaknesses } from "../../../kernel/kit.ts";
-import {
-  type Log,
-  type Mask,
-  reason,
-  type SignedIn,
-  type SignInRefusal,
-  type Store,
-} from "../../../kernel/plugin.ts";
+import { type SignedIn, type SignInRefusal, showWeaknesses } from "../../../kernel/kit.ts";
+import { type Log, type Mask, reason, type Store } from "../../../kernel/plugin.ts";
 import type { Accounts } from "../records/accounts.ts";
 import { digestOf, newSecret } from "../records/secret.ts";
 import { MIGRATIONS } from "../records/tables.ts";

@@ -4,22 +4,22 @@ import { open, rename, rm } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { type Command, InvalidArgumentError } from "commander";
 import {
+  type ExportFormat,
   fields,
   OPERATOR,
   say,
   sayJson,
   sayPainted,
+  type ThreadSummary,
   table,
   toWire,
   ThreadSummary as WireThread,
   TurnRecord as WireTurn,
 } from "../../../kernel/kit.ts";
-import type { CommandContext } from "../../../kernel/plugin.ts";
 import {
-  type ExportFormat,
+  type CommandContext,
   Fault,
   type Page,
-  type ThreadSummary,
   type TurnItem,
   type TurnRecord,
 } from "../../../kernel/plugin.ts";

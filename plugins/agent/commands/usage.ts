@@ -1,7 +1,16 @@
 /** `postern usage`: what was asked and what it cost, also while the service runs. */
 import { type Command, InvalidArgumentError } from "commander";
-import { Figures as FiguresShape, say, sayJson, table, toWire, UsageBy } from "../../../kernel/kit.ts";
-import type { CommandContext, Figure, Figures } from "../../../kernel/plugin.ts";
+import {
+  type Figure,
+  type Figures,
+  Figures as FiguresShape,
+  say,
+  sayJson,
+  table,
+  toWire,
+  UsageBy,
+} from "../../../kernel/kit.ts";
+import type { CommandContext } from "../../../kernel/plugin.ts";
 
 const DAY_MS = 86_400_000;
 const MAX_DAYS = 400;

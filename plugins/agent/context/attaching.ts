@@ -1,14 +1,13 @@
 /** Brings what is attached to messages to those that a model is shown, once they fit its window. */
 
-import { readsAsText, redact } from "../../../kernel/kit.ts";
-import type {
-  Attachment,
-  Mask,
-  ModelAttachment,
-  ModelMessage,
-  RenderedMessage,
-  Turn,
-} from "../../../kernel/plugin.ts";
+import {
+  type ModelAttachment,
+  type ModelMessage,
+  type RenderedMessage,
+  readsAsText,
+  redact,
+} from "../../../kernel/kit.ts";
+import type { Attachment, Mask, Turn } from "../../../kernel/plugin.ts";
 
 type Read = (ids: readonly string[]) => Promise<ReadonlyMap<string, Uint8Array>>;
 

@@ -1,7 +1,14 @@
 /** Makes the requests of one turn to its models: what they are shown, as it fits the window of each. */
 
-import { estimateText, estimateTokens, estimateTools } from "../../../kernel/kit.ts";
-import type { Mask, Model, ModelRequest, ModelTool, Turn, TurnItem } from "../../../kernel/plugin.ts";
+import {
+  estimateText,
+  estimateTokens,
+  estimateTools,
+  type Model,
+  type ModelRequest,
+  type ModelTool,
+} from "../../../kernel/kit.ts";
+import type { Mask, Turn, TurnItem } from "../../../kernel/plugin.ts";
 import { type Preface, renderItems, type Show } from "../threads/turns/rendering.ts";
 import { createAttaching } from "./attaching.ts";
 import { withOnce } from "./once.ts";

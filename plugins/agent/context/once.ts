@@ -1,5 +1,5 @@
 /** What is said to the model with one turn only: it stands before the turn's message and is never stored. */
-import type { RenderedMessage } from "../../../kernel/plugin.ts";
+import type { RenderedMessage } from "../../../kernel/kit.ts";
 import { type Rendered, renderBlock } from "../threads/turns/rendering.ts";
 
 /** `texts`: each is a block of its own. A turn without a message has them at its beginning, after the results it brings. */

@@ -1,5 +1,5 @@
 /** Has a model put a transcript into a few paragraphs. */
-import type { Model, TokenCount } from "../../../kernel/plugin.ts";
+import type { Model, TokenCount } from "../../../kernel/kit.ts";
 import { SUMMARY_SYSTEM } from "./prompt.ts";
 import { digest } from "./window.ts";
 

@@ -1,7 +1,6 @@
 /** What is left out of input that does not fit a model's window: whole pairs, from the middle. */
 
-import { estimateTokens } from "../../../kernel/kit.ts";
-import type { RenderedMessage } from "../../../kernel/plugin.ts";
+import { estimateTokens, type RenderedMessage } from "../../../kernel/kit.ts";
 import { Fault } from "../../../kernel/plugin.ts";
 
 /**

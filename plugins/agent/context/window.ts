@@ -3,8 +3,13 @@
  * the thread; the turns themselves stay as they are.
  */
 
-import { capText, escapeTags, estimateText, estimateTokens } from "../../../kernel/kit.ts";
-import type { RenderedMessage } from "../../../kernel/plugin.ts";
+import {
+  capText,
+  escapeTags,
+  estimateText,
+  estimateTokens,
+  type RenderedMessage,
+} from "../../../kernel/kit.ts";
 import { Fault, type Sql, type Turn } from "../../../kernel/plugin.ts";
 import { readAttachments } from "../threads/attachments/stored.ts";
 import { type History, orphansOf, type Past, type RenderedTurn } from "../threads/history.ts";

@@ -1,5 +1,6 @@
 /** OpenTelemetry's names for generative AI, which are in development: the one place that spells them. */
-import type { Attributes, ModelName } from "../../../kernel/plugin.ts";
+import type { Attributes } from "../../../kernel/kit.ts";
+import type { ModelName } from "../../../kernel/plugin.ts";
 
 /** Providers by the names that the conventions give them. */
 const PROVIDERS: Readonly<Record<string, string>> = { "openai-compatible": "openai" };

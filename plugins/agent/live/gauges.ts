@@ -1,5 +1,6 @@
 /** How much waits, and for how long: asked for when the metrics are. */
-import type { Node, Sql, Telemetry } from "../../../kernel/plugin.ts";
+import type { Node, Telemetry } from "../../../kernel/kit.ts";
+import type { Sql } from "../../../kernel/plugin.ts";
 
 const secondsSince = (time: string | null | undefined): number =>
   time ? Math.max(0, (Date.now() - Date.parse(time)) / 1000) : 0;

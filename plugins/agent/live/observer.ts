@@ -1,13 +1,12 @@
 /** What operators learn of turns: a trace of each, numbers of all, and events in the log. Never what was said, unless asked for. */
+import type { CallTrace, Telemetry } from "../../../kernel/kit.ts";
 import type {
   CallOutcome,
-  CallTrace,
   Log,
   Mask,
   ModelName,
   OwnOutcome,
   Services,
-  Telemetry,
   ToolCall,
   Turn,
   TurnRecord,

@@ -3,7 +3,8 @@
  * turn are numbered: each is told once and in order, or the watchers are told that some were lost.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Log, type Node, reason, type Signals, type TurnEvent } from "../../../kernel/plugin.ts";
+import type { Node, Signals } from "../../../kernel/kit.ts";
+import { type Log, reason, type TurnEvent } from "../../../kernel/plugin.ts";
 import type { OwnTurn } from "../threads/turns/items.ts";
 
 export interface TurnPlace {

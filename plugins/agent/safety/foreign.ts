@@ -1,7 +1,7 @@
 /** Tools of servers that others run, as a model is shown them: every word of theirs marked, bounded and without our tags. */
 
-import { capText, escapeTags, findOrders } from "../../../kernel/kit.ts";
-import type { JsonSchema, ModelTool, ToolInfo } from "../../../kernel/plugin.ts";
+import { capText, escapeTags, findOrders, type ModelTool } from "../../../kernel/kit.ts";
+import type { JsonSchema, ToolInfo } from "../../../kernel/plugin.ts";
 
 const MAX_DESCRIPTION_LENGTH = 2000;
 const MAX_TEXT_LENGTH = 500;

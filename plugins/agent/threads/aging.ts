@@ -1,5 +1,5 @@
 /** Which threads may go when they are old. */
-import type { AgingRows } from "../../../kernel/plugin.ts";
+import type { AgingRows } from "../../../kernel/kit.ts";
 import { threadTexts } from "./texts.ts";
 
 const OPEN = "('queued', 'running')";

@@ -1,14 +1,7 @@
 /** Stored turns as a model reads them, kept rendered for the threads that are in use. */
 import { LRUCache } from "lru-cache";
-import { estimateTokens } from "../../../kernel/kit.ts";
-import type {
-  Outside,
-  Queries,
-  RenderedMessage,
-  ToolCall,
-  TurnItem,
-  TurnStatus,
-} from "../../../kernel/plugin.ts";
+import { estimateTokens, type Outside, type RenderedMessage } from "../../../kernel/kit.ts";
+import type { Queries, ToolCall, TurnItem, TurnStatus } from "../../../kernel/plugin.ts";
 import { type Gap, isOnPath, type Path } from "./turns/branch.ts";
 import { type Preface, renderItems, type Show } from "./turns/rendering.ts";
 

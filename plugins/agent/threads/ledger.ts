@@ -1,11 +1,9 @@
 /** Turns as they are opened and, after a crash, closed. What was written is never lost. */
-import { INTERRUPTED } from "../../../kernel/kit.ts";
+import { type Alongside, INTERRUPTED, type Node } from "../../../kernel/kit.ts";
 import type {
-  Alongside,
   ExternalTool,
   Gate,
   ModelName,
-  Node,
   Sql,
   TokenScope,
   Transaction,

@@ -1,14 +1,6 @@
 /** Stored turns as they were spoken, for the checks of calls: every item, whatever a model is still shown of it. */
-import { readsAsText } from "../../../kernel/kit.ts";
-import type {
-  Gate,
-  Outside,
-  PastTurns,
-  Queries,
-  TurnInput,
-  TurnItem,
-  TurnStatus,
-} from "../../../kernel/plugin.ts";
+import { type Outside, type PastTurns, readsAsText } from "../../../kernel/kit.ts";
+import type { Gate, Queries, TurnInput, TurnItem, TurnStatus } from "../../../kernel/plugin.ts";
 import { readAttachments } from "./attachments/stored.ts";
 import { isOnPath, type Path, readPath } from "./turns/branch.ts";
 

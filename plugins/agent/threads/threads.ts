@@ -1,16 +1,14 @@
 /** What channels read of threads and turns, always within one user. */
-import type { Store } from "../../../kernel/kit.ts";
-
-import { badCursor, pageOf, pageSize } from "../../../kernel/kit.ts";
 import {
-  Fault,
-  type Gate,
-  type ModelName,
-  type Sql,
+  badCursor,
+  pageOf,
+  pageSize,
+  type Store,
   type ThreadSummary,
-  type TokenScope,
   type WantedModel,
-} from "../../../kernel/plugin.ts";
+} from "../../../kernel/kit.ts";
+import { Fault, type Gate, type ModelName, type Sql, type TokenScope } from "../../../kernel/plugin.ts";
+
 import type { Threads } from "../services.ts";
 import { exportThread } from "./export/export.ts";
 import { threadTexts } from "./texts.ts";

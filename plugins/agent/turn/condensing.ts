@@ -1,14 +1,20 @@
 /** What a turn would be shown, counted or put into a few paragraphs, without a turn. */
-import { estimateText, estimateTokens, estimateTools, NO_USAGE, redact } from "../../../kernel/kit.ts";
+import {
+  estimateText,
+  estimateTokens,
+  estimateTools,
+  NO_USAGE,
+  type RenderedMessage,
+  redact,
+  type TokenCount,
+} from "../../../kernel/kit.ts";
 import {
   Fault,
   type Mask,
   type Queries,
-  type RenderedMessage,
   reason,
   type Services,
   type Sql,
-  type TokenCount,
   type Turn,
   type TurnItem,
 } from "../../../kernel/plugin.ts";

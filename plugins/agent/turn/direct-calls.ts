@@ -1,7 +1,7 @@
 /** Calls that a channel makes itself: no model, no thread, and the same rules as in a turn. */
 
-import { fingerprintOf } from "../../../kernel/kit.ts";
-import type { Caller, ToolInfo } from "../../../kernel/plugin.ts";
+import { type Caller, fingerprintOf } from "../../../kernel/kit.ts";
+import type { ToolInfo } from "../../../kernel/plugin.ts";
 import { judgeTool } from "../safety/approvals.ts";
 import { allowsTool } from "../safety/scope.ts";
 import type { ToolCalls } from "../services.ts";

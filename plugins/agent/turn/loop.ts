@@ -1,6 +1,6 @@
 /** One turn: the model and its tools take turns until there is text to end with, or a gate to wait at. */
 
-import type { ModelMessage, ModelPart } from "../../../kernel/plugin.ts";
+import type { ModelMessage, ModelPart } from "../../../kernel/kit.ts";
 import { Fault } from "../../../kernel/plugin.ts";
 import type { Ending } from "../threads/ending.ts";
 import type { PendingCall } from "../threads/thread-row.ts";

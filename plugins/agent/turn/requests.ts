@@ -1,14 +1,6 @@
 /** The requests of one turn to its models: what each is offered, and how much of its answer is left. */
-import type {
-  Model,
-  ModelMessage,
-  ModelName,
-  ModelPart,
-  ModelRequest,
-  Services,
-  TokenCount,
-  Turn,
-} from "../../../kernel/plugin.ts";
+import type { Model, ModelMessage, ModelPart, ModelRequest, TokenCount } from "../../../kernel/kit.ts";
+import type { ModelName, Services, Turn } from "../../../kernel/plugin.ts";
 import type { Compose } from "../context/composer.ts";
 import type { Stored } from "../context/window.ts";
 import type { RequiredTools } from "../threads/required-tools.ts";

@@ -1,16 +1,14 @@
 /** Brings one turn together with its model, its tools and its history, and counts what it costs. */
 
-import { NO_USAGE, redact } from "../../../kernel/kit.ts";
+import { type Model, NO_USAGE, redact, type TokenCount } from "../../../kernel/kit.ts";
 import {
   Fault,
   type Log,
   type Mask,
-  type Model,
   type ModelName,
   type Queries,
   reason,
   type Services,
-  type TokenCount,
   type Turn,
   type TurnEvent,
   type Usage,

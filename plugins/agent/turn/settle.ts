@@ -1,13 +1,18 @@
 /** The calls of one answer: those that may run do, side by side, and what has to be waited for becomes a gate. */
 import { randomUUIDv7 } from "node:crypto";
-import { type Doubt, MAX_DOUBTS, redact, refuseQuestions } from "../../../kernel/kit.ts";
-import type { OwnOutcome } from "../../../kernel/plugin.ts";
+import {
+  type Doubt,
+  MAX_DOUBTS,
+  type QuestionOutcome,
+  redact,
+  refuseQuestions,
+} from "../../../kernel/kit.ts";
 import {
   type CallOutcome,
   Fault,
   type Gate,
   type Mask,
-  type QuestionOutcome,
+  type OwnOutcome,
   type ToolCall,
   type ToolOutcome,
   type TurnEvent,

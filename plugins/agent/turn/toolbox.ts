@@ -1,32 +1,32 @@
 /** The tools one turn may call: the agent's own, those of the tool host, and the caller's. */
 
 import {
+  type CallTrace,
   type Doubt,
   distinctOrigins,
   fingerprintOf,
   invalidParams,
   isAgentsName,
+  type ModelTool,
   TOOL_SEARCH,
+  type ToolReceipt,
+  type Tools,
   withoutShown,
 } from "../../../kernel/kit.ts";
-import type {
-  CallOutcome,
-  CallRuling,
-  CallTrace,
-  ExternalTool,
-  JsonSchema,
-  ModelTool,
-  OwnOutcome,
-  OwnTool,
-  OwnToolContext,
-  ToolCall,
-  ToolInfo,
-  ToolOutcome,
-  ToolReceipt,
-  Tools,
-  TurnCheck,
+import {
+  type CallOutcome,
+  type CallRuling,
+  type ExternalTool,
+  type JsonSchema,
+  type OwnOutcome,
+  type OwnTool,
+  type OwnToolContext,
+  reason,
+  type ToolCall,
+  type ToolInfo,
+  type ToolOutcome,
+  type TurnCheck,
 } from "../../../kernel/plugin.ts";
-import { reason } from "../../../kernel/plugin.ts";
 import { type ApprovalRules, judgeTool, type RememberedApprovals } from "../safety/approvals.ts";
 import { ABOUT_FOREIGN, showTool } from "../safety/foreign.ts";
 import type { TurnSettings } from "../settings.ts";

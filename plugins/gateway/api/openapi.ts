@@ -1,8 +1,8 @@
 /** The OpenAPI document, made from the routes themselves. */
 import { STATUS_CODES } from "node:http";
 import type { TSchema } from "typebox";
-import { ErrorEnvelope, type Rendering, wireSchema } from "../../../kernel/kit.ts";
-import type { JsonSchema, RouteDescription } from "../../../kernel/plugin.ts";
+import { ErrorEnvelope, type Rendering, type RouteDescription, wireSchema } from "../../../kernel/kit.ts";
+import type { JsonSchema } from "../../../kernel/plugin.ts";
 
 export interface ApiDescription {
   readonly version: string;

@@ -4,8 +4,7 @@
  */
 import type { IncomingMessage } from "node:http";
 import type { Context, Middleware } from "koa";
-import { isLoopback, type Proxies } from "../../../kernel/kit.ts";
-import type { MountedProtocol, SignedIn } from "../../../kernel/plugin.ts";
+import { isLoopback, type MountedProtocol, type Proxies, type SignedIn } from "../../../kernel/kit.ts";
 import {
   type Authenticator,
   FOREIGN_ORIGIN,

@@ -7,9 +7,10 @@ import {
   Gate,
   PairingGate,
   Reply,
+  type Tools,
   Type,
 } from "../../../kernel/kit.ts";
-import { Fault, type Services, type Tools, type TurnInput, type User } from "../../../kernel/plugin.ts";
+import { Fault, type Services, type TurnInput, type User } from "../../../kernel/plugin.ts";
 import { Accepted } from "../api/schemas.ts";
 import { assertTool, type Route, route } from "../route.ts";
 import { accepted } from "./chat.ts";

@@ -5,18 +5,12 @@ import {
   applyLimit,
   type Declared,
   named,
+  type Outside,
   TurnRecord,
   Type,
   WantedModel,
 } from "../../../kernel/kit.ts";
-import {
-  Fault,
-  type Limiter,
-  type Outside,
-  type RunningTurn,
-  type Services,
-  type User,
-} from "../../../kernel/plugin.ts";
+import { Fault, type Limiter, type RunningTurn, type Services, type User } from "../../../kernel/plugin.ts";
 import { Accepted } from "../api/schemas.ts";
 import { type Route, route } from "../route.ts";
 

@@ -1,7 +1,15 @@
 /** How the service is doing: status, metrics, health and readiness, and the newest log lines. */
 
-import { LOG_LEVELS, matcherOf, Type } from "../../../kernel/kit.ts";
-import type { Kernel, Metrics, Node, Services, StoreHealth, Tools } from "../../../kernel/plugin.ts";
+import {
+  LOG_LEVELS,
+  type Metrics,
+  matcherOf,
+  type Node,
+  type StoreHealth,
+  type Tools,
+  Type,
+} from "../../../kernel/kit.ts";
+import type { Kernel, Services } from "../../../kernel/plugin.ts";
 import { Status } from "../api/schemas.ts";
 import { type Route, route } from "../route.ts";
 

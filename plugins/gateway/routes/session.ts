@@ -1,7 +1,7 @@
 /** Sign-in and sign-out of a browser: a token is exchanged once for a cookie that scripts cannot read. */
 import type { Context } from "koa";
-import { expiresSoon, type Proxies, Type } from "../../../kernel/kit.ts";
-import { Fault, type Services, type SignedIn, type User } from "../../../kernel/plugin.ts";
+import { expiresSoon, type Proxies, type SignedIn, Type } from "../../../kernel/kit.ts";
+import { Fault, type Services, type User } from "../../../kernel/plugin.ts";
 import { Session } from "../api/schemas.ts";
 import { type Route, route } from "../route.ts";
 import {

@@ -1,6 +1,6 @@
 /** Settings that an operator can change while the service runs. */
-import { applyLimit, ChangeableSetting, ModelTest, Type } from "../../../kernel/kit.ts";
-import { Fault, type Limiter, type Services, type StoredSettings } from "../../../kernel/plugin.ts";
+import { applyLimit, ChangeableSetting, ModelTest, type StoredSettings, Type } from "../../../kernel/kit.ts";
+import { Fault, type Limiter, type Services } from "../../../kernel/plugin.ts";
 import { type Route, route } from "../route.ts";
 
 export interface SettingParts {

@@ -1,12 +1,14 @@
 /** Turns and tool calls over time, with their cost and duration. Users see their own, an operator all of them. */
-import { Figures as FiguresShape, Time, Type, UsageBy } from "../../../kernel/kit.ts";
 import {
-  Fault,
   type Figures,
+  Figures as FiguresShape,
   type FiguresSpan,
-  type Services,
+  Time,
   type ToolAdmin,
-} from "../../../kernel/plugin.ts";
+  Type,
+  UsageBy,
+} from "../../../kernel/kit.ts";
+import { Fault, type Services } from "../../../kernel/plugin.ts";
 import { type Route, route } from "../route.ts";
 
 const DAY_MILLIS = 86_400_000;

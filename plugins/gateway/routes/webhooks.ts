@@ -1,6 +1,6 @@
 /** For operators: the integrations of the webhook channel, and the accounts of its identities. */
-import { Identity, Integration, Type } from "../../../kernel/kit.ts";
-import { Fault, type Integrations, type Services } from "../../../kernel/plugin.ts";
+import { Identity, Integration, type Integrations, Type } from "../../../kernel/kit.ts";
+import { Fault, type Services } from "../../../kernel/plugin.ts";
 import { type Route, route } from "../route.ts";
 
 const { id } = Identity.properties;

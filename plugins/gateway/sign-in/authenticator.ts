@@ -1,7 +1,7 @@
 /** Reads the credentials of a request and turns a refusal into the plain-text reply of §7.2. */
 import type { IncomingMessage } from "node:http";
-import type { Proxies } from "../../../kernel/kit.ts";
-import type { Services, SignedIn, SignInRefusal } from "../../../kernel/plugin.ts";
+import type { Proxies, SignedIn, SignInRefusal } from "../../../kernel/kit.ts";
+import type { Services } from "../../../kernel/plugin.ts";
 
 export type SignIn = Awaited<ReturnType<Services["accounts"]["openSignIn"]>>;
 

@@ -1,7 +1,6 @@
 /** One open socket. It reads the stream as fast as the client does; frames it has not read stay in the stream. */
 import type { WebSocket } from "ws";
-import { type Declared, toWire } from "../../../kernel/kit.ts";
-import type { SignedIn } from "../../../kernel/plugin.ts";
+import { type Declared, type SignedIn, toWire } from "../../../kernel/kit.ts";
 import { SocketFrame } from "./frame.ts";
 import type { Place, UserStream } from "./stream.ts";
 

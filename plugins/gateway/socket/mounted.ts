@@ -1,7 +1,6 @@
 /** Sockets that other plugins take: the gateway checks the sign-in, keeps the connection alive and closes it. */
 import type { WebSocket } from "ws";
-import type { MountedSocket } from "../../../kernel/kit.ts";
-import type { SignedIn } from "../../../kernel/plugin.ts";
+import type { MountedSocket, SignedIn } from "../../../kernel/kit.ts";
 import type { Authenticator } from "../sign-in/authenticator.ts";
 import { CLOSE } from "./connection.ts";
 

@@ -1,6 +1,7 @@
 /** All sockets and the streams they read. A stream is kept for a while without readers, so that one can reconnect. */
 import type { WebSocket } from "ws";
-import type { Services, SignedIn } from "../../../kernel/plugin.ts";
+import type { SignedIn } from "../../../kernel/kit.ts";
+import type { Services } from "../../../kernel/plugin.ts";
 import type { Authenticator } from "../sign-in/authenticator.ts";
 import { CLOSE, type Connection, createConnection, type ResumePoint } from "./connection.ts";
 import { openStream, type UserStream } from "./stream.ts";

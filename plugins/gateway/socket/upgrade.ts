@@ -2,8 +2,8 @@
 import { type IncomingMessage, type Server, STATUS_CODES } from "node:http";
 import type { Duplex } from "node:stream";
 import { WebSocketServer } from "ws";
-import type { Proxies } from "../../../kernel/kit.ts";
-import type { Log, MountedSocket } from "../../../kernel/plugin.ts";
+import type { MountedSocket, Proxies } from "../../../kernel/kit.ts";
+import type { Log } from "../../../kernel/plugin.ts";
 import { type Authenticator, FOREIGN_ORIGIN, type OriginCheck, Refusal } from "../sign-in/authenticator.ts";
 import type { ResumePoint } from "./connection.ts";
 import type { MountedSockets } from "./mounted.ts";

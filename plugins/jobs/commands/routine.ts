@@ -5,6 +5,8 @@ import {
   fields,
   OPERATOR,
   Routine,
+  type RoutineBudget,
+  type RoutineChange,
   RoutinePreview,
   RoutineRun,
   say,
@@ -12,13 +14,7 @@ import {
   table,
   toWire,
 } from "../../../kernel/kit.ts";
-import {
-  type CommandContext,
-  Fault,
-  type RoutineBudget,
-  type RoutineChange,
-  type Services,
-} from "../../../kernel/plugin.ts";
+import { type CommandContext, Fault, type Services } from "../../../kernel/plugin.ts";
 import {
   budgetInWords,
   localInWords,

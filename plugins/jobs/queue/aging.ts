@@ -1,5 +1,5 @@
 /** Which jobs may go when they are old. */
-import type { AgingRows } from "../../../kernel/plugin.ts";
+import type { AgingRows } from "../../../kernel/kit.ts";
 
 export const OLD_JOBS: AgingRows = {
   kind: "jobs",

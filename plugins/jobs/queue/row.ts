@@ -1,5 +1,6 @@
 /** A job as its row says it is. */
-import type { Job, JobCallback, JobStatus, JobTurn, NewJob, Outside, Turn } from "../../../kernel/plugin.ts";
+import type { JobTurn, Outside } from "../../../kernel/kit.ts";
+import type { Job, JobCallback, JobStatus, NewJob, Turn } from "../../../kernel/plugin.ts";
 
 export interface JobRow {
   readonly seq: number;

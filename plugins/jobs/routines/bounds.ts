@@ -1,7 +1,7 @@
 /** What a routine may be, looked at before it is kept. */
 
-import { isWebhookIdentity } from "../../../kernel/kit.ts";
-import { Fault, type RoutineBudget } from "../../../kernel/plugin.ts";
+import { isWebhookIdentity, type RoutineBudget } from "../../../kernel/kit.ts";
+import { Fault } from "../../../kernel/plugin.ts";
 
 export interface RoutineLimits {
   readonly perUser: number;

@@ -4,12 +4,11 @@
  */
 
 import { randomUUIDv7 } from "node:crypto";
-import { oneAtATime } from "../../../kernel/kit.ts";
+import { oneAtATime, type Routine } from "../../../kernel/kit.ts";
 import {
   type Clock,
   type Failure,
   type Log,
-  type Routine,
   reason,
   type Sql,
   type Store,

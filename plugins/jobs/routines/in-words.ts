@@ -1,5 +1,5 @@
 /** Routines as people read them. */
-import type { Routine, RoutineBudget, RoutineRun } from "../../../kernel/plugin.ts";
+import type { Routine, RoutineBudget, RoutineRun } from "../../../kernel/kit.ts";
 
 /** "Tue 17 Nov 2026, 08:00 Europe/Berlin" */
 export function localInWords(at: string | undefined, tz: string): string {

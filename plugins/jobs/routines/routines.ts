@@ -1,18 +1,16 @@
 /** The service `routines`: what users have set up, and its history. */
 
 import { randomUUID } from "node:crypto";
-import { pageOf, pageSize, readNumber } from "../../../kernel/kit.ts";
 import {
-  type Clock,
-  Fault,
   type NewRoutine,
-  type Page,
+  pageOf,
+  pageSize,
   type Routine,
   type RoutineChange,
   type RoutineRun,
-  type Store,
-  type Transaction,
-} from "../../../kernel/plugin.ts";
+  readNumber,
+} from "../../../kernel/kit.ts";
+import { type Clock, Fault, type Page, type Store, type Transaction } from "../../../kernel/plugin.ts";
 import type { Routines } from "../services.ts";
 import {
   assertBudget,

@@ -1,7 +1,7 @@
 /** What became of runs: how each ended, what it cost, and which of its calls needed a person. */
 
-import { oneAtATime } from "../../../kernel/kit.ts";
-import type { Clock, Failure, RefusedCall, RoutineRun, Sql, TurnRecord } from "../../../kernel/plugin.ts";
+import { oneAtATime, type RefusedCall, type RoutineRun } from "../../../kernel/kit.ts";
+import type { Clock, Failure, Sql, TurnRecord } from "../../../kernel/plugin.ts";
 
 export interface SettlingParts {
   readonly sql: Sql;

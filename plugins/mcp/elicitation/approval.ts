@@ -5,8 +5,13 @@ import {
   inputResponse,
   type ServerContext,
 } from "@modelcontextprotocol/server";
-import { ApprovalDecision as Decisions, visible, visibleJson } from "../../../kernel/kit.ts";
-import type { ApprovalDecision, Caller } from "../../../kernel/plugin.ts";
+import {
+  type ApprovalDecision,
+  type Caller,
+  ApprovalDecision as Decisions,
+  visible,
+  visibleJson,
+} from "../../../kernel/kit.ts";
 
 const KEY = "approval";
 const MAX_PARAMS_LENGTH = 4000;

@@ -5,8 +5,8 @@ import {
   inputResponse,
   type ServerContext,
 } from "@modelcontextprotocol/server";
-import { decisionsAt, whyHeld } from "../../../kernel/kit.ts";
-import type { Caller, Gate, TurnInput } from "../../../kernel/plugin.ts";
+import { type Caller, decisionsAt, whyHeld } from "../../../kernel/kit.ts";
+import type { Gate, TurnInput } from "../../../kernel/plugin.ts";
 import type { Abilities } from "../protocol/client.ts";
 import { askApproval, readApproval } from "./approval.ts";
 import type { PageLinks } from "./page-links.ts";

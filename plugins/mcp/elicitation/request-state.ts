@@ -10,8 +10,8 @@ import {
   type RequestStateCodec,
   type ServerContext,
 } from "@modelcontextprotocol/server";
-import { seal, unseal } from "../../../kernel/kit.ts";
-import type { Caller, Store } from "../../../kernel/plugin.ts";
+import { type Caller, seal, unseal } from "../../../kernel/kit.ts";
+import type { Store } from "../../../kernel/plugin.ts";
 import { createUsedStates } from "./used-states.ts";
 
 const TTL_SECS = 3600;

@@ -7,14 +7,8 @@ import {
   type ServerContext,
   UriTemplate,
 } from "@modelcontextprotocol/server";
-import {
-  type Caller,
-  Fault,
-  type McpOffer,
-  type McpOffers,
-  type McpRequest,
-  type McpWords,
-} from "../../../kernel/plugin.ts";
+import type { Caller, McpOffer, McpOffers, McpRequest, McpWords } from "../../../kernel/kit.ts";
+import { Fault } from "../../../kernel/plugin.ts";
 import { asObject, assertKnowsTasks, capabilitiesOf } from "../protocol/client.ts";
 import { errorCodeOf, type Handlers } from "../protocol/handlers.ts";
 import type { CallParts } from "./tool-call.ts";

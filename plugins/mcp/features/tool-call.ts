@@ -11,8 +11,8 @@ import {
   type Server,
   type ServerContext,
 } from "@modelcontextprotocol/server";
-import { decisionsAt } from "../../../kernel/kit.ts";
-import type { Caller, CallOutcome, Services, ToolCall } from "../../../kernel/plugin.ts";
+import { type Caller, decisionsAt } from "../../../kernel/kit.ts";
+import type { CallOutcome, Services, ToolCall } from "../../../kernel/plugin.ts";
 import { askApproval, readApproval } from "../elicitation/approval.ts";
 import type { PageLinks } from "../elicitation/page-links.ts";
 import { askQuestions, canAsk, cancelAll, readReplies } from "../elicitation/questions.ts";

@@ -9,8 +9,8 @@ import {
   type ServerEvent,
   type ServerEventBus,
 } from "@modelcontextprotocol/server";
-import { parseJson } from "../../../kernel/kit.ts";
-import type { Caller, Log, Store, User } from "../../../kernel/plugin.ts";
+import { type Caller, parseJson } from "../../../kernel/kit.ts";
+import type { Log, Store, User } from "../../../kernel/plugin.ts";
 import { CHANNEL } from "../parts.ts";
 import type { Change } from "../server/list-changes.ts";
 import type { Servers } from "../server/server.ts";

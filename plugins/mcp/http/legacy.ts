@@ -5,7 +5,8 @@ import {
   legacyStatelessFallback,
   type McpServerFactory,
 } from "@modelcontextprotocol/server";
-import type { Caller, Log, Store } from "../../../kernel/plugin.ts";
+import type { Caller } from "../../../kernel/kit.ts";
+import type { Log, Store } from "../../../kernel/plugin.ts";
 import type { Servers } from "../server/server.ts";
 import { createSessions, nodeIn, type Session } from "./sessions.ts";
 

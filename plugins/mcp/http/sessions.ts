@@ -8,8 +8,8 @@ import {
   type Server,
   WebStandardStreamableHTTPServerTransport as SessionTransport,
 } from "@modelcontextprotocol/server";
-import { seal, unseal } from "../../../kernel/kit.ts";
-import type { Caller, Store } from "../../../kernel/plugin.ts";
+import { type Caller, seal, unseal } from "../../../kernel/kit.ts";
+import type { Store } from "../../../kernel/plugin.ts";
 import type { Servers } from "../server/server.ts";
 
 type Opening = InitializeRequest["params"];

@@ -2,7 +2,8 @@
  * Tells listeners what has changed for a caller: tools installed, removed or switched, skills, memory documents. It polls while
  * somebody listens, which sees every change, by whichever node, command or hand it was made.
  */
-import { type Caller, reason } from "../../../kernel/plugin.ts";
+import type { Caller } from "../../../kernel/kit.ts";
+import { reason } from "../../../kernel/plugin.ts";
 import { uriOf } from "../features/resources.ts";
 import { mayUse, type ServerParts } from "../parts.ts";
 

@@ -3,7 +3,7 @@
  * compiles the schemas of tools, and those are strangers'.
  */
 import { Server } from "@modelcontextprotocol/server";
-import type { Caller } from "../../../kernel/plugin.ts";
+import type { Caller } from "../../../kernel/kit.ts";
 import { createPageLinks } from "../elicitation/page-links.ts";
 import { createRequestStates } from "../elicitation/request-state.ts";
 import { offerCapabilities, withOffers } from "../features/offers.ts";

@@ -1,6 +1,6 @@
 /** Tasks in the store: any node can read one, and continue it when an answer arrives. */
-import { defineTables } from "../../../kernel/kit.ts";
-import type { Node, Sql, SqlValue } from "../../../kernel/plugin.ts";
+import { defineTables, type Node, type SqlValue } from "../../../kernel/kit.ts";
+import type { Sql } from "../../../kernel/plugin.ts";
 
 export const OWNER = "mcp tasks";
 

@@ -1,13 +1,6 @@
 /** Memory as the model sees it. */
-import { distinctOrigins } from "../../../kernel/kit.ts";
-import {
-  Fault,
-  type MemoryFile,
-  type MemoryWriter,
-  type Origin,
-  type OwnOutcome,
-  type OwnTool,
-} from "../../../kernel/plugin.ts";
+import { distinctOrigins, type MemoryFile, type MemoryWriter } from "../../../kernel/kit.ts";
+import { Fault, type Origin, type OwnOutcome, type OwnTool } from "../../../kernel/plugin.ts";
 import { cleanPath } from "../path.ts";
 import type { Memory, Writing } from "../services.ts";
 

@@ -1,6 +1,11 @@
 /** Decides what to answer: a pure function of the messages, the tools and the clock. */
-import { ownWords, tryRecord } from "../../../kernel/kit.ts";
-import type { ModelMessage, ModelRequest, ModelTool } from "../../../kernel/plugin.ts";
+import {
+  type ModelMessage,
+  type ModelRequest,
+  type ModelTool,
+  ownWords,
+  tryRecord,
+} from "../../../kernel/kit.ts";
 import { offerTools } from "../providers/request.ts";
 import { answerSum } from "./arithmetic.ts";
 import { isoTime, sayDay, sayDistance } from "./dates.ts";

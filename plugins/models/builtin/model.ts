@@ -5,8 +5,7 @@
 
 import { randomUUID } from "node:crypto";
 import { setImmediate as breathe } from "node:timers/promises";
-import { clipTokens } from "../../../kernel/kit.ts";
-import type { Model } from "../../../kernel/plugin.ts";
+import { clipTokens, type Model } from "../../../kernel/kit.ts";
 
 export function createBuiltinModel({ now = () => new Date() }: { readonly now?: () => Date } = {}): Model {
   return {

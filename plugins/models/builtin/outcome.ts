@@ -1,6 +1,15 @@
 /** Says what came out once tools have run, as a person would put it, or why nothing did. */
-import { capitalise, isRecord, sayName, trimEnd, tryJson, tryRecord } from "../../../kernel/kit.ts";
-import type { ModelMessage, ModelTool, ToolCall } from "../../../kernel/plugin.ts";
+import {
+  capitalise,
+  isRecord,
+  type ModelMessage,
+  type ModelTool,
+  sayName,
+  trimEnd,
+  tryJson,
+  tryRecord,
+} from "../../../kernel/kit.ts";
+import type { ToolCall } from "../../../kernel/plugin.ts";
 import { intentOf } from "./intent.ts";
 import { bestNotes, sayNote, sayNotes, sayRemembered } from "./memory.ts";
 import { type Params, textOf } from "./schema.ts";

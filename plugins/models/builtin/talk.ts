@@ -1,6 +1,5 @@
 /** What the built-in model says about itself and about the tools it has. */
-import { isAgentsName, listing, sayName } from "../../../kernel/kit.ts";
-import type { ModelTool } from "../../../kernel/plugin.ts";
+import { isAgentsName, listing, type ModelTool, sayName } from "../../../kernel/kit.ts";
 import type { Property } from "./schema.ts";
 
 const REAL_MODEL =

@@ -1,12 +1,7 @@
 /** What may be chosen for a thread: what is configured, and what the servers of the configured providers offer. */
 import { LRUCache } from "lru-cache";
-import {
-  Fault,
-  type Model,
-  type ModelName,
-  type ModelOption,
-  type TokenScope,
-} from "../../../kernel/plugin.ts";
+import type { Model, ModelOption } from "../../../kernel/kit.ts";
+import { Fault, type ModelName, type TokenScope } from "../../../kernel/plugin.ts";
 import { listModels } from "../providers/offered.ts";
 import type { Bounds, Models } from "../services.ts";
 import type { Prices } from "../spending/prices.ts";

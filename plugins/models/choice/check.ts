@@ -1,17 +1,14 @@
 /** Tries a model out with one tiny request, and says in words what came of it. */
 
-import { redact } from "../../../kernel/kit.ts";
 import {
-  Fault,
-  type Log,
-  type Mask,
   type Model,
   type ModelRequest,
   type ModelTest,
-  reason,
+  redact,
   type SettingValues,
   type StoredSettings,
-} from "../../../kernel/plugin.ts";
+} from "../../../kernel/kit.ts";
+import { Fault, type Log, type Mask, reason } from "../../../kernel/plugin.ts";
 import { listModels } from "../providers/offered.ts";
 import type { ModelCheck } from "../services.ts";
 import type { Prices } from "../spending/prices.ts";

@@ -1,6 +1,7 @@
 /** Which model answers: as configured, or with `auto` the first that is there. */
 import { LRUCache } from "lru-cache";
-import type { Env, Live, Log, Model, ModelName } from "../../../kernel/plugin.ts";
+import type { Live, Model } from "../../../kernel/kit.ts";
+import type { Env, Log, ModelName } from "../../../kernel/plugin.ts";
 import type { Endpoint, ProviderName } from "../providers/endpoint.ts";
 import { readInputs } from "../providers/inputs.ts";
 import { createProviderModel } from "../providers/provider.ts";

@@ -2,8 +2,8 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { isCancel, select } from "@clack/prompts";
-import { OPERATOR, say, visible, warn } from "../../../kernel/kit.ts";
-import type { CommandContext, ToolInfo, Tools } from "../../../kernel/plugin.ts";
+import { OPERATOR, say, type Tools, visible, warn } from "../../../kernel/kit.ts";
+import type { CommandContext, ToolInfo } from "../../../kernel/plugin.ts";
 
 const NAME = "convert";
 const PARAMS = { value: 26.2, from: "miles", to: "km" };

@@ -2,14 +2,19 @@
 
 import { isCancel, password, select, text } from "@clack/prompts";
 import type { Command } from "commander";
-import { isInteractive, OPERATOR, readSecret, say, sayJson, visible, warn } from "../../../kernel/kit.ts";
 import {
   type ChangeableSetting,
-  type CommandContext,
-  Fault,
+  isInteractive,
   type ModelTest,
+  OPERATOR,
+  readSecret,
   type StoredSettings,
-} from "../../../kernel/plugin.ts";
+  say,
+  sayJson,
+  visible,
+  warn,
+} from "../../../kernel/kit.ts";
+import { type CommandContext, Fault } from "../../../kernel/plugin.ts";
 import type { ModelCheck } from "../services.ts";
 import { tryFirstTool } from "./first-tool.ts";
 

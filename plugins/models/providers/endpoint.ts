@@ -1,5 +1,5 @@
 /** Where a model is reached, and how a provider's server is asked for one answer. */
-import type { ModelPart, ModelRequest } from "../../../kernel/plugin.ts";
+import type { ModelPart, ModelRequest } from "../../../kernel/kit.ts";
 
 /** One answer of a server, its errors as they came. */
 export type Speak = (request: ModelRequest, signal: AbortSignal) => AsyncIterable<readonly ModelPart[]>;

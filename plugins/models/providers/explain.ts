@@ -1,5 +1,6 @@
 /** A provider's failure as a fault whose code says whether another try makes sense. */
-import { Fault, type Format, type ModelName, reason } from "../../../kernel/plugin.ts";
+import type { Format } from "../../../kernel/kit.ts";
+import { Fault, type ModelName, reason } from "../../../kernel/plugin.ts";
 
 /** The provider does not answer in the format that was asked for. */
 export const FORMAT_REFUSED = "model_format_refused";

@@ -3,7 +3,8 @@
  * shown to them as one object that has every property; the exact branches go into the description, and
  * whoever runs the tool checks the arguments against the real schema. Strangers write schemas: each place is looked at once.
  */
-import type { JsonSchema, ModelTool } from "../../../kernel/plugin.ts";
+import type { ModelTool } from "../../../kernel/kit.ts";
+import type { JsonSchema } from "../../../kernel/plugin.ts";
 
 // A description that is longer than this costs more than it explains.
 const MAX_EXACT_LENGTH = 4000;

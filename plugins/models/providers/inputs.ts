@@ -1,5 +1,6 @@
 /** What a model can be shown besides text, and which formats it can be asked for: by its provider and its name. */
-import type { Env, Format, InputKind } from "../../../kernel/plugin.ts";
+import type { Format, InputKind } from "../../../kernel/kit.ts";
+import type { Env } from "../../../kernel/plugin.ts";
 import type { ProviderName } from "./endpoint.ts";
 
 type Inputs = ReadonlySet<InputKind>;

@@ -1,5 +1,6 @@
 /** Models of the network: what speaks with each is loaded when first asked, errors are put into words. */
-import type { Model, ModelName } from "../../../kernel/plugin.ts";
+import type { Model } from "../../../kernel/kit.ts";
+import type { ModelName } from "../../../kernel/plugin.ts";
 import type { Endpoint, ProviderName, Speak } from "./endpoint.ts";
 import { explain } from "./explain.ts";
 import { formatsOf, inputsOf } from "./inputs.ts";

@@ -1,13 +1,14 @@
 /** What a request comes down to for every provider, whatever its dialect. */
 
-import { readsAsText, wrapFile } from "../../../kernel/kit.ts";
-import type {
-  Format,
-  ModelAttachment,
-  ModelMessage,
-  ModelRequest,
-  ModelTool,
-} from "../../../kernel/plugin.ts";
+import {
+  type Format,
+  type ModelAttachment,
+  type ModelMessage,
+  type ModelRequest,
+  type ModelTool,
+  readsAsText,
+  wrapFile,
+} from "../../../kernel/kit.ts";
 
 export interface Offer {
   readonly tools: readonly ModelTool[];

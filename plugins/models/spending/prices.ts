@@ -1,5 +1,6 @@
 /** Tokens to US dollars, exactly: whole numbers of a trillionth of a dollar, printed as decimals. */
-import type { ModelName, Services, TokenCount, Usage } from "../../../kernel/plugin.ts";
+import type { TokenCount } from "../../../kernel/kit.ts";
+import type { ModelName, Services, Usage } from "../../../kernel/plugin.ts";
 import shipped from "./prices.json" with { type: "json" };
 
 type HomeFiles = Services["homeFiles"];

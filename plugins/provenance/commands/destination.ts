@@ -1,7 +1,7 @@
 /** `postern destination add|list|remove`: where calls may go although the user did not name it. */
 import type { Command } from "commander";
-import { say, sayJson, table, visibleLine } from "../../../kernel/kit.ts";
-import { type CommandContext, Fault, type TrustedDestination } from "../../../kernel/plugin.ts";
+import { say, sayJson, type TrustedDestination, table, visibleLine } from "../../../kernel/kit.ts";
+import { type CommandContext, Fault } from "../../../kernel/plugin.ts";
 
 interface Options {
   readonly tool?: string;

@@ -1,7 +1,6 @@
 /** The body of a chat completion: each field that has an effect here, with its rule; and the request to the agent that it becomes. */
 
-import { type Declared, Type } from "../../../kernel/kit.ts";
-import type { Format, Generation } from "../../../kernel/plugin.ts";
+import { type Declared, type Format, type Generation, Type } from "../../../kernel/kit.ts";
 import { atLeast, OpenBody } from "../parse/open.ts";
 import { parseOpenItem } from "../parse/open-items.ts";
 import {

@@ -1,7 +1,6 @@
 /** The tools of a chat and which of them may be called, in today's form and in the older one of `functions`. */
 
-import { type Declared, Type } from "../../../kernel/kit.ts";
-import type { ToolChoice } from "../../../kernel/plugin.ts";
+import { type Declared, type ToolChoice, Type } from "../../../kernel/kit.ts";
 import { functionTool, GIVEN_FUNCTION, maybe, refuseDouble, ToolName, words } from "../parse/request.ts";
 import type { CustomTool, WireTool } from "../wire/format.ts";
 import { compile, invalid } from "../wire/refusal.ts";

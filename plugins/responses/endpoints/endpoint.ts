@@ -8,8 +8,9 @@ import {
   mountRoutes,
   type RouteDefinition,
   Type,
+  type Web,
 } from "../../../kernel/kit.ts";
-import type { Fault, Limiter, Log, Services, User, Web } from "../../../kernel/plugin.ts";
+import type { Fault, Limiter, Log, Services, User } from "../../../kernel/plugin.ts";
 import type { Answers } from "../answer/answer.ts";
 import type { JoinConversation } from "../resolve/conversation.ts";
 import type { PageOf } from "../resolve/gate.ts";

@@ -1,6 +1,5 @@
 /** The tools of a request in the open dialect, and which of them may be called. Kinds that only their maker can run are ignored. */
-import { bytesOf, type Declared, Type } from "../../../kernel/kit.ts";
-import type { ToolChoice } from "../../../kernel/plugin.ts";
+import { bytesOf, type Declared, type ToolChoice, Type } from "../../../kernel/kit.ts";
 import type { CustomTool, FunctionTool, WireTool } from "../wire/format.ts";
 import { compile, invalid } from "../wire/refusal.ts";
 import { offeredName } from "../wire/tool-names.ts";

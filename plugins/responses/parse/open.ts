@@ -1,7 +1,6 @@
 /** The body of a create request in the open dialect: what today's clients send, each field honoured, echoed or named as ignored. */
 
-import { type Declared, Type } from "../../../kernel/kit.ts";
-import type { Format, Generation } from "../../../kernel/plugin.ts";
+import { type Declared, type Format, type Generation, Type } from "../../../kernel/kit.ts";
 import { parseResponseId } from "../wire/id.ts";
 import { compile, invalid } from "../wire/refusal.ts";
 import { parseItems } from "./items.ts";

@@ -1,7 +1,14 @@
 /** Reads the attachments of a request into bytes that a turn can hold, or refuses them. */
 import { hash, randomUUIDv7 } from "node:crypto";
-import { mimeOfName, sniff, sniffImage, textOfFile, UNKNOWN } from "../../../kernel/kit.ts";
-import type { AttachedBytes, Attachment } from "../../../kernel/plugin.ts";
+import {
+  type AttachedBytes,
+  mimeOfName,
+  sniff,
+  sniffImage,
+  textOfFile,
+  UNKNOWN,
+} from "../../../kernel/kit.ts";
+import type { Attachment } from "../../../kernel/plugin.ts";
 import type { GivenAttachment, GivenItem, KeptAttachment, SaidItem } from "../parse/items.ts";
 import type { GivenBytes } from "../parse/open-items.ts";
 import type { StoredFiles } from "../stored/files.ts";

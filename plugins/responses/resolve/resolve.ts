@@ -2,7 +2,8 @@
  * Looks up everything that a request needs from the store: where it continues, what is new in it, and the bytes of its attachments.
  * Nothing is written here.
  */
-import type { AttachedBytes, Gate } from "../../../kernel/plugin.ts";
+import type { AttachedBytes } from "../../../kernel/kit.ts";
+import type { Gate } from "../../../kernel/plugin.ts";
 import type { GivenItem, SaidItem } from "../parse/items.ts";
 import { type CreateRequest, type Echo, previousNotFound } from "../parse/request.ts";
 import type { WireError } from "../wire/format.ts";

@@ -1,6 +1,7 @@
 /** The requests that were taken: what their responses echo, and what keeps a repeated request from running twice. */
 import { hash } from "node:crypto";
-import type { Sql, SqlValue, Store, Transaction } from "../../../kernel/plugin.ts";
+import type { SqlValue } from "../../../kernel/kit.ts";
+import type { Sql, Store, Transaction } from "../../../kernel/plugin.ts";
 import type { SaidItem } from "../parse/items.ts";
 import type { Echo } from "../parse/request.ts";
 import type { WireError } from "../wire/format.ts";

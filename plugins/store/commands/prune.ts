@@ -5,14 +5,17 @@ import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { confirm, isCancel } from "@clack/prompts";
 import { type Command, InvalidArgumentError } from "commander";
-import { findRunning, isInteractive, openStatusLine, say, sayJson, table } from "../../../kernel/kit.ts";
 import {
   type AgingRows,
-  type CommandContext,
-  Fault,
+  findRunning,
+  isInteractive,
   type OwnedTables,
-  type Sql,
-} from "../../../kernel/plugin.ts";
+  openStatusLine,
+  say,
+  sayJson,
+  table,
+} from "../../../kernel/kit.ts";
+import { type CommandContext, Fault, type Sql } from "../../../kernel/plugin.ts";
 import { fileOf, readStoreSettings } from "../config/settings.ts";
 import { type Place, placeOfDatabase, placeOfFile } from "../copy/place.ts";
 import type { OpenStore } from "../engine/open-store.ts";

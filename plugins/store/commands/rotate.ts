@@ -1,15 +1,8 @@
 /** `postern secrets rotate`. */
 
 import type { Command } from "commander";
-import { openStatusLine, say, sayJson, table } from "../../../kernel/kit.ts";
-import {
-  type CommandContext,
-  Fault,
-  type Keyring,
-  type OwnedTables,
-  type Sql,
-  type Store,
-} from "../../../kernel/plugin.ts";
+import { type Keyring, type OwnedTables, openStatusLine, say, sayJson, table } from "../../../kernel/kit.ts";
+import { type CommandContext, Fault, type Sql, type Store } from "../../../kernel/plugin.ts";
 import { readStoreSettings } from "../config/settings.ts";
 import { type Count, hasTable, reseal, survey } from "../keys/rotation.ts";
 import { keyFileOf, loadKeys, newKey, replaceKeyFile } from "../keys/secrets-key.ts";

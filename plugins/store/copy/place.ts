@@ -2,8 +2,8 @@
 
 import { closeSync, existsSync, openSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import { makePrivate, type SealingKey } from "../../../kernel/kit.ts";
-import { Fault, type OwnedTables, type Sql } from "../../../kernel/plugin.ts";
+import { makePrivate, type OwnedTables, type SealingKey } from "../../../kernel/kit.ts";
+import { Fault, type Sql } from "../../../kernel/plugin.ts";
 import { type PostgresDefaults, type PostgresSettings, readPostgresUrl } from "../config/postgres-url.ts";
 import type { OpenStore } from "../engine/open-store.ts";
 import type { Source, Target } from "./side.ts";

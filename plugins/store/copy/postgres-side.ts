@@ -1,7 +1,7 @@
 /** A PostgreSQL database as the source or the target of a copy. */
 
 import pg from "pg";
-import type { SqlValue } from "../../../kernel/plugin.ts";
+import type { SqlValue } from "../../../kernel/kit.ts";
 import type { PostgresSettings } from "../config/postgres-url.ts";
 import { APPLIED, type Applied } from "../engine/migrations.ts";
 import { openPool } from "../postgres/pool.ts";

@@ -1,7 +1,7 @@
 /** A SQLite file as the source or the target of a copy. */
 
 import { DatabaseSync } from "node:sqlite";
-import type { SqlValue } from "../../../kernel/plugin.ts";
+import type { SqlValue } from "../../../kernel/kit.ts";
 import { APPLIED, type Applied } from "../engine/migrations.ts";
 import {
   BYTES_AT_ONCE,

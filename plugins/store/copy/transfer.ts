@@ -1,6 +1,6 @@
 /** Everything of one store into another: places made ready, rows copied and compared, indexes made again. */
-import type { SealingKey } from "../../../kernel/kit.ts";
-import { Fault, type OwnedTables } from "../../../kernel/plugin.ts";
+import type { OwnedTables, SealingKey } from "../../../kernel/kit.ts";
+import { Fault } from "../../../kernel/plugin.ts";
 import { refuseOtherSchema, STAMP_OWNER } from "../engine/migrations.ts";
 import type { OpenStore } from "../engine/open-store.ts";
 import { copyRows, type Progress, verify } from "./copy.ts";

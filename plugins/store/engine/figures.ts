@@ -1,5 +1,6 @@
 /** Sums and latencies over time, of any table whose rows have a time: the same SQL for both engines. */
-import type { FigureSource, Figures, FiguresQuery, FiguresSpan, Sql } from "../../../kernel/plugin.ts";
+import type { FigureSource, Figures, FiguresQuery, FiguresSpan } from "../../../kernel/kit.ts";
+import type { Sql } from "../../../kernel/plugin.ts";
 
 const MAX_GROUPS = 50;
 /** So many groups get points over time. */

@@ -1,11 +1,6 @@
 /** The numbered migrations of each owner, on either engine, and the stamp that says which schema they belong to. */
-import {
-  Fault,
-  type Migration,
-  type Migrations,
-  type Sql,
-  type Transaction,
-} from "../../../kernel/plugin.ts";
+import type { Migration, Migrations } from "../../../kernel/kit.ts";
+import { Fault, type Sql, type Transaction } from "../../../kernel/plugin.ts";
 
 /** Raised only where the tables of an owner are written anew instead of being migrated. */
 const SCHEMA = 1;

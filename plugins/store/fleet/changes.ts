@@ -3,7 +3,8 @@
  * signal goes out with it. Signals can be missed, so there is a look at the numbers every second as well, which is one small
  * statement. Who finds another number than before reads again.
  */
-import type { Changes, Signals, Sql, Transaction } from "../../../kernel/plugin.ts";
+import type { Changes, Signals } from "../../../kernel/kit.ts";
+import type { Sql, Transaction } from "../../../kernel/plugin.ts";
 
 export interface OpenChanges extends Changes {
   close(): Promise<void>;

@@ -1,8 +1,8 @@
 /** Work that only one process at a time may do. On PostgreSQL a row says which node is at it; one that died is at nothing. */
 
 import { setTimeout as sleep } from "node:timers/promises";
-import { createMutex } from "../../../kernel/kit.ts";
-import type { Node, Sql, Store } from "../../../kernel/plugin.ts";
+import { createMutex, type Node } from "../../../kernel/kit.ts";
+import type { Sql, Store } from "../../../kernel/plugin.ts";
 
 export const LOCK_TABLE =
   'CREATE TABLE locks (name TEXT COLLATE "C" PRIMARY KEY, node TEXT COLLATE "C" NOT NULL)';

@@ -4,8 +4,8 @@
  */
 
 import { randomUUID } from "node:crypto";
-import { MANIFEST } from "../../../kernel/kit.ts";
-import type { Node, NodeInfo, Sql } from "../../../kernel/plugin.ts";
+import { MANIFEST, type Node, type NodeInfo } from "../../../kernel/kit.ts";
+import type { Sql } from "../../../kernel/plugin.ts";
 
 /** This process's place among the nodes. */
 export interface Membership {

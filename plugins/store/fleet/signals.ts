@@ -1,5 +1,6 @@
 /** Who listens to which signals in this process, and signals that stay in it. */
-import type { SignalListener, Signals, Transaction } from "../../../kernel/plugin.ts";
+import type { SignalListener, Signals } from "../../../kernel/kit.ts";
+import type { Transaction } from "../../../kernel/plugin.ts";
 
 /** Listeners by topic, or by what stands for it. */
 export function createListeners() {

@@ -2,16 +2,15 @@
  * Sealing everything again under the first key. Each batch is a transaction of its own, and what is sealed under the first key already
  * is left alone: stopped anywhere, it goes on where it was, and until then every listed key still opens what it sealed.
  */
-import { seal, unsealWith } from "../../../kernel/kit.ts";
 import {
-  Fault,
   type Keyring,
   type OwnedTables,
-  type Queries,
   type SealedPlace,
-  type Sql,
   type SqlValue,
-} from "../../../kernel/plugin.ts";
+  seal,
+  unsealWith,
+} from "../../../kernel/kit.ts";
+import { Fault, type Queries, type Sql } from "../../../kernel/plugin.ts";
 
 /** How much of one place is sealed under which key. */
 export interface Count {

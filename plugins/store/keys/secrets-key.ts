@@ -4,8 +4,8 @@ import { randomBytes } from "node:crypto";
 import { readFileSync, statSync } from "node:fs";
 import { link, open, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { createRing, type Keys } from "../../../kernel/kit.ts";
-import { type Env, Fault, type Keyring } from "../../../kernel/plugin.ts";
+import { createRing, type Keyring, type Keys } from "../../../kernel/kit.ts";
+import { type Env, Fault } from "../../../kernel/plugin.ts";
 
 const VARIABLE = "POSTERN_SECRETS_KEY";
 const KEY_BYTES = 32;

@@ -16,13 +16,8 @@
  * reported and nothing left, nothing can be until the oldest place leaves its window, so until then nobody asks.
  */
 import Bottleneck from "bottleneck";
-import type {
-  LimiterOptions,
-  LimitVerdict,
-  LimitWindow,
-  OpenLimiter,
-  Store,
-} from "../../../kernel/plugin.ts";
+import type { LimiterOptions, LimitVerdict, LimitWindow, OpenLimiter } from "../../../kernel/kit.ts";
+import type { Store } from "../../../kernel/plugin.ts";
 import { openFleetPermits } from "./fleet-permits.ts";
 import { openOwnPermits } from "./own-permits.ts";
 import { type Answer, LIMITER_TABLES, type Permits, type Take } from "./permits.ts";

@@ -1,6 +1,6 @@
 /** What a limiter asks of the store: it reports the places that were taken, and draws a block of permits for more. */
-import { defineTables } from "../../../kernel/kit.ts";
-import type { LimitWindow, Sql } from "../../../kernel/plugin.ts";
+import { defineTables, type LimitWindow } from "../../../kernel/kit.ts";
+import type { Sql } from "../../../kernel/plugin.ts";
 
 /** A row is a number of places that were taken at one moment, or a block of permits that a node has drawn. */
 export const LIMITER_TABLES = defineTables(

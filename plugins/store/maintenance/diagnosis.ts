@@ -12,8 +12,8 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { createRing } from "../../../kernel/kit.ts";
-import { type DiagnoseContext, type Finding, reason, type SqlValue } from "../../../kernel/plugin.ts";
+import { createRing, type SqlValue } from "../../../kernel/kit.ts";
+import { type DiagnoseContext, type Finding, reason } from "../../../kernel/plugin.ts";
 import type { BackupSettings } from "../config/maintenance.ts";
 import type { PostgresSettings } from "../config/postgres-url.ts";
 import { type Durability, fileOf, type StoreSettings } from "../config/settings.ts";

@@ -1,5 +1,6 @@
 /** What the service does for its own store: it watches how it grows, and backs it up. */
-import type { Clock, Log, OwnedTables, Store, StoreHealth } from "../../../kernel/plugin.ts";
+import type { OwnedTables, StoreHealth } from "../../../kernel/kit.ts";
+import type { Clock, Log, Store } from "../../../kernel/plugin.ts";
 import type { BackupSettings, RetentionSettings } from "../config/maintenance.ts";
 import {
   type Growth,

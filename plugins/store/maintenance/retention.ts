@@ -1,5 +1,6 @@
 /** What the settings say is too old goes, every hour. */
-import type { Clock, Log, OwnedTables, Store } from "../../../kernel/plugin.ts";
+import type { OwnedTables } from "../../../kernel/kit.ts";
+import type { Clock, Log, Store } from "../../../kernel/plugin.ts";
 import type { RetentionSettings } from "../config/maintenance.ts";
 
 const ROUND_MS = 3_600_000;

@@ -1,7 +1,8 @@
 /** What `postern upgrade` says about the store: its schema, its last backup, and the disk. */
 import { existsSync, statfsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
-import { type Env, type OwnedTables, reason } from "../../../kernel/plugin.ts";
+import type { OwnedTables } from "../../../kernel/kit.ts";
+import { type Env, reason } from "../../../kernel/plugin.ts";
 import { readLastBackup } from "../copy/last-backup.ts";
 import { APPLIED, type Applied, refuseOtherSchema, stepsOf } from "../engine/migrations.ts";
 import { look } from "../reading/look.ts";

@@ -3,7 +3,8 @@
 import { randomInt } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import type pg from "pg";
-import type { Sql, SqlValue, Transaction } from "../../../kernel/plugin.ts";
+import type { SqlValue } from "../../../kernel/kit.ts";
+import type { Sql, Transaction } from "../../../kernel/plugin.ts";
 import type { PostgresSettings } from "../config/postgres-url.ts";
 import { isConflict, isStale } from "./faults.ts";
 import { type Answer, type Lease, openPool, type Value } from "./pool.ts";

@@ -2,7 +2,7 @@
 
 import type { ConnectionOptions } from "node:tls";
 import pg from "pg";
-import type { SqlValue } from "../../../kernel/plugin.ts";
+import type { SqlValue } from "../../../kernel/kit.ts";
 import { type PostgresSettings, readTls } from "../config/postgres-url.ts";
 import { explain, isLost, offersNoTls } from "./faults.ts";
 import type { Statement } from "./statements.ts";

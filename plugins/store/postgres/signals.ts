@@ -6,7 +6,7 @@
 import { createHash, randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import type pg from "pg";
-import type { Signals } from "../../../kernel/plugin.ts";
+import type { Signals } from "../../../kernel/kit.ts";
 import { createListeners } from "../fleet/signals.ts";
 import type { PostgresDatabase } from "./database.ts";
 import { Client } from "./pool.ts";

@@ -1,6 +1,6 @@
 /** The store on PostgreSQL, for any number of nodes. */
-import { deriveKey, type Keys, ringOf, type SealingKey } from "../../../kernel/kit.ts";
-import { Fault, type Keyring, type Sql } from "../../../kernel/plugin.ts";
+import { deriveKey, type Keyring, type Keys, ringOf, type SealingKey } from "../../../kernel/kit.ts";
+import { Fault, type Sql } from "../../../kernel/plugin.ts";
 import type { Place, PostgresSettings } from "../config/postgres-url.ts";
 import {
   APPLIED,

@@ -2,7 +2,8 @@
  * Commits on one SQLite connection. What is asked for while the sockets that are ready are being read shares a commit,
  * and so one flush of the disk; work that fails is undone alone.
  */
-import type { SqlValue, Transaction } from "../../../kernel/plugin.ts";
+import type { SqlValue } from "../../../kernel/kit.ts";
+import type { Transaction } from "../../../kernel/plugin.ts";
 import type { Connection } from "./connection.ts";
 
 // A transaction waits for its own statements, which answer at once. One that takes longer waits for something else.

@@ -1,7 +1,8 @@
 /** One connection to a SQLite file, with errors turned into faults that name the file and say what to do. */
 
 import { DatabaseSync, type StatementSync } from "node:sqlite";
-import { Fault, reason, type SqlValue } from "../../../kernel/plugin.ts";
+import type { SqlValue } from "../../../kernel/kit.ts";
+import { Fault, reason } from "../../../kernel/plugin.ts";
 
 // How long a write waits for another process before it is called locked.
 const BUSY_MS = 5000;

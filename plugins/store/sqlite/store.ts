@@ -2,8 +2,8 @@
 
 import { rmSync } from "node:fs";
 import Keyv from "keyv";
-import { makePrivate, type SealingKey } from "../../../kernel/kit.ts";
-import { Fault, type Migrations, type SqlValue } from "../../../kernel/plugin.ts";
+import { type Migrations, makePrivate, type SealingKey, type SqlValue } from "../../../kernel/kit.ts";
+import { Fault } from "../../../kernel/plugin.ts";
 import type { Durability } from "../config/settings.ts";
 import { createMigrations, type MigrationTarget } from "../engine/migrations.ts";
 import { completeStore, type OpenStore } from "../engine/open-store.ts";

@@ -5,9 +5,10 @@ import {
   type Problem,
   readAll,
   type Settings,
+  type SettingValues,
   type StoredValue,
 } from "../../../kernel/kit.ts";
-import { Fault, type SettingValues } from "../../../kernel/plugin.ts";
+import { Fault } from "../../../kernel/plugin.ts";
 import { added, type Layered } from "./layers.ts";
 
 const MAX_LENGTH = 10_000;

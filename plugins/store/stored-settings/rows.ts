@@ -1,6 +1,7 @@
 /** Settings as rows. Secrets are sealed together with where they may be sent. */
 import {
   defineTables,
+  type SealedPlace,
   type SealingKey,
   type Setting,
   type StoredValue,
@@ -8,7 +9,7 @@ import {
   seal,
   unseal,
 } from "../../../kernel/kit.ts";
-import { type Queries, reason, type SealedPlace } from "../../../kernel/plugin.ts";
+import { type Queries, reason } from "../../../kernel/plugin.ts";
 
 export const SETTING_TABLES = defineTables(
   ({ text, integer, keyed }) => `CREATE TABLE settings (

@@ -1,20 +1,15 @@
 /** The service `settings`: rows that every node follows, read through the same reader as the environment. */
 import {
+  type ChangeableSetting,
   changeable,
+  type Live,
   type LiveReader,
   type Setting,
   type Settings,
+  type StoredSettings,
   type StoredValues,
 } from "../../../kernel/kit.ts";
-import {
-  type ChangeableSetting,
-  type Env,
-  type Live,
-  type Log,
-  reason,
-  type Store,
-  type StoredSettings,
-} from "../../../kernel/plugin.ts";
+import { type Env, type Log, reason, type Store } from "../../../kernel/plugin.ts";
 import { layer } from "./layers.ts";
 import { describe, propose } from "./proposal.ts";
 import { decode, PURPOSE, READ, removeRow, SETTING_TABLES, type SettingRow, writeRow } from "./rows.ts";

@@ -1,5 +1,5 @@
 /** `/model` lists the models or chooses one for the open thread. */
-import type { ModelOption } from "../../../kernel/plugin.ts";
+import type { ModelOption } from "../../../kernel/kit.ts";
 import { quoted } from "../text/markdown.ts";
 import type { SlashCommand } from "./command.ts";
 

@@ -1,6 +1,6 @@
 /** The queue of callbacks that are owed, which all nodes on the store share. Its times are the database's. */
-import { currentTraceparent } from "../../../kernel/kit.ts";
-import type { Node, Sql, Transaction } from "../../../kernel/plugin.ts";
+import { currentTraceparent, type Node } from "../../../kernel/kit.ts";
+import type { Sql, Transaction } from "../../../kernel/plugin.ts";
 
 export interface Owed {
   readonly job: string;

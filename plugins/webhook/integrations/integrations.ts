@@ -1,15 +1,12 @@
 /** Senders with a secret of their own, each for one user. The secrets are derived, so the store holds none. */
 import { randomUUID } from "node:crypto";
-import { isWebhookIdentity } from "../../../kernel/kit.ts";
 import {
-  Fault,
   type Integration,
   type Integrations,
+  isWebhookIdentity,
   type NewIntegration,
-  type Services,
-  type Sql,
-  type Store,
-} from "../../../kernel/plugin.ts";
+} from "../../../kernel/kit.ts";
+import { Fault, type Services, type Sql, type Store } from "../../../kernel/plugin.ts";
 import { integrationSecrets, type Secrets } from "../derived-secrets.ts";
 import { parseTemplate } from "./template.ts";
 

@@ -2,8 +2,8 @@
  * Makes the message of an integration from an event: the operator's words, with values of the event filled in.
  * Nothing is evaluated. `{{a.b.c}}` is looked up in own properties, and its value is made one visible line and cut.
  */
-import { visibleLine } from "../../../kernel/kit.ts";
-import { Fault, type Outside } from "../../../kernel/plugin.ts";
+import { type Outside, visibleLine } from "../../../kernel/kit.ts";
+import { Fault } from "../../../kernel/plugin.ts";
 
 export interface Message {
   readonly text: string;

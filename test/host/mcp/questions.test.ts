@@ -1,7 +1,8 @@
 /** A server that asks a person in the middle of a call, in both revisions. */
 import { inputRequired } from "@modelcontextprotocol/server";
 import { expect, test } from "vitest";
-import type { CallOutcome, QuestionOutcome } from "../../../kernel/plugin.ts";
+import type { QuestionOutcome } from "../../../kernel/kit.ts";
+import type { CallOutcome } from "../../../kernel/plugin.ts";
 import { openMcpHttp } from "../../support/servers/mcp-http.ts";
 import { type ScriptedTool, text } from "../../support/servers/scripted-mcp.ts";
 import { toolHost } from "../../support/tools/tool-host.ts";

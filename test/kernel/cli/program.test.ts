@@ -5,9 +5,11 @@ import { temporaryFolder } from "../../support/home.ts";
 
 const bringing = (name: string, command: PluginCommand): AnyPlugin => ({
   name,
-  commands: [command],
   configure: () => new Off("not needed here"),
   start() {},
+  operations: {
+    commands: [command],
+  },
 });
 
 test("two plugins of ours add to one command: one its action, the other a subcommand", async () => {

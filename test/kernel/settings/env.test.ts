@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { openSession } from "../../../kernel/cli/session.ts";
+import { openSession } from "../../../kernel/cli/service/session.ts";
 import { readDotEnv } from "../../../kernel/settings/dot-env.ts";
 import { Settings } from "../../../kernel/settings/env.ts";
 import { temporaryFolder } from "../../support/home.ts";

@@ -3,7 +3,7 @@
 import { Command } from "commander";
 import { expect, test } from "vitest";
 import { createCommandContext } from "../../../kernel/cli/command-context.ts";
-import { openSession } from "../../../kernel/cli/session.ts";
+import { openSession } from "../../../kernel/cli/service/session.ts";
 import type { AnyPlugin } from "../../../kernel/plugin.ts";
 import { registerToken } from "../../../plugins/accounts/commands/tokens.ts";
 import { registerSession, registerUser } from "../../../plugins/accounts/commands/users.ts";

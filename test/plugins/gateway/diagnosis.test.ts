@@ -27,7 +27,7 @@ test("doctor finds a free port, the one that this service has, and one that some
     diagnosing(
       temporaryFolder(),
       configOf({ GATEWAY_PORT: String(port) }),
-      (context) => gateway.diagnose?.({ ...context, running }) ?? Promise.resolve([]),
+      (context) => gateway.operations?.diagnose?.({ ...context, running }) ?? Promise.resolve([]),
     );
   expect(await at(0)).toMatchObject([{ ok: true, detail: expect.stringContaining("free") }]);
   const { url } = await openGateway();

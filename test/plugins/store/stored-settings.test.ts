@@ -2,7 +2,8 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { Running } from "../../../kernel/kernel.ts";
-import { type AnyPlugin, definePlugin, type Env, type StoredSettings } from "../../../kernel/plugin.ts";
+import type { StoredSettings } from "../../../kernel/kit.ts";
+import { type AnyPlugin, definePlugin, type Env } from "../../../kernel/plugin.ts";
 import type { Variables } from "../../../kernel/settings/env.ts";
 import store from "../../../plugins/store/plugin.ts";
 import { temporaryFolder } from "../../support/home.ts";
@@ -24,10 +25,12 @@ const lamp = definePlugin({
   name: "lamp",
   needs: ["settings"],
   configure: (env) => ({ port: env.port("LAMP_PORT", 1), ...readLamp(env) }),
-  live: readLamp,
   start: async ({ use }) => {
     // As at every start: what it needs is there, or the start fails.
     await use.settings.live("lamp", readLamp);
+  },
+  operations: {
+    live: readLamp,
   },
 });
 

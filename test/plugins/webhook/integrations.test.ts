@@ -184,7 +184,9 @@ test("without the shared secret integrations can post, and doctor and the start-
     const { home, service } = gateway.service;
     const sql = await service("store").tables("test", []);
     const stored = { rows: sql.all, keyed: async () => undefined };
-    return (await webhookPlugin.diagnose?.({ config, home, stored, tables: async () => [] }))?.[1];
+    return (
+      await webhookPlugin.operations?.diagnose?.({ config, home, stored, tables: async () => [] })
+    )?.[1];
   };
   expect(await doctor()).toMatchObject({
     ok: false,

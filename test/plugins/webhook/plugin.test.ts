@@ -61,7 +61,9 @@ test("doctor finds a port in use and a secret that is not set, and says what to 
   const { port } = squatter.address() as AddressInfo;
   const { config } = configure({ HTTP_ENABLED: "true", HTTP_HOST: "127.0.0.1", HTTP_PORT: String(port) });
   if (config instanceof Off) throw new Error("it is on");
-  const findings = await diagnosing(temporaryFolder(), config, async (context) => plugin.diagnose?.(context));
+  const findings = await diagnosing(temporaryFolder(), config, async (context) =>
+    plugin.operations?.diagnose?.(context),
+  );
   expect(findings).toEqual([
     { name: "webhook port", ok: false, detail: expect.stringContaining("HTTP_PORT") },
     { name: "webhook secret", ok: false, detail: expect.stringContaining("HTTP_WEBHOOK_SECRET") },
@@ -72,7 +74,9 @@ test("a secret of any length is accepted; under 16 characters doctor warns", asy
   const findingOf = async (HTTP_WEBHOOK_SECRET: string) => {
     const { config } = configure({ HTTP_ENABLED: "true", HTTP_PORT: "0", HTTP_WEBHOOK_SECRET });
     if (config instanceof Off) throw new Error("it is on");
-    return (await diagnosing(temporaryFolder(), config, async (context) => plugin.diagnose?.(context)))?.[1];
+    return (
+      await diagnosing(temporaryFolder(), config, async (context) => plugin.operations?.diagnose?.(context))
+    )?.[1];
   };
   const detail = "HTTP_WEBHOOK_SECRET has only 3 characters: use at least 16, or it can be guessed";
   expect(await findingOf("abc")).toEqual({ name: "webhook secret", ok: true, warning: true, detail });
@@ -93,6 +97,8 @@ test.for([
   const { config } = configure({ ...settings, HTTP_CALLBACK_URL: url, ...more });
   if (config instanceof Off) throw new Error("it is on");
   const findings =
-    (await diagnosing(temporaryFolder(), config, async (context) => plugin.diagnose?.(context))) ?? [];
+    (await diagnosing(temporaryFolder(), config, async (context) =>
+      plugin.operations?.diagnose?.(context),
+    )) ?? [];
   expect(findings.at(-1)).toEqual({ name: "webhook callback", ok, detail: expect.stringContaining(words) });
 });

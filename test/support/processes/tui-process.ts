@@ -3,7 +3,7 @@ import { flushCompileCache } from "node:module";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { serve } from "../../../kernel/cli/service/serve.ts";
-import { openSession } from "../../../kernel/cli/session.ts";
+import { openSession } from "../../../kernel/cli/service/session.ts";
 import { type AnyPlugin, definePlugin, reason, type ToolInfo } from "../../../kernel/plugin.ts";
 import accounts from "../../../plugins/accounts/plugin.ts";
 import gateway from "../../../plugins/gateway/plugin.ts";

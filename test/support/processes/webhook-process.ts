@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { serve } from "../../../kernel/cli/service/serve.ts";
-import { openSession } from "../../../kernel/cli/session.ts";
+import { openSession } from "../../../kernel/cli/service/session.ts";
 import type { Variables } from "../../../kernel/settings/env.ts";
 import { WEBHOOK_SETTINGS, webhookPlugins } from "../services/webhook-plugins.ts";
 

@@ -1,5 +1,6 @@
 /** MCP servers as a host would show them: kept in memory, with what it was asked to do written down. */
-import { definePlugin, Fault, type McpServerInfo, type NewMcpServer } from "../../../kernel/plugin.ts";
+import type { McpServerInfo, NewMcpServer } from "../../../kernel/kit.ts";
+import { definePlugin, Fault } from "../../../kernel/plugin.ts";
 
 const SHOP: McpServerInfo = {
   name: "shop",

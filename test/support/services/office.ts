@@ -1,5 +1,6 @@
 /** An agent with a desk of tools that are always allowed, and one bill that somebody else wrote. */
-import type { ApprovalDecision, Gate, Turn, TurnRecord } from "../../../kernel/plugin.ts";
+import type { ApprovalDecision } from "../../../kernel/kit.ts";
+import type { Gate, Turn, TurnRecord } from "../../../kernel/plugin.ts";
 import type { Doubt } from "../../../kernel/vocabulary/gate.ts";
 import type { ModelServer } from "../servers/model-server.ts";
 import { bootAgent, message, scriptedModel, type TestTool } from "./agent.ts";

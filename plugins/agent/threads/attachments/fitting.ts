@@ -1,5 +1,6 @@
 /** How much of the text of files a model is shown: its window has to hold the conversation too. */
-import type { Attachment, Model, Turn } from "../../../../kernel/plugin.ts";
+import type { Model } from "../../../../kernel/kit.ts";
+import type { Attachment, Turn } from "../../../../kernel/plugin.ts";
 
 const BYTES_PER_TOKEN = 4;
 // Of the window: the rest is for what was said before, what tools say, and the answer.

@@ -1,15 +1,7 @@
 /** Images, files and sound that came with what was said: kept beside their thread, read when a model is shown them. */
 import { randomUUIDv7 } from "node:crypto";
-import { sniffImage } from "../../../../kernel/kit.ts";
-import type {
-  Attachment,
-  Extras,
-  Queries,
-  Sql,
-  Transaction,
-  Turn,
-  TurnItem,
-} from "../../../../kernel/plugin.ts";
+import { type Extras, sniffImage } from "../../../../kernel/kit.ts";
+import type { Attachment, Queries, Sql, Transaction, Turn, TurnItem } from "../../../../kernel/plugin.ts";
 import type { OwnTurn } from "../turns/items.ts";
 
 /** Writes what the turn brings of the attachments that its input and its history name. */

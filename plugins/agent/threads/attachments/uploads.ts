@@ -1,8 +1,7 @@
 /** Files that people upload to send them with a message. Those that no message names go after a day. */
 
 import { randomUUIDv7 } from "node:crypto";
-import { cleanFileName, isTextual, sniffImage } from "../../../../kernel/kit.ts";
-import type { Model } from "../../../../kernel/plugin.ts";
+import { cleanFileName, isTextual, type Model, sniffImage } from "../../../../kernel/kit.ts";
 import {
   type Attachment,
   Fault,

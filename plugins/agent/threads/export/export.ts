@@ -1,7 +1,14 @@
 /** A thread as a text to keep, written turn by turn: however long it is, only two pages of it are in memory. */
 
-import { ThreadSummary, toWire, TurnRecord as WireTurn, withoutHidden } from "../../../../kernel/kit.ts";
-import { type ExportedThread, type ExportFormat, Fault, type TurnRecord } from "../../../../kernel/plugin.ts";
+import {
+  type ExportedThread,
+  type ExportFormat,
+  ThreadSummary,
+  toWire,
+  TurnRecord as WireTurn,
+  withoutHidden,
+} from "../../../../kernel/kit.ts";
+import { Fault, type TurnRecord } from "../../../../kernel/plugin.ts";
 import type { Threads } from "../../services.ts";
 import { toMarkdown } from "./markdown.ts";
 

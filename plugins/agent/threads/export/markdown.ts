@@ -1,13 +1,6 @@
 /** A thread as Markdown. What a tool or a stranger wrote stays in its fence, and an answer in its place. */
-import { visible, visibleJson, visibleLine } from "../../../../kernel/kit.ts";
-import type {
-  Attachment,
-  ThreadSummary,
-  ToolCall,
-  TurnInput,
-  TurnItem,
-  TurnRecord,
-} from "../../../../kernel/plugin.ts";
+import { type ThreadSummary, visible, visibleJson, visibleLine } from "../../../../kernel/kit.ts";
+import type { Attachment, ToolCall, TurnInput, TurnItem, TurnRecord } from "../../../../kernel/plugin.ts";
 import { contain, fence, inCode, plain } from "./containment.ts";
 
 /** JSON that is longer is not laid out in lines. */

@@ -1,15 +1,20 @@
 /** Stored turns as channels read them: one, a page of all, or a page of one path. */
 
-import { NO_USAGE, pageOf, pageSize, readNumber } from "../../../../kernel/kit.ts";
+import {
+  NO_USAGE,
+  type Outside,
+  pageOf,
+  pageSize,
+  readNumber,
+  type SqlValue,
+  type TurnPage,
+} from "../../../../kernel/kit.ts";
 import {
   Fault,
   type Gate,
-  type Outside,
   type Sql,
-  type SqlValue,
   type TurnInput,
   type TurnItem,
-  type TurnPage,
   type TurnRecord,
   type TurnStatus,
   type Usage,

@@ -1,14 +1,13 @@
 /** The items of a turn as a model reads them: secrets hidden, and what strangers wrote marked as theirs. */
 
-import { escapeTags, redact, wrapOutput } from "../../../../kernel/kit.ts";
-import type {
-  Mask,
-  Outside,
-  RenderedMessage,
-  ToolCall,
-  ToolOutcome,
-  TurnItem,
-} from "../../../../kernel/plugin.ts";
+import {
+  escapeTags,
+  type Outside,
+  type RenderedMessage,
+  redact,
+  wrapOutput,
+} from "../../../../kernel/kit.ts";
+import type { Mask, ToolCall, ToolOutcome, TurnItem } from "../../../../kernel/plugin.ts";
 import { renderContext } from "./user-context.ts";
 
 /** What came with the user's message and stays with it. */

@@ -1,5 +1,6 @@
 /** One path of a branched thread as people read it, and what stands beside the turns on it. */
-import type { Queries, TurnVersions } from "../../../../kernel/plugin.ts";
+import type { TurnVersions } from "../../../../kernel/kit.ts";
+import type { Queries } from "../../../../kernel/plugin.ts";
 
 /** A turn that does not go on from the one before it. */
 interface Jump {

@@ -1,14 +1,12 @@
 /** One answer of the model: told and stored as it comes, without secrets. */
 import { randomUUIDv7 } from "node:crypto";
-import { createRedactStream } from "../../../../kernel/kit.ts";
-import type {
-  FinishReason,
-  Mask,
-  ModelPart,
-  TokenCount,
-  ToolCall,
-  TurnEvent,
-} from "../../../../kernel/plugin.ts";
+import {
+  createRedactStream,
+  type FinishReason,
+  type ModelPart,
+  type TokenCount,
+} from "../../../../kernel/kit.ts";
+import type { Mask, ToolCall, TurnEvent } from "../../../../kernel/plugin.ts";
 import type { TurnWriter } from "../../threads/writing/writer.ts";
 
 export interface Answering {

@@ -1,13 +1,7 @@
 /** Which tools an answer may call, as the request has it: the caller's choice, and how many calls of ours are left. */
 
-import type { ModelTool } from "../../../../kernel/plugin.ts";
-import {
-  Fault,
-  type ToolCall,
-  type ToolChoice,
-  type ToolOutcome,
-  type Turn,
-} from "../../../../kernel/plugin.ts";
+import type { ModelTool, ToolChoice } from "../../../../kernel/kit.ts";
+import { Fault, type ToolCall, type ToolOutcome, type Turn } from "../../../../kernel/plugin.ts";
 import type { Toolbox } from "../toolbox.ts";
 
 /** What a model is offered for one answer. */

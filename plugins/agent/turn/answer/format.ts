@@ -3,8 +3,8 @@
  * text is checked, and the caller's schema only in a sandbox.
  */
 
-import type { Model, ModelMessage } from "../../../../kernel/plugin.ts";
-import { Fault, type Format, type Tools } from "../../../../kernel/plugin.ts";
+import type { Format, Model, ModelMessage, Tools } from "../../../../kernel/kit.ts";
+import { Fault } from "../../../../kernel/plugin.ts";
 
 export interface Judged {
   /** As the caller gets it. */

@@ -1,7 +1,12 @@
 /** What a request brings besides text, and the models that can be shown it. */
 
-import { readsAsText } from "../../../../kernel/kit.ts";
-import type { InputKind, Model, ModelAttachment, ModelMessage } from "../../../../kernel/plugin.ts";
+import {
+  type InputKind,
+  type Model,
+  type ModelAttachment,
+  type ModelMessage,
+  readsAsText,
+} from "../../../../kernel/kit.ts";
 import { type Attachment, Fault, type Turn } from "../../../../kernel/plugin.ts";
 
 const MANY: Readonly<Record<InputKind, string>> = { image: "images", file: "files", audio: "audio" };

@@ -4,8 +4,8 @@
  * same order and what is new comes at the end: providers cache what a request begins with.
  */
 
-import { ownWords, TOOL_SEARCH } from "../../../../kernel/kit.ts";
-import type { RenderedMessage, TurnItem } from "../../../../kernel/plugin.ts";
+import { ownWords, type RenderedMessage, TOOL_SEARCH } from "../../../../kernel/kit.ts";
+import type { TurnItem } from "../../../../kernel/plugin.ts";
 import { readSearch, searchTools } from "./search-tool.ts";
 import { type Query, stemsOf, type ToolIndex } from "./tool-index.ts";
 

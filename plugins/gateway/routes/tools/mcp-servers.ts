@@ -1,7 +1,14 @@
 /** MCP servers of others: the operator adds them and agrees to their tools; a user sees them, and signs in where each has a sign-in of their own. */
 import type { Context } from "koa";
-import { NewMcpServer, SeenTool, McpServerInfo as Server, Type } from "../../../../kernel/kit.ts";
-import { Fault, type McpServerInfo, type McpServers, type User } from "../../../../kernel/plugin.ts";
+import {
+  type McpServerInfo,
+  type McpServers,
+  NewMcpServer,
+  SeenTool,
+  McpServerInfo as Server,
+  Type,
+} from "../../../../kernel/kit.ts";
+import { Fault, type User } from "../../../../kernel/plugin.ts";
 import { type Route, route } from "../../route.ts";
 import { markBrowser } from "../../sign-in/sign-in-cookie.ts";
 

@@ -1,7 +1,7 @@
 /** What tools did, as the host saw it. A user sees their own calls, an operator all. */
 
-import { ToolReceipt, Type } from "../../../../kernel/kit.ts";
-import { Fault, type ToolAdmin, type User } from "../../../../kernel/plugin.ts";
+import { type ToolAdmin, ToolReceipt, Type } from "../../../../kernel/kit.ts";
+import { Fault, type User } from "../../../../kernel/plugin.ts";
 import { pageQuery } from "../../api/schemas.ts";
 import { type Route, route } from "../../route.ts";
 

@@ -5,13 +5,15 @@ import {
   type Form,
   ListedTool,
   type Proxies,
+  type ToolAdmin,
   ToolFinding,
   ToolInfo,
   ToolProposal,
   ToolSetup,
+  type ToolUpload,
   Type,
 } from "../../../../kernel/kit.ts";
-import { Fault, type ToolAdmin, type ToolUpload } from "../../../../kernel/plugin.ts";
+import { Fault } from "../../../../kernel/plugin.ts";
 import { type Route, route } from "../../route.ts";
 import { isMarked } from "../../sign-in/sign-in-cookie.ts";
 

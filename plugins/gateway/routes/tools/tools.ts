@@ -1,7 +1,7 @@
 /** The installed tools, as everybody may see them. */
 
-import { nullable, ToolInfo, ToolLimits, Type } from "../../../../kernel/kit.ts";
-import { Fault, type ToolAdmin, type Tools } from "../../../../kernel/plugin.ts";
+import { nullable, type ToolAdmin, ToolInfo, ToolLimits, type Tools, Type } from "../../../../kernel/kit.ts";
+import { Fault } from "../../../../kernel/plugin.ts";
 import { type Route, route } from "../../route.ts";
 
 export function toolRoutes(tools: Tools | undefined, admin: ToolAdmin | undefined): readonly Route[] {

@@ -5,7 +5,7 @@ import type {
   ModelMessage,
   ModelRequest,
   ModelTool,
-} from "../../../../kernel/plugin.ts";
+} from "../../../../kernel/kit.ts";
 import { describeForProvider } from "../flat-schema.ts";
 import { objectText } from "../params.ts";
 import {

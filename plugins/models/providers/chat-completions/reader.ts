@@ -1,6 +1,6 @@
 /** The events of an answer, put together as they come. */
 import { createParser } from "eventsource-parser";
-import type { FinishReason, ModelPart } from "../../../../kernel/plugin.ts";
+import type { FinishReason, ModelPart } from "../../../../kernel/kit.ts";
 import { isWhole } from "../params.ts";
 import { type Dialect, messageOf, type ThoughtField } from "./dialect.ts";
 

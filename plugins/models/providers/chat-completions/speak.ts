@@ -4,7 +4,7 @@
  */
 import { StringDecoder } from "node:string_decoder";
 import type { Dispatcher } from "undici";
-import type { ModelPart } from "../../../../kernel/plugin.ts";
+import type { ModelPart } from "../../../../kernel/kit.ts";
 import { agent } from "../connections.ts";
 import type { Endpoint, Speak } from "../endpoint.ts";
 import { bodyOf } from "./body.ts";

@@ -1,5 +1,5 @@
 /** A request as a package's model takes it. */
-import type { Format, ModelAttachment, ModelMessage, ModelRequest } from "../../../../kernel/plugin.ts";
+import type { Format, ModelAttachment, ModelMessage, ModelRequest } from "../../../../kernel/kit.ts";
 import { describeForProvider } from "../flat-schema.ts";
 import { objectText } from "../params.ts";
 import { attachToUser, offerPast, offerTools, readFiles, startOfTurn, systemOf } from "../request.ts";

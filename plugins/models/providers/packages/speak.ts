@@ -1,6 +1,6 @@
 /** Providers whose models differ in what they take: their packages know. */
 
-import type { FinishReason, ModelPart, ModelRequest } from "../../../../kernel/plugin.ts";
+import type { FinishReason, ModelPart, ModelRequest } from "../../../../kernel/kit.ts";
 import type { Endpoint, Speak } from "../endpoint.ts";
 import { refusalText } from "../explain.ts";
 import { isWhole } from "../params.ts";

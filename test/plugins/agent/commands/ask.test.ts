@@ -3,7 +3,7 @@ import { promisify } from "node:util";
 import { Command } from "commander";
 import { expect, test } from "vitest";
 import { createCommandContext } from "../../../../kernel/cli/command-context.ts";
-import { openSession } from "../../../../kernel/cli/session.ts";
+import { openSession } from "../../../../kernel/cli/service/session.ts";
 import type { AnyPlugin, TurnEvent } from "../../../../kernel/plugin.ts";
 import type { Variables } from "../../../../kernel/settings/env.ts";
 import { register } from "../../../../plugins/agent/commands/ask.ts";

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import type { Signals, TurnEvent } from "../../../../kernel/plugin.ts";
+import type { Signals } from "../../../../kernel/kit.ts";
+import type { TurnEvent } from "../../../../kernel/plugin.ts";
 import { createRelay } from "../../../../plugins/agent/live/relay.ts";
 import { createLocalSignals } from "../../../../plugins/store/fleet/signals.ts";
 import { quiet } from "../../../support/services/memory.ts";

@@ -1,8 +1,8 @@
 /** Turns as rows, on both engines, with two nodes on one store. */
 import { randomUUIDv7 } from "node:crypto";
 import { expect, test } from "vitest";
-import { NO_USAGE } from "../../../../kernel/kit.ts";
-import type { Alongside, Sql, Store, Turn } from "../../../../kernel/plugin.ts";
+import { type Alongside, NO_USAGE } from "../../../../kernel/kit.ts";
+import type { Sql, Store, Turn } from "../../../../kernel/plugin.ts";
 import { createLedger, type Ledger } from "../../../../plugins/agent/threads/ledger.ts";
 import { MIGRATIONS } from "../../../../plugins/agent/threads/tables.ts";
 import type { TurnWriter } from "../../../../plugins/agent/threads/writing/writer.ts";

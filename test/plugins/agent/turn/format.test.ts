@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import tools from "../../../../host/plugin.ts";
-import type { AnyPlugin, Format, Turn } from "../../../../kernel/plugin.ts";
+import type { Format } from "../../../../kernel/kit.ts";
+import type { AnyPlugin, Turn } from "../../../../kernel/plugin.ts";
 import store from "../../../../plugins/store/plugin.ts";
 import { eventsOf, message, scriptedModel, textIn } from "../../../support/services/agent.ts";
 import { agentPlugins } from "../../../support/services/agent-plugins.ts";

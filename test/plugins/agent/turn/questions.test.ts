@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import type { Gate, QuestionOutcome, Reply } from "../../../../kernel/plugin.ts";
+import type { QuestionOutcome } from "../../../../kernel/kit.ts";
+import type { Gate, Reply } from "../../../../kernel/plugin.ts";
 import {
   bootAgent,
   eventsOf,

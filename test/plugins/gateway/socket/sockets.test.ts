@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test, vi } from "vitest";
 import WebSocket, { WebSocketServer } from "ws";
-import type { SignedIn } from "../../../../kernel/plugin.ts";
+import type { SignedIn } from "../../../../kernel/kit.ts";
 import { createSockets, type Sockets, type SocketTimes } from "../../../../plugins/gateway/socket/sockets.ts";
 import { bootAgent, message, scriptedModel } from "../../../support/services/agent.ts";
 

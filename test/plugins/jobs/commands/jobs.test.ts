@@ -1,7 +1,7 @@
 import { Command } from "commander";
 import { expect, onTestFinished, test } from "vitest";
 import { createCommandContext } from "../../../../kernel/cli/command-context.ts";
-import { openSession } from "../../../../kernel/cli/session.ts";
+import { openSession } from "../../../../kernel/cli/service/session.ts";
 import { register } from "../../../../plugins/jobs/commands/jobs.ts";
 import { temporaryFolder } from "../../../support/home.ts";
 import { startWebhookProcess } from "../../../support/processes/webhook-process.ts";

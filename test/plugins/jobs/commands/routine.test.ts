@@ -1,7 +1,7 @@
 import { Command } from "commander";
 import { expect } from "vitest";
 import { createCommandContext } from "../../../../kernel/cli/command-context.ts";
-import { openSession } from "../../../../kernel/cli/session.ts";
+import { openSession } from "../../../../kernel/cli/service/session.ts";
 import type { AnyPlugin } from "../../../../kernel/plugin.ts";
 import accounts from "../../../../plugins/accounts/plugin.ts";
 import { register } from "../../../../plugins/jobs/commands/routine.ts";

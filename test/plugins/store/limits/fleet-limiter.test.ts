@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { beforeAll, expect, onTestFinished, test } from "vitest";
-import type { LimitWindow, Store } from "../../../../kernel/plugin.ts";
+import type { LimitWindow } from "../../../../kernel/kit.ts";
+import type { Store } from "../../../../kernel/plugin.ts";
 import { createLimiter } from "../../../../plugins/store/limits/limiter.ts";
 import { openPostgres } from "../../../support/processes/engines.ts";
 import { describePostgres, freshDatabase } from "../../../support/processes/postgres/database.ts";

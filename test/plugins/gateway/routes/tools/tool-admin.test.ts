@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { definePlugin, Fault, type ToolReceipt, type ToolUpload } from "../../../../../kernel/plugin.ts";
+import type { ToolReceipt, ToolUpload } from "../../../../../kernel/kit.ts";
+import { definePlugin, Fault } from "../../../../../kernel/plugin.ts";
 import {
   type Answered,
   OPERATOR_TOKEN,

@@ -1,12 +1,11 @@
 /** Every command starts from a session: settings, home, mask and log. It opens nothing but the log. */
 import { join } from "node:path";
-import { refuseForeign } from "../files/ownership.ts";
-import { createLog, LOG_LEVELS, type LogSink, type RootLog } from "../log/log.ts";
-import { createMask } from "../mask/mask.ts";
-import { readDotEnv, readForeignDotEnv } from "../settings/dot-env.ts";
-import { Settings, type Variables } from "../settings/env.ts";
-import type { Mask } from "../vocabulary/kernel.ts";
-import { homeSetting } from "./service/home.ts";
+import { refuseForeign } from "../../files/ownership.ts";
+import { createLog, LOG_LEVELS, type LogSink, type RootLog } from "../../log/log.ts";
+import { createMask, type Mask } from "../../mask/mask.ts";
+import { readDotEnv, readForeignDotEnv } from "../../settings/dot-env.ts";
+import { Settings, type Variables } from "../../settings/env.ts";
+import { homeSetting } from "./home.ts";
 
 export interface Session {
   readonly settings: Settings;
