@@ -171,6 +171,20 @@ test("of TypeBox only the types are loaded: its modules would slow every start",
   expect(loaders).toEqual([]);
 });
 
+test("every request leaves through kernel/net: nobody else uses undici or the platform's fetch", () => {
+  const outside = FILES.filter(
+    (file) => /^(kernel|plugins|host)\//.test(file) && !/^(kernel\/net|plugins\/gateway\/page)\//.test(file),
+  );
+  const leaks = outside.filter((file) => {
+    const text = readFileSync(join(ROOT, file), "utf8");
+    // A file may call a `fetch` that it was given or declares.
+    const hasOwn = /function fetch\(|const fetch = |\bfetch: [A-Z(]|[{,]\s*fetch\b[^(]*\} = /.test(text);
+    const callsFetch = /(?:await|return|=>|=|\()\s*(?:globalThis\.)?fetch\(/.test(text);
+    return /(?:from |import\()"undici"/.test(text) || (callsFetch && !hasOwn);
+  });
+  expect(leaks).toEqual([]);
+});
+
 test("no file is named for nothing in particular", () => {
   const everything = [...FILES, ...globSync("test/**/*.ts", { cwd: ROOT })];
   expect(everything.filter((file) => /(^|\/)(utils?|helpers?|common|misc)(\.|\/|-)/i.test(file))).toEqual([]);
