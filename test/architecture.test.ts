@@ -114,10 +114,10 @@ describe("the kernel", () => {
 });
 
 test("the environment is read in one place", () => {
-  const readers = FILES.filter((file) => file !== "kernel/cli/bin.js").filter((file) =>
+  const readers = FILES.filter((file) => file !== "kernel/cli/bin.js" && !under("wit")(file)).filter((file) =>
     /process\.env\b/.test(read(file)),
   );
-  expect(readers).toEqual(["kernel/cli/session.ts"]);
+  expect(readers).toEqual(["kernel/cli/service/session.ts"]);
 });
 
 test.each([
@@ -151,7 +151,7 @@ test("only what makes strangers' text visible writes to a terminal, and the log,
   );
   expect(writers.toSorted()).toEqual([
     "host/commands/author/temporary-host.ts",
-    "kernel/cli/session.ts",
+    "kernel/cli/service/session.ts",
     "kernel/terminal/output.ts",
     // Asks the terminal for its keys, in our words alone.
     "plugins/tui/terminal.ts",
@@ -168,6 +168,20 @@ test("handlers use our names: what the wire calls them comes from the declaratio
 test("of TypeBox only the types are loaded: its modules would slow every start", () => {
   const loaders = FILES.filter((file) => /^import (?!type )[^;]*"typebox"/m.test(read(file)));
   expect(loaders).toEqual([]);
+});
+
+test("every request leaves through kernel/net: nobody else uses undici or the platform's fetch", () => {
+  const outside = FILES.filter(
+    (file) => /^(kernel|plugins|host)\//.test(file) && !/^(kernel\/net|plugins\/gateway\/page)\//.test(file),
+  );
+  const leaks = outside.filter((file) => {
+    const text = read(file);
+    // A file may call a `fetch` that it was given or declares.
+    const hasOwn = /function fetch\(|const fetch = |\bfetch: [A-Z(]|[{,]\s*fetch\b[^(]*\} = /.test(text);
+    const callsFetch = /(?:await|return|=>|=|\()\s*(?:globalThis\.)?fetch\(/.test(text);
+    return /(?:from |import\()"undici"/.test(text) || (callsFetch && !hasOwn);
+  });
+  expect(leaks).toEqual([]);
 });
 
 test("no file is named for nothing in particular", () => {

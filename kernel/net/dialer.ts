@@ -20,7 +20,7 @@ export function createDialer(given: DialOptions): Agent {
   const { connectTimeoutMs, headersTimeoutMs = 0, maxHeaderBytes, ...rule } = given;
   const limits = { headersTimeout: headersTimeoutMs, bodyTimeout: 0, maxHeaderSize: maxHeaderBytes };
   const options = { allowH2: false, timeout: connectTimeoutMs };
-  if (rule.privateHosts === "any") return new Agent({ ...limits, connect: options });
+  if (rule.privateHosts === "any") return new Agent({ ...limits, connect: { timeout: connectTimeoutMs } });
   return new Agent({ ...limits, connect: createConnector(rule.privateHosts, rule.lookup, options) });
 }
 

@@ -74,7 +74,7 @@ export class OutboundError extends Error {
 }
 
 export const MAX_REPLY_BYTES = 10 * 1024 * 1024;
-export const MAX_REPLY_HEADER_BYTES = 16 * 1024;
+const MAX_REPLY_HEADER_BYTES = 16 * 1024;
 
 const READS = new Set(["GET", "HEAD"]);
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);

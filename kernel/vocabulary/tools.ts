@@ -8,7 +8,7 @@ import type { CallTrace } from "./telemetry.ts";
 import type { Attachment, ToolCall, ToolOutcome } from "./tool-call.ts";
 import { ToolOrigin } from "./tool-origin.ts";
 
-export const ToolHints = Type.Object(
+const ToolHints = Type.Object(
   {
     readOnly: Type.Boolean(),
     destructive: Type.Boolean({ description: "It may change or delete what is there already" }),

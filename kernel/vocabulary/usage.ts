@@ -99,7 +99,7 @@ const latency = {
 export const Figure = Type.Object({ ...summed, ...latency }, { $id: "Figure" });
 export type Figure = Declared<typeof Figure>;
 
-export const GroupFigure = Type.Object(
+const GroupFigure = Type.Object(
   {
     name: Type.String(),
     ...summed,

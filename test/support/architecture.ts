@@ -28,7 +28,7 @@ export const IMPORTS: ReadonlyMap<string, readonly string[]> = new Map(
  */
 export const ORDER: Readonly<Record<string, readonly string[]>> = {
   kernel: [
-    ...["cli", "testkit", "kit.ts", "kernel.ts", "order.ts", "readiness.ts"],
+    ...["kit.ts", "testkit", "cli", "kernel.ts", "order.ts", "readiness.ts"],
     ...["terminal", "files", "crypto", "net", "plugin.ts"],
     ...["settings", "log", "mask", "vocabulary", "schema", "text"],
     ...["package.ts", "one-at-a-time.ts", "mutex.ts", "deadline.ts", "fault.ts"],
@@ -86,19 +86,8 @@ export const ORDER: Readonly<Record<string, readonly string[]>> = {
   ],
   "plugins/jobs": ["commands", "settings.ts", "routines", "queue", "services.ts"],
   "plugins/gateway": [
-    ...[
-      "page",
-      "gateway.ts",
-      "routes",
-      "socket",
-      "server.ts",
-      "api",
-      "route.ts",
-      "app.ts",
-      "middleware",
-      "sign-in",
-    ],
-    "settings.ts",
+    ...["gateway.ts", "routes", "socket", "server.ts", "api", "route.ts", "app.ts"],
+    ...["middleware", "sign-in", "settings.ts", "page"],
   ],
   "plugins/gateway/page": ["frame", "pages", "chat", "widgets", "state"],
   "plugins/responses": ["endpoints", "completions", "answer", "turn", "resolve", "stored", "parse", "wire"],

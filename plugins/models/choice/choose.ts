@@ -1,7 +1,9 @@
 /** Which model answers: as configured, or with `auto` the first that is there. */
+
 import { LRUCache } from "lru-cache";
-import type { Live, Model } from "../../../kernel/kit.ts";
+import { type Live, MAX_REPLY_BYTES, type Model } from "../../../kernel/kit.ts";
 import type { Env, Log, ModelName } from "../../../kernel/plugin.ts";
+import { outbound } from "../providers/connections.ts";
 import type { Endpoint, ProviderName } from "../providers/endpoint.ts";
 import { readInputs } from "../providers/inputs.ts";
 import { createProviderModel } from "../providers/provider.ts";
@@ -248,8 +250,11 @@ function certain(choice: ModelChoice): ModelSettings | undefined {
 /** The newest model of an Ollama server on loopback. */
 async function findOllama(): Promise<string | undefined> {
   try {
-    const response = await fetch(`${OLLAMA}/api/tags`, { signal: AbortSignal.timeout(PROBE_MS) });
-    const { models } = (await response.json()) as { models?: readonly { readonly name: string }[] };
+    const url = new URL(`${OLLAMA}/api/tags`);
+    const { body } = await outbound.send({ url, timeoutMs: PROBE_MS, maxBytes: MAX_REPLY_BYTES });
+    const { models } = JSON.parse(Buffer.from(body).toString()) as {
+      models?: readonly { readonly name: string }[];
+    };
     return models?.[0]?.name;
   } catch {
     return undefined;

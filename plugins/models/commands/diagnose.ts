@@ -12,7 +12,6 @@ export async function diagnoseModel(choice: ModelChoice): Promise<readonly Findi
   const { baseUrl: url } = endpoint;
   try {
     const response = await askModels(endpoint);
-    await response.body?.cancel();
     if (response.status === 401 || response.status === 403)
       return [finding(false, `${url} rejected the key (${response.status}): check the API key`)];
     return response.status >= 500

@@ -1,4 +1,5 @@
 /** Connections to models, kept between turns. A slow answer is the turn's deadline to judge, not the connection's. */
-import { Agent } from "undici";
+import { createOutbound } from "../../../kernel/kit.ts";
 
-export const agent = new Agent({ headersTimeout: 0, bodyTimeout: 0 });
+/** The operator chose the servers, so they may be anywhere. */
+export const outbound = createOutbound({ privateHosts: "any" });

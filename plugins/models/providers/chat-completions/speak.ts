@@ -3,9 +3,8 @@
  * a package's chain of web streams costs a turn more than all the rest of it.
  */
 import { StringDecoder } from "node:string_decoder";
-import type { Dispatcher } from "undici";
 import type { ModelPart } from "../../../../kernel/kit.ts";
-import { agent } from "../connections.ts";
+import { outbound } from "../connections.ts";
 import type { Endpoint, Speak } from "../endpoint.ts";
 import { bodyOf } from "./body.ts";
 import { CallError, type Dialect, refusedField } from "./dialect.ts";
@@ -33,12 +32,13 @@ export function speakChatCompletions(
     const unknown: string[] = [];
     // Each round leaves out one field more, so there are no more rounds than fields.
     for (;;) {
-      // A signal that has gone off already tells nobody any more.
-      signal.throwIfAborted();
       const { text, optional } = bodyOf(name, request, dialect, without);
       const { traceparent } = request;
       const sent = traceparent === undefined ? headers : { ...headers, traceparent };
-      const answer = openAnswer({ origin, path, method: "POST", headers: sent, body: text }, dialect);
+      const agent = await outbound.dispatcher();
+      // A signal that has gone off already tells nobody any more.
+      signal.throwIfAborted();
+      const answer = openAnswer(agent, { origin, path, method: "POST", headers: sent, body: text }, dialect);
       signal.addEventListener("abort", answer.close, { once: true });
       try {
         for (let parts = await answer.next(); parts; parts = await answer.next()) {
@@ -69,7 +69,13 @@ interface Answer {
 
 const CLOSED = new Error("Nobody is waiting for the answer any more.");
 
-function openAnswer(options: Dispatcher.DispatchOptions, dialect: Dialect): Answer {
+type Dispatcher = Awaited<ReturnType<typeof outbound.dispatcher>>;
+
+function openAnswer(
+  agent: Dispatcher,
+  options: Parameters<Dispatcher["dispatch"]>[0],
+  dialect: Dialect,
+): Answer {
   const decoder = new StringDecoder("utf8");
   let ready: ModelPart[] = [];
   let hasCome = false;
@@ -79,7 +85,7 @@ function openAnswer(options: Dispatcher.DispatchOptions, dialect: Dialect): Answ
     dialect,
   );
   let refusal: { readonly status: number; readonly headers: Headers; text: string } | undefined;
-  let controller: Dispatcher.DispatchController | undefined;
+  let controller: { abort(error: Error): void } | undefined;
   let failure: unknown;
   let isOver = false;
   let wake = (): void => {};

@@ -2,16 +2,18 @@
  * `fetch` as the providers' packages need it, on undici's plain request: a third less of a turn's work than the
  * web platform's own, whose every request and header becomes an object of its own. It follows no redirect.
  */
-import { request } from "undici";
-import { agent } from "../connections.ts";
+import { outbound } from "../connections.ts";
 
 export async function leanFetch(input: string | URL | Request, init: RequestInit = {}): Promise<Response> {
   // Only ever called with an address and a JSON text; anything else is not ours to guess.
   if (input instanceof Request || (init.body != null && typeof init.body !== "string"))
-    return fetch(input, init);
+    throw new TypeError("only an address and a text can be sent to a model");
+  const { origin, pathname, search } = new URL(input);
   try {
-    const { statusCode, headers, body } = await request(input, {
-      dispatcher: agent,
+    const dispatcher = await outbound.dispatcher();
+    const { statusCode, headers, body } = await dispatcher.request({
+      origin,
+      path: pathname + search,
       method: init.method === "POST" ? "POST" : "GET",
       headers: init.headers instanceof Headers ? Object.fromEntries(init.headers) : { ...init.headers },
       body: init.body ?? null,
