@@ -86,8 +86,8 @@ export const ORDER: Readonly<Record<string, readonly string[]>> = {
   ],
   "plugins/jobs": ["commands", "settings.ts", "routines", "queue", "services.ts"],
   "plugins/gateway": [
-    ...["gateway.ts", "routes", "socket", "server.ts", "api", "route.ts", "app.ts"],
-    ...["middleware", "sign-in", "settings.ts", "page"],
+    ...["gateway.ts", "server.ts", "app.ts", "middleware", "page"],
+    ...["routes", "socket", "api", "route.ts", "sign-in", "settings.ts"],
   ],
   "plugins/gateway/page": ["frame", "pages", "chat", "widgets", "state"],
   "plugins/responses": ["endpoints", "completions", "answer", "turn", "resolve", "stored", "parse", "wire"],
