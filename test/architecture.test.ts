@@ -1,7 +1,7 @@
 /** The house rules that a machine can keep: which way imports point, no cycles, names that mean something. */
 import { globSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { FILES, IMPORTS, knots, ORDER, read, upwardImports } from "./support/architecture.ts";
+import { FILES, IMPORTS, isApart, knots, ORDER, read, upwardImports } from "./support/architecture.ts";
 import { ROOT } from "./support/clone.ts";
 
 function offences(
@@ -59,11 +59,6 @@ describe("imports", () => {
 
   test("plugins and the host use two modules of the kernel", () => {
     const doors = ["kernel/plugin.ts", "kernel/kit.ts"];
-    // A browser, a thread and a tool's process load only what they use; the kit would bring the rest along.
-    const isApart = (file: string) =>
-      under("plugins/gateway/page")(file) ||
-      under("host/sandbox/inside")(file) ||
-      file.endsWith("-worker.ts");
     const allowed = (_file: string, target: string) => !under("kernel")(target) || doors.includes(target);
     const isUser = (file: string) => (under("plugins")(file) || under("host")(file)) && !isApart(file);
     expect(offences(allowed, isUser)).toEqual([]);

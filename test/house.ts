@@ -1,5 +1,5 @@
 /** `npm run house`: how large each wing is, which folders import each other in a circle, and who uses the kernel past its doors. */
-import { FILES, IMPORTS, knots, linesOf, read } from "./support/architecture.ts";
+import { FILES, IMPORTS, isApart, knots, linesOf, read } from "./support/architecture.ts";
 
 const WINGS = ["kernel", "plugins", "host", "capabilities", "components", "wit"];
 const plugins = [
@@ -25,7 +25,7 @@ for (const { folder, entries } of found) print(`  ${folder}: ${entries.join(" â‡
 
 const DOORS = new Set(["kernel/plugin.ts", "kernel/kit.ts"]);
 const past = [...IMPORTS]
-  .filter(([file]) => /^(plugins|host)\//.test(file) && !file.startsWith("plugins/gateway/page/"))
+  .filter(([file]) => /^(plugins|host)\//.test(file) && !isApart(file))
   .flatMap(([, targets]) => targets.filter((target) => target.startsWith("kernel/") && !DOORS.has(target)));
 print();
 print("Doors");

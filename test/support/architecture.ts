@@ -104,6 +104,10 @@ export const ORDER: Readonly<Record<string, readonly string[]>> = {
   "plugins/telemetry": ["tracing", "metrics.ts", "settings.ts"],
 };
 
+/** A browser, a thread and a tool's process load only what they use; the kernel's kit would bring the rest along. */
+export const isApart = (file: string) =>
+  /^plugins\/gateway\/page\/|^host\/sandbox\/inside\/|-worker\.ts$/.test(file);
+
 /** A folder's entries that import each other in a circle. */
 export interface Knot {
   readonly folder: string;
