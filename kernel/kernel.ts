@@ -32,7 +32,6 @@ export interface BootOptions {
   /** A command that does not end by itself. */
   readonly stays?: boolean;
   readonly resume?: Resume | undefined;
-  /** What `kernel.shutdown()` does. */
   readonly onShutdown?: () => void;
   readonly startMillis?: number;
   readonly stopMillis?: number;

@@ -183,7 +183,7 @@ export interface DiagnoseContext<Config> {
   readonly home: string;
   /** What this plugin announced in the service that runs on this home; absent where none does. */
   readonly running?: string | undefined;
-  /** Where nodes share a database. */
+  /** Set when nodes share a database. */
   readonly shared?: SharedStore | "unreachable" | undefined;
   /** What is stored, on either engine. */
   readonly stored: StoreLook;
@@ -232,7 +232,6 @@ export interface CommandBuilder {
   action(run: (...given: any[]) => void | Promise<void>): CommandBuilder;
 }
 
-/** What a command works with. */
 export interface CommandContext {
   readonly home: string;
   /** The folder the command was typed in. */
@@ -249,7 +248,7 @@ export interface CommandContext {
     services: readonly Name[],
     work: (use: Use<Name, Want>, log: Log) => Promise<void>,
     options?: {
-      /** Started where there are any. */
+      /** Started if a plugin provides them. */
       readonly wants?: readonly Want[];
       /** The command does not end by itself: what the service would prepare is prepared here too. */
       readonly stays?: boolean;

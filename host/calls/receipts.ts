@@ -27,7 +27,7 @@ export interface Receipts {
    * receipt that could not be stored.
    */
   add(receipt: Receipt, onLost: (error: unknown) => void): Promise<void>;
-  /** Newest first. */
+  /** Lists the newest first. */
   list(query?: {
     readonly tool?: string;
     readonly user?: string;

@@ -12,7 +12,6 @@ import type { StoreAccess } from "./store-access.ts";
 
 export interface ProgramOptions {
   readonly argv: readonly string[];
-  /** The value of `--home`. */
   readonly home?: string | undefined;
   readonly version: string;
   /** It is asked about and not run: warnings are not printed, and plugins that cannot be loaded are left out. */

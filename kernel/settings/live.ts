@@ -10,7 +10,7 @@ export interface Live<Config> {
   current(): Promise<Config>;
   /** As it was when somebody last looked. */
   last(): Config;
-  /** Answers how to stop. */
+  /** Returns a function that stops it. */
   onChange(listener: (config: Config) => void): () => void;
 }
 

@@ -56,7 +56,6 @@ export interface OwnToolContext {
   readonly user: string;
   readonly thread: string;
   readonly turn?: string;
-  /** Where the turn came from. */
   readonly channel?: string;
   /** Nobody is there to be asked. */
   readonly unattended?: boolean;
@@ -100,7 +99,7 @@ export interface CheckedTurn extends SpokenTurn {
   /** Told to the model with this turn only. */
   readonly instructionsOnce?: string | undefined;
   readonly unattended: boolean;
-  /** By name. */
+  /** Keyed by name. */
   readonly installed: ReadonlyMap<string, ToolInfo>;
   /** Whether a tool is one of those that plugins added to the agent. */
   isOwn(tool: string): boolean;

@@ -53,7 +53,6 @@ export const JobRecord = Type.Object({ id, status, waitingFor, response, error, 
 const { properties: record } = JobRecord;
 const owner = named("user_id", user);
 
-/** What a callback brings. */
 export const CompletedJob = Type.Object({ ...record, user: owner, conversation });
 
 /** What `postern jobs` prints as JSON. */
@@ -99,7 +98,7 @@ export interface NewJob {
 
 /** What its turn needs beyond user, channel and message. It is stored with the job, as JSON. */
 export interface JobTurn extends Omit<Turn, "user" | "channel" | "id" | "input" | "attached" | "ephemeral"> {
-  /** In place of the message. */
+  /** Replaces the message. */
   readonly input?: TurnInput;
   readonly attached?: readonly { readonly id: string; readonly base64: string }[];
 }

@@ -6,14 +6,12 @@ import type { Question, Reply } from "./gate.ts";
 
 export type FieldValue = string | number | boolean | readonly string[];
 
-/** One thing to fill in. */
 export interface Field {
   readonly name: string;
   readonly label: string;
   readonly about?: string;
   readonly isRequired: boolean;
   readonly kind: "text" | "number" | "integer" | "boolean" | "choice" | "choices";
-  /** Of a choice. */
   readonly choices?: readonly { readonly value: string; readonly label: string }[];
   /** Of a text: email, uri, date or date-time. */
   readonly format?: string;

@@ -73,7 +73,6 @@ export const Routine = Type.Object(
 );
 export type Routine = Declared<typeof Routine>;
 
-/** What a request may set. */
 export const RoutineFields = { schedule, text, tz, budget: RoutineBudget, timeoutSecs, deliver };
 
 export interface NewRoutine {
@@ -87,7 +86,7 @@ export interface NewRoutine {
   readonly deliver?: string;
 }
 
-/** Null takes something away. */
+/** Null removes a field. */
 export interface RoutineChange {
   readonly schedule?: string;
   readonly text?: string;

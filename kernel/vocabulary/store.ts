@@ -20,7 +20,7 @@ export interface Store {
   readonly node: Node;
   /** What others may have read before and keep. */
   readonly changes: Changes;
-  /** Words from node to node. */
+  /** Messages between nodes. */
   readonly signals: Signals;
   /** Does the work when nobody else on the store does something of this name. Others wait. */
   exclusive<Result>(name: string, work: () => Promise<Result>): Promise<Result>;
@@ -43,7 +43,6 @@ export interface Store {
 export interface Keyring {
   /** The first signs and seals, every one verifies and opens. */
   all(): readonly [Uint8Array, ...Uint8Array[]];
-  /** Those for one purpose. */
   derive(purpose: string): Keyring;
 }
 
@@ -167,7 +166,6 @@ export type SealedPlace = {
 
 /** Rows that settings or `postern store prune` delete when they are old. Where a user is asked for, they have a column `"user"`. */
 export interface AgingRows {
-  /** What people call them. */
   readonly kind: string;
   readonly table: string;
   /** The column that identifies a row, a text. */
@@ -234,7 +232,7 @@ export interface Sql extends Queries {
 /** Counts per key over one or more windows; answers at once, never waits. */
 export interface Limiter {
   take(key: string): Promise<LimitVerdict>;
-  /** The same answer, without counting. */
+  /** Returns the same verdict without counting. */
   peek(key: string): Promise<LimitVerdict>;
 }
 

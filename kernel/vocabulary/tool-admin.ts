@@ -137,7 +137,7 @@ export interface ToolAdmin {
   beginSignIn(name: string, redirectUri: string): Promise<{ readonly url: string }>;
   /** The tool that is signed in now; a fault where the address answers no sign-in that was begun here. */
   finishSignIn(redirected: URL, browser?: SignInBrowser): Promise<{ readonly tool: string }>;
-  /** Newest first. */
+  /** Lists the newest first. */
   receipts(query: {
     readonly tool?: string;
     readonly user?: string;

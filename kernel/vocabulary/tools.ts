@@ -102,7 +102,6 @@ export interface CallOptions {
   /** The name of the channel, for the receipt. */
   readonly channel?: string;
   readonly signal?: AbortSignal;
-  /** For the receipt. */
   readonly ruling?: NonNullable<ToolReceipt["ruling"]>;
   readonly trace?: CallTrace;
 }

@@ -135,7 +135,7 @@ export interface FiguresQuery {
   /** One after the other, without gaps. */
   readonly spans: readonly FiguresSpan[];
   readonly by?: UsageBy;
-  /** Only this user's. */
+  /** Limits the figures to this user. */
   readonly user?: string;
 }
 
@@ -147,7 +147,6 @@ export interface FigureSource {
   readonly time: string;
   /** Tells rows apart, and is as even as odd. */
   readonly number: string;
-  /** Which rows count. */
   readonly counts: string;
   readonly failed: string;
   /** Which rows say something about how long it takes. */

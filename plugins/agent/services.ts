@@ -131,7 +131,7 @@ export interface Threads {
 export interface Attachments {
   readonly limits: {
     readonly fileBytes: number;
-    /** Of one message. */
+    /** The limit for one message. */
     readonly files: number;
     readonly messageBytes: number;
   };

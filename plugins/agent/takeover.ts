@@ -31,7 +31,7 @@ export async function closeOrphans({
   return taken.length;
 }
 
-/** Answers how to stop. */
+/** Returns a function that stops it. */
 export function followDeaths({ node }: Pick<Store, "node">, parts: DeathParts): () => Promise<void> {
   const { agent, extensions, log } = parts;
   const takeOver = oneAtATime(async () => {

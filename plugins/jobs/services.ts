@@ -56,10 +56,9 @@ export interface Routines {
   change(id: string, change: RoutineChange): Promise<Routine | undefined>;
   /** With its history; what runs is stopped. Its thread stays. */
   remove(id: string): Promise<boolean>;
-  /** Now, beside its schedule. */
+  /** Runs it now, besides its schedule. */
   run(id: string): Promise<RoutineRun | undefined>;
   runs(id: string, query?: { readonly limit?: number; readonly before?: string }): Promise<Page<RoutineRun>>;
-  /** What a schedule comes to. */
   preview(schedule: string, tz?: string): RoutinePreview;
   /**
    * A channel takes answers of routines under this name. `owe` is called in the transaction that submits the run's job: it writes

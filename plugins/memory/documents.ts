@@ -196,7 +196,7 @@ export function createDocuments(sql: Sql) {
   };
 }
 
-/** As a row has it. */
+/** The form of a row. */
 type Stored<Read> = Omit<Read, "origins"> & { readonly origins: string | null };
 
 function withOrigins<Row extends { readonly origins: string | null }>({ origins, ...row }: Row) {

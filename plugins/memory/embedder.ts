@@ -34,7 +34,6 @@ interface Job {
 
 export interface EmbedderOptions {
   readonly log: Log;
-  /** The thread's file. */
   readonly worker?: string;
   readonly idleMillis?: number;
 }

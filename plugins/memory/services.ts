@@ -23,7 +23,6 @@ export interface Memory {
   remove(user: string, path: string): Promise<boolean>;
   /** The versions of a file that are kept, newest first; none where there is no such file. */
   history(user: string, path: string): Promise<readonly MemoryVersion[]>;
-  /** One of them. */
   readVersion(user: string, path: string, version: number): Promise<MemoryFile | undefined>;
   /** A vector of length one for each text, by the built-in model: texts of like meaning have vectors that are near. */
   embed(texts: readonly string[], signal?: AbortSignal): Promise<readonly Float32Array[]>;

@@ -63,7 +63,7 @@ export interface StreamOptions {
 
 /** Watches one request to a model. */
 export interface AskObserver {
-  /** For the model's server. */
+  /** Sent to the model's server. */
   readonly traceparent: string | undefined;
   received(parts: readonly ModelPart[]): void;
   /** `error`: the code of what went wrong. */

@@ -22,7 +22,6 @@ export class Progress {
     return this.#load("left");
   }
 
-  /** Calls that wait for replies. */
   get waiting(): number {
     return this.#load("waiting");
   }

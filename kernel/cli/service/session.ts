@@ -11,7 +11,6 @@ export interface Session {
   readonly settings: Settings;
   readonly home: string;
   readonly mask: Mask;
-  /** The person's text editor. */
   readonly editor: string;
   /** Third-party plugins named in PLUGINS. */
   readonly plugins: readonly string[];

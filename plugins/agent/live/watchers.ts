@@ -12,7 +12,7 @@ interface Watcher {
 }
 
 export interface Watchers {
-  /** Answers how to stop. */
+  /** Returns a function that stops it. */
   add(user: string, listener: Listener, lost: () => void): () => void;
   tell(user: string, event: TurnEvent, turn: TurnPlace): void;
   /** Events of this user's turns were lost. */

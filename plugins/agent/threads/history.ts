@@ -28,7 +28,7 @@ interface Kept {
 }
 
 export interface Past {
-  /** Oldest first. */
+  /** The oldest comes first. */
   readonly turns: readonly RenderedTurn[];
   /** Calls that the last of them left open. */
   readonly open: readonly ToolCall[];

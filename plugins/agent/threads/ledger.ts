@@ -28,7 +28,7 @@ export interface LedgerTurn {
   /** With the tools that it may call. */
   readonly turn: Turn;
   readonly beginning: Beginning;
-  /** All of them bound it. */
+  /** Every one of them limits the turn. */
   readonly scopes: readonly TokenScope[];
   readonly writer: TurnWriter;
   /** Others of its thread are open: it has to wait for `writer.begin`. */

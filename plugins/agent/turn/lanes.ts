@@ -7,7 +7,7 @@ export interface Lanes<Entry> {
   leave(thread: string, entry: Entry): boolean;
   /** A turn of this thread has ended, here or on another node. */
   wake(thread: string): Promise<void>;
-  /** Those that something waits in. */
+  /** Returns the threads with something queued. */
   threads(): readonly string[];
 }
 

@@ -10,7 +10,6 @@ import type { AnswerFormat } from "./answer/format.ts";
 import { withoutUntaken } from "./answer/inputs.ts";
 import type { Toolbox } from "./toolbox.ts";
 
-/** The turn that asks. */
 export interface AskingTurn {
   readonly parts: { readonly models: Pick<Services["models"], "name" | "stream"> };
   readonly opened: { readonly turn: Turn; readonly writer: Pick<TurnWriter, "items" | "setModel"> };

@@ -88,7 +88,6 @@ export function createTurnRunner(parts: RunnerParts): TurnRunner {
   };
 }
 
-/** One turn while it runs. */
 class Run implements OpenRun {
   readonly parts: RunnerParts;
   readonly opened: Opened;

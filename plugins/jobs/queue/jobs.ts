@@ -35,7 +35,6 @@ export interface RunningJobs extends Jobs {
   cancelAll(user: string): Promise<void>;
   /** Takes up what nodes that are gone left running, then starts the queue. Their turns have to be closed before. */
   start(): Promise<void>;
-  /** The same, while it runs. */
   takeOver(): Promise<void>;
   /** Starts no more jobs. */
   stop(): void;

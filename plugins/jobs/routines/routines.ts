@@ -38,7 +38,7 @@ export interface RoutineParts extends Omit<FiringParts, "sql" | "store" | "deliv
 }
 
 export interface RunningRoutines extends Routines, Pick<Firing, "start" | "stop" | "idle"> {
-  /** Their user is gone. */
+  /** Pauses the routines of a user who was removed. */
   pauseAll(user: string, why: string): Promise<void>;
 }
 

@@ -17,7 +17,6 @@ export function refusal(status: number, message: string, code = -32_000): Respon
 
 export interface Visit {
   readonly caller: Caller;
-  /** The parsed body. */
   readonly body: unknown;
   /** The listener is called when the response has ended. */
   onEnd(listener: () => void): void;

@@ -13,7 +13,6 @@ import type {
 import { formatItemId } from "../wire/id.ts";
 import { calledTool, customInput } from "../wire/tool-names.ts";
 
-/** How a response is rendered. */
 export interface View {
   /** The open dialect has more than messages and function calls. */
   readonly isOpen: boolean;

@@ -113,7 +113,7 @@ export function createChunks(
 
 type Looks = "json" | "words";
 
-/** Undefined for white space alone. */
+/** Returns undefined for white space alone. */
 function looksOf(text: string): Looks | undefined {
   const first = text.trimStart().at(0);
   if (first === undefined) return undefined;

@@ -108,7 +108,6 @@ function returnFaults(log: Log): Middleware {
 
 const idOrNull = Type.Union([Type.String(), Type.Null()]);
 
-/** A page of a list. */
 export const listOf = <Item extends TSchema>(item: Item) =>
   Type.Object({
     object: Type.Literal("list"),

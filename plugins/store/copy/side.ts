@@ -33,7 +33,7 @@ export interface Target {
   /** Takes away every row of these tables. */
   clear(tables: readonly Table[]): Promise<void>;
   write(table: Table, rows: readonly Row[]): Promise<void>;
-  /** Commits. */
+  /** Commits the copy. */
   finish(): Promise<void>;
   /** Rolls back where `finish` has not been called. */
   close(): Promise<void>;

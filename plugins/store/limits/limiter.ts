@@ -30,7 +30,7 @@ interface Recall {
   readonly key: string;
   /** Who is asked to give back. */
   readonly holders?: readonly string[];
-  /** Who has given back. */
+  /** The node that gave permits back. */
   readonly holder?: string;
 }
 

@@ -79,7 +79,7 @@ export function openSignals(
       });
   }
 
-  /** Until it has succeeded. */
+  /** Tries until it has succeeded. */
   async function connect(isAgain: boolean): Promise<void> {
     while (!closing.signal.aborted) {
       const next = new Client({ ...config, pipeline: true, query_timeout: PROBE_MS });

@@ -123,7 +123,7 @@ async function migrationTarget(database: PostgresDatabase, place: Place): Promis
 interface Server {
   readonly version: number;
   readonly encoding: string;
-  /** In which tables are made. */
+  /** The schema that tables are made in. */
   readonly schema: string;
 }
 

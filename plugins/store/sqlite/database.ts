@@ -28,7 +28,7 @@ export interface Database extends Sql {
   foreignVersion(): number;
   /** Throws where the file can no longer be read. */
   probe(): void;
-  /** When what waits is written. */
+  /** Resolves when everything queued is written. */
   close(): Promise<void>;
 }
 

@@ -12,7 +12,6 @@ import {
 export interface Layered {
   /** Read by every reader. Its problems are those of the environment and `.env`. */
   readonly settings: Settings;
-  /** Those that count. */
   readonly stored: StoredValues;
   /** Those that do not, and why. */
   readonly ignored: ReadonlyMap<string, Problem>;

@@ -14,7 +14,6 @@ import { added, type Layered } from "./layers.ts";
 const MAX_LENGTH = 10_000;
 
 export interface Proposal {
-  /** What would hold. */
   readonly settings: Settings;
   /** What would be stored; undefined where a row goes. */
   readonly written: ReadonlyMap<string, StoredValue | undefined>;

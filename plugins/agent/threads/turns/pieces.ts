@@ -8,7 +8,7 @@ import type { OwnTurn } from "./items.ts";
 export interface Piece {
   readonly item: string;
   readonly text: string;
-  /** Null for what is said. */
+  /** Null for text that was said. */
   readonly type: string | null;
   /** A JSON array: how long each delta in it is, where the turn keeps them. */
   readonly cuts: string | null;

@@ -11,7 +11,6 @@ export interface Saving {
   keepTrying(writer: TurnWriter, ending: Ending, usage: Usage): Promise<boolean>;
   /** Whether the end of this turn is still to be stored. */
   has(turn: string): boolean;
-  /** A last time. */
   stop(): Promise<void>;
 }
 

@@ -34,7 +34,6 @@ interface Put {
   reject(error: unknown): void;
 }
 
-/** What one transaction writes. */
 interface Batch {
   readonly said: readonly Said[];
   readonly puts: readonly Put[];

@@ -22,7 +22,7 @@ export interface Answer {
   readonly text: string;
   /** Without one that was cut in the middle. */
   readonly calls: readonly ToolCall[];
-  /** Why it is not whole. */
+  /** The reason that it is incomplete. */
   readonly incomplete: "max_output_tokens" | "content_filter" | undefined;
   readonly wasHeld: boolean;
   /** Tells the text that was held back, or what it is to be in its place. */
@@ -95,11 +95,10 @@ interface Telling {
   push(delta: string): void;
   /** Tells what was pushed since. */
   tell(): void;
-  /** There is no more. */
   end(): void;
   /** What was pushed and not told, to its end. */
   take(): string;
-  /** Without looking for secrets again. */
+  /** Skips the search for secrets. */
   say(text: string): void;
   hasBegun(): boolean;
   text(): string;

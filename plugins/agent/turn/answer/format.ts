@@ -7,7 +7,7 @@ import type { Format, Model, ModelMessage, Tools } from "../../../../kernel/kit.
 import { Fault } from "../../../../kernel/plugin.ts";
 
 export interface Judged {
-  /** As the caller gets it. */
+  /** The text that the caller gets. */
   readonly text: string;
   /** In words; none where it is what was asked for. */
   readonly mistakes: readonly string[];

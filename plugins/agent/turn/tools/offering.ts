@@ -15,7 +15,6 @@ export interface Said {
   readonly summary: string | undefined;
   /** Turn by turn, the oldest first. */
   readonly past: readonly (readonly RenderedMessage[])[];
-  /** Of the turn itself. */
   readonly items: readonly TurnItem[];
   /** Tools that the turn cannot do without. */
   readonly required: readonly string[];

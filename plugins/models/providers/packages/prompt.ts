@@ -6,7 +6,6 @@ import { attachToUser, offerPast, offerTools, readFiles, startOfTurn, systemOf }
 import type { CallOptions, FilePart, PromptMessage } from "./language-model.ts";
 import type { Thoughts } from "./thoughts.ts";
 
-/** What differs between the packages. */
 export interface Manner {
   /** False where a result of a tool is only text. */
   readonly resultsCarryFiles: boolean;

@@ -9,7 +9,6 @@ import { causeOf, localTime, outcomeOf, statusOf } from "./routine-words.ts";
 
 const EVERY_MILLIS = 2500;
 
-/** One routine and its history. */
 export function RoutineCard({ id }: { readonly id: string }) {
   const { user } = useApp();
   const [routine, setRoutine] = useState<Routine>();
