@@ -336,7 +336,7 @@ export interface Kernel {
 export interface Clock {
   /** Milliseconds since 1970. */
   now(): number;
-  /** Calls the work whenever so much time has passed, without keeping the process up. Answers how to stop. */
+  /** Calls the work whenever so much time has passed, without keeping the process up. Returns a function that stops it. */
   every(millis: number, work: () => void): () => void;
 }
 

@@ -3,7 +3,7 @@ import { within } from "./deadline.ts";
 import { Fault, reason } from "./fault.ts";
 import type { CheckResult } from "./plugin.ts";
 
-const PATIENCE_MILLIS = 3000;
+const TIMEOUT_MS = 3000;
 
 /** Throws where it is not ready. A text that it answers is a detail, and no reason against it. */
 type Probe = () => unknown;
@@ -29,7 +29,7 @@ async function examine(name: string, probe: Probe): Promise<CheckResult> {
   const began = performance.now();
   const millis = () => Math.round(performance.now() - began);
   try {
-    const detail = await within(PATIENCE_MILLIS, `no answer within ${PATIENCE_MILLIS / 1000} s`, probe);
+    const detail = await within(TIMEOUT_MS, `no answer within ${TIMEOUT_MS / 1000} s`, probe);
     return { name, ok: true, detail: typeof detail === "string" ? detail : "", millis: millis() };
   } catch (error) {
     return { name, ok: false, detail: reason(error), millis: millis() };

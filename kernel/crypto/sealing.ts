@@ -61,7 +61,7 @@ export function ringOf(key: SealingKey): Keyring {
   return key instanceof Uint8Array ? createRing(() => [key]) : key;
 }
 
-/** `all` answers the same array while nothing has changed. */
+/** `all` returns the same array while nothing has changed. */
 export function createRing(all: () => Keys): Keyring {
   return {
     all,

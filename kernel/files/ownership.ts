@@ -26,7 +26,7 @@ export function findForeign(paths: readonly string[]): readonly string[] {
   });
 }
 
-/** Of ours, what others may read or change: the first, which is the folder, and files. Links and what they lead to are left alone. */
+/** Finds the folder and files of ours that others may read or change. Links and their targets are left alone. */
 export function findLoose(paths: readonly string[]): readonly string[] {
   const uid = me();
   return paths.filter((path, at) => {
@@ -44,7 +44,7 @@ export function pathsOfHome(home: string): readonly string[] {
   }
 }
 
-/** Refuses what belongs to somebody else, and takes from others what is ours; answers what was open to them. */
+/** Refuses files of somebody else, closes ours to others, and returns what was open to them. */
 export function makePrivate(paths: readonly string[], param: string): readonly string[] {
   refuseForeign(paths, param);
   const loose = findLoose(paths);

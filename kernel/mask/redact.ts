@@ -51,7 +51,7 @@ const LEADING_RUN = new RegExp(`^${RUN}+`);
 const TRAILING_DASHES = /-{1,5}(?:(?<=-{5})B[A-Z0-9 ]*-{0,4})?$/;
 
 // Held text is never longer than this; the longest key block and the longest token are shorter.
-const LONGEST_HELD = 16_384;
+const MAX_HELD = 16_384;
 
 function hideShapes(text: string): string {
   return text.replace(KEY_BLOCK, HIDDEN).replace(DOTTED, hideTokens).replace(SHAPED, HIDDEN);
@@ -115,7 +115,7 @@ function createShapeStream(): HidingStream {
         swallowing = false;
       }
       const keep = Math.max(openKey(held), openShape(held, last));
-      if (keep > LONGEST_HELD) {
+      if (keep > MAX_HELD) {
         swallowing = true;
         const all = held;
         held = "";

@@ -10,7 +10,7 @@ import { type Automaton, createAutomaton, startCursor } from "./automaton.ts";
 import { canBeHidden } from "./forms.ts";
 
 /** Letters and digits alone; fewer would be found in ordinary text. */
-const SHORTEST_TRACE = 10;
+const MIN_TRACE_LENGTH = 10;
 /** Half a value is looked for at so many places of it. */
 const HALVES = 9;
 /** Content is looked at in pieces, with others' work between them; what is cut in two is whole in the next. */
@@ -18,7 +18,7 @@ const PIECE = 128 * 1024;
 const OVERLAP = 16 * 1024;
 /** Bounds the bytes that are unpacked, and how often. */
 const MAX_UNPACKED = 2 * 1024 * 1024;
-const MOST_PACKED = 8;
+const MAX_PACKED = 8;
 
 export interface Tracer {
   /** True where the content, or what is packed in it, shows a known value or half of one to a reader who looks for it. */
@@ -53,7 +53,7 @@ export function createTracer(values: Iterable<string>, holds: (bytes: Uint8Array
       const packed: Packed[] = [];
       if (await look(Buffer.from(content.buffer, content.byteOffset, content.byteLength), packed))
         return true;
-      for (const each of packed.slice(0, MOST_PACKED)) if (await look(await unpack(each), [])) return true;
+      for (const each of packed.slice(0, MAX_PACKED)) if (await look(await unpack(each), [])) return true;
       return false;
     },
   };
@@ -68,7 +68,7 @@ function tracesOf(value: string): string[] {
   const step = (bare.length - size) / (HALVES - 1);
   const halves = Array.from({ length: HALVES }, (_, at) => bare.slice(Math.round(at * step)).slice(0, size));
   return [bare, ...halves, ...coded.map((text) => squeeze(Buffer.from(text)).toString("latin1"))]
-    .filter(({ length }) => length >= SHORTEST_TRACE)
+    .filter(({ length }) => length >= MIN_TRACE_LENGTH)
     .flatMap((trace) => [trace, [...trace].reverse().join("")]);
 }
 
@@ -116,7 +116,7 @@ function packedIn(content: Buffer): readonly Packed[] {
   const found: Packed[] = [];
   for (const { magic, open, header } of KINDS) {
     for (let at = content.indexOf(magic); at !== -1; at = content.indexOf(magic, at + 1)) {
-      if (found.length === MOST_PACKED) return found;
+      if (found.length === MAX_PACKED) return found;
       const start = header(content.subarray(at));
       if (start !== undefined) found.push({ bytes: content.subarray(at + start), open });
     }

@@ -1,14 +1,14 @@
 /** The one rule for tokens and secrets that a person chose: any length is accepted, a short one is warned about. */
 import type { Finding } from "../plugin.ts";
 
-const SHORTEST_STRONG = 16;
+const MIN_STRONG_LENGTH = 16;
 
 /** The warning for a secret that can be guessed; undefined for one that is long enough. */
 function weaknessOf(name: string, secret: string): string | undefined {
   const { length } = secret;
-  if (length >= SHORTEST_STRONG) return undefined;
+  if (length >= MIN_STRONG_LENGTH) return undefined;
   const count = length === 1 ? "1 character" : `${length} characters`;
-  return `${name} has only ${count}: use at least ${SHORTEST_STRONG}, or it can be guessed`;
+  return `${name} has only ${count}: use at least ${MIN_STRONG_LENGTH}, or it can be guessed`;
 }
 
 /** The warnings for those that are set, as the start-up table shows them behind an address. */

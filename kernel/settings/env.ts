@@ -40,7 +40,7 @@ export interface Env {
 
 export type Variables = Readonly<Record<string, string | undefined>>;
 
-/** Of a secret with commas in it, a part this long is hidden where it stands alone. */
+/** A part of a comma-separated secret is hidden on its own from this length on. */
 const LONG_PART = 32;
 
 interface Shape {

@@ -71,7 +71,7 @@ export interface LiveReader {
   read(env: Env): unknown;
 }
 
-/** Of all plugins, also of those that are off. */
+/** Includes plugins that are off. */
 export function liveReaders(
   plugins: readonly { readonly name: string; readonly operations?: { live?(env: Env): unknown } }[],
 ): readonly LiveReader[] {

@@ -5,7 +5,7 @@ export type SettingSource = "environment" | ".env" | "stored" | "default";
 /** A setting that the store keeps, below the environment and `.env` in rank. */
 export interface StoredValue {
   readonly text: string;
-  /** Of a secret: where it may be sent. Anywhere for one that was just given. */
+  /** The addresses that a secret may be sent to; any for one that was just given. */
   readonly urls?: readonly string[];
 }
 

@@ -58,7 +58,7 @@ interface Stage extends Talk {
   readonly detail: string;
 }
 
-const PATIENCE_MILLIS = 20_000;
+const TIMEOUT_MS = 20_000;
 const WORDS = 'Grüße, <b>"Ada"</b> & Ω 🚀\\n{"a":1}';
 const BUG = "a bug with internals in its message";
 
@@ -112,7 +112,7 @@ export function channelContract(channel: ChannelUnderTest): readonly Clause[] {
       const answer = client.say("are you there?").catch(() => "gone");
       while (stage.agent.turns.length === 0) await new Promise((resolve) => setTimeout(resolve, 10));
       assert.deepEqual(await stage.running.stop(), []);
-      await within(PATIENCE_MILLIS, "the client was left hanging", () => answer);
+      await within(TIMEOUT_MS, "the client was left hanging", () => answer);
       await client.close();
     }),
     {
@@ -181,7 +181,7 @@ export function conversation(
 async function say({ client }: Talk, text: string): Promise<string> {
   const opened = await client();
   try {
-    return await within(PATIENCE_MILLIS, `"${text}" was not answered`, () => opened.say(text));
+    return await within(TIMEOUT_MS, `"${text}" was not answered`, () => opened.say(text));
   } finally {
     await opened.close();
   }

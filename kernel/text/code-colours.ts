@@ -20,10 +20,10 @@ const LANGUAGES = { bash, css, go, javascript, json, markdown, python, rust, sql
 for (const [name, language] of Object.entries(LANGUAGES)) hljs.registerLanguage(name, language);
 
 /** Nobody reads code of this length in a chat. */
-const LONGEST_COLOURED = 20_000;
+const MAX_COLOURED_LENGTH = 20_000;
 
 /** Undefined where the language is not known or the text is too long. */
 export function colourCode(text: string, language: string): string | undefined {
-  if (text.length > LONGEST_COLOURED || hljs.getLanguage(language) === undefined) return undefined;
+  if (text.length > MAX_COLOURED_LENGTH || hljs.getLanguage(language) === undefined) return undefined;
   return hljs.highlight(text, { language }).value;
 }

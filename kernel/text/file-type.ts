@@ -85,7 +85,7 @@ export function textOfFile(mime: string, data: Uint8Array): string | undefined {
   }
 }
 
-const LONGEST_NAME_BYTES = 255;
+const MAX_NAME_BYTES = 255;
 
 // Control characters, marks that turn the direction of a text, halves of characters, breaks of lines.
 const UNSHOWABLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zl}\p{Zp}]/gu;
@@ -101,7 +101,7 @@ function cutName(name: string): string {
   let kept = "";
   for (const character of name) {
     bytes += Buffer.byteLength(character);
-    if (bytes > LONGEST_NAME_BYTES) break;
+    if (bytes > MAX_NAME_BYTES) break;
     kept += character;
   }
   return kept;

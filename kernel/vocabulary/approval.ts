@@ -10,13 +10,13 @@ export function decisionsAt({ doubts = [], fingerprint }: Asked): readonly Appro
   return doubts.length > 0 || fingerprint === undefined ? ["once", "deny"] : ["once", "always", "deny"];
 }
 
-const MOST_TOLD = 3;
+const MAX_TOLD = 3;
 
 /** Why the call is asked about, for a channel with room for a sentence or two; empty where the tool is always asked about. */
 export function whyHeld({ doubts = [] }: Pick<Asked, "doubts">): string {
   // Calls that are asked about together may raise the same one twice.
   const all = [...new Set(doubts.map(({ sentence }) => sentence))];
-  const told = all.slice(0, MOST_TOLD);
+  const told = all.slice(0, MAX_TOLD);
   const more = all.length - told.length;
   return [...told, ...(more > 0 ? [`and ${more} more`] : [])].join("; ");
 }

@@ -42,7 +42,7 @@ function showing(doubts: readonly Doubt[], { source, value, excerpt }: Doubt): n
 
 type Range = readonly [from: number, to: number, mark: NonNullable<Piece["mark"]>];
 
-/** Of the value and of the source in the sentence, which ends with the one and begins with the other. */
+/** Finds the value and the source in the sentence, which ends with the one and begins with the other. */
 function rangesIn({ sentence, value, source = "" }: Doubt): readonly Range[] {
   const quoted = sentence.indexOf(`“${value}”`);
   const from = quoted === -1 ? sentence.indexOf(` ${value}: `) : quoted;

@@ -83,7 +83,7 @@ export interface SpokenTurn {
   readonly instructions?: string | undefined;
   readonly context?: Readonly<Record<string, unknown>> | undefined;
   readonly outside?: Outside | undefined;
-  /** Of a turn that runs they grow. */
+  /** While the turn runs, more are added. */
   readonly items: readonly TurnItem[];
   /** What it ended with waiting for. */
   readonly gate?: Gate | undefined;

@@ -53,9 +53,9 @@ const opened = {
   user: Type.Optional(
     named("user_id", Type.String({ description: "Whose thread waits, where it is not the reader's" })),
   ),
-  /** Of the turn that opened it: they bind the turn that answers it, too. */
+  /** The scopes of the turn that opened it also bind the turn that answers it. */
   scopes: Type.Optional(hidden(Type.Array(TokenScope))),
-  /** Of that turn too: a name must not become another tool's while somebody is asked. */
+  /** The tools of that turn: a name must not become another tool's while somebody is asked. */
   callersToolsWin: Type.Optional(hidden(Type.Boolean())),
 };
 

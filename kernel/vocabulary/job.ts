@@ -82,7 +82,7 @@ export interface NewJob {
   readonly waitsForPairing?: boolean;
   /** Which of the channel's senders it came from: one sender's keys mean nothing to another. */
   readonly sender?: string;
-  /** The same key of the same user within 24 hours answers the first submission's job. */
+  /** The same key of the same user within 24 hours returns the first submission's job. */
   readonly idempotencyKey?: string;
   /** Stands for what was sent, byte for byte: a key that comes with another fingerprint is refused. */
   readonly fingerprint?: string;

@@ -31,7 +31,7 @@ export interface Generation {
   readonly topP?: number;
   readonly seed?: number;
   readonly stop?: readonly string[];
-  /** Of one turn, over all answers of the model in it. Beyond it the turn is `incomplete`. */
+  /** Bounds all answers of the model in one turn; beyond it the turn is `incomplete`. */
   readonly maxOutputTokens?: number;
   /** In the provider's words: minimal, low, medium, high. */
   readonly reasoningEffort?: string;

@@ -13,7 +13,7 @@ export interface Field {
   readonly isRequired: boolean;
   readonly kind: "text" | "number" | "integer" | "boolean" | "choice" | "choices";
   readonly choices?: readonly { readonly value: string; readonly label: string }[];
-  /** Of a text: email, uri, date or date-time. */
+  /** The format of a text: email, uri, date or date-time. */
   readonly format?: string;
   /** Characters of a text, the size of a number, how many choices. */
   readonly least?: number;
@@ -24,17 +24,17 @@ export interface Field {
 type Fields = Readonly<Record<string, unknown>>;
 
 // More than a person fills in.
-const MOST_QUESTIONS = 8;
-const MOST_FIELDS = 50;
-const MOST_CHOICES = 500;
-const LONGEST_QUESTION = 64 * 1024;
-const LONGEST_TEXT = 16 * 1024;
+const MAX_QUESTIONS = 8;
+const MAX_FIELDS = 50;
+const MAX_CHOICES = 500;
+const MAX_QUESTION_LENGTH = 64 * 1024;
+const MAX_TEXT_LENGTH = 16 * 1024;
 
 /** What is wrong with what a server asks, where a person cannot be asked it. */
 export function refuseQuestions(questions: readonly Question[]): string | undefined {
   if (questions.length === 0) return "it asks nothing";
-  if (questions.length > MOST_QUESTIONS) return `it asks more than ${MOST_QUESTIONS} questions at once`;
-  if (JSON.stringify(questions).length > LONGEST_QUESTION) return "its question is too long";
+  if (questions.length > MAX_QUESTIONS) return `it asks more than ${MAX_QUESTIONS} questions at once`;
+  if (JSON.stringify(questions).length > MAX_QUESTION_LENGTH) return "its question is too long";
   if (new Set(questions.map(({ key }) => key)).size < questions.length)
     return "two of its questions have the same key";
   for (const { url } of questions) {
@@ -52,7 +52,7 @@ export function fieldsOf(schema: Question["schema"]): readonly Field[] | undefin
   const { properties = {}, required } = schema ?? {};
   if (!isFields(properties)) return undefined;
   const names = Object.keys(properties);
-  if (names.length > MOST_FIELDS) return undefined;
+  if (names.length > MAX_FIELDS) return undefined;
   const wanted = new Set<unknown>(Array.isArray(required) ? required : []);
   const fields = names.map((name) => fieldOf(name, properties[name], wanted.has(name)));
   return fields.every((field) => field !== undefined) ? fields : undefined;
@@ -104,7 +104,7 @@ function choicesOf(given: unknown): Field["choices"] {
   const all: readonly unknown[] | undefined = Array.isArray(values)
     ? values.map((value, at) => ({ const: value, title: Array.isArray(enumNames) ? enumNames[at] : value }))
     : titled;
-  if (all === undefined || all.length === 0 || all.length > MOST_CHOICES) return undefined;
+  if (all === undefined || all.length === 0 || all.length > MAX_CHOICES) return undefined;
   const choices = all.flatMap((choice) => {
     if (!isFields(choice) || typeof choice["const"] !== "string") return [];
     const { const: value, title } = choice;
@@ -191,7 +191,7 @@ export function mistakeIn(field: Field, value: unknown): string | undefined {
       return value > most ? `must be at most ${most}` : undefined;
     case "text": {
       if (typeof value !== "string") return "must be text";
-      if (value.length > LONGEST_TEXT) return "is too long";
+      if (value.length > MAX_TEXT_LENGTH) return "is too long";
       const characters = [...value].length;
       if (characters < least) return `needs at least ${least} characters`;
       if (characters > most) return `takes at most ${most} characters`;

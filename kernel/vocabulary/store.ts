@@ -74,7 +74,7 @@ export interface Signals {
   send(topic: string, payload: string, tx?: Transaction): Promise<void>;
   /** Nothing that is sent after `ready` is missed. Call what it answers to stop. */
   listen(topic: string, listener: SignalListener): (() => void) & { readonly ready: Promise<void> };
-  /** Told after a gap, in which signals may have been missed. Answers how to stop. */
+  /** Calls the listener after a gap in which signals may have been missed. Returns a function that unsubscribes. */
   onLost(listener: () => void): () => void;
 }
 
@@ -202,7 +202,7 @@ export type SqlValue = string | number | bigint | null | Uint8Array;
 export interface Queries {
   all<Row>(sql: string, ...values: SqlValue[]): Promise<Row[]>;
   get<Row>(sql: string, ...values: SqlValue[]): Promise<Row | undefined>;
-  /** Answers how many rows it changed. */
+  /** Returns how many rows it changed. */
   run(sql: string, ...values: SqlValue[]): Promise<number>;
 }
 

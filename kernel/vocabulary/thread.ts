@@ -41,7 +41,7 @@ export type TurnVersions = Declared<typeof TurnVersions>;
 export type ExportFormat = "markdown" | "json";
 
 export interface ExportedThread {
-  /** Of the file to keep it in, made from the title. */
+  /** The name of the file to keep it in, made from the title. */
   readonly name: string;
   readonly mime: string;
   /** In pieces, since it may be long: each is read from the store when it is asked for. */
@@ -49,6 +49,6 @@ export interface ExportedThread {
 }
 
 export interface TurnPage extends Page<TurnRecord> {
-  /** Of a path: the turns that have others beside them. */
+  /** The turns of a path that have other versions. */
   readonly versions: readonly TurnVersions[];
 }

@@ -38,7 +38,7 @@ function estimateAttachment(attachment: ModelAttachment | Attachment): number {
   return Math.ceil(("data" in attachment ? attachment.data.byteLength : sizeOf(attachment)) / bytes);
 }
 
-/** Of what a model is shown of it. */
+/** Estimates the part that a model is shown. */
 function sizeOf({ size, text }: Attachment): number {
   return text?.shown ?? text?.bytes ?? size;
 }

@@ -60,7 +60,7 @@ export type ListedTool = Declared<typeof ListedTool>;
 /** What the person was shown, and agreed to. */
 export interface FoundTool {
   readonly name: string;
-  /** Of its origin: what is there now has to be the same. */
+  /** The digest of its origin, which must not have changed since. */
   readonly digest: string;
   readonly replace: boolean;
   /** Agreed to what nobody named has signed. */

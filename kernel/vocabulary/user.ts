@@ -25,7 +25,7 @@ export const User = Type.Object(
     role: Role,
     /** Shown in place of the id: the e-mail address that an identity provider has verified. */
     name: Type.Optional(Type.String()),
-    /** Of the token that was presented, or that the browser signed in with. A channel passes it on with every turn. */
+    /** The scope of the token that was presented, or that the browser signed in with. A channel passes it on with every turn. */
     scope: Type.Optional(hidden(TokenScope)),
   },
   { $id: "User" },

@@ -137,7 +137,7 @@ export function createAgent(parts: AgentParts): RunningAgent {
     }
   }
 
-  /** Tells the nodes that run them; answers whether there was any. */
+  /** Tells the nodes that run them, and returns whether there was any. */
   async function stopElsewhere(turns: Parameters<Ledger["askToStop"]>[0]): Promise<boolean> {
     const asked = await ledger.askToStop(turns);
     for (const turn of asked) if (turn.node !== node.id) relay.stopTurn(turn);

@@ -17,7 +17,7 @@ export interface DeathParts {
   readonly log: Log;
 }
 
-/** Closes turns that nobody is at any more, and answers how many there were. */
+/** Closes turns that no node runs any more, and returns how many there were. */
 export async function closeOrphans({
   ledger,
   agent,

@@ -50,7 +50,7 @@ export interface Jobs {
 export interface Routines {
   /** Rejects with a `Fault` that says what is wrong with it. */
   add(given: NewRoutine): Promise<Routine>;
-  /** Of this user; of everybody where none is named. */
+  /** Lists this user's, or everybody's where none is named. */
   list(user?: string): Promise<readonly Routine[]>;
   find(id: string): Promise<Routine | undefined>;
   change(id: string, change: RoutineChange): Promise<Routine | undefined>;
@@ -82,7 +82,7 @@ export interface Identities {
   pair(identity: string, account: AccountKey): Promise<void>;
   /** From now on it speaks for itself again; what the account got stays there. False where it was not paired. */
   unpair(identity: string): Promise<boolean>;
-  /** Its messages that wait are not run; answers how many. */
+  /** Refuses its waiting messages and returns how many there were. */
   deny(identity: string): Promise<number>;
 }
 

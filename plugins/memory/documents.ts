@@ -39,7 +39,7 @@ export interface Written {
 
 const MAX_BYTES = 256 * 1024;
 const MAX_VERSIONS = 100;
-/** Of a long document, this much is looked at for ranking. */
+/** Ranking looks at this much of a long document. */
 const MAX_EXCERPT_LENGTH = 6000;
 /** One statement for any number of documents up to this: those not asked for are numbered -1. */
 const MAX_FETCHED = 64;
@@ -166,7 +166,7 @@ export function createDocuments(sql: Sql) {
       return gone > 0;
     },
 
-    /** Forgets up to so many documents of a user; answers how many. */
+    /** Forgets up to so many documents of a user and returns how many. */
     removeSome: (tx: Transaction, user: string, most: number): Promise<number> =>
       tx.run(
         'DELETE FROM memory_documents WHERE id IN (SELECT id FROM memory_documents WHERE "user" = ? LIMIT ?)',

@@ -8,7 +8,7 @@ export interface Provenance {
 
 /** Where calls may go although somebody else named it. */
 export interface Destinations {
-  /** Of this user and of everybody. */
+  /** Lists those of this user and those of everybody. */
   list(user?: string): Promise<readonly TrustedDestination[]>;
   /** For everybody where no user is named. False where it was there. */
   add(destination: {

@@ -9,8 +9,8 @@ import { SHELLS } from "./completion.ts";
 import type { Ways } from "./ways.ts";
 
 /** A person waits with a finger on the key: what the store has not said by then is left out. */
-const LONGEST_MILLIS = 400;
-const LONGEST_ABOUT = 60;
+const MAX_MS = 400;
+const MAX_ABOUT_LENGTH = 60;
 
 /** Maps an argument of a command, or an option of any, to a kind of names. */
 const KINDS: Readonly<Record<string, string>> = {
@@ -99,7 +99,7 @@ async function namesOf(kind: string, user: string, ways: Ways): Promise<readonly
   if (kind === "setting") return settingsOf(session, plugins);
   const read = plugins.flatMap(({ operations }) => operations?.names?.[kind] ?? []);
   const { promise: tooLate, resolve } = Promise.withResolvers<readonly Named[]>();
-  const timer = setTimeout(() => resolve([]), LONGEST_MILLIS);
+  const timer = setTimeout(() => resolve([]), MAX_MS);
   const { home, settings } = session;
   const reading = ways.store().then(async (store) => {
     const { rows, keyed, close } = await store.look(settings.for("store"), home);
@@ -137,5 +137,5 @@ function offerOf(command: Command): Named {
 }
 
 function clip(text: string): string {
-  return text.length <= LONGEST_ABOUT ? text : `${text.slice(0, LONGEST_ABOUT - 1)}…`;
+  return text.length <= MAX_ABOUT_LENGTH ? text : `${text.slice(0, MAX_ABOUT_LENGTH - 1)}…`;
 }

@@ -36,7 +36,7 @@ export type Compose = (model: Model, tools: readonly ModelTool[]) => Promise<Mod
 
 // Kept free for the answer.
 const MAX_ANSWER_LENGTH = 8192;
-// Of the room for messages, what history leaves to the turn itself.
+// The share of the room for messages that history leaves to the turn itself.
 const SHARE_OF_TURN = 0.25;
 
 /** History is read once for a turn. */

@@ -47,7 +47,7 @@ export interface Room {
 
 // When the window is full this much of it is emptied, so that the next turns need no new summary.
 const KEEP_AFTER_SUMMARY = 0.5;
-// Of one message, what a summary has to know.
+// A summary reads at most so much of one message.
 const MAX_TRANSCRIPT_ITEM_LENGTH = 2000;
 const DIGEST_LINES = 40;
 const LEFT_OUT = "[An earlier result, removed to save space.]";
@@ -63,7 +63,7 @@ export interface Context {
 
 export type Fitted = Past & { readonly summary: string | undefined };
 
-/** Of a thread that is new. */
+/** The context of a new thread. */
 export const nothingStored = (thread: string, before: number): Stored => ({
   thread,
   before,

@@ -107,7 +107,7 @@ export function endingOf(error: unknown, signal: AbortSignal, log: Log): Ending 
   };
 }
 
-/** Of a turn that leaves nothing behind nothing is there to be answered later, unless the caller brings it along. */
+/** A turn that leaves nothing behind cannot be answered later, unless the caller brings its history along. */
 export function withoutQuestion({ ephemeral }: Turn, ending: Ending): Ending {
   const { gate } = ending;
   if (!ephemeral || gate === undefined || gate.type === "external_tool") return ending;

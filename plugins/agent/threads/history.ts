@@ -18,7 +18,7 @@ const MAX_TOKENS = 2_000_000;
 
 interface Kept {
   readonly maskSize: number;
-  /** Of one branch at a time. */
+  /** Keeps one branch at a time. */
   readonly path: string;
   /** What is older has been let go. */
   from: number;

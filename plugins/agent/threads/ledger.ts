@@ -150,7 +150,7 @@ export function createLedger(sql: Sql, node: Pick<Node, "id" | "living">): Ledge
       for (const { id } of open) {
         if (isOurs(id)) continue;
         const row = await sql.transaction(async (tx) => {
-          // Of two nodes that find it, the one that marks it closes it.
+          // When two nodes find it, the one that marks it closes it.
           const found = await tx.get<Omit<TakenOver, "id">>(
             `UPDATE turns SET node = ? WHERE id = ? AND ${orphaned} RETURNING thread, "user"`,
             node.id,

@@ -25,7 +25,7 @@ export interface AdmissionParts {
 
 const MAX_SCHEMAS = 1000;
 
-/** Answers the turn as it can be had: of long files, what fits. */
+/** Returns the turn as it can run, with long files cut to what fits. */
 export type Admit = (turn: Turn) => Promise<Turn>;
 
 export function createAdmission(parts: AdmissionParts): Admit {

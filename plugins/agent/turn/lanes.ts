@@ -18,7 +18,7 @@ interface Lane<Entry> {
   isToWakeAgain: boolean;
 }
 
-/** `begin` answers whether the first in line runs now; it never rejects. `start` is told of one that left the line for it. */
+/** `begin` returns whether the first in line runs now, and never rejects. `start` is called for one that left the line. */
 export function createLanes<Entry>(
   begin: (entry: Entry) => Promise<boolean>,
   start: (entry: Entry) => void,

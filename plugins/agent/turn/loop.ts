@@ -60,7 +60,7 @@ export async function runLoop(run: LoopRun): Promise<Ending> {
   }
 }
 
-/** Of an answer that ends the turn: none where it can. */
+/** The calls of an answer that ends the turn; empty where it can end. */
 async function mistakesOf({ format, signal }: LoopRun, answer: Answer): Promise<readonly string[]> {
   const { text, incomplete, wasHeld } = answer;
   if (text.trim() === "" && incomplete === undefined)

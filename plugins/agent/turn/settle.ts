@@ -49,7 +49,7 @@ export interface Settling {
 interface Planned {
   readonly call: ToolCall;
   readonly plan: Plan;
-  /** Of a call that has begun and asked something. */
+  /** Set for a call that has begun and asked something. */
   readonly asked?: QuestionOutcome;
 }
 
@@ -61,7 +61,7 @@ export function itemOf(call: ToolCall, external: boolean): TurnItem {
   return { type: "tool_call", id: randomUUIDv7(), call, external };
 }
 
-/** Runs what may run, side by side; answers the gate where something has to be waited for. */
+/** Runs the calls that may run, side by side, and returns the gate where one has to wait. */
 export async function settle(run: Settling, calls: readonly PendingCall[]): Promise<Ending | undefined> {
   if (calls.length === 0) return undefined;
   const { toolbox } = run;

@@ -94,7 +94,7 @@ export function underRules(
   return { ...sources, rules: approvals };
 }
 
-// Of many, what a model that called one by a wrong name is told.
+// A model that called a tool by a wrong name is told so many of them.
 const MAX_NEAR = 5;
 const ANY_OBJECT: JsonSchema = { type: "object" };
 

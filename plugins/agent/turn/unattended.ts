@@ -4,14 +4,14 @@ import { whyHeld } from "../../../kernel/kit.ts";
 import type { ToolCall, ToolOutcome } from "../../../kernel/plugin.ts";
 import type { Plan, PlannedOutcome } from "./toolbox.ts";
 
-/** Of a call that would wait for an approval. */
+/** Said of a call that would wait for an approval. */
 export function unasked({ name }: ToolCall, plan: Extract<Plan, { type: "ask" }>): Plan {
   const why = whyHeld(plan);
   const message = `The tool ${name} needs a person's approval${why === "" ? "" : ` (${why})`}.`;
   return { type: "refuse", outcome: needed("approval_required", message) };
 }
 
-/** Of a call that lacks a credential, or asked something. */
+/** Said of a call that lacks a credential, or asked something. */
 export function unanswerable({ name }: ToolCall, outcome: PlannedOutcome): PlannedOutcome {
   if (outcome.status === "unauthenticated")
     return needed("authentication_required", `The tool ${name} needs the credential "${outcome.secret}".`);

@@ -49,7 +49,7 @@ const LOOK_MS = 1000;
 const SWEEP_MS = 3_600_000;
 const DAY_MS = 86_400_000;
 const PAGE = 50;
-// Of what was missed while nothing ran: each is computed, for every routine that is due.
+// Bounds the runs missed while nothing ran, since each is computed for every routine that is due.
 const MAX_COUNTED = 100;
 
 const BUSY: Failure = { code: "still_running", message: "The run before it is still going on." };
@@ -187,7 +187,7 @@ export function createFiring(parts: FiringParts): Firing {
     return run;
   }
 
-  /** Of what this run may spend; undefined where nothing is said. */
+  /** The budget of this run; undefined where none is set. */
   async function budgetLeft(tx: Transaction, routine: RoutineRow, now: number): Promise<number | undefined> {
     const { id, tz, budget_usd: usd, budget_per: per } = routine;
     if (usd === null || per === "run") return usd ?? undefined;

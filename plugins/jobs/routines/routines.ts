@@ -44,7 +44,7 @@ export interface RunningRoutines extends Routines, Pick<Firing, "start" | "stop"
 
 const MAX_LISTED = 1000;
 const PREVIEWED = 5;
-/** Of those that are done, so many times as many as of others. */
+/** Finished routines may be so many times as many as others. */
 const DONE_FACTOR = 10;
 
 export async function createRoutines(parts: RoutineParts): Promise<RunningRoutines> {

@@ -41,7 +41,7 @@ export function createSettling({ sql, clock, jobs, turn }: SettlingParts) {
     const status: RoutineRun["status"] =
       error === undefined ? "completed" : error.code === "cancelled" ? "cancelled" : "failed";
     const refused = record === undefined ? [] : refusedIn(record);
-    // Of two nodes that see the same, the second changes nothing.
+    // When two nodes see the same, the second changes nothing.
     await sql.run(
       `UPDATE routine_runs SET status = ?, error = ?, refused = ?, turn = ?, thread = ?, cost_usd = ?, completed_at = ?
        WHERE id = ? AND status = 'running'`,

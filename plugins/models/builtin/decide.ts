@@ -108,7 +108,7 @@ function resume(request: ModelRequest, at: number, text: string, { type }: Inten
   return proceed({ tool, branch, filled: fill(tool, branch, heard, filled.params, filled.missing[0]?.name) });
 }
 
-/** Answers what needs no tool but memory. */
+/** Replies to messages that need no tool but memory. */
 function answerPlain({ type, about }: Intent, tools: readonly ModelTool[]): Reply | undefined {
   const query = about.slice(0, MAX_QUERY_LENGTH);
   const replies: Partial<Record<Intent["type"], () => Reply | string | undefined>> = {

@@ -80,7 +80,7 @@ Examples:
     });
 }
 
-/** Of what the environment fixes nothing is asked. */
+/** Nothing is asked about settings that the environment fixes. */
 function isOpen(known: readonly ChangeableSetting[], name: string): boolean {
   return known.find((setting) => setting.name === name)?.isFixed !== true;
 }

@@ -5,7 +5,7 @@ import { Fault, type ModelName, reason } from "../../../kernel/plugin.ts";
 /** The provider does not answer in the format that was asked for. */
 export const FORMAT_REFUSED = "model_format_refused";
 
-// Of a refusal, what is searched: some servers repeat the whole request after it.
+// Bounds how much of a refusal is searched: some servers repeat the whole request after it.
 const MAX_SEARCHED_LENGTH = 2000;
 const FORMAT = /response_format|json_schema|json_object|output_config|output_format|text\.format|grammar/i;
 

@@ -3,7 +3,7 @@ import type { Model } from "../../../../kernel/kit.ts";
 import type { Attachment, Turn } from "../../../../kernel/plugin.ts";
 
 const BYTES_PER_TOKEN = 4;
-// Of the window: the rest is for what was said before, what tools say, and the answer.
+// A share of the window; the rest is for earlier messages, tool output and the answer.
 const SHARE = 0.4;
 
 const roomOf = ({ window }: Pick<Model, "window">): number => Math.floor(window * SHARE);

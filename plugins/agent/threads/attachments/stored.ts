@@ -63,7 +63,7 @@ export function takeImages(given: readonly Attached[]): {
   return { kept, notes };
 }
 
-/** Of a turn that has gone with its thread, or that another node has taken over, nothing is kept. */
+/** Keeps nothing for a turn that is gone with its thread, or that another node has taken over. */
 export function writeAttached(
   tx: Transaction,
   engine: Sql["engine"],

@@ -16,7 +16,7 @@ export interface Piece {
 
 const READ = "SELECT item, text, type, cuts FROM turn_pieces WHERE turn = ? ORDER BY seq";
 
-/** Of a turn that has gone with its thread, or to another node, nothing is kept. */
+/** Keeps nothing for a turn that is gone with its thread, or that another node has taken over. */
 export function addPiece(
   tx: Transaction,
   { id, node }: OwnTurn,

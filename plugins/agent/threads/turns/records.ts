@@ -49,7 +49,7 @@ interface TurnColumns {
 
 export interface TurnRecords {
   find: Threads["turn"];
-  /** Of a thread that is the user's. */
+  /** The thread must be the user's. */
   page: Threads["turns"];
 }
 

@@ -75,7 +75,7 @@ function stretchOf(jumps: readonly Jump[], seq: number): number {
   return low;
 }
 
-/** Of those turns that others stand beside. */
+/** Returns the turns that have other versions. */
 export async function readVersions(
   queries: Queries,
   thread: string,

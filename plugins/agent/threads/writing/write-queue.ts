@@ -150,7 +150,7 @@ export function createWriteQueue(
     }
   }
 
-  /** Of items that become whole in the same step nothing has to be kept. */
+  /** Items that become whole in the same step need not be kept. */
   function writePieces(
     tx: Transaction,
     given: readonly Said[],

@@ -8,7 +8,7 @@ import type { JsonSchema } from "../../../../kernel/plugin.ts";
 
 const checks = new WeakMap<JsonSchema, Check>();
 
-/** Of one of the agent's own tools, whose schema is ours. */
+/** Checks arguments of one of the agent's own tools, whose schema is ours. */
 export function checkOwnArguments(params: string, schema: JsonSchema): ParamsVerdict {
   const check = checks.get(schema) ?? compileCheck(schema);
   checks.set(schema, check);

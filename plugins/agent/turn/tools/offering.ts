@@ -11,7 +11,7 @@ import { type Query, stemsOf, type ToolIndex } from "./tool-index.ts";
 
 /** What a thread says about the tools it needs. */
 export interface Said {
-  /** Of the turns before those below. */
+  /** From the turns before those below. */
   readonly summary: string | undefined;
   /** Turn by turn, the oldest first. */
   readonly past: readonly (readonly RenderedMessage[])[];
@@ -22,7 +22,7 @@ export interface Said {
 
 // New tools for one message.
 const MAX_FITTING = 12;
-// Of a long message its beginning and its end count, where most people say what they want.
+// Only the beginning and the end of a long message count, where most people say what they want.
 const MAX_HALF_LENGTH = 1000;
 const MAX_STEMS = 60;
 /** A message with fewer words may be an answer to what the model said last. */
@@ -177,7 +177,7 @@ function fitting(
   return names;
 }
 
-/** Of turns that are over, which are kept rendered. */
+/** Caches finished turns, which are kept rendered. */
 const events = new WeakMap<readonly RenderedMessage[], readonly Event[]>();
 
 function eventsOf(messages: readonly RenderedMessage[]): readonly Event[] {

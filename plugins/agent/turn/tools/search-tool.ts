@@ -9,7 +9,7 @@ const USUAL_HITS = 5;
 const MAX_HITS = 20;
 const MAX_QUERY_LENGTH = 1000;
 const MAX_LINE_LENGTH = 200;
-// Of the schemas in one answer. Whoever needs more of one is offered it with the tool.
+// Bounds the schemas in one answer. A model that needs more of one is offered it with the tool.
 const MAX_SCHEMAS_LENGTH = 24_000;
 const MAX_SERVERS = 20;
 

@@ -27,12 +27,12 @@ const LENGTH_WEIGHT = 0.3;
 const USUAL_WORDS = 25;
 /** What fits less than this share of the best of others does not fit. */
 const MIN_SHARE = 0.5;
-/** Of the places, what one server gets while others want the rest. */
+/** The share of the offered tools that one server gets while others want the rest. */
 const MAX_SHARE = 2 / 3;
 /** How finely it is told how well two fit. */
 const LEVELS = 12;
 
-// Of one tool.
+// Limits the text of one tool.
 const MAX_WORDS = 80;
 const MAX_TEXT_LENGTH = 2000;
 const MAX_NODES = 200;
@@ -58,7 +58,7 @@ export function createToolIndexes(): IndexTools {
     const known = entries.get(tool.name);
     if (known && isSame(known.tool, tool)) return known;
     lastId += 1;
-    // Of tools that were removed some are left; one that is still there is read again.
+    // Some entries belong to tools that were removed; a tool that is still there is read again.
     if (entries.size >= MAX_ENTRIES) entries.clear();
     const entry = { id: lastId, tool, words: wordsIn(tool) };
     entries.set(tool.name, entry);
@@ -131,7 +131,7 @@ function originOf({ name, server }: ToolInfo): string {
   return server ? `server ${server.name}` : name;
 }
 
-/** Of those that fit alike, what only reads comes first. */
+/** Among tools that fit alike, those that only read come first. */
 function compare(one: ToolInfo, other: ToolInfo): number {
   return Number(one.writes) - Number(other.writes) || (one.name < other.name ? -1 : 1);
 }

@@ -36,7 +36,7 @@ interface ChunkUsage {
   readonly completion_tokens_details?: { readonly reasoning_tokens?: number | null } | null;
 }
 
-// Of one event, in characters: a server that sends no end of it would fill the memory of the whole service.
+// Bounds one event in characters: a server that never ends one would fill the memory of the whole service.
 const MAX_EVENT_LENGTH = 8 * 1024 * 1024;
 const THOUGHT_FIELDS: readonly ThoughtField[] = ["reasoning_content", "reasoning"];
 const FINISH_REASONS = new Map<string, FinishReason>([

@@ -10,7 +10,7 @@ import { bodyOf } from "./body.ts";
 import { CallError, type Dialect, refusedField } from "./dialect.ts";
 import { createReader } from "./reader.ts";
 
-// Of a refusal's body, what is read.
+// Bounds how much of a refusal's body is read.
 const MAX_REFUSAL_LENGTH = 64_000;
 
 /** `readsToolChoice`: false for a server that calls whatever it is shown. */
