@@ -5,7 +5,7 @@ import { Fault } from "../fault.ts";
 import { compose } from "../order.ts";
 import { type AnyPlugin, Off, type PluginCommand, type Resume } from "../plugin.ts";
 import { warn } from "../terminal/output.ts";
-import { addOwnCommands } from "./commands/own.ts";
+import { addOwnCommands } from "./commands/built-in.ts";
 import { findCommand, givenPort, PORT_ABOUT, type PortOption, parsePort } from "./option-values.ts";
 import type { Session, SessionOptions } from "./service/session.ts";
 import type { StoreAccess } from "./store-access.ts";

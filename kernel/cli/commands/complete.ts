@@ -5,8 +5,8 @@ import { sayPainted } from "../../terminal/output.ts";
 import { visibleLine } from "../../text/visible.ts";
 import { OPERATOR } from "../../vocabulary/user.ts";
 import type { Session } from "../service/session.ts";
+import type { Ways } from "./command-setup.ts";
 import { SHELLS } from "./completion.ts";
-import type { Ways } from "./ways.ts";
 
 /** A person waits with a finger on the key: what the store has not said by then is left out. */
 const MAX_MS = 400;

@@ -3,7 +3,7 @@ import type { CheckedTurn, Queries, ToolInfo, Turn } from "../../../kernel/plugi
 import type { Extensions } from "../extensions.ts";
 import { showTool } from "../safety/foreign.ts";
 import type { Threads } from "../services.ts";
-import { fileText, findSpoken, readPast } from "../threads/spoken.ts";
+import { fileText, findSpoken, readPast } from "../threads/past-turns.ts";
 import type { TurnWriter } from "../threads/writing/writer.ts";
 import type { ToolSources } from "./toolbox.ts";
 

@@ -13,10 +13,10 @@ import {
   parseSince,
 } from "../option-values.ts";
 import type { Session } from "../service/session.ts";
+import type { Ways } from "./command-setup.ts";
 import type { ChangeParts } from "./config-change.ts";
 import { applyFixes, type FixOptions } from "./doctor-fix.ts";
 import type { LogOptions } from "./logs.ts";
-import type { Ways } from "./ways.ts";
 
 interface JsonOption {
   readonly json?: boolean;
