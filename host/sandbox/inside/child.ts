@@ -7,7 +7,7 @@ import { Socket } from "node:net";
 import { reason } from "../../../kernel/fault.ts";
 import { type FrameLimits, FrameReader, writeFrame } from "../frames.ts";
 import { type FromProcess, framed, splitBody, type ToProcess } from "../protocol.ts";
-import { shutSignals } from "./ignore-signals.ts";
+import { shutSignals } from "./permission-gaps.ts";
 import { Threads } from "./threads.ts";
 
 /** What the service sends is its own: these only catch a mistake. */

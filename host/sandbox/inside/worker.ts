@@ -18,11 +18,11 @@ import {
   type ToThread,
 } from "../protocol.ts";
 import { GLUE_WEBASSEMBLY } from "./glue.ts";
-import { shutThread } from "./ignore-signals.ts";
 import { type Caller, createImports, type Imports } from "./imports.ts";
 import { type Instance, type Instantiate, type Linkable, openInstance } from "./instance.ts";
 import { describeAll, explainFailure, judgeDescription, judgeOutput } from "./outcome.ts";
 import { compileParamsCheck, compileValueCheck, type ParamsCheck, type ValueCheck } from "./params.ts";
+import { shutThread } from "./permission-gaps.ts";
 import { Progress } from "./progress.ts";
 
 /** Instances that no call needed for so long are dropped. */
