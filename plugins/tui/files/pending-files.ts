@@ -30,7 +30,7 @@ export function createPendingFiles(
     /** Rejects with a `Fault` that says why the file is not accepted. */
     async add(path: string): Promise<Upload> {
       if (waiting.length >= attachments.limits.files)
-        throw refuse("too_many_files", `A message can have at most ${attachments.limits.files} files.`);
+        throw fault("too_many_files", `A message can have at most ${attachments.limits.files} files.`);
       const added = await upload(path);
       waiting = [...waiting, added];
       conversation.changed();
@@ -76,9 +76,9 @@ async function read(path: string, maxBytes: number): Promise<Uint8Array> {
     const file = await open(path);
     try {
       const found = await file.stat();
-      if (!found.isFile()) throw refuse("not_a_file", `${path} is not a file.`);
+      if (!found.isFile()) throw fault("not_a_file", `${path} is not a file.`);
       if (found.size > maxBytes)
-        throw refuse(
+        throw fault(
           "file_too_large",
           `${path} has ${sizeOf(found.size)}; a file may have at most ${sizeOf(maxBytes)}.`,
         );
@@ -91,4 +91,4 @@ async function read(path: string, maxBytes: number): Promise<Uint8Array> {
   }
 }
 
-const refuse = (code: string, message: string) => new Fault("invalid", code, message);
+const fault = (code: string, message: string) => new Fault("invalid", code, message);
