@@ -102,8 +102,7 @@ export function createOutbound(options: OutboundOptions): Outbound {
     if (error instanceof OutboundError) return error;
     if (error instanceof ReplyRefused)
       return new OutboundError(error.isTooLarge ? "size" : "reply", error.message);
-    if (error instanceof AddressRefused)
-      return new OutboundError("address", error.message + refusedHint, { cause: error });
+    if (error instanceof AddressRefused) return new OutboundError("address", error.message + refusedHint);
     if (error === CANCELLED) return new OutboundError("cancelled", "The call was cancelled.");
     if (error === STALLED)
       return new OutboundError("timeout", `${host} sent nothing for ${stallMs / 1000} seconds.`);

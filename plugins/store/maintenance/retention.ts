@@ -16,6 +16,7 @@ export interface RetentionParts {
 
 /** On one of all nodes, every hour. Returns a function that ends it. */
 export function startRetention({ store, days, clock, log, tables }: RetentionParts): () => Promise<void> {
+  let areMade = false;
   if (Object.values(days).every((count) => count === 0)) return async () => {};
   const stopping = new AbortController();
   let underWay: Promise<void> = Promise.resolve();
@@ -23,7 +24,8 @@ export function startRetention({ store, days, clock, log, tables }: RetentionPar
   async function sweep(): Promise<void> {
     const owned = await tables();
     // At a first start an owner may not have made its tables yet, and the rows of one owner may depend on those of another.
-    for (const { owner, migrations } of owned) await store.tables(owner, migrations);
+    if (!areMade) for (const { owner, migrations } of owned) await store.tables(owner, migrations);
+    areMade = true;
     for (const { ages = [] } of owned)
       for (const rows of ages) {
         const kept = days[rows.kind] ?? 0;

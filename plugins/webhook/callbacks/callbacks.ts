@@ -6,7 +6,7 @@
  * the sender's own clock from before it asked for it, so no two nodes send the same at once; one that dies gives back what it held.
  */
 import { Webhook } from "standardwebhooks";
-import { AddressRefused, CompletedJob, createOutbound, toWire } from "../../../kernel/kit.ts";
+import { AddressRefused, CompletedJob, createOutbound, OutboundError, toWire } from "../../../kernel/kit.ts";
 import {
   type Job,
   type JobCallback,
@@ -228,7 +228,9 @@ export async function createCallbacks({ jobs, sql, store, log, target }: Callbac
 
 /** Says why a callback failed, with the setting that would allow a refused address. */
 export function explainFailure(error: unknown): string {
-  const cause = error instanceof Error && error.cause instanceof AddressRefused ? error.cause : error;
-  if (!(cause instanceof AddressRefused)) return reason(error);
-  return `HTTP_CALLBACK_URL is refused: ${cause.message}. List its host:port in HTTP_CALLBACK_PRIVATE_HOSTS to allow it`;
+  // A check of the settings looks the address up itself; a delivery is refused on its way out.
+  const isRefused =
+    error instanceof AddressRefused || (error instanceof OutboundError && error.kind === "address");
+  if (!isRefused) return reason(error);
+  return `HTTP_CALLBACK_URL is refused: ${error.message}. List its host:port in HTTP_CALLBACK_PRIVATE_HOSTS to allow it`;
 }
