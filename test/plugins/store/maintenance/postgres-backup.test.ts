@@ -124,8 +124,9 @@ describePostgres("a scheduled backup of a database", () => {
     );
 
     // An hour later it is tried again. While it is read, the older one is still there.
-    const releaseAgain = await lock(STORE_URL, "memory_documents");
+    // A turn reads memory too: it must be over before the lock, or its query is the one that waits.
     await say("And of giraffes", thread);
+    const releaseAgain = await lock(STORE_URL, "memory_documents");
     clock.turnTo("2026-11-17T09:00:02Z");
     await expect.poll(() => waiting(STORE_URL), SOON).toHaveLength(1);
     expect(backupsIn(folder)).toEqual([FIRST, `${THIRD}.partial`]);
