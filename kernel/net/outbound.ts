@@ -208,7 +208,7 @@ export function createOutbound(options: OutboundOptions): Outbound {
         ? meterEvents(maxBytes, init.method?.toUpperCase() === "POST")
         : meterBytes(maxBytes);
       const tooMuch = `${url.host} answered with more than ${maxBytes} bytes${isEvents ? " in an event" : ""}, which is the most that is read.`;
-      const headers = [...answer.headers].filter(([name]) => !SIZES.has(name));
+      const headers = [...answer.headers].filter(([name]) => !DROPPED_HEADERS.has(name));
       return new Response(
         body === null || status === 204
           ? null
@@ -246,8 +246,11 @@ function isLost(error: unknown): boolean {
   );
 }
 
-/** They describe the body as it came; the caller gets it decoded and with secrets hidden. */
-const SIZES = new Set(["content-length", "content-encoding"]);
+/**
+ * Sizes describe the body as it came, and the caller gets it decoded. A cookie that a server sets after it has seen a credential is as
+ * good as that credential.
+ */
+const DROPPED_HEADERS = new Set(["content-length", "content-encoding", "set-cookie", "set-cookie2"]);
 
 /** Returns how many milliseconds to wait before more is read, and undefined where a chunk is one too many. */
 type Meter = (chunk: Uint8Array) => number | undefined;
