@@ -1,5 +1,13 @@
 /** Describes what a capabilities file grants, in sentences an operator can approve. */
-import type { AllowRule, Capabilities, Credential, ParamRole } from "./capabilities.ts";
+import {
+  type AllowRule,
+  ANY_HOST,
+  ANY_TOOL,
+  type Capabilities,
+  type Credential,
+  type GrantedFolder,
+  type ParamRole,
+} from "./capabilities.ts";
 import { hostCovers, hostMatches, pathMatches } from "./match.ts";
 
 /**
@@ -11,15 +19,22 @@ export function describeCapabilities(
   exceptions: Iterable<string> = [],
 ): string[] {
   const { http } = capabilities;
+  const others = [...exceptions, ...(http?.privateHosts ?? [])];
   const rate =
     http &&
     `up to ${count(http.rateLimit.perMinute, "request")} per minute and ${http.rateLimit.perHour} per hour`;
   const requests = usableRules(capabilities).map((rule) => {
     const uses = (http?.credentials ?? []).flatMap((credential) => describeUse(credential, rule));
-    return [describeRule(rule, [...exceptions]), rate, ...uses].join(", ");
+    return [describeRule(rule, others), rate, ...uses].join(", ");
   });
+  const unset = (http?.allowlist ?? []).filter(isUnset).map((rule) => describeRule(rule));
   return [
-    ...(requests.length > 0 ? requests : ["may not use the network"]),
+    ...(requests.length + unset.length > 0 ? [...requests, ...unset] : ["may not use the network"]),
+    ...describeReach(capabilities).values(),
+    ...describeSettings(capabilities),
+    ...describeState(capabilities),
+    ...describeTools(capabilities.agentTools),
+    ...capabilities.files.map(describeFolder),
     ...describeSecrets(capabilities).values(),
     ...describeParams(capabilities).values(),
     ...describeBounds(capabilities).map(({ sentence }) => sentence),
@@ -45,7 +60,22 @@ function widenings(narrow: Capabilities, wide: Capabilities, when: "was" | "now"
     const other = bounds.find((bound) => bound.name === name);
     return other !== undefined && amount > other.amount ? [`${sentence} (${when} ${other.amount})`] : [];
   });
-  return [...newRequests(narrow, wide), ...newUses(narrow, wide), ...facts, ...raised];
+  const remembers = (wide.state?.maxMb ?? 0) > (narrow.state?.maxMb ?? 0) ? describeState(wide) : [];
+  const calls = narrow.agentTools.includes(ANY_TOOL)
+    ? []
+    : describeTools(wide.agentTools.filter((name) => !narrow.agentTools.includes(name)));
+  const folders = wide.files
+    .filter((folder) => !narrow.files.some((other) => folderCovers(other, folder)))
+    .map(describeFolder);
+  return [
+    ...newRequests(narrow, wide),
+    ...newUses(narrow, wide),
+    ...facts,
+    ...remembers,
+    ...calls,
+    ...folders,
+    ...raised,
+  ];
 }
 
 function newRequests(narrow: Capabilities, wide: Capabilities): string[] {
@@ -54,7 +84,7 @@ function newRequests(narrow: Capabilities, wide: Capabilities): string[] {
     const methods = rule.methods.filter(
       (method) => !known.some((other) => other.methods.includes(method) && ruleCovers(other, rule)),
     );
-    return methods.length > 0 ? [describeRule({ ...rule, methods })] : [];
+    return methods.length > 0 ? [describeRule({ ...rule, methods }, wide.http?.privateHosts)] : [];
   });
 }
 
@@ -103,23 +133,83 @@ function ruleCovers(outer: AllowRule, inner: AllowRule): boolean {
   return hostCovers(outer.host, inner.host) && pathMatches(outer.pathPrefix, inner.pathPrefix);
 }
 
-/** A rule without methods allows nothing. */
+/** A rule without methods, or without the host that the operator gives, allows nothing. */
 function usableRules(capabilities: Capabilities): readonly AllowRule[] {
-  return (capabilities.http?.allowlist ?? []).filter((rule) => rule.methods.length > 0);
+  return (capabilities.http?.allowlist ?? []).filter(
+    ({ host, methods }) => methods.length > 0 && host !== "",
+  );
+}
+
+function isUnset({ host, methods }: AllowRule): boolean {
+  return host === "" && methods.length > 0;
 }
 
 function describeRule(rule: AllowRule, exceptions: readonly string[] = []): string {
-  return `may ${rule.methods.join(", ")} ${describeUrl(rule, exceptions)}`;
+  const { host, setting, methods } = rule;
+  if (host === ANY_HOST) return `may read any public web page, without credentials${alsoAt(exceptions)}`;
+  const requests = `may ${methods.join(", ")} ${describeUrl(rule, exceptions)}`;
+  if (setting === undefined) return requests;
+  return `${requests} (the setting \`${setting}\`${host === "" ? ", which has no value yet" : ""})`;
+}
+
+function alsoAt(exceptions: readonly string[]): string {
+  return exceptions.length === 0 ? "" : `, and http(s)://${exceptions.join(", http(s)://")}`;
 }
 
 /** Names every address that a request may go to, with its scheme, and its port if it is not the default. */
-function describeUrl({ host, pathPrefix }: AllowRule, exceptions: readonly string[] = []): string {
+function describeUrl(rule: AllowRule, exceptions: readonly string[] = []): string {
+  const { host, setting, pathPrefix } = rule;
   const others = exceptions.filter((exception) =>
     hostMatches(host, exception.slice(0, exception.lastIndexOf(":"))),
   );
-  const origins = [`https://${host}`, ...others.map((exception) => `http(s)://${exception}`)];
+  const origins = [
+    `https://${host || `<${setting}>`}`,
+    ...others.map((exception) => `http(s)://${exception}`),
+  ];
   const path = pathPrefix.endsWith("/") ? `${pathPrefix}*` : `${pathPrefix} and ${pathPrefix}/*`;
   return origins.map((origin) => `${origin}${path}`).join(" or ");
+}
+
+/** Describes where requests may go besides what the rules say: one sentence per fact, by key. */
+function describeReach({ http }: Capabilities): Map<string, string> {
+  const facts = new Map<string, string>();
+  if (http?.redirects) facts.set("redirects", "follows redirects, up to 5, to where it may send requests");
+  for (const host of http?.privateHosts ?? [])
+    facts.set(`private ${host}`, `may reach ${host}, also if it is private, because you allowed it`);
+  return facts;
+}
+
+/** The value of a setting is the operator's own choice; the hosts that it leads to are described as requests. */
+function describeSettings({ settings }: Capabilities): string[] {
+  return settings.map(({ name, description, value }) =>
+    value === undefined
+      ? `reads the setting \`${name}\`, which has no value yet: ${description}`
+      : `reads the setting \`${name}\`, which is "${value}": ${description}`,
+  );
+}
+
+function describeState({ state }: Capabilities): string[] {
+  return state === undefined ? [] : [`may remember up to ${state.maxMb} MB for each user`];
+}
+
+/** One sentence for each tool: what it brings along is the tool's own grant. */
+function describeTools(names: readonly string[]): string[] {
+  return names.map((name) =>
+    name === ANY_TOOL
+      ? "may call every tool that the conversation may use, as if the model had called it, except where a person would be asked"
+      : `may call the tool \`${name}\`, as if the model had called it, except where a person would be asked`,
+  );
+}
+
+function describeFolder({ path, access }: GrantedFolder): string {
+  const may = access === "write" ? "may read and write" : "may read";
+  return path === "/"
+    ? `${may} every file of the workspace`
+    : `${may} the folder ${path.slice(1)} of the workspace`;
+}
+
+function folderCovers(outer: GrantedFolder, inner: GrantedFolder): boolean {
+  return pathMatches(outer.path, inner.path) && (outer.access === "write" || inner.access === "read");
 }
 
 /** Describes how requests under the rule carry the credential; empty if they never do. */
@@ -148,12 +238,11 @@ function describeSecrets({ secretNames, auth, requiredSecrets }: Capabilities): 
   const facts = new Map<string, string>();
   for (const name of secretNames) facts.set(`test ${name}`, `may check whether \`${name}\` is set`);
   for (const { name } of requiredSecrets) facts.set(`setup ${name}`, `asks you to enter \`${name}\``);
-  if (auth?.envVar !== undefined) {
+  if (auth?.envVar !== undefined)
     facts.set(
       `env ${auth.secretName} ${auth.envVar}`,
       `gets \`${auth.secretName}\` from the environment variable ${auth.envVar} if it is set`,
     );
-  }
   if (auth?.oauth !== undefined) {
     const { authorizationUrl, tokenUrl, scopes, clientIdSecret, clientSecretSecret } = auth.oauth;
     const at = `${hostOf(authorizationUrl)} and ${hostOf(tokenUrl)}`;
@@ -188,7 +277,16 @@ function describeParams({ params }: Capabilities): Map<string, string> {
 }
 
 function factsOf(capabilities: Capabilities): Map<string, string> {
-  return new Map([...describeSecrets(capabilities), ...describeParams(capabilities)]);
+  const settings = capabilities.settings.map(
+    ({ name, format, description }) =>
+      [`setting ${name} ${format}`, `reads the setting \`${name}\`: ${description}`] as const,
+  );
+  return new Map([
+    ...describeReach(capabilities),
+    ...settings,
+    ...describeSecrets(capabilities),
+    ...describeParams(capabilities),
+  ]);
 }
 
 function hostOf(url: string): string {
@@ -203,26 +301,19 @@ interface Bound {
 
 function describeRates({ http }: Capabilities): Bound[] {
   if (http === undefined) return [];
-  const { perMinute, perHour } = http.rateLimit;
-  return [
-    {
-      name: "minute",
-      amount: perMinute,
-      sentence: `may send up to ${count(perMinute, "request")} per minute`,
-    },
-    { name: "hour", amount: perHour, sentence: `may send up to ${count(perHour, "request")} per hour` },
-  ];
+  const bound = (name: string, amount: number): Bound => ({
+    ...{ name, amount },
+    sentence: `may send up to ${count(amount, "request")} per ${name}`,
+  });
+  return [bound("minute", http.rateLimit.perMinute), bound("hour", http.rateLimit.perHour)];
 }
 
 function describeBounds({ http, limits }: Capabilities): Bound[] {
   const { memoryMb, timeoutSecs } = limits;
+  const run = `may run for up to ${count(timeoutSecs, "second")} per call`;
   const bounds: Bound[] = [
     { name: "memory", amount: memoryMb, sentence: `may use up to ${memoryMb} MiB of memory` },
-    {
-      name: "call",
-      amount: timeoutSecs,
-      sentence: `may run for up to ${count(timeoutSecs, "second")} per call`,
-    },
+    { name: "call", amount: timeoutSecs, sentence: run },
   ];
   if (http === undefined) return bounds;
   const wait = `may wait up to ${count(http.timeoutSecs, "second")} for each response`;

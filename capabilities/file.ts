@@ -56,6 +56,11 @@ export function createFileReader<File>(form: FileForm<File>): (source: unknown) 
   };
 }
 
+export function toRateLimit(limit: { requests_per_minute?: number; requests_per_hour?: number } = {}) {
+  const { requests_per_minute: perMinute = 60 } = limit;
+  return { perMinute, perHour: limit.requests_per_hour ?? Math.max(500, perMinute) };
+}
+
 /** People approve a file as they see it, so characters that they would not see are refused, in names and values. */
 function hiddenCharacters(file: unknown, show: (text: string) => string): FileProblem[] {
   const problems: FileProblem[] = [];

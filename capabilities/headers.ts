@@ -41,3 +41,8 @@ const BESIDE_CREDENTIALS =
 export function isRefusedBesideCredential(header: string): boolean {
   return BESIDE_CREDENTIALS.test(header);
 }
+
+/** True for headers, in lower case, that cannot hold a credential. */
+export function cannotHoldCredential(header: string): boolean {
+  return RESERVED_HEADERS.has(header) || isRefusedBesideCredential(header);
+}

@@ -1,7 +1,10 @@
 /** Pattern matching for capabilities files, shared by the broker and the descriptions. */
 
-/** `pattern` is exact, or `*.suffix` for names at least one label longer. Both arguments in lower case. */
+import { ANY_HOST } from "./capabilities.ts";
+
+/** `pattern` is exact, `*.suffix` for names at least one label longer, or `*` for all. Both arguments in lower case. */
 export function hostMatches(pattern: string, host: string): boolean {
+  if (pattern === ANY_HOST) return true;
   return pattern.startsWith("*.")
     ? host.endsWith(pattern.slice(1)) && host.length > pattern.length - 1
     : host === pattern;
@@ -9,7 +12,8 @@ export function hostMatches(pattern: string, host: string): boolean {
 
 /** Like `hostMatches`, but for two patterns: true if every host that matches `inner` also matches `outer`. */
 export function hostCovers(outer: string, inner: string): boolean {
-  if (outer === inner) return true;
+  if (outer === inner || outer === ANY_HOST) return true;
+  if (inner === ANY_HOST) return false;
   return inner.startsWith("*.")
     ? outer.startsWith("*.") && hostMatches(outer, inner.slice(2))
     : hostMatches(outer, inner);

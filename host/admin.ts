@@ -1,7 +1,8 @@
 /** The operations that the operator's page has on tools; the `tool` commands do the same. */
-import type { ToolAdmin, ToolProposal, ToolSetup, ToolUpload } from "../kernel/kit.ts";
+
 import { Fault, type ToolInfo } from "../kernel/plugin.ts";
-import { secretsToEnter } from "./authorization.ts";
+import type { ToolProposal, ToolSetup } from "../plugins/gateway/services.ts";
+import { assertToken, secretsToEnter } from "./authorization.ts";
 import type { Broker } from "./broker/broker.ts";
 import type { CredentialSource } from "./broker/credentials.ts";
 import { beginSignIn, finishSignIn, mergeScopes, type SignIn } from "./broker/oauth.ts";
@@ -11,13 +12,16 @@ import type { Switches } from "./calls/switches.ts";
 import type { Catalog, InstalledTool } from "./catalog/catalog.ts";
 import { checkName } from "./catalog/install.ts";
 import type { Placement } from "./catalog/placement.ts";
+import type { SettingsOf } from "./catalog/settings.ts";
 import { describeTool } from "./catalog/tool-info.ts";
 import type { Installer, Offer, Proposal } from "./installer.ts";
 import type { ServerAdmin } from "./mcp/servers.ts";
+import { clientDocument } from "./mcp/sign-in/client-document.ts";
 import { holderOf } from "./secrets/holder.ts";
 import type { Vault } from "./secrets/secrets.ts";
 import type { SignIns } from "./secrets/sign-ins.ts";
-import { searchEntries } from "./sources/index/search.ts";
+import type { ToolAdmin, ToolUpload } from "./services.ts";
+import { searchEntries } from "./sources/index/listing.ts";
 import { parseReference } from "./sources/reference.ts";
 import type { Fetched } from "./sources/source.ts";
 import type { Sources } from "./sources/sources.ts";
@@ -41,9 +45,9 @@ export interface AdminParts extends Omit<OAuthOptions, "values"> {
   readonly installer: Installer;
   readonly describe: (tool: InstalledTool) => Promise<ToolInfo>;
   readonly remove: Placement["remove"];
+  readonly configure: SettingsOf["configure"];
   readonly limits: Broker["limits"];
   readonly sources: Sources;
-  /** Finishes the sign-in to an MCP server; undefined where the address belongs to none. */
   readonly finishServerSignIn: ServerAdmin["finishSignIn"];
 }
 
@@ -56,12 +60,8 @@ export function createAdmin(parts: AdminParts): Required<ToolAdmin> {
     // It comes from signing in or is shared: nobody enters it, and it is the tool's all the same.
     if (tool.capabilities.auth !== undefined) accepted.push(tool.capabilities.auth.secretName);
     if (accepted.includes(secret)) return vaultOf(tool).secrets;
-    throw new Fault(
-      "invalid",
-      "unknown_secret",
-      `${name} has no secret named ${secret}; it uses ${[...new Set(accepted)].join(", ") || "none"}.`,
-      { param: "secret" },
-    );
+    const message = `${name} has no secret named ${secret}; it uses ${[...new Set(accepted)].join(", ") || "none"}.`;
+    throw new Fault("invalid", "unknown_secret", message, { param: "secret" });
   };
 
   const fetch = (text: string): Promise<Fetched> => {
@@ -108,13 +108,10 @@ export function createAdmin(parts: AdminParts): Required<ToolAdmin> {
     async installFound(text, { name, digest, ...agreed }) {
       checkName(name);
       const fetched = await fetch(text);
-      if (fetched.origin.digest !== digest)
-        throw new Fault(
-          "invalid",
-          "tool_changed",
-          `${text} has changed since you looked at it: its digest was ${digest} and is now ${fetched.origin.digest}. Nothing was installed; look at it again.`,
-          { param: "digest" },
-        );
+      if (fetched.origin.digest !== digest) {
+        const message = `${text} has changed since you looked at it: its digest was ${digest} and is now ${fetched.origin.digest}. Nothing was installed; look at it again.`;
+        throw new Fault("invalid", "tool_changed", message, { param: "digest" });
+      }
       return install(name, fetched, agreed);
     },
     remove: parts.remove,
@@ -128,24 +125,45 @@ export function createAdmin(parts: AdminParts): Required<ToolAdmin> {
       const asked = await Promise.all(
         [...secretsOf(tool), ...signed].map(async (secret, at, all) => {
           const shares = await source.question(holder, secret.name);
-          // What comes from signing in is not entered; it is listed only to be asked about.
+          // A sign-in is not entered; it is listed only to be asked about.
           if (at === all.length - signed.length && shares === undefined) return [];
           const isSet = await source.has(holder, secret.name, auth);
           return [{ ...secret, isSet, shares }];
         }),
       );
-      return { secrets: asked.flat(), signsIn: auth?.oauth !== undefined };
+      const settings = tool.capabilities.settings.map(({ default: usual, ...setting }) => ({
+        ...setting,
+        isDefault: setting.value === usual,
+      }));
+      return { secrets: asked.flat(), settings, signsIn: auth?.oauth !== undefined };
     },
-    setSecret: async (name, secret, value) => (await knownSecret(name, secret)).set(secret, value),
+    async setSetting(name, setting, value, isAgreed) {
+      const asks: string[] = [];
+      const agrees = (added: readonly string[]) => {
+        asks.push(...added);
+        return isAgreed;
+      };
+      try {
+        await parts.configure(await installed(catalog, name), { [setting]: value }, agrees);
+        return { saved: true, asks: [] };
+      } catch (error) {
+        if (error instanceof Fault && error.code === "not_agreed") return { saved: false, asks };
+        throw error;
+      }
+    },
+    async setSecret(name, secret, value) {
+      const secrets = await knownSecret(name, secret);
+      assertToken((await installed(catalog, name)).capabilities.auth, secret, value);
+      return await secrets.set(secret, value);
+    },
     shareSecret: async (name, secret) => (await knownSecret(name, secret)).share(secret),
     async beginSignIn(name, redirectUri) {
       const tool = await installed(catalog, name);
       const { capabilities } = tool;
       const { values } = vaultOf(tool);
       const { auth } = capabilities;
-      if (auth?.oauth === undefined) {
+      if (auth?.oauth === undefined)
         throw new Fault("invalid", "no_sign_in", `${name} does not use OAuth sign-in.`, { param: "name" });
-      }
       const sharers = await vault.sharers(name, auth.secretName);
       const users = (await catalog.list()).filter((other) => sharers.includes(other.name));
       const held = (await values.read(auth.secretName))?.oauth?.scopes;
@@ -164,17 +182,16 @@ export function createAdmin(parts: AdminParts): Required<ToolAdmin> {
       await signIns.keep(signIn.state, { tool: name, digest: tool.digest, signIn });
       return { url: signIn.url };
     },
+    clientDocument: (redirectUri) => ({ ...clientDocument(redirectUri) }),
+
     async finishSignIn(redirected, browser) {
       const found = await signIns.take(redirected);
       const signedIn = found === undefined ? await parts.finishServerSignIn(redirected, browser) : undefined;
       if (signedIn !== undefined) return { tool: signedIn.server };
       const tool = found && (await catalog.find(found.tool));
       if (found === undefined || tool?.digest !== found.digest) {
-        throw new Fault(
-          "invalid",
-          "no_such_sign_in",
-          "This sign-in was not started here in the last ten minutes. Start it again.",
-        );
+        const message = "This sign-in was not started here in the last ten minutes. Start it again.";
+        throw new Fault("invalid", "no_such_sign_in", message);
       }
       await finishSignIn({ ...parts, values: vaultOf(tool).values }, found.signIn, redirected);
       return { tool: found.tool };
@@ -203,9 +220,8 @@ function show({ candidate, replaces }: Proposal): ToolProposal {
 
 async function installed(catalog: Catalog, name: string): Promise<InstalledTool> {
   const tool = await catalog.find(name);
-  if (tool === undefined) {
+  if (tool === undefined)
     throw new Fault("missing", "no_such_tool", `There is no tool ${name}.`, { param: "name" });
-  }
   return tool;
 }
 

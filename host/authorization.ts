@@ -16,7 +16,7 @@ export interface AuthorizeOptions extends Omit<OAuthOptions, "values"> {
   readonly vault: ToolVault;
   readonly environment: (name: string) => string | undefined;
   readonly prompt: Prompt;
-  /** Where the browser is sent back to, for example `{base_url}/oauth/callback`; a loopback port where absent. */
+  /** The address that the browser is sent back to, for example `{base_url}/oauth/callback`; a loopback port if absent. */
   readonly redirectUri?: string;
   readonly signal?: AbortSignal;
 }
@@ -26,19 +26,12 @@ export interface Authorized {
   readonly secret: string;
 }
 
-export interface Authorization {
-  /** Gets the credential of a tool: from the environment, by signing in, or from the person. */
-  authorize(tool: InstalledTool, prompt: Prompt): Promise<Authorized>;
-  /** Asks for the secrets a tool needs beforehand; returns the names of those that were entered. */
-  setUp(tool: InstalledTool, prompt: Prompt): Promise<readonly string[]>;
-}
-
 export function createAuthorization(
   parts: Pick<AuthorizeOptions, "network" | "privateHosts" | "environment"> & {
     readonly vault: Pick<Vault, "of" | "sharers">;
     readonly catalog: Pick<Catalog, "list">;
   },
-): Authorization {
+) {
   const { vault, catalog, network, privateHosts, environment } = parts;
   const sharersOf = async ({ name, capabilities }: InstalledTool) => {
     const sharers = await vault.sharers(name, capabilities.auth?.secretName ?? "");
@@ -46,7 +39,8 @@ export function createAuthorization(
     return tools.map((tool) => tool.capabilities);
   };
   return {
-    authorize: async (tool, prompt) =>
+    /** Gets the credential of a tool: from the environment, by signing in, or from the person. */
+    authorize: async (tool: InstalledTool, prompt: Prompt) =>
       authorizeTool({
         tool: tool.name,
         capabilities: tool.capabilities,
@@ -57,7 +51,7 @@ export function createAuthorization(
         environment,
         prompt,
       }),
-    setUp: (tool, prompt) =>
+    setUp: (tool: InstalledTool, prompt: Prompt) =>
       setUpTool({ capabilities: tool.capabilities, secrets: vault.of(holderOf(tool)).secrets, prompt }),
   };
 }
@@ -95,15 +89,20 @@ export async function setUpTool(options: {
 }): Promise<readonly string[]> {
   const { capabilities, secrets, prompt } = options;
   const entered: string[] = [];
-  for (const { name, question } of secretsToEnter(capabilities)) {
+  for (const { name, question, isOptional } of secretsToEnter(capabilities)) {
     if (await sharesExisting(secrets, name, prompt)) {
       entered.push(name);
       continue;
     }
     const isSet = (await secrets.standing(name)).type === "usable";
-    const value = await prompt.secret(isSet ? `${question} (leave empty to keep the current one)` : question);
+    const hint = isSet
+      ? " (leave empty to keep the current one)"
+      : isOptional
+        ? " (leave empty for none)"
+        : "";
+    const value = await prompt.secret(question + hint);
     if (value === undefined) throw gaveUp();
-    if (value.trim() === "" && isSet) continue;
+    if (value.trim() === "" && (isSet || isOptional)) continue;
     sayIfAny(prompt, (await secrets.set(name, value)).warning);
     entered.push(name);
   }
@@ -118,18 +117,20 @@ async function sharesExisting(secrets: Secrets, name: string, prompt: Prompt): P
   return true;
 }
 
-/** What a person can enter for a tool beside its sign-in: what it requires, and credentials nothing else provides. */
+/** Lists the secrets that a person can enter for a tool beside its sign-in: those it requires, and credentials that nothing else provides. */
 export function secretsToEnter({
   requiredSecrets,
   http,
   auth,
-}: Capabilities): { name: string; question: string }[] {
-  const required = requiredSecrets.map(({ name, prompt }) => ({ name, question: prompt }));
+}: Capabilities): { name: string; question: string; isOptional: boolean }[] {
+  const required = requiredSecrets.map(({ name, prompt }) => ({ name, question: prompt, isOptional: false }));
   const covered = new Set([...required.map(({ name }) => name), auth?.secretName]);
-  const others = new Set((http?.credentials ?? []).map(({ secretName }) => secretName));
+  const others = new Map((http?.credentials ?? []).map((credential) => [credential.secretName, credential]));
   return [
     ...required,
-    ...[...others].filter((name) => !covered.has(name)).map((name) => ({ name, question: name })),
+    ...[...others.values()]
+      .filter(({ secretName }) => !covered.has(secretName))
+      .map(({ secretName, isOptional }) => ({ name: secretName, question: secretName, isOptional })),
   ];
 }
 
@@ -139,7 +140,21 @@ async function enterByHand(auth: AuthSetup, secrets: Secrets, prompt: Prompt): P
   if (auth.tokenHint !== undefined) prompt.say(`Hint: ${auth.tokenHint}`);
   const value = await prompt.secret(`${auth.displayName} token`);
   if (value === undefined) throw gaveUp();
+  assertToken(auth, auth.secretName, value);
   sayIfAny(prompt, (await secrets.set(auth.secretName, value)).warning);
+}
+
+/** Refuses what does not begin as the tool's author says that tokens do: most often something else was pasted. */
+export function assertToken(auth: AuthSetup | undefined, secret: string, value: string): void {
+  const [, prefix] =
+    /\b(?:starts|begins|beginning|starting) with [`"']?([\w-]{2,})/i.exec(auth?.tokenHint ?? "") ?? [];
+  if (auth?.secretName !== secret || prefix === undefined || value.trim().startsWith(prefix)) return;
+  throw new Fault(
+    "invalid",
+    "not_a_token",
+    `This is no token for ${auth.displayName}: one begins with ${prefix}. Nothing was saved.`,
+    { param: "value" },
+  );
 }
 
 function sayIfAny(prompt: Prompt, warning: string | undefined): void {

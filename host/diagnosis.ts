@@ -9,7 +9,9 @@ import { openFolderCatalog, toolsFolder } from "./catalog/storage/folders.ts";
 import { findDrafts, settle } from "./catalog/storage/recovery.ts";
 import { exists, findReplaced } from "./catalog/storage/replaced.ts";
 import { openRowCatalog } from "./catalog/storage/rows.ts";
-import { diagnoseServers, SERVERS, type ServerRow } from "./mcp/diagnosis.ts";
+import { isHeld } from "./mcp/tools/agreement.ts";
+import type { ServerState, StoredTool } from "./mcp/tools/rows.ts";
+import { parseServerFile } from "./mcp/tools/server-file.ts";
 
 export async function diagnoseTools({
   config,
@@ -118,4 +120,32 @@ async function diagnoseReplaced(folder: string): Promise<readonly Finding[]> {
       },
     },
   }));
+}
+
+const SERVERS = "mcp_servers";
+
+interface ServerRow {
+  readonly name: string;
+  readonly file: string;
+  readonly tools: string;
+  readonly state: string;
+}
+
+function diagnoseServers(rows: readonly ServerRow[]): readonly Finding[] {
+  return rows.map(({ name: server, file, tools, state }): Finding => {
+    const name = `MCP server ${server}`;
+    try {
+      const { target } = parseServerFile(file);
+      const { trouble } = JSON.parse(state) as ServerState;
+      if (trouble !== undefined)
+        return { name, ok: false, detail: `${trouble.status} since ${trouble.at}. ${trouble.why}` };
+      const offered = (JSON.parse(tools) as StoredTool[]).filter(({ isThere }) => isThere);
+      const held = offered.filter(isHeld).length;
+      const where = target.type === "http" ? target.url : `the command ${target.command[0]}`;
+      const waiting = held === 0 ? "" : `, ${held} held back until you have seen what is new`;
+      return { name, ok: true, detail: `${where}, ${offered.length} tools${waiting}` };
+    } catch (error) {
+      return { name, ok: false, detail: reason(error) };
+    }
+  });
 }

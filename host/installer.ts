@@ -7,13 +7,13 @@ import type { ToolOrigin } from "../kernel/kit.ts";
 import { Fault } from "../kernel/plugin.ts";
 import type { Candidate, Catalog, InstalledTool } from "./catalog/catalog.ts";
 import type { CodeCache } from "./catalog/code-cache.ts";
-import type { Examine } from "./catalog/examination.ts";
-import { checkName } from "./catalog/install.ts";
+import { checkName, type Examine } from "./catalog/install.ts";
 import type { Placement } from "./catalog/placement.ts";
+import { type GivenSettings, NO_CHOICES, type SettingsOf } from "./catalog/settings.ts";
 import type { Fetched } from "./sources/source.ts";
 import type { JudgeSignature } from "./trust/judge.ts";
 
-/** What a source fetched, or an upload, which has no origin and is not asked for a signature. */
+/** A fetched tool, or an upload, which has no origin and is not asked for a signature. */
 export type Offer = Pick<Fetched, "component" | "capabilitiesText"> &
   Partial<Pick<Fetched, "origin" | "evidence" | "listedSigner">>;
 
@@ -21,41 +21,30 @@ export type Offer = Pick<Fetched, "component" | "capabilitiesText"> &
 export interface Consent {
   /** Nobody that a trust rule names has signed it. */
   unsigned(sentence: string, origin: ToolOrigin): boolean | Promise<boolean>;
+  /** A setting names a host that is private, uses another port or plain http. Without it such hosts are refused. */
+  privateHost?(sentence: string): boolean | Promise<boolean>;
   /** A tool of this name is installed. */
   replace(name: string, replacement: Replacement): boolean | Promise<boolean>;
 }
 
-/** How a candidate differs from the installed tool of its name. */
 export interface Replacement {
   readonly version: string;
   readonly digest: string;
-  /** Sentences: what the tool could not do until now. */
   readonly added: readonly string[];
   readonly removed: readonly string[];
-  /** Sentences: the secrets that the new version would keep using. */
   readonly kept: readonly string[];
 }
 
-/** A tool that passed every check and is not installed. */
 export interface Proposal {
   readonly name: string;
   readonly candidate: Candidate;
   /** Who signed it, for people; absent for what is on this machine's disk or was uploaded. */
   readonly signature?: string;
-  /** A trust rule names who signed it. */
   readonly isSigned: boolean;
   readonly replaces?: Replacement;
 }
 
-export interface Installer {
-  propose(
-    name: string,
-    offer: Offer,
-    consent: Pick<Consent, "unsigned">,
-    progress?: (line: string) => void,
-  ): Promise<Proposal>;
-  install(proposal: Proposal, consent: Pick<Consent, "replace">): Promise<InstalledTool>;
-}
+export type Installer = ReturnType<typeof createInstaller>;
 
 export function createInstaller({
   catalog,
@@ -64,12 +53,14 @@ export function createInstaller({
   judgeSignature,
   place,
   keeps,
+  choose,
 }: Pick<Placement, "place" | "keeps"> & {
   readonly catalog: Pick<Catalog, "find">;
   readonly code: Pick<CodeCache, "drop">;
   readonly examine: Examine;
   readonly judgeSignature: JudgeSignature;
-}): Installer {
+  readonly choose: SettingsOf["choose"];
+}) {
   async function compare(name: string, candidate: Candidate): Promise<Replacement | undefined> {
     const installed = await catalog.find(name);
     if (installed === undefined) return undefined;
@@ -79,23 +70,36 @@ export function createInstaller({
   }
 
   return {
-    async propose(name, offer, consent, progress) {
+    async propose(
+      name: string,
+      offer: Offer,
+      consent: Pick<Consent, "unsigned" | "privateHost">,
+      progress?: (line: string) => void,
+      settings: GivenSettings = {},
+    ): Promise<Proposal> {
       checkName(name);
       // Before anything of it is read any further.
       const { origin, ...admitted } = await admit(judgeSignature, offer, consent);
-      const examined = await examine(offer.component, offer.capabilitiesText, progress);
+      const before = (await catalog.find(name))?.choices ?? NO_CHOICES;
+      const { choices, asks } = await choose(offer.capabilitiesText, before, settings);
+      for (const question of asks)
+        if (!(await consent.privateHost?.(question))) {
+          const message = `${question}. Nothing was installed.`;
+          throw new Fault("invalid", "private_host", message, { param: "settings" });
+        }
+      const examined = await examine(offer.component, offer.capabilitiesText, progress, choices);
       const candidate = { ...examined, origin };
       return { name, candidate, ...admitted, replaces: await compare(name, candidate) };
     },
-    async install({ name, candidate, replaces }, consent) {
+    async install(
+      { name, candidate, replaces }: Proposal,
+      consent: Pick<Consent, "replace">,
+    ): Promise<InstalledTool> {
       try {
-        if (replaces !== undefined && !(await consent.replace(name, replaces)))
-          throw new Fault(
-            "invalid",
-            "tool_exists",
-            `${name} is already installed (version ${replaces.version}).`,
-            { param: "name" },
-          );
+        if (replaces !== undefined && !(await consent.replace(name, replaces))) {
+          const message = `${name} is already installed (version ${replaces.version}).`;
+          throw new Fault("invalid", "tool_exists", message, { param: "name" });
+        }
         return await place(name, candidate, replaces !== undefined);
       } catch (error) {
         await code.drop(candidate.digest);
@@ -105,18 +109,12 @@ export function createInstaller({
   };
 }
 
-export interface Admitted {
-  readonly origin?: ToolOrigin;
-  readonly signature?: string;
-  readonly isSigned: boolean;
-}
-
 /** Refuses what is not signed as it has to be. Tools from this machine's disk and uploads are not asked about. */
 export async function admit(
   judge: JudgeSignature,
   { origin, evidence, listedSigner }: Pick<Offer, "origin" | "evidence" | "listedSigner">,
   consent: Pick<Consent, "unsigned">,
-): Promise<Admitted> {
+): Promise<Pick<Proposal, "signature" | "isSigned"> & { readonly origin?: ToolOrigin }> {
   if (origin === undefined || origin.kind === "file" || origin.kind === "folder")
     return { origin, isSigned: false };
   const { status, sentence, signer } = await judge(origin, evidence);

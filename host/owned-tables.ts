@@ -1,13 +1,13 @@
 /** The tool host's tables, by owner. */
 import type { OwnedTables } from "../kernel/kit.ts";
 import { OLD_RECEIPTS, MIGRATIONS as RECEIPTS } from "./calls/receipts.ts";
+import { giveState, KEEPS, PERSONAL, TABLES as STATE, OWNER as STATE_OWNER } from "./calls/state.ts";
 import { TABLES as DEATHS } from "./calls/switches.ts";
 import { pullTools, pushTools } from "./catalog/storage/copying.ts";
 import { TABLES as CATALOG } from "./catalog/storage/tables.ts";
 import { TABLES as MCP, OWNER as MCP_OWNER } from "./mcp/tools/rows.ts";
 import { TABLES as TRUST, OWNER as TRUST_OWNER } from "./trust/rules.ts";
 
-/** Each value is sealed under its key in the namespace, which its own file says. */
 const SEALED = [
   { about: "secrets of tools and MCP servers", namespace: "secrets" },
   { about: "sign-ins under way", namespace: "sign-ins" },
@@ -20,6 +20,7 @@ const SEALED = [
 export const TABLES: readonly OwnedTables[] = [
   { owner: "tools", migrations: RECEIPTS, sealed: SEALED, ages: [OLD_RECEIPTS] },
   { owner: "tool-deaths", migrations: DEATHS },
+  { owner: STATE_OWNER, migrations: STATE, personal: PERSONAL, give: giveState, keeps: KEEPS },
   { owner: MCP_OWNER, migrations: MCP },
   { owner: TRUST_OWNER, migrations: TRUST },
   {

@@ -5,9 +5,11 @@
 
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { type McpServers, parsePrivateHosts, SILENT, type ToolAdmin, type Tools } from "../kernel/kit.ts";
-import { type CallOutcome, definePlugin, reason, type Store, type ToolCall } from "../kernel/plugin.ts";
+import { parsePrivateHosts, SILENT, warn } from "../kernel/kit.ts";
+import { definePlugin, reason, type ToolCall } from "../kernel/plugin.ts";
+import type { Store } from "../plugins/store/services.ts";
 import { openToolTables } from "./catalog/storage/tables.ts";
+import type { CallOutcome, McpServers } from "./services.ts";
 import type { HostConfig, ToolHost } from "./tool-host.ts";
 
 const NONE = "none installed";
@@ -17,18 +19,10 @@ const WARM_UP_AFTER_MILLIS = 200;
 // A list of tools needs no connection: servers of others come after everything of ours.
 const REACH_AFTER_MILLIS = 2000;
 
-declare module "../kernel/plugin.ts" {
-  interface Services {
-    tools: Tools;
-    toolAdmin: ToolAdmin;
-    mcpServers: McpServers;
-  }
-}
-
 export default definePlugin({
   name: "tools",
-  needs: ["kernel", "store"],
-  wants: ["telemetry"],
+  needs: ["kernel", "store", "storage"],
+  wants: ["telemetry", "workspace"],
   provides: ["tools", "toolAdmin", "mcpServers", "toolHost"],
   configure(env): HostConfig {
     const privateHosts = parsePrivateHosts(
@@ -58,6 +52,10 @@ export default definePlugin({
       "TOOLS_INDEX",
       "Lists of tools that can be installed by name: https URLs, paths from the home, `shipped` for ours; default: shipped",
     );
+    const serverIndexes = env.list(
+      "MCP_INDEX",
+      "Further lists of MCP servers that can be added by name: https URLs, or paths from the home; never taken from the working folder's .env",
+    );
     const npmRegistry = env.url("NPM_CONFIG_REGISTRY", undefined, "Where npm packages of tools come from");
     const path = env.text(
       "PATH",
@@ -74,6 +72,7 @@ export default definePlugin({
       privateHosts: privateHosts ?? new Set(),
       shipped,
       indexes: indexes.length > 0 ? indexes : undefined,
+      serverIndexes,
       npmRegistry,
       path,
       dockerFolder,
@@ -94,11 +93,13 @@ export default definePlugin({
           config: { ...config, keepsSpare: kernel.serving, version: kernel.version },
           home,
           store,
+          storage: use.storage,
+          workspace: use.workspace,
           mask: kernel.mask,
           log,
         }),
       );
-      // What stopped it from opening may be fixed while the service runs.
+      // The reason that it could not be opened may be fixed while the service runs.
       opened.catch(() => {
         opened = undefined;
       });
@@ -108,11 +109,34 @@ export default definePlugin({
       stopping.abort();
       await (await opened?.catch(() => undefined))?.close();
     });
+    // A command says on its standard error what it waits for; the service writes it to the log.
+    const progress = (line: string) => (kernel.stays ? log.info(line) : warn(`${line}\n`));
+    let provided: Promise<string> | undefined;
+    /** Resolves to why they could not be installed, and to an empty text where they were. */
+    const provide = (): Promise<string> => {
+      provided ??= open()
+        .then((host) => host.provideShipped(progress, stopping.signal))
+        .then(() => "")
+        .catch((error) => {
+          const why = `installing the shipped tools failed: ${reason(error)}`;
+          if (!stopping.signal.aborted) log.warn({ error }, why);
+          return why;
+        });
+      return provided;
+    };
+    let isComplete = false;
+    const lacksShipped = async (): Promise<boolean> => {
+      isComplete ||= !(await (await open()).lacksShipped());
+      return !isComplete;
+    };
     check("tools", async () => {
       const { catalog, foreign } = await open();
       await catalog.list();
+      const trouble =
+        kernel.stays && (await lacksShipped()) ? await Promise.race([provide(), GETTING_READY]) : "";
+      if (trouble === GETTING_READY) throw new Error(GETTING_READY);
       // A server that others run must not make this one unready.
-      return (await foreign.troubles()).join(" ");
+      return [trouble, ...(await foreign.troubles())].filter((line) => line !== "").join(" ");
     });
 
     const { metrics } = use.telemetry ?? SILENT;
@@ -141,22 +165,16 @@ export default definePlugin({
       const host = await open();
       await announceTools(host, config.shipped ? GETTING_READY : NONE);
       await host.code.sweep();
-      try {
-        await host.provideShipped((line) => log.info(line), stopping.signal);
-      } finally {
-        await announceTools(host, NONE);
-      }
-      await host.warmUp();
+      const why = await provide();
+      await announceTools(host, NONE);
+      if (why === "") await host.warmUp();
     };
     // Beside a running service it finds everything installed; warm processes and cleaning up are the service's.
-    const prepare = kernel.serving
-      ? warmUp
-      : async () => (await open()).provideShipped((line) => log.info(line), stopping.signal);
+    const prepare = kernel.serving ? warmUp : provide;
     if (kernel.stays) {
       const timer = setTimeout(() => {
         prepare().catch((error) => {
-          if (!stopping.signal.aborted)
-            log.warn({ error }, `installing the shipped tools failed: ${reason(error)}`);
+          if (!stopping.signal.aborted) log.warn({ error }, `the tools are not ready: ${reason(error)}`);
         });
       }, WARM_UP_AFTER_MILLIS);
       onStop(() => clearTimeout(timer));
@@ -182,10 +200,48 @@ export default definePlugin({
     };
 
     return {
-      toolHost: { open, privateHosts: config.privateHosts, signingPassword: config.signingPassword },
-      mcpServers: serversOf(async () => (await open()).foreign.servers),
-      toolAdmin: adminOf(async () => (await open()).admin),
+      toolHost: {
+        open,
+        privateHosts: config.privateHosts,
+        signingPassword: config.signingPassword,
+        path: config.path ?? "",
+      },
+      mcpServers: deferred(
+        async (): Promise<McpServers> => (await open()).foreign.servers,
+        [
+          ...(["list", "index", "find", "add", "remove", "file", "edit", "agree", "test"] as const),
+          ...(["beginSignIn", "setToken", "signOut"] as const),
+        ],
+      ),
+      toolAdmin: deferred(
+        async () => (await open()).admin,
+        [
+          ...([
+            "examine",
+            "install",
+            "search",
+            "find",
+            "installFound",
+            "remove",
+            "enable",
+            "limits",
+          ] as const),
+          ...([
+            "setup",
+            "setSetting",
+            "setSecret",
+            "shareSecret",
+            "beginSignIn",
+            "finishSignIn",
+            "clientDocument",
+          ] as const),
+          ...(["receipts", "receipt", "usage"] as const),
+        ],
+      ),
       tools: {
+        async ready() {
+          if (await lacksShipped()) await provide();
+        },
         async list() {
           return (await open()).list();
         },
@@ -246,40 +302,17 @@ function foldersIn(folder: string): readonly string[] {
   return existsSync(folder) ? readdirSync(folder).filter((name) => !name.startsWith(".")) : [];
 }
 
-/** The admin before the host is open: each call opens it. */
-function adminOf(admin: () => Promise<Required<ToolAdmin>>): ToolAdmin {
-  return {
-    examine: async (...args) => (await admin()).examine(...args),
-    install: async (...args) => (await admin()).install(...args),
-    search: async (...args) => (await admin()).search(...args),
-    find: async (...args) => (await admin()).find(...args),
-    installFound: async (...args) => (await admin()).installFound(...args),
-    remove: async (...args) => (await admin()).remove(...args),
-    enable: async (...args) => (await admin()).enable(...args),
-    limits: async (...args) => (await admin()).limits(...args),
-    setup: async (...args) => (await admin()).setup(...args),
-    setSecret: async (...args) => (await admin()).setSecret(...args),
-    shareSecret: async (...args) => (await admin()).shareSecret(...args),
-    beginSignIn: async (...args) => (await admin()).beginSignIn(...args),
-    finishSignIn: async (...args) => (await admin()).finishSignIn(...args),
-    receipts: async (...args) => (await admin()).receipts(...args),
-    receipt: async (...args) => (await admin()).receipt(...args),
-    usage: async (...args) => (await admin()).usage(...args),
-  };
-}
-
-function serversOf(servers: () => Promise<McpServers>): McpServers {
-  return {
-    list: async (...args) => (await servers()).list(...args),
-    find: async (...args) => (await servers()).find(...args),
-    add: async (...args) => (await servers()).add(...args),
-    remove: async (...args) => (await servers()).remove(...args),
-    file: async (...args) => (await servers()).file(...args),
-    edit: async (...args) => (await servers()).edit(...args),
-    agree: async (...args) => (await servers()).agree(...args),
-    test: async (...args) => (await servers()).test(...args),
-    beginSignIn: async (...args) => (await servers()).beginSignIn(...args),
-    setToken: async (...args) => (await servers()).setToken(...args),
-    signOut: async (...args) => (await servers()).signOut(...args),
-  };
+/** Methods of a part of the host; each opens the host when it is called. */
+function deferred<Part, Name extends keyof Part>(
+  open: () => Promise<Part>,
+  names: readonly Name[],
+): Pick<Part, Name> {
+  const methods = names.map((name) => [
+    name,
+    async (...args: unknown[]) => {
+      const part = await open();
+      return (part[name] as (...args: unknown[]) => unknown).apply(part, args);
+    },
+  ]);
+  return Object.fromEntries(methods);
 }

@@ -1,40 +1,44 @@
 /** The parts of the tool host put together. Everything heavy is imported from here, and here only. */
 
-import type { PrivateHosts, ToolAdmin } from "../kernel/kit.ts";
-import type { Log, Mask, Store, ToolInfo } from "../kernel/plugin.ts";
+import type { PrivateHosts } from "../kernel/kit.ts";
+import type { Log, Mask, Sql, ToolCall, ToolInfo } from "../kernel/plugin.ts";
+import type { Store, UserStorage } from "../plugins/store/services.ts";
+import type { Workspace } from "../plugins/workspace/services.ts";
 import { createAdmin } from "./admin.ts";
-import { type Authorization, createAuthorization } from "./authorization.ts";
+import { createAuthorization } from "./authorization.ts";
 import { createBroker } from "./broker/broker.ts";
 import { createCredentialSource, missingSecrets } from "./broker/credentials.ts";
 import { createNetwork } from "./broker/network.ts";
 import { createRefresh } from "./broker/oauth.ts";
-import { openReceipts, type Receipts } from "./calls/receipts.ts";
-import { createReplay, type ReplayCandidate } from "./calls/replay.ts";
-import { createRouting, type Routing } from "./calls/routing.ts";
-import { createRunner, type Runner } from "./calls/runner.ts";
-import { openSwitches, type Switches } from "./calls/switches.ts";
+import { openReceipts } from "./calls/receipts.ts";
+import { createReplay } from "./calls/replay.ts";
+import { createRunner, type RunOptions } from "./calls/runner.ts";
+import { openToolState } from "./calls/state.ts";
+import { openSwitches } from "./calls/switches.ts";
 import type { Catalog, InstalledTool } from "./catalog/catalog.ts";
-import { type CodeCache, openCodeCache } from "./catalog/code-cache.ts";
-import { createExamination, type Examine } from "./catalog/examination.ts";
-import { isReservedName } from "./catalog/install.ts";
-import { openCatalog } from "./catalog/open.ts";
-import { createPlacement, type Placement } from "./catalog/placement.ts";
-import { provideShipped, SHIPPED_LOCK } from "./catalog/shipped.ts";
+import { openCodeCache } from "./catalog/code-cache.ts";
+import { createExamination, isReservedName } from "./catalog/install.ts";
+import { createPlacement } from "./catalog/placement.ts";
+import { createSettings } from "./catalog/settings.ts";
+import { isRunCode, lacksShipped, provideShipped, SHIPPED_LOCK } from "./catalog/shipped.ts";
 import { repairShipped } from "./catalog/shipped-repair.ts";
+import { openFolderCatalog, toolsFolder } from "./catalog/storage/folders.ts";
+import { recoverTools } from "./catalog/storage/recovery.ts";
+import { openRowCatalog } from "./catalog/storage/rows.ts";
 import { openToolTables, TOPIC } from "./catalog/storage/tables.ts";
 import { toInfo } from "./catalog/tool-info.ts";
-import { createInstaller, type Installer } from "./installer.ts";
+import { createInstaller } from "./installer.ts";
 import { type ForeignTools, openForeignTools } from "./mcp/foreign-tools.ts";
-import { type CheckJson, createJsonCheck } from "./sandbox/json-check.ts";
-import { createPool, type Pool } from "./sandbox/pool.ts";
+import { createJsonCheck } from "./sandbox/json-check.ts";
+import { createPool } from "./sandbox/pool.ts";
 import { openVault } from "./secrets/secrets.ts";
 import { createSignIns } from "./secrets/sign-ins.ts";
 import { createDownloads } from "./sources/download.ts";
-import { createRegistryAccess, type OpenRegistry } from "./sources/oci/access.ts";
-import { type Logins, openLogins } from "./sources/oci/logins.ts";
-import { createSources, type Sources } from "./sources/sources.ts";
-import { createJudge, type JudgeSignature } from "./trust/judge.ts";
-import { openTrustRules, type TrustRules } from "./trust/rules.ts";
+import { createRegistryAccess } from "./sources/oci/access.ts";
+import { openLogins } from "./sources/oci/logins.ts";
+import { createSources } from "./sources/sources.ts";
+import { createJudge } from "./trust/judge.ts";
+import { openTrustRules } from "./trust/rules.ts";
 
 /** The namespace in the store; also the topic that tells other nodes of a new secret. */
 const SECRETS = "secrets";
@@ -45,33 +49,26 @@ declare module "../kernel/plugin.ts" {
       open(): Promise<ToolHost>;
       readonly privateHosts: PrivateHosts;
       readonly signingPassword: string | undefined;
+      /** The PATH that commands are looked for in. */
+      readonly path: string;
     };
   }
 }
 
 export interface HostConfig {
   readonly privateHosts: PrivateHosts;
-  /** False where the operator wants none of the tools that come with Postern. */
   readonly shipped: boolean;
-  /** Opens the key that tools are signed with, where it is encrypted. */
   readonly signingPassword?: string | undefined;
-  /** Calls of one tool that compute at once; undefined for as many as there are cores. */
   readonly workers: number | undefined;
   readonly processes?: number;
-  /** What all of them may hold together; half of the machine's memory where it is not said. */
   readonly memoryBytes?: number | undefined;
-  /** True where a process stands ready for the next tool. */
   readonly keepsSpare?: boolean;
-  /** Where the commands of MCP servers are looked for. */
   readonly path?: string;
-  /** Where Docker keeps its sign-ins, where that is not the usual place. */
   readonly dockerFolder?: string | undefined;
-  /** Where tools are listed: URLs, paths and the word for our own list. */
   readonly indexes?: readonly string[];
+  readonly serverIndexes?: readonly string[];
   readonly npmRegistry?: string | undefined;
-  /** Postern's version, which MCP servers are told. */
   readonly version?: string;
-  /** Reads the environment variable that a capabilities file names. */
   readonly variable: (name: string) => string | undefined;
 }
 
@@ -79,46 +76,17 @@ export interface HostParts {
   readonly config: HostConfig;
   readonly home: string;
   readonly store: Store;
+  /** What a user may keep in all; without it only each tool's own quota holds. */
+  readonly storage?: UserStorage;
+  /** Absent where it is off: then no tool has files. */
+  readonly workspace?: Workspace | undefined;
   readonly mask: Mask;
   readonly log: Log;
 }
 
-export interface ToolHost extends Routing, Pick<Placement, "place" | "keeps" | "remove">, Authorization {
-  readonly catalog: Catalog;
-  /** Tools of MCP servers that others run. */
-  readonly foreign: ForeignTools;
-  readonly receipts: Receipts;
-  readonly run: Runner["run"];
-  readonly warmUp: Runner["warmUp"];
-  readonly inUse: Pool["inUse"];
-  readonly checkJson: CheckJson;
-  /** A text without the values of known secrets. */
-  readonly hide: Mask["hide"];
-  readonly code: CodeCache;
-  readonly switches: Switches;
-  readonly admin: Required<ToolAdmin>;
-  readonly sources: Sources;
-  readonly logins: Logins;
-  readonly openRegistry: OpenRegistry;
-  /** Who made what a source answered with; asked before it is examined. */
-  readonly judgeSignature: JudgeSignature;
-  /** Whose signature is needed for which tools. */
-  readonly trust: TrustRules;
-  readonly examine: Examine;
-  readonly installer: Installer;
-  describe(tool: InstalledTool): Promise<ToolInfo>;
-  /** Plays recorded calls with a component that is not installed: no network, no secrets. */
-  readonly replay: ReplayCandidate;
-  /** The secrets that a tool names and that are not set. */
-  missingSecrets(tool: InstalledTool): Promise<readonly string[]>;
-  /** Puts the tools that come with Postern into a home that was never offered them. */
-  provideShipped(progress: (line: string) => void, signal?: AbortSignal): Promise<void>;
-  /** Puts one of them back whose installed copy is broken. */
-  repairShipped(name: string, progress: (line: string) => void): Promise<void>;
-  close(): Promise<void>;
-}
+export type ToolHost = Awaited<ReturnType<typeof openToolHost>>;
 
-export async function openToolHost({ config, home, store, mask, log }: HostParts): Promise<ToolHost> {
+export async function openToolHost({ config, home, store, storage, workspace, mask, log }: HostParts) {
   const { privateHosts, variable } = config;
   const key = await store.keysFor("secrets");
   const sql = await openToolTables(store);
@@ -144,12 +112,16 @@ export async function openToolHost({ config, home, store, mask, log }: HostParts
         .catch((error) => log.error({ error }, "a tool's death could not be noted")),
   });
   const switches = await openSwitches(store, log);
+  const state = await openToolState(store, storage);
   const catalog = await openCatalog(home, sql, store, log);
   const receipts = await openReceipts(store);
   const trust = await openTrustRules(store);
   const code = openCodeCache(home, catalog);
   const checkJson = createJsonCheck(pool);
+  const downloads = createDownloads({ network });
   const foreign = await openForeignTools({
+    downloads,
+    serverIndexes: config.serverIndexes,
     store,
     vault,
     key,
@@ -165,7 +137,6 @@ export async function openToolHost({ config, home, store, mask, log }: HostParts
     version: config.version ?? "0",
     serves: config.keepsSpare ?? false,
   });
-  const downloads = createDownloads({ network });
   const logins = openLogins(store.keyed("registry-logins"), key, mask);
   const openRegistry = createRegistryAccess({
     downloads,
@@ -175,30 +146,47 @@ export async function openToolHost({ config, home, store, mask, log }: HostParts
   });
   const sources = createSources({ ...config, downloads, openRegistry, folder: home });
   const judgeSignature = createJudge(trust);
-  const runner = createRunner({ cache: code.folder, catalog, pool, broker, receipts, switches, mask, log });
+  const runner = createRunner({
+    cache: code.folder,
+    catalog,
+    pool,
+    broker,
+    receipts,
+    switches,
+    state,
+    workspace,
+    mask,
+    log,
+  });
 
   const unfollow = [
-    // What another node set is hidden here too, and what no tool has any more is not kept.
+    // Values that another node set are hidden here too, and those that no tool has any more are dropped.
     store.changes.follow(SECRETS, () => void vault.known().catch(() => {})),
     store.changes.follow(TOPIC, () => void code.sweep().catch(() => {})),
   ];
 
-  const examine = createExamination({ code, pool, privateHosts });
+  const examine = createExamination(code, pool, privateHosts, isRunCode, workspace !== undefined);
 
-  const describe: ToolHost["describe"] = async (tool) => {
+  const describe = async (tool: InstalledTool): Promise<ToolInfo> => {
     const off = await switches.off(tool);
     return { ...toInfo(tool, privateHosts), switchedOff: off && { at: off.at, why: off.why } };
   };
+
+  /** If an installed tool and one of an MCP server have the same name, it is the installed tool's. */
+  const isForeign = async (name: string) =>
+    (await catalog.find(name)) === undefined && (await foreign.has(name));
 
   const { place, putOver, keeps, remove } = createPlacement({
     catalog,
     code,
     onRemoved: switches.forget,
+    forgetState: state.forget,
     isForeign: foreign.has,
     passSecrets: vault.pass,
     secretsHeldBy: vault.heldBy,
   });
-  const installer = createInstaller({ catalog, code, examine, judgeSignature, place, keeps });
+  const { choose, configure } = createSettings({ catalog, privateHosts });
+  const installer = createInstaller({ catalog, code, examine, judgeSignature, place, keeps, choose });
 
   return {
     catalog,
@@ -206,7 +194,16 @@ export async function openToolHost({ config, home, store, mask, log }: HostParts
     foreign,
     inUse: pool.inUse,
     ...runner,
-    ...createRouting({ catalog, runner, foreign, describe }),
+    call: async (call: ToolCall, options: RunOptions): ReturnType<ForeignTools["call"]> =>
+      (await isForeign(call.name)) ? foreign.call(call, options) : runner.run(call, options),
+    resume: foreign.resume,
+    refusal: async (call: ToolCall) =>
+      (await isForeign(call.name)) ? foreign.refusal(call) : runner.refusal(call),
+    async list(): Promise<readonly ToolInfo[]> {
+      const installed = await Promise.all((await catalog.list()).map(describe));
+      const names = new Set(installed.map(({ name }) => name));
+      return [...installed, ...(await foreign.list()).filter(({ name }) => !names.has(name))];
+    },
     checkJson,
     hide: mask.hide,
     code,
@@ -228,43 +225,39 @@ export async function openToolHost({ config, home, store, mask, log }: HostParts
       privateHosts,
       describe,
       remove,
+      configure,
       limits: broker.limits,
       sources,
       finishServerSignIn: foreign.servers.finishSignIn,
     }),
     examine,
     installer,
+    configure,
     describe,
     place,
-    replay: createReplay({ pool, code, privateHosts }),
+    replay: createReplay(pool, code, privateHosts),
     keeps,
     remove,
     ...createAuthorization({ vault, catalog, network, privateHosts, environment: variable }),
-    missingSecrets: (tool) => missingSecrets(tool, source),
-    async provideShipped(progress, signal = new AbortController().signal) {
+    missingSecrets: (tool: InstalledTool) => missingSecrets(tool, source),
+    /** Puts the tools that come with Postern into a home that was never offered them. */
+    async provideShipped(
+      progress: (line: string) => void,
+      signal = new AbortController().signal,
+    ): Promise<void> {
       if (!config.shipped) return;
       // One node does it: the next ones find the tools installed and do not examine them.
       await store.exclusive(SHIPPED_LOCK, () =>
-        provideShipped({
-          catalog,
-          examine: (bytes, text) => examine(bytes, text, progress),
-          place,
-          progress,
-          signal,
-        }),
+        provideShipped({ catalog, examine, place, progress, signal }),
       );
     },
-    repairShipped: (name, progress) =>
+    /** True until the tools that come with Postern were offered to this home. */
+    lacksShipped: async () => config.shipped && (await lacksShipped(catalog)),
+    repairShipped: (name: string, progress: (line: string) => void) =>
       store.exclusive(SHIPPED_LOCK, () =>
-        repairShipped(name, {
-          catalog,
-          examine: (bytes, text) => examine(bytes, text, progress),
-          putOver,
-          progress,
-          signal: new AbortController().signal,
-        }),
+        repairShipped(name, { catalog, examine, putOver, progress, signal: new AbortController().signal }),
       ),
-    async close() {
+    async close(): Promise<void> {
       for (const stop of [...unfollow, catalog.close, switches.close]) stop();
       await foreign.close();
       await pool.close();
@@ -272,4 +265,31 @@ export async function openToolHost({ config, home, store, mask, log }: HostParts
       await network.close();
     },
   };
+}
+
+async function openCatalog(home: string, sql: Sql, store: Store, log: Log): Promise<Catalog> {
+  const folders = openFolderCatalog(home);
+  if (sql.engine === "postgres") {
+    const rows = openRowCatalog(sql, store.changes);
+    await warnOfUnused(await folders.list(), rows, toolsFolder(home), log);
+    return rows;
+  }
+  // Before anyone looks: a shipped tool that is not there counts as removed by the user.
+  await recoverTools(toolsFolder(home), log);
+  return folders;
+}
+
+/** After a move from SQLite the tools in the home are still there, and nobody calls them. */
+async function warnOfUnused(
+  own: readonly InstalledTool[],
+  shared: Catalog,
+  folder: string,
+  log: Log,
+): Promise<void> {
+  const known = new Set((await shared.list()).map(({ name }) => name));
+  const unused = own.flatMap(({ name }) => (known.has(name) ? [] : [name]));
+  if (unused.length > 0)
+    log.warn(
+      `not used in ${folder}: ${unused.join(", ")}. Nodes share the tools in the database: install what you need there with "postern tool install", and delete it here`,
+    );
 }

@@ -16,6 +16,8 @@ export interface FaultDetails {
   readonly retryAfterSecs?: number;
   /** The words of a command are wrong, whatever they are about: the command line exits with 2. */
   readonly usage?: boolean;
+  /** Shown to callers over the network instead, if the message and the param are for the operator only. */
+  readonly callersMessage?: string;
   /** Each thing that is wrong, where there may be several. */
   readonly problems?: readonly FaultProblem[];
   readonly cause?: unknown;
@@ -36,6 +38,7 @@ export class Fault extends Error {
   readonly param: string | undefined;
   readonly retryAfterSecs: number | undefined;
   readonly usage: boolean;
+  readonly callersMessage: string | undefined;
   readonly problems: readonly FaultProblem[] | undefined;
 
   constructor(kind: FaultKind, code: string, message: string, details: FaultDetails = {}) {
@@ -46,6 +49,7 @@ export class Fault extends Error {
     this.param = details.param;
     this.retryAfterSecs = details.retryAfterSecs;
     this.usage = details.usage ?? false;
+    this.callersMessage = details.callersMessage;
     this.problems = details.problems;
   }
 
@@ -55,7 +59,7 @@ export class Fault extends Error {
   }
 }
 
-/** Words for a caught value, for a message that a person reads. */
+/** Words for a caught value, for a message that the operator reads. */
 export function reason(error: unknown): string {
   if (error instanceof AggregateError && error.message === "" && error.errors.length > 0) {
     return reason(error.errors[0]);

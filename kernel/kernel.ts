@@ -29,13 +29,13 @@ export interface BootOptions {
   readonly version: string;
   /** Starts only what these services take; everything otherwise. */
   readonly only?: readonly ServiceName[];
-  /** A command that does not end by itself. */
   readonly stays?: boolean;
+  /** False for a terminal that joins a service elsewhere. */
+  readonly serving?: boolean;
   readonly resume?: Resume | undefined;
   readonly onShutdown?: () => void;
   readonly startMillis?: number;
   readonly stopMillis?: number;
-  /** The machine's where none is given. */
   readonly clock?: Clock;
 }
 
@@ -47,22 +47,7 @@ const MACHINE_CLOCK: Clock = {
   },
 };
 
-export interface Running {
-  readonly states: readonly PluginState[];
-  /** What plugins print for the operator. */
-  readonly lines: readonly string[];
-  /** A service by name; a fault where its plugin is off. */
-  service<Name extends ServiceName>(name: Name): Services[Name];
-  /** Undefined where no plugin that is on provides it. */
-  find<Name extends ServiceName>(name: Name): Services[Name] | undefined;
-  /**
-   * Takes no new work and lets what runs end, for at most so long. Readiness is false from here on. Answers whether
-   * everything has ended.
-   */
-  drain(millis: number): Promise<boolean>;
-  /** Runs every undo, last-in first-out, each with its share of the deadline. Returns the names of plugins that failed to stop. */
-  stop(): Promise<readonly string[]>;
-}
+export type Running = Awaited<ReturnType<typeof boot>>;
 
 const START_MILLIS = 30_000;
 const STOP_MILLIS = 10_000;
@@ -74,7 +59,7 @@ interface Undo {
   readonly run: () => void | Promise<void>;
 }
 
-export async function boot(options: BootOptions): Promise<Running> {
+export async function boot(options: BootOptions) {
   const {
     settings,
     home,
@@ -96,11 +81,13 @@ export async function boot(options: BootOptions): Promise<Running> {
   const services = new Map<string, unknown>();
   const details = new Map<string, string>(whyOff);
   const readiness = createReadiness();
+  readiness.hold("the service is starting");
+  let isStarted = false;
   // In the order in which the composition lists them, which is the order people know.
   const states = (): readonly PluginState[] =>
     chosen.map(({ name, kind }) => ({
       name,
-      ...(kind && { kind }),
+      kind,
       on: !whyOff.has(name),
       detail: details.get(name) ?? "",
     }));
@@ -109,7 +96,7 @@ export async function boot(options: BootOptions): Promise<Running> {
     startedAt: new Date(),
     mask,
     clock: options.clock ?? MACHINE_CLOCK,
-    serving: options.only === undefined,
+    serving: options.serving ?? options.only === undefined,
     stays: options.stays ?? options.only === undefined,
     resume: options.resume,
     settings: { given: settings, readers },
@@ -117,6 +104,9 @@ export async function boot(options: BootOptions): Promise<Running> {
     tables: () => tablesOf(options.plugins),
     lines: () => lines,
     readiness: readiness.run,
+    get isStarted() {
+      return isStarted;
+    },
     recentLog: log.recent,
     countLog: log.count,
     shutdown: options.onShutdown ?? (() => {}),
@@ -183,12 +173,12 @@ export async function boot(options: BootOptions): Promise<Running> {
     }
   }
 
+  isStarted = true;
+  readiness.hold();
+
   let draining: Promise<unknown> | undefined;
   const drainAll = (): Promise<unknown> => {
-    if (draining === undefined)
-      readiness.add("service", () => {
-        throw new Error("the service is stopping");
-      });
+    readiness.hold("the service is stopping");
     draining ??= Promise.allSettled(drains.map(async (run) => run()));
     return draining;
   };
@@ -196,11 +186,11 @@ export async function boot(options: BootOptions): Promise<Running> {
   let stopping: Promise<readonly string[]> | undefined;
   return {
     lines,
-    get states() {
+    get states(): readonly PluginState[] {
       return states();
     },
-    find: (name) => services.get(name) as Services[typeof name] | undefined,
-    service: <Name extends ServiceName>(name: Name) => {
+    find: <Name extends ServiceName>(name: Name) => services.get(name) as Services[Name] | undefined,
+    service: <Name extends ServiceName>(name: Name): Services[Name] => {
       const found = services.get(name);
       if (found === undefined) {
         const provider = chosen.find(({ provides }) => provides?.includes(name));
@@ -211,7 +201,11 @@ export async function boot(options: BootOptions): Promise<Running> {
       }
       return found as Services[Name];
     },
-    async drain(millis) {
+    /**
+     * Takes no new work and lets what runs end, for at most so long. Readiness is false from here on. Returns whether
+     * everything has ended.
+     */
+    async drain(millis: number): Promise<boolean> {
       try {
         await within(millis, "", () => drainAll());
         return true;
@@ -219,7 +213,8 @@ export async function boot(options: BootOptions): Promise<Running> {
         return false;
       }
     },
-    stop: () => {
+    /** Runs every undo, last-in first-out, each with its share of the deadline. Returns the names of plugins that failed to stop. */
+    stop: (): Promise<readonly string[]> => {
       stopping ??= unwind();
       return stopping;
     },
@@ -249,7 +244,7 @@ function configureAll(
     }
   }
   const stored = changeable(settings, readers);
-  // What is missing may be stored: who follows it looks again.
+  // Missing values may be stored, and whoever follows them looks again.
   settings.assertSound(({ name, isMissing }) => isMissing === true && stored.has(name));
   return configs;
 }

@@ -1,5 +1,6 @@
-/** Work that this process does one piece at a time for each name, in the order in which it was asked for. */
+/** Work that this process does one piece at a time. */
 
+/** For each name, in the order in which it was asked for. */
 export type Mutex = <Result>(name: string, work: () => Promise<Result>) => Promise<Result>;
 
 export function createMutex(): Mutex {
@@ -13,5 +14,21 @@ export function createMutex(): Mutex {
     } finally {
       if (last.get(name) === mine) last.delete(name);
     }
+  };
+}
+
+/** Calls that come while it is at work make it run once more, and end with that. */
+export function oneAtATime(work: () => Promise<void>): () => Promise<void> {
+  let current: Promise<void> | undefined;
+  let next: Promise<void> | undefined;
+  const begin = (): Promise<void> => {
+    next = undefined;
+    current = work().finally(() => (current = undefined));
+    return current;
+  };
+  return () => {
+    if (current === undefined) return begin();
+    next ??= current.then(begin, begin);
+    return next;
   };
 }

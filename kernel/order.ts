@@ -5,7 +5,7 @@ import { type AnyPlugin, Off, type ServiceName } from "./plugin.ts";
 /** Services the kernel itself provides to everyone. */
 const BUILT_IN: ReadonlySet<string> = new Set(["kernel"]);
 
-/** Which plugin provides which service; refuses duplicates. */
+/** Maps each service to the plugin that provides it; refuses duplicates. */
 function providers(plugins: readonly AnyPlugin[]): ReadonlyMap<string, AnyPlugin> {
   const byService = new Map<string, AnyPlugin>();
   const names = new Set<string>();
@@ -28,7 +28,6 @@ function providers(plugins: readonly AnyPlugin[]): ReadonlyMap<string, AnyPlugin
   return byService;
 }
 
-/** Those that add to a service of this plugin. */
 function extenders(plugins: readonly AnyPlugin[], { provides = [] }: AnyPlugin): readonly AnyPlugin[] {
   return plugins.filter((plugin) => plugin.extends?.some((service) => provides.includes(service)));
 }
@@ -115,21 +114,25 @@ export function compose(shipped: readonly AnyPlugin[], others: readonly AnyPlugi
       `plugin "${by.name}" replaces "${name}", which also provides ${services}, needed by ${needing.map((plugin) => plugin.name).join(", ")}: provide that too, or remove it from PLUGINS`,
     );
   }
-  const off = (plugin: AnyPlugin, by: AnyPlugin): AnyPlugin => ({
-    ...plugin,
-    ...{ needs: [], wants: [], provides: [], extends: [] },
-    configure(env) {
-      const config = plugin.configure(env);
-      return config instanceof Off ? config : new Off(`replaced by ${by.name}`);
-    },
-  });
+  const alone = { needs: [], wants: [], provides: [], extends: [] };
   return [
     ...shipped.map((plugin) => {
       const by = replaced.get(plugin);
-      return by ? off(plugin, by) : plugin;
+      return by ? { ...turnedOff(plugin, `replaced by ${by.name}`), ...alone } : plugin;
     }),
     ...others,
   ];
+}
+
+/** The same plugin, kept off for this reason; its settings are still read and checked. */
+export function turnedOff(plugin: AnyPlugin, why: string): AnyPlugin {
+  return {
+    ...plugin,
+    configure(env) {
+      const config = plugin.configure(env);
+      return config instanceof Off ? config : new Off(why);
+    },
+  };
 }
 
 function composition(code: string, message: string): Fault {

@@ -7,6 +7,7 @@ import { fileURLToPath } from "node:url";
 interface Manifest {
   readonly version: string;
   /** Exact versions, in the published package as well: npm leaves them in its package.json. */
+  readonly dependencies: Readonly<Record<string, string>>;
   readonly devDependencies: Readonly<Record<string, string>>;
   readonly optionalDependencies: Readonly<Record<string, string>>;
 }

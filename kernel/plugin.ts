@@ -6,7 +6,6 @@ import type { Log } from "./log/log.ts";
 import type { Mask } from "./mask/mask.ts";
 import type { Env, Settings } from "./settings/env.ts";
 import type { LiveReader } from "./settings/live.ts";
-import type { McpOffers } from "./vocabulary/mcp-offers.ts";
 import type { Changes, OwnedTables, Sql, SqlValue } from "./vocabulary/store.ts";
 
 export { Fault, reason } from "./fault.ts";
@@ -14,34 +13,14 @@ export type { Log } from "./log/log.ts";
 export type { Mask } from "./mask/mask.ts";
 export type { JsonSchema } from "./schema/declare.ts";
 export type { Env } from "./settings/env.ts";
-export type { RunningTurn, Upload } from "./vocabulary/agent.ts";
-export type {
-  CallRuling,
-  CheckedTurn,
-  Extension,
-  OwnOutcome,
-  OwnTool,
-  OwnToolContext,
-  Preface,
-  TurnCheck,
-} from "./vocabulary/extension.ts";
 export type { Gate, Origin, Question, Reply } from "./vocabulary/gate.ts";
-export type { Job, JobCallback, JobStatus, NewJob } from "./vocabulary/job.ts";
+export type { Job, JobCallback, JobStatus } from "./vocabulary/job.ts";
 export type { ModelName } from "./vocabulary/model.ts";
 export type { Page } from "./vocabulary/page.ts";
-export type { Limiter, Queries, Sql, Store, Transaction } from "./vocabulary/store.ts";
+export type { Keyed, Limiter, Queries, Sql, Transaction } from "./vocabulary/store.ts";
 export type { Attachment, ToolCall, ToolOutcome } from "./vocabulary/tool-call.ts";
-export type { CallOutcome, ToolInfo } from "./vocabulary/tools.ts";
-export type {
-  ExternalTool,
-  Failure,
-  Turn,
-  TurnEvent,
-  TurnInput,
-  TurnItem,
-  TurnRecord,
-  TurnStatus,
-} from "./vocabulary/turn.ts";
+export type { ToolInfo } from "./vocabulary/tools.ts";
+export type { Failure, TurnEvent, TurnInput, TurnItem, TurnRecord, TurnStatus } from "./vocabulary/turn.ts";
 export type { Usage } from "./vocabulary/usage.ts";
 export type { Identity, TokenScope, User } from "./vocabulary/user.ts";
 
@@ -52,10 +31,7 @@ export type { Identity, TokenScope, User } from "./vocabulary/user.ts";
  *   declare module "postern/plugin" { interface Services { clock: { now(): Date } } }
  */
 export interface Services {
-  /** Always there. */
   kernel: Kernel;
-  /** No shipped plugin provides it: third parties add resources and prompts to the MCP channel with it. */
-  mcpOffers: McpOffers;
 }
 
 export type ServiceName = keyof Services & string;
@@ -91,17 +67,11 @@ export interface StartContext<Config, Needs extends ServiceName, Wants extends S
   readonly signal: AbortSignal;
   /** Registers the undo of what was just opened. Undos run last-in first-out. */
   onStop(undo: () => void | Promise<void>): void;
-  /**
-   * Registers what to wait for before a stop that is in no hurry: it takes no new work from then on and resolves when
-   * what runs has ended.
-   */
+  /** Registers work to wait for before an orderly stop: it takes nothing new from then on, and resolves when what runs has ended. */
   onDrain(run: () => void | Promise<void>): void;
-  /**
-   * Contributes a named readiness check: it throws while not ready, and its message says what to do. A text that it answers is a detail
-   * that does not make the service unready.
-   */
+  /** A readiness check: it throws while not ready, saying what to do. A text that it returns is only a detail. */
   check(name: string, probe: () => unknown): void;
-  /** What the start-up table and the status show beside this plugin, for example its address. */
+  /** Shows a detail beside this plugin in the start-up table and the status, for example its address. */
   announce(detail: string): void;
   /** A line for the operator, printed once below the start-up table and never logged. */
   tell(line: string): void;
@@ -125,7 +95,6 @@ export interface Plugin<
   readonly ownsTerminal?: boolean;
   /** Services this plugin cannot do without: where one is off, this plugin is off too. */
   readonly needs?: readonly Needs[];
-  /** Services this plugin uses when they are there. */
   readonly wants?: readonly Wants[];
   readonly provides?: readonly Provides[];
   /**
@@ -135,7 +104,7 @@ export interface Plugin<
   readonly extends?: readonly NoInfer<Needs>[];
   /** Pure: reads settings, opens nothing. Problems are collected by `env`, not thrown. */
   configure(env: Env): Config | Off;
-  // What a start returns is checked against `provides`; it must not be guessed from the return type instead.
+  // The return value is checked against `provides`; it must not be inferred from the return type instead.
   start(
     context: StartContext<Config, Needs, Wants>,
   ): NoInfer<Provided<Provides>> | Promise<NoInfer<Provided<Provides>>>;
@@ -143,11 +112,10 @@ export interface Plugin<
   readonly operations?: Operations<NoInfer<Config>>;
 }
 
-/** What the command line, the store and `postern doctor` use of a plugin without starting it. */
+/** The parts of a plugin that the command line, the store and `postern doctor` use without starting it. */
 export interface Operations<Config = unknown> {
-  /** What it adds to the command line. */
   readonly commands?: readonly PluginCommand[];
-  /** What its commands take, by kind, for shell completion. */
+  /** Lists the arguments of its commands by kind, for shell completion. */
   readonly names?: NameSources;
   /** The tables it keeps in the store, so that a whole store can be copied without starting anything. */
   readonly tables?: () => Promise<readonly OwnedTables[]>;
@@ -157,7 +125,6 @@ export interface Operations<Config = unknown> {
   diagnose?(context: DiagnoseContext<Config>): Promise<readonly Finding[]>;
 }
 
-/** Something that has a name in the store or the home. */
 export interface Named {
   readonly name: string;
   readonly about?: string;
@@ -166,7 +133,6 @@ export interface Named {
 /** Reads the store as it is, and nothing where it or the table is not there yet. */
 export interface StoreLook {
   rows<Row>(sql: string, ...values: readonly SqlValue[]): Promise<readonly Row[]>;
-  /** One value of keyed state. */
   keyed<Value>(namespace: string, key: string): Promise<Value | undefined>;
 }
 
@@ -181,13 +147,11 @@ type NameSources = Readonly<
 export interface DiagnoseContext<Config> {
   readonly config: Config;
   readonly home: string;
-  /** What this plugin announced in the service that runs on this home; absent where none does. */
+  /** The detail that this plugin announced in the service that runs on this home; empty while it starts, absent if none runs. */
   readonly running?: string | undefined;
   /** Set when nodes share a database. */
   readonly shared?: SharedStore | "unreachable" | undefined;
-  /** What is stored, on either engine. */
   readonly stored: StoreLook;
-  /** The tables of every plugin. */
   tables(): Promise<readonly OwnedTables[]>;
 }
 
@@ -207,10 +171,12 @@ export interface PluginCommand {
   readonly about: string;
   /** Shown by `--help`, for a command that only groups others. */
   readonly example?: string;
-  /** It answers as the service would: `.env` of the folder it is typed in counts, and every plugin is loaded. */
+  /** It works as the service would: `.env` of the folder it is typed in counts, and every plugin is loaded. */
   readonly startsService?: boolean;
   /** Third parties' plugins are loaded too: it offers what they add. */
   readonly everyPlugin?: boolean;
+  /** It works through the service that runs with the home or at `--url`, where there is one; otherwise on the store. */
+  readonly joins?: boolean;
   /** Loads its code, which is needed only when the command is typed. */
   load(): Promise<Registration["register"]>;
 }
@@ -236,13 +202,15 @@ export interface CommandContext {
   readonly home: string;
   /** The folder the command was typed in. */
   readonly folder: string;
-  /** What the person edits texts with: VISUAL, else EDITOR. */
+  /** The program in VISUAL, else the one in EDITOR. */
   readonly editor: string;
-  /** What a plugin's settings say, as it reads them. Throws where they, or any others read so far, cannot be used. */
+  /** Returns a plugin's settings as the plugin reads them. Throws if they, or any others read so far, cannot be used. */
   settingsOf<Config>(plugin: string, read: (env: Env) => Config): Config;
   /** The tables of every plugin that Postern ships. */
   tables(): Promise<readonly OwnedTables[]>;
   readonly version: string;
+  /** Prints lines that were made visible before; in the person's pager where they are longer than the screen. */
+  show(text: string): Promise<void>;
   /** Starts these services and what they need, does the work, and stops them again. */
   with<Name extends ServiceName, Want extends ServiceName = never>(
     services: readonly Name[],
@@ -254,23 +222,27 @@ export interface CommandContext {
       readonly stays?: boolean;
       /** Another home than the operator's, where nothing is configured. */
       readonly home?: string;
+      /** Whose data it is about. A service shows each its own, so another user's are read from the store. */
+      readonly user?: string | undefined;
+      /** Log lines are not printed. */
+      readonly isQuiet?: boolean;
     },
   ): Promise<void>;
 }
 
-/** What `postern doctor` found, and what to do about it. */
+/** A finding of `postern doctor`, with what to do about it. */
 export interface Finding {
   readonly name: string;
   readonly ok: boolean;
   /** It works, but something should be changed. */
   readonly warning?: boolean;
   readonly detail: string;
-  /** What `postern doctor --fix` may do about it. It deletes nothing that a person wrote. */
+  /** The repair that `postern doctor --fix` may make. It deletes nothing that a person wrote. */
   readonly fix?: Fix;
 }
 
 export interface Fix {
-  /** What would be done, as in "close it to others". */
+  /** The repair in words, as in "close it to others". */
   readonly about: string;
   /** Why a person has to agree first. */
   readonly asks?: string;
@@ -313,16 +285,17 @@ export interface Kernel {
   readonly serving: boolean;
   /** True also for a command that stays, such as `postern mcp`: what it offers is prepared as the service would. */
   readonly stays: boolean;
-  /** What the environment and `.env` say, and what of it may be changed by rows: for the plugin that keeps them. */
+  /** The environment and `.env`, and the settings that stored rows may change: for the plugin that keeps those rows. */
   readonly settings: { readonly given: Settings; readonly readers: readonly LiveReader[] };
   /** For the plugin that owns the terminal. */
   readonly resume: Resume | undefined;
   plugins(): readonly PluginState[];
   /** The tables of every plugin, also of those that are off: what they kept is still there. */
   tables(): Promise<readonly OwnedTables[]>;
-  /** What plugins print for the operator, for the plugin that owns the terminal. */
+  /** The lines that plugins print for the operator, for the plugin that owns the terminal. */
   lines(): readonly string[];
-  /** Runs every named check. */
+  /** False while plugins are starting: one that starts later may still add what a caller asks for. */
+  readonly isStarted: boolean;
   readiness(): Promise<readonly CheckResult[]>;
   /** The newest log lines as JSON texts, oldest first, secrets hidden. */
   recentLog(): readonly string[];
@@ -334,7 +307,6 @@ export interface Kernel {
 
 /** A test has one of its own, and turns it. */
 export interface Clock {
-  /** Milliseconds since 1970. */
   now(): number;
   /** Calls the work whenever so much time has passed, without keeping the process up. Returns a function that stops it. */
   every(millis: number, work: () => void): () => void;

@@ -5,23 +5,26 @@ import type { CheckResult } from "./plugin.ts";
 
 const TIMEOUT_MS = 3000;
 
-/** Throws where it is not ready. A text that it answers is a detail, and no reason against it. */
+/** Throws where it is not ready. A text that it returns is a detail, and no reason against it. */
 type Probe = () => unknown;
 
-export interface Readiness {
-  add(name: string, probe: Probe): void;
-  run(): Promise<readonly CheckResult[]>;
-}
-
-export function createReadiness(): Readiness {
+export function createReadiness() {
   const probes = new Map<string, Probe>();
+  let held: readonly CheckResult[] = [];
   return {
-    add(name, probe) {
+    /** Says not ready for this reason, whatever the probes find, until it is called without one. */
+    hold(why?: string): void {
+      held = why === undefined ? [] : [{ name: "service", ok: false, detail: why, millis: 0 }];
+    },
+    add(name: string, probe: Probe): void {
       if (probes.has(name))
         throw new Fault("config", "duplicate_check", `two readiness checks are named "${name}"`);
       probes.set(name, probe);
     },
-    run: () => Promise.all([...probes].map(([name, probe]) => examine(name, probe))),
+    run: async (): Promise<readonly CheckResult[]> => [
+      ...held,
+      ...(await Promise.all([...probes].map(([name, probe]) => examine(name, probe)))),
+    ],
   };
 }
 

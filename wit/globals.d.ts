@@ -1,12 +1,20 @@
 /** The globals a tool's JavaScript has besides the language itself. There is no `process` and no DOM. */
 
+type BufferSource = ArrayBuffer | ArrayBufferView;
+
 declare class TextEncoder {
-  encode(text?: string): Uint8Array;
+  readonly encoding: "utf-8";
+  encode(text?: string): Uint8Array<ArrayBuffer>;
+  encodeInto(text: string, into: Uint8Array): { read: number; written: number };
 }
 
+/** Every encoding of the web; only UTF-8, and no streams, with `--engine quickjs`. */
 declare class TextDecoder {
-  constructor(encoding?: "utf-8" | "utf8", options?: { fatal?: boolean; ignoreBOM?: boolean });
-  decode(bytes?: Uint8Array): string;
+  constructor(encoding?: string, options?: { fatal?: boolean; ignoreBOM?: boolean });
+  readonly encoding: string;
+  readonly fatal: boolean;
+  readonly ignoreBOM: boolean;
+  decode(bytes?: BufferSource, options?: { stream?: boolean }): string;
 }
 
 /** Each call adds a log line to the receipt. */
@@ -18,9 +26,10 @@ declare function btoa(text: string): string;
 /** Not with `--engine quickjs`. */
 declare class URL {
   constructor(url: string, base?: string | URL);
-  static canParse(url: string, base?: string): boolean;
   href: string;
   protocol: string;
+  username: string;
+  password: string;
   host: string;
   hostname: string;
   port: string;
@@ -29,17 +38,27 @@ declare class URL {
   hash: string;
   readonly origin: string;
   readonly searchParams: URLSearchParams;
+  toString(): string;
+  toJSON(): string;
 }
 
 /** Not with `--engine quickjs`. */
 declare class URLSearchParams {
-  constructor(init?: string | Record<string, string> | [string, string][]);
+  constructor(init?: string | URLSearchParams | Record<string, string> | Iterable<[string, string]>);
+  readonly size: number;
   append(name: string, value: string): void;
-  delete(name: string): void;
+  delete(name: string, value?: string): void;
   get(name: string): string | null;
   getAll(name: string): string[];
-  has(name: string): boolean;
+  has(name: string, value?: string): boolean;
   set(name: string, value: string): void;
+  sort(): void;
+  toString(): string;
+  forEach(callback: (value: string, name: string, params: URLSearchParams) => void): void;
+  keys(): IterableIterator<string>;
+  values(): IterableIterator<string>;
+  entries(): IterableIterator<[string, string]>;
+  [Symbol.iterator](): IterableIterator<[string, string]>;
 }
 
 /*
@@ -69,21 +88,15 @@ interface ResponseInit {
   headers?: HeadersInit;
 }
 
-type HeadersInit = Headers | Record<string, string> | [string, string][];
-type BodyInit =
-  | string
-  | Uint8Array
-  | ArrayBuffer
-  | URLSearchParams
-  | FormData
-  | Blob
-  | ReadableStream<Uint8Array>;
+type HeadersInit = Headers | Record<string, string> | Iterable<[string, string]>;
+type BodyInit = string | BufferSource | URLSearchParams | FormData | Blob | ReadableStream<Uint8Array>;
 
 declare class Headers {
   constructor(init?: HeadersInit);
   append(name: string, value: string): void;
   delete(name: string): void;
   get(name: string): string | null;
+  getSetCookie(): string[];
   has(name: string): boolean;
   set(name: string, value: string): void;
   forEach(callback: (value: string, name: string, headers: Headers) => void): void;
@@ -110,16 +123,20 @@ declare class Request {
   readonly method: string;
   readonly headers: Headers;
   readonly signal: AbortSignal;
+  clone(): Request;
 }
 
 interface Response extends Body {}
 declare class Response {
   constructor(body?: BodyInit | null, init?: ResponseInit);
   static json(data: unknown, init?: ResponseInit): Response;
+  static redirect(url: string | URL, status?: number): Response;
   readonly url: string;
   readonly status: number;
   readonly statusText: string;
   readonly ok: boolean;
+  readonly redirected: boolean;
+  readonly type: string;
   readonly headers: Headers;
 }
 
@@ -132,6 +149,12 @@ declare class ReadableStream<Chunk = unknown> {
   });
   readonly locked: boolean;
   cancel(reason?: unknown): Promise<void>;
+  tee(): [ReadableStream<Chunk>, ReadableStream<Chunk>];
+  pipeTo(target: WritableStream<Chunk>): Promise<void>;
+  pipeThrough<Out>(through: {
+    writable: WritableStream<Chunk>;
+    readable: ReadableStream<Out>;
+  }): ReadableStream<Out>;
   getReader(): {
     read(): Promise<{ done: false; value: Chunk } | { done: true; value: undefined }>;
     cancel(reason?: unknown): Promise<void>;
@@ -145,34 +168,97 @@ interface ReadableStreamController<Chunk> {
   error(reason: unknown): void;
 }
 
+declare class WritableStream<Chunk = unknown> {
+  constructor(sink?: {
+    write?(chunk: Chunk): void | Promise<void>;
+    close?(): void | Promise<void>;
+    abort?(reason: unknown): void | Promise<void>;
+  });
+  readonly locked: boolean;
+  abort(reason?: unknown): Promise<void>;
+  close(): Promise<void>;
+  getWriter(): {
+    readonly closed: Promise<void>;
+    write(chunk: Chunk): Promise<void>;
+    close(): Promise<void>;
+    abort(reason?: unknown): Promise<void>;
+    releaseLock(): void;
+  };
+}
+
+declare class TransformStream<In = unknown, Out = unknown> {
+  constructor(transformer?: {
+    transform?(chunk: In, controller: { enqueue(chunk: Out): void }): void | Promise<void>;
+    flush?(controller: { enqueue(chunk: Out): void }): void | Promise<void>;
+  });
+  readonly readable: ReadableStream<Out>;
+  readonly writable: WritableStream<In>;
+}
+
+declare class CompressionStream {
+  constructor(format: "deflate" | "deflate-raw" | "gzip");
+  readonly readable: ReadableStream<Uint8Array>;
+  readonly writable: WritableStream<BufferSource>;
+}
+
+declare class DecompressionStream {
+  constructor(format: "deflate" | "deflate-raw" | "gzip");
+  readonly readable: ReadableStream<Uint8Array>;
+  readonly writable: WritableStream<BufferSource>;
+}
+
+declare class Event {
+  constructor(type: string);
+  readonly type: string;
+  readonly target: EventTarget | null;
+  readonly defaultPrevented: boolean;
+  preventDefault(): void;
+  stopPropagation(): void;
+}
+
+declare class EventTarget {
+  addEventListener(type: string, listener: (event: Event) => void): void;
+  removeEventListener(type: string, listener: (event: Event) => void): void;
+  dispatchEvent(event: Event): boolean;
+}
+
+declare class DOMException {
+  constructor(message?: string, name?: string);
+  readonly name: string;
+  readonly message: string;
+  readonly code: number;
+}
+
 declare class AbortController {
   readonly signal: AbortSignal;
   abort(reason?: unknown): void;
 }
 
-declare class AbortSignal {
+declare class AbortSignal extends EventTarget {
   static abort(reason?: unknown): AbortSignal;
   static timeout(millis: number): AbortSignal;
   static any(signals: AbortSignal[]): AbortSignal;
   readonly aborted: boolean;
   readonly reason: unknown;
+  onabort: ((event: Event) => void) | null;
   throwIfAborted(): void;
-  addEventListener(type: "abort", listener: () => void): void;
-  removeEventListener(type: "abort", listener: () => void): void;
 }
 
 declare class Blob {
-  constructor(parts?: (string | Uint8Array | ArrayBuffer | Blob)[], options?: { type?: string });
+  constructor(parts?: (string | BufferSource | Blob)[], options?: { type?: string });
   readonly size: number;
   readonly type: string;
   arrayBuffer(): Promise<ArrayBuffer>;
+  bytes(): Promise<Uint8Array>;
+  stream(): ReadableStream<Uint8Array>;
   slice(start?: number, end?: number, type?: string): Blob;
   text(): Promise<string>;
 }
 
 declare class File extends Blob {
-  constructor(parts: (string | Uint8Array | ArrayBuffer | Blob)[], name: string, options?: { type?: string });
+  constructor(parts: (string | BufferSource | Blob)[], name: string, options?: { type?: string });
   readonly name: string;
+  readonly lastModified: number;
 }
 
 declare class FormData {
@@ -182,17 +268,62 @@ declare class FormData {
   getAll(name: string): (string | File)[];
   has(name: string): boolean;
   set(name: string, value: string | Blob, filename?: string): void;
+  forEach(callback: (value: string | File, name: string, data: FormData) => void): void;
+  keys(): IterableIterator<string>;
+  values(): IterableIterator<string | File>;
+  entries(): IterableIterator<[string, string | File]>;
+  [Symbol.iterator](): IterableIterator<[string, string | File]>;
 }
 
-declare function setTimeout(callback: () => void, millis?: number): number;
+declare function setTimeout<Args extends unknown[]>(
+  callback: (...args: Args) => void,
+  millis?: number,
+  ...args: Args
+): number;
 declare function clearTimeout(timer: number | undefined): void;
-declare function setInterval(callback: () => void, millis?: number): number;
+declare function setInterval<Args extends unknown[]>(
+  callback: (...args: Args) => void,
+  millis?: number,
+  ...args: Args
+): number;
 declare function clearInterval(timer: number | undefined): void;
 declare function queueMicrotask(callback: () => void): void;
-declare function structuredClone<Value>(value: Value): Value;
+declare function structuredClone<Value>(value: Value, options?: { transfer?: ArrayBuffer[] }): Value;
 
-declare const performance: { now(): number };
+declare const performance: {
+  now(): number;
+  readonly timeOrigin: number;
+};
+
 declare const crypto: {
   getRandomValues<View extends ArrayBufferView>(view: View): View;
   randomUUID(): string;
+  readonly subtle: SubtleCrypto;
 };
+
+type CryptoAlgorithm = string | { name: string; hash?: string | { name: string } };
+
+declare class CryptoKey {
+  readonly type: string;
+  readonly extractable: boolean;
+  readonly algorithm: object;
+  readonly usages: string[];
+}
+
+declare class SubtleCrypto {
+  digest(algorithm: CryptoAlgorithm, data: BufferSource): Promise<ArrayBuffer>;
+  importKey(
+    format: string,
+    key: BufferSource | object,
+    algorithm: CryptoAlgorithm,
+    extractable: boolean,
+    usages: string[],
+  ): Promise<CryptoKey>;
+  sign(algorithm: CryptoAlgorithm, key: CryptoKey, data: BufferSource): Promise<ArrayBuffer>;
+  verify(
+    algorithm: CryptoAlgorithm,
+    key: CryptoKey,
+    signature: BufferSource,
+    data: BufferSource,
+  ): Promise<boolean>;
+}

@@ -2,6 +2,10 @@
 import { log } from "postern:tool/host@0.1.0";
 
 export class TextEncoder {
+  get encoding() {
+    return "utf-8";
+  }
+
   encode(text = "") {
     const escaped = encodeURIComponent(text.toWellFormed());
     const bytes = [];
@@ -13,6 +17,27 @@ export class TextEncoder {
     }
     return new Uint8Array(bytes);
   }
+
+  encodeInto(text, into) {
+    let read = 0;
+    let written = 0;
+    for (const sign of text) {
+      const bytes = this.encode(sign);
+      if (written + bytes.length > into.length) break;
+      into.set(bytes, written);
+      written += bytes.length;
+      read += sign.length;
+    }
+    return { read, written };
+  }
+}
+
+/** The bytes of a buffer, or of a view of one. */
+function bytesOf(source) {
+  if (source instanceof Uint8Array) return source;
+  if (ArrayBuffer.isView(source)) return new Uint8Array(source.buffer, source.byteOffset, source.byteLength);
+  if (source instanceof ArrayBuffer) return new Uint8Array(source);
+  throw new TypeError("TextDecoder decodes an ArrayBuffer or a view of one");
 }
 
 export class TextDecoder {
@@ -25,10 +50,33 @@ export class TextDecoder {
     this.#ignoreBOM = ignoreBOM;
   }
 
-  decode(bytes = new Uint8Array()) {
+  get encoding() {
+    return "utf-8";
+  }
+
+  get fatal() {
+    return this.#fatal;
+  }
+
+  get ignoreBOM() {
+    return this.#ignoreBOM;
+  }
+
+  decode(source = new Uint8Array(), { stream = false } = {}) {
+    if (stream) throw new TypeError("TextDecoder decodes no streams with QuickJS");
+    const bytes = bytesOf(source);
     const parts = [];
     let at = 0;
     while (at < bytes.length) {
+      // Most text is ASCII for long stretches, which needs no decoding.
+      let end = at;
+      const limit = Math.min(bytes.length, at + 8192);
+      while (end < limit && bytes[end] < 0x80) end++;
+      if (end > at) {
+        parts.push(String.fromCharCode.apply(undefined, bytes.subarray(at, end)));
+        at = end;
+        continue;
+      }
       const { point, length } = readPoint(bytes, at);
       if (point === undefined && this.#fatal) throw new TypeError("The bytes are not UTF-8.");
       parts.push(String.fromCodePoint(point ?? 0xfffd));

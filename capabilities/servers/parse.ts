@@ -1,6 +1,6 @@
 /** Parses the files of MCP servers. Pure; reports all problems at once. */
-import { createFileReader, FileError, type FileProblem, type SchemaChecker } from "../file.ts";
-import { isRefusedBesideCredential, RESERVED_HEADERS } from "../headers.ts";
+import { createFileReader, FileError, type FileProblem, type SchemaChecker, toRateLimit } from "../file.ts";
+import { cannotHoldCredential } from "../headers.ts";
 import schema from "./schema.json" with { type: "json" };
 import type { ServerCredential, ServerFile, ServerTarget } from "./server-file.ts";
 
@@ -29,6 +29,7 @@ export function createServerFileParser(
 /** The file's JSON once the schema has accepted it. */
 interface FileInJson {
   url?: string;
+  private_host?: boolean;
   command?: string[];
   env?: string[];
   credential?: {
@@ -38,11 +39,11 @@ interface FileInJson {
     oauth?: { client_id?: string; client_secret_secret?: string; scopes?: string[] };
   };
   tools?: { allow?: string[]; without_asking?: string[] };
-  rate_limit?: { requests_per_minute?: number; requests_per_hour?: number };
+  rate_limit?: Parameters<typeof toRateLimit>[0];
   limits?: { timeout_secs?: number; answer_mb?: number };
 }
 
-function contradictions({ url, command, env, credential, tools }: FileInJson): FileProblem[] {
+function contradictions({ url, private_host, command, env, credential, tools }: FileInJson): FileProblem[] {
   const problems: FileProblem[] = [];
   const add = (path: string, problem: string) => problems.push({ path, problem });
   if ((url === undefined) === (command === undefined))
@@ -50,12 +51,13 @@ function contradictions({ url, command, env, credential, tools }: FileInJson): F
   if (command?.[0] === "") add("command[0]", "must name the command");
   if (url !== undefined && !URL.canParse(url)) add("url", `must be a URL, given "${url}"`);
   if (url !== undefined && env !== undefined) add("env", "is for a command; a server with a url gets none");
+  if (command !== undefined && private_host !== undefined) add("private_host", "is for a url");
   if (command !== undefined && credential !== undefined)
     add("credential", "is for a url; a command gets its secrets as environment variables (env)");
   const location = credential?.location;
   if (location?.type === "header") {
     const header = location.name.toLowerCase();
-    if (RESERVED_HEADERS.has(header) || isRefusedBesideCredential(header) || isProtocols(header))
+    if (cannotHoldCredential(header) || isProtocols(header))
       add(
         "credential.location.name",
         `must be a header that does not control the connection, given "${location.name}"`,
@@ -73,29 +75,29 @@ function isProtocols(header: string): boolean {
   return header.startsWith("mcp-") || ["accept", "content-type", "last-event-id"].includes(header);
 }
 
-const DEFAULT_PER_MINUTE = 60;
-const DEFAULT_PER_HOUR = 500;
 const DEFAULT_SECRET = "token";
 
 function toServerFile(file: FileInJson): ServerFile {
-  const { tools, rate_limit: rate, limits } = file;
-  const perMinute = rate?.requests_per_minute ?? DEFAULT_PER_MINUTE;
+  const { tools, limits } = file;
   return {
     target: toTarget(file),
     allow: tools?.allow,
     withoutAsking: tools?.without_asking,
-    rateLimit: {
-      perMinute,
-      perHour: rate?.requests_per_hour ?? Math.max(DEFAULT_PER_HOUR, perMinute),
-    },
+    rateLimit: toRateLimit(file.rate_limit),
     limits: { timeoutSecs: limits?.timeout_secs ?? 60, answerBytes: (limits?.answer_mb ?? 4) * 2 ** 20 },
   };
 }
 
-function toTarget({ url, command = [], env = [], credential }: FileInJson): ServerTarget {
+function toTarget({
+  url,
+  private_host: isPrivate = false,
+  command = [],
+  env = [],
+  credential,
+}: FileInJson): ServerTarget {
   return url === undefined
     ? { type: "command", command, env }
-    : { type: "http", url, credential: toCredential(credential) };
+    : { type: "http", url, isPrivate, credential: toCredential(credential) };
 }
 
 function toCredential(credential: FileInJson["credential"]): ServerCredential {

@@ -10,7 +10,13 @@ export interface ServerFile {
 }
 
 export type ServerTarget =
-  | { readonly type: "http"; readonly url: string; readonly credential: ServerCredential }
+  | {
+      readonly type: "http";
+      readonly url: string;
+      /** The operator agreed that it is on this machine or the local network. */
+      readonly isPrivate: boolean;
+      readonly credential: ServerCredential;
+    }
   /** `env` has names; the values are secrets of the server. */
   | { readonly type: "command"; readonly command: readonly string[]; readonly env: readonly string[] };
 

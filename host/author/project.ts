@@ -6,26 +6,34 @@ import { ROOT } from "../../kernel/kit.ts";
 import { Fault } from "../../kernel/plugin.ts";
 import { checkName } from "../catalog/install.ts";
 
-export const LANGUAGES = ["ts", "js", "rust"] as const;
+/** The example that a new tool starts with; each has a folder among the templates. */
+export const TEMPLATES = ["blank", "http", "auth"] as const;
+
+export const LANGUAGES = ["ts", "js", "rust", "c", "python", "go"] as const;
 export type Language = (typeof LANGUAGES)[number];
 
-/** The source that marks a project's language. */
+/** The languages that Postern bundles itself; `--engine` is for them. */
+export function isScript(language: Language): boolean {
+  return language === "ts" || language === "js";
+}
+
 export const ENTRIES: Readonly<Record<Language, string>> = {
   ts: "tool.ts",
   js: "tool.js",
   rust: "src/lib.rs",
+  c: "tool.c",
+  python: "tool.py",
+  // The name of the package is what the generated bindings call.
+  go: "export_postern_tool_tool/tool.go",
 };
 
-/** The folder of the contract, which comes with Postern. */
 export const WIT = join(ROOT, "wit");
 
 export interface Project {
   readonly folder: string;
-  /** What the tool is called: the folder's name. */
   readonly name: string;
   readonly language: Language;
   readonly entry: string;
-  /** The folder's own copy of the contract, or ours. */
   readonly wit: string;
   readonly capabilities: string;
   readonly component: string;
@@ -36,12 +44,8 @@ export function openProject(folder: string): Project {
   const name = basename(absolute);
   const language = LANGUAGES.find((candidate) => existsSync(join(absolute, ENTRIES[candidate])));
   if (language === undefined) {
-    throw new Fault(
-      "invalid",
-      "no_project",
-      `${folder} is not a tool project: it has none of ${Object.values(ENTRIES).join(", ")}. Create one with "postern tool new <dir>".`,
-      { param: folder },
-    );
+    const message = `${folder} is not a tool project: it has none of ${Object.values(ENTRIES).join(", ")}. Create one with "postern tool new <dir>".`;
+    throw new Fault("invalid", "no_project", message, { param: folder });
   }
   checkName(name);
   const ownWit = join(absolute, "wit");
@@ -56,7 +60,6 @@ export function openProject(folder: string): Project {
   };
 }
 
-/** The project's example calls, in the order of their names. */
 export async function listRecordings({ folder }: Project): Promise<readonly string[]> {
   const recordings = join(folder, "recordings");
   const names = existsSync(recordings) ? await readdir(recordings) : [];

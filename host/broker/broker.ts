@@ -2,56 +2,53 @@
  * The sole holder of secret and network. For each request of a tool: policy → leaks → limits → credentials →
  * send → cap → scrub. What comes out of here, in a reply, an error or a record, holds no secret.
  */
-import type { AuthSetup, Capabilities, HttpCapabilities } from "../../capabilities/capabilities.ts";
-import { isRefusedBesideCredential } from "../../capabilities/headers.ts";
+import { isUtf8 } from "node:buffer";
+import type { Capabilities, HttpCapabilities } from "../../capabilities/capabilities.ts";
+import { CONNECTION_HEADERS, isRefusedBesideCredential } from "../../capabilities/headers.ts";
 import {
-  createMatcher,
   Fault,
+  hostAndPort,
   type LimitVerdict,
   type Log,
   limitWords,
   MAX_REPLY_BYTES,
-  type Matcher,
   type Outbound,
   OutboundError,
   type OutboundReply,
   type OutboundRequest,
   type PrivateHosts,
   RATE_LIMIT_EXCEEDED,
-  type Store,
 } from "../../kernel/kit.ts";
+import type { Store } from "../../plugins/store/services.ts";
 import { type Holder, holderOf } from "../secrets/holder.ts";
 import {
   type CredentialSource,
+  createMatcherCache,
   credentialsFor,
-  type MissingCredential,
   missingCredential,
   placeCredential,
   type ToolVersion,
 } from "./credentials.ts";
-import type { Answer, BrokeredCall, Grant, ToolReply, ToolRequest, TrafficEntry } from "./grant.ts";
-import { type AllowedRequest, Refused, rule } from "./policy.ts";
+import type {
+  Answer,
+  BrokeredCall,
+  Grant,
+  HeaderList,
+  ToolReply,
+  ToolRequest,
+  TrafficEntry,
+} from "./grant.ts";
+import { type AllowedRequest, exceptionsFor, Refused, rule } from "./policy.ts";
 import { createLimiters } from "./rate-limits.ts";
 import type { Tape } from "./recording.ts";
-import { readHeaders, scrubAnswer } from "./reply-headers.ts";
+import type { SecretMatcher } from "./traces.ts";
 
-export interface Broker {
-  /** Asked before a call, unless it plays a recording; a missing credential becomes an `unauthenticated` outcome. */
-  missingCredential(tool: ToolVersion): Promise<MissingCredential | undefined>;
-  /** The names that the tool may test for and that are set: `secret-exists` returns true for them. */
-  existingSecrets(tool: ToolVersion): Promise<readonly string[]>;
-  /** How much of the tool's rate limit this user has left; nothing where it may not use the network. */
-  limits(tool: string, capabilities: Capabilities, user: string): Promise<LimitVerdict | undefined>;
-  /** Opens one call. With a tape its exchanges are recorded, or played back without network and secrets. */
-  open(grant: Grant, tape?: Tape): BrokeredCall;
-  close(): Promise<void>;
-}
+export type Broker = ReturnType<typeof createBroker>;
 
 export interface BrokerOptions {
   readonly network: Outbound;
   readonly source: CredentialSource;
   readonly privateHosts: PrivateHosts;
-  /** Keeps the rate limits over a restart. */
   readonly store: Store;
   readonly log: Log;
 }
@@ -60,26 +57,41 @@ const MAX_REQUESTS_A_CALL = 50;
 // A tool may have all its requests under way together; fifty of the largest answers would take half a gigabyte.
 const MAX_BYTES_AT_ONCE = 32 * 1024 * 1024;
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
+const MAX_REDIRECTS = 5;
+const NO_HOSTS: PrivateHosts = new Set();
 
+/** One request, or one of the redirects that followed from it. */
 interface Trail {
   readonly began: number;
   readonly method: string;
   readonly host: string;
-  secrets: Matcher;
+  secrets: SecretMatcher;
   credentials: readonly string[];
   /** There once the request is over. */
   end?: Pick<TrafficEntry, "status" | "error" | "bytes" | "millis">;
 }
 
-export function createBroker({ network, source, privateHosts, store, log }: BrokerOptions): Broker {
-  const limiters = createLimiters(store, "tool");
-  const secretsFor = createMatcherCache(source);
+/** One request of a tool with all its redirects. */
+interface Journey {
+  readonly signal: AbortSignal;
+  trail: Trail;
+}
 
-  async function takePlace({ tool, user }: Grant, http: HttpCapabilities): Promise<void> {
-    const verdict = await limiters.find(tool, http.rateLimit).take(user);
-    if (verdict.ok) return;
+export function createBroker({ network, source, privateHosts, store, log }: BrokerOptions) {
+  const limiters = createLimiters(store, "tool");
+  const secretsFor = createMatcherCache(source.known);
+
+  async function takePlace(
+    { tool, user }: Grant,
+    http: HttpCapabilities,
+    { url, isAnyPage }: AllowedRequest,
+  ): Promise<void> {
     // A tool gets nothing but a text, so the code that others get beside theirs comes first in it.
-    throw new Refused(`${RATE_LIMIT_EXCEEDED}: ${limitWords(verdict)}`);
+    const refuse = (verdict: LimitVerdict, where: string) => {
+      if (!verdict.ok) throw new Refused(`${RATE_LIMIT_EXCEEDED}${where}: ${limitWords(verdict)}`);
+    };
+    if (isAnyPage) refuse(await limiters.findForHosts(tool).take(`${user} ${url.host}`), ` at ${url.host}`);
+    refuse(await limiters.find(tool, http.rateLimit).take(user), "");
   }
 
   async function fill(request: AllowedRequest, holder: Holder, grant: Grant, http: HttpCapabilities) {
@@ -109,84 +121,127 @@ export function createBroker({ network, source, privateHosts, store, log }: Brok
   }
 
   return {
-    missingCredential: (tool) => missingCredential(tool, source),
-    async existingSecrets(tool) {
+    /** Asked before a call, unless it plays a recording; a missing credential becomes an `unauthenticated` outcome. */
+    missingCredential: (tool: ToolVersion) => missingCredential(tool, source),
+    /** The names that the tool may test for and that are set: `secret-exists` returns true for them. */
+    async existingSecrets(tool: ToolVersion): Promise<readonly string[]> {
       const { secretNames, auth } = tool.capabilities;
       const holder = holderOf(tool);
       const found = await Promise.all(secretNames.map((name) => source.has(holder, name, auth)));
       return secretNames.filter((_, index) => found[index]);
     },
-    limits: async (tool, { http }, user) => http && limiters.find(tool, http.rateLimit).peek(user),
+    /** How much of the tool's rate limit this user has left; nothing where it may not use the network. */
+    limits: async (tool: string, { http }: Capabilities, user: string): Promise<LimitVerdict | undefined> =>
+      http && limiters.find(tool, http.rateLimit).peek(user),
     close: limiters.close,
-    open(grant, tape) {
+    /** Opens one call. With a tape its exchanges are recorded, or played back without network and secrets. */
+    open(grant: Grant, tape?: Tape): BrokeredCall {
       const { http, auth } = grant.capabilities;
       const holder = holderOf({ ...grant, name: grant.tool });
+      const exceptions = exceptionsFor(http, privateHosts);
       const trails: Trail[] = [];
       const room = { left: MAX_BYTES_AT_ONCE };
       let attempts = 0;
 
+      function admit(request: ToolRequest, hosts: PrivateHosts, { secrets }: Trail): AllowedRequest {
+        const ruling = rule(http, request, hosts);
+        if (!ruling.ok) throw new Refused(ruling.error);
+        if (carries(ruling.request, secrets))
+          throw new Refused(
+            "The request carries the value of a secret: nothing was sent. Postern puts credentials in.",
+          );
+        return ruling.request;
+      }
+
       async function sendLive(
         request: AllowedRequest,
         rules: HttpCapabilities,
-        bounds: Pick<OutboundRequest, "timeoutMs" | "signal" | "room">,
+        bounds: Pick<OutboundRequest, "timeoutMs" | "signal" | "room" | "privateHosts">,
         trail: Trail,
-      ): Promise<Answer> {
+      ): Promise<OutboundReply> {
         const { filled, names } = await fill(request, holder, grant, rules);
         trail.credentials = names;
         // A token may have been refreshed just now.
         if (names.length > 0) trail.secrets = await secretsFor(auth);
-        const { status, headers, body } = await traced(grant, filled, (told) =>
+        return traced(grant, filled, (told) =>
           network.send({ ...told, ...bounds, maxBytes: MAX_REPLY_BYTES }),
-        );
-        if (REDIRECTS.has(status) && headers.location !== undefined)
-          throw redirected(request.url, status, headers.location);
-        const scrubbed = await scrubAnswer({ status, headers: readHeaders(headers), body }, trail.secrets);
-        if (scrubbed !== undefined) return scrubbed;
-        throw new Refused(
-          `The answer of ${request.url.host} holds the value of a secret in another form, so it was withheld.`,
         );
       }
 
-      async function attempt(request: ToolRequest, signal: AbortSignal, trail: Trail): Promise<Answer> {
-        const ruling = rule(http, request, privateHosts);
-        if (!ruling.ok) throw new Refused(ruling.error);
-        if (http === undefined) throw new Refused("The tool may not use the network.");
-        const allowed = ruling.request;
-        if (carries(allowed, trail.secrets)) {
-          throw new Refused(
-            "The request carries the value of a secret: nothing was sent. Postern puts credentials in.",
-          );
+      /** Sends a request and, where the file says so, what it is redirected to, each ruled on like a first one. */
+      async function follow(
+        first: AllowedRequest,
+        rules: HttpCapabilities,
+        timeoutMs: number,
+        journey: Journey,
+        isUpgraded: boolean,
+      ): Promise<Answer> {
+        const ends = performance.now() + timeoutMs;
+        let request = first;
+        let hosts = exceptions;
+        let from: string | undefined;
+        for (let count = 0; ; count++) {
+          const refusal = await grant.checkAddress?.({ url: request.url.href, ...(from && { from }) });
+          if (refusal !== undefined) throw new Refused(refusal);
+          await takePlace(grant, rules, request);
+          const left = count === 0 ? timeoutMs : Math.max(1, Math.ceil(ends - performance.now()));
+          const bounds = { signal: journey.signal, timeoutMs: left, room, privateHosts: hosts };
+          const reply = await sendLive(request, rules, bounds, journey.trail);
+          const location = locationOf(reply);
+          if (location === undefined) {
+            const answer = await clean(reply, request.url, journey.trail.secrets);
+            if (count === 0 && !isUpgraded) return answer;
+            return { ...answer, url: journey.trail.secrets.hide(request.url.href) };
+          }
+          if (!rules.redirects) throw redirected(request.url, reply.status, location);
+          if (count === MAX_REDIRECTS)
+            throw new Refused(`${first.url.host} redirects more than ${MAX_REDIRECTS} times.`);
+          // A public server must not lead to the operator's private hosts, however far the way.
+          if (!exceptions.has(hostAndPort(request.url))) hosts = NO_HOSTS;
+          const next = redirect(request, reply.status, location);
+          end(journey.trail, { status: reply.status, bytes: 0 });
+          journey.trail = begin(next, journey.trail.secrets);
+          from = request.url.href;
+          request = admit(next, hosts, journey.trail);
         }
+      }
+
+      async function attempt(request: ToolRequest, journey: Journey): Promise<Answer> {
+        const allowed = admit(request, exceptions, journey.trail);
+        if (http === undefined) throw new Refused("The tool may not use the network.");
         if (tape?.type === "player") return tape.play(allowed);
-        await takePlace(grant, http);
-        const bounds = { signal, timeoutMs: timeoutOf(request, http, grant), room };
+        const timeoutMs = timeoutOf(request, http, grant);
+        const isUpgraded = allowed.url.protocol === "https:" && !/^https:/i.test(request.url);
         const send = () =>
-          sendLive(allowed, http, bounds, trail).catch((error: unknown) => {
-            throw isExpected(error) ? new Refused(trail.secrets.hide(error.message)) : error;
+          follow(allowed, http, timeoutMs, journey, isUpgraded).catch((error: unknown) => {
+            throw isExpected(error) ? new Refused(journey.trail.secrets.hide(error.message)) : error;
           });
         return tape === undefined ? send() : tape.record(allowed, send);
       }
 
-      async function track(request: ToolRequest, signal: AbortSignal): Promise<ToolReply> {
-        const began = performance.now();
-        const secrets = await secretsFor(auth);
-        const { method } = request;
-        const host = URL.parse(request.url)?.host ?? "";
-        const trail: Trail = { began, method, host, secrets, credentials: [] };
-        // Now, not with the reply: the call may end before there is one, and its receipt must still tell.
+      /** Noted now, not with the reply: the call may end before there is one, and its receipt must still tell. */
+      function begin({ method, url }: ToolRequest, secrets: SecretMatcher): Trail {
+        const host = URL.parse(url)?.host ?? "";
+        const trail: Trail = { began: performance.now(), method, host, secrets, credentials: [] };
         trails.push(trail);
-        const reply = await attempt(request, signal, trail).then(
+        return trail;
+      }
+
+      async function track(request: ToolRequest, signal: AbortSignal): Promise<ToolReply> {
+        const journey: Journey = { signal, trail: begin(request, await secretsFor(auth)) };
+        const reply = await attempt(request, journey).then(
           (answer): ToolReply => ({ ok: true, ...answer }),
           (error: unknown): ToolReply => ({
             ok: false,
-            error: isExpected(error) ? trail.secrets.hide(error.message) : ourFault(error, grant.tool),
+            error: isExpected(error)
+              ? journey.trail.secrets.hide(error.message)
+              : ourFault(error, grant.tool),
           }),
         );
-        trail.end = {
+        end(journey.trail, {
           ...(reply.ok ? { status: reply.status } : { error: reply.error }),
           bytes: reply.ok ? reply.body.byteLength : 0,
-          millis: millisSince(began),
-        };
+        });
         return reply;
       }
 
@@ -196,12 +251,11 @@ export function createBroker({ network, source, privateHosts, store, log }: Brok
         },
         async send(request, signal) {
           attempts++;
-          if (attempts > MAX_REQUESTS_A_CALL) {
+          if (attempts > MAX_REQUESTS_A_CALL)
             return {
               ok: false,
               error: `A call may send at most ${MAX_REQUESTS_A_CALL} requests; this one has.`,
             };
-          }
           return track(request, signal).catch((error) => ({ ok: false, error: ourFault(error, grant.tool) }));
         },
       };
@@ -223,10 +277,55 @@ function millisSince(began: number): number {
   return Math.round(performance.now() - began);
 }
 
+function end(trail: Trail, how: Pick<TrafficEntry, "status" | "error" | "bytes">): void {
+  trail.end = { ...how, millis: millisSince(trail.began) };
+}
+
+/** Undefined where the reply is no redirect. Servers write it in UTF-8, and it comes with one character for each byte. */
+function locationOf({ status, headers }: OutboundReply): string | undefined {
+  const location = REDIRECTS.has(status) ? headers.location : undefined;
+  if (location === undefined) return undefined;
+  const bytes = Buffer.from(location, "latin1");
+  return isUtf8(bytes) ? bytes.toString() : location;
+}
+
+const SIGN_IN_HEADERS = new Set(["authorization", "cookie"]);
+
+/** The next request, as browsers would send it; it is ruled on like one that the tool wrote. */
+function redirect(request: AllowedRequest, status: number, location: string): ToolRequest {
+  const to = URL.parse(location, request.url);
+  if (to === null) throw new Refused(`${request.url.host} redirects to something that is no URL.`);
+  const { method } = request;
+  const becomesGet = (status === 303 && method !== "HEAD") || (status < 303 && method === "POST");
+  const isElsewhere = to.origin !== request.url.origin;
+  const headers = Object.entries(request.headers).filter(
+    ([name]) => !(isElsewhere && SIGN_IN_HEADERS.has(name)) && !(becomesGet && name.startsWith("content-")),
+  );
+  return {
+    method: becomesGet ? "GET" : method,
+    url: to.href,
+    headersJson: JSON.stringify(Object.fromEntries(headers)),
+    body: becomesGet ? undefined : request.body,
+    timeoutMs: undefined,
+  };
+}
+
+async function clean(
+  { status, headers, body }: OutboundReply,
+  url: URL,
+  secrets: SecretMatcher,
+): Promise<Answer> {
+  const scrubbed = await scrubAnswer({ status, headers: readHeaders(headers), body }, secrets);
+  if (scrubbed !== undefined) return scrubbed;
+  throw new Refused(
+    `The answer of ${url.host} holds the value of a secret in another form, so it was withheld.`,
+  );
+}
+
 function redirected(from: URL, status: number, location: string): Refused {
   const target = URL.parse(location, from.href)?.host ?? "something that is no URL";
   return new Refused(
-    `${from.host} answered ${status} with a redirect to ${target}, and redirects are not followed. Ask that address itself, if the capabilities allow it.`,
+    `${from.host} answered ${status} with a redirect to ${target}, and redirects are not followed. Ask that address itself, if the capabilities allow it, or set "redirects": true in its capabilities file.`,
   );
 }
 
@@ -234,28 +333,18 @@ function isExpected(error: unknown): error is Error {
   return error instanceof Refused || error instanceof OutboundError || error instanceof Fault;
 }
 
-function carries({ url, headers, body }: AllowedRequest, secrets: Matcher): boolean {
+function carries({ url, headers, body }: AllowedRequest, secrets: SecretMatcher): boolean {
   const texts = [url.href, ...Object.entries(headers).flat()];
   return texts.some((text) => secrets.finds(text)) || (body !== undefined && secrets.finds(body));
 }
 
-/** Whichever ends first: what the tool asked for, what its capabilities say, the call itself. */
+/**
+ * Whichever ends first: what the tool asked for, or what its capabilities say. The end of the call aborts the request as well; if
+ * the request ended by itself at that moment, the tool could still return in time and a call that timed out would look well.
+ */
 function timeoutOf({ timeoutMs }: ToolRequest, http: HttpCapabilities, { deadline }: Grant): number {
-  const left = deadline - Date.now();
-  if (left <= 0) throw new Refused("The time of the call is up.");
-  return Math.max(1, Math.min(timeoutMs ?? Number.POSITIVE_INFINITY, http.timeoutSecs * 1000, left));
-}
-
-/** Building the search takes longer than using it, and secrets change seldom. */
-function createMatcherCache(source: CredentialSource): (auth: AuthSetup | undefined) => Promise<Matcher> {
-  let last: { readonly values: readonly string[]; readonly secrets: Matcher } | undefined;
-  return async (auth) => {
-    const values = await source.known(auth);
-    const isSame =
-      last?.values.length === values.length && values.every((value, at) => value === last?.values[at]);
-    if (last === undefined || !isSame) last = { values, secrets: createMatcher(values) };
-    return last.secrets;
-  };
+  if (Date.now() >= deadline) throw new Refused("The time of the call is up.");
+  return Math.max(1, Math.min(timeoutMs ?? Number.POSITIVE_INFINITY, http.timeoutSecs * 1000));
 }
 
 async function traced(
@@ -285,4 +374,54 @@ async function traced(
     span.end("network");
     throw error;
   }
+}
+
+/**
+ * A cookie that a server sets after it has seen a credential is as good as that credential, and no list of known
+ * secrets has it. Browsers do not show it to `fetch` either.
+ */
+const COOKIES = ["set-cookie", "set-cookie2"];
+
+/** The body is already decoded: a tool that read these would decode it again, or wait for other bytes. */
+const ENCODING = ["content-encoding", "content-length"];
+
+/** As undici gives them: names in lower case, one character for each byte. */
+function readHeaders(given: Readonly<Record<string, string | string[] | undefined>>): HeaderList {
+  const named = String(given["connection"] ?? "").toLowerCase();
+  const hidden = new Set([
+    ...CONNECTION_HEADERS,
+    ...COOKIES,
+    ...named.split(",").map((name) => name.trim()),
+    ...(isEncoded(given["content-encoding"]) ? ENCODING : []),
+  ]);
+  return Object.entries(given).flatMap(([name, value]) =>
+    value === undefined || hidden.has(name) ? [] : [value].flat().map((one) => [name, one] as const),
+  );
+}
+
+/** Undefined where the answer still shows a secret to a reader who looks for one: it cannot be given to the tool. */
+async function scrubAnswer(answer: Answer, secrets: SecretMatcher): Promise<Answer | undefined> {
+  const scrubbed = replaceSecrets(answer, secrets);
+  const written = Buffer.from(scrubbed.headers.flat().join("\n"), "latin1");
+  return (await secrets.discloses(scrubbed.body)) || (await secrets.discloses(written))
+    ? undefined
+    : scrubbed;
+}
+
+function replaceSecrets({ status, headers, body }: Answer, secrets: SecretMatcher): Answer {
+  const scrubbed = secrets.scrub(body);
+  const isSame = scrubbed === body;
+  const clean = (text: string) => Buffer.from(secrets.scrub(Buffer.from(text, "latin1"))).toString("latin1");
+  return {
+    status,
+    headers: headers
+      // A name with the mark in it would be no name.
+      .filter(([name]) => clean(name) === name && (isSame || name !== "content-length"))
+      .map(([name, value]) => [name, clean(value)]),
+    body: scrubbed,
+  };
+}
+
+function isEncoded(encoding: string | string[] | undefined): boolean {
+  return encoding !== undefined && String(encoding).trim().toLowerCase() !== "identity";
 }

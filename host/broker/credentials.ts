@@ -1,4 +1,4 @@
-/** Which credentials a request gets, where their values come from, and how each is placed. */
+/** Chooses the credentials of a request, finds their values, and places each. */
 import type {
   AuthSetup,
   Capabilities,
@@ -12,8 +12,8 @@ import { type Holder, holderOf } from "../secrets/holder.ts";
 import type { Vault } from "../secrets/secrets.ts";
 import type { Refresh } from "./oauth.ts";
 import { type AllowedRequest, Refused } from "./policy.ts";
+import { createSecretMatcher, type SecretMatcher } from "./traces.ts";
 
-/** Returns values to the broker; nobody else holds one. */
 export interface CredentialSource {
   has(holder: Holder, secretName: string, auth: AuthSetup | undefined): Promise<boolean>;
   /** The environment first, then the store; an OAuth token that is about to expire is refreshed on the way. */
@@ -28,7 +28,6 @@ export interface CredentialSourceOptions {
   readonly vault: Vault;
   /** Reads one environment variable; the kernel's reader, so that the value is masked. */
   readonly environment: (name: string) => string | undefined;
-  /** Returns the record itself, or a fresh one where its token is about to expire. */
   readonly refresh: Refresh;
 }
 
@@ -61,33 +60,40 @@ export function createCredentialSource(options: CredentialSourceOptions): Creden
   };
 }
 
+/** A search for the values that are read. Building it takes longer than using it, and secrets change seldom. */
+export function createMatcherCache<Args extends unknown[]>(
+  read: (...args: Args) => Promise<readonly string[]>,
+): (...args: Args) => Promise<SecretMatcher> {
+  let last: { readonly values: readonly string[]; readonly secrets: SecretMatcher } | undefined;
+  return async (...args) => {
+    const values = await read(...args);
+    const isSame =
+      last?.values.length === values.length && values.every((value, at) => value === last?.values[at]);
+    if (last === undefined || !isSame) last = { values, secrets: createSecretMatcher(values) };
+    return last.secrets;
+  };
+}
+
 /** An expired token that nothing can renew is as good as none: the user has to sign in again. */
 export function isSpent({ oauth }: SecretRecord): boolean {
   return oauth?.refreshToken === undefined && (oauth?.expiresAt ?? Number.POSITIVE_INFINITY) <= Date.now();
 }
 
-/** A tool as it is installed. */
 export interface ToolVersion {
   readonly name: string;
   readonly digest: string;
   readonly capabilities: Capabilities;
 }
 
-export interface MissingCredential {
-  readonly secret: string;
-  /** What to do about it; the host makes an `unauthenticated` outcome of it. */
-  readonly message: string;
-}
-
 /** The first credential of the tool that is not there: checked before the call, so that nothing is sent without it. */
 export async function missingCredential(
   tool: ToolVersion,
   source: Pick<CredentialSource, "has" | "question">,
-): Promise<MissingCredential | undefined> {
+): Promise<{ readonly secret: string; readonly message: string } | undefined> {
   const { capabilities } = tool;
   const holder = holderOf(tool);
-  for (const { secretName } of capabilities.http?.credentials ?? []) {
-    if (await source.has(holder, secretName, capabilities.auth)) continue;
+  for (const { secretName, isOptional } of capabilities.http?.credentials ?? []) {
+    if (isOptional || (await source.has(holder, secretName, capabilities.auth))) continue;
     const { auth } = capabilities;
     const name = auth?.secretName === secretName ? auth.displayName : secretName;
     const how =
@@ -97,20 +103,19 @@ export async function missingCredential(
       question === undefined ? "which is not set." : `and nobody has agreed to that yet. ${question}`;
     return {
       secret: secretName,
-      message: `The tool ${tool.name} needs its credential for ${name}, ${why} Run "${how}".`,
+      message: `The tool ${tool.name} needs its credential for ${name}, ${why} The operator gives it on the page, or by "${how}".`,
     };
   }
   return undefined;
 }
 
-/** The secrets that a tool names and that are not set. */
 export async function missingSecrets(
   tool: ToolVersion,
   source: Pick<CredentialSource, "has">,
 ): Promise<readonly string[]> {
   const { http, auth, requiredSecrets } = tool.capabilities;
   const named = [
-    ...(http?.credentials ?? []).map(({ secretName }) => secretName),
+    ...(http?.credentials ?? []).filter(({ isOptional }) => !isOptional).map(({ secretName }) => secretName),
     ...requiredSecrets.map(({ name }) => name),
   ];
   const holder = holderOf(tool);
@@ -156,11 +161,10 @@ function withHeader(
   name: string,
   value: string,
 ): AllowedRequest {
-  if (Object.hasOwn(request.headers, name)) {
+  if (Object.hasOwn(request.headers, name))
     throw new Refused(
       `The header ${name} is where Postern puts \`${credential.secretName}\`; the tool may not set it.`,
     );
-  }
   if (!/^[\u0020-\u007e\u0080-\u00ff]*$/.test(value)) throw unusable(credential, "a header");
   return { ...request, headers: { ...request.headers, [name]: value } };
 }
@@ -171,11 +175,10 @@ function withQuery(
   name: string,
   value: string,
 ): AllowedRequest {
-  if (request.url.searchParams.has(name)) {
+  if (request.url.searchParams.has(name))
     throw new Refused(
       `The query parameter ${name} is where Postern puts \`${credential.secretName}\`; the tool may not set it.`,
     );
-  }
   const url = new URL(request.url);
   // Appended as text: searchParams would rewrite what the tool has encoded its own way.
   url.search = `${url.search === "" ? "?" : `${url.search}&`}${encodeURIComponent(name)}=${encodeURIComponent(value)}`;

@@ -1,10 +1,10 @@
 /** The seams inside the tool host: what one call may do, and what crosses between worker and broker. */
 import type { Capabilities } from "../../capabilities/capabilities.ts";
-import type { CallTrace } from "../../kernel/kit.ts";
+import type { CallTrace } from "../../plugins/telemetry/services.ts";
+import type { AddressCheck } from "../services.ts";
 
 /** Capabilities bound to one call. It stays on the main thread: the call's port stands for it. */
 export interface Grant {
-  /** The call's id, which is also its receipt's. */
   readonly id: string;
   readonly tool: string;
   /** SHA-256 of the component that runs: a secret is given to one version of a tool. */
@@ -13,11 +13,10 @@ export interface Grant {
   readonly capabilities: Capabilities;
   /** Milliseconds since the epoch. */
   readonly deadline: number;
-  /** What its requests are traced as parts of. */
   readonly trace?: CallTrace;
+  readonly checkAddress?: AddressCheck;
 }
 
-/** What `http-request` or `fetch` asked for, as the tool wrote it. */
 export interface ToolRequest {
   readonly method: string;
   readonly url: string;
@@ -33,13 +32,17 @@ export interface Answer {
   readonly status: number;
   readonly headers: HeaderList;
   readonly body: Uint8Array;
+  /** The final address, if redirects were followed. */
+  readonly url?: string;
 }
 
 export type ToolReply =
   | {
       readonly ok: true;
       readonly status: number;
-      /** What `fetch` shows beside the status; `http-request` does not. Absent where there are none. */
+      /** Like `headers`, for `fetch` only: where the answer came from, if redirects were followed. */
+      readonly url?: string;
+      /** Shown by `fetch` beside the status, but not by `http-request`. Absent if there are none. */
       readonly headers?: HeaderList;
       readonly body: Uint8Array;
     }
@@ -49,19 +52,17 @@ export type ToolReply =
 export interface BrokeredCall {
   /** Never rejects: what was refused or went wrong is a sentence in the reply. */
   send(request: ToolRequest, signal: AbortSignal): Promise<ToolReply>;
-  /** What was asked for so far, answered, refused or still under way, in order, as of now. */
+  /** Every request so far, answered, refused or still under way, in order. */
   readonly traffic: readonly TrafficEntry[];
 }
 
 export interface TrafficEntry {
   readonly method: string;
   readonly host: string;
-  /** Absent where the request was refused or failed. */
   readonly status?: number;
   /** The size of the body as the tool gets it. */
   readonly bytes: number;
   readonly millis: number;
-  /** Names of the secrets that were put in. */
   readonly credentials: readonly string[];
   readonly error?: string;
 }

@@ -1,5 +1,5 @@
 /** OAuth 2: authorization code with PKCE (S256) and state, and the refresh of tokens before they expire. */
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import {
   authorizationCodeGrantRequest,
   calculatePKCECodeChallenge,
@@ -11,7 +11,8 @@ import {
   validateAuthResponse,
 } from "oauth4webapi";
 import type { Capabilities, OAuthSetup } from "../../capabilities/capabilities.ts";
-import { hostAndPort, type Store } from "../../kernel/kit.ts";
+import { hostAndPort } from "../../kernel/kit.ts";
+import type { Store } from "../../plugins/store/services.ts";
 import type { OAuthGrant, SecretRecord } from "../secrets/entry.ts";
 import type { SecretValues } from "../secrets/secrets.ts";
 import {
@@ -37,7 +38,6 @@ export interface SignIn {
 // A token that ends within this time may end on its way.
 const REFRESH_EARLY_MILLIS = 60_000;
 
-/** The scopes to ask for: those of every tool that may use the secret, and those it has already. */
 export function mergeScopes(
   secretName: string,
   users: readonly Capabilities[],
@@ -49,7 +49,6 @@ export function mergeScopes(
   return [...new Set([...held, ...asked])];
 }
 
-/** Starts a sign-in; no secret is stored until `finishSignIn`. */
 export async function beginSignIn(
   options: Omit<OAuthOptions, "network"> & {
     readonly secretName: string;
@@ -84,7 +83,6 @@ export async function beginSignIn(
   return { url: url.href, state, verifier, secretName, grant, redirectUri };
 }
 
-/** Checks the address that the browser was sent back to, fetches the token and stores it. */
 export async function finishSignIn(options: OAuthOptions, signIn: SignIn, redirected: URL): Promise<void> {
   const { state, verifier, secretName, grant, redirectUri } = signIn;
   const exchange = await createExchange(options, grant);
@@ -129,7 +127,7 @@ export type Refresh = (
 ) => Promise<SecretRecord>;
 
 /**
- * Answers a record as it is, or renewed where its token is about to end. Many askers make one renewal, in whichever tool and on
+ * Returns a record as it is, or renewed where its token is about to end. Many askers make one renewal, in whichever tool and on
  * whichever node they are: servers revoke a sign-in whose refresh token comes twice.
  */
 export function createRefresh(
@@ -141,7 +139,7 @@ export function createRefresh(
     const token = record.oauth?.refreshToken ?? "";
     let renewal = underway.get(token);
     if (renewal === undefined) {
-      const id = createHash("sha256").update(token).digest("base64url");
+      const id = hash("sha256", token, "base64url");
       renewal = options
         .exclusive(`refresh ${id}`, () => renew({ ...options, values }, name, record, spent))
         .finally(() => underway.delete(token));

@@ -4,7 +4,7 @@
  * secret for it to keep, and none is needed to play it.
  */
 import { readFile, writeFile } from "node:fs/promises";
-import { Fault, reason } from "../../kernel/kit.ts";
+import { Fault, isRecord, reason } from "../../kernel/kit.ts";
 import type { Answer, HeaderList } from "./grant.ts";
 import { type AllowedRequest, Refused } from "./policy.ts";
 
@@ -13,10 +13,22 @@ export type Tape =
   | {
       readonly type: "recorder";
       record(request: AllowedRequest, send: () => Promise<Answer>): Promise<Answer>;
-      /** Writes what there is, also of a call that sent nothing. */
+      /** Keeps the entries as they were when the call first asked. */
+      keepState(entries: RememberedEntries | undefined): void;
+      /** The files that the call read, by their paths. */
+      keepFiles(files: ReadonlyMap<string, Uint8Array>): void;
       save(): Promise<void>;
     }
-  | { readonly type: "player"; play(request: AllowedRequest): Answer };
+  | {
+      readonly type: "player";
+      /** Undefined where the recording says nothing of them. */
+      readonly settings: Recording["settings"];
+      readonly state: RememberedEntries;
+      readonly files: ReadonlyMap<string, Uint8Array>;
+      play(request: AllowedRequest): Answer;
+    };
+
+type RememberedEntries = ReadonlyMap<string, Uint8Array>;
 
 /** One exchange as it stands in the file. A body that is not UTF-8 text is kept in base64. */
 export interface RecordedExchange {
@@ -29,6 +41,8 @@ export interface RecordedExchange {
   readonly reply:
     | {
         readonly status: number;
+        /** The final address, if redirects were followed. */
+        readonly url?: string;
         /** Absent where there were none, and in recordings made before they were kept. */
         readonly headers?: HeaderList;
         readonly body?: string;
@@ -44,12 +58,27 @@ export type Player = Extract<Tape, { type: "player" }>;
  * Records a call with these params into `file`, which is replaced; it is complete after each exchange.
  * `hide` sees the text last: should an author have typed a secret into the params, it is not kept either.
  */
-export function recordTo(file: string, params: unknown, hide: (text: string) => string): Recorder {
+export function recordTo(
+  file: string,
+  params: unknown,
+  hide: (text: string) => string,
+  settings: Readonly<Record<string, string>> = {},
+): Recorder {
   const exchanges: RecordedExchange[] = [];
-  const save = () => writeFile(file, `${hide(JSON.stringify({ params, exchanges }, undefined, 2))}\n`);
+  const known = { params, ...(Object.keys(settings).length > 0 && { settings }) };
+  let state: Recording["state"];
+  let files: Recording["files"];
+  const save = () =>
+    writeFile(file, `${hide(JSON.stringify({ ...known, state, files, exchanges }, undefined, 2))}\n`);
   return {
     type: "recorder",
     save,
+    keepState(entries = new Map()) {
+      if (entries.size > 0) state = writeBodies(entries);
+    },
+    keepFiles(read) {
+      if (read.size > 0) files = writeBodies(read);
+    },
     async record(request, send) {
       const keep = async (reply: RecordedExchange["reply"]) => {
         exchanges.push({ request: write(request), reply });
@@ -57,8 +86,13 @@ export function recordTo(file: string, params: unknown, hide: (text: string) => 
       };
       try {
         const answer = await send();
-        const { status, headers, body } = answer;
-        await keep({ status, ...(headers.length > 0 && { headers }), ...writeBody(body) });
+        const { status, url, headers, body } = answer;
+        await keep({
+          status,
+          ...(url !== undefined && { url }),
+          ...(headers.length > 0 && { headers }),
+          ...writeBody(body),
+        });
         return answer;
       } catch (error) {
         // Nobody has made sure that other errors show no secret.
@@ -69,7 +103,6 @@ export function recordTo(file: string, params: unknown, hide: (text: string) => 
   };
 }
 
-/** A call asked for something that was not recorded. */
 export class NotRecorded extends Refused {}
 
 export async function replayFrom(file: string): Promise<Player> {
@@ -77,32 +110,47 @@ export async function replayFrom(file: string): Promise<Player> {
 }
 
 /** Plays it back: for each request the next exchange with the same method, URL and body, at the end the last again. */
-export function playBack({ exchanges }: Recording, name: string): Player {
+export function playBack({ exchanges, settings, state = {}, files = {} }: Recording, name: string): Player {
   const played = new Set<RecordedExchange>();
   return {
     type: "player",
+    settings,
+    state: readBodies(state),
+    files: readBodies(files),
     play(request) {
       const wanted = JSON.stringify(write(request));
       const same = exchanges.filter((exchange) => JSON.stringify(exchange.request) === wanted);
       const found = same.find((exchange) => !played.has(exchange)) ?? same.at(-1);
-      if (found === undefined) {
+      if (found === undefined)
         throw new NotRecorded(
           `The recording ${name} has no answer for ${request.method} ${request.url.href}. Record it again.`,
         );
-      }
       played.add(found);
       if ("error" in found.reply) throw new Refused(found.reply.error);
-      const { status, headers = [] } = found.reply;
-      return { status, headers, body: readBody(found.reply) };
+      const { status, url, headers = [] } = found.reply;
+      return { status, headers, body: readBody(found.reply), ...(url !== undefined && { url }) };
     },
   };
 }
 
-/** A call that was recorded: what it was asked, where the file says so, and what it was answered. */
 export interface Recording {
   readonly params?: unknown;
+  /** Values of settings that the call was made with. */
+  readonly settings?: Readonly<Record<string, string>>;
+  /** The state before the call, by key. */
+  readonly state?: RecordedBodies;
+  /** Files that are in the workspace, by their paths. */
+  readonly files?: RecordedBodies;
   readonly exchanges: readonly RecordedExchange[];
 }
+
+/** Bytes that are not UTF-8 text are kept in base64. */
+interface RecordedBody {
+  readonly body?: string;
+  readonly body_base64?: string;
+}
+
+type RecordedBodies = Readonly<Record<string, RecordedBody>>;
 
 export async function readRecording(file: string): Promise<Recording> {
   let text: string;
@@ -116,7 +164,13 @@ export async function readRecording(file: string): Promise<Recording> {
 
 export function parseRecording(text: string, name: string): Recording {
   const wrong = (why: string, cause?: unknown) => noRecording(name, why, cause);
-  let tape: { params?: unknown; exchanges?: RecordedExchange[] } | null;
+  let tape: {
+    params?: unknown;
+    settings?: unknown;
+    state?: unknown;
+    files?: unknown;
+    exchanges?: RecordedExchange[];
+  } | null;
   try {
     tape = JSON.parse(text);
   } catch (error) {
@@ -125,9 +179,8 @@ export function parseRecording(text: string, name: string): Recording {
   if (!Array.isArray(tape?.exchanges)) throw wrong("it has no list of exchanges");
   const exchanges = tape.exchanges.map((exchange, index) => {
     const { request, reply } = exchange ?? {};
-    if (typeof request?.method !== "string" || typeof request.url !== "string" || typeof reply !== "object") {
+    if (typeof request?.method !== "string" || typeof request.url !== "string" || typeof reply !== "object")
       throw wrong(`exchange ${index + 1} lacks a request with method and url, or a reply`);
-    }
     // In our own order of keys, so that a file written by hand compares equal.
     const { method, url, body, body_base64 } = request;
     return {
@@ -140,7 +193,30 @@ export function parseRecording(text: string, name: string): Recording {
       reply,
     };
   });
-  return { params: tape.params, exchanges };
+  const { params, settings, state, files } = tape;
+  if (settings !== undefined && !isRecord(settings))
+    throw wrong("its settings are not an object of names and values");
+  if (state !== undefined && !areBodies(state))
+    throw wrong('its state is not an object of keys and { "body": text }');
+  if (files !== undefined && !areBodies(files))
+    throw wrong('its files are not an object of paths and { "body": text }');
+  const texts = Object.entries(settings ?? {}).map(([setting, value]) => [setting, String(value)]);
+  return {
+    params,
+    ...(settings !== undefined && { settings: Object.fromEntries(texts) }),
+    ...(state !== undefined && { state }),
+    ...(files !== undefined && { files }),
+    exchanges,
+  };
+}
+
+function areBodies(bodies: unknown): bodies is RecordedBodies {
+  return (
+    isRecord(bodies) &&
+    Object.values(bodies).every(
+      (value) => isRecord(value) && typeof (value["body"] ?? value["body_base64"]) === "string",
+    )
+  );
 }
 
 function noRecording(name: string, why: string, cause?: unknown): Fault {
@@ -162,7 +238,15 @@ function writeBody(body: Uint8Array): { body: string } | { body_base64: string }
   }
 }
 
-function readBody(reply: { readonly body?: string; readonly body_base64?: string }): Uint8Array {
+function writeBodies(entries: ReadonlyMap<string, Uint8Array>): RecordedBodies {
+  return Object.fromEntries([...entries].map(([key, value]) => [key, writeBody(value)]));
+}
+
+function readBodies(bodies: RecordedBodies): ReadonlyMap<string, Uint8Array> {
+  return new Map(Object.entries(bodies).map(([key, value]) => [key, readBody(value)]));
+}
+
+function readBody(reply: RecordedBody): Uint8Array {
   return reply.body_base64 === undefined
     ? Buffer.from(reply.body ?? "")
     : Buffer.from(reply.body_base64, "base64");

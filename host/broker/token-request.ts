@@ -28,41 +28,31 @@ export interface OAuthOptions {
   readonly values: SecretValues;
   readonly network: Outbound;
   readonly privateHosts: PrivateHosts;
-  /** The command that signs in again. */
   readonly signInWith?: string;
 }
 
 const TOKEN_TIMEOUT_MILLIS = 30_000;
 
-export interface Exchange {
-  readonly server: AuthorizationServer;
-  readonly client: Client;
-  readonly auth: ClientAuth;
-  readonly options: object;
-  /** A fault for what went wrong; it shows none of the values that were sent. */
-  explain(error: unknown, name: string): Fault;
-}
-
 export async function createExchange(
   { values, network, privateHosts, signInWith }: OAuthOptions,
   { tokenUrl, clientId, clientSecretSecret, client: given, issuer }: OAuthGrant,
   sent: readonly string[] = [],
-): Promise<Exchange> {
+) {
   const clientSecret =
     given === undefined ? clientSecretSecret && (await values.read(clientSecretSecret))?.value : given.secret;
-  if (clientSecretSecret !== undefined && clientSecret === undefined) {
+  if (clientSecretSecret !== undefined && clientSecret === undefined)
     throw clientMissing("secret", clientSecretSecret);
-  }
   const url = new URL(tokenUrl);
   const isPrivate = privateHosts.has(hostAndPort(url));
   if (url.protocol !== "https:" && !isPrivate) throw insecure(url);
   const secrets = createMatcher(clientSecret === undefined ? sent : [...sent, clientSecret]);
   return {
-    server: { issuer: issuer ?? url.origin, token_endpoint: tokenUrl },
-    client: { client_id: clientId },
+    server: { issuer: issuer ?? url.origin, token_endpoint: tokenUrl } satisfies AuthorizationServer,
+    client: { client_id: clientId } satisfies Client,
     auth: authOf(clientSecret, given?.auth),
     options: { [customFetch]: tokenFetch(network), [allowInsecureRequests]: isPrivate },
-    explain(error, name) {
+    /** A fault for what went wrong; it shows none of the values that were sent. */
+    explain(error: unknown, name: string): Fault {
       if (error instanceof Fault) return error;
       const isRefusal = error instanceof ResponseBodyError || error instanceof AuthorizationResponseError;
       const why = isRefusal
@@ -128,19 +118,13 @@ export function recordOf(
 }
 
 export function signedOut(name: string, why: string, how = "postern tool auth"): Fault {
-  return new Fault(
-    "unauthenticated",
-    "oauth_failed",
-    `Sign-in for \`${name}\` failed: ${why}. Run "${how}" for it.`,
-  );
+  const message = `Sign-in for \`${name}\` failed: ${why}. Run "${how}" for it.`;
+  return new Fault("unauthenticated", "oauth_failed", message);
 }
 
 export function insecure(url: URL): Fault {
-  return new Fault(
-    "invalid",
-    "oauth_insecure",
-    `${url.origin} is not https, so sign-in is refused. An operator can allow a host in TOOLS_PRIVATE_HOSTS.`,
-  );
+  const message = `${url.origin} is not https, so sign-in is refused. An operator can allow a host in TOOLS_PRIVATE_HOSTS.`;
+  return new Fault("invalid", "oauth_insecure", message);
 }
 
 export function clientMissing(what: string, secretName: string | undefined): Fault {

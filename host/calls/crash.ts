@@ -1,5 +1,5 @@
 /**
- * What an engine prints when a script throws, read into the script's own error and places. SpiderMonkey and QuickJS
+ * Reads what an engine prints when a script throws into the script's own error and places. SpiderMonkey and QuickJS
  * each have a form of their own, with frames and remarks that mean nothing to an author.
  */
 import { explainMissing } from "./missing-names.ts";
@@ -8,7 +8,6 @@ import { explainMissing } from "./missing-names.ts";
 export const SCRIPT = "bundle.js";
 
 interface Frame {
-  /** Empty for a function without a name. */
   readonly name: string;
   readonly place: string;
 }
@@ -33,7 +32,7 @@ interface Ended {
   readonly message?: string;
 }
 
-/** What a stranger's component prints is read in our process: every part has a bound, and no pattern looks back. */
+/** A stranger's output is read in our process: every part has a bound, and no pattern looks back. */
 const MAX_FRAMES = 10;
 const MAX_CAUSES = 3;
 const MAX_SAID = 2000;
@@ -52,7 +51,7 @@ export function readable<Outcome extends Ended>(outcome: Outcome): Outcome {
   if (ok || code !== "threw" || !message.startsWith(THREW)) return outcome;
   const own = logs.findLastIndex(({ level }) => level !== "warn") + 1;
   const lines = logs.slice(own).map((entry) => entry.message);
-  // What the engine printed is in the log, unless the log was full.
+  // The engine's output is in the log, unless the log was full.
   const crash = readCrash(lines) ?? readCrash(message.slice(THREW.length).split("\n"));
   if (crash === undefined) return outcome;
   const [{ said, frames }] = crash;
@@ -66,7 +65,6 @@ export function readable<Outcome extends Ended>(outcome: Outcome): Outcome {
   };
 }
 
-/** A text that ends with what the engine printed, with the trace instead. */
 export function readableText(text: string): string {
   const start = text.indexOf(THREW);
   const crash = start < 0 ? undefined : readCrash(text.slice(start + THREW.length).split("\n"));
@@ -75,7 +73,6 @@ export function readableText(text: string): string {
 
 export const TRACE = /\n {4}at /;
 
-/** In the form that V8 gave everybody. */
 export function renderCrash(crash: Crash): string {
   return crash
     .slice(0, 1 + MAX_CAUSES)
@@ -94,7 +91,6 @@ export function renderCrash(crash: Crash): string {
     .slice(0, MAX_TRACE);
 }
 
-/** Reads what a script printed at run time; undefined where no engine that we know printed it. */
 function readCrash(lines: readonly string[]): Crash | undefined {
   const start = startOf(lines);
   if (start < 0) return undefined;
@@ -124,7 +120,6 @@ const ABORT = "Redirecting call to abort() to mozalloc_abort";
 const isQuickJsPanic = (line: string) =>
   line.startsWith("thread '") && line.includes(" panicked at crates/runtime/src/");
 
-/** The line with which an engine begins; -1 where none does. */
 function startOf(lines: readonly string[]): number {
   if (lines.at(-1) !== ABORT) return lines.findLastIndex(isQuickJsPanic);
   const stack = lines.indexOf("Stack:");
@@ -204,7 +199,6 @@ function isOwn(place: string): boolean {
   return /^[^<>]+:\d+:\d+$/.test(place) && !place.includes("/sources/initializer.js:");
 }
 
-/** Gives the script the name from the build, wherever the engine found it. */
 function own(place: string): string {
   return place.replace(QUICKJS_SCRIPT, SCRIPT).replace(/^\S*\/(?=bundle\.js:)/, "");
 }

@@ -60,12 +60,10 @@ const MODULES: Readonly<Record<string, string>> = {
   util: "a tool has TextEncoder and TextDecoder as globals",
 };
 
-/** Says what to use instead of a global; undefined for a name that nobody would expect. */
 export function insteadOfName(name: string): string | undefined {
   return Object.hasOwn(NAMES, name) ? NAMES[name] : undefined;
 }
 
-/** Says what to use instead of one of Node's modules; undefined for a package that may only not be installed. */
 export function insteadOfModule(specifier: string): string | undefined {
   const isNodes = specifier.startsWith("node:");
   const [name = ""] = specifier.replace("node:", "").split("/");
@@ -73,7 +71,6 @@ export function insteadOfModule(specifier: string): string | undefined {
   return isNodes ? "a tool has none of Node's modules" : undefined;
 }
 
-/** An error that says a name is missing, with what a tool has instead. */
 export function explainMissing(error: string): string {
   const [, name] = /^(?:ReferenceError: |Error: )?'?(\w+)'? is not defined$/.exec(error) ?? [];
   const instead = name === undefined ? undefined : insteadOfName(name);

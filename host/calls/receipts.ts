@@ -1,41 +1,18 @@
 /** The audit table: what every tool call did, in so far as the host saw it. No params, no output, no secret. */
 
-import {
-  type AgingRows,
-  defineTables,
-  type Figures,
-  type FiguresQuery,
-  type ToolReceipt,
-} from "../../kernel/kit.ts";
-import type { Queries, Store, Transaction } from "../../kernel/plugin.ts";
+import { type AgingRows, defineTables, type Figures } from "../../kernel/kit.ts";
+import type { Queries, Transaction } from "../../kernel/plugin.ts";
+import type { ToolReceipt } from "../../plugins/gateway/services.ts";
+import type { FiguresQuery, Store } from "../../plugins/store/services.ts";
 import type { TrafficEntry } from "../broker/grant.ts";
 
-/** A receipt with the fields that only the host keeps. */
 export interface Receipt extends ToolReceipt {
-  /** SHA-256 of the component that ran. */
   readonly digest: string;
-  /** Hosts contacted, with status and bytes; refused requests too. */
   readonly requests: readonly TrafficEntry[];
-  /** Lines over the limit, which were not kept. */
   readonly logsDropped: number;
 }
 
-export interface Receipts {
-  /**
-   * Resolves when nothing can be stored any more that is written later and survives without it. That is at once on SQLite,
-   * which commits in order; a power cut can lose the last moments of both. What the tool did is done: `onLost` hears of a
-   * receipt that could not be stored.
-   */
-  add(receipt: Receipt, onLost: (error: unknown) => void): Promise<void>;
-  /** Lists the newest first. */
-  list(query?: {
-    readonly tool?: string;
-    readonly user?: string;
-    readonly limit?: number;
-  }): Promise<readonly Receipt[]>;
-  find(id: string): Promise<Receipt | undefined>;
-  usage(query: FiguresQuery): Promise<Figures>;
-}
+export type Receipts = Awaited<ReturnType<typeof openReceipts>>;
 
 export interface Retention {
   readonly count: number;
@@ -76,7 +53,6 @@ const COUNTED = {
   index: "tool_receipts_by_time",
   time: "at",
   number: "number",
-  counts: "1 = 1",
   // A call that asked for a credential or for an answer has not failed.
   failed: "status = 'error'",
   timed: "status = 'ok'",
@@ -94,7 +70,7 @@ interface Row {
   receipt: string;
 }
 
-export async function openReceipts(store: Store, kept: Retention = KEPT): Promise<Receipts> {
+export async function openReceipts(store: Store, kept: Retention = KEPT) {
   const sql = await store.tables("tools", MIGRATIONS);
   // The first of a process trims: many short lives would otherwise never come to it.
   let sinceTrim = TRIM_EVERY - 1;
@@ -103,11 +79,16 @@ export async function openReceipts(store: Store, kept: Retention = KEPT): Promis
   let storing: Promise<unknown> = Promise.resolve();
   const usage = store.figures(COUNTED);
   return {
-    async usage(query) {
+    async usage(query: FiguresQuery): Promise<Figures> {
       await storing;
       return usage(query);
     },
-    async add(receipt, onLost) {
+    /**
+     * Resolves when nothing can be stored any more that is written later and survives without it. That is at once on SQLite,
+     * which commits in order; a power cut can lose the last moments of both. What the tool did is done: `onLost` hears of a
+     * receipt that could not be stored.
+     */
+    async add(receipt: Receipt, onLost: (error: unknown) => void): Promise<void> {
       const insert =
         'INSERT INTO tool_receipts (id, tool, "user", receipt, at, channel, status, millis) VALUES (?, ?, ?, ?, ?, ?, ?, ?)';
       const text = JSON.stringify(shorten(receipt));
@@ -129,7 +110,16 @@ export async function openReceipts(store: Store, kept: Retention = KEPT): Promis
       storing = storing.then(() => stored);
       if (sql.engine === "postgres") await stored;
     },
-    async list({ tool, user, limit = 20 } = {}) {
+    /** Lists the newest first. */
+    async list({
+      tool,
+      user,
+      limit = 20,
+    }: {
+      readonly tool?: string;
+      readonly user?: string;
+      readonly limit?: number;
+    } = {}): Promise<readonly Receipt[]> {
       await storing;
       const conditions = [
         ...(tool === undefined ? [] : ["tool = ?"]),
@@ -143,7 +133,7 @@ export async function openReceipts(store: Store, kept: Retention = KEPT): Promis
       );
       return rows.map(parse);
     },
-    async find(id) {
+    async find(id: string): Promise<Receipt | undefined> {
       await storing;
       const row = await sql.get<Row>("SELECT receipt FROM tool_receipts WHERE id = ?", id);
       return row && parse(row);

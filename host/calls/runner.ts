@@ -1,31 +1,50 @@
 /** One tool call, from the model's words to an outcome and a receipt. Whatever a tool does is an outcome. */
 import { randomUUID } from "node:crypto";
-import { type CallTrace, invalidParams } from "../../kernel/kit.ts";
-import { type Log, type Mask, reason, type ToolCall, type ToolOutcome } from "../../kernel/plugin.ts";
+import type { Setting } from "../../capabilities/capabilities.ts";
+import { settingValues } from "../../capabilities/settings.ts";
+import { distinctOrigins, invalidParams } from "../../kernel/kit.ts";
+import {
+  Fault,
+  type Log,
+  type Mask,
+  type Origin,
+  reason,
+  type ToolCall,
+  type ToolOutcome,
+} from "../../kernel/plugin.ts";
+import type { CallTrace } from "../../plugins/telemetry/services.ts";
+import type { Workspace } from "../../plugins/workspace/services.ts";
 import type { Broker } from "../broker/broker.ts";
 import type { Grant, TrafficEntry } from "../broker/grant.ts";
 import type { Tape } from "../broker/recording.ts";
 import type { Catalog, InstalledTool } from "../catalog/catalog.ts";
+import { unsetSetting } from "../catalog/settings.ts";
 import { createComponent } from "../compile/transpile.ts";
 import type { Pool, PoolReport } from "../sandbox/pool.ts";
 import type { Component } from "../sandbox/processes.ts";
+import type { AddressCheck, CallOptions, Extras } from "../services.ts";
 import { readable } from "./crash.ts";
+import { type CallFiles, filesIn, openCallFiles } from "./files.ts";
+import { type InnerCalls, openInnerCalls } from "./inner-calls.ts";
 import type { Receipt, Receipts } from "./receipts.ts";
+import { applySettings } from "./replay.ts";
+import { type CallState, openCallState, type ToolState } from "./state.ts";
 import type { Switches } from "./switches.ts";
 
-export interface RunOptions {
+export interface RunOptions extends Pick<CallOptions, "parent" | "innerCall"> {
   readonly user: string;
   readonly channel?: string;
+  readonly thread?: string;
+  readonly turn?: string;
   readonly signal?: AbortSignal;
   readonly ruling?: NonNullable<Receipt["ruling"]>;
-  /** Keeps or plays back the HTTP exchanges. */
   readonly tape?: Tape;
   readonly trace?: CallTrace;
+  readonly checkAddress?: AddressCheck;
 }
 
 export interface Run {
-  readonly outcome: ToolOutcome;
-  /** Absent where there was no tool to call. */
+  readonly outcome: ToolOutcome & Pick<Extras, "origins">;
   readonly receipt?: Receipt;
 }
 
@@ -36,18 +55,11 @@ export interface RunnerParts {
   readonly broker: Broker;
   readonly receipts: Receipts;
   readonly switches: Switches;
+  readonly state: ToolState;
+  /** Absent where it is off. */
+  readonly workspace?: Workspace | undefined;
   readonly mask: Mask;
   readonly log: Log;
-}
-
-export interface Runner {
-  run(call: ToolCall, options: RunOptions): Promise<Run>;
-  /** The outcome of a call that would be refused, for its params or because the tool is off; it leaves no receipt. */
-  refusal(call: ToolCall): Promise<ToolOutcome | undefined>;
-  /** A component took its process down. */
-  died(component: Component, why: string): Promise<void>;
-  /** Loads the tool that is likeliest to be called first, so that its first call is as quick as the next ones. */
-  warmUp(): Promise<void>;
 }
 
 interface Prepared {
@@ -56,18 +68,23 @@ interface Prepared {
 }
 
 interface Attempt {
-  readonly outcome: ToolOutcome;
+  readonly outcome: Run["outcome"];
   readonly report: PoolReport;
   readonly traffic: readonly TrafficEntry[];
+  readonly calls?: ReturnType<InnerCalls["made"]>;
+  readonly files?: Receipt["files"];
 }
+
+const MAX_PATHS = 100;
+const MAX_RECORDED_BYTES = 1_000_000;
 
 const NOTHING_RAN = {
   report: { logs: [], droppedLogs: 0, memoryPeakBytes: 0, secretsAsked: [], millis: 0 },
   traffic: [],
 } as const;
 
-export function createRunner(parts: RunnerParts): Runner {
-  const { cache, catalog, pool, broker, receipts, switches, mask, log } = parts;
+export function createRunner(parts: RunnerParts) {
+  const { cache, catalog, pool, broker, receipts, switches, state, workspace, mask, log } = parts;
   const prepared = new Map<string, Prepared & { readonly tool: InstalledTool }>();
 
   function prepare(tool: InstalledTool): Prepared {
@@ -78,6 +95,7 @@ export function createRunner(parts: RunnerParts): Runner {
       read: () => catalog.read(tool),
       cache,
       memoryMb: tool.capabilities.limits.memoryMb,
+      preopens: tool.capabilities.files,
     });
     if (known !== undefined && known.component.key !== component.key) pool.forget(known.component);
     const made = { tool, component, schema: JSON.stringify(tool.schema) };
@@ -99,8 +117,11 @@ export function createRunner(parts: RunnerParts): Runner {
     params: string,
     options: RunOptions,
   ): Promise<Attempt> {
-    const { user, signal, tape, trace } = options;
-    const { capabilities } = tool;
+    const { user, signal, tape, trace, checkAddress } = options;
+    // What a recorded call was made with goes before what the operator has given since.
+    const played = tape?.type === "player" ? tape.settings : undefined;
+    const capabilities =
+      played === undefined ? tool.capabilities : applySettings(tool.capabilitiesText, played);
     const off = await switchedOff(tool);
     if (off !== undefined) return failed(id, off.code, off.message);
     const { component, schema } = prepare(tool);
@@ -110,28 +131,101 @@ export function createRunner(parts: RunnerParts): Runner {
       if (detail !== undefined) return refused(id, detail);
       return { ...NOTHING_RAN, outcome: { status: "unauthenticated", tool: tool.name, ...missing } };
     }
+    const unset = tape?.type === "player" ? undefined : unsetSetting(capabilities);
+    if (unset !== undefined) return failed(id, "not_set_up", explainUnset(tool.name, unset));
+    if (capabilities.files.length > 0 && workspace === undefined && tape?.type !== "player")
+      return failed(id, "no_workspace", explainNoWorkspace(tool.name));
     const secrets = await broker.existingSecrets(tool);
+    const settings = settingValues(capabilities);
     const timeoutMs = capabilities.limits.timeoutSecs * 1000;
     const { name, digest } = tool;
     const deadline = Date.now() + timeoutMs;
-    const grant: Grant = { id, tool: name, digest, user, capabilities, deadline, trace };
+    const grant: Grant = { id, tool: name, digest, user, capabilities, deadline, trace, checkAddress };
     const brokered = broker.open(grant, tape);
-    const ended = readable(
-      await pool.call({
-        component,
-        params,
-        schema,
-        timeoutMs,
-        http: brokered.send,
-        secrets,
-        signal,
-      }),
-    );
-    if (!ended.ok && ended.code === "invalid_params") return refused(id, ended.message);
-    const { traffic } = brokered;
-    return ended.ok
-      ? { outcome: { status: "ok", output: ended.output, receipt: id }, report: ended, traffic }
-      : { ...failed(id, ended.code, mask.hide(ended.message)), report: ended, traffic };
+    const remembered = openState(tool, user, tape);
+    const files = openFiles(tool, user, tape);
+    const inner =
+      capabilities.agentTools.length > 0
+        ? openInnerCalls(tool, id, options, catalog, () => files?.origins() ?? [])
+        : undefined;
+    const originsRead = () => distinctOrigins([...(files?.origins() ?? []), ...(inner?.origins() ?? [])]);
+    try {
+      const ended = readable(
+        await pool.call({
+          ...{ component, params, schema, timeoutMs, secrets, settings, signal },
+          http: brokered.send,
+          state: remembered?.answer,
+          files: files?.answer,
+          inner: inner?.answer,
+        }),
+      );
+      const { traffic } = brokered;
+      const lost = ended.ok
+        ? ((await keepFiles(tool, files, originsRead(), options)) ??
+          (await keepState(tool, user, remembered, tape)))
+        : undefined;
+      const calls = inner?.made();
+      const seen = {
+        report: ended,
+        traffic,
+        calls,
+        files: files && namesOf(files, ended.ok && lost === undefined),
+      };
+      if (lost !== undefined) return { ...failed(id, lost.code, lost.message), ...seen };
+      if (!ended.ok && ended.code === "invalid_params") return refused(id, ended.message);
+      // What it says of a failure may quote what it read, too.
+      const origins = originsRead().length > 0 ? { origins: originsRead() } : {};
+      const outcome: Run["outcome"] = ended.ok
+        ? { status: "ok", output: ended.output, receipt: id, ...origins }
+        : { ...failed(id, ended.code, mask.hide(ended.message)).outcome, ...origins };
+      return { outcome, ...seen };
+    } finally {
+      files?.close();
+    }
+  }
+
+  function openFiles({ capabilities }: InstalledTool, user: string, tape: Tape | undefined) {
+    if (capabilities.files.length === 0) return undefined;
+    const source = tape?.type === "player" ? filesIn(tape.files) : workspace;
+    return source && openCallFiles(user, capabilities.files, source);
+  }
+
+  /** Makes what the call wrote part of the workspace, all of it or nothing. */
+  async function keepFiles(
+    { name }: InstalledTool,
+    files: CallFiles | undefined,
+    read: readonly Origin[],
+    { user, channel, thread, turn, tape }: RunOptions,
+  ): Promise<Fault | undefined> {
+    if (files === undefined || workspace === undefined || tape?.type === "player") return undefined;
+    if (tape?.type === "recorder") tape.keepFiles(await readWhole(workspace, user, files.read()));
+    const edits = files.edits();
+    if (edits.length === 0) return undefined;
+    const writer = { kind: "tool", tool: name, channel, thread, turn } as const;
+    // Whoever wrote the tool may have had a hand in every word of it.
+    const origins = [{ kind: "tool", name } as const, ...read];
+    return faultOf(() => workspace.apply(user, edits, { writer, origins }));
+  }
+
+  function openState({ name, capabilities }: InstalledTool, user: string, tape: Tape | undefined) {
+    if (capabilities.state === undefined) return undefined;
+    const { maxMb } = capabilities.state;
+    if (tape?.type === "player") return openCallState(maxMb, async () => tape.state);
+    return state.open(name, user, maxMb);
+  }
+
+  async function keepState(
+    tool: InstalledTool,
+    user: string,
+    remembered: CallState | undefined,
+    tape: Tape | undefined,
+  ): Promise<Fault | undefined> {
+    if (remembered === undefined || tape?.type === "player") return undefined;
+    if (tape?.type === "recorder") tape.keepState(remembered.before());
+    // A tool that was removed meanwhile must not leave anything to the next of its name.
+    const isInstalled = (await catalog.find(tool.name))?.capabilities.state !== undefined;
+    if (!isInstalled) return undefined;
+    return faultOf(() => state.keep(tool.name, user, tool.capabilities.state?.maxMb ?? 0, remembered));
   }
 
   async function run(call: ToolCall, options: RunOptions): Promise<Run> {
@@ -145,8 +239,8 @@ export function createRunner(parts: RunnerParts): Runner {
     }
     const id = randomUUID();
     const at = Date.now();
-    const { outcome, report, traffic } = await attempt(tool, id, call.params, options).catch(
-      (error: unknown) => failed(id, "unavailable", mask.hide(reason(error))),
+    const { outcome, report, traffic, files, calls } = await attempt(tool, id, call.params, options).catch(
+      (error: unknown): Attempt => failed(id, "unavailable", mask.hide(reason(error))),
     );
     const receipt: Receipt = {
       id,
@@ -156,9 +250,12 @@ export function createRunner(parts: RunnerParts): Runner {
       user: options.user,
       channel: options.channel,
       ruling: options.ruling,
+      parent: options.parent,
+      ...(calls !== undefined && calls.length > 0 && { calls }),
       millis: Date.now() - at,
       ...summary(outcome),
       requests: traffic,
+      files,
       credentials: [...new Set(traffic.flatMap(({ credentials }) => credentials))],
       memoryPeak: report.memoryPeakBytes,
       logs: report.logs.map(({ level, message }) => ({ level, message: mask.hide(message) })),
@@ -172,20 +269,24 @@ export function createRunner(parts: RunnerParts): Runner {
 
   return {
     run,
-    async refusal(call) {
+    /** The outcome of a call that would be refused, for its params or because the tool is off; it leaves no receipt. */
+    async refusal(call: ToolCall): Promise<ToolOutcome | undefined> {
       const tool = await catalog.find(call.name);
       if (tool === undefined) return undefined;
       const off = await switchedOff(tool);
       if (off !== undefined) return off;
       const { component, schema } = prepare(tool);
       const detail = await pool.check(component, schema, call.params);
-      return detail === undefined ? undefined : invalidParams(detail);
+      if (detail !== undefined) return invalidParams(detail);
+      const missing = await broker.missingCredential(tool);
+      return missing && { status: "unauthenticated", tool: tool.name, ...missing };
     },
-    async died(component, why) {
+    async died(component: Component, why: string): Promise<void> {
       for (const { tool, component: own } of prepared.values())
         if (own.key === component.key) await switches.died(tool, why);
     },
-    async warmUp() {
+    /** Loads the tool that is likeliest to be called first, so that its first call is as quick as the next ones. */
+    async warmUp(): Promise<void> {
       const installed = await catalog.list();
       const off = await Promise.all(installed.map(switches.off));
       const tools = installed.filter((_, at) => off[at] === undefined);
@@ -197,6 +298,46 @@ export function createRunner(parts: RunnerParts): Runner {
   };
 }
 
+async function faultOf(work: () => Promise<unknown>): Promise<Fault | undefined> {
+  try {
+    await work();
+    return undefined;
+  } catch (error) {
+    if (error instanceof Fault) return error;
+    throw error;
+  }
+}
+
+/** For the receipt; what it wrote only where that was kept. */
+function namesOf(files: CallFiles, isKept: boolean): NonNullable<Receipt["files"]> {
+  const [read, written] = [files.read(), isKept ? files.written() : []];
+  const more = Math.max(0, read.length - MAX_PATHS) + Math.max(0, written.length - MAX_PATHS);
+  return {
+    read: read.slice(0, MAX_PATHS),
+    written: written.slice(0, MAX_PATHS),
+    ...(more > 0 && { more }),
+  };
+}
+
+/** For a recording: large files are left out. */
+async function readWhole(
+  workspace: Workspace,
+  user: string,
+  paths: readonly string[],
+): Promise<ReadonlyMap<string, Uint8Array>> {
+  const contents = new Map<string, Uint8Array>();
+  let left = MAX_RECORDED_BYTES;
+  for (const path of paths) {
+    const entry = await workspace.find(user, path);
+    if (entry === undefined || entry.bytes > left) continue;
+    const file = await workspace.read(user, path);
+    if (file === undefined) continue;
+    contents.set(path, file.data);
+    left -= file.data.byteLength;
+  }
+  return contents;
+}
+
 function refused(receipt: string, detail: string): Attempt {
   const { code, message } = invalidParams(detail);
   return failed(receipt, code, message);
@@ -204,6 +345,14 @@ function refused(receipt: string, detail: string): Attempt {
 
 function failed(receipt: string, code: string, message: string): Attempt {
   return { ...NOTHING_RAN, outcome: { status: "error", code, message, receipt } };
+}
+
+function explainUnset(tool: string, { name, description }: Setting): string {
+  return `${tool} needs the setting \`${name}\` (${description.replace(/\.$/, "")}). The operator gives it with: postern tool setup ${tool}`;
+}
+
+function explainNoWorkspace(tool: string): string {
+  return `${tool} uses files of the workspace, and the workspace is off here, so it was not called. \`postern doctor\` says why it is off.`;
 }
 
 function summary(outcome: ToolOutcome): Pick<Receipt, "status" | "code" | "message"> {

@@ -1,6 +1,7 @@
 /** Tools that were switched off because they kept taking their process down, and the way back. On all nodes of the store. */
 import { defineTables } from "../../kernel/kit.ts";
-import type { Log, Store } from "../../kernel/plugin.ts";
+import type { Log } from "../../kernel/plugin.ts";
+import type { Store } from "../../plugins/store/services.ts";
 import type { InstalledTool } from "../catalog/catalog.ts";
 
 export interface SwitchedOff {
@@ -10,16 +11,7 @@ export interface SwitchedOff {
   readonly why: string;
 }
 
-export interface Switches {
-  /** Counts one death of the tool's process; the third in ten minutes switches it off. */
-  died(tool: InstalledTool, why: string): Promise<void>;
-  off(tool: InstalledTool): Promise<SwitchedOff | undefined>;
-  /** False where it was on. */
-  enable(tool: InstalledTool): Promise<boolean>;
-  /** Called when a tool is removed: installed again, it starts anew. */
-  forget(name: string): Promise<void>;
-  close(): void;
-}
+export type Switches = Awaited<ReturnType<typeof openSwitches>>;
 
 /** The namespace in the store, by the tools' names; also the topic that tells other nodes of a switch. */
 export const SWITCHES = "tool-switches";
@@ -33,7 +25,7 @@ export const TABLES = defineTables(
     `CREATE TABLE tool_deaths (tool ${text} NOT NULL, digest ${text} NOT NULL, at ${integer} NOT NULL)`,
 );
 
-export async function openSwitches(store: Store, log: Log): Promise<Switches> {
+export async function openSwitches(store: Store, log: Log) {
   const keyed = store.keyed<SwitchedOff>(SWITCHES);
   const sql = await store.tables("tool-deaths", TABLES);
   /** Digests that were seen to be on: a call need not look again until somebody switches something. */
@@ -45,13 +37,13 @@ export async function openSwitches(store: Store, log: Log): Promise<Switches> {
     return found?.digest === digest ? found : undefined;
   };
 
-  const forget: Switches["forget"] = async (name) => {
+  /** Called when a tool is removed, too: installed again, it starts anew. */
+  const forget = async (name: string): Promise<void> => {
     await sql.run("DELETE FROM tool_deaths WHERE tool = ?", name);
     await keyed.delete(name);
     await changed();
   };
 
-  /** How many there were lately, with this one. */
   const count = ({ name, digest }: InstalledTool): Promise<number> =>
     sql.transaction(async (tx) => {
       // First: of two deaths at once on two nodes, the second to count sees the other.
@@ -68,14 +60,15 @@ export async function openSwitches(store: Store, log: Log): Promise<Switches> {
 
   return {
     forget,
-    async off(tool) {
+    async off(tool: InstalledTool): Promise<SwitchedOff | undefined> {
       const { name, digest } = tool;
       if (on.get(name) === digest) return undefined;
       const found = await read(tool);
       if (found === undefined) on.set(name, digest);
       return found;
     },
-    async died(tool, why) {
+    /** Counts one death of the tool's process; the third in ten minutes switches it off. */
+    async died(tool: InstalledTool, why: string): Promise<void> {
       const { name, digest } = tool;
       log.warn({ tool: name }, `the process of ${name} died: ${why}`);
       if ((await count(tool)) < DEATHS) return;
@@ -89,7 +82,8 @@ export async function openSwitches(store: Store, log: Log): Promise<Switches> {
         `${name} is switched off. ${sentence} Switch it on again: postern tool enable ${name}`,
       );
     },
-    async enable(tool) {
+    /** False where it was on. */
+    async enable(tool: InstalledTool): Promise<boolean> {
       const isOff = (await read(tool)) !== undefined;
       await forget(tool.name);
       return isOff;

@@ -1,6 +1,6 @@
 /** The installed tools. They are folders in the home, or rows where several machines share a database. */
-import { createHash } from "node:crypto";
-import type { Capabilities } from "../../capabilities/capabilities.ts";
+import { hash } from "node:crypto";
+import type { Capabilities, Choices } from "../../capabilities/capabilities.ts";
 import { createCapabilitiesParser } from "../../capabilities/parse.ts";
 import { compileCheck, type ToolOrigin, visibleLine } from "../../kernel/kit.ts";
 import { Fault, type JsonSchema } from "../../kernel/plugin.ts";
@@ -14,27 +14,25 @@ export interface SeenRelease {
 
 export interface InstalledTool {
   readonly name: string;
-  /** SHA-256 of the component, in hex. */
   readonly digest: string;
   readonly installedAt: string;
   readonly description: string;
   readonly schema: JsonSchema;
   readonly capabilities: Capabilities;
+  readonly capabilitiesText: string;
+  readonly choices: Choices;
   /** Absent where it came with Postern or was uploaded. */
   readonly origin?: ToolOrigin;
-  /** What its place had until now, the last one last. */
+  /** Earlier releases at its place, the newest last. */
   readonly seen?: readonly SeenRelease[];
-  /** Absent where it is a row of the database. */
   readonly folder?: string;
 }
 
-/** Something in a tool's place that cannot be loaded, and why. */
 export interface BrokenTool {
   readonly name: string;
   readonly reason: string;
 }
 
-/** A component that passed every check. */
 export interface Candidate {
   readonly component: Uint8Array;
   readonly capabilitiesText: string;
@@ -42,8 +40,8 @@ export interface Candidate {
   readonly digest: string;
   readonly description: string;
   readonly schema: JsonSchema;
-  /** Sentences: what it may do. */
   readonly grants: readonly string[];
+  readonly choices: Choices;
   readonly origin?: ToolOrigin;
   readonly seen?: readonly SeenRelease[];
 }
@@ -62,16 +60,16 @@ export interface Catalog {
   broken(): Promise<readonly BrokenTool[]>;
   /** The same object for as long as the tool is the same. */
   find(name: string): Promise<InstalledTool | undefined>;
-  /** The component's bytes, which are those that were installed, or a fault. */
   read(tool: InstalledTool): Promise<Uint8Array<ArrayBuffer>>;
   /**
    * Installs it whole or not at all, in the place of `before`, which is kept as the previous version. Where there is another by now,
    * or none was expected, a fault says so and nothing has changed.
    */
   put(name: string, candidate: Candidate, before: InstalledTool | undefined): Promise<InstalledTool>;
+  /** The same tool with other settings. A fault where there is another by now. */
+  configure(tool: InstalledTool, choices: Choices): Promise<InstalledTool>;
   /** Returns the SHA-256 of a broken tool in hex, as far as what is left of it says so. */
   remains(name: string): Promise<string | undefined>;
-  /** Writes the component of a tool again, byte for byte as it was installed. */
   mend(tool: InstalledTool, component: Uint8Array): Promise<void>;
   /**
    * In the place of what has this name and is broken. `digest`: what it was; where nobody can tell, it is put aside instead of deleted.
@@ -95,14 +93,16 @@ export interface ToolRecord {
   readonly schema: JsonSchema;
   readonly origin?: ToolOrigin;
   readonly seen?: readonly SeenRelease[];
+  readonly settings?: Choices["settings"];
+  readonly private_hosts?: Choices["privateHosts"];
 }
 
 export function digestOf(component: Uint8Array): string {
-  return createHash("sha256").update(component).digest("hex");
+  return hash("sha256", component);
 }
 
 export function recordOf(candidate: Candidate): ToolRecord {
-  const { digest, capabilities, description, schema, origin, seen } = candidate;
+  const { digest, capabilities, description, schema, origin, seen, choices } = candidate;
   return {
     sha256: digest,
     installed_at: new Date().toISOString(),
@@ -111,17 +111,37 @@ export function recordOf(candidate: Candidate): ToolRecord {
     schema,
     origin,
     seen,
+    ...choicesInRecord(choices),
   };
 }
 
+function choicesInRecord({
+  settings,
+  privateHosts,
+}: Choices): Pick<ToolRecord, "settings" | "private_hosts"> {
+  return {
+    ...(Object.keys(settings).length > 0 && { settings }),
+    ...(privateHosts.length > 0 && { private_hosts: privateHosts }),
+  };
+}
+
+/** At another time, so that whoever knows the tool reads it anew. */
+export function withChoices(record: ToolRecord, choices: Choices): ToolRecord {
+  const { settings: _, private_hosts: __, ...rest } = record;
+  return { ...rest, installed_at: new Date().toISOString(), ...choicesInRecord(choices) };
+}
+
 export function toTool(name: string, record: ToolRecord, capabilitiesText: string): InstalledTool {
+  const choices = { settings: record.settings ?? {}, privateHosts: record.private_hosts ?? [] };
   return {
     name,
     digest: record.sha256,
     installedAt: record.installed_at,
     description: record.description,
     schema: record.schema,
-    capabilities: parseCapabilities(capabilitiesText),
+    capabilities: parseCapabilities(capabilitiesText, choices),
+    capabilitiesText,
+    choices,
     origin: record.origin,
     seen: record.seen,
   };
@@ -140,10 +160,6 @@ export function assertUnchanged(tool: InstalledTool, component: Uint8Array, file
   const digest = digestOf(component);
   if (digest === tool.digest) return;
   const [where, what] = file === undefined ? ["in the database", "it"] : ["on disk", file];
-  throw new Fault(
-    "unavailable",
-    "tool_digest",
-    `${tool.name} was changed ${where} after it was installed: ${what} has SHA-256 ${digest}, expected ${tool.digest}. Install it again.`,
-    { param: file ?? tool.name },
-  );
+  const message = `${tool.name} was changed ${where} after it was installed: ${what} has SHA-256 ${digest}, expected ${tool.digest}. Install it again.`;
+  throw new Fault("unavailable", "tool_digest", message, { param: file ?? tool.name });
 }

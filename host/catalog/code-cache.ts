@@ -3,14 +3,7 @@ import { readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { Catalog } from "./catalog.ts";
 
-export interface CodeCache {
-  readonly folder: string;
-  /** Deletes the code of a component, unless a tool has it. */
-  drop(digest: string): Promise<void>;
-  /** Lists what checks without an install, and processes that were killed, left behind long ago. */
-  stale(): Promise<readonly string[]>;
-  sweep(): Promise<void>;
-}
+export type CodeCache = ReturnType<typeof openCodeCache>;
 
 // Somebody may be reading what a tool would be allowed to do, and agree later.
 const STALE_MILLIS = 24 * 60 * 60 * 1000;
@@ -20,10 +13,9 @@ const DRAFT = ".draft";
 
 export const codeFolder = (home: string): string => join(home, "cache");
 
-export function openCodeCache(home: string, catalog: Catalog): CodeCache {
+export function openCodeCache(home: string, catalog: Catalog) {
   const folder = codeFolder(home);
 
-  /** The entries that no tool has. */
   async function unused(): Promise<readonly string[]> {
     const used = (await catalog.list()).map(({ digest }) => digest);
     const entries = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
@@ -35,6 +27,7 @@ export function openCodeCache(home: string, catalog: Catalog): CodeCache {
     );
   }
 
+  /** Lists what checks without an install, and processes that were killed, left behind long ago. */
   async function stale(): Promise<readonly string[]> {
     const now = Date.now();
     const judged = (await unused()).map(async (entry) => {
@@ -49,13 +42,14 @@ export function openCodeCache(home: string, catalog: Catalog): CodeCache {
 
   return {
     folder,
-    async drop(digest) {
+    /** Deletes the code of a component, unless a tool has it. */
+    async drop(digest: string): Promise<void> {
       // Another process may be writing a draft.
       const doomed = (await unused()).filter((entry) => entry.startsWith(digest) && !entry.endsWith(DRAFT));
       for (const entry of doomed) await remove(join(folder, entry));
     },
     stale,
-    async sweep() {
+    async sweep(): Promise<void> {
       for (const path of await stale()) await remove(path);
     },
   };

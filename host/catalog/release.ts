@@ -8,18 +8,14 @@ import { type Candidate, type InstalledTool, isSameTool, type SeenRelease } from
 export interface Offer {
   readonly origin: ToolOrigin;
   readonly capabilities: Capabilities;
-  /** SHA-256 of the component, in hex. */
   readonly digest: string;
 }
 
 export interface Change {
   readonly version: { readonly before: string; readonly after: string };
-  /** Sentences: what it may do that the installed one may not, and the reverse. */
   readonly added: readonly string[];
   readonly removed: readonly string[];
-  /** A sentence where the place went back, or exchanged the content of a version. */
   readonly older?: string;
-  /** A sentence where somebody else, or nobody, signed it. */
   readonly signer?: string;
 }
 

@@ -6,12 +6,10 @@ import { Fault, reason } from "../../kernel/plugin.ts";
 import { type Candidate, type Catalog, digestOf, type InstalledTool } from "./catalog.ts";
 import { buildShipped, filesOf, mayDoMore, SHIPPED, type ShippedOptions } from "./shipped.ts";
 
-/** A shipped tool that cannot be called. */
 export interface Damage {
   readonly reason: string;
-  /** What was installed; undefined where nothing tells whether it was ours. */
+  /** The installed digest; undefined if nothing tells whether it was ours. */
   readonly digest: string | undefined;
-  /** Present where only its component is damaged. */
   readonly tool?: InstalledTool;
 }
 
@@ -40,7 +38,6 @@ export async function findDamage(catalog: Catalog, name: string): Promise<Damage
   }
 }
 
-/** Does nothing where it is sound by now. */
 export async function repairShipped(name: string, options: RepairOptions): Promise<void> {
   const { catalog, examine, progress, signal, putOver } = options;
   const { wasm, capabilities } = filesOf(name);
@@ -49,9 +46,10 @@ export async function repairShipped(name: string, options: RepairOptions): Promi
   if (!existsSync(wasm)) await buildShipped(name, progress, signal);
   const component = await readFile(wasm);
   const { tool } = damage;
-  // What it may do and where it came from stay as they are.
+  // Its capabilities and its origin stay as they are.
   if (tool !== undefined && tool.digest === digestOf(component)) return catalog.mend(tool, component);
-  const candidate = await examine(component, await readFile(capabilities, "utf8"));
+  const text = await readFile(capabilities, "utf8");
+  const candidate = await examine(component, text, progress, tool?.choices);
   if (tool !== undefined && compareCapabilities(tool.capabilities, candidate.capabilities).added.length > 0)
     throw new Fault("unavailable", "tool_may_do_more", mayDoMore(name), { param: name });
   // That took a while: somebody may have installed another.

@@ -3,20 +3,22 @@
  * removed stays removed, what a user replaced stays replaced, and only what is still ours is renewed.
  */
 import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { compareCapabilities } from "../../capabilities/describe.ts";
 import { ROOT } from "../../kernel/kit.ts";
 import { Fault } from "../../kernel/plugin.ts";
+import { isPrepared } from "../compile/transpile.ts";
 import { type Candidate, type Catalog, digestOf } from "./catalog.ts";
+import { type Examine, readCapabilities } from "./install.ts";
 
 export interface ShippedOptions {
   readonly catalog: Catalog;
-  readonly examine: (component: Uint8Array, capabilitiesText: string) => Promise<Candidate>;
+  readonly examine: Examine;
   readonly progress: (line: string) => void;
-  /** Installs a candidate, in place of the tool of that name where it may. */
   readonly place: (name: string, candidate: Candidate, force: boolean) => Promise<unknown>;
   readonly signal: AbortSignal;
 }
@@ -24,10 +26,16 @@ export interface ShippedOptions {
 /** One process at a time installs or repairs them. */
 export const SHIPPED_LOCK = "shipped tools";
 
-export const SHIPPED: readonly string[] = ["convert", "weather"];
+export const SHIPPED: readonly string[] = ["convert", "read-page", "run-code", "weather", "web-search"];
 
 /** In place of a digest, and empty: there was a tool of that name before ours was ever offered. */
 const THE_USERS = "";
+
+/** True where a shipped tool was never offered to this home. */
+export async function lacksShipped(catalog: Catalog): Promise<boolean> {
+  const offered = await catalog.offered();
+  return SHIPPED.some((name) => offered[name] === undefined);
+}
 
 export async function provideShipped(options: ShippedOptions): Promise<void> {
   const { catalog } = options;
@@ -38,7 +46,6 @@ export async function provideShipped(options: ShippedOptions): Promise<void> {
   }
 }
 
-/** Returns the digest that is now known as ours. */
 async function provide(name: string, known: string | undefined, options: ShippedOptions): Promise<string> {
   const { catalog, examine, place, progress, signal } = options;
   const { wasm, capabilities } = filesOf(name);
@@ -56,7 +63,13 @@ async function provide(name: string, known: string | undefined, options: Shipped
   if (installed?.digest === digest) return digest;
   if (!isOffered && installed !== undefined) return THE_USERS;
   progress(`${name}: installing the shipped tool`);
-  const candidate = await examine(component, await readFile(capabilities, "utf8"));
+  const text = await readFile(capabilities, "utf8");
+  const { memoryMb } = readCapabilities(text).limits;
+  const source = { sha256: digest, read: async () => component, cache: dirname(wasm), memoryMb };
+  // A clone whose component was built before its transpiler changed. Where nobody may write there, the home keeps the code.
+  if (existsSync(BUILDER) && !isPrepared(source))
+    await buildShipped(name, progress, signal, ["--code"]).catch(() => signal.throwIfAborted());
+  const candidate = await examine(component, text, progress, installed?.choices);
   const before = isOffered ? await catalog.find(name) : undefined;
   if (before && compareCapabilities(before.capabilities, candidate.capabilities).added.length > 0) {
     progress(`${name}: ${mayDoMore(name)}`);
@@ -73,24 +86,34 @@ async function provide(name: string, known: string | undefined, options: Shipped
   return digest;
 }
 
-/** Where it is in this installation of Postern; the component may have to be built first. */
+/** The files of this installation of Postern; the component may have to be built first. */
 export const filesOf = (name: string) => ({
   wasm: join(ROOT, "components", name, "dist", `${name}.wasm`),
   capabilities: join(ROOT, "capabilities", `${name}.json`),
 });
+
+/** True for the one component that may call every tool. */
+export async function isRunCode(digest: string): Promise<boolean> {
+  const { wasm } = filesOf("run-code");
+  return existsSync(wasm) && digestOf(await readFile(wasm)) === digest;
+}
 
 export function mayDoMore(name: string): string {
   const { wasm, capabilities } = filesOf(name);
   return `the new version can do more than the installed one. To accept it, run: postern tool install ${wasm} --capabilities ${capabilities} --name ${name} --force`;
 }
 
+/** A clone has it; the published package brings what it builds. */
+const BUILDER = join(ROOT, "components", "build.ts");
+
 /** In a process of its own: the compiler needs hundreds of megabytes, which then go with it. */
 export async function buildShipped(
   name: string,
   progress: (line: string) => void,
   signal: AbortSignal,
+  options: readonly string[] = [],
 ): Promise<void> {
-  const child = spawn(process.execPath, [join(ROOT, "components", "build.ts"), name], {
+  const child = spawn(process.execPath, [BUILDER, ...options, name], {
     stdio: ["ignore", "ignore", "pipe"],
     signal,
   });
@@ -99,15 +122,9 @@ export async function buildShipped(
     last = line;
     progress(line);
   });
-  const code = await new Promise<number | null>((resolve, reject) => {
-    child.once("error", reject);
-    child.once("close", resolve);
-  });
+  const [code] = await once(child, "close");
   if (code !== 0) {
-    throw new Fault(
-      "unavailable",
-      "tool_build",
-      `${last || `${name} could not be built`}; try: npm run component ${name}`,
-    );
+    const message = `${last || `${name} could not be built`}; try: npm run component ${name}`;
+    throw new Fault("unavailable", "tool_build", message);
   }
 }

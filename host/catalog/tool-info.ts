@@ -1,5 +1,5 @@
 /** A tool as others see it. */
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import type { Capabilities } from "../../capabilities/capabilities.ts";
 import { describeCapabilities } from "../../capabilities/describe.ts";
 import type { PrivateHosts, ToolOrigin } from "../../kernel/kit.ts";
@@ -9,7 +9,6 @@ import type { InstalledTool } from "./catalog.ts";
 /** An installed tool is another object once anything about it changes. */
 const known = new WeakMap<InstalledTool, { readonly privateHosts: PrivateHosts; readonly info: ToolInfo }>();
 
-/** `privateHosts`: where the operator lets tools use other ports and plain http. */
 export function toInfo(tool: InstalledTool, privateHosts: PrivateHosts): ToolInfo {
   const made = known.get(tool);
   if (made?.privateHosts === privateHosts) return made.info;
@@ -23,7 +22,7 @@ function describe(tool: InstalledTool, privateHosts: PrivateHosts): ToolInfo {
   const { name, digest, installedAt, capabilities, origin } = tool;
   // The grants in words are for people; a field that no sentence mentions yet must not slip through.
   const sealed = JSON.stringify([name, digest, installedAt, facts.grants, capabilities]);
-  const fingerprint = createHash("sha256").update(sealed).digest("hex");
+  const fingerprint = hash("sha256", sealed);
   return { name, ...facts, fingerprint, ...(origin !== undefined && shownOrigin(origin)) };
 }
 
@@ -50,12 +49,15 @@ export function describeTool(tool: {
     grants,
     writes,
     hints: {
-      readOnly: !writes,
+      readOnly: !writes && capabilities.files.every(({ access }) => access === "read"),
       // A POST may only add; these change or delete what is there already.
       destructive: methods.some((method) => ["PUT", "PATCH", "DELETE"].includes(method)),
       openWorld: methods.length > 0,
     },
+    agentTools: capabilities.agentTools.length > 0 ? capabilities.agentTools : undefined,
     params: Object.keys(capabilities.params).length > 0 ? capabilities.params : undefined,
-    hosts: [...new Set(capabilities.http?.allowlist.map(({ host }) => host) ?? [])],
+    hosts: [...new Set(capabilities.http?.allowlist.map(({ host }) => host) ?? [])].filter(
+      (host) => host !== "",
+    ),
   };
 }

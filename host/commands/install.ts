@@ -1,13 +1,15 @@
 /** `tool install`, `tool enable` and `tool remove`. */
+
+import { isInteractive, type JsonOption } from "../../kernel/kit.ts";
 import { type CommandContext, Fault, reason } from "../../kernel/plugin.ts";
 import { located } from "../author/trace/located.ts";
 import { checkName } from "../catalog/install.ts";
+import { type GivenSettings, unsetSetting } from "../catalog/settings.ts";
 import { type Consent, unsigned } from "../installer.ts";
 import { readReference } from "../sources/local.ts";
 import { noSuchTool, withHost } from "./opening.ts";
-import { readInput } from "./terminal/input.ts";
 import { terminalPrompt } from "./terminal/prompt.ts";
-import { agree, bullets, isInteractive, type JsonOption, print, progress } from "./terminal/terminal.ts";
+import { agree, bullets, print, progress, readInput } from "./terminal/terminal.ts";
 
 interface InstallOptions extends JsonOption {
   readonly capabilities?: string;
@@ -15,6 +17,7 @@ interface InstallOptions extends JsonOption {
   readonly force?: boolean;
   readonly yes?: boolean;
   readonly allowUnsigned?: boolean;
+  readonly set?: GivenSettings;
 }
 
 export async function install(context: CommandContext, what: string, options: InstallOptions): Promise<void> {
@@ -35,10 +38,18 @@ export async function install(context: CommandContext, what: string, options: In
     progress(`checking ${what} (${(component.length / 1e6).toFixed(1)} MB)`);
     const proposal = await located(
       component,
-      installer.propose(name, { ...fetched, origin }, { unsigned: askOnTerminal(options) }, progress),
+      installer.propose(name, { ...fetched, origin }, consentOn(options), progress, options.set),
     );
-    const { digest, installedAt } = await installer.install(proposal, { replace: askToReplace(options) });
     const { candidate, signature, replaces } = proposal;
+    // A replacement is asked about where it can do more.
+    if (isInteractive() && replaces === undefined) {
+      progress(
+        `${name} ${candidate.capabilities.version}:\n${bullets([...(signature === undefined ? [] : [signature]), ...candidate.grants])}`,
+      );
+      await agree(`Install ${name}?`, options);
+    }
+    const { digest, installedAt } = await installer.install(proposal, { replace: askToReplace(options) });
+    const unset = unsetSetting(candidate.capabilities);
     const { version } = candidate.capabilities;
     const { ownCapabilities: _, ...shownOrigin } = candidate.origin ?? origin;
     const { kept: __, ...replaced } = replaces ?? {};
@@ -55,7 +66,12 @@ export async function install(context: CommandContext, what: string, options: In
         replaced: replaces === undefined ? null : replaced,
       },
       () =>
-        `Installed ${name} ${version} (SHA-256 ${digest}). It:\n${bullets([...(signature === undefined ? [] : [signature]), ...candidate.grants])}`,
+        [
+          `Installed ${name} ${version} (SHA-256 ${digest}). It:\n${bullets([...(signature === undefined ? [] : [signature]), ...candidate.grants])}`,
+          ...(unset === undefined
+            ? []
+            : [`It needs the setting \`${unset.name}\`: postern tool setup ${name}`]),
+        ].join("\n"),
     );
   });
 }
@@ -71,15 +87,23 @@ export function askOnTerminal({
   };
 }
 
+/** Consent that is given before a tool is examined any further; a private host is agreed to like a wider grant. */
+function consentOn(options: InstallOptions): Pick<Consent, "unsigned" | "privateHost"> {
+  return {
+    unsigned: askOnTerminal(options),
+    async privateHost(sentence) {
+      await agree(`${sentence}. Allow this tool to reach it?`, options);
+      return true;
+    },
+  };
+}
+
 function askToReplace({ force = false, ...options }: InstallOptions): Consent["replace"] {
   return async (name, { version, added, kept }) => {
-    if (!force)
-      throw new Fault(
-        "invalid",
-        "tool_exists",
-        `${name} is already installed (version ${version}); pass --force to replace it`,
-        { param: "name" },
-      );
+    if (!force) {
+      const message = `${name} is already installed (version ${version}); pass --force to replace it`;
+      throw new Fault("invalid", "tool_exists", message, { param: "name" });
+    }
     if (added.length > 0) progress(`${name} can do more than version ${version}. New:\n${bullets(added)}`);
     if (kept.length > 0) progress(`This version of ${name}:\n${bullets(kept)}`);
     if (added.length > 0) await agree(`Replace ${name} with a version that can do more?`, options);
@@ -97,15 +121,11 @@ function inferName(name: string): string {
   }
 }
 
-/** A fault about this field, with the option that would have helped. */
 function withOption(error: unknown, param: string, hint: string): unknown {
   if (!(error instanceof Fault) || error.param !== param) return error;
   const { kind, code, usage } = error;
-  return new Fault(kind, code, `${reason(error).replace(/\.?$/, ".")} ${hint}`, {
-    param,
-    usage,
-    cause: error,
-  });
+  const message = `${reason(error).replace(/\.?$/, ".")} ${hint}`;
+  return new Fault(kind, code, message, { param, usage, cause: error });
 }
 
 export async function enable(context: CommandContext, name: string, options: JsonOption): Promise<void> {

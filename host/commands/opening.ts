@@ -1,8 +1,7 @@
 /** Opens the tool host for a command and closes it afterwards. */
 
 import type { PrivateHosts } from "../../kernel/kit.ts";
-import type { CommandContext, ToolInfo } from "../../kernel/plugin.ts";
-import { Fault, reason } from "../../kernel/plugin.ts";
+import { type CommandContext, Fault, reason, type ToolInfo } from "../../kernel/plugin.ts";
 import type { InstalledTool } from "../catalog/catalog.ts";
 import { SHIPPED } from "../catalog/shipped.ts";
 import type { ToolHost } from "../tool-host.ts";
@@ -21,14 +20,6 @@ export async function readPrivateHosts(context: CommandContext): Promise<Private
     hosts = toolHost.privateHosts;
   });
   return hosts;
-}
-
-/** Installs the shipped tools first, which a fresh home does not have yet. */
-export function withShipped(context: CommandContext, work: Work): Promise<void> {
-  return withHost(context, async (host) => {
-    await provideShipped(host);
-    await work(host);
-  });
 }
 
 /** Finds a tool by name; the shipped ones take seconds, and are installed only if it may be one of them. */
@@ -66,17 +57,11 @@ export function withAnyTool(
 }
 
 /** Whatever keeps a shipped tool from being built, the others are there. */
-function provideShipped(host: ToolHost): Promise<void> {
+export function provideShipped(host: ToolHost): Promise<void> {
   return host.provideShipped(progress).catch((error) => progress(reason(error)));
 }
 
 export function noSuchTool(name: string): Fault {
-  return new Fault(
-    "missing",
-    "no_such_tool",
-    `there is no tool "${name}"; "postern tool list" shows the installed tools`,
-    {
-      param: "name",
-    },
-  );
+  const message = `there is no tool "${name}"; "postern tool list" shows the installed tools`;
+  return new Fault("missing", "no_such_tool", message, { param: "name" });
 }

@@ -1,12 +1,11 @@
 /** `postern registry …`: sign-ins to the registries that tools come from. */
 import type { Command } from "commander";
-import { table } from "../../kernel/kit.ts";
+import { type JsonOption, table } from "../../kernel/kit.ts";
 import { type CommandContext, Fault } from "../../kernel/plugin.ts";
 import { parseReference } from "../sources/reference.ts";
 import { withHost } from "./opening.ts";
 import { terminalPrompt } from "./terminal/prompt.ts";
-import { type JsonOption, print } from "./terminal/terminal.ts";
-import { verbsOf } from "./terminal/verbs.ts";
+import { print, verbsOf } from "./terminal/terminal.ts";
 
 interface LoginOptions extends JsonOption {
   readonly username?: string;
@@ -47,16 +46,13 @@ async function login(context: CommandContext, given: string, options: LoginOptio
     throw new Fault("invalid", "password", "No password was given; nothing was stored.");
   await withHost(context, async ({ logins, openRegistry }) => {
     // Asked with it before it is kept, so that a wrong one is said now.
-    const found = await openRegistry({ registry, repository: "" }, "pull", {
-      username,
-      password,
-    }).send("", { maxBytes: 64 * 1024 });
-    if (found.status !== 200)
-      throw new Fault(
-        "unavailable",
-        "registry_answer",
-        `${registry} answered ${found.status}: it is no registry, or cannot be used now. Nothing was stored.`,
-      );
+    const found = await openRegistry({ registry, repository: "" }, "pull", { username, password }).send("", {
+      maxBytes: 64 * 1024,
+    });
+    if (found.status !== 200) {
+      const message = `${registry} answered ${found.status}: it is no registry, or cannot be used now. Nothing was stored.`;
+      throw new Fault("unavailable", "registry_answer", message);
+    }
     await logins.set(registry, { username, password });
     print(options, { registry, username }, () => `Signed in to ${registry} as ${username}.`);
   });

@@ -1,13 +1,14 @@
 /** `tool run`: one call outside of a chat; its HTTP exchanges can be recorded or replayed. */
 import { randomUUID } from "node:crypto";
 import { resolve } from "node:path";
-import { type QuestionOutcome, visibleLine } from "../../kernel/kit.ts";
+import { type JsonOption, visibleLine } from "../../kernel/kit.ts";
 import { type CommandContext, Fault } from "../../kernel/plugin.ts";
 import { locateReceipts, tellOnce } from "../author/trace/located.ts";
 import type { Tape } from "../broker/recording.ts";
+import type { QuestionOutcome } from "../services.ts";
 import type { ToolHost } from "../tool-host.ts";
 import { requireTool, withHost } from "./opening.ts";
-import { type JsonOption, print, progress } from "./terminal/terminal.ts";
+import { print, progress } from "./terminal/terminal.ts";
 
 interface RunOptions extends JsonOption {
   readonly record?: string;
@@ -22,23 +23,16 @@ export async function run(
   params = "{}",
   options: RunOptions,
 ): Promise<void> {
-  if (options.record !== undefined && options.replay !== undefined) {
+  if (options.record !== undefined && options.replay !== undefined)
     throw new Fault("invalid", "record_or_replay", "use either --record or --replay, not both", {
       usage: true,
     });
-  }
   const call = async (host: ToolHost, isForeign: boolean) => {
     if (isForeign && (options.record ?? options.replay) !== undefined) {
-      throw new Fault(
-        "invalid",
-        "not_recorded",
-        `${name} is a tool of an MCP server; its calls cannot be recorded`,
-        {
-          usage: true,
-        },
-      );
+      const message = `${name} is a tool of an MCP server; its calls cannot be recorded`;
+      throw new Fault("invalid", "not_recorded", message, { usage: true });
     }
-    const tape = await openTape(context, params, options, host);
+    const tape = await openTape(context, name, params, options, host);
     const interrupted = new AbortController();
     const interrupt = () => interrupted.abort();
     process.once("SIGINT", interrupt);
@@ -83,14 +77,17 @@ function questionsOf({ questions }: QuestionOutcome): string {
 
 async function openTape(
   { folder }: CommandContext,
+  name: string,
   params: string,
   { record, replay }: RunOptions,
-  { hide }: ToolHost,
+  { hide, catalog }: ToolHost,
 ): Promise<Tape | undefined> {
   if (record === undefined && replay === undefined) return undefined;
   const { recordTo, replayFrom } = await import("../broker/recording.ts");
   if (replay !== undefined) return replayFrom(resolve(folder, replay));
-  return record === undefined ? undefined : recordTo(resolve(folder, record), parse(params), hide);
+  if (record === undefined) return undefined;
+  const settings = (await catalog.find(name))?.choices.settings;
+  return recordTo(resolve(folder, record), parse(params), hide, settings);
 }
 
 /** Params that are not JSON are refused later, by the tool's schema. */

@@ -1,10 +1,10 @@
 /** `tool search`: what the indexes list. */
-import { table } from "../../kernel/kit.ts";
+import { type JsonOption, table } from "../../kernel/kit.ts";
 import type { CommandContext } from "../../kernel/plugin.ts";
 import { SHIPPED_INDEX } from "../sources/index/indexes.ts";
-import { searchEntries } from "../sources/index/search.ts";
+import { searchEntries } from "../sources/index/listing.ts";
 import { withHost } from "./opening.ts";
-import { type JsonOption, print, progress } from "./terminal/terminal.ts";
+import { print, progress } from "./terminal/terminal.ts";
 
 export async function search(
   context: CommandContext,

@@ -1,8 +1,13 @@
-/** `tool auth` and `tool setup`: the secrets a tool needs, entered here and never shown again. */
+/** `tool auth` and `tool setup`: a tool's settings, and the secrets it needs, which are entered here and never shown again. */
+import { isInteractive, type JsonOption } from "../../kernel/kit.ts";
 import type { CommandContext } from "../../kernel/plugin.ts";
+import type { InstalledTool } from "../catalog/catalog.ts";
+import type { GivenSettings } from "../catalog/settings.ts";
+import { gaveUp, type Prompt } from "../secrets/browser-sign-in.ts";
+import type { ToolHost } from "../tool-host.ts";
 import { withTool } from "./opening.ts";
 import { terminalPrompt } from "./terminal/prompt.ts";
-import { type JsonOption, print } from "./terminal/terminal.ts";
+import { agree, bullets, print, progress } from "./terminal/terminal.ts";
 
 const HOW = {
   environment: "from the environment",
@@ -12,8 +17,8 @@ const HOW = {
 };
 
 export interface SecretsOptions extends JsonOption {
-  /** Agrees to use secrets that were given to another tool, version or host. */
   readonly yes?: boolean;
+  readonly set?: GivenSettings;
 }
 
 export function auth(context: CommandContext, name: string, options: SecretsOptions): Promise<void> {
@@ -25,9 +30,33 @@ export function auth(context: CommandContext, name: string, options: SecretsOpti
 
 export function setup(context: CommandContext, name: string, options: SecretsOptions): Promise<void> {
   return withTool(context, name, async (host, tool) => {
-    const entered = await host.setUp(tool, terminalPrompt(options));
-    print(options, { name, entered }, () =>
-      entered.length === 0 ? `${name}: nothing changed.` : `${name} has ${entered.join(", ")}.`,
+    const prompt = terminalPrompt(options);
+    const given = options.set ?? (isInteractive() ? await askForSettings(tool, prompt) : {});
+    const changed = Object.keys(given);
+    const configured = changed.length > 0 ? await configure(host, tool, given, options) : tool;
+    const entered = options.set === undefined ? await host.setUp(configured, prompt) : [];
+    const all = [...changed, ...entered];
+    print(options, { name, entered: all }, () =>
+      all.length === 0 ? `${name}: nothing changed.` : `${name} has ${all.join(", ")}.`,
     );
   });
+}
+
+function configure(host: ToolHost, tool: InstalledTool, given: GivenSettings, options: SecretsOptions) {
+  return host.configure(tool, given, async (added) => {
+    progress(`With this ${tool.name}:\n${bullets(added)}`);
+    await agree(`Let ${tool.name} do that?`, options);
+    return true;
+  });
+}
+
+async function askForSettings({ capabilities }: InstalledTool, prompt: Prompt): Promise<GivenSettings> {
+  const given: Record<string, string> = {};
+  for (const { name, description, value } of capabilities.settings) {
+    const kept = value === undefined ? "" : ` (leave empty to keep ${value})`;
+    const answer = await prompt.text(`${name}: ${description}${kept}`, new AbortController().signal);
+    if (answer === undefined) throw gaveUp();
+    if (answer.trim() !== "") given[name] = answer;
+  }
+  return given;
 }

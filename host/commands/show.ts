@@ -1,15 +1,18 @@
 /** `tool list`, `tool info` and `tool log`: what is installed and what it did. */
-import { fields, ToolOrigin, table, toWire } from "../../kernel/kit.ts";
+import { fields, type JsonOption, relativeTime, ToolOrigin, table, toWire } from "../../kernel/kit.ts";
 import type { CommandContext, ToolInfo } from "../../kernel/plugin.ts";
 import { quote } from "../author/conformance/report.ts";
 import { locateReceipts } from "../author/trace/located.ts";
 import type { Receipt } from "../calls/receipts.ts";
 import type { ToolHost } from "../tool-host.ts";
-import { withAnyTool, withHost, withShipped } from "./opening.ts";
-import { bullets, type JsonOption, print } from "./terminal/terminal.ts";
+import { provideShipped, withAnyTool, withHost } from "./opening.ts";
+import { bullets, print } from "./terminal/terminal.ts";
 
 export async function list(context: CommandContext, options: JsonOption): Promise<void> {
-  await withShipped(context, async ({ catalog, switches, foreign }) => {
+  await withHost(context, async (host) => {
+    // A fresh home does not have them yet.
+    await provideShipped(host);
+    const { catalog, switches, foreign } = host;
     const outside = await foreign.list();
     const [tools, broken] = [await catalog.list(), await catalog.broken()];
     const off = await Promise.all(tools.map((tool) => switches.off(tool)));
@@ -86,14 +89,19 @@ export async function info(context: CommandContext, name: string, options: JsonO
           `${quote(description)}\n`,
           fields([
             ["SHA-256", digest],
-            ["installed", installedAt],
+            ["installed", `${relativeTime(installedAt)} (${installedAt})`],
             ...describeOrigin(origin),
             ["folder", folder ?? "none: it is in the database"],
             ["secrets", missing.length === 0 ? "all set" : `missing: ${missing.join(", ")}`],
             ...(off === undefined
               ? []
-              : [["switched off", `${off.at}. ${off.why} Switch it on again: postern tool enable ${name}`]]),
-            ["last call", last === undefined ? "none" : `${last.at}, ${last.status}`],
+              : [
+                  [
+                    "switched off",
+                    `${relativeTime(off.at)}. ${off.why} Switch it on again: postern tool enable ${name}`,
+                  ],
+                ]),
+            ["last call", last === undefined ? "none" : `${relativeTime(last.at)}, ${last.status}`],
           ]),
           `It:\n${bullets(grants)}\n`,
           `Params\n${JSON.stringify(schema, undefined, 2)}`,
@@ -138,7 +146,7 @@ async function foreignInfo({ receipts }: ToolHost, tool: ToolInfo, options: Json
       `${quote(description)}\n`,
       fields([
         ["without asking", asks === true ? "no" : "yes"],
-        ["last call", last === undefined ? "none" : `${last.at}, ${last.status}`],
+        ["last call", last === undefined ? "none" : `${relativeTime(last.at)}, ${last.status}`],
       ]),
       ...(value.warnings.length === 0 ? [] : [`Warnings:\n${bullets(value.warnings)}\n`]),
       `It:\n${bullets(grants)}\n`,

@@ -3,19 +3,13 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import type { CommandContext } from "../../kernel/plugin.ts";
 import { ENGINES } from "../author/build/engines.ts";
-import { LANGUAGES } from "../author/project.ts";
-import { build } from "./author/build.ts";
-import { check } from "./author/check.ts";
-import { dev } from "./author/dev.ts";
-import { create, TEMPLATES } from "./author/new.ts";
-import { enable, install, remove } from "./install.ts";
-import { publish } from "./publish.ts";
-import { run } from "./run.ts";
-import { search } from "./search.ts";
-import { auth, setup } from "./secrets.ts";
-import { info, list, log } from "./show.ts";
-import { verbsOf } from "./terminal/verbs.ts";
-import { rollback, update } from "./update.ts";
+import { LANGUAGES, TEMPLATES } from "../author/project.ts";
+import type { GivenSettings } from "../catalog/settings.ts";
+import { verbsOf } from "./terminal/terminal.ts";
+
+// biome-ignore lint/suspicious/noExplicitAny: commander passes arguments first, then an object of the options
+type Given = any[];
+type Verb = (context: CommandContext, ...given: Given) => Promise<void>;
 
 export function register(group: Command, context: CommandContext): void {
   group.addHelpText(
@@ -28,6 +22,11 @@ Examples:
   $ postern tool log`,
   );
   const verb = verbsOf(group);
+  // Each verb's code is loaded when it is typed.
+  const lazily =
+    (load: () => Promise<Verb>) =>
+    async (...given: Given) =>
+      (await load())(context, ...given);
 
   verb(
     "install <what>",
@@ -40,13 +39,18 @@ Examples:
     "install weather",
     "install hello.wasm --capabilities capabilities.json --name hello",
     "install hello.wasm --capabilities capabilities.json --name hello --force --yes",
+    "install search --set base_url=https://search.example.com",
   )
     .option("--capabilities <file>", "what the tool may do, in place of what comes with it")
     .option("--name <name>", "what the model calls it: 1 to 64 letters, digits, _ and -")
     .option("--force", "replace an installed tool of that name")
-    .option("--yes", "agree to a replacement that can do more")
+    .option(
+      "--yes",
+      "agree to the installation, to a replacement that can do more, and to private hosts in settings",
+    )
+    .option("--set <name=value>", "give a setting of the tool a value", readSet)
     .option("--allow-unsigned", "install what nobody you trust has signed, where no trust rule forbids it")
-    .action((what, options) => install(context, what, options));
+    .action(lazily(async () => (await import("./install.ts")).install));
 
   verb(
     "publish <dir> <url>",
@@ -59,7 +63,7 @@ Examples:
       "--key <file>",
       "sign it with this key, as cosign does; COSIGN_PASSWORD opens it, or you are asked",
     )
-    .action((directory, url, options) => publish(context, directory, url, options));
+    .action(lazily(async () => (await import("./publish.ts")).publish));
 
   verb(
     "search [words...]",
@@ -67,12 +71,14 @@ Examples:
     "search",
     "search weather forecast",
     "search weather --json",
-  ).action((words, options) => search(context, words, options));
+  ).action(lazily(async () => (await import("./search.ts")).search));
 
-  verb("list", "list the installed tools", "list", "list --json").action((options) => list(context, options));
+  verb("list", "list the installed tools", "list", "list --json").action(
+    lazily(async () => (await import("./show.ts")).list),
+  );
 
-  verb("info <name>", "show what a tool is and what it may do", "info weather").action((name, options) =>
-    info(context, name, options),
+  verb("info <name>", "show what a tool is and what it may do", "info weather").action(
+    lazily(async () => (await import("./show.ts")).info),
   );
 
   verb(
@@ -87,7 +93,7 @@ Examples:
     .option("--allow-unsigned", "update to what nobody you trust has signed, where no trust rule forbids it")
     .option("--allow-older", "update although its place went back to older content")
     .option("--allow-signer-change", "update although somebody else signed it, or nobody")
-    .action((name, options) => update(context, name, options));
+    .action(lazily(async () => (await import("./update.ts")).update));
 
   verb(
     "rollback <name>",
@@ -95,17 +101,17 @@ Examples:
     "rollback weather",
   )
     .option("--yes", "agree to a version that can do more")
-    .action((name, options) => rollback(context, name, options));
+    .action(lazily(async () => (await import("./update.ts")).rollback));
 
   verb("remove <name>", "remove an installed tool; its secrets stay", "remove hello").action(
-    (name, options) => remove(context, name, options),
+    lazily(async () => (await import("./install.ts")).remove),
   );
 
   verb(
     "enable <name>",
     "switch a tool on again that was switched off because it kept crashing",
     "enable weather",
-  ).action((name, options) => enable(context, name, options));
+  ).action(lazily(async () => (await import("./install.ts")).enable));
 
   verb(
     "run <name> [params]",
@@ -116,7 +122,7 @@ Examples:
   )
     .option("--record <file>", "save the HTTP exchanges to a file")
     .option("--replay <file>", "answer from a recorded file: no network, no secrets")
-    .action((name, params, options) => run(context, name, params, options));
+    .action(lazily(async () => (await import("./run.ts")).run));
 
   verb(
     "check <target>",
@@ -127,13 +133,14 @@ Examples:
   )
     .option("--capabilities <file>", "what the tool would be allowed to do")
     .option("--replay <files...>", "recorded calls to replay; shows which grants they use")
-    .action((target, options) => check(context, target, options));
+    .action(lazily(async () => (await import("./author/check.ts")).check));
 
   verb(
     "new <dir>",
     "create a project for a new tool",
     "new countdown",
     "new countdown --lang rust",
+    "new countdown --lang python",
     "new adder --template blank",
     "new repos --template auth --lang js",
   )
@@ -146,7 +153,7 @@ Examples:
         .choices(TEMPLATES)
         .default("http"),
     )
-    .action((directory, options) => create(context, directory, options));
+    .action(lazily(async () => (await import("./author/new.ts")).create));
 
   verb(
     "build <dir>",
@@ -155,7 +162,7 @@ Examples:
     "build countdown --engine quickjs",
   )
     .addOption(engine())
-    .action((directory, options) => build(context, directory, options));
+    .action(lazily(async () => (await import("./author/build.ts")).build));
 
   verb(
     "dev <dir>",
@@ -164,20 +171,33 @@ Examples:
     "dev countdown --engine quickjs",
   )
     .addOption(engine())
-    .action((directory, options) => dev(context, directory, options));
+    .action(lazily(async () => (await import("./author/dev.ts")).dev));
 
   const agreeing = "use secrets that were given to another tool, version or host, without asking";
   verb("auth <name>", "give a tool the credential it needs", "auth notes")
     .option("--yes", agreeing)
-    .action((name, options) => auth(context, name, options));
+    .action(lazily(async () => (await import("./secrets.ts")).auth));
 
-  verb("setup <name>", "enter the secrets a tool needs before it can sign you in", "setup notes")
+  verb(
+    "setup <name>",
+    "enter a tool's settings, and the secrets it needs before it can sign you in",
+    "setup notes",
+    "setup search --set base_url=https://search.example.com",
+  )
     .option("--yes", agreeing)
-    .action((name, options) => setup(context, name, options));
+    .option("--set <name=value>", "give a setting a value, and ask for nothing else", readSet)
+    .action(lazily(async () => (await import("./secrets.ts")).setup));
 
   verb("log [name]", "show the receipts of tool calls, newest first", "log", "log weather --limit 5 --json")
     .option("--limit <count>", "how many", positive, 20)
-    .action((name, options) => log(context, name, options));
+    .action(lazily(async () => (await import("./show.ts")).log));
+}
+
+/** `--set name=value`, any number of times. */
+function readSet(text: string, before: GivenSettings = {}): GivenSettings {
+  const at = text.indexOf("=");
+  if (at < 1) throw new InvalidArgumentError("Write it as name=value.");
+  return { ...before, [text.slice(0, at)]: text.slice(at + 1) };
 }
 
 function engine(): Option {

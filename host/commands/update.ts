@@ -1,19 +1,22 @@
 /** `tool update` and `tool rollback`: from a version to the next and back. */
 import { compareCapabilities } from "../../capabilities/describe.ts";
-import { table, visibleLine } from "../../kernel/kit.ts";
+import { isInteractive, type JsonOption, table, visibleLine } from "../../kernel/kit.ts";
 import { type CommandContext, Fault } from "../../kernel/plugin.ts";
 import { located } from "../author/trace/located.ts";
-import type { InstalledTool } from "../catalog/catalog.ts";
-import { isSamePlace } from "../catalog/release.ts";
+import { digestOf, type InstalledTool } from "../catalog/catalog.ts";
+import { readCapabilities } from "../catalog/install.ts";
+import { type Change, compareRelease, isSamePlace } from "../catalog/release.ts";
 import type { Replacement } from "../installer.ts";
-import { checkForUpdate, type Finding } from "../sources/update-check.ts";
+import { readReference } from "../sources/local.ts";
+import type { Fetched } from "../sources/source.ts";
+import type { Sources } from "../sources/sources.ts";
 import type { ToolHost } from "../tool-host.ts";
 import { describeSigner } from "../trust/evidence.ts";
-import { isNamedBy } from "../trust/judge.ts";
+import { isNamedBy, type JudgeSignature } from "../trust/judge.ts";
 import { askOnTerminal } from "./install.ts";
 import { noSuchTool, requireTool, withHost } from "./opening.ts";
 import { terminalPrompt } from "./terminal/prompt.ts";
-import { agree, bullets, isInteractive, type JsonOption, print, progress } from "./terminal/terminal.ts";
+import { agree, bullets, print, progress } from "./terminal/terminal.ts";
 
 interface UpdateOptions extends JsonOption {
   readonly check?: boolean;
@@ -100,21 +103,12 @@ async function updateOne(host: ToolHost, tool: InstalledTool, options: UpdateOpt
   if (failed.length > 0) {
     await host.code.drop(candidate.digest);
     const why = failed.map(({ recording, detail }) => visibleLine(`${recording}: ${detail}`)).join("; ");
-    throw new Fault(
-      "invalid",
-      "recordings_failed",
-      `${name} ${change.version.after} does not answer what its author recorded (${why}). Version ${change.version.before} stays installed.`,
-    );
+    const message = `${name} ${change.version.after} does not answer what its author recorded (${why}). Version ${change.version.before} stays installed.`;
+    throw new Fault("invalid", "recordings_failed", message);
   }
   const placed = await host.installer.install(proposal, consent);
   const detail = `${recordings.length === 0 ? "it came without recordings" : `it answered its recordings (${recordings.length})`}; to go back: postern tool rollback ${name}`;
-  return {
-    ...told,
-    version: placed.capabilities.version,
-    status: "updated",
-    detail,
-    available,
-  };
+  return { ...told, version: placed.capabilities.version, status: "updated", detail, available };
 }
 
 /** `--yes` does not answer these: they are what a person has to see. */
@@ -126,11 +120,8 @@ async function answerWarning(
 ): Promise<void> {
   if (sentence === undefined || isAllowed) return;
   if (isInteractive() && (await terminalPrompt().agrees(`${sentence}. ${question}`))) return;
-  throw new Fault(
-    "invalid",
-    "not_agreed",
-    `${sentence}. Nothing was changed. --yes does not answer this; ${option} does.`,
-  );
+  const message = `${sentence}. Nothing was changed. --yes does not answer this; ${option} does.`;
+  throw new Fault("invalid", "not_agreed", message);
 }
 
 function identify({ name, capabilities, origin }: InstalledTool) {
@@ -188,11 +179,8 @@ async function assertTrusted(
   if (rules.length === 0 || isNamedBy(rules, origin?.signer)) return;
   const signed =
     origin?.signer === undefined ? "had no verified signature" : `was signed by ${origin.signer}`;
-  throw new Fault(
-    "invalid",
-    "tool_unsigned",
-    `${name} ${capabilities.version} ${signed} when it was installed, and the trust rule for ${rules[0]?.pattern} needs one by ${rules.map(({ signer }) => describeSigner(signer)).join(" or ")}. No option overrides a trust rule.`,
-  );
+  const message = `${name} ${capabilities.version} ${signed} when it was installed, and the trust rule for ${rules[0]?.pattern} needs one by ${rules.map(({ signer }) => describeSigner(signer)).join(" or ")}. No option overrides a trust rule.`;
+  throw new Fault("invalid", "tool_unsigned", message);
 }
 
 export async function rollback(
@@ -219,9 +207,9 @@ export async function rollback(
       );
       await agree(`Go back to a version of ${name} that can do more?`, options);
     } else if (kept.length > 0) await agree(`Go back and let that version of ${name} keep that?`, options);
-    const examined = await host.examine(previous.component, previous.capabilitiesText, progress);
-    const { origin } = previous.tool;
-    // What was seen at its place stays seen, so that the next update knows the place did not move.
+    const { origin, choices } = previous.tool;
+    const examined = await host.examine(previous.component, previous.capabilitiesText, progress, choices);
+    // Earlier releases at its place stay known, so that the next update sees that the place did not move.
     const seen =
       origin !== undefined && tool.origin !== undefined && isSamePlace(origin, tool.origin)
         ? tool.seen
@@ -235,4 +223,33 @@ export async function rollback(
         `${name} is back at version ${version} (SHA-256 ${placed.digest}). Version ${before} is kept: the same command brings it back.`,
     );
   });
+}
+
+interface Finding {
+  readonly fetched: Fetched;
+  readonly change: Change;
+  readonly signature?: string;
+}
+
+async function checkForUpdate(
+  { sources, judgeSignature }: { readonly sources: Sources; readonly judgeSignature: JudgeSignature },
+  tool: InstalledTool,
+  progress: (line: string) => void,
+): Promise<Finding | undefined> {
+  const { origin } = tool;
+  if (origin === undefined) throw new Fault("invalid", "no_origin", `${tool.name} has no place to look at`);
+  const reference =
+    origin.listed === undefined
+      ? readReference(origin.reference, "/")
+      : ({ kind: "named", name: origin.listed } as const);
+  const fetched = await sources.fetch(reference, { progress });
+  const isLocal = origin.kind === "file" || origin.kind === "folder";
+  const verdict = isLocal ? undefined : await judgeSignature(fetched.origin, fetched.evidence);
+  const change = compareRelease(tool, {
+    origin: { ...fetched.origin, signer: verdict?.signer },
+    capabilities: readCapabilities(fetched.capabilitiesText, tool.choices),
+    digest: digestOf(fetched.component),
+  });
+  if (change === undefined) return undefined;
+  return { fetched, change, signature: verdict?.sentence };
 }

@@ -2,6 +2,7 @@
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
+import type { Capabilities } from "../../capabilities/capabilities.ts";
 import { Fault, reason } from "../../kernel/kit.ts";
 import { MemoryWatch } from "../sandbox/memory.ts";
 import { ToolProcess } from "../sandbox/tool-process.ts";
@@ -10,9 +11,24 @@ import type { Outline, Producers, ReaderJob, Readings, Transpiled } from "../was
 export const WIT_VERSION = "0.1.0";
 const HOST = "postern:tool/host";
 const TOOL = "postern:tool/tool";
+const EXCHANGE = "postern:tool/exchange";
+/** Interfaces that a component may import where its capabilities file asks for them. */
+const ASKED: readonly (readonly [
+  name: string,
+  isAsked: (capabilities: Capabilities) => boolean,
+  what: string,
+])[] = [
+  ["postern:tool/setting", ({ settings }) => settings.length > 0, "declares no settings"],
+  ["postern:tool/state", ({ state }) => state !== undefined, "does not ask for state"],
+  ["postern:tool/files", ({ files }) => files.length > 0, "does not ask for files"],
+  ["wasi:keyvalue/store", ({ state }) => state !== undefined, "does not ask for state"],
+  ["postern:tool/agent-tools", ({ agentTools }) => agentTools.length > 0, "names no agent_tools"],
+];
+/** A draft: another version of it may look different. */
+const KEYVALUE = "wasi:keyvalue/store@0.2.0-draft";
 
 /**
- * Of WASI, what toolchains pull in and what can be answered without giving anything away; and HTTP, whose every
+ * The parts of WASI that toolchains pull in and that can be answered without giving anything away, and HTTP, whose every
  * request goes the way of `http-request`.
  */
 const WASI = new Set([
@@ -40,32 +56,89 @@ const WASI = new Set([
   "wasi:random/random",
 ]);
 
-/** In WASI 0.2, but not in every list of it. */
-const UNSTABLE_WASI = ["export function exitWithCode(statusCode: number): void;"];
+/** Parts that a tool does not get: toolchains link them whether or not a program uses them, so each call of them is denied. */
+const DENIED: ReadonlyMap<string, string> = new Map(
+  "instance-network ip-name-lookup network tcp tcp-create-socket udp udp-create-socket"
+    .split(" ")
+    .map((name) => [`wasi:sockets/${name}`, "sockets"]),
+);
 
-/** What the two interfaces look like in the transpiler's declarations; `host` may be used in part. */
-const TYPES = {
-  host: [
+/** In WASI 0.2, but not in every list of it. */
+const UNSTABLE_WASI = [
+  "export function exitWithCode(statusCode: number): void;",
+  "export function networkErrorCode(err: Error): ErrorCode | undefined;",
+];
+
+const EXECUTE = "export function execute(request: Request): Response;";
+/** As `async func`, which toolchains for asynchronous components export: whoever calls it waits either way. */
+const ASYNC_EXECUTE = EXECUTE.replace("Response;", "Promise<Response>;");
+
+/** These interfaces in the transpiler's declarations; all but `tool` may be used in part. */
+const TYPES: Readonly<Record<string, readonly string[]>> = {
+  [HOST]: [
     "export function log(level: Level, message: string): void;",
     "export function httpRequest(method: string, url: string, headersJson: string, body: Uint8Array | undefined, timeoutMs: number | undefined): HttpResponse;",
     "export function secretExists(name: string): boolean;",
     "export type Level = 'trace' | 'debug' | 'info' | 'warn' | 'error';",
     "export interface HttpResponse { status: number, body: Uint8Array, }",
   ],
-  tool: [
-    "export function execute(request: Request): Response;",
+  [EXCHANGE]: [
+    "export function exchange(method: string, url: string, headersJson: string, body: Uint8Array | undefined, timeoutMs: number | undefined): Response;",
+    "export interface Response { status: number, url: string, headersJson: string, body: Uint8Array, }",
+  ],
+  "postern:tool/setting": ["export function setting(name: string): string | undefined;"],
+  "postern:tool/state": [
+    "export function get(key: string): Uint8Array | undefined;",
+    "export function set(key: string, value: Uint8Array): void;",
+    "export { _delete as delete }; function _delete(key: string): void;",
+    "export function listKeys(prefix: string): Array<string>;",
+  ],
+  "postern:tool/agent-tools": [
+    "export function call(name: string, params: string): string;",
+    "export function callAll(requests: Array<Request>): Array<Result<string, string>>;",
+    "export interface Request { name: string, params: string, }",
+    "export type Result<T, E> = { tag: 'ok', val: T } | { tag: 'err', val: E };",
+  ],
+  "postern:tool/files": [
+    "export function listFolder(path: string): Array<Entry>;",
+    "export function stat(path: string): Entry | undefined;",
+    "export function read(path: string, offset: number, length: number): Uint8Array;",
+    "export function write(path: string, data: Uint8Array): void;",
+    "export function writeAt(path: string, offset: number, data: Uint8Array): void;",
+    "export function makeFolder(path: string): void;",
+    "export function move(path: string, to: string): void;",
+    "export function remove(path: string): void;",
+    "export type Kind = 'file' | 'folder';",
+    "export interface Entry { path: string, kind: Kind, size: number, modified: string, }",
+  ],
+  "wasi:keyvalue/store": [
+    "export function open(identifier: string): Bucket;",
+    "export type Error = ErrorNoSuchStore | ErrorAccessDenied | ErrorOther;",
+    "export interface ErrorNoSuchStore { tag: 'no-such-store', }",
+    "export interface ErrorAccessDenied { tag: 'access-denied', }",
+    "export interface ErrorOther { tag: 'other', val: string, }",
+    "export interface KeyResponse { keys: Array<string>, cursor?: bigint, }",
+    "Bucket.get(key: string): Promise<Uint8Array | undefined>",
+    "Bucket.set(key: string, value: Uint8Array): Promise<void>",
+    "Bucket.'delete'(key: string): Promise<void>",
+    "Bucket.exists(key: string): Promise<boolean>",
+    "Bucket.listKeys(cursor: bigint | undefined): Promise<KeyResponse>",
+  ],
+  [TOOL]: [
+    EXECUTE,
     "export function schema(): string;",
     "export function description(): string;",
     "export interface Request { params: string, }",
     "export interface Response { output?: string, error?: string, }",
   ],
-} as const;
+};
 
 export interface ComponentInfo {
-  /** Interfaces with their versions, such as `wasi:random/random@0.2.12`. */
   readonly imports: readonly string[];
   readonly exports: readonly string[];
   readonly witVersion: string;
+  /** Imports that it asks for and does not get, in words such as "sockets". */
+  readonly denied: readonly string[];
   /** The component's own account of how it was made; undefined where that cannot be read. */
   readonly producers: Producers | undefined;
 }
@@ -76,8 +149,7 @@ export interface ComponentInfo {
  * need not be read again: its outline is known.
  */
 export async function inspect(bytes: Uint8Array, known?: Outline): Promise<ComponentInfo> {
-  assertComponent(bytes);
-  const { wit, producers } = known ?? (await runReader({ what: "outline" }, bytes));
+  const { wit, producers } = known ?? (await readOutline(bytes));
   const names = (word: string) =>
     [...wit.matchAll(new RegExp(`^  ${word} ([^;{]+?)(?:;|: (?:func|interface).*| \\{)$`, "gm"))].map(
       ([, name = ""]) => name,
@@ -95,23 +167,46 @@ export async function inspect(bytes: Uint8Array, known?: Outline): Promise<Compo
     const found = exports.length === 0 ? "nothing" : exports.join(", ");
     throw invalid("missing_export", `it exports ${found}; a tool must export ${TOOL}@${WIT_VERSION}`, TOOL);
   }
-  for (const name of [tool, ...imports.filter((name) => withoutVersion(name) === HOST)]) refuseVersion(name);
-  return { imports, exports, witVersion: WIT_VERSION, producers };
+  for (const name of [tool, ...imports.filter((name) => name.startsWith("postern:"))]) refuseVersion(name);
+  const denied = new Set(imports.flatMap((name) => DENIED.get(withoutVersion(name)) ?? []));
+  return { imports, exports, witVersion: WIT_VERSION, denied: [...denied], producers };
+}
+
+/** Throws as `inspect` does. */
+export async function readOutline(bytes: Uint8Array): Promise<Outline> {
+  assertComponent(bytes);
+  return runReader({ what: "outline" }, bytes);
+}
+
+/** Refuses a component that imports what its capabilities file does not ask for. */
+export function assertAsked({ imports }: ComponentInfo, capabilities: Capabilities): void {
+  for (const [name, isAsked, what] of ASKED) {
+    const found = imports.find((imported) => withoutVersion(imported) === name);
+    if (found !== undefined && !isAsked(capabilities))
+      throw invalid("foreign_import", `it imports ${found}, and its capabilities file ${what}`, found);
+  }
 }
 
 /** Transpiles a component and checks the types of the two interfaces. Throws as `inspect` does. */
-export async function transpile(bytes: Uint8Array, memoryMb: number, compared = false): Promise<Transpiled> {
+export async function transpile(
+  bytes: Uint8Array,
+  memoryMb: number,
+  compared = false,
+  outline?: Outline,
+): Promise<Transpiled> {
   assertComponent(bytes);
-  const transpiled = await runReader({ what: "transpile", memoryMb, compared }, bytes);
+  const transpiled = await runReader({ what: "transpile", memoryMb, compared, outline }, bytes);
   for (const [name, expected] of Object.entries(TYPES)) {
-    const declared = declarations(transpiled.types[`postern-tool-${name}.d.ts`] ?? "");
+    const declared = declarations(transpiled.types[fileOf(name)] ?? "").map((item) =>
+      name === TOOL && item === ASYNC_EXECUTE ? EXECUTE : item,
+    );
     const foreign = declared.find((item) => !expected.some((own) => own === item));
-    const missing = name === "tool" ? expected.find((own) => !declared.includes(own)) : undefined;
+    const missing = name === TOOL ? expected.find((own) => !declared.includes(own)) : undefined;
     if (foreign !== undefined || missing !== undefined) {
       const what = foreign === undefined ? `lacks "${missing}"` : `has "${foreign}"`;
       throw invalid(
         "wrong_types",
-        `its postern:tool/${name} is not that of version ${WIT_VERSION}: it ${what}`,
+        `its ${name} is not that of version ${name.startsWith("wasi:") ? KEYVALUE.split("@")[1] : WIT_VERSION}: it ${what}`,
         name,
       );
     }
@@ -120,11 +215,11 @@ export async function transpile(bytes: Uint8Array, memoryMb: number, compared = 
   return transpiled;
 }
 
-/** What an import takes is copied out of the guest by its type: with types of its own it could ask for any amount. */
+/** The parameters of an import are copied out of the guest by their types: with types of its own it could ask for any amount. */
 async function checkWasiTypes(types: Transpiled["types"]): Promise<void> {
   const shim = createRequire(import.meta.url).resolve("@bytecodealliance/preview2-shim");
-  for (const name of WASI) {
-    const file = `${name.replace(/[:/]/g, "-")}.d.ts`;
+  for (const name of [...WASI, ...DENIED.keys()]) {
+    const file = fileOf(name);
     const declared = declarations(types[file] ?? "");
     if (declared.length === 0) continue;
     const official = await readFile(join(dirname(shim), "..", "..", "types", "interfaces", file), "utf8");
@@ -135,7 +230,10 @@ async function checkWasiTypes(types: Transpiled["types"]): Promise<void> {
   }
 }
 
-/** One for each function, type and method. */
+function fileOf(name: string): string {
+  return `${name.replace(/[:/]/g, "-")}.d.ts`;
+}
+
 function declarations(text: string): string[] {
   // A public constructor is the only member that ends without a semicolon.
   const bare = text
@@ -145,7 +243,7 @@ function declarations(text: string): string[] {
   return bare.split(/(?=export )/).flatMap((item) => {
     const [, name, members] = /^export class (\w+)[^{]*\{(.*)\}\s*$/.exec(item) ?? [];
     if (members === undefined) return item.trim() === "" ? [] : [item.trim()];
-    // What a private one says is that the component does not use the constructor.
+    // A private constructor means that the component does not use it.
     return members
       .split(";")
       .map((member) => member.trim())
@@ -180,17 +278,17 @@ function assertComponent(bytes: Uint8Array): void {
 
 function refuseForeign(name: string): void {
   const bare = withoutVersion(name);
-  if (bare === HOST) return;
-  if (WASI.has(bare) && /@0\.2\.\d+$/.test(name)) return;
+  if (bare === HOST || bare === EXCHANGE || name === KEYVALUE) return;
+  if (bare.startsWith("postern:") && ASKED.some(([asked]) => asked === bare)) return;
+  if ((WASI.has(bare) || DENIED.has(bare)) && /@0\.2\.\d+$/.test(name)) return;
   throw invalid("foreign_import", `it imports ${name}, and ${explainForeign(bare, name)}`, name);
 }
 
 function explainForeign(bare: string, name: string): string {
-  if (bare.startsWith("wasi:sockets/"))
-    return "sockets are never given to a tool; use `http-request` of postern:tool/host, or wasi:http 0.2";
   if (bare.startsWith("wasi:") && /@0\.3(\.|-|$)/.test(name))
     return "WASI 0.3 is not supported; build it for WASI 0.2";
-  if (WASI.has(bare)) return "this host provides WASI 0.2 only";
+  if (WASI.has(bare) || DENIED.has(bare)) return "this host provides WASI 0.2 only";
+  if (bare === withoutVersion(KEYVALUE)) return `this host provides ${KEYVALUE} only`;
   if (bare.startsWith("wasi:http/"))
     return "a tool can send requests, by wasi:http/outgoing-handler, but answers none";
   return "nothing here provides it";

@@ -2,64 +2,96 @@
  * Components made ready to run, kept in a cache folder. An entry is a folder named by the component's SHA-256,
  * the transpiler's version and the memory limit. It is written beside its place and renamed into it, so that a
  * crash leaves no half entry and two installs at once do not disturb each other.
+ *
+ * Shipped components bring their entry along, in the same folder as the component: a fresh home then has nothing to
+ * transpile. It is as trusted as the rest of the package, which it is a part of, and no other place is looked at.
  */
-import { createHash, randomUUID, subtle } from "node:crypto";
-import { existsSync } from "node:fs";
-import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { hash, randomUUID, subtle } from "node:crypto";
+import { existsSync, readdirSync } from "node:fs";
+import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { crc32 } from "node:zlib";
-import { Fault, MANIFEST as PACKAGE } from "../../kernel/kit.ts";
+import { Fault, MANIFEST as PACKAGE, ROOT } from "../../kernel/kit.ts";
+import type { Description } from "../sandbox/pool.ts";
 import type { Component } from "../sandbox/processes.ts";
-import type { CodeBytes } from "../sandbox/protocol.ts";
+import type { CodeBytes, Preopen } from "../sandbox/protocol.ts";
 import type { Outline } from "../wasm/component-reader.ts";
 import { transpile } from "./component.ts";
-import { place } from "./place.ts";
 
 /** Counts the changes to what we do with the transpiler's output. */
-const REVISION = 8;
+const REVISION = 10;
 const TRANSPILER = PACKAGE.devDependencies["@bytecodealliance/jco-transpile"];
 
 export interface ComponentSource {
   readonly sha256: string;
   read(): Promise<Uint8Array>;
-  /** The cache folder; it is made where it does not exist. */
   readonly cache: string;
   readonly memoryMb: number;
+  readonly preopens?: readonly Preopen[];
   /** True to compare memories after each call, whatever their size, where writes would be marked. */
   readonly compared?: boolean;
-  /** Told in a few words what takes long. */
+  /** Where it was read before. */
+  readonly outline?: Outline;
   readonly onProgress?: (step: string) => void;
 }
 
-export function sha256(bytes: Uint8Array | string): string {
-  return createHash("sha256").update(bytes).digest("hex");
-}
-
 export function createComponent(source: ComponentSource): Component {
+  const { sha256, memoryMb, preopens = [] } = source;
   return {
-    key: `${source.sha256}-${source.memoryMb}`,
-    sha256: source.sha256,
-    memoryBytes: source.memoryMb * 2 ** 20,
+    key: [sha256, memoryMb, ...preopens.map(({ path, access }) => `${access} ${path}`)].join("-"),
+    sha256,
+    memoryBytes: memoryMb * 2 ** 20,
+    preopens,
     load: () => prepare(source),
     verify: async () => void (await readComponent(source)),
   };
 }
 
-/** True where the cache has an entry for it; a damaged one is made again. */
 export function isPrepared(source: ComponentSource): boolean {
-  return existsSync(join(source.cache, entryName(source)));
+  return entriesOf(source).some((folder) => existsSync(folder));
 }
 
-/** Returns what the reader found when the component was prepared; undefined where it was not prepared. */
 export async function knownOutline(source: ComponentSource): Promise<Outline | undefined> {
-  const folder = join(source.cache, entryName(source));
-  try {
+  return firstOf(entriesOf(source), async (folder) => {
     const { checksums } = JSON.parse(await readFile(join(folder, MANIFEST), "utf8")) as Manifest;
     const outline = await readFile(join(folder, OUTLINE), "utf8");
     return crc32(outline) === checksums[OUTLINE] ? (JSON.parse(outline) as Outline) : undefined;
-  } catch {
-    return undefined;
+  });
+}
+
+/** Returns the description of a shipped component, recorded when it was built; undefined for every other component. */
+export async function knownDescription(source: ComponentSource): Promise<Description | undefined> {
+  return firstOf(broughtEntries(source), async (folder) => {
+    const text = await readFile(join(folder, DESCRIPTION), "utf8");
+    return (await readEntry(folder)) && (JSON.parse(text) as Description);
+  });
+}
+
+/** Makes the entry that a shipped component brings along; `source.cache` is the folder that it is built into. */
+export async function bringAlong(
+  source: ComponentSource,
+  describe: (component: Component) => Promise<Description>,
+): Promise<string> {
+  const entry = entryName(source);
+  const folder = join(source.cache, entry);
+  if (existsSync(join(folder, DESCRIPTION)) && (await readEntry(folder)) !== undefined) return entry;
+  await prepare(source);
+  const described = JSON.stringify(await describe(createComponent(source)));
+  const draft = join(folder, `${randomUUID()}${DRAFT}`);
+  await writeFile(draft, described);
+  await rename(draft, join(folder, DESCRIPTION));
+  return entry;
+}
+
+async function firstOf<Value>(
+  folders: readonly string[],
+  read: (folder: string) => Promise<Value | undefined>,
+): Promise<Value | undefined> {
+  for (const folder of folders) {
+    const value = await read(folder).catch(() => undefined);
+    if (value !== undefined) return value;
   }
+  return undefined;
 }
 
 interface Manifest {
@@ -73,12 +105,15 @@ interface Manifest {
 const GLUE = "glue.js";
 const MANIFEST = "manifest.json";
 const OUTLINE = "outline.json";
+const DESCRIPTION = "description.json";
+const DRAFT = ".draft";
+const COMPONENTS = join(ROOT, "components");
 
 /** The entry of a component, from the cache or made now. Throws a `Fault` where it would be made of another file, or is unfit. */
 export async function prepare(source: ComponentSource): Promise<CodeBytes> {
-  const folder = join(source.cache, entryName(source));
-  const kept = await readEntry(folder);
+  const kept = await firstOf(entriesOf(source), readEntry);
   if (kept !== undefined) return kept;
+  const folder = join(source.cache, entryName(source));
   const bytes = await readComponent(source);
   source.onProgress?.("transpiling the component");
   await writeEntry(folder, bytes, source);
@@ -92,11 +127,8 @@ async function readComponent(source: ComponentSource): Promise<Uint8Array> {
   const bytes = await source.read();
   const digest = await digestOf(bytes);
   if (digest === source.sha256) return bytes;
-  throw new Fault(
-    "unavailable",
-    "digest_mismatch",
-    `The component's file is not the one that was installed: its SHA-256 is ${digest}, recorded is ${source.sha256}. Install it again.`,
-  );
+  const message = `The component's file is not the one that was installed: its SHA-256 is ${digest}, recorded is ${source.sha256}. Install it again.`;
+  throw new Fault("unavailable", "digest_mismatch", message);
 }
 
 /** Another thread does it: a tool's first call waits for it, and the largest components take 70 ms. */
@@ -105,12 +137,27 @@ async function digestOf(bytes: Uint8Array): Promise<string> {
 }
 
 function entryName({ sha256: digest, memoryMb, compared = false }: ComponentSource): string {
-  const made = sha256([REVISION, memoryMb, TRANSPILER, ...(compared ? ["compared"] : [])].join(" "));
+  const made = hash("sha256", [REVISION, memoryMb, TRANSPILER, ...(compared ? ["compared"] : [])].join(" "));
   return `${digest}-${made.slice(0, 16)}`;
 }
 
+/** Its entry may be in the cache, or brought along. */
+function entriesOf(source: ComponentSource): readonly string[] {
+  return [join(source.cache, entryName(source)), ...broughtEntries(source)];
+}
+
+function broughtEntries(source: ComponentSource): readonly string[] {
+  const entry = entryName(source);
+  return readdirSync(COMPONENTS).map((name) => join(COMPONENTS, name, "dist", entry));
+}
+
 async function writeEntry(folder: string, bytes: Uint8Array, source: ComponentSource): Promise<void> {
-  const { modules, glue, keeps, plain, outline } = await transpile(bytes, source.memoryMb, source.compared);
+  const { modules, glue, keeps, plain, outline } = await transpile(
+    bytes,
+    source.memoryMb,
+    source.compared,
+    source.outline,
+  );
   const files = { ...modules, [GLUE]: glue, [OUTLINE]: JSON.stringify(outline) };
   const manifest: Manifest = {
     modules: Object.keys(modules),
@@ -118,13 +165,13 @@ async function writeEntry(folder: string, bytes: Uint8Array, source: ComponentSo
     plain,
     checksums: Object.fromEntries(Object.entries(files).map(([name, content]) => [name, crc32(content)])),
   };
-  const draft = `${folder}.${randomUUID()}.draft`;
+  const draft = `${folder}.${randomUUID()}${DRAFT}`;
   await mkdir(draft, { recursive: true });
   try {
     for (const [name, content] of Object.entries(files)) await writeFile(join(draft, name), content);
     await writeFile(join(draft, MANIFEST), JSON.stringify(manifest));
     if (await place(draft, folder)) return;
-    // What is there is the equal entry of another install, which may be reading it, or a damaged one.
+    // An existing entry is the equal one of another install, which may be reading it, or a damaged one.
     if ((await readEntry(folder)) !== undefined) return;
     await rm(folder, { recursive: true, force: true });
     await place(draft, folder);
@@ -133,7 +180,6 @@ async function writeEntry(folder: string, bytes: Uint8Array, source: ComponentSo
   }
 }
 
-/** Nothing where there is no entry, or where it is not as it was written. */
 async function readEntry(folder: string): Promise<CodeBytes | undefined> {
   try {
     const manifest = JSON.parse(await readFile(join(folder, MANIFEST), "utf8")) as Manifest;
@@ -151,5 +197,17 @@ async function readEntry(folder: string): Promise<CodeBytes | undefined> {
     };
   } catch {
     return undefined;
+  }
+}
+
+/** False where something is there already. */
+export async function place(draft: string, folder: string): Promise<boolean> {
+  try {
+    await rename(draft, folder);
+    return true;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code !== "ENOTEMPTY" && code !== "EEXIST") throw error;
+    return false;
   }
 }

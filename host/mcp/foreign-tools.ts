@@ -1,11 +1,14 @@
 /** Tools of MCP servers that others run, put together: rows, sign-in, sessions, calls and the operator's view. */
 import type { Outbound, PrivateHosts, SealingKey } from "../../kernel/kit.ts";
-import type { Log, Mask, Store, ToolInfo } from "../../kernel/plugin.ts";
+import type { Log, Mask, ToolInfo } from "../../kernel/plugin.ts";
+import type { Store } from "../../plugins/store/services.ts";
 import type { Receipts } from "../calls/receipts.ts";
 import type { CheckJson } from "../sandbox/json-check.ts";
 import type { Vault } from "../secrets/secrets.ts";
-import { createMcpCalls, type McpCalls } from "./call/call.ts";
-import { createServers, type ServerAdmin } from "./servers.ts";
+import type { Downloads } from "../sources/download.ts";
+import { createMcpCalls } from "./call/call.ts";
+import { createServerIndex } from "./index/server-index.ts";
+import { createServers } from "./servers.ts";
 import { createSessions, type SessionState } from "./session/sessions.ts";
 import { createMcpAccess } from "./sign-in/access.ts";
 import { createEnvironments } from "./sign-in/environment.ts";
@@ -13,18 +16,7 @@ import { afterAgreeing, afterListing, toInfo } from "./tools/agreement.ts";
 import type { Listed } from "./tools/definition.ts";
 import { isPerUser, openServerRows, type StoredServer } from "./tools/rows.ts";
 
-export interface ForeignTools extends Pick<McpCalls, "call" | "resume" | "refusal"> {
-  readonly servers: ServerAdmin;
-  /** Returns the tools that anybody may be offered, without a connection. */
-  list(): Promise<readonly ToolInfo[]>;
-  /** True also for a tool that is held back, off or gone for now, because its name is taken. */
-  has(name: string): Promise<boolean>;
-  /** Returns sentences about the servers that do not answer. */
-  troubles(): Promise<readonly string[]>;
-  /** Reaches all servers, without anybody waiting for it. */
-  reachAll(): Promise<void>;
-  close(): Promise<void>;
-}
+export type ForeignTools = Awaited<ReturnType<typeof openForeignTools>>;
 
 export interface ForeignToolsParts {
   readonly store: Store;
@@ -33,6 +25,8 @@ export interface ForeignToolsParts {
   readonly mask: Mask;
   readonly log: Log;
   readonly network: Outbound;
+  readonly downloads: Downloads;
+  readonly serverIndexes?: readonly string[] | undefined;
   readonly receipts: Receipts;
   readonly checkJson: CheckJson;
   readonly privateHosts: PrivateHosts;
@@ -45,11 +39,11 @@ export interface ForeignToolsParts {
   readonly serves: boolean;
 }
 
-export async function openForeignTools(parts: ForeignToolsParts): Promise<ForeignTools> {
+export async function openForeignTools(parts: ForeignToolsParts) {
   const { store, log, serves } = parts;
   const access = createMcpAccess(parts);
   const rows = await openServerRows(store, serves);
-  const environments = createEnvironments({ ...parts, keyed: store.keyed("mcp-env") });
+  const environments = createEnvironments(parts.vault, store.keyed("mcp-env"), parts.key);
   const sessions = createSessions({
     ...parts,
     access,
@@ -66,7 +60,7 @@ export async function openForeignTools(parts: ForeignToolsParts): Promise<Foreig
       const name = `${server.name}_${tool}`;
       taken.set(name, await parts.isTaken(name));
     }
-    // Where each user has a credential, each may be shown other tools.
+    // If each user has a credential, each may be shown other tools.
     const options = { isWhole: !isPerUser(server), isTaken: (name: string) => taken.get(name) ?? false };
     const current = await rows.find(server.name);
     if (current?.id !== server.id) return;
@@ -111,10 +105,19 @@ export async function openForeignTools(parts: ForeignToolsParts): Promise<Foreig
     call: calls.call,
     resume: calls.resume,
     refusal: calls.refusal,
-    servers: createServers({ ...parts, access, environments, rows, sessions }),
+    servers: createServers({
+      ...parts,
+      access,
+      environments,
+      rows,
+      sessions,
+      index: createServerIndex(parts),
+    }),
+    /** The tools that anybody may be offered; it needs no connection. */
     list: async () => (await rows.all()).flatMap(infosOf),
-    has: async (name) => (await rows.tool(name)) !== undefined,
-    async troubles() {
+    /** True also for a tool that is held back, off or gone for now, because its name is taken. */
+    has: async (name: string) => (await rows.tool(name)) !== undefined,
+    async troubles(): Promise<readonly string[]> {
       return (await rows.all()).flatMap(({ name, trouble }) =>
         trouble === undefined
           ? []
@@ -122,7 +125,7 @@ export async function openForeignTools(parts: ForeignToolsParts): Promise<Foreig
       );
     },
     reachAll: async () => sessions.reachAll(await rows.all()),
-    async close() {
+    async close(): Promise<void> {
       rows.close();
       await sessions.close();
       await calls.close();

@@ -1,13 +1,15 @@
 /** The operator's view of the servers: listing, adding, agreeing, testing, removing, and their credentials. */
 import { ServerFileError } from "../../capabilities/servers/parse.ts";
-import type { McpServerInfo, McpServers, PrivateHosts, SeenTool, SignInBrowser } from "../../kernel/kit.ts";
+import type { McpServerInfo, PrivateHosts } from "../../kernel/kit.ts";
 import { Fault } from "../../kernel/plugin.ts";
+import type { SeenTool } from "../../plugins/gateway/services.ts";
 import { Refused, readUrl } from "../broker/policy.ts";
+import type { McpServers, SignInBrowser } from "../services.ts";
 import { SessionFailed } from "./session/failure.ts";
 import type { Sessions } from "./session/sessions.ts";
 import type { McpAccess } from "./sign-in/access.ts";
 import type { Environments } from "./sign-in/environment.ts";
-import { type McpTarget, targetOf } from "./sign-in/target.ts";
+import { exceptionsOf, type McpTarget, targetOf } from "./sign-in/target.ts";
 import { afterAgreeing, showTool } from "./tools/agreement.ts";
 import type { ServerRows, StoredServer, StoredTool } from "./tools/rows.ts";
 import { checkServerName, parseServerFile, writeServerFile } from "./tools/server-file.ts";
@@ -15,7 +17,6 @@ import { checkServerName, parseServerFile, writeServerFile } from "./tools/serve
 export interface ServerAdmin extends McpServers {
   /** Undefined where the address answers no sign-in of a server's. */
   finishSignIn(redirected: URL, browser?: SignInBrowser): Promise<{ readonly server: string } | undefined>;
-  /** For the client that the server's file names. */
   setClientSecret(name: string, secret: string): Promise<void>;
 }
 
@@ -25,6 +26,7 @@ export interface ServersParts {
   readonly access: McpAccess;
   readonly environments: Environments;
   readonly privateHosts: PrivateHosts;
+  readonly index: McpServers["index"];
 }
 
 export function createServers(parts: ServersParts): ServerAdmin {
@@ -40,12 +42,8 @@ export function createServers(parts: ServersParts): ServerAdmin {
   async function target(name: string): Promise<McpTarget> {
     const server = await existing(name);
     if (server.file.target.type === "http") return targetOf(server, server.file.target);
-    throw new Fault(
-      "invalid",
-      "no_sign_in",
-      `${name} is a command: it gets its secrets as environment variables.`,
-      { param: "name" },
-    );
+    const message = `${name} is a command: it gets its secrets as environment variables.`;
+    throw new Fault("invalid", "no_sign_in", message, { param: "name" });
   }
 
   async function forgetCredentials(server: StoredServer): Promise<void> {
@@ -78,7 +76,7 @@ export function createServers(parts: ServersParts): ServerAdmin {
   const check = (text: string): void => {
     try {
       const file = parseServerFile(text);
-      if (file.target.type === "http") readUrl(file.target.url, privateHosts);
+      if (file.target.type === "http") readUrl(file.target.url, exceptionsOf(file.target, privateHosts));
     } catch (error) {
       if (!(error instanceof ServerFileError || error instanceof Refused)) throw error;
       throw new Fault("invalid", "server_file", error.message, { cause: error, param: "file" });
@@ -91,6 +89,7 @@ export function createServers(parts: ServersParts): ServerAdmin {
   };
 
   return {
+    index: parts.index,
     async list(user) {
       return Promise.all((await rows.all()).map((server) => show(server, user)));
     },
@@ -165,12 +164,8 @@ function assertSeen(name: string, tools: readonly StoredTool[], { tool, digest }
   if (known === undefined)
     throw new Fault("invalid", "no_such_tool", `${name} has no tool ${tool}.`, { param: "tools" });
   if ((known.now ?? known.agreed)?.digest === digest) return;
-  throw new Fault(
-    "invalid",
-    "tool_changed",
-    `${name} has changed ${tool} since you looked at it. Look at it again before you agree.`,
-    { param: "tools" },
-  );
+  const message = `${name} has changed ${tool} since you looked at it. Look at it again before you agree.`;
+  throw new Fault("invalid", "tool_changed", message, { param: "tools" });
 }
 
 function isNamed({ tool, name }: { readonly tool: string; readonly name: string }, given: string): boolean {

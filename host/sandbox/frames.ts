@@ -38,19 +38,25 @@ function encode(header: object, body: Uint8Array): readonly Uint8Array[] {
     : [Buffer.concat([prefix, text]), body];
 }
 
+/** `bytes`: how long the frame is. */
+type OnFrame = (header: unknown, body: Uint8Array<ArrayBuffer>, bytes: number) => void;
+
 /** Calls `onFrame` for each frame that arrives. Throws from `push` where the sender breaks the rules. */
 export class FrameReader {
   readonly #limits: FrameLimits;
-  readonly #onFrame: (header: unknown, body: Uint8Array<ArrayBuffer>) => void;
+  readonly #onFrame: OnFrame;
+  readonly #parse: (header: string) => unknown;
   readonly #prefix = new Uint8Array(PREFIX);
   #target: Uint8Array<ArrayBuffer> = this.#prefix;
   #filled = 0;
   #header: Uint8Array<ArrayBuffer> | undefined;
   #bodyLength = 0;
 
-  constructor(limits: FrameLimits, onFrame: (header: unknown, body: Uint8Array<ArrayBuffer>) => void) {
+  /** `parse` reads a header, and may throw. */
+  constructor(limits: FrameLimits, onFrame: OnFrame, parse: (header: string) => unknown = JSON.parse) {
     this.#limits = limits;
     this.#onFrame = onFrame;
+    this.#parse = parse;
   }
 
   push(chunk: Uint8Array): void {
@@ -81,7 +87,8 @@ export class FrameReader {
       const body = this.#header === undefined ? new Uint8Array() : full;
       this.#header = undefined;
       this.#target = this.#prefix;
-      this.#onFrame(JSON.parse(Buffer.from(header).toString()), body);
+      const text = Buffer.from(header).toString();
+      this.#onFrame(this.#parse(text), body, PREFIX + header.byteLength + body.byteLength);
     }
   }
 }

@@ -2,8 +2,8 @@
  * Values checked against strangers' schemas that belong to no tool. It is done as params of tools are checked: in a process
  * of its own, against a clock and within bounds of memory, because a schema can be made to take for ever.
  */
-import type { Tools } from "../../kernel/kit.ts";
 import { Fault, type JsonSchema } from "../../kernel/plugin.ts";
+import type { Tools } from "../services.ts";
 import type { Pool } from "./pool.ts";
 import type { Component } from "./processes.ts";
 
@@ -45,18 +45,14 @@ export function createJsonCheck(pool: Pick<Pool, "validate" | "forget">): CheckJ
     if (!checked.ok && WORTH_ANOTHER_TRY.has(checked.code)) checked = await check();
     if (checked.ok) return checked.mistakes;
     signal.throwIfAborted();
-    if (NOT_THE_SCHEMA.has(checked.code))
-      throw new Fault(
-        "unavailable",
-        "schema_check_unavailable",
-        "The JSON Schema cannot be checked right now. Try again in a few seconds.",
-        { retryAfterSecs: 5 },
-      );
+    if (NOT_THE_SCHEMA.has(checked.code)) {
+      const message = "The JSON Schema cannot be checked right now. Try again in a few seconds.";
+      throw new Fault("unavailable", "schema_check_unavailable", message, { retryAfterSecs: 5 });
+    }
     throw unusable(checked.code === "bad_schema" ? checked.message : "it takes too much memory");
   };
 }
 
-/** Undefined for what nests too deeply to be written. */
 function writeValue(value: unknown): string | undefined {
   try {
     return JSON.stringify(value) ?? "null";

@@ -4,7 +4,20 @@ import { Fault, reason } from "../../kernel/kit.ts";
 import type { ToolReply, ToolRequest } from "../broker/grant.ts";
 import type { Component } from "./processes.ts";
 import { type InUse, Processes, type Seat } from "./processes.ts";
-import type { Ask, Ended, FailureCode, LogEntry, Outcome } from "./protocol.ts";
+import type {
+  Ask,
+  Ended,
+  FailureCode,
+  FileReply,
+  FileRequest,
+  InnerReply,
+  InnerRequest,
+  LogEntry,
+  Outcome,
+  StateReply,
+  StateRequest,
+  Task,
+} from "./protocol.ts";
 import { CallLost } from "./tool-process.ts";
 
 export type { LogEntry } from "./protocol.ts";
@@ -20,6 +33,13 @@ export interface PoolCall {
   http(request: ToolRequest, signal: AbortSignal): Promise<ToolReply>;
   /** Names of secrets that are set and that the tool may ask for. Never a value. */
   readonly secrets: readonly string[];
+  readonly settings?: Task["settings"];
+  /** Answers what the tool asks of its state; without it the tool has none. */
+  state?(request: StateRequest): Promise<StateReply>;
+  /** Makes a call of another tool; its signal is aborted when the call is over. Without it the tool can call none. */
+  inner?(request: InnerRequest, signal: AbortSignal): Promise<InnerReply>;
+  /** Answers what the tool asks of files; without it the tool has none. */
+  files?(request: FileRequest): Promise<FileReply>;
   readonly signal?: AbortSignal;
 }
 
@@ -43,16 +63,13 @@ export type PoolOutcome = PoolReport &
 
 export interface Description {
   readonly description: string;
-  /** JSON text, unchecked. */
   readonly schema: string;
-  /** Why params cannot be checked against the schema. */
   readonly problem?: string;
 }
 
 export interface Pool {
   /** Never rejects: whatever a tool does is an outcome. */
   call(call: PoolCall): Promise<PoolOutcome>;
-  /** Returns what is wrong with params, in words; undefined where they match the schema. */
   check(component: Component, schema: string, params: string): Promise<string | undefined>;
   /** The mistakes of a value, both as JSON, against a schema that is no tool's: `component` only names the process. */
   validate(
@@ -66,21 +83,16 @@ export interface Pool {
   >;
   /** Asks a component for its description and schema. Throws a `Fault` where it cannot say. */
   describe(component: Component): Promise<Description>;
-  /** Ends the process of a component that was removed or replaced; calls in flight finish. */
   forget(component: Component): void;
   inUse(): InUse;
-  /** Ends every call as cancelled. */
   close(): Promise<void>;
 }
 
 export interface PoolOptions {
-  /** Threads that compute at once in each tool's process; default: one for each core. */
   readonly size?: number;
   readonly processes?: number;
-  /** What all of them may hold together; default: half of the machine's memory. */
   readonly memoryBytes?: number;
   readonly keepsSpare?: boolean;
-  /** Told of a component that took its process down with it. */
   onDeath?(component: Component, why: string): void;
 }
 
@@ -131,9 +143,13 @@ export function createPool(options: PoolOptions = {}): Pool {
       seat = await processes.enter(call.component, stop.signal);
       const events = {
         http: (request: ToolRequest) => call.http(request, requests.signal),
+        state: async (request: StateRequest) => (await call.state?.(request)) ?? NO_STATE,
+        inner: async (request: InnerRequest) => (await call.inner?.(request, requests.signal)) ?? NO_TOOLS,
+        file: async (request: FileRequest) => (await call.files?.(request)) ?? NO_FILES,
         log: (entry: LogEntry) => void logs.push(entry),
       };
-      const ended = await seat.process.call(ask, call.secrets, events, stop.signal, call.schema);
+      const known = { secrets: call.secrets, settings: call.settings ?? {} };
+      const ended = await seat.process.call(ask, known, events, stop.signal, call.schema);
       ({ outcome, ...seen } = ended);
     } catch (error) {
       outcome = why ?? explainLoss(error, call.component);
@@ -196,6 +212,11 @@ function halfOfMemory(): number {
 }
 
 const refuse = async (): Promise<ToolReply> => ({ ok: false, error: "no requests while describing itself" });
+
+const NO_STATE: StateReply = { ok: false, error: "this tool has no state here" };
+const NO_TOOLS: InnerReply = { ok: false, error: "Other tools can only be called in a conversation." };
+
+const NO_FILES: FileReply = { ok: false, code: "access", error: "this tool has no files here" };
 
 type Seen = Omit<Ended, "outcome">;
 const UNSEEN: Seen = { droppedLogs: 0, memoryPeakBytes: 0, secretsAsked: [] };

@@ -1,11 +1,13 @@
 /** `node host/sandbox/prepare.ts <cache> <module>…`: bundles the code of a tool's process. See `prepared.ts`. */
-import { createHash, randomUUID } from "node:crypto";
+import { hash, randomUUID } from "node:crypto";
 import { mkdir, rename, rm, stat, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { build } from "esbuild";
 import { ROOT } from "../../kernel/kit.ts";
 import { type Bundle, NEWEST, stateOf } from "./prepared.ts";
 
+// A service keeps its files to itself; this is for everybody who uses this clone.
+process.umask(0o022);
 const [cache = "", ...modules] = process.argv.slice(2);
 const { outputFiles, metafile } = await build({
   entryPoints: modules,
@@ -23,7 +25,7 @@ const { outputFiles, metafile } = await build({
 });
 const hashes = outputFiles.map(({ path, hash }) => [basename(path), hash]);
 // A process that still runs may start threads from an older bundle, so each has a folder of its own.
-const folder = createHash("sha256").update(JSON.stringify(hashes)).digest("hex").slice(0, 16);
+const folder = hash("sha256", JSON.stringify(hashes)).slice(0, 16);
 const inputs = Object.fromEntries(Object.keys(metafile.inputs).map((file) => [file, stateOf(file)]));
 const bundle: Bundle = { folder, inputs };
 

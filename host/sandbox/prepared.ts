@@ -1,15 +1,14 @@
 /**
  * In a clone, the code of a tool's process is bundled before one is started: Node would strip the types of two dozen
  * modules in each thread of each process, which takes three times as long as the rest of the start. The published
- * package has the same bundle, made when it was built: see `kernel/cli/bundle.ts`.
+ * package has the same bundle, made when it was built: see `.package/bundle.ts`.
  */
 import { execFileSync } from "node:child_process";
-import { readFileSync, statSync } from "node:fs";
+import { accessSync, constants, readFileSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
 import { ROOT, threadFile } from "../../kernel/kit.ts";
 
 const CACHE = join(ROOT, "node_modules", ".cache", "postern");
-/** Says which bundle is the newest. */
 export const NEWEST = "sandbox.json";
 
 export interface Bundle {
@@ -27,7 +26,11 @@ export function prepared(modules: readonly [string, ...string[]], cache = CACHE)
         stdio: "ignore",
       });
     const bundle = newest(cache);
-    if (bundle !== undefined) return join(cache, bundle.folder, basename(modules[0]).replace(/ts$/, "js"));
+    const file = bundle && join(cache, bundle.folder, basename(modules[0]).replace(/ts$/, "js"));
+    if (file !== undefined) {
+      accessSync(file, constants.R_OK);
+      return file;
+    }
   } catch {
     // A clone that belongs to somebody else, or a full disk: slower, and just as right.
   }

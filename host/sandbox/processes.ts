@@ -3,23 +3,24 @@
  * when another needs the room. Calls are admitted by the memory that is held, not by what a tool might hold.
  */
 import { MemoryWatch } from "./memory.ts";
-import type { CodeBytes } from "./protocol.ts";
+import type { CodeBytes, Preopen } from "./protocol.ts";
 import { CallLost, ToolProcess } from "./tool-process.ts";
 
 /** A component that can be handed to the pool as often as one likes. Small: code is read only when it is used. */
 export interface Component {
-  /** Names the component together with its memory limit. */
+  /** Names the component together with its memory limit and its folders. */
   readonly key: string;
   readonly sha256: string;
   readonly memoryBytes: number;
-  /** What is run, from the cache; where that has no sound entry the component's file is read, checked and transpiled. */
+  /** Folders that its guest finds open. */
+  readonly preopens?: readonly Preopen[];
+  /** Returns the code from the cache; if that has no sound entry, the component's file is read, checked and transpiled. */
   load(): Promise<CodeBytes>;
   /** Throws a `Fault` where the component's file is not the one that was installed: then its code may not run. */
   verify(): Promise<void>;
 }
 
 export interface ProcessesOptions {
-  /** Threads that compute at once in each process. */
   readonly cores: number;
   readonly most: number;
   readonly memoryBytes: number;
@@ -29,7 +30,6 @@ export interface ProcessesOptions {
   onDeath(component: Component, why: string): void;
 }
 
-/** One call's place in a process. */
 export interface Seat {
   readonly process: ToolProcess;
   /** `peakBytes`: the memory of the call's instance, for the next ones to be counted with. */
@@ -41,7 +41,6 @@ interface Held {
   /** Another one where the first ended before it had loaded the component. */
   process: ToolProcess;
   watch: MemoryWatch;
-  /** Rejects where the component's code cannot be had. */
   ready: Promise<void>;
   calls: number;
   /** The most calls at once, of late and in the time before: instances are kept for so long. */
@@ -107,7 +106,6 @@ export class Processes {
     if (held.calls === 0) this.#end(held);
   }
 
-  /** The processes of tools, and the memory that was last seen in them. */
   inUse(): InUse {
     const held = [...this.#held.values()];
     return { processes: held.length, bytes: held.reduce((sum, { watch }) => sum + watch.bytes, 0) };
@@ -163,13 +161,13 @@ export class Processes {
     verified.catch(() => {});
     const code = await component.load();
     try {
-      await held.process.load(code, component.memoryBytes);
+      await held.process.load(code, component.memoryBytes, component.preopens);
     } catch (error) {
       if (!(error instanceof CallLost) || held.isEnding) throw error;
       // A process that stood ready may have been killed without anybody having noticed.
       held.process = this.#fork();
       held.watch = new MemoryWatch(held.process, () => limitOf(held));
-      await held.process.load(code, component.memoryBytes);
+      await held.process.load(code, component.memoryBytes, component.preopens);
     }
     await verified;
     const { process, watch } = held;
@@ -188,7 +186,8 @@ export class Processes {
       if (!isInside) return;
       isInside = false;
       held.calls--;
-      held.callBytes = Math.max(held.callBytes, peakBytes);
+      // The process says so itself: what it could not have held would keep other tools waiting.
+      held.callBytes = Math.max(held.callBytes, Math.min(peakBytes, held.component.memoryBytes));
       const isForgotten = held.usedAt === Number.NEGATIVE_INFINITY;
       if (isForgotten && held.calls === 0) this.#end(held);
       else if (!isForgotten) held.usedAt = performance.now();
@@ -292,7 +291,7 @@ function limitOf(held: Held): number {
   return ALLOWANCE_BYTES + memoryBytes + (peakOf(held) - 1) * (2 * memoryBytes + GLUE_BYTES);
 }
 
-/** What it holds, or what its calls will hold once they have all begun. */
+/** Returns its memory, or that of its calls once they have all begun. */
 function countedBytes({ watch, calls, callBytes }: Held): number {
   return Math.max(watch.bytes, calls * callBytes);
 }

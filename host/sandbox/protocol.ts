@@ -13,11 +13,109 @@ export interface LogEntry {
   readonly message: string;
 }
 
+/** A tool's request to its state: the tool and the user are the call's. For `list` the key is a prefix, and `body` is a value to set. */
+export interface StateRequest {
+  readonly op: "get" | "set" | "delete" | "list";
+  readonly key: string;
+  readonly body?: Uint8Array | undefined;
+}
+
+export type StateReply =
+  | {
+      readonly ok: true;
+      /** The value that was asked for; empty where there is none. */
+      readonly body: Uint8Array;
+      readonly isThere?: boolean;
+      readonly keys?: readonly string[];
+    }
+  | { readonly ok: false; readonly error: string };
+
+/** A call of another tool; `body` is the JSON of its params. */
+export interface InnerRequest {
+  readonly name: string;
+  readonly body: Uint8Array;
+}
+
+export type InnerReply =
+  | {
+      readonly ok: true;
+      /** The output. */
+      readonly body: Uint8Array;
+    }
+  | { readonly ok: false; readonly error: string };
+
+/**
+ * What a tool asks of the files that it was granted. `body` is what to write: in place of the file, at `offset` in it, or at its end.
+ */
+export interface FileRequest {
+  readonly op: FileOp;
+  readonly path: string;
+  /** Where to move it. */
+  readonly to?: string | undefined;
+  readonly offset?: number | undefined;
+  /** The length of the part to read; for `resize` that of the whole file. */
+  readonly length?: number | undefined;
+  readonly body?: Uint8Array | undefined;
+}
+
+export type FileOp =
+  | "list"
+  | "stat"
+  | "read"
+  | "write"
+  | "patch"
+  | "append"
+  | "resize"
+  | "folder"
+  | "move"
+  | "remove";
+
+export interface FileEntry {
+  readonly path: string;
+  readonly kind: "file" | "folder";
+  readonly bytes: number;
+  readonly updatedAt: string;
+}
+
+export type FileReply =
+  | {
+      readonly ok: true;
+      /** What was read; empty otherwise. */
+      readonly body: Uint8Array;
+      /** What is in the folder, or the one that is at the path. */
+      readonly entries?: readonly FileEntry[];
+    }
+  | { readonly ok: false; readonly code: FileErrorCode; readonly error: string };
+
+/** WASI's names. */
+export type FileErrorCode =
+  | "access"
+  | "exist"
+  | "not-permitted"
+  | "file-too-large"
+  | "insufficient-space"
+  | "invalid"
+  | "io"
+  | "is-directory"
+  | "no-entry"
+  | "not-directory"
+  | "not-empty"
+  | "quota"
+  | "read-only";
+
+export const MAX_FILE_BYTES = 25_000_000;
+/** What one call may read, and what it may write. */
+export const MAX_CALL_FILE_BYTES = 100_000_000;
+export const MAX_FILE_REQUESTS = 10_000;
+/** What one request carries; longer files go in parts. */
+export const MAX_FILE_PART_BYTES = 1 << 20;
+
+export type Reply = ToolReply | StateReply | FileReply | InnerReply;
+
 export type Ask =
   | { readonly type: "execute"; readonly params: string }
-  /** Only what is wrong with the params. */
   | { readonly type: "check"; readonly params: string }
-  /** What is wrong with a value that is no tool's params, as JSON. */
+  /** Checks a value that is no tool's params, as JSON. */
   | { readonly type: "validate"; readonly value: string }
   | { readonly type: "describe" };
 
@@ -26,6 +124,8 @@ export interface Task {
   readonly call: number;
   readonly ask: Ask;
   readonly secrets: readonly string[];
+  /** Values by the names of the installation's settings. */
+  readonly settings: Readonly<Record<string, string>>;
   /** The number of the schema that its params must match before anything runs. */
   readonly schema?: number;
 }
@@ -33,15 +133,22 @@ export interface Task {
 /** Counted within its thread, which runs tasks in this order. */
 export type PlacedTask = Task & { readonly number: number };
 
+/** A folder that the tool was granted: a WASI guest finds it open. */
+export interface Preopen {
+  readonly path: string;
+  readonly access: "read" | "write";
+}
+
 export interface ComponentCode {
   readonly modules: ReadonlyMap<string, WebAssembly.Module>;
   readonly glue: string;
   readonly restorable: boolean;
   readonly plain: boolean;
   readonly memoryBytes: number;
+  readonly preopens: readonly Preopen[];
 }
 
-export type CodeBytes = Omit<ComponentCode, "modules" | "memoryBytes"> & {
+export type CodeBytes = Omit<ComponentCode, "modules" | "memoryBytes" | "preopens"> & {
   readonly modules: readonly (readonly [name: string, bytes: Uint8Array<ArrayBuffer>])[];
 };
 
@@ -63,7 +170,6 @@ export interface Ended {
   readonly outcome: Outcome;
   readonly droppedLogs: number;
   readonly memoryPeakBytes: number;
-  /** Names that `secret-exists` was asked for, also those it may not. */
   readonly secretsAsked: readonly string[];
 }
 
@@ -71,7 +177,7 @@ export interface Ended {
 export type ToProcess =
   /** Body: the core modules, one after the other. */
   | (Omit<ComponentCode, "modules"> & { readonly type: "load"; readonly modules: readonly ModulePlace[] })
-  /** What params are checked against, as JSON. */
+  /** The schema that params are checked against, as JSON. */
   | { readonly type: "schema"; readonly number: number; readonly schema: string }
   | ({ readonly type: "call" } & Task)
   | { readonly type: "cancel"; readonly call: number }
@@ -86,18 +192,23 @@ export interface ModulePlace {
 }
 
 type WithoutBody<Reply> = Reply extends { body: unknown } ? Omit<Reply, "body"> : Reply;
-export type ReplyHead = WithoutBody<ToolReply>;
-export type RequestHead = Omit<ToolRequest, "body"> & { readonly hasBody: boolean };
+export type ReplyHead = WithoutBody<Reply>;
+type HeadOf<Request> = Omit<Request, "body"> & { readonly hasBody: boolean };
+export type RequestHead = HeadOf<ToolRequest>;
+export type StateHead = HeadOf<StateRequest>;
+export type InnerHead = HeadOf<InnerRequest>;
+export type FileHead = HeadOf<FileRequest>;
 
 /** From a tool's process to the service. Strangers' code runs there: nothing here is believed beyond its own calls. */
 export type FromProcess =
   | { readonly type: "log"; readonly call: number; readonly entry: LogEntry }
   /** Body: that of the request. */
   | { readonly type: "http"; readonly call: number; readonly request: number; readonly head: RequestHead }
+  | { readonly type: "state"; readonly call: number; readonly request: number; readonly head: StateHead }
+  | { readonly type: "inner"; readonly call: number; readonly request: number; readonly head: InnerHead }
+  | { readonly type: "file"; readonly call: number; readonly request: number; readonly head: FileHead }
   | ({ readonly type: "ended"; readonly call: number } & Ended)
-  /** The thread of the call is gone, and the call with it. */
   | { readonly type: "lost"; readonly call: number; readonly message: string }
-  /** The component is compiled: its calls can run. */
   | { readonly type: "loaded" }
   /** Private memory, where the service cannot see it from outside. */
   | { readonly type: "memory"; readonly bytes: number }
@@ -115,7 +226,7 @@ export type ToThread =
       readonly line: number | undefined;
     }
   | { readonly type: "schema"; readonly number: number; readonly schema: string }
-  | { readonly type: "reply"; readonly call: number; readonly request: number; readonly reply: ToolReply }
+  | { readonly type: "reply"; readonly call: number; readonly request: number; readonly reply: Reply }
   | { readonly type: "cancel"; readonly call: number };
 
 /** The first message of a thread: its number, and the port it listens on. */
@@ -127,19 +238,21 @@ export interface ThreadHello {
 export type FromThread =
   | { readonly type: "log"; readonly call: number; readonly entry: LogEntry }
   | { readonly type: "http"; readonly call: number; readonly request: number; readonly asked: ToolRequest }
+  | { readonly type: "state"; readonly call: number; readonly request: number; readonly asked: StateRequest }
+  | { readonly type: "inner"; readonly call: number; readonly request: number; readonly asked: InnerRequest }
+  | { readonly type: "file"; readonly call: number; readonly request: number; readonly asked: FileRequest }
   | ({ readonly type: "ended"; readonly call: number } & Ended)
   /** A call of the thread began to wait: another could be begun. Only for the main thread. */
   | { readonly type: "waits" };
 
-/** Splits a thread's message for the service into a frame's header and body. */
 export function framed(message: Exclude<FromThread, { type: "waits" }>): {
   readonly header: FromProcess;
   readonly body?: Uint8Array;
 } {
-  if (message.type !== "http") return { header: message };
+  if (!("asked" in message)) return { header: message };
   const { asked, ...rest } = message;
   const { body, ...head } = asked;
-  const header: FromProcess = { ...rest, head: { ...head, hasBody: body !== undefined } };
+  const header = { ...rest, head: { ...head, hasBody: body !== undefined } } as FromProcess;
   return body === undefined ? { header } : { header, body };
 }
 

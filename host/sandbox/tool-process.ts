@@ -4,27 +4,42 @@
  * was given, and a word out of place ends it.
  */
 import { type ChildProcess, spawn } from "node:child_process";
-import { existsSync } from "node:fs";
+import { existsSync, realpathSync } from "node:fs";
 import type { Socket } from "node:net";
-import { ROOT, reason } from "../../kernel/kit.ts";
+import { dirname, join } from "node:path";
+import { assertSimple, ROOT, reason, threadFile } from "../../kernel/kit.ts";
 import type { ToolReply, ToolRequest } from "../broker/grant.ts";
 import type { ReaderJob } from "../wasm/component-reader.ts";
 import { type FrameLimits, FrameReader, writeFrame } from "./frames.ts";
-import { assertWellFormed } from "./message-check.ts";
-import { ourCode } from "./our-code.ts";
+import { prepared } from "./prepared.ts";
 import {
   type Ask,
   type CodeBytes,
   type Ended,
+  type FailureCode,
+  type FileOp,
+  type FileReply,
+  type FileRequest,
   type FromProcess,
+  type InnerReply,
+  type InnerRequest,
   type LogEntry,
+  MAX_FILE_REQUESTS,
+  type Outcome,
+  type Preopen,
+  type Reply,
+  type StateReply,
+  type StateRequest,
   splitBody,
+  type Task,
   type ToProcess,
 } from "./protocol.ts";
 
-/** What the service does for one call while it runs. */
 export interface CallEvents {
   http(request: ToolRequest): Promise<ToolReply>;
+  state(request: StateRequest): Promise<StateReply>;
+  inner(request: InnerRequest): Promise<InnerReply>;
+  file(request: FileRequest): Promise<FileReply>;
   log(entry: LogEntry): void;
 }
 
@@ -42,19 +57,37 @@ export type ReadingReply =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly unfit: boolean; readonly message: string };
 
-interface Open {
+/** Messages of one call, or of none that is open. */
+interface Spoken {
+  messages: number;
+  fileMessages: number;
+  bytes: number;
+  fileBytes: number;
+}
+
+const SILENT: Readonly<Spoken> = { messages: 0, fileMessages: 0, bytes: 0, fileBytes: 0 };
+
+/** What is answered by a reply. */
+type RequestMessage = Extract<FromProcess, { readonly head: unknown }>;
+
+interface Open extends Spoken {
   readonly events: CallEvents;
   readonly resolve: (ended: Ended) => void;
   readonly reject: (error: Error) => void;
-  messages: number;
 }
 
 /** An outcome of 1 MiB as JSON may be six times as long; a request's body is at most 1 MiB. */
 const LIMITS = { header: 16 << 20, body: 2 << 20 };
 /** The code of the largest engine is a tenth of this. */
 const READER_LIMITS = { header: 16 << 20, body: 256 << 20 };
-/** A call has 1000 log entries and 50 requests, and is refused further ones in words. */
+/**
+ * A call has 1000 log entries, 100 requests of 1 MiB, 5000 questions about its state, which write 16 MiB at most, and 100 calls of other
+ * tools, with 8 MiB of params in all; questions about files count apart. It is refused further ones in there.
+ */
 const MAX_MESSAGES = 10_000;
+const MAX_BYTES = 128 << 20;
+/** Bytes that it was sent and has not read: replies of 10 MiB at most, for a call as many as it may ask for at once. */
+const MAX_UNREAD_BYTES = 256 << 20;
 const LAST_WORDS = 4096;
 /** Threads that speak for themselves; what those beyond have to say goes through the process's main thread. */
 const MAX_LINES = 16;
@@ -73,8 +106,9 @@ export interface Exit {
 export interface ProcessOptions {
   readonly role: "run" | "read";
   readonly cores: number;
-  /** How many of them start with the process; default: one. */
   readonly ready?: number;
+  /** Runs in place of our own code; tests put hostile programs there. */
+  readonly program?: string;
 }
 
 export class ToolProcess {
@@ -82,7 +116,10 @@ export class ToolProcess {
   readonly #socket: Socket;
   /** The first, and those on which threads speak for themselves. */
   readonly #sockets: readonly Socket[];
+  readonly #limits: FrameLimits;
   readonly #calls = new Map<number, Open>();
+  /** A call that is over may still have been heard of on another line. */
+  readonly #strays: Spoken = { ...SILENT };
   readonly #reading = Promise.withResolvers<ReadingReply>();
   readonly #loaded = Promise.withResolvers<void>();
   readonly #exited = Promise.withResolvers<Exit>();
@@ -98,9 +135,10 @@ export class ToolProcess {
     return new ToolProcess(options);
   }
 
-  private constructor({ role, cores, ready = 1 }: ProcessOptions) {
+  private constructor({ role, cores, ready = 1, program }: ProcessOptions) {
     const lines = role === "read" ? 0 : Math.min(cores, MAX_LINES);
     const { child, readable } = ourCode();
+    this.#limits = role === "read" ? READER_LIMITS : LIMITS;
     const command = [
       ...(PRLIMIT === undefined ? [] : [PRLIMIT, ...BOUNDS, "--"]),
       process.execPath,
@@ -111,9 +149,11 @@ export class ToolProcess {
       "--no-experimental-sqlite",
       "--no-experimental-webstorage",
       "--disable-warning=SecurityWarning",
+      // A thread frees the memory of large instances before it counts against the next call.
+      "--expose-gc",
       // A reader runs the transpiler once: optimizing that takes as long as running it.
       ...(role === "read" ? ["--liftoff-only"] : []),
-      child,
+      program ?? child,
       `${cores}`,
       `${ready}`,
       `${lines}`,
@@ -127,7 +167,7 @@ export class ToolProcess {
     });
     this.#sockets = this.#child.stdio.slice(3) as unknown as readonly Socket[];
     this.#socket = this.#sockets[0] as Socket;
-    for (const socket of this.#sockets) this.#listen(socket, role === "read" ? READER_LIMITS : LIMITS);
+    for (const socket of this.#sockets) this.#listen(socket);
     this.#child.stderr?.on("data", (chunk: Buffer) => {
       this.#lastWords = (this.#lastWords + chunk.toString()).slice(-LAST_WORDS);
     });
@@ -135,9 +175,15 @@ export class ToolProcess {
     this.#child.once("close", (code, signal) => this.#close(signal ?? `exit code ${code}`));
   }
 
-  #listen(socket: Socket, limits: FrameLimits): void {
-    const reader = new FrameReader(limits, (header, body) => this.#receive(header as FromProcess, body));
+  #listen(socket: Socket): void {
+    const reader = new FrameReader(
+      this.#limits,
+      (header, body, bytes) => this.#receive(header as FromProcess, body, bytes),
+      parseHeader,
+    );
     socket.on("data", (chunk: Buffer) => {
+      // Nothing more is heard of one that was ended.
+      if (this.#why !== undefined) return;
       try {
         reader.push(chunk);
       } catch (error) {
@@ -171,17 +217,21 @@ export class ToolProcess {
   }
 
   /** Rejects where the process ends before its component is compiled: then no call has begun. */
-  load({ modules, ...code }: CodeBytes, memoryBytes: number): Promise<void> {
+  load(
+    { modules, ...code }: CodeBytes,
+    memoryBytes: number,
+    preopens: readonly Preopen[] = [],
+  ): Promise<void> {
     const places = modules.map(([name, bytes]) => ({ name, bytes: bytes.byteLength }));
     const body = Buffer.concat(modules.map(([, bytes]) => bytes));
-    this.#send({ type: "load", ...code, memoryBytes, modules: places }, body);
+    this.#send({ type: "load", ...code, memoryBytes, preopens, modules: places }, body);
     return this.#loaded.promise;
   }
 
   /** Resolves to how the call ended; rejects with `CallLost`. A cancelled call is lost at once for its caller. */
   call(
     ask: Ask,
-    secrets: readonly string[],
+    known: Pick<Task, "secrets" | "settings">,
     events: CallEvents,
     signal: AbortSignal,
     schema?: string,
@@ -189,9 +239,9 @@ export class ToolProcess {
     const number = schema === undefined ? undefined : this.#schemaNumber(schema);
     const call = ++this.#lastCall;
     const { promise, resolve, reject } = Promise.withResolvers<Ended>();
-    this.#calls.set(call, { events, resolve, reject, messages: 0 });
+    this.#calls.set(call, { events, resolve, reject, ...SILENT });
     if (this.#calls.size === 1) this.ref(true);
-    this.#send({ type: "call", call, ask, secrets, schema: number });
+    this.#send({ type: "call", call, ask, ...known, schema: number });
     const cancel = () => {
       reject(new CallLost("it was cancelled", false));
       this.#send({ type: "cancel", call });
@@ -226,11 +276,24 @@ export class ToolProcess {
   }
 
   #send(message: ToProcess, body?: Uint8Array): void {
-    if (!this.#socket.destroyed) writeFrame(this.#socket, message, body);
+    if (this.#socket.writableLength > MAX_UNREAD_BYTES) this.end("it did not read what it was sent");
+    else if (!this.#socket.destroyed) writeFrame(this.#socket, message, body);
   }
 
-  #receive(message: FromProcess, body: Uint8Array<ArrayBuffer>): void {
-    if (message.type === "memory") this.reportedBytes = message.bytes;
+  #receive(message: FromProcess, body: Uint8Array<ArrayBuffer>, bytes: number): void {
+    if (this.#why !== undefined) return;
+    const open = "call" in message ? this.#calls.get(message.call) : undefined;
+    const spoken = open ?? this.#strays;
+    if (message.type === "file") {
+      spoken.fileMessages++;
+      spoken.fileBytes += bytes;
+    } else {
+      // If its memory cannot be seen from outside, it reports it again and again.
+      if (message.type !== "memory" || process.platform === "linux") spoken.messages++;
+      spoken.bytes += bytes;
+    }
+    if (isTooMuch(spoken, this.#limits.body)) this.end("it did not stop talking");
+    else if (message.type === "memory") this.reportedBytes = message.bytes;
     else if (message.type === "loaded") this.#loaded.resolve();
     else if (message.type === "reading") {
       const { value, modules } = message;
@@ -238,29 +301,40 @@ export class ToolProcess {
       this.#reading.resolve({ ok: true, value: code ? { ...(value as object), ...code } : value });
     } else if (message.type === "unreadable") {
       this.#reading.resolve({ ok: false, unfit: message.unfit, message: message.message });
-    } else {
-      const open = this.#calls.get(message.call);
-      if (open === undefined) return;
+    } else if (open !== undefined) {
       assertWellFormed(message);
-      if (++open.messages > MAX_MESSAGES) this.end("it did not stop talking");
-      else if (message.type === "log") open.events.log(message.entry);
-      else if (message.type === "http") this.#request(open, message, body);
+      if (message.type === "log") open.events.log(message.entry);
+      else if ("head" in message) this.#request(open, message, body);
       else this.#finish(open, message);
     }
   }
 
-  #request(open: Open, message: Extract<FromProcess, { type: "http" }>, body: Uint8Array): void {
-    const { call, request, head } = message;
-    const { hasBody, ...asked } = head;
-    const answer = (reply: ToolReply) => {
+  #request(open: Open, message: RequestMessage, body: Uint8Array): void {
+    const { call, request } = message;
+    const answer = (reply: Reply) => {
       if (!this.#calls.has(call)) return;
       if (!reply.ok) return this.#send({ type: "reply", call, request, reply });
       const { body: content, ...rest } = reply;
       this.#send({ type: "reply", call, request, reply: rest }, content);
     };
-    open.events
-      .http({ ...asked, timeoutMs: asked.timeoutMs, body: hasBody ? body : undefined })
-      .then(answer, (error: unknown) => answer({ ok: false, error: reason(error) }));
+    this.#ask(open, message, message.head.hasBody ? body : undefined).then(answer, (error: unknown) =>
+      answer({ ok: false, code: "io", error: reason(error) }),
+    );
+  }
+
+  #ask({ events }: Open, message: RequestMessage, body: Uint8Array | undefined): Promise<Reply> {
+    if (message.type === "inner")
+      return events.inner({ name: message.head.name, body: body ?? new Uint8Array() });
+    if (message.type === "state") {
+      const { op, key } = message.head;
+      return events.state({ op, key, body });
+    }
+    if (message.type === "file") {
+      const { op, path, to, offset, length } = message.head;
+      return events.file({ op, path, to, offset, length, body });
+    }
+    const { hasBody: _, ...asked } = message.head;
+    return events.http({ ...asked, timeoutMs: asked.timeoutMs, body });
   }
 
   #finish(open: Open, message: Extract<FromProcess, { type: "ended" | "lost" }>): void {
@@ -284,4 +358,146 @@ export class ToolProcess {
     for (const socket of this.#sockets) socket.destroy();
     this.#exited.resolve(exit);
   }
+}
+
+/** The packages that the modules in there import; where packages are linked, their files lie elsewhere. */
+const PACKAGES = [
+  "piscina",
+  "ajv",
+  "ajv-formats",
+  "@bytecodealliance/jco-transpile",
+  "@bytecodealliance/preview2-shim",
+];
+const FOLDER = "node_modules";
+
+interface OurCode {
+  readonly child: string;
+  readonly readable: readonly string[];
+}
+
+let found: OurCode | undefined;
+
+function ourCode(): OurCode {
+  found ??= find();
+  return found;
+}
+
+function find(): OurCode {
+  const child = threadFile("inside/child", import.meta.url);
+  const worker = threadFile("inside/worker", import.meta.url);
+  return { child: child.endsWith(".ts") ? prepared([child, worker]) : child, readable: readable(child) };
+}
+
+function readable(child: string): readonly string[] {
+  const own = dirname(dirname(dirname(dirname(child))));
+  const paths = [join(own, "host"), join(own, "kernel")];
+  for (let folder = own; ; folder = dirname(folder)) {
+    paths.push(join(folder, "package.json"), join(folder, FOLDER));
+    for (const name of PACKAGES) paths.push(...placesOf(join(folder, FOLDER, name)));
+    if (dirname(folder) === folder) break;
+  }
+  return [...new Set(paths)].filter((path) => existsSync(path));
+}
+
+/** A package's own folder, and that of the packages beside it. */
+function placesOf(path: string): readonly string[] {
+  if (!existsSync(path)) return [];
+  const real = realpathSync(path);
+  return [real, real.slice(0, real.lastIndexOf(FOLDER) + FOLDER.length)];
+}
+
+/** A few megabytes of brackets would keep the parser busy for seconds. */
+function parseHeader(text: string): unknown {
+  assertSimple(text);
+  return JSON.parse(text);
+}
+
+function isTooMuch({ messages, fileMessages, bytes, fileBytes }: Spoken, ofOne: number): boolean {
+  return (
+    messages > MAX_MESSAGES ||
+    fileMessages > MAX_FILE_REQUESTS ||
+    Math.max(bytes, fileBytes) > MAX_BYTES + ofOne
+  );
+}
+
+type OfCall = Extract<FromProcess, { readonly call: number }>;
+
+const LEVELS = new Set(["trace", "debug", "info", "warn", "error"]);
+const STATE_OPS = new Set(["get", "set", "delete", "list"]);
+const FILE_OPS = new Set<FileOp>([
+  ...(["list", "stat", "read", "write", "patch", "append", "resize", "folder", "move", "remove"] as const),
+]);
+const MAX_LOG = 4096;
+const MAX_TEXT = 1 << 20;
+const MAX_NAMES = 100;
+
+export function assertWellFormed(message: OfCall): void {
+  if (!isWellFormed(message))
+    throw new TypeError(`a message of type ${JSON.stringify(message.type)} is malformed`);
+}
+
+function isWellFormed(message: OfCall): boolean {
+  switch (message.type) {
+    case "log":
+      return LEVELS.has(message.entry.level) && isText(message.entry.message, MAX_LOG);
+    case "http": {
+      const { method, url, headersJson, timeoutMs } = message.head;
+      const isTimed = timeoutMs === undefined || timeoutMs === null || typeof timeoutMs === "number";
+      return isTimed && [method, url, headersJson].every((text) => isText(text, MAX_TEXT));
+    }
+    case "state":
+      return STATE_OPS.has(message.head.op) && isText(message.head.key, MAX_LOG);
+    case "inner":
+      return isText(message.head.name, MAX_LOG);
+    case "file": {
+      const { op, path, to = "", offset = 0, length = 0 } = message.head;
+      return (
+        FILE_OPS.has(op) &&
+        [path, to].every((text) => isText(text, MAX_LOG)) &&
+        [offset, length].every(isCount)
+      );
+    }
+    case "ended":
+      return (
+        isCount(message.droppedLogs) &&
+        isCount(message.memoryPeakBytes) &&
+        message.secretsAsked.length <= MAX_NAMES &&
+        message.secretsAsked.every((name) => isText(name, MAX_LOG)) &&
+        isOutcome(message.outcome)
+      );
+    case "lost":
+      return isText(message.message, MAX_TEXT);
+    default:
+      return false;
+  }
+}
+
+/** Other codes say that something is in our words. */
+const CODES: ReadonlySet<string> = new Set<FailureCode>([
+  ...([
+    "invalid_params",
+    "bad_schema",
+    "tool_error",
+    "bad_response",
+    "trap",
+    "threw",
+    "out_of_memory",
+  ] as const),
+]);
+
+function isOutcome(outcome: Outcome): boolean {
+  const { ok, ...texts } = outcome;
+  return (
+    typeof ok === "boolean" &&
+    (outcome.ok || CODES.has(outcome.code)) &&
+    Object.values(texts).every((text) => isText(text, MAX_TEXT))
+  );
+}
+
+function isText(value: unknown, longest: number): boolean {
+  return typeof value === "string" && value.length <= longest;
+}
+
+function isCount(value: unknown): boolean {
+  return Number.isSafeInteger(value) && (value as number) >= 0;
 }

@@ -19,14 +19,13 @@ export interface Prompt {
 export interface BrowserSignIn {
   readonly to: string;
   readonly prompt: Prompt;
-  /** Where the browser is sent back to, for example `{base_url}/oauth/callback`; a loopback port where absent. */
+  /** The address that the browser is sent back to, for example `{base_url}/oauth/callback`; a loopback port if absent. */
   readonly redirectUri?: string;
   readonly signal?: AbortSignal;
-  /** Where the browser goes; it comes back with the `state` that is in it. */
+  /** Returns the address for the browser, which comes back with the `state` in it. */
   begin(redirectUri: string): Promise<string>;
 }
 
-/** Returns the address that the browser was sent back to. */
 export async function signInByBrowser(options: BrowserSignIn): Promise<URL> {
   const { to, prompt, redirectUri, begin } = options;
   let state: string | null = null;
@@ -84,18 +83,11 @@ export function gaveUp(): Fault {
   return new Fault("invalid", "gave_up", "Sign-in cancelled; nothing was stored.");
 }
 
-interface Callback {
-  readonly redirectUri: string;
-  /** The address the browser came back to, once `accepts` says it is the answer. */
-  readonly answer: Promise<URL>;
-  close(): void;
-}
-
 const PAGE = (text: string) =>
   `<!doctype html><meta charset="utf-8"><title>Postern</title><p style="font:1rem system-ui;margin:3rem">${text}</p>`;
 
 /** `accepts` is asked for every address that comes in: others on this machine may knock too. */
-async function openCallback(accepts: (url: URL) => boolean): Promise<Callback> {
+async function openCallback(accepts: (url: URL) => boolean) {
   const { promise, resolve } = Promise.withResolvers<URL>();
   const server = createServer((request, response) => {
     const url = new URL(request.url ?? "/", redirectUri);
@@ -118,7 +110,7 @@ async function openCallback(accepts: (url: URL) => boolean): Promise<Callback> {
   return {
     redirectUri,
     answer: promise,
-    close() {
+    close(): void {
       server.close();
       server.closeIdleConnections();
     },

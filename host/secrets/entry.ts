@@ -15,15 +15,14 @@ export interface OAuthGrant {
   readonly client?: { readonly secret?: string; readonly auth: "basic" | "post" | "none" };
   /** Who gave the token out, where it is known: nobody else gets its refresh token. */
   readonly issuer?: string;
-  /** What the token is good for (RFC 8707). */
+  /** The audience of the token (RFC 8707). */
   readonly resource?: string;
   readonly scopes: readonly string[];
   readonly refreshToken?: string;
-  /** Milliseconds since the epoch. */
   readonly expiresAt?: number;
 }
 
-/** What is sealed. A shared one has no value of its own. */
+/** The sealed form. A shared one has no value of its own. */
 export interface Entry extends Partial<SecretRecord> {
   /** Changes when the value is set again for another version of its tool. */
   readonly id?: string;

@@ -4,7 +4,7 @@ import type { Capabilities } from "../../capabilities/capabilities.ts";
 export interface Holder {
   readonly tool: string;
   readonly digest: string;
-  /** Where it would send a secret, as its capabilities file says. */
+  /** Returns the hosts that it would send a secret to, as its capabilities file says. */
   hostsOf(secret: string): readonly string[];
 }
 
@@ -22,7 +22,7 @@ export function holderOf(tool: {
       const placed = (http?.credentials ?? []).flatMap(({ secretName, hostPatterns }) =>
         secretName === secret ? hostPatterns : [],
       );
-      // What a client proves itself with goes to where tokens come from.
+      // A client's own secret goes to the host that tokens come from.
       const isClients = setup?.clientSecretSecret === secret || setup?.clientIdSecret === secret;
       const exchanged = isClients ? [URL.parse(setup.tokenUrl)?.host ?? setup.tokenUrl] : [];
       return [...new Set([...placed, ...exchanged])].sort();

@@ -5,8 +5,8 @@
  */
 
 import { randomUUID } from "node:crypto";
-import type Keyv from "keyv";
 import { canBeHidden, Fault, type Mask, type SealingKey, SHORTEST, seal, unseal } from "../../kernel/kit.ts";
+import type { Keyed } from "../../kernel/plugin.ts";
 import {
   covers,
   type Entry,
@@ -21,11 +21,9 @@ import type { Holder } from "./holder.ts";
 
 export interface Secrets {
   standing(name: string): Promise<Standing>;
-  /** Lets the tool use what `standing` asked about. */
   share(name: string): Promise<void>;
   /** Trims the value, since a pasted token often carries a line break; an empty one is a fault. */
   set(name: string, value: string): Promise<SecretSet>;
-  /** False where there was none. */
   remove(name: string): Promise<boolean>;
 }
 
@@ -48,40 +46,24 @@ export interface SecretValues {
   renew(name: string, record: SecretRecord): Promise<void>;
 }
 
-export interface ToolVault {
-  readonly secrets: Secrets;
-  readonly values: SecretValues;
-}
+export type ToolVault = ReturnType<Vault["of"]>;
 
-export interface Vault {
-  of(holder: Holder): ToolVault;
-  /** Every value and refresh token that is looked for in all traffic. The same array while nothing has changed. */
-  known(): Promise<readonly string[]>;
-  /** Names of the secrets that this version of a tool uses. */
-  heldBy(holder: Holder): Promise<readonly string[]>;
-  /** The tools that use this tool's secret. */
-  sharers(tool: string, name: string): Promise<readonly string[]>;
-  /** After a replacement that a person agreed to: what the old version had the new one has. */
-  pass(from: Holder, to: Holder): Promise<void>;
-  /** Removes everything that was given to this tool. */
-  forget(tool: string): Promise<void>;
-}
+export type Vault = Awaited<ReturnType<typeof openVault>>;
 
 /** Registers every stored value with the mask before it returns, so that no later log line can show one. */
 export async function openVault(options: {
-  readonly keyed: Keyv<string>;
+  readonly keyed: Keyed<string>;
   /** Another text after each change of what is stored, where it can be had. */
   readonly version?: (() => string) | undefined;
   readonly key: SealingKey;
   readonly mask: Mask;
   /** A value is stored that others on the store have not masked yet. */
   readonly onSet?: () => Promise<void>;
-}): Promise<Vault> {
+}) {
   const { keyed, version, key, mask, onSet } = options;
   /** By sealed text: another process may have changed what is in the store. */
   let opened = new Map<string, Entry>();
   let known: readonly string[] = [];
-  /** The version that `known` is of. */
   let readAt: string | undefined;
 
   function reveal(place: string, sealed: string): Entry {
@@ -95,7 +77,7 @@ export async function openVault(options: {
 
   async function all(): Promise<[string, string][]> {
     const entries: [string, string][] = [];
-    for await (const [place, sealed] of keyed.iterator()) entries.push([String(place), String(sealed)]);
+    for await (const [place, sealed] of keyed.iterator()) entries.push([place, sealed]);
     return entries;
   }
 
@@ -120,6 +102,7 @@ export async function openVault(options: {
     await onSet?.();
   }
 
+  /** Every value and refresh token that is looked for in all traffic. The same array while nothing has changed. */
   async function readKnown(): Promise<readonly string[]> {
     const now = version?.();
     if (now !== undefined && now === readAt) return known;
@@ -131,7 +114,7 @@ export async function openVault(options: {
         if (!entries.has(sealed)) found.push(...hiddenEverywhere(place, entry));
         entries.set(sealed, entry);
       } catch (error) {
-        // What cannot be opened cannot leak either; whoever asks for it by name is told.
+        // A value that cannot be opened cannot leak either; whoever asks for it by name is told.
         if (!(error instanceof Fault)) throw error;
       }
     }
@@ -141,7 +124,6 @@ export async function openVault(options: {
     return known;
   }
 
-  /** The tools, in order, that have a value of this name. */
   async function ownersOf(name: string): Promise<string[]> {
     const owners: string[] = [];
     for (const [place] of await all()) {
@@ -151,7 +133,7 @@ export async function openVault(options: {
     return owners.sort();
   }
 
-  function open(holder: Holder): ToolVault {
+  function open(holder: Holder): { readonly secrets: Secrets; readonly values: SecretValues } {
     const { tool } = holder;
     const termsOf = (name: string) => ({ digest: holder.digest, hosts: holder.hostsOf(name) });
     const holds = (entry: Entry | undefined, name: string): entry is Entry =>
@@ -214,11 +196,10 @@ export async function openVault(options: {
         },
         async set(name, value) {
           const trimmed = value.trim();
-          if (trimmed === "") {
+          if (trimmed === "")
             throw new Fault("invalid", "secret_empty", `The value for the secret ${name} is empty.`, {
               param: name,
             });
-          }
           await values.write(name, { value: trimmed });
           const warning = warnOfShort(name, trimmed);
           return warning === undefined ? {} : { warning };
@@ -242,13 +223,15 @@ export async function openVault(options: {
   return {
     of: open,
     known: readKnown,
-    async heldBy(holder) {
+    /** Names of the secrets that this version of a tool uses. */
+    async heldBy(holder: Holder): Promise<readonly string[]> {
       const held = (await entriesOf(holder.tool)).filter(([name, { use }]) =>
         covers(use, { digest: holder.digest, hosts: holder.hostsOf(name) }),
       );
       return held.map(([name]) => name).sort();
     },
-    async sharers(tool, name) {
+    /** The tools that use this tool's secret. */
+    async sharers(tool: string, name: string): Promise<readonly string[]> {
       const shared: string[] = [];
       for (const [place] of await all()) {
         const parsed = parsePlace(place);
@@ -257,20 +240,20 @@ export async function openVault(options: {
       }
       return shared;
     },
-    async pass(from, to) {
+    /** After a replacement that a person agreed to: what the old version had the new one has. */
+    async pass(from: Holder, to: Holder): Promise<void> {
       for (const [name, entry] of await entriesOf(from.tool)) {
         const had = covers(entry.use, { digest: from.digest, hosts: from.hostsOf(name) });
         if (!had) continue;
         await put(placeOf(to.tool, name), { ...entry, use: { digest: to.digest, hosts: to.hostsOf(name) } });
       }
     },
-    async forget(tool) {
+    async forget(tool: string): Promise<void> {
       for (const [place] of await all()) if (parsePlace(place).tool === tool) await keyed.delete(place);
     },
   };
 }
 
-/** Returns a warning for a value that is too short to be masked anywhere. */
 export function warnOfShort(name: string, value: string): string | undefined {
   if (canBeHidden(value)) return undefined;
   return `\`${name}\` is too short to be hidden: a value under ${SHORTEST} characters is not masked in logs, in what a model reads or in a tool's traffic. Use a longer one if you can.`;

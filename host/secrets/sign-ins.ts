@@ -1,26 +1,23 @@
 /** Sign-ins under way, kept until the browser comes back: over a restart, for ten minutes, and for one answer. */
 
-import { createHash } from "node:crypto";
-import type Keyv from "keyv";
+import { hash } from "node:crypto";
 import { Fault, type SealingKey, seal, unseal } from "../../kernel/kit.ts";
+import type { Keyed } from "../../kernel/plugin.ts";
 
-export interface SignIns<Kept> {
-  /** Until the address that answers it carries this state. */
-  keep(state: string, kept: Kept): Promise<void>;
-  /** The sign-in that this address answers. Nobody gets it a second time. */
-  take(redirected: URL): Promise<Kept | undefined>;
-}
+export type SignIns<Kept> = ReturnType<typeof createSignIns<Kept>>;
 
 const MAX_AGE_MS = 10 * 60 * 1000;
 
 /** Sealed like secrets: with the verifier, a code that somebody caught on its way could be used. */
-export function createSignIns<Kept>(keyed: Keyv<string>, key: SealingKey): SignIns<Kept> {
+export function createSignIns<Kept>(keyed: Keyed<string>, key: SealingKey) {
   return {
-    async keep(state, kept) {
+    /** Until the address that answers it carries this state. */
+    async keep(state: string, kept: Kept): Promise<void> {
       const id = idOf(state);
       await keyed.set(id, seal(key, id, JSON.stringify(kept)), MAX_AGE_MS);
     },
-    async take(redirected) {
+    /** The sign-in that this address answers. Nobody gets it a second time. */
+    async take(redirected: URL): Promise<Kept | undefined> {
       const id = idOf(redirected.searchParams.get("state") ?? "");
       const sealed = await keyed.get(id);
       // When several bring the same answer at once, the one whose deletion found it gets it.
@@ -36,7 +33,7 @@ export function createSignIns<Kept>(keyed: Keyv<string>, key: SealingKey): SignI
   };
 }
 
-/** What is stored does not give the state away. */
+/** The stored id does not give the state away. */
 function idOf(state: string): string {
-  return createHash("sha256").update(state).digest("base64url");
+  return hash("sha256", state, "base64url");
 }

@@ -11,36 +11,40 @@ export interface DownloadRequest
   readonly method?: "GET" | "HEAD" | "POST" | "PUT" | "PATCH";
 }
 
-export interface Downloads {
-  /** Throws a fault that says in a sentence why there was no answer, or the reason of the caller's signal. */
-  send(url: URL, request: DownloadRequest): Promise<OutboundReply>;
-}
+export type Downloads = ReturnType<typeof createDownloads>;
 
 export interface DownloadOptions {
   readonly network: Outbound;
-  /** How long a server may send nothing. */
   readonly stallMs?: number;
   /** The deadline of the whole answer, however steadily it comes. */
   readonly maxDownloadMs?: number;
+  /** The same for what is short, such as a token or a manifest: a server that drips it never stalls. */
+  readonly maxShortMs?: number;
 }
 
 const STALL_MS = 30_000;
 const MAX_DOWNLOAD_MS = 10 * 60_000;
+const MAX_SHORT_MS = 60_000;
+const MAX_SHORT_BYTES = 1024 * 1024;
 const MAX_REDIRECTS = 5;
 
 export function createDownloads({
   network,
   stallMs = STALL_MS,
-  maxDownloadMs: timeoutMs = MAX_DOWNLOAD_MS,
-}: DownloadOptions): Downloads {
+  maxDownloadMs = MAX_DOWNLOAD_MS,
+  maxShortMs = MAX_SHORT_MS,
+}: DownloadOptions) {
   return {
-    async send(url, request) {
+    /** Throws a fault that says in a sentence why there was no answer, or the reason of the caller's signal. */
+    async send(url: URL, request: DownloadRequest): Promise<OutboundReply> {
+      // An upload may take long although the answer is short.
+      const isShort = request.body === undefined && request.maxBytes <= MAX_SHORT_BYTES;
       try {
         return await network.send({
           ...request,
           url,
           stallMs,
-          timeoutMs,
+          timeoutMs: isShort ? Math.min(maxShortMs, maxDownloadMs) : maxDownloadMs,
           redirects: MAX_REDIRECTS,
           admit: readUrl,
         });
@@ -79,7 +83,6 @@ export interface GetOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** One file of a server, whole; anything but that is a fault. `what`: for messages, for example "npm:weather". */
 export async function getFile(
   downloads: Downloads,
   url: string,
@@ -99,16 +102,32 @@ export async function getFile(
     })
     .catch((error: unknown) => {
       if (!timeout.aborted || signal?.aborted === true) throw error;
-      throw new Fault(
-        "unavailable",
-        "tool_download",
-        `${place.host} did not send ${what} within ${timeoutMs / 1000} seconds.`,
-        { cause: error },
-      );
+      const message = `${place.host} did not send ${what} within ${timeoutMs / 1000} seconds.`;
+      throw new Fault("unavailable", "tool_download", message, { cause: error });
     });
   if (answer.status === 404)
     throw new Fault("missing", "not_found", `${what} does not exist at ${place.host}.`);
   if (answer.status !== 200)
     throw new Fault("unavailable", "tool_download", `${place.host} answered ${answer.status} for ${what}.`);
   return answer.body;
+}
+
+const EVERY_MILLIS = 1000;
+
+export function progressOf(
+  what: string,
+  size: number | undefined,
+  progress: (line: string) => void,
+): (count: number) => void {
+  let last = performance.now();
+  return (count) => {
+    const now = performance.now();
+    if (now - last < EVERY_MILLIS) return;
+    last = now;
+    progress(`${what}: ${megabytes(count)}${size === undefined ? "" : ` of ${megabytes(size)}`} MB`);
+  };
+}
+
+function megabytes(bytes: number): string {
+  return (bytes / 1e6).toFixed(1);
 }

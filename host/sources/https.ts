@@ -7,8 +7,7 @@ import {
   readCapabilitiesSection,
 } from "../compile/capabilities-section.ts";
 import { MAX_SIGNATURE_BYTES } from "../trust/evidence.ts";
-import type { Downloads } from "./download.ts";
-import { progressOf } from "./progress.ts";
+import { type Downloads, progressOf } from "./download.ts";
 import type { ReferenceOf } from "./reference.ts";
 import type { Source } from "./source.ts";
 
@@ -23,18 +22,12 @@ export function createHttpsSource(downloads: Downloads): Source<ReferenceOf<"htt
     async fetch({ url: text }, { progress, signal, capabilitiesText: given }) {
       const url = new URL(text);
       const get = async (from: URL, maxBytes: number, absent: readonly number[], onBytes?: OnBytes) => {
-        const { status, body } = await downloads.send(from, {
-          maxBytes,
-          signal,
-          onBytes,
-        });
+        const { status, body } = await downloads.send(from, { maxBytes, signal, onBytes });
         if (absent.includes(status)) return undefined;
-        if (status !== 200)
-          throw new Fault(
-            "unavailable",
-            "tool_download",
-            `${from.host} answered ${status} for ${from.href}.`,
-          );
+        if (status !== 200) {
+          const message = `${from.host} answered ${status} for ${from.href}.`;
+          throw new Fault("unavailable", "tool_download", message);
+        }
         return body;
       };
       const beside = (ending: string) => {
@@ -56,13 +49,10 @@ export function createHttpsSource(downloads: Downloads): Source<ReferenceOf<"htt
       const fetched =
         inside === undefined ? await get(file, MAX_CAPABILITIES_BYTES, ABSENT_BESIDE) : undefined;
       const capabilitiesText = inside ?? (fetched && Buffer.from(fetched).toString("utf8"));
-      if (capabilitiesText === undefined)
-        throw new Fault(
-          "invalid",
-          "no_capabilities",
-          `Nothing says what ${url.href} may do: there is no ${file.href}, and there is none inside the component.`,
-          { param: "capabilities", usage: true },
-        );
+      if (capabilitiesText === undefined) {
+        const message = `Nothing says what ${url.href} may do: there is no ${file.href}, and there is none inside the component.`;
+        throw new Fault("invalid", "no_capabilities", message, { param: "capabilities", usage: true });
+      }
       const signature = new URL(url);
       signature.pathname += ".sigstore.json";
       const bundle = await get(signature, MAX_SIGNATURE_BYTES, ABSENT_BESIDE);

@@ -8,7 +8,6 @@ import { readCapabilitiesSection } from "../compile/capabilities-section.ts";
 import { parseReference, type Reference, type ReferenceOf } from "./reference.ts";
 import type { Fetched, RecordingFile, Source } from "./source.ts";
 
-/** What a person typed in a folder. */
 export function readReference(text: string, folder: string): Reference {
   const reference = parseReference(text, (path) => {
     const found = statSync(resolve(folder, path), { throwIfNoEntry: false });
@@ -102,10 +101,6 @@ function withoutExtension(path: string): string {
 }
 
 function lacking(what: string, why: string): Fault {
-  return new Fault(
-    "invalid",
-    "no_capabilities",
-    `nothing says what ${what} may do: ${why}, and there is none inside the component.`,
-    { param: "capabilities", usage: true },
-  );
+  const message = `nothing says what ${what} may do: ${why}, and there is none inside the component.`;
+  return new Fault("invalid", "no_capabilities", message, { param: "capabilities", usage: true });
 }

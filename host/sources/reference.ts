@@ -8,7 +8,6 @@ export type Reference =
   | { readonly kind: "https"; readonly url: string }
   | OciReference
   | { readonly kind: "npm"; readonly name: string; readonly range: string }
-  /** A bare name, which the index knows. */
   | { readonly kind: "named"; readonly name: string };
 
 export type ReferenceOf<Kind extends Reference["kind"]> = Extract<Reference, { readonly kind: Kind }>;
@@ -16,7 +15,6 @@ export type ReferenceOf<Kind extends Reference["kind"]> = Extract<Reference, { r
 /** A tag, or a digest that pins it. */
 export interface OciReference {
   readonly kind: "oci";
-  /** `host` or `host:port`. */
   readonly registry: string;
   readonly repository: string;
   readonly tag?: string;
@@ -39,7 +37,7 @@ const NPM_RANGE = /^[0-9A-Za-z.^~<>=|*+ -]{1,128}$/;
 const MAX_REPOSITORY = 255;
 const MAX_NPM_NAME = 214;
 
-/** What exists on disk wins over a bare name; an address is never a path. */
+/** A path that exists on disk wins over a bare name; an address is never a path. */
 export function parseReference(text: string, onDisk: KindOnDisk = () => undefined): Reference {
   if (text.length > MAX_CHARS) throw refusal(text, `it has more than ${MAX_CHARS} characters`);
   if (text.trim() !== text || text === "") throw refusal(text, "it is empty or has spaces around it");

@@ -1,4 +1,4 @@
-/** What every kind of source returns. All of it was written by a stranger, and only its digests are checked. */
+/** The result of every kind of source. All of it was written by a stranger, and only its digests are checked. */
 import type { ToolOrigin } from "../../kernel/kit.ts";
 import type { Evidence } from "../trust/evidence.ts";
 import type { Reference } from "./reference.ts";
@@ -6,7 +6,7 @@ import type { Reference } from "./reference.ts";
 export interface Fetched {
   readonly component: Uint8Array;
   readonly capabilitiesText: string;
-  /** What the tool would be called, inferred from its reference. It may not be a valid name. */
+  /** A name inferred from its reference. It may not be a valid one. */
   readonly name: string;
   readonly origin: ToolOrigin;
   readonly evidence: Evidence | undefined;

@@ -1,21 +1,22 @@
 /** Every kind of place that tools come from, and who gets them from there. */
+
+import { existsSync } from "node:fs";
 import { Fault } from "../../kernel/plugin.ts";
+import { digestOf } from "../catalog/catalog.ts";
+import { buildShipped } from "../catalog/shipped.ts";
+import { readCapabilitiesSection } from "../compile/capabilities-section.ts";
 import type { Downloads } from "./download.ts";
 import { createHttpsSource } from "./https.ts";
-import { createIndexes, type Indexes, SHIPPED_INDEX } from "./index/indexes.ts";
-import { createNamedSource } from "./index/named.ts";
-import { fileSource, folderSource } from "./local.ts";
+import type { IndexEntry } from "./index/index-file.ts";
+import { createIndexes, findEntry, type Indexes, SHIPPED_INDEX } from "./index/indexes.ts";
+import { fileSource, folderSource, readReference, readText } from "./local.ts";
 import { createNpmSource, PUBLIC_REGISTRY } from "./npm/npm.ts";
 import type { OpenRegistry } from "./oci/access.ts";
 import { createOciSource } from "./oci/oci.ts";
 import { canonicalReference, type Reference, type ReferenceOf } from "./reference.ts";
 import type { Fetched, FetchOptions, Source } from "./source.ts";
 
-export interface Sources {
-  /** Fetches it, unexamined; a fault says why that failed. */
-  fetch(reference: Reference, options: FetchOptions): Promise<Fetched>;
-  readonly indexes: Indexes;
-}
+export type Sources = ReturnType<typeof createSources>;
 
 type Table = { readonly [Kind in Reference["kind"]]: Source<ReferenceOf<Kind>> };
 
@@ -23,7 +24,6 @@ export interface SourcesParts {
   readonly downloads: Downloads;
   readonly openRegistry: OpenRegistry;
   readonly folder: string;
-  /** URLs and paths of indexes, and the word for ours. */
   readonly indexes?: readonly string[] | undefined;
   readonly npmRegistry?: string | undefined;
   /** For everything that one tool needs, however many requests that takes. */
@@ -32,12 +32,12 @@ export interface SourcesParts {
 
 const MAX_FETCH_MS = 20 * 60_000;
 
-export function createSources(parts: SourcesParts): Sources {
+export function createSources(parts: SourcesParts) {
   const { downloads, folder, indexes: named = [SHIPPED_INDEX], npmRegistry = PUBLIC_REGISTRY } = parts;
   const { maxFetchMs = MAX_FETCH_MS } = parts;
   const indexes = createIndexes(downloads, named, folder);
   // The table has a source for each kind; the compiler cannot see that key and reference go together.
-  const fetch: Sources["fetch"] = async (reference, options) => {
+  const fetch = async (reference: Reference, options: FetchOptions): Promise<Fetched> => {
     const stop = new AbortController();
     const what = canonicalReference(reference);
     const slow = () =>
@@ -60,4 +60,47 @@ export function createSources(parts: SourcesParts): Sources {
     named: createNamedSource(indexes, fetch),
   };
   return { fetch, indexes };
+}
+
+function createNamedSource(
+  indexes: Indexes,
+  fetch: (reference: Reference, options: FetchOptions) => Promise<Fetched>,
+): Source<ReferenceOf<"named">> {
+  return {
+    async fetch({ name }, options) {
+      const { progress, signal } = options;
+      const { entries, problems } = await indexes.read(signal);
+      for (const problem of problems) progress(problem);
+      const entry = findEntry(entries, name);
+      progress(`${name} is ${entry.from} (listed in ${entry.index})`);
+      // In a clone, what is shipped is built when it is first needed.
+      if (entry.index === SHIPPED_INDEX && !existsSync(entry.from))
+        await buildShipped(name, progress, signal ?? new AbortController().signal);
+      const capabilitiesText =
+        options.capabilitiesText ??
+        (entry.capabilities === undefined ? undefined : await readText(entry.capabilities));
+      const fetched = await fetch(readReference(entry.from, "/"), { ...options, capabilitiesText });
+      checkDigest(fetched, entry, capabilitiesText);
+      return { ...fetched, name, origin: { ...fetched.origin, listed: name }, listedSigner: entry.signer };
+    },
+  };
+}
+
+/** A digest has to cover what the tool may do, too: that of a component alone does where it holds its capabilities. */
+function checkDigest(
+  { component, capabilitiesText, origin }: Fetched,
+  { name, from, digest, index }: IndexEntry,
+  given: string | undefined,
+): void {
+  if (digest === undefined) return;
+  const isWhole = origin.kind !== "file" && origin.kind !== "folder";
+  const isComponents = digest === `sha256:${digestOf(component)}`;
+  if (isWhole ? digest === origin.digest : isComponents && capabilitiesText === given) return;
+  const inside = isComponents ? readCapabilitiesSection(component) : undefined;
+  if (inside !== undefined && inside === capabilitiesText) return;
+  const why = isComponents
+    ? "the digest is the component's, and does not cover the capabilities that came with it"
+    : `its digest is ${origin.digest}, expected ${digest}`;
+  const message = `${from} is not known to be the ${name} that the index ${index} lists: ${why}. Nothing was installed.`;
+  throw new Fault("invalid", "wrong_digest", message);
 }

@@ -9,14 +9,15 @@ import {
 } from "@sigstore/verify";
 import { Fault, reason } from "../../kernel/plugin.ts";
 import { SignatureProblem, type Signer } from "./evidence.ts";
-import { PUBLIC_ROOT } from "./public-root.ts";
+// The authorities and logs of the public Sigstore, as its update framework published them (the snapshot of @sigstore/tuf 5.0.0). They are
+// shipped because an install must not depend on another service; `trust add --trusted-root` takes newer or private ones.
+import publicRoot from "./public-root.json" with { type: "json" };
 import type { Signature } from "./signatures.ts";
 
 const MAX_ROOT_CHARS = 1024 * 1024;
 
-/** The authorities and logs of a trusted root, which is JSON; without one those of the public Sigstore. */
 export function readTrustedRoot(text: string | undefined): TrustMaterial {
-  if (text === undefined) return toTrustMaterial(TrustedRoot.fromJSON(PUBLIC_ROOT));
+  if (text === undefined) return toTrustMaterial(TrustedRoot.fromJSON(publicRoot));
   const refuse = (why: string) =>
     new Fault("invalid", "trusted_root", `the trusted root ${why}`, { param: "--trusted-root", usage: true });
   if (text.length > MAX_ROOT_CHARS) throw refuse(`has more than ${MAX_ROOT_CHARS} characters`);

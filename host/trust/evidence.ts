@@ -3,11 +3,10 @@
 /** Bytes that a signature is about: the manifest of a registry, the component of a download, the tarball of a package. */
 export interface Evidence {
   readonly subject: Uint8Array;
-  /** Sigstore bundles, as they came: JSON. */
   readonly bundles: readonly Uint8Array[];
   /** Signatures as version 2 of cosign keeps them, in the layers of a manifest. */
   readonly simple: readonly SimpleSignature[];
-  /** What the tool needs and the subject does not hold, for example "x.capabilities.json": no signature is about it. */
+  /** A file that the tool needs and the subject does not hold, for example "x.capabilities.json": no signature is about it. */
   readonly uncovered?: string;
 }
 
@@ -17,7 +16,6 @@ export interface SimpleSignature {
   readonly annotations: Readonly<Record<string, string>>;
 }
 
-/** Who signed: the holder of a key, or of a certificate for an identity. */
 export type Signer =
   | { readonly type: "key" /** SHA-256 of the public key, in hex. */; readonly fingerprint: string }
   | { readonly type: "identity"; readonly subject: string; readonly issuer: string };
@@ -35,12 +33,10 @@ export interface SignatureVerdict {
   readonly signer?: string;
 }
 
-/** Why a signature does not count; the message goes into a sentence. */
 export class SignatureProblem extends Error {}
 
 /** More than anybody signs a tool with; the rest is not looked at. */
 export const MAX_SIGNATURES = 32;
-/** The largest bundle, payload or annotation that is read. */
 export const MAX_SIGNATURE_BYTES = 256 * 1024;
 
 export function describeSigner(signer: Signer): string {

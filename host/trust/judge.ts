@@ -9,7 +9,7 @@ import {
   type SignatureVerdict,
   type Signer,
 } from "./evidence.ts";
-import { isSubject } from "./identity.ts";
+import { isSubject } from "./pattern.ts";
 import { isSignedWith } from "./public-key.ts";
 import type { NamedSigner, TrustRule, TrustRules } from "./rules.ts";
 import { type ReadSignatures, readSignatures, type Signature } from "./signatures.ts";
@@ -29,7 +29,6 @@ export function createJudge(rules: Pick<TrustRules, "matching">): JudgeSignature
   };
 }
 
-/** True where the rules name this signer, who was verified before. */
 export function isNamedBy(rules: readonly TrustRule[], signer: string | undefined): boolean {
   return rules.some(({ signer: named }) => {
     if (named.type === "key" || signer === undefined) return signer === describeSigner(named);

@@ -1,5 +1,5 @@
 /**
- * Which tools a trust rule is for: `oci://registry.example/acme/*`, `https://downloads.example/tools/*`, `npm:@acme/*`. Compared by whole
+ * Matches tools with trust rules: `oci://registry.example/acme/*`, `https://downloads.example/tools/*`, `npm:@acme/*`. Compared by whole
  * segments; the only wildcard is a last segment `*`, which stands for one segment or more.
  */
 
@@ -21,7 +21,7 @@ export interface Pattern extends Place {
 
 const MAX_CHARS = 1024;
 const EXAMPLES = "oci://registry.example/acme/*, https://downloads.example/tools/* or npm:@acme/*";
-// What people type, and what it becomes in a path, would differ: a rule must not look as if it matched.
+// Other characters change when they become part of a path: a rule must not look as if it matched.
 const SEGMENT = /^[A-Za-z0-9._~@+-]+$/;
 const HOST = /^(?:[a-z0-9-]+(?:\.[a-z0-9-]+){0,20}|\[[0-9a-f:.]+\])(?::[0-9]{1,5})?$/;
 const DOCKER_HUB = ["index.docker.io", "registry-1.docker.io", "registry.hub.docker.com"];
@@ -121,4 +121,38 @@ function normalizeHost(host: string): string {
   const named = host.toLowerCase().replace(/\.(?=:|$)/, "");
   const lower = HOST.test(named) ? (URL.parse(`https://${named}/`)?.host ?? named) : named;
   return DOCKER_HUB.includes(lower) ? "docker.io" : lower;
+}
+
+/** Returns the subject of a rule. A wildcard that would trust strangers is refused. */
+export function checkSubject(subject: string): string {
+  const refuse = (why: string) =>
+    new Fault("invalid", "trust_identity", `--identity ${JSON.stringify(subject.slice(0, 200))} ${why}`, {
+      param: "--identity",
+      usage: true,
+    });
+  if (subject === "" || subject.length > MAX_CHARS || !/^[!-~]+$/.test(subject))
+    throw refuse(`must be 1 to ${MAX_CHARS} visible characters, as they stand in the certificate`);
+  const star = subject.indexOf("*");
+  if (star === -1) return subject;
+  if (star !== subject.length - 1 || !["/", "@"].includes(subject.at(-2) ?? ""))
+    throw refuse("can have one *, at its end, after a / or @");
+  // "https:", "", the host and the name of an account: less would be anybody there.
+  const fixed = subject.slice(0, -1).split("/");
+  if (!subject.startsWith("https://") || fixed.length < 5 || fixed.slice(2, 4).some((part) => part === ""))
+    throw refuse("would trust strangers: name at least a host and an account before the *");
+  return subject;
+}
+
+export function checkIssuer(issuer: string): string {
+  const url = URL.parse(issuer);
+  if (issuer.length <= MAX_CHARS && url?.protocol === "https:" && /^[!-~]+$/.test(issuer)) return issuer;
+  const message =
+    "--issuer must be the https URL of the sign-in service, for example https://token.actions.githubusercontent.com";
+  throw new Fault("invalid", "trust_issuer", message, { param: "--issuer", usage: true });
+}
+
+export function isSubject(named: string, subject: string): boolean {
+  return named.endsWith("*")
+    ? subject.length >= named.length && subject.startsWith(named.slice(0, -1))
+    : subject === named;
 }

@@ -1,5 +1,5 @@
 /** Public keys that the operator names, and signatures made with them. */
-import { createHash, createPublicKey, type KeyObject, verify } from "node:crypto";
+import { createPublicKey, hash, type KeyObject, verify } from "node:crypto";
 import { Fault } from "../../kernel/plugin.ts";
 import type { Signature } from "./signatures.ts";
 
@@ -41,21 +41,18 @@ export function readPublicKey(text: string): KeyObject {
 
 /** SHA-256 of the key itself, in hex: the same for every way it can be written down. */
 export function fingerprintOf(key: KeyObject): string {
-  return createHash("sha256")
-    .update(key.export({ type: "spki", format: "der" }))
-    .digest("hex");
+  return hash("sha256", key.export({ type: "spki", format: "der" }));
 }
 
-/** What is signed of a text, for keys other than Ed25519. */
+/** Returns the digest that is signed, for keys other than Ed25519. */
 export function digestNameOf({ asymmetricKeyDetails }: KeyObject): string {
   return CURVES[asymmetricKeyDetails?.namedCurve ?? ""] ?? "sha256";
 }
 
 export async function isSignedWith(key: KeyObject, { signed, value }: Signature): Promise<boolean> {
   try {
-    if (key.asymmetricKeyType === "ed25519") {
+    if (key.asymmetricKeyType === "ed25519")
       return verify(null, signed, key, value) || (await isSignedPrehashed(key, signed, value));
-    }
     // Version 2 of cosign takes SHA-256 with every curve.
     return verify(digestNameOf(key), signed, key, value) || verify("sha256", signed, key, value);
   } catch {

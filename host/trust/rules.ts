@@ -1,12 +1,11 @@
 /** Whose signature is needed for which tools. Rows of the store: the same on every node. */
 
-import { createHash } from "node:crypto";
-import type { ToolOrigin } from "../../kernel/kit.ts";
-import { defineTables } from "../../kernel/kit.ts";
-import { Fault, type Store } from "../../kernel/plugin.ts";
+import { hash } from "node:crypto";
+import { defineTables, type ToolOrigin } from "../../kernel/kit.ts";
+import { Fault } from "../../kernel/plugin.ts";
+import type { Store } from "../../plugins/store/services.ts";
 import { comparePrecision, isFor, type Pattern, parsePattern, placeOf } from "./pattern.ts";
 
-/** The signer that a rule names. */
 export type NamedSigner =
   | { readonly type: "key"; readonly pem: string; readonly fingerprint: string }
   | {
@@ -25,15 +24,7 @@ export interface TrustRule {
   readonly addedAt: string;
 }
 
-export interface TrustRules {
-  list(): Promise<readonly TrustRule[]>;
-  /** Undefined where there is the same rule already. */
-  add(pattern: string, signer: NamedSigner): Promise<TrustRule | undefined>;
-  /** By id, or all of a pattern; returns what was removed. */
-  remove(idOrPattern: string): Promise<readonly TrustRule[]>;
-  /** The rules with the most precise pattern that matches: any one of them is enough, and no other counts. */
-  matching(origin: ToolOrigin): Promise<readonly TrustRule[]>;
-}
+export type TrustRules = Awaited<ReturnType<typeof openTrustRules>>;
 
 export const OWNER = "trust";
 const MAX_RULES = 1000;
@@ -51,7 +42,7 @@ interface Row {
   readonly added_at: string;
 }
 
-export async function openTrustRules(store: Store): Promise<TrustRules> {
+export async function openTrustRules(store: Store) {
   const sql = await store.tables(OWNER, TABLES);
   // Read at every question: a rule that another node added a moment ago holds here too.
   const list = async () => {
@@ -62,7 +53,8 @@ export async function openTrustRules(store: Store): Promise<TrustRules> {
   };
   return {
     list,
-    async add(pattern, signer) {
+    /** Undefined where there is the same rule already. */
+    async add(pattern: string, signer: NamedSigner): Promise<TrustRule | undefined> {
       const rule = { id: idOf(pattern, signer), pattern, signer, addedAt: new Date().toISOString() };
       if ((await list()).length >= MAX_RULES)
         throw new Fault("invalid", "trust_rules", `there are ${MAX_RULES} trust rules; remove some first`);
@@ -75,7 +67,8 @@ export async function openTrustRules(store: Store): Promise<TrustRules> {
       );
       return added === 1 ? rule : undefined;
     },
-    remove: (idOrPattern) =>
+    /** By id, or all of a pattern; returns what was removed. */
+    remove: (idOrPattern: string) =>
       sql.transaction(async (tx) => {
         const rows = await tx.all<Row>(
           "SELECT id, pattern, signer, added_at FROM trust_rules WHERE id = ? OR pattern = ?",
@@ -85,7 +78,8 @@ export async function openTrustRules(store: Store): Promise<TrustRules> {
         for (const { id } of rows) await tx.run("DELETE FROM trust_rules WHERE id = ?", id);
         return rows.map(toRule);
       }),
-    async matching(origin) {
+    /** The rules with the most precise pattern that matches: any one of them is enough, and no other counts. */
+    async matching(origin: ToolOrigin): Promise<readonly TrustRule[]> {
       const place = placeOf(origin);
       if (place === undefined) return [];
       const found = (await list())
@@ -104,10 +98,7 @@ export async function openTrustRules(store: Store): Promise<TrustRules> {
 
 /** The same rule has the same id, so that adding it twice is adding it once. */
 function idOf(pattern: string, signer: NamedSigner): string {
-  return createHash("sha256")
-    .update(JSON.stringify([pattern, signer]))
-    .digest("hex")
-    .slice(0, 12);
+  return hash("sha256", JSON.stringify([pattern, signer])).slice(0, 12);
 }
 
 function toRule({ id, pattern, signer, added_at }: Row): TrustRule {

@@ -1,15 +1,15 @@
 /** A stranger's bundles and payloads, read into signatures that can be checked. Sizes and counts are bounded before anything is parsed. */
+import { hash } from "node:crypto";
 import { type Bundle, bundleFromJSON } from "@sigstore/bundle";
-import { reason } from "../../kernel/plugin.ts";
+import { isRecord, reason } from "../../kernel/kit.ts";
 import { type Evidence, MAX_SIGNATURE_BYTES, SignatureProblem, type SimpleSignature } from "./evidence.ts";
-import { checkSimplePayload, checkStatement, digestOf } from "./statement.ts";
+import { checkSimplePayload, checkStatement } from "./statement.ts";
 
 /** It is about the subject; whether it holds, and for whom, is not known yet. */
 export interface Signature {
-  /** The bytes that the signature is over. */
   readonly signed: Uint8Array;
   readonly value: Uint8Array;
-  /** Where it came with a certificate, which says who held the key. */
+  /** Set if it came with a certificate, which says who held the key. */
   readonly certified?: { readonly bundle: Bundle; readonly artifact: Buffer | undefined };
 }
 
@@ -28,7 +28,6 @@ const MAX_DIGITS = 20;
 
 export interface ReadSignatures {
   readonly signatures: readonly Signature[];
-  /** Why signatures cannot be read, or are about something else. */
   readonly problems: readonly string[];
 }
 
@@ -74,7 +73,7 @@ function readBundle(bytes: Uint8Array, subject: Uint8Array): Signature {
   }
   const { messageDigest, signature } = content.messageSignature;
   const digest = Buffer.from(messageDigest.digest).toString("hex");
-  if (digest !== digestOf("sha256", subject))
+  if (digest !== hash("sha256", subject))
     throw new SignatureProblem(`a signature is about other content (${digest.slice(0, 64)})`);
   return {
     signed: subject,
@@ -99,7 +98,7 @@ function readSimple({ payload, annotations }: SimpleSignature, subject: Uint8Arr
   };
 }
 
-/** What version 2 keeps in annotations, in the form of a bundle: one verification for both. */
+/** Converts the annotations of version 2 into a bundle: one verification for both. */
 function asBundle(
   payload: Buffer,
   signature: Buffer,
@@ -124,7 +123,7 @@ function asBundle(
     messageSignature: {
       messageDigest: {
         algorithm: "SHA2_256",
-        digest: Buffer.from(digestOf("sha256", payload), "hex").toString("base64"),
+        digest: Buffer.from(hash("sha256", payload), "hex").toString("base64"),
       },
       signature: signature.toString("base64"),
     },
@@ -145,7 +144,6 @@ function logEntryOf(entry: unknown): object {
   };
 }
 
-/** The body of the first PEM block. */
 function derOf(pem: string): string {
   const [, body = ""] = pem.split("-----BEGIN CERTIFICATE-----");
   return (body.split("-----END CERTIFICATE-----")[0] ?? "").replaceAll("\n", "").replaceAll("\r", "");
@@ -190,9 +188,7 @@ function parseJson(bytes: Uint8Array): unknown {
   }
 }
 
-function fieldOf(value: unknown, name: string): unknown {
-  return typeof value === "object" && value !== null ? (value as Record<string, unknown>)[name] : undefined;
-}
+const fieldOf = (value: unknown, name: string) => (isRecord(value) ? value[name] : undefined);
 
 function assertSize(length: number, what: string): void {
   if (length > MAX_SIGNATURE_BYTES)

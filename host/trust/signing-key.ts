@@ -20,13 +20,6 @@ export interface SigningKey {
   sign(bytes: Uint8Array): Promise<Uint8Array>;
 }
 
-export interface KeyPair {
-  /** Encrypted under the password, in cosign's own form. */
-  readonly privatePem: string;
-  readonly publicPem: string;
-  readonly fingerprint: string;
-}
-
 interface Sealed {
   readonly kdf: {
     readonly name: string;
@@ -46,7 +39,6 @@ const MAX_MEMORY = 256 * 2 ** 20;
 
 const derive = promisify<Buffer, Buffer, number, object, Buffer>(scrypt);
 
-/** `password` is asked for only where the key is encrypted. */
 export async function readSigningKey(
   text: string,
   password: () => Promise<string | undefined>,
@@ -64,9 +56,10 @@ export async function readSigningKey(
   };
 }
 
-export async function generateKeyPair(password: string): Promise<KeyPair> {
+export async function generateKeyPair(password: string) {
   const { publicKey, privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
   return {
+    // Encrypted under the password, in cosign's own form.
     privatePem: await seal(privateKey.export({ type: "pkcs8", format: "der" }), password),
     publicPem: publicKey.export({ type: "spki", format: "pem" }).toString(),
     fingerprint: fingerprintOf(publicKey),
@@ -138,7 +131,7 @@ async function unseal(body: string, password: string): Promise<Uint8Array> {
       Buffer.from(ciphertext, "base64"),
     );
   } catch {
-    throw refusal("does not open with this password");
+    throw refusal("does not open with this password", false);
   }
 }
 
@@ -147,6 +140,7 @@ function bodyOf(pem: string, label: string): string {
   return rest.split(`-----END ${label}-----`)[0] ?? "";
 }
 
-function refusal(why: string): Fault {
-  return new Fault("invalid", "signing_key", `the key file ${why}`, { param: "--key", usage: true });
+/** A password is typed, and no word of the command: a wrong one is a failure, not wrong usage. */
+function refusal(why: string, usage = true): Fault {
+  return new Fault("invalid", "signing_key", `the key file ${why}`, { param: "--key", usage });
 }

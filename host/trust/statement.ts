@@ -1,9 +1,9 @@
 /** Reads the subject of a signed text. It counts only if that is exactly the bytes that were fetched. */
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
+import { isRecord, tryJson } from "../../kernel/kit.ts";
 import { SignatureProblem } from "./evidence.ts";
 
 export const COSIGN_SIGN = "https://sigstore.dev/cosign/sign/v1";
-/** Which build made it, from what. */
 export const PROVENANCE = "https://slsa.dev/provenance/v1";
 export const IN_TOTO = "application/vnd.in-toto+json";
 export const STATEMENT = "https://in-toto.io/Statement/v1";
@@ -14,11 +14,6 @@ const PREDICATES = [COSIGN_SIGN, PROVENANCE];
 const STATEMENTS = [STATEMENT, "https://in-toto.io/Statement/v0.1"];
 const MAX_SUBJECTS = 1024;
 
-export function digestOf(algorithm: "sha256" | "sha512", bytes: Uint8Array): string {
-  return createHash(algorithm).update(bytes).digest("hex");
-}
-
-/** An in-toto statement, as bundles hold it. */
 export function checkStatement(payloadType: string, payload: Uint8Array, subject: Uint8Array): void {
   if (payloadType !== IN_TOTO)
     throw new SignatureProblem(
@@ -33,7 +28,7 @@ export function checkStatement(payloadType: string, payload: Uint8Array, subject
     );
   const subjects: readonly unknown[] = Array.isArray(named) ? named.slice(0, MAX_SUBJECTS) : [];
   const digests = subjects.map((entry) => objectOf(objectOf(entry)["digest"]));
-  const own = { sha256: digestOf("sha256", subject), sha512: digestOf("sha512", subject) };
+  const own = { sha256: hash("sha256", subject), sha512: hash("sha512", subject) };
   const isAbout = digests.some(({ sha256, sha512 }) => sha256 === own.sha256 || sha512 === own.sha512);
   if (isAbout) return;
   const others = digests.flatMap(({ sha256, sha512 }) => [
@@ -49,7 +44,7 @@ export function checkSimplePayload(payload: Uint8Array, subject: Uint8Array): vo
   if (type !== SIMPLE_SIGNING_TYPE)
     throw new SignatureProblem(`a signed payload has the type ${quote(textOf(type))}`);
   const digest = textOf(objectOf(image)["docker-manifest-digest"]);
-  if (digest !== `sha256:${digestOf("sha256", subject)}`) throw new SignatureProblem(otherSubject(digest));
+  if (digest !== `sha256:${hash("sha256", subject)}`) throw new SignatureProblem(otherSubject(digest));
 }
 
 function otherSubject(digest = ""): string {
@@ -59,17 +54,12 @@ function otherSubject(digest = ""): string {
 }
 
 function readObject(bytes: Uint8Array): Record<string, unknown> {
-  try {
-    return objectOf(JSON.parse(Buffer.from(bytes).toString("utf8")));
-  } catch {
-    throw new SignatureProblem("a signed payload is not JSON");
-  }
+  const value = tryJson(Buffer.from(bytes).toString("utf8"));
+  if (value === undefined) throw new SignatureProblem("a signed payload is not JSON");
+  return objectOf(value);
 }
 
-function objectOf(value: unknown): Record<string, unknown> {
-  const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
-  return isObject ? (value as Record<string, unknown>) : {};
-}
+const objectOf = (value: unknown) => (isRecord(value) ? value : {});
 
 function textOf(value: unknown): string {
   return typeof value === "string" ? value : "";

@@ -1,9 +1,8 @@
 /**
  * Reads components. Parsing and transpiling take seconds and work on bytes nobody vouches for, so they happen in a
  * process that is gone afterwards, under the same flags as a tool's. The published package has it bundled with jco's
- * transpiler: see `kernel/cli/bundle.ts`.
+ * transpiler: see `.package/bundle.ts`.
  */
-import { isPlain } from "./canonical-abi.ts";
 import {
   countState,
   fitModule,
@@ -12,6 +11,7 @@ import {
   type Share,
   UnfitModule,
 } from "./core-module.ts";
+import { Cursor } from "./instructions.ts";
 import { markModules } from "./marking/module.ts";
 import { MARKED_VIEWS } from "./marking/views.ts";
 
@@ -19,8 +19,14 @@ export { UnfitModule };
 
 export type ReaderJob =
   | { readonly what: "outline" }
-  /** `compared`: true to mark no writes. */
-  | { readonly what: "transpile"; readonly memoryMb: number; readonly compared: boolean };
+  | {
+      readonly what: "transpile";
+      readonly memoryMb: number;
+      /** True to mark no writes. */
+      readonly compared: boolean;
+      /** Where it was read before: the reader of outlines takes half a second to load. */
+      readonly outline?: Outline | undefined;
+    };
 
 type TranspileJob = ReaderJob & { readonly what: "transpile" };
 
@@ -37,7 +43,6 @@ export interface Transpiled {
   readonly outline: Outline;
 }
 
-/** What a component asks for, offers and says of its making. */
 export interface Outline {
   readonly wit: string;
   /** Undefined where that section cannot be read. */
@@ -59,7 +64,7 @@ export type Reading = {
 // More than any toolchain makes; each costs the host memory that no limit of the guest's counts.
 const MAX_INSTANCES = 1000;
 
-// What a guest passes as a list becomes an array on the host's heap; a longer one than that holds ends the process.
+// A list from a guest becomes an array on the host's heap; one that is longer than the heap holds ends the process.
 const MAX_LIST = 100_000;
 
 /** Below this, comparing a memory after each call costs less than marking every write to it. */
@@ -68,17 +73,29 @@ const MIN_MARKED_BYTES = 4 << 20;
 /** Imports that may wait: a call that is in one of them is suspended and holds no thread. */
 const WAITING: Readonly<Record<string, readonly string[]>> = {
   "postern:tool/host": ["http-request"],
+  "postern:tool/state": ["get", "set", "delete", "list-keys"],
+  "postern:tool/exchange": ["exchange"],
+  "postern:tool/agent-tools": ["call", "call-all"],
+  "postern:tool/files": "list-folder stat read write write-at make-folder move remove".split(" "),
+  "wasi:filesystem/types": [
+    ..."open-at read read-directory stat stat-at set-size sync sync-data".split(" "),
+    ..."create-directory-at remove-directory-at rename-at unlink-file-at".split(" "),
+  ].map((name) => `[method]descriptor.${name}`),
   "wasi:io/poll": ["poll", "[method]pollable.block"],
+  "wasi:keyvalue/store": ["get", "set", "delete", "exists", "list-keys"].map(
+    (name) => `[method]bucket.${name}`,
+  ),
   "wasi:io/streams": ["[method]input-stream.blocking-read", "[method]input-stream.blocking-skip"],
 };
+const ASYNC_EXECUTE = /^ {4}execute: async func\(/m;
 const EXPORTS = ["execute", "schema", "description"].map((name) => `postern:tool/tool@0.1.0#${name}`);
 
 async function transpileComponent(
-  { memoryMb, compared }: TranspileJob,
+  { memoryMb, compared, outline: known }: TranspileJob,
   bytes: Uint8Array,
 ): Promise<Transpiled> {
   const { transpileBytes } = await import("@bytecodealliance/jco-transpile");
-  const outline = await readOutline(bytes);
+  const outline = known ?? (await readOutline(bytes));
   const waiting = waitingImports(outline.wit);
   const { files } = await transpileBytes(bytes, {
     name: "component",
@@ -86,7 +103,11 @@ async function transpileComponent(
     wasiShim: false,
     nodejsCompat: false,
     base64Cutoff: 0,
-    ...(waiting.length > 0 && { asyncMode: "jspi", asyncImports: waiting, asyncExports: EXPORTS }),
+    ...((waiting.length > 0 || ASYNC_EXECUTE.test(outline.wit)) && {
+      asyncMode: "jspi",
+      asyncImports: waiting,
+      asyncExports: EXPORTS,
+    }),
   });
   const named = Object.entries(files);
   const cores = named.filter(([name]) => name.endsWith(".wasm"));
@@ -113,14 +134,12 @@ async function transpileComponent(
   };
 }
 
-/** Those of `WAITING` that the component may import, in the versions that it names. */
 function waitingImports(wit: string): string[] {
   return [...wit.matchAll(/^ {2}import ([^;@]+)(@[^;]+);$/gm)].flatMap(([, name = "", version = ""]) =>
     (WAITING[name] ?? []).map((item) => `${name}${version}#${item}`),
   );
 }
 
-/** How often the glue makes an instance of each core module. */
 function countInstances(glue: string): ReadonlyMap<string, number> {
   const files = new Map(
     [...glue.matchAll(/\bconst (module\d+) = getCoreModule\('([^']+)'\)/g)].map(([, variable, file]) => [
@@ -138,7 +157,7 @@ function countInstances(glue: string): ReadonlyMap<string, number> {
   return counts;
 }
 
-/** What the limits allow is shared out among the memories and tables of all instances, so that their sum stays within. */
+/** Shares the limits out among the memories and tables of all instances, so that their sum stays within. */
 function shareOut(
   cores: readonly (readonly [name: string, core: Uint8Array])[],
   instances: ReadonlyMap<string, number>,
@@ -204,4 +223,48 @@ async function readOutline(bytes: Uint8Array): Promise<Outline> {
   } catch {
     return { wit };
   }
+}
+
+const COMPONENT = 4;
+const CANON = 8;
+
+/**
+ * True where the component only lifts, lowers and drops: then all the glue keeps for it are handles of
+ * resources. False for anything else, such as resources of its own or asynchronous tasks.
+ */
+function isPlain(component: Uint8Array, start = 0, end = component.length): boolean {
+  const cursor = new Cursor(component, start + 8);
+  while (cursor.at < end) {
+    const id = cursor.byte();
+    const size = cursor.u32();
+    const from = cursor.at;
+    cursor.skip(size);
+    if (id === COMPONENT && !isPlain(component, from, cursor.at)) return false;
+    if (id === CANON && !isPlainCanon(new Cursor(component, from))) return false;
+  }
+  return true;
+}
+
+function isPlainCanon(cursor: Cursor): boolean {
+  for (let count = cursor.u32(); count > 0; count--) {
+    const kind = cursor.byte();
+    if (kind === 0x03) cursor.leb();
+    else if (kind === 0x00 || kind === 0x01) {
+      cursor.skip(1);
+      cursor.leb();
+      if (!hasPlainOptions(cursor)) return false;
+      if (kind === 0x00) cursor.leb();
+    } else return false;
+  }
+  return true;
+}
+
+function hasPlainOptions(cursor: Cursor): boolean {
+  for (let count = cursor.u32(); count > 0; count--) {
+    const option = cursor.byte();
+    // String encodings stand alone; memory, realloc and post-return name an index; the rest is asynchronous.
+    if (option > 5) return false;
+    if (option > 2) cursor.leb();
+  }
+  return true;
 }

@@ -12,7 +12,6 @@ export const PAGE_BYTES = 65_536;
 /** A table entry costs the host memory that the guest's limit does not count. */
 export const MAX_TABLE_ENTRIES = 1_000_000;
 
-/** A module that cannot be run under our limits, with the reason for whoever installs it. */
 export class UnfitModule extends Error {}
 
 export interface FitModule {
@@ -39,7 +38,6 @@ const TAG_KIND = 4;
 // Names end up inside generated JavaScript: nothing that could end a string or a line gets that far.
 const UNSAFE_NAME = /[^\x20-\x7e]|['"`\\]/;
 
-/** What each memory and each table of a module may grow to. */
 export interface Share {
   readonly pages: number;
   readonly tableEntries: number;
@@ -69,7 +67,6 @@ export function countState(module: Uint8Array): State {
   return { memories, memoryBytes: pages * PAGE_BYTES, tables: open(TABLE)?.u32() ?? 0 };
 }
 
-/** Bounds the module's memories and tables and opens its state to the pool. */
 export function fitModule(module: Uint8Array, share: Share): FitModule {
   const keeps = new Set<string>();
   const all = sections(module);
@@ -85,9 +82,8 @@ export function fitModule(module: Uint8Array, share: Share): FitModule {
   for (let index = 0; index < memories.count; index++) {
     added.push(exportEntry(`${PRIVATE}memory-${index}`, MEMORY_KIND, imported.memories + index));
   }
-  for (const index of globals) {
+  for (const index of globals)
     added.push(exportEntry(`${PRIVATE}global-${index}`, GLOBAL_KIND, imported.globals + index));
-  }
   const replaced = new Map<number, Uint8Array>();
   if (memories.count > 0) replaced.set(MEMORY, memories.content);
   if (tables !== undefined) replaced.set(TABLE, tables);
@@ -100,11 +96,10 @@ function refuseObjects(module: Uint8Array, section: Section | undefined): void {
   if (section === undefined) return;
   const cursor = new Cursor(module, section.start);
   for (let count = cursor.u32(); count > 0; count--) {
-    if (cursor.byte() !== FUNCTION_TYPE) {
+    if (cursor.byte() !== FUNCTION_TYPE)
       throw new UnfitModule(
         "a core module has garbage-collected types, whose objects no memory limit bounds; build it for linear memory",
       );
-    }
     for (let params = cursor.u32(); params > 0; params--) cursor.type();
     for (let results = cursor.u32(); results > 0; results--) cursor.type();
   }
@@ -112,11 +107,10 @@ function refuseObjects(module: Uint8Array, section: Section | undefined): void {
 
 function safeName(cursor: Cursor): string {
   const name = cursor.name();
-  if (UNSAFE_NAME.test(name) || name.startsWith(PRIVATE)) {
+  if (UNSAFE_NAME.test(name) || name.startsWith(PRIVATE))
     throw new UnfitModule(
       `a core module uses the name ${JSON.stringify(name.slice(0, 80))}, which is not allowed`,
     );
-  }
   return name;
 }
 
@@ -205,7 +199,6 @@ function boundTables(
 
 const NUMBER_TYPES = new Set([0x7f, 0x7e, 0x7d, 0x7c]);
 
-/** Indexes, among those the module declares, of the globals that code can change. */
 function findGlobals(module: Uint8Array, section: Section | undefined, keeps: Set<string>): number[] {
   if (section === undefined) return [];
   const cursor = new Cursor(module, section.start);

@@ -1,6 +1,5 @@
 /** A reader of WebAssembly code: it understands just enough of every instruction to step over it. */
 
-/** A place in a module's bytes that moves forward. */
 export class Cursor {
   readonly bytes: Uint8Array;
   at: number;
@@ -16,7 +15,6 @@ export class Cursor {
     return value;
   }
 
-  /** An unsigned LEB128 number of at most 32 bits. */
   u32(): number {
     let value = 0;
     for (let shift = 0; shift < 35; shift += 7) {
@@ -27,7 +25,6 @@ export class Cursor {
     throw new RangeError("a number in the module is too long");
   }
 
-  /** Steps over a LEB128 number of any width. */
   leb(): void {
     while (this.byte() >= 0x80);
   }
@@ -53,7 +50,7 @@ export class Cursor {
   }
 }
 
-/** What an instruction could leave behind that neither memory nor globals show. */
+/** Effects of an instruction that neither memory nor globals show. */
 export type Trace = "none" | "table" | "drop" | "heap" | "unknown";
 
 const TABLE_SET = 0x26;
@@ -123,7 +120,7 @@ export function step(code: Cursor): Trace {
     case 0xfb:
       return "heap";
   }
-  // What is left takes one number: an index, a label, a type or a constant.
+  // The rest take one number: an index, a label, a type or a constant.
   const takesOne =
     (opcode >= 0x07 && opcode <= 0x09) ||
     opcode === 0x0c ||

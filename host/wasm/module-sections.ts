@@ -1,6 +1,7 @@
 /** A core module as a row of sections: taken apart, and put together again with some of them replaced. */
 import { Cursor } from "./instructions.ts";
 
+const CUSTOM = 0;
 export const EXPORT = 7;
 
 export interface Section {
@@ -20,6 +21,35 @@ export function sections(module: Uint8Array): Section[] {
     found.push({ id, start, end: cursor.at });
   }
   return found;
+}
+
+/** A component with more sections than this would only keep us busy; toolchains make a few thousand at most. */
+const MAX_SECTIONS = 100_000;
+
+/** The custom sections of that name: where each begins, where its content does, and where it ends. */
+export function* customSections(module: Uint8Array, name: string) {
+  const wanted = Buffer.from(name);
+  const cursor = new Cursor(module, 8);
+  for (let count = 0; cursor.at < module.length && count < MAX_SECTIONS; count++) {
+    const headAt = cursor.at;
+    const id = cursor.byte();
+    const size = cursor.u32();
+    const begins = cursor.at;
+    cursor.skip(size);
+    if (id !== CUSTOM) continue;
+    const inside = new Cursor(module.subarray(0, cursor.at), begins);
+    const length = inside.u32();
+    if (length !== wanted.length) continue;
+    const nameAt = inside.at;
+    inside.skip(length);
+    if (wanted.equals(module.subarray(nameAt, inside.at))) yield { headAt, start: inside.at, end: cursor.at };
+  }
+}
+
+export function customSection(name: string, content: Uint8Array): Uint8Array {
+  const label = Buffer.from(name);
+  const body = Buffer.concat([Uint8Array.from(leb(label.length)), label, content]);
+  return Buffer.concat([Uint8Array.from([CUSTOM, ...leb(body.length)]), body]);
 }
 
 /** A number as the format writes it. */

@@ -1,8 +1,9 @@
 #!/usr/bin/env node
 // Plain JavaScript that any Node since 14 can parse. Its one job is to run Postern on the pinned runtime.
-import { spawn } from "node:child_process";
-import { existsSync, readFileSync } from "node:fs";
+import { spawn, spawnSync } from "node:child_process";
+import { existsSync, lstatSync, mkdirSync, readFileSync, realpathSync } from "node:fs";
 import { createRequire } from "node:module";
+import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -17,24 +18,63 @@ const RUNTIMES = {
 };
 const here = dirname(fileURLToPath(import.meta.url));
 
-if (Number(process.versions.node.split(".")[0]) < WANTED) rerun();
+// No .env file has been read here: only the environment of whoever starts the process names another program to run.
+const chosen = process.env.POSTERN_NODE;
+if (chosen && !isThisOne(chosen)) rerunOnChosen(chosen);
+else if (Number(process.versions.node.split(".")[0]) < WANTED) rerun(pinnedNode());
 else void start();
 
 async function start() {
   // The terminal UI's library checks itself at every step unless told that this is not the workshop.
   if (process.env.NODE_ENV === undefined) process.env.NODE_ENV = "production";
-  const { enableCompileCache } = await import("node:module");
-  enableCompileCache();
+  const cache = compileCache();
+  if (cache !== undefined) {
+    const { enableCompileCache } = await import("node:module");
+    enableCompileCache(cache);
+  }
   // A clone runs its TypeScript; the published package has only what was built from it.
   const source = join(here, "main.ts");
   const { main } = await import(
     existsSync(source) ? source : join(here, "..", "..", "dist", "kernel", "cli", "main.js")
   );
-  await main(process.argv.slice(2));
+  // npm says which of its commands runs it: hints then name the one that a person can type.
+  await main(process.argv.slice(2), process.env.npm_command === undefined ? "postern" : "npx postern");
 }
 
-function rerun() {
-  const node = pinnedNode();
+/** Code in this folder is run, so it is never the shared temporary folder: it belongs to this user, and nobody else may write to it. */
+function compileCache() {
+  try {
+    const folder = join(process.env.XDG_CACHE_HOME || join(homedir(), ".cache"), "postern");
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    const found = lstatSync(folder);
+    const isOurs = found.isDirectory() && (process.getuid === undefined || found.uid === process.getuid());
+    return isOurs && (found.mode & 0o022) === 0 ? join(folder, "node") : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isThisOne(node) {
+  try {
+    return realpathSync(node) === realpathSync(process.execPath);
+  } catch {
+    return false;
+  }
+}
+
+/** The machine's own Node, for operators who trust its build more than the pinned one. */
+function rerunOnChosen(node) {
+  const { stdout = "" } = spawnSync(node, ["--version"], { encoding: "utf8", timeout: 10_000 });
+  const [, major] = /^v(\d+)\./.exec(stdout || "") || [];
+  if (Number(major) >= WANTED) return rerun(node);
+  const found = major === undefined ? "it is not a Node that runs" : `it is ${stdout.trim()}`;
+  process.stderr.write(
+    `postern: POSTERN_NODE: got "${node}", expected the path of Node ${WANTED} or newer: ${found}.\n`,
+  );
+  process.exitCode = 78;
+}
+
+function rerun(node) {
   if (node === undefined) {
     process.stderr.write(
       `postern needs Node ${WANTED}, and this is ${process.version}. Run "npm install" to get the right one, or install Node ${WANTED} where there is no package for ${process.platform}-${process.arch}.\n`,
@@ -42,7 +82,10 @@ function rerun() {
     process.exitCode = 1;
     return;
   }
-  const child = spawn(node, [fileURLToPath(import.meta.url), ...process.argv.slice(2)], { stdio: "inherit" });
+  // Whatever the chosen program runs in the end, it is not asked to choose again.
+  const { POSTERN_NODE: _, ...env } = process.env;
+  const args = [fileURLToPath(import.meta.url), ...process.argv.slice(2)];
+  const child = spawn(node, args, { stdio: "inherit", env });
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
     process.on(signal, () => {
       // A terminal sends Ctrl+C to the child as well; passing it on would count as the second one.

@@ -3,6 +3,7 @@
 import { boot, tablesOf } from "../kernel.ts";
 import type { AnyPlugin, CommandContext } from "../plugin.ts";
 import { Settings } from "../settings/env.ts";
+import { showPaged } from "../terminal/pager.ts";
 import { prepareHome } from "./service/home.ts";
 import { type Session, stderrSink } from "./service/session.ts";
 
@@ -10,6 +11,8 @@ export function createCommandContext(
   session: Session,
   load: () => Promise<readonly AnyPlugin[]>,
   version: string,
+  /** The plugins of a client, where there is a service to work through. */
+  join: (user: string | undefined) => Promise<readonly AnyPlugin[] | undefined> = async () => undefined,
 ): CommandContext {
   const { settings, home, mask, folder, editor } = session;
   return {
@@ -17,17 +20,19 @@ export function createCommandContext(
     folder,
     editor,
     version,
+    show: (text) => showPaged(text, session.pager),
     settingsOf(plugin, read) {
       const config = read(settings.for(plugin));
       settings.assertSound();
       return config;
     },
     tables: async () => tablesOf(await load()),
-    async with(services, work, { wants = [], stays = false, home: other } = {}) {
+    async with(services, work, { wants = [], stays = false, home: other, user, isQuiet = false } = {}) {
       const place = other ?? home;
-      prepareHome(place);
-      const log = session.openLog(stderrSink());
-      const plugins = await load();
+      const joined = other === undefined ? await join(user) : undefined;
+      if (joined === undefined) prepareHome(place);
+      const log = isQuiet ? session.openLog() : session.openLog(stderrSink());
+      const plugins = joined ?? (await load());
       const only = [...services, ...wants];
       const running = await boot({
         plugins,

@@ -1,11 +1,13 @@
 /** The composition root: the only file that knows everyone. Heavy modules are loaded when they are needed. */
 import { CommanderError } from "commander";
+import { operatorCommands } from "../../plugins/operator/commands.ts";
 import { Fault, reason } from "../fault.ts";
 import { MANIFEST } from "../package.ts";
 import type { AnyPlugin } from "../plugin.ts";
-import { warn } from "../terminal/output.ts";
-import { takeHome } from "./option-values.ts";
-import { buildProgram } from "./program.ts";
+import { setTypedCommand, warn } from "../terminal/output.ts";
+import { takePlace } from "./option-values.ts";
+import { buildProgram, type Client } from "./program.ts";
+import type { Session } from "./service/session.ts";
 
 /** Every plugin Postern ships, in the order of the start-up table. */
 async function shippedPlugins(): Promise<readonly AnyPlugin[]> {
@@ -18,6 +20,8 @@ async function shippedPlugins(): Promise<readonly AnyPlugin[]> {
     import("../../plugins/agent/plugin.ts"),
     import("../../plugins/memory/plugin.ts"),
     import("../../plugins/memory/tools/plugin.ts"),
+    import("../../plugins/workspace/plugin.ts"),
+    import("../../plugins/workspace/tools/plugin.ts"),
     import("../../plugins/guidance/plugin.ts"),
     import("../../plugins/provenance/plugin.ts"),
     import("../../plugins/jobs/plugin.ts"),
@@ -28,25 +32,52 @@ async function shippedPlugins(): Promise<readonly AnyPlugin[]> {
     import("../../plugins/responses/plugin.ts"),
     import("../../plugins/mcp/plugin.ts"),
     import("../../plugins/webhook/plugin.ts"),
+    import("../../plugins/slack/plugin.ts"),
+    import("../../plugins/email/plugin.ts"),
+    import("../../plugins/messaging/plugin.ts"),
+    import("../../plugins/telegram/plugin.ts"),
   ]);
   return modules.map((module) => module.default as AnyPlugin);
 }
 
+/** The client of the service that runs on the session's home, or at this address. */
+async function createClient(session: Session, url: string | undefined): Promise<Client> {
+  const [client, { serviceAt, serviceOfHome }, accounts, operatorToken, terminal] = await Promise.all([
+    import("../../plugins/gateway/client/plugin.ts"),
+    import("../../plugins/gateway/client/address.ts"),
+    import("../../plugins/accounts/settings.ts"),
+    import("../../plugins/accounts/sign-in/operator-token.ts"),
+    import("../../plugins/tui/plugin.ts"),
+  ]);
+  const { settings, home } = session;
+  const config = accounts.readSettings(settings.for("accounts"));
+  const service =
+    url === undefined
+      ? serviceOfHome(home, () => operatorToken.findOperatorToken(config, home))
+      : await serviceAt(url, settings.for("client"));
+  return {
+    plugins: [client.createClient(service) as AnyPlugin, terminal.default as AnyPlugin],
+    assertReachable: () => void service.locate(),
+  };
+}
+
 /** Exit codes: 0 done, 1 failed, 2 wrong usage, 78 bad configuration. */
-export async function main(argv: readonly string[]): Promise<void> {
+export async function main(argv: readonly string[], typed = "postern"): Promise<void> {
+  setTypedCommand(typed);
   // `postern … | head`: a reader that has seen enough is no error of ours.
   for (const stream of [process.stdout, process.stderr])
     stream.on("error", (error: NodeJS.ErrnoException) => {
       if (error.code !== "EPIPE") throw error;
     });
   try {
-    const { words, home } = takeHome(argv);
+    const { words, ...place } = takePlace(argv);
     const program = await buildProgram({
+      ...place,
       argv: words,
-      home,
       version: MANIFEST.version,
       shippedPlugins,
-      store: () => import("../../plugins/store/access.ts"),
+      createClient,
+      operatorCommands: operatorCommands(() => import("../../plugins/store/access.ts")),
     });
     await program.parseAsync(words, { from: "user" });
   } catch (error) {

@@ -1,38 +1,87 @@
-/** The command line: our own commands, and those that plugins bring. */
+/** The command line: `serve`, the operator's commands, and those that plugins bring. */
 import { statSync } from "node:fs";
 import { Command, CommanderError, Help, Option } from "commander";
 import { Fault } from "../fault.ts";
-import { compose } from "../order.ts";
-import { type AnyPlugin, Off, type PluginCommand, type Resume } from "../plugin.ts";
-import { warn } from "../terminal/output.ts";
-import { addOwnCommands } from "./commands/built-in.ts";
+import { compose, turnedOff } from "../order.ts";
+import { type AnyPlugin, type CommandContext, Off, type PluginCommand, type Resume } from "../plugin.ts";
+import { asTyped, sayPainted, warn } from "../terminal/output.ts";
+import { OPERATOR } from "../vocabulary/user.ts";
 import { findCommand, givenPort, PORT_ABOUT, type PortOption, parsePort } from "./option-values.ts";
 import type { Session, SessionOptions } from "./service/session.ts";
-import type { StoreAccess } from "./store-access.ts";
 
 export interface ProgramOptions {
   readonly argv: readonly string[];
   readonly home?: string | undefined;
+  readonly url?: string | undefined;
   readonly version: string;
   /** It is asked about and not run: warnings are not printed, and plugins that cannot be loaded are left out. */
   readonly isDescribed?: boolean;
+  readonly operatorCommands: readonly OperatorCommand[];
   shippedPlugins(): Promise<readonly AnyPlugin[]>;
-  store(): Promise<StoreAccess>;
+  createClient(session: Session, url: string | undefined): Promise<Client>;
+}
+
+/** The terminal UI and the commands as clients of a service that runs elsewhere. */
+export interface Client {
+  readonly plugins: readonly AnyPlugin[];
+  /** Throws a `Fault` where the service that runs on the home cannot be joined at all. */
+  assertReachable(): void;
+}
+
+/** A command that works on the service as a whole. */
+export interface OperatorCommand {
+  readonly name: string;
+  readonly about: string;
+  readonly isHidden?: boolean;
+  load(): Promise<(command: Command, line: CommandLine) => void>;
+}
+
+export interface CommandLine {
+  readonly version: string;
+  /** Prints a text of ours as it is. */
+  print(text: string): void;
+  open(options?: SessionOptions): Promise<Session>;
+  /** Returns what a plugin's command would have. `join` returns the plugins of a client, where there is a service to work through. */
+  contextOf(
+    session: Session,
+    plugins: () => Promise<readonly AnyPlugin[]>,
+    join?: (user: string | undefined) => Promise<readonly AnyPlugin[] | undefined>,
+  ): Promise<CommandContext>;
+  /** Returns the commands as they are for these words. */
+  programFor(words: readonly string[]): Promise<Command>;
+  shippedPlugins(): Promise<readonly AnyPlugin[]>;
+  allPlugins(session: Session): Promise<readonly AnyPlugin[]>;
+}
+
+interface StartOptions {
+  readonly thread?: string;
+  readonly continue?: boolean;
 }
 
 const EXAMPLES = `
 Examples:
-  $ postern                     start every channel, with the terminal UI in front
+  $ postern                     start every channel, with the terminal UI in front; join them if they run already
   $ postern --continue          the same, with the newest thread open
+  $ postern --url https://…     join a service on another machine; its token is asked for, or in POSTERN_TOKEN
   $ postern serve               start every channel except the terminal UI
   $ postern --port 4000         the page and the API on another port
   $ postern serve --home ~/work a second service, with a home of its own
   $ MODEL_NAME=… postern        settings come from the environment or from .env
-  $ postern config              every setting, its value and where it came from
+  $ postern config              the settings that are set and where they came from; --all shows every one
   $ postern doctor              check what could keep Postern from running well`;
 
 export async function buildProgram(options: ProgramOptions): Promise<Command> {
-  const { argv, home, version, isDescribed = false, shippedPlugins } = options;
+  const {
+    argv,
+    home,
+    url,
+    version,
+    isDescribed = false,
+    operatorCommands,
+    shippedPlugins,
+    createClient,
+  } = options;
+  const joining = new Set<Command>();
   const program: Command = new Command("postern")
     .description("A self-hosted agent service whose tools are sandboxed WebAssembly components.")
     .version(version, "-V, --version")
@@ -42,17 +91,26 @@ export async function buildProgram(options: ProgramOptions): Promise<Command> {
     .addOption(
       new Option("--continue", "go on with the newest thread in the terminal UI").conflicts("thread"),
     )
+    .option(
+      "--url <address>",
+      "join the service at this address, with its token from POSTERN_TOKEN or a prompt; also with commands that use a running service",
+    )
     .configureHelp({
       sortSubcommands: true,
       // The list of all has names and what they are for: what each takes is not loaded for it.
       subcommandTerm: (command) =>
         command.parent === program ? command.name() : new Help().subcommandTerm(command),
       showGlobalOptions: true,
-      visibleGlobalOptions: ({ parent }) =>
-        parent === null ? [] : program.options.filter(({ long }) => long === "--home"),
+      visibleGlobalOptions: (command) =>
+        command.parent === null
+          ? []
+          : program.options.filter(
+              ({ long }) => long === "--home" || (long === "--url" && joining.has(groupOf(command))),
+            ),
     })
     // An option belongs to the command it stands after: `mcp --user` and `mcp auth --user` are two.
     .enablePositionalOptions()
+    .configureOutput({ writeOut: (text) => sayPainted(asTyped(text)) })
     .addHelpText("after", EXAMPLES);
   const asked = findCommand(argv, program.options);
   const open = async ({ given, ...rest }: SessionOptions = {}): Promise<Session> => {
@@ -72,38 +130,93 @@ export async function buildProgram(options: ProgramOptions): Promise<Command> {
   };
 
   const start = async (inFront: boolean, port = program.opts<PortOption>().port): Promise<void> => {
-    const resume = resumed(program.opts<ResumeOptions>());
-    const [session, { serve }] = await Promise.all([
+    const { thread, continue: isNewest = false } = program.opts<StartOptions>();
+    const resume: Resume | undefined = thread === undefined ? (isNewest ? "newest" : undefined) : { thread };
+    const [session, { serve }, { join }, { waitForRunning }] = await Promise.all([
       open({ startsService: true, given: givenPort(port) }),
       import("./service/serve.ts"),
+      import("./service/join.ts"),
+      import("./service/home.ts"),
     ]);
-    const plugins = keepTerminalFree(await allPlugins(session), whyNoTerminal(inFront));
-    const screenTaken = plugins.some(
-      (plugin) =>
-        plugin.ownsTerminal && !(plugin.configure(session.settings.for(plugin.name)) instanceof Off),
+    const why = whyNoTerminal(inFront);
+    if (url !== undefined && why !== undefined)
+      throw new CommanderError(2, "usage", `postern: --url needs the terminal UI: ${why}`);
+    if (url !== undefined && port !== undefined)
+      throw new CommanderError(
+        2,
+        "usage",
+        "postern: --url joins a service, so --port has no meaning with it",
+      );
+    // With a port of its own it is meant to be another service.
+    const joins = url !== undefined || (why === undefined && port === undefined);
+    const isServed = joins && (url ?? (await waitForRunning(session.home))) !== undefined;
+    const client = isServed ? (await createClient(session, url)).plugins : [];
+    if (takeScreen(client, session)) {
+      process.exitCode = await join(session, client, { version, resume });
+      return;
+    }
+    const plugins = (await allPlugins(session)).map((plugin) =>
+      plugin.ownsTerminal && why !== undefined ? turnedOff(plugin, why) : plugin,
     );
-    if (resume && !screenTaken)
-      throw new CommanderError(2, "usage", "postern: --thread and --continue need the terminal UI");
+    const screenTaken = takeScreen(plugins, session);
+    if ((resume || url !== undefined) && !screenTaken)
+      throw new CommanderError(2, "usage", "postern: --thread, --continue and --url need the terminal UI");
     process.exitCode = await serve(session, plugins, { version, screenTaken, resume });
   };
   // If the program had an action, commander would take a mistyped command for an argument and suggest nothing.
   if (asked === undefined) program.action(() => start(true));
 
+  program
+    .command("serve")
+    .description("start every enabled channel except the terminal UI")
+    .option("--port <port>", PORT_ABOUT, parsePort)
+    .addHelpText(
+      "after",
+      "\nExamples:\n  $ postern serve --port 4000\n  $ HTTP_ENABLED=true HTTP_WEBHOOK_SECRET=… postern serve",
+    )
+    .action(({ port }: PortOption) => start(false, port));
+
+  const describesAll = asked === "help";
+  const contextOf = async (...[session, plugins, join]: Parameters<CommandLine["contextOf"]>) => {
+    const { createCommandContext } = await import("./command-context.ts");
+    return createCommandContext(session, plugins, version, join);
+  };
+  /** Where no service runs, or one that cannot be joined, commands work on the store of the home. */
+  const joinFor = (session: Session) => async (user: string | undefined) => {
+    const isOthers = user !== undefined && user !== OPERATOR;
+    if (url !== undefined && isOthers)
+      throw new CommanderError(2, "usage", "postern: with --url you see what is yours: leave --user out");
+    if (url !== undefined) return (await createClient(session, url)).plugins;
+    const { waitForRunning } = await import("./service/home.ts");
+    if (isOthers || (await waitForRunning(session.home)) === undefined) return undefined;
+    const { plugins, assertReachable } = await createClient(session, undefined);
+    try {
+      assertReachable();
+      return plugins;
+    } catch (error) {
+      if (error instanceof Fault) return undefined;
+      throw error;
+    }
+  };
   const programFor = (words: readonly string[]) =>
     buildProgram({ ...options, argv: words, isDescribed: true });
-  addOwnCommands(program, {
-    open,
-    start,
-    programFor,
-    allPlugins,
-    shippedPlugins,
-    version,
-    store: options.store,
-  });
+  for (const { name, about, isHidden = false, load } of operatorCommands) {
+    const command = program.command(name, { hidden: isHidden }).description(about);
+    if (!describesAll && name !== asked) continue;
+    const register = await load();
+    register(command, {
+      version,
+      print: sayPainted,
+      open,
+      contextOf,
+      programFor,
+      shippedPlugins,
+      allPlugins,
+    });
+  }
 
   const isOwn = program.commands.some((command) => command.name() === asked);
-  const describesAll = asked === "completion" || asked === "help";
-  const listsAll = describesAll || (asked === undefined && wantsHelp(argv));
+  const listsAll = describesAll || (asked === undefined && (argv.includes("--help") || argv.includes("-h")));
   const listsNames = isDescribed && asked === undefined;
   if (listsAll || listsNames || (asked !== undefined && !isOwn)) {
     const offering = pluginCommands(asked, listsAll, program, shippedPlugins, open);
@@ -114,9 +227,17 @@ export async function buildProgram(options: ProgramOptions): Promise<Command> {
     for (const { command, isShipped } of offered)
       await addCommand(program, command, isShipped, describesAll || command.name === asked);
   }
-  for (const command of withSubcommands(program)) {
-    command.exitOverride().showHelpAfterError("(add --help to see how to use it)");
+  if (url !== undefined && !isDescribed && asked !== undefined) {
+    const joined = [...joining].map((command) => command.name());
+    if (!joined.includes(asked))
+      throw new CommanderError(2, "usage", `postern: --url does not go with ${asked}`);
   }
+  for (const command of [
+    program,
+    ...program.commands,
+    ...program.commands.flatMap((group) => group.commands),
+  ])
+    command.exitOverride().showHelpAfterError("(add --help to see how to use it)");
   return program;
 
   async function addCommand(
@@ -125,29 +246,32 @@ export async function buildProgram(options: ProgramOptions): Promise<Command> {
     isShipped: boolean,
     isWanted: boolean,
   ): Promise<void> {
-    const { name, about, example, startsService = false, everyPlugin = startsService, load } = offered;
+    const {
+      name,
+      about,
+      example,
+      startsService = false,
+      everyPlugin = startsService,
+      joins = false,
+    } = offered;
     const command = sharedCommand(parent, name, about) ?? parent.command(name).description(about);
+    if (joins) joining.add(command);
     if (example !== undefined) command.addHelpText("after", `\nExample:\n  $ ${example}`);
-    // Completion and `help` describe every command; anything else loads only the one that was typed.
+    // `help` and the manual describe every command; anything else loads only the one that was typed.
     if (!isWanted) return;
-    const [session, { createCommandContext }, register] = await Promise.all([
+    const [session, register] = await Promise.all([
       open({ startsService: startsService && !listsAll }),
-      import("./command-context.ts"),
-      load(),
+      offered.load(),
     ]);
     // A command that only looks at tools, jobs or people needs our plugins alone, and runs nobody else's code.
     const plugins = isShipped && !everyPlugin ? shippedPlugins : () => allPlugins(session);
-    register(command, createCommandContext(session, plugins, version));
+    register(command, await contextOf(session, plugins, joins ? joinFor(session) : undefined));
   }
 }
 
-interface ResumeOptions {
-  readonly thread?: string;
-  readonly continue?: boolean;
-}
-
-function resumed({ thread, continue: isNewest = false }: ResumeOptions): Resume | undefined {
-  return thread === undefined ? (isNewest ? "newest" : undefined) : { thread };
+/** The command of the program that a command stands in. */
+function groupOf(command: Command): Command {
+  return command.parent?.parent ? groupOf(command.parent) : command;
 }
 
 /** Two of our plugins may add to one command, such as `mcp`: one its action, the other its subcommands. */
@@ -183,13 +307,10 @@ async function pluginCommands(
   const theirs: OfferedCommand[] = [];
   for (const { name: plugin, operations } of await thirdParties(await open())) {
     for (const command of operations?.commands ?? []) {
-      if (taken.has(command.name))
-        throw new Fault(
-          "config",
-          "bad_plugin",
-          `PLUGINS: plugin "${plugin}" adds the command "${command.name}", which exists already: rename it, or remove the plugin from PLUGINS`,
-          { param: "PLUGINS" },
-        );
+      if (taken.has(command.name)) {
+        const message = `PLUGINS: plugin "${plugin}" adds the command "${command.name}", which exists already: rename it, or remove the plugin from PLUGINS`;
+        throw new Fault("config", "bad_plugin", message, { param: "PLUGINS" });
+      }
       taken.add(command.name);
       theirs.push({ command, isShipped: false });
     }
@@ -203,12 +324,10 @@ async function thirdParties({ plugins, pluginsFolder }: Session): Promise<readon
   return loadPlugins(plugins, pluginsFolder);
 }
 
-function wantsHelp(argv: readonly string[]): boolean {
-  return argv.includes("--help") || argv.includes("-h");
-}
-
-function withSubcommands(program: Command): readonly Command[] {
-  return [program, ...program.commands, ...program.commands.flatMap((group) => group.commands)];
+function takeScreen(plugins: readonly AnyPlugin[], { settings }: Session): boolean {
+  return plugins.some(
+    (plugin) => plugin.ownsTerminal && !(plugin.configure(settings.for(plugin.name)) instanceof Off),
+  );
 }
 
 function whyNoTerminal(inFront: boolean): string | undefined {
@@ -216,20 +335,4 @@ function whyNoTerminal(inFront: boolean): string | undefined {
   return process.stdin.isTTY && process.stdout.isTTY
     ? undefined
     : 'there is no terminal; use "postern serve" instead';
-}
-
-/** A plugin that owns the terminal is kept off where there is none; its settings are still read and checked. */
-function keepTerminalFree(plugins: readonly AnyPlugin[], why: string | undefined): readonly AnyPlugin[] {
-  if (why === undefined) return plugins;
-  return plugins.map((plugin) =>
-    plugin.ownsTerminal
-      ? {
-          ...plugin,
-          configure: (env) => {
-            const config = plugin.configure(env);
-            return config instanceof Off ? config : new Off(why);
-          },
-        }
-      : plugin,
-  );
 }

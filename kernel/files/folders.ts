@@ -21,7 +21,6 @@ export function assertMakeable(folder: string): void {
   rmdirSync(mkdtempSync(join(dirname(first), ".postern-")));
 }
 
-/** The topmost first. */
 function missingFolders(folder: string): readonly string[] {
   const missing: string[] = [];
   for (let at = folder; !existsSync(at); at = dirname(at)) missing.unshift(at);

@@ -9,7 +9,6 @@ import { Fault } from "../fault.ts";
 const OTHERS = 0o077;
 const OWNERS = 0o700;
 
-/** Undefined where the system knows no owners. */
 const me = () => process.getuid?.();
 
 /** Sentences: what belongs to somebody else, of these paths that exist. The first must be ours, the others may be root's. */
@@ -56,12 +55,8 @@ export function refuseForeign(paths: readonly string[], param: string): void {
   const [first, ...more] = findForeign(paths);
   if (first === undefined) return;
   const others = more.length === 0 ? "" : ` (and ${more.length} more)`;
-  throw new Fault(
-    "config",
-    "not_private",
-    `${first}${others}: whoever owns it could read secrets or run code here. Change its owner, run Postern as that user, or set ${param} to another place`,
-    { param },
-  );
+  const message = `${first}${others}: whoever owns it could read secrets or run code here. Change its owner, run Postern as that user, or set ${param} to another place`;
+  throw new Fault("config", "not_private", message, { param });
 }
 
 function look(path: string, stat: typeof lstatSync | typeof statSync): Stats | undefined {

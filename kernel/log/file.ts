@@ -5,7 +5,6 @@ import { Fault, reason } from "../fault.ts";
 import type { LogSink } from "./log.ts";
 
 const LARGEST = 10 * 1024 * 1024;
-/** Beside the one that is written. */
 const OLDER_FILES = 3;
 
 const END_OF_LINE = 10;
@@ -16,14 +15,10 @@ export function logFiles(home: string): readonly [string, ...string[]] {
   return [file, ...Array.from({ length: OLDER_FILES }, (_, at) => `${file}.${at + 1}`)];
 }
 
-export interface LogFile extends LogSink {
-  close(): void;
-}
-
 /** The home is this process's alone. A line that cannot be written, as on a full disk, is counted and stops nothing. */
-export function openLogFile(home: string, largest = LARGEST): LogFile {
+export function openLogFile(home: string, largest = LARGEST): LogSink & { close(): void } {
   const [newest, ...older] = logFiles(home);
-  let open: OpenFile | undefined = openFirst(home, newest);
+  let open: ReturnType<typeof openToAppend> | undefined = openFirst(home, newest);
   let lost = 0;
 
   const close = (): void => {
@@ -57,12 +52,7 @@ export function openLogFile(home: string, largest = LARGEST): LogFile {
   };
 }
 
-interface OpenFile {
-  readonly file: number;
-  size: number;
-}
-
-function openFirst(home: string, path: string): OpenFile {
+function openFirst(home: string, path: string) {
   try {
     mkdirSync(join(home, "logs"), { recursive: true, mode: 0o700 });
     return openToAppend(path);
@@ -74,7 +64,7 @@ function openFirst(home: string, path: string): OpenFile {
   }
 }
 
-function openToAppend(path: string): OpenFile {
+function openToAppend(path: string) {
   const file = openSync(path, "a+", 0o600);
   const { size } = fstatSync(file);
   const last = new Uint8Array(1);

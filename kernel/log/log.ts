@@ -1,11 +1,10 @@
 /** The log: JSON lines, or pretty on a terminal; one named child per plugin; known secrets hidden and control characters visible in every line. */
 import { createRequire } from "node:module";
 import type * as Pino from "pino";
+import type * as PinoPretty from "pino-pretty";
 import type { Mask } from "../mask/mask.ts";
-import { visibleJson } from "../text/visible.ts";
-import { prettyLines } from "./pretty.ts";
+import { visible, visibleJson, visibleLine } from "../text/visible.ts";
 
-/** Ordered from the least severe. */
 export const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const;
 
 export type LogLevel = (typeof LOG_LEVELS)[number];
@@ -27,7 +26,6 @@ export interface LogSink {
 
 export interface RootLog extends Log {
   child(name: string): Log;
-  /** The newest lines as JSON texts, oldest first. */
   recent(): readonly string[];
   /** Counts all lines so far, including those no longer kept. */
   count(): number;
@@ -41,7 +39,10 @@ export function createLog(level: LogLevel, mask: Mask, ...sinks: readonly LogSin
   const recent: string[] = [];
   let characters = 0;
   let count = 0;
-  const printers = sinks.map(printerOf);
+  const printers = sinks.map((sink) => {
+    const format = sink.pretty ? prettyLines({ colour: true }) : (line: string) => line;
+    return (line: string) => sink.write(format(line));
+  });
   const keep = (line: string): void => {
     recent.push(line);
     count++;
@@ -79,8 +80,32 @@ export function createLog(level: LogLevel, mask: Mask, ...sinks: readonly LogSin
   };
 }
 
-function printerOf(sink: LogSink): (line: string) => void {
-  if (!sink.pretty) return (line) => sink.write(line);
-  const format = prettyLines({ colour: true });
-  return (line) => sink.write(format(line));
+export function prettyLines({
+  colour,
+  date = false,
+}: {
+  readonly colour: boolean;
+  /** Shows the date, for lines of other days. */
+  readonly date?: boolean;
+}): (line: string) => string {
+  const { prettyFactory } = createRequire(import.meta.url)("pino-pretty") as typeof PinoPretty;
+  const format = prettyFactory({
+    colorize: colour,
+    messageKey: "message",
+    // One line for each entry. What the message says already, and what only a machine wants, is in the file.
+    singleLine: true,
+    ignore: "pid,hostname,method,path,status,request,address",
+    translateTime: date ? "SYS:yyyy-mm-dd HH:MM:ss" : "SYS:HH:MM:ss",
+  });
+  return (line) => format(visibleFields(JSON.parse(line)) as object);
+}
+
+/** On a terminal a line break would begin what looks like another entry; only stacks have them. */
+function visibleFields(value: unknown, name = ""): unknown {
+  if (typeof value === "string") return name === "stack" ? visible(value) : visibleLine(value);
+  if (Array.isArray(value)) return value.map((item) => visibleFields(item));
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, item]) => [visibleLine(key), visibleFields(item, key)]),
+  );
 }

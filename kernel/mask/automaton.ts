@@ -7,10 +7,8 @@
 /** The state of a search; passed on, it searches a text that arrives in pieces. */
 export interface Cursor {
   node: number;
-  /** The last four bytes seen. */
   head: number;
   seen: number;
-  /** Length of the match that was found last. */
   length: number;
 }
 
@@ -90,27 +88,16 @@ export function createAutomaton(strings: readonly Uint8Array[]): Automaton {
   };
 }
 
-interface Tree {
-  /** The node for each four bytes that a string begins with. */
-  readonly heads: Map<number, number>;
-  readonly depth: Uint32Array;
-  /** Length of the longest string that ends here; 0 where none does. */
-  readonly length: Uint32Array;
-  /** Says for each node whether strings end here, go on in the next node, or go on in others too. */
-  readonly children: Uint8Array;
-  /** The node of the longest end of this node's bytes that a string begins with too; it has at least four. */
-  readonly fail: Uint32Array;
-  /** The node after one more byte. */
-  step(node: number, byte: number): number;
-}
-
 /** A node's first child is the node after it, which needs no table; only where strings part is there one. */
-function growTree(strings: readonly Uint8Array[]): Tree {
+function growTree(strings: readonly Uint8Array[]) {
   const most = strings.reduce((sum, { length }) => sum + length, 2);
   const label = new Uint16Array(most).fill(NO_BYTE);
   const depth = new Uint32Array(most);
+  // Length of the longest string that ends here; 0 where none does.
   const length = new Uint32Array(most);
+  // Says for each node whether strings end here, go on in the next node, or go on in others too.
   const children = new Uint8Array(most);
+  // The node for each four bytes that a string begins with.
   const heads = new Map<number, number>();
   const branches = new Map<number, number>();
   const step = (node: number, byte: number): number => {
@@ -145,11 +132,15 @@ function growTree(strings: readonly Uint8Array[]): Tree {
     }
     length[node] = string.length;
   }
+  // The node of the longest end of this node's bytes that a string begins with too; it has at least four.
   return { heads, depth, length, children, step, fail: new Uint32Array(count) };
 }
 
 /** Level by level, since a node's link leads to a shallower one. */
-function linkSuffixes(strings: readonly Uint8Array[], { heads, fail, length, step }: Tree): void {
+function linkSuffixes(
+  strings: readonly Uint8Array[],
+  { heads, fail, length, step }: ReturnType<typeof growTree>,
+): void {
   let level = strings.map((string) => ({ string, node: heads.get(headAt(string, 0)) ?? NONE }));
   for (let at = HEAD; level.length > 0; at++) {
     level = level.filter(({ string }) => string.length > at);

@@ -8,11 +8,8 @@ import { createHidingStream, createMatcher, type HidingStream } from "./matcher.
 
 /** Values are hidden as they are and as URLs, JSON, HTML, hex and base64 write them. */
 export interface Mask {
-  /** Values under six characters are ignored: they cannot be hidden without blanking out ordinary words. */
   add(secret: string): void;
-  /** The text with every known secret value replaced. */
   hide(text: string): string;
-  /** True where the text holds a known secret value. */
   finds(text: string): boolean;
   /** Hides in a text that comes in pieces what `hide` would hide in the whole, however it is cut. */
   stream(): HidingStream;

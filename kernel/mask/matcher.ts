@@ -6,7 +6,6 @@
 import { readings } from "../text/decodings.ts";
 import { type Automaton, createAutomaton, startCursor } from "./automaton.ts";
 import { formsOf } from "./forms.ts";
-import { createTracer, type Tracer } from "./traces.ts";
 
 const MARK = "[secret]";
 const MARK_BYTES = Buffer.from(MARK);
@@ -14,15 +13,12 @@ const MARK_BYTES = Buffer.from(MARK);
 export interface HidingStream {
   /** What may be shown now. Text that may become a known value is held until more text has decided. */
   push(text: string): string;
-  /** The rest, at the end of the text. */
   end(): string;
 }
 
 export interface Matcher {
   /** True where the content holds a known value, also after undoing layers of encoding. */
   finds(content: Uint8Array | string): boolean;
-  /** True where the content was made to hide a known value, or half of one: spaced out, reversed, packed, encoded. */
-  discloses(content: Uint8Array): Promise<boolean>;
   /** The text with every known value replaced; the same text where there is none. */
   hide(text: string): string;
   /** The same for bytes, which may be anything. */
@@ -38,12 +34,6 @@ interface Span {
 export function createMatcher(values: Iterable<string>): Matcher & { readonly automaton: Automaton } {
   const automaton = createAutomaton(formsOf(values));
   const holds = (bytes: Uint8Array) => automaton.next(bytes, 0, startCursor()) !== -1;
-  let traced: Tracer | undefined;
-  // Built when a response first needs it: the log and the model's texts never do.
-  const tracer = () => {
-    traced ??= createTracer(values, holds);
-    return traced;
-  };
   const spansOf = (bytes: Uint8Array): readonly Span[] => {
     const spans: Span[] = [];
     collect(automaton, bytes, 0, startCursor(), spans);
@@ -52,7 +42,6 @@ export function createMatcher(values: Iterable<string>): Matcher & { readonly au
   return {
     automaton,
     finds: (content) => readings(Buffer.from(content)).some(holds),
-    discloses: (content) => tracer().finds(content),
     hide(text) {
       const bytes = Buffer.from(text);
       const spans = spansOf(bytes);

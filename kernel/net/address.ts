@@ -43,37 +43,36 @@ export function refuseAddress(text: string): string | undefined {
 }
 
 /**
- * The addresses to dial for a host, a name or a literal. One bad address condemns the name, since its owner
- * chooses which one we see. Dial exactly what is returned: asking again could bring another answer.
+ * The addresses to dial for a URL. The operator's exceptions may be anywhere, everything else must be public; one bad address
+ * condemns the name, since its owner chooses which one we see. Dial exactly what is returned: asking again could bring another answer.
  */
-export async function resolvePublic(host: string, lookup?: Lookup): Promise<readonly Address[]> {
-  const addresses = await resolve(host, lookup);
+export async function resolveFor(
+  url: URL,
+  privateHosts: PrivateHosts,
+  lookup: Lookup = lookupAll,
+): Promise<readonly Address[]> {
+  const { hostname: host } = url;
+  const literal = host.replace(/^\[|\]$/g, "");
+  const family = isIP(literal);
+  const addresses = family === 0 ? await lookup(literal) : [{ address: literal, family }];
+  if (addresses.length === 0) throw new Error(`${host} has no address`);
+  if (privateHosts.has(hostAndPort(url))) return addresses;
   for (const { address } of addresses) {
     const kind = refuseAddress(address);
     if (kind === undefined) continue;
-    const what = address === withoutBrackets(host) ? `${host} is` : `${host} resolves to ${address},`;
+    const what = address === literal ? `${host} is` : `${host} resolves to ${address},`;
     throw new AddressRefused(`${what} ${/^[IU]/i.test(kind) ? "an" : "a"} ${kind} address`);
   }
   return addresses;
 }
 
-/** Accepts any address: the operator listed the host. */
-export async function resolve(host: string, lookup: Lookup = lookupAll): Promise<readonly Address[]> {
-  const literal = withoutBrackets(host);
-  const family = isIP(literal);
-  const addresses = family === 0 ? await lookup(literal) : [{ address: literal, family }];
-  if (addresses.length === 0) throw new Error(`${host} has no address`);
-  return addresses;
-}
-
-/** The same rule for a URL: the operator's exceptions may be anywhere, everything else must be public. */
-export function resolveFor(
-  url: URL,
-  privateHosts: PrivateHosts,
-  lookup?: Lookup,
-): Promise<readonly Address[]> {
-  const find = privateHosts.has(hostAndPort(url)) ? resolve : resolvePublic;
-  return find(url.hostname, lookup);
+/** Where a URL leads if that is this machine or the local network: "loopback" or "private". Undefined for everywhere else. */
+export async function localKind(url: URL, lookup: Lookup = lookupAll): Promise<string | undefined> {
+  const host = url.hostname.replace(/^\[|\]$/g, "");
+  const addresses = isIP(host) === 0 ? await lookup(host).catch(() => []) : [{ address: host }];
+  const kinds = new Set(addresses.map(({ address }) => refuseAddress(address)));
+  const [kind, ...others] = kinds;
+  return others.length === 0 && (kind === "loopback" || kind === "private") ? kind : undefined;
 }
 
 /** `host:port` of a URL, with the scheme's own port where it names none. */
@@ -99,10 +98,6 @@ export function hostInUrl(host: string): string {
 /** True where a listener on this host is reached from this machine only. */
 export function isLoopback(host: string): boolean {
   return host === "localhost" || refuseAddress(host) === "loopback";
-}
-
-function withoutBrackets(host: string): string {
-  return host.replace(/^\[|\]$/g, "");
 }
 
 async function lookupAll(host: string): Promise<readonly Address[]> {

@@ -1,6 +1,7 @@
 /** Request bodies, read by koa-body: what cannot be read within the limits is refused with the caller's status. */
 import type { Context, Middleware } from "koa";
 import type { KoaBodyMiddlewareOptions } from "koa-body";
+import { Fault } from "../fault.ts";
 
 export type BodyOptions = Partial<Omit<KoaBodyMiddlewareOptions, "onError">>;
 
@@ -10,32 +11,6 @@ export function readBody(options: BodyOptions): Middleware {
   return async (context, next) => {
     parser ??= import("koa-body").then(({ koaBody }) => koaBody({ ...options, onError: refuse }));
     return (await parser)(context, next);
-  };
-}
-
-/** Bodies of `application/json`, parsed; all others are left alone. */
-export function readJson(bytes: number): Middleware {
-  const readText = readBody({
-    json: false,
-    urlencoded: false,
-    multipart: false,
-    text: true,
-    textTypes: ["json"],
-    textLimit: bytes,
-  });
-  return async (context, next) => {
-    if (!context.is("json")) return next();
-    await readText(context, async () => {});
-    const { body } = context.request;
-    // An empty body stays as it is: the declaration of the route says what is missing.
-    if (typeof body === "string" && body !== "") {
-      try {
-        context.request.body = parseJson(body) as typeof body;
-      } catch (error) {
-        context.throw(400, (error as Error).message);
-      }
-    }
-    await next();
   };
 }
 
@@ -58,6 +33,53 @@ export function parseJson(text: string): unknown {
     for (const inner of Object.values(node)) waiting.push(inner);
   }
   return parsed;
+}
+
+/** More than any request of ours has, and few enough that parsing, checking and copying them stays short. */
+const MAX_DEPTH = 200;
+const MAX_VALUES = 1_000_000;
+
+/** One pass before anything is parsed: a few megabytes of brackets would take the parser seconds, and code that recurses its stack. */
+export function assertSimple(text: string): void {
+  let depth = 0;
+  let values = 0;
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code === QUOTE) {
+      at = endOfString(text, at);
+      // The parser says what is wrong with it.
+      if (at === -1) return;
+    } else if (code === BRACKET || code === BRACE) {
+      depth++;
+      values++;
+    } else if (code === CLOSING_BRACKET || code === CLOSING_BRACE) depth--;
+    else if (code === COMMA) values++;
+    if (depth > MAX_DEPTH) throw tooComplex(`is nested deeper than ${MAX_DEPTH} levels`);
+    if (values > MAX_VALUES) throw tooComplex(`holds more than ${MAX_VALUES} values`);
+  }
+}
+
+const QUOTE = 0x22;
+const BRACKET = 0x5b;
+const CLOSING_BRACKET = 0x5d;
+const BRACE = 0x7b;
+const CLOSING_BRACE = 0x7d;
+const COMMA = 0x2c;
+
+function endOfString(text: string, from: number): number {
+  let end = text.indexOf('"', from + 1);
+  while (end !== -1 && isEscaped(text, end)) end = text.indexOf('"', end + 1);
+  return end;
+}
+
+function isEscaped(text: string, at: number): boolean {
+  let slashes = 0;
+  while (text[at - 1 - slashes] === "\\") slashes++;
+  return slashes % 2 === 1;
+}
+
+function tooComplex(what: string): Fault {
+  return new Fault("invalid", "body_too_complex", `The body ${what}.`);
 }
 
 /** A new error, because the parsers attach the body to theirs. */

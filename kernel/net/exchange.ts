@@ -17,7 +17,6 @@ export interface ExchangeRequest {
 export interface Exchanged {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
-  /** Decompressed. */
   readonly body: Uint8Array<ArrayBuffer>;
 }
 
@@ -29,17 +28,16 @@ export interface Room {
 export interface ExchangeLimits {
   readonly maxBytes: number;
   readonly room?: Room | undefined;
-  /** Called with the number of bytes received so far. */
   readonly onBytes?: ((count: number) => void) | undefined;
 }
 
-/** The reply breaks a limit of ours; the message is a sentence that names the host. */
-export class ReplyRefused extends Error {
-  readonly isTooLarge: boolean;
+/** The message is a sentence that names the host. */
+export class OutboundError extends Error {
+  readonly kind: "address" | "cancelled" | "timeout" | "size" | "reply" | "failed";
 
-  constructor(message: string, isTooLarge = false) {
-    super(message);
-    this.isTooLarge = isTooLarge;
+  constructor(kind: OutboundError["kind"], message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.kind = kind;
   }
 }
 
@@ -60,7 +58,7 @@ const DECODERS = {
   br: createBrotliDecompress,
 };
 
-/** Rejects with `ReplyRefused`, or with `Unanswered` whose cause is the error of undici or the reason of the signal. */
+/** Rejects with an `OutboundError` for a reply that breaks a limit, or with `Unanswered` whose cause is the error of undici or the reason of the signal. */
 export function exchange(
   dispatcher: Dispatcher,
   { method, url, headers, body }: ExchangeRequest,
@@ -86,8 +84,9 @@ export function exchange(
     settle();
     decoder?.destroy();
     controller?.abort(error as Error);
-    reject(error instanceof ReplyRefused ? error : new Unanswered(error, reply !== undefined));
+    reject(error instanceof OutboundError ? error : new Unanswered(error, reply !== undefined));
   };
+  const refuse = (kind: OutboundError["kind"], why: string) => fail(new OutboundError(kind, why));
   const abort = () => fail(signal.reason);
   const end = () => {
     if (failure !== undefined || reply === undefined) return;
@@ -103,17 +102,14 @@ export function exchange(
     chunks.push(chunk);
     onBytes?.(held);
     if (held > maxBytes)
-      fail(
-        new ReplyRefused(
-          `${url.host} answered with more than ${maxBytes} bytes, which is the most that is read.`,
-          true,
-        ),
+      refuse(
+        "size",
+        `${url.host} answered with more than ${maxBytes} bytes, which is the most that is read.`,
       );
     else if (room && room.left < 0)
-      fail(
-        new ReplyRefused(
-          `The answer of ${url.host} does not fit beside those that are being read at the same time.`,
-        ),
+      refuse(
+        "reply",
+        `The answer of ${url.host} does not fit beside those that are being read at the same time.`,
       );
   };
 
@@ -137,14 +133,15 @@ export function exchange(
         if (status < 200) return;
         reply = { status, headers: given };
         const isEmpty = method === "HEAD" || status === 204 || status === 304;
-        const name = isEmpty ? "" : encodingOf(given);
-        if (name === "") return;
+        const name = String(given["content-encoding"] ?? "")
+          .trim()
+          .toLowerCase();
+        if (isEmpty || name === "" || name === "identity") return;
         decoder = Object.hasOwn(DECODERS, name) ? DECODERS[name as keyof typeof DECODERS]() : undefined;
         if (decoder === undefined)
-          fail(
-            new ReplyRefused(
-              `${url.host} answered in the encoding ${JSON.stringify(name.slice(0, 40))}, which was not asked for.`,
-            ),
+          refuse(
+            "reply",
+            `${url.host} answered in the encoding ${JSON.stringify(name.slice(0, 40))}, which was not asked for.`,
           );
         else decoder.on("data", take).on("end", end).on("error", fail);
       },
@@ -163,12 +160,4 @@ export function exchange(
     },
   );
   return promise;
-}
-
-/** Returns the name in lower case, and an empty text for a body that is not encoded. */
-function encodingOf(headers: IncomingHttpHeaders): string {
-  const name = String(headers["content-encoding"] ?? "")
-    .trim()
-    .toLowerCase();
-  return name === "identity" ? "" : name;
 }

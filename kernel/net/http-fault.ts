@@ -2,6 +2,7 @@
 import { Fault, type FaultKind } from "../fault.ts";
 import type { Declared } from "../schema/declare.ts";
 import { Type } from "../schema/type.ts";
+import { isRecord, tryRecord } from "../text/json.ts";
 
 export const ErrorEnvelope = Type.Object(
   {
@@ -32,7 +33,6 @@ export interface HttpFault {
 type Row = readonly [status: number, type: string];
 
 export interface ChannelRules {
-  /** The body limit in words, such as "64 KB". */
   readonly largestBody: string;
   /** Rows that differ from the table's, each with its reason where it is written. */
   readonly exceptions?: Readonly<Partial<Record<FaultKind, Row>>>;
@@ -94,7 +94,9 @@ export function statusFault(status: number, { largestBody }: ChannelRules): Http
 }
 
 function faultAnswer(fault: Fault, rules: ChannelRules): HttpFault {
-  const { kind, code, message, param, retryAfterSecs, problems } = fault;
+  const { kind, code, callersMessage, retryAfterSecs, problems } = fault;
+  const message = callersMessage ?? fault.message;
+  const param = callersMessage === undefined ? fault.param : undefined;
   const [usual, type] = rules.exceptions?.[kind] ?? KINDS[kind];
   const status = (kind === "invalid" ? (rules.codes?.[code] ?? CODES.get(code)) : undefined) ?? usual;
   const wait = retryAfterSecs ?? (status === 429 ? SOON_SECS : undefined);
@@ -104,6 +106,25 @@ function faultAnswer(fault: Fault, rules: ChannelRules): HttpFault {
     body: envelope(type, code, message, param, problems),
     isBug: false,
   };
+}
+
+/** The way back: the fault that a Postern elsewhere answered with. `status` alone counts where the body is somebody else's. */
+export function readFault(host: string, status: number, body: string, retryAfter?: string): Fault {
+  const { error } = tryRecord(body);
+  const { message, code, param } = isRecord(error) ? error : {};
+  const [kind = status < 500 ? "invalid" : "unavailable"] = (Object.keys(KINDS) as FaultKind[]).filter(
+    (each) => each !== "config" && KINDS[each][0] === status,
+  );
+  const secs = Number(retryAfter);
+  return new Fault(
+    kind,
+    typeof code === "string" ? code : "not_postern",
+    typeof message === "string" ? message : `${host} answered with the status ${status}.`,
+    {
+      ...(typeof param === "string" && { param }),
+      ...(Number.isInteger(secs) && secs > 0 && { retryAfterSecs: secs }),
+    },
+  );
 }
 
 function envelope(

@@ -8,7 +8,9 @@ import { reason } from "../fault.ts";
 import type { Mask } from "../mask/mask.ts";
 import { AddressRefused, hostAndPort, type PrivateHosts } from "./address.ts";
 import type { DialOptions } from "./dialer.ts";
-import { type Exchanged, exchange, ReplyRefused, type Room, Unanswered } from "./exchange.ts";
+import { type Exchanged, exchange, OutboundError, type Room, Unanswered } from "./exchange.ts";
+
+export { OutboundError } from "./exchange.ts";
 
 export interface OutboundOptions extends DialOptions {
   /** Appended to a refused address, to say what an operator can do about it. */
@@ -20,7 +22,6 @@ export interface OutboundRequest {
   readonly url: URL;
   readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly body?: string | Uint8Array | undefined;
-  /** The deadline of the whole reply. */
   readonly timeoutMs: number;
   /** Ends the request when the server sends nothing for so long; without it only `timeoutMs` counts. */
   readonly stallMs?: number | undefined;
@@ -31,6 +32,8 @@ export interface OutboundRequest {
   readonly redirects?: number | undefined;
   /** Sent with the request, but not to another origin that a redirect leads to. */
   readonly authorization?: string | undefined;
+  /** In place of the exceptions of all requests. */
+  readonly privateHosts?: PrivateHosts | undefined;
   /** The server that chose the URL, where no person did: a public one must not lead us to the operator's private hosts. */
   readonly namedBy?: URL | undefined;
   /** Checks and normalises the URL and each that a redirect names; throws where one must not be asked. */
@@ -49,6 +52,8 @@ export interface FetchBounds {
   readonly timeoutMs?: number;
   /** Hides the secrets that were sent along in what comes back. */
   readonly mask?: Pick<Mask, "hide" | "stream"> | undefined;
+  /** The exceptions for this request, in place of those for all. */
+  readonly privateHosts?: PrivateHosts | undefined;
   /** Returns a redirect instead of failing on it; the caller decides where it may lead. */
   readonly returnsRedirects?: boolean;
 }
@@ -61,16 +66,6 @@ export interface Outbound {
   /** Serves the one reader that takes bytes from the socket as they come. */
   dispatcher(): Promise<Dispatcher>;
   close(): Promise<void>;
-}
-
-/** The message is a sentence that names the host. */
-export class OutboundError extends Error {
-  readonly kind: "address" | "cancelled" | "timeout" | "size" | "reply" | "failed";
-
-  constructor(kind: OutboundError["kind"], message: string, options?: ErrorOptions) {
-    super(message, options);
-    this.kind = kind;
-  }
 }
 
 export const MAX_REPLY_BYTES = 10 * 1024 * 1024;
@@ -86,22 +81,28 @@ const STALLED = new Error("nothing came");
 export function createOutbound(options: OutboundOptions): Outbound {
   const { privateHosts, refusedHint = "" } = options;
   const isException = (url: URL) => privateHosts === "any" || privateHosts.has(hostAndPort(url));
-  const agents = new Map<PrivateHosts | "any", Promise<Agent>>();
+  const agents = new Map<string, Promise<Agent>>();
+  const keys = new WeakMap<PrivateHosts, string>();
+  const keyOf = (hosts: PrivateHosts | "any"): string => {
+    if (hosts === "any") return hosts;
+    const known = keys.get(hosts) ?? [...hosts].sort().join(" ");
+    keys.set(hosts, known);
+    return known;
+  };
   // Loaded late: commands that send nothing should not wait for it.
   const dial = (hosts: PrivateHosts | "any"): Promise<Agent> => {
-    const known = agents.get(hosts);
+    const key = keyOf(hosts);
+    const known = agents.get(key);
     if (known) return known;
     const opened = import("./dialer.ts").then(({ createDialer }) =>
       createDialer({ maxHeaderBytes: MAX_REPLY_HEADER_BYTES, ...options, privateHosts: hosts }),
     );
-    agents.set(hosts, opened);
+    agents.set(key, opened);
     return opened;
   };
 
   function explain(error: unknown, { host }: URL, timeoutMs: number, stallMs = timeoutMs): OutboundError {
     if (error instanceof OutboundError) return error;
-    if (error instanceof ReplyRefused)
-      return new OutboundError(error.isTooLarge ? "size" : "reply", error.message);
     if (error instanceof AddressRefused) return new OutboundError("address", error.message + refusedHint);
     if (error === CANCELLED) return new OutboundError("cancelled", "The call was cancelled.");
     if (error === STALLED)
@@ -170,7 +171,7 @@ export function createOutbound(options: OutboundOptions): Outbound {
       isPublic ||= by !== undefined && !isException(by);
       isSame &&= url.origin === first.origin;
       const headers = isSame && authorization !== undefined ? { ...given, authorization } : given;
-      const hosts = isPublic ? NO_HOSTS : privateHosts;
+      const hosts = isPublic ? NO_HOSTS : (request.privateHosts ?? privateHosts);
       if (admit && hosts !== "any") url = admit(url.href, hosts);
       const reply = await sendOnce(hosts, url, headers, request);
       if (redirects === 0 || !REDIRECTS.has(reply.status) || !READS.has(method)) return { ...reply, url };
@@ -189,7 +190,8 @@ export function createOutbound(options: OutboundOptions): Outbound {
     const signals = [init.signal, timeout].filter((one) => one !== undefined && one !== null);
     const signal = AbortSignal.any(signals);
     try {
-      const [{ fetch }, dispatcher] = await Promise.all([import("undici"), dial(privateHosts)]);
+      const hosts = bounds.privateHosts ?? privateHosts;
+      const [{ fetch }, dispatcher] = await Promise.all([import("undici"), dial(hosts)]);
       const answer = await fetch(url, {
         method: init.method ?? "GET",
         headers: [...new Headers(init.headers)],

@@ -4,13 +4,7 @@ import { isIPv4 } from "node:net";
 import ipaddr from "ipaddr.js";
 import type { Env } from "../settings/env.ts";
 
-export interface Proxies {
-  /** The address of the client, without an IPv4-in-IPv6 prefix. */
-  address(request: IncomingMessage): string;
-  isHttps(request: IncomingMessage): boolean;
-  /** The host and port that the client typed. */
-  host(request: IncomingMessage): string;
-}
+export type Proxies = ReturnType<typeof createProxies>;
 
 type Range = [ipaddr.IPv4 | ipaddr.IPv6, number];
 
@@ -32,7 +26,7 @@ function parseRange(text: string): Range | undefined {
   return [address, address.kind() === "ipv4" ? 32 : 128];
 }
 
-export function createProxies(trusted: readonly string[]): Proxies {
+export function createProxies(trusted: readonly string[]) {
   const ranges = trusted.map(parseRange).filter((range) => range !== undefined);
   const plain = (text: string): string =>
     isIPv4(text) || !ipaddr.isValid(text) ? text : ipaddr.process(text).toString();
@@ -41,7 +35,10 @@ export function createProxies(trusted: readonly string[]): Proxies {
     const address = ipaddr.process(text);
     return ranges.some(([base, bits]) => base.kind() === address.kind() && address.match(base, bits));
   };
-  const peer = (request: IncomingMessage) => request.socket.remoteAddress ?? "";
+  // A request that was destroyed has lost its socket.
+  const peer = (
+    request: Pick<IncomingMessage, "headers"> & { readonly socket: IncomingMessage["socket"] | null },
+  ) => request.socket?.remoteAddress ?? "";
   const forwarded = (request: IncomingMessage, name: string): readonly string[] => {
     if (!isTrusted(peer(request))) return [];
     const value = request.headers[name];
@@ -52,9 +49,11 @@ export function createProxies(trusted: readonly string[]): Proxies {
   };
 
   return {
-    // From our end backwards: a hop is believed only because the one after it is a proxy we trust, and what
-    // lies beyond the first stranger is that stranger's claim.
-    address(request) {
+    /**
+     * The address of the client, without an IPv4-in-IPv6 prefix. Found from our end backwards: a hop is believed only because
+     * the one after it is a proxy we trust, and what lies beyond the first stranger is that stranger's claim.
+     */
+    address(request: IncomingMessage): string {
       let client = plain(peer(request));
       for (const hop of forwarded(request, "x-forwarded-for").toReversed()) {
         if (!isTrusted(client) || !ipaddr.isValid(hop)) break;
@@ -62,7 +61,10 @@ export function createProxies(trusted: readonly string[]): Proxies {
       }
       return client;
     },
-    isHttps: (request) => forwarded(request, "x-forwarded-proto").at(-1) === "https",
-    host: (request) => forwarded(request, "x-forwarded-host").at(-1) ?? request.headers.host ?? "",
+    isHttps: (request: IncomingMessage): boolean =>
+      forwarded(request, "x-forwarded-proto").at(-1) === "https",
+    /** The host and port that the client typed. */
+    host: (request: IncomingMessage): string =>
+      forwarded(request, "x-forwarded-host").at(-1) ?? request.headers.host ?? "",
   };
 }

@@ -3,33 +3,18 @@ import { Fault } from "../fault.ts";
 import type { LimitVerdict } from "../vocabulary/store.ts";
 
 export const RATE_LIMIT_EXCEEDED = "rate_limit_exceeded";
-
 /** Scripts of other origins may read these. */
 export const RATE_LIMIT_HEADERS = ["x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset"];
-
-export interface LimitOptions {
-  /** Adds the names that clients of the Responses API read. */
-  readonly perRequests?: boolean;
-}
 
 /** Writes the remaining calls into the response headers, and throws a fault when there are none. */
 export function applyLimit(
   verdict: LimitVerdict,
   answer: { set(headers: Record<string, string>): void },
-  options: LimitOptions = {},
+  /** `perRequests` adds the names that clients of the Responses API read. */
+  { perRequests = false }: { readonly perRequests?: boolean } = {},
 ): void {
-  answer.set(limitHeaders(verdict, options));
-  if (verdict.ok) return;
-  throw new Fault("limited", RATE_LIMIT_EXCEEDED, limitWords(verdict), {
-    retryAfterSecs: verdict.resetSecs,
-  });
-}
-
-function limitHeaders(
-  { limit, remaining, resetSecs }: LimitVerdict,
-  { perRequests = false }: LimitOptions,
-): Record<string, string> {
-  return {
+  const { limit, remaining, resetSecs } = verdict;
+  answer.set({
     "x-ratelimit-limit": String(limit),
     "x-ratelimit-remaining": String(remaining),
     "x-ratelimit-reset": String(resetSecs),
@@ -38,7 +23,9 @@ function limitHeaders(
       "x-ratelimit-remaining-requests": String(remaining),
       "x-ratelimit-reset-requests": `${resetSecs}s`,
     }),
-  };
+  });
+  if (!verdict.ok)
+    throw new Fault("limited", RATE_LIMIT_EXCEEDED, limitWords(verdict), { retryAfterSecs: resetSecs });
 }
 
 export function limitWords({ limit, windowSecs, resetSecs }: LimitVerdict): string {

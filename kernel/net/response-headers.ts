@@ -1,4 +1,4 @@
-/** Every listener sends the same headers that keep a browser safe, and compresses its responses. */
+/** Every listener sends the same headers that keep a browser safe. */
 import type { Middleware } from "koa";
 import type { Proxies } from "./proxies.ts";
 
@@ -6,10 +6,6 @@ import type { Proxies } from "./proxies.ts";
 export type Policy = Readonly<Record<string, string[]>>;
 
 const YEAR_SECS = 31_536_000;
-
-// Everything but streams: an event has to leave when it happens.
-const COMPRESSED = /^(?:application\/json|text\/(?!event-stream))/;
-const WORTH_BYTES = 1024;
 
 export function secureAnswers(proxies: Proxies, policy: Policy = {}): Middleware {
   const open = async () => {
@@ -40,21 +36,5 @@ export function secureAnswers(proxies: Proxies, policy: Policy = {}): Middleware
     context.set("Permissions-Policy", "camera=(), microphone=(), geolocation=(), payment=()");
     context.set("Cache-Control", "no-store");
     await secure(context, () => (proxies.isHttps(context.req) ? insist(context, next) : next()));
-  };
-}
-
-/** Compresses in the encodings that every browser accepts. */
-export function compressAnswers(): Middleware {
-  let compress: Promise<Middleware> | undefined;
-  return async (context, next) => {
-    compress ??= import("koa-compress").then((module) =>
-      module.default({
-        filter: (type) => COMPRESSED.test(type),
-        threshold: WORTH_BYTES,
-        zstd: false,
-        deflate: false,
-      }),
-    );
-    return (await compress)(context, next);
   };
 }

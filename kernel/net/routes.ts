@@ -11,10 +11,57 @@ import type { Declared } from "../schema/declare.ts";
 import type { Mistake } from "../schema/mistake.ts";
 import { fromWire, toWire } from "../schema/wire-convert.ts";
 import { wireSchema } from "../schema/wire-schema.ts";
-import type { Form } from "./form.ts";
-import { type RouteDescription, routerPath } from "./web.ts";
 
-/** What every handler gets; `admit` of the channel adds who asks. */
+/** A path of OpenAPI's as the router writes it: /api/threads/:id */
+export const routerPath = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ":$1");
+
+/** A route as the OpenAPI document describes it. Schemas are declarations of ours, or any JSON Schema. */
+export interface RouteDescription {
+  readonly method: "get" | "post" | "put" | "patch" | "delete";
+  /** Written as in OpenAPI: /api/threads/{id} */
+  readonly path: string;
+  readonly summary: string;
+  readonly tag: string;
+  /** A signed-in user by default. */
+  readonly audience?: "anyone" | "operator";
+  /** True when tokens with a scope may use the route: it checks the scope itself or passes it on. */
+  readonly scoped?: boolean;
+  /** An object whose properties are the parameters. */
+  readonly query?: TSchema;
+  readonly body?: TSchema;
+  /** An object whose properties are the fields of a form, in place of a JSON body. */
+  readonly form?: TSchema;
+  /** The media type of a body that the handler reads itself as it comes in, in place of a JSON body. */
+  readonly upload?: string;
+  readonly status?: number;
+  /** A media type where the response is not JSON; absent where it has no body. */
+  readonly answer?: TSchema | string;
+  /** The data of each event, where the response can also be a stream of server-sent events. */
+  readonly events?: TSchema;
+  /** Statuses besides the usual refusals, with their meaning, and their body where it is not an error envelope. */
+  readonly refusals?: Readonly<Record<number, string | RefusalDescription | undefined>>;
+}
+
+export interface RefusalDescription {
+  readonly means: string;
+  readonly answer: TSchema | string;
+}
+
+export interface Form {
+  /** Returns a field, or a file read as text. */
+  text(name: string): string | undefined;
+  bytes(name: string): Uint8Array | undefined;
+  file(name: string): FormFile | undefined;
+}
+
+/** A file as the caller describes it: neither its name nor its type is to be believed. */
+interface FormFile {
+  readonly name: string;
+  readonly mime: string;
+  readonly bytes: Uint8Array;
+}
+
+/** Every handler gets this; `admit` of the channel adds who asks. */
 export interface Asked<Body = unknown, Query = unknown> {
   readonly params: Readonly<Record<string, string>>;
   readonly query: Query;
@@ -33,7 +80,6 @@ export interface CheckedRoute<Caller> extends RouteDescription {
 /** A handler of a JSON route returns what `answer` declares. */
 type Given<Answer> = Answer extends string ? unknown : Answer extends TSchema ? Declared<Answer> : never;
 
-/** A route with the types of what is declared in it. */
 export interface RouteDefinition<
   Caller,
   Body extends TSchema,
@@ -57,7 +103,6 @@ export interface RouteRules<Caller, Route> {
   readForm?(context: Context, route: Route): Promise<Form>;
   /** Handlers return wire forms, which need no conversion. */
   readonly answersAreWire?: boolean;
-  /** Runs around each route. */
   readonly guard?: Middleware;
 }
 

@@ -1,6 +1,6 @@
 /**
  * Checks a value against a JSON Schema of ours and says what is wrong with it, in the one way everybody does. What becomes
- * of a mistake is the caller's choice. For a stranger's schema see `bounded.ts`.
+ * of a mistake is the caller's choice. A stranger's schema is checked in the stranger's process.
  */
 import { createRequire } from "node:module";
 import type { Ajv2020, ValidateFunction } from "ajv/dist/2020.js";
@@ -65,6 +65,7 @@ function compilerOf(coerceTypes: boolean, allErrors: boolean): Ajv2020 {
     coerceTypes,
     // Strict compiling finds our own mistakes; the schema of schemas would take most of a first request.
     allowUnionTypes: true,
+    formats: { "date-time": (text: string) => !Number.isNaN(Date.parse(text)) },
     validateSchema: false,
     // Polishing the code takes longer than it wins back.
     code: { optimize: false },

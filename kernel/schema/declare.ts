@@ -2,18 +2,13 @@
 import type { Static, TArray, TObject, TOptional, TProperties, TRecord, TSchema, TUnion } from "typebox";
 import { Type } from "./type.ts";
 
-// —— the type here —————————————————————————————————————————————————————————
-
 type ReadonlyDeep<Value> = Value extends readonly (infer Item)[]
   ? readonly ReadonlyDeep<Item>[]
   : Value extends object
     ? { readonly [Key in keyof Value]: ReadonlyDeep<Value[Key]> }
     : Value;
 
-/** The type that a declaration declares. */
 export type Declared<Schema extends TSchema> = ReadonlyDeep<Static<Schema>>;
-
-// —— what a declaration says of the wire, where snake_case is not all ———————————
 
 export interface Hints {
   readonly name?: string;
@@ -39,10 +34,13 @@ export function named<const Name extends string, Schema extends TSchema>(name: N
   return hint(schema, { name });
 }
 
-/** A property that is never sent. */
 export function hidden<Schema extends TSchema>(schema: Schema) {
   return hint(schema, { hidden: true });
 }
+
+/** A property of a request: absent and null are the same to clients. */
+export const maybe = <Schema extends TSchema>(schema: Schema) =>
+  Type.Optional(Type.Union([schema, Type.Null()]));
 
 /** A property that may be absent here, and then is null on the wire. */
 export function nullable<Schema extends TSchema>(schema: Schema) {
@@ -60,8 +58,6 @@ export function reshaped<Schema extends TSchema, Form extends TSchema>(
 ) {
   return hint(schema, { form, ...convert });
 }
-
-// —— the type there ————————————————————————————————————————————————————————
 
 type Snake<Text extends string> = Text extends `${infer First}${infer Rest}`
   ? First extends Lowercase<First>
@@ -91,7 +87,6 @@ type WireObject<Properties extends TProperties> = {
     : never]?: Wire<Properties[Key]>;
 };
 
-/** The type of a declared thing on the wire. */
 export type Wire<Schema extends TSchema> =
   Schema extends Hinted<{ readonly form: infer Form extends TSchema }>
     ? Wire<Form>

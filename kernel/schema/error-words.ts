@@ -1,7 +1,6 @@
 /** Puts Ajv's errors into words: one error, one problem. */
 import type { ErrorObject } from "ajv";
 
-/** The part of a schema that is read to say what it accepts. */
 export type SchemaNode = Readonly<Record<string, unknown>>;
 
 /** Returns what the author of a schema says a value must be, such as `must be a number from 0.0 to 2.0`. */

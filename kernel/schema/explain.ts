@@ -6,12 +6,6 @@ import type { ErrorObject } from "ajv";
 import { type AuthorWords, joinRequirements, oneOfWords, problemOf, show, valuesOf } from "./error-words.ts";
 import { below, type Mistake, writePath } from "./mistake.ts";
 
-export interface ExplainOptions {
-  /** The place of the value in something larger, such as `tools[0]`. */
-  readonly at?: string;
-  readonly authorWords?: AuthorWords;
-}
-
 // A value can be wrong in thousands of places, and comparing what its branches say takes time for each.
 const EXPLAINED_ERRORS = 200;
 const BRANCHING = new Set(["oneOf", "anyOf"]);
@@ -24,7 +18,7 @@ const NO_WORDS: AuthorWords = () => undefined;
 export function explain(
   all: readonly ErrorObject[],
   value: unknown,
-  { at = "", authorWords = NO_WORDS }: ExplainOptions = {},
+  { at = "", authorWords = NO_WORDS }: { readonly at?: string; readonly authorWords?: AuthorWords } = {},
 ): readonly Mistake[] {
   const errors = all.slice(0, EXPLAINED_ERRORS);
   const mistakeOf = (error: ErrorObject): Mistake => ({
@@ -52,7 +46,6 @@ const isWrapper = ({ keyword, params }: ErrorObject) => WRAPPERS.has(keyword) &&
 const isUndecided = (error: ErrorObject) => BRANCHING.has(error.keyword) && isWrapper(error);
 
 interface Decision {
-  /** Said instead of the mistakes of the branches. */
   readonly mistakes: readonly Mistake[];
   readonly dropped: readonly ErrorObject[];
 }
@@ -107,7 +100,6 @@ function decide(
 const isUnknown = ({ keyword }: ErrorObject) =>
   keyword === "additionalProperties" || keyword === "unevaluatedProperties";
 
-/** Returns the mistakes that every branch reports. */
 function sharedMistakes(
   branches: readonly (readonly ErrorObject[])[],
   mistakeOf: (error: ErrorObject) => Mistake,

@@ -3,9 +3,9 @@
  * is left out, and what it calls free-form (a tool's schema, metadata) crosses untouched.
  */
 import type { TSchema } from "typebox";
+import { isRecord } from "../text/json.ts";
 import type { Declared, Hints, Wire } from "./declare.ts";
 
-/** The part of a declaration that converting and rendering read. */
 export interface Shape extends TSchema {
   readonly $id?: string;
   readonly const?: unknown;
@@ -99,11 +99,9 @@ function unionConverter(variants: readonly Shape[], direction: Direction): Conve
   const objects = variants.filter(({ properties }) => properties !== undefined);
   const [first] = objects;
   if (first === undefined) return same;
-  const isObject = (value: unknown): value is Fields =>
-    typeof value === "object" && value !== null && !Array.isArray(value);
   if (objects.length === 1) {
     const only = converter(first, direction);
-    return (value) => (isObject(value) ? only(value) : value);
+    return (value) => (isRecord(value) ? only(value) : value);
   }
   const tag = Object.keys(first.properties ?? {}).find((key) =>
     objects.every(({ properties }) => properties?.[key]?.const !== undefined),
@@ -113,7 +111,7 @@ function unionConverter(variants: readonly Shape[], direction: Direction): Conve
     objects.map((shape) => [shape.properties?.[tag]?.const, converter(shape, direction)] as const),
   );
   return (value) => {
-    if (!isObject(value)) return value;
+    if (!isRecord(value)) return value;
     const convert = byTag.get(value[tag]);
     if (convert === undefined) throw new Error(`no variant has the ${tag} ${String(value[tag])}`);
     return convert(value);

@@ -13,12 +13,8 @@ export interface Rendering {
 }
 
 export function wireSchema(declared: TSchema, rendering: Rendering = {}): JsonSchema {
-  return render(declared, rendering);
-}
-
-function render(shape: Shape, rendering: Rendering): JsonSchema {
-  const { $id, wire, ...rest } = shape;
-  if (wire?.form) return render(wire.form, rendering);
+  const { $id, wire, ...rest } = declared as Shape;
+  if (wire?.form) return wireSchema(wire.form, rendering);
   const renderRest = () => renderBody(rest, rendering);
   return $id === undefined || rendering.refer === undefined ? renderRest() : rendering.refer($id, renderRest);
 }
@@ -27,7 +23,7 @@ function renderBody(shape: Shape, rendering: Rendering): JsonSchema {
   const { anyOf, items, properties, required = [], patternProperties, ...others } = shape;
   const { if: condition, then: consequence, ...keywords } = others;
   const { enum: values } = shape as { readonly enum?: unknown };
-  const of = (inner: Shape) => render(inner, rendering);
+  const of = (inner: Shape) => wireSchema(inner, rendering);
   const rest = {
     ...(rendering.reword?.(keywords) ?? keywords),
     ...(condition && { if: of(condition) }),

@@ -4,8 +4,6 @@
  * problem instead of thrown, so that the operator sees all of them at once.
  */
 import { Fault } from "../fault.ts";
-import { passwordsIn, withoutPassword } from "../mask/url-passwords.ts";
-import type { Problem, Range, Setting, SettingSource, StoredValues } from "./setting.ts";
 
 export interface Env {
   /** true/false, 1/0, yes/no, on/off, in any case. */
@@ -43,14 +41,8 @@ export type Variables = Readonly<Record<string, string | undefined>>;
 /** A part of a comma-separated secret is hidden on its own from this length on. */
 const LONG_PART = 32;
 
-interface Shape {
-  readonly name: string;
-  readonly type: string;
-  readonly about: string | undefined;
-  readonly secret?: boolean;
-  readonly choices?: readonly string[];
-  readonly range?: Range;
-}
+type Shape = Pick<Setting, "name" | "type" | "choices" | "range"> &
+  Partial<Pick<Setting, "secret">> & { readonly about: string | undefined };
 
 const TRUE = new Set(["true", "1", "yes", "on"]);
 const FALSE = new Set(["false", "0", "no", "off"]);
@@ -65,7 +57,6 @@ export class Settings {
   /** How settings are shown of which a part is secret. */
   readonly #shown = new Map<string, (text: string) => string>();
 
-  /** Where each secret is sent, as plugins say. */
   readonly #sent = new Map<string, Set<string>>();
 
   constructor(
@@ -80,7 +71,6 @@ export class Settings {
     this.#stored = stored;
   }
 
-  /** The same environment and `.env`, over what is stored. */
   over(stored: StoredValues): Settings {
     return new Settings(this.#environment, this.#dotEnv, this.#onSecret, stored);
   }
@@ -89,14 +79,13 @@ export class Settings {
     return [...this.#declared.values()];
   }
 
-  /** What was given for a plugin's settings, as it was given: for a process of ours that reads them again. */
+  /** Returns the given values of a plugin's settings, unparsed, for a process of ours that reads them again. */
   textsOf(plugin: string): Readonly<Record<string, string>> {
     const own = this.declared.filter((setting) => setting.plugin === plugin);
     const texts = own.map(({ name }) => [name, this.#lookUp(name).text] as const);
     return Object.fromEntries(texts.filter((pair): pair is [string, string] => pair[1] !== undefined));
   }
 
-  /** The URLs that a secret is sent to. */
   sentTo(secret: string): readonly string[] {
     return [...(this.#sent.get(secret) ?? [])];
   }
@@ -111,7 +100,6 @@ export class Settings {
     throw new Fault("config", "bad_settings", `${count} invalid; nothing was started.\n${lines.join("\n")}`);
   }
 
-  /** The reader handed to one plugin. */
   for(plugin: string): Env {
     const read = <Value>(
       shape: Shape,
@@ -123,13 +111,8 @@ export class Settings {
       const { text, source } = this.#lookUp(name);
       const parsed = text === undefined ? fallback : parse(text);
       const value = parsed === undefined ? fallback : parsed;
-      if (text !== undefined && parsed === undefined) {
-        this.#complain({
-          name,
-          given: secret ? "(hidden)" : JSON.stringify(this.#shown.get(name)?.(text) ?? text),
-          accepted,
-        });
-      }
+      if (text !== undefined && parsed === undefined)
+        this.#complain({ name, given: this.#quote(name, text, secret), accepted });
       const words = wordsOf(value);
       const shown = words === undefined ? undefined : (this.#shown.get(name)?.(words) ?? words);
       const declared = { ...shape, plugin, about, secret, source, value: shown, fallback: wordsOf(fallback) };
@@ -149,13 +132,14 @@ export class Settings {
       for (const password of passwordsIn(value ?? "")) this.#onSecret(password);
       return value;
     };
+    const readText = (shape: Shape, fallback: string | undefined) =>
+      read<string | undefined>(shape, fallback, "any text", (text) => text);
     const inRange =
       ({ min, max }: Range, whole: boolean) =>
       (text: string) => {
         const value = /^[+-]?\d+(\.\d+)?$/.test(text) ? Number(text) : Number.NaN;
-        return (whole ? Number.isSafeInteger(value) : Number.isFinite(value)) && value >= min && value <= max
-          ? value
-          : undefined;
+        const isNumber = whole ? Number.isSafeInteger(value) : Number.isFinite(value);
+        return isNumber && value >= min && value <= max ? value : undefined;
       };
 
     return {
@@ -165,12 +149,7 @@ export class Settings {
           return TRUE.has(word) ? true : FALSE.has(word) ? false : undefined;
         }),
       text: ((name: string, fallback: string | undefined, about?: string) =>
-        read<string | undefined>(
-          { name, type: "string", about },
-          fallback,
-          "any text",
-          (text) => text,
-        )) as Env["text"],
+        readText({ name, type: "string", about }, fallback)) as Env["text"],
       integer: (name, fallback, range, about) =>
         read(
           { name, type: "integer", about, range },
@@ -209,12 +188,7 @@ export class Settings {
         ),
       connection: (name, about) => readUrl(name, undefined, about, "any text", (text) => text),
       secret: (name, about) => {
-        const value = read<string | undefined>(
-          { name, type: "string", about, secret: true },
-          undefined,
-          "any text",
-          (text) => text,
-        );
+        const value = readText({ name, type: "string", about, secret: true }, undefined);
         if (value !== undefined) this.#onSecret(value);
         // Several keys in one variable are each a secret.
         for (const part of value?.split(",") ?? [])
@@ -224,17 +198,8 @@ export class Settings {
       refuse: (name, accepted) => {
         const given = this.#lookUp(name).text;
         const hidden = this.#declared.get(name)?.secret === true;
-        this.#complain({
-          name,
-          given:
-            given === undefined
-              ? "nothing"
-              : hidden
-                ? "(hidden)"
-                : JSON.stringify(this.#shown.get(name)?.(given) ?? given),
-          accepted,
-          ...(given === undefined && { isMissing: true }),
-        });
+        if (given === undefined) this.#complain({ name, given: "nothing", accepted, isMissing: true });
+        else this.#complain({ name, given: this.#quote(name, given, hidden), accepted });
       },
       sends: (secret, url) => this.#send(secret, url),
     };
@@ -260,6 +225,10 @@ export class Settings {
       });
   }
 
+  #quote(name: string, text: string, isHidden: boolean): string {
+    return isHidden ? "(hidden)" : JSON.stringify(this.#shown.get(name)?.(text) ?? text);
+  }
+
   /** Two plugins that share a setting report it once. */
   #complain(problem: Problem): void {
     const isKnown = this.problems.some(
@@ -282,4 +251,64 @@ export class Settings {
 function wordsOf(value: unknown): string | undefined {
   if (value === undefined) return undefined;
   return Array.isArray(value) ? value.join(",") : String(value);
+}
+
+// Up to the last @: a password may hold one that should have been written as %40.
+const USERS_PASSWORD = /^([a-z][a-z\d+.-]*:\/\/[^:@/?#]*:)(.*)(?=@)/is;
+
+const NAMED_PASSWORD = /([?&](?:ssl)?password=)([^&#]*)/gi;
+
+function withoutPassword(url: string): string {
+  return url.replace(USERS_PASSWORD, "$1***").replace(NAMED_PASSWORD, "$1***");
+}
+
+/** Returns each password both encoded and decoded. */
+function passwordsIn(url: string): readonly string[] {
+  const found = [USERS_PASSWORD.exec(url), ...url.matchAll(NAMED_PASSWORD)];
+  return found.flatMap((match) => {
+    const password = match?.[2] ?? "";
+    if (password === "") return [];
+    try {
+      return [password, decodeURIComponent(password)];
+    } catch {
+      return [password];
+    }
+  });
+}
+
+export type SettingSource = "environment" | ".env" | "stored" | "default";
+
+/** A setting that the store keeps, below the environment and `.env` in rank. */
+export interface StoredValue {
+  readonly text: string;
+  /** The addresses that a secret may be sent to; any for one that was just given. */
+  readonly urls?: readonly string[];
+}
+
+export type StoredValues = ReadonlyMap<string, StoredValue>;
+
+export interface Setting {
+  readonly name: string;
+  readonly plugin: string;
+  readonly type: string;
+  readonly about: string;
+  readonly secret: boolean;
+  readonly source: SettingSource;
+  /** The value in use; undefined where it is not set and has no default. */
+  readonly value: string | undefined;
+  readonly fallback: string | undefined;
+  readonly choices?: readonly string[];
+  readonly range?: Range;
+}
+
+export interface Range {
+  readonly min: number;
+  readonly max: number;
+}
+
+export interface Problem {
+  readonly name: string;
+  readonly given: string;
+  readonly accepted: string;
+  readonly isMissing?: boolean;
 }

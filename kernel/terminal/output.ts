@@ -1,8 +1,30 @@
 /** The one way to a person's terminal: whatever a stranger wrote in it is made visible, not acted on. */
 import { visible, visibleJson } from "../text/visible.ts";
 
-/** Prints a result to stdout, which may be piped. */
+let program = "postern";
+
+/** Called once, with the words that the program was started by. */
+export function setTypedCommand(words: string): void {
+  program = words;
+}
+
+/** What a person types before a command: `postern`, or `npx postern` where that was used. */
+export const typedCommand = (): string => program;
+
+// Only where a command of ours may follow: the name of the product is written with a capital.
+const COMMAND = /(^|[\s"'`(])postern (?=[-[a-z])/gm;
+
+/** A hint as the person would type it. */
+export function asTyped(text: string): string {
+  return program === "postern" ? text : text.replaceAll(COMMAND, `$1${program} `);
+}
+
 export function say(text: string): void {
+  process.stdout.write(visible(asTyped(text)));
+}
+
+/** Prints what somebody else wrote, or a model: nothing in it is changed. */
+export function sayText(text: string): void {
   process.stdout.write(visible(text));
 }
 
@@ -18,7 +40,7 @@ export function sayPainted(text: string): void {
 
 /** Prints progress, a warning or an error to stderr. */
 export function warn(text: string): void {
-  process.stderr.write(visible(text));
+  process.stderr.write(visible(asTyped(text)));
 }
 
 const EVERY_MILLIS = 200;

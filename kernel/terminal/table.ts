@@ -2,7 +2,12 @@
  * Tables for people: a head and rows. On a terminal they fit its width: columns give way from the widest on, by words, and
  * where even that is too wide, each row becomes a few lines. Piped, nothing is cut or broken.
  */
-import stringWidth from "string-width";
+
+import { createRequire } from "node:module";
+import { stripVTControlCharacters, styleText } from "node:util";
+import type * as StringWidth from "string-width";
+import type * as WrapAnsi from "wrap-ansi";
+import type { PluginState } from "../plugin.ts";
 import { visibleLine } from "../text/visible.ts";
 
 export interface TableOptions {
@@ -11,6 +16,24 @@ export interface TableOptions {
   readonly cut?: readonly string[];
   /** That of the terminal, unless told; unlimited where there is none. */
   readonly width?: number;
+  /** The colour of a cell by its column's head, for what people look out for. None where standard output takes no colours. */
+  readonly colours?: Readonly<Record<string, (cell: string) => Colour | undefined>>;
+}
+
+export type Colour = "red" | "yellow" | "green" | "gray";
+
+// Loaded for the first text that needs them: they take longer than most commands do.
+const load = createRequire(import.meta.url);
+const PLAIN = /^[ -~]*$/;
+
+function stringWidth(text: string): number {
+  const bare = stripVTControlCharacters(text);
+  return PLAIN.test(bare) ? bare.length : (load("string-width") as typeof StringWidth).default(bare);
+}
+
+function wrap(text: string, width: number): readonly string[] {
+  if (stringWidth(text) <= width && !text.includes("\n")) return [text];
+  return (load("wrap-ansi") as typeof WrapAnsi).default(text, width).split("\n");
 }
 
 const GAP = "  ";
@@ -20,22 +43,26 @@ const LEAST = 8;
 export function table(
   head: readonly string[],
   rows: readonly (readonly string[])[],
-  { indent = "", cut = [], width = terminalWidth() }: TableOptions = {},
+  { indent = "", cut = [], width = terminalWidth(), colours = {} }: TableOptions = {},
 ): string {
+  const paint = (cell: string, column: number): string => {
+    const colour = colours[head[column] ?? ""]?.(cell);
+    return colour === undefined ? cell : styleText(colour, cell, { stream: process.stdout });
+  };
   // A cell that broke its line could pass for a row.
-  const lines = [head, ...rows].map((row) => row.map(visibleLine));
+  const lines = [head, ...rows.map((row) => row.map(visibleLine).map(paint))];
   const room = width - indent.length - GAP.length * (head.length - 1);
   const isCut = head.map((name) => cut.includes(name));
   const columns = head.map((_, column) => measure(lines, column, isCut[column] === true));
   const widths = shrink(columns, room);
   const shown =
     widths === undefined
-      ? lines.slice(1).flatMap((row) => asCard(lines[0] as readonly string[], row, width - indent.length))
+      ? lines.slice(1).flatMap((row) => {
+          const pairs = row.map((cell, at) => [lines[0]?.[at] ?? "", cell]).filter(([, cell]) => cell !== "");
+          return [...asPairs(pairs, width - indent.length), ""];
+        })
       : lines.flatMap((row) => asLines(row, widths, isCut));
-  return shown
-    .map((line) => `${indent}${line}`.trimEnd())
-    .map((line) => `${line}\n`)
-    .join("");
+  return shown.map((line) => `${`${indent}${line}`.trimEnd()}\n`).join("");
 }
 
 /** Names and values of one thing, which need no head; values go on below themselves. */
@@ -43,11 +70,8 @@ export function fields(
   rows: readonly (readonly string[])[],
   { indent = "", width = terminalWidth() }: Pick<TableOptions, "indent" | "width"> = {},
 ): string {
-  const shown = rows.map(([name = "", value = ""]) => [visibleLine(name), visibleLine(value)] as const);
-  const names = Math.max(0, ...shown.map(([name]) => stringWidth(name)));
-  const room = Math.max(LEAST * 2, width - indent.length - names - GAP.length);
-  return shown
-    .flatMap(([name, value]) => asLines([name, value], [names, room], [false, false]))
+  const shown = rows.map((row) => row.map(visibleLine));
+  return asPairs(shown, width - indent.length, LEAST * 2)
     .map((line) => `${`${indent}${line}`.trimEnd()}\n`)
     .join("");
 }
@@ -60,7 +84,6 @@ function terminalWidth(): number {
 
 interface Column {
   readonly widest: number;
-  /** The width it needs where no word is broken. */
   readonly least: number;
 }
 
@@ -97,10 +120,11 @@ function shrink(columns: readonly Column[], room: number): readonly number[] | u
 function asLines(
   row: readonly string[],
   widths: readonly number[],
-  isCut: readonly (boolean | undefined)[],
+  isCut: readonly boolean[],
 ): readonly string[] {
   const cells = row.map((cell, at) => {
     const width = widths[at] ?? Number.POSITIVE_INFINITY;
+    // A word wider than the column, such as an address, stays whole so that it can be copied.
     return isCut[at] ? [shorten(cell, width)] : wrap(cell, width);
   });
   const height = Math.max(1, ...cells.map((cell) => cell.length));
@@ -109,35 +133,14 @@ function asLines(
   );
 }
 
-function asCard(head: readonly string[], row: readonly string[], width: number): readonly string[] {
-  const names = Math.max(...head.map((name) => stringWidth(name)));
-  const room = Math.max(LEAST, width - names - GAP.length);
-  const told = head.flatMap((name, at) => {
-    const cell = row[at] ?? "";
-    return cell === "" ? [] : asLines([name, cell], [names, room], [false, false]);
-  });
-  return [...told, ""];
+function asPairs(rows: readonly (readonly string[])[], width: number, least = LEAST): readonly string[] {
+  const names = Math.max(0, ...rows.map(([name = ""]) => stringWidth(name)));
+  const room = Math.max(least, width - names - GAP.length);
+  return rows.flatMap(([name = "", value = ""]) => asLines([name, value], [names, room], []));
 }
 
 function pad(text: string, width: number): string {
   return text + " ".repeat(Math.max(0, width - stringWidth(text)));
-}
-
-/** Wraps at words. A word wider than the column, such as an address, stays whole so that it can be copied. */
-function wrap(text: string, width: number): readonly string[] {
-  if (stringWidth(text) <= width) return [text];
-  const lines: string[] = [];
-  let line = "";
-  let used = 0;
-  for (const word of text.split(" ")) {
-    const size = stringWidth(word);
-    if (line !== "" && used + 1 + size > width) {
-      lines.push(line);
-      [line, used] = [word, size];
-    } else if (line === "") [line, used] = [word, size];
-    else [line, used] = [`${line} ${word}`, used + 1 + size];
-  }
-  return [...lines, line];
 }
 
 function shorten(text: string, width: number): string {
@@ -150,4 +153,10 @@ function shorten(text: string, width: number): string {
     kept += char;
   }
   return `${kept.trimEnd()}…`;
+}
+
+/** The start-up table, which `postern status` shows too. */
+export function pluginTable(states: readonly PluginState[]): string {
+  const rows = states.map(({ name, on, detail }) => [name, on ? "on" : "off", detail]);
+  return table(["PLUGIN", "STATE", "DETAIL"], rows, { indent: "  " });
 }

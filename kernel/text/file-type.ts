@@ -25,6 +25,58 @@ export function sniffImage(data: Uint8Array): string | undefined {
   return seen !== undefined && IMAGES.has(seen) ? seen : undefined;
 }
 
+/** More than any camera's; a screen that shows an image needs four bytes for each pixel. */
+const MAX_PIXELS = 150_000_000;
+
+/** Why an image is not taken although it is one: a few bytes may say that they are a picture of gigabytes. */
+export function imageProblem(data: Uint8Array): string | undefined {
+  const [width = 0, height = 0] =
+    sizeOfImage(Buffer.from(data.buffer, data.byteOffset, data.byteLength)) ?? [];
+  if (width * height <= MAX_PIXELS) return undefined;
+  return `has ${width.toLocaleString("en")} × ${height.toLocaleString("en")} pixels, and an image may have ${MAX_PIXELS / 1e6} million`;
+}
+
+/** As its header says; undefined where it does not. */
+function sizeOfImage(data: Buffer): readonly [width: number, height: number] | undefined {
+  if (data.length < 30) return undefined;
+  switch (sniffImage(data)) {
+    case "image/png":
+      return [data.readUInt32BE(16), data.readUInt32BE(20)];
+    case "image/gif":
+      return [data.readUInt16LE(6), data.readUInt16LE(8)];
+    case "image/webp":
+      return sizeOfWebp(data);
+    case "image/jpeg":
+      return sizeOfJpeg(data);
+    default:
+      return undefined;
+  }
+}
+
+function sizeOfWebp(data: Buffer): readonly [width: number, height: number] {
+  const kind = data.toString("latin1", 12, 16);
+  if (kind === "VP8X") return [data.readUIntLE(24, 3) + 1, data.readUIntLE(27, 3) + 1];
+  const bits = data.readUInt32LE(21);
+  // The lossless kind has two numbers of 14 bits, which is few enough in any case.
+  return kind === "VP8L"
+    ? [(bits & 0x3fff) + 1, ((bits >>> 14) & 0x3fff) + 1]
+    : [data.readUInt16LE(26) & 0x3fff, data.readUInt16LE(28) & 0x3fff];
+}
+
+/** The first frame's: segments follow each other until one begins a frame. */
+function sizeOfJpeg(data: Buffer): readonly [width: number, height: number] | undefined {
+  for (let at = 2; at + 9 < data.length; ) {
+    if (data[at] !== 0xff) return undefined;
+    const marker = data[at + 1] ?? 0;
+    const isFrame = marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker);
+    if (isFrame) return [data.readUInt16BE(at + 7), data.readUInt16BE(at + 5)];
+    // Fill bytes and markers without a length.
+    const isBare = marker === 0xff || marker === 0x01 || (marker >= 0xd0 && marker <= 0xd8);
+    at += marker === 0xff ? 1 : isBare ? 2 : 2 + data.readUInt16BE(at + 2);
+  }
+  return undefined;
+}
+
 export const UNKNOWN = "application/octet-stream";
 
 // A map: a stranger's file may be called "x.constructor".
@@ -54,35 +106,13 @@ export function mimeOfName(name: string | undefined): string {
   return EXTENSIONS.get(extension) ?? UNKNOWN;
 }
 
-// Beside text/* and whatever is written in JSON or XML.
-const TEXTS: ReadonlySet<string> = new Set([
-  "application/javascript",
-  "application/json",
-  "application/jsonl",
-  "application/sql",
-  "application/toml",
-  "application/typescript",
-  "application/x-ndjson",
-  "application/x-sh",
-  "application/x-yaml",
-  "application/xml",
-  "application/yaml",
-]);
+const TEXTUAL =
+  /^(?:text\/.*|.*\+(?:json|xml)|application\/(?:javascript|jsonl?|sql|toml|typescript|x-ndjson|x-sh|xml|(?:x-)?yaml))$/;
 
 /** True for types that are text, which every model can be shown. */
 export function isTextual(mime: string): boolean {
   const [bare = ""] = mime.split(";", 1);
-  return bare.startsWith("text/") || TEXTS.has(bare) || bare.endsWith("+json") || bare.endsWith("+xml");
-}
-
-/** The text of a file that is one: a model reads it as it is. */
-export function textOfFile(mime: string, data: Uint8Array): string | undefined {
-  if (!isTextual(mime)) return undefined;
-  try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(data);
-  } catch {
-    return undefined;
-  }
+  return TEXTUAL.test(bare);
 }
 
 const MAX_NAME_BYTES = 255;
@@ -93,16 +123,7 @@ const UNSHOWABLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zl}\p{Zp}]/gu;
 /** Makes a stranger's file name harmless: the last part of a path, without characters that cannot be shown. */
 export function cleanFileName(given: string): string {
   const name = (given.split(/[/\\]/).at(-1) ?? "").replaceAll(UNSHOWABLE, "").trim();
-  return /^\.*$/.test(name) ? "file" : cutName(name);
-}
-
-function cutName(name: string): string {
-  let bytes = 0;
-  let kept = "";
-  for (const character of name) {
-    bytes += Buffer.byteLength(character);
-    if (bytes > MAX_NAME_BYTES) break;
-    kept += character;
-  }
-  return kept;
+  if (/^\.*$/.test(name)) return "file";
+  // A stream waits for the rest of a letter that is cut in the middle, and so leaves it out.
+  return new TextDecoder().decode(Buffer.from(name).subarray(0, MAX_NAME_BYTES), { stream: true });
 }

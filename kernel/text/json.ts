@@ -3,7 +3,6 @@
 export const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** Undefined where the text is no JSON. */
 export function tryJson(text: string): unknown {
   try {
     return JSON.parse(text);

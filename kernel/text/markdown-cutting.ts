@@ -19,11 +19,9 @@ const MARKS = /[*_~!<>[\]`\\]/g;
 const OPENER = /[ \t]*(?:>|(?:[-+*]|\d{1,9}[.)])(?=[ \t]|$))/y;
 /** Levels inside each other: the parser calls itself for each. */
 const DEEPEST = 40;
-/** Columns of a level, for most people. */
 const INDENT = 4;
 const FENCE = /^(`{3,}|~{3,})([^`]*)$/;
 
-/** All of the text, in order. */
 export function cutMarkdown(text: string): readonly Piece[] {
   // Each with the break at its end.
   const lines = text.split(/(?<=\n)/);

@@ -14,7 +14,6 @@ export function visible(text: string): string {
     .replace(HIDDEN, (char) => (char === "\n" || char === "\t" ? char : spell(char)));
 }
 
-/** Keeps the text on one line. */
 export function visibleLine(text: string): string {
   return text.replace(HIDDEN, spell);
 }

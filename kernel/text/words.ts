@@ -14,7 +14,6 @@ const STOP = new Set(
 /** Only these are dropped, as the word index drops them: other marks are part of a letter, as in Japanese. */
 const ACCENTS = /[\u0300-\u036f]/g;
 
-/** The words of a text in lower case and without accents. */
 export function foldedWords(text: string): string[] {
   const bare = text.normalize("NFKD").replace(ACCENTS, "");
   // NFKD takes Korean syllables apart; NFC puts them together again.
@@ -26,18 +25,12 @@ export function foldedWords(text: string): string[] {
   );
 }
 
-/** The words of a text as they are written, with their apostrophes. */
-export function wordsOf(text: string): string[] {
-  return text.match(/[\p{L}\p{N}][\p{L}\p{N}'’]*/gu) ?? [];
-}
-
 /** The words inside an identifier: `get_airQuality` is get, air, quality. */
 export function wordsOfName(name: string): string[] {
   const parts = name.replace(/(\p{Ll}|\p{N})(\p{Lu})/gu, "$1 $2").toLowerCase();
   return parts.split(/[^\p{L}\p{N}]+/u).filter(Boolean);
 }
 
-/** An identifier as a person would say it. */
 export function sayName(name: string): string {
   return wordsOfName(name).join(" ");
 }
@@ -56,17 +49,6 @@ export function stem(word: string): string {
 export function isStop(word: string): boolean {
   const [bare = ""] = word.toLowerCase().split(/['’]/u, 1);
   return STOP.has(bare);
-}
-
-/** The stems of the words that say something, once each. */
-export function contentStems(text: string): Set<string> {
-  return new Set(wordsOf(text).flatMap((word) => (isStop(word) ? [] : stem(word))));
-}
-
-/** "a", "a and b", "a, b and c". */
-export function listing(parts: readonly unknown[], last = "and"): string {
-  const init = parts.slice(0, -1).join(", ");
-  return parts.length < 2 ? String(parts[0] ?? "") : `${init} ${last} ${parts.at(-1)}`;
 }
 
 export function capitalise(text: string): string {
@@ -100,4 +82,10 @@ export function indexedWords(text: string): string {
 
 export function clipWord(word: string): string {
   return word.length <= MAX_WORD_LENGTH ? word : word.slice(0, MAX_WORD_LENGTH).toWellFormed();
+}
+
+/** "a", "a and b", "a, b and c". */
+export function listing(parts: readonly unknown[], last = "and"): string {
+  const init = parts.slice(0, -1).join(", ");
+  return parts.length < 2 ? String(parts[0] ?? "") : `${init} ${last} ${parts.at(-1)}`;
 }

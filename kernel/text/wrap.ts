@@ -1,5 +1,4 @@
-/** Tool output as the model sees it: capped, marked as data with its origin, unable to pose as anything else. */
-import { findOrders } from "./injection-patterns.ts";
+/** Text from elsewhere as the model sees it: capped, marked as data with its origin, unable to pose as anything else. */
 
 // About sixteen thousand tokens: more than a model reads with care.
 const LONGEST = 64_000;
@@ -23,15 +22,8 @@ export function capText(text: string, longest = LONGEST): string {
   return `${head}\n[… ${left} characters left out …]\n${tail}`.toWellFormed();
 }
 
-const FILE_TAG = /<(\s*(?:\/\s*)?file)(?![\w-])/gi;
-
-/** A file's text, which anybody may have written: it cannot pose as the message that it came with. */
-export function wrapFile(text: string, name: string): string {
-  const body = escapeTags(text).replace(FILE_TAG, "&lt;$1");
-  return `${cautionFor(body, "file")}<file name=${JSON.stringify(name)}>\n${body}\n</file>`;
-}
-
-function cautionFor(body: string, what: string): string {
+/** A line to stand ahead of text that reads like orders to the model; empty where none does. */
+export function cautionFor(body: string, what: string): string {
   const orders = findOrders(body);
   if (orders.length === 0) return "";
   const quoted = orders.map((order) => JSON.stringify(order)).join(", ");
@@ -41,4 +33,41 @@ function cautionFor(body: string, what: string): string {
 export function wrapOutput(output: string, origin: string, longest = LONGEST): string {
   const body = escapeTags(capText(output, longest));
   return `${cautionFor(body, "output")}<tool-output origin="${origin.replace(/[^\w.-]/g, "_")}">\n${body}\n</tool-output>`;
+}
+
+/** Prompt injection: text that reads like orders to a model. It is pointed out; nothing is dropped. */
+const ORDERS: readonly RegExp[] = [
+  /\b(?:ignore|disregard|forget|override)\b[^.\n]{0,40}\b(?:previous|prior|above|earlier|all|your|system|any)\b[^.\n]{0,40}\b(?:instructions?|prompts?|rules?|directions?|guidelines?|messages?)\b/i,
+  /\b(?:new|updated|real|actual) (?:system )?(?:instructions?|prompt)\s*:/i,
+  /\byou (?:are now|must now|will now|have to now) (?:a |an |the |in |act|obey|follow|send|call)/i,
+  /\b(?:do not|don't|never|without) (?:tell|telling|inform|informing|mention(?:ing)?|alert(?:ing)?)\b[^.\n]{0,30}\b(?:the )?user\b/i,
+  /\b(?:reveal|print|repeat|show|output|leak)\b[^.\n]{0,30}\b(?:system prompt|your (?:instructions|prompt|rules)|api keys?|credentials)\b/i,
+  /\b(?:important|urgent|attention)\b[^.\n]{0,20}\b(?:ai|assistant|agent|model|llm)s?\b\s*[:,!]/i,
+  /\b(?:send|post|forward|upload|exfiltrate)\b[^.\n]{0,60}\b(?:secrets?|passwords?|tokens?|credentials|conversation|chat history|memory)\b[^.\n]{0,40}\bto\b/i,
+  /<\|?\/?(?:system|im_start|im_end|assistant)\b[^>\n]{0,20}\|?>|\[\/?INST\]/i,
+];
+
+const MAX_EXCERPT_LENGTH = 120;
+
+export function findOrders(text: string): readonly string[] {
+  const found: string[] = [];
+  for (const order of ORDERS) {
+    const match = order.exec(text)?.[0];
+    if (match !== undefined) found.push(match.slice(0, MAX_EXCERPT_LENGTH).toWellFormed());
+  }
+  return found;
+}
+
+// A line of caution may stand ahead of what came from outside.
+const BLOCK = /^\s*(?:Caution: [^\n]*\n)?<(instructions|user-context|summary|tool-output)(?:\s[^>]*)?>/;
+
+/** The message without the blocks before it. Tags in a person's words are escaped, so they never look like such a block. */
+export function ownWords(message: string): string {
+  let text = message;
+  for (;;) {
+    const [, name = ""] = BLOCK.exec(text) ?? [];
+    const end = name === "" ? -1 : text.indexOf(`</${name}>`);
+    if (end < 0) return text.replaceAll(/<\/?outside>/g, "").trim();
+    text = text.slice(end + name.length + 3);
+  }
 }

@@ -1,6 +1,5 @@
-/** What a person is told and can answer at an approval gate, the same on every channel. */
+/** The words and the answers of an approval gate, the same on every channel. */
 import type { ApprovalDecision, Gate } from "./gate.ts";
-import type { ToolReceipt } from "./tools.ts";
 
 type Asked = Pick<Extract<Gate, { type: "approval" }>, "doubts" | "fingerprint">;
 
@@ -19,20 +18,4 @@ export function whyHeld({ doubts = [] }: Pick<Asked, "doubts">): string {
   const told = all.slice(0, MAX_TOLD);
   const more = all.length - told.length;
   return [...told, ...(more > 0 ? [`and ${more} more`] : [])].join("; ");
-}
-
-/** Why the call of a receipt ran, for a person: `whose` is "you", or a name. Empty where there was nothing to rule. */
-export function whyRan({ verdict, doubts }: NonNullable<ToolReceipt["ruling"]>, whose: string): string {
-  switch (verdict) {
-    case "approved": {
-      const why = whyHeld({ doubts });
-      return `ran after ${whose} approved it${why === "" ? "" : `: ${why}`}`;
-    }
-    case "trusted":
-      return `went to a destination that ${whose === "you" ? "you trust" : `${whose} trusts`}`;
-    case "off":
-      return "not checked: PROVENANCE=off";
-    case "clear":
-      return "";
-  }
 }

@@ -2,7 +2,6 @@
 import type { Doubt } from "./gate.ts";
 
 export interface Piece {
-  /** Where it begins in the whole. */
   readonly at: number;
   readonly text: string;
   readonly mark?: "value" | "source";
@@ -12,7 +11,7 @@ export interface Piece {
 export interface Told {
   readonly sentence: readonly Piece[];
   readonly source?: string;
-  /** What they said, with the values in it marked; none where that of an earlier doubt has it. */
+  /** The text they said, with its values marked; absent where an earlier doubt shows the same text. */
   readonly excerpt?: readonly Piece[];
 }
 
@@ -25,12 +24,12 @@ export function tell(all: readonly Doubt[]): readonly Told[] {
     const told = { sentence: marked(sentence, rangesIn(doubt)), ...(source !== undefined && { source }) };
     if (excerpt === undefined || !shown.includes(doubt)) return told;
     const values = doubts.filter((other) => doubts[showing(doubts, other)] === doubt);
-    const ranges = values.flatMap(({ value }) => find(excerpt, value));
+    const ranges = values.flatMap(({ value, part = value }) => find(excerpt, part));
     return { ...told, excerpt: marked(excerpt, ranges) };
   });
 }
 
-/** Which doubt shows where this value stands: the first from the same source with the whole of it in its excerpt. */
+/** Returns the doubt that shows where this value stands: the first from the same source with the whole of it in its excerpt. */
 function showing(doubts: readonly Doubt[], { source, value, excerpt }: Doubt): number {
   return doubts.findIndex(
     (other) =>
@@ -43,20 +42,21 @@ function showing(doubts: readonly Doubt[], { source, value, excerpt }: Doubt): n
 type Range = readonly [from: number, to: number, mark: NonNullable<Piece["mark"]>];
 
 /** Finds the value and the source in the sentence, which ends with the one and begins with the other. */
-function rangesIn({ sentence, value, source = "" }: Doubt): readonly Range[] {
+function rangesIn({ sentence, value, part = "", source = "" }: Doubt): readonly Range[] {
   const quoted = sentence.indexOf(`“${value}”`);
   const from = quoted === -1 ? sentence.indexOf(` ${value}: `) : quoted;
+  const within = part === "" ? -1 : sentence.indexOf(`“${part}”`, from);
   const to = sentence.lastIndexOf(source);
   return [
     ...(value === "" || from === -1 ? [] : [[from + 1, from + 1 + value.length, "value"] as const]),
+    ...(within === -1 ? [] : [[within + 1, within + 1 + part.length, "value"] as const]),
     ...(source === "" || to === -1 ? [] : [[to, to + source.length, "source"] as const]),
   ];
 }
 
-/** A long one is shown by its beginning. */
 const whole = (value: string): string => value.replace(/…$/, "");
 
-/** Where the value is written differently, its longest word. */
+/** Returns where the value stands, or its longest word where it is written differently. */
 function find(text: string, value: string): readonly Range[] {
   const found = occurrences(text, whole(value));
   if (found.length > 0) return found;
@@ -94,8 +94,3 @@ function marked(text: string, ranges: readonly Range[]): readonly Piece[] {
 
 /** More than these a person does not read: they are asked about afterwards. */
 export const MAX_DOUBTS = 20;
-
-/** For a receipt, which keeps no values: a doubt that a person was shown, without what it was about. */
-export function withoutShown({ excerpt: _, value, sentence, ...doubt }: Doubt): Doubt {
-  return { ...doubt, value: "", sentence: value === "" ? sentence : sentence.replaceAll(value, "…") };
-}

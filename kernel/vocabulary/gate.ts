@@ -1,4 +1,4 @@
-/** What a thread waits for, why it is asked, and what can be answered. */
+/** Gates: what a thread waits for, why it is asked, and which answers it takes. */
 
 import { type Declared, hidden, named } from "../schema/declare.ts";
 import { Time, Type } from "../schema/type.ts";
@@ -12,8 +12,10 @@ export type ApprovalDecision = Declared<typeof ApprovalDecision>;
 /** Who said something that the person did not say. */
 export const Origin = Type.Object(
   {
-    kind: Type.Enum(["tool", "server", "caller", "outside", "file", "memory"]),
-    name: Type.String({ description: "Of the tool, the server, the file or the document" }),
+    kind: Type.Enum(["tool", "server", "caller", "outside", "file", "memory", "page"]),
+    name: Type.String({
+      description: "The name of the tool, the server, the file or the document; a page's address",
+    }),
   },
   { $id: "Origin" },
 );
@@ -21,7 +23,6 @@ export type Origin = Declared<typeof Origin>;
 
 const MAX_ORIGINS = 8;
 
-/** The first few of them, without repeats. */
 export function distinctOrigins(origins: readonly Origin[]): readonly Origin[] {
   const seen = new Map(origins.map((origin) => [`${origin.kind} ${origin.name}`, origin]));
   return [...seen.values()].slice(0, MAX_ORIGINS);
@@ -35,6 +36,11 @@ export const Doubt = Type.Object(
     }),
     param: Type.String(),
     value: Type.String({ description: "Shortened" }),
+    part: Type.Optional(
+      Type.String({
+        description: "The part of an address put together by the model that is not the person's",
+      }),
+    ),
     origin: Type.Optional(Origin),
     excerpt: Type.Optional(Type.String({ description: "Where it stands in what they said" })),
     sentence: Type.String({ description: "For the person who is asked" }),
@@ -59,14 +65,15 @@ const opened = {
   callersToolsWin: Type.Optional(hidden(Type.Boolean())),
 };
 
-/** What the server behind a tool asks a person in the middle of a call. Its words are a stranger's. */
+/** A question that the server behind a tool asks a person in the middle of a call. Its words are a stranger's. */
 export const Question = Type.Object(
   {
-    key: Type.String({ description: "What the answer is told apart by" }),
+    key: Type.String({ description: "Names the answer" }),
     message: Type.String(),
     schema: Type.Optional(
       Type.Record(Type.String(), Type.Unknown(), {
-        description: "Of the answer: an object whose properties are texts, numbers, booleans or choices",
+        description:
+          "The schema of the answer: an object whose properties are texts, numbers, booleans or choices",
       }),
     ),
     url: Type.Optional(Type.String({ description: "A page to visit, in place of an answer" })),
@@ -85,10 +92,12 @@ export const Reply = Type.Object(
 );
 export type Reply = Declared<typeof Reply>;
 
-/** Where another tool has taken the name since, the answer does not count. */
-const fingerprint = Type.Optional(Type.String({ description: "Of the tool that the question is about" }));
+/** If another tool has taken the name since, the answer does not count. */
+const fingerprint = Type.Optional(
+  Type.String({ description: "The fingerprint of the tool that the question is about" }),
+);
 
-/** What a thread waits for. It survives a restart. */
+/** A gate stops a thread until somebody answers. It survives a restart. */
 export const Gate = Type.Union(
   [
     Type.Object({

@@ -1,4 +1,4 @@
-/** What the agent keeps for a user, as files. */
+/** The documents that the agent keeps for a user. */
 
 import { type Declared, named } from "../schema/declare.ts";
 import { Time, Type } from "../schema/type.ts";
@@ -25,7 +25,6 @@ export const MemoryEntry = Type.Object({
 });
 export type MemoryEntry = Declared<typeof MemoryEntry>;
 
-/** Who wrote a version of a file. */
 export const MemoryWriter = Type.Object({
   kind: Type.Enum(["page", "api", "cli", "model"], {
     description: "The user on the page, with a token or on the command line; or the model in a turn",
@@ -36,7 +35,6 @@ export const MemoryWriter = Type.Object({
 });
 export type MemoryWriter = Declared<typeof MemoryWriter>;
 
-/** An earlier or the present text of a file. */
 export const MemoryVersion = Type.Object({
   version: Type.Integer(),
   updatedAt: Time,

@@ -25,7 +25,7 @@ export function pageOf<Row, Item>(
   const last = shown.at(-1);
   return {
     items: shown.map(read),
-    ...(rows.length > most && last !== undefined && { next: cursor(last) }),
+    next: rows.length > most && last !== undefined ? cursor(last) : undefined,
   };
 }
 

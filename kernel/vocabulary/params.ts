@@ -5,10 +5,8 @@ import type { ToolOutcome } from "./tool-call.ts";
 
 export type ParamsVerdict =
   | { readonly ok: true; readonly value: unknown }
-  /** `detail` names what is wrong and what is accepted. */
   | { readonly ok: false; readonly detail: string };
 
-/** `check` gets the parsed params and their length. */
 export function judgeParams(
   params: string,
   check: (value: unknown, size: number) => readonly Mistake[],

@@ -2,6 +2,7 @@
  * What the server behind a tool asks a person, read as the fields of a form, and replies held against it. The schema is a
  * stranger's: it is read by plain code with bounds, never compiled, and a `pattern` in it is never run.
  */
+import { isRecord } from "../text/json.ts";
 import type { Question, Reply } from "./gate.ts";
 
 export type FieldValue = string | number | boolean | readonly string[];
@@ -13,15 +14,12 @@ export interface Field {
   readonly isRequired: boolean;
   readonly kind: "text" | "number" | "integer" | "boolean" | "choice" | "choices";
   readonly choices?: readonly { readonly value: string; readonly label: string }[];
-  /** The format of a text: email, uri, date or date-time. */
   readonly format?: string;
   /** Characters of a text, the size of a number, how many choices. */
   readonly least?: number;
   readonly most?: number;
   readonly preset?: FieldValue;
 }
-
-type Fields = Readonly<Record<string, unknown>>;
 
 // More than a person fills in.
 const MAX_QUESTIONS = 8;
@@ -30,7 +28,7 @@ const MAX_CHOICES = 500;
 const MAX_QUESTION_LENGTH = 64 * 1024;
 const MAX_TEXT_LENGTH = 16 * 1024;
 
-/** What is wrong with what a server asks, where a person cannot be asked it. */
+/** Returns what is wrong with a server's questions; undefined where a person can be asked them. */
 export function refuseQuestions(questions: readonly Question[]): string | undefined {
   if (questions.length === 0) return "it asks nothing";
   if (questions.length > MAX_QUESTIONS) return `it asks more than ${MAX_QUESTIONS} questions at once`;
@@ -50,7 +48,7 @@ export function refuseQuestions(questions: readonly Question[]): string | undefi
 /** The fields of a form, in the schema's order; undefined where it asks for anything that is not one. */
 export function fieldsOf(schema: Question["schema"]): readonly Field[] | undefined {
   const { properties = {}, required } = schema ?? {};
-  if (!isFields(properties)) return undefined;
+  if (!isRecord(properties)) return undefined;
   const names = Object.keys(properties);
   if (names.length > MAX_FIELDS) return undefined;
   const wanted = new Set<unknown>(Array.isArray(required) ? required : []);
@@ -59,46 +57,40 @@ export function fieldsOf(schema: Question["schema"]): readonly Field[] | undefin
 }
 
 function fieldOf(name: string, given: unknown, isRequired: boolean): Field | undefined {
-  if (!isFields(given)) return undefined;
+  if (!isRecord(given)) return undefined;
   const { type, title, description, format, minimum, maximum, minLength, maxLength, minItems, maxItems } =
     given;
-  const base = {
-    name,
-    label: typeof title === "string" && title !== "" ? title : name,
-    ...(typeof description === "string" && description !== "" && { about: description }),
-    isRequired,
-  };
-  const bounds = (least: unknown, most: unknown) => ({
-    ...(typeof least === "number" && { least }),
-    ...(typeof most === "number" && { most }),
-  });
   const choices = choicesOf(type === "array" ? given["items"] : given);
-  const field: Field | undefined =
-    type === "string" && choices
-      ? { ...base, kind: "choice", choices }
-      : type === "array" && choices
-        ? { ...base, kind: "choices", choices, ...bounds(minItems, maxItems) }
-        : type === "string"
-          ? {
-              ...base,
-              kind: "text",
-              ...bounds(minLength, maxLength),
-              ...(typeof format === "string" && { format }),
-            }
-          : type === "number" || type === "integer"
-            ? { ...base, kind: type, ...bounds(minimum, maximum) }
-            : type === "boolean"
-              ? { ...base, kind: type }
-              : undefined;
+  const kind = kindOf(type, choices !== undefined);
+  if (kind === undefined) return undefined;
+  const bounds = { text: [minLength, maxLength], choices: [minItems, maxItems] };
+  const [least, most] = kind in bounds ? bounds[kind as keyof typeof bounds] : [minimum, maximum];
+  const text = (value: unknown) => (typeof value === "string" && value !== "" ? value : undefined);
+  const number = (value: unknown) => (typeof value === "number" ? value : undefined);
+  const field: Field = {
+    name,
+    label: text(title) ?? name,
+    about: text(description),
+    isRequired,
+    kind,
+    choices: kind === "choice" || kind === "choices" ? choices : undefined,
+    format: kind === "text" ? text(format) : undefined,
+    least: number(least),
+    most: number(most),
+  };
   const preset = given["default"];
-  return field !== undefined && isValue(preset) && mistakeIn(field, preset) === undefined
-    ? { ...field, preset }
-    : field;
+  return isValue(preset) && mistakeIn(field, preset) === undefined ? { ...field, preset } : field;
+}
+
+function kindOf(type: unknown, hasChoices: boolean): Field["kind"] | undefined {
+  if (type === "array") return hasChoices ? "choices" : undefined;
+  if (type === "string") return hasChoices ? "choice" : "text";
+  return type === "number" || type === "integer" || type === "boolean" ? type : undefined;
 }
 
 /** The three ways in which the protocol has written choices. */
 function choicesOf(given: unknown): Field["choices"] {
-  if (!isFields(given)) return undefined;
+  if (!isRecord(given)) return undefined;
   const { enum: values, enumNames, oneOf, anyOf } = given;
   const titled = Array.isArray(oneOf) ? oneOf : Array.isArray(anyOf) ? anyOf : undefined;
   const all: readonly unknown[] | undefined = Array.isArray(values)
@@ -106,7 +98,7 @@ function choicesOf(given: unknown): Field["choices"] {
     : titled;
   if (all === undefined || all.length === 0 || all.length > MAX_CHOICES) return undefined;
   const choices = all.flatMap((choice) => {
-    if (!isFields(choice) || typeof choice["const"] !== "string") return [];
+    if (!isRecord(choice) || typeof choice["const"] !== "string") return [];
     const { const: value, title } = choice;
     return [{ value, label: typeof title === "string" && title !== "" ? title : value }];
   });
@@ -116,11 +108,9 @@ function choicesOf(given: unknown): Field["choices"] {
 export interface ReplyMistake {
   readonly code: "reply_mismatch" | "invalid_reply";
   readonly message: string;
-  /** Where in the replies it is. */
   readonly param: string;
 }
 
-/** The first mistake in replies to these questions. */
 export function mistakeInReplies(
   questions: readonly Question[],
   replies: readonly Reply[],
@@ -169,7 +159,7 @@ function mistakeInReply(
   return undefined;
 }
 
-/** What is wrong with a value for this field, to go after its label. */
+/** Returns what is wrong with a value for this field, to go after its label. */
 export function mistakeIn(field: Field, value: unknown): string | undefined {
   const { kind, least = Number.NEGATIVE_INFINITY, most = Number.POSITIVE_INFINITY, choices = [] } = field;
   const isChoice = (given: unknown) => choices.some((choice) => choice.value === given);
@@ -217,10 +207,6 @@ function mistakeInFormat(format: string | undefined, value: string): string | un
     default:
       return undefined;
   }
-}
-
-function isFields(value: unknown): value is Fields {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function isValue(value: unknown): value is FieldValue {

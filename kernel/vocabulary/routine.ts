@@ -75,28 +75,6 @@ export type Routine = Declared<typeof Routine>;
 
 export const RoutineFields = { schedule, text, tz, budget: RoutineBudget, timeoutSecs, deliver };
 
-export interface NewRoutine {
-  readonly user: string;
-  readonly schedule: string;
-  readonly text: string;
-  /** The machine's where none is given. */
-  readonly tz?: string;
-  readonly budget?: RoutineBudget;
-  readonly timeoutSecs?: number;
-  readonly deliver?: string;
-}
-
-/** Null removes a field. */
-export interface RoutineChange {
-  readonly schedule?: string;
-  readonly text?: string;
-  readonly tz?: string;
-  readonly budget?: RoutineBudget | null;
-  readonly timeoutSecs?: number;
-  readonly deliver?: string | null;
-  readonly paused?: boolean;
-}
-
 export const RoutinePreview = Type.Object({
   words: Type.String(),
   tz,

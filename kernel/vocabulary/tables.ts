@@ -2,32 +2,22 @@
 import type { Migration, Sql } from "./store.ts";
 
 /** The types of columns, and what ends a table definition, in the words of one engine. */
-export interface Columns {
-  readonly engine: Sql["engine"];
-  /** Sorted by its bytes on both engines. */
-  readonly text: string;
-  readonly integer: string;
-  readonly real: string;
-  readonly bytes: string;
-  /** A primary key that numbers the rows. */
-  readonly serial: string;
-  /** The same, where the number of a deleted row must not come back. */
-  readonly serialOnce: string;
-  /** After the last bracket: SQLite then checks the types of values. */
-  readonly strict: string;
-  /** The same for rows that are found by a primary key of their own: SQLite then keeps no number beside it. */
-  readonly keyed: string;
-}
+export type Columns = typeof SQLITE;
 
-const SQLITE: Columns = {
-  engine: "sqlite",
+const SQLITE = {
+  engine: "sqlite" as Sql["engine"],
+  /** Sorted by its bytes on both engines. */
   text: "TEXT",
   integer: "INTEGER",
   real: "REAL",
   bytes: "BLOB",
+  /** A primary key that numbers the rows. */
   serial: "INTEGER PRIMARY KEY",
+  /** The same, where the number of a deleted row must not come back. */
   serialOnce: "INTEGER PRIMARY KEY AUTOINCREMENT",
+  /** After the last bracket: SQLite then checks the types of values. */
   strict: "STRICT",
+  /** The same for rows that are found by a primary key of their own: SQLite then keeps no number beside it. */
   keyed: "STRICT, WITHOUT ROWID",
 };
 

@@ -7,27 +7,19 @@ export const ToolCall = Type.Object(
   {
     id: Type.String(),
     name: Type.String(),
-    /** Exactly as the model wrote it. */
     params: Type.String({ description: "A JSON text" }),
   },
   { $id: "ToolCall" },
 );
 export type ToolCall = Declared<typeof ToolCall>;
 
-/** What came of a tool call. A failing tool is an outcome that the model reads, not an exception. */
+const receipt = Type.Optional(Type.String());
+
+/** The outcome of a tool call. A failing tool is an outcome that the model reads, not an exception. */
 export const ToolOutcome = Type.Union(
   [
-    Type.Object({
-      status: Type.Literal("ok"),
-      output: Type.String(),
-      receipt: Type.Optional(Type.String()),
-    }),
-    Type.Object({
-      status: Type.Literal("error"),
-      code: Type.String(),
-      message: Type.String(),
-      receipt: Type.Optional(Type.String()),
-    }),
+    Type.Object({ status: Type.Literal("ok"), output: Type.String(), receipt }),
+    Type.Object({ status: Type.Literal("error"), code: Type.String(), message: Type.String(), receipt }),
     /** The tool lacks a credential: nothing was sent. Becomes an authentication gate. */
     Type.Object({
       status: Type.Literal("unauthenticated"),
@@ -52,12 +44,12 @@ export const Attachment = Type.Object(
     text: Type.Optional(
       Type.Object(
         {
-          bytes: Type.Integer({ description: "Of the text, in UTF-8" }),
+          bytes: Type.Integer({ description: "The size of the text in UTF-8" }),
           shown: Type.Optional(
-            Type.Integer({ description: "Of these, how many fit the model: it is shown the beginning" }),
+            Type.Integer({ description: "How many of these fit the model, which is shown the beginning" }),
           ),
         },
-        { description: "Of a file that models read as text" },
+        { description: "Set for a file that models read as text" },
       ),
     ),
   },

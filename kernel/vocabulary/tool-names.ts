@@ -1,16 +1,13 @@
-/** Which names of tools are taken before anybody installs or brings one. */
+/** The names of tools that are taken before anybody installs or brings one. */
 
 /** The agent's own tools begin with these (§2.5); neither an installed tool nor a caller's may. */
-const RESERVED_PREFIXES = ["memory_", "skill_", "mission_"] as const;
+const RESERVED_PREFIXES = ["memory_", "skill_", "mission_", "workspace_"] as const;
 
-/** The reserved prefix that a name begins with. */
 export function reservedPrefix(name: string): string | undefined {
   return RESERVED_PREFIXES.find((prefix) => name.startsWith(prefix));
 }
 
-/** The agent's tool that finds others. */
 export const TOOL_SEARCH = "tool_search";
-/** The agent's tool that proposes a routine. */
 export const ROUTINE_PROPOSE = "routine_propose";
 
 /** A name that only the agent's own tools may have. */

@@ -1,12 +1,29 @@
-/** Tools as the agent and channels see them: what they are, how they are called, and the receipt of a call. */
+/** Tools as the agent and channels see them: what they are and what they may do. */
 
-import type { Declared } from "../schema/declare.ts";
-import { JsonSchema } from "../schema/declare.ts";
+import { createHash } from "node:crypto";
+import { type Declared, JsonSchema } from "../schema/declare.ts";
 import { Time, Type } from "../schema/type.ts";
-import { Doubt, type Question, type Reply } from "./gate.ts";
-import type { CallTrace } from "./telemetry.ts";
-import type { Attachment, ToolCall, ToolOutcome } from "./tool-call.ts";
-import { ToolOrigin } from "./tool-origin.ts";
+
+/** The source of an installed tool, as it was verified when it was installed. */
+export const ToolOrigin = Type.Object(
+  {
+    kind: Type.Enum(["folder", "file", "https", "oci", "npm"]),
+    reference: Type.String({ description: "What `postern tool install` was given, in its canonical form" }),
+    digest: Type.String({
+      description:
+        "The digest of what was fetched: the registry's manifest, the package's tarball (as npm's integrity), or the component",
+    }),
+    listed: Type.Optional(Type.String({ description: "The name under which an index lists it" })),
+    tag: Type.Optional(Type.String({ description: "The registry's tag it was found under" })),
+    version: Type.Optional(Type.String({ description: "The package's version" })),
+    ownCapabilities: Type.Optional(
+      Type.Boolean({ description: "The person who installed it gave its capabilities" }),
+    ),
+    signer: Type.Optional(Type.String({ description: "Whose signature was verified, in words" })),
+  },
+  { $id: "ToolOrigin" },
+);
+export type ToolOrigin = Declared<typeof ToolOrigin>;
 
 const ToolHints = Type.Object(
   {
@@ -16,31 +33,29 @@ const ToolHints = Type.Object(
   },
   { $id: "ToolHints" },
 );
-export type ToolHints = Declared<typeof ToolHints>;
-
-/** What a tool says of itself and is granted, installed or not. */
-export const toolFacts = {
-  version: Type.String(),
-  description: Type.String(),
-  /** JSON Schema of `params`. */
-  schema: JsonSchema,
-  grants: Type.Array(Type.String(), { description: "What the capabilities file grants, in words" }),
-  writes: Type.Boolean({ description: "A grant goes beyond GET and HEAD" }),
-  hints: Type.Optional(ToolHints),
-  hosts: Type.Optional(
-    Type.Array(Type.String(), { description: "The hosts it may reach, as its capabilities file names them" }),
-  ),
-  params: Type.Optional(
-    Type.Record(Type.String(), Type.Enum(["destination", "content", "selector"]), {
-      description: "What its params are for, where its capabilities file says so",
-    }),
-  ),
-};
 
 export const ToolInfo = Type.Object(
   {
     name: Type.String(),
-    ...toolFacts,
+    version: Type.String(),
+    description: Type.String(),
+    schema: JsonSchema,
+    grants: Type.Array(Type.String(), { description: "What the capabilities file grants, in words" }),
+    writes: Type.Boolean({ description: "A grant goes beyond GET and HEAD" }),
+    hints: Type.Optional(ToolHints),
+    hosts: Type.Optional(
+      Type.Array(Type.String(), {
+        description: "The hosts it may reach, as its capabilities file names them",
+      }),
+    ),
+    params: Type.Optional(
+      Type.Record(Type.String(), Type.Enum(["destination", "content", "selector"]), {
+        description: "The roles of its params, if its capabilities file says so",
+      }),
+    ),
+    agentTools: Type.Optional(
+      Type.Array(Type.String(), { description: "The tools that it may call itself; `*` for all" }),
+    ),
     fingerprint: Type.Optional(
       Type.String({
         description:
@@ -66,7 +81,7 @@ export const ToolInfo = Type.Object(
           name: Type.String(),
           tool: Type.String({ description: "The tool's name there" }),
           warnings: Type.Array(Type.String(), {
-            description: "What in its description or schema reads like orders, in words",
+            description: "Parts of its description or schema that read like orders, in words",
           }),
         },
         {
@@ -79,98 +94,9 @@ export const ToolInfo = Type.Object(
 );
 export type ToolInfo = Declared<typeof ToolInfo>;
 
-/** What an outcome brings besides text: images, and what the tool said as data. */
-export interface Extras {
-  /** Each goes into the thread as an attachment of the call's result. */
-  readonly attached?: readonly { readonly attachment: Attachment; readonly data: Uint8Array }[];
-  readonly structured?: unknown;
+/** Tells a tool from another of the same name: the provider's own fingerprint, else a digest of everything it declares. */
+export function fingerprintOf(tool: ToolInfo): string {
+  const { version, description, schema, grants, writes } = tool;
+  const facts = JSON.stringify([version, description, schema, grants, writes]);
+  return tool.fingerprint ?? createHash("sha256").update(facts).digest("hex");
 }
-
-/** The call is not over: a person is asked first. It becomes a gate, and is never stored as an outcome. */
-export interface QuestionOutcome {
-  readonly status: "question";
-  readonly server: string;
-  readonly questions: readonly Question[];
-  /** Opaque. With it the call can be gone on with once. */
-  readonly resume: string;
-}
-
-export type CallOutcome = (ToolOutcome & Extras) | QuestionOutcome;
-
-export interface CallOptions {
-  readonly user: string;
-  /** The name of the channel, for the receipt. */
-  readonly channel?: string;
-  readonly signal?: AbortSignal;
-  readonly ruling?: NonNullable<ToolReceipt["ruling"]>;
-  readonly trace?: CallTrace;
-}
-
-export interface Tools {
-  /** Those that are switched off too. */
-  list(): Promise<readonly ToolInfo[]>;
-  /**
-   * Never throws for what a tool did; `signal` cancels the call. Whoever provides the tools checks the params against
-   * their schemas: nobody does so before.
-   */
-  call(call: ToolCall, options: CallOptions): Promise<CallOutcome>;
-  /** Goes on with a call that asked something. */
-  resume?(
-    call: ToolCall,
-    resume: string,
-    replies: readonly Reply[],
-    options: CallOptions,
-  ): Promise<CallOutcome>;
-  /** The outcome of a call that would be refused before the tool runs; asked before a person is asked to approve it. */
-  refusal?(call: ToolCall): Promise<ToolOutcome | undefined>;
-  /**
-   * What is wrong with a value, in words, where a stranger's schema describes it; the schema is only ever used in a sandbox.
-   * Throws the fault `invalid_json_schema` where it cannot be used, or takes too long.
-   */
-  checkJson?(
-    schema: JsonSchema,
-    value: unknown,
-    options: { readonly signal: AbortSignal },
-  ): Promise<readonly string[]>;
-}
-
-/** What the host saw of one call. No params, no output, no secret. */
-export const ToolReceipt = Type.Object(
-  {
-    id: Type.String(),
-    at: Time,
-    tool: Type.String(),
-    user: Type.String(),
-    channel: Type.Optional(Type.String()),
-    ruling: Type.Optional(
-      Type.Object(
-        {
-          verdict: Type.Enum(["clear", "approved", "trusted", "off"]),
-          doubts: Type.Array(Doubt),
-        },
-        { description: "Where the values of the call came from; the values themselves are left out" },
-      ),
-    ),
-    millis: Type.Number(),
-    status: Type.Enum(["ok", "error", "unauthenticated", "question"]),
-    code: Type.Optional(Type.String()),
-    message: Type.Optional(Type.String()),
-    requests: Type.Array(
-      Type.Object({
-        method: Type.String(),
-        host: Type.String(),
-        bytes: Type.Integer(),
-        millis: Type.Number(),
-        status: Type.Optional(Type.Integer()),
-        error: Type.Optional(Type.String()),
-      }),
-    ),
-    credentials: Type.Array(Type.String(), {
-      description: "Names of the credentials that were put into requests",
-    }),
-    memoryPeak: Type.Integer(),
-    logs: Type.Array(Type.Object({ level: Type.String(), message: Type.String() })),
-  },
-  { $id: "Receipt" },
-);
-export type ToolReceipt = Declared<typeof ToolReceipt>;

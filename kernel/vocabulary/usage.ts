@@ -58,14 +58,6 @@ export const Usage = reshaped(Counted, WireUsage, {
 });
 export type Usage = Declared<typeof Usage>;
 
-/** Tokens of one request to a model. */
-export interface TokenCount {
-  readonly inputTokens: number;
-  readonly outputTokens: number;
-  readonly cachedTokens: number;
-  readonly reasoningTokens: number;
-}
-
 export const NO_USAGE: Usage = {
   inputTokens: 0,
   outputTokens: 0,
@@ -95,7 +87,6 @@ const latency = {
   p95: named("p95_millis", nullable(Type.Number({ description: "What 95 of 100 did not exceed" }))),
 };
 
-/** Turns or calls of tools, counted. */
 export const Figure = Type.Object({ ...summed, ...latency }, { $id: "Figure" });
 export type Figure = Declared<typeof Figure>;
 
@@ -122,38 +113,17 @@ export const Figures = Type.Object(
 );
 export type Figures = Declared<typeof Figures>;
 
+export const UsedStorage = Type.Object(
+  {
+    bytes: Type.Integer({ description: "The bytes of all kinds together" }),
+    maxBytes: Type.Integer({ description: "A user may keep this much (USER_STORAGE_MB)" }),
+    kinds: Type.Record(Type.String(), Type.Integer(), {
+      description: "Bytes by kind: threads, files, memory and so on",
+    }),
+  },
+  { $id: "UsedStorage" },
+);
+export type UsedStorage = Declared<typeof UsedStorage>;
+
 export const UsageBy = Type.Enum(["model", "tool", "user", "channel"]);
 export type UsageBy = Declared<typeof UsageBy>;
-
-/** From one time up to another. */
-export interface FiguresSpan {
-  readonly since: string;
-  readonly until: string;
-}
-
-export interface FiguresQuery {
-  /** One after the other, without gaps. */
-  readonly spans: readonly FiguresSpan[];
-  readonly by?: UsageBy;
-  /** Limits the figures to this user. */
-  readonly user?: string;
-}
-
-/** A table whose rows have a time, and what is counted of them, in SQL. */
-export interface FigureSource {
-  readonly table: string;
-  /** It has all columns that are asked for, by time. */
-  readonly index: string;
-  readonly time: string;
-  /** Tells rows apart, and is as even as odd. */
-  readonly number: string;
-  readonly counts: string;
-  readonly failed: string;
-  /** Which rows say something about how long it takes. */
-  readonly timed: string;
-  readonly inputTokens: string;
-  readonly outputTokens: string;
-  readonly usd: string;
-  /** What it can be grouped by, and how that is in SQL. */
-  readonly groups: Readonly<Partial<Record<NonNullable<FiguresQuery["by"]>, string>>>;
-}

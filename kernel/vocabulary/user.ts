@@ -1,11 +1,10 @@
 /** Who is talking to the agent. */
-import type { TSchema } from "typebox";
-import { type Declared, hidden, nullable } from "../schema/declare.ts";
+import { type Declared, hidden, maybe, nullable } from "../schema/declare.ts";
 import { Time, Type } from "../schema/type.ts";
 
 const Role = Type.Enum(["operator", "user"]);
 
-/** What a token may use, where it may not use everything. Whatever is absent is not limited. */
+/** The limits of a token. An absent field sets no limit. */
 export const TokenScope = Type.Object(
   {
     token: Type.String({ description: "The id of the token" }),
@@ -35,21 +34,18 @@ export type User = Declared<typeof User>;
 /** The person who runs this Postern: whoever is at its terminal, with the same threads as in the browser. */
 export const OPERATOR = "operator";
 
-const WEBHOOK = "webhook/";
-
 /**
- * Somebody whom the webhook's senders name. Not an account, though the name may be the same: whoever holds the
- * secret may name anybody. An account's id has no slash.
+ * Somebody whom a channel names: `webhook/ann`, `telegram/42`. Not an account, though the name may be the same: whoever holds
+ * the webhook's secret may name anybody. An account's id has no slash, or begins with `oidc:`.
  */
-export const webhookIdentity = (name: string): string => `${WEBHOOK}${name}`;
+export const identityOf = (channel: string, user: string): string => `${channel}/${user}`;
 
-export const isWebhookIdentity = (user: string): boolean =>
-  user.startsWith(WEBHOOK) && user.length > WEBHOOK.length;
+export const isIdentity = (user: string): boolean => /^[\w.-]+\/./s.test(user);
 
-/** Somebody whom webhook senders name, and the account that an operator has said it is. */
+/** Somebody whom a channel names, and the account that an operator has said it is. */
 export const Identity = Type.Object(
   {
-    id: Type.String({ description: "webhook/<user_id>" }),
+    id: Type.String({ description: "<channel>/<user>, such as webhook/ann" }),
     account: nullable(Type.String({ description: "The account it is paired with" })),
     pairedAt: nullable(Time),
     held: Type.Integer({ description: "How many of its messages wait until it is paired" }),
@@ -58,35 +54,18 @@ export const Identity = Type.Object(
 );
 export type Identity = Declared<typeof Identity>;
 
-/** §3.3: what the messages of an identity wait for that is not paired. An operator answers by naming an account. */
-export const PairingGate = Type.Object(
-  {
-    type: Type.Literal("pairing"),
-    id: Type.String(),
-    identity: Type.String(),
-    openedAt: Time,
-    message: Type.String({ description: "The first message that waits" }),
-  },
-  { $id: "PairingGate" },
-);
-export type PairingGate = Declared<typeof PairingGate>;
-
-/** An account is its id and when it was made: another who gets the same id later is somebody else. */
-export const AccountKey = Type.Object({ id: Type.String(), createdAt: Time });
-export type AccountKey = Declared<typeof AccountKey>;
-
 export const Account = Type.Object({ ...User.properties, createdAt: Time }, { $id: "Account" });
 export type Account = Declared<typeof Account>;
 
-/** A browser that is signed in. */
 export const SessionInfo = Type.Object(
   {
     id: Type.String(),
     user: Type.String(),
-    via: Type.Enum(["token", "operator_token", "identity_provider"], {
-      description: "What it was signed in with; it ends with that",
+    via: Type.Enum(["token", "operator_token", "identity_provider", "invitation"], {
+      description:
+        "The credential it was signed in with; the session ends with it, unless it was an invitation",
     }),
-    browser: nullable(Type.String({ description: "What the browser calls itself" })),
+    browser: nullable(Type.String({ description: "The browser's own name for itself" })),
     createdAt: Time,
     lastUsedAt: nullable(Time),
     expiresAt: Time,
@@ -94,6 +73,13 @@ export const SessionInfo = Type.Object(
   { $id: "BrowserSession" },
 );
 export type SessionInfo = Declared<typeof SessionInfo>;
+
+/** A link by which somebody signs in once. */
+export const InvitationInfo = Type.Object(
+  { id: Type.String(), user: Type.String(), createdAt: Time, expiresAt: Time },
+  { $id: "Invitation" },
+);
+export type InvitationInfo = Declared<typeof InvitationInfo>;
 
 export const TokenInfo = Type.Object(
   {
@@ -116,8 +102,6 @@ export type TokenInfo = Declared<typeof TokenInfo>;
 
 const MAX_TOOLS = 100;
 const MAX_MODELS = 50;
-
-const maybe = <Schema extends TSchema>(schema: Schema) => Type.Optional(Type.Union([schema, Type.Null()]));
 
 const ToolName = Type.String({
   pattern: "^[A-Za-z0-9_-]{1,64}$",
@@ -164,21 +148,3 @@ export const NewToken = Type.Object({
   ),
 });
 export type NewToken = Declared<typeof NewToken>;
-
-/** Somebody whose credential was checked, in a form that can be checked again without keeping the secret. */
-export interface SignedIn {
-  readonly user: User;
-  /** Names the credential: a session made from it ends with it. */
-  readonly source: string;
-  /** The digest of the session cookie, if that was presented. */
-  readonly session?: string;
-  readonly expiresAt?: Date;
-}
-
-/** Why a credential was refused. It never says what was wrong with a token. */
-export type SignInRefusal =
-  | "unknown"
-  | "foreign_domain"
-  | "unverified_email"
-  | "store_unavailable"
-  | "provider_unavailable";

@@ -10,8 +10,10 @@ import { buildFault } from "./mistakes.ts";
 const FETCH = "POSTERN_FETCH";
 const USES_FETCH = new RegExp(`(?<!\\btypeof )\\b${FETCH}\\b`);
 
+const QUICKJS_GLOBALS = "quickjs-globals.js";
+
 export async function bundle(project: Project, engine: Engine): Promise<Script> {
-  const globals = engine === "quickjs" ? ["quickjs-globals.js"] : [];
+  const globals = engine === "quickjs" ? [QUICKJS_GLOBALS] : [];
   const define = { fetch: FETCH, "globalThis.fetch": FETCH, "self.fetch": FETCH };
   const script = await bundleWith(project, globals, define);
   if (!USES_FETCH.test(script.source)) return script;
@@ -30,6 +32,8 @@ async function bundleWith(
   define: Readonly<Record<string, string>> = {},
 ): Promise<Script> {
   const { build } = await import("esbuild");
+  // QuickJS lacks most of what the web has: packages that know engines like it have a form for React Native's.
+  const isBare = globals.includes(QUICKJS_GLOBALS);
   // Nothing is written there: it is the place from which the source map counts.
   const file = join(project.folder, "tool.js");
   const { metafile, outputFiles } = await build({
@@ -43,7 +47,7 @@ async function bundleWith(
     platform: "neutral",
     // A tool has what the web has, and nothing of Node's: packages often come in two forms.
     mainFields: ["browser", "module", "main"],
-    conditions: ["worker", "browser", "import", "default"],
+    conditions: [...(isBare ? ["react-native"] : []), "worker", "browser", "import", "default"],
     external: ["postern:*"],
     inject: globals.map((name) => join(WIT, name)),
     define,
@@ -62,13 +66,21 @@ async function bundleWith(
   }
   const written = (path: string) => outputFiles.find((output) => output.path === path)?.text ?? "";
   const map = JSON.parse(written(`${file}.map`)) as { sources: string[] };
-  // Where Postern is installed is nobody's business.
+  // The path of this installation is nobody's business.
   const nameOf = (source: string) => {
     const own = relative(WIT, resolve(project.folder, source));
     return globals.includes(own) ? `postern:${own}` : source;
   };
   map.sources = map.sources.map(nameOf);
-  return { source: written(file), usesFetch: false, map: JSON.stringify(map) };
+  const imported = Object.values(metafile.outputs).flatMap(({ imports }) => imports.map(({ path }) => path));
+  return {
+    source: written(file),
+    usesFetch: false,
+    interfaces: imported.flatMap((path) => /^postern:tool\/([a-z-]+)@/.exec(path)?.[1] ?? []),
+    map: JSON.stringify(map),
+    // Ours change with our version.
+    inputs: Object.keys(metafile.inputs).filter((path) => nameOf(path) === path),
+  };
 }
 
 function isBuildFailure(error: unknown): error is BuildFailure {

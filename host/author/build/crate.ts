@@ -1,17 +1,23 @@
 /** A Rust project: cargo makes a core module of it, and the WIT beside its sources a component of that. */
-import { type ChildProcess, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { createInterface } from "node:readline";
 import { text } from "node:stream/consumers";
-import { Fault, reason } from "../../../kernel/plugin.ts";
+import { Fault } from "../../../kernel/plugin.ts";
 import type { Project } from "../project.ts";
+import { cannotRun, endOf } from "./compiler.ts";
+import { toComponent } from "./core-module.ts";
 import { buildFault, type Mistake } from "./mistakes.ts";
 import type { Toolchain } from "./toolchain.ts";
 
 /** This target needs nothing beside Rust itself, and old and new compilers have it. */
-const TARGET = "wasm32-unknown-unknown";
+const BARE = ["wasm32-unknown-unknown"] as const;
+/** With them Rust's standard library has a clock and randomness. One target: new compilers have the first name, old ones the second. */
+const WASI = ["wasm32-wasip1", "wasm32-wasi"] as const;
+/** In Cargo.toml. */
+const ASKS_FOR_WASI = /^\[package\.metadata\.postern\]\s*$(?:\n(?!\[).*)*?\n\s*wasi\s*=\s*true\s*$/m;
 const WORLD = "rust-tool";
 
 interface CrateOptions {
@@ -23,21 +29,20 @@ export async function buildCrate(
   project: Project,
   { progress, openToolchain }: CrateOptions,
 ): Promise<Uint8Array> {
-  await assertTarget(project.folder);
-  const binary = await readFile(await compile(project, progress));
+  const manifest = await readFile(join(project.folder, "Cargo.toml"), "utf8").catch(() => "");
+  const targets = ASKS_FOR_WASI.test(manifest) ? WASI : BARE;
+  const target = await findTarget(project.folder, targets);
+  const binary = await readFile(await compile(project, target, progress));
   const texts = ["tool.wit", "rust.wit"].map((file) => readFile(join(project.wit, file), "utf8"));
-  const witSource = (await Promise.all(texts)).join("\n");
-  const { componentEmbed, componentNew } = await (await openToolchain()).load("@bytecodealliance/jco");
-  try {
-    return await componentNew(await componentEmbed({ binary, witSource, world: WORLD }), []);
-  } catch (error) {
-    const cause = reason(error)
-      .split("\n")
-      .at(-1)
-      ?.replace(/^\W*\d+: /, "");
-    const told = `not built: it does not match wit/tool.wit: ${cause}. Is bindings::export! there?`;
-    throw new Fault("invalid", "build_failed", told, { cause: error });
-  }
+  const wit = (await Promise.all(texts)).join("\n");
+  const module = {
+    binary,
+    wit,
+    world: WORLD,
+    usesWasi: targets === WASI,
+    hint: "Is bindings::export! there?",
+  };
+  return toComponent(module, await openToolchain());
 }
 
 interface Message {
@@ -63,11 +68,14 @@ interface Span {
   readonly label: string | null;
 }
 
-/** Returns the core module's file. Cargo's own output goes to the terminal as it is. */
-async function compile({ folder, entry }: Project, progress: (line: string) => void): Promise<string> {
-  progress(`cargo build --release --target ${TARGET}`);
+async function compile(
+  { folder, entry }: Project,
+  target: string,
+  progress: (line: string) => void,
+): Promise<string> {
+  progress(`cargo build --release --target ${target}`);
   const format = process.stderr.isTTY ? "json-diagnostic-rendered-ansi" : "json";
-  const cargo = spawn("cargo", ["build", "--release", "--target", TARGET, `--message-format=${format}`], {
+  const cargo = spawn("cargo", ["build", "--release", "--target", target, `--message-format=${format}`], {
     cwd: folder,
     stdio: ["ignore", "pipe", "inherit"],
   });
@@ -77,17 +85,17 @@ async function compile({ folder, entry }: Project, progress: (line: string) => v
   for await (const line of createInterface({ input: cargo.stdout })) {
     // Macros of other crates may print there, too.
     if (!line.startsWith("{")) continue;
-    const { target, filenames, message } = JSON.parse(line) as Message;
-    if (target?.kind.includes("cdylib")) module = filenames?.find((file) => file.endsWith(".wasm")) ?? module;
+    const { target: made, filenames, message } = JSON.parse(line) as Message;
+    if (made?.kind.includes("cdylib")) module = filenames?.find((file) => file.endsWith(".wasm")) ?? module;
     if (message === undefined) continue;
     progress(message.rendered.trimEnd());
     if (message.level === "error" && !message.message.startsWith("aborting due to"))
       mistakes.push(toMistake(message, relative(folder, entry)));
   }
   const code = await ended;
-  if (code === undefined) throw unavailable(`cargo cannot be run. ${INSTALL}`);
+  if (code === undefined) throw cannotRun(`cargo cannot be run. ${howToInstall(target)}`);
   if (mistakes.some(({ message }) => /^linker `.*` not found/.test(message)))
-    throw unavailable("its linker is missing. On Debian: apt-get install lld");
+    throw cannotRun("its linker is missing. On Debian: apt-get install lld");
   if (mistakes.length > 0) throw buildFault(mistakes);
   if (code !== 0) throw new Fault("invalid", "build_failed", "not built: see cargo's output above");
   if (module === undefined)
@@ -102,29 +110,23 @@ function toMistake({ message, spans }: Diagnostic, entry: string): Mistake {
   return { file, line, column, message: label ? `${message}: ${label}` : message };
 }
 
-const INSTALL = `Install Rust from https://rustup.rs, then: rustup target add ${TARGET}`;
+function howToInstall(target: string): string {
+  return `Install Rust from https://rustup.rs, then: rustup target add ${target}`;
+}
 
-async function assertTarget(cwd: string): Promise<void> {
-  const rustc = spawn("rustc", ["--print", "target-libdir", "--target", TARGET], {
-    cwd,
-    stdio: ["ignore", "pipe", "ignore"],
-  });
-  const [libraries, code] = await Promise.all([text(rustc.stdout).catch(() => ""), endOf(rustc)]);
-  if (code !== 0) throw unavailable(`rustc cannot be run. ${INSTALL}`);
-  if (!existsSync(libraries.trim())) {
-    const how = `rustup target add ${TARGET} (on Debian: apt-get install libstd-rust-dev-wasm32 lld)`;
-    throw unavailable(`Rust is installed, but not its target ${TARGET}: ${how}`);
+async function findTarget(cwd: string, targets: typeof BARE | typeof WASI): Promise<string> {
+  const [first] = targets;
+  let isKnown = false;
+  for (const target of targets) {
+    const rustc = spawn("rustc", ["--print", "target-libdir", "--target", target], {
+      cwd,
+      stdio: ["ignore", "pipe", "ignore"],
+    });
+    const [libraries, code] = await Promise.all([text(rustc.stdout).catch(() => ""), endOf(rustc)]);
+    isKnown ||= code === 0;
+    if (code === 0 && existsSync(libraries.trim())) return target;
   }
-}
-
-/** The exit code; undefined where it could not be started. */
-function endOf(child: ChildProcess): Promise<number | null | undefined> {
-  return new Promise((resolve) => {
-    child.once("error", () => resolve(undefined));
-    child.once("close", resolve);
-  });
-}
-
-function unavailable(message: string): Fault {
-  return new Fault("unavailable", "no_rust", `a Rust tool cannot be built here: ${message}`);
+  if (!isKnown) throw cannotRun(`rustc cannot be run. ${howToInstall(first)}`);
+  const how = `rustup target add ${first} (on Debian: apt-get install libstd-rust-dev-wasm32 lld)`;
+  throw cannotRun(`Rust is installed, but not its target ${first}: ${how}`);
 }

@@ -8,20 +8,29 @@ import type { Project } from "../project.ts";
 import { embedMap, locate, originIn } from "../trace/source-map.ts";
 import type { Toolchain } from "./toolchain.ts";
 
-/** One module with everything it imports, ready for an engine. */
 export interface Script {
   readonly source: string;
   /** The component then imports `wasi:http`. */
   readonly usesFetch: boolean;
+  /** Names of interfaces of `tool.wit` that it imports. */
+  readonly interfaces: readonly string[];
   /** JSON: its source map, with the names of the author's sources as seen from the project's folder. */
   readonly map: string;
+  /** The files it was bundled from, as paths from the project's folder. */
+  readonly inputs: readonly string[];
 }
 
 /** SpiderMonkey has every global that `wit/globals.d.ts` names; QuickJS makes components a seventh of the size. */
 export const ENGINES = ["spidermonkey", "quickjs"] as const;
 export type Engine = (typeof ENGINES)[number];
 
-const WORLD = "sandboxed-tool";
+export const WORLD = "built-tool";
+
+/** A component imports all of its world, and is refused what its capabilities file does not ask for: so only what the tool uses. */
+export function writeWit(contract: string, interfaces: readonly string[]): string {
+  const imports = interfaces.filter((name) => name !== "host").map((name) => `import ${name};`);
+  return `${contract}\nworld ${WORLD} { include sandboxed-tool; ${imports.join(" ")} }\n`;
+}
 
 export async function componentize(
   project: Project,
@@ -29,52 +38,52 @@ export async function componentize(
   engine: Engine,
   toolchain: Toolchain,
 ): Promise<Uint8Array> {
-  const wit = join(project.wit, "tool.wit");
+  const wit = writeWit(await readFile(join(project.wit, "tool.wit"), "utf8"), script.interfaces);
+  const make = engine === "quickjs" ? componentizeWithQuickJs : componentizeWithSpiderMonkey;
+  // One takes its source from a file, the other the contract. A build that is killed leaves them where the system clears up, not
+  // among the author's.
+  const folder = await mkdtemp(join(tmpdir(), "postern-build-"));
   try {
-    const component =
-      engine === "quickjs"
-        ? await componentizeWithQuickJs(wit, script, toolchain)
-        : await componentizeWithSpiderMonkey(wit, script, toolchain);
-    return embedMap(component, script.map);
+    return embedMap(await make(wit, script, toolchain, folder), script.map);
   } catch (error) {
     const told = explain(reason(error), script);
     if (told === undefined) throw error;
     throw new Fault("invalid", "build_failed", told, { cause: error });
-  }
-}
-
-async function componentizeWithSpiderMonkey(
-  witPath: string,
-  { source, usesFetch }: Script,
-  toolchain: Toolchain,
-): Promise<Uint8Array> {
-  const { componentize: make } = await toolchain.load("@bytecodealliance/componentize-js");
-  // Its source must be a file. A build that is killed leaves it where the system clears up, not among the author's.
-  const folder = await mkdtemp(join(tmpdir(), "postern-build-"));
-  const sourcePath = join(folder, SCRIPT);
-  try {
-    await writeFile(sourcePath, source);
-    const options = {
-      sourcePath,
-      // As text, which its types forget: its WebAssembly part has no file system to read a path from.
-      witWorld: await readFile(witPath, "utf8"),
-      worldName: WORLD,
-      // Clocks and randomness stay: without them the time would be that of the build, for ever.
-      disableFeatures: [...(usesFetch ? [] : ["http" as const]), "fetch-event" as const],
-    };
-    const { component } = await make(options);
-    return component;
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
 }
 
+async function componentizeWithSpiderMonkey(
+  wit: string,
+  { source, usesFetch }: Script,
+  toolchain: Toolchain,
+  folder: string,
+): Promise<Uint8Array> {
+  const { componentize: make } = await toolchain.load("@bytecodealliance/componentize-js");
+  const sourcePath = join(folder, SCRIPT);
+  await writeFile(sourcePath, source);
+  const options = {
+    sourcePath,
+    // As text, which its types forget: its WebAssembly part has no file system to read a path from.
+    witWorld: wit,
+    worldName: WORLD,
+    // Clocks and randomness stay: without them the time would be that of the build, for ever.
+    disableFeatures: [...(usesFetch ? [] : ["http" as const]), "fetch-event" as const],
+  };
+  const { component } = await make(options);
+  return component;
+}
+
 async function componentizeWithQuickJs(
-  witPath: string,
+  wit: string,
   { source }: Script,
   toolchain: Toolchain,
+  folder: string,
 ): Promise<Uint8Array> {
   const { componentize: make } = await toolchain.load("componentize-qjs");
+  const witPath = join(folder, "tool.wit");
+  await writeFile(witPath, wit);
   const jsSource = source + refuseAsync(source);
   const { component } = await make({ witPath, jsSource, world: WORLD, sync: true });
   return component;
@@ -89,7 +98,6 @@ function refuseAsync(source: string): string {
   return `if (${name}.execute?.constructor?.name === "AsyncFunction") throw new TypeError(${JSON.stringify(words)});\n`;
 }
 
-/** The script's error with the author's places; undefined where the engine failed for another reason. */
 function explain(said: string, { map }: Script): string | undefined {
   const crash = readBuildCrash(said);
   if (crash === undefined) return undefined;

@@ -1,16 +1,17 @@
 /** Lets npm fetch packages by a lock file, with its integrity and without any script of theirs. */
 import { spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
-import { mkdir, readdir, rm, stat, writeFile } from "node:fs/promises";
+import { once } from "node:events";
+import { utimesSync } from "node:fs";
+import { mkdir, readdir, rm, stat, statfs, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { text } from "node:stream/consumers";
-import { Fault } from "../../../kernel/plugin.ts";
-import { place } from "../../compile/place.ts";
+import { Fault, reason } from "../../../kernel/plugin.ts";
+import { place } from "../../compile/transpile.ts";
 
 export interface FetchOptions {
-  /** Where they go; it appears when everything is there. What else its parent holds is an older one. */
+  /** The target folder; it appears when everything is there and can be loaded. Its parent holds other versions. */
   readonly folder: string;
-  /** A package-lock.json whose root lists what is wanted. */
   readonly lock: string;
   readonly progress: (line: string) => void;
 }
@@ -21,6 +22,8 @@ export const LOADER = "load.js";
 const DRAFT = ".draft";
 /** A fetch that was interrupted leaves its draft behind; no fetch takes that long. */
 const STALE_MILLIS = 3_600_000;
+/** Another version of Postern may use another toolchain of the same user. */
+const UNUSED_MILLIS = 30 * 24 * 3_600_000;
 
 export async function fetchPackages({ folder, lock, progress }: FetchOptions): Promise<void> {
   const { dependencies } = (JSON.parse(lock) as Lock).packages[""];
@@ -28,8 +31,8 @@ export async function fetchPackages({ folder, lock, progress }: FetchOptions): P
   progress(`fetching the build toolchain into ${folder} (once, about 400 MB): ${names.join(", ")}`);
   const began = performance.now();
   const draft = `${folder}.${randomUUID()}${DRAFT}`;
-  await mkdir(draft, { recursive: true });
   try {
+    await mkdir(draft, { recursive: true });
     await writeFile(
       join(draft, "package.json"),
       JSON.stringify({ private: true, type: "module", dependencies }),
@@ -37,8 +40,11 @@ export async function fetchPackages({ folder, lock, progress }: FetchOptions): P
     await writeFile(join(draft, "package-lock.json"), lock);
     await writeFile(join(draft, LOADER), "export default (name) => import(name);\n");
     await runNpm(draft, folder);
+    await loadOnce(draft, folder, Object.keys(dependencies));
     // Another build may have fetched them meanwhile; one copy is as good as the other.
     await place(draft, folder);
+  } catch (error) {
+    throw error instanceof Fault ? error : refusal(`${reason(error)}`, folder, error);
   } finally {
     await rm(draft, { recursive: true, force: true });
   }
@@ -50,7 +56,7 @@ interface Lock {
   readonly packages: { readonly "": { readonly dependencies: Readonly<Record<string, string>> } };
 }
 
-/** What the user's npm settings could turn off and we rely on is said here. `npm ci` would want every platform's lock. */
+/** Sets everything that we rely on and the user's npm settings could turn off. `npm ci` would want every platform's lock. */
 const ARGUMENTS = [
   "install",
   "--ignore-scripts",
@@ -60,6 +66,10 @@ const ARGUMENTS = [
   "--no-audit",
   "--no-fund",
   "--loglevel=error",
+  // Without a network npm would try for more than a minute before it says so.
+  "--fetch-retries=2",
+  "--fetch-retry-mintimeout=1000",
+  "--fetch-retry-maxtimeout=5000",
 ];
 
 async function runNpm(cwd: string, folder: string): Promise<void> {
@@ -69,24 +79,57 @@ async function runNpm(cwd: string, folder: string): Promise<void> {
     // There it is a batch file, which only a shell runs.
     shell: process.platform === "win32",
   });
-  const ended = new Promise<number | null | undefined>((resolve) => {
-    npm.once("error", () => resolve(undefined));
-    npm.once("close", resolve);
-  });
-  const [said, code] = await Promise.all([text(npm.stderr).catch(() => ""), ended]);
+  const ended = once(npm, "close").catch(() => [undefined]);
+  const [said, [code]] = await Promise.all([text(npm.stderr).catch(() => ""), ended]);
   if (code === 0) return;
   const why =
     code === undefined
       ? "npm does not run here: install it, or put it on the PATH"
       : `npm failed (${summary(said) || `exit code ${code}`})`;
-  throw new Fault(
-    "unavailable",
-    "no_toolchain",
-    `The build toolchain could not be fetched: ${why}. Check the network and try again. To build offline, copy ${folder} from a machine where a build has run.`,
-  );
+  throw refusal(why, folder);
 }
 
-/** What npm calls an error, without the lines that only say where its log is. */
+function refusal(why: string, folder: string, cause?: unknown): Fault {
+  const what = /ENOSPC/.test(why)
+    ? "Make room for 400 MB"
+    : /EACCES|EROFS|EPERM/.test(why)
+      ? "Make it a folder that you may write to"
+      : "Check the network";
+  const message = `The build toolchain could not be fetched: ${why}. ${what} and try again. To build offline, copy ${folder} from a machine where a build has run.`;
+  return new Fault("unavailable", "no_toolchain", message, { cause });
+}
+
+const FULL_BYTES = 1 << 20;
+
+const LOAD = `const { default: load } = await import(${JSON.stringify(`./${LOADER}`)});
+for (const name of process.argv.slice(1)) await load(name);`;
+
+/** In a process of its own: what is loaded here would stay loaded under the name of the draft. */
+async function loadOnce(cwd: string, folder: string, names: readonly string[]): Promise<void> {
+  const child = spawn(process.execPath, ["--input-type=module", "--eval", LOAD, ...names], {
+    cwd,
+    stdio: ["ignore", "ignore", "pipe"],
+  });
+  const [said, [code]] = await Promise.all([text(child.stderr), once(child, "close")]);
+  if (code === 0) return;
+  // npm takes no notice of a file that it could not write to its end.
+  const { bavail, bsize } = await statfs(cwd);
+  if (bavail * bsize < FULL_BYTES) throw refusal("the disk is full (ENOSPC)", folder);
+  const why = said.split("\n").find((line) => /Error\b[^:]{0,40}:/.test(line)) ?? `exit code ${code}`;
+  const message = `The build toolchain was fetched but cannot be loaded, and was removed: ${why.trim()}. Try again with another npm, for example one that "npm install -g npm@10" installs.`;
+  throw new Fault("unavailable", "no_toolchain", message);
+}
+
+/** Keeps the toolchain from being removed as unused. */
+export function markUsed(folder: string): void {
+  try {
+    const now = new Date();
+    utimesSync(folder, now, now);
+  } catch {
+    // It was copied there by somebody else, and works as well.
+  }
+}
+
 function summary(said: string): string {
   const lines = said
     .split("\n")
@@ -98,13 +141,13 @@ function summary(said: string): string {
     .slice(0, 300);
 }
 
-/** Those of earlier versions, and what interrupted fetches left. */
 async function removeOthers(folder: string): Promise<void> {
   const parent = dirname(folder);
   for (const name of await readdir(parent)) {
     if (name === basename(folder)) continue;
     const path = join(parent, name);
-    const isInUse = name.endsWith(DRAFT) && Date.now() - (await stat(path)).mtimeMs < STALE_MILLIS;
+    const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: Date.now() }));
+    const isInUse = Date.now() - mtimeMs < (name.endsWith(DRAFT) ? STALE_MILLIS : UNUSED_MILLIS);
     if (!isInUse) await rm(path, { recursive: true, force: true });
   }
 }

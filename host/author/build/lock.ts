@@ -17,7 +17,6 @@ interface Entry {
 
 export interface PackageLock {
   readonly lockfileVersion: number;
-  /** Path below the lock's folder → what is there. */
   readonly packages: Readonly<Record<string, Entry>>;
 }
 
@@ -31,7 +30,7 @@ export function lockOf(
       const path = resolve(name, from, packages);
       // An optional package of a platform that the registry did not have when the lock was written.
       if (path === undefined || found.has(path)) continue;
-      // What is only for developing here is what the toolchain is for.
+      // The development dependencies here are what the toolchain is for.
       const { dev: _, devOptional: __, ...entry } = packages[path] as Entry;
       found.set(path, entry);
       const { dependencies, optionalDependencies, peerDependencies } = entry;

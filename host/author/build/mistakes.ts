@@ -2,7 +2,6 @@
 import { Fault } from "../../../kernel/plugin.ts";
 
 export interface Mistake {
-  /** As the author knows it: relative to the project's folder. */
   readonly file: string;
   /** From 1; 0 where the mistake is the whole file's. */
   readonly line: number;

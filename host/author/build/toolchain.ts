@@ -1,15 +1,17 @@
 /**
  * The packages that only building needs, several hundred MB. A clone has them installed. The published package
- * comes without; it has their lock file, and the first build lets npm fetch them into `<home>/toolchain`.
+ * comes without; it has their lock file, and the first build lets npm fetch them into the user's cache folder, for all
+ * homes of that user.
  */
-import { existsSync, readFileSync } from "node:fs";
+import { hash } from "node:crypto";
+import { existsSync, lstatSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { findPackageJSON } from "node:module";
-import { dirname, join } from "node:path";
+import { homedir } from "node:os";
+import { dirname, isAbsolute, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { MANIFEST, prepareHome } from "../../../kernel/kit.ts";
-import { Fault } from "../../../kernel/plugin.ts";
-import { sha256 } from "../../compile/transpile.ts";
-import { fetchPackages, LOADER } from "./fetch.ts";
+import { Fault, reason } from "../../../kernel/plugin.ts";
+import { fetchPackages, LOADER, markUsed } from "./fetch.ts";
 
 interface Modules {
   readonly "@bytecodealliance/componentize-js": typeof import("@bytecodealliance/componentize-js");
@@ -19,52 +21,95 @@ interface Modules {
 
 export interface Toolchain {
   load<Name extends keyof Modules>(name: Name): Promise<Modules[Name]>;
-  /** The script of the TypeScript compiler. */
   readonly compiler: string;
 }
 
 export const PACKAGES: Readonly<Record<string, string>> = Object.fromEntries(
-  ["@bytecodealliance/componentize-js", "@bytecodealliance/jco", "componentize-qjs", "typescript"].map(
-    (name) => [name, MANIFEST.devDependencies[name] ?? ""],
-  ),
+  [
+    "@bytecodealliance/componentize-js",
+    "@bytecodealliance/jco",
+    // componentize-js imports it without declaring it; npm 11 puts it beside componentize-js only where it is asked for.
+    "@bytecodealliance/preview2-shim",
+    "componentize-qjs",
+    "typescript",
+  ].map((name) => [name, { ...MANIFEST.dependencies, ...MANIFEST.devDependencies }[name] ?? ""]),
 );
 
 /** Written when the published package is built: see `lock.ts`. */
 export const LOCK = "toolchain-lock.json";
 
-/** The one that is installed with Postern or beside it, else the one in the home, which is fetched where it is missing. */
-export async function openToolchain(home: string, progress: (line: string) => void): Promise<Toolchain> {
+export interface ToolchainPlaces {
+  readonly home: string;
+  /** The folder of the user's caches, where another than `~/.cache` is set. */
+  readonly caches: string | undefined;
+}
+
+/** The one that is installed with Postern or beside it, else the user's, which is fetched where it is missing. */
+export async function openToolchain(
+  { home, caches }: ToolchainPlaces,
+  progress: (line: string) => void,
+): Promise<Toolchain> {
   const file = join(import.meta.dirname, LOCK);
   if (isInstalled() || !existsSync(file)) return installedToolchain();
   const lock = readFileSync(file, "utf8");
-  const folder = join(home, "toolchain", sha256(lock).slice(0, 16));
-  if (!existsSync(folder)) {
-    prepareHome(home);
-    await fetchPackages({ folder, lock, progress });
-  }
+  const folder = join(toolchains(home, caches), hash("sha256", lock).slice(0, 16));
+  if (!existsSync(folder)) await fetchPackages({ folder, lock, progress });
+  markUsed(folder);
   // A package that has only an entry for `import` cannot be resolved from elsewhere: a module of the folder imports it.
   const loader = join(folder, LOADER);
-  const { default: load } = (await import(pathToFileURL(loader).href)) as { default: Toolchain["load"] };
-  return toolchainAt(loader, load);
+  try {
+    const { default: load } = (await import(pathToFileURL(loader).href)) as { default: Toolchain["load"] };
+    return toolchainAt(loader, async (name) => load(name).catch((error) => throwAway(folder, error)));
+  } catch (error) {
+    return throwAway(folder, error);
+  }
+}
+
+/** In the home where the user's cache folder is not the user's alone. */
+function toolchains(home: string, caches: string | undefined): string {
+  const cache = openUserCache(caches);
+  if (cache === undefined) prepareHome(home);
+  return join(cache ?? home, "toolchain");
+}
+
+/**
+ * Postern's folder among the user's caches, for what every home of this user can share. What is in it is run, so it is
+ * undefined where it is not ours or others may write to it. `bin.js` judges the same folder in the same way.
+ */
+export function openUserCache(given: string | undefined): string | undefined {
+  const caches = given !== undefined && isAbsolute(given) ? given : join(homedir(), ".cache");
+  const folder = join(caches, "postern");
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    const found = lstatSync(folder);
+    const isOurs = found.isDirectory() && (process.getuid === undefined || found.uid === process.getuid());
+    return isOurs && (found.mode & 0o022) === 0 ? folder : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** It worked when it was fetched, so somebody has changed it since. */
+function throwAway(folder: string, error: unknown): never {
+  if (error instanceof Fault) throw error;
+  rmSync(folder, { recursive: true, force: true });
+  const message = `The build toolchain in ${folder} is damaged and was removed (${reason(error)}). Run the command again to fetch it.`;
+  throw new Fault("unavailable", "no_toolchain", message, { cause: error });
 }
 
 export function installedToolchain(): Toolchain {
   if (isInstalled()) return toolchainAt(import.meta.filename, (name) => import(name));
-  throw new Fault(
-    "unavailable",
-    "no_toolchain",
-    'The packages that building needs are missing or out of date: run "npm install" where Postern is.',
-  );
+  const message =
+    'The packages that building needs are missing or out of date: run "npm install" where Postern is.';
+  throw new Fault("unavailable", "no_toolchain", message);
 }
 
-/** With exactly the versions that we build with. */
 function isInstalled(): boolean {
   return Object.entries(PACKAGES).every(
     ([name, version]) => versionOf(name, import.meta.filename) === version,
   );
 }
 
-/** The script of the TypeScript compiler that a file would import. */
 function findCompiler(from: string): string | undefined {
   const manifest = findManifest("typescript", from);
   return manifest && join(dirname(manifest), "bin", "tsc");
@@ -81,7 +126,6 @@ function versionOf(name: string, from: string): string | undefined {
   return manifest && (JSON.parse(readFileSync(manifest, "utf8")) as { version: string }).version;
 }
 
-/** The package.json of a package that a file would import. */
 function findManifest(name: string, from: string): string | undefined {
   try {
     return findPackageJSON(name, from);

@@ -1,5 +1,6 @@
 /** Type checking by the TypeScript compiler: the project's own where it has one, else the toolchain's. */
 import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
@@ -44,11 +45,8 @@ async function compile({ folder }: Project, { compiler }: Toolchain, args: reado
     cwd: folder,
     stdio: ["ignore", "pipe", "pipe"],
   });
-  const ended = new Promise<number | null>((resolve, reject) => {
-    child.once("error", reject);
-    child.once("close", resolve);
-  });
-  const [said, complaint, code] = await Promise.all([text(child.stdout), text(child.stderr), ended]);
+  const ended = once(child, "close");
+  const [said, complaint, [code]] = await Promise.all([text(child.stdout), text(child.stderr), ended]);
   return { code, said, complaint };
 }
 

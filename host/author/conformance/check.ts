@@ -2,13 +2,16 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Capabilities } from "../../../capabilities/capabilities.ts";
+import type { Capabilities, SettingFormat } from "../../../capabilities/capabilities.ts";
+import { settingValues } from "../../../capabilities/settings.ts";
 import type { PrivateHosts } from "../../../kernel/kit.ts";
 import { Fault } from "../../../kernel/plugin.ts";
 import { readable } from "../../calls/crash.ts";
+import { filesIn, openCallFiles } from "../../calls/files.ts";
+import { openCallState } from "../../calls/state.ts";
 import { type Candidate, digestOf } from "../../catalog/catalog.ts";
 import { examine, type Introduce } from "../../catalog/install.ts";
-import { inspect } from "../../compile/component.ts";
+import { assertAsked, inspect } from "../../compile/component.ts";
 import { type ComponentSource, createComponent, isPrepared, knownOutline } from "../../compile/transpile.ts";
 import { createPool, type Pool } from "../../sandbox/pool.ts";
 import type { Component } from "../../sandbox/processes.ts";
@@ -24,7 +27,6 @@ export interface CheckOptions {
   readonly component: Uint8Array;
   readonly capabilitiesText: string;
   readonly recordings: readonly string[];
-  /** The operator's exceptions, as in a call. */
   readonly privateHosts: PrivateHosts;
   /** A code cache that may have the component's code already; nothing is added to it. */
   readonly codeFolder: string;
@@ -57,7 +59,6 @@ export async function checkConformance(options: CheckOptions): Promise<Report> {
   }
 }
 
-/** One whose calls, where they crash, say so with the author's places. */
 function readablePool(pool: Pool, component: Uint8Array): Pool {
   let origin: Origin | undefined;
   return {
@@ -83,20 +84,22 @@ const SUBJECTS: Readonly<Record<string, string>> = {
   cannot_describe_itself: "start",
 };
 
-/** Every check of an install, with what it shows on the way. */
 async function load(
   { component: bytes, capabilitiesText, progress, privateHosts, codeFolder }: CheckOptions,
   pool: Pool,
   cache: string,
   found: Finding[],
 ): Promise<{ readonly candidate: Candidate; readonly component: Component }> {
-  const sourceOf = (sha256: string, { limits: { memoryMb } }: Capabilities): ComponentSource => {
-    const source = { sha256, read: async () => bytes, cache: codeFolder, memoryMb, onProgress: progress };
+  const sourceOf = (sha256: string, { limits: { memoryMb }, files }: Capabilities): ComponentSource => {
+    const own = { sha256, memoryMb, preopens: files };
+    const source = { ...own, read: async () => bytes, cache: codeFolder, onProgress: progress };
     return isPrepared(source) ? source : { ...source, cache };
   };
   const introduce: Introduce = async (_, sha256, capabilities) => {
     const source = sourceOf(sha256, capabilities);
-    found.push(...describeShape(bytes, await inspect(bytes, await knownOutline(source))));
+    const info = await inspect(bytes, await knownOutline(source));
+    assertAsked(info, capabilities);
+    found.push(...describeShape(bytes, info));
     const component = createComponent(source);
     const wasPrepared = isPrepared(source);
     const began = performance.now();
@@ -111,20 +114,39 @@ async function load(
         wasPrepared ? "prepared before" : `prepared at install in ${((loaded - began) / 1000).toFixed(1)} s`
       }`,
     });
-    return introduction;
+    return { ...introduction, denied: info.denied };
   };
   const candidate = await examine(bytes, capabilitiesText, introduce, privateHosts);
   return { candidate, component: createComponent(sourceOf(candidate.digest, candidate.capabilities)) };
 }
 
+const EXAMPLES: Readonly<Record<SettingFormat, string>> = {
+  text: "text",
+  host: "host.invalid",
+  url: "https://host.invalid",
+  number: "1",
+  boolean: "true",
+};
+
 async function behave(
   { recordings, privateHosts }: CheckOptions,
   pool: Pool,
   component: Component,
-  { description, schema, capabilities }: Candidate,
+  { description, schema, capabilities, capabilitiesText }: Candidate,
 ): Promise<readonly Finding[]> {
-  const probed = await probe(pool, component, schema, capabilities.secretNames);
-  const compared = await compareGrants({ pool, component, schema, capabilities, recordings, privateHosts });
+  // No call reaches a tool without its required settings, so the probes have some, too.
+  const examples = capabilities.settings.flatMap(({ name, format, isRequired }) =>
+    isRequired ? [[name, EXAMPLES[format]]] : [],
+  );
+  const settings = { ...Object.fromEntries(examples), ...settingValues(capabilities) };
+  const { secretNames: secrets, state, files } = capabilities;
+  const openState = () => state && openCallState(state.maxMb, async () => new Map());
+  const openFiles = () => openCallFiles("", files, filesIn(new Map()));
+  const known = { secrets, settings, openState, openFiles };
+  const probed = await probe(pool, component, schema, known);
+  const compared = await compareGrants({
+    ...{ pool, component, schema, capabilities, capabilitiesText, recordings, privateHosts },
+  });
   const peak = Math.max(probed.memoryPeakBytes, compared.memoryPeakBytes);
   const { memoryMb } = capabilities.limits;
   const memory: Finding = {

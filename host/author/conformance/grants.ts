@@ -5,7 +5,7 @@ import { hostMatches, pathMatches } from "../../../capabilities/match.ts";
 import { hostAndPort, type PrivateHosts } from "../../../kernel/kit.ts";
 import type { JsonSchema } from "../../../kernel/plugin.ts";
 import { credentialsFor } from "../../broker/credentials.ts";
-import { type AllowedRequest, rule } from "../../broker/policy.ts";
+import { type AllowedRequest, exceptionsFor, rule } from "../../broker/policy.ts";
 import { type Recording, readRecording } from "../../broker/recording.ts";
 import { type ReplayParts, replayCall } from "../../calls/replay.ts";
 import type { PoolOutcome } from "../../sandbox/pool.ts";
@@ -26,10 +26,9 @@ interface Seen {
 
 const NO_EXCEPTIONS: PrivateHosts = new Set();
 
-export async function compareGrants(replays: Replays): Promise<{
-  readonly findings: readonly Finding[];
-  readonly memoryPeakBytes: number;
-}> {
+export async function compareGrants(
+  replays: Replays,
+): Promise<{ readonly findings: readonly Finding[]; readonly memoryPeakBytes: number }> {
   const { recordings, capabilities } = replays;
   if (recordings.length === 0) {
     const detail = "not compared with actual use: pass --replay with recorded calls";
@@ -101,9 +100,8 @@ async function replay(
 }
 
 function judge(first: PoolOutcome, second: PoolOutcome): Pick<Finding, "verdict" | "detail"> {
-  if (!first.ok) {
+  if (!first.ok)
     return { verdict: first.code === "tool_error" ? "note" : "fail", detail: `error: ${first.message}` };
-  }
   const shown = first.output.length > 120 ? `${first.output.slice(0, 119)}…` : first.output;
   return second.ok && second.output !== first.output
     ? {
@@ -114,11 +112,11 @@ function judge(first: PoolOutcome, second: PoolOutcome): Pick<Finding, "verdict"
 }
 
 async function play(recording: Recording, name: string, replays: Replays, seen: Seen): Promise<PoolOutcome> {
-  const { outcome, allowed, refused } = await replayCall(replays, recording, name);
+  const { outcome, capabilities, allowed, refused } = await replayCall(replays, recording, name);
   for (const sentence of refused) seen.refused.add(sentence);
   for (const { request, asked } of allowed) {
     seen.allowed.push(request);
-    if (!rule(replays.capabilities.http, asked, NO_EXCEPTIONS).ok)
+    if (!rule(capabilities.http, asked, exceptionsFor(capabilities.http, NO_EXCEPTIONS)).ok)
       seen.excepted.add(hostAndPort(request.url));
   }
   for (const name of outcome.secretsAsked) seen.secretsAsked.add(name);
@@ -136,7 +134,9 @@ function findUnusedSecrets({ secretNames, http }: Capabilities, { secretsAsked }
 
 function findUnusedHttp({ http }: Capabilities, allowed: readonly AllowedRequest[]): readonly string[] {
   if (http === undefined) return [];
-  const rules = http.allowlist.flatMap(({ host, pathPrefix, methods }) =>
+  // The operator chooses the host of a setting, so the author cannot know which requests it gets.
+  const own = http.allowlist.filter(({ setting }) => setting === undefined);
+  const rules = own.flatMap(({ host, pathPrefix, methods }) =>
     methods
       .filter(
         (method) =>

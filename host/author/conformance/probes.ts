@@ -1,6 +1,8 @@
 /** How a tool takes params that no model should write: it is asked directly, past the host's own check. */
 import type { JsonSchema } from "../../../kernel/plugin.ts";
-import type { Pool, PoolOutcome } from "../../sandbox/pool.ts";
+import type { CallFiles } from "../../calls/files.ts";
+import type { CallState } from "../../calls/state.ts";
+import type { Pool, PoolCall, PoolOutcome } from "../../sandbox/pool.ts";
 import type { Component } from "../../sandbox/processes.ts";
 import type { Finding, Verdict } from "./report.ts";
 
@@ -11,17 +13,19 @@ interface Probe {
   readonly params: string;
 }
 
-export interface Probed {
-  readonly findings: readonly Finding[];
-  readonly memoryPeakBytes: number;
-}
-
 export async function probe(
   pool: Pool,
   component: Component,
   schema: JsonSchema,
-  secrets: readonly string[],
-): Promise<Probed> {
+  {
+    openState,
+    openFiles,
+    ...known
+  }: Pick<PoolCall, "secrets" | "settings"> & {
+    openState(): CallState | undefined;
+    openFiles(): CallFiles;
+  },
+) {
   const text = JSON.stringify(schema);
   const isFit = async (params: string) => (await pool.check(component, text, params)) === undefined;
   const findings: Finding[] = [];
@@ -38,7 +42,9 @@ export async function probe(
       params,
       timeoutMs: PROBE_MILLIS,
       http: async () => ({ ok: false, error: "There is no network while a tool is checked." }),
-      secrets,
+      ...known,
+      state: openState()?.answer,
+      files: openFiles().answer,
     });
     memoryPeakBytes = Math.max(memoryPeakBytes, outcome.memoryPeakBytes);
     findings.push({ subject, ...judge(outcome, fits) });
@@ -46,7 +52,6 @@ export async function probe(
   return { findings, memoryPeakBytes };
 }
 
-/** Inputs that break the schema, each in one way. */
 function violations(schema: JsonSchema): readonly Probe[] {
   const properties = Object.keys((schema["properties"] ?? {}) as object);
   const required = (schema["required"] ?? []) as readonly string[];
@@ -66,11 +71,10 @@ function nulls(names: readonly string[]): Record<string, null> {
 }
 
 function judge(outcome: PoolOutcome, isFit: boolean): { readonly verdict: Verdict; readonly detail: string } {
-  if (outcome.ok) {
+  if (outcome.ok)
     return isFit
       ? { verdict: "ok", detail: "answered" }
       : { verdict: "note", detail: "accepted; the host rejects such params before the call" };
-  }
   const { code, message } = outcome;
   if (code === "tool_error") return { verdict: "ok", detail: `rejected with: ${message}` };
   if (isFit) return { verdict: "fail", detail: `its schema allows this, but it crashed: ${message}` };

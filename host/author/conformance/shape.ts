@@ -11,6 +11,7 @@ export function describeShape(bytes: Uint8Array, info: ComponentInfo): readonly 
   const host = info.imports.filter((name) => name.startsWith("postern:"));
   const usesFetch = info.imports.some((name) => name.startsWith("wasi:http/outgoing-handler@"));
   const wasi = info.imports.filter((name) => name.startsWith("wasi:") && !name.startsWith("wasi:http/"));
+  const denied = info.denied.map((what) => `; it asks for ${what} and gets none`);
   // Only a script engine has run before it came here, and keeps the time and the chance of the build.
   const isScript = languages.includes("JavaScript") || info.exports.includes(QUICKJS);
   return [
@@ -23,7 +24,7 @@ export function describeShape(bytes: Uint8Array, info: ComponentInfo): readonly 
     {
       subject: "imports",
       verdict: "ok",
-      detail: `${host.join(", ") || "nothing of postern:tool/host"}, ${usesFetch ? "wasi:http for fetch, " : ""}and ${wasi.length} of WASI that ${wasi.length === 1 ? "grants" : "grant"} nothing`,
+      detail: `${host.join(", ") || "nothing of postern:tool/host"}, ${usesFetch ? "wasi:http for fetch, " : ""}and ${wasi.length} of WASI that ${wasi.length === 1 ? "grants" : "grant"} nothing${denied.join("")}`,
     },
     { subject: "WIT version", verdict: "ok", detail: info.witVersion },
     clock(info, isScript),

@@ -6,44 +6,29 @@
 import { SourceMap } from "node:module";
 import { brotliCompressSync, brotliDecompressSync } from "node:zlib";
 import { SCRIPT } from "../../calls/crash.ts";
-import { Cursor } from "../../wasm/instructions.ts";
-import { leb, sections } from "../../wasm/module-sections.ts";
+import { customSection, customSections } from "../../wasm/module-sections.ts";
 
-/** Where a place of the script stands in the author's own sources; all counted from 1. */
 export type Origin = (line: number, column: number) => string | undefined;
 
 const SECTION = "postern:source-map";
-const CUSTOM = 0;
 /** Eight times the map of a large npm package; reading one takes up to a hundred times its size. */
 const MAX_BYTES = 4 * 2 ** 20;
 const MAX_NAME = 200;
 
 export function embedMap(component: Uint8Array, map: string): Uint8Array {
-  const name = Buffer.from(SECTION);
-  const content = Buffer.concat([Buffer.from(leb(name.length)), name, brotliCompressSync(map)]);
-  return Buffer.concat([component, Buffer.from([CUSTOM, ...leb(content.length)]), content]);
+  return Buffer.concat([component, customSection(SECTION, brotliCompressSync(map))]);
 }
 
 /** Undefined for a component without one, or with one that cannot be read. */
 export function readMap(component: Uint8Array): Origin | undefined {
   try {
-    const section = sections(component).findLast(
-      ({ id, start }) => id === CUSTOM && sectionName(component, start).name === SECTION,
-    );
+    const section = [...customSections(component, SECTION)].at(-1);
     if (section === undefined) return undefined;
-    const { end: start } = sectionName(component, section.start);
-    const map = brotliDecompressSync(component.subarray(start, section.end), { maxOutputLength: MAX_BYTES });
-    return originIn(map.toString());
+    const packed = component.subarray(section.start, section.end);
+    return originIn(brotliDecompressSync(packed, { maxOutputLength: MAX_BYTES }).toString());
   } catch {
     return undefined;
   }
-}
-
-function sectionName(component: Uint8Array, start: number): { readonly name: string; readonly end: number } {
-  const cursor = new Cursor(component, start);
-  const length = cursor.u32();
-  const end = cursor.at + length;
-  return { name: Buffer.from(component.subarray(cursor.at, end)).toString(), end };
 }
 
 /** Sources are named as the map names them: by their paths from the project's folder. */
@@ -64,7 +49,6 @@ export function hasPlaces(text: string): boolean {
   return text.includes(`${SCRIPT}:`);
 }
 
-/** A text with the author's places instead of the script's. */
 export function locate(text: string, origin: Origin | undefined): string {
   if (origin === undefined) return text;
   return text.replaceAll(PLACE, (place, line, column) => origin(Number(line), Number(column)) ?? place);

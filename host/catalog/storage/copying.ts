@@ -20,12 +20,10 @@ export async function pushTools(home: string, sql: Sql): Promise<void> {
   const folder = toolsFolder(home);
   const catalog = openFolderCatalog(home);
   const broken = await catalog.broken();
-  if (broken.length > 0)
-    throw new Fault(
-      "invalid",
-      "tool_unusable",
-      `these tools in ${folder} cannot be read: ${broken.map(({ name, reason }) => `${name} (${reason})`).join(", ")}. Install them again or remove them, then copy with --replace`,
-    );
+  if (broken.length > 0) {
+    const message = `these tools in ${folder} cannot be read: ${broken.map(({ name, reason }) => `${name} (${reason})`).join(", ")}. Install them again or remove them, then copy with --replace`;
+    throw new Fault("invalid", "tool_unusable", message);
+  }
   for (const { name } of await catalog.list()) {
     await pushTool(sql, "tools", name, join(folder, name));
     const previous = previousFolder(folder, name);
@@ -92,10 +90,7 @@ function assertName(name: string): void {
   try {
     checkName(name);
   } catch (error) {
-    throw new Fault(
-      "invalid",
-      "bad_tool_name",
-      `the database holds a tool that cannot be one: ${reason(error)}`,
-    );
+    const message = `the database holds a tool that cannot be one: ${reason(error)}`;
+    throw new Fault("invalid", "bad_tool_name", message);
   }
 }

@@ -20,14 +20,11 @@ import {
   recordOf,
   type ToolRecord,
   toTool,
+  withChoices,
 } from "../catalog.ts";
 import { dropReplaced, exists, keepAsPrevious, previousFolder, replacedFolder } from "./replaced.ts";
 
-export const FILES = {
-  component: "component.wasm",
-  capabilities: "capabilities.json",
-  record: "tool.json",
-};
+export const FILES = { component: "component.wasm", capabilities: "capabilities.json", record: "tool.json" };
 
 // File times move in steps; a change within one step of the last reading would go unseen.
 const TIME_STEP_MILLIS = 50;
@@ -99,6 +96,25 @@ export function openFolderCatalog(home: string): Catalog {
         const isSame = before !== undefined && isSameTool(before, candidate);
         await (isSame ? rm(old, { recursive: true, force: true }) : keepAsPrevious(folder, name, old));
       }),
+    async configure(tool, choices) {
+      const file = join(folder, tool.name, FILES.record);
+      const record = JSON.parse(await readFile(file, "utf8")) as ToolRecord;
+      if (record.sha256 !== tool.digest || record.installed_at !== tool.installedAt) {
+        const message = `${tool.name} was installed again in the meantime. Nothing was changed.`;
+        throw new Fault("invalid", "tool_exists", message, { param: "name" });
+      }
+      const draft = join(folder, `.new-${randomUUID()}`);
+      try {
+        const text = `${JSON.stringify(withChoices(record, choices), undefined, 2)}\n`;
+        await writeFile(draft, text, { mode: 0o600, flush: true });
+        await rename(draft, file);
+      } catch (error) {
+        throw notWritten(tool.name, file, error);
+      } finally {
+        await rm(draft, { force: true });
+      }
+      return (await catalog.find(tool.name)) ?? tool;
+    },
     remains: (name) => readRemains(join(folder, name)),
     async mend({ name }, component) {
       const draft = join(folder, `.new-${randomUUID()}`);
@@ -179,7 +195,6 @@ export async function readComponent(folder: string, tool: InstalledTool): Promis
   return bytes;
 }
 
-/** The record says it, or else the component. */
 async function readRemains(folder: string): Promise<string | undefined> {
   try {
     const { sha256 } = JSON.parse(await readFile(join(folder, FILES.record), "utf8")) as Partial<ToolRecord>;

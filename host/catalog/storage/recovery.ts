@@ -1,6 +1,6 @@
 /**
- * What processes that were killed while they installed or removed a tool left in the tools folder. A tool that
- * was set aside for its successor comes back, or is the previous version where the successor is there; the rest is deleted.
+ * Cleans up after processes that were killed while they installed or removed a tool. A tool that
+ * was set aside for its successor comes back, or is the previous version if the successor is there; the rest is deleted.
  */
 import { readdir, rename, stat } from "node:fs/promises";
 import { join } from "node:path";

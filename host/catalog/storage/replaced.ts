@@ -1,5 +1,5 @@
 /**
- * Where a tool waits while its successor takes its place, and where the last one that was replaced is kept. The folder's name tells
+ * Keeps a tool while its successor takes its place, and the last one that was replaced. The folder's name tells
  * whose it is.
  */
 import { randomUUID } from "node:crypto";
@@ -36,7 +36,6 @@ async function moveIfThere(from: string, to: string): Promise<boolean> {
   }
 }
 
-/** The folders that wait, by the tool they hold. */
 export async function findReplaced(folder: string): Promise<ReadonlyMap<string, readonly string[]>> {
   const waiting = Map.groupBy(await readdir(folder), (entry) => REPLACED.exec(entry)?.[1] ?? "");
   waiting.delete("");

@@ -1,6 +1,7 @@
 /** Installed tools as rows that every node of a fleet reads: what one installs is there on all within two seconds. */
 
-import { Fault, type Queries, reason, type Sql, type Store } from "../../../kernel/plugin.ts";
+import { Fault, type Queries, reason, type Sql } from "../../../kernel/plugin.ts";
+import type { Store } from "../../../plugins/store/services.ts";
 import {
   assertUnchanged,
   type BrokenTool,
@@ -11,6 +12,7 @@ import {
   recordOf,
   type ToolRecord,
   toTool,
+  withChoices,
 } from "../catalog.ts";
 import { TOPIC, type ToolTable } from "./tables.ts";
 
@@ -20,12 +22,6 @@ interface ToolRow {
   readonly installed_at: string;
   readonly record: string;
   readonly capabilities: string;
-}
-
-interface PreviousRow {
-  readonly record: string;
-  readonly capabilities: string;
-  readonly component: Uint8Array<ArrayBuffer>;
 }
 
 interface Reading {
@@ -73,11 +69,8 @@ export function openRowCatalog(sql: Sql, changes: Store["changes"]): Catalog {
       );
       if (row === undefined) {
         forget();
-        throw new Fault(
-          "unavailable",
-          "tool_replaced",
-          `${tool.name} was replaced or removed on another node a moment ago. Try again.`,
-        );
+        const message = `${tool.name} was replaced or removed on another node a moment ago. Try again.`;
+        throw new Fault("unavailable", "tool_replaced", message);
       }
       assertUnchanged(tool, row.component);
       return row.component;
@@ -89,6 +82,27 @@ export function openRowCatalog(sql: Sql, changes: Store["changes"]): Catalog {
         (found) => found?.sha256 === before?.digest && found?.installed_at === before?.installedAt,
         before !== undefined && !isSameTool(before, candidate),
       ),
+    async configure(tool, choices) {
+      const { name, digest, installedAt } = tool;
+      try {
+        await sql.transaction(async (tx) => {
+          await changes.mark(TOPIC, tx);
+          const row = await tx.get<ToolRow>(
+            "SELECT record FROM tools WHERE name = ? AND sha256 = ? AND installed_at = ?",
+            ...[name, digest, installedAt],
+          );
+          if (row === undefined) throw overtaken(name, false);
+          const record = withChoices(JSON.parse(row.record) as ToolRecord, choices);
+          await tx.run(
+            "UPDATE tools SET record = ?, installed_at = ? WHERE name = ?",
+            ...[JSON.stringify(record), record.installed_at, name],
+          );
+        });
+      } finally {
+        forget();
+      }
+      return (await current()).tools.get(name) ?? tool;
+    },
     async remains(name) {
       const row = await sql.get<ToolRow>("SELECT sha256 FROM tools WHERE name = ?", name);
       return row?.sha256;
@@ -110,10 +124,11 @@ export function openRowCatalog(sql: Sql, changes: Store["changes"]): Catalog {
     },
     putOver: (name, candidate, digest) => place(name, candidate, (found) => found?.sha256 === digest),
     async previous(name) {
-      const row = await sql.get<PreviousRow>(
-        "SELECT record, capabilities, component FROM previous_tools WHERE name = ?",
-        name,
-      );
+      const row = await sql.get<{
+        readonly record: string;
+        readonly capabilities: string;
+        readonly component: Uint8Array<ArrayBuffer>;
+      }>("SELECT record, capabilities, component FROM previous_tools WHERE name = ?", name);
       if (row === undefined) return undefined;
       const tool = toTool(name, JSON.parse(row.record) as ToolRecord, row.capabilities);
       assertUnchanged(tool, row.component);
@@ -159,7 +174,6 @@ export async function writeToolRow(
   );
 }
 
-/** The installed version, before another takes its place. */
 async function keepAsPrevious(queries: Queries, name: string): Promise<void> {
   await queries.run("DELETE FROM previous_tools WHERE name = ?", name);
   await queries.run(
@@ -201,10 +215,6 @@ function overtaken(name: string, isGone: boolean): Fault {
   const what = isGone
     ? "was removed on another node"
     : "was installed on another node, perhaps in another version,";
-  return new Fault(
-    "invalid",
-    "tool_exists",
-    `${name} ${what} in the meantime. Nothing was changed: look at it and install yours again if you still want to.`,
-    { param: "name" },
-  );
+  const message = `${name} ${what} in the meantime. Nothing was changed: look at it and install yours again if you still want to.`;
+  return new Fault("invalid", "tool_exists", message, { param: "name" });
 }

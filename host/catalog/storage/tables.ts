@@ -1,5 +1,6 @@
 /** Installed tools as rows, for nodes that share a database. One machine has folders, where people look for them. */
-import type { Sql, Store } from "../../../kernel/plugin.ts";
+import type { Sql } from "../../../kernel/plugin.ts";
+import type { Store } from "../../../plugins/store/services.ts";
 
 const VERSION = `(
   name TEXT COLLATE "C" PRIMARY KEY,
@@ -20,7 +21,6 @@ export const TABLES = {
   ],
 };
 
-/** A version is in use, or was replaced by the one in use. */
 export type ToolTable = "tools" | "previous_tools";
 
 /** Its number rises with every tool that comes or goes, which also lets one install at a time. */

@@ -1,27 +1,34 @@
 /** `tool build`: an author's project made into a component. */
+
 import { relative, resolve } from "node:path";
+import type { JsonOption } from "../../../kernel/kit.ts";
 import type { CommandContext } from "../../../kernel/plugin.ts";
 import type { Engine } from "../../author/build/engines.ts";
-import { openProject } from "../../author/project.ts";
-import { type JsonOption, print, progress } from "../terminal/terminal.ts";
+import { isScript, openProject, type Project } from "../../author/project.ts";
+import { print, progress } from "../terminal/terminal.ts";
 
 export async function build(
-  { folder, home }: CommandContext,
+  context: CommandContext,
   directory: string,
   options: JsonOption & { readonly engine: Engine },
 ): Promise<void> {
   const { engine } = options;
+  const { folder } = context;
   const project = openProject(resolve(folder, directory));
+  const { file, bytes, millis, isNew } = await buildWith(engine, project, context);
+  const { language } = project;
+  const made = { file, bytes, millis, language, engine: isScript(language) ? engine : null, is_new: isNew };
+  print(options, made, () => `${isNew ? "Built" : "Already built:"} ${relative(folder, file)}`);
+}
+
+export async function buildWith(engine: Engine, project: Project, context: CommandContext) {
   const [{ buildProject }, { openToolchain }] = await Promise.all([
     import("../../author/build/build.ts"),
     import("../../author/build/toolchain.ts"),
   ]);
-  const { file, bytes, millis } = await buildProject(project, {
-    engine,
-    progress,
-    openToolchain: () => openToolchain(home, progress),
-  });
-  const { language } = project;
-  const made = { file, bytes, millis, language, engine: language === "rust" ? null : engine };
-  print(options, made, () => `Built ${relative(folder, file)}`);
+  const caches = context.settingsOf("tools", (env) =>
+    env.text("XDG_CACHE_HOME", undefined, "The folder of your caches; default: ~/.cache"),
+  );
+  const places = { home: context.home, caches };
+  return buildProject(project, { engine, progress, openToolchain: () => openToolchain(places, progress) });
 }

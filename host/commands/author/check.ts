@@ -1,14 +1,14 @@
 /** `tool check`: a conformance report on a component or on a project's build. */
+
 import { existsSync, statSync } from "node:fs";
 import { relative, resolve } from "node:path";
-import type { CommandContext } from "../../../kernel/plugin.ts";
-import { Fault } from "../../../kernel/plugin.ts";
+import type { JsonOption } from "../../../kernel/kit.ts";
+import { type CommandContext, Fault } from "../../../kernel/plugin.ts";
 import { listRecordings, openProject } from "../../author/project.ts";
 import { codeFolder } from "../../catalog/code-cache.ts";
 import { WIT_VERSION } from "../../compile/component.ts";
 import { readPrivateHosts } from "../opening.ts";
-import { readInput } from "../terminal/input.ts";
-import { bullets, type JsonOption, print, progress } from "../terminal/terminal.ts";
+import { bullets, print, progress, readInput } from "../terminal/terminal.ts";
 
 interface CheckOptions extends JsonOption {
   readonly capabilities?: string;
@@ -53,14 +53,8 @@ async function findParts({ folder }: CommandContext, target: string, options: Ch
   const project = openProject(resolve(folder, target));
   const wasm = relative(folder, project.component);
   if (!existsSync(project.component)) {
-    throw new Fault(
-      "invalid",
-      "not_built",
-      `${wasm} does not exist yet: run "postern tool build ${target}"`,
-      {
-        param: target,
-      },
-    );
+    const message = `${wasm} does not exist yet: run "postern tool build ${target}"`;
+    throw new Fault("invalid", "not_built", message, { param: target });
   }
   return {
     wasm,

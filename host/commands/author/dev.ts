@@ -2,9 +2,8 @@
 import { randomUUID } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { basename, join, relative, resolve } from "node:path";
-import { table } from "../../../kernel/kit.ts";
-import type { CommandContext } from "../../../kernel/plugin.ts";
-import { Fault } from "../../../kernel/plugin.ts";
+import { type JsonOption, table } from "../../../kernel/kit.ts";
+import { type CommandContext, Fault } from "../../../kernel/plugin.ts";
 import type { Engine } from "../../author/build/engines.ts";
 import { watchFolder } from "../../author/changes.ts";
 import { listRecordings, openProject, type Project } from "../../author/project.ts";
@@ -12,7 +11,8 @@ import { located, locateReceipts } from "../../author/trace/located.ts";
 import type { Receipt } from "../../calls/receipts.ts";
 import type { ToolHost } from "../../tool-host.ts";
 import { readPrivateHosts } from "../opening.ts";
-import { type JsonOption, print, progress, shorten } from "../terminal/terminal.ts";
+import { print, progress, shorten } from "../terminal/terminal.ts";
+import { buildWith } from "./build.ts";
 
 interface DevOptions extends JsonOption {
   readonly engine: Engine;
@@ -27,7 +27,7 @@ interface Played {
 
 const USER = "author";
 const HOME = ".postern";
-/** Where we, or a package manager, write. */
+/** Folders that we, or a package manager, write to. */
 const NOT_WATCHED = new Set(["dist", "node_modules", "target", "Cargo.lock", HOME, ".git"]);
 
 export async function dev(context: CommandContext, directory: string, options: DevOptions): Promise<void> {
@@ -43,18 +43,19 @@ export async function dev(context: CommandContext, directory: string, options: D
 }
 
 async function watch(
-  { folder, home: operatorsHome }: CommandContext,
+  context: CommandContext,
   project: Project,
   host: ToolHost,
   options: DevOptions,
 ): Promise<void> {
+  const { folder } = context;
   const home = join(project.folder, HOME);
   const changes = watchFolder(project.folder, NOT_WATCHED);
   const end = () => changes.end();
   process.once("SIGINT", end).once("SIGTERM", end);
   try {
     for (let goesOn = true; goesOn; goesOn = await changes.next()) {
-      await round(project, host, { ...options, home: operatorsHome });
+      await round(project, host, options, context);
       const place = relative(folder, home);
       if ((await host.catalog.find(project.name)) !== undefined)
         progress(`chat with ${project.name}: POSTERN_HOME=${quote(place)} postern`);
@@ -77,18 +78,15 @@ function quote(path: string): string {
 async function round(
   project: Project,
   host: ToolHost,
-  options: DevOptions & { readonly home: string },
+  options: DevOptions,
+  context: CommandContext,
 ): Promise<void> {
-  const { engine, home } = options;
   try {
-    const [{ buildProject }, { openToolchain }] = await Promise.all([
-      import("../../author/build/build.ts"),
-      import("../../author/build/toolchain.ts"),
-    ]);
-    await buildProject(project, { engine, progress, openToolchain: () => openToolchain(home, progress) });
+    await buildWith(options.engine, project, context);
     const component = await readFile(project.component);
     const capabilities = await readFile(project.capabilities, "utf8");
-    const candidate = await located(component, host.examine(component, capabilities, progress));
+    const choices = (await host.catalog.find(project.name))?.choices;
+    const candidate = await located(component, host.examine(component, capabilities, progress, choices));
     // In a home of its own, with secrets that were entered for this project.
     await host.place(project.name, candidate, true);
     const calls: Played[] = [];
@@ -118,9 +116,8 @@ async function play(file: string, { name }: Project, host: ToolHost): Promise<Pl
 }
 
 function render(calls: readonly Played[]): string {
-  if (calls.length === 0) {
+  if (calls.length === 0)
     return 'No calls to replay. Record one with "postern tool run … --record recordings/<name>.json".';
-  }
   const rows = calls.map(({ recording, output, error, receipt }) => [
     recording,
     receipt?.code ?? receipt?.status ?? "",

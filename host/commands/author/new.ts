@@ -1,44 +1,59 @@
 /** `tool new`: creates a project folder from the templates next to the WIT. */
+import { existsSync } from "node:fs";
 import { cp, mkdir, readdir, readFile, rename, writeFile } from "node:fs/promises";
 import { basename, join, relative, resolve } from "node:path";
-import { makeFolders } from "../../../kernel/kit.ts";
-import type { CommandContext } from "../../../kernel/plugin.ts";
-import { Fault, reason } from "../../../kernel/plugin.ts";
-import { ENTRIES, type Language, WIT } from "../../author/project.ts";
+import { type JsonOption, makeFolders } from "../../../kernel/kit.ts";
+import { type CommandContext, Fault, reason } from "../../../kernel/plugin.ts";
+import { ENTRIES, type Language, type TEMPLATES, WIT } from "../../author/project.ts";
 import { checkName } from "../../catalog/install.ts";
-import { type JsonOption, print } from "../terminal/terminal.ts";
+import { print } from "../terminal/terminal.ts";
 
-/** The example that a new tool starts with; each has a folder among the templates. */
-export const TEMPLATES = ["blank", "http", "auth"] as const;
 type Template = (typeof TEMPLATES)[number];
 
-/** How the templates call the tool, and its source. */
 const PLACEHOLDER = { name: "my-tool", entry: ENTRIES.ts };
 
-/** What the project's README says of it. */
-const EXAMPLES: Readonly<Record<Template, { readonly about: string; readonly commands: string }>> = {
+interface Example {
+  readonly about: string;
+  /** JSON of the params of a first call. */
+  readonly params: string;
+  readonly recording: string;
+  /** True where a credential has to be given before the first call. */
+  readonly authenticates?: boolean;
+}
+
+const EXAMPLES: Readonly<Record<Template, Example>> = {
   blank: {
     about: "repeats a text, until you change it",
-    commands: `postern tool run my-tool '{"text":"Hello"}' --record recordings/example.json`,
+    params: '{"text":"Hello"}',
+    recording: "example",
   },
   http: {
     about: "counts the days until a date, or until the next public holiday of a country",
-    commands: `postern tool run my-tool '{"date":"2030-01-01"}' --record recordings/date.json`,
+    params: '{"date":"2030-01-01"}',
+    recording: "date",
   },
   auth: {
     about: "lists your GitHub repositories with a token that it never sees",
-    commands: `postern tool auth my-tool            # asks for the token
-postern tool run my-tool '{"count":2}' --record recordings/repositories.json`,
+    params: '{"count":2}',
+    recording: "repositories",
+    authenticates: true,
   },
 };
 
+const AUTH = "postern tool auth my-tool            # asks for the token\n";
+
 const TYPES = ["guest.d.ts", "globals.d.ts"];
 
-/** What of the contract's folder an author of each language needs. */
+/** CPython and what it has imported need more than the 64 MiB that a tool has otherwise. */
+const PYTHON_MEMORY_MB = 256;
+
 const CONTRACT: Readonly<Record<Language, readonly string[]>> = {
   ts: ["tool.wit", ...TYPES],
   js: ["tool.wit", ...TYPES],
   rust: ["tool.wit", "rust.wit"],
+  c: ["tool.wit"],
+  python: ["tool.wit"],
+  go: ["tool.wit"],
 };
 
 export async function create(
@@ -53,6 +68,7 @@ export async function create(
   if (language === "rust") checkCrateName(name);
   const files = await createProject(target, name, language, template);
   const here = relative(folder, target) || ".";
+  const { params, authenticates } = EXAMPLES[template];
   print(options, { folder: target, name, language, template, files }, () =>
     [
       `Created ${here}: ${files.join(", ")}`,
@@ -60,6 +76,9 @@ export async function create(
       "Next:",
       `  postern tool build ${here}`,
       `  postern tool check ${here}`,
+      `  postern tool install ./${here}`,
+      ...(authenticates ? [`  postern tool auth ${name}`] : []),
+      `  postern tool run ${name} '${params}'`,
       `  postern tool dev ${here}        build and test it on every change`,
     ].join("\n"),
   );
@@ -79,13 +98,13 @@ async function createProject(
       cause: error,
     });
   }
-  if ((await readdir(target)).length > 0) {
+  if ((await readdir(target)).length > 0)
     throw new Fault("invalid", "folder_not_empty", `${target} is not empty; choose a new folder`, {
       param: target,
     });
-  }
   const templates = join(WIT, "templates");
-  for (const part of ["shared", language]) await cp(join(templates, part), target, { recursive: true });
+  for (const part of ["shared", language].map((name) => join(templates, name)))
+    if (existsSync(part)) await cp(part, target, { recursive: true });
   const entry = ENTRIES[language];
   const parts = {
     "capabilities.json": "capabilities.json",
@@ -104,14 +123,20 @@ async function createProject(
     .filter((entry) => entry.isFile())
     .map((entry) => relative(target, join(entry.parentPath, entry.name)))
     .sort();
-  const { about, commands } = EXAMPLES[template];
+  const { about, params, recording, authenticates } = EXAMPLES[template];
+  const run = `postern tool run my-tool '${params}' --record recordings/${recording}.json`;
+  const commands = authenticates ? AUTH + run : run;
   for (const file of files.filter((path) => !path.startsWith("wit/"))) {
     const text = await readFile(join(target, file), "utf8");
     const described =
       file === "README.md"
         ? text.replace("ABOUT", about).replace("EXAMPLE", commands).replaceAll(PLACEHOLDER.entry, entry)
         : text;
-    const filled = described.replaceAll(PLACEHOLDER.name, name);
+    const limited =
+      language === "python" && file === "capabilities.json"
+        ? described.replace(/\n\}\n$/, `,\n  "limits": { "memory_mb": ${PYTHON_MEMORY_MB} }\n}\n`)
+        : described;
+    const filled = limited.replaceAll(PLACEHOLDER.name, name);
     if (filled !== text) await writeFile(join(target, file), filled);
   }
   return files;
@@ -119,13 +144,6 @@ async function createProject(
 
 function checkCrateName(name: string): void {
   if (/^[A-Za-z_]/.test(name)) return;
-  throw new Fault(
-    "invalid",
-    "crate_name",
-    `cargo does not accept the crate name ${name}: start it with a letter`,
-    {
-      param: name,
-      usage: true,
-    },
-  );
+  const message = `cargo does not accept the crate name ${name}: start it with a letter`;
+  throw new Fault("invalid", "crate_name", message, { param: name, usage: true });
 }

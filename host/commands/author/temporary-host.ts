@@ -1,6 +1,6 @@
 /** A tool host on a home and a store of its own, beside the operator's: no secrets, one worker. */
 import { createLog, createMask, type PrivateHosts } from "../../../kernel/kit.ts";
-import type { Store } from "../../../kernel/plugin.ts";
+import type { Store } from "../../../plugins/store/services.ts";
 import { openToolHost, type ToolHost } from "../../tool-host.ts";
 
 export async function openTemporaryHost(

@@ -1,16 +1,22 @@
 /** `mcp add`: connects, shows what would be added, and asks. Nothing is left of a server that the person refuses. */
 import { resolve } from "node:path";
 import {
+  hostAndPort,
+  type JsonOption,
+  localKind,
   type McpServerInfo,
-  type McpServers,
-  type NewMcpServer,
+  type PrivateHosts,
   McpServerInfo as ServerForm,
   toWire,
+  visibleLine,
 } from "../../../kernel/kit.ts";
 import { type CommandContext, Fault } from "../../../kernel/plugin.ts";
+import type { NewMcpServer } from "../../../plugins/gateway/services.ts";
+import type { McpServers } from "../../services.ts";
 import { terminalPrompt } from "../terminal/prompt.ts";
-import { agree, type JsonOption, print, progress } from "../terminal/terminal.ts";
+import { agree, print, progress } from "../terminal/terminal.ts";
 import { describeTarget, describeTools } from "./describe.ts";
+import { chooseListed, usage } from "./listed.ts";
 import { interruptible, OPERATOR, type Services, withServers } from "./opening.ts";
 import { signIn } from "./sign-in.ts";
 
@@ -23,20 +29,34 @@ interface AddOptions extends JsonOption {
 
 export async function add(
   context: CommandContext,
-  name: string,
+  typed: string | undefined,
   target: readonly string[],
   options: AddOptions,
   isCommand: boolean,
 ): Promise<void> {
-  const given = await readTarget(context, name, target, options, isCommand);
   await withServers(context, async (servers, services) => {
+    const listed =
+      isCommand || (typed !== undefined && target.some(isUrl))
+        ? undefined
+        : await chooseListed(servers, typed, target, { env: options.env, path: services.toolHost.path });
+    const name = listed?.name ?? typed ?? "";
+    const given = await (listed === undefined
+      ? readTarget(context, name, target, options, isCommand)
+      : readTarget(context, name, listed.target, { ...options, ...listed.options }, listed.isCommand));
+    if (listed?.isCommand === true)
+      // Connecting runs it, and whoever wrote the list chose it.
+      await agree(
+        `Run "${visibleLine(listed.target.join(" "))}" on this machine, with your rights?`,
+        options,
+      );
+    const privateHost = await agreeToPlace(given, services.toolHost.privateHosts, options);
     const kind = given.command === undefined ? "http" : "command";
     const address = given.url ?? given.command?.join(" ") ?? "";
     progress(`${name} is ${describeTarget({ kind, address })}.`);
     progress("connecting …");
     await interruptible(async (signal) => {
       // No tool runs without asking before the person has seen it.
-      let server = await servers.add(given, { user: OPERATOR, agree: false, signal });
+      let server = await servers.add({ ...given, privateHost }, { user: OPERATOR, agree: false, signal });
       try {
         if (server.status === "unauthenticated")
           server = await signInFirst(server, servers, services, signal);
@@ -65,14 +85,14 @@ async function readTarget(
   isCommand: boolean,
 ): Promise<NewMcpServer> {
   const [url = "", ...rest] = target;
-  const isUrl = !isCommand && rest.length === 0 && /^[a-z][a-z0-9+.-]*:\/\//i.test(url);
-  if (!isCommand && !isUrl)
+  const hasUrl = !isCommand && rest.length === 0 && isUrl(url);
+  if (!isCommand && !hasUrl)
     throw usage(
       `"${target.join(" ")}" is not a URL; write -- before a command: postern mcp add ${name} -- ${target.join(" ")}`,
     );
   if (isCommand && (token || perUser))
     throw usage("--token and --per-user are for a URL; a command gets its secrets by --env");
-  if (isUrl && Object.keys(env).length > 0)
+  if (hasUrl && Object.keys(env).length > 0)
     throw usage("--env is for a command; a server with a URL gets no environment");
   const prompt = terminalPrompt();
   const ask = async (question: string): Promise<string> => {
@@ -80,12 +100,34 @@ async function readTarget(
     if (value) return value;
     throw new Fault("invalid", "gave_up", "Cancelled; nothing was added.");
   };
-  if (isUrl) return { name, url, perUser, token: token ? await ask(`Token for ${name}`) : undefined };
+  if (hasUrl) return { name, url, perUser, token: token ? await ask(`Token for ${name}`) : undefined };
   const values: Record<string, string> = {};
   for (const [variable, value] of Object.entries(env)) values[variable] = value ?? (await ask(variable));
   // The service starts it in another folder, so a path has to be absolute.
   const program = url.includes("/") ? resolve(folder, url) : url;
   return { name, command: [program, ...rest], env: values };
+}
+
+const PLACES: Readonly<Record<string, string>> = {
+  loopback: "on this machine",
+  private: "in the local network",
+};
+
+/** Asks once about a server that is not out in the world: plain http is for such alone. */
+async function agreeToPlace(
+  { url }: NewMcpServer,
+  privateHosts: PrivateHosts,
+  options: AddOptions,
+): Promise<boolean> {
+  const place = url === undefined ? null : URL.parse(url);
+  if (place?.protocol !== "http:" || privateHosts.has(hostAndPort(place))) return false;
+  const kind = await localKind(place);
+  if (kind === undefined) return false;
+  await agree(
+    `${visibleLine(hostAndPort(place))} is ${PLACES[kind]}. Connect to it over plain http?`,
+    options,
+  );
+  return true;
 }
 
 async function signInFirst(
@@ -115,6 +157,6 @@ function count(tools: number): string {
   return `${tools} tool${tools === 1 ? "" : "s"}`;
 }
 
-function usage(message: string): Fault {
-  return new Fault("invalid", "usage", message, { usage: true });
+function isUrl(text: string): boolean {
+  return /^[a-z][a-z0-9+.-]*:\/\//i.test(text);
 }

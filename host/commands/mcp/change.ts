@@ -3,10 +3,9 @@ import { spawn } from "node:child_process";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { McpServerInfo as ServerForm, toWire } from "../../../kernel/kit.ts";
+import { isInteractive, type JsonOption, McpServerInfo as ServerForm, toWire } from "../../../kernel/kit.ts";
 import { type CommandContext, Fault } from "../../../kernel/plugin.ts";
-import { readInput } from "../terminal/input.ts";
-import { agree, isInteractive, type JsonOption, print, progress } from "../terminal/terminal.ts";
+import { agree, print, progress, readInput } from "../terminal/terminal.ts";
 import { countTools, describeChanges, describeTools } from "./describe.ts";
 import { noSuchServer, withServer, withServers } from "./opening.ts";
 
@@ -88,11 +87,8 @@ async function openEditor(context: CommandContext, name: string, text: string) {
       .once("exit", resolve);
   }).catch(async (error: Error) => {
     await rm(folder, { recursive: true });
-    throw new Fault(
-      "invalid",
-      "no_editor",
-      `The editor ${command} cannot be started: ${error.message}. Set EDITOR, or pass --file.`,
-    );
+    const message = `The editor ${command} cannot be started: ${error.message}. Set EDITOR, or pass --file.`;
+    throw new Fault("invalid", "no_editor", message);
   });
   if (code !== 0)
     throw new Fault("invalid", "editor_failed", `${command} ended with ${code}; nothing changed.`);

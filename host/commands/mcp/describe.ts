@@ -33,13 +33,11 @@ export function describeTools(tools: readonly McpTool[], states = true): string 
   ].join("\n");
 }
 
-/** Joins a title and the lines after it. */
 function oneLine(description: string): string {
   const lines = description.split("\n").map((line) => line.trim());
   return lines.filter((line) => line !== "").join(": ");
 }
 
-/** Shows the differences of the tools that are held back. */
 export function describeChanges(tools: readonly McpTool[]): string {
   return tools
     .filter(({ state, change }) => state === "held" && change !== undefined)

@@ -2,9 +2,10 @@
 
 import { type Command, InvalidArgumentError } from "commander";
 import type { CommandContext } from "../../../kernel/plugin.ts";
-import { verbsOf } from "../terminal/verbs.ts";
+import { verbsOf } from "../terminal/terminal.ts";
 import { add } from "./add.ts";
 import { agreeTo, edit, remove } from "./change.ts";
+import { index } from "./listed.ts";
 import { OPERATOR } from "./opening.ts";
 import { info, list, test } from "./show.ts";
 import { auth } from "./sign-in.ts";
@@ -16,14 +17,19 @@ export function register(group: Command, context: CommandContext): void {
 Servers of others, whose tools the agent may use:
   $ postern mcp add notes https://mcp.example.com/mcp
   $ postern mcp add files -- npx -y @modelcontextprotocol/server-filesystem /srv/shared
+  $ postern mcp index
+  $ postern mcp add linear
   $ postern mcp list
   $ postern mcp info notes`,
   );
   const verb = verbsOf(group);
 
   verb(
-    "add <name> <target...>",
-    "connect to a server, show its tools and add it after you agree; a command runs with your rights",
+    "add [name] [target...]",
+    "connect to a server, show its tools and add it after you agree; a command runs with your rights; without a target, a server of the list",
+    "add",
+    "add linear",
+    "add filesystem /srv/shared",
     "add notes https://mcp.example.com/mcp",
     "add notes --token --yes https://mcp.example.com/mcp",
     "add mail --per-user https://mail.example.com/mcp",
@@ -39,6 +45,14 @@ Servers of others, whose tools the agent may use:
     .option("--per-user", "each user signs in with a credential of their own")
     .option("--yes", "agree: its read-only tools run without asking, the others ask first")
     .action((name, target, options, command) => add(context, name, target, options, hasDashes(command)));
+
+  verb(
+    "index [words...]",
+    "list well-known servers, and those of MCP_INDEX, that can be added by name",
+    "index",
+    "index mail",
+    "index --json",
+  ).action((words, options) => index(context, words, options));
 
   verb("list", "list the servers", "list", "list --json").action((options) => list(context, options));
 

@@ -1,6 +1,7 @@
 /** Opens the servers for a command. */
-import type { McpServerInfo, McpServers } from "../../../kernel/kit.ts";
+import type { McpServerInfo } from "../../../kernel/kit.ts";
 import { type CommandContext, Fault, type Use } from "../../../kernel/plugin.ts";
+import type { McpServers } from "../../services.ts";
 
 export const OPERATOR = "operator";
 
@@ -13,7 +14,6 @@ export function withServers(
   return context.with(["mcpServers", "toolAdmin", "toolHost"], (use) => work(use.mcpServers, use));
 }
 
-/** Opens a server of that name, as this user sees it. */
 export function withServer(
   context: CommandContext,
   name: string,
@@ -28,12 +28,8 @@ export function withServer(
 }
 
 export function noSuchServer(name: string): Fault {
-  return new Fault(
-    "missing",
-    "no_such_server",
-    `there is no MCP server "${name}"; "postern mcp list" shows those there are`,
-    { param: "name" },
-  );
+  const message = `there is no MCP server "${name}"; "postern mcp list" shows those there are`;
+  return new Fault("missing", "no_such_server", message, { param: "name" });
 }
 
 /** Ctrl-C aborts the signal, so that the command can clean up. */

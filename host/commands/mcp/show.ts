@@ -1,13 +1,15 @@
 /** `mcp list`, `mcp info` and `mcp test`. */
 import {
   fields,
+  type JsonOption,
   type McpServerInfo,
+  relativeTime,
   McpServerInfo as ServerForm,
   table,
   toWire,
 } from "../../../kernel/kit.ts";
 import type { CommandContext } from "../../../kernel/plugin.ts";
-import { type JsonOption, print, progress } from "../terminal/terminal.ts";
+import { print, progress } from "../terminal/terminal.ts";
 import { countTools, describeChanges, describeTarget, describeTools } from "./describe.ts";
 import { interruptible, OPERATOR, withServer, withServers } from "./opening.ts";
 
@@ -67,7 +69,7 @@ function describe(server: McpServerInfo): string {
       ["status", detail === undefined ? status : `${status}. ${detail}`],
       ...(revision === undefined ? [] : [["protocol", revision]]),
       ...(signsIn ? [["credential", perUser ? `one for each user; you: ${credential}` : credential]] : []),
-      ["added", addedAt],
+      ["added", `${relativeTime(addedAt)} (${addedAt})`],
     ]),
     describeTools(tools),
     ...(changes === "" ? [] : [`${changes}\n`, `Held back until you agree: postern mcp agree ${name}`]),

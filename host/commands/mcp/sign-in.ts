@@ -1,9 +1,9 @@
 /** `mcp auth`: a sign-in in the browser, or a token; the credential is sealed and never shown. */
-import type { McpServerInfo } from "../../../kernel/kit.ts";
+import type { JsonOption, McpServerInfo } from "../../../kernel/kit.ts";
 import { type CommandContext, Fault } from "../../../kernel/plugin.ts";
 import { gaveUp, signInByBrowser } from "../../secrets/browser-sign-in.ts";
 import { terminalPrompt } from "../terminal/prompt.ts";
-import { type JsonOption, print, progress } from "../terminal/terminal.ts";
+import { print, progress } from "../terminal/terminal.ts";
 import { interruptible, type Services, withServer } from "./opening.ts";
 
 interface AuthOptions extends JsonOption {

@@ -1,10 +1,10 @@
 /** The person at the terminal, or whatever is piped in: one line for each secret. */
 import { createInterface } from "node:readline";
 import { confirm, isCancel, password, text } from "@clack/prompts";
-import { visible } from "../../../kernel/kit.ts";
+import { isInteractive, visible } from "../../../kernel/kit.ts";
 import type { Prompt } from "../../secrets/browser-sign-in.ts";
 import { openBrowser } from "./browser.ts";
-import { isInteractive, progress } from "./terminal.ts";
+import { progress } from "./terminal.ts";
 
 // Questions go to stderr: stdout belongs to the result.
 const output = process.stderr;

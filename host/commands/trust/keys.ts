@@ -1,12 +1,13 @@
 /** `trust keygen` and `trust sign`. */
+
 import { writeFile } from "node:fs/promises";
 import { resolve } from "node:path";
+import type { JsonOption } from "../../../kernel/kit.ts";
 import { type CommandContext, Fault, reason } from "../../../kernel/plugin.ts";
 import { signFile } from "../../trust/signing.ts";
 import { generateKeyPair, readSigningKey, type SigningKey } from "../../trust/signing-key.ts";
-import { readInput } from "../terminal/input.ts";
 import { terminalPrompt } from "../terminal/prompt.ts";
-import { type JsonOption, print } from "../terminal/terminal.ts";
+import { print, readInput } from "../terminal/terminal.ts";
 
 const DEFAULT_NAME = "cosign";
 const NAME = /^[A-Za-z0-9._-]{1,64}$/;

@@ -1,14 +1,12 @@
 /** `trust add`, `trust list` and `trust remove`. */
-import { table } from "../../../kernel/kit.ts";
+import { type JsonOption, table } from "../../../kernel/kit.ts";
 import { type CommandContext, Fault } from "../../../kernel/plugin.ts";
 import { describeSigner } from "../../trust/evidence.ts";
-import { checkIssuer, checkSubject } from "../../trust/identity.ts";
-import { formatPattern, parsePattern } from "../../trust/pattern.ts";
+import { checkIssuer, checkSubject, formatPattern, parsePattern } from "../../trust/pattern.ts";
 import { fingerprintOf, readPublicKey } from "../../trust/public-key.ts";
 import type { NamedSigner, TrustRule } from "../../trust/rules.ts";
 import { withHost } from "../opening.ts";
-import { readInput } from "../terminal/input.ts";
-import { type JsonOption, print } from "../terminal/terminal.ts";
+import { print, readInput } from "../terminal/terminal.ts";
 
 export interface AddOptions extends JsonOption {
   readonly key?: string;
@@ -57,13 +55,10 @@ export async function list(context: CommandContext, options: JsonOption): Promis
 export async function remove(context: CommandContext, what: string, options: JsonOption): Promise<void> {
   await withHost(context, async ({ trust }) => {
     const removed = await trust.remove(what.includes(":") ? formatPattern(parsePattern(what)) : what);
-    if (removed.length === 0)
-      throw new Fault(
-        "missing",
-        "no_such_rule",
-        `there is no trust rule "${what}"; "postern trust list" shows them`,
-        { param: "rule" },
-      );
+    if (removed.length === 0) {
+      const message = `there is no trust rule "${what}"; "postern trust list" shows them`;
+      throw new Fault("missing", "no_such_rule", message, { param: "rule" });
+    }
     print(options, { removed: removed.map(toJson) }, () =>
       removed
         .map(

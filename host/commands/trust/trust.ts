@@ -1,7 +1,7 @@
 /** `postern trust …`: whose signature a tool needs before it can be installed, and keys to sign with. */
 import type { Command } from "commander";
 import type { CommandContext } from "../../../kernel/plugin.ts";
-import { verbsOf } from "../terminal/verbs.ts";
+import { verbsOf } from "../terminal/terminal.ts";
 import { keygen, sign } from "./keys.ts";
 import { add, list, remove } from "./rules.ts";
 

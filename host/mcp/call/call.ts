@@ -3,18 +3,18 @@
  * Whatever a server does becomes an outcome.
  */
 import { randomUUID } from "node:crypto";
-import type { ElicitRequest } from "@modelcontextprotocol/client";
+import type { ElicitRequest, ElicitResult } from "@modelcontextprotocol/client";
 import {
-  type CallOptions,
   invalidParams,
   limitWords,
   RATE_LIMIT_EXCEEDED,
+  refuseQuestions,
   type SealingKey,
   seal,
   unseal,
+  withoutHidden,
 } from "../../../kernel/kit.ts";
 import {
-  type CallOutcome,
   Fault,
   type JsonSchema,
   type Log,
@@ -22,36 +22,26 @@ import {
   type Question,
   type Reply,
   reason,
-  type Store,
   type ToolCall,
   type ToolOutcome,
 } from "../../../kernel/plugin.ts";
+import type { Store } from "../../../plugins/store/services.ts";
 import { createLimiters } from "../../broker/rate-limits.ts";
 import type { Receipt, Receipts } from "../../calls/receipts.ts";
 import type { CheckJson } from "../../sandbox/json-check.ts";
+import type { CallOptions, CallOutcome } from "../../services.ts";
 import { SessionFailed } from "../session/failure.ts";
 import type { CallAnswer } from "../session/session.ts";
 import type { Sessions } from "../session/sessions.ts";
 import { stateForCalls } from "../tools/agreement.ts";
-import type { Definition } from "../tools/definition.ts";
+import { cleaned, clip, type Definition, isShallow } from "../tools/definition.ts";
 import type { ServerRows, StoredServer, StoredTool } from "../tools/rows.ts";
-import { readRequests, toResult, Unaskable } from "./questions.ts";
 import { toOutcome } from "./result.ts";
 import { MAX_ROUNDS, QUESTION_TIMEOUT_MS, type RunningCall, startCall } from "./running-call.ts";
 
 export interface McpRun {
   readonly outcome: CallOutcome;
-  /** Absent where there was no tool to call. */
   readonly receipt?: Receipt;
-}
-
-export interface McpCalls {
-  call(call: ToolCall, options: CallOptions): Promise<McpRun>;
-  /** Continues a call that asked a question. */
-  resume(call: ToolCall, resume: string, replies: readonly Reply[], options: CallOptions): Promise<McpRun>;
-  /** The outcome of a call that would be refused before anything is sent. */
-  refusal(call: ToolCall): Promise<ToolOutcome | undefined>;
-  close(): Promise<void>;
 }
 
 export interface McpCallsParts {
@@ -60,13 +50,11 @@ export interface McpCallsParts {
   readonly checkJson: CheckJson;
   readonly receipts: Receipts;
   readonly store: Store;
-  /** Seals what is needed to continue after a question. */
   readonly key: SealingKey;
   readonly mask: Mask;
   readonly log: Log;
 }
 
-/** A call of a tool as the operator agreed to it. */
 interface Attempt {
   readonly server: StoredServer;
   readonly tool: StoredTool;
@@ -78,26 +66,23 @@ interface Attempt {
 }
 
 /**
- * What is needed to continue a call once a person has answered. For the newer revision it is everything there is, so that any node can
+ * Continues a call once a person has answered. For the newer revision it is everything there is, so that any node can
  * continue, also after a restart. For the older one the process that holds the call open has the rest.
  */
 type Resumption = {
   readonly id: string;
   readonly user: string;
-  /** The tool's name for the agent. */
   readonly name: string;
   readonly questions: readonly Question[];
 } & (
   | { readonly type: "held" }
   | {
       readonly type: "retry";
-      /** The definition of the tool at that time. */
       readonly digest: string;
       readonly params: string;
       /** The server gets it back as it came. */
       readonly state?: string;
       readonly round: number;
-      /** Milliseconds since the epoch. */
       readonly until: number;
     }
 );
@@ -113,7 +98,6 @@ const SEALED_AS = "an MCP server's question";
 const OVER =
   "The question can no longer be answered: the call it belongs to is over, or it was answered already. Call the tool again.";
 
-/** Ends a call with an outcome. */
 class Refused extends Error {
   readonly outcome: Extract<ToolOutcome, { status: "error" }>;
 
@@ -123,10 +107,9 @@ class Refused extends Error {
   }
 }
 
-export function createMcpCalls(parts: McpCallsParts): McpCalls {
+export function createMcpCalls(parts: McpCallsParts) {
   const { rows, sessions, checkJson, receipts, store, key, mask, log } = parts;
   const limiters = createLimiters(store, "mcp");
-  /** Calls of this process that wait for a person. */
   const held = new Map<string, RunningCall>();
 
   async function check(schema: JsonSchema, value: unknown, signal: AbortSignal): Promise<readonly string[]> {
@@ -162,7 +145,6 @@ export function createMcpCalls(parts: McpCallsParts): McpCalls {
     return send(attempt, params, 0);
   }
 
-  /** Calls the tool in a session that lists it as it was agreed to. */
   async function send(
     attempt: Attempt,
     params: Readonly<Record<string, unknown>>,
@@ -183,12 +165,11 @@ export function createMcpCalls(parts: McpCallsParts): McpCalls {
       );
     }
     const running = startCall(millis, lease.begin, (stop) =>
-      lease.session.call(definition, params, { signal: stop, retry }),
+      lease.session.call(definition, params, stop, retry),
     );
     return follow(attempt, running, round);
   }
 
-  /** Waits for the outcome of a call, or for a question. */
   async function follow(attempt: Attempt, running: RunningCall, round: number): Promise<CallOutcome> {
     const { server, definition, options, traffic } = attempt;
     const began = performance.now();
@@ -352,6 +333,7 @@ export function createMcpCalls(parts: McpCallsParts): McpCalls {
       digest: definition?.digest ?? "",
       user: options.user,
       channel: options.channel || undefined,
+      parent: options.parent,
       millis: Date.now() - at,
       ...summaryOf(outcome),
       requests: isSent ? [request] : [],
@@ -367,9 +349,11 @@ export function createMcpCalls(parts: McpCallsParts): McpCalls {
   }
 
   return {
-    call: (call, options) => run(call, options, begin),
-    resume: (call, text, replies, options) => run(call, options, (attempt) => goOn(attempt, text, replies)),
-    async refusal({ name, params }) {
+    call: (call: ToolCall, options: CallOptions) => run(call, options, begin),
+    resume: (call: ToolCall, text: string, replies: readonly Reply[], options: CallOptions) =>
+      run(call, options, (attempt) => goOn(attempt, text, replies)),
+    /** The outcome of a call that would be refused before anything is sent. */
+    async refusal({ name, params }: ToolCall): Promise<ToolOutcome | undefined> {
       const found = await rows.tool(name);
       if (found === undefined) return undefined;
       try {
@@ -380,7 +364,7 @@ export function createMcpCalls(parts: McpCallsParts): McpCalls {
         throw error;
       }
     },
-    async close() {
+    async close(): Promise<void> {
       for (const running of held.values()) running.abort();
       held.clear();
       await limiters.close();
@@ -470,4 +454,51 @@ function hostOf({ name, file: { target } }: StoredServer): string {
 function credentialsOf({ file: { target } }: StoredServer): readonly string[] {
   if (target.type === "command") return target.env;
   return target.credential.isNamed ? [target.credential.secretName] : [];
+}
+
+const MAX_KEY_LENGTH = 200;
+const MAX_MESSAGE_LENGTH = 4000;
+const MAX_URL_LENGTH = 2000;
+const MAX_SCHEMA_DEPTH = 8;
+
+class Unaskable extends Error {}
+
+function readRequests(requests: unknown): readonly Question[] {
+  const entries = Object.entries((requests ?? {}) as Readonly<Record<string, unknown>>);
+  const questions = entries.map(([key, request]) => {
+    const { method, params } = (request ?? {}) as { method?: unknown; params?: unknown };
+    if (method !== "elicitation/create")
+      throw new Unaskable(
+        `it asks for ${withoutHidden(String(method)).slice(0, 60)}, which is not supported`,
+      );
+    if (key.length > MAX_KEY_LENGTH || withoutHidden(key) !== key)
+      throw new Unaskable("its question has no usable name");
+    return read(key, params as ElicitRequest["params"]);
+  });
+  const why = refuseQuestions(questions);
+  if (why !== undefined) throw new Unaskable(why);
+  return questions;
+}
+
+function read(key: string, params: ElicitRequest["params"]): Question {
+  const { message, mode, url, requestedSchema } = params as Readonly<Record<string, unknown>>;
+  const text = clip(withoutHidden(String(message ?? "")), MAX_MESSAGE_LENGTH);
+  if (mode === "url") {
+    const page = typeof url === "string" && url.length <= MAX_URL_LENGTH ? URL.parse(url) : null;
+    if (page === null) throw new Unaskable("it asks to visit an address that is not a web page");
+    return { key, message: text, url: page.href };
+  }
+  if (requestedSchema === undefined) return { key, message: text };
+  if (!isShallow(requestedSchema, MAX_SCHEMA_DEPTH)) throw new Unaskable("its question nests too deeply");
+  const schema = cleaned(requestedSchema) as Readonly<Record<string, unknown>> | null;
+  if (schema?.["type"] !== "object") throw new Unaskable("the answer to its question would not be an object");
+  return { key, message: text, schema };
+}
+
+function toResult(reply: Reply | undefined): ElicitResult {
+  if (reply === undefined) return { action: "cancel" };
+  const { action, content } = reply;
+  return action === "accept" && content !== undefined
+    ? { action, content: content as NonNullable<ElicitResult["content"]> }
+    : { action };
 }

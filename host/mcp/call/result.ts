@@ -1,7 +1,8 @@
 /** Turns a server's answer into an outcome: text, data and images, and a note for everything else. Capped, and without known secrets. */
 import { randomUUID } from "node:crypto";
 import { sniffImage, withoutHidden } from "../../../kernel/kit.ts";
-import type { CallOutcome, Mask } from "../../../kernel/plugin.ts";
+import type { Mask } from "../../../kernel/plugin.ts";
+import type { CallOutcome } from "../../services.ts";
 import type { CallAnswer } from "../session/session.ts";
 import { isShallow } from "../tools/definition.ts";
 

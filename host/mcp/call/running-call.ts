@@ -7,17 +7,9 @@ import { unlessAborted } from "../session/failure.ts";
 import type { CallAnswer } from "../session/session.ts";
 import type { OpenCall } from "../session/sessions.ts";
 
-export type Step = CallAnswer | { readonly type: "question"; readonly params: ElicitRequest["params"] };
+type Step = CallAnswer | { readonly type: "question"; readonly params: ElicitRequest["params"] };
 
-export interface RunningCall {
-  /** Returns the next answer or question. Rejects as the call does; `signal` cancels the call. */
-  next(signal: AbortSignal | undefined): Promise<Step>;
-  /** Replies to the question that `next` returned. */
-  reply(result: ElicitResult): void;
-  /** True once its own time was up. */
-  readonly isLate: boolean;
-  abort(): void;
-}
+export type RunningCall = ReturnType<typeof startCall>;
 
 /** The time a person has to answer while the server waits with the call open. */
 export const QUESTION_TIMEOUT_MS = 10 * 60_000;
@@ -28,7 +20,7 @@ export function startCall(
   timeoutMs: number,
   begin: (call: OpenCall) => () => void,
   send: (signal: AbortSignal) => Promise<CallAnswer>,
-): RunningCall {
+) {
   const stop = new AbortController();
   let left = timeoutMs;
   let since = 0;
@@ -82,11 +74,13 @@ export function startCall(
   answered.catch(() => {});
 
   return {
-    get isLate() {
+    /** True once its own time was up. */
+    get isLate(): boolean {
       return isLate;
     },
     abort: () => stop.abort(new Error("the call is over")),
-    async next(signal) {
+    /** Returns the next answer or question. Rejects as the call does; `signal` cancels the call. */
+    async next(signal: AbortSignal | undefined): Promise<Step> {
       const cancel = () => stop.abort(new Error("the call was cancelled"));
       if (signal?.aborted === true) cancel();
       else signal?.addEventListener("abort", cancel, { once: true });
@@ -96,7 +90,8 @@ export function startCall(
         signal?.removeEventListener("abort", cancel);
       }
     },
-    reply(result) {
+    /** Replies to the question that `next` returned. */
+    reply(result: ElicitResult): void {
       const answer = answerQuestion;
       answerQuestion = undefined;
       question = Promise.withResolvers<Step>();

@@ -9,7 +9,6 @@ type FailureKind =
   /** It answered with an error of the protocol, so it is there. */
   | "refused";
 
-/** The message is a sentence for people and models. */
 export class SessionFailed extends Error {
   readonly kind: FailureKind;
 

@@ -34,7 +34,6 @@ export interface SessionOptions {
   readonly target: Target;
   readonly version: string;
   readonly signal: AbortSignal;
-  /** Called when the server says that its tools changed. */
   onToolsChanged(): void;
   /** Servers of the older revision ask in the middle of a call. */
   onQuestion(params: ElicitRequest["params"], signal: AbortSignal): Promise<ElicitResult>;
@@ -43,18 +42,7 @@ export interface SessionOptions {
 }
 
 /** Each method rejects with a `SessionFailed`. */
-export interface Session {
-  /** The revision of the protocol. */
-  readonly revision: string;
-  listTools(signal: AbortSignal): Promise<Listed>;
-  /** `retry`: the answers, where the server asked before. */
-  call(
-    tool: Pick<Definition, "tool" | "schema" | "exactSchema">,
-    params: Readonly<Record<string, unknown>>,
-    options: { readonly signal: AbortSignal; readonly retry?: Readonly<Record<string, unknown>> },
-  ): Promise<CallAnswer>;
-  close(): Promise<void>;
-}
+export type Session = Awaited<ReturnType<typeof openSession>>;
 
 /** Nothing in it has been checked yet. */
 export type CallAnswer =
@@ -84,7 +72,7 @@ const COMPILES_NOTHING: jsonSchemaValidator = {
 };
 
 /** Rejects with a `SessionFailed`. */
-export async function openSession(options: SessionOptions): Promise<Session> {
+export async function openSession(options: SessionOptions) {
   if (options.target.type === "http") return connect(options, createHttpTransport(options.target));
   const transport = new CommandTransport(options.target);
   try {
@@ -112,7 +100,7 @@ async function connect(
   { version, signal, onToolsChanged, onQuestion, onLost }: SessionOptions,
   transport: StreamableHTTPClientTransport | CommandTransport,
   prior?: { readonly kind: "legacy" },
-): Promise<Session> {
+) {
   const command = transport instanceof CommandTransport ? transport : undefined;
   const timeout = command ? COMMAND_CONNECT_TIMEOUT_MS : HTTP_CONNECT_TIMEOUT_MS;
   const client = new Client(
@@ -158,7 +146,7 @@ async function connect(
 
   return {
     revision: client.getNegotiatedProtocolVersion() ?? "unknown",
-    async close() {
+    async close(): Promise<void> {
       isOpen = false;
       if (transport instanceof StreamableHTTPClientTransport && !signal.aborted)
         await unlessAborted(transport.terminateSession(), AbortSignal.timeout(CLOSE_TIMEOUT_MS)).catch(
@@ -166,14 +154,20 @@ async function connect(
         );
       await close();
     },
-    async listTools(cancel) {
+    async listTools(cancel: AbortSignal): Promise<Listed> {
       try {
         return await readTools(client, AbortSignal.any([cancel, AbortSignal.timeout(LIST_TIMEOUT_MS)]));
       } catch (error) {
         throw explain(error, command?.ended, last);
       }
     },
-    async call({ tool, schema, exactSchema }, params, { signal: cancel, retry }) {
+    /** `retry`: the answers, where the server asked before. */
+    async call(
+      { tool, schema, exactSchema }: Pick<Definition, "tool" | "schema" | "exactSchema">,
+      params: Readonly<Record<string, unknown>>,
+      cancel: AbortSignal,
+      retry?: Readonly<Record<string, unknown>>,
+    ): Promise<CallAnswer> {
       // Its output schema is left out, because we check the answer ourselves.
       const toolDefinition = {
         name: tool,

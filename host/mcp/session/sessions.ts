@@ -13,21 +13,18 @@ import type { Session, Target } from "./session.ts";
 
 export interface SessionState {
   readonly status: "connected" | "idle" | "connecting" | "unreachable" | "unauthenticated";
-  /** The reason why it does not answer. */
   readonly detail?: string;
   readonly revision?: string;
 }
 
 /** A call under way, for what the server asks in the middle of it. */
 export interface OpenCall {
-  /** A person is being asked. */
   readonly isWaiting: boolean;
   ask(params: ElicitRequest["params"], signal: AbortSignal): Promise<ElicitResult>;
 }
 
 export interface Lease {
   readonly session: Session;
-  /** The tool as this session lists it. */
   definitionOf(tool: string): Definition | undefined;
   /** Returns a function that ends the call; until then the session stays open, and the server's questions go to the call. */
   begin(call: OpenCall): () => void;
@@ -37,35 +34,17 @@ export interface SessionsParts {
   readonly access: McpAccess;
   /** The environment variables that the server's file names; rejects with a fault where one has no value. */
   environment(server: StoredServer): Promise<Readonly<Record<string, string>>>;
-  /** The folders in which commands are looked for. */
   readonly path: string;
-  /** The folder in which commands run. */
   readonly folder: string;
   readonly version: string;
   readonly log: Log;
   /** False for a process that ends soon, which does nothing that nobody asked for. */
   readonly serves: boolean;
-  /** Called each time a list was read. */
   onListed(server: StoredServer, listed: Listed, revision: string): Promise<void>;
-  /** Called when a session was opened, lost or could not be opened. */
   onState(server: StoredServer, state: SessionState): void;
 }
 
-export interface Sessions {
-  /** `anew`: opens another session even if one is open or was lost a moment ago. Rejects with a `SessionFailed`. */
-  use(
-    server: StoredServer,
-    user: string,
-    signal: AbortSignal,
-    options?: { readonly anew?: boolean },
-  ): Promise<Lease>;
-  state(server: StoredServer, user: string): SessionState;
-  /** Reaches the servers whose session all users share, without anybody waiting for it. */
-  reachAll(servers: readonly StoredServer[]): void;
-  /** Ends the sessions with servers that are gone, or whose file changed. */
-  keepOnly(servers: readonly StoredServer[]): void;
-  close(): Promise<void>;
-}
+export type Sessions = ReturnType<typeof createSessions>;
 
 const MIN_RETRY_MS = 1000;
 const MAX_RETRY_MS = 60_000;
@@ -73,12 +52,11 @@ const MAX_RETRY_MS = 60_000;
 const IDLE_MS = 10 * 60_000;
 const SWEEP_INTERVAL_MS = 30_000;
 const MIN_LIST_INTERVAL_MS = 2000;
-/** The servers that are reached at the same time in the background. */
 const MAX_CONCURRENT = 2;
 /** For each server; one more user closes the session that has been idle longest. */
 const MAX_SESSIONS = 64;
 
-export function createSessions(parts: SessionsParts): Sessions {
+export function createSessions(parts: SessionsParts) {
   const { log } = parts;
   const kept = new Map<string, KeptSession>();
   const ending = new Set<Promise<void>>();
@@ -117,12 +95,20 @@ export function createSessions(parts: SessionsParts): Sessions {
   }, SWEEP_INTERVAL_MS).unref();
 
   return {
-    async use(server, user, signal, { anew = false } = {}) {
+    /** `anew`: opens another session even if one is open or was lost a moment ago. Rejects with a `SessionFailed`. */
+    async use(
+      server: StoredServer,
+      user: string,
+      signal: AbortSignal,
+      { anew = false } = {},
+    ): Promise<Lease> {
       if (isClosed) throw stopping();
       return find(server, user).use(signal, anew);
     },
-    state: (server, user) => kept.get(keyOf(server, user))?.state ?? { status: "idle" },
-    reachAll(servers) {
+    state: (server: StoredServer, user: string): SessionState =>
+      kept.get(keyOf(server, user))?.state ?? { status: "idle" },
+    /** Reaches the servers whose session all users share, without anybody waiting for it. */
+    reachAll(servers: readonly StoredServer[]): void {
       const waiting = servers.filter((server) => !isPerUser(server));
       const next = async (): Promise<void> => {
         for (let server = waiting.shift(); server !== undefined && !isClosed; server = waiting.shift())
@@ -132,12 +118,13 @@ export function createSessions(parts: SessionsParts): Sessions {
       };
       for (let at = 0; at < MAX_CONCURRENT; at++) void next();
     },
-    keepOnly(servers) {
+    /** Ends the sessions with servers that are gone, or whose file changed. */
+    keepOnly(servers: readonly StoredServer[]): void {
       const files = new Map(servers.map(({ id, fileText }) => [id, fileText]));
       for (const [key, session] of [...kept])
         if (files.get(session.server.id) !== session.server.fileText) end(key, session);
     },
-    async close() {
+    async close(): Promise<void> {
       isClosed = true;
       clearInterval(sweep);
       for (const entry of [...kept]) end(...entry);
@@ -274,7 +261,6 @@ function keepSession(parts: SessionsParts, server: StoredServer, user: string) {
     return opening;
   }
 
-  /** Closes the session until it is needed again. */
   async function drop(): Promise<void> {
     clearTimeout(retryTimer);
     clearTimeout(listTimer);

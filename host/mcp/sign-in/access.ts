@@ -2,6 +2,7 @@
  * Puts credentials into requests to MCP servers. The protocol's code gets a fetch that has the credential inside, and what comes back
  * holds nothing of it. A credential belongs to one server, at the address it was given for, and to one user where each has one.
  */
+
 import type { FetchLike } from "@modelcontextprotocol/client";
 import {
   createHidingStream,
@@ -9,45 +10,36 @@ import {
   Fault,
   type FetchBounds,
   type Mask,
-  type Matcher,
   type Outbound,
   OutboundError,
   type PrivateHosts,
-  type Store,
   visibleLine,
 } from "../../../kernel/kit.ts";
-import { isSpent } from "../../broker/credentials.ts";
+import type { Store } from "../../../plugins/store/services.ts";
+import { createMatcherCache, isSpent } from "../../broker/credentials.ts";
 import { createRefresh } from "../../broker/oauth.ts";
 import { Refused, readUrl } from "../../broker/policy.ts";
 import { looksRandom, type SecretRecord, valuesOf } from "../../secrets/entry.ts";
-import type { SecretSet, Vault } from "../../secrets/secrets.ts";
+import type { SecretSet } from "../../secrets/secrets.ts";
 import { type Challenge, createChallenges, readChallenge } from "./challenges.ts";
-import { createMcpSignIn, type McpSignIn, type McpSignInParts, readWhole, stillNames } from "./sign-in.ts";
-import { addressOf, asks, holderOf, type McpTarget, nameOf, placeOf, toolOf } from "./target.ts";
+import { createMcpSignIn, type McpSignInParts, readWhole, stillNames } from "./sign-in.ts";
+import {
+  addressOf,
+  asks,
+  exceptionsOf,
+  holderOf,
+  type McpTarget,
+  nameOf,
+  placeOf,
+  toolOf,
+} from "./target.ts";
 
-export interface McpAccess extends McpSignIn {
-  /**
-   * For this server's address alone. Throws a fault of kind `unauthenticated` where this user has to sign in, `forbidden` where
-   * the server refuses what signing in again would not change, `unavailable` where it cannot be reached.
-   */
-  fetchFor(server: McpTarget, user: string): FetchLike;
-  /** True where the server wants a sign-in or a token, as far as is known. */
-  signsIn(server: McpTarget, user: string): Promise<boolean>;
-  isSignedIn(server: McpTarget, user: string): Promise<boolean>;
-  setToken(server: McpTarget, user: string, token: string): Promise<SecretSet>;
-  /** For the client that the server's file names. */
-  setClientSecret(server: McpTarget, secret: string): Promise<SecretSet>;
-  /** False where there was nothing to forget. */
-  signOut(server: McpTarget, user: string): Promise<boolean>;
-  /** Forgets everything that a server of this name was given. */
-  forget(name: string): Promise<void>;
-}
+export type McpAccess = ReturnType<typeof createMcpAccess>;
 
 export interface McpAccessParts extends Omit<McpSignInParts, "challenges" | "fetch"> {
   readonly store: Pick<Store, "keyed" | "exclusive">;
   readonly network: Outbound;
   readonly privateHosts: PrivateHosts;
-  /** For each request of a sign-in. */
   readonly timeoutMs?: number;
 }
 
@@ -55,10 +47,10 @@ const SIGN_IN_TIMEOUT_MS = 30_000;
 // Metadata, registrations and tokens are small.
 const MAX_SIGN_IN_BYTES = 1024 * 1024;
 
-export function createMcpAccess(parts: McpAccessParts): McpAccess {
+export function createMcpAccess(parts: McpAccessParts) {
   const { vault, store, mask, network, privateHosts, timeoutMs = SIGN_IN_TIMEOUT_MS } = parts;
   const checked = async (url: string | URL, init: RequestInit | undefined, bounds: FetchBounds) =>
-    network.fetch(readUrl(String(url), privateHosts), init, bounds);
+    network.fetch(readUrl(String(url), bounds.privateHosts ?? privateHosts), init, bounds);
   const refresh = createRefresh({
     network,
     privateHosts,
@@ -66,14 +58,13 @@ export function createMcpAccess(parts: McpAccessParts): McpAccess {
     signInWith: "postern mcp auth",
   });
   const challenges = createChallenges(store.keyed("mcp-challenges"));
-  const holdsSecret = createSecretScan(vault);
+  const secretsKnown = createMatcherCache(vault.known);
   const signInFetch: FetchLike = (url, init) =>
     checked(url, init, { timeoutMs, maxBytes: MAX_SIGN_IN_BYTES });
   const signIn = createMcpSignIn({ ...parts, challenges, fetch: signInFetch });
 
   const vaultOf = (server: McpTarget) => vault.of(holderOf(server));
 
-  /** Sends one request with the credential in its place. */
   const send = (
     server: McpTarget,
     url: string | URL,
@@ -89,7 +80,15 @@ export function createMcpAccess(parts: McpAccessParts): McpAccess {
         isHeader ? location.name : "authorization",
         isHeader ? `${location.prefix}${record.value}` : `Bearer ${record.value}`,
       );
-    return checked(url, { ...init, headers }, { mask: hiding(mask, record), maxBytes: server.answerBytes });
+    return checked(
+      url,
+      { ...init, headers },
+      {
+        mask: hiding(mask, record),
+        maxBytes: server.answerBytes,
+        privateHosts: exceptionsOf(server, privateHosts),
+      },
+    );
   };
 
   async function renewAfterRefusal(
@@ -101,12 +100,11 @@ export function createMcpAccess(parts: McpAccessParts): McpAccess {
     const { issuer, refreshToken } = record.oauth ?? {};
     if (issuer === undefined || refreshToken === undefined) return undefined;
     const { ok, named } = await stillNames(issuer, server, challenge, readWhole(signInFetch));
-    if (!ok) {
+    if (!ok)
       throw asks(
         server,
         `now names another authorization server (${visibleLine(named.join(", ")).slice(0, 200)}) than the one that gave out its token (${issuer}); nothing was sent there`,
       );
-    }
     const fresh = await refresh(vaultOf(server).values, name, record, record.value);
     return fresh.value === record.value ? undefined : fresh;
   }
@@ -117,12 +115,10 @@ export function createMcpAccess(parts: McpAccessParts): McpAccess {
     url: string | URL,
     init: RequestInit,
   ): Promise<Response> {
-    if (typeof init.body === "string" && (await holdsSecret(init.body))) {
-      throw new Fault(
-        "forbidden",
-        "secret_in_request",
-        `The request to ${server.name} holds a stored secret; it was not sent.`,
-      );
+    // A model that came to know a secret must not give it to a server.
+    if (typeof init.body === "string" && (await secretsKnown()).finds(init.body)) {
+      const message = `The request to ${server.name} holds a stored secret; it was not sent.`;
+      throw new Fault("forbidden", "secret_in_request", message);
     }
     const name = nameOf(server, user);
     const { values } = vaultOf(server);
@@ -146,11 +142,8 @@ export function createMcpAccess(parts: McpAccessParts): McpAccess {
     await response.body?.cancel();
     const had = record?.oauth?.scopes ?? [];
     if (isScope && (challenge.scopes ?? []).every((scope) => had.includes(scope))) {
-      throw new Fault(
-        "forbidden",
-        "scope_refused",
-        `${server.name} refuses this, though it was signed in for it.`,
-      );
+      const message = `${server.name} refuses this, though it was signed in for it.`;
+      throw new Fault("forbidden", "scope_refused", message);
     }
     await challenges.note(placeOf(server, user), challenge);
     if (isScope)
@@ -163,16 +156,18 @@ export function createMcpAccess(parts: McpAccessParts): McpAccess {
   }
 
   return {
-    fetchFor(server, user) {
+    /**
+     * For this server's address alone. Throws a fault of kind `unauthenticated` where this user has to sign in, `forbidden` where
+     * the server refuses what signing in again would not change, `unavailable` where it cannot be reached.
+     */
+    fetchFor(server: McpTarget, user: string): FetchLike {
       const own = addressOf(server.url);
       return async (url, init = {}) => {
         // A server's credential goes to no other address, whatever asks for it.
-        if (addressOf(url) !== own)
-          throw new Fault(
-            "forbidden",
-            "other_address",
-            `${server.name} is ${server.url}; nothing else is asked with its credential.`,
-          );
+        if (addressOf(url) !== own) {
+          const message = `${server.name} is ${server.url}; nothing else is asked with its credential.`;
+          throw new Fault("forbidden", "other_address", message);
+        }
         try {
           return await request(server, user, url, init);
         } catch (error) {
@@ -181,29 +176,30 @@ export function createMcpAccess(parts: McpAccessParts): McpAccess {
         }
       };
     },
-    async signsIn(server, user) {
+    /** True where the server wants a sign-in or a token, as far as is known. */
+    async signsIn(server: McpTarget, user: string): Promise<boolean> {
       if (server.perUser || server.credential !== undefined) return true;
       if ((await challenges.find(placeOf(server, user))) !== undefined) return true;
       return (await vaultOf(server).values.read(nameOf(server, user))) !== undefined;
     },
-    async isSignedIn(server, user) {
+    async isSignedIn(server: McpTarget, user: string): Promise<boolean> {
       const record = await vaultOf(server).values.read(nameOf(server, user));
       return record !== undefined && !isSpent(record);
     },
     ...signIn,
-    async setToken(server, user, token) {
+    async setToken(server: McpTarget, user: string, token: string): Promise<SecretSet> {
       const set = await vaultOf(server).secrets.set(nameOf(server, user), token);
       await challenges.forget(placeOf(server, user));
       return set;
     },
-    async setClientSecret(server, secret) {
+    async setClientSecret(server: McpTarget, secret: string): Promise<SecretSet> {
       const { clientSecretSecret } = server.credential?.oauth ?? {};
       if (clientSecretSecret === undefined)
         throw new Fault("invalid", "no_client_secret", `The file of ${server.name} names no client secret.`);
       return vaultOf(server).secrets.set(`mcp:${clientSecretSecret}`, secret);
     },
-    signOut: (server, user) => vaultOf(server).secrets.remove(nameOf(server, user)),
-    forget: (name) => vault.forget(toolOf(name)),
+    signOut: (server: McpTarget, user: string) => vaultOf(server).secrets.remove(nameOf(server, user)),
+    forget: (name: string) => vault.forget(toolOf(name)),
   };
 }
 
@@ -221,15 +217,5 @@ function hiding(mask: Mask, record: SecretRecord | undefined): Pick<Mask, "hide"
         end: () => second.push(first.end()) + second.end(),
       };
     },
-  };
-}
-
-/** A model that came to know a secret must not give it to a server. */
-function createSecretScan(vault: Vault): (text: string) => Promise<boolean> {
-  let last: { readonly values: readonly string[]; readonly secrets: Matcher } | undefined;
-  return async (text) => {
-    const values = await vault.known();
-    if (last?.values !== values) last = { values, secrets: createMatcher(values) };
-    return last.secrets.finds(text);
   };
 }

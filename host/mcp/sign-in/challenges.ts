@@ -1,10 +1,9 @@
 /** Keeps what a server said when it refused a request, for the sign-in: where that is, and which scopes it wants. */
-import type Keyv from "keyv";
+import type { Keyed } from "../../../kernel/plugin.ts";
 
 export interface Challenge {
   readonly resourceMetadataUrl?: string;
   readonly scopes?: readonly string[];
-  /** For example `insufficient_scope`. */
   readonly error?: string;
 }
 
@@ -29,7 +28,7 @@ export function splitScopes(scope = ""): readonly string[] {
 }
 
 /** A place is one server and one user's credential there. */
-export function createChallenges(keyed: Keyv<string>) {
+export function createChallenges(keyed: Keyed<string>) {
   /** A server that refuses everything costs one write. */
   const noted = new Map<string, string>();
   return {

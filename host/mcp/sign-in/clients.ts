@@ -4,8 +4,9 @@ import type {
   FetchLike,
   OAuthClientInformationFull,
 } from "@modelcontextprotocol/client";
-import type Keyv from "keyv";
-import { clientMetadata, Fault, type SealingKey, seal, unseal } from "../../../kernel/kit.ts";
+import { Fault, type SealingKey, seal, unseal } from "../../../kernel/kit.ts";
+import type { Keyed } from "../../../kernel/plugin.ts";
+import { clientMetadata } from "./client-document.ts";
 import { digest } from "./target.ts";
 
 /** Sealed at rest; a secret in it goes to its issuer alone. */
@@ -19,7 +20,6 @@ export interface ChooseOptions {
   readonly metadata: AuthorizationServerMetadata;
   readonly redirectUri: string;
   readonly scope: string | undefined;
-  /** The client in the server's file. */
   readonly registered: OAuthClient | undefined;
   /** The address of our own document, where others can read it. */
   readonly documentUrl: string | undefined;
@@ -28,7 +28,7 @@ export interface ChooseOptions {
 const METHODS = ["none", "client_secret_basic", "client_secret_post"];
 
 /** `fetch` reads a whole answer. */
-export function createClients(keyed: Keyv<string>, key: SealingKey, fetch: FetchLike) {
+export function createClients(keyed: Keyed<string>, key: SealingKey, fetch: FetchLike) {
   const find = async (place: string): Promise<string | undefined> => {
     const sealed = await keyed.get(place);
     try {
@@ -48,22 +48,16 @@ export function createClients(keyed: Keyv<string>, key: SealingKey, fetch: Fetch
     const first = await find(place);
     if (first === undefined) await keep(place, issuer);
     else if (first !== issuer) {
-      throw new Fault(
-        "forbidden",
-        "issuer_changed",
-        `${server} now names another authorization server (${issuer}) than the one its client in the file belongs to (${first}); nothing was sent there. If that is right, remove ${server} and add it again.`,
-      );
+      const message = `${server} now names another authorization server (${issuer}) than the one its client in the file belongs to (${first}); nothing was sent there. If that is right, remove ${server} and add it again.`;
+      throw new Fault("forbidden", "issuer_changed", message);
     }
   }
 
   async function register(options: ChooseOptions): Promise<OAuthClientInformationFull> {
     const { server, metadata, redirectUri, scope } = options;
     if (metadata.registration_endpoint === undefined) {
-      throw new Fault(
-        "invalid",
-        "no_registration",
-        `${metadata.issuer} has no automatic client registration. Register Postern there (redirect URI ${redirectUri}) and write its client id into the file: postern mcp edit ${server}.`,
-      );
+      const message = `${metadata.issuer} has no automatic client registration. Register Postern there (redirect URI ${redirectUri}) and write its client id into the file: postern mcp edit ${server}.`;
+      throw new Fault("invalid", "no_registration", message);
     }
     const { registerClient } = await import("@modelcontextprotocol/client");
     const accepted = metadata.token_endpoint_auth_methods_supported ?? METHODS;
@@ -80,7 +74,6 @@ export function createClients(keyed: Keyv<string>, key: SealingKey, fetch: Fetch
   }
 
   return {
-    /** For one server's sign-in at one issuer, with one address to come back to. */
     async choose(options: ChooseOptions): Promise<OAuthClient> {
       const { server, metadata, redirectUri, registered, documentUrl } = options;
       if (registered !== undefined) {
@@ -99,7 +92,6 @@ export function createClients(keyed: Keyv<string>, key: SealingKey, fetch: Fetch
       await keep(place, JSON.stringify(client), expires);
       return client;
     },
-    /** For a client that its authorization server does not know any more. */
     async forget(server: string, issuer: string, redirectUri: string): Promise<void> {
       await keyed.delete(placeOf(server, issuer, redirectUri));
     },

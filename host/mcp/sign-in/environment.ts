@@ -1,6 +1,7 @@
 /** The values of the environment variables that commands get, which are sealed because most of them are secrets. */
-import type Keyv from "keyv";
+
 import { Fault, type SealingKey, seal, unseal } from "../../../kernel/kit.ts";
+import type { Keyed } from "../../../kernel/plugin.ts";
 import type { Vault } from "../../secrets/secrets.ts";
 import type { StoredServer } from "../tools/rows.ts";
 import { toolOf } from "./target.ts";
@@ -11,12 +12,7 @@ export type Environments = ReturnType<typeof createEnvironments>;
 const PLAIN =
   /^(?:PATH|HOME|USER|LOGNAME|SHELL|PWD|TERM|TZ|LANG|LANGUAGE|LC_\w+|TMPDIR|TEMP|TMP|XDG_\w+|NODE_ENV|NODE_PATH|PYTHONPATH|DEBUG|LOG_LEVEL)$/;
 
-export function createEnvironments(options: {
-  readonly vault: Vault;
-  readonly keyed: Keyv<string>;
-  readonly key: SealingKey;
-}) {
-  const { vault, keyed, key } = options;
+export function createEnvironments(vault: Vault, keyed: Keyed<string>, key: SealingKey) {
   const valuesOf = ({ name }: StoredServer) =>
     vault.of({ tool: toolOf(name), digest: "command", hostsOf: () => [] }).values;
   const secretOf = (name: string) => `mcp:env:${name}`;
@@ -35,18 +31,15 @@ export function createEnvironments(options: {
         else await keyed.set(placeOf(server, name), seal(key, placeOf(server, name), value));
       }
     },
-    /** Returns all variables that its file names; rejects with a fault where one has no value. */
     async read(server: StoredServer): Promise<Readonly<Record<string, string>>> {
       const found = await Promise.all(
         namesOf(server).map(async (name) => [name, await find(server, name)] as const),
       );
       const missing = found.flatMap(([name, value]) => (value === undefined ? [name] : []));
-      if (missing.length > 0)
-        throw new Fault(
-          "unauthenticated",
-          "no_value",
-          `${missing.join(", ")} has no value. Remove the server and add it again with --env ${missing[0]}=…`,
-        );
+      if (missing.length > 0) {
+        const message = `${missing.join(", ")} has no value. Remove the server and add it again with --env ${missing[0]}=…`;
+        throw new Fault("unauthenticated", "no_value", message);
+      }
       return Object.fromEntries(found.map(([name, value]) => [name, value ?? ""]));
     },
     async forget(server: StoredServer): Promise<void> {

@@ -6,34 +6,24 @@
 import { randomBytes } from "node:crypto";
 import type { AuthorizationServerMetadata, FetchLike, OAuthTokens } from "@modelcontextprotocol/client";
 import {
-  clientDocumentUrl,
   createMatcher,
   Fault,
   type Mask,
   OutboundError,
   reason,
   type SealingKey,
-  type SignInBrowser,
-  type Store,
   visibleLine,
 } from "../../../kernel/kit.ts";
+import type { Store } from "../../../plugins/store/services.ts";
 import { Refused } from "../../broker/policy.ts";
 import { looksRandom, type OAuthGrant, type SecretRecord } from "../../secrets/entry.ts";
 import type { Vault } from "../../secrets/secrets.ts";
 import { createSignIns } from "../../secrets/sign-ins.ts";
+import type { SignInBrowser } from "../../services.ts";
 import { type Challenge, type Challenges, readChallenge, splitScopes } from "./challenges.ts";
+import { clientDocumentUrl } from "./client-document.ts";
 import { createClients, type OAuthClient } from "./clients.ts";
 import { holderOf, type McpTarget, nameOf, placeOf } from "./target.ts";
-
-export interface McpSignIn {
-  beginSignIn(server: McpTarget, user: string, redirectUri: string): Promise<{ readonly url: string }>;
-  /** Undefined where the address answers no sign-in of a server's. `find`: the server as it is now. */
-  finishSignIn(
-    redirected: URL,
-    find: (name: string) => Promise<McpTarget | undefined>,
-    browser?: SignInBrowser,
-  ): Promise<{ readonly server: string; readonly user: string } | undefined>;
-}
 
 export interface McpSignInParts {
   readonly vault: Vault;
@@ -47,7 +37,6 @@ export interface McpSignInParts {
   readonly documentUrl?: (redirectUri: string) => string | undefined;
 }
 
-/** A sign-in under way: plain data, sealed until the browser comes back. */
 interface Begun {
   readonly server: string;
   readonly url: string;
@@ -74,7 +63,7 @@ export function readWhole(send: FetchLike): FetchLike {
 
 const loadSdk = () => import("@modelcontextprotocol/client");
 
-export function createMcpSignIn(parts: McpSignInParts): McpSignIn {
+export function createMcpSignIn(parts: McpSignInParts) {
   const { vault, store, key, mask, challenges, fetch, documentUrl = clientDocumentUrl } = parts;
   const signIns = createSignIns<Begun>(store.keyed("mcp-sign-ins"), key);
   const whole = readWhole(fetch);
@@ -98,11 +87,8 @@ export function createMcpSignIn(parts: McpSignInParts): McpSignIn {
     if (clientSecretSecret === undefined) return { client_id: clientId };
     const secret = (await valuesOf(server).read(`mcp:${clientSecretSecret}`))?.value;
     if (secret !== undefined) return { client_id: clientId, client_secret: secret };
-    throw new Fault(
-      "invalid",
-      "oauth_client_missing",
-      `The client secret \`${clientSecretSecret}\` is not set: run "postern mcp auth ${server.name}".`,
-    );
+    const message = `The client secret \`${clientSecretSecret}\` is not set: run "postern mcp auth ${server.name}".`;
+    throw new Fault("invalid", "oauth_client_missing", message);
   }
 
   async function discover({ name, url }: McpTarget, { resourceMetadataUrl }: Challenge) {
@@ -120,11 +106,8 @@ export function createMcpSignIn(parts: McpSignInParts): McpSignIn {
     });
     if (failure !== undefined) throw failure;
     if (metadata === undefined) {
-      throw new Fault(
-        "invalid",
-        "no_sign_in",
-        `${name} describes no sign-in. If it takes a token, give it one: postern mcp auth ${name}.`,
-      );
+      const message = `${name} describes no sign-in. If it takes a token, give it one: postern mcp auth ${name}.`;
+      throw new Fault("invalid", "no_sign_in", message);
     }
     const { resource, scopes_supported: supported } = resourceMetadata ?? {};
     const requestedResource = resourceUrlFromServerUrl(url);
@@ -132,11 +115,8 @@ export function createMcpSignIn(parts: McpSignInParts): McpSignIn {
       resource !== undefined &&
       !checkResourceAllowed({ requestedResource, configuredResource: resource })
     ) {
-      throw new Fault(
-        "forbidden",
-        "sign_in_refused",
-        `Sign-in for ${name} was refused: its metadata is for another resource, ${resource}.`,
-      );
+      const message = `Sign-in for ${name} was refused: its metadata is for another resource, ${resource}.`;
+      throw new Fault("forbidden", "sign_in_refused", message);
     }
     return { metadata, resource, supported };
   }
@@ -175,7 +155,6 @@ export function createMcpSignIn(parts: McpSignInParts): McpSignIn {
     return authorizationUrl;
   }
 
-  /** Throws the SDK's errors; returns the record to store. */
   async function finish(begun: Begun, redirected: URL): Promise<SecretRecord> {
     const { metadata, client, verifier, redirectUri, resource } = begun;
     const { exchangeAuthorization, selectClientAuthMethod, validateAuthorizationResponseIssuer } =
@@ -216,41 +195,40 @@ export function createMcpSignIn(parts: McpSignInParts): McpSignIn {
     const why = createMatcher(sent).hide(mask.hide(reason(error)));
     const kind =
       error instanceof Refused || error instanceof OutboundError ? "unavailable" : "unauthenticated";
-    return new Fault(
-      kind,
-      "oauth_failed",
-      `Sign-in for ${server} failed: ${visibleLine(why).slice(0, MAX_REASON_LENGTH)}. Run "postern mcp auth ${server}".`,
-      { cause: error },
-    );
+    const message = `Sign-in for ${server} failed: ${visibleLine(why).slice(0, MAX_REASON_LENGTH)}. Run "postern mcp auth ${server}".`;
+    return new Fault(kind, "oauth_failed", message, { cause: error });
   }
 
   return {
-    async beginSignIn(server, user, redirectUri) {
+    async beginSignIn(
+      server: McpTarget,
+      user: string,
+      redirectUri: string,
+    ): Promise<{ readonly url: string }> {
       try {
         return { url: (await begin(server, user, redirectUri)).href };
       } catch (error) {
         throw explain(server.name, error);
       }
     },
-    async finishSignIn(redirected, find, browser) {
+    /** Undefined where the address answers no sign-in of a server's. `find`: the server as it is now. */
+    async finishSignIn(
+      redirected: URL,
+      find: (name: string) => Promise<McpTarget | undefined>,
+      browser?: SignInBrowser,
+    ): Promise<{ readonly server: string; readonly user: string } | undefined> {
       const begun = await signIns.take(redirected);
       if (begun === undefined) return undefined;
       const { server: name, user, client } = begun;
       const server = await find(name);
       if (server === undefined || server.url !== begun.url) {
-        throw new Fault(
-          "invalid",
-          "no_such_sign_in",
-          `${name} was removed or changed since this sign-in began. Start it again.`,
-        );
+        const message = `${name} was removed or changed since this sign-in began. Start it again.`;
+        throw new Fault("invalid", "no_such_sign_in", message);
       }
       // Somebody who was sent another's link must not sign in for them.
       if (server.perUser && browser?.began === false) {
-        throw new Fault(
-          "forbidden",
-          "other_browser",
-          `This sign-in for ${name} was not started in this browser. Start your own on the page Tools.`,
-        );
+        const message = `This sign-in for ${name} was not started in this browser. Start your own on the page Tools.`;
+        throw new Fault("forbidden", "other_browser", message);
       }
       try {
         await valuesOf(server).write(nameOf(server, user), await finish(begun, redirected));

@@ -1,28 +1,36 @@
 /** An MCP server as its credentials know it: which are its own, and under which names they are kept. */
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import type { ServerCredential, ServerTarget } from "../../../capabilities/servers/server-file.ts";
-import { Fault } from "../../../kernel/kit.ts";
+import { Fault, hostAndPort, type PrivateHosts } from "../../../kernel/kit.ts";
 import type { Holder } from "../../secrets/holder.ts";
 import type { StoredServer } from "../tools/rows.ts";
 
 export interface McpTarget {
   readonly name: string;
   readonly url: string;
-  /** Each user has a credential of their own. */
   readonly perUser: boolean;
-  /** The largest answer that is read. */
+  /** The operator agreed that its address is private. */
+  readonly isPrivate?: boolean;
   readonly answerBytes?: number;
-  /** Absent where the file names none. */
   readonly credential?: Partial<Pick<ServerCredential, "secretName" | "location" | "oauth">>;
 }
 
 export function targetOf(
   { name, file }: StoredServer,
-  { credential, url }: Extract<ServerTarget, { type: "http" }>,
+  { credential, url, isPrivate }: Extract<ServerTarget, { type: "http" }>,
 ): McpTarget {
   const { answerBytes } = file.limits;
   const { perUser, isNamed } = credential;
-  return { name, url, perUser, answerBytes, credential: isNamed ? credential : undefined };
+  return { name, url, perUser, isPrivate, answerBytes, credential: isNamed ? credential : undefined };
+}
+
+/** The operator's exceptions for all, and for this server. */
+export function exceptionsOf(
+  { url, isPrivate = false }: Pick<McpTarget, "url" | "isPrivate">,
+  privateHosts: PrivateHosts,
+): PrivateHosts {
+  const place = isPrivate ? URL.parse(url) : null;
+  return place === null ? privateHosts : new Set([...privateHosts, hostAndPort(place)]);
 }
 
 /** No tool and no tool's secret has a colon in its name, so that neither can ask for a server's. */
@@ -47,16 +55,12 @@ export function addressOf(url: string | URL): string {
   return `${origin}${pathname}${search}`;
 }
 
-/** Tells the person what to do. */
 export function asks(server: McpTarget, why: string, user?: string): Fault {
   const whose = server.perUser && user !== undefined ? ` --user ${user}` : "";
-  return new Fault(
-    "unauthenticated",
-    "sign_in",
-    `The MCP server ${server.name} ${why}. Sign in on the page, or run "postern mcp auth ${server.name}${whose}".`,
-  );
+  const message = `The MCP server ${server.name} ${why}. Sign in on the page, or run "postern mcp auth ${server.name}${whose}".`;
+  return new Fault("unauthenticated", "sign_in", message);
 }
 
 export function digest(text: string): string {
-  return createHash("sha256").update(text).digest("base64url");
+  return hash("sha256", text, "base64url");
 }

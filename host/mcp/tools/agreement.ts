@@ -1,5 +1,5 @@
 /** Compares what the operator agreed to with what the server says now, and so decides which tools are offered, held back or off. */
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 // Not the whole package, because this is loaded with the host.
 import { structuredPatch } from "diff/lib/patch/create.js";
 import { describeServer } from "../../../capabilities/servers/describe.ts";
@@ -41,7 +41,7 @@ export function afterListing(
 }
 
 /**
- * Where each user has a credential, a server can show each of them other tools, and new ones each time. The oldest tools that the
+ * If each user has a credential, a server can show each of them other tools, and new ones each time. The oldest tools that the
  * operator has not agreed to are dropped.
  */
 function bounded(tools: readonly StoredTool[]): readonly StoredTool[] {
@@ -56,7 +56,7 @@ function bounded(tools: readonly StoredTool[]): readonly StoredTool[] {
 }
 
 /**
- * What the agent calls each tool of a server: `<server>_<tool>`, made legal and unique. A server's name has no underscore. Names
+ * Names the tools of a server for the agent: `<server>_<tool>`, made legal and unique. A server's name has no underscore. Names
  * that were given before stay. `isTaken`: something that is not a tool of this server has the name.
  */
 export function nameTools(
@@ -85,7 +85,7 @@ export function nameTools(
 /** The suffix is a hash of both whole names, so that two tools whose legal names are alike get different ones. */
 function withSuffix(server: string, tool: string, attempt: number): string {
   const whole = [server, tool, ...(attempt === 0 ? [] : [attempt])].join("\n");
-  const suffix = createHash("sha256").update(whole).digest("hex").slice(0, SUFFIX_LENGTH);
+  const suffix = hash("sha256", whole).slice(0, SUFFIX_LENGTH);
   const legal = `${server}_${tool.replace(/[^A-Za-z0-9_-]+/g, "_")}`;
   let end = Math.min(legal.length, MAX_NAME_LENGTH - SUFFIX_LENGTH - 1);
   while (legal[end - 1] === "_") end -= 1;
@@ -125,7 +125,6 @@ export function stateForCalls(server: StoredServer, tool: StoredTool): McpTool["
   return stateOf(server, isPerUser(server) ? { ...tool, now: undefined } : tool);
 }
 
-/** A tool as any other tool; undefined for one that is held back, off or gone, which nobody is offered. */
 export function toInfo(server: StoredServer, tool: StoredTool): ToolInfo | undefined {
   const state = stateForCalls(server, tool);
   const { agreed } = tool;
@@ -142,12 +141,11 @@ export function toInfo(server: StoredServer, tool: StoredTool): ToolInfo | undef
     writes: !(agreed.readOnly && tool.mayRun),
     asks: state === "asks",
     hints: { readOnly: agreed.readOnly, destructive: agreed.destructive, openWorld: agreed.openWorld },
-    fingerprint: createHash("sha256").update(identity).digest("hex"),
+    fingerprint: hash("sha256", identity),
     server: { name: server.name, tool: tool.tool, warnings: [...warningsOf(agreed)] },
   };
 }
 
-/** A tool as the operator sees it; undefined for one that the server no longer has. */
 export function showTool(server: StoredServer, tool: StoredTool): McpTool | undefined {
   const { agreed, now } = tool;
   const shown = now ?? agreed;

@@ -2,16 +2,14 @@
  * A tool as its server describes it, in a stranger's words. They are bounded, and invisible characters removed, before anything else
  * is done with them; the digest covers what came, so that no change goes unnoticed.
  */
-import { createHash } from "node:crypto";
-import { findOrders, withoutHidden } from "../../../kernel/kit.ts";
+import { hash } from "node:crypto";
+import { findOrders, isRecord, withoutHidden } from "../../../kernel/kit.ts";
 import type { JsonSchema } from "../../../kernel/plugin.ts";
 
 export interface Definition {
-  /** Its name on the server. */
   readonly tool: string;
   readonly title?: string;
   readonly description: string;
-  /** As the model and people see it. */
   readonly schema: JsonSchema;
   /** As the server wrote it, where that differs; params are checked against it. */
   readonly exactSchema?: JsonSchema;
@@ -25,7 +23,6 @@ export interface Definition {
 
 export interface Listed {
   readonly definitions: readonly Definition[];
-  /** Sentences that say which tools were left out, and why. */
   readonly leftOut: readonly string[];
 }
 
@@ -88,7 +85,7 @@ function readDefinition(
   const text = canonical(all);
   const bytes = Buffer.byteLength(text);
   if (bytes > MAX_BYTES) return `it is described in more than ${MAX_BYTES} bytes`;
-  if (!isObject(inputSchema) || inputSchema["type"] !== "object")
+  if (!isRecord(inputSchema) || inputSchema["type"] !== "object")
     return 'its schema does not have "type": "object" at the top';
   const refusal = refuseHeaders(inputSchema);
   if (refusal !== undefined) return refusal;
@@ -101,17 +98,16 @@ function readDefinition(
     description: clip(withoutHidden(description), MAX_DESCRIPTION_LENGTH),
     schema,
     exactSchema: isClean ? undefined : inputSchema,
-    outputSchema: isObject(outputSchema) ? outputSchema : undefined,
+    outputSchema: isRecord(outputSchema) ? outputSchema : undefined,
     readOnly: annotations["readOnlyHint"] === true,
     // The protocol's defaults: a tool that writes may destroy, and any tool may reach out.
     destructive: annotations["readOnlyHint"] !== true && annotations["destructiveHint"] !== false,
     openWorld: annotations["openWorldHint"] !== false,
-    digest: createHash("sha256").update(text).digest("hex"),
+    digest: hash("sha256", text),
   };
   return { definition, bytes };
 }
 
-/** Sentences about the parts that read like instructions to a model. */
 export function warningsOf({ title = "", description, schema }: Definition): readonly string[] {
   const found = [
     ...findOrders(`${title}\n${description}`).map((order) => `Its description reads like orders: "${order}"`),
@@ -126,10 +122,6 @@ function shortName(name: string): string {
 
 export function clip(text: string, maxLength: number): string {
   return text.length <= maxLength ? text : `${text.slice(0, maxLength - 1)}…`.toWellFormed();
-}
-
-function isObject(value: unknown): value is JsonSchema {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** Without recursion, because the value may nest as deeply as its author likes. */
@@ -147,7 +139,7 @@ export function isShallow(value: unknown, maxDepth: number): boolean {
 /** Returns the same text for the same value, in whatever order its properties came. */
 function canonical(value: unknown): string {
   return JSON.stringify(value, (_key, item: unknown) =>
-    isObject(item)
+    isRecord(item)
       ? Object.fromEntries(
           Object.keys(item)
             .sort()
@@ -160,7 +152,7 @@ function canonical(value: unknown): string {
 export function cleaned(value: unknown): unknown {
   if (typeof value === "string") return withoutHidden(value);
   if (Array.isArray(value)) return value.map(cleaned);
-  if (!isObject(value)) return value;
+  if (!isRecord(value)) return value;
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [withoutHidden(key), cleaned(item)]));
 }
 

@@ -5,30 +5,21 @@
 import { randomUUID } from "node:crypto";
 import type { ServerFile } from "../../../capabilities/servers/server-file.ts";
 import { defineTables } from "../../../kernel/kit.ts";
-import { Fault, reason, type Sql, type Store, type Transaction } from "../../../kernel/plugin.ts";
+import { Fault, reason, type Sql, type Transaction } from "../../../kernel/plugin.ts";
+import type { Store } from "../../../plugins/store/services.ts";
 import type { Definition } from "./definition.ts";
 import { parseServerFile } from "./server-file.ts";
 
 export interface StoredTool {
-  /** Its name on the server. */
   readonly tool: string;
-  /** Its name for the agent. */
   readonly name: string;
   /** The definition that the operator has seen; it is used only while the server says the same. */
   readonly agreed?: Definition;
   /** The server's definition, where that is another one now. */
   readonly now?: Definition;
-  /** False where the server no longer has it. */
   readonly isThere: boolean;
   /** The operator lets it run without asking, where the server marks it read-only. */
   readonly mayRun: boolean;
-}
-
-/** The last failure to reach a server, on any node. */
-export interface Trouble {
-  readonly status: "unreachable" | "unauthenticated";
-  readonly at: string;
-  readonly why: string;
 }
 
 export interface StoredServer {
@@ -39,41 +30,22 @@ export interface StoredServer {
   readonly fileText: string;
   readonly file: ServerFile;
   readonly tools: readonly StoredTool[];
-  readonly trouble?: Trouble | undefined;
-  /** The revision of the protocol that was spoken last. */
+  readonly trouble?:
+    | { readonly status: "unreachable" | "unauthenticated"; readonly at: string; readonly why: string }
+    | undefined;
   readonly revision?: string;
-  /** Sentences about tools that cannot be used. */
   readonly leftOut?: readonly string[];
   /** The operator agreed to its read-only tools before it showed any, because it wanted a sign-in first. */
   readonly isAgreedAhead?: boolean;
 }
 
-/** Each user has a credential of their own, and may be shown other tools. */
 export function isPerUser({ file: { target } }: StoredServer): boolean {
   return target.type === "http" && target.credential.perUser;
 }
 
 export type ServerState = Pick<StoredServer, "trouble" | "revision" | "leftOut" | "isAgreedAhead">;
 
-export interface ServerRows {
-  all(): Promise<readonly StoredServer[]>;
-  find(name: string): Promise<StoredServer | undefined>;
-  /** Finds a tool and its server by the name that the agent uses. */
-  tool(name: string): Promise<{ readonly server: StoredServer; readonly tool: StoredTool } | undefined>;
-  /** Throws a fault where there is one of that name. */
-  add(server: { readonly name: string; readonly fileText: string }): Promise<StoredServer>;
-  /** Changes a row in one transaction; returns undefined where it is gone, or is another server by now. */
-  change(
-    of: Pick<StoredServer, "name" | "id">,
-    edit: (server: StoredServer) => Partial<Pick<StoredServer, "fileText" | "tools"> & ServerState>,
-  ): Promise<StoredServer | undefined>;
-  remove(name: string): Promise<boolean>;
-  /** Returns false where the id was taken before. It is forgotten after `ttlMs`. */
-  takeOnce(id: string, ttlMs: number): Promise<boolean>;
-  /** The listener is called after rows changed, here or on another node. */
-  onChange(listener: () => void): void;
-  close(): void;
-}
+export type ServerRows = Awaited<ReturnType<typeof openServerRows>>;
 
 export const OWNER = "mcp";
 const TOPIC = "mcp-servers";
@@ -104,7 +76,7 @@ interface Reading {
 }
 
 /** `polls`: false for a process that ends soon. */
-export async function openServerRows(store: Store, polls: boolean): Promise<ServerRows> {
+export async function openServerRows(store: Store, polls: boolean) {
   const sql = await store.tables(OWNER, TABLES);
   const followed = store.changes.cache<Reading>(TOPIC, () => readRows(sql));
   const listeners = new Set<() => void>();
@@ -151,9 +123,10 @@ export async function openServerRows(store: Store, polls: boolean): Promise<Serv
 
   return {
     all: async () => [...(await current()).servers.values()],
-    find: async (name) => (await current()).servers.get(name),
-    tool: async (name) => (await current()).tools.get(name),
-    async add({ name, fileText: file }) {
+    find: async (name: string) => (await current()).servers.get(name),
+    /** Finds a tool and its server by the name that the agent uses. */
+    tool: async (name: string) => (await current()).tools.get(name),
+    async add({ name, fileText: file }: Pick<StoredServer, "name" | "fileText">): Promise<StoredServer> {
       const row = {
         name,
         id: randomUUID(),
@@ -168,18 +141,19 @@ export async function openServerRows(store: Store, polls: boolean): Promise<Serv
            ON CONFLICT (name) DO NOTHING`,
           ...Object.values(row),
         );
-        if (isNew === 0)
-          throw new Fault(
-            "invalid",
-            "server_exists",
-            `There is an MCP server named ${name} already. Remove it first, or edit its file.`,
-            { param: "name" },
-          );
+        if (isNew === 0) {
+          const message = `There is an MCP server named ${name} already. Remove it first, or edit its file.`;
+          throw new Fault("invalid", "server_exists", message, { param: "name" });
+        }
       });
       return toServer(row);
     },
-    change: ({ name, id }, edit) =>
-      write(async (tx) => {
+    /** Changes a row in one transaction; returns undefined where it is gone, or is another server by now. */
+    change: (
+      { name, id }: Pick<StoredServer, "name" | "id">,
+      edit: (server: StoredServer) => Partial<Pick<StoredServer, "fileText" | "tools"> & ServerState>,
+    ) =>
+      write(async (tx): Promise<StoredServer | undefined> => {
         const row = await tx.get<Row>("SELECT * FROM mcp_servers WHERE name = ? AND id = ?", name, id);
         if (row === undefined) return undefined;
         const before = toServer(row);
@@ -194,9 +168,10 @@ export async function openServerRows(store: Store, polls: boolean): Promise<Serv
         );
         return { ...after, file: fileText === before.fileText ? before.file : parseServerFile(fileText) };
       }),
-    remove: (name) =>
+    remove: (name: string) =>
       write(async (tx) => (await tx.run("DELETE FROM mcp_servers WHERE name = ?", name)) === 1),
-    async takeOnce(id, ttlMs) {
+    /** Returns false where the id was taken before. It is forgotten after `ttlMs`. */
+    async takeOnce(id: string, ttlMs: number): Promise<boolean> {
       await sql.run("DELETE FROM mcp_taken WHERE until <= ?", Date.now());
       const taken = await sql.run(
         "INSERT INTO mcp_taken (id, until) VALUES (?, ?) ON CONFLICT (id) DO NOTHING",
@@ -205,8 +180,9 @@ export async function openServerRows(store: Store, polls: boolean): Promise<Serv
       );
       return taken === 1;
     },
-    onChange: (listener) => void listeners.add(listener),
-    close() {
+    /** The listener is called after rows changed, here or on another node. */
+    onChange: (listener: () => void) => void listeners.add(listener),
+    close(): void {
       clearInterval(timer);
       unfollow();
       followed.close();

@@ -1,12 +1,12 @@
 /** The parser of servers' files, the rule for servers' names, and the file that `add` writes. */
 import { createServerFileParser } from "../../../capabilities/servers/parse.ts";
-import { compileCheck, type NewMcpServer, visibleLine } from "../../../kernel/kit.ts";
+import { compileCheck, visibleLine } from "../../../kernel/kit.ts";
 import { Fault } from "../../../kernel/plugin.ts";
+import type { NewMcpServer } from "../../../plugins/gateway/services.ts";
 
 export const parseServerFile = createServerFileParser(compileCheck, visibleLine);
 
 const NAME = /^[a-z0-9-]{1,32}$/;
-/** The agent's own tools begin with these. */
 const RESERVED = ["memory", "skill", "mission", "tool"];
 
 export function checkServerName(name: string): void {
@@ -20,11 +20,12 @@ export function checkServerName(name: string): void {
   if (RESERVED.includes(name)) refuse("the agent's own tools begin with that name");
 }
 
-/** The operator can edit the file afterwards. */
-export function writeServerFile({ url, command, env = {}, token, perUser }: NewMcpServer): string {
+export function writeServerFile(given: NewMcpServer): string {
+  const { url, privateHost, command, env = {}, token, perUser } = given;
   const names = Object.keys(env);
   const file = {
     url,
+    private_host: privateHost || undefined,
     command,
     env: names.length > 0 ? names : undefined,
     credential:

@@ -19,9 +19,7 @@ export interface CommandOptions {
   readonly server: string;
   readonly command: readonly string[];
   readonly env: Readonly<Record<string, string>>;
-  /** The folders in which commands are looked for. */
   readonly path: string;
-  /** The folder in which it runs. */
   readonly folder: string;
   readonly maxMessageBytes: number;
   readonly log: Log;
@@ -53,7 +51,6 @@ export class CommandTransport implements Transport {
   #child: ChildProcess | undefined;
   #watchdog: ChildProcess | undefined;
   #closing: Promise<void> | undefined;
-  /** The reason why we killed it. */
   #why: string | undefined;
 
   constructor(options: CommandOptions) {
@@ -99,12 +96,10 @@ export class CommandTransport implements Transport {
   /** Resolves when the message was handed over, not when it was read. */
   async send(message: JSONRPCMessage): Promise<void> {
     const stdin = this.#child?.stdin;
-    if (this.ended !== undefined || stdin == null || !stdin.writable)
-      throw new Fault(
-        "unavailable",
-        "command_ended",
-        `The command of ${this.#options.server} is not running.`,
-      );
+    if (this.ended !== undefined || stdin == null || !stdin.writable) {
+      const message = `The command of ${this.#options.server} is not running.`;
+      throw new Fault("unavailable", "command_ended", message);
+    }
     if (stdin.writableLength > MAX_UNREAD_BYTES) {
       this.#kill("it does not read what it is sent");
       return;
@@ -216,7 +211,6 @@ function parseMessage(line: Buffer): JSONRPCMessage | undefined {
   }
 }
 
-/** Writes what a command prints to stderr to our log, with limits for each line and each minute. */
 function logLines(stream: Readable, server: string, log: Log): void {
   let line = "";
   let written = 0;

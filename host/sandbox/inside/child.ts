@@ -10,7 +10,7 @@ import { type FromProcess, framed, splitBody, type ToProcess } from "../protocol
 import { shutSignals } from "./permission-gaps.ts";
 import { Threads } from "./threads.ts";
 
-/** What the service sends is its own: these only catch a mistake. */
+/** The service's messages are its own: these only catch a mistake. */
 const LIMITS: FrameLimits = { header: 64 << 20, body: 512 << 20 };
 const MEMORY_MILLIS = 100;
 /** Descriptors: the service's, then those of the threads' own lines to it. */

@@ -1,5 +1,5 @@
 /**
- * What the transpiler's glue is given in place of what it would take for itself. The reader of components
+ * Replacements for what the transpiler's glue would take for itself. The reader of components
  * (`wasm/component-reader.ts`) rewrites the glue so that it asks for these.
  */
 

@@ -7,6 +7,7 @@
 
 import { PRIVATE } from "../../wasm/marking/names.ts";
 import { type CoreFunction, createHooks, type GlueHooks, suspending, Waiting } from "./glue.ts";
+import type { Imports } from "./imports.ts";
 import { findMemories, type Image } from "./memory-copy.ts";
 
 /** A promise where the component's imports may wait. */
@@ -37,20 +38,13 @@ export interface Linkable {
   readonly restorable: boolean;
   /** True where all that the glue keeps for the guest is the handles of resources which the host gave it. */
   readonly plain: boolean;
-  /** What its instances become, and have in common; filled by the first of them. */
+  /** Shared by its instances; filled by the first of them. */
   readonly first: First;
 }
 
-/** The state of the first instance that was ready for calls. */
 interface First {
   memories?: Image;
   globals?: readonly unknown[];
-}
-
-/** What one instance imports, and how many resources that has handed out. */
-export interface Provided {
-  readonly interfaces: Readonly<Record<string, object>>;
-  resources(): number;
 }
 
 export interface Instance {
@@ -59,6 +53,8 @@ export interface Instance {
   /** True where the next call finds what the first one found; false where this instance must be dropped. */
   clean(): boolean;
 }
+
+type Provided = Pick<Imports, "interfaces" | "resources">;
 
 interface Forwarder {
   target: CoreFunction;
@@ -83,19 +79,10 @@ export async function openInstance(linkable: Linkable, provided: Provided): Prom
   return link(linkable, provided).ready();
 }
 
-/** An instance whose calls have not begun. */
-interface Linked {
-  tool(): ToolExports;
-  /** Takes over the state of the first instance; false where that would not be the whole state. */
-  becomeFirst(): boolean;
-  /** Keeps the present state for cleaning. */
-  ready(): Instance;
-}
-
 function link(
   { instantiate, modules, restorable, plain, first }: Linkable,
   { interfaces, resources }: Provided,
-): Linked {
+) {
   const { hooks, assertOutward } = createHooks();
   const imports = { ...interfaces, ...hooks };
   const cores: { readonly exports: Exports }[] = [];
@@ -174,7 +161,8 @@ function link(
 
   return {
     tool: () => tool,
-    becomeFirst() {
+    /** Takes over the state of the first instance; false where that would not be the whole state. */
+    becomeFirst(): boolean {
       const { memories: image, globals: values } = first;
       // Code that ran, or an import that answered, may have left something else than it did in the others.
       if (image === undefined || values === undefined || hasAsked || !memories.isUnmarked()) return false;
@@ -183,7 +171,8 @@ function link(
       hasBecomeFirst = true;
       return true;
     },
-    ready() {
+    /** Keeps the present state for cleaning. */
+    ready(): Instance {
       // A handle given out during instantiation lives in the memory that is put back: the glue must keep it as it is.
       const canClean = restorable && resources() === resourcesBefore;
       const image = hasBecomeFirst ? first.memories : canClean ? memories.image(first.memories) : undefined;

@@ -9,18 +9,6 @@ const MARK_BYTES = 1 << MARK_BITS;
 /** Addresses go round: the first page comes after the last one that 32 bits can name. */
 const LAST_MARK = 2 ** (32 - MARK_BITS) - 1;
 
-export interface Memories {
-  bytes(): number;
-  /** True where no guest's code has written to a memory that marks its writes. */
-  isUnmarked(): boolean;
-  /** The memories as they are. Shares with `first`, the image of another instance, what is equal in them. */
-  image(first?: Image): Image;
-  /** Makes the memories those of the image. They hold what instantiation left in them: it is the same each time. */
-  become(image: Image): void;
-  /** From now on `restore` puts back what is in the image. */
-  keep(image: Image): MemoryCopy;
-}
-
 export type Image = readonly MemoryImage[];
 
 interface MemoryImage {
@@ -29,14 +17,7 @@ interface MemoryImage {
   changed?: readonly number[];
 }
 
-/** The memories as they were when the copy was made. */
-export interface MemoryCopy {
-  /** False where a memory has grown since. */
-  restore(): boolean;
-}
-
-/** Finds the memories that core instances show under private names. */
-export function findMemories(cores: readonly { readonly exports: object }[]): Memories {
+export function findMemories(cores: readonly { readonly exports: object }[]) {
   const memories = new Map<WebAssembly.Memory, WebAssembly.Memory[]>();
   for (const { exports } of cores) {
     const shown = exports as Readonly<Record<string, unknown>>;
@@ -50,17 +31,22 @@ export function findMemories(cores: readonly { readonly exports: object }[]): Me
     }
   }
   return {
-    bytes: () => [...memories.keys()].reduce((sum, { buffer }) => sum + buffer.byteLength, 0),
-    isUnmarked: () =>
+    bytes: (): number => [...memories.keys()].reduce((sum, { buffer }) => sum + buffer.byteLength, 0),
+    /** True where no guest's code has written to a memory that marks its writes. */
+    isUnmarked: (): boolean =>
       [...memories].every(([memory, marks]) =>
         marks.every((one) => views(memory, one).every((view) => !view.includes(1))),
       ),
-    image: (first) => [...memories.keys()].map((memory, index) => copyMemory(memory, first?.[index])),
-    become(image) {
+    /** The memories as they are. Shares with `first`, the image of another instance, what is equal in them. */
+    image: (first?: Image): Image =>
+      [...memories.keys()].map((memory, index) => copyMemory(memory, first?.[index])),
+    /** Makes the memories those of the image. They hold what instantiation left in them: it is the same each time. */
+    become(image: Image): void {
       for (const [index, [memory, marks]] of [...memories].entries())
         overwrite(memory, marks.length > 0, image[index] as MemoryImage);
     },
-    keep(image) {
+    /** From now on `restore` puts back what is in the image. */
+    keep(image: Image) {
       const copies = [...memories].map(([memory, marks], index) =>
         keepMemory(memory, marks, (image[index] as MemoryImage).chunks),
       );
@@ -121,7 +107,7 @@ function keepMemory(
   memory: WebAssembly.Memory,
   marks: readonly WebAssembly.Memory[],
   chunks: readonly Buffer[],
-): MemoryCopy {
+) {
   let buffer = memory.buffer;
   const size = buffer.byteLength;
   const shown = marks.map((one) => views(memory, one));
@@ -168,7 +154,8 @@ function keepMemory(
   };
 
   return {
-    restore() {
+    /** False where a memory has grown since. */
+    restore(): boolean {
       if (memory.buffer.byteLength !== size) return false;
       if (marks.length > 0 && memory.buffer === buffer) {
         restoreMarked(Buffer.from(buffer));

@@ -1,12 +1,11 @@
 /** Checks what a model wrote against a schema: that of a tool, or of somebody who wants an answer of that shape. */
 // Not by the kernel's kit: a tool's process would load all of it, and may not.
 import { reason } from "../../../kernel/fault.ts";
-import { compileBoundedCheck } from "../../../kernel/schema/bounded.ts";
 import type { JsonSchema } from "../../../kernel/schema/declare.ts";
 import { describeMistake } from "../../../kernel/schema/mistake.ts";
 import { judgeParams, type ParamsVerdict } from "../../../kernel/vocabulary/params.ts";
+import { compileBoundedCheck } from "./bounded-check.ts";
 
-/** The mistakes in words, for a value and how long it is as JSON. */
 export type ValueCheck = (value: unknown, size: number) => readonly string[];
 
 /** Throws, as the check does, where the schema cannot be used, with the reason. */
@@ -17,7 +16,6 @@ export function compileValueCheck(schema: JsonSchema): ValueCheck {
 
 export type ParamsCheck = (params: string) => ParamsVerdict;
 
-/** Throws where the schema cannot be used, with the reason. */
 export function compileParamsCheck(schema: JsonSchema): ParamsCheck {
   const check = compileBoundedCheck(schema);
   return (params) => {

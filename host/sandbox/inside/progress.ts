@@ -2,7 +2,19 @@
  * How far a thread has come with its calls, in memory that it shares with the main thread of its process: what the one
  * decides by, the other need not send. Calls are numbered within their thread.
  */
-const FIELDS = ["begun", "left", "waiting", "heard", "inside", "steps", "isWanted"] as const;
+const FIELDS = [
+  /** The call that was begun last. */
+  "begun",
+  /** Calls that are over, instance and all. */
+  "left",
+  "waiting",
+  /** Replies that it has come to. */
+  "heard",
+  "inside",
+  /** Another number whenever the thread came on. */
+  "steps",
+  "isWanted",
+] as const;
 type Field = (typeof FIELDS)[number];
 
 export class Progress {
@@ -12,33 +24,8 @@ export class Progress {
     this.shared = shared;
   }
 
-  /** The call that was begun last. */
-  get begun(): number {
-    return this.#load("begun");
-  }
-
-  /** Calls that are over, instance and all. */
-  get left(): number {
-    return this.#load("left");
-  }
-
-  get waiting(): number {
-    return this.#load("waiting");
-  }
-
-  /** Replies that it has come to. */
-  get heard(): number {
-    return this.#load("heard");
-  }
-
-  /** Another number whenever the thread came on. */
-  get steps(): number {
-    return this.#load("steps");
-  }
-
-  /** True where the thread was last seen going on with this call's own code. */
-  isInside(number: number): boolean {
-    return this.#load("inside") === number;
+  get(field: Field): number {
+    return Atomics.load(this.shared, FIELDS.indexOf(field));
   }
 
   /** From now on no further call up to `last` is begun; returns the last that was. */
@@ -67,8 +54,8 @@ export class Progress {
   /** Returns true where somebody wants to know that. */
   wait(): boolean {
     this.#add("waiting", 1);
-    this.#pause();
-    return this.#load("isWanted") === 1;
+    this.enter(0);
+    return this.get("isWanted") === 1;
   }
 
   hear(): void {
@@ -82,15 +69,7 @@ export class Progress {
 
   leave(): void {
     this.#add("left", 1);
-    this.#pause();
-  }
-
-  #pause(): void {
     this.enter(0);
-  }
-
-  #load(field: Field): number {
-    return Atomics.load(this.shared, FIELDS.indexOf(field));
   }
 
   #add(field: Field, count: number): void {

@@ -4,20 +4,18 @@
  */
 import { extname } from "node:path";
 import { fileURLToPath } from "node:url";
+import type { MessagePort } from "node:worker_threads";
 import { Piscina } from "piscina";
-import type { ComponentCode, FromThread, PlacedTask, Task, ThreadHello, ToolReply } from "../protocol.ts";
-import {
-  computing,
-  createThread,
-  hasUnbegun,
-  isBegun,
-  isSilent,
-  type Placed,
-  post,
-  SILENT_MILLIS,
-  type Thread,
-  wake,
-} from "./thread.ts";
+import type {
+  ComponentCode,
+  FromThread,
+  PlacedTask,
+  Reply,
+  Task,
+  ThreadHello,
+  ToThread,
+} from "../protocol.ts";
+import { Progress } from "./progress.ts";
 
 /** So many loops that never end may hold a thread each before the tool's other calls wait for a deadline. */
 const MAX_THREADS = 16;
@@ -33,11 +31,10 @@ const CANCEL_MILLIS = 500;
 export interface ThreadEvents {
   /** A message of a running call whose thread has no line of its own to the service. */
   message(message: Exclude<FromThread, { type: "waits" }>): void;
-  /** The call is gone: its thread was lost, or it was cancelled. */
   lost(call: number, error: unknown): void;
 }
 
-/** What the balancer is told of a task; Piscina does not post it. */
+/** Tells the balancer about a task; Piscina does not post it. */
 interface Wish {
   readonly placed: Placed;
   readonly task: { number: number };
@@ -111,7 +108,7 @@ export class Threads {
     this.#pump();
   }
 
-  reply(call: number, request: number, reply: ToolReply): void {
+  reply(call: number, request: number, reply: Reply): void {
     const thread = this.#homes.get(call);
     const placed = thread?.calls.get(call);
     if (thread === undefined || placed === undefined) return;
@@ -134,7 +131,7 @@ export class Threads {
     post(thread, { type: "cancel", call });
     const check = () => {
       const isHeld = thread.calls.get(call) === placed && isBegun(thread, placed);
-      if (isHeld && thread.progress.isInside(placed.number)) this.#terminate(thread);
+      if (isHeld && thread.progress.get("inside") === placed.number) this.#terminate(thread);
     };
     setTimeout(check, CANCEL_MILLIS).unref();
   }
@@ -176,7 +173,6 @@ export class Threads {
     else if (thread.calls.get(message.call)?.isCancelled !== true) this.#events.message(message);
   }
 
-  /** Gives queued calls to threads that can take them, or to a new one. */
   #pump(): void {
     for (const thread of this.#threads.values()) if (isSilent(thread)) this.#takeBack(thread);
     // Before it looks: a call that begins to wait meanwhile is seen, or says so.
@@ -288,3 +284,75 @@ export class Threads {
 type PiscinaWorker = Parameters<
   NonNullable<NonNullable<ConstructorParameters<typeof Piscina>[0]>["loadBalancer"]>
 >[1][number];
+
+/** A thread that has not come on for so long is computing something that takes long, or for ever. */
+const SILENT_MILLIS = 250;
+
+interface Thread {
+  readonly id: number;
+  readonly calls: Map<number, Placed>;
+  readonly progress: Progress;
+  isReady: boolean;
+  port: MessagePort | undefined;
+  /** The descriptor for messages to the service; undefined if it tells the main thread. */
+  line: number | undefined;
+  posted: number;
+  takenBack: number;
+  replies: number;
+  /** When it was last seen to have come on, and how far. */
+  seen: { at: number; steps: number };
+}
+
+interface Placed {
+  readonly task: Task;
+  number: number;
+  isCancelled: boolean;
+  /** Given to another thread, because its own did not come to it. */
+  isTakenBack: boolean;
+}
+
+const now = () => performance.now();
+
+function createThread(id: number): Thread {
+  return {
+    id,
+    calls: new Map(),
+    progress: new Progress(),
+    isReady: false,
+    port: undefined,
+    line: undefined,
+    posted: 0,
+    takenBack: 0,
+    replies: 0,
+    seen: { at: now(), steps: 0 },
+  };
+}
+
+function post(thread: Thread, message: ToThread): void {
+  thread.port?.postMessage(message);
+}
+
+/** Calls that it holds and that do not wait for a reply, also those whose reply it has yet to come to: new ones would hold them up. */
+function computing({ posted, takenBack, replies, progress }: Thread): number {
+  return (
+    posted - takenBack - progress.get("left") - progress.get("waiting") + replies - progress.get("heard")
+  );
+}
+
+function wake(thread: Thread): void {
+  if (computing(thread) === 0) thread.seen = { at: now(), steps: thread.progress.get("steps") };
+}
+
+function isSilent(thread: Thread): boolean {
+  const steps = thread.progress.get("steps");
+  if (steps !== thread.seen.steps) thread.seen = { at: now(), steps };
+  return computing(thread) > 0 && now() - thread.seen.at > SILENT_MILLIS;
+}
+
+function hasUnbegun({ posted, progress }: Thread): boolean {
+  return progress.get("begun") < posted;
+}
+
+function isBegun({ progress }: Thread, { number }: Placed): boolean {
+  return number <= progress.get("begun");
+}

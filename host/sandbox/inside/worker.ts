@@ -5,30 +5,38 @@
 import { compileFunction } from "node:vm";
 import { MessageChannel, parentPort, threadId } from "node:worker_threads";
 import { reason } from "../../../kernel/fault.ts";
+import { isRecord, tryJson } from "../../../kernel/text/json.ts";
+
 import { writeFrameNow } from "../frames.ts";
-import type { ToolReply, ToolRequest } from "../protocol.ts";
 import {
   type Ask,
   type ComponentCode,
+  type FailureCode,
+  type FileReply,
   type FromThread,
   framed,
+  type InnerReply,
+  type LogEntry,
   type Outcome,
   type PlacedTask,
+  type Preopen,
+  type Reply,
+  type StateReply,
   type ThreadHello,
+  type ToolReply,
   type ToThread,
 } from "../protocol.ts";
 import { GLUE_WEBASSEMBLY } from "./glue.ts";
 import { type Caller, createImports, type Imports } from "./imports.ts";
 import { type Instance, type Instantiate, type Linkable, openInstance } from "./instance.ts";
-import { describeAll, explainFailure, judgeDescription, judgeOutput } from "./outcome.ts";
 import { compileParamsCheck, compileValueCheck, type ParamsCheck, type ValueCheck } from "./params.ts";
 import { shutThread } from "./permission-gaps.ts";
 import { Progress } from "./progress.ts";
+import { ToolExit } from "./wasi/wasi.ts";
 
 /** Instances that no call needed for so long are dropped. */
 const KEEP_MILLIS = 30_000;
 
-/** An instance and what it imports. */
 interface Room {
   readonly imports: Imports;
   readonly instance: Instance;
@@ -37,12 +45,13 @@ interface Room {
 interface Running {
   /** Ends the call from outside: what it still waits for never comes. */
   cancel(): void;
-  reply(request: number, reply: ToolReply): void;
+  reply(request: number, reply: Reply): void;
 }
 
 interface Loaded {
   readonly linkable: Linkable;
   readonly memoryBytes: number;
+  readonly preopens: readonly Preopen[];
   readonly progress: Progress;
 }
 
@@ -70,7 +79,7 @@ let unused = 0;
 /** By number; a call may come before its schema. */
 const schemas = new Map<number, PromiseWithResolvers<Schema>>();
 
-/** Where it writes to the service itself, if it has such a place. */
+/** The descriptor for messages to the service itself, if it has one. */
 let line: number | undefined;
 let progress: Progress | undefined;
 
@@ -102,9 +111,9 @@ setInterval(() => {
   unused = clean.length;
 }, KEEP_MILLIS).unref();
 
-function load({ glue, memoryBytes, ...code }: ComponentCode, progress: Progress): Loaded {
+function load({ glue, memoryBytes, preopens, ...code }: ComponentCode, progress: Progress): Loaded {
   const instantiate = compileFunction(glue, ["WebAssembly"])(GLUE_WEBASSEMBLY) as Instantiate;
-  return { linkable: { instantiate, ...code, first: {} }, memoryBytes, progress };
+  return { linkable: { instantiate, ...code, first: {} }, memoryBytes, preopens, progress };
 }
 
 function send(message: Exclude<FromThread, { type: "waits" }>): void {
@@ -121,14 +130,26 @@ export default async function work(task: PlacedTask): Promise<void> {
   if (!progress.begin(task.number)) return;
   try {
     await run(task, component, progress);
+    freeDropped();
   } finally {
     progress.leave();
   }
 }
 
+/** Linear memory of instances that were dropped since the last collection. */
+let droppedBytes = 0;
+const MAX_DROPPED_BYTES = 64 << 20;
+
+/** The engine lets dropped memories lie for long: to the service they would count as this tool's, and end a later call. */
+function freeDropped(): void {
+  if (droppedBytes < MAX_DROPPED_BYTES) return;
+  droppedBytes = 0;
+  gc?.();
+}
+
 async function run(
-  { number, call, ask, secrets, schema }: PlacedTask,
-  { linkable, memoryBytes }: Omit<Loaded, "progress">,
+  { number, call, ask, secrets, settings, schema }: PlacedTask,
+  component: Omit<Loaded, "progress">,
   progress: Progress,
 ): Promise<void> {
   if (cancelledEarly.delete(call)) return;
@@ -139,18 +160,29 @@ async function run(
   const refusal = isChecked ? await refuse(ask.params, schema) : undefined;
   if (refusal !== undefined || ask.type === "check") return end(refusal ?? { ok: true, output: "" });
   const cancelled = Promise.withResolvers<typeof CANCELLED>();
-  const requests = createRequests(call, number, progress);
+  const requests = createRequests(number, progress);
   running.set(call, { cancel: () => cancelled.resolve(CANCELLED), reply: requests.reply });
-  const caller: Caller = { secrets, log: (entry) => send({ type: "log", call, entry }), http: requests.send };
+  const log = (entry: LogEntry) => send({ type: "log", call, entry });
+  const caller: Caller = {
+    ...{ secrets, settings, log },
+    http: (asked) =>
+      requests.send((request) => ({ type: "http", call, request, asked })) as Promise<ToolReply>,
+    state: (asked) =>
+      requests.send((request) => ({ type: "state", call, request, asked })) as Promise<StateReply>,
+    inner: (asked) =>
+      requests.send((request) => ({ type: "inner", call, request, asked })) as Promise<InnerReply>,
+    file: (asked) =>
+      requests.send((request) => ({ type: "file", call, request, asked })) as Promise<FileReply>,
+  };
   let room: Room | undefined;
   let failure: unknown;
   let outcome: Outcome | typeof CANCELLED | undefined;
   try {
-    room = take() ?? (await open(linkable));
+    room = take() ?? (await open(component));
     room.imports.begin(caller);
     // Others may have gone on while the instance was opened.
     progress.enter(number);
-    outcome = await Promise.race([answer(ask, room.instance), cancelled.promise]);
+    outcome = await Promise.race([settled(answer(ask, room.instance), room.imports), cancelled.promise]);
   } catch (error) {
     failure = error;
   }
@@ -159,31 +191,31 @@ async function run(
   const used = room?.imports.end();
   if (outcome === CANCELLED) return;
   const memoryPeakBytes = room?.instance.memoryBytes() ?? 0;
-  outcome ??= explainFailure(failure, used?.lastWords ?? "", memoryPeakBytes, memoryBytes);
+  outcome ??= explainFailure(failure, used?.lastWords ?? "", memoryPeakBytes, component.memoryBytes);
   const { droppedLogs = 0, secretsAsked = [] } = used ?? {};
   send({ type: "ended", call, outcome, droppedLogs, memoryPeakBytes, secretsAsked });
   // An instance that failed may be in any state; the next call, if there is one, opens its own.
   const isSound = outcome.ok || outcome.code === "tool_error" || outcome.code === "bad_response";
-  if (room === undefined || !isSound) return;
-  if (room.instance.clean()) keep(room);
+  if (room !== undefined && isSound && room.instance.clean()) return keep(room);
+  droppedBytes += memoryPeakBytes;
   // The next call need not pay for what this one left behind.
-  else if (clean.length === 0 && running.size === 0) await open(linkable).then(keep, () => {});
+  if (isSound && clean.length === 0 && running.size === 0) await open(component).then(keep, () => {});
 }
 
 /** The requests of a call. While one has no reply the call counts as waiting. */
-function createRequests(call: number, number: number, progress: Progress) {
-  const replies = new Map<number, (reply: ToolReply) => void>();
+function createRequests(number: number, progress: Progress) {
+  const replies = new Map<number, (reply: Reply) => void>();
   let last = 0;
   return {
-    send(asked: ToolRequest): Promise<ToolReply> {
+    send(message: (request: number) => Parameters<typeof send>[0]): Promise<Reply> {
       const request = last++;
-      const { promise, resolve } = Promise.withResolvers<ToolReply>();
+      const { promise, resolve } = Promise.withResolvers<Reply>();
       replies.set(request, resolve);
-      send({ type: "http", call, request, asked });
+      send(message(request));
       if (replies.size === 1 && progress.wait()) port.postMessage({ type: "waits" } satisfies FromThread);
       return promise;
     },
-    reply(request: number, reply: ToolReply): void {
+    reply(request: number, reply: Reply): void {
       const resolve = replies.get(request);
       if (resolve === undefined) return;
       replies.delete(request);
@@ -191,7 +223,6 @@ function createRequests(call: number, number: number, progress: Progress) {
       else progress.enter(number);
       resolve(reply);
     },
-    /** The call is over: nothing comes any more. */
     forget(): void {
       if (replies.size > 0) progress.resume(number);
       replies.clear();
@@ -233,8 +264,20 @@ async function answer(
   return judgeDescription(await tool.description(), await tool.schema());
 }
 
-async function open(linkable: Linkable): Promise<Room> {
-  const imports = createImports();
+/** A write that nobody waited for may be refused after the tool has answered: then the answer is not true. */
+async function settled(answered: Promise<Outcome>, imports: Imports): Promise<Outcome> {
+  const outcome = await answered;
+  if (!outcome.ok) return outcome;
+  try {
+    await imports.settle();
+    return outcome;
+  } catch (error) {
+    return { ok: false, code: "tool_error", message: `A file could not be written: ${reason(error)}.` };
+  }
+}
+
+async function open({ linkable, preopens }: Omit<Loaded, "progress">): Promise<Room> {
+  const imports = createImports(preopens);
   return { imports, instance: await openInstance(linkable, imports) };
 }
 
@@ -246,4 +289,74 @@ function take(): Room | undefined {
 
 function keep(room: Room): void {
   clean.push(room);
+}
+
+const MAX_OUTPUT_BYTES = 1 << 20;
+const MAX_MISTAKES = 10;
+
+function judgeOutput({ output, error }: { output?: string; error?: string }): Outcome {
+  if (output !== undefined && error !== undefined) return bad("it set both output and error");
+  if (error !== undefined)
+    return { ok: false, code: "tool_error", message: error.slice(0, MAX_OUTPUT_BYTES) };
+  if (output === undefined) return bad("it set neither output nor error");
+  if (Buffer.byteLength(output) > MAX_OUTPUT_BYTES) return bad("its output is over 1 MiB");
+  try {
+    JSON.parse(output);
+  } catch {
+    return bad("its output is not JSON");
+  }
+  return { ok: true, output };
+}
+
+function judgeDescription(description: string, schema: string): Outcome {
+  if (Buffer.byteLength(description) + Buffer.byteLength(schema) > MAX_OUTPUT_BYTES)
+    return bad("its description and schema are over 1 MiB");
+  const problem = problemOf(schema);
+  return { ok: true, description, schema, ...(problem !== undefined && { problem }) };
+}
+
+function describeAll(mistakes: readonly string[]): string {
+  return JSON.stringify([...new Set(mistakes)].slice(0, MAX_MISTAKES).map((text) => text.slice(0, 300)));
+}
+
+/** Why params cannot be checked against this schema. What is not even a JSON object is for the reader to refuse. */
+function problemOf(text: string): string | undefined {
+  const schema = tryJson(text);
+  if (!isRecord(schema)) return undefined;
+  try {
+    compileParamsCheck(schema);
+    return undefined;
+  } catch (error) {
+    return reason(error);
+  }
+}
+
+function bad(what: string): Outcome {
+  return { ok: false, code: "bad_response", message: `The tool's answer was refused: ${what}.` };
+}
+
+/** Memory this close to its limit is what made the engine give up. */
+const FULL = 0.85;
+
+function explainFailure(
+  error: unknown,
+  lastWords: string,
+  memoryPeakBytes: number,
+  memoryBytes: number,
+): Outcome {
+  const words = lastWords.trim();
+  const said = words === "" ? (error instanceof Error ? error.message : "no reason given") : words;
+  const failed = (code: FailureCode, message: string): Outcome => ({ ok: false, code, message });
+  // SpiderMonkey also aborts after an error that nobody caught, which it prints with its stack.
+  const hasAborted = said.includes("mozalloc_abort") && !said.includes("Stack:");
+  if (
+    memoryPeakBytes > memoryBytes * FULL ||
+    hasAborted ||
+    /out of memory|allocation size overflow/i.test(said)
+  )
+    return failed("out_of_memory", `The tool ran out of its ${memoryBytes / 2 ** 20} MiB of memory.`);
+  if (error instanceof ToolExit) return failed("threw", "The tool ended itself instead of answering.");
+  if (words !== "" || error instanceof WebAssembly.Exception)
+    return failed("threw", `The tool threw: ${said}`);
+  return failed("trap", `The tool stopped with a trap: ${said}`);
 }

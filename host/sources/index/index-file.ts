@@ -5,15 +5,15 @@
  *     { "tools": [{ "name": "weather", "about": "Current weather and forecasts.", "from": "oci://ghcr.io/acme/weather:1",
  *       "digest": "sha256:…", "signer": "releases@acme.example" }] }
  */
-import { visibleLine, withoutHidden } from "../../../kernel/kit.ts";
-import { Fault, reason } from "../../../kernel/plugin.ts";
+import { isRecord, visibleLine } from "../../../kernel/kit.ts";
+import { Fault } from "../../../kernel/plugin.ts";
 import { checkName } from "../../catalog/install.ts";
 import { parseReference } from "../reference.ts";
+import { type Listing, parseListing, sentence } from "./listing.ts";
 
 export interface IndexEntry {
   readonly name: string;
   readonly about: string;
-  /** A reference, as it is typed after `tool install`. */
   readonly from: string;
   /** `sha256:…` in hex or `sha512-…` in base64. Absent only where `from` is a file beside the index. */
   readonly digest?: string;
@@ -24,17 +24,8 @@ export interface IndexEntry {
   readonly index: string;
 }
 
-export interface IndexReading {
-  readonly entries: readonly IndexEntry[];
-  /** Sentences: what was left out, and why. */
-  readonly problems: readonly string[];
-}
-
-export const MAX_INDEX_BYTES = 1024 * 1024;
-const MAX_ENTRIES = 2000;
 const MAX_ABOUT = 240;
 const MAX_SIGNER = 320;
-const MAX_PROBLEMS = 10;
 
 const DIGEST = /^(?:sha256:[0-9a-f]{64}|sha512-[A-Za-z0-9+/]{86}==)$/;
 
@@ -43,47 +34,15 @@ export function parseIndex(
   text: string,
   index: string,
   resolve: (path: string) => string | undefined,
-): IndexReading {
-  const tools = readTools(text, index);
-  const entries = new Map<string, IndexEntry>();
-  const problems: string[] = [];
-  for (const [at, tool] of tools.entries()) {
-    try {
-      const entry = readEntry(tool, index, resolve);
-      const key = entry.name.toLowerCase();
-      if (entries.has(key)) throw new Fault("invalid", "bad_index", `it lists ${entry.name} twice`);
-      entries.set(key, entry);
-    } catch (error) {
-      problems.push(`Tool ${at + 1} of the index ${index} is left out: ${visibleLine(reason(error))}.`);
-    }
-  }
-  const more = problems.length - MAX_PROBLEMS;
-  return {
-    entries: [...entries.values()],
-    problems: more > 0 ? [...problems.slice(0, MAX_PROBLEMS), `${more} more are left out.`] : problems,
-  };
-}
-
-function readTools(text: string, index: string): readonly unknown[] {
-  const refuse = (why: string, cause?: unknown) =>
-    new Fault("invalid", "bad_index", `The index ${index} cannot be used: ${why}.`, { cause });
-  let value: { readonly tools?: unknown } | null;
-  try {
-    value = JSON.parse(text);
-  } catch (error) {
-    throw refuse(`it is not JSON (${visibleLine(reason(error))})`, error);
-  }
-  if (!Array.isArray(value?.tools)) throw refuse('it has no list of "tools"');
-  if (value.tools.length > MAX_ENTRIES)
-    throw refuse(`it lists ${value.tools.length} tools; at most ${MAX_ENTRIES} are read`);
-  return value.tools;
+): Listing<IndexEntry> {
+  return parseListing(text, index, "tool", (tool) => readEntry(tool, index, resolve));
 }
 
 function readEntry(tool: unknown, index: string, resolve: (path: string) => string | undefined): IndexEntry {
   const wrong = (why: string) => new Fault("invalid", "bad_index", why);
-  if (typeof tool !== "object" || tool === null) throw wrong("it is not an object");
+  if (!isRecord(tool)) throw wrong("it is not an object");
   const field = (key: string) => {
-    const value = (tool as Readonly<Record<string, unknown>>)[key];
+    const value = tool[key];
     if (value !== undefined && typeof value !== "string") throw wrong(`its "${key}" is not a text`);
     return value;
   };
@@ -101,15 +60,7 @@ function readEntry(tool: unknown, index: string, resolve: (path: string) => stri
   const beside = capabilities === undefined ? undefined : resolve(capabilities);
   if (beside === undefined && capabilities !== undefined)
     throw wrong(`${name} names a capabilities file, which only a file beside the index can have`);
-  return {
-    name,
-    about,
-    from,
-    index,
-    digest,
-    capabilities: beside,
-    ...(signer !== "" && { signer }),
-  };
+  return { name, about, from, index, digest, capabilities: beside, ...(signer !== "" && { signer }) };
 }
 
 function readFrom(
@@ -129,13 +80,4 @@ function readFrom(
   if (beside === undefined)
     throw wrong(`is said to be at ${visibleLine(from)}, which is neither https, oci nor npm`);
   return beside;
-}
-
-/** On one line, without what an eye would not see. */
-function sentence(text: string, length: number): string {
-  const line = withoutHidden(text.slice(0, 4 * length))
-    .replaceAll("\n", " ")
-    .replaceAll("\t", " ")
-    .trim();
-  return line.length > length ? `${line.slice(0, length - 1)}…` : line;
 }

@@ -1,64 +1,43 @@
 /** The indexes that the operator names in TOOLS_INDEX, read anew for each question: they are small, and change when their authors say so. */
-import { readFile, stat } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
-import { ROOT, visibleLine } from "../../../kernel/kit.ts";
-import { Fault, reason } from "../../../kernel/plugin.ts";
-import { type Downloads, getFile } from "../download.ts";
-import { type IndexReading, MAX_INDEX_BYTES, parseIndex } from "./index-file.ts";
+import { ROOT } from "../../../kernel/kit.ts";
+import { Fault } from "../../../kernel/plugin.ts";
+import type { Downloads } from "../download.ts";
+import { type IndexEntry, parseIndex } from "./index-file.ts";
+import { isUrl, type Listing, readListings } from "./listing.ts";
 
-/** The word for the one that comes with Postern. */
 export const SHIPPED_INDEX = "shipped";
 
 const SHIPPED_FILE = join(ROOT, "components", "index.json");
-const TIMEOUT_MILLIS = 15_000;
 
-export interface Indexes {
-  /** Entries in the operator's order; an index that cannot be read is a problem in words. */
-  read(signal?: AbortSignal): Promise<IndexReading>;
-}
+export type Indexes = ReturnType<typeof createIndexes>;
 
 /** `named`: URLs, or paths from `folder`. */
-export function createIndexes(downloads: Downloads, named: readonly string[], folder: string): Indexes {
+export function createIndexes(downloads: Downloads, named: readonly string[], folder: string) {
+  const fileOf = (name: string) => (name === SHIPPED_INDEX ? SHIPPED_FILE : resolve(folder, name));
   return {
-    async read(signal) {
-      const readings = await Promise.all(
-        named.map(async (name): Promise<IndexReading> => {
-          try {
-            return await (/^https?:\/\//i.test(name)
-              ? readRemote(downloads, name, signal)
-              : readLocal(name, folder));
-          } catch (error) {
-            if (signal?.aborted === true) throw error;
-            return { entries: [], problems: [visibleLine(reason(error))] };
-          }
-        }),
-      );
-      return {
-        entries: readings.flatMap(({ entries }) => entries),
-        problems: readings.flatMap(({ problems }) => problems),
-      };
-    },
+    /** Entries in the operator's order; an index that cannot be read is a problem in words. */
+    read: (signal?: AbortSignal): Promise<Listing<IndexEntry>> =>
+      readListings({ downloads, named, fileOf, signal }, (text, name) =>
+        parseIndex(text, name, (path) => (isUrl(name) ? undefined : resolve(dirname(fileOf(name)), path))),
+      ),
   };
 }
 
-async function readRemote(downloads: Downloads, url: string, signal?: AbortSignal): Promise<IndexReading> {
-  const bytes = await getFile(downloads, url, `the index ${url}`, {
-    maxBytes: MAX_INDEX_BYTES,
-    timeoutMs: TIMEOUT_MILLIS,
-    accept: "application/json",
-    signal,
-  });
-  return parseIndex(Buffer.from(bytes).toString("utf8"), url, () => undefined);
-}
-
-async function readLocal(name: string, folder: string): Promise<IndexReading> {
-  const file = name === SHIPPED_INDEX ? SHIPPED_FILE : resolve(folder, name);
-  const wrong = (why: string, cause?: unknown) =>
-    new Fault("invalid", "bad_index", `The index ${file} cannot be used: ${why}.`, { cause });
-  const { size } = await stat(file).catch((error: unknown) => Promise.reject(wrong(reason(error), error)));
-  if (size > MAX_INDEX_BYTES) throw wrong(`it has ${size} bytes; at most ${MAX_INDEX_BYTES} are read`);
-  const text = await readFile(file, "utf8").catch((error: unknown) =>
-    Promise.reject(wrong(reason(error), error)),
-  );
-  return parseIndex(text, name, (path) => resolve(dirname(file), path));
+/** A fault where no index lists the name, or two mean different tools by it. */
+export function findEntry(entries: readonly IndexEntry[], name: string): IndexEntry {
+  const found = entries.filter((entry) => entry.name === name);
+  const [first] = found;
+  if (first === undefined) {
+    const message = `No index lists a tool named ${name}. "postern tool search" shows what they list; a file or folder is given with its path, such as ./${name}.`;
+    throw new Fault("missing", "not_in_an_index", message, { param: "name" });
+  }
+  const isSame = (other: IndexEntry) =>
+    other.from === first.from && other.digest === first.digest && other.signer === first.signer;
+  if (!found.every(isSame)) {
+    const both = found.map(({ from, index }) => `${from} (listed in ${index})`).join(" and ");
+    const message = `${name} is the name of different tools: ${both}. Install one by its full reference.`;
+    throw new Fault("invalid", "ambiguous_name", message, { param: "name" });
+  }
+  return first;
 }

@@ -1,14 +1,12 @@
 /** Reads a registry's metadata of a package: which version a range means, where its tarball is and its digest. */
 import { maxSatisfying, valid, validRange } from "semver";
-import { visibleLine } from "../../../kernel/kit.ts";
+import { isRecord, visibleLine } from "../../../kernel/kit.ts";
 import { Fault, reason } from "../../../kernel/plugin.ts";
 
 export interface Release {
   readonly version: string;
   readonly tarball: string;
-  /** SHA-512 in base64. */
   readonly sha512: string;
-  /** The registry keeps statements about who built it. */
   readonly isAttested: boolean;
 }
 
@@ -22,9 +20,7 @@ export function chooseRelease(text: string, name: string, wanted: string): Relea
       "unavailable",
       "bad_registry_answer",
       `The registry's answer about ${name} cannot be used: ${why}.`,
-      {
-        cause,
-      },
+      { cause },
     );
   let document: unknown;
   try {
@@ -75,14 +71,10 @@ function chooseVersion(
       .slice(0, MAX_SHOWN)
       .map((tag) => visibleLine(tag).slice(0, 64)),
   ];
-  throw new Fault(
-    "missing",
-    "no_such_version",
-    `${name} has no version ${wanted}. There are: ${there.join(", ") || "none"}.`,
-  );
+  const message = `${name} has no version ${wanted}. There are: ${there.join(", ") || "none"}.`;
+  throw new Fault("missing", "no_such_version", message);
 }
 
-/** Picks the digest from a list in the form that browsers use too. */
 function findSha512(integrity: string): string | undefined {
   const digests = integrity.slice(0, 2048).split(" ");
   return digests
@@ -90,6 +82,4 @@ function findSha512(integrity: string): string | undefined {
     .find((one) => one !== undefined);
 }
 
-function asObject(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null ? (value as Readonly<Record<string, unknown>>) : {};
-}
+const asObject = (value: unknown) => (isRecord(value) ? value : {});

@@ -7,15 +7,16 @@
  * All of them may be left out: then it is the only component there is, the capabilities inside it or beside package.json, the package's name,
  * and a folder of that name.
  */
-import { createHash } from "node:crypto";
-import { visibleLine } from "../../../kernel/kit.ts";
+import { hash } from "node:crypto";
+import { isRecord, tryRecord, visibleLine } from "../../../kernel/kit.ts";
 import { Fault, reason } from "../../../kernel/plugin.ts";
 import {
   MAX_CAPABILITIES_BYTES,
   MAX_COMPONENT_BYTES,
   readCapabilitiesSection,
 } from "../../compile/capabilities-section.ts";
-import { readAttestations } from "../../trust/attestations.ts";
+import { MAX_SIGNATURES } from "../../trust/evidence.ts";
+import { PROVENANCE } from "../../trust/statement.ts";
 import { type Downloads, getFile } from "../download.ts";
 import { canonicalReference, type ReferenceOf } from "../reference.ts";
 import type { Fetched, Source } from "../source.ts";
@@ -103,13 +104,10 @@ function placeOf({ tarball }: Release, base: string): string {
 }
 
 function checkIntegrity(tarball: Uint8Array, { sha512 }: Release, what: string): void {
-  const found = createHash("sha512").update(tarball).digest("base64");
+  const found = hash("sha512", tarball, "base64");
   if (found === sha512) return;
-  throw new Fault(
-    "invalid",
-    "wrong_integrity",
-    `${what} is not what the registry says it is: its tarball has SHA-512 ${found}, expected ${sha512}. Nothing was installed.`,
-  );
+  const message = `${what} is not what the registry says it is: its tarball has SHA-512 ${found}, expected ${sha512}. Nothing was installed.`;
+  throw new Fault("invalid", "wrong_integrity", message);
 }
 
 type Contents = Pick<Fetched, "component" | "capabilitiesText" | "name" | "recordings" | "readme">;
@@ -152,10 +150,9 @@ function readPackage(
     component,
     capabilitiesText,
     name: field.name ?? asked.name.slice(asked.name.indexOf("/") + 1),
-    recordings: names.sort().map((name) => ({
-      name: name.slice(folder.length),
-      text: text(name, MAX_RECORDING) ?? "",
-    })),
+    recordings: names
+      .sort()
+      .map((name) => ({ name: name.slice(folder.length), text: text(name, MAX_RECORDING) ?? "" })),
     readme: readmeText,
   };
 }
@@ -185,10 +182,9 @@ function readField(
   // A signature is about the tarball alone: without this, one of another package by the same signer would do.
   if (name !== asked.name || version !== asked.version)
     throw refuse(`its package.json says that it is ${show(`${String(name)}@${String(version)}`)}`);
-  if (typeof postern !== "object" || postern === null || Array.isArray(postern))
-    throw refuse('it is not a tool: its package.json has no "postern" field');
+  if (!isRecord(postern)) throw refuse('it is not a tool: its package.json has no "postern" field');
   const value = (key: keyof PosternField): string | undefined => {
-    const found = (postern as Readonly<Record<string, unknown>>)[key];
+    const found = postern[key];
     if (found === undefined) return undefined;
     if (typeof found !== "string" || found === "" || found.length > 512)
       throw refuse(`the "${key}" of its postern field has to be one text`);
@@ -214,4 +210,14 @@ function findComponent(files: PackageFiles, refuse: Refuse): string {
 
 function show(path: string): string {
   return visibleLine(path.length > 100 ? `${path.slice(0, 100)}…` : path);
+}
+
+/** The bundles in an answer of `/-/npm/v1/attestations/<package>@<version>` that say who built it. The registry's own word that it published the package is not one of them. */
+export function readAttestations(answer: Uint8Array): Uint8Array[] {
+  const { attestations } = tryRecord(Buffer.from(answer).toString("utf8"));
+  if (!Array.isArray(attestations)) return [];
+  return attestations
+    .slice(0, MAX_SIGNATURES)
+    .filter((entry: { readonly predicateType?: unknown } | null) => entry?.predicateType === PROVENANCE)
+    .map(({ bundle }: { readonly bundle?: unknown }) => Buffer.from(JSON.stringify(bundle ?? null)));
 }

@@ -7,12 +7,6 @@ import { promisify } from "node:util";
 import { gunzip } from "node:zlib";
 import { Fault, reason } from "../../../kernel/plugin.ts";
 
-export interface TarballLimits {
-  /** The size of all entries together, unpacked. */
-  readonly maxBytes: number;
-  readonly maxEntries: number;
-}
-
 /** By their path inside the package, without the folder that every package is wrapped in. */
 export type PackageFiles = ReadonlyMap<string, Uint8Array>;
 
@@ -23,11 +17,10 @@ const MAX_PATH = 1024;
 
 const unzip = promisify(gunzip);
 
-/** Throws a fault whose message is about `what`. */
 export async function readTarball(
   tarball: Uint8Array,
   what: string,
-  { maxBytes, maxEntries }: TarballLimits,
+  { maxBytes, maxEntries }: { readonly maxBytes: number; readonly maxEntries: number },
 ): Promise<PackageFiles> {
   let archive: Uint8Array;
   try {

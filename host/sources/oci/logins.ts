@@ -1,8 +1,7 @@
 /** Sign-ins to registries that a person gave to `postern registry login`, sealed like other secrets. */
 
-import type Keyv from "keyv";
 import { type SealingKey, seal, unseal } from "../../../kernel/kit.ts";
-import type { Mask } from "../../../kernel/plugin.ts";
+import type { Keyed, Mask } from "../../../kernel/plugin.ts";
 
 export interface Login {
   readonly username: string;
@@ -11,37 +10,28 @@ export interface Login {
   readonly isIdentityToken?: boolean;
 }
 
-export interface Logins {
-  find(registry: string): Promise<Login | undefined>;
-  set(registry: string, login: Login): Promise<void>;
-  /** False where there was none. */
-  remove(registry: string): Promise<boolean>;
-  list(): Promise<readonly { readonly registry: string; readonly username: string }[]>;
-}
+export type Logins = ReturnType<typeof openLogins>;
 
-export function openLogins(keyed: Keyv<string>, key: SealingKey, mask: Pick<Mask, "add">): Logins {
+export function openLogins(keyed: Keyed<string>, key: SealingKey, mask: Pick<Mask, "add">) {
   const reveal = (registry: string, sealed: string): Login => {
     const login = JSON.parse(unseal(key, registry, sealed)) as Login;
     mask.add(login.password);
     return login;
   };
   return {
-    async find(registry) {
+    async find(registry: string): Promise<Login | undefined> {
       const sealed = await keyed.get(registry);
       return sealed === undefined ? undefined : reveal(registry, sealed);
     },
-    async set(registry, login) {
+    async set(registry: string, login: Login): Promise<void> {
       mask.add(login.password);
       await keyed.set(registry, seal(key, registry, JSON.stringify(login)));
     },
-    remove: (registry) => keyed.delete(registry),
+    remove: (registry: string): Promise<boolean> => keyed.delete(registry),
     async list() {
       const found: { registry: string; username: string }[] = [];
       for await (const [registry, sealed] of keyed.iterator())
-        found.push({
-          registry: String(registry),
-          username: reveal(String(registry), String(sealed)).username,
-        });
+        found.push({ registry, username: reveal(registry, sealed).username });
       return found.sort((one, other) => (one.registry < other.registry ? -1 : 1));
     },
   };

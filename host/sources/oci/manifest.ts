@@ -1,6 +1,6 @@
 /** A registry's manifest of a tool, in the CNCF layout for Wasm. Reads a stranger's JSON and fetches nothing. */
-import { createHash } from "node:crypto";
-import { visibleLine } from "../../../kernel/kit.ts";
+import { hash } from "node:crypto";
+import { isRecord, visibleLine } from "../../../kernel/kit.ts";
 import { Fault } from "../../../kernel/plugin.ts";
 import { MAX_CAPABILITIES_BYTES, MAX_COMPONENT_BYTES } from "../../compile/capabilities-section.ts";
 
@@ -31,14 +31,6 @@ export interface Descriptor {
   readonly annotations?: Readonly<Record<string, string>>;
 }
 
-export interface ToolManifest {
-  readonly component: Descriptor;
-  /** Absent where somebody else's program pushed it. */
-  readonly capabilities?: Descriptor;
-  readonly readme?: Descriptor;
-  readonly recordings: readonly Descriptor[];
-}
-
 const MAX_BYTES: Readonly<Record<string, number>> = {
   [MEDIA.component]: MAX_COMPONENT_BYTES,
   [MEDIA.capabilities]: MAX_CAPABILITIES_BYTES,
@@ -47,10 +39,10 @@ const MAX_BYTES: Readonly<Record<string, number>> = {
 };
 
 export function sha256(bytes: Uint8Array): string {
-  return `sha256:${createHash("sha256").update(bytes).digest("hex")}`;
+  return `sha256:${hash("sha256", bytes)}`;
 }
 
-export function readManifest(bytes: Uint8Array, where: string): ToolManifest {
+export function readManifest(bytes: Uint8Array, where: string) {
   const refuse = (why: string) => new Fault("invalid", "tool_manifest", `${where} is not a tool: ${why}.`);
   const manifest = readJson(bytes);
   if (manifest === undefined) throw refuse("its manifest is not a JSON object");
@@ -90,39 +82,31 @@ export function readManifest(bytes: Uint8Array, where: string): ToolManifest {
   const recordings = of(MEDIA.recording);
   if (!recordings.every(({ annotations }) => RECORDING_NAME.test(annotations?.[TITLE] ?? "")))
     throw refuse(`a recording has no usable name in ${TITLE}`);
-  return {
-    component,
-    capabilities,
-    readme,
-    recordings,
-  };
+  return { component, capabilities, readme, recordings };
 }
 
 export function readJson(bytes: Uint8Array): Readonly<Record<string, unknown>> | undefined {
   try {
     const value: unknown = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
-    return typeof value === "object" && value !== null && !Array.isArray(value)
-      ? (value as Record<string, unknown>)
-      : undefined;
+    return isRecord(value) ? value : undefined;
   } catch {
     return undefined;
   }
 }
 
 export function readDescriptor(value: unknown): Descriptor | undefined {
-  if (typeof value !== "object" || value === null) return undefined;
-  const { mediaType, digest, size, annotations } = value as Record<string, unknown>;
+  if (!isRecord(value)) return undefined;
+  const { mediaType, digest, size, annotations } = value;
   if (typeof mediaType !== "string" || typeof digest !== "string" || !DIGEST.test(digest)) return undefined;
   if (typeof size !== "number" || !Number.isSafeInteger(size) || size < 0) return undefined;
-  const named =
-    typeof annotations === "object" && annotations !== null
-      ? Object.fromEntries(
-          Object.entries(annotations).filter(
-            (entry): entry is [string, string] => typeof entry[1] === "string",
-          ),
-        )
-      : undefined;
-  return { mediaType, digest, size, ...(named !== undefined && { annotations: named }) };
+  const isText = (entry: [string, unknown]): entry is [string, string] => typeof entry[1] === "string";
+  if (!isRecord(annotations)) return { mediaType, digest, size };
+  return {
+    mediaType,
+    digest,
+    size,
+    annotations: Object.fromEntries(Object.entries(annotations).filter(isText)),
+  };
 }
 
 function quote(text: unknown): string {

@@ -1,7 +1,7 @@
 /** Tools from OCI registries. */
 import { Fault } from "../../../kernel/plugin.ts";
 import { readCapabilitiesSection } from "../../compile/capabilities-section.ts";
-import { progressOf } from "../progress.ts";
+import { progressOf } from "../download.ts";
 import { canonicalReference, type OciReference } from "../reference.ts";
 import type { Fetched, FetchOptions, RecordingFile, Source } from "../source.ts";
 import type { OpenRegistry } from "./access.ts";
@@ -34,23 +34,15 @@ export function createOciSource(open: OpenRegistry): Source<OciReference> {
       const component = await get(manifest.component);
       // Pushed by another program, it may still have been made by `tool build`.
       const capabilitiesText = given ?? readCapabilitiesSection(component);
-      if (capabilitiesText === undefined)
-        throw new Fault(
-          "invalid",
-          "no_capabilities",
-          `Nothing says what ${where} may do: it has no layer of ${MEDIA.capabilities}, and there is none inside the component.`,
-          { param: "capabilities", usage: true },
-        );
+      if (capabilitiesText === undefined) {
+        const message = `Nothing says what ${where} may do: it has no layer of ${MEDIA.capabilities}, and there is none inside the component.`;
+        throw new Fault("invalid", "no_capabilities", message, { param: "capabilities", usage: true });
+      }
       return {
         component,
         capabilitiesText,
         name: reference.repository.split("/").at(-1) ?? "",
-        origin: {
-          kind: "oci",
-          reference: where,
-          digest,
-          tag: reference.tag,
-        },
+        origin: { kind: "oci", reference: where, digest, tag: reference.tag },
         evidence,
         recordings,
         readme,
@@ -59,17 +51,8 @@ export function createOciSource(open: OpenRegistry): Source<OciReference> {
   };
 }
 
-export interface FoundManifest {
-  readonly bytes: Uint8Array<ArrayBuffer>;
-  readonly digest: string;
-}
-
 /** Undefined where there is none. Its digest is that of its bytes, whatever the registry says. */
-export async function fetchManifest(
-  registry: Registry,
-  reference: OciReference,
-  signal?: AbortSignal,
-): Promise<FoundManifest | undefined> {
+export async function fetchManifest(registry: Registry, reference: OciReference, signal?: AbortSignal) {
   const { repository, tag, digest } = reference;
   const where = canonicalReference(reference);
   const answer = await registry.send(`${repository}/manifests/${digest ?? tag}`, {
@@ -91,7 +74,6 @@ export async function fetchManifest(
   return { bytes: answer.body, digest: found };
 }
 
-/** Exactly the bytes that the descriptor is of. */
 async function fetchBlob(
   registry: Registry,
   reference: OciReference,

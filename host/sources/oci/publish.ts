@@ -1,22 +1,12 @@
 /** A tool pushed to a registry, in the layout that installs read. A version is published once: its content never changes. */
 import { Fault } from "../../../kernel/plugin.ts";
+import { jsonBytes } from "../../trust/signing.ts";
 import { canonicalReference, type OciReference } from "../reference.ts";
 import type { Fetched } from "../source.ts";
 import { MEDIA, readManifest, sha256, TITLE, VERSION } from "./manifest.ts";
 import { fetchManifest } from "./oci.ts";
 import { blobOf, describe, pushBlob, pushManifest } from "./push.ts";
 import type { Registry } from "./registry.ts";
-
-export interface Publication {
-  readonly digest: string;
-  readonly manifest: Uint8Array;
-  /** The version's own reference, which is the line others type. */
-  readonly reference: OciReference;
-  /** Tags that point to it now. */
-  readonly tags: readonly string[];
-  /** False where the same was there already. */
-  readonly isNew: boolean;
-}
 
 export interface PublishOptions {
   readonly registry: Registry;
@@ -27,31 +17,27 @@ export interface PublishOptions {
 }
 
 /** Under the version's tag, which never moves, and under the tag that was named, which does. */
-export async function publish(options: PublishOptions): Promise<Publication> {
+export async function publish(options: PublishOptions) {
   const { registry, reference, version, tool, progress } = options;
   if (reference.digest !== undefined)
     throw new Fault("invalid", "publish_digest", "Publish to a tag, not to a digest.", { usage: true });
   const own: OciReference = { ...reference, tag: tagOf(version) };
   const { config, layers } = blobsOf(tool);
-  const manifest = Buffer.from(
-    JSON.stringify({
-      schemaVersion: 2,
-      mediaType: MEDIA.manifest,
-      config: describe(config),
-      layers: layers.map(describe),
-      annotations: { [VERSION]: version },
-    }),
-  );
+  const manifest = jsonBytes({
+    schemaVersion: 2,
+    mediaType: MEDIA.manifest,
+    config: describe(config),
+    layers: layers.map(describe),
+    annotations: { [VERSION]: version },
+  });
   const digest = sha256(manifest);
-  // What this refuses would be refused when it is installed.
+  // A manifest that this refuses would be refused when it is installed.
   readManifest(manifest, canonicalReference(own));
   const known = await fetchManifest(registry, own);
-  if (known !== undefined && known.digest !== digest)
-    throw new Fault(
-      "invalid",
-      "version_exists",
-      `Version ${version} is already published at ${canonicalReference(own)} with other content (${known.digest}). Raise "version" in capabilities.json.`,
-    );
+  if (known !== undefined && known.digest !== digest) {
+    const message = `Version ${version} is already published at ${canonicalReference(own)} with other content (${known.digest}). Raise "version" in capabilities.json.`;
+    throw new Fault("invalid", "version_exists", message);
+  }
   if (known === undefined) {
     for (const blob of [config, ...layers]) await pushBlob(registry, own, blob, progress);
     await pushManifest(registry, own, manifest);
@@ -73,13 +59,11 @@ function blobsOf({ component, capabilitiesText, readme, recordings = [] }: Publi
   // Without a date: the same tool is the same manifest, wherever and whenever it is made.
   const config = blobOf(
     MEDIA.config,
-    Buffer.from(
-      JSON.stringify({
-        architecture: "wasm",
-        os: "wasip2",
-        layerDigests: layers.map(({ digest }) => digest),
-      }),
-    ),
+    jsonBytes({
+      architecture: "wasm",
+      os: "wasip2",
+      layerDigests: layers.map(({ digest }) => digest),
+    }),
   );
   return { config, layers };
 }
@@ -87,11 +71,9 @@ function blobsOf({ component, capabilitiesText, readme, recordings = [] }: Publi
 /** Semantic versions may have a plus, which tags may not. */
 function tagOf(version: string): string {
   const tag = version.replaceAll("+", "_");
-  if (!/^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$/.test(tag))
-    throw new Fault(
-      "invalid",
-      "publish_version",
-      `The version ${JSON.stringify(version)} in capabilities.json cannot be a tag: use letters, digits and . _ -`,
-    );
+  if (!/^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$/.test(tag)) {
+    const message = `The version ${JSON.stringify(version)} in capabilities.json cannot be a tag: use letters, digits and . _ -`;
+    throw new Fault("invalid", "publish_version", message);
+  }
   return tag;
 }

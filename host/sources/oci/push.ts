@@ -59,12 +59,7 @@ export async function pushManifest(
 ): Promise<OutboundReply> {
   const pushed = await registry.send(
     `${reference.repository}/manifests/${reference.tag ?? reference.digest}`,
-    {
-      method: "PUT",
-      headers: { "content-type": mediaType },
-      body: manifest,
-      maxBytes: MAX_ANSWER_BYTES,
-    },
+    { method: "PUT", headers: { "content-type": mediaType }, body: manifest, maxBytes: MAX_ANSWER_BYTES },
   );
   if (pushed.status !== 201) throw unexpected(reference.registry, canonicalReference(reference), pushed);
   return pushed;

@@ -11,12 +11,7 @@ import { readJson } from "./manifest.ts";
 
 export type RegistryRequest = Omit<DownloadRequest, "authorization">;
 
-export interface Registry {
-  /** `path` comes after `/v2/`, or is a whole address that the registry named itself. */
-  send(path: string | URL, request: RegistryRequest): Promise<OutboundReply>;
-  /** An address that it named in an answer; undefined where it is none. */
-  locate(location: string): URL | undefined;
-}
+export type Registry = ReturnType<typeof openRegistry>;
 
 export interface RegistryOptions {
   readonly registry: string;
@@ -36,10 +31,10 @@ export interface KnownLogin {
 
 const MAX_TOKEN_BYTES = 256 * 1024;
 const MAX_ERROR_BYTES = 64 * 1024;
-/** What people call it, and what answers the protocol. */
+/** Maps names that people use to the hosts that serve the protocol. */
 const HOSTS = new Map([["docker.io", "registry-1.docker.io"]]);
 
-export function openRegistry(options: RegistryOptions): Registry {
+export function openRegistry(options: RegistryOptions) {
   const { registry, repository, access, downloads, privateHosts } = options;
   const host = HOSTS.get(registry) ?? registry;
   let base: URL | undefined;
@@ -78,27 +73,20 @@ export function openRegistry(options: RegistryOptions): Registry {
     const realm = URL.parse(challenge.realm);
     if (realm === null) throw refused(registry, "names no valid address for its tokens");
     const scope = challenge.scope ?? (repository === "" ? "" : `repository:${repository}:${access}`);
+    const { service = "" } = challenge;
+    const bounds = { maxBytes: MAX_TOKEN_BYTES, namedBy: base, signal };
+    const form = { grant_type: "refresh_token", service, scope, client_id: "postern" };
     const answer =
       login?.isIdentityToken === true
         ? await downloads.send(realm, {
+            ...bounds,
             method: "POST",
             headers: { "content-type": "application/x-www-form-urlencoded" },
-            body: new URLSearchParams({
-              grant_type: "refresh_token",
-              service: challenge.service ?? "",
-              scope,
-              client_id: "postern",
-              refresh_token: login.password,
-            }).toString(),
-            maxBytes: MAX_TOKEN_BYTES,
-            namedBy: base,
-            signal,
+            body: new URLSearchParams({ ...form, refresh_token: login.password }).toString(),
           })
-        : await downloads.send(withQuery(realm, { service: challenge.service, scope }), {
+        : await downloads.send(withQuery(realm, { service, scope }), {
+            ...bounds,
             authorization: login && basic(login),
-            maxBytes: MAX_TOKEN_BYTES,
-            namedBy: base,
-            signal,
           });
     if (answer.status === 401 || answer.status === 403) return undefined;
     const { token, access_token } = answer.status === 200 ? (readJson(answer.body) ?? {}) : {};
@@ -109,8 +97,10 @@ export function openRegistry(options: RegistryOptions): Registry {
   }
 
   return {
-    locate: (location) => (location === "" ? undefined : (URL.parse(location, base) ?? undefined)),
-    async send(path, request) {
+    locate: (location: string): URL | undefined =>
+      location === "" ? undefined : (URL.parse(location, base) ?? undefined),
+    /** `path` comes after `/v2/`, or is a whole address that the registry named itself. */
+    async send(path: string | URL, request: RegistryRequest): Promise<OutboundReply> {
       // Before credentials: an address of another origin, which uploads may have, gets none.
       const mayKnow = typeof path === "string" || path.origin === base?.origin;
       const first = await sendPlain(path, { ...request, authorization: mayKnow ? authorization : undefined });
@@ -127,22 +117,18 @@ export function openRegistry(options: RegistryOptions): Registry {
   };
 }
 
-/** A sentence for an answer that was not expected; `what` was asked for. */
 export function unexpected(registry: string, what: string, { status, body }: OutboundReply): Fault {
   if (status === 404) return new Fault("missing", "no_such_tool", `${what} does not exist at ${registry}.`);
   if (status === 403)
     return new Fault("forbidden", "registry_forbidden", `${registry} does not let you do this with ${what}.`);
-  if (status === 429)
-    return new Fault(
-      "limited",
-      "registry_limited",
-      `${registry} has had too many requests; try again later.`,
-    );
+  if (status === 429) {
+    const message = `${registry} has had too many requests; try again later.`;
+    return new Fault("limited", "registry_limited", message);
+  }
   const said = saidBy(body);
   return refused(registry, `answered ${status} for ${what}${said === "" ? "" : `: ${said}`}`);
 }
 
-/** The first error in the protocol's own form. */
 function saidBy(body: Uint8Array): string {
   const errors = body.length > MAX_ERROR_BYTES ? undefined : readJson(body)?.["errors"];
   const [first] = Array.isArray(errors) ? errors : [];
@@ -155,11 +141,8 @@ function unauthorized(registry: string, helper: string | undefined): Fault {
     helper === undefined
       ? ""
       : ` Docker's file leaves its sign-in to the command ${visibleLine(helper)}, which Postern does not run.`;
-  return new Fault(
-    "unauthenticated",
-    "registry_sign_in",
-    `${registry} wants you to sign in, or does not accept your sign-in.${kept} Run: postern registry login ${registry}`,
-  );
+  const message = `${registry} wants you to sign in, or does not accept your sign-in.${kept} Run: postern registry login ${registry}`;
+  return new Fault("unauthenticated", "registry_sign_in", message);
 }
 
 export function refused(registry: string, why: string): Fault {
@@ -170,10 +153,9 @@ function basic({ username, password }: Login): string {
   return `Basic ${Buffer.from(`${username}:${password}`).toString("base64")}`;
 }
 
-function withQuery(url: URL, params: Readonly<Record<string, string | undefined>>): URL {
+function withQuery(url: URL, params: Readonly<Record<string, string>>): URL {
   const full = new URL(url);
-  for (const [name, value] of Object.entries(params))
-    if (value !== undefined && value !== "") full.searchParams.set(name, value);
+  for (const [name, value] of Object.entries(params)) if (value !== "") full.searchParams.set(name, value);
   return full;
 }
 
@@ -187,7 +169,8 @@ export type Challenge =
     };
 
 const MAX_CHARS = 4096;
-const NAME = /[A-Za-z0-9_-]/;
+/** `name="value"` or `name=value`, each right behind the last one: what follows may be another challenge. */
+const PARAM = /[^\w-]*([\w-]+)=(?:"((?:[^"\\]|\\.)*)"?|([^,]*))/gsy;
 
 /** The first challenge that can be met; undefined where there is none. */
 function readChallenge(header = ""): Challenge | undefined {
@@ -196,31 +179,11 @@ function readChallenge(header = ""): Challenge | undefined {
   const scheme = (space === -1 ? header : header.slice(0, space)).toLowerCase();
   if (scheme === "basic") return { scheme };
   if (scheme !== "bearer" || space === -1) return undefined;
-  const params = readParams(header.slice(space + 1));
+  const params = new Map<string, string>();
+  for (const [, name = "", quoted, plain = ""] of header.slice(space + 1).matchAll(PARAM))
+    if (!params.has(name.toLowerCase()))
+      params.set(name.toLowerCase(), (quoted?.replace(/\\(.)/gs, "$1") ?? plain).trim());
   const realm = params.get("realm");
   if (realm === undefined) return undefined;
   return { scheme, realm, service: params.get("service"), scope: params.get("scope") };
-}
-
-/** `name="value"` or `name=value`, separated by commas; one pass, from left to right. */
-function readParams(text: string): ReadonlyMap<string, string> {
-  const params = new Map<string, string>();
-  let at = 0;
-  while (at < text.length) {
-    let name = "";
-    while (at < text.length && !NAME.test(text.charAt(at))) at++;
-    while (at < text.length && NAME.test(text.charAt(at))) name += text.charAt(at++);
-    if (text.charAt(at) !== "=") break;
-    at++;
-    let value = "";
-    if (text.charAt(at) === '"') {
-      for (at++; at < text.length && text.charAt(at) !== '"'; at++) {
-        if (text.charAt(at) === "\\") at++;
-        value += text.charAt(at);
-      }
-      at++;
-    } else while (at < text.length && text.charAt(at) !== ",") value += text.charAt(at++);
-    if (!params.has(name.toLowerCase())) params.set(name.toLowerCase(), value.trim());
-  }
-  return params;
 }

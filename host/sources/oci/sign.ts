@@ -1,7 +1,7 @@
 /** Signatures pushed beside a manifest, where cosign looks for them: a bundle that refers to it, and the tag `sha256-….sig`. */
 import { isSignedWith } from "../../trust/public-key.ts";
 import { readSignatures } from "../../trust/signatures.ts";
-import { BUNDLE_TYPE, SIMPLE_TYPE, signBundle, signSimple } from "../../trust/signing.ts";
+import { BUNDLE_TYPE, jsonBytes, SIMPLE_TYPE, signBundle, signSimple } from "../../trust/signing.ts";
 import type { SigningKey } from "../../trust/signing-key.ts";
 import { COSIGN_SIGN } from "../../trust/statement.ts";
 import type { OciReference } from "../reference.ts";
@@ -12,7 +12,6 @@ import { type Registry, refused, unexpected } from "./registry.ts";
 
 export interface SignOptions {
   readonly registry: Registry;
-  /** Where the manifest is, under any tag. */
   readonly reference: OciReference;
   readonly manifest: Uint8Array;
   readonly key: SigningKey;
@@ -100,7 +99,7 @@ async function pushSimple({ registry, reference, manifest, key }: SignOptions): 
   await pushManifest(registry, at, jsonBytes(signed));
 }
 
-/** What others put there, as it is; nothing where there is no such tag yet. */
+/** Returns other people's entries as they are; none if there is no such tag yet. */
 async function fetchList(
   registry: Registry,
   reference: OciReference & { readonly tag: string },
@@ -122,8 +121,4 @@ async function fetchList(
 
 function hexOf(digest: string): string {
   return digest.replace("sha256:", "");
-}
-
-function jsonBytes(value: unknown): Uint8Array<ArrayBuffer> {
-  return new Uint8Array(Buffer.from(JSON.stringify(value)));
 }

@@ -16,7 +16,6 @@ export class Sink {
     for (const value of values) this.byte(value);
   }
 
-  /** An unsigned number as the format writes it. */
   leb(value: number): void {
     let rest = value;
     while (rest >= 0x80) {
@@ -26,7 +25,6 @@ export class Sink {
     this.byte(rest);
   }
 
-  /** A signed 32-bit number as the format writes it. */
   signed(value: number): void {
     let rest = value | 0;
     while (rest < -64 || rest > 63) {

@@ -9,7 +9,12 @@
  * not set anywhere later in the function; at any other time the local is taken to hold something new. A mark stays
  * until the call is over.
  */
-import type { Signature } from "./stack.ts";
+
+/** How many values a function or a block takes and leaves. */
+export interface Signature {
+  readonly params: number;
+  readonly results: number;
+}
 
 /** The engine allows a function no more. */
 const MAX_LOCALS = 50_000;
@@ -17,7 +22,6 @@ const MAX_LOCALS = 50_000;
 /** The number of the value zero: a constant is at a distance from it. */
 export const ZERO = 0;
 
-/** A value about which nothing is known. */
 const UNKNOWN = -1;
 
 interface Frame {
@@ -25,7 +29,6 @@ interface Frame {
   readonly signature: Signature;
   readonly height: number;
   readonly trail: number;
-  /** The position of the innermost loop outside of this frame. */
   readonly loop: number;
   unreachable: boolean;
 }
@@ -48,7 +51,6 @@ export class Facts {
   readonly #frameIds = new Float64Array(MAX_LOCALS);
   readonly #loops = new Float64Array(MAX_LOCALS);
   readonly #places = new Float64Array(MAX_LOCALS);
-  /** The distance at which each value is marked. */
   readonly #marks = new Map<number, number>();
   #trail: Trace[] = [];
   #frames: Frame[] = [];
@@ -155,7 +157,6 @@ export class Facts {
     else this.#hold(local, value, this.distanceAt(slot), at);
   }
 
-  /** The distance from a value at which it is marked. */
   markOf(value: number): number | undefined {
     return this.#marks.get(value);
   }

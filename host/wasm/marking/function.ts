@@ -5,14 +5,12 @@
 
 import { Cursor, step } from "../instructions.ts";
 import type { Sink } from "./bytes.ts";
-import { type Facts, Untracked, ZERO } from "./facts.ts";
+import { type Facts, type Signature, Untracked, ZERO } from "./facts.ts";
 import { MARK_BITS } from "./names.ts";
-import { effectOf, pops, pushes, type Signature } from "./stack.ts";
 import { isCovered, MarkWriter, readWrite, ScratchLocals, type Write } from "./stores.ts";
 
 export interface Signatures {
   readonly types: readonly Signature[];
-  /** The type of each function, imported ones first. */
   readonly functions: readonly number[];
 }
 
@@ -30,7 +28,7 @@ const I32_ADD = 0x6a;
 const I32_SUB = 0x6b;
 
 /**
- * Writes the function's instructions to `out` and answers the types of the locals that were added to it, or nothing
+ * Writes the function's instructions to `out` and returns the types of the locals that were added to it, or nothing
  * where it writes to no memory and stays as it is.
  */
 export function markFunction(
@@ -51,7 +49,6 @@ export function markFunction(
   }
 }
 
-/** Notes which locals are set where, and returns true where the function writes to memory at all. */
 function survey({ module, start, end }: FunctionCode, facts: Facts): boolean {
   const cursor = new Cursor(module, start);
   const operand = new Cursor(module);
@@ -278,4 +275,45 @@ function markTracked(
   if (facts.depth !== 0) throw new Untracked("a block is not closed");
   copyUpTo(end);
   return scratch.types;
+}
+
+const UNARY = packed(1, 1);
+const BINARY = packed(2, 1);
+
+function packed(pops: number, pushes: number): number {
+  return pops * 4 + pushes;
+}
+
+const pops = (effect: number) => effect >> 2;
+const pushes = (effect: number) => effect & 3;
+
+/** Effects by opcode; -1 where the opcode alone does not say. */
+const EFFECTS = new Int8Array(256).fill(-1);
+const set = (from: number, to: number, effect: number) => EFFECTS.fill(effect, from, to + 1);
+
+set(0x01, 0x01, packed(0, 0)); // nop
+set(0x1a, 0x1a, packed(1, 0)); // drop
+set(0x1b, 0x1c, packed(3, 1)); // select
+set(0x23, 0x23, packed(0, 1)); // global.get
+set(0x24, 0x24, packed(1, 0)); // global.set
+set(0x28, 0x35, UNARY); // loads
+set(0x36, 0x3e, packed(2, 0)); // stores
+set(0x3f, 0x3f, packed(0, 1)); // memory.size
+set(0x40, 0x40, UNARY); // memory.grow
+set(0x41, 0x44, packed(0, 1)); // constants
+set(0x45, 0xc4, BINARY); // arithmetic, except for what takes one operand:
+set(0x45, 0x45, UNARY); // i32.eqz
+set(0x50, 0x50, UNARY); // i64.eqz
+set(0x67, 0x69, UNARY); // i32.clz, ctz, popcnt
+set(0x79, 0x7b, UNARY); // i64.clz, ctz, popcnt
+set(0x8b, 0x91, UNARY); // f32.abs to sqrt
+set(0x99, 0x9f, UNARY); // f64.abs to sqrt
+set(0xa7, 0xc4, UNARY); // conversions and sign extensions
+
+/** The effect of an instruction that neither branches, calls nor touches locals; -1 where it is not known here. */
+function effectOf(opcode: number, second: number): number {
+  if (opcode !== 0xfc) return EFFECTS[opcode] as number;
+  if (second <= 7) return UNARY; // saturating conversions
+  if (second === 8 || second === 10 || second === 11) return packed(3, 0); // memory.init, copy and fill
+  return -1;
 }

@@ -7,10 +7,9 @@
 import { Cursor } from "../instructions.ts";
 import { assemble, EXPORT, leb, type Section, sections } from "../module-sections.ts";
 import { Sink } from "./bytes.ts";
-import { Facts } from "./facts.ts";
+import { Facts, type Signature } from "./facts.ts";
 import { markFunction, type Signatures } from "./function.ts";
 import { MARKS, PRIVATE, WRITTEN } from "./names.ts";
-import type { Signature } from "./stack.ts";
 import { MARK_MEMORY_PAGES, Unmarkable } from "./stores.ts";
 
 const TYPE = 1;
@@ -34,7 +33,6 @@ export function markModules<Name extends string>(
   }
 }
 
-/** The module with marks, or the same one where it writes to no memory. */
 function markModule(module: Uint8Array): Uint8Array {
   const all = sections(module);
   const open = (id: number) => {

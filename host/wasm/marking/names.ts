@@ -10,5 +10,5 @@ export const MARKS = "marks";
 /** A mark stands for this many bytes from a multiple of it, and for as many before and after them. */
 export const MARK_BITS = 10;
 
-/** Where the glue's views find the marks of the memory they write to: a property of its buffer. */
+/** The glue's views find the marks of the memory they write to at this property of its buffer. */
 export const VIEW_MARKS = "postern.marks";

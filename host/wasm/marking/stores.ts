@@ -1,4 +1,4 @@
-/** Which instructions write to linear memory, and the code that marks what they write. */
+/** Lists the instructions that write to linear memory, and marks what they write. */
 
 import type { Cursor } from "../instructions.ts";
 import type { Sink } from "./bytes.ts";
@@ -27,7 +27,6 @@ export type Write =
   | {
       readonly kind: "store";
       readonly offset: number;
-      /** The type of the value that is stored. */
       readonly type: number;
       readonly width: number;
     }

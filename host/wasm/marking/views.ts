@@ -19,20 +19,7 @@ const SETTERS = {
   Uint8: 1,
 };
 
-const ARRAYS = [
-  "BigInt64Array",
-  "BigUint64Array",
-  "Float16Array",
-  "Float32Array",
-  "Float64Array",
-  "Int16Array",
-  "Int32Array",
-  "Int8Array",
-  "Uint16Array",
-  "Uint32Array",
-  "Uint8Array",
-  "Uint8ClampedArray",
-];
+const ARRAYS = [...Object.keys(SETTERS), "Uint8Clamped"].map((type) => `${type}Array`);
 
 /** Declarations that take the place of the global ones in the glue they are put before. */
 export const MARKED_VIEWS = `

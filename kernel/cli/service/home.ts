@@ -3,6 +3,7 @@ import { accessSync, constants, existsSync, readFileSync, rmSync, writeFileSync 
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { setTimeout as sleep } from "node:timers/promises";
 import { Fault, reason } from "../../fault.ts";
 import { makeFolders } from "../../files/folders.ts";
 import { makePrivate, pathsOfHome } from "../../files/ownership.ts";
@@ -27,16 +28,11 @@ export function prepareHome(home: string): { readonly corrected: readonly string
     return { corrected };
   } catch (error) {
     if (error instanceof Fault) throw error;
-    throw new Fault(
-      "config",
-      "home_unusable",
-      `the service home ${home} cannot be used (${reason(error)}): make it a folder you own and can write to, or set POSTERN_HOME to another one`,
-      { param: "POSTERN_HOME", cause: error },
-    );
+    const message = `the service home ${home} cannot be used (${reason(error)}): make it a folder you own and can write to, or set POSTERN_HOME to another one`;
+    throw new Fault("config", "home_unusable", message, { param: "POSTERN_HOME", cause: error });
   }
 }
 
-/** A running service reports this to `postern status`. */
 export interface Notice {
   readonly pid: number;
   /** The machine or container that the pid is of. */
@@ -59,12 +55,8 @@ export function claimHome(home: string): { post(notice: Notice): void; release()
   const lock = tryLock(home);
   if (lock === undefined) {
     const pid = readNotice(home)?.pid;
-    throw new Fault(
-      "config",
-      "already_running",
-      `another Postern${pid ? ` (pid ${pid})` : ""} is already running with the home ${home}: stop it, or set POSTERN_HOME to another folder. For several nodes that share one state give each a home of its own and the same STORE_URL=postgres://…`,
-      { param: "POSTERN_HOME" },
-    );
+    const message = `another Postern${pid ? ` (pid ${pid})` : ""} is already running with the home ${home}: stop it, or set POSTERN_HOME to another folder. For several nodes that share one state give each a home of its own and the same STORE_URL=postgres://…`;
+    throw new Fault("config", "already_running", message, { param: "POSTERN_HOME" });
   }
   // A service that was killed left it, and its pid may be anybody's by now.
   rmSync(noticeFile(home), { force: true });
@@ -80,6 +72,18 @@ export function claimHome(home: string): { post(notice: Notice): void; release()
 /** The notice of the service that runs on this home, if one does and has started. */
 export function findRunning(home: string): Notice | undefined {
   return isClaimed(home) ? readNotice(home) : undefined;
+}
+
+const START_WAIT_MS = 60_000;
+const LOOK_MS = 100;
+
+/** The same, of a service that may still be starting. */
+export async function waitForRunning(home: string): Promise<Notice | undefined> {
+  for (const end = Date.now() + START_WAIT_MS; isClaimed(home) && Date.now() < end; await sleep(LOOK_MS)) {
+    const notice = readNotice(home);
+    if (notice !== undefined) return notice;
+  }
+  return undefined;
 }
 
 /** True from the moment a service begins to start until it has stopped, or was killed. */

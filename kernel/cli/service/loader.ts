@@ -49,7 +49,7 @@ async function load(name: string, folder: string): Promise<AnyPlugin> {
   return plugin as AnyPlugin;
 }
 
-/** Where the nearest package.json does not say "module", an ES module arrives wrapped in a CommonJS one. */
+/** If the nearest package.json does not say "module", an ES module arrives wrapped in a CommonJS one. */
 function defaultOf(exported: unknown): Partial<AnyPlugin> | undefined {
   const inner = (exported as { default?: unknown } | undefined)?.default;
   return (inner ?? exported) as Partial<AnyPlugin> | undefined;

@@ -7,8 +7,8 @@ import { openLogFile } from "../../log/file.ts";
 import type { RootLog } from "../../log/log.ts";
 import type { AnyPlugin, Resume } from "../../plugin.ts";
 import { say } from "../../terminal/output.ts";
+import { pluginTable } from "../../terminal/table.ts";
 import { claimHome, type Notice, prepareHome } from "./home.ts";
-import { pluginTable } from "./plugin-table.ts";
 import { type Session, stderrSink } from "./session.ts";
 
 export interface ServeOptions {
@@ -47,13 +47,12 @@ export async function serve(
     }
   } finally {
     claim.release();
-    setTimeout(() => process.exit(), LINGER_MILLIS).unref();
   }
 }
 
 /** Runs until it is told to stop, and returns the exit code. */
 async function run(
-  { settings, home, mask, graceSecs }: Session,
+  { settings, home, mask, graceSecs, misspelled }: Session,
   plugins: readonly AnyPlugin[],
   log: RootLog,
   { version, screenTaken, resume }: ServeOptions,
@@ -63,6 +62,8 @@ async function run(
   try {
     const onShutdown = ending.request;
     const running = await boot({ plugins, settings, home, log, mask, version, resume, onShutdown });
+    for (const [name, meant] of misspelled(settings.declared.map((setting) => setting.name)))
+      log.warn(`${name} is set and is not a setting: did you mean ${meant}?`);
     const startedAt = new Date().toISOString();
     const node = running.service("store").node.id;
     post({ pid: process.pid, host: hostname(), version, startedAt, node, plugins: running.states });
@@ -89,7 +90,7 @@ function startUpTable(running: Running, version: string): string {
 const CRASH = "uncaught error";
 
 /** The first signal asks for an orderly stop, the second ends the process at once. */
-function waitForEnd(onCrash: (error: unknown) => void) {
+export function waitForEnd(onCrash: (error: unknown) => void) {
   const { promise: requested, resolve } = Promise.withResolvers<string>();
   let asked = false;
   let crashed = false;
@@ -119,6 +120,7 @@ function waitForEnd(onCrash: (error: unknown) => void) {
       clearInterval(awake);
       process.off("SIGINT", onSignal).off("SIGTERM", onSignal).off("SIGHUP", onSignal);
       process.off("uncaughtException", onError).off("unhandledRejection", onError);
+      setTimeout(() => process.exit(), LINGER_MILLIS).unref();
     },
   };
 }

@@ -1,32 +1,14 @@
 /** Every command starts from a session: settings, home, mask and log. It opens nothing but the log. */
 import { join } from "node:path";
 import { refuseForeign } from "../../files/ownership.ts";
-import { createLog, LOG_LEVELS, type LogSink, type RootLog } from "../../log/log.ts";
-import { createMask, type Mask } from "../../mask/mask.ts";
+import { createLog, LOG_LEVELS, type LogSink } from "../../log/log.ts";
+import { createMask } from "../../mask/mask.ts";
 import { readDotEnv, readForeignDotEnv } from "../../settings/dot-env.ts";
 import { Settings, type Variables } from "../../settings/env.ts";
+import { findSimilar } from "../../text/similar.ts";
 import { homeSetting } from "./home.ts";
 
-export interface Session {
-  readonly settings: Settings;
-  readonly home: string;
-  readonly mask: Mask;
-  readonly editor: string;
-  /** Third-party plugins named in PLUGINS. */
-  readonly plugins: readonly string[];
-  /** Their relative paths and package names are looked up from here. */
-  readonly pluginsFolder: string;
-  readonly folder: string;
-  /** Names of the settings that options of the command gave. */
-  readonly given: readonly string[];
-  /** Names of the settings that `.env` of the folder gave. */
-  readonly fromFolder: readonly string[];
-  /** Sentences for the operator about the sources of the settings. */
-  readonly warnings: readonly string[];
-  /** The seconds that running work gets to end when the service is told to stop. */
-  readonly graceSecs: number;
-  openLog(...sinks: readonly LogSink[]): RootLog;
-}
+export type Session = ReturnType<typeof openSession>;
 
 export interface SessionOptions {
   /**
@@ -42,7 +24,7 @@ export function openSession(
   surroundings: Variables = process.env,
   folder = process.cwd(),
   { startsService = false, given = {} }: SessionOptions = {},
-): Session {
+) {
   const environment = { ...surroundings, ...given };
   const mask = createMask();
   // The home decides which file is read, so no file can set it.
@@ -68,16 +50,29 @@ export function openSession(
     folder,
     home,
     plugins,
+    /** Relative paths and package names of plugins are looked up from here. */
     pluginsFolder: environment["PLUGINS"]?.trim() ? folder : home,
     editor: environment["VISUAL"]?.trim() || environment["EDITOR"]?.trim() || "vi",
+    /** A command for the shell; empty: none. */
+    pager: environment["PAGER"]?.trim(),
     given: Object.keys(given),
     fromFolder: Object.keys(foreign?.variables ?? {}),
+    /** Sentences for the operator about the sources of the settings. */
     warnings: (foreign?.ignored ?? []).map(
       (name) =>
         `${name} in ${join(folder, ".env")} is ignored: set it in the environment or, except POSTERN_HOME, in ${join(home, ".env")}`,
     ),
+    /** Variables that are no settings but nearly one of these, with the one that was probably meant. */
+    misspelled(known: Iterable<string>): readonly (readonly [name: string, meant: string])[] {
+      const names = new Set(known);
+      return Object.keys({ ...environment, ...homeFile, ...foreign?.variables }).flatMap((name) => {
+        const meant = names.has(name) ? undefined : findSimilar(name, names);
+        return meant === undefined ? [] : [[name, meant] as const];
+      });
+    },
+    /** The seconds that running work gets to end when the service is told to stop. */
     graceSecs,
-    openLog: (...sinks) => createLog(level, mask, ...sinks),
+    openLog: (...sinks: readonly LogSink[]) => createLog(level, mask, ...sinks),
   };
 }
 

@@ -12,7 +12,6 @@ const SCHEMA = {
 
 const HEADERS = JSON.stringify({ Accept: "application/vnd.github+json", "User-Agent": "my-tool" });
 
-/** @type {import("postern:tool/tool@0.1.0").Tool} */
 export const tool = {
   description: () => "Lists the user's own GitHub repositories, the most recently pushed first.",
 
@@ -27,14 +26,12 @@ export const tool = {
   },
 };
 
-/** @param {{ count?: number }} params */
 function listRepositories({ count = 5 }) {
   const url = `https://api.github.com/user/repos?sort=pushed&per_page=${count}`;
   const { status, body } = httpRequest("GET", url, HEADERS, undefined, undefined);
   const text = new TextDecoder().decode(body);
   if (status === 401) throw new Error("GitHub does not accept the token; the operator can set another one.");
   if (status !== 200) throw new Error(`GitHub returned ${status}: ${text.slice(0, 200)}`);
-  /** @type {{ full_name: string, html_url: string, pushed_at: string }[]} */
   const repositories = JSON.parse(text);
   return repositories.map(({ full_name, html_url, pushed_at }) => ({
     name: full_name,
@@ -43,11 +40,7 @@ function listRepositories({ count = 5 }) {
   }));
 }
 
-/**
- * The host throws errors with the reason in `payload`.
- * @param {unknown} error
- */
+/** The host throws errors with the reason in `payload`. */
 function explain(error) {
-  const { payload, message } = /** @type {{ payload?: string, message?: string }} */ (error);
-  return payload ?? message ?? String(error);
+  return error.payload ?? error.message ?? String(error);
 }

@@ -10,7 +10,6 @@ const SCHEMA = {
   additionalProperties: false,
 };
 
-/** @type {import("postern:tool/tool@0.1.0").Tool} */
 export const tool = {
   description: () => "Repeats a text. The model decides by this sentence when to call the tool.",
 
@@ -20,12 +19,11 @@ export const tool = {
     try {
       return { output: JSON.stringify(answer(JSON.parse(params))) };
     } catch (error) {
-      return { error: /** @type {Error} */ (error).message };
+      return { error: error.message };
     }
   },
 };
 
-/** @param {{ text: string }} params */
 function answer({ text }) {
   return { text };
 }

@@ -15,7 +15,6 @@ const SCHEMA = {
   additionalProperties: false,
 };
 
-/** @type {import("postern:tool/tool@0.1.0").Tool} */
 export const tool = {
   description: () => "Counts the days until a date, or until the next public holiday of a country.",
 
@@ -30,7 +29,6 @@ export const tool = {
   },
 };
 
-/** @param {{ date?: string, country?: string }} params */
 function countdown({ date, country }) {
   if (date !== undefined) return { date, days: daysUntil(date) };
   if (country === undefined) throw new Error("Give 'date' or 'country'.");
@@ -39,32 +37,22 @@ function countdown({ date, country }) {
   return { ...next, days: daysUntil(next.date) };
 }
 
-/** @param {string} date */
 function daysUntil(date) {
   const today = new Date().toISOString().slice(0, 10);
   return Math.round((Date.parse(date) - Date.parse(today)) / 86_400_000);
 }
 
-/**
- * @param {string} country
- * @returns {{ date: string, name: string }[]}
- */
 function nextHolidays(country) {
   const url = `https://date.nager.at/api/v3/NextPublicHolidays/${country}`;
   log("info", `fetching the public holidays of ${country}`);
   const { status, body } = httpRequest("GET", url, "{}", undefined, undefined);
   const text = new TextDecoder().decode(body);
   if (status !== 200) throw new Error(`date.nager.at returned ${status}: ${text.slice(0, 200)}`);
-  /** @type {{ date: string, name: string }[]} */
   const holidays = JSON.parse(text);
   return holidays.map(({ date, name }) => ({ date, name }));
 }
 
-/**
- * The host throws errors with the reason in `payload`.
- * @param {unknown} error
- */
+/** The host throws errors with the reason in `payload`. */
 function explain(error) {
-  const { payload, message } = /** @type {{ payload?: string, message?: string }} */ (error);
-  return payload ?? message ?? String(error);
+  return error.payload ?? error.message ?? String(error);
 }

@@ -8,6 +8,8 @@ type Entry = readonly [name: string, value: Uint8Array];
 /** In a request: the guest wants to be told in `WORDS` why it failed. Neither is sent to anybody: see `wit/fetch.js`. */
 export const WANTS_WORDS = "postern-wants-reason";
 export const WORDS = "postern-reason";
+/** In a response: where it came from, if that is not the address that was asked. Only we can set it. */
+export const ADDRESS = "postern-url";
 
 export interface Fields {
   isFrozen: boolean;
@@ -19,13 +21,12 @@ export interface Fields {
 
 export interface FieldsClass {
   new (): Fields;
-  /** Those of an answer, which cannot be changed. */
   frozen(list: HeaderList): Fields;
 }
 
 /** More than the broker lets pass in either direction, however short each of them is. */
 const MAX_BYTES = 1 << 20;
-/** What an entry takes beside its characters. */
+/** An entry costs this much beside its characters. */
 const ENTRY_BYTES = 128;
 
 /** The glue also makes some with `new`, so each instance has a class that knows its holdings. */
@@ -70,7 +71,7 @@ export function createFieldsClass(holdings: Holdings): FieldsClass {
     }
     append(name: string, value: Uint8Array): void {
       this.#check(name);
-      // What is deleted stays counted: this ends a guest that goes on and on, and stands in nobody else's way.
+      // Deleted entries stay counted: this ends a guest that goes on and on, and is in nobody else's way.
       const bytes = name.length + value.byteLength + ENTRY_BYTES;
       if (this.#bytes + bytes > MAX_BYTES || !this.#account.take(bytes))
         throw new RangeError("the headers are too long");

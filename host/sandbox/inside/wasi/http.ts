@@ -168,7 +168,7 @@ export function createHttp(holdings: Holdings, send: Send): Readonly<Record<stri
   };
 }
 
-/** What the guest waits for is the whole answer. */
+/** The guest waits for the whole answer. */
 function timeoutOf(options: { connectTimeout(): Duration; firstByteTimeout(): Duration } | undefined) {
   const firstByte = options?.firstByteTimeout();
   if (options === undefined || firstByte === undefined) return undefined;
@@ -221,7 +221,7 @@ class OutgoingBody extends Resource {
     this.#size = 0;
   }
 
-  /** What is too long is said where the guest looks for the answer, and no more of it is kept. */
+  /** An answer that is too long fails where the guest looks for it, and no more of it is kept. */
   #take(bytes: Uint8Array): void {
     if (this.#end !== undefined) return;
     const size = this.#size + bytes.byteLength;

@@ -43,6 +43,7 @@ class Account {
   #handles = 0;
   #requests = 0;
   #bytes = 0;
+  openFiles = 0;
 
   countHandle(): void {
     if (++this.#handles > MAX_HANDLES)
@@ -66,7 +67,7 @@ class Account {
   }
 }
 
-/** What an instance holds by handles, and the waits that end with its call. */
+/** Holds an instance's handles, and the waits that end with its call. */
 export class Holdings {
   readonly #timers = new Set<NodeJS.Timeout>();
   account = new Account();
@@ -77,7 +78,7 @@ export class Holdings {
     this.handedOut++;
   }
 
-  /** What the last call holds may still be given back, but counts no more. */
+  /** Handles of the last call may still be given back, but no longer count. */
   begin(): void {
     this.account = new Account();
   }
@@ -87,7 +88,6 @@ export class Holdings {
     this.#timers.clear();
   }
 
-  /** Waits for the first of several. */
   async wait(pollables: readonly Pollable[]): Promise<void> {
     while (!pollables.some((pollable) => pollable.ready())) {
       const undo: (() => void)[] = [];
@@ -117,7 +117,6 @@ function firstDue(pollables: readonly Pollable[]): bigint | undefined {
   return first;
 }
 
-/** What the guest holds by a handle. */
 export class Resource {
   readonly holdings: Holdings;
 
@@ -182,13 +181,13 @@ export class InputStream extends Resource {
     if (this.#left.byteLength === 0) this[Symbol.dispose]();
     return piece;
   }
-  blockingRead(length: bigint): Uint8Array {
+  blockingRead(length: bigint): Uint8Array | Promise<Uint8Array> {
     return this.read(length);
   }
   skip(length: bigint): bigint {
     return BigInt(this.read(length).byteLength);
   }
-  blockingSkip(length: bigint): bigint {
+  blockingSkip(length: bigint): bigint | Promise<bigint> {
     return this.skip(length);
   }
   subscribe(): Pollable {

@@ -1,6 +1,6 @@
 /** Responses of `wasi:http`, their headers and their bodies, which are read in pieces. */
 import type { Answer, ToolReply } from "../../protocol.ts";
-import { type Fields, type FieldsClass, WORDS } from "./fields.ts";
+import { ADDRESS, type Fields, type FieldsClass, WORDS } from "./fields.ts";
 import { Event, type Holdings, InputStream, Pollable, Refusal, Resource } from "./io.ts";
 
 /** The only error code that has room for words. */
@@ -37,7 +37,7 @@ export class FutureIncomingResponse extends Resource {
     const reply = this.#reply;
     if (reply === undefined) return { tag: "err", val: undefined };
     this.#reply = undefined;
-    const answer = this.#wantsWords ? withWords(reply) : reply;
+    const answer = withAddress(this.#wantsWords ? withWords(reply) : reply);
     return {
       tag: "ok",
       val: answer.ok
@@ -133,6 +133,13 @@ export class FutureTrailers extends Resource {
     this.#isRead = true;
     return { tag: "ok", val: { tag: "ok", val: undefined } };
   }
+}
+
+function withAddress(reply: ToolReply): ToolReply {
+  if (!reply.ok) return reply;
+  const { headers = [], url } = reply;
+  const others = headers.filter(([name]) => name !== ADDRESS);
+  return { ...reply, headers: url === undefined ? others : [...others, [ADDRESS, url]] };
 }
 
 /** A script engine shows its guest no error code: our own builds ask for a header, which only we can set. */

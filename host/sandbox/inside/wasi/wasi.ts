@@ -1,10 +1,12 @@
 /**
- * The WASI a tool may link against: real clocks and randomness, and for the rest "nothing there": no files,
- * no environment, no arguments. What a tool writes to stdout or stderr is handed to `write`.
+ * The WASI a tool may link against: real clocks and randomness, the folders that it was granted, and for the rest "nothing
+ * there": no other files, no environment, no arguments. What a tool writes to stdout or stderr is handed to `write`.
  */
 import { getRandomValues } from "node:crypto";
+import { createFilesystem, type GrantedFolders } from "./filesystem.ts";
 import { createHttp, type Send } from "./http.ts";
 import { Holdings, InputStream, OutputStream, Pollable, poll, StreamError } from "./io.ts";
+import { createSockets } from "./sockets.ts";
 
 type StandardStream = "stdout" | "stderr";
 
@@ -13,8 +15,6 @@ export class ToolExit extends Error {}
 // One call may ask for much, but never for more than its memory could hold anyway.
 const MAX_RANDOM_BYTES = 1 << 20;
 // Nothing ever hands out one of these; the glue only wants the classes to be there.
-class Descriptor {}
-class DirectoryEntryStream {}
 class TerminalInput {}
 class TerminalOutput {}
 
@@ -40,20 +40,14 @@ function exit(): never {
   throw new ToolExit("the tool ended itself");
 }
 
-export interface Wasi {
-  /** The interfaces by name, as the glue looks them up. */
-  readonly interfaces: Readonly<Record<string, object>>;
-  /** How many resources were handed out so far: each leaves a trace in the glue's tables. */
-  resources(): number;
-  /** A new call may be given as many as any other. */
-  begin(): void;
-  end(): void;
-}
-
-export function createWasi(write: (stream: StandardStream, bytes: Uint8Array) => void, send: Send): Wasi {
+export function createWasi(
+  write: (stream: StandardStream, bytes: Uint8Array) => void,
+  send: Send,
+  folders?: GrantedFolders,
+) {
   const nothing = () => undefined;
   const holdings = new Holdings();
-  const interfaces = {
+  const interfaces: Readonly<Record<string, object>> = {
     "wasi:cli/environment": { getEnvironment: () => [], getArguments: () => [], initialCwd: nothing },
     "wasi:cli/exit": { exit, exitWithCode: exit },
     "wasi:cli/stdin": { getStdin: () => new InputStream(holdings) },
@@ -70,23 +64,23 @@ export function createWasi(write: (stream: StandardStream, bytes: Uint8Array) =>
       subscribeInstant: (when: bigint) => new Pollable(holdings, when),
       subscribeDuration: (nanos: bigint) => new Pollable(holdings, process.hrtime.bigint() + nanos),
     },
-    "wasi:clocks/wall-clock": {
-      now: wallClock,
-      resolution: () => ({ seconds: 0n, nanoseconds: 1_000_000 }),
-    },
-    "wasi:filesystem/preopens": { getDirectories: () => [] },
-    "wasi:filesystem/types": { Descriptor, DirectoryEntryStream, filesystemErrorCode: nothing },
+    "wasi:clocks/wall-clock": { now: wallClock, resolution: () => ({ seconds: 0n, nanoseconds: 1_000_000 }) },
     "wasi:io/error": { Error: StreamError },
     "wasi:io/poll": { Pollable, poll },
     "wasi:io/streams": { InputStream, OutputStream },
     "wasi:random/random": { getRandomBytes: randomBytes, getRandomU64: randomU64 },
     "wasi:random/insecure": { getInsecureRandomBytes: randomBytes, getInsecureRandomU64: randomU64 },
     "wasi:random/insecure-seed": { insecureSeed: () => [randomU64(), randomU64()] },
+    ...createFilesystem(holdings, folders),
+    ...createSockets(holdings),
     ...createHttp(holdings, send),
   };
   return {
     interfaces,
+    holdings,
+    /** How many resources were handed out so far: each leaves a trace in the glue's tables. */
     resources: () => holdings.handedOut,
+    /** A new call may be given as many as any other. */
     begin: () => holdings.begin(),
     end: () => holdings.end(),
   };

@@ -42,8 +42,9 @@ pub fn log(level: Level, message: &str) {
 }
 
 /// Sends one request and waits for the response. Only https, and only what `http.allowlist` allows; redirects are
-/// not followed. `headers_json` is a JSON object of header names to values, "{}" for none. Postern adds credentials
-/// after this call: a tool never sees a secret. The error is a sentence that says what was refused or what failed.
+/// errors, unless `http.redirects` says that they are followed. `headers_json` is a JSON object of header names to
+/// values, "{}" for none. Postern adds credentials after this call: a tool never sees a secret. The error is a
+/// sentence that says what was refused or what failed.
 pub fn http_request(
     method: &str,
     url: &str,
@@ -83,6 +84,66 @@ pub fn http_request(
 /// True if the secret is set. Always false for names that are not in `secrets.allowed_names`.
 pub fn secret_exists(name: &str) -> bool {
     unsafe { host::secret_exists(name.as_ptr(), name.len()) != 0 }
+}
+
+/// The value of a setting that the capabilities file declares, or its default. Never a secret.
+pub fn setting(name: &str) -> Option<String> {
+    let mut value = MaybeUninit::<OptionalString>::uninit();
+    unsafe {
+        host::setting(name.as_ptr(), name.len(), value.as_mut_ptr());
+        let OptionalString { is_some, text } = value.assume_init();
+        (is_some != 0).then(|| text.assume_init().into_string())
+    }
+}
+
+/// What the tool remembers for the user of the call, where the capabilities file says `state`. What a call writes is kept
+/// when it returns `Ok`. The error is a sentence that says what was refused.
+pub mod state {
+    use super::{host, Bytes, KeysReply, ValueReply, WriteReply};
+    use std::mem::MaybeUninit;
+
+    pub fn get(key: &str) -> Result<Option<Vec<u8>>, String> {
+        let mut reply = MaybeUninit::<ValueReply>::uninit();
+        unsafe {
+            host::state_get(key.as_ptr(), key.len(), reply.as_mut_ptr());
+            let reply = reply.assume_init();
+            if reply.is_error != 0 {
+                return Err(reply.payload.error.into_string());
+            }
+            let value = reply.payload.value;
+            Ok((value.is_some != 0).then(|| value.bytes.into_vec()))
+        }
+    }
+
+    pub fn set(key: &str, value: &[u8]) -> Result<(), String> {
+        let mut reply = MaybeUninit::<WriteReply>::uninit();
+        unsafe {
+            host::state_set(key.as_ptr(), key.len(), value.as_ptr(), value.len(), reply.as_mut_ptr());
+            reply.assume_init().into_result()
+        }
+    }
+
+    pub fn delete(key: &str) -> Result<(), String> {
+        let mut reply = MaybeUninit::<WriteReply>::uninit();
+        unsafe {
+            host::state_delete(key.as_ptr(), key.len(), reply.as_mut_ptr());
+            reply.assume_init().into_result()
+        }
+    }
+
+    /// All keys that start so, sorted; "" for all.
+    pub fn list_keys(prefix: &str) -> Result<Vec<String>, String> {
+        let mut reply = MaybeUninit::<KeysReply>::uninit();
+        unsafe {
+            host::state_list_keys(prefix.as_ptr(), prefix.len(), reply.as_mut_ptr());
+            let KeysReply { is_error, list } = reply.assume_init();
+            if is_error != 0 {
+                return Err(list.into_string());
+            }
+            let keys = Vec::from_raw_parts(list.start as *mut Bytes, list.length, list.length);
+            Ok(keys.into_iter().map(|key| key.into_string()).collect())
+        }
+    }
 }
 
 /// The time since 1970-01-01 00:00 UTC. `SystemTime::now()` panics in a tool.
@@ -164,7 +225,7 @@ impl Bytes {
 }
 
 #[repr(C)]
-struct OptionalString {
+pub struct OptionalString {
     is_some: u8,
     text: MaybeUninit<Bytes>,
 }
@@ -210,20 +271,61 @@ pub struct HttpReply {
 }
 
 #[repr(C)]
+#[derive(Clone, Copy)]
+struct OptionalBytes {
+    is_some: u8,
+    bytes: Bytes,
+}
+
+#[repr(C)]
+union ValuePayload {
+    value: OptionalBytes,
+    error: Bytes,
+}
+
+#[repr(C)]
+pub struct ValueReply {
+    is_error: u8,
+    payload: ValuePayload,
+}
+
+#[repr(C)]
+pub struct WriteReply {
+    is_error: u8,
+    error: MaybeUninit<Bytes>,
+}
+
+impl WriteReply {
+    unsafe fn into_result(self) -> Result<(), String> {
+        if self.is_error == 0 {
+            return Ok(());
+        }
+        Err(self.error.assume_init().into_string())
+    }
+}
+
+/// `list` holds the keys, or the error.
+#[repr(C)]
+pub struct KeysReply {
+    is_error: u8,
+    list: Bytes,
+}
+
+#[repr(C)]
 pub struct Datetime {
     seconds: u64,
     nanoseconds: u32,
 }
 
 pub fn answer(text: fn() -> String) -> *const Bytes {
-    log_panics();
+    begin();
     Box::into_raw(Box::new(Bytes::from_string(text())))
 }
 
 /// # Safety
 /// `start` and `length` describe memory from `cabi_realloc` that the host has filled with UTF-8.
 pub unsafe fn execute<T: Tool>(start: *mut u8, length: usize) -> *const Response {
-    log_panics();
+    begin();
     let params = Bytes { start, length }.into_string();
     let (output, error) = match T::execute(&params) {
         Ok(output) => (Some(output), None),
@@ -236,8 +338,25 @@ pub unsafe fn execute<T: Tool>(start: *mut u8, length: usize) -> *const Response
 }
 
 /// Logs panics, since the end of the call would lose their location.
-fn log_panics() {
+fn begin() {
+    #[cfg(target_os = "wasi")]
+    prepare_library();
     std::panic::set_hook(Box::new(|panic| log(Level::Error, &panic.to_string())));
+}
+
+/// Has the C library find the open folders. Without this call the linker puts it in front of every export, `cabi_realloc`
+/// among them, where a component may not call the host.
+#[cfg(target_os = "wasi")]
+fn prepare_library() {
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    extern "C" {
+        fn __wasm_call_ctors();
+    }
+    static IS_PREPARED: AtomicBool = AtomicBool::new(false);
+    if !IS_PREPARED.swap(true, Ordering::Relaxed) {
+        unsafe { __wasm_call_ctors() }
+    }
 }
 
 #[cfg_attr(target_arch = "wasm32", export_name = "cabi_realloc")]
@@ -267,7 +386,7 @@ unsafe extern "C" fn reallocate(
 
 #[cfg(target_arch = "wasm32")]
 mod host {
-    use super::{Datetime, HttpReply};
+    use super::{Datetime, HttpReply, KeysReply, OptionalString, ValueReply, WriteReply};
 
     #[link(wasm_import_module = "postern:tool/host@0.1.0")]
     extern "C" {
@@ -291,6 +410,32 @@ mod host {
         pub fn secret_exists(name: *const u8, name_length: usize) -> i32;
     }
 
+    #[link(wasm_import_module = "postern:tool/setting@0.1.0")]
+    extern "C" {
+        pub fn setting(name: *const u8, name_length: usize, value: *mut OptionalString);
+    }
+
+    #[link(wasm_import_module = "postern:tool/state@0.1.0")]
+    extern "C" {
+        #[link_name = "get"]
+        pub fn state_get(key: *const u8, key_length: usize, reply: *mut ValueReply);
+
+        #[link_name = "set"]
+        pub fn state_set(
+            key: *const u8,
+            key_length: usize,
+            value: *const u8,
+            value_length: usize,
+            reply: *mut WriteReply,
+        );
+
+        #[link_name = "delete"]
+        pub fn state_delete(key: *const u8, key_length: usize, reply: *mut WriteReply);
+
+        #[link_name = "list-keys"]
+        pub fn state_list_keys(prefix: *const u8, prefix_length: usize, reply: *mut KeysReply);
+    }
+
     #[link(wasm_import_module = "wasi:clocks/wall-clock@0.2.0")]
     extern "C" {
         pub fn now(time: *mut Datetime);
@@ -306,7 +451,7 @@ mod host {
 /// For `cargo test`, which runs on your machine without Postern.
 #[cfg(not(target_arch = "wasm32"))]
 mod host {
-    use super::{Datetime, HttpReply};
+    use super::{Datetime, HttpReply, KeysReply, OptionalString, ValueReply, WriteReply};
 
     const ABSENT: &str = "not available under cargo test: test this in tool.test.js";
 
@@ -330,6 +475,26 @@ mod host {
     }
 
     pub unsafe fn secret_exists(_: *const u8, _: usize) -> i32 {
+        panic!("{ABSENT}")
+    }
+
+    pub unsafe fn setting(_: *const u8, _: usize, _: *mut OptionalString) {
+        panic!("{ABSENT}")
+    }
+
+    pub unsafe fn state_get(_: *const u8, _: usize, _: *mut ValueReply) {
+        panic!("{ABSENT}")
+    }
+
+    pub unsafe fn state_set(_: *const u8, _: usize, _: *const u8, _: usize, _: *mut WriteReply) {
+        panic!("{ABSENT}")
+    }
+
+    pub unsafe fn state_delete(_: *const u8, _: usize, _: *mut WriteReply) {
+        panic!("{ABSENT}")
+    }
+
+    pub unsafe fn state_list_keys(_: *const u8, _: usize, _: *mut KeysReply) {
         panic!("{ABSENT}")
     }
 
