@@ -1,0 +1,46 @@
+/**
+ * Message ids of ours: the same for every try of a message, and with the conversation in them, so that an answer finds its
+ * way back even where the mail program keeps only the last id.
+ */
+import { createHash } from "node:crypto";
+
+export interface OwnIds {
+  /** Of the message with this key. */
+  of(key: string, conversation: string): string;
+  isOwn(id: string): boolean;
+  /** Names the conversation of a person that a mail with these references belongs to, oldest first. */
+  conversationOf(sender: string, references: readonly string[]): string;
+}
+
+const PREFIX = "postern";
+const HASH_LENGTH = 22;
+
+export function createOwnIds(address: string): OwnIds {
+  const domain = address.slice(address.lastIndexOf("@") + 1);
+  const pattern = new RegExp(`^<${PREFIX}\\.[\\w-]{${HASH_LENGTH}}\\.([\\w-]{${HASH_LENGTH}})@`);
+  const threadIn = (id: string) => (id.endsWith(`@${domain}>`) ? pattern.exec(id)?.[1] : undefined);
+  return {
+    of: (key, conversation) => `<${PREFIX}.${digest(key)}.${threadOf(conversation)}@${domain}>`,
+    isOwn: (id) => threadIn(id) !== undefined,
+    conversationOf(sender, references) {
+      const known = references.map(threadIn).findLast((thread) => thread !== undefined);
+      return `${sender}/${known ?? digest(references[0] ?? "")}`;
+    },
+  };
+}
+
+/** The person that a conversation is with. */
+export function addressIn(conversation: string): string {
+  const at = conversation.lastIndexOf("/");
+  return at < 0 ? conversation : conversation.slice(0, at);
+}
+
+/** Short enough for a header, long enough that nobody finds two that are the same. */
+export function digest(text: string): string {
+  return createHash("sha256").update(text).digest("base64url").slice(0, HASH_LENGTH);
+}
+
+function threadOf(conversation: string): string {
+  const thread = conversation.slice(conversation.lastIndexOf("/") + 1);
+  return /^[\w-]+$/.test(thread) && thread.length === HASH_LENGTH ? thread : digest(conversation);
+}

@@ -1,0 +1,63 @@
+/** Reads mails in a thread, for so long and with so much memory. */
+import type { Piscina } from "piscina";
+import { threadFile } from "../../../kernel/kit.ts";
+import type { MailTask, ReadMail } from "./mail.ts";
+import type { WorkerTask } from "./mail-worker.ts";
+
+export interface MailReader {
+  /** Of a mail that cannot be read in time, or not at all, only the header. Rejects where that cannot be read either. */
+  read(task: MailTask): Promise<ReadMail>;
+  readFile(source: Uint8Array, part: number): Promise<Uint8Array | undefined>;
+  close(): Promise<void>;
+}
+
+const TIMEOUT_MS = 10_000;
+const IDLE_MS = 30_000;
+const MAX_THREAD_MB = 256;
+
+export function createMailReader(timeoutMillis = TIMEOUT_MS): MailReader {
+  let pool: Promise<Piscina> | undefined;
+  async function openPool(): Promise<Piscina> {
+    const { Piscina } = await import("piscina");
+    return new Piscina({
+      filename: threadFile("mail-worker", import.meta.url),
+      minThreads: 0,
+      maxThreads: 1,
+      idleTimeout: IDLE_MS,
+      env: {},
+      execArgv: [],
+      resourceLimits: { maxOldGenerationSizeMb: MAX_THREAD_MB },
+    });
+  }
+  async function run<Result>(task: WorkerTask): Promise<Result> {
+    pool ??= openPool();
+    const signal = AbortSignal.timeout(timeoutMillis);
+    try {
+      return (await (await pool).run(task, { signal })) as Result;
+    } catch (error) {
+      if (signal.aborted) throw new Error(`it took longer than ${timeoutMillis / 1000} seconds`);
+      throw error;
+    }
+  }
+  return {
+    async read(task) {
+      try {
+        return await run(task);
+      } catch {
+        const missing = "The text of this mail could not be read: it has too many parts, or is damaged.";
+        return await run({ ...task, source: headerOf(task.source), missing });
+      }
+    },
+    readFile: (source, part) => run({ source, part }),
+    async close() {
+      await (await pool)?.destroy();
+    },
+  };
+}
+
+function headerOf(source: Uint8Array): Uint8Array {
+  const bytes = Buffer.from(source.buffer, source.byteOffset, source.byteLength);
+  const ends = [bytes.indexOf("\r\n\r\n"), bytes.indexOf("\n\n")].filter((end) => end >= 0);
+  // Its own memory: what goes to a thread takes along the whole buffer that it is part of.
+  return Buffer.concat([bytes.subarray(0, Math.min(...ends, bytes.length)), Buffer.from("\r\n\r\n")]);
+}

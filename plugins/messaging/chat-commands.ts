@@ -1,0 +1,195 @@
+/** Commands that people type into a chat: `/new`, `/threads`, `/stop`, `/undo`, `/model`, `/approvals`, `/help`. */
+import { Fault, type Services, type Transaction } from "../../kernel/plugin.ts";
+import type { OutboxTable, Place } from "./outbox.ts";
+import type { Requests } from "./requests.ts";
+
+/** What a line's messages become jobs of. */
+export interface ConversationRow {
+  readonly name: string;
+  readonly thread: string | null;
+  readonly model: string | null;
+  readonly job: string | null;
+}
+
+export interface CommandParts {
+  readonly channel: string;
+  readonly outbox: OutboxTable;
+  readonly jobs: Pick<Services["jobs"], "cancel" | "find">;
+  readonly threads: Pick<Services["threads"], "list" | "setModel" | "find">;
+  readonly agent: Pick<Services["agent"], "models" | "model">;
+  readonly workspace: Pick<Services["workspace"], "log" | "undo"> | undefined;
+  readonly accounts: Pick<Services["accounts"], "find">;
+  readonly requests: Pick<Requests, "pair" | "deny">;
+  conversationOf(line: string): Promise<ConversationRow | undefined>;
+}
+
+export interface Command {
+  /** What the person is told, in Markdown; empty for nothing. */
+  readonly words: string;
+  /** Changes the conversation along with the message's end. */
+  keep?(tx: Transaction): Promise<unknown>;
+}
+
+const HELP = `Write to me as you would to a person. Besides:
+
+- /new starts a new thread
+- /threads lists your threads; \`/threads 2\` goes on with the second
+- /stop stops what is running
+- /undo takes back the last change to your files in this thread
+- /model shows the models; \`/model <name>\` chooses one for this thread
+- /approvals shows what waits for your answer
+- /help shows this`;
+
+const MAX_LISTED = 10;
+const MAX_MODELS = 30;
+const MAX_PATHS = 10;
+const COMMAND = /^\/([a-z]{2,20})(?:\s+(.{1,200}))?\s*$/s;
+
+export function createCommands(parts: CommandParts) {
+  const { channel, outbox, jobs, threads, agent, workspace, accounts, requests, conversationOf } = parts;
+
+  /** From now on the line goes on with this thread, or a new one. `id` makes the name of its jobs new. */
+  const turnTo = (place: Place, id: string, thread?: string) => (tx: Transaction) =>
+    tx.run(
+      `INSERT INTO messaging_conversations (channel, line, conversation, "user", name, thread) VALUES (?, ?, ?, ?, ?, ?)
+       ON CONFLICT (channel, line) DO UPDATE
+       SET name = excluded.name, thread = excluded.thread, model = NULL, job = NULL, "user" = excluded."user"`,
+      ...[
+        channel,
+        place.line,
+        place.conversation,
+        place.user,
+        `${channel} ${place.line} ${id}`,
+        thread ?? null,
+      ],
+    );
+
+  async function threadOf(line: string): Promise<string | undefined> {
+    const row = await conversationOf(line);
+    const job = row?.job ? await jobs.find(row.job) : undefined;
+    return job?.thread ?? row?.thread ?? undefined;
+  }
+
+  const commands: Readonly<Record<string, (place: Place, given: string, id: string) => Promise<Command>>> = {
+    help: async () => ({ words: HELP }),
+    start: async () => ({ words: HELP }),
+    new: async (place, _, id) => ({
+      words: "A new thread: what you write next begins it.",
+      keep: turnTo(place, id),
+    }),
+
+    async threads(place, given, id) {
+      const { items } = await threads.list(place.user, { limit: MAX_LISTED });
+      if (items.length === 0) return { words: "You have no threads yet." };
+      const lines = items.map(
+        ({ title, updatedAt }, at) => `${at + 1}. ${title} (${updatedAt.slice(0, 10)})`,
+      );
+      if (given === "") return { words: `${lines.join("\n")}\n\nGo on with one: \`/threads 2\`` };
+      const chosen = items[Number(given) - 1];
+      if (chosen === undefined) return { words: `There is no thread ${given}: /threads lists them.` };
+      return { words: `Going on with: ${chosen.title}`, keep: turnTo(place, id, chosen.id) };
+    },
+
+    async stop(place) {
+      const owed = await outbox.owedIn(place.line);
+      for (const { job } of owed) await jobs.cancel(job);
+      // Each of them says that it was stopped.
+      return { words: owed.length === 0 ? "Nothing is running." : "" };
+    },
+
+    async undo(place, _, id) {
+      if (!workspace) return { words: "There is no workspace here, so there is nothing to undo." };
+      // Names this very message, so that it takes back one set however often it is dealt with.
+      const turn = `${channel} ${id}`;
+      const thread = await threadOf(place.line);
+      const [done] = (await workspace.log(place.user, { turn, limit: 1 })).items;
+      const set = (await workspace.log(place.user, { limit: 50 })).items.find(
+        (one) => one.writer.thread === thread && one.undoes === undefined && one.undoneBy === undefined,
+      );
+      if (done === undefined && (thread === undefined || set === undefined))
+        return { words: "There is no change to your files in this thread to undo." };
+      const { set: taken, conflicts } = done
+        ? { set: done, conflicts: [] }
+        : await workspace.undo(place.user, set?.id ?? "", { writer: { kind: "api", channel, turn } });
+      if (taken === undefined) {
+        const paths = conflicts.map(({ path }) => path).slice(0, MAX_PATHS);
+        return { words: `Not undone: these have changed since: ${paths.join(", ")}` };
+      }
+      return {
+        words: `Undone: ${taken.changes
+          .slice(0, MAX_PATHS)
+          .map(({ path }) => path)
+          .join(", ")}`,
+      };
+    },
+
+    async model(place, given) {
+      const { items } = await agent.models();
+      const thread = await threadOf(place.line);
+      if (given === "") {
+        const own = thread === undefined ? undefined : (await threads.find(place.user, thread))?.model;
+        const { provider, name } = own ?? agent.model();
+        const names = items.slice(0, MAX_MODELS).map((one) => `- ${one.provider}/${one.name}`);
+        return {
+          words: `This thread uses ${provider}/${name}.\n\n${names.join("\n")}\n\nChoose one: \`/model <name>\``,
+        };
+      }
+      const cut = given.indexOf("/");
+      const wanted = items.find((one) => given === one.name || given === `${one.provider}/${one.name}`) ?? {
+        name: given.slice(cut + 1),
+        ...(cut > 0 ? { provider: given.slice(0, cut) } : {}),
+      };
+      if (thread === undefined) {
+        if (!items.some(({ name }) => name === wanted.name))
+          return { words: `There is no model ${given}: /model lists them.` };
+        return {
+          words: `The next thread uses ${wanted.name}.`,
+          keep: (tx) =>
+            tx.run(
+              `INSERT INTO messaging_conversations (channel, line, conversation, "user", name, model) VALUES (?, ?, ?, ?, ?, ?)
+               ON CONFLICT (channel, line) DO UPDATE SET model = excluded.model`,
+              ...[channel, place.line, place.conversation, place.user, `${channel} ${place.line}`],
+              JSON.stringify(wanted),
+            ),
+        };
+      }
+      await threads.setModel(place.user, thread, wanted);
+      return { words: `This thread uses ${wanted.name} from now on.` };
+    },
+  };
+
+  /** Only for those who may decide who is let in. */
+  const decide =
+    (act: (code: string, account: string) => Promise<string>) =>
+    async (place: Place, given: string): Promise<Command> => {
+      if ((await accounts.find(place.user))?.role !== "operator")
+        return { words: "Only an operator can decide who is let in." };
+      const [code = "", account = place.user] = given.split(/\s+/);
+      return { words: await act(code, account) };
+    };
+  const deciding: typeof commands = {
+    pair: decide(async (code, account) => {
+      const { identity } = await requests.pair(code, account);
+      return `${identity} is let in as ${account}.`;
+    }),
+    deny: decide(async (code) =>
+      (await requests.deny(code)) ? "Turned away." : "No sender waits with this code.",
+    ),
+  };
+
+  return {
+    /** Undefined where the text is no command of ours: then it is a message. `id` is the message's own. */
+    async run(text: string, place: Place, id: string): Promise<Command | undefined> {
+      const [, name = "", given = ""] = COMMAND.exec(text.trim()) ?? [];
+      const all = { ...commands, ...deciding };
+      const command = Object.hasOwn(all, name) ? all[name] : undefined;
+      if (command === undefined) return undefined;
+      try {
+        return await command(place, given.trim(), id);
+      } catch (error) {
+        if (error instanceof Fault && error.kind !== "unavailable") return { words: error.message };
+        throw error;
+      }
+    },
+  };
+}

@@ -1,0 +1,152 @@
+/** Files both ways: what came with a message becomes an attachment of its turn, and what a turn wrote goes out with its answer. */
+import { cleanFileName } from "../../kernel/kit.ts";
+import { Fault, type Log, reason, type Services, type TurnRecord } from "../../kernel/plugin.ts";
+import type { JobTurn } from "../jobs/services.ts";
+import type { FileRef } from "./outbox.ts";
+import type { ChatService, IncomingFile, OutgoingMessage } from "./services.ts";
+
+export interface FileParts {
+  readonly attachments: Services["attachments"];
+  readonly threads: Pick<Services["threads"], "attachment">;
+  readonly workspace: Pick<Services["workspace"], "log" | "read" | "find" | "apply"> | undefined;
+  readonly log: Log;
+}
+
+/** What came with a message, as its job takes it. */
+export interface TakenFiles {
+  readonly turn: Pick<JobTurn, "attached"> & { readonly attachments: readonly AttachmentOf[] };
+  /** What became of those that are no attachment, for the model to read. */
+  readonly notes: readonly string[];
+  /** The job has its own copy. */
+  drop(): Promise<void>;
+}
+
+type AttachmentOf = Awaited<ReturnType<Services["attachments"]["bring"]>>["attachments"][number];
+
+const MAX_FILES_IN = 10;
+const MAX_FILES_OUT = 10;
+const DOWNLOAD_MS = 60_000;
+/** Where files lie that a model cannot be shown, such as a voice message. */
+const FOLDER = "/inbox";
+
+export function createFiles({ attachments, threads, workspace, log }: FileParts) {
+  async function takeOne(
+    service: ChatService,
+    user: string,
+    id: string,
+    file: IncomingFile,
+  ): Promise<string | { id: string }> {
+    const name = cleanFileName(file.name) || "file";
+    const most = Math.max(attachments.limits.fileBytes, service.limits.fileBytes);
+    if (!service.download) return `(${name}: files cannot be received here)`;
+    if ((file.bytes ?? 0) > most) return `(${name} was not taken: it is too large)`;
+    let data: Uint8Array;
+    try {
+      data = await service.download(file, most, AbortSignal.timeout(DOWNLOAD_MS));
+    } catch (error) {
+      log.warn({ error, channel: service.name }, `a file could not be fetched: ${reason(error)}`);
+      return `(${name} could not be fetched)`;
+    }
+    try {
+      return { id: (await attachments.add(user, { name, data })).id };
+    } catch (error) {
+      if (!(error instanceof Fault) || error.kind === "unavailable") throw error;
+      if (!workspace) return `(${name} was not taken: ${error.message})`;
+      const path = `${FOLDER}/${id.replaceAll(/[^\w.-]/g, "-").slice(-40)}-${name}`;
+      const writer = { kind: "api", channel: service.name } as const;
+      const origins = [{ kind: "file", name }] as const;
+      try {
+        await workspace.apply(user, [{ op: "write", path, data }], { writer, origins });
+        return `(${name} is in the workspace: ${path})`;
+      } catch (failed) {
+        if (!(failed instanceof Fault) || failed.kind === "unavailable") throw failed;
+        return `(${name} was not taken: ${failed.message})`;
+      }
+    }
+  }
+
+  return {
+    async take(
+      service: ChatService,
+      user: string,
+      id: string,
+      files: readonly IncomingFile[],
+    ): Promise<TakenFiles> {
+      const taken: string[] = [];
+      const notes: string[] = [];
+      for (const file of files.slice(0, MAX_FILES_IN)) {
+        const one = await takeOne(service, user, id, file);
+        if (typeof one === "string") notes.push(one);
+        else taken.push(one.id);
+      }
+      if (files.length > MAX_FILES_IN)
+        notes.push(`(${files.length - MAX_FILES_IN} more files were not taken)`);
+      const brought = await attachments.bring(user, taken);
+      return {
+        notes,
+        turn: {
+          attachments: brought.attachments,
+          attached: brought.attached.map(({ id, data }) => ({
+            id,
+            base64: Buffer.from(data).toString("base64"),
+          })),
+        },
+        async drop() {
+          for (const id of taken) await attachments.remove(user, id).catch(() => {});
+        },
+      };
+    },
+
+    /** Files that a turn wrote to the workspace, and those that its tools returned; a note for each that is too large to send. */
+    async of(
+      record: TurnRecord,
+      most: number,
+    ): Promise<{ readonly files: readonly FileRef[]; readonly notes: readonly string[] }> {
+      const returned = record.items.flatMap((item) =>
+        item.type === "tool_result" ? (item.attachments ?? []) : [],
+      );
+      const sets = workspace ? (await workspace.log(record.user, { turn: record.id, limit: 20 })).items : [];
+      const written = new Map<string, number>();
+      // Newest first: the last version of each path counts.
+      for (const { changes } of sets)
+        for (const { path, change, after, isFolder, to } of changes) {
+          const target = change === "moved" ? to : path;
+          if (!isFolder && change !== "removed" && target !== undefined && !written.has(target))
+            written.set(target, after);
+        }
+      const files: FileRef[] = [];
+      const notes: string[] = [];
+      for (const { id, mime, name, size } of returned) {
+        const clean = cleanFileName(name ?? "") || "file";
+        if (size > most) notes.push(`(${clean} is too large to send here.)`);
+        else files.push({ attachment: id, mime, name: clean });
+      }
+      for (const [path, version] of written) {
+        const entry = await workspace?.find(record.user, path);
+        if (entry?.kind !== "file") continue;
+        if (entry.bytes > most) notes.push(`(${path} is too large to send here. It is in your workspace.)`);
+        else files.push({ path, version, mime: entry.mime, name: path.slice(path.lastIndexOf("/") + 1) });
+      }
+      if (files.length > MAX_FILES_OUT)
+        notes.push(`(${files.length - MAX_FILES_OUT} more files are in your workspace.)`);
+      return { files: files.slice(0, MAX_FILES_OUT), notes };
+    },
+
+    /** Their bytes; without those that are gone or larger than the service takes. */
+    async load(
+      user: string,
+      files: readonly FileRef[],
+      most: number,
+    ): Promise<NonNullable<OutgoingMessage["files"]>> {
+      const loaded: { name: string; mime: string; data: Uint8Array }[] = [];
+      for (const { name, mime, path, version, attachment } of files) {
+        const data =
+          path === undefined
+            ? (await threads.attachment(user, attachment ?? ""))?.data
+            : (await workspace?.read(user, path, version ? { version } : {}))?.data;
+        if (data !== undefined && data.length <= most) loaded.push({ name, mime, data });
+      }
+      return loaded;
+    },
+  };
+}
