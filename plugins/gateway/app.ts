@@ -1,23 +1,35 @@
 /** The whole path of a request, on one screen. */
 
-import Router from "@koa/router";
-import Koa, { type Middleware } from "koa";
+import Router, { type Layer } from "@koa/router";
+import Koa, { type Context, type Middleware } from "koa";
 import {
-  compressAnswers,
-  type Metrics,
   type Proxies,
-  readJson,
+  type RouteDescription,
+  routerPath,
   secureAnswers,
   withTraceparent,
 } from "../../kernel/kit.ts";
-import type { Log } from "../../kernel/plugin.ts";
+import { Fault, type Kernel, type Log } from "../../kernel/plugin.ts";
+import type { Metrics } from "../telemetry/services.ts";
 import { logRequests, nameRequests } from "./middleware/access-log.ts";
+import { type BodyBudget, createBodyBudget } from "./middleware/body-budget.ts";
+import { compressAnswers } from "./middleware/compression.ts";
 import { allowListedOrigins } from "./middleware/cors.ts";
 import { answerErrors } from "./middleware/errors.ts";
+import { readJson } from "./middleware/json-body.ts";
+import type { Pacing } from "./middleware/pacing.ts";
 import { PAGE_POLICY, type ServedPage } from "./middleware/page-files.ts";
-import type { Protocols } from "./middleware/protocols.ts";
-import { MAX_BODY_BYTES, MAX_OPEN_BODY_BYTES } from "./settings.ts";
+import type { LimitWrites, Protocols } from "./middleware/protocols.ts";
+import { identityOf, SCOPED_TOKEN } from "./route.ts";
+import { MAX_BODY_BYTES, MAX_OPEN_BODY_BYTES, OPEN_BODY_LIMITS } from "./settings.ts";
 import { type Authenticator, FOREIGN_ORIGIN, type OriginCheck, Refusal } from "./sign-in/authenticator.ts";
+
+const STARTING = new Fault("unavailable", "starting", "The service is starting: try again in a second.", {
+  retryAfterSecs: 1,
+});
+
+/** Smaller answers are on their way before they could add up. */
+const MIN_HELD_BYTES = 64 * 1024;
 
 const SAFE_METHODS = new Set(["GET", "HEAD", "OPTIONS"]);
 
@@ -30,21 +42,19 @@ export interface AppParts {
   readonly allowedOrigins: readonly string[];
   readonly page: ServedPage;
   readonly protocols: Protocols;
+  readonly bodies: BodyBudget;
+  readonly pacing: Pacing;
+  readonly limitWrites: LimitWrites;
+  readonly kernel: Pick<Kernel, "isStarted">;
 }
 
-export interface App {
-  readonly koa: Koa;
-  /** Its routes need no token. */
-  readonly open: Router;
-  /** Its routes need a valid token. */
-  readonly router: Router;
-}
-
-export function createApp(parts: AppParts): App {
+export function createApp(parts: AppParts) {
   const { log, metrics, proxies, authenticator, isOwnOrigin, page } = parts;
   const koa = new Koa();
   const open = new Router();
   const router = new Router();
+  const openToScoped = new Set<string>();
+  router.use(refuseScoped(openToScoped));
 
   koa.use((context, next) => withTraceparent(context.req.headers["traceparent"], next));
   koa.use(nameRequests());
@@ -55,6 +65,8 @@ export function createApp(parts: AppParts): App {
   koa.use(answerErrors(log));
 
   koa.use(page.middleware);
+  const openBodies = createBodyBudget(OPEN_BODY_LIMITS);
+  open.use(holdBody(openBodies, ({ req }) => proxies.address(req), MAX_OPEN_BODY_BYTES));
   open.use(readJson(MAX_OPEN_BODY_BYTES));
   koa.use(open.routes());
 
@@ -62,14 +74,103 @@ export function createApp(parts: AppParts): App {
   koa.use(parts.protocols.middleware);
   koa.use(authenticate(authenticator));
   koa.use(refuseForeignPages(isOwnOrigin));
-  koa.use(readJson(MAX_BODY_BYTES));
+  koa.use(limitEachWrite(parts.limitWrites));
+  koa.use(waitInPace(parts.pacing));
+  koa.use(holdBody(parts.bodies, ({ state }) => state["identity"].user.id, MAX_BODY_BYTES));
+  koa.use(
+    readJson(MAX_BODY_BYTES, (context, bytes) => parts.pacing.count(identityOf(context).user.id, bytes)),
+  );
+  koa.use(holdAnswer(parts.bodies, parts.pacing));
+  koa.use(refuseUnmounted(parts.kernel));
   koa.use(router.routes());
   koa.use(router.allowedMethods());
 
   // A connection that breaks while the response is sent ends here, after all middleware.
   koa.on("error", (error) => log.debug({ error }, "a response could not be sent completely"));
-  return { koa, open, router };
+  return {
+    koa,
+    /** Its routes need no token. */
+    open,
+    /** Its routes need a valid token. */
+    router,
+    /** Lets tokens with a scope use this route of `router`. */
+    openToScoped: ({ method, path }: Pick<RouteDescription, "method" | "path">): void =>
+      void openToScoped.add(`${method.toUpperCase()} ${routerPath(path)}`),
+  };
 }
+
+/** A plugin that does not know of scopes must not let a token reach beyond its own: its routes are closed unless it opens them. */
+function refuseScoped(opened: ReadonlySet<string>): Middleware {
+  return (context, next) => {
+    if (identityOf(context).user.scope === undefined) return next();
+    const method = context.method === "HEAD" ? "GET" : context.method;
+    // Each of them may handle the request, whichever comes first.
+    const matched = (context["matched"] as readonly Layer[]).filter(({ methods }) =>
+      methods.includes(method),
+    );
+    if (matched.some(({ path }) => !opened.has(`${method} ${path}`))) throw SCOPED_TOKEN;
+    return next();
+  };
+}
+
+/** Every route that writes, also one that a plugin mounts; before the body, so that what is refused is not read. */
+function limitEachWrite(limitWrites: LimitWrites): Middleware {
+  return async (context, next) => {
+    if (!SAFE_METHODS.has(context.method)) await limitWrites(identityOf(context).user.id, context);
+    await next();
+  };
+}
+
+function waitInPace(pacing: Pacing): Middleware {
+  return async (context, next) => {
+    await pacing.wait(identityOf(context).user.id);
+    if (isGone(context)) return;
+    await next();
+  };
+}
+
+/** The caller hung up while the request waited: nothing is done for nobody. */
+function isGone(context: Context): boolean {
+  if (context.socket.destroyed) context.respond = false;
+  return context.socket.destroyed;
+}
+
+function holdBody(budget: BodyBudget, callerOf: (context: Context) => string, maxBytes: number): Middleware {
+  return (context, next) => {
+    budget.hold(callerOf(context), context.req, context.res, maxBytes);
+    return next();
+  };
+}
+
+/** A large answer counts until its reader has taken it. What changed something is answered in any case. */
+function holdAnswer(budget: BodyBudget, pacing: Pacing): Middleware {
+  const answer = async (context: Context, next: () => Promise<unknown>, user: string) => {
+    await next();
+    const { body } = context;
+    if (context.respond === false || !isPlain(body)) return;
+    // As Koa would write it.
+    const text = JSON.stringify(body);
+    const bytes = Buffer.byteLength(text);
+    pacing.count(user, bytes);
+    if (bytes > MIN_HELD_BYTES) budget.holdAnswer(user, context.res, bytes);
+    context.body = text;
+  };
+  return async (context, next) => {
+    const { id: user } = identityOf(context).user;
+    if (!SAFE_METHODS.has(context.method)) return await next();
+    // A stream lasts as long as its turn.
+    if (context.query["stream"] === "true") return await answer(context, next, user);
+    await pacing.inTurn(user, async () => {
+      await pacing.wait(user);
+      if (isGone(context)) return;
+      await answer(context, next, user);
+    });
+  };
+}
+
+const isPlain = (body: unknown) =>
+  Array.isArray(body) ||
+  (typeof body === "object" && body !== null && Object.getPrototypeOf(body) === Object.prototype);
 
 function authenticate(authenticator: Authenticator): Middleware {
   return async (context, next) => {
@@ -77,6 +178,15 @@ function authenticate(authenticator: Authenticator): Middleware {
     if (verdict instanceof Refusal) throw verdict;
     context.state["identity"] = verdict;
     await next();
+  };
+}
+
+/** Until every plugin has started, an address without a route may get one: a caller is told to try again. */
+function refuseUnmounted(kernel: AppParts["kernel"]): Middleware {
+  return async (context, next) => {
+    const wasStarted = kernel.isStarted;
+    await next();
+    if (!wasStarted && context.body === undefined && context.status >= 400) throw STARTING;
   };
 }
 

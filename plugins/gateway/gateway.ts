@@ -1,18 +1,14 @@
 /** Starts the gateway: the server, its routes and its sockets. */
-import {
-  isLoopback,
-  type MountedSocket,
-  type RouteDescription,
-  SILENT,
-  Type,
-  type Web,
-} from "../../kernel/kit.ts";
-import type { JsonSchema, StartContext } from "../../kernel/plugin.ts";
+
+import { isLoopback, type RouteDescription, SILENT, Type } from "../../kernel/kit.ts";
+import type { StartContext } from "../../kernel/plugin.ts";
+import { createFormReader } from "./api/form.ts";
 import { describeApi } from "./api/openapi.ts";
-import { identityOf, mount, type Route, route } from "./route.ts";
+import { identityOf, mount, type Route, routesOf } from "./route.ts";
 import { accountRoutes } from "./routes/accounts.ts";
 import { approvalRoutes } from "./routes/approvals.ts";
 import { attachmentRoutes } from "./routes/attachments.ts";
+import { channelRoutes } from "./routes/channels.ts";
 import { chatRoutes } from "./routes/chat.ts";
 import { jobRoutes } from "./routes/jobs.ts";
 import { memoryRoutes } from "./routes/memory.ts";
@@ -23,20 +19,29 @@ import { settingRoutes } from "./routes/settings.ts";
 import { threadRoutes } from "./routes/threads.ts";
 import { destinationRoutes } from "./routes/tools/destinations.ts";
 import { mcpServerRoutes } from "./routes/tools/mcp-servers.ts";
-import { receiptRoutes } from "./routes/tools/receipts.ts";
-import { callbackOn, toolAdminRoutes } from "./routes/tools/tool-admin.ts";
-import { toolRoutes } from "./routes/tools/tools.ts";
+import { toolAdminRoutes } from "./routes/tools/tool-admin.ts";
+import { receiptRoutes, toolRoutes } from "./routes/tools/tools.ts";
 import { usageRoutes } from "./routes/usage.ts";
 import { webhookRoutes } from "./routes/webhooks.ts";
+import { workspaceRoutes } from "./routes/workspace.ts";
 import { buildServer } from "./server.ts";
+import type { MountedSocket, Web } from "./services.ts";
 import type { GatewayConfig, Needed, Wanted } from "./settings.ts";
-import { SocketFrame } from "./socket/frame.ts";
-import { createMountedSockets } from "./socket/mounted.ts";
+import { SOCKET_PATH, SocketFrame } from "./socket/frame.ts";
+import { createOpenSockets } from "./socket/open-sockets.ts";
 import { createSockets } from "./socket/sockets.ts";
-import { acceptSockets, SOCKET_PATH } from "./socket/upgrade.ts";
+import { acceptSockets } from "./socket/upgrade.ts";
 
 // The page is bundled after everything else has started: nobody opens it at once.
 const WARM_UP_AFTER_MS = 500;
+
+const ROUTES = [
+  ...[healthRoutes, sessionRoutes, statusRoutes, chatRoutes, threadRoutes, attachmentRoutes, jobRoutes],
+  ...[routineRoutes, memoryRoutes, approvalRoutes, destinationRoutes, toolRoutes, toolAdminRoutes],
+  ...[mcpServerRoutes, receiptRoutes, settingRoutes, logRoutes, usageRoutes, webhookRoutes, accountRoutes],
+  workspaceRoutes,
+  channelRoutes,
+];
 
 const MODEL_TESTS = { limit: 10, seconds: 60 };
 
@@ -51,71 +56,64 @@ export async function openGateway({
   announce,
   tell,
 }: StartContext<GatewayConfig, Needed, Wanted>): Promise<{ web: Web }> {
-  const { kernel, agent, threads, jobs, memory, approvals, tools } = use;
-  const { chatLimit } = agent;
+  const { kernel, accounts, agent } = use;
   const { metrics } = use.telemetry ?? SILENT;
-  const { accounts } = use;
-  const server = await buildServer({ config, log, accounts, metrics });
+  const server = await buildServer({ config, log, accounts, metrics, kernel, writeLimit: agent.writeLimit });
   const { app, signIn } = server;
   onStop(() => signIn.close());
   const sockets = createSockets(agent, server.authenticator);
-  const mounted = createMountedSockets(server.authenticator);
-  const { follow } = sockets;
+  const mounted = new Map<string, MountedSocket>();
+  const mountedOpen = createOpenSockets(server.authenticator);
   const recheck = async (): Promise<void> => {
-    await Promise.all([sockets.recheck(), mounted.recheck(), server.protocols.recheck()]);
+    await Promise.all([sockets.recheck(), mountedOpen.recheck(), server.protocols.recheck()]);
   };
   onStop(accounts.followRevoked(recheck));
   const onRevoked = async (): Promise<void> => {
     await Promise.all([recheck(), accounts.tellRevoked()]);
   };
-  metrics.gauge("postern_sockets", "Open sockets", () => sockets.count + mounted.count);
-  metrics.gauge("postern_streams", "Users whose events are kept for a socket", () => sockets.streams);
+  metrics.gauge("postern_sockets", "Open sockets", () => sockets.count() + mountedOpen.count());
+  metrics.gauge(
+    "postern_body_bytes",
+    "Bytes held for bodies and unsent answers",
+    () => server.bodies.heldBytes,
+  );
+  metrics.gauge("postern_streams", "Users whose events are kept for a socket", sockets.streams);
 
   const testLimit = use.store.limiter({ name: "model-test", windows: [MODEL_TESTS], isKept: false });
   onStop(() => testLimit.close());
-  const redirectUri = callbackOn(server.proxies);
   const described: RouteDescription[] = [SOCKET];
-  const describe = () => describeApi({ version: kernel.version, routes: described, others: [SocketFrame] });
+  const parts = {
+    ...use,
+    ...server,
+    metrics,
+    testLimit,
+    onRevoked,
+    follow: sockets.follow,
+    usersOnline: sockets.users,
+  };
   const routes: readonly Route[] = [
-    ...healthRoutes(kernel),
-    ...sessionRoutes({ ...server, onRevoked }),
-    ...statusRoutes({
-      ...{ kernel, agent, jobs, tools, metrics, node: use.store.node },
-      usersOnline: () => sockets.users,
-      storeHealth: use.storeHealth,
+    ...ROUTES.flatMap((routesFrom) => routesFrom(parts)),
+    routesOf("status")("GET /api/openapi.json", {
+      summary: "Get this document",
+      answer: Type.Record(Type.String(), Type.Unknown()),
+      handle: () => describeApi({ version: kernel.version, routes: described, others: [SocketFrame] }),
     }),
-    ...chatRoutes({ agent, threads, attachments: use.attachments, chatLimit, follow }),
-    ...threadRoutes(threads, agent),
-    ...attachmentRoutes(use.attachments),
-    ...jobRoutes(jobs, chatLimit),
-    ...routineRoutes(use.routines, accounts),
-    ...memoryRoutes(memory),
-    ...approvalRoutes({ agent, approvals, identities: use.identities, tools, follow }),
-    ...destinationRoutes(use.destinations),
-    ...toolRoutes(tools, use.toolAdmin),
-    ...toolAdminRoutes(use.toolAdmin, redirectUri),
-    ...mcpServerRoutes(use.mcpServers, redirectUri),
-    ...receiptRoutes(use.toolAdmin),
-    ...settingRoutes({ settings: use.settings, modelCheck: use.modelCheck, testLimit }),
-    ...logRoutes(kernel, use.store.node),
-    ...usageRoutes(threads, use.toolAdmin),
-    ...webhookRoutes({ accounts, identities: use.identities, integrations: use.integrations }),
-    ...accountRoutes({ accounts, agent, toolCalls: use.toolCalls, onRevoked }),
-    documentRoute(describe),
   ];
   described.push(...routes);
-  mount(app.open, routes.filter(isOpen));
-  mount(
-    app.router,
-    routes.filter((definition) => !isOpen(definition)),
+  const { open = [], closed = [] } = Object.groupBy(routes, ({ audience }) =>
+    audience === "anyone" ? "open" : "closed",
   );
+  mount(app.open, open);
+  mount(app.router, closed);
   app.router.get(SOCKET_PATH, (context) => context.throw(426));
+  // Each of these checks the scope itself.
+  for (const route of [...closed, SOCKET]) app.openToScoped(route);
 
   const listener = await server.listen();
   onStop(() => listener.close(GRACE_MS));
-  acceptSockets(listener.server, { ...server, sockets, mounted, log });
+  acceptSockets(listener.server, { ...server, sockets, mounted, mountedOpen, log, kernel });
   onStop(() => sockets.close());
-  onStop(() => mounted.close());
+  onStop(() => mountedOpen.close());
   onStop(() => server.protocols.close());
   announce(listener.url + signIn.weaknesses);
   tell(
@@ -136,21 +134,21 @@ export async function openGateway({
 
   const web: Web = {
     router: app.router,
-    describe: (more) => void described.push(...more),
+    describe(more) {
+      described.push(...more);
+      for (const route of more) if (route.scoped) app.openToScoped(route);
+    },
     mountSocket(socket) {
-      mounted.mount(socket);
+      mounted.set(socket.path, socket);
       app.router.get(socket.path, (context) => context.throw(426));
-      described.push(describeSocket(socket));
+      web.describe([describeSocket(socket)]);
     },
     mountProtocol: (protocol) => server.protocols.mount(protocol, listener.url),
+    createFormReader,
     user: (context) => identityOf(context).user,
     url: listener.url,
   };
   return { web };
-}
-
-function isOpen({ audience }: Route): boolean {
-  return audience === "anyone";
 }
 
 const SOCKET: RouteDescription = {
@@ -165,24 +163,14 @@ const SOCKET: RouteDescription = {
   }),
 };
 
-function documentRoute(describe: () => JsonSchema): Route {
-  return route({
-    method: "get",
-    path: "/api/openapi.json",
-    tag: "status",
-    summary: "Get this document",
-    answer: Type.Record(Type.String(), Type.Unknown()),
-    handle: describe,
-  });
-}
-
 function describeSocket({
   path,
   tag,
   summary,
-}: Pick<MountedSocket, "path" | "tag" | "summary">): RouteDescription {
+  scoped,
+}: Pick<MountedSocket, "path" | "tag" | "summary" | "scoped">): RouteDescription {
   return {
-    ...{ method: "get", path, tag, summary, status: 101 },
+    ...{ method: "get", path, tag, summary, scoped, status: 101 },
     refusals: {
       403: { means: "A foreign page asked", answer: "text/plain" },
       426: "The request is not a WebSocket upgrade",

@@ -1,14 +1,8 @@
 /** The web gateway: HTTP, WebSocket and the browser page. Offers `web` to plugins that mount routes. */
 
-import { examinePort, type Web } from "../../kernel/kit.ts";
+import { examinePort } from "../../kernel/kit.ts";
 import { definePlugin } from "../../kernel/plugin.ts";
 import { NEEDS, readSettings, WANTS } from "./settings.ts";
-
-declare module "../../kernel/plugin.ts" {
-  interface Services {
-    web: Web;
-  }
-}
 
 export default definePlugin({
   name: "gateway",

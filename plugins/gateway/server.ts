@@ -1,36 +1,17 @@
 /** The listener with its sign-in, on which the routes and sockets are mounted. */
-import {
-  createProxies,
-  type Listener,
-  listen,
-  type Metrics,
-  type Proxies,
-  SILENT,
-} from "../../kernel/kit.ts";
-import type { Log, Services } from "../../kernel/plugin.ts";
-import { type App, createApp } from "./app.ts";
-import { type ServedPage, servePage } from "./middleware/page-files.ts";
-import { createProtocols, type Protocols } from "./middleware/protocols.ts";
-import type { GatewayConfig } from "./settings.ts";
-import {
-  type Authenticator,
-  createAuthenticator,
-  createOriginCheck,
-  type OriginCheck,
-  type SignIn,
-} from "./sign-in/authenticator.ts";
 
-export interface GatewayServer {
-  readonly app: App;
-  readonly page: ServedPage;
-  readonly protocols: Protocols;
-  readonly accounts: Services["accounts"];
-  readonly signIn: SignIn;
-  readonly authenticator: Authenticator;
-  readonly isOwnOrigin: OriginCheck;
-  readonly proxies: Proxies;
-  listen(): Promise<Listener>;
-}
+import { applyLimit, createProxies, type Listener, listen, SILENT } from "../../kernel/kit.ts";
+import type { Kernel, Limiter, Log, Services } from "../../kernel/plugin.ts";
+import type { Metrics } from "../telemetry/services.ts";
+import { createApp } from "./app.ts";
+import { createBodyBudget } from "./middleware/body-budget.ts";
+import { createPacing } from "./middleware/pacing.ts";
+import { servePage } from "./middleware/page-files.ts";
+import { createProtocols, type LimitWrites } from "./middleware/protocols.ts";
+import { BODY_LIMITS, type GatewayConfig } from "./settings.ts";
+import { createAuthenticator, createOriginCheck } from "./sign-in/authenticator.ts";
+
+export type GatewayServer = Awaited<ReturnType<typeof buildServer>>;
 
 // Longer than the idle time of common proxies: if we closed first, requests would get lost in between.
 const KEEP_ALIVE_MS = 75_000;
@@ -40,6 +21,9 @@ export interface ServerParts {
   readonly accounts: Services["accounts"];
   readonly metrics?: Metrics;
   readonly log: Log;
+  readonly kernel: Pick<Kernel, "isStarted">;
+  /** How often each user may write. */
+  readonly writeLimit?: Limiter;
 }
 
 export async function buildServer({
@@ -47,43 +31,42 @@ export async function buildServer({
   accounts,
   metrics = SILENT.metrics,
   log,
-}: ServerParts): Promise<GatewayServer> {
+  kernel,
+  writeLimit,
+}: ServerParts) {
   const signIn = await accounts.openSignIn();
   const proxies = createProxies(config.trustedProxies);
   const isOwnOrigin = createOriginCheck(config.allowedOrigins, proxies);
   const authenticator = createAuthenticator(signIn, proxies);
   const page = servePage();
-  const { host, allowedOrigins } = config;
-  const protocols = createProtocols({
-    ...{ authenticator, proxies, isOwnOrigin, allowedOrigins, host },
-    issuer: signIn.issuer,
-  });
-  const app = createApp({
-    log,
-    metrics,
-    proxies,
+  const { host, port, allowedOrigins } = config;
+  const { issuer } = signIn;
+  const bodies = createBodyBudget(BODY_LIMITS);
+  const limitWrites: LimitWrites = async (user, answer) => {
+    const verdict = await writeLimit?.take(user);
+    // An accepted request gets its limit headers from the route.
+    if (verdict?.ok === false) applyLimit(verdict, answer);
+  };
+  const shared = {
     authenticator,
+    proxies,
     isOwnOrigin,
     allowedOrigins,
-    page,
-    protocols,
-  });
+    bodies,
+    pacing: createPacing(),
+    limitWrites,
+  };
+  const protocols = createProtocols({ ...shared, host, issuer });
+  const parts = { proxies, authenticator, isOwnOrigin, page, protocols, bodies };
+  const app = createApp({ ...shared, page, protocols, log, metrics, kernel });
   return {
+    ...parts,
     app,
-    page,
-    protocols,
     accounts,
     signIn,
-    authenticator,
-    isOwnOrigin,
-    proxies,
-    async listen() {
-      const listener = await listen(app.koa.callback(), {
-        host: config.host,
-        port: config.port,
-        hostVariable: "GATEWAY_HOST",
-        portVariable: "GATEWAY_PORT",
-      });
+    async listen(): Promise<Listener> {
+      const variables = { hostVariable: "GATEWAY_HOST", portVariable: "GATEWAY_PORT" };
+      const listener = await listen(app.koa.callback(), { host, port, ...variables });
       listener.server.keepAliveTimeout = KEEP_ALIVE_MS;
       return listener;
     },

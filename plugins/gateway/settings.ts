@@ -5,6 +5,7 @@ import { type Env, Off } from "../../kernel/plugin.ts";
 export const NEEDS = [
   "kernel",
   "store",
+  "storage",
   "accounts",
   "agent",
   "threads",
@@ -26,14 +27,34 @@ export const WANTS = [
   "modelCheck",
   "telemetry",
   "storeHealth",
+  "workspace",
+  "messaging",
 ] as const;
 export type Needed = (typeof NEEDS)[number];
 export type Wanted = (typeof WANTS)[number];
 
+const MIB = 2 ** 20;
+
 /** §8: the largest body of a request. */
-export const MAX_BODY_BYTES = 14 * 1024 * 1024;
+export const MAX_BODY_BYTES = 14 * MIB;
 /** Before sign-in no request needs a long body. */
 export const MAX_OPEN_BODY_BYTES = 64 * 1024;
+
+export interface BodyLimits {
+  readonly callerBytes: number;
+  readonly allBytes: number;
+  /** A caller may send this many bytes in a minute. */
+  readonly minuteBytes: number;
+}
+
+/** Limits how much of the process's memory the bodies of requests may hold, by user. */
+export const BODY_LIMITS: BodyLimits = {
+  callerBytes: 64 * MIB,
+  allBytes: 256 * MIB,
+  minuteBytes: 1024 * MIB,
+};
+/** The same before sign-in, by address: nobody who has no token takes the room of those who have. */
+export const OPEN_BODY_LIMITS: BodyLimits = { callerBytes: MIB, allBytes: 32 * MIB, minuteBytes: 64 * MIB };
 
 export interface GatewayConfig {
   readonly host: string;

@@ -54,6 +54,8 @@ export function describeApi({ version, routes, others }: ApiDescription): JsonSc
   };
 }
 
+const BYTES: JsonSchema = { type: "string", format: "binary" };
+
 /** Drops the keywords that only our checker reads. Its message on a wrong value serves as a description. */
 function reword({ refusal, maxBytes: _, ...keywords }: JsonSchema): JsonSchema {
   if (typeof refusal !== "string") return keywords;
@@ -61,7 +63,7 @@ function reword({ refusal, maxBytes: _, ...keywords }: JsonSchema): JsonSchema {
 }
 
 function describe(route: RouteDescription, asked: Rendering, given: Rendering): JsonSchema {
-  const { summary, tag, audience, body, form, status = 200, answer, events, refusals = {} } = route;
+  const { summary, tag, audience, body, form, upload, status = 200, answer, events, refusals = {} } = route;
   const bodyOf = (declared: TSchema | string) =>
     typeof declared === "string"
       ? { [declared]: { schema: { type: "string" } } }
@@ -73,11 +75,13 @@ function describe(route: RouteDescription, asked: Rendering, given: Rendering): 
     schema: { type: "string" },
   }));
   const inQuery = route.query ? parametersOf(wireSchema(route.query, asked)) : [];
-  const hasBody = body !== undefined || form !== undefined;
+  const hasBody = body !== undefined || form !== undefined || upload !== undefined;
   const usual: typeof refusals = {
     ...(hasBody || inQuery.length > 0 ? { 400: "The request is wrong; `param` says where" } : {}),
     ...(hasBody ? { 413: "The body is too large", 415: "The body is of another type" } : {}),
-    ...(audience === "anyone" ? {} : { 401: "The token is missing or wrong" }),
+    ...(audience === "anyone"
+      ? {}
+      : { 401: "The token is missing or wrong", 429: "Too many requests, or too much at once" }),
     ...(audience === "operator" ? { 403: "Only an operator can do this" } : {}),
     ...refusals,
   };
@@ -100,6 +104,7 @@ function describe(route: RouteDescription, asked: Rendering, given: Rendering): 
     ...(audience === "anyone" && { security: [] }),
     ...(body && { requestBody: requestOf("application/json", body, asked) }),
     ...(form && { requestBody: requestOf("multipart/form-data", form, asked) }),
+    ...(upload && { requestBody: { required: true, content: { [upload]: { schema: BYTES } } } }),
     responses: {
       [status]: { description: STATUS_CODES[status], ...(content && { content }) },
       ...Object.fromEntries(refused),

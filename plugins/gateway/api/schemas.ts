@@ -1,6 +1,22 @@
 /** Declarations that only the gateway's API uses. Tests check every response against its declaration. */
 import type { TSchema } from "typebox";
-import { ModelName, named, nullable, Time, Type, User } from "../../../kernel/kit.ts";
+import {
+  ApprovalDecision,
+  Attachment,
+  Figures,
+  ModelName,
+  maybe,
+  named,
+  nullable,
+  Reply,
+  RoutineFields,
+  ThreadSummary,
+  Time,
+  TurnRecord,
+  Type,
+  UsedStorage,
+  User,
+} from "../../../kernel/kit.ts";
 
 /** A page of a list. Pass its `next` as `before` for the following page; it is null at the end. */
 export const page = <const Name extends string, Item extends TSchema>(name: Name, item: Item) =>
@@ -33,6 +49,9 @@ export const Status = Type.Object({
   uptimeSecs: Type.Integer(),
   channels: Type.Array(Type.Object({ name: Type.String(), on: Type.Boolean(), detail: Type.String() })),
   model: ModelName,
+  isModelMissing: Type.Boolean({
+    description: "True while nobody has set up a model, so that the built-in one answers",
+  }),
   tools: Type.Array(Type.String()),
   usersOnline: Type.Integer(),
   jobs: Type.Object({ queued: Type.Integer(), running: Type.Integer() }),
@@ -48,3 +67,235 @@ export const Status = Type.Object({
     description: "How large the store is, how fast it grows and how much disk is left: for the operator",
   }),
 });
+
+/** A model that may be chosen for a thread. */
+export const ModelOption = Type.Object(
+  {
+    provider: Type.String(),
+    name: Type.String(),
+    role: Type.Optional(
+      Type.Enum(["configured", "fallback"], { description: "Its role here, apart from any thread" }),
+    ),
+  },
+  { $id: "ModelOption" },
+);
+
+/** A model as somebody asks for it: where several providers have the name, the configured one is meant. */
+export const WantedModel = Type.Object({
+  provider: Type.Optional(Type.String({ maxLength: 100 })),
+  name: Type.String({ minLength: 1, maxLength: 200 }),
+});
+
+/** A message for the agent. */
+export const Message = Type.Object({
+  message: Type.String({ description: "May be empty where something is attached" }),
+  attachments: Type.Optional(
+    Type.Array(Type.String(), {
+      description:
+        "Ids of uploads (`POST /api/attachments`), or of what came with an earlier message of yours",
+    }),
+  ),
+  thread: Type.Optional(
+    named("thread_id", Type.String({ description: "Continues this thread; absent starts a new one" })),
+  ),
+  channel: Type.Optional(
+    Type.Enum(["tui", "ask"], { description: "The command of Postern that it was typed into; absent: none" }),
+  ),
+  model: Type.Optional(
+    Type.Union([WantedModel], { description: "The model of a new thread, one of `GET /api/models`" }),
+  ),
+  after: Type.Optional(
+    Type.Union([Type.String(), Type.Null()], {
+      description:
+        "The turn that it goes on from, null for the beginning: a branch if others went on from there. Absent: the newest turn",
+    }),
+  ),
+});
+
+const Tokens = Type.Integer({ minimum: 0, description: "Tokens, by estimate" });
+
+/** The window of a thread's model. */
+export const ContextUse = Type.Object(
+  {
+    model: ModelName,
+    window: Tokens,
+    total: Tokens,
+    instructions: Tokens,
+    tools: Tokens,
+    memory: Tokens,
+    conversation: Tokens,
+    files: Tokens,
+    isSummarised: Type.Boolean(),
+    cost: Type.String({
+      description: 'US dollars for reading all of it once; "0" if the price is not known',
+    }),
+    spent: Type.Number({ description: "US dollars that the thread has cost so far" }),
+  },
+  { $id: "ContextUse" },
+);
+
+/** The answer to a gate. */
+export const Answer = Type.Object({
+  decision: Type.Optional(Type.Enum([...ApprovalDecision.enum, "done"])),
+  replies: Type.Optional(Type.Array(Reply, { maxItems: 100, description: "To each of the questions" })),
+});
+
+export const Upload = Type.Object(
+  {
+    ...Attachment.properties,
+    name: Type.String(),
+    note: Type.Optional(Type.String({ description: "What the model cannot read of it" })),
+  },
+  { $id: "Upload" },
+);
+
+export const UsageAnswer = Type.Object({
+  from: Time,
+  to: Time,
+  step: Type.Enum(["hour", "day"]),
+  at: Type.Array(Time, { description: "When each hour or day begins, oldest first" }),
+  turns: Figures,
+  calls: Figures,
+  storage: UsedStorage,
+});
+
+export const NewRoutine = Type.Object({
+  schedule: RoutineFields.schedule,
+  text: RoutineFields.text,
+  tz: Type.Optional(RoutineFields.tz),
+  budget: Type.Optional(RoutineFields.budget),
+  timeoutSecs: Type.Optional(RoutineFields.timeoutSecs),
+  deliver: Type.Optional(RoutineFields.deliver),
+  user: Type.Optional(Type.String({ description: "Whose it is; only an operator may name another" })),
+});
+
+export const RoutineChange = Type.Object({
+  schedule: Type.Optional(RoutineFields.schedule),
+  text: Type.Optional(RoutineFields.text),
+  tz: Type.Optional(RoutineFields.tz),
+  budget: maybe(RoutineFields.budget),
+  timeoutSecs: Type.Optional(RoutineFields.timeoutSecs),
+  deliver: maybe(RoutineFields.deliver),
+  paused: Type.Optional(Type.Boolean()),
+});
+
+export const AttachmentLimits = Type.Object({
+  fileBytes: Type.Integer({ description: "The most for one file" }),
+  files: Type.Integer({ description: "The most for one message" }),
+  messageBytes: Type.Integer({ description: "The most for the files of one message together" }),
+});
+
+export const Models = Type.Object({
+  items: named("models", Type.Array(ModelOption)),
+  unlisted: Type.Array(Type.String(), {
+    description: "Providers whose own list could not be read: only what is configured of them is listed",
+  }),
+  unpriced: Type.Array(ModelName, {
+    description: "Models that may not be chosen: their price is not known, and there is a daily cap",
+  }),
+});
+
+/** A model server on the machine of the service. */
+export const LocalServer = Type.Object(
+  { name: Type.String(), baseUrl: Type.String(), models: Type.Array(Type.String()) },
+  { $id: "LocalServer" },
+);
+
+export const ModelTest = Type.Object(
+  {
+    ok: Type.Boolean(),
+    model: ModelName,
+    message: Type.String({ description: "What came back, or what is wrong, in words" }),
+    code: Type.Optional(
+      Type.String({
+        description: "Such as `model_unauthorized`, `model_refused`, `model_unreachable`, `model_limited`",
+      }),
+    ),
+    answer: Type.Optional(Type.String({ description: "The beginning of what the model said" })),
+    millis: Type.Integer(),
+    models: Type.Array(Type.String(), { description: "The names that its server offers, if it says so" }),
+  },
+  { $id: "ModelTest" },
+);
+
+/** Turns that go on from the same one: a message that was edited, an answer that was asked for again. */
+export const TurnVersions = Type.Object(
+  {
+    turn: named("turn_id", Type.String({ description: "The one on this path" })),
+    versions: Type.Array(
+      Type.Object({
+        id: Type.String(),
+        message: Type.Integer({ description: "Versions with the same number have the same message" }),
+      }),
+      { description: "Oldest first, the turn itself included" },
+    ),
+  },
+  { $id: "TurnVersions" },
+);
+
+export const ThreadWithTurns = Type.Object({
+  thread: ThreadSummary,
+  ...pageOf("turns", TurnRecord),
+  versions: Type.Array(TurnVersions, {
+    description: "With `through`: the turns of this page that have other versions",
+  }),
+});
+
+export const TrustedDestination = Type.Object(
+  {
+    value: Type.String(),
+    tool: Type.Optional(Type.String({ description: "Only figures of calls of this tool" })),
+    user: Type.Optional(Type.String({ description: "For calls of this user only" })),
+    addedAt: Time,
+  },
+  { $id: "TrustedDestination" },
+);
+
+export const ChangeableSetting = Type.Object(
+  {
+    name: Type.String(),
+    about: Type.String(),
+    type: Type.Union([
+      Type.Literal("string"),
+      Type.Literal("boolean"),
+      Type.Literal("integer"),
+      Type.Literal("number"),
+      Type.Literal("choice"),
+      Type.Literal("list"),
+      Type.Literal("url"),
+    ]),
+    choices: Type.Optional(Type.Array(Type.String())),
+    minimum: Type.Optional(Type.Number()),
+    maximum: Type.Optional(Type.Number()),
+    isSecret: Type.Boolean(),
+    isSet: Type.Boolean({ description: "Something other than the default gave it a value" }),
+    value: nullable(Type.String({ description: "The value in use; null for a secret" })),
+    hint: Type.Optional(Type.String({ description: "The end of a long stored secret, to tell it by" })),
+    source: Type.Union([
+      Type.Literal("environment"),
+      Type.Literal(".env"),
+      Type.Literal("stored"),
+      Type.Literal("default"),
+    ]),
+    isFixed: Type.Boolean({
+      description: "The environment or .env sets it, so that it can only be changed there",
+    }),
+    default: nullable(Type.String()),
+    problem: Type.Optional(
+      Type.String({ description: "Why a stored value is not used: the value in use is another" }),
+    ),
+  },
+  { $id: "ChangeableSetting" },
+);
+
+/** §3.3: what the messages of an identity wait for that is not paired. An operator answers by naming an account. */
+export const PairingGate = Type.Object(
+  {
+    type: Type.Literal("pairing"),
+    id: Type.String(),
+    identity: Type.String(),
+    openedAt: Time,
+    message: Type.String({ description: "The first message that waits" }),
+  },
+  { $id: "PairingGate" },
+);

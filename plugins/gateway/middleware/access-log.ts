@@ -1,8 +1,10 @@
 /** Gives each request an id and logs one line about it: never a query, a header or a body. */
 import { randomUUID } from "node:crypto";
 import type { Context, Middleware } from "koa";
-import type { Metrics, Proxies, SignedIn } from "../../../kernel/kit.ts";
+import type { Proxies } from "../../../kernel/kit.ts";
 import type { Log } from "../../../kernel/plugin.ts";
+import type { SignedIn } from "../../accounts/services.ts";
+import type { Metrics } from "../../telemetry/services.ts";
 
 // Monitoring reads these every few seconds.
 const QUIET = new Set(["/health", "/ready", "/metrics"]);

@@ -6,7 +6,17 @@ import { MAX_BODY_BYTES, MAX_OPEN_BODY_BYTES } from "../settings.ts";
 import { CONFIRM_SIGN_IN, Refusal } from "../sign-in/authenticator.ts";
 
 const GATEWAY_RULES: ChannelRules = {
-  codes: { [CONFIRM_SIGN_IN]: 409, file_too_large: 413, attachments_too_large: 413 },
+  codes: {
+    [CONFIRM_SIGN_IN]: 409,
+    file_too_large: 413,
+    message_too_long: 413,
+    attachments_too_large: 413,
+    storage_full: 413,
+    workspace_full: 413,
+    workspace_changed: 409,
+    workspace_exists: 409,
+    workspace_undone: 409,
+  },
   largestBody: `${MAX_BODY_BYTES / 2 ** 20} MiB, or ${MAX_OPEN_BODY_BYTES / 2 ** 10} KiB before sign-in`,
 };
 

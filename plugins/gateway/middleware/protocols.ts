@@ -2,9 +2,14 @@
  * Protocols that plugins mount: the gateway checks the sign-in, and the plugin reads and answers the requests itself. Clients
  * without a token find the identity provider by a metadata document (RFC 9728), which needs no token.
  */
+
 import type { IncomingMessage } from "node:http";
 import type { Context, Middleware } from "koa";
-import { isLoopback, type MountedProtocol, type Proxies, type SignedIn } from "../../../kernel/kit.ts";
+import { isLoopback, type Proxies } from "../../../kernel/kit.ts";
+import type { SignedIn } from "../../accounts/services.ts";
+import { SCOPED_TOKEN } from "../route.ts";
+import type { MountedProtocol } from "../services.ts";
+import { MAX_BODY_BYTES } from "../settings.ts";
 import {
   type Authenticator,
   FOREIGN_ORIGIN,
@@ -13,6 +18,11 @@ import {
   readBearer,
   UNKNOWN,
 } from "../sign-in/authenticator.ts";
+import type { BodyBudget } from "./body-budget.ts";
+import type { Pacing } from "./pacing.ts";
+
+/** Throws a fault where the user writes too often. */
+export type LimitWrites = (user: string, answer: Pick<Context, "set">) => Promise<void>;
 
 const METADATA_PATH = "/.well-known/oauth-protected-resource";
 const RECHECK_MS = 30_000;
@@ -28,6 +38,9 @@ export interface Protocols {
 export interface ProtocolParts {
   readonly authenticator: Pick<Authenticator, "admit" | "isValid">;
   readonly proxies: Proxies;
+  readonly bodies: BodyBudget;
+  readonly pacing: Pacing;
+  readonly limitWrites: LimitWrites;
   readonly isOwnOrigin: OriginCheck;
   readonly allowedOrigins: readonly string[];
   /** The interface that the gateway listens on. */
@@ -105,8 +118,14 @@ export function createProtocols(parts: ProtocolParts): Protocols {
     if (isForeign(req)) return challenge(protocol, context, FOREIGN_ORIGIN);
     const identity = await identify(protocol, context);
     if (identity instanceof Refusal) return challenge(protocol, context, identity);
+    if (identity.user.scope && !protocol.scoped) throw SCOPED_TOKEN;
     context.state["identity"] = identity;
     context["_matchedRoute"] = protocol.path;
+    // A protocol's messages come by POST, whatever they are about.
+    if (context.method === "POST") await parts.limitWrites(identity.user.id, context);
+    await parts.pacing.wait(identity.user.id);
+    parts.pacing.count(identity.user.id, Number(req.headers["content-length"] ?? 0) || 0);
+    parts.bodies.hold(identity.user.id, req, res, MAX_BODY_BYTES);
     open.set(context, identity);
     res.once("close", () => open.delete(context));
     // The token may have been revoked after it was checked and before the response was in `open`.

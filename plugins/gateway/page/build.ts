@@ -30,6 +30,7 @@ export async function bundlePage(): Promise<ReadonlyMap<string, Uint8Array>> {
     minify: true,
     format: "esm",
     target: "es2022",
+    charset: "utf8",
     jsx: "automatic",
     jsxImportSource: "preact",
     legalComments: "none",
@@ -39,7 +40,25 @@ export async function bundlePage(): Promise<ReadonlyMap<string, Uint8Array>> {
     async (name) => [basename(name), await readFile(join(HERE, name))] as const,
   );
   const made = outputFiles.map(({ path, contents }) => [basename(path), contents] as const);
-  return new Map<string, Uint8Array>([...made, ...(await Promise.all(others))]);
+  const diagram = ["diagram.html", await bundleDiagram()] as const;
+  return new Map<string, Uint8Array>([...made, ...(await Promise.all(others)), diagram]);
+}
+
+/**
+ * The frame that draws diagrams: one document with one script, so that its policy can name that script by its hash and allow nothing to be
+ * loaded. It is bundled already, and is only put together here.
+ */
+async function bundleDiagram(): Promise<Uint8Array> {
+  const [library, own] = await Promise.all([
+    readFile(new URL(import.meta.resolve("mermaid/dist/mermaid.min.js")), "utf8"),
+    readFile(join(HERE, "diagram/frame.js"), "utf8"),
+  ]);
+  const script = `${library}\n${own}`.replaceAll(/<(?=\/script|!--)/gi, "\\x3c");
+  const style = "html,body{height:100%;margin:0;overflow:hidden}body{display:grid;place-items:center}";
+  const head = `<meta charset="utf-8"><title>Diagram</title><style>${style}</style>`;
+  return Buffer.from(
+    `<!doctype html><html lang="en"><head>${head}</head><body><script>${script}</script></body></html>\n`,
+  );
 }
 
 // `node plugins/gateway/page/build.ts <folder>`: for the published package, which has no bundler.

@@ -1,31 +1,46 @@
 /** The page's entry: the frame around the chat and the other pages. */
-import { type ComponentType, render } from "preact";
+
+import MapPinOff from "lucide/dist/esm/icons/map-pin-off.mjs";
+import Plug from "lucide/dist/esm/icons/plug.mjs";
+import { render } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { Chat } from "./chat/chat.tsx";
 import { followKeys } from "./frame/commands/commands.tsx";
 import { openSession } from "./frame/session.ts";
 import { Sidebar } from "./frame/sidebar/sidebar.tsx";
 import { ConfirmSignIn, SignIn } from "./frame/sign-in.tsx";
-import { PAGES, type PageEntry } from "./pages/pages.tsx";
+import { PAGES, type Page, type PageEntry } from "./pages/pages.tsx";
 import { update } from "./state/app.ts";
 import { restoreSidebar } from "./state/sidebar.ts";
 import { keepConnected } from "./state/socket.ts";
 import { openThread } from "./state/threads.ts";
 import { useApp } from "./state/use-app.ts";
-import { Bar } from "./widgets/bar.tsx";
+import { text } from "./text/text.ts";
+import { Page as PageFrame } from "./widgets/bar.tsx";
+import { EmptyState, ErrorState, LoadingState } from "./widgets/states.tsx";
 import { applyTheme } from "./widgets/theme.tsx";
+import { Toasts } from "./widgets/toast.tsx";
 
-const readRoute = () => location.hash.replace(/^#\//, "").split("/");
+/** The name of the page, and what follows it. */
+const readRoute = () => {
+  const [name = "", ...rest] = location.hash.replace(/^#\//, "").split("/");
+  return [name, rest.join("/")] as const;
+};
 
-function Page({ name, part }: { name: string; part: string | undefined }) {
-  const entry = PAGES.find((page) => page.name === name);
-  return entry ? <LazyPage entry={entry} shown={part} /> : <Chat />;
-}
+/** Reached by links, and not listed. */
+const CONNECT: PageEntry = {
+  name: "connect",
+  title: text.start.connect.title,
+  icon: Plug,
+  group: "admin",
+  load: async () => (await import("./chat/connect/connect-model.tsx")).ConnectPage,
+};
 
 function App() {
   const { user, signedOut, signInQuestion, announcement, isMenuOpen, isSideKept } = useApp();
   const [route, setRoute] = useState(readRoute);
-  const [name = "", thread] = route;
+  const [name, shown] = route;
+  const entry = [...PAGES, CONNECT].find((page) => page.name === name);
 
   useEffect(() => {
     const onHash = () => {
@@ -39,18 +54,25 @@ function App() {
   useEffect(() => (user ? followKeys() : undefined), [user?.id]);
   useEffect(restoreSidebar, [user?.id]);
   useEffect(() => {
-    if (user && (name === "" || name === "chat")) void openThread(thread || undefined);
-  }, [user?.id, name, thread]);
+    if (user && (name === "" || name === "chat")) void openThread(shown || undefined);
+  }, [user?.id, name, shown]);
 
   if (signInQuestion) return <ConfirmSignIn question={signInQuestion} />;
   if (signedOut) return <SignIn />;
-  if (!user) return <p class="unseen">Loading…</p>;
+  if (!user) return <p class="unseen">{text.basics.loading}</p>;
   return (
     <div class={`frame ${isMenuOpen ? "menu-open" : ""} ${isSideKept ? "" : "side-hidden"}`}>
       <Sidebar page={name || "chat"} />
       <main class="main">
-        <Page name={name} part={thread} />
+        {entry ? (
+          <LazyPage entry={entry} shown={shown || undefined} />
+        ) : name === "" || name === "chat" ? (
+          <Chat />
+        ) : (
+          <NotFound address={location.hash} />
+        )}
       </main>
+      <Toasts />
       <p class="unseen" aria-live="polite">
         {announcement}
       </p>
@@ -58,15 +80,32 @@ function App() {
   );
 }
 
-type Loaded = ComponentType<{ readonly shown: string | undefined }>;
+/** An address that no page has. */
+function NotFound({ address }: { address: string }) {
+  return (
+    <PageFrame title={text.frame.notFound}>
+      <EmptyState
+        title={text.frame.notFound}
+        icon={MapPinOff}
+        action={
+          <a class="button" href="#/">
+            {text.frame.toChat}
+          </a>
+        }
+      >
+        {text.frame.notFoundWords(address)}
+      </EmptyState>
+    </PageFrame>
+  );
+}
 
-const loaded = new Map<string, Loaded>();
+const loaded = new Map<string, Page>();
 
 /** A page whose code is loaded when it is first opened. */
 function LazyPage({ entry, shown }: { entry: PageEntry; shown: string | undefined }) {
   const [failed, setFailed] = useState(false);
   const [, setLoaded] = useState("");
-  const load = () => {
+  useEffect(() => {
     setFailed(false);
     entry.load().then(
       (page) => {
@@ -75,25 +114,24 @@ function LazyPage({ entry, shown }: { entry: PageEntry; shown: string | undefine
       },
       () => setFailed(true),
     );
-  };
-  useEffect(load, [entry.name]);
+  }, [entry.name]);
   const Shown = loaded.get(entry.name);
   if (Shown) return <Shown shown={shown} />;
   return (
-    <>
-      <Bar title={entry.title} />
-      {failed && (
-        <div class="trouble" role="alert">
-          <span>This page could not be loaded. Postern may have been upgraded, or cannot be reached.</span>
-          <span class="row">
-            {/* Browsers remember a module that failed to load until the document is reloaded. */}
-            <button type="button" onClick={() => location.reload()}>
-              Reload
-            </button>
-          </span>
-        </div>
+    <PageFrame title={entry.title}>
+      {failed ? (
+        // Browsers remember a module that failed to load until the document is reloaded.
+        <ErrorState
+          title={text.frame.pageNotLoaded}
+          retry={text.basics.reload}
+          onRetry={() => location.reload()}
+        >
+          {text.frame.pageNotLoadedWords}
+        </ErrorState>
+      ) : (
+        <LoadingState />
       )}
-    </>
+    </PageFrame>
   );
 }
 

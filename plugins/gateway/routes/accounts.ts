@@ -1,35 +1,29 @@
-/** Users, tokens and browser sessions. Most of it is for operators. */
-import { Account, NewToken, SessionInfo, TokenInfo, Type, User } from "../../../kernel/kit.ts";
-import { Fault, type Services } from "../../../kernel/plugin.ts";
-import { type Route, route } from "../route.ts";
+/** Users, invitations, tokens and browser sessions. Most of it is for operators. */
+import {
+  Account,
+  InvitationInfo,
+  NewToken,
+  SessionInfo,
+  TokenInfo,
+  Type,
+  User,
+} from "../../../kernel/kit.ts";
+import { invalidFault, missingFault, type Route, type RouteParts, routesOf } from "../route.ts";
 
-export interface AccountParts {
-  readonly accounts: Services["accounts"];
-  readonly agent: Pick<Services["agent"], "removeUser" | "model">;
-  readonly toolCalls: Services["toolCalls"] | undefined;
-  /** Called when a credential ended, so that its sockets are closed. */
-  onRevoked(): Promise<void>;
-}
+const route = routesOf("accounts");
+const operatorRoute = routesOf("accounts", "operator");
 
 const { id, user, name, tools, models, perDayUsd, createdAt, expiresAt } = TokenInfo.properties;
 
-export function accountRoutes({ accounts, agent, toolCalls, onRevoked }: AccountParts): readonly Route[] {
+export function accountRoutes({ accounts, agent, toolCalls, onRevoked }: RouteParts): readonly Route[] {
   return [
-    route({
-      method: "get",
-      path: "/api/users",
-      tag: "accounts",
+    operatorRoute("GET /api/users", {
       summary: "List users",
-      audience: "operator",
       answer: Type.Object({ users: Type.Array(Account) }),
       handle: async () => ({ users: await accounts.listUsers() }),
     }),
-    route({
-      method: "post",
-      path: "/api/users",
-      tag: "accounts",
+    operatorRoute("POST /api/users", {
       summary: "Add a user",
-      audience: "operator",
       body: Type.Object({
         id: Type.String(),
         role: Type.Optional(User.properties.role),
@@ -42,74 +36,90 @@ export function accountRoutes({ accounts, agent, toolCalls, onRevoked }: Account
       handle: ({ body: { id, role = "user", takeData = false } }) =>
         accounts.addUser(id, role, { takesData: takeData }),
     }),
-    route({
-      method: "patch",
-      path: "/api/users/{id}",
-      tag: "accounts",
+    operatorRoute("PATCH /api/users/{id}", {
       summary: "Change a user's role",
-      audience: "operator",
       body: Type.Object({ role: User.properties.role }),
       answer: Account,
       refusals: { 404: "There is no such user" },
       async handle({ user, params, body }) {
-        refuseOwn(user, params["id"]);
-        const account = await accounts.setRole(params["id"] ?? "", body.role);
+        refuseOwn(user, params.id);
+        const account = await accounts.setRole(params.id, body.role);
         await onRevoked();
         return account;
       },
     }),
-    route({
-      method: "delete",
-      path: "/api/users/{id}",
-      tag: "accounts",
+    operatorRoute("DELETE /api/users/{id}", {
       summary: "Remove a user with their tokens and sessions; `with_data` deletes what is kept of them too",
-      audience: "operator",
       query: Type.Object({ withData: Type.Optional(Type.Boolean()) }),
       status: 204,
       refusals: { 404: "There is no such user" },
-      async handle({ user, params, query: { withData = false } }) {
-        const id = params["id"] ?? "";
+      async handle({ user, params: { id }, query: { withData = false } }) {
         refuseOwn(user, id);
         await accounts.removeUser(id, { withData }, () => agent.removeUser(id, { withData }));
         await onRevoked();
       },
     }),
-    route({
-      method: "get",
-      path: "/api/sessions",
-      tag: "accounts",
+    route("GET /api/sessions", {
       summary: "List the browsers that are signed in: yours, or everybody's if you are an operator",
       answer: Type.Object({ sessions: Type.Array(SessionInfo) }),
       handle: async ({ user }) => ({ sessions: await accounts.listSessions(onlyOwn(user)) }),
     }),
-    route({
-      method: "delete",
-      path: "/api/sessions/{id}",
-      tag: "accounts",
+    route("DELETE /api/sessions/{id}", {
       summary: "Sign a browser out: one of yours, or anybody's if you are an operator",
       status: 204,
       refusals: { 404: "There is no such session" },
       async handle({ user, params }) {
-        if (!(await accounts.endSession(params["id"] ?? "", onlyOwn(user))))
-          throw new Fault("missing", "session_not_found", "There is no such session.", { param: "id" });
+        if (!(await accounts.endSession(params.id, onlyOwn(user))))
+          throw missingFault("session_not_found", "There is no such session.", "id");
         await onRevoked();
       },
     }),
-    route({
-      method: "get",
-      path: "/api/tokens",
-      tag: "accounts",
+    operatorRoute("GET /api/invitations", {
+      summary: "List the invitations that nobody has used yet",
+      answer: Type.Object({ invitations: Type.Array(InvitationInfo) }),
+      handle: async () => ({ invitations: await accounts.listInvitations() }),
+    }),
+    operatorRoute("POST /api/invitations", {
+      summary: "Make a link by which a user signs in once; its secret is shown only here",
+      body: Type.Object({
+        user: Type.String(),
+        role: Type.Optional(
+          Type.Enum(["operator", "user"], { description: "Adds the user first, who must be new" }),
+        ),
+        expiresInDays: Type.Optional(Type.Number({ exclusiveMinimum: 0, maximum: 30, default: 7 })),
+      }),
+      status: 201,
+      answer: Type.Object({
+        ...InvitationInfo.properties,
+        token: Type.String({ description: "For the link: `/?token=…`" }),
+      }),
+      refusals: { 404: "There is no such user" },
+      async handle({ body: { user, role, expiresInDays } }) {
+        if (role !== undefined) await accounts.addUser(user, role);
+        const { secret, info } = await accounts.invite(user, expiresInDays);
+        return { ...info, token: secret };
+      },
+    }),
+    operatorRoute("DELETE /api/invitations/{id}", {
+      summary: "Withdraw an invitation",
+      status: 204,
+      refusals: { 404: "There is no such invitation, or it was used" },
+      async handle({ params }) {
+        if (!(await accounts.withdrawInvitation(params.id)))
+          throw missingFault(
+            "invitation_not_found",
+            "There is no such invitation, or it was used already.",
+            "id",
+          );
+      },
+    }),
+    operatorRoute("GET /api/tokens", {
       summary: "List the tokens of all users, newest first, without their secrets",
-      audience: "operator",
       answer: Type.Object({ tokens: Type.Array(TokenInfo) }),
       handle: async () => ({ tokens: await accounts.listTokens() }),
     }),
-    route({
-      method: "post",
-      path: "/api/tokens",
-      tag: "accounts",
+    operatorRoute("POST /api/tokens", {
       summary: "Create a token for a user; its secret is shown only once",
-      audience: "operator",
       body: Type.Object({
         user: Type.String(),
         name: Type.String({ minLength: 1, maxLength: 100 }),
@@ -127,36 +137,26 @@ export function accountRoutes({ accounts, agent, toolCalls, onRevoked }: Account
         return { ...info, token, warnings };
       },
     }),
-    route({
-      method: "patch",
-      path: "/api/tokens/{id}",
-      tag: "accounts",
+    operatorRoute("PATCH /api/tokens/{id}", {
       summary: "Change when a token expires, in days from now; null for never",
-      audience: "operator",
       body: Type.Object({
         expiresInDays: Type.Union([Type.Number({ exclusiveMinimum: 0, maximum: 36_500 }), Type.Null()]),
       }),
       answer: TokenInfo,
       refusals: { 404: "There is no such token, or it is revoked" },
       async handle({ params, body }) {
-        const info = await accounts.setExpiry(params["id"] ?? "", body.expiresInDays ?? undefined);
+        const info = await accounts.setExpiry(params.id, body.expiresInDays ?? undefined);
         await onRevoked();
         return info;
       },
     }),
-    route({
-      method: "delete",
-      path: "/api/tokens/{id}",
-      tag: "accounts",
+    operatorRoute("DELETE /api/tokens/{id}", {
       summary: "Revoke a token and end its sessions",
-      audience: "operator",
       status: 204,
       refusals: { 404: "There is no such token, or it is already revoked" },
       async handle({ params }) {
-        if (!(await accounts.revokeToken(params["id"] ?? "")))
-          throw new Fault("missing", "token_not_found", "There is no such token, or it is already revoked.", {
-            param: "id",
-          });
+        if (!(await accounts.revokeToken(params.id)))
+          throw missingFault("token_not_found", "There is no such token, or it is already revoked.", "id");
         await onRevoked();
       },
     }),
@@ -169,7 +169,7 @@ function onlyOwn({ id, role }: User): string | undefined {
 }
 
 /** Keeps people from locking themselves out by mistake. */
-function refuseOwn(user: User, id: string | undefined): void {
+function refuseOwn(user: User, id: string): void {
   if (user.id !== id) return;
-  throw new Fault("invalid", "own_account", "You cannot change or remove your own account.", { param: "id" });
+  throw invalidFault("own_account", "You cannot change or remove your own account.", "id");
 }

@@ -1,37 +1,22 @@
 /** Gates that wait for the user's decision, and decisions that are remembered. */
 
-import {
-  ApprovalDecision,
-  type Declared,
-  fingerprintOf,
-  Gate,
-  PairingGate,
-  Reply,
-  type Tools,
-  Type,
-} from "../../../kernel/kit.ts";
-import { Fault, type Services, type TurnInput, type User } from "../../../kernel/plugin.ts";
-import { Accepted } from "../api/schemas.ts";
-import { assertTool, type Route, route } from "../route.ts";
+import { type Declared, fingerprintOf, Gate, Type } from "../../../kernel/kit.ts";
+import type { Fault, TurnInput, User } from "../../../kernel/plugin.ts";
+import { Accepted, Answer, PairingGate } from "../api/schemas.ts";
+import { assertTool, invalidFault, missingFault, type Route, type RouteParts, routesOf } from "../route.ts";
 import { accepted } from "./chat.ts";
 
-export interface ApprovalParts {
-  readonly agent: Services["agent"];
-  readonly approvals: Services["approvals"];
-  readonly identities: Services["identities"];
-  readonly tools: Tools | undefined;
-  /** Called before a turn starts, so that no event of it is missed. */
-  follow(user: string): void;
-}
+const route = routesOf("approvals");
 
-export const Answer = Type.Object({
-  decision: Type.Optional(Type.Enum([...ApprovalDecision.enum, "done"])),
-  replies: Type.Optional(Type.Array(Reply, { maxItems: 100, description: "To each of the questions" })),
-});
-type Answer = Declared<typeof Answer>;
+type Answered = Declared<typeof Answer>;
 
-export function approvalRoutes(parts: ApprovalParts): readonly Route[] {
-  const { agent, approvals, identities, follow } = parts;
+export function approvalRoutes({
+  agent,
+  approvals,
+  identities,
+  tools,
+  follow,
+}: RouteParts): readonly Route[] {
   /** Webhook identities cannot sign in, so an operator answers for them. */
   const pendingFor = async (user: User): Promise<readonly Gate[]> => {
     const own = approvals.pending(user.id);
@@ -40,10 +25,7 @@ export function approvalRoutes(parts: ApprovalParts): readonly Route[] {
       : await own;
   };
   return [
-    route({
-      method: "get",
-      path: "/api/approvals",
-      tag: "approvals",
+    route("GET /api/approvals", {
       summary:
         "List the gates waiting for you, and the tools you always allow or deny; for an operator, the gates of webhook identities too",
       answer: Type.Object({
@@ -59,10 +41,7 @@ export function approvalRoutes(parts: ApprovalParts): readonly Route[] {
         return { pending: [...gates, ...pairings], remembered };
       },
     }),
-    route({
-      method: "post",
-      path: "/api/approvals/{gate}",
-      tag: "approvals",
+    route("POST /api/approvals/{gate}", {
       summary:
         "Answer a gate: `once`, `always`, `destination` (this call, and calls of this tool to this destination from now on) or `deny` for an approval, `done` or `deny` where a credential was missing, `replies` to questions, or `deny` to decline them all",
       body: Answer,
@@ -74,85 +53,61 @@ export function approvalRoutes(parts: ApprovalParts): readonly Route[] {
         404: "There is no such gate",
       },
       async handle({ user, params, body }) {
-        const gate = (await pendingFor(user)).find(({ id }) => id === params["gate"]);
+        const gate = (await pendingFor(user)).find(({ id }) => id === params.gate);
         const pairings = !gate && user.role === "operator" ? await identities.pending() : [];
-        if (pairings.some(({ id }) => id === params["gate"]))
-          throw new Fault(
-            "invalid",
+        if (pairings.some(({ id }) => id === params.gate))
+          throw invalidFault(
             "decision_does_not_fit",
             "A pairing gate is answered with POST /api/identities/pair, or /api/identities/deny.",
-            { param: "gate" },
+            "gate",
           );
         if (!gate)
-          throw new Fault(
-            "missing",
+          throw missingFault(
             "gate_not_found",
             "There is no such gate; it may already have been answered.",
-            {
-              param: "gate",
-            },
+            "gate",
           );
         const input = inputOf(gate, body);
         if (body.decision !== "deny") assertTool(user, gate.call.name, "allow it");
         const owner = gate.user ?? user.id;
         if (owner === user.id) follow(user.id);
-        return accepted(
-          await agent.run({
-            user: owner,
-            channel: "gateway",
-            thread: gate.thread,
-            input,
-            ...(user.scope && { scope: user.scope }),
-          }),
-        );
+        const turn = { user: owner, channel: "gateway", thread: gate.thread, input, scope: user.scope };
+        return accepted(await agent.run(turn));
       },
     }),
-    route({
-      method: "put",
-      path: "/api/approvals/remembered/{tool}",
-      tag: "approvals",
+    route("PUT /api/approvals/remembered/{tool}", {
       summary:
         "Decide beforehand: always allow or deny a tool for yourself. What the operator denies stays denied",
       body: Type.Object({
         decision: Type.Enum(["allow", "deny"]),
         fingerprint: Type.Optional(
-          Type.String({ description: "Of the tool you saw: another of its name is refused" }),
+          Type.String({ description: "The fingerprint of the tool you saw: another of its name is refused" }),
         ),
       }),
       status: 204,
       refusals: { 404: "There is no such tool" },
-      async handle({ user, params, body: { decision, fingerprint } }) {
-        const name = params["tool"] ?? "";
-        const tool = (await parts.tools?.list())?.find((each) => each.name === name);
-        if (!tool)
-          throw new Fault("missing", "tool_not_found", `There is no tool ${name}.`, { param: "tool" });
+      async handle({ user, params: { tool: name }, body: { decision, fingerprint } }) {
+        const tool = (await tools?.list())?.find((each) => each.name === name);
+        if (!tool) throw missingFault("tool_not_found", `There is no tool ${name}.`, "tool");
         const current = fingerprintOf(tool);
         if (fingerprint !== undefined && fingerprint !== current)
-          throw new Fault("invalid", "tool_changed", `${name} has changed since. Look at it again.`, {
-            param: "fingerprint",
-          });
+          throw invalidFault("tool_changed", `${name} has changed since. Look at it again.`, "fingerprint");
         await approvals.remember(user.id, name, decision, current);
       },
     }),
-    route({
-      method: "delete",
-      path: "/api/approvals/remembered/{tool}",
-      tag: "approvals",
+    route("DELETE /api/approvals/remembered/{tool}", {
       summary: "Forget your decision on a tool, so that you are asked again",
       status: 204,
       refusals: { 404: "Nothing is remembered for this tool" },
-      async handle({ user, params }) {
-        const tool = params["tool"] ?? "";
+      async handle({ user, params: { tool } }) {
         if (!(await approvals.revoke(user.id, tool)))
-          throw new Fault("missing", "nothing_remembered", `Nothing is remembered for ${tool}.`, {
-            param: "tool",
-          });
+          throw missingFault("nothing_remembered", `Nothing is remembered for ${tool}.`, "tool");
       },
     }),
   ];
 }
 
-function inputOf(gate: Gate, { decision, replies }: Answer): TurnInput {
+function inputOf(gate: Gate, { decision, replies }: Answered): TurnInput {
   const { id } = gate;
   if (replies !== undefined) {
     if (gate.type === "question" && decision === undefined) return { type: "question", gate: id, replies };
@@ -173,5 +128,5 @@ function inputOf(gate: Gate, { decision, replies }: Answer): TurnInput {
 
 function unfit({ type }: Gate, param: string, what: string): Fault {
   const message = `${what} not a valid answer to a gate of type ${type}.`;
-  return new Fault("invalid", "decision_does_not_fit", message, { param });
+  return invalidFault("decision_does_not_fit", message, param);
 }

@@ -1,29 +1,10 @@
 /** Files of messages: uploaded first, then named by a message, and later read by the user who sent them. */
-import {
-  Attachment,
-  createFormReader,
-  type FormReader,
-  named,
-  sniffImage,
-  Type,
-} from "../../../kernel/kit.ts";
-import { Fault, type Services } from "../../../kernel/plugin.ts";
-import { type Route, route } from "../route.ts";
+import { sniffImage, Type } from "../../../kernel/kit.ts";
+import { createFormReader, type FormReader } from "../api/form.ts";
+import { AttachmentLimits, Upload } from "../api/schemas.ts";
+import { invalidFault, missingFault, type Route, type RouteParts, routesOf } from "../route.ts";
 
-export const Upload = Type.Object(
-  {
-    ...Attachment.properties,
-    name: Type.String(),
-    note: Type.Optional(Type.String({ description: "What the model does not take of it" })),
-  },
-  { $id: "Upload" },
-);
-
-const Limits = Type.Object({
-  fileBytes: named("file_bytes", Type.Integer({ description: "Of one file" })),
-  files: Type.Integer({ description: "Of one message" }),
-  messageBytes: named("message_bytes", Type.Integer({ description: "Of the files of one message together" })),
-});
+const route = routesOf("chat");
 
 // The rest of a form beside its file.
 const FORM_BYTES = 64 * 1024;
@@ -31,23 +12,17 @@ const FORM_BYTES = 64 * 1024;
 /** Whatever a browser takes a file for, it can neither run a script nor load anything. */
 const POLICY = "default-src 'none'; sandbox";
 
-export function attachmentRoutes(attachments: Services["attachments"]): readonly Route[] {
+export function attachmentRoutes({ attachments }: RouteParts): readonly Route[] {
   const { fileBytes, files, messageBytes } = attachments.limits;
   const [each, together] = [fileBytes, messageBytes].map((bytes) => `${Math.round(bytes / 1_000_000)} MB`);
 
   return [
-    route({
-      method: "get",
-      path: "/api/attachments",
-      tag: "chat",
+    route("GET /api/attachments", {
       summary: "Get how much may be attached to a message",
-      answer: Limits,
+      answer: AttachmentLimits,
       handle: () => ({ ...attachments.limits }),
     }),
-    route({
-      method: "post",
-      path: "/api/attachments",
-      tag: "chat",
+    route("POST /api/attachments", {
       summary: `Upload a file for a message: an image, a PDF or a text of at most ${each}. A message may name ${files} of them with ${together} together; those that none names are deleted after a day`,
       form: Type.Object({ file: Type.String({ format: "binary" }) }),
       readForm: formReader(
@@ -61,22 +36,17 @@ export function attachmentRoutes(attachments: Services["attachments"]): readonly
       async handle({ user, form }) {
         const file = form.file("file");
         if (file === undefined)
-          throw new Fault("invalid", "missing_file", 'The form has no file in its field "file".', {
-            param: "file",
-          });
+          throw invalidFault("missing_file", 'The form has no file in its field "file".', "file");
         return await attachments.add(user.id, { name: file.name, data: file.bytes });
       },
     }),
-    route({
-      method: "get",
-      path: "/api/attachments/{id}",
-      tag: "chat",
+    route("GET /api/attachments/{id}", {
       summary:
         "Get what came with a message or a tool's result, or an upload, by its id; only images are shown as what they are",
       answer: "*/*",
       refusals: { 404: "There is no such attachment" },
       async handle({ user, params, context }) {
-        const found = await attachments.read(user.id, params["id"] ?? "");
+        const found = await attachments.read(user.id, params.id);
         if (!found) throw notFound();
         const image = sniffImage(found.data);
         context.type = image ?? "application/octet-stream";
@@ -88,16 +58,13 @@ export function attachmentRoutes(attachments: Services["attachments"]): readonly
         return Buffer.from(found.data);
       },
     }),
-    route({
-      method: "delete",
-      path: "/api/attachments/{id}",
-      tag: "chat",
+    route("DELETE /api/attachments/{id}", {
       summary: "Delete an upload that no message has come with; the others go with their thread",
       status: 204,
       scoped: true,
       refusals: { 404: "There is no such upload" },
       async handle({ user, params }) {
-        if (!(await attachments.remove(user.id, params["id"] ?? ""))) throw notFound();
+        if (!(await attachments.remove(user.id, params.id))) throw notFound();
       },
     }),
   ];
@@ -111,10 +78,9 @@ function formReader(fileBytes: number, words: string): FormReader {
       return await read(context);
     } catch (error) {
       if ((error as { readonly status?: unknown }).status !== 413) throw error;
-      throw new Fault("invalid", "file_too_large", words, { param: "file" });
+      throw invalidFault("file_too_large", words, "file");
     }
   };
 }
 
-const notFound = () =>
-  new Fault("missing", "attachment_not_found", "There is no such attachment.", { param: "id" });
+const notFound = () => missingFault("attachment_not_found", "There is no such attachment.", "id");

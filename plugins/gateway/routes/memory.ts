@@ -1,7 +1,8 @@
 /** The user's memory files: search, read, write and delete. */
 import { MemoryEntry, MemoryFile, MemoryHit, MemoryVersion, Type } from "../../../kernel/kit.ts";
-import { Fault, type Services } from "../../../kernel/plugin.ts";
-import { assertTool, type Route, route } from "../route.ts";
+import { assertTool, missingFault, type Route, type RouteParts, routesOf } from "../route.ts";
+
+const route = routesOf("memory");
 
 const Place = Type.Object({ path: Type.String({ minLength: 1, maxLength: 500 }) });
 const Listed = Type.Object({
@@ -13,14 +14,11 @@ const { path, version } = MemoryFile.properties;
 const outOfScope = { 403: "The token may not use the tool that does this" };
 const refusals = { ...outOfScope, 404: "There is no such file" };
 
-export function memoryRoutes(memory: Services["memory"]): readonly Route[] {
+export function memoryRoutes({ memory }: RouteParts): readonly Route[] {
   const missing = (name: string) =>
-    new Fault("missing", "memory_not_found", `There is no ${name} in memory.`, { param: "path" });
+    missingFault("memory_not_found", `There is no ${name} in memory.`, "path");
   return [
-    route({
-      method: "get",
-      path: "/api/memory",
-      tag: "memory",
+    route("GET /api/memory", {
       summary: "Search memory; without `q`, list every file",
       query: Type.Object({
         q: Type.Optional(Type.String()),
@@ -35,10 +33,7 @@ export function memoryRoutes(memory: Services["memory"]): readonly Route[] {
         return { results: files.map((file) => ({ ...file, snippet: "", score: 0 })) };
       },
     }),
-    route({
-      method: "get",
-      path: "/api/memory/file",
-      tag: "memory",
+    route("GET /api/memory/file", {
       summary: "Read a memory file; with `version`, an earlier text of it",
       query: Type.Object({ ...Place.properties, version: Type.Optional(Type.Integer({ minimum: 1 })) }),
       answer: MemoryFile,
@@ -52,10 +47,7 @@ export function memoryRoutes(memory: Services["memory"]): readonly Route[] {
         return file;
       },
     }),
-    route({
-      method: "get",
-      path: "/api/memory/file/history",
-      tag: "memory",
+    route("GET /api/memory/file/history", {
       summary: "List the versions of a memory file, newest first",
       query: Place,
       answer: Type.Object({ versions: Type.Array(MemoryVersion) }),
@@ -67,10 +59,7 @@ export function memoryRoutes(memory: Services["memory"]): readonly Route[] {
         return { versions };
       },
     }),
-    route({
-      method: "put",
-      path: "/api/memory/file",
-      tag: "memory",
+    route("PUT /api/memory/file", {
       summary: "Write a memory file; with `version`, only if it has not changed since you read it",
       query: Place,
       body: Type.Object({ text: Type.String(), version: Type.Optional(version) }),
@@ -80,16 +69,10 @@ export function memoryRoutes(memory: Services["memory"]): readonly Route[] {
       handle({ user, identity, query, body }) {
         assertTool(user, "memory_write", "write memory");
         const kind = identity.session === undefined ? "api" : "page";
-        return memory.write(user.id, query.path, body.text, {
-          expected: body.version,
-          writer: { kind },
-        });
+        return memory.write(user.id, query.path, body.text, { expected: body.version, writer: { kind } });
       },
     }),
-    route({
-      method: "delete",
-      path: "/api/memory/file",
-      tag: "memory",
+    route("DELETE /api/memory/file", {
       summary: "Delete a memory file",
       query: Place,
       status: 204,

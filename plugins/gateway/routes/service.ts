@@ -1,36 +1,15 @@
 /** How the service is doing: status, metrics, health and readiness, and the newest log lines. */
 
-import {
-  LOG_LEVELS,
-  type Metrics,
-  matcherOf,
-  type Node,
-  type StoreHealth,
-  type Tools,
-  Type,
-} from "../../../kernel/kit.ts";
-import type { Kernel, Services } from "../../../kernel/plugin.ts";
+import { LOG_LEVELS, matcherOf, Type } from "../../../kernel/kit.ts";
 import { Status } from "../api/schemas.ts";
-import { type Route, route } from "../route.ts";
+import { type Route, type RouteParts, routesOf } from "../route.ts";
 
-export interface StatusParts {
-  readonly kernel: Kernel;
-  readonly agent: Services["agent"];
-  readonly jobs: Services["jobs"];
-  readonly tools: Tools | undefined;
-  readonly metrics: Metrics;
-  readonly node: Node;
-  readonly storeHealth: StoreHealth | undefined;
-  usersOnline(): number;
-}
+const route = routesOf("status");
 
-export function statusRoutes(parts: StatusParts): readonly Route[] {
-  const { kernel, agent, jobs, tools, metrics, node, storeHealth, usersOnline } = parts;
+export function statusRoutes(parts: RouteParts): readonly Route[] {
+  const { kernel, agent, jobs, tools, metrics, modelCheck, store, storeHealth, usersOnline } = parts;
   return [
-    route({
-      method: "get",
-      path: "/api/status",
-      tag: "status",
+    route("GET /api/status", {
       summary: "Get the version, channels, model, tools, nodes, store and current load",
       answer: Status,
       handle: async ({ user }) => ({
@@ -42,17 +21,15 @@ export function statusRoutes(parts: StatusParts): readonly Route[] {
           // A detail may be an address or a path of the machine, so only the operator sees it.
           .map(({ name, on, detail }) => ({ name, on, detail: user.role === "operator" ? detail : "" })),
         model: agent.model(),
+        isModelMissing: modelCheck?.isMissing() ?? false,
         tools: ((await tools?.list()) ?? []).map(({ name }) => name),
         usersOnline: usersOnline(),
         jobs: await jobs.counts(),
-        nodes: await node.list(),
+        nodes: await store.node.list(),
         store: (user.role === "operator" && (await storeHealth?.describe())) || null,
       }),
     }),
-    route({
-      method: "get",
-      path: "/metrics",
-      tag: "status",
+    route("GET /metrics", {
       summary: "Get metrics for Prometheus",
       audience: "operator",
       answer: "text/plain",
@@ -77,21 +54,16 @@ const Readiness = Type.Object({
   checks: Type.Array(Type.Object({ name: Type.String(), ok: Type.Boolean(), millis: Type.Integer() })),
 });
 
-export function healthRoutes(kernel: Kernel): readonly Route[] {
+export function healthRoutes({ kernel }: Pick<RouteParts, "kernel">): readonly Route[] {
+  const route = routesOf("health");
   return [
-    route({
-      method: "get",
-      path: "/health",
-      tag: "health",
+    route("GET /health", {
       summary: "Check that the process is alive",
       audience: "anyone",
       answer: Health,
       handle: () => HEALTH,
     }),
-    route({
-      method: "get",
-      path: "/ready",
-      tag: "health",
+    route("GET /ready", {
       summary: "Check that the store, the tool host and everything else with a readiness check are ready",
       audience: "anyone",
       answer: Readiness,
@@ -112,12 +84,9 @@ const MAX_LOG_LINES = 500;
 const word = Type.Optional(Type.String({ minLength: 1, maxLength: 200 }));
 const level = Type.Enum([...LOG_LEVELS.slice(0, -1)], { description: "And what is more severe" });
 
-export function logRoutes(kernel: Kernel, node: Pick<Node, "id">): readonly Route[] {
+export function logRoutes({ kernel, store }: RouteParts): readonly Route[] {
   return [
-    route({
-      method: "get",
-      path: LOG_PATH,
-      tag: "status",
+    route(`GET ${LOG_PATH}`, {
       summary: "List the newest log lines of the node that answers, oldest first",
       audience: "operator",
       query: Type.Object({
@@ -152,7 +121,7 @@ export function logRoutes(kernel: Kernel, node: Pick<Node, "id">): readonly Rout
           // Requests for the log itself would drown the rest.
           if (fields["path"] !== LOG_PATH) lines.unshift({ number, ...fields });
         }
-        return { lines, last, node: node.id };
+        return { lines, last, node: store.node.id };
       },
     }),
   ];

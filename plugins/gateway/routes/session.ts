@@ -1,29 +1,22 @@
 /** Sign-in and sign-out of a browser: a token is exchanged once for a cookie that scripts cannot read. */
+
 import type { Context } from "koa";
-import { expiresSoon, type Proxies, type SignedIn, Type } from "../../../kernel/kit.ts";
-import { Fault, type Services, type User } from "../../../kernel/plugin.ts";
+import { expiresSoon, Type } from "../../../kernel/kit.ts";
+import type { User } from "../../../kernel/plugin.ts";
+import type { SignedIn } from "../../accounts/services.ts";
 import { Session } from "../api/schemas.ts";
-import { type Route, route } from "../route.ts";
+import { invalidFault, type Route, type RouteParts, routesOf } from "../route.ts";
 import {
-  type Authenticator,
   CONFIRM_SIGN_IN,
   FOREIGN_ORIGIN,
-  type OriginCheck,
   Refusal,
   sessionCookie,
   UNKNOWN,
 } from "../sign-in/authenticator.ts";
 
-const SESSION_MILLIS = 30 * 86_400_000;
+const route = routesOf("session");
 
-export interface SessionParts {
-  readonly accounts: Services["accounts"];
-  readonly authenticator: Authenticator;
-  readonly proxies: Proxies;
-  readonly isOwnOrigin: OriginCheck;
-  /** Called when a credential ended, so that its sockets are closed. */
-  onRevoked(): Promise<void>;
-}
+const SESSION_MILLIS = 30 * 86_400_000;
 
 export function sessionRoutes({
   accounts,
@@ -31,7 +24,10 @@ export function sessionRoutes({
   proxies,
   isOwnOrigin,
   onRevoked,
-}: SessionParts): readonly Route[] {
+}: Pick<
+  RouteParts,
+  "accounts" | "authenticator" | "proxies" | "isOwnOrigin" | "onRevoked"
+>): readonly Route[] {
   const setCookie = ({ req, res }: Context, value: string, expires: Date): void => {
     const secure = proxies.isHttps(req) ? "; Secure" : "";
     res.appendHeader(
@@ -41,7 +37,7 @@ export function sessionRoutes({
   };
   const open = async (
     context: Context,
-    { user, source, expiresAt }: SignedIn,
+    { user, source, expiresAt, invitation }: SignedIn,
     before: SignedIn | undefined,
   ): Promise<SessionAnswer> => {
     const longest = Date.now() + SESSION_MILLIS;
@@ -53,6 +49,7 @@ export function sessionRoutes({
       browser: context.get("user-agent") || undefined,
       // The browser drops its old cookie, so nobody could end that session any more.
       replaces: before?.session,
+      invitation,
     });
     if (secret === undefined) throw UNKNOWN;
     if (before?.session !== undefined) await onRevoked();
@@ -61,11 +58,8 @@ export function sessionRoutes({
   };
 
   return [
-    route({
-      method: "post",
-      path: "/api/session",
-      tag: "session",
-      summary: "Exchange a token for a session cookie",
+    route("POST /api/session", {
+      summary: "Exchange a token, or the secret of an invitation, for a session cookie",
       audience: "anyone",
       body: Type.Object({
         token: Type.String({ minLength: 1, maxLength: 16_384 }),
@@ -78,33 +72,26 @@ export function sessionRoutes({
       }),
       answer: Session,
       refusals: {
-        401: "The token is wrong",
+        401: "The token is wrong, or the invitation was used or has expired",
         403: "A foreign page asked",
         409: "The browser is signed in as somebody else, or a link is for somebody: send `confirmed`",
       },
       async handle({ body: { token, fromLink = false, confirmed = false }, context }) {
         if (!isOwnOrigin(context.req)) throw FOREIGN_ORIGIN;
-        const verdict = await authenticator.admit(token, context.req);
+        const verdict = await authenticator.admitBrowser(token, context.req);
         if (verdict instanceof Refusal) throw verdict;
         const before = await authenticator.signedIn(context.req);
         const question = confirmed ? undefined : questionOf(verdict, before, fromLink);
-        if (question !== undefined)
-          throw new Fault("invalid", CONFIRM_SIGN_IN, question, { param: "confirmed" });
+        if (question !== undefined) throw invalidFault(CONFIRM_SIGN_IN, question, "confirmed");
         return open(context, verdict, before);
       },
     }),
-    route({
-      method: "get",
-      path: "/api/session",
-      tag: "session",
+    route("GET /api/session", {
       summary: "Get the signed-in user",
       answer: Session,
       handle: ({ user, identity: { source, expiresAt } }) => signedIn(user, source, expiresAt),
     }),
-    route({
-      method: "delete",
-      path: "/api/session",
-      tag: "session",
+    route("DELETE /api/session", {
       summary: "Sign out and end the session",
       scoped: true,
       status: 204,

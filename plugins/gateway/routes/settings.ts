@@ -1,14 +1,10 @@
 /** Settings that an operator can change while the service runs. */
-import { applyLimit, ChangeableSetting, ModelTest, type StoredSettings, Type } from "../../../kernel/kit.ts";
-import { Fault, type Limiter, type Services } from "../../../kernel/plugin.ts";
-import { type Route, route } from "../route.ts";
+import { applyLimit, Type } from "../../../kernel/kit.ts";
+import { Fault } from "../../../kernel/plugin.ts";
+import { ChangeableSetting, LocalServer, ModelTest } from "../api/schemas.ts";
+import { type Route, type RouteParts, routesOf } from "../route.ts";
 
-export interface SettingParts {
-  readonly settings: StoredSettings;
-  readonly modelCheck: Services["modelCheck"] | undefined;
-  /** Each test costs a request to the model. */
-  readonly testLimit: Limiter;
-}
+const operatorRoute = routesOf("settings", "operator");
 
 const Values = Type.Record(Type.String(), Type.Union([Type.String(), Type.Null()]), {
   description: "Values by name; null goes back to the default",
@@ -16,24 +12,16 @@ const Values = Type.Record(Type.String(), Type.Union([Type.String(), Type.Null()
 const Listed = Type.Object({ settings: Type.Array(ChangeableSetting) });
 const refusals = { 400: "A value cannot be set, and nothing was: `problems` has every reason" };
 
-export function settingRoutes({ settings, modelCheck, testLimit }: SettingParts): readonly Route[] {
+export function settingRoutes({ settings, modelCheck, testLimit }: RouteParts): readonly Route[] {
   const list = async () => ({ settings: await settings.list() });
   return [
-    route({
-      method: "get",
-      path: "/api/settings",
-      tag: "settings",
+    operatorRoute("GET /api/settings", {
       summary: "List the settings that can be changed while the service runs, without secrets",
-      audience: "operator",
       answer: Listed,
       handle: list,
     }),
-    route({
-      method: "patch",
-      path: "/api/settings",
-      tag: "settings",
+    operatorRoute("PATCH /api/settings", {
       summary: "Change settings on every node, from the next turn on: all that are given, or none",
-      audience: "operator",
       body: Type.Object({ settings: Values }),
       answer: Listed,
       refusals,
@@ -42,13 +30,14 @@ export function settingRoutes({ settings, modelCheck, testLimit }: SettingParts)
         return list();
       },
     }),
-    route({
-      method: "post",
-      path: "/api/settings/test-model",
-      tag: "settings",
+    operatorRoute("GET /api/settings/local-servers", {
+      summary: "Look for model servers on this machine: Ollama, LM Studio, llama.cpp, vLLM, Jan",
+      answer: Type.Object({ servers: Type.Array(LocalServer) }),
+      handle: async () => ({ servers: [...((await modelCheck?.findLocal()) ?? [])] }),
+    }),
+    operatorRoute("POST /api/settings/test-model", {
       summary:
         "Try the model with one tiny request, with settings as they are or with values that are not stored",
-      audience: "operator",
       body: Type.Object({ settings: Type.Optional(Values) }),
       answer: ModelTest,
       refusals: { ...refusals, 429: "Too many tests in a minute" },

@@ -1,25 +1,11 @@
 /** The user's threads: list, read, export, rename, pin and delete; and the models for them. */
 import { Readable } from "node:stream";
-import {
-  ModelOption,
-  named,
-  ThreadSummary,
-  TurnRecord,
-  TurnVersions,
-  Type,
-  WantedModel,
-} from "../../../kernel/kit.ts";
-import { Fault, type Services, type User } from "../../../kernel/plugin.ts";
-import { page, pageOf, pageQuery } from "../api/schemas.ts";
-import { type Route, route, SCOPED_TOKEN } from "../route.ts";
+import { ThreadSummary, Type } from "../../../kernel/kit.ts";
+import type { User } from "../../../kernel/plugin.ts";
+import { ContextUse, Models, page, pageQuery, ThreadWithTurns, WantedModel } from "../api/schemas.ts";
+import { missingFault, type Route, type RouteParts, routesOf, SCOPED_TOKEN } from "../route.ts";
 
-const WithTurns = Type.Object({
-  thread: ThreadSummary,
-  ...pageOf("turns", TurnRecord),
-  versions: Type.Array(TurnVersions, {
-    description: "With `through`: the turns of this page that have other versions",
-  }),
-});
+const route = routesOf("threads");
 
 const Through = Type.Optional(
   Type.String({
@@ -30,61 +16,65 @@ const Through = Type.Optional(
 
 const refusals = { 404: "There is no such thread" };
 
-export function threadRoutes(threads: Services["threads"], agent: Services["agent"]): readonly Route[] {
-  const find = async (user: User, id: string | undefined): Promise<ThreadSummary> => {
-    const thread = await threads.find(user.id, id ?? "");
-    if (!thread) throw new Fault("missing", "thread_not_found", `There is no thread ${id}.`, { param: "id" });
+export function threadRoutes({ threads, agent }: RouteParts): readonly Route[] {
+  const find = async (user: User, id: string): Promise<ThreadSummary> => {
+    const thread = await threads.find(user.id, id);
+    if (!thread) throw missingFault("thread_not_found", `There is no thread ${id}.`, "id");
     return thread;
   };
   return [
-    route({
-      method: "get",
-      path: "/api/threads",
-      tag: "threads",
+    route("GET /api/threads", {
       summary:
         "List threads, pinned ones and then those last changed first; `q` searches titles and messages",
-      query: Type.Object({ q: Type.Optional(Type.String()), ...pageQuery }),
+      query: Type.Object({
+        q: Type.Optional(Type.String()),
+        order: Type.Optional(
+          Type.Enum(["pinned", "changed"], { description: "`changed`: pinned ones among the others" }),
+        ),
+        ...pageQuery,
+      }),
       answer: page("threads", ThreadSummary),
       // The page sends an empty `q` for an empty search box.
-      handle: ({ user, query: { q, ...query } }) =>
-        threads.list(user.id, { ...query, q: q || undefined, pinnedFirst: true }),
+      handle: ({ user, query: { q, order, ...query } }) =>
+        threads.list(user.id, { ...query, q: q || undefined, pinnedFirst: order !== "changed" }),
     }),
-    route({
-      method: "get",
-      path: "/api/threads/{id}",
-      tag: "threads",
+    route("GET /api/threads/{id}", {
       summary: "Get a thread and its turns, oldest first; `next` leads to earlier ones",
-      query: Type.Object({
-        ...pageQuery,
-        through: Through,
-      }),
-      answer: WithTurns,
+      query: Type.Object({ ...pageQuery, through: Through }),
+      answer: ThreadWithTurns,
       refusals: { 404: "There is no such thread, or no such turn on it" },
       async handle({ user, params, query }) {
-        const thread = await find(user, params["id"]);
+        const thread = await find(user, params.id);
         return { thread, ...(await threads.turns(user.id, thread.id, query)) };
       },
     }),
-    route({
-      method: "get",
-      path: "/api/threads/{id}/export",
-      tag: "threads",
+    route("GET /api/threads/{id}/export", {
       summary:
         "Get a thread as a file: `markdown` to read, to the newest turn, or `json` with all of its turns as the API has them",
       query: Type.Object({ format: Type.Optional(Type.Enum(["markdown", "json"])), through: Through }),
       answer: "*/*",
       refusals: { 404: "There is no such thread, or no such turn on it" },
       async handle({ user, params, query: { format = "markdown", through }, context }) {
-        const { name, mime, text } = await threads.export(user.id, params["id"] ?? "", format, through);
+        const { name, mime, text } = await threads.export(user.id, params.id, format, through);
         context.attachment(name);
         context.type = mime;
         return Readable.from(text);
       },
     }),
-    route({
-      method: "patch",
-      path: "/api/threads/{id}",
-      tag: "threads",
+    route("GET /api/threads/{id}/context", {
+      summary:
+        "Get how full the model's window is for the next message, what takes the room, and what it costs",
+      query: Type.Object({
+        after: Type.Optional(Type.String({ description: "The turn it would go on from" })),
+      }),
+      answer: ContextUse,
+      refusals: { 404: "There is no such thread, or no such turn on it" },
+      async handle({ user, params, query: { after } }) {
+        const { id: thread } = await find(user, params.id);
+        return await agent.contextOf({ user: user.id, channel: "gateway", thread, after, scope: user.scope });
+      },
+    }),
+    route("PATCH /api/threads/{id}", {
       summary: "Rename a thread, pin it before the others, or choose its model; null is the configured one",
       body: Type.Object(
         {
@@ -101,7 +91,7 @@ export function threadRoutes(threads: Services["threads"], agent: Services["agen
         403: "The token has a scope, and may not rename or pin, or may not use the model",
       },
       async handle({ user, params, body: { title, pinned, model } }) {
-        const { id } = await find(user, params["id"]);
+        const { id } = await find(user, params.id);
         if ((title !== undefined || pinned !== undefined) && user.scope) throw SCOPED_TOKEN;
         if (model !== undefined) await threads.setModel(user.id, id, model ?? undefined, user.scope);
         if (title !== undefined) await threads.rename(user.id, id, title);
@@ -109,29 +99,17 @@ export function threadRoutes(threads: Services["threads"], agent: Services["agen
         return await find(user, id);
       },
     }),
-    route({
-      method: "get",
-      path: "/api/models",
-      tag: "threads",
+    route("GET /api/models", {
       summary: "List the models that may be chosen for a thread, the configured one first",
-      answer: Type.Object({
-        items: named("models", Type.Array(ModelOption)),
-        unlisted: Type.Array(Type.String(), {
-          description:
-            "Providers whose own list could not be read: only what is configured of them is listed",
-        }),
-      }),
+      answer: Models,
       handle: ({ user }) => agent.models(user.scope),
     }),
-    route({
-      method: "delete",
-      path: "/api/threads/{id}",
-      tag: "threads",
+    route("DELETE /api/threads/{id}", {
       summary: "Delete a thread and everything in it",
       status: 204,
       refusals,
       async handle({ user, params }) {
-        const { id } = await find(user, params["id"]);
+        const { id } = await find(user, params.id);
         await threads.remove(user.id, id);
       },
     }),

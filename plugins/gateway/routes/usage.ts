@@ -1,15 +1,12 @@
-/** Turns and tool calls over time, with their cost and duration. Users see their own, an operator all of them. */
-import {
-  type Figures,
-  Figures as FiguresShape,
-  type FiguresSpan,
-  Time,
-  type ToolAdmin,
-  Type,
-  UsageBy,
-} from "../../../kernel/kit.ts";
-import { Fault, type Services } from "../../../kernel/plugin.ts";
-import { type Route, route } from "../route.ts";
+/** Turns and tool calls over time, with their cost and duration, and what is kept. Users see their own, an operator all of them. */
+
+import { type Figures, Type, UsageBy } from "../../../kernel/kit.ts";
+import type { Fault } from "../../../kernel/plugin.ts";
+import type { FiguresSpan } from "../../store/services.ts";
+import { UsageAnswer } from "../api/schemas.ts";
+import { invalidFault, type Route, type RouteParts, routesOf } from "../route.ts";
+
+const route = routesOf("status");
 
 const DAY_MILLIS = 86_400_000;
 const USUAL_DAYS = 7;
@@ -27,16 +24,11 @@ const NO_CALLS: Figures = {
   groups: [],
 };
 
-export function usageRoutes(
-  threads: Pick<Services["threads"], "usage">,
-  toolAdmin: Pick<ToolAdmin, "usage"> | undefined,
-): readonly Route[] {
+export function usageRoutes({ threads, storage, toolAdmin }: RouteParts): readonly Route[] {
   return [
-    route({
-      method: "get",
-      path: "/api/usage",
-      tag: "status",
-      summary: "Count turns and tool calls over time: yours, or everybody's if you are an operator",
+    route("GET /api/usage", {
+      summary:
+        "Count turns and tool calls over time, yours, or everybody's if you are an operator; `storage` is yours, or that of `user`",
       query: Type.Object({
         from: Type.Optional(moment("A week before `to` if absent")),
         to: Type.Optional(moment("Now if absent")),
@@ -46,31 +38,27 @@ export function usageRoutes(
             description: "Whose hours and days, such as Europe/Berlin; UTC if absent",
           }),
         ),
+        step: Type.Optional(
+          Type.Literal("day", {
+            description: `By the hour for up to ${DAYS_BY_HOUR} days if absent`,
+          }),
+        ),
         by: Type.Optional(UsageBy),
         user: Type.Optional(
           Type.String({ minLength: 1, maxLength: 500, description: "Operators: only this user's" }),
         ),
       }),
-      answer: Type.Object({
-        from: Time,
-        to: Time,
-        step: Type.Enum(["hour", "day"]),
-        at: Type.Array(Time, { description: "When each hour or day begins, oldest first" }),
-        turns: FiguresShape,
-        calls: FiguresShape,
-      }),
+      answer: UsageAnswer,
       async handle({ user, query }) {
         const { spans, step } = spansOf(query);
-        const whose = user.role === "operator" ? query.user : user.id;
-        const asked = {
-          spans,
-          by: query.by,
-          user: whose,
-        };
+        const asked = { spans, by: query.by, user: user.role === "operator" ? query.user : user.id };
         const turns = await threads.usage(asked);
         const calls = (await toolAdmin?.usage(asked)) ?? NO_CALLS;
         const [first, last] = [spans[0] as FiguresSpan, spans.at(-1) as FiguresSpan];
-        return { from: first.since, to: last.until, step, at: spans.map(({ since }) => since), turns, calls };
+        return {
+          ...{ from: first.since, to: last.until, step, at: spans.map(({ since }) => since), turns, calls },
+          storage: await storage.used(asked.user ?? user.id),
+        };
       },
     }),
   ];
@@ -80,10 +68,11 @@ interface Range {
   readonly from?: string;
   readonly to?: string;
   readonly zone?: string;
+  readonly step?: "day";
 }
 
 /** Splits the range into whole hours or days of the reader's time zone. */
-export function spansOf({ from, to, zone = "UTC" }: Range): {
+export function spansOf({ from, to, zone = "UTC", step: wanted }: Range): {
   readonly spans: readonly FiguresSpan[];
   readonly step: "hour" | "day";
 } {
@@ -91,7 +80,7 @@ export function spansOf({ from, to, zone = "UTC" }: Range): {
   const begin = from === undefined ? end - USUAL_DAYS * DAY_MILLIS : timeOf(from, "from");
   if (begin >= end) throw wrong("from", "`from` must be before `to`.");
   if (end - begin > MAX_DAYS * DAY_MILLIS) throw wrong("from", `The range may be up to ${MAX_DAYS} days.`);
-  const step = end - begin <= DAYS_BY_HOUR * DAY_MILLIS ? "hour" : "day";
+  const step = wanted ?? (end - begin <= DAYS_BY_HOUR * DAY_MILLIS ? "hour" : "day");
   let at = startOf(begin, zone, step);
   const spans: FiguresSpan[] = [];
   while (at.epochMilliseconds < end) {
@@ -128,5 +117,5 @@ function timeOf(text: string, param: string): number {
 }
 
 function wrong(param: string, message: string): Fault {
-  return new Fault("invalid", "invalid_request", message, { param });
+  return invalidFault("invalid_request", message, param);
 }

@@ -1,7 +1,8 @@
 /** Reads the credentials of a request and turns a refusal into the plain-text reply of §7.2. */
 import type { IncomingMessage } from "node:http";
-import type { Proxies, SignedIn, SignInRefusal } from "../../../kernel/kit.ts";
+import type { Proxies } from "../../../kernel/kit.ts";
 import type { Services } from "../../../kernel/plugin.ts";
+import type { SignedIn, SignInRefusal } from "../../accounts/services.ts";
 
 export type SignIn = Awaited<ReturnType<Services["accounts"]["openSignIn"]>>;
 
@@ -23,6 +24,10 @@ export const FOREIGN_ORIGIN = new Refusal(403, "This origin is not allowed");
 
 const REFUSALS: Readonly<Record<SignInRefusal, Refusal>> = {
   unknown: UNKNOWN,
+  unknown_invitation: new Refusal(
+    401,
+    "This invitation was already used, or it has expired. Ask whoever sent it for a new one.",
+  ),
   foreign_domain: new Refusal(403, "This e-mail domain is not allowed"),
   unverified_email: new Refusal(403, "The identity provider has not verified this e-mail address"),
   store_unavailable: new Refusal(503, "Database unavailable"),
@@ -34,6 +39,8 @@ export interface Authenticator {
   identify(request: IncomingMessage): Promise<SignedIn | Refusal>;
   /** Checks a token that came another way, or to a place with an audience of its own: the `resource`. */
   admit(token: string, request: IncomingMessage, resource?: string): Promise<SignedIn | Refusal>;
+  /** Checks what a browser is to be signed in with: a token, or the secret of an invitation. */
+  admitBrowser(secret: string, request: IncomingMessage): Promise<SignedIn | Refusal>;
   /** Returns whom the browser is signed in as; a wrong cookie is not counted as a guess. */
   signedIn(request: IncomingMessage): Promise<SignedIn | undefined>;
   isValid: SignIn["isValid"];
@@ -48,6 +55,8 @@ export function createAuthenticator(signIn: SignIn, proxies: Proxies): Authentic
     refused(await signIn.byToken(token, proxies.address(request), resource));
   return {
     admit,
+    admitBrowser: async (secret, request) =>
+      refused(await signIn.toOpenSession(secret, proxies.address(request))),
     async identify(request) {
       const { authorization } = request.headers;
       if (authorization !== undefined) {
@@ -74,7 +83,8 @@ export function sessionCookie(host: string): string {
 }
 
 export function readBearer(authorization: string): string | undefined {
-  return /^Bearer +(\S+) *$/i.exec(authorization)?.[1];
+  const token = /^Bearer /i.test(authorization) ? authorization.slice("Bearer ".length).trim() : "";
+  return token ? readHeaderSecret(token) : undefined;
 }
 
 export function readCookie(header: string | undefined, name: string): string | undefined {
@@ -96,4 +106,16 @@ export function createOriginCheck(allowed: readonly string[], proxies: Proxies):
     if (origin === undefined) return true;
     return listed.has(origin) || URL.parse(origin)?.host === proxies.host(request).toLowerCase();
   };
+}
+
+const UTF8 = new TextDecoder("utf-8", { fatal: true });
+
+/** A secret as it was meant: Node reads a header as Latin-1, and clients send letters in that or in UTF-8. */
+export function readHeaderSecret(value: string): string {
+  if (!/[^\0-\x7f]/.test(value)) return value;
+  try {
+    return UTF8.decode(Buffer.from(value, "latin1"));
+  } catch {
+    return value;
+  }
 }

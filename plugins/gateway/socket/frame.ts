@@ -2,6 +2,8 @@
 import type { TObject, TUnion } from "typebox";
 import { named, TurnEvent, Type, User } from "../../../kernel/kit.ts";
 
+export const SOCKET_PATH = "/api/chat/ws";
+
 const place = {
   id: Type.Integer(),
   turn: named("turn_id", Type.String()),

@@ -1,10 +1,16 @@
-/** All sockets and the streams they read. A stream is kept for a while without readers, so that one can reconnect. */
+/**
+ * The sockets of the chat and the streams they read, each as fast as its client does. A stream is kept for a while without
+ * readers, so that one can reconnect.
+ */
+
 import type { WebSocket } from "ws";
-import type { SignedIn } from "../../../kernel/kit.ts";
+import { type Declared, toWire } from "../../../kernel/kit.ts";
 import type { Services } from "../../../kernel/plugin.ts";
+import type { SignedIn } from "../../accounts/services.ts";
 import type { Authenticator } from "../sign-in/authenticator.ts";
-import { CLOSE, type Connection, createConnection, type ResumePoint } from "./connection.ts";
-import { openStream, type UserStream } from "./stream.ts";
+import { SocketFrame } from "./frame.ts";
+import { BEAT_MS, CLOSE, createOpenSockets } from "./open-sockets.ts";
+import { openStream, type Place, type UserStream } from "./stream.ts";
 
 export interface SocketTimes {
   readonly beatMillis: number;
@@ -12,23 +18,9 @@ export interface SocketTimes {
   readonly keepMillis: number;
 }
 
-const TIMES: SocketTimes = { beatMillis: 30_000, keepMillis: 10 * 60_000 };
+const TIMES: SocketTimes = { beatMillis: BEAT_MS, keepMillis: 10 * 60_000 };
 
-const STOP_TIMEOUT_MS = 1000;
-
-export interface Sockets {
-  /** Opens the user's stream, so that no event of their turns is missed from now on. */
-  follow(user: string): void;
-  connect(socket: WebSocket, identity: SignedIn, from: ResumePoint | undefined): void;
-  countOf(user: string): number;
-  readonly count: number;
-  readonly users: number;
-  /** The number of open streams, with or without readers. */
-  readonly streams: number;
-  /** Closes the sockets of users who are no longer signed in. */
-  recheck(): Promise<void>;
-  close(): Promise<void>;
-}
+export type Sockets = ReturnType<typeof createSockets>;
 
 interface Seat {
   readonly stream: UserStream;
@@ -38,10 +30,19 @@ interface Seat {
 
 export function createSockets(
   agent: Services["agent"],
-  { isValid }: Pick<Authenticator, "isValid">,
-  times: SocketTimes = TIMES,
-): Sockets {
+  authenticator: Pick<Authenticator, "isValid">,
+  { beatMillis, keepMillis }: SocketTimes = TIMES,
+) {
   const seats = new Map<string, Seat>();
+  const open = createOpenSockets(authenticator, beatMillis, () => {
+    for (const [user, { stream, connections, leftAt }] of seats) {
+      for (const connection of connections) connection.sayAlive();
+      const isLeft = connections.size === 0 && !stream.hasOpenTurns && Date.now() - leftAt > keepMillis;
+      if (!isLeft) continue;
+      stream.close();
+      seats.delete(user);
+    }
+  });
 
   const seatOf = (user: string): Seat => {
     let seat = seats.get(user);
@@ -64,34 +65,15 @@ export function createSockets(
     const seat = seats.get(user);
     seats.delete(user);
     seat?.stream.close();
-    for (const connection of seat?.connections ?? [])
-      connection.close(CLOSE.tooSlow, "events were missed; reconnect");
+    for (const { socket } of seat?.connections ?? [])
+      socket.close(CLOSE.tooSlow, "events were missed; reconnect");
   };
-  const all = (): readonly Connection[] => [...seats.values()].flatMap(({ connections }) => [...connections]);
-
-  const check = async (connection: Connection): Promise<void> => {
-    if (!(await isValid(connection.identity))) connection.close(CLOSE.signedOut, "signed out");
-  };
-  const recheck = async (): Promise<void> => {
-    await Promise.all(all().map(check));
-  };
-  const sweep = (): void => {
-    for (const [user, { stream, connections, leftAt }] of seats) {
-      const isLeft = connections.size === 0 && !stream.hasOpenTurns && Date.now() - leftAt > times.keepMillis;
-      if (!isLeft) continue;
-      stream.close();
-      seats.delete(user);
-    }
-  };
-  const timer = setInterval(() => {
-    void recheck();
-    for (const connection of all()) connection.beat();
-    sweep();
-  }, times.beatMillis);
 
   return {
-    follow: (user) => void seatOf(user),
-    connect(socket, identity, from) {
+    ...open,
+    /** Opens the user's stream, so that no event of their turns is missed from now on. */
+    follow: (user: string) => void seatOf(user),
+    connect(socket: WebSocket, identity: SignedIn, from: ResumePoint | undefined): void {
       const seat = seatOf(identity.user.id);
       const connection = createConnection(socket, identity, seat.stream, from);
       seat.connections.add(connection);
@@ -100,28 +82,70 @@ export function createSockets(
         seat.leftAt = Date.now();
       });
       connection.pump();
-      // The sign-in may have been revoked after it was checked and before the connection was in its seat.
-      void check(connection);
+      open.add(socket, identity);
     },
-    countOf: (user) => seats.get(user)?.connections.size ?? 0,
-    get count() {
-      return all().length;
-    },
-    get users() {
-      return [...seats.values()].filter(({ connections }) => connections.size > 0).length;
-    },
-    get streams() {
-      return seats.size;
-    },
-    recheck,
-    async close() {
-      clearInterval(timer);
-      for (const connection of all()) connection.close(CLOSE.stopping, "the service is stopping");
-      for (const deadline = Date.now() + STOP_TIMEOUT_MS; all().length > 0 && Date.now() < deadline; )
-        await new Promise((resolve) => setTimeout(resolve, 10));
-      for (const connection of all()) connection.terminate();
+    users: () => [...seats.values()].filter(({ connections }) => connections.size > 0).length,
+    /** Returns the number of open streams, with or without readers. */
+    streams: () => seats.size,
+    async close(): Promise<void> {
+      await open.close();
       for (const { stream } of seats.values()) stream.close();
       seats.clear();
+    },
+  };
+}
+
+export interface ResumePoint {
+  readonly stream: string;
+  readonly after: number;
+}
+
+/** With more bytes than this in the send buffers, reading the stream pauses. */
+const MAX_BUFFERED_BYTES = 256 * 1024;
+
+type Connection = ReturnType<typeof createConnection>;
+
+/** One socket that reads a stream. Frames that its client has not read stay in the stream. */
+function createConnection(
+  socket: WebSocket,
+  { user }: SignedIn,
+  stream: UserStream,
+  from: ResumePoint | undefined,
+) {
+  let isWaiting = false;
+  const send = (frame: Declared<typeof SocketFrame>): void =>
+    socket.send(JSON.stringify(toWire(SocketFrame, frame)));
+  const resumed = from?.stream === stream.name ? stream.resume(from.after) : undefined;
+  const place: Place = resumed ?? stream.begin();
+  const here = { stream: stream.name, id: place.at };
+  send({ type: "hello", ...here, user });
+  if (from !== undefined && resumed === undefined)
+    send({ type: "resync", ...here, reason: "Events were missed: fetch the thread again." });
+
+  /** Sends the new frames of the stream until the send buffer is full. */
+  const pump = (): void => {
+    while (!isWaiting && socket.readyState === socket.OPEN) {
+      const entry = stream.next(place);
+      if (entry === undefined) return;
+      if (entry === "lost") {
+        socket.close(CLOSE.tooSlow, "too slow; reconnect and resume");
+        return;
+      }
+      isWaiting = socket.bufferedAmount + entry.text.length > MAX_BUFFERED_BYTES;
+      socket.send(entry.text, isWaiting ? resumeSending : undefined);
+    }
+  };
+  const resumeSending = (): void => {
+    isWaiting = false;
+    pump();
+  };
+
+  return {
+    socket,
+    pump,
+    /** A browser cannot see pings; this lets a page notice that its connection is dead. */
+    sayAlive() {
+      if (!isWaiting) send({ type: "alive", stream: stream.name, id: place.at });
     },
   };
 }

@@ -15,24 +15,12 @@ export interface Place {
   readonly turns: ReadonlySet<string>;
 }
 
-export interface UserStream {
-  /** Changes whenever the numbers start again. */
-  readonly name: string;
-  readonly last: number;
-  readonly hasOpenTurns: boolean;
-  /** Returns the position of a new reader: the start of the turns that are running, so that it gets them whole. */
-  begin(): Place;
-  /** Returns the position after a frame that was read, or undefined if frames after it are gone. */
-  resume(after: number): Place | undefined;
-  /** Returns the next frame and moves past it, or "lost" if the reader was too slow and frames are gone. */
-  next(place: Place): Entry | "lost" | undefined;
-  close(): void;
-}
+export type UserStream = ReturnType<typeof openStream>;
 
 /** Calls a listener with every event of one user; returns a function that unsubscribes. */
 export type Watch = (listener: Parameters<Services["agent"]["watch"]>[1]) => () => void;
 
-export function openStream(watch: Watch, onEvent: () => void, bounds: RingBounds = BOUNDS): UserStream {
+export function openStream(watch: Watch, onEvent: () => void, bounds: RingBounds = BOUNDS) {
   const name = randomBytes(6).toString("hex");
   const ring = createRing(bounds);
   /** The number of the first frame of each turn that has not ended. */
@@ -47,23 +35,27 @@ export function openStream(watch: Watch, onEvent: () => void, bounds: RingBounds
   });
 
   return {
+    /** Changes whenever the numbers start again. */
     name,
-    get last() {
+    get last(): number {
       return ring.last;
     },
-    get hasOpenTurns() {
+    get hasOpenTurns(): boolean {
       return open.size > 0;
     },
-    begin() {
+    /** Returns the position of a new reader: the start of the turns that are running, so that it gets them whole. */
+    begin(): Place {
       const whole = [...open].filter(([, first]) => first >= ring.first);
       const at = Math.min(ring.last, ...whole.map(([, first]) => first - 1));
       return { at, until: ring.last, turns: new Set(whole.map(([turn]) => turn)) };
     },
-    resume: (after) =>
+    /** Returns the position after a frame that was read, or undefined if frames after it are gone. */
+    resume: (after: number): Place | undefined =>
       after >= ring.first - 1 && after <= ring.last
         ? { at: after, until: after, turns: new Set() }
         : undefined,
-    next(place) {
+    /** Returns the next frame and moves past it, or "lost" if the reader was too slow and frames are gone. */
+    next(place: Place): Entry | "lost" | undefined {
       if (place.at < ring.first - 1) return "lost";
       for (let entry = ring.after(place.at); entry !== undefined; entry = ring.after(place.at)) {
         place.at = entry.id;
@@ -81,22 +73,12 @@ export interface Entry {
   readonly text: string;
 }
 
-interface Ring {
-  /** The number of the newest entry; 0 before the first. */
-  readonly last: number;
-  /** The number of the oldest entry that is kept. */
-  readonly first: number;
-  push(turn: string, frame: (id: number) => string): void;
-  /** Returns the entry after this number, or undefined if there is none yet. */
-  after(id: number): Entry | undefined;
-}
-
 export interface RingBounds {
   readonly entries: number;
   readonly bytes: number;
 }
 
-function createRing(bounds: RingBounds): Ring {
+function createRing(bounds: RingBounds) {
   let entries: Entry[] = [];
   // Entries before this index are gone. They are removed many at a time, since shifting an array costs its length.
   let head = 0;
@@ -115,20 +97,23 @@ function createRing(bounds: RingBounds): Ring {
   };
 
   return {
-    get last() {
+    /** The number of the newest entry; 0 before the first. */
+    get last(): number {
       return last;
     },
-    get first() {
+    /** The number of the oldest entry that is kept. */
+    get first(): number {
       return entries[head]?.id ?? last + 1;
     },
-    push(turn, frame) {
+    push(turn: string, frame: (id: number) => string): void {
       last++;
       const text = frame(last);
       entries.push({ id: last, turn, text });
       bytes += text.length;
       trim();
     },
-    after(id) {
+    /** Returns the entry after this number, or undefined if there is none yet. */
+    after(id: number): Entry | undefined {
       const first = entries[head]?.id;
       return first === undefined ? undefined : entries[head + Math.max(0, id + 1 - first)];
     },

@@ -1,25 +1,29 @@
+import ArrowDown from "lucide/dist/esm/icons/arrow-down.mjs";
+import MessageCircleQuestionMark from "lucide/dist/esm/icons/message-circle-question-mark.mjs";
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
-import { visibleLine } from "../../../../kernel/text/visible.ts";
-import { getState } from "../state/app.ts";
-import { chooseModel, loadModels, rememberLeaf, showEarlier } from "../state/threads.ts";
+import { type AppState, getState } from "../state/app.ts";
+import { reloadThread, rememberLeaf, showEarlier } from "../state/threads.ts";
 import { isOver, joinCalls, type TurnView } from "../state/turn-view.ts";
-import { send } from "../state/turns.ts";
 import { useApp } from "../state/use-app.ts";
-import type { ModelName } from "../state/wire.ts";
-import { Bar } from "../widgets/bar.tsx";
+import { text } from "../text/text.ts";
+import { PageHeader } from "../widgets/bar.tsx";
+import { Button } from "../widgets/controls.tsx";
+import { EmptyState, ErrorState, LoadingState } from "../widgets/states.tsx";
 import { Composer } from "./composer.tsx";
+import { ContextGauge } from "./context-gauge.tsx";
 import { TurnBlock } from "./turns/turn-block.tsx";
+import { Welcome } from "./welcome.tsx";
 
 // A reader who is closer than this to the end follows new text.
 const NEAR_PIXELS = 80;
 
 export function Chat() {
-  const { thread, threads, turns, earlier, sent } = useApp();
+  const { thread, threads, turns, earlier, sent, threadState } = useApp();
   const scroller = useRef<HTMLElement>(null);
   const readsAlong = useRef(true);
   // A hint for a reader who has scrolled up: there is more below, or something new.
   const [below, setBelow] = useState<"nothing" | "more" | "new">("nothing");
-  const title = threads.find(({ id }) => id === thread)?.title ?? "New chat";
+  const title = threads.find(({ id }) => id === thread)?.title ?? text.chat.newChat;
   const shown = useMemo(() => joinCalls(turns), [turns]);
   const running = turns.find((turn) => !isOver(turn));
 
@@ -41,6 +45,16 @@ export function Chat() {
     else if (turns.at(-1) !== last.current) setBelow("new");
     last.current = turns.at(-1);
   }, [turns]);
+  // Pictures, diagrams and lists of files arrive later, above the end that the reader follows.
+  const content = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    const follow = new ResizeObserver(() => {
+      const element = scroller.current;
+      if (element && readsAlong.current) element.scrollTop = element.scrollHeight;
+    });
+    if (content.current) follow.observe(content.current);
+    return () => follow.disconnect();
+  }, []);
   const leaf = turns.at(-1)?.id;
   useEffect(() => {
     if (thread !== undefined && leaf !== undefined) rememberLeaf(thread, leaf);
@@ -72,34 +86,46 @@ export function Chat() {
 
   return (
     <>
-      <Bar title={title}>
-        <ModelPicker />
-      </Bar>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard */}
-      <section class="talk" ref={scroller} onScroll={onScroll} tabIndex={0} aria-label="Conversation">
-        <div>
+      <PageHeader title={title}>
+        <ContextGauge thread={thread} leaf={leaf} isIdle={running === undefined} />
+      </PageHeader>
+      <section
+        class="talk"
+        ref={scroller}
+        onScroll={onScroll}
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard
+        tabIndex={0}
+        aria-label={text.chat.conversation}
+      >
+        <div ref={content}>
           {earlier !== undefined && (
-            <button type="button" class="earlier" onClick={() => void onEarlier()}>
-              Show earlier
-            </button>
+            <Button label={text.chat.showEarlier} class="earlier" onClick={onEarlier} />
           )}
-          {shown.map((turn, index) => (
-            <TurnBlock
-              key={turn.id}
-              turn={turn}
-              isLast={index === turns.length - 1}
-              root={shown.findLast(({ asked }, at) => at <= index && asked !== undefined)}
-              isContinued={isContinuation(shown[index + 1])}
-            />
-          ))}
+          {shown.map((turn, index) => {
+            const first = shown.findLastIndex(({ asked }, at) => at <= index && asked !== undefined);
+            return (
+              <TurnBlock
+                key={turn.id}
+                turn={turn}
+                isLast={index === turns.length - 1}
+                root={shown[first]}
+                before={shown.slice(Math.max(first, 0), index)}
+                isContinued={isContinuation(shown[index + 1])}
+              />
+            );
+          })}
           {turns.length === 0 && thread === undefined && <Welcome />}
+          {turns.length === 0 && <ThreadState of={threadState} />}
         </div>
       </section>
       <div class="latest">
+        {running && running.status !== "queued" && <Working key={running.id} since={running.startedAt} />}
         {below !== "nothing" && (
-          <button type="button" onClick={onLatest}>
-            ↓ {below === "new" ? "New answer" : "Latest"}
-          </button>
+          <Button
+            label={below === "new" ? text.chat.newAnswer : text.chat.latest}
+            icon={ArrowDown}
+            onClick={onLatest}
+          />
         )}
       </div>
       <Composer thread={thread} running={running?.id} />
@@ -107,77 +133,45 @@ export function Chat() {
   );
 }
 
-const EXAMPLES = ["What can you do?", "Convert 26.2 miles to km", "Remember that my bike is red"];
+/** Stands above the message box, so that nothing moves while the answer grows. */
+function Working({ since }: { since: number }) {
+  const [now, setNow] = useState(Date.now);
+  useEffect(() => {
+    const timer = setInterval(() => setNow(Date.now()), 1000);
+    return () => clearInterval(timer);
+  }, []);
+  const seconds = Math.max(0, Math.round((now - since) / 1000));
+  return <p class="working">{text.chat.turn.working(seconds)}</p>;
+}
 
-function Welcome() {
-  const { status, user } = useApp();
-  return (
-    <div class="welcome">
-      <h2>What can I help with?</h2>
-      {status?.model.provider === "builtin" && (
-        <p>
-          You are talking to the built-in model: it works offline, calls tools and remembers, but it is not a
-          language model.{" "}
-          {user?.role === "operator" ? (
-            <>
-              To use one, choose it in <a href="#/settings">Settings</a>.
-            </>
-          ) : (
-            "Ask your operator to choose one."
-          )}
-        </p>
-      )}
-      <div class="examples">
-        {EXAMPLES.map((example) => (
-          <button type="button" key={example} onClick={() => void send(example)}>
-            {example}
-          </button>
-        ))}
-      </div>
-    </div>
-  );
+function ThreadState({ of: state }: { of: AppState["threadState"] }) {
+  switch (state) {
+    case "ready":
+      return null;
+    case "loading":
+      return <LoadingState lines={6} label={text.chat.loading} />;
+    case "missing":
+      return (
+        <EmptyState
+          title={text.chat.missing}
+          icon={MessageCircleQuestionMark}
+          action={
+            <a class="button" href="#/">
+              {text.chat.startNew}
+            </a>
+          }
+        >
+          {text.chat.missingWhy}
+        </EmptyState>
+      );
+    case "failed":
+      return (
+        <ErrorState title={text.chat.failed} onRetry={reloadThread}>
+          {text.chat.failedWhy}
+        </ErrorState>
+      );
+  }
 }
 
 const isContinuation = (turn: TurnView | undefined): boolean =>
   turn !== undefined && turn.asked === undefined && turn.replied === undefined;
-
-const keyOf = ({ provider, name }: ModelName): string => JSON.stringify([provider, name]);
-
-/** The choice of the thread's model. The names come from model servers and are shown as plain text. */
-function ModelPicker() {
-  const { models, chosen, status } = useApp();
-  useEffect(() => {
-    if (models === undefined) void loadModels();
-  }, []);
-  if (status === undefined) return null;
-  const choose = (key: string) => {
-    const [provider, name] = key === "" ? [] : (JSON.parse(key) as [string, string]);
-    void chooseModel(provider === undefined || name === undefined ? null : { provider, name });
-  };
-  const options = models ?? [];
-  const isListed = chosen === null || options.some((option) => keyOf(option) === keyOf(chosen));
-  const providers = [...new Set(options.map(({ provider }) => provider))];
-  return (
-    <select
-      class="model"
-      aria-label="Model of this thread"
-      value={chosen === null ? "" : keyOf(chosen)}
-      onFocus={() => void loadModels()}
-      onChange={(event) => choose(event.currentTarget.value)}
-    >
-      <option value="">{visibleLine(status.model.name)} (default)</option>
-      {!isListed && <option value={keyOf(chosen)}>{visibleLine(chosen.name)}</option>}
-      {providers.map((provider) => (
-        <optgroup key={provider} label={provider}>
-          {options
-            .filter((option) => option.provider === provider)
-            .map((option) => (
-              <option key={keyOf(option)} value={keyOf(option)}>
-                {visibleLine(option.name)}
-              </option>
-            ))}
-        </optgroup>
-      ))}
-    </select>
-  );
-}

@@ -1,9 +1,15 @@
+import ArrowUp from "lucide/dist/esm/icons/arrow-up.mjs";
+import Square from "lucide/dist/esm/icons/square.mjs";
 import { useCallback, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { getState } from "../state/app.ts";
 import { cancel, send } from "../state/turns.ts";
+import type { FileEntry } from "../state/wire.ts";
+import { text as catalogue } from "../text/text.ts";
+import { Button, Form } from "../widgets/controls.tsx";
 import { AttachButton, DraftChips, DropTarget, filesIn } from "./attachments/draft.tsx";
 import {
   addFiles,
+  attachFile,
   attachmentOf,
   moveFiles,
   putBack,
@@ -11,11 +17,15 @@ import {
   takeFiles,
   useDraftFiles,
 } from "./attachments/draft-files.ts";
+import { MentionList, useMention } from "./attachments/mention.tsx";
+import { ModelPicker } from "./model-picker.tsx";
 
 /** A draft is kept over a reload, a lost connection and a switch to another thread. */
 const draftKey = (thread: string | undefined) => `postern.draft.${thread ?? "new"}`;
 
-const NO_FOLDERS = "A folder cannot be attached. Attach the files in it.";
+const words = catalogue.start;
+
+const FILES_ID = "mentioned-files";
 
 export function Composer({ thread, running }: { thread: string | undefined; running: string | undefined }) {
   const [text, setText] = useState(() => localStorage.getItem(draftKey(thread)) ?? "");
@@ -29,6 +39,8 @@ export function Composer({ thread, running }: { thread: string | undefined; runn
   const begun = useRef<string | undefined>(undefined);
   const waitsForFiles = useRef(false);
   const [isUploading, setUploading] = useState(false);
+  const [cursor, setCursor] = useState(text.length);
+  const mention = useMention(text, cursor);
 
   const show = (draft: string) => {
     typed.current = draft;
@@ -93,7 +105,7 @@ export function Composer({ thread, running }: { thread: string | undefined; runn
     },
     [thread],
   );
-  const refuseFolder = useCallback(() => say(thread, NO_FOLDERS), [thread]);
+  const refuseFolder = useCallback(() => say(thread, words.noFolders), [thread]);
   const onPaste = (event: ClipboardEvent) => {
     const { clipboardData } = event;
     const { files, hasFolder } = filesIn(clipboardData);
@@ -103,7 +115,35 @@ export function Composer({ thread, running }: { thread: string | undefined; runn
     if (hasFolder) refuseFolder();
     attach(files);
   };
+  /** Writes the path in place of what was typed. A file is attached; a folder is looked into. */
+  const pick = ({ path, kind }: FileEntry) => {
+    if (!mention) return;
+    const named = kind === "folder" ? `@${path}/` : `@${path} `;
+    const end = mention.from + named.length;
+    write(text.slice(0, mention.from) + named + text.slice(mention.to).replace(/^ /, ""));
+    setCursor(end);
+    // After the new text is in the field.
+    requestAnimationFrame(() => box.current?.setSelectionRange(end, end));
+    if (kind === "file") void attachFile(thread, path);
+  };
+  /** Returns true if the key was for the list of files. */
+  const pressInMention = ({ key }: KeyboardEvent): boolean => {
+    if (!mention) return false;
+    const { entries, chosen, choose, close } = mention;
+    const chosenEntry = entries[chosen];
+    if (key === "ArrowDown") choose((chosen + 1) % entries.length);
+    else if (key === "ArrowUp") choose((chosen + entries.length - 1) % entries.length);
+    else if ((key === "Enter" || key === "Tab") && chosenEntry) pick(chosenEntry);
+    else if (key === "Escape") close();
+    else return false;
+    return true;
+  };
   const onKeyDown = (event: KeyboardEvent) => {
+    if (!event.isComposing && !event.shiftKey && pressInMention(event)) {
+      event.preventDefault();
+      event.stopPropagation();
+      return;
+    }
     if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
     event.preventDefault();
     void submit();
@@ -111,47 +151,57 @@ export function Composer({ thread, running }: { thread: string | undefined; runn
 
   return (
     <footer class="composer">
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          void submit();
-        }}
-      >
-        <DropTarget onFiles={attach} onFolder={refuseFolder} />
+      <Form onSubmit={submit}>
+        <DropTarget words={words.dropHere} onFiles={attach} onFolder={refuseFolder} />
         <DraftChips thread={thread} draft={attached} onRemoved={() => box.current?.focus()} />
         {isUploading && attached.files.length > 0 && (
           <p class="uploading" role="status">
-            The message is sent when its files are uploaded.
+            {words.sentWhenUploaded}
           </p>
         )}
-        <AttachButton onFiles={attach} />
+        {mention && <MentionList id={FILES_ID} mention={mention} onPick={pick} />}
         <textarea
           ref={box}
           rows={1}
-          aria-label="Message"
+          aria-label={words.message}
           dir="auto"
-          placeholder={
-            isNarrow() ? "Message Postern" : "Message Postern (Enter to send, Shift+Enter for a new line)"
-          }
+          placeholder={words.messagePlaceholder}
           value={text}
-          onInput={(event) => write(event.currentTarget.value)}
+          aria-autocomplete="list"
+          aria-controls={mention && FILES_ID}
+          aria-activedescendant={mention && `${FILES_ID}-${mention.chosen}`}
+          onInput={({ currentTarget }) => {
+            write(currentTarget.value);
+            setCursor(currentTarget.selectionStart);
+          }}
+          onSelect={({ currentTarget }) => setCursor(currentTarget.selectionStart)}
+          onBlur={() => mention?.close()}
           onKeyDown={onKeyDown}
           onPaste={onPaste}
         />
-        {running ? (
-          <button type="button" class="danger" onClick={() => void cancel(running)}>
-            Stop
-          </button>
-        ) : (
-          <button type="submit" class="primary" disabled={!text.trim() && attached.files.length === 0}>
-            Send
-          </button>
-        )}
-      </form>
+        <div class="composer-actions">
+          <AttachButton onFiles={attach} />
+          <ModelPicker />
+          {running ? (
+            <Button
+              label={words.stop}
+              icon={Square}
+              isIconOnly
+              class="stop"
+              onClick={() => cancel(running)}
+            />
+          ) : (
+            <Button
+              label={words.send}
+              icon={ArrowUp}
+              isIconOnly
+              type="submit"
+              class="primary"
+              disabled={!text.trim() && attached.files.length === 0}
+            />
+          )}
+        </div>
+      </Form>
     </footer>
   );
-}
-
-function isNarrow(): boolean {
-  return matchMedia("(max-width: 40rem)").matches;
 }

@@ -2,6 +2,7 @@
 import { reset, update } from "../state/app.ts";
 import { loadStatus, loadThreads } from "../state/threads.ts";
 import { ask, Refused, type Session } from "../state/wire.ts";
+import { followLanguageOf } from "../text/language.ts";
 
 const ASKS = "confirm_sign_in";
 
@@ -49,6 +50,7 @@ export async function signOut(): Promise<void> {
 }
 
 async function enter({ user, expires_at }: Session): Promise<void> {
+  followLanguageOf(user.id);
   update({ user, signInEnds: expires_at, signedOut: false, trouble: undefined, signInQuestion: undefined });
   await Promise.all([loadStatus(), loadThreads()]);
   keepOfflinePage();
@@ -59,11 +61,17 @@ function refused(error: unknown): void {
   update({ signedOut: true, user: undefined, trouble, signInQuestion: undefined });
 }
 
+/** Ends when the last registration has; a sign-out that came before it would remove nothing. */
+let registering = Promise.resolve();
+
 /** Registers the service worker while somebody is signed in. */
 function keepOfflinePage(): void {
   // Browsers offer it only over HTTPS or on this machine.
   if (!navigator.serviceWorker) return;
-  void navigator.serviceWorker.register("/worker.js", { updateViaCache: "none" }).catch(() => {});
+  registering = navigator.serviceWorker
+    .register("/worker.js", { updateViaCache: "none" })
+    .then(({ active }) => active?.postMessage("keep"))
+    .catch(() => {});
   // The worker sends this when a notification was clicked.
   navigator.serviceWorker.onmessage = ({ data }) => {
     const { hash } = data as { hash?: unknown };
@@ -73,6 +81,7 @@ function keepOfflinePage(): void {
 
 /** Removes the service worker and everything it has cached. */
 async function dropOfflinePage(): Promise<void> {
+  await registering;
   const registrations = (await navigator.serviceWorker?.getRegistrations()) ?? [];
   await Promise.all(registrations.map((registration) => registration.unregister()));
   for (const name of (await globalThis.caches?.keys()) ?? []) await caches.delete(name);

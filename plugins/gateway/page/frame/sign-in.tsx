@@ -1,66 +1,50 @@
-import { useState } from "preact/hooks";
 import type { SignInQuestion } from "../state/app.ts";
 import { useApp } from "../state/use-app.ts";
+import { text } from "../text/text.ts";
+import { Button, Form } from "../widgets/controls.tsx";
 import { resume, signIn } from "./session.ts";
 
 export function SignIn() {
   const { trouble } = useApp();
-  const [token, setToken] = useState("");
-  const submit = (event: Event) => {
-    event.preventDefault();
-    if (token.trim()) void signIn(token.trim());
-  };
   return (
     <main class="sign-in">
-      <form onSubmit={submit}>
+      <Form onSubmit={({ token = "" }) => token.trim() && signIn(token.trim())}>
         <img src="/icon.svg" alt="" />
-        <h1>Sign in to Postern</h1>
-        <p class="soft">
-          Open the link that Postern prints when it starts, or paste a token: your own, or the operator's from
-          the file <code>webui-token</code> in the service home.
-        </p>
-        <label for="token">Token</label>
-        <input
-          id="token"
-          type="password"
-          autocomplete="current-password"
-          value={token}
-          onInput={(event) => setToken(event.currentTarget.value)}
-        />
-        <button type="submit" class="primary">
-          Sign in
-        </button>
+        <h1>{text.frame.signInTitle}</h1>
+        <p class="soft">{text.frame.signInWords(<code key="file">webui-token</code>)}</p>
+        <label for="token">{text.frame.token}</label>
+        <input id="token" name="token" type="password" autocomplete="current-password" />
+        <Button label={text.frame.signIn} type="submit" class="primary" />
         {trouble && (
           <p class="trouble" role="alert">
             {trouble}
           </p>
         )}
-      </form>
+      </Form>
     </main>
   );
 }
 
-/** Asks before a link signs this browser in as somebody else. */
+const isInvitation = (token: string) => token.startsWith("postern_invite_");
+
+/** Asks before a link signs this browser in as somebody else. An invitation is expected, so going on is the main button. */
 export function ConfirmSignIn({ question: { token, words, isSignedIn } }: { question: SignInQuestion }) {
+  const isInvited = isInvitation(token);
   return (
     <main class="sign-in">
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          void signIn(token, true);
-        }}
-      >
+      <Form onSubmit={() => signIn(token, true)}>
         <img src="/icon.svg" alt="" />
-        <h1>Use this link?</h1>
+        <h1>{isInvited ? text.frame.invited : text.frame.useLinkTitle}</h1>
         <p role="alert">{words}</p>
-        <p class="soft">
-          Whoever sent you the link can read what you write there. Continue only if you expected it.
-        </p>
-        <button type="button" class="primary" onClick={() => void resume()}>
-          {isSignedIn ? "Stay signed in as I am" : "Do not sign in"}
-        </button>
-        <button type="submit">Use the link</button>
-      </form>
+        <p class="soft">{isInvited ? text.frame.invitedWords : text.frame.useLinkWords}</p>
+        {isInvited && <Button label={text.frame.acceptInvitation} type="submit" class="primary" />}
+        <Button
+          label={isSignedIn ? text.frame.staySignedIn : text.frame.doNotSignIn}
+          class={isInvited ? "" : "primary"}
+          onClick={() => resume()}
+        />
+        {!isInvited && <Button label={text.frame.useLink} type="submit" />}
+      </Form>
     </main>
   );
 }

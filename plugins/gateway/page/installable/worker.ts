@@ -39,9 +39,9 @@ async function keepShell(): Promise<void> {
   await cache.addAll(FILES.map((file) => new Request(file, { cache: "reload" })));
 }
 
-/** The browser, or an earlier sign-out, may have deleted the cache. */
+/** The browser or an earlier sign-out may have deleted the files, and a visit that was cut off may have left the cache empty. */
 async function restoreShell(): Promise<void> {
-  if (!(await caches.has(SHELL))) await keepShell().catch(() => {});
+  if ((await caches.match(OFFLINE)) === undefined) await keepShell().catch(() => {});
 }
 
 addEventListener("fetch", (given) => {
@@ -53,8 +53,10 @@ addEventListener("fetch", (given) => {
   if (!isVisit && !FILES.includes(pathname)) return;
   const kept = async () => (await caches.match(isVisit ? OFFLINE : pathname)) ?? Response.error();
   event.respondWith(fetch(request).catch(kept));
-  if (isVisit) event.waitUntil(restoreShell());
 });
+
+/** The page sends this at each start: a worker that a sign-out had removed is taken up again without being installed. */
+addEventListener("message", (event) => (event as unknown as Waiting).waitUntil(restoreShell()));
 
 addEventListener("notificationclick", (event) => {
   const { notification } = event as Clicked;

@@ -1,6 +1,7 @@
 /** The page's state. Components render it and change it only with the functions of this folder. */
 import { EMPTY, type Timeline } from "./timeline.ts";
 import {
+  ask,
   countChanges,
   type ModelName,
   type ModelOption,
@@ -19,26 +20,31 @@ export interface SignInQuestion {
 }
 
 export interface AppState extends Timeline {
-  readonly user: User | undefined;
+  readonly user?: User;
   readonly signedOut: boolean;
-  readonly signInQuestion: SignInQuestion | undefined;
+  readonly signInQuestion?: SignInQuestion;
   /** When the sign-in ends, if that is soon. */
-  readonly signInEnds: string | undefined;
+  readonly signInEnds?: string;
   /** True if the operator has dismissed the warning that the disk is filling up. */
   readonly isStoreSeen: boolean;
-  readonly connected: boolean;
-  readonly status: Status | undefined;
+  /** Undefined until the first connection is open. */
+  readonly connected?: boolean;
+  readonly status?: Status;
   readonly threads: readonly ThreadRow[];
   /** The start of the next page of threads; undefined if all are loaded. */
-  readonly nextThreads: string | undefined;
+  readonly nextThreads?: string;
   readonly query: string;
-  readonly thread: string | undefined;
+  readonly thread?: string;
+  /** How far the open thread is loaded. */
+  readonly threadState: "loading" | "ready" | "missing" | "failed";
   /** The models that may be chosen; undefined until they are loaded. */
-  readonly models: readonly ModelOption[] | undefined;
+  readonly models?: readonly ModelOption[];
+  /** Models that cannot be chosen: their price is not known, and there is a daily cap. */
+  readonly unpricedModels: readonly ModelName[];
   /** The model chosen for the open or new thread; null is the configured model. */
   readonly chosen: ModelName | null;
   /** Why the last request failed, until dismissed. */
-  readonly trouble: string | undefined;
+  readonly trouble?: string;
   /** Counts messages sent from here, so that the chat scrolls to each. */
   readonly sent: number;
   /** Text that screen readers announce. */
@@ -50,21 +56,14 @@ export interface AppState extends Timeline {
 }
 
 const BLANK: AppState = {
-  user: undefined,
   signedOut: false,
-  signInQuestion: undefined,
-  signInEnds: undefined,
   isStoreSeen: false,
-  connected: false,
-  status: undefined,
   threads: [],
-  nextThreads: undefined,
   query: "",
-  thread: undefined,
-  models: undefined,
+  unpricedModels: [],
   chosen: null,
+  threadState: "ready",
   ...EMPTY,
-  trouble: undefined,
   sent: 0,
   announcement: "",
   isMenuOpen: false,
@@ -94,13 +93,36 @@ export async function attempt<Result>(work: () => Promise<Result>): Promise<Resu
     if (countChanges() > before) update({ trouble: undefined });
     return result;
   } catch (error) {
-    if (error instanceof Refused && error.status === 401) update({ signedOut: true, user: undefined });
-    else update({ trouble: error instanceof Error ? error.message : String(error) });
+    showRefusal(error);
     return undefined;
   }
 }
 
+/** Shows why something failed; without a session, the sign-in. */
+export function showRefusal(error: unknown): void {
+  if (error instanceof Refused && error.status === 401) update({ signedOut: true, user: undefined });
+  else update({ trouble: error instanceof Error ? error.message : String(error) });
+}
+
+/** Sends a request. Returns undefined if it was refused, which is shown. */
+export const request = <Answer>(method: string, path: string, body?: unknown): Promise<Answer | undefined> =>
+  attempt(() => ask<Answer>(method, path, body));
+
+/** For what may not be there: nothing is said about it. */
+export const findQuietly = <Answer>(path: string): Promise<Answer | undefined> =>
+  ask<Answer>("GET", path).catch(() => undefined);
+
+/** Returns a function that sends a request and then calls `done`, also if the request was refused. */
+export const changeThen =
+  (done: () => unknown) =>
+  async <Answer>(method: string, path: string, body?: unknown): Promise<Answer | undefined> => {
+    const answer = await request<Answer>(method, path, body);
+    await done();
+    return answer;
+  };
+
 /** Returns to the state before sign-in. */
 export function reset(): void {
-  update({ ...BLANK, signedOut: true });
+  state = BLANK;
+  update({ signedOut: true });
 }

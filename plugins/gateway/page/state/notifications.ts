@@ -1,4 +1,5 @@
 /** Notifies a person who looks elsewhere that a long answer ended or that Postern waits for them, if they switched it on. */
+import { text } from "../text/text.ts";
 import { getState } from "./app.ts";
 import type { TurnFrame } from "./wire.ts";
 
@@ -23,13 +24,13 @@ const began = new Map<string, number>();
 export function noticeFrame(frame: TurnFrame): void {
   const { turn_id: turn, thread_id: thread } = frame;
   if (frame.type === "started") began.set(turn, Date.now());
-  if (frame.type === "gate") notify(thread, "Waiting for you");
+  if (frame.type === "gate") notify(thread, text.state.notifications.waiting);
   if (frame.type !== "done" && frame.type !== "failed") return;
   const took = Date.now() - (began.get(turn) ?? Date.now());
   began.delete(turn);
   const isNews = frame.type === "failed" || frame.status === "completed";
   if (isNews && took > LONG_ANSWER_MS)
-    notify(thread, frame.type === "failed" ? "The answer failed" : "The answer is ready");
+    notify(thread, text.state.notifications[frame.type === "failed" ? "failed" : "ready"]);
 }
 
 /** Shows the title of the thread but none of its text, since others may see the screen. */

@@ -1,6 +1,7 @@
 /** Lists, opens, reads, renames and removes threads. */
 
-import { attempt, getState, update } from "./app.ts";
+import { text } from "../text/text.ts";
+import { attempt, getState, request, update } from "./app.ts";
 import { EMPTY, withEarlier, withNewest, withPath } from "./timeline.ts";
 import {
   ask,
@@ -14,7 +15,7 @@ import {
 } from "./wire.ts";
 
 export async function loadStatus(): Promise<void> {
-  const status = await attempt(() => ask<Status>("GET", "/api/status"));
+  const status = await request<Status>("GET", "/api/status");
   if (status) update({ status });
 }
 
@@ -52,7 +53,7 @@ export async function loadMoreThreads(): Promise<void> {
 function readThreads(before?: string): Promise<ThreadPage | undefined> {
   const { query } = getState();
   const search = new URLSearchParams({ limit: "50", ...(query && { q: query }), ...(before && { before }) });
-  return attempt(() => ask<ThreadPage>("GET", `/api/threads?${search}`));
+  return request<ThreadPage>("GET", `/api/threads?${search}`);
 }
 
 /** The order of the list: pinned threads first, then the newest. */
@@ -62,7 +63,8 @@ function isBehind(row: ThreadRow, last: ThreadRow): boolean {
 }
 
 export async function openThread(thread: string | undefined): Promise<void> {
-  if (thread !== getState().thread) update({ thread, ...EMPTY, chosen: null });
+  if (thread !== getState().thread)
+    update({ thread, ...EMPTY, chosen: null, threadState: thread === undefined ? "ready" : "loading" });
   if (thread !== undefined) await reloadThread();
 }
 
@@ -83,8 +85,9 @@ export async function reloadThread(): Promise<void> {
   const { thread } = getState();
   if (thread === undefined) return;
   const page = await readTurns(thread, leafOf(thread));
-  if (!page || getState().thread !== thread) return;
-  update({ ...withNewest(getState(), page), chosen: page.thread.model });
+  if (getState().thread !== thread) return;
+  if (page) update({ ...withNewest(getState(), page), chosen: page.thread.model, threadState: "ready" });
+  else if (getState().threadState === "loading") update({ threadState: "failed" });
 }
 
 /** Shows the path through another version of a turn. */
@@ -93,7 +96,7 @@ export async function showVersion(turn: string): Promise<void> {
   if (thread === undefined) return;
   const page = await readTurns(thread, turn);
   if (!page || getState().thread !== thread) return;
-  update({ ...withPath(getState(), page), announcement: "Showing another version." });
+  update({ ...withPath(getState(), page), announcement: text.state.showingVersion });
 }
 
 export async function showEarlier(): Promise<void> {
@@ -104,7 +107,7 @@ export async function showEarlier(): Promise<void> {
   if (!page || getState().thread !== thread || getState().earlier !== earlier) return;
   update({
     ...withEarlier(getState(), page),
-    announcement: `${page.turns.length} earlier turns loaded above.`,
+    announcement: text.state.earlierLoaded(page.turns.length),
   });
 }
 
@@ -116,17 +119,28 @@ function readTurns(thread: string, through = "newest", before?: string): Promise
     try {
       return await ask<ReadThread>("GET", `/api/threads/${thread}?${search}`);
     } catch (error) {
+      if (!(error instanceof Refused)) throw error;
+      // One that was there, and was deleted elsewhere, stays to be read.
+      if (error.code === "thread_not_found" && getState().threadState !== "ready") {
+        update({ threadState: "missing" });
+        return undefined;
+      }
       // The remembered turn may be missing after the store was restored.
-      if (!(error instanceof Refused) || error.code !== "turn_not_found") throw error;
+      if (error.code !== "turn_not_found") throw error;
       sessionStorage.removeItem(leafKey(thread));
       return await ask<ReadThread>("GET", `/api/threads/${thread}?through=newest&limit=200`);
     }
   });
 }
 
+interface ModelPage {
+  readonly models: readonly ModelOption[];
+  readonly unpriced: readonly ModelName[];
+}
+
 export async function loadModels(): Promise<void> {
-  const found = await attempt(() => ask<{ models: readonly ModelOption[] }>("GET", "/api/models"));
-  if (found) update({ models: found.models });
+  const found = await request<ModelPage>("GET", "/api/models");
+  if (found) update({ models: found.models, unpricedModels: found.unpriced });
 }
 
 /** Takes effect at once for the open thread, and with the first message of a new one. */
@@ -134,7 +148,7 @@ export async function chooseModel(model: ModelName | null): Promise<void> {
   const { thread, chosen: before } = getState();
   update({ chosen: model });
   if (thread === undefined) return;
-  const row = await attempt(() => ask<ThreadRow>("PATCH", `/api/threads/${thread}`, { model }));
+  const row = await request<ThreadRow>("PATCH", `/api/threads/${thread}`, { model });
   if (getState().thread === thread) update({ chosen: row ? row.model : before });
 }
 
@@ -142,12 +156,17 @@ export async function rename(thread: string, title: string): Promise<void> {
   await change(thread, { title });
 }
 
+/** The model has named it. */
+export function nameThread(thread: string, title: string): void {
+  update({ threads: getState().threads.map((row) => (row.id === thread ? { ...row, title } : row)) });
+}
+
 export async function pin(thread: string, pinned: boolean): Promise<void> {
   await change(thread, { pinned });
 }
 
 async function change(thread: string, change: { title?: string; pinned?: boolean }): Promise<void> {
-  const row = await attempt(() => ask<ThreadRow>("PATCH", `/api/threads/${thread}`, change));
+  const row = await request<ThreadRow>("PATCH", `/api/threads/${thread}`, change);
   if (!row) return;
   const threads = getState().threads.map((known) => (known.id === thread ? row : known));
   update({ threads: threads.toSorted((one, other) => (isBehind(one, other) ? 1 : -1)) });
@@ -155,7 +174,7 @@ async function change(thread: string, change: { title?: string; pinned?: boolean
 }
 
 export async function remove(thread: string): Promise<void> {
-  await attempt(() => ask("DELETE", `/api/threads/${thread}`));
+  if (!(await request("DELETE", `/api/threads/${thread}`))) return;
   if (getState().thread === thread) location.hash = "#/";
   update({ threads: getState().threads.filter(({ id }) => id !== thread) });
   await loadThreads();

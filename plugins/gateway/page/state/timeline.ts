@@ -5,7 +5,7 @@ import type { TurnPage, TurnVersions } from "./wire.ts";
 
 export interface Timeline {
   readonly turns: readonly TurnView[];
-  /** Where the page before the first turn begins; undefined at the beginning of the thread. */
+  /** The cursor of the page before the first turn; undefined at the beginning of the thread. */
   readonly earlier: string | undefined;
   /** The versions of the turns that have several. */
   readonly versions: ReadonlyMap<string, Versions>;

@@ -1,6 +1,8 @@
 /** A turn as the page shows it: made from the stored turn, or folded from frames as they arrive. Pure. */
+import { text } from "../text/text.ts";
 import type {
   Attachment,
+  Decision,
   Gate,
   ModelName,
   Outcome,
@@ -34,6 +36,9 @@ export type Piece =
       readonly isWaiting?: boolean;
     };
 
+/** An answer at a gate: the decision, or that its questions were replied to. */
+type GateAnswer = Decision | "replied";
+
 export interface TurnView {
   readonly id: string;
   readonly thread: string;
@@ -51,15 +56,27 @@ export interface TurnView {
   readonly status: TurnStatus;
   readonly error?: { readonly code: string; readonly message: string };
   readonly gate?: Gate;
+  /** The gate that the turn ended at, also when it has been answered. */
+  readonly held?: Gate;
+  /** The answer that this turn brought to a gate. */
+  readonly decided?: { readonly gate: string; readonly answer: GateAnswer };
+  /** What was answered at the gate that the turn ended at. */
+  readonly answered?: GateAnswer;
   readonly notice?: string;
   readonly model?: ModelName;
   readonly usage?: Usage;
+  /** True if the built-in model answered that it takes a language model. */
+  readonly needsModel?: boolean;
   readonly startedAt: number;
   /** True if every frame of the turn has been folded in: then the frames know more than the store. */
   readonly isWhole?: boolean;
 }
 
 export const isOver = ({ status }: TurnView): boolean => status !== "running" && status !== "queued";
+
+/** Returns the text of the answer. */
+export const writtenIn = ({ pieces }: TurnView): string =>
+  pieces.flatMap((piece) => (piece.type === "text" ? [piece.text] : [])).join("\n\n");
 
 export function fromTurn(turn: Turn): TurnView {
   const outcomes = new Map<string, Result>();
@@ -76,36 +93,36 @@ export function fromTurn(turn: Turn): TurnView {
     const outcome = outcomes.get(item.call.id);
     return [{ type: "call", id: item.id, call: item.call, outcome }];
   });
-  const { id, channel, status, error, gate, model, usage } = turn;
-  const replied = repliesIn(turn);
+  const { id, channel, after, status, error, gate, model, usage } = turn;
+  const message = turn.input.type === "message" ? turn.input : undefined;
   return {
-    id,
+    ...{ id, channel, after, pieces, outcomes, status, model, usage, error },
     thread: turn.thread_id,
-    channel,
-    after: turn.after,
-    asked: turn.input.type === "message" ? turn.input.text : undefined,
-    files: turn.input.type === "message" ? turn.input.attachments : undefined,
-    replied,
-    pieces,
-    outcomes,
-    status,
-    model,
-    usage,
+    asked: message?.text,
+    files: message?.attachments,
+    replied: repliesIn(turn),
+    needsModel: turn.items.some((item) => item.type === "message" && item.needs_model === true),
+    held: gate,
+    decided: decisionIn(turn),
     startedAt: Date.parse(turn.created_at),
-    error,
     // A stored turn keeps its gate, but there is something to decide only while it waits.
     gate: status === "waiting" ? gate : undefined,
   };
 }
 
-function resultOf({
-  outcome,
-  attachments,
-}: {
-  outcome: Outcome;
-  attachments?: readonly Attachment[];
-}): Result {
+interface Finished {
+  readonly outcome: Outcome;
+  readonly attachments?: readonly Attachment[];
+}
+
+function resultOf({ outcome, attachments }: Finished): Result {
   return attachments?.length ? { ...outcome, attachments } : outcome;
+}
+
+function decisionIn({ input }: Turn): TurnView["decided"] {
+  if (input.type === "approval" || input.type === "authentication")
+    return { gate: input.gate, answer: input.decision };
+  return input.type === "question" ? { gate: input.gate, answer: "replied" } : undefined;
 }
 
 /** Returns the replies to the questions of a tool's server as text. */
@@ -116,15 +133,16 @@ function repliesIn({ input }: Turn): string | undefined {
       ? Object.entries(content).map(
           ([name, value]) => `${name}: ${Array.isArray(value) ? value.join(", ") : String(value)}`,
         )
-      : ["Declined."],
+      : [text.state.declined],
   );
-  return words.flat().join("\n") || "Done.";
+  return words.flat().join("\n") || text.state.done;
 }
 
-/** Shows a call that waited at a gate in the turn that made it, with the outcome from the turn that resumed it. */
+/** Shows a call that waited at a gate in the turn that made it, with what the person answered and the outcome from the turn that resumed it. */
 export function joinCalls(turns: readonly TurnView[]): readonly TurnView[] {
   const outcomes = new Map(turns.flatMap((turn) => [...turn.outcomes]));
   const waiting = new Set(turns.flatMap(({ gate }) => (gate ? [gate.call.id] : [])));
+  const answers = new Map(turns.flatMap(({ decided }) => (decided ? [[decided.gate, decided.answer]] : [])));
   const seen = new Set<string>();
   return turns.map((turn) => {
     const pieces = turn.pieces.flatMap((piece): readonly Piece[] => {
@@ -135,22 +153,14 @@ export function joinCalls(turns: readonly TurnView[]): readonly TurnView[] {
       if (outcome) return [{ ...piece, outcome }];
       return [waiting.has(piece.call.id) ? { ...piece, isWaiting: true } : piece];
     });
-    return { ...turn, pieces };
+    return { ...turn, pieces, answered: turn.held && !turn.gate ? answers.get(turn.held.id) : undefined };
   });
 }
 
 /** Returns a turn that has just started. */
 export function begun(id: string, thread: string, asked: string | undefined): TurnView {
-  return {
-    id,
-    thread,
-    channel: "gateway",
-    asked,
-    pieces: [],
-    outcomes: new Map(),
-    status: "running",
-    startedAt: Date.now(),
-  };
+  const empty = { pieces: [], outcomes: new Map() };
+  return { id, thread, channel: "gateway", asked, ...empty, status: "running", startedAt: Date.now() };
 }
 
 export function fold(view: TurnView, frame: TurnFrame): TurnView {
@@ -186,6 +196,8 @@ export function fold(view: TurnView, frame: TurnFrame): TurnView {
       return { ...view, gate: frame.gate };
     case "reasoning":
       return { ...withoutNotice(view), pieces: append(view.pieces, "reasoning", frame) };
+    case "titled":
+      return view;
     case "notice":
       return { ...view, notice: frame.message };
     case "usage":

@@ -1,11 +1,13 @@
 /** Sends, stops and retries turns, answers gates, and applies the frames of the socket. */
+
 import { whyHeld } from "../../../../kernel/vocabulary/approval.ts";
-import { attempt, getState, update } from "./app.ts";
+import { text } from "../text/text.ts";
+import { getState, request, update } from "./app.ts";
 import { noticeFrame } from "./notifications.ts";
-import { leafOf, loadThreads, reloadThread } from "./threads.ts";
+import { leafOf, loadThreads, nameThread, reloadThread } from "./threads.ts";
 import { withSent } from "./timeline.ts";
 import { begun, doubt, fold, isOver, type TurnView } from "./turn-view.ts";
-import { type Accepted, type Answer, type Attachment, ask, type Gate, type TurnFrame } from "./wire.ts";
+import type { Accepted, Answer, Attachment, Gate, TurnFrame } from "./wire.ts";
 
 /** Frames of unknown turns, kept while a message is being sent, since they may belong to its turn. */
 let unclaimed: TurnFrame[] | undefined;
@@ -24,10 +26,10 @@ export async function send(
     thread_id: to ?? undefined,
     // The model is to see the path that is shown.
     after: to === null ? undefined : leafOf(to),
-    ...(to === null && getState().thread === undefined && chosenModel()),
+    model: (to === null && getState().thread === undefined && getState().chosen) || undefined,
   };
   if (getState().thread === undefined) unclaimed = [];
-  const taken = await attempt(() => ask<Accepted>("POST", "/api/chat/send", body));
+  const taken = await request<Accepted>("POST", "/api/chat/send", body);
   const missed = unclaimed ?? [];
   unclaimed = undefined;
   if (taken) follow(taken, message, files);
@@ -35,11 +37,6 @@ export async function send(
   // Frames from before the connection was open are missing, so read the store.
   if (taken && !wasConnected) void reloadThread();
   return taken?.thread_id;
-}
-
-function chosenModel() {
-  const { chosen } = getState();
-  return chosen && { model: chosen };
 }
 
 /** Sends the same message again, for another version of its answer. */
@@ -61,7 +58,7 @@ export async function resend(
 async function branch(path: string, body: unknown, show: (taken: Accepted) => void): Promise<boolean> {
   update({ trouble: undefined });
   unclaimed ??= [];
-  const taken = await attempt(() => ask<Accepted>("POST", path, body));
+  const taken = await request<Accepted>("POST", path, body);
   const missed = unclaimed ?? [];
   unclaimed = undefined;
   if (taken) show(taken);
@@ -98,14 +95,18 @@ function inLine(turn: TurnView): TurnView {
 }
 
 export async function cancel(turn: string): Promise<void> {
-  await attempt(() => ask("POST", `/api/turns/${turn}/cancel`));
+  await request("POST", `/api/turns/${turn}/cancel`);
 }
 
 export async function answerGate(gate: Gate, answer: Answer): Promise<void> {
-  const taken = await attempt(() => ask<Accepted>("POST", `/api/approvals/${gate.id}`, answer));
+  const taken = await request<Accepted>("POST", `/api/approvals/${gate.id}`, answer);
   if (!taken) return;
   update({ turns: getState().turns.map((turn) => (turn.gate?.id === gate.id ? withoutGate(turn) : turn)) });
   follow(taken, undefined);
+  const decided = { gate: gate.id, answer: answer.decision ?? ("replied" as const) };
+  update({
+    turns: getState().turns.map((turn) => (turn.id === taken.message_id ? { ...turn, decided } : turn)),
+  });
 }
 
 function withoutGate({ gate: _answered, ...turn }: TurnView): TurnView {
@@ -115,6 +116,7 @@ function withoutGate({ gate: _answered, ...turn }: TurnView): TurnView {
 export function receive(frame: TurnFrame): void {
   noticeFrame(frame);
   if (frame.type === "done" || frame.type === "failed") void loadThreads();
+  if (frame.type === "titled") return void nameThread(frame.thread_id, frame.title);
   if (frame.thread_id !== getState().thread) {
     unclaimed?.push(frame);
     return;
@@ -169,22 +171,20 @@ export function resync(): void {
 function announce(frame: TurnFrame): { announcement?: string } {
   switch (frame.type) {
     case "started":
-      return { announcement: "Postern is answering." };
+      return { announcement: text.state.answering };
     case "gate":
-      return {
-        announcement: announceGate(frame.gate),
-      };
+      return { announcement: announceGate(frame.gate) };
     case "done":
-      return { announcement: frame.status === "cancelled" ? "Stopped." : "The answer is complete." };
+      return { announcement: frame.status === "cancelled" ? text.state.stopped : text.state.complete };
     case "failed":
-      return { announcement: `The answer failed: ${frame.message}` };
+      return { announcement: text.state.failed(frame.message) };
     default:
       return {};
   }
 }
 
 function announceGate(gate: Gate): string {
-  if (gate.type === "question") return `${gate.server} has a question for you.`;
+  if (gate.type === "question") return text.state.hasQuestion(gate.server);
   const why = gate.type === "approval" ? whyHeld(gate) : "";
-  return `Postern is waiting for your decision${why === "" ? "." : `: ${why}`}`;
+  return text.state.waiting(why);
 }

@@ -1,77 +1,81 @@
 /** Requests to the gateway, and the types of its JSON, taken from the declarations. */
 
+import type * as kit from "../../../../kernel/kit.ts";
 import type { Wire } from "../../../../kernel/schema/declare.ts";
-import type * as live from "../../../../kernel/settings/live.ts";
-import type * as destination from "../../../../kernel/vocabulary/destination.ts";
 import type * as gate from "../../../../kernel/vocabulary/gate.ts";
-import type * as job from "../../../../kernel/vocabulary/job.ts";
-import type * as mcp from "../../../../kernel/vocabulary/mcp.ts";
-import type * as memory from "../../../../kernel/vocabulary/memory.ts";
-import type * as model from "../../../../kernel/vocabulary/model.ts";
-import type * as modelCheck from "../../../../kernel/vocabulary/model-check.ts";
-import type * as routine from "../../../../kernel/vocabulary/routine.ts";
-import type * as thread from "../../../../kernel/vocabulary/thread.ts";
-import type * as toolAdmin from "../../../../kernel/vocabulary/tool-admin.ts";
 import type * as call from "../../../../kernel/vocabulary/tool-call.ts";
-import type * as tools from "../../../../kernel/vocabulary/tools.ts";
 import type * as turn from "../../../../kernel/vocabulary/turn.ts";
-import type * as figures from "../../../../kernel/vocabulary/usage.ts";
-import type { Usage as DeclaredUsage } from "../../../../kernel/vocabulary/usage.ts";
-import type * as user from "../../../../kernel/vocabulary/user.ts";
 import type * as api from "../../api/schemas.ts";
-import type * as approvals from "../../routes/approvals.ts";
-import type * as attachments from "../../routes/attachments.ts";
+import type * as tools from "../../api/tools.ts";
+import type * as files from "../../api/workspace.ts";
 import type * as frame from "../../socket/frame.ts";
+import { text as words } from "../text/text.ts";
 
-export type Answer = Wire<typeof approvals.Answer>;
-export type Attachment = Wire<typeof call.Attachment>;
+export type Answer = Wire<typeof api.Answer>;
+export type Attachment = Wire<typeof kit.Attachment>;
 export type Decision = NonNullable<Answer["decision"]>;
 export type Question = Wire<typeof gate.Question>;
-export type McpServer = Wire<typeof mcp.McpServerInfo>;
-export type McpTool = Wire<typeof mcp.McpTool>;
+export type McpServer = Wire<typeof kit.McpServerInfo>;
+export type McpTool = Wire<typeof kit.McpTool>;
 export type Accepted = Wire<typeof api.Accepted>;
-export type Account = Wire<typeof user.Account>;
-export type Figure = Wire<typeof figures.Figure>;
-export type Figures = Wire<typeof figures.Figures>;
-export type Doubt = Wire<typeof gate.Doubt>;
-export type Gate = Wire<typeof gate.Gate>;
-export type Identity = Wire<typeof user.Identity>;
-export type Integration = Wire<typeof job.Integration>;
-export type Job = Wire<typeof job.Job>;
-export type Routine = Wire<typeof routine.Routine>;
-export type RoutinePreview = Wire<typeof routine.RoutinePreview>;
-export type RoutineRun = Wire<typeof routine.RoutineRun>;
-export type MemoryFile = Wire<typeof memory.MemoryFile>;
-export type MemoryVersion = Wire<typeof memory.MemoryVersion>;
-export type MemoryHit = Wire<typeof memory.MemoryHit>;
-export type BrowserSession = Wire<typeof user.SessionInfo>;
-export type ModelOption = Wire<typeof model.ModelOption>;
-export type ModelName = Wire<typeof model.ModelName>;
+export type Account = Wire<typeof kit.Account>;
+export type ChatChannel = Wire<typeof kit.ChannelState>;
+export type ChangeSet = Wire<typeof files.ChangeSet>;
+export type ContextUse = Wire<typeof api.ContextUse>;
+export type FileDifference = Wire<typeof files.FileDifference>;
+export type FileEntry = Wire<typeof files.FileEntry>;
+export type FilesRoot = Wire<typeof files.FilesRoot>;
+export type FilesUsage = Wire<typeof files.FilesUsage>;
+export type FileText = Wire<typeof files.FileText>;
+export type KeptVersion = Wire<typeof files.KeptVersion>;
+export type UndoOutcome = Wire<typeof files.UndoOutcome>;
+export type Figure = Wire<typeof kit.Figure>;
+export type Figures = Wire<typeof kit.Figures>;
+export type Doubt = Wire<typeof kit.Doubt>;
+export type Gate = Wire<typeof kit.Gate>;
+export type Identity = Wire<typeof kit.Identity>;
+export type Integration = Wire<typeof kit.Integration>;
+export type Invitation = Wire<typeof kit.InvitationInfo>;
+export type Job = Wire<typeof kit.Job>;
+export type Routine = Wire<typeof kit.Routine>;
+export type RoutinePreview = Wire<typeof kit.RoutinePreview>;
+export type RoutineRun = Wire<typeof kit.RoutineRun>;
+export type MemoryFile = Wire<typeof kit.MemoryFile>;
+export type MemoryVersion = Wire<typeof kit.MemoryVersion>;
+export type MemoryHit = Wire<typeof kit.MemoryHit>;
+export type BrowserSession = Wire<typeof kit.SessionInfo>;
+export type ModelOption = Wire<typeof api.ModelOption>;
+export type ModelName = Wire<typeof kit.ModelName>;
 export type Outcome = Wire<typeof call.ToolOutcome>;
-export type PairingGate = Wire<typeof user.PairingGate>;
+export type OutboxEntry = Wire<typeof kit.OutboxEntry>;
+export type PairingRequest = Wire<typeof kit.PairingRequest>;
+export type PairingGate = Wire<typeof api.PairingGate>;
 export type Session = Wire<typeof api.Session>;
 export type SocketFrame = Wire<typeof frame.SocketFrame>;
 export type Status = Wire<typeof api.Status>;
-export type ThreadRow = Wire<typeof thread.ThreadSummary>;
-export type Token = Wire<typeof user.TokenInfo>;
-export type Tool = Wire<typeof tools.ToolInfo>;
+export type ThreadRow = Wire<typeof kit.ThreadSummary>;
+export type Token = Wire<typeof kit.TokenInfo>;
+export type Tool = Wire<typeof kit.ToolInfo>;
 export type ToolCall = Wire<typeof call.ToolCall>;
-export type ListedTool = Wire<typeof toolAdmin.ListedTool>;
-export type ToolFinding = Wire<typeof toolAdmin.ToolFinding>;
-export type ToolLimits = Wire<typeof toolAdmin.ToolLimits>;
-export type ToolProposal = Wire<typeof toolAdmin.ToolProposal>;
+export type ListedTool = Wire<typeof tools.ListedTool>;
+export type ServerListing = Wire<typeof tools.ServerListing>;
+export type ToolFinding = Wire<typeof tools.ToolFinding>;
+export type ToolLimits = Wire<typeof tools.ToolLimits>;
+export type ToolProposal = Wire<typeof tools.ToolProposal>;
 export type ToolReceipt = Wire<typeof tools.ToolReceipt>;
-export type Setting = Wire<typeof live.ChangeableSetting>;
-export type ModelTest = Wire<typeof modelCheck.ModelTest>;
-export type Setup = Wire<typeof toolAdmin.ToolSetup>;
-export type Turn = Wire<typeof turn.TurnRecord>;
-export type TrustedDestination = Wire<typeof destination.TrustedDestination>;
+export type Setting = Wire<typeof api.ChangeableSetting>;
+export type LocalServer = Wire<typeof api.LocalServer>;
+export type ModelTest = Wire<typeof api.ModelTest>;
+export type Setup = Wire<typeof tools.ToolSetup>;
+export type Turn = Wire<typeof kit.TurnRecord>;
+export type TrustedDestination = Wire<typeof api.TrustedDestination>;
 export type TurnFrame = Wire<typeof frame.TurnFrame>;
-export type TurnVersions = Wire<typeof thread.TurnVersions>;
+export type TurnVersions = Wire<typeof api.TurnVersions>;
 export type TurnStatus = Wire<typeof turn.TurnStatus>;
-export type Upload = Wire<typeof attachments.Upload>;
-export type Usage = Wire<typeof DeclaredUsage>;
-export type User = Wire<typeof user.User>;
+export type Upload = Wire<typeof api.Upload>;
+export type Usage = Wire<typeof kit.Usage>;
+export type UsedStorage = Wire<typeof kit.UsedStorage>;
+export type User = Wire<typeof kit.User>;
 
 /** Pinned threads first, then the newest; `next` is the start of the following page. */
 export interface ThreadPage {
@@ -91,7 +95,7 @@ interface FieldProblem {
   readonly message: string;
 }
 
-type Refusal = Pick<Refused, "message" | "problems"> & { readonly code: string };
+type Refusal = Pick<Refused, "message" | "problems"> & { readonly code: string; readonly param?: string };
 
 /** A refused request, with the gateway's message. */
 export class Refused extends Error {
@@ -126,21 +130,52 @@ export async function ask<Answer>(method: string, path: string, body?: unknown):
         : { body: sent, headers: isBytes ? {} : { "content-type": "application/json" } }),
     });
   } catch {
-    throw new Refused(0, "Cannot reach Postern. Your draft is saved; try again when the connection is back.");
+    throw new Refused(0, words.state.unreachable);
   }
   const text = await response.text();
-  if (!response.ok) throw refusalOf(response, text);
+  if (!response.ok) throw refusalOf(response.status, text, response.headers.get("retry-after"));
   if (method !== "GET") changes++;
-  return (text === "" ? undefined : JSON.parse(text)) as Answer;
+  return JSON.parse(text || "{}") as Answer;
 }
 
-function refusalOf({ status, headers }: Response, text: string): Refused {
+interface Uploading<Answer> {
+  readonly done: Promise<Answer>;
+  cancel(): void;
+}
+
+/** Uses XMLHttpRequest because `fetch` does not report the progress of an upload. */
+export function startUpload<Answer>(
+  method: "POST" | "PUT",
+  path: string,
+  body: FormData | File,
+  onProgress: (share: number) => void,
+): Uploading<Answer> {
+  const request = new XMLHttpRequest();
+  const done = new Promise<Answer>((resolve, reject) => {
+    request.upload.onprogress = ({ loaded, total }) => onProgress(total === 0 ? 0 : loaded / total);
+    request.onload = () => {
+      const { status, responseText } = request;
+      if (status >= 300)
+        return reject(refusalOf(status, responseText, request.getResponseHeader("retry-after")));
+      changes++;
+      resolve(JSON.parse(responseText) as Answer);
+    };
+    request.onerror = () => reject(new Refused(0, words.state.uploadInterrupted));
+    request.onabort = () => reject(new Refused(0, words.state.cancelled));
+  });
+  request.open(method, path);
+  // The type that a browser guesses from the name must not decide how the body is read.
+  if (body instanceof File) request.setRequestHeader("content-type", "application/octet-stream");
+  request.send(body);
+  return { done, cancel: () => request.abort() };
+}
+
+function refusalOf(status: number, text: string, wait: string | null): Refused {
   try {
-    const { message, code, problems } = (JSON.parse(text) as { error: Refusal }).error;
-    return new Refused(status, message, code, problems);
+    const { message, code, param, problems } = (JSON.parse(text) as { error: Refusal }).error;
+    return new Refused(status, message, code, problems ?? (param ? [{ param, message }] : undefined));
   } catch {
-    const wait = headers.get("retry-after");
-    const words = text.slice(0, 300) || `HTTP ${status}`;
-    return new Refused(status, `${words}${wait ? ` (try again in ${wait} s)` : ""}`);
+    const said = text.slice(0, 300) || `HTTP ${status}`;
+    return new Refused(status, wait ? words.state.tryAgainIn(said, wait) : said);
   }
 }

@@ -1,61 +1,64 @@
+import PanelLeft from "lucide/dist/esm/icons/panel-left.mjs";
 import type { ComponentChildren } from "preact";
 import { update } from "../state/app.ts";
 import { isSideShown, toggleSidebar } from "../state/sidebar.ts";
 import { useApp } from "../state/use-app.ts";
+import { dateTime } from "../text/language.ts";
+import { text } from "../text/text.ts";
+import { Button } from "./controls.tsx";
 
-/** The bar at the top of every page, with warnings and the last error below it. */
-export function Bar({ title, children }: { title: string; children?: ComponentChildren }) {
+/** The header of every page, all of one height. Warnings and the last error lie over the page below it, so that nothing moves. */
+export function PageHeader({ title, children }: { title: string; children?: ComponentChildren }) {
   const { trouble, connected, signInEnds, status, isStoreSeen, user } = useApp();
   const isOperator = user?.role === "operator";
   return (
     <>
       <header class="bar">
-        <button type="button" class="menu" aria-expanded={isSideShown()} onClick={toggleSidebar}>
-          Menu
-        </button>
+        <Button
+          label={text.widgets.menu}
+          icon={PanelLeft}
+          isIconOnly
+          class="menu plain"
+          aria-expanded={isSideShown()}
+          onClick={toggleSidebar}
+        />
         <h1 dir="auto">{title}</h1>
         {children}
       </header>
-      {!connected && (
-        <p class="banner" role="status">
-          Connection lost, reconnecting. Your draft is saved.
-        </p>
-      )}
-      {signInEnds && (
-        <p class="banner" role="status">
-          <span>
-            Your sign-in ends {new Date(signInEnds).toLocaleString()}. If your token expires then,{" "}
-            {isOperator ? (
-              <>
-                renew it under <a href="#/people">People</a>.
-              </>
-            ) : (
-              "ask the operator to renew it."
-            )}
-          </span>
-          <button type="button" onClick={() => update({ signInEnds: undefined })}>
-            Dismiss
-          </button>
-        </p>
-      )}
-      {isOperator && status?.store?.is_filling && !isStoreSeen && (
-        <p class="banner" role="status">
-          <span>The store: {status.store.detail}.</span>
-          <button type="button" onClick={() => update({ isStoreSeen: true })}>
-            Dismiss
-          </button>
-        </p>
-      )}
-      {trouble && (
-        <div class="trouble" role="alert">
-          <span>{trouble}</span>
-          <span class="row">
-            <button type="button" onClick={() => update({ trouble: undefined })}>
-              Dismiss
-            </button>
-          </span>
-        </div>
-      )}
+      <div class="notices">
+        {connected === false && (
+          <p class="banner" role="status">
+            {text.widgets.connectionLost}
+          </p>
+        )}
+        {signInEnds && (
+          <p class="banner" role="status">
+            <span>
+              {text.widgets.signInEnds(dateTime(signInEnds))}{" "}
+              {isOperator
+                ? text.widgets.renewUnder(
+                    <a key="people" href="#/people">
+                      {text.pages.people}
+                    </a>,
+                  )
+                : text.widgets.askToRenew}
+            </span>
+            <Button label={text.basics.dismiss} onClick={() => update({ signInEnds: undefined })} />
+          </p>
+        )}
+        {isOperator && status?.store?.is_filling && !isStoreSeen && (
+          <p class="banner" role="status">
+            <span>{text.widgets.store(status.store.detail)}</span>
+            <Button label={text.basics.dismiss} onClick={() => update({ isStoreSeen: true })} />
+          </p>
+        )}
+        {trouble && (
+          <div class="trouble" role="alert">
+            <span>{trouble}</span>
+            <Button label={text.basics.dismiss} onClick={() => update({ trouble: undefined })} />
+          </div>
+        )}
+      </div>
     </>
   );
 }
@@ -71,7 +74,7 @@ interface PageProps {
 export function Page({ title, actions, children }: PageProps) {
   return (
     <>
-      <Bar title={title}>{actions}</Bar>
+      <PageHeader title={title}>{actions}</PageHeader>
       <div class="page">
         <div>{children}</div>
       </div>

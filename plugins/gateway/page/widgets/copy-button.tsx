@@ -1,8 +1,10 @@
 import { useEffect, useState } from "preact/hooks";
 import { update } from "../state/app.ts";
+import { text } from "../text/text.ts";
+import { Button } from "./controls.tsx";
 
 /** Copies a text and confirms it for a moment. */
-export function CopyButton({ text, what }: { text: string; what: string }) {
+export function CopyButton({ text: copied, what }: { text: string; what: string }) {
   const [isCopied, setCopied] = useState(false);
   useEffect(() => {
     if (!isCopied) return;
@@ -11,16 +13,19 @@ export function CopyButton({ text, what }: { text: string; what: string }) {
   }, [isCopied]);
   const copy = async () => {
     try {
-      await navigator.clipboard.writeText(text);
+      await navigator.clipboard.writeText(copied);
       setCopied(true);
-      update({ announcement: "Copied." });
+      update({ announcement: text.basics.copied });
     } catch {
-      update({ trouble: "The browser did not let Postern copy. Select the text and copy it yourself." });
+      update({ trouble: text.widgets.copyRefused });
     }
   };
   return (
-    <button type="button" class="small" aria-label={`Copy ${what}`} onClick={() => void copy()}>
-      {isCopied ? "Copied" : "Copy"}
-    </button>
+    <Button
+      label={isCopied ? text.basics.copied : text.basics.copy}
+      class="small"
+      aria-label={text.basics.copyWhat(what)}
+      onClick={copy}
+    />
   );
 }

@@ -1,5 +1,8 @@
 /** Questions in the page's own dialogs: `await confirmed(…)`, `await entered(…)`. */
+
 import type { ComponentChildren } from "preact";
+import { text } from "../text/text.ts";
+import { Form } from "./controls.tsx";
 import { showModal } from "./modal.tsx";
 
 interface Question {
@@ -64,21 +67,17 @@ interface AnswersProps {
 }
 
 function Answers({ question: { yes, danger }, children, end }: AnswersProps) {
-  const submit = (event: Event) => {
-    event.preventDefault();
-    end(String(new FormData(event.currentTarget as HTMLFormElement).get("entered") ?? ""));
-  };
   return (
-    <form onSubmit={submit}>
+    <Form onSubmit={({ entered = "" }) => end(entered)}>
       {children}
       <span class="row">
         <button type="button" data-first={danger || undefined} onClick={() => end()}>
-          Cancel
+          {text.basics.cancel}
         </button>
         <button type="submit" class={danger ? "danger" : "primary"} data-first={!danger || undefined}>
           {yes}
         </button>
       </span>
-    </form>
+    </Form>
   );
 }

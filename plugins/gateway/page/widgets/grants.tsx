@@ -1,6 +1,8 @@
+import { text } from "../text/text.ts";
+
 /** Lists what a tool may do, as its capabilities file says. */
 export function Grants({ of: grants }: { of: readonly string[] }) {
-  if (grants.length === 0) return <span>It cannot do anything outside its sandbox.</span>;
+  if (grants.length === 0) return <span>{text.widgets.nothingOutside}</span>;
   return (
     <ul>
       {grants.map((grant) => (

@@ -1,18 +1,23 @@
 import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
+import { text } from "../text/text.ts";
 
-interface ListProps {
+interface ListProps<Item> {
   readonly columns: readonly string[];
+  /** Undefined until they are loaded. */
+  readonly items: readonly Item[] | undefined;
+  /** Shown if there are no items. */
+  readonly empty?: string;
   readonly hasActions?: boolean;
-  readonly isHidden?: boolean;
-  readonly children: ComponentChildren;
+  /** Returns the row of an item. */
+  children(item: Item): ComponentChildren;
 }
 
 /**
  * A table of rows. The last column, without a visible heading, has the actions. On a narrow screen each row is a card whose cells
  * have labels; the roles keep it a table for screen readers.
  */
-export function List({ columns, hasActions = true, isHidden = false, children }: ListProps) {
+export function List<Item>({ columns, items, empty, hasActions = true, children }: ListProps<Item>) {
   const table = useRef<HTMLTableElement>(null);
   useLayoutEffect(() => {
     if (!table.current) return;
@@ -26,8 +31,9 @@ export function List({ columns, hasActions = true, isHidden = false, children }:
       }
     }
   });
+  if (!items?.length) return items && empty ? <p class="soft">{empty}</p> : null;
   return (
-    <table class="list" ref={table} hidden={isHidden}>
+    <table class={hasActions ? "list has-actions" : "list"} ref={table}>
       <thead>
         <tr>
           {columns.map((name) => (
@@ -35,12 +41,12 @@ export function List({ columns, hasActions = true, isHidden = false, children }:
           ))}
           {hasActions && (
             <th>
-              <span class="unseen">Actions</span>
+              <span class="unseen">{text.basics.actions}</span>
             </th>
           )}
         </tr>
       </thead>
-      <tbody>{children}</tbody>
+      <tbody>{items.map(children)}</tbody>
     </table>
   );
 }

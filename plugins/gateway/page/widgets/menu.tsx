@@ -1,4 +1,6 @@
+import Ellipsis from "lucide/dist/esm/icons/ellipsis.mjs";
 import { useId, useRef, useState } from "preact/hooks";
+import { Icon } from "./icon.tsx";
 
 export interface MenuItem {
   readonly label: string;
@@ -44,14 +46,14 @@ export function Menu({ label, items }: MenuProps) {
     <>
       <button
         type="button"
-        class="plain"
+        class="plain icon-only"
         ref={button}
         aria-label={label}
         aria-haspopup="menu"
         aria-expanded={isOpen}
         popovertarget={id}
       >
-        ⋯
+        <Icon of={Ellipsis} />
       </button>
       <div
         class="popup"

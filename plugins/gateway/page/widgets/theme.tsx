@@ -1,4 +1,15 @@
+import Monitor from "lucide/dist/esm/icons/monitor.mjs";
+import Moon from "lucide/dist/esm/icons/moon.mjs";
+import Sun from "lucide/dist/esm/icons/sun.mjs";
 import { useState } from "preact/hooks";
+import { text } from "../text/text.ts";
+import { Icon } from "./icon.tsx";
+
+const THEMES = [
+  ["system", Monitor],
+  ["light", Sun],
+  ["dark", Moon],
+] as const;
 
 export function ThemeChoice() {
   const [theme, setTheme] = useState(currentTheme);
@@ -7,15 +18,26 @@ export function ThemeChoice() {
     setTheme(chosen);
   };
   return (
-    <select aria-label="Theme" value={theme} onChange={(event) => choose(event.currentTarget.value as Theme)}>
-      <option value="system">Auto</option>
-      <option value="light">Light</option>
-      <option value="dark">Dark</option>
-    </select>
+    <fieldset class="choice segments">
+      <legend>{text.frame.theme}</legend>
+      {THEMES.map(([value, icon]) => (
+        <label key={value} title={text.frame.themes[value]}>
+          <input
+            type="radio"
+            name="theme"
+            class="unseen"
+            checked={theme === value}
+            onChange={() => choose(value)}
+          />
+          <Icon of={icon} />
+          <span class="unseen">{text.frame.themes[value]}</span>
+        </label>
+      ))}
+    </fieldset>
   );
 }
 
-export type Theme = "system" | "light" | "dark";
+type Theme = "system" | "light" | "dark";
 
 const KEY = "postern.theme";
 

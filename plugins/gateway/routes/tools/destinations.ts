@@ -1,46 +1,41 @@
-/** Where calls may go although somebody else named it. A user has their own; an operator also keeps those for everybody. */
+/** Destinations that calls may go to although somebody else named them. A user has their own; an operator also keeps those for everybody. */
 
-import { named, TrustedDestination, Type } from "../../../../kernel/kit.ts";
-import { Fault, type Services } from "../../../../kernel/plugin.ts";
-import { type Route, route } from "../../route.ts";
+import { Type } from "../../../../kernel/kit.ts";
+import { Fault } from "../../../../kernel/plugin.ts";
+import { TrustedDestination } from "../../api/schemas.ts";
+import { missingFault, orRefuse, type Route, type RouteParts, routesOf } from "../../route.ts";
+
+const route = routesOf("approvals");
 
 const { value } = TrustedDestination.properties;
 const tool = Type.Optional(
   Type.String({
-    description: "Where it is for this tool only",
+    description: "Set if it is for this tool only",
     pattern: "^[A-Za-z0-9_-]{1,128}$",
     refusal: "must be the name of a tool: letters, digits, - and _",
   }),
 );
 
-export function destinationRoutes(provided: Services["destinations"] | undefined): readonly Route[] {
-  const destinations = (): Services["destinations"] => {
-    if (provided) return provided;
-    throw new Fault("unavailable", "service_off", "Destinations are not available: PROVENANCE is off.");
-  };
-
+export function destinationRoutes(parts: RouteParts): readonly Route[] {
+  const destinations = orRefuse(
+    parts.destinations,
+    "service_off",
+    "Destinations are not available: PROVENANCE is off.",
+  );
   return [
-    route({
-      method: "get",
-      path: "/api/destinations",
-      tag: "approvals",
+    route("GET /api/destinations", {
       summary:
         "List the destinations you trust, and those that the operator trusts for everybody (without `user`)",
       answer: Type.Object({ destinations: Type.Array(TrustedDestination) }),
       handle: async ({ user }) => ({ destinations: await destinations().list(user.id) }),
     }),
-    route({
-      method: "post",
-      path: "/api/destinations/remove",
-      tag: "approvals",
+    route("POST /api/destinations/remove", {
       summary:
         "Stop trusting a destination, so that calls to it ask again; an operator also one for everybody",
       body: Type.Object({
         value,
         tool,
-        forAll: Type.Optional(
-          named("for_all", Type.Boolean({ description: "One that is for everybody: operators only" })),
-        ),
+        forAll: Type.Optional(Type.Boolean({ description: "One that is for everybody: operators only" })),
       }),
       status: 204,
       refusals: {
@@ -48,16 +43,12 @@ export function destinationRoutes(provided: Services["destinations"] | undefined
         404: "This destination is not trusted",
       },
       async handle({ user, body: { forAll = false, ...one } }) {
-        if (forAll && user.role !== "operator")
-          throw new Fault(
-            "forbidden",
-            "operator_only",
-            "Only an operator can remove a destination that is trusted for everybody.",
-          );
-        if (await destinations().remove({ ...one, ...(!forAll && { user: user.id }) })) return;
-        throw new Fault("missing", "destination_not_found", "This destination is not trusted.", {
-          param: "value",
-        });
+        if (forAll && user.role !== "operator") {
+          const message = "Only an operator can remove a destination that is trusted for everybody.";
+          throw new Fault("forbidden", "operator_only", message);
+        }
+        if (await destinations().remove({ ...one, user: forAll ? undefined : user.id })) return;
+        throw missingFault("destination_not_found", "This destination is not trusted.", "value");
       },
     }),
   ];

@@ -1,21 +1,14 @@
 /** Installing, removing and setting up tools: the operator's. The grants are shown before anything happens. */
 import type { Context } from "koa";
-import {
-  clientDocument,
-  type Form,
-  ListedTool,
-  type Proxies,
-  type ToolAdmin,
-  ToolFinding,
-  ToolInfo,
-  ToolProposal,
-  ToolSetup,
-  type ToolUpload,
-  Type,
-} from "../../../../kernel/kit.ts";
+import type { ToolUpload } from "../../../../host/services.ts";
+import { type Form, type Proxies, ToolInfo, Type } from "../../../../kernel/kit.ts";
 import { Fault } from "../../../../kernel/plugin.ts";
-import { type Route, route } from "../../route.ts";
+import { ListedTool, ToolFinding, ToolProposal, ToolSetup } from "../../api/tools.ts";
+import { missingFault, orRefuse, type Route, type RouteParts, routesOf } from "../../route.ts";
 import { isMarked } from "../../sign-in/sign-in-cookie.ts";
+
+const route = routesOf("tools");
+const operatorRoute = routesOf("tools", "operator");
 
 const CALLBACK_PATH = "/oauth/callback";
 const CLIENT_PATH = "/oauth/client";
@@ -40,55 +33,35 @@ const found = {
 
 const missing = { 404: "There is no such tool" };
 
-/** Where a provider sends the browser back to. */
-export const callbackOn =
-  (proxies: Proxies) =>
-  ({ req }: Context): string =>
-    `${proxies.isHttps(req) ? "https" : "http"}://${proxies.host(req)}${CALLBACK_PATH}`;
+/** Returns the address that a provider sends the browser back to. */
+export function callbackOn(proxies: Proxies, { req }: Context): string {
+  return `${proxies.isHttps(req) ? "https" : "http"}://${proxies.host(req)}${CALLBACK_PATH}`;
+}
 
-export function toolAdminRoutes(
-  given: ToolAdmin | undefined,
-  redirectUri: (context: Context) => string,
-): readonly Route[] {
-  const admin = (): ToolAdmin => {
-    if (!given)
-      throw new Fault(
-        "unavailable",
-        "no_tool_admin",
-        "The tool host cannot be managed from here; use postern tool.",
-      );
-    return given;
-  };
+export function toolAdminRoutes({ toolAdmin, proxies }: RouteParts): readonly Route[] {
+  const admin = orRefuse(
+    toolAdmin,
+    "no_tool_admin",
+    "The tool host cannot be managed from here; use postern tool.",
+  );
 
   return [
-    route({
-      method: "post",
-      path: "/api/tools/examine",
-      tag: "tools",
+    operatorRoute("POST /api/tools/examine", {
       summary: "Check a component and say in words what it may do, without installing it",
-      audience: "operator",
       form: Type.Object(upload),
       answer: ToolProposal,
       handle: ({ form }) => admin().examine(nameIn(form), uploadIn(form)),
     }),
-    route({
-      method: "post",
-      path: "/api/tools",
-      tag: "tools",
+    operatorRoute("POST /api/tools", {
       summary: "Install a component; `replace` allows replacing the tool of that name",
-      audience: "operator",
       form: Type.Object({ ...upload, replace: Type.Optional(Type.Enum(["true", "false"])) }),
       status: 201,
       answer: ToolInfo,
       handle: ({ form }) =>
         admin().install(nameIn(form), uploadIn(form), { replace: form.text("replace") === "true" }),
     }),
-    route({
-      method: "get",
-      path: "/api/tool-index",
-      tag: "tools",
+    operatorRoute("GET /api/tool-index", {
       summary: "Find tools to install in the indexes that `TOOLS_INDEX` names, the best match first",
-      audience: "operator",
       query: Type.Object({ q: Type.Optional(Type.String({ maxLength: 200 })) }),
       answer: Type.Object({ tools: Type.Array(ListedTool), problems: Type.Array(Type.String()) }),
       async handle({ query }) {
@@ -96,24 +69,16 @@ export function toolAdminRoutes(
         return { tools: [...tools], problems: [...problems] };
       },
     }),
-    route({
-      method: "post",
-      path: "/api/tools/find",
-      tag: "tools",
+    operatorRoute("POST /api/tools/find", {
       summary:
         "Get a tool by `from` and say in words what it may do and who signed it, without installing it",
-      audience: "operator",
       body: Type.Object({ from: Type.String(reference), name: Type.Optional(Type.String()) }),
       answer: ToolFinding,
       refusals: found,
       handle: ({ body }) => offered(admin().find)(body.from, body.name),
     }),
-    route({
-      method: "post",
-      path: "/api/tools/install",
-      tag: "tools",
+    operatorRoute("POST /api/tools/install", {
       summary: "Install a tool that was found, if it is still the same",
-      audience: "operator",
       body: Type.Object({
         from: Type.String(reference),
         name: Type.String(),
@@ -124,54 +89,54 @@ export function toolAdminRoutes(
       status: 201,
       answer: ToolInfo,
       refusals: found,
-      handle: ({ body }) =>
-        offered(admin().installFound)(body.from, {
-          name: body.name,
-          digest: body.digest,
-          replace: body.replace ?? false,
-          allowUnsigned: body.allowUnsigned ?? false,
-        }),
+      handle: ({ body: { from, replace = false, allowUnsigned = false, ...found } }) =>
+        offered(admin().installFound)(from, { ...found, replace, allowUnsigned }),
     }),
-    route({
-      method: "delete",
-      path: "/api/tools/{name}",
-      tag: "tools",
+    operatorRoute("DELETE /api/tools/{name}", {
       summary: "Remove a tool; its secrets stay",
-      audience: "operator",
       status: 204,
       refusals: missing,
-      async handle({ params }) {
-        const name = params["name"] ?? "";
+      async handle({ params: { name } }) {
         if (!(await admin().remove(name)))
-          throw new Fault("missing", "tool_not_found", `There is no tool ${name}.`, { param: "name" });
+          throw missingFault("tool_not_found", `There is no tool ${name}.`, "name");
       },
     }),
-    route({
-      method: "post",
-      path: "/api/tools/{name}/enable",
-      tag: "tools",
+    operatorRoute("POST /api/tools/{name}/enable", {
       summary: "Switch a tool on again that was switched off because it kept crashing",
-      audience: "operator",
       answer: Type.Object({ enabled: Type.Boolean({ description: "False where it was on" }) }),
       refusals: missing,
-      handle: async ({ params }) => ({ enabled: await admin().enable(params["name"] ?? "") }),
+      handle: async ({ params }) => ({ enabled: await admin().enable(params.name) }),
     }),
-    route({
-      method: "get",
-      path: "/api/tools/{name}/setup",
-      tag: "tools",
+    operatorRoute("GET /api/tools/{name}/setup", {
       summary: "Get what a tool needs before it works",
-      audience: "operator",
       answer: ToolSetup,
       refusals: missing,
-      handle: ({ params }) => admin().setup(params["name"] ?? ""),
+      handle: ({ params }) => admin().setup(params.name),
     }),
-    route({
-      method: "put",
-      path: "/api/tools/{name}/secrets/{secret}",
-      tag: "tools",
+    operatorRoute("PUT /api/tools/{name}/settings/{setting}", {
+      summary: "Give a setting of a tool another value; an empty one is the default again",
+      body: Type.Object({
+        value: Type.String({ maxLength: 2000 }),
+        agreed: Type.Optional(
+          Type.Boolean({ description: "The person has agreed to `asks` of the last answer" }),
+        ),
+      }),
+      answer: Type.Object({
+        saved: Type.Boolean(),
+        asks: Type.Array(Type.String(), {
+          description:
+            "Grants that the tool would gain with this value; nothing is saved before a person agrees",
+        }),
+      }),
+      refusals: { 400: "There is no such setting, or the value is not of its format", ...missing },
+      async handle({ params, body }) {
+        const { value, agreed = false } = body;
+        const { saved, asks } = await offered(admin().setSetting)(params.name, params.setting, value, agreed);
+        return { saved, asks: [...asks] };
+      },
+    }),
+    operatorRoute("PUT /api/tools/{name}/secrets/{secret}", {
       summary: "Set a secret of a tool; it is stored encrypted and never shown again",
-      audience: "operator",
       body: Type.Object({ value: Type.String({ minLength: 1, maxLength: 65_536 }) }),
       answer: Type.Object({
         warning: Type.Optional(
@@ -179,34 +144,22 @@ export function toolAdminRoutes(
         ),
       }),
       refusals: missing,
-      handle: ({ params, body }) =>
-        admin().setSecret(params["name"] ?? "", params["secret"] ?? "", body.value),
+      handle: ({ params, body }) => admin().setSecret(params.name, params.secret, body.value),
     }),
-    route({
-      method: "post",
-      path: "/api/tools/{name}/secrets/{secret}/share",
-      tag: "tools",
+    operatorRoute("POST /api/tools/{name}/secrets/{secret}/share", {
       summary:
         "Let a tool use a secret that was given to another tool, version or host, as `shares` of its setup asks",
-      audience: "operator",
       status: 204,
       refusals: missing,
-      handle: ({ params }) => admin().shareSecret(params["name"] ?? "", params["secret"] ?? ""),
+      handle: ({ params }) => admin().shareSecret(params.name, params.secret),
     }),
-    route({
-      method: "post",
-      path: "/api/tools/{name}/sign-in",
-      tag: "tools",
+    operatorRoute("POST /api/tools/{name}/sign-in", {
       summary: "Start signing in for a tool: send the browser to `url`",
-      audience: "operator",
       answer: Type.Object({ url: Type.String() }),
       refusals: { 400: "The tool does not sign in this way", ...missing },
-      handle: ({ params, context }) => admin().beginSignIn(params["name"] ?? "", redirectUri(context)),
+      handle: ({ params, context }) => admin().beginSignIn(params.name, callbackOn(proxies, context)),
     }),
-    route({
-      method: "get",
-      path: CALLBACK_PATH,
-      tag: "tools",
+    route(`GET ${CALLBACK_PATH}`, {
       summary: "Receive the browser back from a provider; `state` says which sign-in it belongs to",
       audience: "anyone",
       answer: "text/plain",
@@ -216,21 +169,18 @@ export function toolAdminRoutes(
       },
       async handle({ context }) {
         context.type = "text/plain";
-        const redirected = URL.parse(context.search, redirectUri(context));
+        const redirected = URL.parse(context.search, callbackOn(proxies, context));
         if (redirected === null) return context.throw(400);
         const { tool } = await admin().finishSignIn(redirected, { began: isMarked(context, redirected) });
         return `${tool} is signed in. You can close this window.\n`;
       },
     }),
-    route({
-      method: "get",
-      path: CLIENT_PATH,
-      tag: "tools",
+    route(`GET ${CLIENT_PATH}`, {
       summary:
         "Describe this service to the authorization servers of MCP servers; its address is the client id",
       audience: "anyone",
       answer: Type.Record(Type.String(), Type.Unknown()),
-      handle: ({ context }) => ({ ...clientDocument(redirectUri(context)) }),
+      handle: ({ context }) => admin().clientDocument(callbackOn(proxies, context)),
     }),
   ];
 }

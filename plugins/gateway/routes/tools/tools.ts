@@ -1,46 +1,65 @@
-/** The installed tools, as everybody may see them. */
+/** The installed tools, as everybody may see them, and the receipts of their calls. */
 
-import { nullable, type ToolAdmin, ToolInfo, ToolLimits, type Tools, Type } from "../../../../kernel/kit.ts";
-import { Fault } from "../../../../kernel/plugin.ts";
-import { type Route, route } from "../../route.ts";
+import { nullable, ToolInfo, Type } from "../../../../kernel/kit.ts";
+import type { User } from "../../../../kernel/plugin.ts";
+import { pageQuery } from "../../api/schemas.ts";
+import { ToolLimits, ToolReceipt } from "../../api/tools.ts";
+import { missingFault, type Route, type RouteParts, routesOf } from "../../route.ts";
 
-export function toolRoutes(tools: Tools | undefined, admin: ToolAdmin | undefined): readonly Route[] {
+const route = routesOf("tools");
+
+export function toolRoutes({ tools, toolAdmin }: RouteParts): readonly Route[] {
   const all = async () => (await tools?.list()) ?? [];
   return [
-    route({
-      method: "get",
-      path: "/api/tools",
-      tag: "tools",
+    route("GET /api/tools", {
       summary: "List the installed tools, with what each may do in words",
       answer: Type.Object({ tools: Type.Array(ToolInfo) }),
       handle: async () => ({ tools: await all() }),
     }),
-    route({
-      method: "get",
-      path: "/api/tools/{name}",
-      tag: "tools",
+    route("GET /api/tools/{name}", {
       summary: "Get a tool",
       answer: ToolInfo,
       refusals: { 404: "There is no such tool" },
       async handle({ params }) {
-        const found = (await all()).find(({ name }) => name === params["name"]);
-        if (!found)
-          throw new Fault("missing", "tool_not_found", `There is no tool ${params["name"]}.`, {
-            param: "name",
-          });
+        const found = (await all()).find(({ name }) => name === params.name);
+        if (!found) throw missingFault("tool_not_found", `There is no tool ${params.name}.`, "name");
         return found;
       },
     }),
-    route({
-      method: "get",
-      path: "/api/tools/{name}/limits",
-      tag: "tools",
+    route("GET /api/tools/{name}/limits", {
       summary: "Get what you have left of a tool's rate limit; null if it may not use the network",
       answer: Type.Object({ limits: nullable(ToolLimits) }),
       refusals: { 404: "There is no such tool" },
       async handle({ user, params }) {
-        const limits = await admin?.limits(params["name"] ?? "", user.id);
+        const limits = await toolAdmin?.limits(params.name, user.id);
         return limits ? { limits } : {};
+      },
+    }),
+  ];
+}
+
+/** Receipts of calls. A user sees their own, an operator all. */
+export function receiptRoutes({ toolAdmin }: RouteParts): readonly Route[] {
+  const isSeenBy = (user: User, owner: string) => user.role === "operator" || owner === user.id;
+  return [
+    route("GET /api/receipts", {
+      summary: "List the receipts of tool calls, newest first",
+      query: Type.Object({ tool: Type.Optional(Type.String()), limit: pageQuery.limit }),
+      answer: Type.Object({ receipts: Type.Array(ToolReceipt) }),
+      async handle({ user, query }) {
+        const asked = user.role === "operator" ? query : { ...query, user: user.id };
+        return { receipts: (await toolAdmin?.receipts(asked)) ?? [] };
+      },
+    }),
+    route("GET /api/receipts/{id}", {
+      summary: "Get the receipt of a tool call",
+      answer: ToolReceipt,
+      refusals: { 404: "There is no such receipt" },
+      async handle({ user, params }) {
+        const receipt = await toolAdmin?.receipt(params.id);
+        if (!receipt || !isSeenBy(user, receipt.user))
+          throw missingFault("receipt_not_found", `There is no receipt ${params.id}.`, "id");
+        return receipt;
       },
     }),
   ];

@@ -1,7 +1,9 @@
 /** Files of unsent messages, by draft: each is uploaded at once and kept like the draft's text. */
 
 import { useEffect, useState } from "preact/hooks";
-import { type Attachment, ask, Refused, type Upload } from "../../state/wire.ts";
+import { nameIn } from "../../state/files.ts";
+import { type Attachment, ask, startUpload, type Upload } from "../../state/wire.ts";
+import { text } from "../../text/text.ts";
 
 export interface DraftFile {
   readonly key: string;
@@ -17,7 +19,7 @@ export interface DraftFile {
 
 export interface DraftFiles {
   readonly files: readonly DraftFile[];
-  /** Which files were not accepted at all. */
+  /** A sentence about files that were not accepted at all. */
   readonly problem?: string;
 }
 
@@ -29,11 +31,6 @@ let last = 0;
 
 const draftOf = (thread: string | undefined): string => thread ?? "new";
 const storageKey = (draft: string) => `postern.files.${draft}`;
-
-function subscribeFiles(listener: () => void): () => void {
-  listeners.add(listener);
-  return () => listeners.delete(listener);
-}
 
 function filesOf(thread: string | undefined): DraftFiles {
   const draft = draftOf(thread);
@@ -51,12 +48,9 @@ export async function addFiles(thread: string | undefined, given: readonly File[
     return say(thread, (error as Error).message);
   }
   const room = Math.max(0, limits.files - filesOf(thread).files.length);
-  if (given.length > room)
-    say(
-      thread,
-      `A message may have ${limits.files} files, so ${given.length - room} of ${given.length} ${given.length - room === 1 ? "was" : "were"} not attached.`,
-    );
-  else say(thread, undefined);
+  const over = Math.max(0, given.length - room);
+  const problem = text.chat.attachments.tooMany(limits.files, over, given.length);
+  say(thread, over > 0 ? problem : undefined);
   for (const file of given.slice(0, room)) add(thread, file, limits);
 }
 
@@ -73,16 +67,17 @@ function add(thread: string | undefined, file: File, { file_bytes: most }: Limit
   const before = filesOf(thread);
   const problem =
     size > most
-      ? `Too large: ${sizeWords(size)}, and a file may have ${sizeWords(most)}.`
+      ? text.chat.attachments.tooLarge(sizeWords(size), sizeWords(most))
       : size === 0
-        ? "Empty, or a folder."
+        ? text.chat.attachments.emptyOrFolder
         : undefined;
-  set(draft, {
-    ...before,
-    files: [...before.files, { key, name, size, progress: 0, problem }],
-  });
+  set(draft, { ...before, files: [...before.files, { key, name, size, progress: 0, problem }] });
   if (problem !== undefined) return;
-  const upload = startUpload(file, (progress) => change(key, { progress }));
+  const form = new FormData();
+  form.set("file", file);
+  const upload = startUpload<Upload>("POST", "/api/attachments", form, (progress) =>
+    change(key, { progress }),
+  );
   const ended = upload.done
     .then(
       (answer) => change(key, { progress: 1, upload: answer, name: answer.name }),
@@ -90,6 +85,25 @@ function add(thread: string | undefined, file: File, { file_bytes: most }: Limit
     )
     .then(() => void underWay.delete(key));
   underWay.set(key, { cancel: upload.cancel, ended });
+}
+
+/** Attaches a file of the workspace. One that no message can carry is only named by the message. */
+export async function attachFile(thread: string | undefined, path: string): Promise<void> {
+  last += 1;
+  const key = `${Date.now()}-${last}`;
+  const draft = draftOf(thread);
+  const before = filesOf(thread);
+  const name = nameIn(path);
+  set(draft, { ...before, files: [...before.files, { key, name, size: 0, progress: 1 }] });
+  const attached = ask<Upload>("POST", "/api/workspace/attach", { path }).then(
+    (upload) => change(key, { upload, name: upload.name, size: upload.size }),
+    (error: Error) => {
+      set(draft, { files: filesOf(thread).files.filter((file) => file.key !== key) });
+      say(thread, text.chat.attachments.onlyNamed(name, error.message));
+    },
+  );
+  underWay.set(key, { cancel() {}, ended: attached.then(() => void underWay.delete(key)) });
+  await attached;
 }
 
 /** Changes a file in the draft that it is in by now. */
@@ -104,8 +118,7 @@ function change(key: string, changed: Partial<DraftFile>): void {
 
 export function removeFile(thread: string | undefined, { key, upload }: DraftFile): void {
   underWay.get(key)?.cancel();
-  const draft = draftOf(thread);
-  set(draft, { files: filesOf(thread).files.filter((file) => file.key !== key) });
+  set(draftOf(thread), { files: filesOf(thread).files.filter((file) => file.key !== key) });
   // If this fails, the service deletes the upload after a day.
   if (upload) void fetch(`/api/attachments/${upload.id}`, { method: "DELETE" }).catch(() => {});
 }
@@ -118,7 +131,7 @@ export async function takeFiles(thread: string | undefined): Promise<readonly Dr
   const wanted = files.filter(({ key }) => keys.includes(key));
   const failed = wanted.find(({ problem }) => problem !== undefined);
   if (failed !== undefined) {
-    say(thread, `“${failed.name}” could not be attached. Remove it, then send.`);
+    say(thread, text.chat.attachments.notAttached(failed.name));
     return undefined;
   }
   set(draftOf(thread), { files: files.filter(({ key }) => !keys.includes(key)) });
@@ -127,8 +140,7 @@ export async function takeFiles(thread: string | undefined): Promise<readonly Dr
 
 /** Puts the files back after the message was refused. */
 export function putBack(thread: string | undefined, files: readonly DraftFile[]): void {
-  const draft = draftOf(thread);
-  set(draft, { files: [...files, ...filesOf(thread).files] });
+  set(draftOf(thread), { files: [...files, ...filesOf(thread).files] });
 }
 
 /** Moves files that were attached after the first message to the thread that the message started. */
@@ -166,7 +178,11 @@ export function sizeWords(bytes: number): string {
 
 export function useDraftFiles(thread: string | undefined): DraftFiles {
   const [, renew] = useState({});
-  useEffect(() => subscribeFiles(() => renew({})), []);
+  useEffect(() => {
+    const listener = () => renew({});
+    listeners.add(listener);
+    return () => void listeners.delete(listener);
+  }, []);
   return filesOf(thread);
 }
 
@@ -183,36 +199,4 @@ function readLimits(): Promise<Limits> {
     throw error;
   });
   return limits;
-}
-
-interface Uploading {
-  readonly done: Promise<Upload>;
-  cancel(): void;
-}
-
-/** Uses XMLHttpRequest because `fetch` does not report the progress of an upload. */
-function startUpload(file: File, onProgress: (share: number) => void): Uploading {
-  const request = new XMLHttpRequest();
-  const form = new FormData();
-  form.set("file", file);
-  const done = new Promise<Upload>((resolve, reject) => {
-    request.upload.onprogress = ({ loaded, total }) => onProgress(total === 0 ? 0 : loaded / total);
-    request.onload = () => {
-      if (request.status === 201) resolve(JSON.parse(request.responseText) as Upload);
-      else reject(new Refused(request.status, wordsOf(request.responseText)));
-    };
-    request.onerror = () => reject(new Refused(0, "The upload was interrupted. Remove it and try again."));
-    request.onabort = () => reject(new Refused(0, "Cancelled."));
-  });
-  request.open("POST", "/api/attachments");
-  request.send(form);
-  return { done, cancel: () => request.abort() };
-}
-
-function wordsOf(text: string): string {
-  try {
-    return (JSON.parse(text) as { error: { message: string } }).error.message;
-  } catch {
-    return text.slice(0, 300) || "It could not be uploaded.";
-  }
 }

@@ -1,18 +1,18 @@
+import Paperclip from "lucide/dist/esm/icons/paperclip.mjs";
 import { useEffect, useRef, useState } from "preact/hooks";
+import { text } from "../../text/text.ts";
+import { Button } from "../../widgets/controls.tsx";
 import { type DraftFile, type DraftFiles, removeFile, say, sizeWords } from "./draft-files.ts";
 import { FileIcon } from "./sent-files.tsx";
 
+interface DraftChipsProps {
+  readonly thread: string | undefined;
+  readonly draft: DraftFiles;
+  onRemoved(): void;
+}
+
 /** The files that will be sent with the message. */
-export function DraftChips({
-  thread,
-  draft,
-  onRemoved,
-}: {
-  thread: string | undefined;
-  draft: DraftFiles;
-  onRemoved: () => void;
-}) {
-  const { files, problem } = draft;
+export function DraftChips({ thread, draft: { files, problem }, onRemoved }: DraftChipsProps) {
   return (
     <>
       {/* Always rendered, so that screen readers announce text that appears in it. */}
@@ -20,14 +20,12 @@ export function DraftChips({
         {problem && (
           <>
             <span>{problem}</span>
-            <button type="button" class="small" onClick={() => say(thread, undefined)}>
-              Dismiss
-            </button>
+            <Button label={text.basics.dismiss} class="small" onClick={() => say(thread, undefined)} />
           </>
         )}
       </p>
       {files.length > 0 && (
-        <ul class="chips" aria-label="Attached files">
+        <ul class="chips" aria-label={text.chat.editing.files}>
           {files.map((file) => (
             <Chip
               key={file.key}
@@ -57,7 +55,11 @@ function Chip({ file, onRemove }: { file: DraftFile; onRemove: () => void }) {
       <span class="about">
         <b title={name}>{name}</b>
         {!upload && !problem ? (
-          <progress max={1} value={progress === 1 ? undefined : progress} aria-label={`Uploading ${name}`} />
+          <progress
+            max={1}
+            value={progress === 1 ? undefined : progress}
+            aria-label={text.chat.attachments.uploading(name)}
+          />
         ) : (
           <span class="soft">{sizeWords(size)}</span>
         )}
@@ -67,7 +69,7 @@ function Chip({ file, onRemove }: { file: DraftFile; onRemove: () => void }) {
           </span>
         )}
       </span>
-      <button type="button" class="plain" aria-label={`Remove ${name}`} onClick={onRemove}>
+      <button type="button" class="plain" aria-label={text.chat.editing.remove(name)} onClick={onRemove}>
         <span aria-hidden="true">✕</span>
       </button>
     </li>
@@ -90,36 +92,26 @@ export function AttachButton({ onFiles }: { onFiles: (files: File[]) => void }) 
           currentTarget.value = "";
         }}
       />
-      <button
-        type="button"
-        class="attach"
-        aria-label="Attach files"
-        title="Attach files (or paste or drop them)"
+      <Button
+        label={text.chat.attachments.attach}
+        icon={Paperclip}
+        isIconOnly
+        title={text.chat.attachments.attachHow}
         onClick={() => input.current?.click()}
-      >
-        <svg viewBox="0 0 24 24" width="20" height="20" aria-hidden="true">
-          <path
-            d="M20 11.5 12.4 19a5 5 0 0 1-7-7l8-8a3.4 3.4 0 0 1 4.8 4.8l-8 8a1.7 1.7 0 0 1-2.4-2.4l7.3-7.4"
-            fill="none"
-            stroke="currentColor"
-            stroke-width="1.8"
-            stroke-linecap="round"
-            stroke-linejoin="round"
-          />
-        </svg>
-      </button>
+      />
     </>
   );
 }
 
-/** Files can be dropped anywhere on the chat; a hint is shown while some are dragged over it. */
-export function DropTarget({
-  onFiles,
-  onFolder,
-}: {
-  onFiles: (files: File[]) => void;
-  onFolder: () => void;
-}) {
+interface DropTargetProps {
+  /** The hint that is shown. */
+  readonly words: string;
+  onFiles(files: File[]): void;
+  onFolder(): void;
+}
+
+/** Files can be dropped anywhere on the page; a hint is shown while some are dragged over it. */
+export function DropTarget({ words, onFiles, onFolder }: DropTargetProps) {
   const [isOver, setOver] = useState(false);
   useEffect(() => {
     const carriesFiles = ({ dataTransfer }: DragEvent) => dataTransfer?.types.includes("Files") === true;
@@ -140,19 +132,16 @@ export function DropTarget({
       if (hasFolder) onFolder();
       onFiles(files);
     };
-    document.addEventListener("dragover", over);
-    document.addEventListener("dragleave", leave);
-    document.addEventListener("drop", drop);
-    return () => {
-      document.removeEventListener("dragover", over);
-      document.removeEventListener("dragleave", leave);
-      document.removeEventListener("drop", drop);
-    };
+    const ended = new AbortController();
+    document.addEventListener("dragover", over, { signal: ended.signal });
+    document.addEventListener("dragleave", leave, { signal: ended.signal });
+    document.addEventListener("drop", drop, { signal: ended.signal });
+    return () => ended.abort();
   }, [onFiles, onFolder]);
   if (!isOver) return null;
   return (
     <div class="drop-target">
-      <p>Drop files here to attach them</p>
+      <p>{words}</p>
     </div>
   );
 }

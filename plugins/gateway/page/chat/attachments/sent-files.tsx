@@ -1,36 +1,35 @@
 import { visibleLine } from "../../../../../kernel/text/visible.ts";
 import type { Attachment } from "../../state/wire.ts";
+import { whole } from "../../text/language.ts";
+import { text } from "../../text/text.ts";
 import { sizeWords } from "./draft-files.ts";
+import { KeepButton } from "./keep-button.tsx";
 
 /** The attachments of a sent message: images to view and files to download. */
 export function SentFiles({ files }: { files: readonly Attachment[] }) {
-  const images = files.filter(({ kind }) => kind === "image");
-  const others = files.filter(({ kind }) => kind !== "image");
+  const { image: images = [], file: others = [] } = Object.groupBy(files, ({ kind }) =>
+    kind === "image" ? "image" : "file",
+  );
+  const list = (label: string, shown: readonly Attachment[], Sent: typeof SentFile) =>
+    shown.length > 0 && (
+      <ul class="sent-files" aria-label={label}>
+        {shown.map((file) => (
+          <li key={file.id}>
+            <Sent {...file} />
+            <KeepButton file={file} />
+          </li>
+        ))}
+      </ul>
+    );
   return (
     <>
-      {images.length > 0 && (
-        <ul class="sent-files" aria-label="Attached images">
-          {images.map((file) => (
-            <li key={file.id}>
-              <SentImage {...file} />
-            </li>
-          ))}
-        </ul>
-      )}
-      {others.length > 0 && (
-        <ul class="sent-files" aria-label="Attached files">
-          {others.map((file) => (
-            <li key={file.id}>
-              <SentFile {...file} />
-            </li>
-          ))}
-        </ul>
-      )}
+      {list(text.chat.attachments.images, images, SentImage)}
+      {list(text.chat.editing.files, others, SentFile)}
     </>
   );
 }
 
-function SentImage({ id, name = "Image" }: Attachment) {
+function SentImage({ id, name = text.chat.attachments.image }: Attachment) {
   return (
     <a class="sent-image" href={`/api/attachments/${id}`} target="_blank" rel="noopener noreferrer">
       <img src={`/api/attachments/${id}`} alt={visibleLine(name)} loading="lazy" />
@@ -38,22 +37,22 @@ function SentImage({ id, name = "Image" }: Attachment) {
   );
 }
 
-function SentFile({ id, name = "File", size, text }: Attachment) {
+function SentFile({ id, name = text.chat.editing.file, size, text: read }: Attachment) {
   return (
     <a class="chip" href={`/api/attachments/${id}`} download={name}>
       <FileIcon name={name} />
       <span class="about">
         <b>{visibleLine(name)}</b>
         <span class="soft">{sizeWords(size)}</span>
-        {text?.shown !== undefined && <span class="soft">{shareWords(text.shown, text.bytes)}</span>}
+        {read?.shown !== undefined && <span class="soft">{shareWords(read.shown, read.bytes)}</span>}
       </span>
     </a>
   );
 }
 
 function shareWords(shown: number, bytes: number): string {
-  const tokens = (count: number) => Math.ceil(count / 4).toLocaleString();
-  return `The model read the first ${tokens(shown)} of about ${tokens(bytes)} tokens: more did not fit its context window.`;
+  const tokens = (count: number) => whole(Math.ceil(count / 4));
+  return text.chat.attachments.shown(tokens(shown), tokens(bytes));
 }
 
 export function FileIcon({ name }: { name: string }) {

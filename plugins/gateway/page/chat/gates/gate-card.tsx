@@ -1,9 +1,19 @@
-import { visible, visibleJson } from "../../../../../kernel/text/visible.ts";
+import KeyRound from "lucide/dist/esm/icons/key-round.mjs";
+import MessageCircleQuestionMark from "lucide/dist/esm/icons/message-circle-question-mark.mjs";
+import ShieldAlert from "lucide/dist/esm/icons/shield-alert.mjs";
+import ShieldQuestionMark from "lucide/dist/esm/icons/shield-question-mark.mjs";
+import { visibleLine } from "../../../../../kernel/text/visible.ts";
 import { decisionsAt } from "../../../../../kernel/vocabulary/approval.ts";
 import { type Piece, tell } from "../../../../../kernel/vocabulary/doubts.ts";
 import { answerGate } from "../../state/turns.ts";
+import { useApp } from "../../state/use-app.ts";
 import type { Answer, Decision, Doubt, Gate, ToolCall } from "../../state/wire.ts";
+import { text } from "../../text/text.ts";
+import { Button } from "../../widgets/controls.tsx";
 import { Grants } from "../../widgets/grants.tsx";
+import { SetupAtGate } from "../../widgets/tool-setup.tsx";
+import { Values } from "../values.tsx";
+import { GateHead } from "./gate-head.tsx";
 import { QuestionCard } from "./question-card.tsx";
 
 interface GateCardProps {
@@ -12,11 +22,6 @@ interface GateCardProps {
   onAnswer?(answer: Answer): void;
 }
 
-const SIGNED_IN = [
-  ["done", "Done, continue"],
-  ["deny", "Continue without it"],
-] as const;
-
 /** The gate that the thread waits at, with its possible answers. */
 export function GateCard({ gate, onAnswer = (answer) => void answerGate(gate, answer) }: GateCardProps) {
   const onDecide = (decision: Decision) => onAnswer({ decision });
@@ -24,24 +29,47 @@ export function GateCard({ gate, onAnswer = (answer) => void answerGate(gate, an
     case "approval":
       return <ApprovalCard gate={gate} onDecide={onDecide} />;
     case "authentication":
-      return (
-        <section class="gate" aria-label="Sign-in of a tool">
-          <strong>{gate.call.name} needs to sign in</strong>
-          <span>{gate.message}</span>
-          <Answers onDecide={onDecide} choices={SIGNED_IN} />
-        </section>
-      );
+      return <SignInCard gate={gate} onDecide={onDecide} />;
     case "question":
       return <QuestionCard gate={gate} onAnswer={onAnswer} />;
     case "external_tool":
       return (
-        <section class="gate" aria-label="Waiting for a program">
-          <span>
-            Waiting for the program that declared <b>{gate.call.name}</b> to answer.
-          </span>
+        <section class="gate" aria-label={text.chat.gates.program}>
+          <GateHead icon={MessageCircleQuestionMark}>{text.chat.gates.program}</GateHead>
+          <p class="lead">{text.chat.gates.waitsForProgram(<b key="name">{gate.call.name}</b>)}</p>
         </section>
       );
   }
+}
+
+interface SignInCardProps {
+  readonly gate: Extract<Gate, { type: "authentication" }>;
+  onDecide(decision: Decision): void;
+}
+
+/** A call that lacks a credential. The operator gives it here; anybody else has to ask them. */
+function SignInCard({ gate, onDecide }: SignInCardProps) {
+  const isOperator = useApp().user?.role === "operator";
+  const { gates } = text.chat;
+  const choices = [
+    ["done", gates.done],
+    ["deny", gates.without],
+  ] as const;
+  return (
+    <section class="gate" aria-label={gates.signInOf}>
+      <GateHead icon={KeyRound}>{gates.signIn}</GateHead>
+      <p class="lead">{gates.needsToSignIn(visibleLine(gate.call.name))}</p>
+      <Asked gate={gate} />
+      {isOperator ? (
+        <div class="setup">
+          <SetupAtGate tool={gate.call.name} />
+        </div>
+      ) : (
+        <span class="soft">{gates.onlyOperator}</span>
+      )}
+      <Answers onDecide={onDecide} choices={choices} />
+    </section>
+  );
 }
 
 interface ApprovalCardProps {
@@ -51,60 +79,68 @@ interface ApprovalCardProps {
 
 /** Asks whether a call may run: the reasons, what the call would do, and the possible answers. */
 function ApprovalCard({ gate, onDecide }: ApprovalCardProps) {
-  const { call, grants, doubts = [], others = [] } = gate;
+  const { call, doubts = [], others = [] } = gate;
+  const { gates } = text.chat;
   const places = new Set(doubts.flatMap(({ rule, value }) => (rule === "destination" ? value : []))).size;
   const words: Readonly<Partial<Record<Decision, string>>> = {
-    once: others.length > 0 ? "Allow all of them once" : "Allow once",
-    always: "Always allow this tool",
-    destination: `Allow, and ${places > 1 ? "these destinations" : "this destination"} from now on`,
-    deny: "Deny",
+    once: others.length > 0 ? gates.allowAllOnce : gates.allowOnce,
+    always: gates.allowAlways,
+    destination: places > 1 ? gates.allowDestinations : gates.allowDestination,
+    deny: gates.deny,
   };
   const choices = decisionsAt(gate).map((decision) => [decision, words[decision] ?? decision] as const);
+  const question = gates.mayRun(visibleLine(call.name));
   return (
-    <section class="gate" aria-label="Approval">
+    <section class="gate" aria-label={gates.approval}>
       {/* With doubts, the reason is more important than the question. */}
-      {doubts.length === 0 ? (
-        <strong>May {call.name} run?</strong>
-      ) : (
-        <span class="soft">May {call.name} run?</span>
-      )}
-      <Doubts of={doubts} />
-      <Calls calls={[call, ...others]} />
-      {doubts.length === 0 ? (
-        <Grants of={grants} />
-      ) : (
-        <details>
-          <summary>What {call.name} may do</summary>
-          <Grants of={grants} />
-        </details>
-      )}
+      <GateHead icon={doubts.length === 0 ? ShieldQuestionMark : ShieldAlert}>
+        {doubts.length === 0 ? gates.approval : question}
+      </GateHead>
+      {doubts.length === 0 && <p class="lead">{question}</p>}
+      <Asked gate={gate} />
       {/* If a stranger's words are the reason for the question, no answer is highlighted. */}
       <Answers choices={choices} isUrged={doubts.length === 0} onDecide={onDecide} />
     </section>
   );
 }
 
-function Calls({ calls }: { calls: readonly ToolCall[] }) {
-  const [first] = calls;
-  if (first && calls.length === 1) return <Params of={first} />;
+/** What is asked for, as the card shows it and as it can be looked up once it is answered. */
+export function Asked({ gate }: { gate: Extract<Gate, { type: "approval" | "authentication" }> }) {
+  if (gate.type === "authentication")
+    return (
+      <>
+        <p class="gate-note">{gate.message}</p>
+        <Calls calls={[gate.call]} />
+      </>
+    );
+  const { call, grants, doubts = [], others = [] } = gate;
   return (
     <>
-      <span>
-        {calls.length} calls of {visible(first?.name ?? "")}. Your answer is for all of them:
-      </span>
-      <ol class="calls">
+      <Doubts of={doubts} />
+      <Calls calls={[call, ...others]} />
+      <details class="grants">
+        <summary>{text.chat.gates.whatItMayDo(visibleLine(call.name))}</summary>
+        <Grants of={grants} />
+      </details>
+    </>
+  );
+}
+
+function Calls({ calls }: { calls: readonly ToolCall[] }) {
+  const [first] = calls;
+  if (first && calls.length === 1) return <Values of={first.params} />;
+  return (
+    <>
+      <span>{text.chat.gates.callsOf(calls.length, visibleLine(first?.name ?? ""))}</span>
+      <ol class="several">
         {calls.map((call) => (
           <li key={call.id}>
-            <Params of={call} />
+            <Values of={call.params} />
           </li>
         ))}
       </ol>
     </>
   );
-}
-
-function Params({ of: { params } }: { of: ToolCall }) {
-  return <pre class="log">{visibleJson(params)}</pre>;
 }
 
 /** The reasons to ask about a call although its tool may run, with excerpts of the sources of its values. */
@@ -120,9 +156,7 @@ function Doubts({ of: doubts }: { of: readonly Doubt[] }) {
           {excerpt && (
             <figure>
               {source !== undefined && (
-                <figcaption>
-                  <bdi>{source}</bdi> says:
-                </figcaption>
+                <figcaption>{text.chat.gates.says(<bdi key="source">{source}</bdi>)}</figcaption>
               )}
               <blockquote dir="auto">
                 <Pieces of={excerpt} />
@@ -161,17 +195,15 @@ interface AnswersProps {
 
 function Answers({ choices, isUrged = true, onDecide }: AnswersProps) {
   return (
-    <span class="row">
+    <div class="answers">
       {choices.map(([decision, label], index) => (
-        <button
-          type="button"
+        <Button
+          label={label}
           key={decision}
           class={isUrged && index === 0 ? "primary" : decision === "deny" ? "danger" : ""}
           onClick={() => onDecide(decision)}
-        >
-          {label}
-        </button>
+        />
       ))}
-    </span>
+    </div>
   );
 }

@@ -1,3 +1,4 @@
+import MessageCircleQuestionMark from "lucide/dist/esm/icons/message-circle-question-mark.mjs";
 import { useState } from "preact/hooks";
 import {
   type Field,
@@ -6,6 +7,9 @@ import {
   mistakeInReplies,
 } from "../../../../../kernel/vocabulary/questions.ts";
 import type { Answer, Gate, Question } from "../../state/wire.ts";
+import { text } from "../../text/text.ts";
+import { Button, type Fields, Form } from "../../widgets/controls.tsx";
+import { GateHead } from "./gate-head.tsx";
 
 interface QuestionCardProps {
   readonly gate: Extract<Gate, { type: "question" }>;
@@ -15,34 +19,37 @@ interface QuestionCardProps {
 /** The questions of a tool's server as a form. The form says that the words are the server's. */
 export function QuestionCard({ gate, onAnswer }: QuestionCardProps) {
   const [mistake, setMistake] = useState<string>();
-  const submit = (event: Event) => {
-    event.preventDefault();
-    const form = new FormData(event.currentTarget as HTMLFormElement);
-    const replies = gate.questions.map((question, at) => replyTo(question, form, at));
+  const submit = (_: Fields, form: HTMLFormElement) => {
+    const given = new FormData(form);
+    const replies = gate.questions.map((question, at) => replyTo(question, given, at));
     const wrong = mistakeInReplies(gate.questions, replies);
     setMistake(wrong?.message);
     if (!wrong) onAnswer({ replies });
   };
   return (
-    <form class="gate" aria-label={`A question from ${gate.server}`} onSubmit={submit}>
-      <strong>{gate.server} has a question</strong>
-      <span class="soft">
-        Asked by the server of the tool {gate.call.name}. The words below are the server's, and it gets your
-        answer. Never give it a password.
-      </span>
+    <Form class="gate" aria-label={text.chat.questions.from(gate.server)} onSubmit={submit}>
+      <GateHead icon={MessageCircleQuestionMark}>{text.chat.questions.question}</GateHead>
+      <p class="lead">{text.chat.questions.hasQuestion(gate.server)}</p>
+      <p class="gate-note">{text.chat.questions.whose(gate.call.name)}</p>
       {gate.questions.map((question, at) => (
         <Asked key={question.key} question={question} at={at} />
       ))}
-      {mistake && <span role="alert">{mistake}</span>}
-      <span class="row">
+      {mistake && (
+        <span class="wrong" role="alert">
+          {mistake}
+        </span>
+      )}
+      <div class="answers">
         <button type="submit" class="primary">
-          {gate.questions.every(({ url }) => url) ? "I have done it, continue" : "Send answer"}
+          {gate.questions.every(({ url }) => url) ? text.chat.questions.done : text.chat.questions.send}
         </button>
-        <button type="button" class="danger" onClick={() => onAnswer({ decision: "deny" })}>
-          Decline
-        </button>
-      </span>
-    </form>
+        <Button
+          label={text.chat.questions.decline}
+          class="danger"
+          onClick={() => onAnswer({ decision: "deny" })}
+        />
+      </div>
+    </Form>
   );
 }
 
@@ -66,13 +73,11 @@ function Visit({ message, url }: { message: string; url: string }) {
   return (
     <fieldset>
       <legend>{message}</legend>
-      <span>
-        It asks you to visit a page at <strong>{host}</strong>:
-      </span>
+      <span>{text.chat.questions.visit(<strong key="host">{host}</strong>)}</span>
       <code>{url}</code>
       {isWeb && (
         <a href={url} target="_blank" rel="noopener noreferrer">
-          Open {host} in a new window
+          {text.chat.questions.openHost(host)}
         </a>
       )}
     </fieldset>
@@ -136,7 +141,7 @@ function FieldInput({ field, id }: { field: Field; id: string }) {
       {help}
       {field.kind === "choice" ? (
         <select id={id} name={id} required={field.isRequired} aria-describedby={about}>
-          <option value="">Choose…</option>
+          <option value="">{text.chat.questions.choose}</option>
           {field.choices?.map(({ value, label }, index) => (
             <option key={value} value={String(index)} selected={field.preset === value}>
               {label}
@@ -161,7 +166,7 @@ function FieldInput({ field, id }: { field: Field; id: string }) {
 
 /** Returns undefined if the field was left empty. */
 function readField(field: Field, form: FormData, id: string): FieldValue | undefined {
-  const text = String(form.get(id) ?? "");
+  const typed = String(form.get(id) ?? "");
   switch (field.kind) {
     case "boolean":
       return form.has(id);
@@ -171,33 +176,24 @@ function readField(field: Field, form: FormData, id: string): FieldValue | undef
     }
     case "choice":
       // Options are numbered, since the value itself may be empty.
-      return text === "" ? undefined : field.choices?.[Number(text)]?.value;
+      return typed === "" ? undefined : field.choices?.[Number(typed)]?.value;
     case "number":
     case "integer":
-      return text === "" ? undefined : Number(text);
+      return typed === "" ? undefined : Number(typed);
     case "text": {
-      const time = field.format === "date-time" ? Date.parse(text) : Number.NaN;
-      return text === "" ? undefined : Number.isNaN(time) ? text : new Date(time).toISOString();
+      const time = field.format === "date-time" ? Date.parse(typed) : Number.NaN;
+      return typed === "" ? undefined : Number.isNaN(time) ? typed : new Date(time).toISOString();
     }
   }
 }
 
-const labelOf = ({ label, isRequired }: Field): string => (isRequired ? label : `${label} (optional)`);
+const labelOf = ({ label, isRequired }: Field): string =>
+  isRequired ? label : text.chat.questions.optional(label);
 
 const isPreset = ({ preset }: Field, value: string): boolean =>
   Array.isArray(preset) && preset.includes(value);
 
 function limitsOf({ kind, format = "", least, most }: Field) {
-  if (kind === "text")
-    return {
-      type: INPUT_TYPES.get(format) ?? "text",
-      minLength: least,
-      maxLength: most,
-    };
-  return {
-    type: "number" as const,
-    step: kind === "integer" ? "1" : "any",
-    min: least,
-    max: most,
-  };
+  if (kind === "text") return { type: INPUT_TYPES.get(format) ?? "text", minLength: least, maxLength: most };
+  return { type: "number", step: kind === "integer" ? "1" : "any", min: least, max: most };
 }

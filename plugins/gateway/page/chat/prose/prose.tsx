@@ -1,23 +1,40 @@
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { addCodeButtons } from "./code-block.ts";
 import { colour } from "./colours.ts";
-import { type Draw, toNodes, toSpans } from "./markdown.ts";
+import { linkFootnotes } from "./footnotes.ts";
+import { type Draw, isDiff, toNodes, toSpans } from "./markdown.ts";
 
 let draw: Draw | undefined;
 
-/** Markdown that grows while it streams; each code block gets a button that copies it. */
-export function Prose({ text }: { text: string }) {
+interface ProseProps {
+  readonly text: string;
+  /** False while more of it may come. */
+  readonly isWhole?: boolean;
+}
+
+/** Markdown that grows while it streams. Code can be copied and wrapped; diagrams are drawn when the text is whole. */
+export function Prose({ text, isWhole = true }: ProseProps) {
   const element = useRef<HTMLDivElement>(null);
   const [isDrawing, setDrawing] = useState(draw !== undefined);
+  /** The numbers of the code blocks whose lines are wrapped. */
+  const wrapped = useRef(new Set<number>());
   useLayoutEffect(() => {
     const { nodes, hasFormulas } = toNodes(text, draw);
-    for (const figure of nodes.querySelectorAll("figure.code")) figure.append(copyButton(figure));
+    linkFootnotes(nodes);
     element.current?.replaceChildren(nodes);
     if (hasFormulas && !draw) void loadMaths().then(() => setDrawing(true));
     const replaced = new AbortController();
-    for (const figure of element.current?.querySelectorAll("figure.code") ?? [])
+    const figures = element.current?.querySelectorAll<HTMLElement>("figure.code") ?? [];
+    for (const [at, figure] of [...figures].entries()) {
+      addCodeButtons(figure, {
+        isWrapped: wrapped.current.has(at),
+        onWrap: (isWrapped) => void (isWrapped ? wrapped.current.add(at) : wrapped.current.delete(at)),
+      });
       void colourFigure(figure, replaced.signal);
+    }
+    if (isWhole) void drawDiagrams(element.current, replaced.signal);
     return () => replaced.abort();
-  }, [text, isDrawing]);
+  }, [text, isDrawing, isWhole]);
   return <div class="prose" ref={element} />;
 }
 
@@ -29,25 +46,17 @@ async function loadMaths(): Promise<void> {
   );
 }
 
+async function drawDiagrams(element: HTMLElement | null, signal: AbortSignal): Promise<void> {
+  const figures = element?.querySelectorAll<HTMLElement>("figure.diagram") ?? [];
+  if (figures.length === 0) return;
+  const { drawDiagram } = await import("./diagrams.ts");
+  if (!signal.aborted) for (const figure of figures) drawDiagram(figure, signal);
+}
+
 async function colourFigure(figure: Element, signal: AbortSignal): Promise<void> {
   const code = figure.querySelector("code");
   const language = figure.querySelector("figcaption")?.textContent ?? "";
-  if (code === null) return;
+  if (code === null || isDiff(language)) return;
   const html = await colour({ text: code.textContent, language }, signal);
   if (html !== undefined && !signal.aborted) code.replaceChildren(toSpans(html));
-}
-
-function copyButton(figure: Element): HTMLButtonElement {
-  const button = document.createElement("button");
-  button.type = "button";
-  button.className = "copy";
-  button.textContent = "Copy";
-  button.addEventListener("click", async () => {
-    await navigator.clipboard.writeText(figure.querySelector("code")?.textContent ?? "");
-    button.textContent = "Copied";
-    setTimeout(() => {
-      button.textContent = "Copy";
-    }, 1500);
-  });
-  return button;
 }

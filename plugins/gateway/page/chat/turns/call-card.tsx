@@ -1,78 +1,147 @@
-import { visible, visibleJson, visibleLine } from "../../../../../kernel/text/visible.ts";
-import type { Result } from "../../state/turn-view.ts";
+import ChevronRight from "lucide/dist/esm/icons/chevron-right.mjs";
+import CircleCheck from "lucide/dist/esm/icons/circle-check.mjs";
+import CircleX from "lucide/dist/esm/icons/circle-x.mjs";
+import Hand from "lucide/dist/esm/icons/hand.mjs";
+import LoaderCircle from "lucide/dist/esm/icons/loader-circle.mjs";
+import { isRecord, tryJson } from "../../../../../kernel/text/json.ts";
+import { visible, visibleLine } from "../../../../../kernel/text/visible.ts";
+import { readCodeRun } from "../../../../../kernel/vocabulary/code-run.ts";
+import type { Piece, Result } from "../../state/turn-view.ts";
 import type { ToolCall } from "../../state/wire.ts";
+import { duration } from "../../text/language.ts";
+import { text } from "../../text/text.ts";
+import { FileLink } from "../../widgets/change-set.tsx";
+import { Icon } from "../../widgets/icon.tsx";
+import { KeepButton } from "../attachments/keep-button.tsx";
+import { Values } from "../values.tsx";
+import { Charts, CodeRunView } from "./code-run.tsx";
 
-interface CallCardProps {
-  readonly call: ToolCall;
-  readonly outcome?: Result;
-  readonly millis?: number;
-  readonly isWaiting?: boolean;
+type Call = Extract<Piece, { type: "call" }>;
+
+/** Calls that follow each other, a line for each. Pictures stand below all of them, so that none of the lines moves. */
+export function Calls({ of: calls }: { of: readonly Call[] }) {
+  const charts = calls.flatMap(({ call, outcome }) => runOf(call, outcome)?.result?.charts ?? []);
+  const made = calls.flatMap(({ call, outcome }) =>
+    (outcome?.attachments ?? []).map((file, at) => ({
+      file,
+      alt: file.name ?? text.chat.calls.image(at + 1, call.name),
+    })),
+  );
+  return (
+    <>
+      <div class="calls">
+        {calls.map((call) => (
+          <CallLine key={call.call.id} {...call} />
+        ))}
+      </div>
+      {/* What was asked for is not folded away. */}
+      {made.map(({ file, alt }) => (
+        <figure key={file.id} class="made">
+          <a href={`/api/attachments/${file.id}`} target="_blank" rel="noopener noreferrer">
+            <img src={`/api/attachments/${file.id}`} alt={alt} />
+          </a>
+          <KeepButton file={file} />
+        </figure>
+      ))}
+      <Charts of={charts} />
+    </>
+  );
 }
 
-/** One tool call, folded to a line: what was called, with what, how long it took, what came back. */
-export function CallCard({ call, outcome, millis, isWaiting }: CallCardProps) {
-  const [mark, word] =
-    outcome === undefined
-      ? isWaiting
-        ? ["?", "waiting"]
-        : ["…", "running"]
-      : outcome.status === "ok"
-        ? ["✓", "succeeded"]
-        : ["✗", "failed"];
+const runOf = (call: ToolCall, outcome: Result | undefined) =>
+  readCodeRun(call, outcome?.status === "ok" ? outcome.output : undefined);
+
+const STATES = {
+  running: { icon: LoaderCircle, words: text.chat.calls.running },
+  waiting: { icon: Hand, words: text.chat.calls.waiting },
+  succeeded: { icon: CircleCheck, words: text.chat.calls.succeeded },
+  failed: { icon: CircleX, words: text.chat.calls.failed },
+};
+
+function stateOf({ outcome, isWaiting }: Pick<Call, "outcome" | "isWaiting">): keyof typeof STATES {
+  if (outcome) return outcome.status === "ok" ? "succeeded" : "failed";
+  return isWaiting ? "waiting" : "running";
+}
+
+/** One tool call, folded to a line: what was called, what it did, how long it took; inside, its parameters and its result. */
+function CallLine({ call, outcome, millis, isWaiting }: Call) {
+  const state = stateOf({ outcome, isWaiting });
+  const { icon, words } = STATES[state];
+  const run = runOf(call, outcome);
+  const paths = pathsIn(call, outcome);
+  const receipt = outcome && "receipt" in outcome ? outcome.receipt : undefined;
+  const what =
+    outcome?.status === "error"
+      ? visibleLine(outcome.message)
+      : run
+        ? visibleLine(run.code.trim())
+        : whatItDid(call);
   return (
-    <details class="call" open={(outcome?.attachments?.length ?? 0) > 0}>
+    <details class={`call ${state}`}>
       <summary>
-        <span class={`mark ${word}`} aria-hidden="true">
-          {mark}
+        <Icon of={icon} />
+        <b>{visibleLine(call.name)}</b>
+        <span class={state === "waiting" ? "tag waiting" : "unseen"}>{words}</span>
+        <span class="what" dir="auto">
+          {what}
         </span>
-        <b>{call.name}</b>
-        <span class={word === "waiting" ? "tag" : "unseen"}>
-          {word === "waiting" ? "waiting for you" : word}
-        </span>
-        <span class="what">{oneLine(call.params)}</span>
-        <span class="time">
-          {millis === undefined ? "" : `${(millis / 1000).toFixed(millis < 995 ? 2 : 1)} s`}
-        </span>
+        <span class="time">{millis === undefined ? "" : duration(millis)}</span>
+        <Icon of={ChevronRight} />
       </summary>
       <div class="inside">
-        <h3>Parameters</h3>
-        <pre>{pretty(call.params)}</pre>
-        {outcome && (
+        {run ? (
+          <CodeRunView run={run} receipt={receipt} />
+        ) : (
           <>
-            <h3>{outcome.status === "ok" ? "Result" : "Error"}</h3>
-            <pre class={outcome.status === "ok" ? "" : "failed"}>
-              {outcome.status === "ok" ? pretty(outcome.output) : visible(outcome.message)}
-            </pre>
-            {outcome.attachments?.map(({ id, name }, at) => (
-              <a key={id} href={`/api/attachments/${id}`} target="_blank" rel="noopener noreferrer">
-                <img src={`/api/attachments/${id}`} alt={name ?? `Image ${at + 1} from ${call.name}`} />
-              </a>
-            ))}
-            {"receipt" in outcome && outcome.receipt && <p class="soft">Receipt {outcome.receipt}</p>}
+            <h3>{text.chat.calls.parameters}</h3>
+            <Values of={call.params} />
           </>
         )}
+        {outcome && run?.result === undefined && (
+          <>
+            <h3>{outcome.status === "ok" ? text.chat.calls.result : text.chat.calls.error}</h3>
+            {outcome.status === "ok" ? (
+              <Values of={outcome.output} />
+            ) : (
+              <Values of={visible(outcome.message)} isFailed />
+            )}
+          </>
+        )}
+        {paths.length > 0 && (
+          <p class="row">
+            {paths.map((path) => (
+              <FileLink key={path} path={path} />
+            ))}
+          </p>
+        )}
+        {receipt && <p class="soft">{text.chat.calls.receipt(receipt)}</p>}
       </div>
     </details>
   );
 }
 
-// Hidden characters are made visible, since a model or a stranger wrote the text.
-function pretty(json: string): string {
-  try {
-    return visibleJson(JSON.stringify(JSON.parse(json), null, 2));
-  } catch {
-    return visible(json);
-  }
+const MAX_PATHS = 20;
+
+/** The paths that a call of the workspace's own tools names, in its params or in what came back. */
+function pathsIn({ name, params }: ToolCall, outcome: Result | undefined): readonly string[] {
+  if (!name.startsWith("workspace_")) return [];
+  const output = outcome?.status === "ok" ? tryJson(outcome.output) : undefined;
+  const rows = [tryJson(params), output, ...(isRecord(output) ? Object.values(output) : [])].flat();
+  const paths = rows.flatMap((row) => (isRecord(row) ? [row["path"], row["to"]] : []));
+  return [...new Set(paths.filter((path) => typeof path === "string"))].slice(0, MAX_PATHS);
 }
 
-function oneLine(json: string): string {
-  try {
-    const values = JSON.parse(json) as Record<string, unknown>;
-    const words = Object.entries(values).map(
-      ([name, value]) => `${name}: ${typeof value === "string" ? value : JSON.stringify(value)}`,
-    );
-    return visibleLine(words.join(", "));
-  } catch {
-    return visibleLine(json);
-  }
+/** Our own tools are told in words, others by their parameters. */
+function whatItDid({ name, params }: ToolCall): string {
+  const given = tryJson(params);
+  if (!isRecord(given)) return visibleLine(params);
+  const did = new Map(Object.entries(text.chat.calls.did)).get(name);
+  const subject = ["query", "path", "name", "title", "id"].map((key) => given[key]).find(isWords) ?? "";
+  if (did) return did(visibleLine(subject));
+  const words = Object.entries(given).map(
+    ([key, value]) => `${key}: ${typeof value === "string" ? value : JSON.stringify(value)}`,
+  );
+  return visibleLine(words.join(", "));
 }
+
+const isWords = (value: unknown): value is string => typeof value === "string";

@@ -2,26 +2,28 @@ import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { visibleLine } from "../../../../../kernel/text/visible.ts";
 import type { TurnView } from "../../state/turn-view.ts";
 import { resend } from "../../state/turns.ts";
+import { text } from "../../text/text.ts";
+import { Button, Form } from "../../widgets/controls.tsx";
 
 const draftKey = (turn: string) => `postern.edit.${turn}`;
 
 /** An earlier message, to be changed and sent again in its place. The draft is kept over a reload. */
 export function MessageEditor({ turn, onClose }: { turn: TurnView; onClose: () => void }) {
-  const [text, setText] = useState(() => localStorage.getItem(draftKey(turn.id)) ?? turn.asked ?? "");
+  const [draft, setDraft] = useState(() => localStorage.getItem(draftKey(turn.id)) ?? turn.asked ?? "");
   const [files, setFiles] = useState(turn.files ?? []);
   const [isSending, setSending] = useState(false);
   const box = useRef<HTMLTextAreaElement>(null);
   useLayoutEffect(() => {
     box.current?.focus();
-    box.current?.setSelectionRange(text.length, text.length);
+    box.current?.setSelectionRange(draft.length, draft.length);
   }, []);
 
-  const write = (draft: string) => {
-    setText(draft);
-    localStorage.setItem(draftKey(turn.id), draft);
+  const write = (typed: string) => {
+    setDraft(typed);
+    localStorage.setItem(draftKey(turn.id), typed);
   };
   const submit = async () => {
-    const message = text.trim();
+    const message = draft.trim();
     if ((!message && files.length === 0) || isSending) return;
     setSending(true);
     const isTaken = await resend(turn, message, files);
@@ -43,26 +45,18 @@ export function MessageEditor({ turn, onClose }: { turn: TurnView; onClose: () =
   };
 
   return (
-    <form
-      class="edited"
-      onSubmit={(event) => {
-        event.preventDefault();
-        void submit();
-      }}
-    >
+    <Form class="edited" onSubmit={submit}>
       {files.length > 0 && (
-        <ul class="kept-files" aria-label="Attached files">
-          {files.map(({ id, name = "File" }) => (
+        <ul class="kept-files" aria-label={text.chat.editing.files}>
+          {files.map(({ id, name = text.chat.editing.file }) => (
             <li key={id}>
               <span>{visibleLine(name)}</span>
-              <button
-                type="button"
+              <Button
+                label={text.basics.remove}
                 class="small"
-                aria-label={`Remove ${visibleLine(name)}`}
+                aria-label={text.chat.editing.remove(visibleLine(name))}
                 onClick={() => setFiles(files.filter((file) => file.id !== id))}
-              >
-                Remove
-              </button>
+              />
             </li>
           ))}
         </ul>
@@ -70,20 +64,21 @@ export function MessageEditor({ turn, onClose }: { turn: TurnView; onClose: () =
       <textarea
         ref={box}
         rows={3}
-        aria-label="Edit your question"
+        aria-label={text.chat.turn.edit}
         dir="auto"
-        value={text}
+        value={draft}
         onInput={(event) => write(event.currentTarget.value)}
         onKeyDown={onKeyDown}
       />
       <span class="row">
-        <button type="submit" class="primary" disabled={isSending || (!text.trim() && files.length === 0)}>
-          Send again
-        </button>
-        <button type="button" onClick={onClose}>
-          Cancel
-        </button>
+        <Button
+          label={text.chat.editing.sendAgain}
+          type="submit"
+          class="primary"
+          disabled={isSending || (!draft.trim() && files.length === 0)}
+        />
+        <Button label={text.basics.cancel} onClick={onClose} />
       </span>
-    </form>
+    </Form>
   );
 }

@@ -1,5 +1,7 @@
 import { showVersion } from "../../state/threads.ts";
 import type { Versions } from "../../state/timeline.ts";
+import { text } from "../../text/text.ts";
+import { Button } from "../../widgets/controls.tsx";
 
 interface StepperProps {
   /** The turn that each step shows. */
@@ -14,15 +16,13 @@ export function Stepper({ steps, at, what }: StepperProps) {
   const step = (by: -1 | 1, words: string, mark: string) => {
     const to = steps[at + by];
     return (
-      <button
-        type="button"
+      <Button
+        label={mark}
         class="small"
-        aria-label={`${words} version of ${what}`}
+        aria-label={words}
         disabled={to === undefined}
-        onClick={() => void stepTo(to as string, what, by)}
-      >
-        {mark}
-      </button>
+        onClick={() => stepTo(to as string, what, by)}
+      />
     );
   };
   return (
@@ -30,14 +30,14 @@ export function Stepper({ steps, at, what }: StepperProps) {
     <span
       class="versions"
       role="group"
-      aria-label={`Versions of ${what}`}
+      aria-label={text.chat.turn.versions(what)}
       data-shown={`${what} ${steps[at]}`}
     >
-      {step(-1, "Previous", "‹")}
+      {step(-1, text.chat.turn.previous(what), "‹")}
       <span>
         {at + 1} / {steps.length}
       </span>
-      {step(1, "Next", "›")}
+      {step(1, text.chat.turn.next(what), "›")}
     </span>
   );
 }

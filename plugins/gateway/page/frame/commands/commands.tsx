@@ -4,56 +4,62 @@ import { PAGES } from "../../pages/pages.tsx";
 import { attempt, getState, update } from "../../state/app.ts";
 import { showSidebar, toggleSidebar } from "../../state/sidebar.ts";
 import { openThread } from "../../state/threads.ts";
-import { isOver } from "../../state/turn-view.ts";
+import { isOver, writtenIn } from "../../state/turn-view.ts";
 import { cancel } from "../../state/turns.ts";
+import { text } from "../../text/text.ts";
 import { isModalOpen } from "../../widgets/modal.tsx";
 import { type Command, listenForKeys } from "./keys.ts";
 
+const words = text.frame;
+
 const ACTIONS: readonly Command[] = [
-  { title: "New chat", group: "Chat", keys: "n", run: startChat },
-  { title: "Write a message", group: "Chat", keys: "m", run: () => void focusComposer() },
+  { title: words.newChat, group: words.groups.chat, keys: "n", run: startChat },
+  { title: words.writeMessage, group: words.groups.chat, keys: "m", run: () => void focusComposer() },
   {
-    title: "Stop the answer",
-    group: "Chat",
+    title: words.stopAnswer,
+    group: words.groups.chat,
     keys: "Escape",
     isPossible: () => running() !== undefined,
     run: stop,
   },
   {
-    title: "Copy the last answer",
-    group: "Chat",
+    title: words.copyAnswer,
+    group: words.groups.chat,
     keys: "c",
     isPossible: () => lastAnswer() !== "",
     run: copyAnswer,
   },
-  { title: "Previous thread", group: "Threads", keys: "alt+ArrowUp", run: () => step(-1) },
-  { title: "Next thread", group: "Threads", keys: "alt+ArrowDown", run: () => step(1) },
-  { title: "Search threads", group: "Threads", keys: "/", run: () => void searchThreads() },
-  { title: "Show or hide the sidebar", group: "Page", keys: "mod+b", run: toggleSidebar },
-  { title: "Command palette", group: "Page", keys: "mod+k", run: openPalette },
-  { title: "Keyboard shortcuts", group: "Page", keys: "?", run: openSheet },
+  { title: words.previousThread, group: words.groups.threads, keys: "alt+ArrowUp", run: () => step(-1) },
+  { title: words.nextThread, group: words.groups.threads, keys: "alt+ArrowDown", run: () => step(1) },
+  { title: words.searchThreads, group: words.groups.threads, keys: "/", run: () => void searchThreads() },
+  { title: words.toggleSidebar, group: words.groups.page, keys: "mod+b", run: toggleSidebar },
+  { title: words.palette, group: words.groups.page, keys: "mod+k", run: openPalette },
+  { title: words.shortcuts, group: words.groups.page, keys: "?", run: openSheet },
 ];
 
 /** Lists the commands that this user may use. */
 function listCommands(): readonly Command[] {
   const isOperator = getState().user?.role === "operator";
   const taken = new Set<string>();
-  const pages = [{ name: "", title: "Chat", operator: false }, ...PAGES];
-  const visits = pages.map(({ name, title, operator }) => {
-    // The first letter of its title that no other page has.
-    const letter = [...title.toLowerCase()].find((one) => !taken.has(one)) ?? "";
+  const pages = [{ name: "", title: text.pages.chat, group: "main" }, ...PAGES];
+  const visits = pages.map(({ name, title, group }) => {
+    // The first letter of its name in the address that no other page has: the same in every language.
+    const letter = [...(name || "chat")].find((one) => !taken.has(one)) ?? "";
     taken.add(letter);
     const visit: Command = {
       title,
-      group: "Go to",
+      group: words.groups.goTo,
       keys: `g ${letter}`,
       run: () => {
         location.hash = `#/${name}`;
       },
     };
-    return { visit, operator };
+    return { visit, group };
   });
-  return [...ACTIONS, ...visits.flatMap(({ visit, operator }) => (operator && !isOperator ? [] : [visit]))];
+  return [
+    ...ACTIONS,
+    ...visits.flatMap(({ visit, group }) => (group === "admin" && !isOperator ? [] : [visit])),
+  ];
 }
 
 /** Dialogs and menus have their own keys. */
@@ -93,16 +99,17 @@ function stop(): void {
 }
 
 function lastAnswer(): string {
-  const texts = getState().turns.map(({ pieces }) =>
-    pieces.flatMap((piece) => (piece.type === "text" ? [piece.text] : [])).join("\n\n"),
+  return (
+    getState()
+      .turns.map(writtenIn)
+      .findLast((text) => text !== "") ?? ""
   );
-  return texts.findLast((text) => text !== "") ?? "";
 }
 
 function copyAnswer(): void {
   void attempt(async () => {
     await navigator.clipboard.writeText(lastAnswer());
-    update({ announcement: "The last answer is copied." });
+    update({ announcement: words.answerCopied });
   });
 }
 

@@ -1,5 +1,7 @@
 /** Matches and prints the keys of the table of commands ("mod+k", "alt+ArrowUp", "g t"). */
 
+import { text } from "../../text/text.ts";
+
 export interface Command {
   readonly title: string;
   readonly group: string;
@@ -75,12 +77,12 @@ function isStop({ key, target }: KeyboardEvent): boolean {
 }
 
 const NAMES: Readonly<Record<string, string>> = {
-  mod: isMac ? "⌘" : "Ctrl",
-  alt: isMac ? "⌥" : "Alt",
-  shift: "Shift",
+  mod: isMac ? "⌘" : text.frame.keys.control,
+  alt: isMac ? "⌥" : text.frame.keys.alt,
+  shift: text.frame.keys.shift,
   ArrowUp: "↑",
   ArrowDown: "↓",
-  Escape: "Esc",
+  Escape: text.frame.keys.escape,
 };
 
 /** The keys to press, in order, each as it is printed on a keyboard. */

@@ -1,13 +1,14 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { getState } from "../../state/app.ts";
 import { ask, type ThreadPage, type ThreadRow } from "../../state/wire.ts";
+import { text } from "../../text/text.ts";
 import { showModal } from "../../widgets/modal.tsx";
 import { type Command, printedKeys } from "./keys.ts";
 
 export function openPalette(commands: readonly Command[]): void {
   let chosen: Choice | undefined;
   showModal({
-    title: "Command palette",
+    title: text.frame.palette,
     class: "palette",
     content: (end) => (
       <Palette
@@ -67,19 +68,26 @@ function Palette({ commands, onChoose }: { commands: readonly Command[]; onChoos
       <input
         data-first
         role="combobox"
-        aria-label="Search commands, pages and threads"
+        aria-label={text.frame.paletteSearch}
         aria-expanded="true"
         aria-controls="palette-list"
         aria-autocomplete="list"
         aria-activedescendant={choices[active] && `palette-${active}`}
-        placeholder="Search commands, pages and threads"
+        placeholder={text.frame.paletteSearch}
         autocomplete="off"
         dir="auto"
         value={query}
         onInput={(event) => type(event.currentTarget.value)}
         onKeyDown={onKeyDown}
       />
-      <div class="choices" id="palette-list" role="listbox" aria-label="Commands" ref={list} tabIndex={-1}>
+      <div
+        class="choices"
+        id="palette-list"
+        role="listbox"
+        aria-label={text.frame.commands}
+        ref={list}
+        tabIndex={-1}
+      >
         {choices.map((choice, index) => (
           // biome-ignore lint/a11y/useKeyWithClickEvents: the keys are the combobox's
           <div
@@ -98,7 +106,7 @@ function Palette({ commands, onChoose }: { commands: readonly Command[]; onChoos
         ))}
       </div>
       <p class="soft" role="status">
-        {choices.length === 0 ? "Nothing matches." : ""}
+        {choices.length === 0 ? text.frame.nothingMatches : ""}
       </p>
     </>
   );
@@ -147,7 +155,7 @@ function choiceOf({ id, title }: ThreadRow): Choice {
   return {
     id,
     title,
-    group: "Thread",
+    group: text.frame.thread,
     run: () => {
       location.hash = `#/chat/${id}`;
     },

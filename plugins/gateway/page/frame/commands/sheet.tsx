@@ -1,10 +1,12 @@
 import { useState } from "preact/hooks";
+import { text } from "../../text/text.ts";
+import { Form } from "../../widgets/controls.tsx";
 import { showModal } from "../../widgets/modal.tsx";
 import { type Command, hasSingleKeys, printedKeys, switchSingleKeys } from "./keys.ts";
 
 export function openSheet(commands: readonly Command[]): void {
   showModal({
-    title: "Keyboard shortcuts",
+    title: text.frame.shortcuts,
     class: "sheet",
     content: (end) => <Sheet commands={commands} onClose={() => end()} />,
   });
@@ -26,8 +28,10 @@ function Sheet({ commands, onClose }: { commands: readonly Command[]; onClose():
               {inIt.map(({ title, keys = "" }) => (
                 <div key={title}>
                   <dt>{title}</dt>
-                  <dd>
-                    <Keys keys={keys} />
+                  <dd class="keys">
+                    {printedKeys(keys).map((key) => (
+                      <kbd key={key}>{key}</kbd>
+                    ))}
                   </dd>
                 </div>
               ))}
@@ -35,12 +39,7 @@ function Sheet({ commands, onClose }: { commands: readonly Command[]; onClose():
           </section>
         ))}
       </div>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          onClose();
-        }}
-      >
+      <Form onSubmit={onClose}>
         <span class="check">
           <input
             id="single-keys"
@@ -48,24 +47,14 @@ function Sheet({ commands, onClose }: { commands: readonly Command[]; onClose():
             checked={isOn}
             onChange={(event) => choose(event.currentTarget.checked)}
           />
-          <label for="single-keys">Use keys without Ctrl, Alt or ⌘ while no field is focused</label>
+          <label for="single-keys">{text.frame.singleKeys}</label>
         </span>
         <span class="row">
           <button type="submit" class="primary" data-first>
-            Close
+            {text.basics.close}
           </button>
         </span>
-      </form>
+      </Form>
     </>
-  );
-}
-
-function Keys({ keys }: { keys: string }) {
-  return (
-    <span class="keys">
-      {printedKeys(keys).map((key) => (
-        <kbd key={key}>{key}</kbd>
-      ))}
-    </span>
   );
 }

@@ -1,5 +1,8 @@
 /** Groups threads by the date of their last change. Pure. */
+
 import type { ThreadRow } from "../../state/wire.ts";
+import { formatDate } from "../../text/language.ts";
+import { text } from "../../text/text.ts";
 
 export interface DatedThreads {
   readonly title: string;
@@ -11,7 +14,7 @@ const DAY_MILLIS = 24 * 60 * 60 * 1000;
 /** Keeps the given order; pinned threads are a group of their own. */
 export function groupByDate(threads: readonly ThreadRow[], now: Date): readonly DatedThreads[] {
   const groups = Map.groupBy(threads, (row) =>
-    row.pinned ? "Pinned" : nameDate(new Date(row.updated_at), now),
+    row.pinned ? text.frame.pinned : nameDate(new Date(row.updated_at), now),
   );
   return [...groups].map(([title, rows]) => ({ title, threads: rows }));
 }
@@ -19,10 +22,10 @@ export function groupByDate(threads: readonly ThreadRow[], now: Date): readonly 
 function nameDate(date: Date, now: Date): string {
   // Rounded: a day in which the clocks change has 23 or 25 hours.
   const days = Math.round((midnight(now) - midnight(date)) / DAY_MILLIS);
-  if (days <= 0) return "Today";
-  if (days === 1) return "Yesterday";
-  if (days <= 7) return "Last 7 days";
-  return date.toLocaleDateString("en", { month: "long", year: "numeric" });
+  if (days <= 0) return text.frame.today;
+  if (days === 1) return text.frame.yesterday;
+  if (days <= 7) return text.frame.lastWeek;
+  return formatDate(date, { month: "long", year: "numeric" });
 }
 
 const midnight = (date: Date): number =>

@@ -1,88 +1,100 @@
-import { useState } from "preact/hooks";
-import { PAGES } from "../../pages/pages.tsx";
+import ChevronRight from "lucide/dist/esm/icons/chevron-right.mjs";
+import Command from "lucide/dist/esm/icons/command.mjs";
+import MessageCircle from "lucide/dist/esm/icons/message-circle.mjs";
+import PanelLeft from "lucide/dist/esm/icons/panel-left.mjs";
+import Shield from "lucide/dist/esm/icons/shield.mjs";
+import SquarePen from "lucide/dist/esm/icons/square-pen.mjs";
+import { useEffect, useState } from "preact/hooks";
+import { PAGES, type PageEntry } from "../../pages/pages.tsx";
 import { update } from "../../state/app.ts";
-import { canNotify, isNotifying, switchNotifications } from "../../state/notifications.ts";
+import { toggleSidebar } from "../../state/sidebar.ts";
 import { loadThreads } from "../../state/threads.ts";
 import { useApp } from "../../state/use-app.ts";
-import { ThemeChoice } from "../../widgets/theme.tsx";
-import { openPalette, openSheet, startChat } from "../commands/commands.tsx";
-import { signOut } from "../session.ts";
+import { text } from "../../text/text.ts";
+import { Button, SearchBox } from "../../widgets/controls.tsx";
+import { Icon } from "../../widgets/icon.tsx";
+import { openPalette, startChat } from "../commands/commands.tsx";
 import { ThreadList } from "./thread-list.tsx";
+import { UserMenu } from "./user-menu.tsx";
 
-const LINKS = [{ name: "chat", title: "Chat", operator: false }, ...PAGES];
+const MAIN = [
+  { name: "chat", title: text.pages.chat, icon: MessageCircle },
+  ...PAGES.filter(({ group }) => group === "main"),
+];
+const ADMIN = PAGES.filter(({ group }) => group !== "main");
 
+/** The chats come first; the other pages are below them, the operator's in a group of their own. */
 export function Sidebar({ page }: { page: string }) {
-  const { user, thread, query, connected, status } = useApp();
+  const { user, thread, query } = useApp();
   return (
     <aside
       class="side"
-      aria-label="Threads and pages"
+      aria-label={text.frame.sidebar}
       onKeyDown={(event) => event.key === "Escape" && update({ isMenuOpen: false })}
     >
       <div class="brand">
-        <img src="/icon.svg" alt="" /> Postern
-        <span>
-          <Notifications />
-          <button type="button" class="plain" aria-label="Command palette" onClick={openPalette}>
-            ⌘
-          </button>
-          <button type="button" class="plain" aria-label="Keyboard shortcuts" onClick={openSheet}>
-            ?
-          </button>
-        </span>
+        <img src="/icon.svg" alt="" width="24" height="24" />
+        <b>Postern</b>
+        <Button label={text.frame.palette} icon={Command} isIconOnly onClick={openPalette} />
+        <Button label={text.frame.hideSidebar} icon={PanelLeft} isIconOnly onClick={toggleSidebar} />
       </div>
-      <nav aria-label="Pages">
-        {LINKS.filter(({ operator }) => !operator || user?.role === "operator").map(({ name, title }) => (
-          <a
-            key={name}
-            href={name === "chat" ? "#/" : `#/${name}`}
-            aria-current={page === name ? "page" : undefined}
-          >
-            {title}
-          </a>
-        ))}
-      </nav>
-      <button type="button" class="primary" onClick={startChat}>
-        New chat
-      </button>
-      <input
-        type="search"
-        placeholder="Search threads"
-        aria-label="Search threads"
-        dir="auto"
-        value={query}
-        onInput={(event) => void loadThreads(event.currentTarget.value)}
-      />
+      <Button label={text.frame.newChat} icon={SquarePen} class="new-chat" onClick={startChat} />
+      <SearchBox label={text.frame.searchThreads} value={query} onText={loadThreads} />
       <ThreadList shown={page === "chat" ? thread : undefined} />
-      <div class="foot">
-        <span>{connected ? `${user?.name ?? user?.id} · ${status?.version ?? ""}` : "Reconnecting…"}</span>
-        <ThemeChoice />
-        <button type="button" class="plain" onClick={() => void signOut()}>
-          Sign out
-        </button>
-      </div>
+      <nav class="pages" aria-label={text.frame.pages}>
+        <PageLinks entries={MAIN} page={page} />
+        {user?.role === "operator" && <AdminPages page={page} />}
+      </nav>
+      <UserMenu />
     </aside>
   );
 }
 
-/** The browser asks for permission only when this is pressed. */
-function Notifications() {
-  const [isOn, setOn] = useState(isNotifying);
-  if (!canNotify()) return null;
-  const words = "Notify me when a long answer ends or Postern waits for me, while I am elsewhere";
+type LinkEntry = Pick<PageEntry, "name" | "title" | "icon">;
+
+function PageLinks({ entries, page }: { entries: readonly LinkEntry[]; page: string }) {
   return (
-    <button
-      type="button"
-      class="plain bell"
-      aria-pressed={isOn}
-      aria-label="Notifications"
-      title={words}
-      onClick={async () => setOn(await switchNotifications(!isOn))}
-    >
-      <svg viewBox="0 0 16 16" aria-hidden="true">
-        <path d="M8 1.5a4 4 0 0 0-4 4c0 4-1.5 5.5-1.5 5.5h11S12 9.500 12 5.500a4 4 0 0 0-4-4zM6.500 13a1.600 1.600 0 0 0 3 0" />
-        {!isOn && <path d="M2 2l12 12" />}
-      </svg>
-    </button>
+    <>
+      {entries.map(({ name, title, icon }) => (
+        <a
+          key={name}
+          href={name === "chat" ? "#/" : `#/${name}`}
+          aria-current={page === name ? "page" : undefined}
+        >
+          <Icon of={icon} />
+          {title}
+        </a>
+      ))}
+    </>
+  );
+}
+
+const ADMIN_KEY = "postern.admin";
+
+function AdminPages({ page }: { page: string }) {
+  const isInside = ADMIN.some(({ name }) => name === page);
+  const [isOpen, setOpen] = useState(isInside);
+  useEffect(() => setOpen(isInside || localStorage.getItem(ADMIN_KEY) === "open"), [isInside]);
+  const toggle = () => {
+    localStorage.setItem(ADMIN_KEY, isOpen ? "closed" : "open");
+    setOpen(!isOpen);
+  };
+  return (
+    <>
+      <button
+        type="button"
+        class="plain group"
+        aria-expanded={isOpen}
+        aria-controls="admin-pages"
+        onClick={toggle}
+      >
+        <Icon of={Shield} />
+        {text.frame.admin}
+        <Icon of={ChevronRight} />
+      </button>
+      <div id="admin-pages" hidden={!isOpen}>
+        <PageLinks entries={ADMIN} page={page} />
+      </div>
+    </>
   );
 }

@@ -3,6 +3,7 @@ import { loadMoreThreads, pin, remove, rename } from "../../state/threads.ts";
 import { isOver } from "../../state/turn-view.ts";
 import { useApp } from "../../state/use-app.ts";
 import type { ThreadRow } from "../../state/wire.ts";
+import { text } from "../../text/text.ts";
 import { confirmed, entered } from "../../widgets/dialog.tsx";
 import { Menu } from "../../widgets/menu.tsx";
 import { groupByDate } from "./dates.ts";
@@ -22,20 +23,50 @@ export function ThreadList({ shown }: { shown: string | undefined }) {
     return () => observer.disconnect();
   }, [nextThreads]);
   return (
-    <nav class="threads" aria-label="Threads">
+    <nav class="threads" aria-label={text.frame.threads}>
       {groupByDate(threads, new Date()).map(({ title, threads: rows }) => (
         <section key={title}>
           <h2>{title}</h2>
-          <ul>
-            {rows.map((row) => (
-              <Thread key={row.id} row={row} isOpen={row.id === shown} />
-            ))}
-          </ul>
+          <Rows rows={query ? rows : rows.filter((row) => !isOneShot(row))} shown={shown} />
+          <OneShots rows={query ? [] : rows.filter(isOneShot)} shown={shown} />
         </section>
       ))}
-      {threads.length === 0 && <p class="soft">{query ? "No thread matches." : "No threads yet."}</p>}
+      {threads.length === 0 && (
+        <p class="soft none">{query ? text.frame.noThreadMatches : text.frame.noThreads}</p>
+      )}
       <div class="end" ref={end} />
     </nav>
+  );
+}
+
+interface RowsProps {
+  readonly rows: readonly ThreadRow[];
+  readonly shown: string | undefined;
+}
+
+function Rows({ rows, shown }: RowsProps) {
+  return (
+    <ul>
+      {rows.map((row) => (
+        <Thread key={row.id} row={row} isOpen={row.id === shown} />
+      ))}
+    </ul>
+  );
+}
+
+/** A question that was asked once with `postern ask`, and that nobody went on with. */
+const isOneShot = ({ channel, turns, pinned, gate }: ThreadRow): boolean =>
+  channel === "ask" && turns === 1 && !pinned && !gate;
+
+/** They would bury the chats, so one line stands for all of a day. */
+function OneShots({ rows, shown }: RowsProps) {
+  const isInside = rows.some(({ id }) => id === shown);
+  if (rows.length === 0) return null;
+  return (
+    <details open={isInside || undefined}>
+      <summary>{text.frame.oneShots(rows.length)}</summary>
+      <Rows rows={rows} shown={shown} />
+    </details>
   );
 }
 
@@ -43,13 +74,17 @@ function Thread({ row, isOpen }: { row: ThreadRow; isOpen: boolean }) {
   const { id, title, pinned, gate } = row;
   const { turns } = useApp();
   const onRename = async () => {
-    const given = await entered({ title: "Rename thread", label: "Title", value: title, yes: "Rename" });
+    const given = await entered({
+      title: text.frame.renameThread,
+      label: text.frame.title,
+      value: title,
+      yes: text.basics.rename,
+    });
     if (given?.trim() && given !== title) await rename(id, given.trim());
   };
   const onDelete = async () => {
-    const words = "Everything in it goes. This cannot be undone.";
-    if (await confirmed({ title: `Delete “${title}”?`, words, yes: "Delete", danger: true }))
-      await remove(id);
+    const question = { title: text.frame.deleteThread(title), words: text.frame.deleteWords };
+    if (await confirmed({ ...question, yes: text.basics.delete, danger: true })) await remove(id);
   };
   const file = (format: string) => `/api/threads/${id}/export?format=${format}`;
   // The open thread is exported as shown, which may be an earlier version.
@@ -57,17 +92,20 @@ function Thread({ row, isOpen }: { row: ThreadRow; isOpen: boolean }) {
   return (
     <li class={isOpen ? "open" : ""}>
       <a href={`#/chat/${id}`} aria-current={isOpen ? "true" : undefined} title={title} dir="auto">
-        {gate && <span class="waits">waits · </span>}
-        {title}
+        {gate && <span class="waits">{text.frame.waits}</span>}
+        <span class="title">{title}</span>
       </a>
       <Menu
-        label={`Options for “${title}”`}
+        label={text.frame.optionsFor(title)}
         items={[
-          { label: "Rename", onSelect: () => void onRename() },
-          { label: pinned ? "Unpin" : "Pin", onSelect: () => void pin(id, !pinned) },
-          { label: "Export as Markdown", href: file("markdown") + (shown ? `&through=${shown.id}` : "") },
-          { label: "Export as JSON", href: file("json") },
-          { label: "Delete", danger: true, onSelect: () => void onDelete() },
+          { label: text.basics.rename, onSelect: () => void onRename() },
+          { label: pinned ? text.frame.unpin : text.frame.pin, onSelect: () => void pin(id, !pinned) },
+          {
+            label: text.frame.exportMarkdown,
+            href: file("markdown") + (shown ? `&through=${shown.id}` : ""),
+          },
+          { label: text.frame.exportJson, href: file("json") },
+          { label: text.basics.delete, danger: true, onSelect: () => void onDelete() },
         ]}
       />
     </li>

@@ -1,131 +1,123 @@
-import { useState } from "preact/hooks";
+import ArrowLeft from "lucide/dist/esm/icons/arrow-left.mjs";
 import { Prose } from "../../chat/prose/prose.tsx";
-import { attempt } from "../../state/app.ts";
+import { request } from "../../state/app.ts";
 import { useApp, useLive } from "../../state/use-app.ts";
 import { ask, type Job } from "../../state/wire.ts";
-import { Bar } from "../../widgets/bar.tsx";
+import { dateTime } from "../../text/language.ts";
+import { text } from "../../text/text.ts";
+import { Page } from "../../widgets/bar.tsx";
+import { Card, KeyValue } from "../../widgets/card.tsx";
+import { Button } from "../../widgets/controls.tsx";
+import { Icon } from "../../widgets/icon.tsx";
+import { Loaded } from "../../widgets/loaded.tsx";
 
+const words = text.jobs;
 const EVERY_MILLIS = 1500;
 
-export function stateOf({ error, waiting_for, status }: Job): string {
-  if (error) return error.code === "cancelled" ? "cancelled" : "failed";
-  return waiting_for ? `waits for ${waiting_for}` : status;
+export function JobState({ of: { error, waiting_for, status } }: { of: Job }) {
+  const state = error ? (error.code === "cancelled" ? "cancelled" : "failed") : status;
+  const look = state === "failed" ? "failed" : waiting_for ? "waiting" : state === "completed" ? "good" : "";
+  return (
+    <span class={`tag ${look}`}>
+      {!error && waiting_for ? words.waitsFor(waiting_for) : (words.states[state] ?? state)}
+    </span>
+  );
 }
 
 /** One job: its message, its answer and its status. */
 export function JobCard({ id }: { readonly id: string }) {
   const me = useApp().user?.id;
-  const [job, setJob] = useState<Job>();
   const path = `/api/jobs/${encodeURIComponent(id)}`;
-  const load = () => ask<Job>("GET", path);
-  useLive(
-    async (isFirst) => {
-      const found = await (isFirst ? attempt(load) : load());
-      if (found) setJob(found);
-    },
-    EVERY_MILLIS,
-    [id],
-  );
+  const [, setJob, , shown] = useLive(() => ask<Job>("GET", path), EVERY_MILLIS, [id]);
   const cancel = async () => {
-    const changed = await attempt(() => ask<Job>("POST", `${path}/cancel`));
+    const changed = await request<Job>("POST", `${path}/cancel`);
     if (changed) setJob(changed);
   };
   const retry = async () => {
-    const again = await attempt(() => ask<Job>("POST", `${path}/retry`));
+    const again = await request<Job>("POST", `${path}/retry`);
     if (again) location.hash = `#/jobs/${again.id}`;
   };
-  const isOver = job?.status === "completed";
   return (
-    <>
-      <Bar title="Job">
-        <a href="#/jobs">All jobs</a>
-      </Bar>
-      <div class="page">
-        {job && (
-          <div>
-            <section class="card">
-              <h2>
-                Question <span class={job.error ? "tag failed" : "tag"}>{stateOf(job)}</span>
-              </h2>
-              <p class="asked">{job.message || "(no text)"}</p>
+    <Page
+      title={words.job}
+      actions={
+        <a class="button" href="#/jobs">
+          <Icon of={ArrowLeft} />
+          {words.all}
+        </a>
+      }
+    >
+      <Loaded of={shown}>
+        {(job) => (
+          <>
+            <Card title={words.question} tags={<JobState of={job} />}>
+              <p class="asked">{job.message || words.noText}</p>
               <span class="row">
-                <button type="button" onClick={() => void retry()}>
-                  Run again
-                </button>
-                {!isOver && (
-                  <button type="button" class="danger" onClick={() => void cancel()}>
-                    Cancel
-                  </button>
+                <Button label={words.again} onClick={retry} />
+                {job.status !== "completed" && (
+                  <Button label={words.cancel} class="danger" onClick={cancel} />
                 )}
-                {job.thread_id && job.user === me && <a href={`#/chat/${job.thread_id}`}>Open the thread</a>}
+                {job.thread_id && job.user === me && (
+                  <a href={`#/chat/${job.thread_id}`}>{words.openThread}</a>
+                )}
               </span>
-            </section>
-            <section class="card">
-              <h2>Answer</h2>
+            </Card>
+            <Card title={words.answer}>
               <div aria-live="polite">
                 {job.response === undefined ? (
-                  <p class="soft">
-                    {job.waiting_for ? "The sender is not paired yet: see Webhooks." : "No answer yet."}
-                  </p>
+                  <p class="soft">{job.waiting_for ? words.notPaired : words.noAnswer}</p>
                 ) : (
                   <Prose text={job.response} />
                 )}
               </div>
-            </section>
-            <section class="card">
-              <h2>Details</h2>
+            </Card>
+            <Card title={words.details}>
               <Details job={job} />
-            </section>
-          </div>
+            </Card>
+          </>
         )}
-      </div>
-    </>
+      </Loaded>
+    </Page>
   );
 }
 
 function Details({ job }: { readonly job: Job }) {
   const { callback, error } = job;
-  const facts: readonly (readonly [string, string | undefined])[] = [
-    ["Job", job.id],
-    ["User", job.user],
-    ["Conversation", job.conversation_id],
-    ["Thread", job.thread_id],
-    ["Created", when(job.created_at)],
-    ["Started", when(job.started_at)],
-    ["Completed", when(job.completed_at)],
-    ["Attempts", String(job.attempts)],
-    ["Error", error && `${error.code}: ${error.message}`],
-    ["Callback", callback && callbackInWords(callback)],
-  ];
+  const { facts } = words;
   return (
-    <dl class="facts">
-      {facts.map(
-        ([name, value]) =>
-          value !== undefined && (
-            <div key={name}>
-              <dt>{name}</dt>
-              <dd>{value}</dd>
-            </div>
-          ),
-      )}
-    </dl>
+    <KeyValue
+      of={[
+        [facts.job, job.id],
+        [facts.user, job.user],
+        [facts.conversation, job.conversation_id],
+        [facts.thread, job.thread_id],
+        [facts.created, when(job.created_at)],
+        [facts.started, when(job.started_at)],
+        [facts.completed, when(job.completed_at)],
+        [facts.attempts, String(job.attempts)],
+        [facts.error, error && `${error.code}: ${error.message}`],
+        [facts.callback, callback && callbackInWords(callback)],
+      ]}
+    />
   );
 }
 
-function callbackInWords({ status, attempts, message, next_at }: NonNullable<Job["callback"]>): string {
-  const tries = `${attempts} ${attempts === 1 ? "attempt" : "attempts"}`;
+function callbackInWords({
+  status,
+  attempts,
+  message = "",
+  next_at = "",
+}: NonNullable<Job["callback"]>): string {
   switch (status) {
     case "waiting":
-      return "sent when the job completes";
+      return words.callback.waiting;
     case "retrying":
-      return `failed after ${tries} (${message}); next attempt ${when(next_at)}`;
+      return words.callback.retrying(attempts, message, next_at);
     case "delivered":
-      return `delivered after ${tries}`;
+      return words.callback.delivered(attempts);
     case "failed":
-      return `given up after ${tries} (${message})`;
+      return words.callback.failed(attempts, message);
   }
 }
 
-function when(time: string | undefined): string | undefined {
-  return time && new Date(time).toLocaleString();
-}
+const when = (time: string | undefined): string | undefined => time && dateTime(time);

@@ -1,17 +1,24 @@
+import Activity from "lucide/dist/esm/icons/activity.mjs";
 import { useRef, useState } from "preact/hooks";
 import { attempt } from "../../state/app.ts";
 import { useApp, useLive } from "../../state/use-app.ts";
 import { ask, type Job } from "../../state/wire.ts";
+import { text } from "../../text/text.ts";
 import { Page } from "../../widgets/bar.tsx";
+import { Button, Select } from "../../widgets/controls.tsx";
 import { List } from "../../widgets/list.tsx";
-import { JobCard, stateOf } from "./job-card.tsx";
+import { Loaded } from "../../widgets/loaded.tsx";
+import { Moment } from "../../widgets/moment.tsx";
+import { EmptyState } from "../../widgets/states.tsx";
+import { JobCard, JobState } from "./job-card.tsx";
+
+const words = text.jobs;
 
 interface JobPage {
   readonly jobs: readonly Job[];
   readonly next: string | null;
 }
 
-const STATUSES = ["queued", "running", "completed", "failed"] as const;
 const PAGE = 50;
 const MAX_AT_ONCE = 200;
 const EVERY_MILLIS = 2500;
@@ -24,7 +31,6 @@ export function JobsPage({ shown }: { readonly shown: string | undefined }) {
 function Queue() {
   const isOperator = useApp().user?.role === "operator";
   const [status, setStatus] = useState("");
-  const [found, setFound] = useState<JobPage>();
   const [earlier, setEarlier] = useState<readonly Job[]>([]);
   const size = useRef(PAGE);
 
@@ -36,14 +42,7 @@ function Queue() {
     });
     return ask<JobPage>("GET", `/api/jobs?${query}`);
   };
-  useLive(
-    async (isFirst) => {
-      const page = await (isFirst ? attempt(() => read(size.current)) : read(size.current));
-      if (page) setFound(page);
-    },
-    EVERY_MILLIS,
-    [status],
-  );
+  const [found, setFound, , shown] = useLive(() => read(size.current), EVERY_MILLIS, [status]);
   const choose = (chosen: string) => {
     size.current = PAGE;
     setFound(undefined);
@@ -69,54 +68,68 @@ function Queue() {
 
   return (
     <Page
-      title="Jobs"
-      actions={
-        <select aria-label="Status" value={status} onChange={(event) => choose(event.currentTarget.value)}>
-          <option value="">all</option>
-          {STATUSES.map((name) => (
-            <option key={name}>{name}</option>
-          ))}
-        </select>
-      }
+      title={text.pages.jobs}
+      actions={<Select label={words.status} options={words.statuses} value={status} onValue={choose} />}
     >
-      {found && jobs.length === 0 && <Empty status={status} isOperator={isOperator} />}
-      {jobs.length > 0 && (
-        <List
-          columns={["Created", ...(isOperator ? ["User"] : []), "Status", "Question and answer"]}
-          hasActions={false}
-        >
-          {jobs.map((job) => (
-            <tr key={job.id}>
-              <td>{new Date(job.created_at).toLocaleString()}</td>
-              {isOperator && <td>{job.user}</td>}
-              <td>
-                <span class={job.error ? "tag failed" : "tag"}>{stateOf(job)}</span>
-              </td>
-              <td>
-                <span class="lines">
-                  <a href={`#/jobs/${job.id}`}>{job.message || "(no text)"}</a>
-                  <span class="soft">{job.error?.message ?? job.response ?? ""}</span>
-                </span>
-              </td>
-            </tr>
-          ))}
-        </List>
-      )}
-      {next && (
-        <button type="button" onClick={() => void showEarlier()}>
-          Earlier jobs
-        </button>
-      )}
+      <Loaded of={shown} lines={8}>
+        {() => (
+          <>
+            {jobs.length === 0 && <Empty status={status} isOperator={isOperator} />}
+            <List
+              columns={[
+                words.columns.created,
+                ...(isOperator ? [words.columns.user] : []),
+                words.columns.status,
+                words.columns.question,
+              ]}
+              items={jobs}
+              hasActions={false}
+            >
+              {(job) => (
+                <tr key={job.id}>
+                  <td class="whole">
+                    <Moment at={job.created_at} />
+                  </td>
+                  {isOperator && (
+                    <td class="whole" title={job.user}>
+                      {job.user}
+                    </td>
+                  )}
+                  <td>
+                    <JobState of={job} />
+                  </td>
+                  <td>
+                    <span class="lines">
+                      <a href={`#/jobs/${job.id}`}>{job.message || words.noText}</a>
+                      <span class="soft">{job.error?.message ?? job.response ?? ""}</span>
+                    </span>
+                  </td>
+                </tr>
+              )}
+            </List>
+            {next && <Button label={words.earlier} onClick={showEarlier} />}
+          </>
+        )}
+      </Loaded>
     </Page>
   );
 }
 
 function Empty({ status, isOperator }: { status: string; isOperator: boolean }) {
-  if (status) return <p class="soft">No job is {status}.</p>;
+  if (status) return <EmptyState title={words.noneOf} icon={Activity} />;
   return (
-    <p class="soft">
-      No jobs yet. A job is a message that a program sends to the webhook channel
-      {isOperator ? ": set HTTP_ENABLED=true and HTTP_WEBHOOK_SECRET, then post to /webhook." : "."}
-    </p>
+    <EmptyState
+      title={words.none}
+      icon={Activity}
+      action={
+        isOperator && (
+          <a class="button" href="#/webhooks">
+            {words.openWebhooks}
+          </a>
+        )
+      }
+    >
+      {words.noneNote} {isOperator && words.noneOperator}
+    </EmptyState>
   );
 }

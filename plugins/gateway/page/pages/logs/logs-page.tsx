@@ -1,12 +1,17 @@
-import { useEffect, useRef, useState } from "preact/hooks";
-import { attempt } from "../../state/app.ts";
+import ScrollText from "lucide/dist/esm/icons/scroll-text.mjs";
+import { useEffect, useState } from "preact/hooks";
 import { loadStatus } from "../../state/threads.ts";
 import { useApp, useLive } from "../../state/use-app.ts";
 import { ask } from "../../state/wire.ts";
+import { dateTime, formatDate } from "../../text/language.ts";
+import { text } from "../../text/text.ts";
 import { Page } from "../../widgets/bar.tsx";
+import { Button, Form, Select } from "../../widgets/controls.tsx";
 import { List } from "../../widgets/list.tsx";
+import { Loaded } from "../../widgets/loaded.tsx";
+import { EmptyState } from "../../widgets/states.tsx";
 
-const LEVELS = ["debug", "info", "warn", "error", "fatal"] as const;
+const words = text.logs;
 const MAX_SHOWN = 500;
 const POLL_MS = 2000;
 const NO_FILTER = { level: "info", text: "", turn: "", user: "" };
@@ -26,10 +31,6 @@ interface Shown extends Found {
 export function LogsPage() {
   const [filter, setFilter] = useState(NO_FILTER);
   const [isFollowing, setFollowing] = useState(true);
-  const [shown, setShown] = useState<Shown>();
-  const known = useRef<Shown | undefined>(undefined);
-  known.current = shown;
-
   const given = Object.entries(filter).filter(([, value]) => value !== "");
   const key = JSON.stringify(given);
   const read = (after: number) =>
@@ -37,76 +38,65 @@ export function LogsPage() {
       "GET",
       `/api/logs?${new URLSearchParams([...given, ...(after > 0 ? [["after", String(after)]] : [])])}`,
     );
-  const load = async (): Promise<void> => {
-    const before = known.current?.filter === key ? known.current : undefined;
+  const load = async (known: Shown | undefined, isFirst: boolean): Promise<Shown> => {
+    if (known && !isFirst && !isFollowing) return known;
+    const before = known?.filter === key ? known : undefined;
     const found = await read(before?.last ?? 0);
-    const newest = found.lines.toReversed();
     // Behind a load balancer another node may answer, whose numbers differ.
     const isMore = before?.node === found.node && found.last >= before.last;
-    if (before && !isMore) return setShown({ ...reversed(await read(0)), filter: key });
-    const lines = [...newest, ...(before?.lines ?? [])].slice(0, MAX_SHOWN);
-    setShown({ ...found, lines, filter: key });
+    const { lines, ...rest } = before && !isMore ? await read(0) : found;
+    const shown = [...lines.toReversed(), ...((isMore && before?.lines) || [])].slice(0, MAX_SHOWN);
+    return { ...rest, lines: shown, filter: key };
   };
-  useLive(
-    async (isFirst) => {
-      if (isFirst) await attempt(load);
-      else if (isFollowing) await load();
-    },
-    POLL_MS,
-    [key, isFollowing],
-  );
+  const [, , , shown] = useLive(load, POLL_MS, [key, isFollowing]);
   const narrow = (change: Partial<typeof NO_FILTER>) => setFilter({ ...filter, ...change });
 
   return (
     <Page
-      title="Logs"
+      title={text.pages.logs}
       actions={
-        <label class="row">
+        <label class="check">
           <input
             type="checkbox"
             checked={isFollowing}
             onChange={({ currentTarget: { checked } }) => setFollowing(checked)}
           />
-          Follow
+          {words.follow}
         </label>
       }
     >
       <NodesCard />
-      <form class="row" onSubmit={(event) => event.preventDefault()}>
-        <select
-          aria-label="Minimum level"
+      <Form class="filters" onSubmit={() => {}}>
+        <Select
+          label={words.level}
+          options={words.levels}
           value={filter.level}
-          onChange={({ currentTarget: { value } }) => narrow({ level: value })}
-        >
-          {LEVELS.map((level) => (
-            <option key={level}>{level}</option>
-          ))}
-        </select>
-        <Field label="Text" value={filter.text} onValue={(text) => narrow({ text })} />
-        <Field label="User" value={filter.user} onValue={(user) => narrow({ user })} />
-        <Field label="Turn" value={filter.turn} onValue={(turn) => narrow({ turn })} />
+          onValue={(level) => narrow({ level })}
+        />
+        <Field label={words.text} value={filter.text} onValue={(text) => narrow({ text })} />
+        <Field label={words.user} value={filter.user} onValue={(user) => narrow({ user })} />
+        <Field label={words.turn} value={filter.turn} onValue={(turn) => narrow({ turn })} />
         {key !== JSON.stringify([["level", "info"]]) && (
-          <button type="button" onClick={() => setFilter(NO_FILTER)}>
-            Clear
-          </button>
+          <Button label={words.clear} onClick={() => setFilter(NO_FILTER)} />
         )}
-      </form>
-      {shown?.lines.length === 0 && (
-        <p class="soft">
-          No line matches. Choose a lower level or clear the filter; LOG_LEVEL decides what is written at all.
-        </p>
-      )}
-      <ol class="log-lines" aria-label="Log lines, newest first">
-        {shown?.lines.map((line) => (
-          <LogLine key={line.number} line={line} onNarrow={narrow} />
-        ))}
-      </ol>
+      </Form>
+      <Loaded of={shown} lines={10}>
+        {({ lines }) =>
+          lines.length === 0 ? (
+            <EmptyState title={words.none} icon={ScrollText}>
+              {words.noneNote}
+            </EmptyState>
+          ) : (
+            <ol class="log-lines" aria-label={words.lines}>
+              {lines.map((line) => (
+                <LogLine key={line.number} line={line} onNarrow={narrow} />
+              ))}
+            </ol>
+          )
+        }
+      </Loaded>
     </Page>
   );
-}
-
-function reversed(found: Found): Found {
-  return { ...found, lines: found.lines.toReversed() };
 }
 
 function Field({ label, value, onValue }: { label: string; value: string; onValue(value: string): void }) {
@@ -141,7 +131,7 @@ interface LineProps {
 const SEVERE = new Set(["warn", "error", "fatal"]);
 
 /** One line; its other fields are folded below it. */
-export function LogLine({ line, onNarrow }: LineProps) {
+function LogLine({ line, onNarrow }: LineProps) {
   const { number: _, time, level, plugin = "kernel", message = "", ...rest } = line;
   const { turn, user } = rest;
   const fields = Object.entries(rest);
@@ -149,7 +139,7 @@ export function LogLine({ line, onNarrow }: LineProps) {
     <li class={SEVERE.has(level) ? `log-line ${level}` : "log-line"}>
       <span class="meta">
         <time dateTime={time} title={time}>
-          {new Date(time).toLocaleTimeString()}
+          {formatDate(time, { timeStyle: "medium" })}
         </time>
         <strong>{level}</strong> {plugin}
         {typeof user === "string" && <span>{user}</span>}
@@ -162,14 +152,10 @@ export function LogLine({ line, onNarrow }: LineProps) {
           <pre class="log">{fields.map(([name, value]) => `${name}: ${shown(value)}`).join("\n")}</pre>
           <span class="row">
             {typeof user === "string" && (
-              <button type="button" onClick={() => onNarrow({ user })}>
-                Only lines of {user}
-              </button>
+              <Button label={words.onlyUser(user)} class="small" onClick={() => onNarrow({ user })} />
             )}
             {typeof turn === "string" && (
-              <button type="button" onClick={() => onNarrow({ turn })}>
-                Only lines of this turn
-              </button>
+              <Button label={words.onlyTurn} class="small" onClick={() => onNarrow({ turn })} />
             )}
           </span>
         </details>
@@ -186,27 +172,25 @@ function shown(value: unknown): string {
 }
 
 /** The running nodes and the store, folded, since most people come for the log lines. */
-export function NodesCard() {
+function NodesCard() {
   const { status } = useApp();
   useEffect(() => void loadStatus(), []);
   return (
     <details class="card">
-      <summary>
-        {status ? (status.nodes.length === 1 ? "1 node" : `${status.nodes.length} nodes`) : "Nodes"}, store
-      </summary>
-      <List columns={["Node", "Version", "Started", "Last seen"]} hasActions={false}>
-        {status?.nodes.map((node) => (
+      <summary>{status ? words.nodesAndStore(status.nodes.length) : words.nodes}</summary>
+      <List columns={Object.values(words.columns)} items={status?.nodes} hasActions={false}>
+        {(node) => (
           <tr key={node.id}>
             <td title={node.id}>{node.id.slice(0, 8)}</td>
             <td>{node.version}</td>
-            <td>{new Date(node.started_at).toLocaleString()}</td>
-            <td>{new Date(node.last_seen_at).toLocaleTimeString()}</td>
+            <td>{dateTime(node.started_at)}</td>
+            <td>{formatDate(node.last_seen_at, { timeStyle: "medium" })}</td>
           </tr>
-        ))}
+        )}
       </List>
       {status?.store && (
         <p class={status.store.is_filling ? "danger" : "soft"}>
-          <strong>Store:</strong> {status.store.detail}.
+          <strong>{words.store}:</strong> {status.store.detail}.
         </p>
       )}
     </details>

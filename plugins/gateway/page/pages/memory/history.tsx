@@ -1,8 +1,13 @@
-import { structuredPatch } from "diff";
 import { useState } from "preact/hooks";
-import { attempt } from "../../state/app.ts";
+import { diffLines } from "../../../../../kernel/text/differences.ts";
+import { attempt, request } from "../../state/app.ts";
 import { ask, type MemoryFile, type MemoryVersion } from "../../state/wire.ts";
-import { Differences } from "../../widgets/differences.tsx";
+import { list } from "../../text/language.ts";
+import { text } from "../../text/text.ts";
+import { Comparison } from "../../widgets/comparison.tsx";
+import { Button } from "../../widgets/controls.tsx";
+
+const words = text.versions;
 
 export const at = (path: string) => `/api/memory/file?${new URLSearchParams({ path })}`;
 
@@ -12,77 +17,46 @@ interface HistoryProps {
   onRestore(version: number, text: string): Promise<void>;
 }
 
-interface Comparison {
-  readonly from: number;
-  readonly to: number;
-  readonly lines: readonly string[];
-}
-
-/** Comparing texts with more changed lines than this would take seconds. */
-const MAX_DIFF_EDITS = 600;
-
-/** Both texts end with a line feed. Those that differ too much are shown one after the other. */
-function diffLines(before: string, after: string): readonly string[] {
-  const options = { context: 2, maxEditLength: MAX_DIFF_EDITS };
-  const patch = structuredPatch("", "", before, after, "", "", options);
-  if (patch) return patch.hunks.flatMap(({ lines }) => lines.map((line) => `${line[0]} ${line.slice(1)}`));
-  const all = (sign: string, text: string) => text.split("\n").map((line) => `${sign} ${line}`);
-  return [...all("-", before.slice(0, -1)), ...all("+", after.slice(0, -1))];
-}
-
-/** The versions of a file: who wrote each, how it differs from the one before, and a button to restore it. */
-export function History({ path, newest, onRestore }: HistoryProps) {
+/** The versions of a file: who wrote each, how two of them differ, and a button to restore one. */
+export function History({ path: file, newest, onRestore }: HistoryProps) {
   const [versions, setVersions] = useState<readonly MemoryVersion[]>([]);
-  const [shown, setShown] = useState<Comparison>();
   const open = async () => {
-    const query = new URLSearchParams({ path });
-    const found = await attempt(() =>
-      ask<{ versions: readonly MemoryVersion[] }>("GET", `/api/memory/file/history?${query}`),
-    );
+    const path = `/api/memory/file/history?${new URLSearchParams({ path: file })}`;
+    const found = await request<{ versions: readonly MemoryVersion[] }>("GET", path);
     if (found) setVersions(found.versions);
   };
-  const read = (version: number) => ask<MemoryFile>("GET", `${at(path)}&version=${version}`);
-  const compare = async (from: number, to: number) => {
-    const texts = await attempt(() => Promise.all([read(from), read(to)]));
-    if (!texts) return;
-    const [before = "", after = ""] = texts.map(({ text }) => `${text}\n`);
-    setShown({ from, to, lines: diffLines(before, after) });
-  };
+  const read = (version: number) => ask<MemoryFile>("GET", `${at(file)}&version=${version}`);
+  const compare = (from: number, to: number) =>
+    attempt(async () => {
+      const [before, after] = await Promise.all([read(from), read(to)]);
+      return { lines: await diffLines(before.text, after.text) };
+    });
   const restore = async (version: number) => {
     const found = await attempt(() => read(version));
     if (found) await onRestore(version, found.text);
   };
   return (
     <details onToggle={({ currentTarget }) => currentTarget.open && void open()}>
-      <summary>History</summary>
-      {versions.length > 1 && <CompareForm versions={versions} onCompare={compare} />}
-      {shown && (
-        <section aria-label={`From version ${shown.from} to version ${shown.to}`}>
-          <p class="soft" role="status">
-            {shown.lines.length === 0
-              ? `Version ${shown.from} and version ${shown.to} have the same text.`
-              : `From version ${shown.from} to version ${shown.to}: lines with − were removed, lines with + are new.`}
-          </p>
-          {shown.lines.length > 0 && <Differences lines={shown.lines} />}
-        </section>
+      <summary>{text.memory.history}</summary>
+      {versions.length > 1 && (
+        <Comparison versions={versions.map(({ version }) => version)} compare={compare} />
       )}
       <ul class="entries">
         {versions.map(({ version, updated_at, ...written }) => (
           <li key={version}>
             <span>
-              Version {version}, {new Date(updated_at).toLocaleString()}
+              {words.versionAt(version, updated_at)}
               <Writer {...written} />
             </span>
             {version === newest ? (
-              <span class="tag">now</span>
+              <span class="tag">{words.now}</span>
             ) : (
-              <button
-                type="button"
-                aria-label={`Restore version ${version}`}
-                onClick={() => void restore(version)}
-              >
-                Restore
-              </button>
+              <Button
+                label={words.restore}
+                class="small"
+                aria-label={words.restoreOf(version)}
+                onClick={() => restore(version)}
+              />
             )}
           </li>
         ))}
@@ -91,57 +65,14 @@ export function History({ path, newest, onRestore }: HistoryProps) {
   );
 }
 
-const BY = {
-  page: "written on the page",
-  api: "written with a token",
-  cli: "written on the command line",
-} as const;
-
 function Writer({ writer, origins }: Pick<MemoryVersion, "writer" | "origins">) {
-  const from = origins ? `, from ${origins.map(({ kind, name }) => `${kind} ${name}`).join(", ")}` : "";
-  if (writer?.kind === "model")
-    return (
-      <span class="soft">
-        written by the model{writer.channel ? ` in a turn over ${writer.channel}` : ""}
-        {from} {writer.thread_id && <a href={`#/chat/${writer.thread_id}`}>Open the thread</a>}
-      </span>
-    );
+  const { by, byModelOver } = text.memory;
+  const from = origins ? words.from(list(origins.map(({ kind, name }) => `${kind} ${name}`))) : "";
+  const isModel = writer?.kind === "model";
   return (
     <span class="soft">
-      {writer ? BY[writer.kind] : "written by: unknown"}
-      {from}
+      {isModel && writer.channel ? byModelOver(writer.channel) : by[writer?.kind ?? "unknown"]}
+      {from} {isModel && writer.thread_id && <a href={`#/chat/${writer.thread_id}`}>{words.openThread}</a>}
     </span>
-  );
-}
-
-interface CompareProps {
-  readonly versions: readonly MemoryVersion[];
-  onCompare(from: number, to: number): Promise<void>;
-}
-
-function CompareForm({ versions, onCompare }: CompareProps) {
-  const submit = (event: Event) => {
-    event.preventDefault();
-    const given = new FormData(event.currentTarget as HTMLFormElement);
-    void onCompare(Number(given.get("from")), Number(given.get("to")));
-  };
-  const choice = (name: string, label: string, chosen: number | undefined) => (
-    <label>
-      {label}{" "}
-      <select name={name} defaultValue={String(chosen)}>
-        {versions.map(({ version }) => (
-          <option key={version} value={version} selected={version === chosen}>
-            version {version}
-          </option>
-        ))}
-      </select>
-    </label>
-  );
-  return (
-    <form class="row" onSubmit={submit}>
-      {choice("from", "Compare", versions[1]?.version)}
-      {choice("to", "with", versions[0]?.version)}
-      <button type="submit">Show differences</button>
-    </form>
   );
 }

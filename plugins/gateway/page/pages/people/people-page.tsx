@@ -1,63 +1,115 @@
-import { attempt } from "../../state/app.ts";
-import { useLoaded } from "../../state/use-app.ts";
-import { type Account, ask, type BrowserSession, type Token } from "../../state/wire.ts";
+import UserPlus from "lucide/dist/esm/icons/user-plus.mjs";
+import { useState } from "preact/hooks";
+import { changeThen } from "../../state/app.ts";
+import { useShown } from "../../state/use-app.ts";
+import { type Account, ask, type BrowserSession, type Invitation, type Token } from "../../state/wire.ts";
+import { text } from "../../text/text.ts";
 import { Page } from "../../widgets/bar.tsx";
+import { Card } from "../../widgets/card.tsx";
+import { Button } from "../../widgets/controls.tsx";
 import { confirmed } from "../../widgets/dialog.tsx";
 import { List } from "../../widgets/list.tsx";
+import { Loaded } from "../../widgets/loaded.tsx";
+import { Moment } from "../../widgets/moment.tsx";
+import { toast } from "../../widgets/toast.tsx";
+import { browserName } from "./browser-name.ts";
+import { InvitationsCard, type Invited, InviteForm, NewLink } from "./invitations.tsx";
 import { TokensCard } from "./tokens-card.tsx";
 import { UsersCard } from "./users-card.tsx";
 
+const words = text.people;
+
+interface Everybody {
+  readonly users: readonly Account[];
+  readonly invitations: readonly Invitation[];
+  readonly tokens: readonly Token[];
+  readonly sessions: readonly BrowserSession[];
+}
+
 export function PeoplePage() {
-  const [{ users = [] } = {}, loadUsers] = useLoaded<{ users: readonly Account[] }>("/api/users");
-  const [{ tokens } = {}, loadTokens] = useLoaded<{ tokens: readonly Token[] }>("/api/tokens");
-  const [{ sessions } = {}, loadSessions] = useLoaded<{ sessions: readonly BrowserSession[] }>(
-    "/api/sessions",
-  );
-  const load = async () => void (await Promise.all([loadUsers(), loadTokens(), loadSessions()]));
+  const all = useShown(async (): Promise<Everybody> => {
+    const paths = ["users", "invitations", "tokens", "sessions"];
+    const found = await Promise.all(paths.map((name) => ask<Partial<Everybody>>("GET", `/api/${name}`)));
+    return Object.assign({}, ...found);
+  });
+  const { load } = all;
+  const [isInviting, setInviting] = useState(false);
+  const [invited, setInvited] = useState<Invited>();
+  const onInvited = async (made: Invited) => {
+    setInviting(false);
+    setInvited(made);
+    await load();
+  };
 
   return (
-    <Page title="People">
-      <UsersCard users={users} onChange={load} />
-      <TokensCard users={users} tokens={tokens} onChange={load} />
-      <SessionsCard sessions={sessions} onChange={load} />
+    <Page
+      title={text.pages.people}
+      actions={
+        <Button
+          label={words.invite}
+          icon={UserPlus}
+          class="primary"
+          onClick={() => {
+            setInvited(undefined);
+            setInviting(true);
+          }}
+        />
+      }
+    >
+      {isInviting && <InviteForm onInvited={onInvited} onClose={() => setInviting(false)} />}
+      {invited && <NewLink of={invited} onClose={() => setInvited(undefined)} />}
+      <Loaded of={all} lines={8}>
+        {({ users, invitations, tokens, sessions }) => (
+          <>
+            <UsersCard users={users} onChange={load} onInvited={onInvited} />
+            {invitations.length > 0 && <InvitationsCard invitations={invitations} onChange={load} />}
+            <TokensCard users={users} tokens={tokens} onChange={load} />
+            <SessionsCard sessions={sessions} onChange={load} />
+          </>
+        )}
+      </Loaded>
     </Page>
   );
 }
 
 interface SessionsProps {
-  /** Undefined until they are loaded. */
-  readonly sessions: readonly BrowserSession[] | undefined;
+  readonly sessions: readonly BrowserSession[];
   readonly onChange: () => Promise<void>;
 }
 
 /** The browsers that are signed in. */
-export function SessionsCard(props: SessionsProps) {
+function SessionsCard({ sessions, onChange }: SessionsProps) {
+  const change = changeThen(onChange);
+  const { browser, since, lastUsed } = words.browserColumns;
   const end = async ({ id, user, browser }: BrowserSession) => {
-    const title = `Sign out ${user} in ${browser ?? "this browser"}?`;
-    const words = "They can sign in again with their token.";
-    if (!(await confirmed({ title, words, yes: "Sign out", danger: true }))) return;
-    await attempt(() => ask("DELETE", `/api/sessions/${id}`));
-    await props.onChange();
+    const title = words.signOutTitle(user, browser ? browserName(browser) : words.thisBrowser);
+    const question = { title, words: words.signOutWords, yes: words.signOut, danger: true };
+    if (!(await confirmed(question))) return;
+    if (await change("DELETE", `/api/sessions/${id}`)) toast(words.signedOut(user));
   };
   return (
-    <section class="card">
-      <h2>Signed-in browsers</h2>
-      {props.sessions?.length === 0 && <p class="soft">Nobody is signed in.</p>}
-      <List columns={["User", "Browser", "Since", "Last used"]} isHidden={!props.sessions?.length}>
-        {props.sessions?.map((session) => (
+    <Card title={words.browsers}>
+      <List columns={[words.user, browser, since, lastUsed]} items={sessions} empty={words.noBrowsers}>
+        {(session) => (
           <tr key={session.id}>
-            <td>{session.user}</td>
-            <td>{session.browser ?? "unknown"}</td>
-            <td>{new Date(session.created_at).toLocaleString()}</td>
-            <td>{session.last_used_at ? new Date(session.last_used_at).toLocaleString() : "never"}</td>
+            <td class="whole" title={session.user}>
+              {session.user}
+            </td>
+            <td title={session.browser ?? ""}>
+              {session.browser ? browserName(session.browser) : text.basics.unknown}
+            </td>
+            <td class="whole">
+              <Moment at={session.created_at} />
+            </td>
+            <td class="whole">
+              {session.last_used_at ? <Moment at={session.last_used_at} /> : text.basics.never}
+            </td>
             <td>
-              <button type="button" class="danger" onClick={() => void end(session)}>
-                Sign out
-              </button>
+              <Button label={words.signOut} class="small danger" onClick={() => end(session)} />
             </td>
           </tr>
-        ))}
+        )}
       </List>
-    </section>
+    </Card>
   );
 }

@@ -1,10 +1,22 @@
+import Plus from "lucide/dist/esm/icons/plus.mjs";
 import { useState } from "preact/hooks";
-import { expiresSoon, scopeInWords, whenInWords } from "../../../../../kernel/vocabulary/token-words.ts";
-import { attempt, update } from "../../state/app.ts";
+import { expiresSoon } from "../../../../../kernel/vocabulary/token-words.ts";
+import { changeThen, update } from "../../state/app.ts";
 import { type Account, ask, type Token } from "../../state/wire.ts";
+import { dateOnly, dollars } from "../../text/language.ts";
+import { text } from "../../text/text.ts";
+import { Card } from "../../widgets/card.tsx";
+import { Button, type Fields, Form, Select } from "../../widgets/controls.tsx";
 import { CopyButton } from "../../widgets/copy-button.tsx";
 import { confirmed, entered } from "../../widgets/dialog.tsx";
+import { Field } from "../../widgets/field.tsx";
 import { List } from "../../widgets/list.tsx";
+import { Menu } from "../../widgets/menu.tsx";
+import { Moment } from "../../widgets/moment.tsx";
+import { EmptyState } from "../../widgets/states.tsx";
+import { toast } from "../../widgets/toast.tsx";
+
+const words = text.people;
 
 interface Made {
   readonly token: string;
@@ -13,116 +25,146 @@ interface Made {
 
 interface TokensProps {
   readonly users: readonly Account[];
-  /** Undefined until they are loaded. */
-  readonly tokens: readonly Token[] | undefined;
+  readonly tokens: readonly Token[];
   readonly onChange: () => Promise<void>;
 }
 
 /** People's tokens, what each may use, and the form for a new one. */
 export function TokensCard({ users, tokens, onChange }: TokensProps) {
-  const [made, setMade] = useState<Made | undefined>();
+  const [made, setMade] = useState<Made>();
+  const [isAdding, setAdding] = useState(false);
 
+  const change = changeThen(onChange);
   const revoke = async ({ id, name, user }: Token) => {
-    const title = `Revoke “${name}” of ${user}?`;
-    const words = "Everyone using it is signed out.";
-    if (!(await confirmed({ title, words, yes: "Revoke", danger: true }))) return;
-    await attempt(() => ask("DELETE", `/api/tokens/${id}`));
-    await onChange();
+    const title = words.revokeTitle(name, user);
+    if (!(await confirmed({ title, words: words.revokeWords, yes: words.revoke, danger: true }))) return;
+    if (await change("DELETE", `/api/tokens/${id}`)) toast(words.revokedToken);
   };
   const expire = async ({ id, name, user }: Token) => {
-    const given = await entered({
-      title: `When does “${name}” of ${user} expire?`,
-      label: "Days from now; leave empty for never",
-      yes: "Save",
-      optional: true,
-    });
+    const title = words.expiryTitle(name, user);
+    const given = await entered({ title, label: words.expiryLabel, yes: text.basics.save, optional: true });
     if (given === undefined) return;
     const days = given.trim() === "" ? null : Number(given);
-    if (Number.isNaN(days)) {
-      update({ trouble: `“${given}” is not a number of days. The expiry was not changed.` });
-      return;
-    }
-    await attempt(() => ask("PATCH", `/api/tokens/${id}`, { expires_in_days: days }));
-    await onChange();
+    if (Number.isNaN(days)) update({ trouble: words.notDays(given) });
+    else if (await change("PATCH", `/api/tokens/${id}`, { expires_in_days: days })) toast(text.basics.saved);
   };
+  const columns = [
+    words.user,
+    words.tokenColumns.token,
+    words.tokenColumns.lastUsed,
+    words.tokenColumns.expires,
+  ];
+  const add = (
+    <Button
+      label={words.addToken}
+      icon={Plus}
+      class={tokens.length > 0 ? "small" : ""}
+      onClick={() => setAdding(true)}
+    />
+  );
 
   return (
-    <section class="card">
-      <h2>Tokens</h2>
+    <Card title={words.tokens} note={words.tokensNote} actions={!isAdding && tokens.length > 0 && add}>
       {made && (
-        <p class="gate" role="status">
-          <span>
-            New token, shown only once: <code>{made.token}</code>{" "}
-            <CopyButton text={made.token} what="the token" />
-          </span>
+        <div class="once" role="status">
+          <span>{words.newToken}</span>
+          <code>{made.token}</code>
+          <CopyButton text={made.token} what={words.theToken} />
           {made.warnings.map((warning) => (
-            <span key={warning}>{warning}</span>
+            <span key={warning} class="soft">
+              {warning}
+            </span>
           ))}
-        </p>
+        </div>
       )}
-      {tokens?.length === 0 && (
-        <p class="soft">No tokens yet. Create one below so that somebody can sign in.</p>
+      {isAdding && (
+        <TokenForm
+          users={users}
+          onClose={() => setAdding(false)}
+          onMade={async (token) => {
+            setAdding(false);
+            setMade(token);
+            await onChange();
+          }}
+        />
       )}
-      <List columns={["User", "Name and use", "Last used", "Expires"]} isHidden={!tokens?.length}>
-        {tokens?.map((token) => (
+      {tokens.length === 0 && !isAdding && (
+        <EmptyState title={words.noTokens} action={add}>
+          {words.noTokensNote}
+        </EmptyState>
+      )}
+      <List columns={columns} items={tokens}>
+        {(token) => (
           <tr key={token.id}>
-            <td>{token.user}</td>
+            <td class="whole" title={token.user}>
+              {token.user}
+            </td>
             <td>
               {token.name}
-              <span class="meta">{scopeInWords({ ...token, perDayUsd: token.per_day_usd })}</span>
+              <span class="soft">{scopeWords(token)}</span>
             </td>
-            <td>{when(token.last_used_at, "never")}</td>
+            <td class="whole">
+              {token.last_used_at ? <Moment at={token.last_used_at} /> : text.basics.never}
+            </td>
             <td>
-              {token.revoked_at ? "revoked" : when(token.expires_at, "never")}
+              {token.revoked_at
+                ? words.revoked
+                : token.expires_at
+                  ? dateOnly(token.expires_at)
+                  : text.basics.never}
               {token.expires_at &&
                 expiresSoon({ expiresAt: token.expires_at, revokedAt: token.revoked_at }) && (
-                  <span class="meta">expires {whenInWords(token.expires_at)}</span>
+                  <span class="tag waiting">{words.expires(token.expires_at)}</span>
                 )}
             </td>
             <td>
               {!token.revoked_at && (
-                <span class="row">
-                  <button type="button" onClick={() => void expire(token)}>
-                    Change expiry
-                  </button>
-                  <button type="button" class="danger" onClick={() => void revoke(token)}>
-                    Revoke
-                  </button>
-                </span>
+                <Menu
+                  label={text.basics.actionsFor(token.name)}
+                  items={[
+                    { label: words.changeExpiry, onSelect: () => void expire(token) },
+                    { label: words.revoke, danger: true, onSelect: () => void revoke(token) },
+                  ]}
+                />
               )}
             </td>
           </tr>
-        ))}
+        )}
       </List>
-      <TokenForm
-        users={users}
-        onMade={async (token) => {
-          setMade(token);
-          await onChange();
-        }}
-      />
-    </section>
+    </Card>
   );
 }
 
-const TOOLS = { all: "all tools", none: "no tools", some: "only these tools" } as const;
+function scopeWords({ tools, models, per_day_usd: perDay }: Token): string {
+  const parts = [
+    tools && (tools.length === 0 ? words.noTools : words.only(tools)),
+    models && words.models(models),
+    perDay && words.aDay(dollars(perDay)),
+  ].filter((part) => typeof part === "string");
+  return parts.join("; ") || words.everything;
+}
 
-function TokenForm({ users, onMade }: { users: readonly Account[]; onMade: (made: Made) => Promise<void> }) {
-  const [tools, setTools] = useState<keyof typeof TOOLS>("all");
+interface TokenFormProps {
+  readonly users: readonly Account[];
+  onMade(made: Made): Promise<void>;
+  onClose(): void;
+}
 
-  const add = async (event: Event) => {
-    event.preventDefault();
-    const form = event.currentTarget as HTMLFormElement;
-    const field = (name: string) => String(new FormData(form).get(name) ?? "").trim();
+/** It is for whom the operator chooses: nobody is chosen at first, and not the operator. */
+function TokenForm({ users, onMade, onClose }: TokenFormProps) {
+  const [tools, setTools] = useState("all");
+
+  const add = async (fields: Fields) => {
+    const field = (name: string) => (fields[name] ?? "").trim();
     const names = (name: string) =>
       field(name)
         .split(",")
         .map((part) => part.trim())
-        .filter((part) => part !== "");
+        .filter(Boolean);
     const number = (name: string) => (field(name) === "" ? null : Number(field(name)));
     const models = names("models");
-    const made = await attempt(() =>
-      ask<Made>("POST", "/api/tokens", {
+    await onMade(
+      await ask<Made>("POST", "/api/tokens", {
         user: field("user"),
         name: field("name"),
         tools: tools === "some" ? names("tools") : tools,
@@ -131,56 +173,46 @@ function TokenForm({ users, onMade }: { users: readonly Account[]; onMade: (made
         expires_in_days: number("expires_in_days"),
       }),
     );
-    if (!made) return;
-    form.reset();
-    setTools("all");
-    await onMade(made);
   };
+  const amount = { type: "number", min: "0", step: "any" } as const;
 
   return (
-    <form class="row" onSubmit={(event) => void add(event)}>
-      <select name="user" required aria-label="User">
-        {users.map(({ id }) => (
-          <option key={id}>{id}</option>
-        ))}
-      </select>
-      <input name="name" required aria-label="Name of the token" placeholder="what it is for" />
-      <select
-        aria-label="Tools it may use"
-        value={tools}
-        onChange={({ currentTarget: { value } }) => setTools(value as keyof typeof TOOLS)}
-      >
-        {Object.entries(TOOLS).map(([value, words]) => (
-          <option key={value} value={value}>
-            {words}
-          </option>
-        ))}
-      </select>
-      {tools === "some" && (
-        <input name="tools" required aria-label="Names of the tools" placeholder="weather, memory_read" />
-      )}
-      <input name="models" aria-label="Models it may use" placeholder="all models, or names" />
-      <input
-        name="per_day_usd"
-        type="number"
-        min="0"
-        step="any"
-        aria-label="US dollars per day"
-        placeholder="US dollars per day"
-      />
-      <input
-        name="expires_in_days"
-        type="number"
-        min="0"
-        step="any"
-        aria-label="Expires in days"
-        placeholder="expires in days"
-      />
-      <button type="submit">Create token</button>
-    </form>
+    <Form class="fields" onSubmit={add}>
+      <div class="columns">
+        <Field label={words.tokenUser} name="user">
+          {(field) => (
+            <Select
+              {...field}
+              required
+              options={{ "": words.chooseUser, ...Object.fromEntries(users.map(({ id }) => [id, id])) }}
+            />
+          )}
+        </Field>
+        <Field label={words.tokenName} name="name" help={words.tokenNameHelp}>
+          {(field) => <input {...field} required maxLength={100} />}
+        </Field>
+        <Field label={words.expiresInDays} name="expires_in_days" help={words.expiresInDaysHelp}>
+          {(field) => <input {...field} {...amount} />}
+        </Field>
+        <Field label={words.perDay} name="per_day_usd" help={words.perDayHelp}>
+          {(field) => <input {...field} {...amount} />}
+        </Field>
+        <Field label={words.tokenTools} name="tool_choice">
+          {(field) => <Select {...field} options={words.toolChoices} value={tools} onValue={setTools} />}
+        </Field>
+        <Field label={words.tokenModels} name="models" help={words.tokenModelsHelp}>
+          {(field) => <input {...field} spellcheck={false} />}
+        </Field>
+        {tools === "some" && (
+          <Field label={words.toolNames} name="tools">
+            {(field) => <input {...field} required spellcheck={false} placeholder={words.toolNamesExample} />}
+          </Field>
+        )}
+      </div>
+      <span class="row">
+        <Button label={words.createToken} type="submit" class="primary" />
+        <Button label={text.basics.cancel} onClick={onClose} />
+      </span>
+    </Form>
   );
-}
-
-function when(time: string | null, otherwise: string): string {
-  return time ? new Date(time).toLocaleString() : otherwise;
 }

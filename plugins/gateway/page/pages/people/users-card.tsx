@@ -1,78 +1,87 @@
-import { attempt } from "../../state/app.ts";
+import { attempt, changeThen } from "../../state/app.ts";
 import { useApp } from "../../state/use-app.ts";
-import { type Account, ask } from "../../state/wire.ts";
+import type { Account } from "../../state/wire.ts";
+import { text } from "../../text/text.ts";
+import { Card } from "../../widgets/card.tsx";
+import { Select } from "../../widgets/controls.tsx";
 import { confirmed } from "../../widgets/dialog.tsx";
 import { List } from "../../widgets/list.tsx";
+import { Menu } from "../../widgets/menu.tsx";
+import { toast } from "../../widgets/toast.tsx";
+import { type Invited, invite } from "./invitations.tsx";
 
-/** The users with their roles, and buttons to remove them. */
-export function UsersCard({ users, onChange }: { users: readonly Account[]; onChange: () => Promise<void> }) {
+const words = text.people;
+
+interface UsersProps {
+  readonly users: readonly Account[];
+  readonly onChange: () => Promise<void>;
+  onInvited(made: Invited): Promise<void>;
+}
+
+/** The people with their roles, and what can be done with each. */
+export function UsersCard({ users, onChange, onInvited }: UsersProps) {
   const me = useApp().user?.id;
-  const change = async (work: () => Promise<unknown>) => {
-    await attempt(work);
-    await onChange();
-  };
-  const add = async (event: Event) => {
-    event.preventDefault();
-    const form = event.currentTarget as HTMLFormElement;
-    const { id } = Object.fromEntries(new FormData(form));
-    if (await attempt(() => ask("POST", "/api/users", { id }))) form.reset();
-    await onChange();
-  };
+  const change = changeThen(onChange);
   const remove = async (id: string, withData: boolean) => {
-    const words = withData
-      ? "Their threads, jobs, memory and missions are deleted. This cannot be undone."
-      : "They are signed out and their tokens end. Their data is kept.";
-    const yes = withData ? "Remove with data" : "Remove";
-    if (!(await confirmed({ title: `Remove ${id}?`, words, yes, danger: true }))) return;
-    await change(() => ask("DELETE", `/api/users/${encodeURIComponent(id)}?with_data=${withData}`));
+    const question = {
+      title: words.removeTitle(id),
+      words: withData ? words.removeDataWords : words.removeWords,
+      yes: withData ? words.removeWithData : words.remove,
+      danger: true,
+    };
+    if (!(await confirmed(question))) return;
+    if (await change("DELETE", `/api/users/${encodeURIComponent(id)}?with_data=${withData}`))
+      toast(words.removed(id));
+  };
+  const setRole = async (id: string, role: string) => {
+    const saved = await change<Account>("PATCH", `/api/users/${encodeURIComponent(id)}`, { role });
+    if (saved) toast(words.roleSaved(id, words.roles[saved.role]));
+  };
+  const makeLink = async (id: string) => {
+    const made = await attempt(() => invite(id, {}));
+    if (made) await onInvited(made);
   };
 
   return (
-    <section class="card">
-      <h2>Users</h2>
-      <List columns={["User", "Role"]}>
-        {users.map(({ id, role, name }) => {
+    <Card title={words.users} note={words.usersNote}>
+      <List columns={[words.user, words.role]} items={users}>
+        {({ id, role, name }) => {
           // People cannot lock themselves out, and the operator is built in.
           const isFixed = id === "operator" || id === me;
           return (
             <tr key={id}>
-              <td>{name && name !== id ? `${id} (${name})` : id}</td>
+              <td>
+                {name && name !== id ? `${id} (${name})` : id}{" "}
+                {id === me && <span class="tag">{words.you}</span>}
+              </td>
               <td>
                 {isFixed ? (
-                  <span class="tag">{role}</span>
+                  words.roles[role]
                 ) : (
-                  <select
-                    aria-label={`Role of ${id}`}
+                  <Select
+                    label={words.roleOf(id)}
+                    options={words.roles}
                     value={role}
-                    onChange={({ currentTarget: { value } }) =>
-                      void change(() => ask("PATCH", `/api/users/${encodeURIComponent(id)}`, { role: value }))
-                    }
-                  >
-                    <option>user</option>
-                    <option>operator</option>
-                  </select>
+                    onValue={(chosen) => setRole(id, chosen)}
+                  />
                 )}
               </td>
               <td>
                 {!isFixed && (
-                  <span class="row">
-                    <button type="button" class="danger" onClick={() => void remove(id, false)}>
-                      Remove
-                    </button>
-                    <button type="button" class="danger" onClick={() => void remove(id, true)}>
-                      Remove with data
-                    </button>
-                  </span>
+                  <Menu
+                    label={text.basics.actionsFor(id)}
+                    items={[
+                      { label: words.signInLink, onSelect: () => void makeLink(id) },
+                      { label: words.remove, danger: true, onSelect: () => void remove(id, false) },
+                      { label: words.removeWithData, danger: true, onSelect: () => void remove(id, true) },
+                    ]}
+                  />
                 )}
               </td>
             </tr>
           );
-        })}
+        }}
       </List>
-      <form class="row" onSubmit={(event) => void add(event)}>
-        <input name="id" required aria-label="Name of the new user" placeholder="name" />
-        <button type="submit">Add user</button>
-      </form>
-    </section>
+    </Card>
   );
 }

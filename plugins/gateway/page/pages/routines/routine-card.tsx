@@ -1,116 +1,134 @@
-import { useState } from "preact/hooks";
-import { attempt } from "../../state/app.ts";
+import ArrowLeft from "lucide/dist/esm/icons/arrow-left.mjs";
+import { changeThen, request } from "../../state/app.ts";
 import { useApp, useLive } from "../../state/use-app.ts";
 import { ask, type Routine, type RoutineRun } from "../../state/wire.ts";
+import { dollars } from "../../text/language.ts";
+import { text } from "../../text/text.ts";
 import { Page } from "../../widgets/bar.tsx";
+import { Card, KeyValue } from "../../widgets/card.tsx";
+import { Button } from "../../widgets/controls.tsx";
 import { confirmed } from "../../widgets/dialog.tsx";
+import { Icon } from "../../widgets/icon.tsx";
 import { List } from "../../widgets/list.tsx";
+import { Loaded } from "../../widgets/loaded.tsx";
+import { toast } from "../../widgets/toast.tsx";
 import { causeOf, localTime, outcomeOf, statusOf } from "./routine-words.ts";
 
+const words = text.routines;
 const EVERY_MILLIS = 2500;
 
 export function RoutineCard({ id }: { readonly id: string }) {
   const { user } = useApp();
-  const [routine, setRoutine] = useState<Routine>();
-  const [runs, setRuns] = useState<readonly RoutineRun[]>([]);
   const path = `/api/routines/${encodeURIComponent(id)}`;
-
-  const read = async () => {
-    setRoutine(await ask<Routine>("GET", path));
-    setRuns((await ask<{ runs: readonly RoutineRun[] }>("GET", `${path}/runs`)).runs);
-  };
-  useLive(async (isFirst) => void (await (isFirst ? attempt(read) : read())), EVERY_MILLIS, [id]);
-  const change = async (method: string, to: string, body?: unknown) => {
-    await attempt(() => ask(method, to, body));
-    await attempt(read);
+  const read = async () => ({
+    routine: await ask<Routine>("GET", path),
+    ...(await ask<{ runs: readonly RoutineRun[] }>("GET", `${path}/runs`)),
+  });
+  const [, , reload, shown] = useLive(read, EVERY_MILLIS, [id]);
+  const change = changeThen(reload);
+  const allow = (tool: string) =>
+    change("PUT", `/api/approvals/remembered/${encodeURIComponent(tool)}`, { decision: "allow" });
+  const run = async () => {
+    if (await change("POST", `${path}/run`)) toast(words.started);
   };
   const remove = async () => {
-    const question = {
-      title: "Remove this routine?",
-      words: "Its history goes with it. Its thread stays.",
-      yes: "Remove",
-      danger: true,
-    };
-    if (!(await confirmed(question))) return;
-    await attempt(() => ask("DELETE", path));
+    const question = { title: words.removeTitle, words: words.removeWords, yes: text.basics.remove };
+    if (!(await confirmed({ ...question, danger: true }))) return;
+    if (!(await request("DELETE", path))) return;
+    toast(words.removed);
     location.hash = "#/routines";
   };
 
   return (
-    <Page title="Routine">
-      <p>
-        <a href="#/routines">All routines</a>
-      </p>
-      {routine && (
-        <section class="card">
-          <h2>
-            {routine.words} ({routine.tz})
-          </h2>
-          <p dir="auto">{routine.text}</p>
-          <p>
-            {routine.next_at ? `Next run: ${localTime(routine.next_at, routine.tz)}` : statusOf(routine)}
-            {routine.budget && ` · $${routine.budget.usd} per ${routine.budget.per}`}
-            {routine.deliver && ` · answers go to ${routine.deliver} too`}
-            {routine.user !== user?.id && ` · ${routine.user}`}
-          </p>
-          <span class="row">
-            <button type="button" onClick={() => void change("POST", `${path}/run`)}>
-              Run now
-            </button>
-            {routine.status !== "done" && (
-              <button
-                type="button"
-                onClick={() => void change("PATCH", path, { paused: routine.status === "active" })}
+    <Page
+      title={words.routine}
+      actions={
+        <a class="button" href="#/routines">
+          <Icon of={ArrowLeft} />
+          {words.all}
+        </a>
+      }
+    >
+      <Loaded of={shown}>
+        {({ routine, runs }) => (
+          <>
+            <Card
+              title={words.inZone(routine.words, routine.tz)}
+              tags={
+                <span class={`tag ${routine.status === "active" ? "good" : "waiting"}`}>
+                  {words.statuses[routine.status] ?? routine.status}
+                </span>
+              }
+            >
+              <p dir="auto" class="asked">
+                {routine.text}
+              </p>
+              <KeyValue
+                of={[
+                  [
+                    words.nextRun,
+                    routine.next_at ? localTime(routine.next_at, routine.tz) : statusOf(routine),
+                  ],
+                  [
+                    words.budgetFact,
+                    routine.budget &&
+                      words.budgetPer(dollars(routine.budget.usd), words.per[routine.budget.per]),
+                  ],
+                  [words.deliver, routine.deliver],
+                  [words.owner, routine.user === user?.id ? undefined : routine.user],
+                ]}
+              />
+              <span class="row">
+                <Button label={words.runNow} class="primary" onClick={run} />
+                {routine.status !== "done" && (
+                  <Button
+                    label={routine.status === "active" ? words.pause : words.resume}
+                    onClick={() => change("PATCH", path, { paused: routine.status === "active" })}
+                  />
+                )}
+                <Button label={text.basics.remove} class="danger" onClick={remove} />
+              </span>
+            </Card>
+            <Card title={words.runs}>
+              <List
+                columns={Object.values(words.runColumns)}
+                items={runs}
+                empty={words.noRuns}
+                hasActions={false}
               >
-                {routine.status === "active" ? "Pause" : "Resume"}
-              </button>
-            )}
-            <button type="button" class="danger" onClick={() => void remove()}>
-              Remove
-            </button>
-          </span>
-        </section>
-      )}
-      {routine && runs.length === 0 && <p class="soft">It has not run yet.</p>}
-      {routine && runs.length > 0 && (
-        <List columns={["Started", "Why", "Outcome", "Cost", "Thread"]} hasActions={false}>
-          {runs.map((run) => (
-            <tr key={run.id}>
-              <td>{localTime(run.started_at, routine.tz)}</td>
-              <td>{causeOf(run)}</td>
-              <td>
-                {outcomeOf(run)}
-                {run.undelivered && <p>{run.undelivered}</p>}
-                {run.refused.map((refused) => (
-                  <p key={refused.message}>
-                    {refused.message} <a href="#/tools">Tools</a>
-                    {refused.needs === "approval" && routine.user === user?.id && (
-                      <button
-                        type="button"
-                        onClick={() =>
-                          void change(
-                            "PUT",
-                            `/api/approvals/remembered/${encodeURIComponent(refused.tool)}`,
-                            {
-                              decision: "allow",
-                            },
-                          )
-                        }
-                      >
-                        Always allow {refused.tool}
-                      </button>
-                    )}
-                  </p>
-                ))}
-              </td>
-              <td>${run.cost_usd.toFixed(4)}</td>
-              <td>
-                {run.thread_id && routine.user === user?.id && <a href={`#/chat/${run.thread_id}`}>Open</a>}
-              </td>
-            </tr>
-          ))}
-        </List>
-      )}
+                {(run) => (
+                  <tr key={run.id}>
+                    <td>{localTime(run.started_at, routine.tz)}</td>
+                    <td>{causeOf(run)}</td>
+                    <td>
+                      {outcomeOf(run)}
+                      {run.undelivered && <p>{run.undelivered}</p>}
+                      {run.refused.map((refused) => (
+                        <p key={refused.message}>
+                          {refused.message} <a href="#/tools">{text.pages.tools}</a>{" "}
+                          {refused.needs === "approval" && routine.user === user?.id && (
+                            <Button
+                              label={words.alwaysAllow(refused.tool)}
+                              class="small"
+                              onClick={() => allow(refused.tool)}
+                            />
+                          )}
+                        </p>
+                      ))}
+                    </td>
+                    <td>{dollars(run.cost_usd)}</td>
+                    <td>
+                      {run.thread_id && routine.user === user?.id && (
+                        <a href={`#/chat/${run.thread_id}`}>{words.open}</a>
+                      )}
+                    </td>
+                  </tr>
+                )}
+              </List>
+            </Card>
+          </>
+        )}
+      </Loaded>
     </Page>
   );
 }

@@ -1,9 +1,15 @@
 import { useState } from "preact/hooks";
 import { attempt } from "../../state/app.ts";
 import { ask, type ModelTest, Refused, type Setting } from "../../state/wire.ts";
+import { duration } from "../../text/language.ts";
+import { text } from "../../text/text.ts";
+import { Card } from "../../widgets/card.tsx";
+import { Button } from "../../widgets/controls.tsx";
 import { type Drafts, draftedValue } from "./drafts.ts";
 import { SettingField } from "./setting-field.tsx";
 import { FIELDS_OF, isOfModel } from "./titles.ts";
+
+const words = text.settings;
 
 interface Props {
   readonly settings: readonly Setting[];
@@ -48,28 +54,21 @@ export function ModelCard({ settings, drafts, errors, onDrafts, onErrors }: Prop
   };
   const isChanged = (setting: Setting) => setting.is_set || setting.name in drafts;
   return (
-    <section class="card">
-      <h2>Model</h2>
+    <Card title={words.model} note={words.modelNote}>
       {names.map((name) => field(find(name)))}
       <div class="row">
-        <button type="button" disabled={isTesting} onClick={() => void tryOut()}>
-          {isTesting ? "Testing…" : "Test"}
-        </button>
-        <span class="soft">Sends one short request with what is entered here, saved or not.</span>
+        <Button label={isTesting ? words.testing : words.test} disabled={isTesting} onClick={tryOut} />
+        <span class="soft">{words.testNote}</span>
       </div>
       <p role="status" class={test ? (test.ok ? "good" : "wrong") : "unseen"}>
-        {test && `${test.message}${test.millis > 0 ? ` (${seconds(test.millis)})` : ""}`}
+        {test && `${test.message}${test.millis > 0 ? ` (${duration(test.millis)})` : ""}`}
       </p>
       {others.length > 0 && (
         <details open={others.some((setting) => isChanged(setting) || errors[setting.name] !== undefined)}>
-          <summary>More about the model</summary>
+          <summary>{words.moreModel}</summary>
           {others.map(field)}
         </details>
       )}
-    </section>
+    </Card>
   );
-}
-
-function seconds(millis: number): string {
-  return `${(millis / 1000).toFixed(1)} s`;
 }

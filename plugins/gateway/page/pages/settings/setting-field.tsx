@@ -1,6 +1,10 @@
 import type { Setting } from "../../state/wire.ts";
+import { text } from "../../text/text.ts";
+import { Button, Select } from "../../widgets/controls.tsx";
 import { type Drafts, storedText, withDraft } from "./drafts.ts";
-import { choiceTitle, titleOf } from "./titles.ts";
+import { choiceTitle, helpOf, titleOf } from "./titles.ts";
+
+const words = text.settings;
 
 export interface FieldProps {
   readonly setting: Setting;
@@ -13,7 +17,7 @@ export interface FieldProps {
 
 /** One setting: its description, allowed values, source and error. */
 export function SettingField({ setting, drafts, error, offered = [], onDrafts }: FieldProps) {
-  const { name, about, is_fixed: isFixed, is_secret: isSecret, source, problem } = setting;
+  const { name, is_fixed: isFixed, is_secret: isSecret, source, problem } = setting;
   const draft = drafts[name];
   const isDrafted = draft !== undefined;
   const isStored = source === "stored";
@@ -28,7 +32,7 @@ export function SettingField({ setting, drafts, error, offered = [], onDrafts }:
   return (
     <div class="setting">
       <label for={control.id}>
-        {titleOf(name)} {isDrafted && <span class="tag">unsaved</span>}
+        {titleOf(name)} {isDrafted && <span class="tag waiting">{words.unsaved}</span>}
       </label>
       <div class="row">
         <Control
@@ -39,17 +43,15 @@ export function SettingField({ setting, drafts, error, offered = [], onDrafts }:
           onText={change}
         />
         {isStored && draft !== null && (isSecret || !isDrafted) && (
-          <button
-            type="button"
-            class={isSecret ? "danger" : ""}
-            aria-label={`${isSecret ? "Remove" : "Reset"} ${titleOf(name)}`}
+          <Button
+            label={isSecret ? text.basics.remove : words.reset}
+            class={isSecret ? "small danger" : "small"}
+            aria-label={isSecret ? words.removeOf(titleOf(name)) : words.resetOf(titleOf(name))}
             onClick={() => change(null)}
-          >
-            {isSecret ? "Remove" : "Reset"}
-          </button>
+          />
         )}
       </div>
-      {isSecret && draft === null && <p class="soft">It is removed when you save.</p>}
+      {isSecret && draft === null && <p class="soft">{words.removedOnSave}</p>}
       {offered.length > 0 && (
         <datalist id={`offered-${name}`}>
           {offered.map((value) => (
@@ -58,24 +60,15 @@ export function SettingField({ setting, drafts, error, offered = [], onDrafts }:
         </datalist>
       )}
       <div id={told} class="told">
-        {error !== undefined && (
-          <p class="wrong">
-            {titleOf(name)}: {error}
-          </p>
-        )}
-        {problem != null && <p class="wrong">The stored value is not used: {problem}</p>}
+        {error !== undefined && <p class="wrong">{words.wrong(titleOf(name), error)}</p>}
+        {problem != null && <p class="wrong">{words.notUsed(problem)}</p>}
         <p class="soft">
-          {about} <code>{name}</code>
-          {isFixed && `. ${whereFixed(source)}`}
+          {helpOf(setting)} {isFixed && words.fixedIn[source === ".env" ? "env" : "environment"]}{" "}
+          <code>{name}</code>
         </p>
       </div>
     </div>
   );
-}
-
-function whereFixed(source: string): string {
-  const place = source === ".env" ? "in a .env file" : "in the environment of the service";
-  return `It is set ${place} and can only be changed there.`;
 }
 
 interface ControlProps {
@@ -96,14 +89,15 @@ function Control({ setting, control, text, list, onText }: ControlProps) {
   const options = type === "boolean" ? ["true", "false"] : choices;
   if (options)
     return (
-      <select {...control} value={text} onChange={({ currentTarget }) => onText(currentTarget.value)}>
-        <option value="">Default: {choiceTitle(name, usual ?? "")}</option>
-        {options.map((choice) => (
-          <option key={choice} value={choice}>
-            {choiceTitle(name, choice)}
-          </option>
-        ))}
-      </select>
+      <Select
+        {...control}
+        value={text}
+        options={{
+          "": words.default(choiceTitle(name, usual ?? "")),
+          ...Object.fromEntries(options.map((choice) => [choice, choiceTitle(name, choice)])),
+        }}
+        onValue={onText}
+      />
     );
   const onInput = ({ currentTarget }: { currentTarget: HTMLInputElement }) => onText(currentTarget.value);
   if (isSecret)
@@ -125,7 +119,7 @@ function Control({ setting, control, text, list, onText }: ControlProps) {
       autocomplete="off"
       spellcheck={false}
       list={list}
-      placeholder={usual || "not set"}
+      placeholder={usual || words.notSet}
       value={text}
       onInput={onInput}
     />
@@ -139,6 +133,6 @@ const INPUT_MODES: Readonly<Record<string, "numeric" | "decimal" | "url">> = {
 };
 
 function secretWords(isSet: boolean, hint: string | undefined): string {
-  if (!isSet) return "not set";
-  return hint === undefined ? "set" : `set, ends in ${hint}`;
+  if (!isSet) return words.notSet;
+  return hint === undefined ? words.set : words.setEndsIn(hint);
 }

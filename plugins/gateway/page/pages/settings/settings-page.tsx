@@ -1,13 +1,20 @@
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { attempt, update } from "../../state/app.ts";
-import { useApp } from "../../state/use-app.ts";
+import { useApp, useShown } from "../../state/use-app.ts";
 import { ask, Refused, type Setting, type Status } from "../../state/wire.ts";
+import { text } from "../../text/text.ts";
 import { Page } from "../../widgets/bar.tsx";
+import { Card } from "../../widgets/card.tsx";
+import { Button, Form } from "../../widgets/controls.tsx";
+import { Loaded } from "../../widgets/loaded.tsx";
 import { ThemeChoice } from "../../widgets/theme.tsx";
+import { toast } from "../../widgets/toast.tsx";
 import { type Drafts, useDrafts } from "./drafts.ts";
 import { ModelCard } from "./model-card.tsx";
 import { SettingField } from "./setting-field.tsx";
 import { GROUPS, isOfModel } from "./titles.ts";
+
+const words = text.settings;
 
 interface Listed {
   readonly settings: readonly Setting[];
@@ -19,36 +26,47 @@ type Errors = Readonly<Record<string, string>>;
 export function SettingsPage() {
   const isOperator = useApp().user?.role === "operator";
   return (
-    <Page title="Settings">
+    <Page title={text.pages.settings}>
       {isOperator && <OperatorSettings />}
-      <section class="card">
-        <h2>Theme</h2>
+      <Card title={words.theme} note={words.themeNote}>
         <div class="row">
           <ThemeChoice />
-          <span class="soft">Of this browser alone.</span>
         </div>
-      </section>
+      </Card>
     </Page>
   );
 }
 
 function OperatorSettings() {
-  const [settings, setSettings] = useState<readonly Setting[]>();
+  const listed = useShown<Listed>("/api/settings");
+  return (
+    <Loaded of={listed} lines={12}>
+      {({ settings }) => <SettingsForm loaded={settings} />}
+    </Loaded>
+  );
+}
+
+function SettingsForm({ loaded }: { loaded: readonly Setting[] }) {
+  const form = useRef<HTMLDivElement>(null);
+  const [saved, setSaved] = useState<Listed>();
+  const settings = saved?.settings ?? loaded;
   const [drafts, setDrafts] = useDrafts();
   const [errors, setErrors] = useState<Errors>({});
   const [isSaving, setSaving] = useState(false);
+  const [isRefused, setRefused] = useState(false);
   const count = Object.keys(drafts).length;
 
-  useEffect(() => {
-    void attempt(async () => setSettings((await ask<Listed>("GET", "/api/settings")).settings));
-  }, []);
   useEffect(() => {
     if (count === 0) return;
     const onLeave = (event: BeforeUnloadEvent) => event.preventDefault();
     addEventListener("beforeunload", onLeave);
     return () => removeEventListener("beforeunload", onLeave);
   }, [count > 0]);
-  if (settings === undefined) return null;
+  // The first wrong field gets the focus, wherever on the long page it is.
+  useEffect(() => {
+    if (isRefused) form.current?.querySelector<HTMLElement>("[aria-invalid=true]")?.focus();
+    setRefused(false);
+  }, [isRefused]);
 
   const onDrafts = (next: Drafts) => {
     const changed = Object.keys({ ...drafts, ...next }).filter((name) => drafts[name] !== next[name]);
@@ -57,18 +75,21 @@ function OperatorSettings() {
   };
   const onErrors = ({ problems = [] }: Refused) => {
     setErrors(Object.fromEntries(problems.map(({ param, message }) => [param, message])));
-    update({ announcement: `${problems.length} settings cannot be saved.` });
+    setRefused(true);
+    update({ announcement: words.cannotSave(problems.length) });
   };
-  const save = async (event: Event) => {
-    event.preventDefault();
+  const discard = () => {
+    setDrafts({});
+    setErrors({});
+  };
+  const save = async () => {
     setSaving(true);
     await attempt(async () => {
       try {
-        const { settings: now } = await ask<Listed>("PATCH", "/api/settings", { settings: drafts });
-        setSettings(now);
-        setDrafts({});
-        setErrors({});
-        update({ announcement: "Saved.", status: await ask<Status>("GET", "/api/status") });
+        setSaved(await ask<Listed>("PATCH", "/api/settings", { settings: drafts }));
+        discard();
+        toast(text.basics.saved);
+        update({ status: await ask<Status>("GET", "/api/status") });
       } catch (error) {
         if (!(error instanceof Refused) || error.problems === undefined) throw error;
         onErrors(error);
@@ -78,54 +99,47 @@ function OperatorSettings() {
   };
   const named = new Set(GROUPS.flatMap(({ names }) => names));
   const others = settings.filter(({ name }) => !isOfModel(name) && !named.has(name)).map(({ name }) => name);
-  const groups = [...GROUPS, ...(others.length > 0 ? [{ title: "Others", names: others }] : [])];
+  const groups = [...GROUPS, ...(others.length > 0 ? [{ title: words.others, names: others }] : [])];
   const shown = new Set(settings.map(({ name }) => name));
   const elsewhere = Object.entries(errors).filter(([name]) => !shown.has(name));
   return (
-    <form class="settings" noValidate onSubmit={(event) => void save(event)}>
-      <ModelCard {...{ settings, drafts, errors, onDrafts, onErrors }} />
-      {groups.map(({ title, names }) => (
-        <section class="card" key={title}>
-          <h2>{title}</h2>
-          {names
-            .flatMap((name) => settings.find((setting) => setting.name === name) ?? [])
-            .map((setting) => (
-              <SettingField
-                key={setting.name}
-                {...{ setting, drafts, onDrafts }}
-                error={errors[setting.name]}
-              />
-            ))}
-        </section>
-      ))}
+    <Form class="settings" noValidate onSubmit={save}>
+      <div ref={form}>
+        <ModelCard {...{ settings, drafts, errors, onDrafts, onErrors }} />
+        {groups.map(({ title, names }) => (
+          <Card key={title} title={title}>
+            {names
+              .flatMap((name) => settings.find((setting) => setting.name === name) ?? [])
+              .map((setting) => (
+                <SettingField
+                  key={setting.name}
+                  {...{ setting, drafts, onDrafts }}
+                  error={errors[setting.name]}
+                />
+              ))}
+          </Card>
+        ))}
+      </div>
       {elsewhere.map(([name, message]) => (
         <p class="wrong" key={name}>
           {name}: {message}
         </p>
       ))}
       <div class={`row save ${count > 0 ? "unsaved" : ""}`}>
-        <button type="submit" class="primary" disabled={count === 0 || isSaving}>
-          {isSaving ? "Saving…" : "Save"}
-        </button>
-        {count > 0 && (
-          <button
-            type="button"
-            onClick={() => {
-              setDrafts({});
-              setErrors({});
-            }}
-          >
-            Discard
-          </button>
-        )}
+        <Button
+          label={isSaving ? words.saving : text.basics.save}
+          type="submit"
+          class="primary"
+          disabled={count === 0 || isSaving}
+        />
+        {count > 0 && <Button label={words.discard} onClick={discard} />}
         <span class="soft">{stateWords(count, Object.keys(errors).length)}</span>
       </div>
-    </form>
+    </Form>
   );
 }
 
 function stateWords(unsaved: number, wrong: number): string {
-  if (wrong > 0) return "Not saved: fix what is marked above.";
-  if (unsaved === 0) return "A change holds from the next message on, on every node.";
-  return unsaved === 1 ? "1 change is not saved." : `${unsaved} changes are not saved.`;
+  if (wrong > 0) return words.fixMarked;
+  return unsaved === 0 ? words.holds : words.unsavedCount(unsaved);
 }

@@ -1,42 +1,22 @@
 /** The titles and groups of settings on the page. */
+import type { Setting } from "../../state/wire.ts";
+import { text } from "../../text/text.ts";
 
-const TITLES: Readonly<Record<string, string>> = {
-  MODEL_PROVIDER: "Provider",
-  MODEL_NAME: "Model",
-  MODEL_BASE_URL: "Server URL",
-  MODEL_API_KEY: "Key of the server",
-  ANTHROPIC_API_KEY: "Anthropic key",
-  OPENAI_API_KEY: "OpenAI key",
-  MODEL_CONTEXT_TOKENS: "Context window",
-  MODEL_INPUTS: "Inputs",
-  MODEL_FALLBACK_PROVIDER: "Fallback: provider",
-  MODEL_FALLBACK_NAME: "Fallback: model",
-  MODEL_FALLBACK_BASE_URL: "Fallback: server URL",
-  MODEL_FALLBACK_API_KEY: "Fallback: key",
-  DAILY_USD_CAP: "Spending cap",
-  CHAT_RATE_LIMIT: "Messages a minute",
-  HTTP_RATE_LIMIT: "Webhook requests a minute",
-  TURN_MAX_TOOL_CALLS: "Tool calls in a turn",
-  TURN_IDLE_SECS: "Longest silence",
-  TOOL_APPROVALS: "Approvals",
-  PROVENANCE: "Values from others",
-  TRUSTED_SOURCES: "Trusted sources",
-};
+const words = text.settings;
 
-const PROVIDERS: Readonly<Record<string, string>> = {
-  auto: "Automatic",
-  builtin: "Built-in, without a language model",
-  openai: "OpenAI",
-  anthropic: "Anthropic",
-  ollama: "Ollama",
-  "openai-compatible": "OpenAI-compatible server",
-  none: "None",
-};
+/** A setting of a plugin that the page does not know has its own name, and the plugin's words. */
+export const titleOf = (name: string): string => words.names[name]?.title ?? name;
 
-export const titleOf = (name: string): string => TITLES[name] ?? name;
+export const helpOf = ({ name, about }: Setting): string => words.names[name]?.help ?? `${about}.`;
 
-export const choiceTitle = (name: string, choice: string): string =>
-  name.endsWith("_PROVIDER") ? (PROVIDERS[choice] ?? choice) : choice;
+export function choiceTitle(name: string, choice: string): string {
+  const known: Readonly<Record<string, string>> = name.endsWith("_PROVIDER")
+    ? words.providers
+    : name === "PROVENANCE"
+      ? words.provenance
+      : { true: words.yes, false: words.no, "": words.none };
+  return known[choice] ?? choice;
+}
 
 /** The settings of each provider, beside the name of a model. */
 export const FIELDS_OF: Readonly<Record<string, readonly string[]>> = {
@@ -52,8 +32,8 @@ export const isOfModel = (name: string): boolean => name.startsWith("MODEL_") ||
 
 export const GROUPS: readonly { readonly title: string; readonly names: readonly string[] }[] = [
   {
-    title: "Spending and limits",
+    title: words.limits,
     names: ["DAILY_USD_CAP", "CHAT_RATE_LIMIT", "HTTP_RATE_LIMIT", "TURN_MAX_TOOL_CALLS", "TURN_IDLE_SECS"],
   },
-  { title: "Approvals", names: ["TOOL_APPROVALS", "PROVENANCE", "TRUSTED_SOURCES"] },
+  { title: words.approvals, names: ["TOOL_APPROVALS", "PROVENANCE", "TRUSTED_SOURCES"] },
 ];

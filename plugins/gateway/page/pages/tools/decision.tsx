@@ -1,5 +1,6 @@
-import { attempt } from "../../state/app.ts";
-import { ask } from "../../state/wire.ts";
+import { changeThen } from "../../state/app.ts";
+import { text } from "../../text/text.ts";
+import { Button } from "../../widgets/controls.tsx";
 
 export type Remembered = Readonly<Record<string, "allow" | "deny">>;
 
@@ -13,30 +14,31 @@ interface DecisionProps {
 /** The remembered decision on a tool, with buttons to make or forget it. */
 export function Decision({ tool: { name, fingerprint }, asks, remembered, onChanged }: DecisionProps) {
   const path = `/api/approvals/remembered/${name}`;
-  const change = async (work: () => Promise<unknown>) => {
-    await attempt(work);
-    onChanged();
-  };
-  const decide = (decision: "allow" | "deny") => change(() => ask("PUT", path, { decision, fingerprint }));
+  const change = changeThen(onChanged);
+  const decide = (decision: "allow" | "deny") => change("PUT", path, { decision, fingerprint });
   if (remembered)
     return (
       <span class="row">
-        {remembered === "allow" ? "Always allowed by you." : "Always denied by you."}
-        <button type="button" onClick={() => void change(() => ask("DELETE", path))}>
-          Ask again
-        </button>
+        {text.tools.always[remembered]}
+        <Button label={text.tools.askAgain} class="small" onClick={() => change("DELETE", path)} />
       </span>
     );
   if (!asks) return null;
   return (
     <span class="row">
-      It asks before it runs.
-      <button type="button" aria-label={`Always allow ${name}`} onClick={() => void decide("allow")}>
-        Always allow
-      </button>
-      <button type="button" aria-label={`Always deny ${name}`} onClick={() => void decide("deny")}>
-        Always deny
-      </button>
+      {text.tools.itAsks}
+      <Button
+        label={text.tools.alwaysAllow}
+        class="small"
+        aria-label={text.tools.alwaysAllowTool(name)}
+        onClick={() => decide("allow")}
+      />
+      <Button
+        label={text.tools.alwaysDeny}
+        class="small"
+        aria-label={text.tools.alwaysDenyTool(name)}
+        onClick={() => decide("deny")}
+      />
     </span>
   );
 }

@@ -1,7 +1,13 @@
 import { useRef, useState } from "preact/hooks";
-import { attempt } from "../../state/app.ts";
-import { ask, type ToolProposal } from "../../state/wire.ts";
+import { request } from "../../state/app.ts";
+import { useHint } from "../../state/use-app.ts";
+import type { ToolProposal } from "../../state/wire.ts";
+import { text } from "../../text/text.ts";
+import { Button } from "../../widgets/controls.tsx";
+import { toast } from "../../widgets/toast.tsx";
 import { Proposal } from "./proposal.tsx";
+
+const words = text.tools.drop;
 
 interface Upload {
   readonly name: string;
@@ -22,35 +28,27 @@ function formOf({ name, component, capabilities }: Upload, replace: boolean): Fo
 export function InstallTool({ onInstalled }: { onInstalled(): void }) {
   const picker = useRef<HTMLInputElement>(null);
   const [isOver, setOver] = useState(false);
-  const [hint, setHint] = useState("");
+  const { hint, setHint, during } = useHint();
   const [upload, setUpload] = useState<Upload>();
   const [proposal, setProposal] = useState<ToolProposal>();
 
   const take = async (files: readonly File[]) => {
     const component = files.find(({ name }) => name.endsWith(".wasm"));
     const capabilities = files.find(({ name }) => name.endsWith(".json"));
-    if (!component || !capabilities)
-      return setHint("Drop both files: the component (.wasm) and its capabilities file (.json).");
+    if (!component || !capabilities) return setHint(words.both);
     const given = { name: component.name.replace(/\.wasm$/, ""), component, capabilities };
-    setHint("Checking the component…");
     setProposal(undefined);
     setUpload(given);
-    const examined = await attempt(() =>
-      ask<ToolProposal>("POST", "/api/tools/examine", formOf(given, false)),
-    );
-    setHint("");
-    setProposal(examined);
+    const asked = request<ToolProposal>("POST", "/api/tools/examine", formOf(given, false));
+    setProposal(await during(words.checking, asked));
   };
   const install = async () => {
     if (!upload) return;
-    setHint("Installing…");
-    const installed = await attempt(() =>
-      ask("POST", "/api/tools", formOf(upload, proposal?.replaces !== undefined)),
-    );
-    setHint("");
-    if (!installed) return;
+    const form = formOf(upload, proposal?.replaces !== undefined);
+    if (!(await during(text.tools.find.installing, request("POST", "/api/tools", form)))) return;
     setUpload(undefined);
     setProposal(undefined);
+    toast(text.tools.proposal.installed(upload.name));
     onInstalled();
   };
   const onDrop = (event: DragEvent) => {
@@ -65,7 +63,7 @@ export function InstallTool({ onInstalled }: { onInstalled(): void }) {
         name={upload.name}
         proposal={proposal}
         hint={hint}
-        onAgree={() => void install()}
+        onAgree={install}
         onCancel={() => setUpload(undefined)}
       />
     );
@@ -73,7 +71,7 @@ export function InstallTool({ onInstalled }: { onInstalled(): void }) {
   return (
     <section
       class={`drop ${isOver ? "over" : ""}`}
-      aria-label="Install a tool"
+      aria-label={words.label}
       onDragOver={(event) => {
         event.preventDefault();
         setOver(true);
@@ -81,24 +79,19 @@ export function InstallTool({ onInstalled }: { onInstalled(): void }) {
       onDragLeave={() => setOver(false)}
       onDrop={onDrop}
     >
-      <p>
-        Drop a component and its capabilities file here to install a tool. You can review what it may do
-        first.
-      </p>
-      <button type="button" onClick={() => picker.current?.click()}>
-        Choose files
-      </button>
+      <p>{words.words}</p>
+      <Button label={words.choose} class="small" onClick={() => picker.current?.click()} />
       <input
         ref={picker}
         class="unseen"
         type="file"
         multiple
         accept=".wasm,.json"
-        aria-label="The component and its capabilities file"
+        aria-label={words.files}
         tabIndex={-1}
         onChange={(event) => void take([...(event.currentTarget.files ?? [])])}
       />
-      <p role="status">{hint}</p>
+      {hint && <p role="status">{hint}</p>}
     </section>
   );
 }

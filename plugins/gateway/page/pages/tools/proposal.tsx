@@ -1,6 +1,10 @@
 import type { ComponentChildren } from "preact";
 import type { ToolProposal } from "../../state/wire.ts";
+import { text } from "../../text/text.ts";
+import { Button } from "../../widgets/controls.tsx";
 import { Grants } from "../../widgets/grants.tsx";
+
+const words = text.tools.proposal;
 
 interface ProposalProps {
   readonly name: string;
@@ -8,35 +12,37 @@ interface ProposalProps {
   /** The action in progress; the button is disabled meanwhile. */
   readonly hint: string;
   readonly children?: ComponentChildren;
-  onAgree(): void;
-  onCancel(): void;
+  onAgree(): unknown;
+  onCancel(): unknown;
 }
 
 /** Shows what a tool may do before it is installed. */
 export function Proposal({ name, proposal, hint, children, onAgree, onCancel }: ProposalProps) {
   return (
-    <section class="gate" aria-label="Install a tool">
+    <section class="proposal" aria-label={words.label}>
       <strong>
-        {proposal.replaces ? `Replace ${name} ${proposal.replaces.version}` : `Install ${name}`}{" "}
-        {proposal.version}?
+        {proposal.replaces
+          ? words.replace(name, proposal.replaces.version, proposal.version)
+          : words.install(name, proposal.version)}
       </strong>
       {children}
       <p class="soft">{proposal.description}</p>
       {proposal.replaces && proposal.replaces.added.length > 0 && (
         <div>
-          <strong>New compared with the installed version:</strong>
+          <strong>{words.added}</strong>
           <Grants of={proposal.replaces.added} />
         </div>
       )}
       <Grants of={proposal.grants} />
       <p class="soft">SHA-256 {proposal.digest}</p>
       <span class="row">
-        <button type="button" class="primary" disabled={hint !== ""} onClick={onAgree}>
-          {proposal.replaces ? "Replace" : "Install"}
-        </button>
-        <button type="button" onClick={onCancel}>
-          Cancel
-        </button>
+        <Button
+          label={proposal.replaces ? words.yes.replace : words.yes.install}
+          class="primary"
+          disabled={hint !== ""}
+          onClick={onAgree}
+        />
+        <Button label={text.basics.cancel} onClick={onCancel} />
         <span role="status">{hint}</span>
       </span>
     </section>

@@ -1,103 +1,107 @@
-import { useEffect, useState } from "preact/hooks";
-import { attempt } from "../../state/app.ts";
-import { ask, type Tool, type ToolLimits } from "../../state/wire.ts";
+import { changeThen, findQuietly } from "../../state/app.ts";
+import { useLoaded } from "../../state/use-app.ts";
+import type { Setup, Tool, ToolLimits } from "../../state/wire.ts";
+import { text } from "../../text/text.ts";
+import { CompactCard } from "../../widgets/card.tsx";
+import { Button } from "../../widgets/controls.tsx";
 import { confirmed } from "../../widgets/dialog.tsx";
 import { Grants } from "../../widgets/grants.tsx";
+import { toast } from "../../widgets/toast.tsx";
+import { isIncomplete, ToolSetup } from "../../widgets/tool-setup.tsx";
 import { Decision } from "./decision.tsx";
 import { Receipts } from "./receipts.tsx";
-import { ToolSetup } from "./tool-setup.tsx";
+
+const words = text.tools;
 
 interface ToolCardProps {
   readonly tool: Tool;
   readonly remembered: "allow" | "deny" | undefined;
   readonly isOperator: boolean;
+  /** True if the address names it. */
+  readonly isShown: boolean;
   onChanged(): void;
 }
 
-/** An installed tool: what it may do, what it needs, and the remembered decision. */
-export function ToolCard({ tool, remembered, isOperator, onChanged }: ToolCardProps) {
-  const { name } = tool;
+/** An installed tool on one line; below it what it may do, what it needs, and the remembered decision. */
+export function ToolCard({ tool, remembered, isOperator, isShown, onChanged }: ToolCardProps) {
+  const { name, origin } = tool;
+  const change = changeThen(onChanged);
+  // Only the operator may see what a tool needs, and give it.
+  const [setup] = useLoaded<Setup>(`/api/tools/${name}/setup`, isOperator ? findQuietly : nothing);
   const remove = async () => {
-    const words = "Its secrets stay, in case you install it again.";
-    if (!(await confirmed({ title: `Remove ${name}?`, words, yes: "Remove", danger: true }))) return;
-    await attempt(() => ask("DELETE", `/api/tools/${name}`));
-    onChanged();
+    const question = { title: words.removeTitle(name), words: words.removeWords, yes: text.basics.remove };
+    if (!(await confirmed({ ...question, danger: true }))) return;
+    if (await change("DELETE", `/api/tools/${name}`)) toast(words.removed(name));
+  };
+  const enable = async () => {
+    if (await change("POST", `/api/tools/${name}/enable`)) toast(words.switchedOn(name));
   };
   return (
-    <article class="card" id={`tool-${name}`} aria-label={name} tabIndex={-1}>
-      <h2>
-        {name} <span class="tag">{tool.version}</span>
-        {tool.switched_off && <span class="tag failed">switched off</span>}
-        {tool.writes && !remembered && <span class="tag">asks before it runs</span>}
-      </h2>
-      <p class="soft">{tool.description}</p>
-      <SwitchedOff tool={tool} isOperator={isOperator} onEnabled={onChanged} />
-      {tool.origin && (
-        <p class="soft">
-          From {tool.origin.reference}
-          {tool.origin.signer ? `, signed by ${tool.origin.signer}` : ""}
-        </p>
-      )}
+    <CompactCard
+      id={`tool-${name}`}
+      label={name}
+      isOpen={isShown}
+      title={name}
+      note={tool.description}
+      tags={
+        <>
+          <span class="tag">{tool.version}</span>
+          {tool.switched_off && <span class="tag failed">{words.switchedOff}</span>}
+          {setup && isIncomplete(setup) && <span class="tag waiting">{words.needsSetup}</span>}
+          {tool.writes && !remembered && <span class="tag">{words.asks}</span>}
+        </>
+      }
+      warning={<SwitchedOff tool={tool} isOperator={isOperator} onEnable={enable} />}
+    >
       <Grants of={tool.grants} />
       <LimitsLeft tool={name} />
+      {origin && (
+        <p class="soft">
+          {origin.signer ? words.signedBy(origin.reference, origin.signer) : words.from(origin.reference)}
+        </p>
+      )}
       <Decision tool={tool} asks={tool.writes} remembered={remembered} onChanged={onChanged} />
       {isOperator && <ToolSetup tool={name} />}
       <Receipts tool={name} />
       {isOperator && (
         <span class="row">
-          <button type="button" class="danger" onClick={() => void remove()}>
-            Remove {name}
-          </button>
+          <Button label={words.removeTool(name)} class="small danger" onClick={remove} />
         </span>
       )}
-    </article>
+    </CompactCard>
   );
 }
 
+const nothing = async () => undefined;
+
 /** How much of a tool's rate limit is used up. */
 function LimitsLeft({ tool }: { tool: string }) {
-  const [limits, setLimits] = useState<ToolLimits | null>(null);
-  useEffect(() => {
-    void attempt(() => ask<{ limits: ToolLimits | null }>("GET", `/api/tools/${tool}/limits`)).then((found) =>
-      setLimits(found?.limits ?? null),
-    );
-  }, [tool]);
+  const [{ limits } = {}] = useLoaded<{ limits: ToolLimits | null }>(`/api/tools/${tool}/limits`);
   if (!limits) return null;
   const { limit, window_secs: window, remaining, reset_secs: seconds } = limits;
-  return (
-    <span class="soft">
-      {limit - remaining} of {limit} requests per {window === 3600 ? "hour" : "minute"} used
-      {remaining === limit ? "" : `; ${remaining === 0 ? "next request" : "one more"} in ${seconds} s`}.
-    </span>
-  );
+  const used = words.limit(limit - remaining, limit, window === 3600);
+  const next = remaining === 0 ? words.nextIn(seconds) : words.oneMoreIn(seconds);
+  return <span class="soft">{remaining === limit ? `${used}.` : `${used}; ${next}.`}</span>;
 }
 
 interface SwitchedOffProps {
   tool: Tool;
   isOperator: boolean;
-  onEnabled(): void;
+  onEnable(): unknown;
 }
 
 /** Why a tool is switched off, and a button for operators to switch it on. */
-function SwitchedOff({ tool: { name, switched_off: off }, isOperator, onEnabled }: SwitchedOffProps) {
+function SwitchedOff({ tool: { name, switched_off: off }, isOperator, onEnable }: SwitchedOffProps) {
   if (!off) return null;
-  const enable = async () => {
-    await attempt(() => ask("POST", `/api/tools/${name}/enable`));
-    onEnabled();
-  };
   return (
-    <section class="trouble" aria-label={`${name} is switched off`}>
-      <span>
-        Switched off since <time dateTime={off.at}>{new Date(off.at).toLocaleString()}</time>. {off.why}
-      </span>
+    <section class="trouble" aria-label={words.offTitle(name)}>
+      <span>{words.offSince(off.at, off.why)}</span>
       {isOperator ? (
         <span class="row">
-          <button type="button" onClick={() => void enable()}>
-            Switch on
-          </button>
+          <Button label={words.switchOn} onClick={onEnable} />
         </span>
       ) : (
-        <span class="soft">The operator can switch it on again.</span>
+        <span class="soft">{words.offForUser}</span>
       )}
     </section>
   );

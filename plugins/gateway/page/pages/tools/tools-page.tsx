@@ -1,100 +1,142 @@
+import Plus from "lucide/dist/esm/icons/plus.mjs";
+import Wrench from "lucide/dist/esm/icons/wrench.mjs";
 import { useEffect, useState } from "preact/hooks";
 import { visibleLine } from "../../../../../kernel/text/visible.ts";
-import { attempt } from "../../state/app.ts";
-import { useApp, useLoaded } from "../../state/use-app.ts";
-import { ask, type Tool, type TrustedDestination } from "../../state/wire.ts";
+import { changeThen } from "../../state/app.ts";
+import { useApp, useShown } from "../../state/use-app.ts";
+import { ask, type McpServer, type Tool, type TrustedDestination } from "../../state/wire.ts";
+import { text } from "../../text/text.ts";
 import { Page } from "../../widgets/bar.tsx";
+import { Card } from "../../widgets/card.tsx";
+import { Button } from "../../widgets/controls.tsx";
+import { Loaded } from "../../widgets/loaded.tsx";
+import { EmptyState } from "../../widgets/states.tsx";
 import type { Remembered } from "./decision.tsx";
 import { FindTool } from "./find-tool.tsx";
 import { InstallTool } from "./install-tool.tsx";
-import { Servers } from "./servers/servers.tsx";
+import { AddServer } from "./servers/add-server.tsx";
+import { ServerCard } from "./servers/server-card.tsx";
 import { ToolCard } from "./tool-card.tsx";
+
+const words = text.tools;
+
+interface Everything {
+  readonly tools: readonly Tool[];
+  readonly remembered: Remembered;
+  readonly servers: readonly McpServer[];
+  readonly destinations: readonly TrustedDestination[];
+}
 
 /** `shown` is the tool that the address names. */
 export function ToolsPage({ shown }: { shown: string | undefined }) {
   const { user } = useApp();
-  const [{ tools } = {}, loadTools] = useLoaded<{ tools: readonly Tool[] }>("/api/tools");
-  const [{ remembered = {} } = {}, loadDecisions] = useLoaded<{ remembered: Remembered }>("/api/approvals");
-  const [hasServers, setHasServers] = useState(false);
   const isOperator = user?.role === "operator";
-
-  const load = () => Promise.all([loadTools(), loadDecisions()]);
-  const isLoaded = tools !== undefined && hasServers;
+  const [isAdding, setAdding] = useState(false);
+  const all = useShown(async (): Promise<Everything> => {
+    const paths = ["tools", "approvals", "mcp/servers", "destinations"];
+    const found = await Promise.all(paths.map((name) => ask<Partial<Everything>>("GET", `/api/${name}`)));
+    return { remembered: {}, ...Object.assign({}, ...found) };
+  });
+  const load = () => void all.load();
+  const isLoaded = all.answer !== undefined;
   useEffect(() => {
     const card = isLoaded && shown ? document.getElementById(`tool-${shown}`) : null;
     card?.scrollIntoView();
     card?.focus();
   }, [isLoaded, shown]);
-  const own = tools?.filter(({ server }) => !server);
+  const add = <Button label={words.add} icon={Plus} class="primary" onClick={() => setAdding(true)} />;
 
   return (
-    <Page title="Tools">
-      {isOperator && <InstallTool onInstalled={() => void load()} />}
-      {isOperator && (
-        <FindTool installed={(tools ?? []).map(({ name }) => name)} onInstalled={() => void load()} />
+    <Page title={text.pages.tools} actions={isOperator && !isAdding && add}>
+      {isAdding && (
+        <Card
+          title={words.add}
+          note={words.addNote}
+          actions={<Button label={text.basics.close} class="small" onClick={() => setAdding(false)} />}
+        >
+          <FindTool installed={(all.answer?.tools ?? []).map(({ name }) => name)} onInstalled={load} />
+          <InstallTool onInstalled={load} />
+          <AddServer onAdded={load} />
+        </Card>
       )}
-      {own?.length === 0 && <p class="soft">No tools are installed.</p>}
-      {own?.map((tool) => (
-        <ToolCard
-          key={tool.name}
-          tool={tool}
-          remembered={remembered[tool.name]}
-          isOperator={isOperator}
-          onChanged={() => void load()}
-        />
-      ))}
-      <Servers
-        tools={tools ?? []}
-        remembered={remembered}
-        isOperator={isOperator}
-        onChanged={() => void load()}
-        onLoaded={() => setHasServers(true)}
-      />
-      <Destinations isOperator={isOperator} />
+      <Loaded of={all} lines={8}>
+        {({ tools, servers, remembered, destinations }) => {
+          const own = tools.filter(({ server }) => !server);
+          return (
+            <>
+              {own.length === 0 && (
+                <EmptyState title={words.none} icon={Wrench}>
+                  {words.noneNote} {!isOperator && words.noneForUser}
+                </EmptyState>
+              )}
+              <h2 class="unseen">{words.installed}</h2>
+              <div class="tools">
+                {own.map((tool) => (
+                  <ToolCard
+                    key={tool.name}
+                    {...{ tool, isOperator }}
+                    isShown={tool.name === shown}
+                    remembered={remembered[tool.name]}
+                    onChanged={load}
+                  />
+                ))}
+              </div>
+              {servers.length > 0 && <h2>{words.servers.title}</h2>}
+              <div class="tools">
+                {servers.map((server) => (
+                  <ServerCard
+                    key={server.name}
+                    {...{ server, tools, remembered, isOperator, shown }}
+                    onChanged={load}
+                  />
+                ))}
+              </div>
+              <Destinations of={destinations} isOperator={isOperator} onChanged={load} />
+            </>
+          );
+        }}
+      </Loaded>
     </Page>
   );
 }
 
+interface DestinationsProps {
+  readonly of: readonly TrustedDestination[];
+  readonly isOperator: boolean;
+  onChanged(): void;
+}
+
 /** Trusted destinations, with buttons to remove them. */
-export function Destinations({ isOperator }: { isOperator: boolean }) {
-  const [known, load] = useLoaded<{ destinations: readonly TrustedDestination[] }>("/api/destinations");
-  const remove = async ({ value, tool, user }: TrustedDestination) => {
-    const body = { value, tool, for_all: user ? undefined : true };
-    await attempt(() => ask("POST", "/api/destinations/remove", body));
-    await load();
-  };
-  if (!known) return null;
+function Destinations({ of: destinations, isOperator, onChanged }: DestinationsProps) {
+  const change = changeThen(onChanged);
+  const { title, note, none, everyTool, forAll, forYou, since } = words.destinations;
+  const remove = ({ value, tool, user }: TrustedDestination) =>
+    change("POST", "/api/destinations/remove", { value, tool, for_all: user ? undefined : true });
   return (
-    <section class="card" aria-label="Trusted destinations">
-      <h2>Trusted destinations</h2>
-      <p class="soft">
-        A call to an address that you did not give yourself asks first. For these, the address alone is no
-        reason to ask.
-      </p>
-      {known.destinations.length === 0 && <p class="soft">There are none.</p>}
+    <Card title={title} note={note} label={title}>
+      {destinations.length === 0 && <p class="soft">{none}</p>}
       <ul class="entries">
-        {known.destinations.map((one) => (
+        {destinations.map((one) => (
           <li key={JSON.stringify([one.value, one.tool, one.user])}>
             <span>
               <bdi>{visibleLine(one.value)}</bdi>
               <span class="soft">
-                {one.tool ?? "every tool"} · {one.user === undefined ? "for everybody" : "for you"} · since{" "}
-                {new Date(one.added_at).toLocaleDateString()}
+                {[one.tool ?? everyTool, one.user === undefined ? forAll : forYou, since(one.added_at)].join(
+                  " · ",
+                )}
               </span>
             </span>
             {(one.user !== undefined || isOperator) && (
-              <button
-                type="button"
-                class="danger"
-                aria-label={`Remove ${visibleLine(one.value)}`}
-                onClick={() => void remove(one)}
-              >
-                Remove
-              </button>
+              <Button
+                label={text.basics.remove}
+                class="small danger"
+                aria-label={words.destinations.remove(visibleLine(one.value))}
+                onClick={() => remove(one)}
+              />
             )}
           </li>
         ))}
       </ul>
-    </section>
+    </Card>
   );
 }

@@ -1,5 +1,8 @@
 import { useId } from "preact/hooks";
+import { text } from "../../text/text.ts";
 import { List } from "../../widgets/list.tsx";
+
+const words = text.usage;
 
 export interface Series {
   readonly name: string;
@@ -38,13 +41,13 @@ export function Chart({ title, labels, series, stacked = true, format }: ChartPr
         <h2>{title}</h2>
       </figcaption>
       {most === 0 ? (
-        <p class="soft">None in this time.</p>
+        <p class="soft">{words.noneInTime}</p>
       ) : (
         <>
           <svg
             viewBox={`0 0 ${WIDTH} ${TOP + HEIGHT + BOTTOM}`}
             role="img"
-            aria-label={`${title} over time, at most ${format(most)}; the table below has the numbers`}
+            aria-label={words.chartLabel(title, format(most))}
           >
             <Patterns id={id} count={series.length} />
             <line class="axis" x1="0" x2={WIDTH} y1={TOP} y2={TOP} stroke-dasharray="3 3" />
@@ -79,16 +82,20 @@ export function Chart({ title, labels, series, stacked = true, format }: ChartPr
             </ul>
           )}
           <details>
-            <summary>{title} as a table</summary>
-            <List columns={["When", ...series.map(({ name }) => name || title)]} hasActions={false}>
-              {rows.map(({ label, at }) => (
+            <summary>{words.asTable(title)}</summary>
+            <List
+              columns={[words.when, ...series.map(({ name }) => name || title)]}
+              items={rows}
+              hasActions={false}
+            >
+              {({ label, at }) => (
                 <tr key={label}>
                   <td>{label}</td>
                   {series.map(({ name, values }) => (
                     <td key={name}>{format(values[at] ?? 0)}</td>
                   ))}
                 </tr>
-              ))}
+              )}
             </List>
           </details>
         </>
@@ -119,7 +126,7 @@ function Bars({ id, at, series, unit, stacked, step, gap, words }: BarsProps) {
         const y = stacked ? base : TOP + HEIGHT - height;
         const x = at * step + gap / 2 + (stacked ? 0 : nth * width);
         return (
-          <rect key={name} class="bar" {...{ x, y, width, height }} fill={`url(#${id}-${nth})`}>
+          <rect key={name} class="amount" {...{ x, y, width, height }} fill={`url(#${id}-${nth})`}>
             <title>{words(name, value)}</title>
           </rect>
         );

@@ -1,33 +1,39 @@
+import ChartColumn from "lucide/dist/esm/icons/chart-column.mjs";
 import { useState } from "preact/hooks";
-import { attempt } from "../../state/app.ts";
 import { useApp, useLive } from "../../state/use-app.ts";
-import { ask, type Figure, type Figures } from "../../state/wire.ts";
+import { ask, type Figure, type Figures, type UsedStorage } from "../../state/wire.ts";
+import { bytes, dollars, duration, formatDate, whole } from "../../text/language.ts";
+import { text } from "../../text/text.ts";
 import { Page } from "../../widgets/bar.tsx";
+import { Card } from "../../widgets/card.tsx";
+import { Select } from "../../widgets/controls.tsx";
 import { List } from "../../widgets/list.tsx";
+import { Loaded } from "../../widgets/loaded.tsx";
+import { EmptyState } from "../../widgets/states.tsx";
 import { Chart, type Series } from "./chart.tsx";
+
+const words = text.usage;
 
 interface Usage {
   readonly step: "hour" | "day";
   readonly at: readonly string[];
   readonly turns: Figures;
   readonly calls: Figures;
+  readonly storage: UsedStorage;
 }
 
 type Summed = Omit<Figure, "p50_millis" | "p95_millis">;
 
-const RANGES = { "24 hours": 1, "7 days": 7, "30 days": 30, "90 days": 90 } as const;
 const DAY_MILLIS = 86_400_000;
 const EVERY_MILLIS = 60_000;
-const OTHERS = "all others";
 
 const tokensOf = ({ input_tokens, output_tokens }: Summed) => input_tokens + output_tokens;
 
 /** Turns and calls with their cost and duration. The operator sees those of all users, a user their own. */
 export function UsagePage() {
   const isOperator = useApp().user?.role === "operator";
-  const [days, setDays] = useState<number>(7);
+  const [days, setDays] = useState(7);
   const [by, setBy] = useState("model");
-  const [usage, setUsage] = useState<Usage>();
   const load = () => {
     const query = new URLSearchParams({
       from: new Date(Date.now() - days * DAY_MILLIS).toISOString(),
@@ -36,38 +42,47 @@ export function UsagePage() {
     });
     return ask<Usage>("GET", `/api/usage?${query}`);
   };
-  useLive(
-    async (isFirst) => {
-      const found = await (isFirst ? attempt(load) : load());
-      if (found) setUsage(found);
-    },
-    EVERY_MILLIS,
-    [days, by],
-  );
+  const [, , , shown] = useLive(load, EVERY_MILLIS, [days, by]);
+  const groups = ["model", "tool", "channel", ...(isOperator ? ["user"] : [])];
   return (
-    <Page title="Usage">
-      <span class="row">
-        <select
-          aria-label="Time"
-          value={days}
-          onChange={({ currentTarget: { value } }) => setDays(Number(value))}
-        >
-          {Object.entries(RANGES).map(([words, value]) => (
-            <option key={words} value={value}>
-              {words}
-            </option>
-          ))}
-        </select>
-        <select aria-label="By" value={by} onChange={({ currentTarget: { value } }) => setBy(value)}>
-          {["model", "tool", "channel", ...(isOperator ? ["user"] : [])].map((name) => (
-            <option key={name} value={name}>
-              by {name}
-            </option>
-          ))}
-        </select>
-      </span>
-      {usage && <Shown usage={usage} by={by} />}
+    <Page
+      title={text.pages.usage}
+      actions={
+        <>
+          <Select
+            label={words.time}
+            options={words.ranges}
+            value={days}
+            onValue={(value) => setDays(Number(value))}
+          />
+          <Select
+            label={words.by}
+            options={Object.fromEntries(groups.map((name) => [name, words.byGroup[name] ?? name]))}
+            value={by}
+            onValue={setBy}
+          />
+        </>
+      }
+    >
+      <Loaded of={shown} lines={10}>
+        {(usage) => (
+          <>
+            <Shown usage={usage} by={by} />
+            <Storage used={usage.storage} />
+          </>
+        )}
+      </Loaded>
     </Page>
+  );
+}
+
+function Storage({ used: { bytes: used, max_bytes, kinds } }: { readonly used: UsedStorage }) {
+  const kept = Object.entries(kinds).filter(([, count]) => count > 0);
+  return (
+    <p class="soft">
+      {words.storage(bytes(used), bytes(max_bytes))}
+      {kept.length > 0 && `: ${kept.map(([kind, count]) => `${kind} ${bytes(count)}`).join(", ")}`}.
+    </p>
   );
 }
 
@@ -75,10 +90,9 @@ function Shown({ usage, by }: { readonly usage: Usage; readonly by: string }) {
   const { turns, calls } = usage;
   if (turns.total.count === 0 && calls.total.count === 0)
     return (
-      <p class="soft">
-        Nothing was asked in this time. Choose a longer time, or start a chat: each answer is counted here,
-        with its tokens, its cost and the tools it called.
-      </p>
+      <EmptyState title={words.none} icon={ChartColumn}>
+        {words.noneNote}
+      </EmptyState>
     );
   const labels = labelsOf(usage);
   const chart = (title: string, figures: Figures, value: (figure: Summed) => number, format = whole) => (
@@ -89,40 +103,42 @@ function Shown({ usage, by }: { readonly usage: Usage; readonly by: string }) {
       title={title}
       labels={labels}
       stacked={false}
-      format={seconds}
+      format={duration}
       series={[
-        { name: "half took at most", values: placed(usage.at, points, ({ p50_millis }) => p50_millis ?? 0) },
-        { name: "95% took at most", values: placed(usage.at, points, ({ p95_millis }) => p95_millis ?? 0) },
+        { name: words.halfTook, values: placed(usage.at, points, ({ p50_millis }) => p50_millis ?? 0) },
+        { name: words.mostTook, values: placed(usage.at, points, ({ p95_millis }) => p95_millis ?? 0) },
       ]}
     />
   );
   return (
     <>
       <dl class="tiles">
-        <Tile name="Turns" value={whole(turns.total.count)} />
-        <Tile name="Failed turns" value={whole(turns.total.failed)} />
-        <Tile name="Tokens" value={whole(tokensOf(turns.total))} />
-        <Tile name="Cost" value={dollars(turns.total.cost)} />
-        <Tile name="Tool calls" value={whole(calls.total.count)} />
-        <Tile name="Failed calls" value={whole(calls.total.failed)} />
+        <Tile name={words.turns} value={whole(turns.total.count)} />
+        <Tile name={words.failedTurns} value={whole(turns.total.failed)} />
+        <Tile name={words.tokens} value={whole(tokensOf(turns.total))} />
+        <Tile name={words.cost} value={dollars(turns.total.cost)} />
+        <Tile name={words.calls} value={whole(calls.total.count)} />
+        <Tile name={words.failedCalls} value={whole(calls.total.failed)} />
       </dl>
-      {turns.groups.length > 0 && <GroupTable title={`Turns by ${by}`} groups={turns.groups} hasTokens />}
-      {calls.groups.length > 0 && <GroupTable title={`Tool calls by ${by}`} groups={calls.groups} />}
+      {turns.groups.length > 0 && (
+        <GroupTable title={words.turnsBy[by] ?? words.turns} groups={turns.groups} hasTokens />
+      )}
+      {calls.groups.length > 0 && (
+        <GroupTable title={words.callsBy[by] ?? words.calls} groups={calls.groups} />
+      )}
       {by !== "tool" && (
         <>
-          {chart("Turns", turns, ({ count }) => count)}
-          {chart("Tokens", turns, tokensOf)}
-          {chart("Cost", turns, ({ cost }) => cost, dollars)}
-          {chart("Failed turns", turns, ({ failed }) => failed)}
-          {latency("Time to an answer", turns)}
+          {chart(words.turns, turns, ({ count }) => count)}
+          {chart(words.tokens, turns, tokensOf)}
+          {chart(words.cost, turns, ({ cost }) => cost, dollars)}
+          {chart(words.failedTurns, turns, ({ failed }) => failed)}
+          {latency(words.timeToAnswer, turns)}
         </>
       )}
-      {chart("Tool calls", calls, ({ count }) => count)}
-      {chart("Failed tool calls", calls, ({ failed }) => failed)}
-      {latency("Time of a tool call", calls)}
-      <p class="soft">
-        Turns are counted while their threads are kept; tool calls from the newest 10,000 receipts.
-      </p>
+      {chart(words.calls, calls, ({ count }) => count)}
+      {chart(words.failedToolCalls, calls, ({ failed }) => failed)}
+      {latency(words.timeOfCall, calls)}
+      <p class="soft">{words.counted}</p>
     </>
   );
 }
@@ -145,14 +161,14 @@ function seriesOf(
   const whole = placed(at, points, value);
   const shown = groups
     .filter((group) => group.points.some((point) => value(point) > 0))
-    .map((group) => ({ name: group.name || "unknown", values: placed(at, group.points, value) }));
+    .map((group) => ({ name: group.name || text.basics.unknown, values: placed(at, group.points, value) }));
   if (shown.length === 0) return [{ name: "", values: whole }];
   const rest = whole.map((sum, place) =>
     Math.max(0, sum - shown.reduce((known, { values }) => known + (values[place] ?? 0), 0)),
   );
   // Sums of fractions differ in the last digits.
   const isLeft = rest.some((left, place) => left > (whole[place] ?? 0) * 1e-9);
-  return isLeft ? [...shown, { name: OTHERS, values: rest }] : shown;
+  return isLeft ? [...shown, { name: words.others, values: rest }] : shown;
 }
 
 function placed<Point extends { readonly at: string }>(
@@ -165,13 +181,14 @@ function placed<Point extends { readonly at: string }>(
 }
 
 function labelsOf({ at, step }: Usage): string[] {
-  const format = new Intl.DateTimeFormat(
-    undefined,
-    step === "hour"
-      ? { weekday: "short", hour: "numeric", minute: "2-digit" }
-      : { day: "numeric", month: "short", year: "2-digit" },
+  return at.map((time) =>
+    formatDate(
+      time,
+      step === "hour"
+        ? { weekday: "short", hour: "numeric", minute: "2-digit" }
+        : { day: "numeric", month: "short", year: "2-digit" },
+    ),
   );
-  return at.map((time) => format.format(new Date(time)));
 }
 
 interface GroupTableProps {
@@ -182,16 +199,16 @@ interface GroupTableProps {
 }
 
 /** Each group with its sums, largest first. */
-export function GroupTable({ title, groups, hasTokens = false }: GroupTableProps) {
-  const counted = hasTokens ? ["Tokens in", "Tokens out", "Cost"] : [];
-  const took = (millis: number | null) => (millis === null ? "" : seconds(millis));
+function GroupTable({ title, groups, hasTokens = false }: GroupTableProps) {
+  const { name, count, failed, tokensIn, tokensOut, cost, half, most } = words.columns;
+  const counted = hasTokens ? [tokensIn, tokensOut, cost] : [];
+  const took = (millis: number | null) => (millis === null ? "" : duration(millis));
   return (
-    <section class="card">
-      <h2>{title}</h2>
-      <List columns={["Name", "Count", "Failed", ...counted, "Half took", "95% took"]} hasActions={false}>
-        {groups.map((group) => (
+    <Card title={title}>
+      <List columns={[name, count, failed, ...counted, half, most]} items={groups} hasActions={false}>
+        {(group) => (
           <tr key={group.name}>
-            <td>{group.name || "unknown"}</td>
+            <td>{group.name || text.basics.unknown}</td>
             <td>{whole(group.count)}</td>
             <td>{whole(group.failed)}</td>
             {hasTokens && <td>{whole(group.input_tokens)}</td>}
@@ -200,24 +217,8 @@ export function GroupTable({ title, groups, hasTokens = false }: GroupTableProps
             <td>{took(group.p50_millis)}</td>
             <td>{took(group.p95_millis)}</td>
           </tr>
-        ))}
+        )}
       </List>
-    </section>
+    </Card>
   );
-}
-
-const count = new Intl.NumberFormat(undefined, { maximumFractionDigits: 0 });
-
-export const whole = (value: number): string => count.format(value);
-
-/** A turn can cost less than a cent. */
-export function dollars(value: number): string {
-  const digits = value === 0 || value >= 1 ? 2 : 4;
-  return `$${value.toLocaleString(undefined, { minimumFractionDigits: digits, maximumFractionDigits: digits })}`;
-}
-
-export function seconds(millis: number): string {
-  return millis < 1000
-    ? `${whole(millis)} ms`
-    : `${(millis / 1000).toLocaleString(undefined, { maximumFractionDigits: 1 })} s`;
 }

@@ -1,29 +1,12 @@
-import type { Account, Identity, PairingGate } from "../../state/wire.ts";
+import type { Account, Identity } from "../../state/wire.ts";
+import { text } from "../../text/text.ts";
+import { Card } from "../../widgets/card.tsx";
+import { Button, type Fields, Form, Select } from "../../widgets/controls.tsx";
 import { confirmed } from "../../widgets/dialog.tsx";
 import { List } from "../../widgets/list.tsx";
+import { EmptyState } from "../../widgets/states.tsx";
 
-interface PairingCardProps {
-  readonly gate: PairingGate;
-  readonly users: readonly Account[];
-  onPair(account: string): void;
-  onDeny(): void;
-}
-
-/** Asks which account an unknown sender of the webhook channel is. */
-export function PairingCard({ gate, users, onPair, onDeny }: PairingCardProps) {
-  return (
-    <section class="gate" aria-label="Pairing">
-      <strong>Who is {gate.identity}?</strong>
-      <pre class="log">{gate.message}</pre>
-      <span class="row">
-        <PairForm identity={gate.identity} users={users} onPair={onPair} />
-        <button type="button" class="danger" onClick={onDeny}>
-          Deny
-        </button>
-      </span>
-    </section>
-  );
-}
+const words = text.webhooks;
 
 interface IdentitiesProps {
   readonly identities: readonly Identity[];
@@ -33,51 +16,49 @@ interface IdentitiesProps {
   onRemove(identity: string): void;
 }
 
+/** Whom channels have named, and which accounts they are. */
 export function Identities({ identities, users, onPair, onUnpair, onRemove }: IdentitiesProps) {
   const remove = async (id: string) => {
-    const words = "Everything that is kept of it is deleted. This cannot be undone.";
-    if (await confirmed({ title: `Delete ${id}?`, words, yes: "Delete", danger: true })) onRemove(id);
+    const question = { title: words.deleteTitle(id), words: words.deleteWords, yes: words.delete };
+    if (await confirmed({ ...question, danger: true })) onRemove(id);
   };
   return (
-    <section class="card">
-      <h2>Identities</h2>
-      <p class="soft">
-        A user that a webhook names is separate from the accounts here until you pair the two.
-      </p>
-      {identities.length === 0 && <p class="soft">Nobody has used the webhook yet.</p>}
-      {identities.length > 0 && (
-        <List columns={["Identity", "Account", "Waiting"]}>
-          {identities.map(({ id, account, held }) => (
-            <tr key={id}>
-              <td>{id}</td>
-              <td>
-                {account === null ? (
-                  <PairForm identity={id} users={users} onPair={(chosen) => onPair(id, chosen)} />
-                ) : (
-                  <span class="row">
-                    {account}
-                    <button type="button" aria-label={`Unpair ${id}`} onClick={() => onUnpair(id)}>
-                      Unpair
-                    </button>
-                  </span>
-                )}
-              </td>
-              <td>{held > 0 ? held : ""}</td>
-              <td>
-                <button
-                  type="button"
-                  class="danger"
-                  aria-label={`Delete ${id}`}
-                  onClick={() => void remove(id)}
-                >
-                  Delete
-                </button>
-              </td>
-            </tr>
-          ))}
-        </List>
+    <Card title={words.identities} note={words.identitiesNote}>
+      {identities.length === 0 && (
+        <EmptyState title={words.noIdentities}>{words.noIdentitiesNote}</EmptyState>
       )}
-    </section>
+      <List columns={Object.values(words.identityColumns)} items={identities}>
+        {({ id, account, held }) => (
+          <tr key={id}>
+            <td>{id}</td>
+            <td>
+              {account === null ? (
+                <PairForm identity={id} users={users} onPair={(chosen) => onPair(id, chosen)} />
+              ) : (
+                <span class="row">
+                  {account}
+                  <Button
+                    label={words.unpair}
+                    class="small"
+                    aria-label={words.unpairOf(id)}
+                    onClick={() => onUnpair(id)}
+                  />
+                </span>
+              )}
+            </td>
+            <td>{held > 0 ? words.held(held) : ""}</td>
+            <td>
+              <Button
+                label={words.delete}
+                class="small danger"
+                aria-label={words.deleteOf(id)}
+                onClick={() => remove(id)}
+              />
+            </td>
+          </tr>
+        )}
+      </List>
+    </Card>
   );
 }
 
@@ -87,23 +68,17 @@ interface PairFormProps {
   onPair(account: string): void;
 }
 
-function PairForm({ identity, users, onPair }: PairFormProps) {
-  const submit = async (event: Event) => {
-    event.preventDefault();
-    const { account } = Object.fromEntries(new FormData(event.currentTarget as HTMLFormElement));
-    const chosen = String(account);
-    const title = `Pair ${identity} with ${chosen}?`;
-    const words = "From now on they are one, with the threads and memory of both.";
-    if (await confirmed({ title, words, yes: "Pair" })) onPair(chosen);
+/** Nobody is chosen at first: an identity must not become the operator by a quick click. */
+export function PairForm({ identity, users, onPair }: PairFormProps) {
+  const submit = async ({ account = "" }: Fields) => {
+    const question = { title: words.pairTitle(identity, account), words: words.pairWords, yes: words.pair };
+    if (await confirmed(question)) onPair(account);
   };
+  const options = { "": words.chooseAccount, ...Object.fromEntries(users.map(({ id }) => [id, id])) };
   return (
-    <form class="row" onSubmit={(event) => void submit(event)}>
-      <select name="account" required aria-label={`Account of ${identity}`}>
-        {users.map(({ id }) => (
-          <option key={id}>{id}</option>
-        ))}
-      </select>
-      <button type="submit">Pair</button>
-    </form>
+    <Form class="row" onSubmit={submit}>
+      <Select name="account" required label={words.accountOf(identity)} options={options} />
+      <Button label={words.pair} type="submit" class="small" />
+    </Form>
   );
 }

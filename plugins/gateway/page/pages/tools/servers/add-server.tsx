@@ -1,97 +1,172 @@
 import { useState } from "preact/hooks";
-import { attempt } from "../../../state/app.ts";
-import { ask } from "../../../state/wire.ts";
+import { useHint, useLoaded } from "../../../state/use-app.ts";
+import { ask, type ServerListing } from "../../../state/wire.ts";
+import { text } from "../../../text/text.ts";
+import { Button, type Fields, Form, Select } from "../../../widgets/controls.tsx";
+import { Field } from "../../../widgets/field.tsx";
+import { toast } from "../../../widgets/toast.tsx";
+
+const words = text.tools.servers;
 
 type Kind = "url" | "command";
 
 /** Adds a server by its address, or as a command on this machine, with a warning about the risk. */
 export function AddServer({ onAdded }: { onAdded(): void }) {
   const [kind, setKind] = useState<Kind>("url");
-  const [hint, setHint] = useState("");
-  const add = async (event: Event) => {
-    event.preventDefault();
-    const form = event.currentTarget as HTMLFormElement;
-    const given = new FormData(form);
-    const text = (name: string) => String(given.get(name) ?? "").trim();
+  const [chosen, setChosen] = useState("");
+  const [listing] = useLoaded<ServerListing>("/api/mcp/index");
+  const { hint, during } = useHint();
+  const listed = listing?.servers.find(({ name }) => name === chosen);
+  const choose = (name: string) => {
+    setChosen(name);
+    setKind(listing?.servers.find((one) => one.name === name)?.command ? "command" : "url");
+  };
+  const add = async (fields: Fields, form: HTMLFormElement) => {
+    const field = (name: string) => (fields[name] ?? "").trim();
     const body = {
-      name: text("name"),
+      name: field("name"),
       ...(kind === "url"
-        ? { url: text("url") }
-        : { command: linesOf(text("command")), env: envOf(text("env")) }),
-      token: text("token") || undefined,
-      per_user: given.has("per_user") || undefined,
-      agree: given.has("agree"),
+        ? { url: field("url") }
+        : { command: linesOf(field("command")), env: envOf(field("env")) }),
+      token: field("token") || undefined,
+      per_user: "per_user" in fields || undefined,
+      agree: "agree" in fields,
     };
-    setHint("Connecting…");
-    const added = await attempt(() => ask("POST", "/api/mcp/servers", body));
-    setHint("");
-    if (!added) return;
+    await during(words.connecting, ask("POST", "/api/mcp/servers", body));
     form.reset();
+    toast(words.added(body.name));
     onAdded();
   };
   return (
-    <details class="card">
-      <summary>Add a server</summary>
-      <form class="stack" onSubmit={(event) => void add(event)}>
-        <label for="mcp-name">Name</label>
-        <input id="mcp-name" name="name" required pattern="[a-z0-9\-]{1,32}" placeholder="such as github" />
-        <fieldset class="row">
-          <legend class="unseen">How to reach it</legend>
-          <label>
-            <input type="radio" name="kind" checked={kind === "url"} onChange={() => setKind("url")} /> By its
-            address
-          </label>
-          <label>
-            <input
-              type="radio"
-              name="kind"
-              checked={kind === "command"}
-              onChange={() => setKind("command")}
-            />{" "}
-            By a command
-          </label>
-        </fieldset>
-        {kind === "url" ? (
+    <details>
+      <summary>{words.add}</summary>
+      <div class="fields">
+        {listing && listing.servers.length > 0 && (
           <>
-            <label for="mcp-url">Address</label>
-            <input id="mcp-url" name="url" type="url" required placeholder="https://…/mcp" />
-            <label for="mcp-token">Token (optional, if it takes one)</label>
-            <input id="mcp-token" name="token" type="password" autocomplete="off" />
-            <label>
-              <input type="checkbox" name="per_user" /> Each user signs in with their own account
-            </label>
-          </>
-        ) : (
-          <>
-            <p class="banner">
-              The command runs on this machine, outside the sandbox, as the user that Postern runs as. It can
-              read and change everything that user can. Only add what you would run yourself.
-            </p>
-            <label for="mcp-command">Command and arguments, one per line</label>
-            <textarea id="mcp-command" name="command" required rows={3} />
-            <label for="mcp-env">Environment (optional), NAME=value, one per line</label>
-            <textarea id="mcp-env" name="env" rows={2} />
+            <Field label={words.listed(listing.date)} name="listed">
+              {(field) => (
+                <Select
+                  {...field}
+                  value={chosen}
+                  options={{
+                    "": words.another,
+                    ...Object.fromEntries(
+                      listing.servers.map(({ name, about }) => [name, `${name}: ${about}`]),
+                    ),
+                  }}
+                  onValue={choose}
+                />
+              )}
+            </Field>
+            {listing.problems.map((problem) => (
+              <p key={problem} class="wrong">
+                {problem}
+              </p>
+            ))}
+            {listed && <p class="soft">{neededBy(listed)}</p>}
           </>
         )}
-        <label>
-          <input type="checkbox" name="agree" /> Let tools that it marks as read-only run without asking
-        </label>
-        <span class="row">
-          <button type="submit" class="primary" disabled={hint !== ""}>
-            Add
-          </button>
-          <span role="status">{hint}</span>
-        </span>
-      </form>
+        <Form key={chosen} class="fields" onSubmit={add}>
+          <Field label={words.name} name="name" help={words.nameHelp}>
+            {(field) => (
+              <input
+                {...field}
+                required
+                pattern="[a-z0-9\-]{1,32}"
+                autocomplete="off"
+                spellcheck={false}
+                defaultValue={listed?.name}
+              />
+            )}
+          </Field>
+          <fieldset class="row">
+            <legend class="unseen">{words.reach}</legend>
+            <label class="check">
+              <input type="radio" name="kind" checked={kind === "url"} onChange={() => setKind("url")} />
+              {words.byAddress}
+            </label>
+            <label class="check">
+              <input
+                type="radio"
+                name="kind"
+                checked={kind === "command"}
+                onChange={() => setKind("command")}
+              />
+              {words.byCommand}
+            </label>
+          </fieldset>
+          {kind === "url" ? (
+            <>
+              <Field label={words.address} name="url">
+                {(field) => (
+                  <input
+                    {...field}
+                    type="url"
+                    required
+                    placeholder={words.addressExample}
+                    defaultValue={listed?.url}
+                  />
+                )}
+              </Field>
+              <Field label={words.token} name="token" help={words.tokenHelp}>
+                {(field) => <input {...field} type="password" autocomplete="off" />}
+              </Field>
+              <label class="check">
+                <input type="checkbox" name="per_user" />
+                {words.perUser}
+              </label>
+            </>
+          ) : (
+            <>
+              <p class="banner">{words.commandWarning}</p>
+              <Field label={words.command} name="command">
+                {(field) => (
+                  <textarea {...field} required rows={3} defaultValue={listed?.command?.join("\n")} />
+                )}
+              </Field>
+              <Field label={words.env} name="env" help={words.envHelp}>
+                {(field) => (
+                  <textarea
+                    {...field}
+                    rows={2}
+                    defaultValue={listed?.env.map((name) => `${name}=`).join("\n")}
+                  />
+                )}
+              </Field>
+            </>
+          )}
+          <label class="check">
+            <input type="checkbox" name="agree" />
+            {words.agree}
+          </label>
+          <span class="row">
+            <Button label={text.basics.add} type="submit" class="primary" disabled={hint !== ""} />
+            <span role="status" class="soft">
+              {hint}
+            </span>
+          </span>
+        </Form>
+      </div>
     </details>
   );
 }
 
-const linesOf = (text: string): readonly string[] => text.split("\n").filter((line) => line.trim() !== "");
+function neededBy({ sign_in, asks, env, page }: ServerListing["servers"][number]): string {
+  const needs = [
+    ...(sign_in === "browser" ? [words.signInAfter] : []),
+    ...(sign_in === "token" ? [words.takesToken] : []),
+    ...asks.map(words.oneMoreLine),
+    ...(env.length > 0 ? [words.fillIn(env)] : []),
+    ...(page ? [words.see(page)] : []),
+  ];
+  return needs.join(" ");
+}
 
-function envOf(text: string): Readonly<Record<string, string>> {
+const linesOf = (given: string): readonly string[] => given.split("\n").filter((line) => line.trim() !== "");
+
+function envOf(given: string): Readonly<Record<string, string>> {
   return Object.fromEntries(
-    linesOf(text).map((line) => {
+    linesOf(given).map((line) => {
       const at = line.indexOf("=");
       return at === -1 ? [line.trim(), ""] : [line.slice(0, at).trim(), line.slice(at + 1)];
     }),

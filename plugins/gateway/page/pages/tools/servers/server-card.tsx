@@ -1,69 +1,86 @@
+import Server from "lucide/dist/esm/icons/server.mjs";
 import { useState } from "preact/hooks";
-import { attempt } from "../../../state/app.ts";
+import { changeThen, request } from "../../../state/app.ts";
+import { useHint } from "../../../state/use-app.ts";
 import { ask, type McpServer, type McpTool, type Tool } from "../../../state/wire.ts";
+import { text } from "../../../text/text.ts";
+import { CompactCard } from "../../../widgets/card.tsx";
+import { Button, type Fields, Form } from "../../../widgets/controls.tsx";
 import { confirmed } from "../../../widgets/dialog.tsx";
-import type { Remembered } from "../decision.tsx";
-import { ServerSignIn } from "./server-sign-in.tsx";
-import { ServerTool } from "./server-tool.tsx";
+import { Differences } from "../../../widgets/differences.tsx";
+import { toast } from "../../../widgets/toast.tsx";
+import { Decision, type Remembered } from "../decision.tsx";
+import { Receipts } from "../receipts.tsx";
+
+const words = text.tools.servers;
 
 interface ServerCardProps {
   readonly server: McpServer;
   readonly tools: readonly Tool[];
   readonly remembered: Remembered;
   readonly isOperator: boolean;
+  /** The tool that the address names. */
+  readonly shown: string | undefined;
   onChanged(): void;
 }
 
 const isBad = ({ status }: McpServer) => status === "unreachable" || status === "unauthenticated";
 
 /** One server: its status, its sign-in and its tools. */
-export function ServerCard({ server, tools, remembered, isOperator, onChanged }: ServerCardProps) {
-  const [hint, setHint] = useState("");
+export function ServerCard({ server, tools, remembered, isOperator, shown, onChanged }: ServerCardProps) {
+  const { hint, setHint, during } = useHint();
   const { name, kind, address, status, detail, revision } = server;
   const path = `/api/mcp/servers/${name}`;
   const held = server.tools.filter(({ state }) => state === "held");
-  const change = async (work: () => Promise<unknown>, doing = "") => {
-    setHint(doing);
-    const done = await attempt(work);
-    setHint("");
-    onChanged();
-    return done;
-  };
+  const change = changeThen(onChanged);
   // Sends the digests that are on the screen, since the server may have changed its tools by now.
   const agree = (shown: readonly McpTool[]) =>
-    change(() =>
-      ask("POST", `${path}/agree`, { tools: shown.map(({ tool, digest }) => ({ tool, digest })) }),
-    );
+    change("POST", `${path}/agree`, { tools: shown.map(({ tool, digest }) => ({ tool, digest })) });
   const test = async () => {
-    const found = await change(() => ask<McpServer>("POST", `${path}/test`), "Connecting…");
-    const { tools: all } = (found ?? {}) as Partial<McpServer>;
-    if (all) setHint(`It answers, with ${all.length} tool${all.length === 1 ? "" : "s"}.`);
+    const found = await during(words.connecting, change<McpServer>("POST", `${path}/test`));
+    if (found) setHint(words.answers(found.tools.length));
   };
   const remove = async () => {
-    const words = "Its tools and the sign-ins to it go with it.";
-    if (await confirmed({ title: `Remove ${name}?`, words, yes: "Remove", danger: true }))
-      await change(() => ask("DELETE", path));
+    const question = {
+      title: text.tools.removeTitle(name),
+      words: words.removeWords,
+      yes: text.basics.remove,
+    };
+    if (!(await confirmed({ ...question, danger: true }))) return;
+    if (await change("DELETE", path)) toast(text.tools.removed(name));
   };
 
   return (
-    <article class="card" aria-label={`Server ${name}`}>
-      <h3>
-        {name} <span class="tag">{kind === "http" ? "web" : "command"}</span>
-        <span class={`tag ${isBad(server) ? "failed" : ""}`}>{status}</span>
-        {held.length > 0 && <span class="tag failed">{held.length} held back</span>}
-        {revision && <span class="tag">{revision}</span>}
-      </h3>
-      <code>{address}</code>
-      {detail && <p class={isBad(server) ? "trouble" : "soft"}>{detail}</p>}
-      <ServerSignIn server={server} isOperator={isOperator} onChanged={onChanged} />
+    <CompactCard
+      label={words.label(name)}
+      title={name}
+      icon={Server}
+      note={<code>{address}</code>}
+      more={words.tools(server.tools.length)}
+      isOpen={held.length > 0 || server.tools.some((tool) => tool.name === shown)}
+      tags={
+        <>
+          <span class="tag">{words.kinds[kind]}</span>
+          <span class={`tag ${isBad(server) ? "failed" : status === "connected" ? "good" : ""}`}>
+            {words.statuses[status]}
+          </span>
+          {held.length > 0 && <span class="tag failed">{words.held(held.length)}</span>}
+          {revision && <span class="tag">{revision}</span>}
+        </>
+      }
+      warning={
+        <>
+          {detail && <p class={isBad(server) ? "trouble" : "soft"}>{detail}</p>}
+          <ServerSignIn server={server} isOperator={isOperator} onChanged={onChanged} />
+        </>
+      }
+    >
       {held.length > 1 && isOperator && (
         <span class="row">
-          <button type="button" onClick={() => void agree(held)}>
-            Agree to all {held.length} as they are now
-          </button>
+          <Button label={words.agreeAll(held.length)} onClick={() => agree(held)} />
         </span>
       )}
-      {server.tools.length === 0 && <p class="soft">No tools are known yet.</p>}
+      {server.tools.length === 0 && <p class="soft">{words.noTools}</p>}
       {server.tools.map((tool) => (
         <ServerTool
           key={tool.name}
@@ -78,50 +95,150 @@ export function ServerCard({ server, tools, remembered, isOperator, onChanged }:
         <>
           <ServerFile name={name} onSaved={onChanged} />
           <span class="row">
-            <button type="button" disabled={hint === "Connecting…"} onClick={() => void test()}>
-              Test
-            </button>
-            <button type="button" class="danger" onClick={() => void remove()}>
-              Remove {name}
-            </button>
+            <Button label={words.test} class="small" disabled={hint === words.connecting} onClick={test} />
+            <Button label={text.tools.removeTool(name)} class="small danger" onClick={remove} />
             <span role="status">{hint}</span>
           </span>
         </>
       )}
-    </article>
+    </CompactCard>
   );
 }
 
 /** The operator's file of a server as text: its tools, approvals, limits and credentials. */
 function ServerFile({ name, onSaved }: { name: string; onSaved(): void }) {
   const [file, setFile] = useState<string>();
-  const [hint, setHint] = useState("");
   const path = `/api/mcp/servers/${name}/file`;
-  const load = async () => setFile((await attempt(() => ask<{ file: string }>("GET", path)))?.file);
-  const save = async (event: Event) => {
-    event.preventDefault();
-    const saved = await attempt(() => ask("PUT", path, { file }));
-    setHint(saved ? "Saved." : "");
-    if (saved) onSaved();
+  const load = async () => setFile((await request<{ file: string }>("GET", path))?.file);
+  const save = async () => {
+    await ask("PUT", path, { file });
+    toast(text.basics.saved);
+    onSaved();
   };
   return (
     <details onToggle={(event) => event.currentTarget.open && file === undefined && void load()}>
-      <summary>Edit its file</summary>
+      <summary>{words.editFile}</summary>
       {file !== undefined && (
-        <form class="stack" onSubmit={(event) => void save(event)}>
+        <Form class="stack" onSubmit={save}>
           <textarea
             class="editor"
-            aria-label={`The file of ${name}`}
+            aria-label={words.file(name)}
             spellcheck={false}
             value={file}
             onInput={(event) => setFile(event.currentTarget.value)}
           />
           <span class="row">
-            <button type="submit">Save</button>
-            <span role="status">{hint}</span>
+            <Button label={text.basics.save} type="submit" />
           </span>
-        </form>
+        </Form>
       )}
     </details>
+  );
+}
+
+interface ServerSignInProps {
+  readonly server: McpServer;
+  readonly isOperator: boolean;
+  onChanged(): void;
+}
+
+/** Signs in to a server, or takes a pasted token: for the user, or by the operator for everybody. */
+function ServerSignIn({ server, isOperator, onChanged }: ServerSignInProps) {
+  const { name, signs_in: signsIn, is_signed_in: isSignedIn, per_user: perUser } = server;
+  const path = `/api/mcp/servers/${name}`;
+  if (!signsIn) return null;
+  const change = changeThen(onChanged);
+  const signIn = async () => {
+    const begun = await request<{ url: string }>("POST", `${path}/sign-in`);
+    if (begun) open(begun.url, "_blank", "noopener,noreferrer");
+  };
+  const save = ({ token }: Fields, form: HTMLFormElement) => {
+    form.reset();
+    return change("PUT", `${path}/token`, { token });
+  };
+  const mayChange = perUser || isOperator;
+  const signedIn = perUser ? words.youSignedIn : words.allSignedIn;
+  const notSignedIn = perUser ? words.youNotSignedIn : mayChange ? words.allNotSignedIn : words.operatorCan;
+  return (
+    <>
+      <span class="row">
+        {isSignedIn ? signedIn : notSignedIn}
+        {mayChange && (
+          <Button label={words.signIn} class="small" aria-label={words.signInAt(name)} onClick={signIn} />
+        )}
+        {mayChange && isSignedIn && (
+          <Button label={words.signOut} class="small" onClick={() => change("DELETE", `${path}/token`)} />
+        )}
+      </span>
+      {mayChange && (
+        <details>
+          <summary>{words.paste}</summary>
+          <Form class="row" onSubmit={save}>
+            <input
+              name="token"
+              type="password"
+              required
+              autocomplete="off"
+              aria-label={words.tokenFor(name)}
+            />
+            <Button label={text.basics.save} type="submit" />
+          </Form>
+        </details>
+      )}
+    </>
+  );
+}
+
+interface ServerToolProps {
+  readonly tool: McpTool;
+  readonly fingerprint: string | undefined;
+  readonly remembered: "allow" | "deny" | undefined;
+  /** Undefined for people who may not agree. */
+  readonly onAgree: (() => void) | undefined;
+  onChanged(): void;
+}
+
+/** A tool of a server: its description, and the changes if it is held back. */
+function ServerTool({ tool, fingerprint, remembered, onAgree, onChanged }: ServerToolProps) {
+  const { name, description, state, warnings, change } = tool;
+  const known = { name, fingerprint };
+  return (
+    <section class="tool" id={`tool-${name}`} aria-label={name} tabIndex={-1}>
+      <h4>
+        {name}
+        <span class={`tag ${state === "held" ? "failed" : ""}`}>{words.states[state]}</span>
+        {tool.read_only && <span class="tag">{words.readOnly}</span>}
+      </h4>
+      <p class="soft">{description ? words.says(description) : words.saysNothing}</p>
+      {warnings.map((warning) => (
+        <p class="banner" key={warning}>
+          {warning}
+        </p>
+      ))}
+      {state === "held" && (
+        <div class="trouble">
+          <span>{change ? words.changed : words.notAgreed}</span>
+          {change && <Differences lines={change.differences} />}
+          {onAgree && (
+            <span class="row">
+              <Button label={words.agreeTo(name)} onClick={onAgree} />
+            </span>
+          )}
+        </div>
+      )}
+      {state === "asks" && tool.read_only && onAgree && (
+        <span class="row">
+          <Button label={words.letRun(name)} class="small" onClick={onAgree} />
+        </span>
+      )}
+      {(state === "runs" || state === "asks") && (
+        <Decision tool={known} asks={state === "asks"} remembered={remembered} onChanged={onChanged} />
+      )}
+      <details>
+        <summary>{words.parameters}</summary>
+        <pre class="log">{JSON.stringify(tool.schema, null, 2)}</pre>
+      </details>
+      <Receipts tool={name} />
+    </section>
   );
 }

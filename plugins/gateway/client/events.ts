@@ -1,0 +1,186 @@
+/** The socket for the events of the user's turns. It reconnects by itself, and says when events were missed. */
+import { WebSocket } from "ws";
+import { type Declared, fromWire, readFault, tryJson, type User } from "../../../kernel/kit.ts";
+import { Fault, type Mask, reason, type Services, type TurnEvent } from "../../../kernel/plugin.ts";
+import { SOCKET_PATH, SocketFrame } from "../socket/frame.ts";
+import { type Place, type ServiceAddress, tokenRefused } from "./address.ts";
+import { bearer, checkOf } from "./requests.ts";
+
+type Frame = Declared<typeof SocketFrame>;
+type Watched = Parameters<Services["agent"]["watch"]>;
+
+interface Listener {
+  readonly tell: Watched[1];
+  readonly lost: Watched[2];
+}
+
+type Call = (listener: Listener) => void;
+
+export type Events = ReturnType<typeof createEvents>;
+
+const MIN_WAIT_MS = 500;
+const MAX_WAIT_MS = 15_000;
+// The server sends a frame at least every 30 s; after two missed ones the connection is dead.
+const MAX_SILENCE_MS = 75_000;
+const CONNECT_TIMEOUT_MS = 15_000;
+/** A frame that ends a turn has the whole turn in it. */
+const MAX_FRAME_BYTES = 64 * 1024 * 1024;
+const MAX_REFUSAL_BYTES = 2000;
+const SIGNED_OUT = 1008;
+
+export function createEvents(service: ServiceAddress, mask: Mask) {
+  const listeners = new Set<Listener>();
+  /** Set while the socket is open. */
+  let connected: Place | undefined;
+  let socket: WebSocket | undefined;
+  let problem: string | undefined;
+  let at: { stream: string; id: number } | undefined;
+  let wait = MIN_WAIT_MS;
+  let timer: NodeJS.Timeout | undefined;
+  let silence: NodeJS.Timeout | undefined;
+  let isClosed = false;
+  let opening: Promise<User> | undefined;
+  /** While somebody waits for the id of a turn, its events wait too: nobody knows yet whose they are. */
+  let holders = 0;
+  let held: Call[] = [];
+
+  const deliver = (call: Call): void => {
+    if (holders > 0) held.push(call);
+    else for (const listener of listeners) call(listener);
+  };
+
+  const listenForSilence = () => {
+    clearTimeout(silence);
+    silence = setTimeout(() => socket?.terminate(), MAX_SILENCE_MS).unref();
+  };
+
+  function take(frame: Frame): void {
+    at = { stream: "stream" in frame ? frame.stream : (at?.stream ?? ""), id: frame.id };
+    if (frame.type === "resync") deliver(({ lost }) => lost?.());
+    if (frame.type === "hello" || frame.type === "resync" || frame.type === "alive") return;
+    const { turn, thread, id: _, ...rest } = frame;
+    // The event that begins a turn names both itself.
+    const event = (frame.type === "started" ? { ...rest, turn, thread } : rest) as TurnEvent;
+    deliver(({ tell }) => tell(event, { id: turn, thread }));
+  }
+
+  function locate(): Place {
+    const place = service.locate();
+    mask.add(place.token);
+    return place;
+  }
+
+  /** Resolves when the service has said who is signed in. */
+  function connect(): Promise<User> {
+    const place = locate();
+    const { promise, resolve, reject } = Promise.withResolvers<User>();
+    const url = new URL(SOCKET_PATH, place.origin);
+    if (at) url.search = String(new URLSearchParams({ stream: at.stream, after: String(at.id) }));
+    const opened = new WebSocket(url, {
+      headers: { authorization: bearer(place.token) },
+      handshakeTimeout: CONNECT_TIMEOUT_MS,
+      maxPayload: MAX_FRAME_BYTES,
+      perMessageDeflate: false,
+    });
+    socket = opened;
+    opened.on("message", (data) => {
+      listenForSilence();
+      const value = tryJson(String(data));
+      // What a newer service sends besides is for newer clients.
+      if (checkOf(SocketFrame)(value).length > 0) return;
+      const frame = fromWire(SocketFrame, value);
+      if (frame.type === "hello") {
+        connected = place;
+        problem = undefined;
+        wait = MIN_WAIT_MS;
+        resolve(frame.user);
+      }
+      take(frame);
+    });
+    opened.on("unexpected-response", (request, response) => {
+      let words = "";
+      response.setEncoding("utf8").on("data", (chunk: string) => {
+        if (words.length < MAX_REFUSAL_BYTES) words += chunk;
+      });
+      response.on("end", () => {
+        reject(refusal(url, response.statusCode ?? 0, words));
+        request.destroy();
+        opened.terminate();
+      });
+    });
+    opened.on("error", (error) => reject(unreachable(place.origin, error)));
+    opened.on("close", (code) => {
+      clearTimeout(silence);
+      reject(unreachable(place.origin, new Error("it closed the connection")));
+      if (socket !== opened || connected === undefined) return;
+      connected = undefined;
+      problem = code === SIGNED_OUT ? tokenRefused(service, place.origin).message : away(place.origin);
+      retry();
+    });
+    return promise;
+  }
+
+  function refusal({ origin, host }: URL, status: number, words: string): Fault {
+    return status === 401 ? tokenRefused(service, origin) : readFault(host, status, words);
+  }
+
+  function retry(): void {
+    if (isClosed) return;
+    timer = setTimeout(() => {
+      // Called later, so that a service that cannot be located is a reason to try again like any other.
+      Promise.try(connect).catch((error: unknown) => {
+        if (error instanceof Fault && error.kind !== "unavailable") problem = error.message;
+        retry();
+      });
+    }, wait);
+    wait = Math.min(wait * 2, MAX_WAIT_MS);
+  }
+
+  return {
+    /** Opens the socket and keeps it open from then on. Rejects with a `Fault` where that cannot be done at all. */
+    open(): Promise<User> {
+      opening ??= Promise.try(connect);
+      return opening;
+    },
+    /** Where requests go. Throws where the socket was opened and there is no connection. */
+    place(): Place {
+      if (opening === undefined) return locate();
+      if (connected !== undefined) return connected;
+      throw new Fault("unavailable", "not_connected", problem ?? "There is no connection.");
+    },
+    /** Why there is no connection; undefined while there is one. */
+    problem: () => problem,
+    watch(_user: Watched[0], tell: Watched[1], lost?: Watched[2]): () => void {
+      const listener = { tell, lost };
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+    /** Holds events back until the work is done and whoever waits for it has seen the result. */
+    async whileHeld<Result>(work: () => Promise<Result>): Promise<Result> {
+      holders++;
+      try {
+        return await work();
+      } finally {
+        setImmediate(() => {
+          holders--;
+          if (holders > 0) return;
+          const waiting = held;
+          held = [];
+          for (const call of waiting) deliver(call);
+        });
+      }
+    },
+    close(): void {
+      isClosed = true;
+      clearTimeout(timer);
+      clearTimeout(silence);
+      socket?.terminate();
+    },
+  };
+}
+
+const away = (origin: string) => `No connection to ${origin}: trying again.`;
+
+function unreachable(origin: string, error: unknown): Fault {
+  return new Fault("unavailable", "service_unreachable", `${origin} cannot be reached: ${reason(error)}`);
+}

@@ -1,0 +1,65 @@
+/**
+ * How much of the process's time one user may take: everybody's requests are parsed and answered on one thread. What a user sends as
+ * JSON and what they are sent counts, a good deal of it at once; beyond that their next requests wait, and nobody else's.
+ */
+import { setTimeout as sleep } from "node:timers/promises";
+import { LRUCache } from "lru-cache";
+
+export interface Pacing {
+  /** Resolves when the user may go on, in ten seconds at the latest. */
+  wait(user: string): Promise<void>;
+  count(user: string, bytes: number): void;
+  /** Does the work when few enough of this user's are being done. */
+  inTurn<Result>(user: string, work: () => Promise<Result>): Promise<Result>;
+}
+
+const MIB = 2 ** 20;
+const FREE_BYTES = 16 * MIB;
+const BYTES_PER_MS = (4 * MIB) / 1000;
+const MAX_WAIT_MS = 10_000;
+const MAX_USERS = 10_000;
+const MAX_AT_ONCE = 3;
+
+export function createPacing(): Pacing {
+  const counted = new LRUCache<string, { bytes: number; at: number }>({ max: MAX_USERS });
+  const active = new Map<string, number>();
+  const waiting = new Map<string, (() => void)[]>();
+
+  /** The count decays over time. */
+  const left = (user: string): number => {
+    const { bytes = 0, at = 0 } = counted.get(user) ?? {};
+    return Math.max(0, bytes - (performance.now() - at) * BYTES_PER_MS);
+  };
+
+  return {
+    async wait(user) {
+      const millis = (left(user) - FREE_BYTES) / BYTES_PER_MS;
+      if (millis > 0) await sleep(Math.min(millis, MAX_WAIT_MS), undefined, { ref: false });
+    },
+    count(user, bytes) {
+      const most = FREE_BYTES + MAX_WAIT_MS * BYTES_PER_MS;
+      counted.set(user, { bytes: Math.min(left(user) + bytes, most), at: performance.now() });
+    },
+    async inTurn(user, work) {
+      const before = active.get(user) ?? 0;
+      if (before < MAX_AT_ONCE) active.set(user, before + 1);
+      else {
+        const { promise, resolve } = Promise.withResolvers<void>();
+        waiting.set(user, [...(waiting.get(user) ?? []), resolve]);
+        await promise;
+      }
+      try {
+        return await work();
+      } finally {
+        // The next one takes the place over.
+        const [next, ...rest] = waiting.get(user) ?? [];
+        if (rest.length > 0) waiting.set(user, rest);
+        else waiting.delete(user);
+        const now = active.get(user) ?? 1;
+        if (next) next();
+        else if (now > 1) active.set(user, now - 1);
+        else active.delete(user);
+      }
+    },
+  };
+}

@@ -1,0 +1,30 @@
+/** What the agent remembers. */
+export const memory = {
+  newFile: "New file",
+  search: "Search memory",
+  none: "Nothing is remembered yet",
+  noneNote:
+    "Tell the agent “Remember that my bike is red”, or write a file yourself. What is here is known in every chat.",
+  nothingFound: "Nothing found",
+  nothingFoundNote: "Try fewer or other words.",
+  pathExample: "notes/garden.md",
+  path: "Path",
+  create: "Create",
+  textOf: (path: string) => `Text of ${path}`,
+  back: "Back",
+  forget: "Forget",
+  deleteTitle: (path: string) => `Delete ${path}?`,
+  deleted: (path: string) => `${path} is forgotten`,
+  saved: (path: string) => `${path} is saved`,
+  restoreTitle: (version: number, path: string) => `Restore version ${version} of ${path}?`,
+  restoreWords: "It is saved as the newest version.",
+  history: "History",
+  by: {
+    page: "written on the page",
+    api: "written with a token",
+    cli: "written on the command line",
+    unknown: "written by: unknown",
+    model: "written by the model",
+  },
+  byModelOver: (channel: string) => `written by the model in a turn over ${channel}`,
+};

@@ -1,0 +1,122 @@
+import { useState } from "preact/hooks";
+import { changeThen, findQuietly, request } from "../state/app.ts";
+import { useLoaded } from "../state/use-app.ts";
+import type { Setup } from "../state/wire.ts";
+import { text } from "../text/text.ts";
+import { Button, Form } from "./controls.tsx";
+import { confirmed } from "./dialog.tsx";
+
+const words = text.widgets.setup;
+
+const needsNothing = ({ secrets, settings = [], signs_in }: Setup): boolean =>
+  secrets.length + settings.length === 0 && !signs_in;
+
+export const isIncomplete = ({ secrets, settings = [] }: Setup): boolean =>
+  secrets.some(({ is_set }) => !is_set) ||
+  settings.some(({ is_required, value }) => is_required && value === undefined);
+
+/** The settings, secrets and sign-ins that a tool needs before it works, folded away. */
+export function ToolSetup({ tool }: { tool: string }) {
+  const [setup, load] = useLoaded<Setup>(`/api/tools/${tool}/setup`);
+  if (!setup || needsNothing(setup)) return null;
+  const title = setup.settings?.length ? words.withSettings : words.withoutSettings;
+  return (
+    <details>
+      <summary>{isIncomplete(setup) ? words.incomplete(title) : title}</summary>
+      <SetupForms tool={tool} setup={setup} load={load} />
+    </details>
+  );
+}
+
+/** The same where a call waits for it; nothing where the tool is not one of those that are set up here. */
+export function SetupAtGate({ tool }: { tool: string }) {
+  const [setup, load] = useLoaded<Setup>(`/api/tools/${tool}/setup`, findQuietly);
+  return setup ? <SetupForms tool={tool} setup={setup} load={load} /> : null;
+}
+
+interface SetupFormsProps {
+  readonly tool: string;
+  readonly setup: Setup;
+  load(): Promise<void>;
+}
+
+function SetupForms({ tool, setup, load }: SetupFormsProps) {
+  const [warning, setWarning] = useState<string>();
+  const settings = setup.settings ?? [];
+  const change = changeThen(load);
+  const signIn = async () => {
+    const begun = await request<{ url: string }>("POST", `/api/tools/${tool}/sign-in`);
+    if (begun) open(begun.url, "_blank", "noopener,noreferrer");
+  };
+  const share = async (name: string, question: string) => {
+    if (await confirmed({ title: words.shareTitle, words: question, yes: words.letIt }))
+      await change("POST", `/api/tools/${tool}/secrets/${name}/share`);
+  };
+  const save = async (name: string, value: string | undefined) => {
+    const saved = await change<{ warning?: string }>("PUT", `/api/tools/${tool}/secrets/${name}`, { value });
+    setWarning(saved?.warning);
+  };
+  const set = async (name: string, value: string, agreed = false): Promise<void> => {
+    const path = `/api/tools/${tool}/settings/${name}`;
+    const answer = await change<{ saved: boolean; asks: string[] }>("PUT", path, { value, agreed });
+    if (!answer || answer.saved) return;
+    const asked = words.withThisValue(answer.asks);
+    if (await confirmed({ title: words.moreTitle, words: asked, yes: words.letIt }))
+      await set(name, value, true);
+  };
+  return (
+    <>
+      {settings.map(({ name, description, value, is_required, is_default }) => (
+        <Form class="row" key={name} onSubmit={(given) => set(name, given["value"] ?? "")}>
+          <label for={`${tool}-${name}`}>
+            {name}{" "}
+            {(is_default || value === undefined) && (
+              <span class="tag">
+                {value !== undefined ? words.default : is_required ? words.missing : words.notSet}
+              </span>
+            )}
+          </label>
+          <input
+            id={`${tool}-${name}`}
+            name="value"
+            value={value ?? ""}
+            maxlength={2000}
+            autocomplete="off"
+          />
+          <Button label={text.basics.save} type="submit" />
+          <span class="soft">{description}</span>
+        </Form>
+      ))}
+      {setup.secrets.map((secret) => (
+        <Form
+          class="row"
+          key={secret.name}
+          onSubmit={({ value }, form) => {
+            form.reset();
+            return save(secret.name, value);
+          }}
+        >
+          <label for={`${tool}-${secret.name}`}>
+            {secret.question} <span class="tag">{secret.is_set ? words.set : words.missing}</span>
+          </label>
+          <input id={`${tool}-${secret.name}`} name="value" type="password" required autocomplete="off" />
+          <Button label={text.basics.save} type="submit" />
+          {secret.shares && (
+            <>
+              <span>{secret.shares}</span>
+              <Button label={words.letIt} onClick={() => share(secret.name, secret.shares ?? "")} />
+            </>
+          )}
+          {secret.instructions && <span class="soft">{secret.instructions}</span>}
+          {secret.url && /^https?:/.test(secret.url) && (
+            <a href={secret.url} target="_blank" rel="noopener noreferrer">
+              {secret.url}
+            </a>
+          )}
+        </Form>
+      ))}
+      {warning && <p role="alert">{warning}</p>}
+      {setup.signs_in && <Button label={words.signIn} onClick={signIn} />}
+    </>
+  );
+}

@@ -1,0 +1,92 @@
+/** The gateway's listener as other plugins see it. */
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type Router from "@koa/router";
+import type { Context } from "koa";
+import type { WebSocket } from "ws";
+import type { RouteDescription, User } from "../../kernel/kit.ts";
+import type { PluginState } from "../../kernel/plugin.ts";
+import type { createFormReader } from "./api/form.ts";
+
+export type {
+  ListedServer,
+  ListedTool,
+  NewMcpServer,
+  SeenTool,
+  ServerListing,
+  ToolFinding,
+  ToolLimits,
+  ToolProposal,
+  ToolReceipt,
+  ToolSetup,
+} from "./api/tools.ts";
+
+/** A WebSocket that a plugin takes, at a path without parameters. */
+export interface MountedSocket extends Pick<RouteDescription, "path" | "summary" | "tag"> {
+  /** True when tokens with a scope may open it: what it does stays within the scope. */
+  readonly scoped?: boolean;
+  /** A larger message closes the socket with 1009. */
+  readonly largestMessage: number;
+  /**
+   * Somebody who has signed in opened one. The gateway pings it, and closes it when it stops (1001) or when the sign-in
+   * ends (1008).
+   */
+  accept(socket: WebSocket, user: User): void;
+}
+
+/** A protocol with rules of its own for bodies and errors, at one path: it gets every method, and the body unread. */
+export interface MountedProtocol {
+  readonly path: string;
+  /** Shown to people who are asked to sign in. */
+  readonly title: string;
+  /** Its address as people outside know it, where that is not the listener's: what an identity provider's tokens are meant for. */
+  readonly resource?: string;
+  /** True when tokens with a scope may use it: what it does stays within the scope. */
+  readonly scoped?: boolean;
+  /** Responds to the request. An exception becomes an error response, if nothing has been sent yet. */
+  handle(request: IncomingMessage, response: ServerResponse, user: User): Promise<void>;
+}
+
+/** Plugins mount routes on it instead of opening a listener. */
+export interface Web {
+  /**
+   * Routes here are reached only with a valid token; errors thrown become the JSON envelope. Tokens with a scope reach only those
+   * that are described as `scoped`.
+   */
+  readonly router: Router;
+  /** Adds what was mounted to the OpenAPI document, and opens what is `scoped` to tokens with a scope. */
+  describe(routes: readonly RouteDescription[]): void;
+  /** Takes WebSockets, under the same sign-in as routes and only from pages that may use this gateway. */
+  mountSocket(socket: MountedSocket): void;
+  /**
+   * Takes a protocol. The sign-in is a bearer token, never a cookie, and a page of another origin is refused. Where an
+   * identity provider is configured, the metadata document that clients find it by is there too (RFC 9728). A stream ends with
+   * the sign-in that opened it.
+   */
+  mountProtocol(protocol: MountedProtocol): void;
+  /** A reader of forms with files, of at most so many bytes as a whole. */
+  createFormReader: typeof createFormReader;
+  user(context: Context): User;
+  /** The public address of the gateway, without a slash at the end. */
+  readonly url: string;
+}
+
+/** The service elsewhere that this process is a client of. */
+export interface Remote {
+  readonly url: string;
+  readonly version: string;
+  /** The command that joins it again. */
+  readonly command: string;
+  /** Why there is no connection; undefined while there is one. */
+  problem(): string | undefined;
+  /** Its channels, as of the last look at its jobs. */
+  plugins(): readonly PluginState[];
+  /** Sends the message of a turn again. Whose words it is made of stays with the service. */
+  retry(turn: string): Promise<{ readonly id: string; readonly thread: string }>;
+}
+
+declare module "../../kernel/plugin.ts" {
+  interface Services {
+    web: Web;
+    remote: Remote;
+  }
+}
