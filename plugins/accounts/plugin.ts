@@ -1,8 +1,8 @@
-/** The people who may use this Postern: accounts, tokens, browser sessions and the identity provider. */
+/** The people who may use this Postern: accounts, tokens, browser sessions, the identity provider, and who they are in channels. */
 import type { Command } from "commander";
 import { definePlugin } from "../../kernel/plugin.ts";
-import { type Accounts, createAccounts } from "./records/accounts.ts";
-import { followRevoked, tellRevoked } from "./records/revocations.ts";
+import type { Accounts } from "./records/accounts.ts";
+import type { Identities } from "./records/identities.ts";
 import { MIGRATIONS } from "./records/tables.ts";
 import { readSettings } from "./settings.ts";
 import type { SignIn } from "./sign-in/sign-in.ts";
@@ -19,16 +19,22 @@ export interface AccountsService extends Accounts {
 declare module "../../kernel/plugin.ts" {
   interface Services {
     accounts: AccountsService;
+    identities: Identities;
   }
 }
 
 export default definePlugin({
   name: "accounts",
   needs: ["kernel", "store"],
-  provides: ["accounts"],
+  provides: ["accounts", "identities"],
   configure: readSettings,
   async start({ config, use, home, log, announce }) {
     const { store, kernel } = use;
+    const [{ createAccounts }, { createIdentities }, { followRevoked, tellRevoked }] = await Promise.all([
+      import("./records/accounts.ts"),
+      import("./records/identities.ts"),
+      import("./records/revocations.ts"),
+    ]);
     const accounts = await createAccounts(store);
     const count = (await accounts.listUsers()).length;
     announce(count === 1 ? "1 user" : `${count} users`);
@@ -43,6 +49,7 @@ export default definePlugin({
         tellRevoked: () => tellRevoked(store),
         followRevoked: (recheck) => followRevoked(store, recheck),
       },
+      identities: createIdentities(await store.tables("gateway", MIGRATIONS), accounts),
     };
   },
   operations: {
@@ -50,7 +57,7 @@ export default definePlugin({
       {
         name: "user",
         about:
-          "add, list, change and remove the people who may use this Postern, and pair webhook identities with them",
+          "add, list, change and remove the people who may use this Postern, and pair identities of channels with them",
         example: "postern user add ann",
         load: async () => {
           const [{ registerUser }, { registerPairing }] = await Promise.all([

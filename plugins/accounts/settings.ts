@@ -34,8 +34,7 @@ export function readSettings(env: Env): AccountsConfig {
 
 function readToken(env: Env, name: string, about: string): string | undefined {
   const token = env.secret(name, about);
-  if (token !== undefined && /[^!-~]/.test(token))
-    env.refuse(name, "printable ASCII characters without blanks, since it is sent in a header");
+  if (token !== undefined && !isSendable(token)) env.refuse(name, SENDABLE);
   return token;
 }
 
@@ -56,3 +55,11 @@ function readOidc(env: Env): OidcConfig | undefined {
   }
   return { issuer, audience, domains: domains.map((domain) => domain.toLowerCase()), trustsEmail };
 }
+
+/** Describes in words what `isSendable` accepts. */
+export const SENDABLE =
+  "one line without blanks at its ends or control characters, since it is sent in a header";
+
+/** True when a header can carry the secret: blanks and letters of any script can be in it. */
+export const isSendable = (secret: string): boolean =>
+  secret !== "" && secret.trim() === secret && !/[\p{Cc}\u2028\u2029]/u.test(secret);

@@ -1,24 +1,42 @@
 /** The agent as channels know it: starts turns, one at a time on each thread, and sees every one to its end. */
+
 import { randomUUIDv7 } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Alongside, currentTraceparent, type Node, type Signals } from "../../kernel/kit.ts";
-import { Fault, reason, type Turn, type TurnEvent, type TurnRecord } from "../../kernel/plugin.ts";
+import { currentTraceparent } from "../../kernel/kit.ts";
+import { Fault, type Log, reason, type TurnEvent, type TurnRecord } from "../../kernel/plugin.ts";
+import type { Node, Signals, UserStorage } from "../store/services.ts";
 import type { Extensions } from "./extensions.ts";
+import type { Observers, TurnObserver } from "./live/observer.ts";
 import { createRelay, LAST_WORD } from "./live/relay.ts";
 import { createTurnStream, type TurnStream } from "./live/stream.ts";
 import { createWatchers } from "./live/watchers.ts";
-import type { Agent } from "./services.ts";
-import { STOPPED, TAKEN_OVER } from "./threads/ending.ts";
-import { CUT_SHORT, type Ledger, type TakenOver } from "./threads/ledger.ts";
-import type { Beginning } from "./threads/resume.ts";
+import type { Agent, Alongside, Turn } from "./services.ts";
+import type { TurnSettings } from "./settings.ts";
+import {
+  type Ending,
+  endingOf,
+  STOPPED,
+  TAKEN_OVER,
+  unstoredEnding,
+  withoutQuestion,
+} from "./threads/ending.ts";
+import { CUT_SHORT, type Ledger, type LedgerTurn, type TakenOver } from "./threads/ledger.ts";
+import { type Beginning, gatePending } from "./threads/resume.ts";
 import { createSaving } from "./threads/writing/saving.ts";
 import type { Admit } from "./turn/admission.ts";
-import { createExecution, type ExecutionParts, type OpenTurn } from "./turn/execution.ts";
 import { createLanes } from "./turn/lanes.ts";
+import type { TurnRunner } from "./turn/runner.ts";
+import type { Entitle } from "./turn/titling.ts";
 
-export interface AgentParts extends ExecutionParts {
+export interface AgentParts {
+  readonly ledger: Ledger;
+  readonly runner: TurnRunner;
+  readonly log: Log;
+  readonly observers: Observers;
+  settings(): Promise<TurnSettings>;
   readonly node: Node;
   readonly signals: Signals;
+  readonly storage: Pick<UserStorage, "take">;
   /** Refuses a turn that asks for what cannot be had. */
   readonly admit: Admit;
   /** Told of a thread whose stored turns have changed behind the runner's back. */
@@ -26,11 +44,16 @@ export interface AgentParts extends ExecutionParts {
   /** Keeps what the person said at a gate about later calls. */
   remember(user: string, answer: Pick<Beginning, "remember" | "trusted">): Promise<void>;
   readonly extensions: Pick<Extensions, "add" | "all">;
+  readonly entitle: Entitle;
+}
+
+interface OpenTurn extends LedgerTurn {
+  readonly stream: TurnStream;
+  readonly stopper: AbortController;
 }
 
 export interface RunningAgent
   extends Pick<Agent, "run" | "running" | "cancel" | "watch" | "model" | "extend"> {
-  /** Ends every turn of a thread that is about to go. */
   cancelThread(thread: string): Promise<void>;
   /** Whether this node has that turn in hand. */
   isOurs(turn: string): boolean;
@@ -47,6 +70,7 @@ export interface RunningAgent
 // How soon a node hears of what others want of its turns where a signal was missed.
 const LOOK_MS = 1000;
 const DRAIN_LOOK_MS = 100;
+const MAX_MESSAGE_LENGTH = 4_000_000;
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 export function createAgent(parts: AgentParts): RunningAgent {
@@ -54,7 +78,6 @@ export function createAgent(parts: AgentParts): RunningAgent {
   const active = new Map<string, OpenTurn>();
   const lanes = createLanes<OpenTurn>(begin, start);
   const opening = new Set<Promise<unknown>>();
-  /** The ids of those that are being opened. */
   const beginning = new Set<string>();
   const ends = new Set<Promise<void>>();
   const saving = createSaving((thread) => {
@@ -73,10 +96,7 @@ export function createAgent(parts: AgentParts): RunningAgent {
     },
     tell: watchers.tell,
     lost: watchers.tellLost,
-    stop: (turn) => {
-      const entry = active.get(turn);
-      if (entry !== undefined) cancel(entry);
-    },
+    stop: cancelHere,
     wake: (thread) => void lanes.wake(thread),
   });
   // Signals may be missed; what they would have said is in the store.
@@ -84,14 +104,7 @@ export function createAgent(parts: AgentParts): RunningAgent {
     if (active.size > 0)
       void look().catch((error) => log.warn(`could not check for turns to start or stop: ${reason(error)}`));
   }, LOOK_MS).unref();
-  const execute = createExecution(parts, {
-    saving,
-    emit,
-    ended: ({ writer }) => void active.delete(writer.id),
-    wakeNext: (thread, next) => {
-      if (next !== node.id) relay.wake(thread, next);
-    },
-  });
+  const stopTitling = new AbortController();
   let isDraining = false;
   let stopped: Promise<void> | undefined;
 
@@ -114,6 +127,85 @@ export function createAgent(parts: AgentParts): RunningAgent {
     ends.add(end);
   }
 
+  /** The end is stored first, and told then. */
+  async function close(open: OpenTurn, ending: Ending, running: ReturnType<TurnRunner["open"]>) {
+    const { writer } = open;
+    const usage = running.usage();
+    let final = running.hide(ending);
+    let next: string | undefined;
+    try {
+      next = await writer.finish(final, usage);
+    } catch (error) {
+      log.error({ error, turn: writer.id, thread: writer.thread }, "a turn could not be stored, retrying");
+      const unstored = final.error === undefined ? unstoredEnding(error) : final;
+      if (!(await saving.keepTrying(writer, unstored, usage))) {
+        final = unstored;
+        writer.assume(final, usage);
+      }
+    }
+    active.delete(writer.id);
+    const record = writer.record();
+    // Told when it is stored: a person who hears of a gate may answer it at once.
+    if (record.gate !== undefined) emit(open, { type: "gate", gate: record.gate });
+    if (usage.inputTokens + usage.outputTokens > 0) emit(open, { type: "usage", usage });
+    if (final.status === "failed") {
+      const { code, message } = final.error ?? { code: "failed", message: "The turn failed." };
+      emit(open, { type: "failed", code, message, record });
+    } else emit(open, { type: "done", status: final.status, record });
+    if (next !== undefined && next !== node.id) relay.wake(writer.thread, next);
+    return record;
+  }
+
+  /** Runs an open turn to its end. */
+  async function execute(open: OpenTurn): Promise<void> {
+    const { turn, beginning, scopes, writer, stopper } = open;
+    const observer = parts.observers.turn(turn, writer);
+    const settings = await parts.settings();
+    // A turn may take as long as it needs while something happens; this much silence ends it.
+    const { turnIdleSecs: idleSecs } = settings;
+    const silence = `Nothing happened for ${idleSecs} s, so the turn was stopped.`;
+    const stopIdle = () => stopper.abort(new Fault("turn", "turn_timeout", silence));
+    const idle = setTimeout(stopIdle, idleSecs * 1000);
+    const running = runner.open(
+      { turn, scopes, writer, settings },
+      {
+        signal: stopper.signal,
+        emit: (event) => emit(open, event),
+        alive: () => void idle.refresh(),
+        observer,
+      },
+    );
+    let ending: Ending;
+    try {
+      await running.begin();
+      stopper.signal.throwIfAborted();
+      // A message that waited in line may find that the turn before it has opened a gate.
+      const isLate = open.hasToWait && turn.input.type === "message";
+      const gate = isLate ? (await ledger.thread(turn.user, writer.thread))?.gate : undefined;
+      if (gate && (turn.after === undefined || turn.after === gate.turn)) throw gatePending(gate);
+      if (beginning.items.length > 0) await writer.put(...beginning.items);
+      ending = withoutQuestion(turn, await running.loop(beginning));
+    } catch (error) {
+      ending = endingOf(error, stopper.signal, log);
+    }
+    clearTimeout(idle);
+    const record = await close(open, ending, running);
+    observer.ended(record);
+    if (!settings.chatTitles) return;
+    const named = entitle(open, record, observer).finally(() => ends.delete(named));
+    ends.add(named);
+  }
+
+  /** The turn has ended; the next one does not wait for this. */
+  async function entitle(open: OpenTurn, record: TurnRecord, observer: TurnObserver): Promise<void> {
+    const title = await parts.entitle(open, record, observer, stopTitling.signal);
+    if (title === undefined) return;
+    const place = { id: record.id, thread: record.thread };
+    const event: TurnEvent = { type: "titled", title };
+    watchers.tell(record.user, event, place);
+    relay.send(record.user, place, LAST_WORD, event);
+  }
+
   /** Whether the first in line runs now: no earlier turn of its thread is open, on any node. */
   async function begin({ writer, stopper }: OpenTurn): Promise<boolean> {
     try {
@@ -131,10 +223,12 @@ export function createAgent(parts: AgentParts): RunningAgent {
 
   async function look(): Promise<void> {
     await Promise.all(lanes.threads().map((thread) => lanes.wake(thread)));
-    for (const turn of await ledger.askedToStop()) {
-      const entry = active.get(turn);
-      if (entry !== undefined) cancel(entry);
-    }
+    for (const turn of await ledger.askedToStop()) cancelHere(turn);
+  }
+
+  function cancelHere(turn: string): void {
+    const entry = active.get(turn);
+    if (entry !== undefined) cancel(entry);
   }
 
   /** Tells the nodes that run them, and returns whether there was any. */
@@ -155,14 +249,11 @@ export function createAgent(parts: AgentParts): RunningAgent {
     if (!UUID.test(id))
       throw new Fault("invalid", "bad_turn_id", "A turn id must be a UUID.", { param: "id" });
     beginning.add(id);
-    try {
-      return await openAs(id, turn, alongside);
-    } finally {
-      beginning.delete(id);
-    }
+    return await openAs(id, turn, alongside).finally(() => beginning.delete(id));
   }
 
   async function openAs(id: string, given: Turn, alongside: Alongside | undefined): Promise<TurnStream> {
+    if (isNewText(given)) await parts.storage.take(given.user, sizeOf(given));
     const turn = await parts.admit(given);
     const options = { isIdGiven: turn.id !== undefined, alongside };
     const trace = turn.trace ?? { parent: currentTraceparent() };
@@ -193,6 +284,7 @@ export function createAgent(parts: AgentParts): RunningAgent {
   async function stopAll(): Promise<void> {
     isDraining = true;
     clearInterval(looking);
+    stopTitling.abort();
     for (const extension of extensions.all()) extension.stopping?.();
     for (const entry of [...active.values()]) cancel(entry, STOPPED);
     while (opening.size + ends.size > 0) await Promise.allSettled([...opening, ...ends]);
@@ -205,13 +297,10 @@ export function createAgent(parts: AgentParts): RunningAgent {
     async run(turn, alongside) {
       if (isDraining)
         throw new Fault("unavailable", "stopping", "The service is stopping.", { retryAfterSecs: 5 });
+      assertReadable(turn.input);
       const opened = open(turn, alongside);
       opening.add(opened);
-      try {
-        return await opened;
-      } finally {
-        opening.delete(opened);
-      }
+      return await opened.finally(() => opening.delete(opened));
     },
 
     running(user, turn) {
@@ -267,4 +356,20 @@ export function createAgent(parts: AgentParts): RunningAgent {
       };
     },
   };
+}
+
+/** An answer at a gate is short, and the turn that waits for it may come to its end. */
+const isNewText = ({ input, ephemeral, isCounted }: Turn): boolean =>
+  !ephemeral && !isCounted && (input.type === "message" || input.type.startsWith("tool_output"));
+
+function sizeOf({ input, history, instructions, context, outside, tools, attached = [] }: Turn): number {
+  const told = JSON.stringify([input, history, instructions, context, outside, tools]);
+  return attached.reduce((sum, { data }) => sum + data.byteLength, Buffer.byteLength(told));
+}
+
+/** Refused before it is stored: no model's window takes a longer one. */
+function assertReadable(input: Turn["input"]): void {
+  if (input.type !== "message" || input.text.length <= MAX_MESSAGE_LENGTH) return;
+  const words = `A message may have at most ${MAX_MESSAGE_LENGTH} characters. Send the text as a file, or in parts.`;
+  throw new Fault("invalid", "message_too_long", words, { param: "message" });
 }

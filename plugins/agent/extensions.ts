@@ -1,42 +1,29 @@
-/** What other plugins have added to the agent, as turns use it. */
-import {
-  type CheckedTurn,
-  type Extension,
-  Fault,
-  type OwnTool,
-  type Preface,
-  type TurnCheck,
-} from "../../kernel/plugin.ts";
+/** Collects what other plugins have added to the agent, as turns use it. */
+import { Fault } from "../../kernel/plugin.ts";
+import type { CheckedTurn, Extension, OwnTool, Preface, TurnCheck } from "./services.ts";
 
-/** What stands before the conversation of a turn. */
+/** The text before the conversation of a turn. */
 export interface TurnPreface {
   readonly sections: readonly string[];
   readonly requiredTools: readonly string[];
   /** Those sections that only the operator or the user can have written. */
   readonly persons: readonly string[];
+  /** Those sections that come from the user's memory. */
+  readonly memory: readonly string[];
 }
 
 const NOTHING: Preface = { sections: [] };
 
-export interface Extensions {
-  /** Returns the undo. */
-  add(extension: Extension): () => void;
-  all(): readonly Extension[];
-  tools(): readonly OwnTool[];
-  isOwn(tool: string): boolean;
-  /** The names of own tools whose output is meant to be followed. It changes with them. */
-  readonly followed: ReadonlySet<string>;
-  preface(user: string, allows: (tool: string) => boolean): Promise<TurnPreface>;
-  check(turn: CheckedTurn): Promise<readonly TurnCheck[]>;
-}
+export type Extensions = ReturnType<typeof createExtensions>;
 
-export function createExtensions(): Extensions {
+export function createExtensions() {
   const extensions = new Set<Extension>();
   const tools = new Map<string, OwnTool>();
   const followed = new Set<string>();
 
   return {
-    add(extension) {
+    /** Returns the undo. */
+    add(extension: Extension): () => void {
       const taken = extension.tools?.find(({ name }) => tools.has(name));
       if (taken)
         throw new Fault("config", "duplicate_tool", `two plugins add the tool "${taken.name}"; remove one`);
@@ -53,11 +40,12 @@ export function createExtensions(): Extensions {
         }
       };
     },
-    all: () => [...extensions],
-    tools: () => [...tools.values()],
-    isOwn: (tool) => tools.has(tool),
-    followed,
-    async preface(user, allows) {
+    all: (): readonly Extension[] => [...extensions],
+    tools: (): readonly OwnTool[] => [...tools.values()],
+    isOwn: (tool: string) => tools.has(tool),
+    /** The names of own tools whose output is meant to be followed. It changes with them. */
+    followed: followed as ReadonlySet<string>,
+    async preface(user: string, allows: (tool: string) => boolean): Promise<TurnPreface> {
       const found = await Promise.all(
         [...extensions].map((extension) => extension.preface?.(user, allows) ?? NOTHING),
       );
@@ -65,9 +53,11 @@ export function createExtensions(): Extensions {
       return {
         sections: sections.map(({ text }) => text),
         persons: sections.filter(({ isPersons }) => isPersons).map(({ text }) => text),
+        memory: sections.filter(({ isMemory }) => isMemory).map(({ text }) => text),
         requiredTools: found.flatMap(({ requiredTools = [] }) => requiredTools),
       };
     },
-    check: (turn) => Promise.all([...extensions].flatMap((extension) => extension.check?.(turn) ?? [])),
+    check: (turn: CheckedTurn): Promise<readonly TurnCheck[]> =>
+      Promise.all([...extensions].flatMap((extension) => extension.check?.(turn) ?? [])),
   };
 }

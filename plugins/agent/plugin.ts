@@ -4,7 +4,7 @@ import { readSettings, readTurnSettings } from "./settings.ts";
 
 export default definePlugin({
   name: "agent",
-  needs: ["store", "settings", "kernel", "models"],
+  needs: ["store", "storage", "settings", "kernel", "models"],
   wants: ["tools", "telemetry"],
   provides: ["agent", "threads", "attachments", "approvals", "toolCalls"],
   configure: readSettings,
@@ -15,18 +15,21 @@ export default definePlugin({
         name: "ask",
         about: "ask one question and print the answer",
         startsService: true,
+        joins: true,
         load: async () => (await import("./commands/ask.ts")).register,
       },
       {
         name: "thread",
         about: "list, search, show, export, rename and remove threads",
         example: "postern thread list",
+        joins: true,
         load: async () => (await import("./commands/thread.ts")).register,
       },
       {
         name: "usage",
         about: "show turns, tokens and cost of the last days",
         example: "postern usage --days 7 --by user",
+        joins: true,
         load: async () => (await import("./commands/usage.ts")).register,
       },
     ],
@@ -37,7 +40,7 @@ export default definePlugin({
           user,
         ),
     },
-    tables: async () => (await import("./owned-tables.ts")).TABLES,
+    tables: async () => (await import("./threads/tables.ts")).TABLES,
     live: readTurnSettings,
   },
 });

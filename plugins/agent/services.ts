@@ -1,39 +1,35 @@
-/** What the agent offers to other plugins: turns, threads, files, approvals and calls of tools. */
+/** Services of the agent for other plugins: turns, threads, files, approvals and calls of tools. */
+import type { CallOptions, CallOutcome } from "../../host/services.ts";
 import type {
-  Alongside,
-  AskOutcome,
-  AttachedBytes,
-  Caller,
-  ExportedThread,
-  ExportFormat,
+  Doubt,
   Figures,
-  FiguresQuery,
-  ModelList,
+  Generation,
+  JsonSchema,
+  Origin,
+  Outside,
   ThreadSummary,
-  TurnPage,
-  WantedModel,
 } from "../../kernel/kit.ts";
 import type {
   Attachment,
-  CallOutcome,
-  CheckedTurn,
-  Extension,
   Gate,
   Limiter,
   ModelName,
   Page,
   Reply,
-  RunningTurn,
   TokenScope,
   ToolCall,
   ToolInfo,
+  ToolOutcome,
   Transaction,
-  Turn,
   TurnEvent,
+  TurnInput,
+  TurnItem,
   TurnRecord,
-  Upload,
+  TurnStatus,
   Usage,
 } from "../../kernel/plugin.ts";
+import type { Format, ModelList, ModelTool, ToolChoice, WantedModel } from "../models/services.ts";
+import type { FiguresQuery } from "../store/services.ts";
 
 export interface Agent {
   /**
@@ -57,12 +53,16 @@ export interface Agent {
     listener: (event: TurnEvent, turn: { readonly id: string; readonly thread: string }) => void,
     lost?: () => void,
   ): () => void;
-  /** What answers where a thread has no model of its own. */
+  /** The model of threads that have none of their own. */
   model(): ModelName;
-  /** What may be chosen for a thread, the configured model first; with a scope only what that allows. */
+  /** Lists the models that may be chosen for a thread, the configured one first; with a scope only those that it allows. */
   models(scope?: TokenScope): Promise<ModelList>;
   /** How many tokens a model would be sent with this turn, by estimate. Nothing runs, and nothing is stored. */
   measure(turn: Turn): Promise<number>;
+  /** How full the model's window is for the next message on a thread, by estimate: what takes the room, and what it costs. */
+  contextOf(
+    turn: Pick<Turn, "user" | "channel" | "after" | "scope"> & { readonly thread: string },
+  ): Promise<ContextUse>;
   /** All that this turn would know, in a few paragraphs by the model. Nothing is stored but what it cost. */
   condense(turn: Turn, signal?: AbortSignal): Promise<{ readonly text: string; readonly usage: Usage }>;
   /**
@@ -72,10 +72,30 @@ export interface Agent {
   removeUser(user: string, options: { readonly withData: boolean }): Promise<void>;
   /** Adds tools, sections and checks of another plugin. Returns the undo: it ends every turn, so that none goes on without them. */
   extend(extension: Extension): () => Promise<void>;
-  /** Gives what is kept of one user to another: threads, memory, missions, jobs. */
-  giveUser(tx: Transaction, from: string, to: string): Promise<void>;
+  /** Gives what is kept of one user to another: threads, memory, missions, jobs, what tools remember. Returns what remains to be done in a transaction. */
+  giveUser(from: string, to: string): Promise<(tx: Transaction) => Promise<void>>;
   /** How many messages a user may send in a minute, over all chat channels. */
   readonly chatLimit: Limiter;
+  /** How many requests that write something a user may send in a minute, messages among them: ten times as many. */
+  readonly writeLimit: Limiter;
+}
+
+/** Sizes are in tokens. */
+export interface ContextUse {
+  readonly model: ModelName;
+  readonly window: number;
+  readonly total: number;
+  readonly instructions: number;
+  readonly tools: number;
+  readonly memory: number;
+  readonly conversation: number;
+  readonly files: number;
+  /** True where the beginning of the thread is a summary by now. */
+  readonly isSummarised: boolean;
+  /** US dollars for reading all of it once, as a decimal; "0" where the price is not known. */
+  readonly cost: string;
+  /** US dollars that the thread has cost so far. */
+  readonly spent: number;
 }
 
 export interface Threads {
@@ -90,20 +110,18 @@ export interface Threads {
     },
   ): Promise<Page<ThreadSummary>>;
   find(user: string, thread: string): Promise<ThreadSummary | undefined>;
-  /** All turns, or with `through` those of one path: to this turn and on to the newest after it; "newest" is the newest of all. */
+  /**
+   * All turns, or with `through` those of one path: to this turn and on to the newest after it; "newest" is the newest of all. Pages
+   * lead back in time, or with `after` forward: "0" is the beginning, and `next` of each page goes there. A page is bounded in bytes too.
+   */
   turns(
     user: string,
     thread: string,
-    query?: { readonly limit?: number; readonly before?: string; readonly through?: string },
+    query?: { readonly limit?: number; readonly before?: string; readonly through?: string } | ForwardQuery,
   ): Promise<TurnPage>;
   turn(user: string, turn: string): Promise<TurnRecord | undefined>;
-  /** What came with a message or an output, by the id that it is named by there. */
-  attachment(
-    user: string,
-    id: string,
-  ): Promise<
-    { readonly mime: string; readonly name: string | undefined; readonly data: Uint8Array } | undefined
-  >;
+  /** Returns an attachment of a message or an output by the id that it is named by there. */
+  attachment(user: string, id: string): Promise<ReadFile | undefined>;
   /**
    * The thread as one text. Without `through`, which is as for `turns`, Markdown is the path to the newest turn, and JSON all
    * that there is. A fault where the user has no such thread.
@@ -112,19 +130,30 @@ export interface Threads {
   rename(user: string, thread: string, title: string): Promise<void>;
   pin(user: string, thread: string, pinned: boolean): Promise<void>;
   /**
-   * What answers on this thread from now on, on every node; undefined is the configured model. Rejects with a `Fault` where it
+   * Sets the model of this thread from now on, on every node; undefined is the configured model. Rejects with a `Fault` if it
    * is not among `agent.models(scope)`.
    */
   setModel(user: string, thread: string, model: WantedModel | undefined, scope?: TokenScope): Promise<void>;
   remove(user: string, thread: string): Promise<void>;
-  /** Turns, tokens and cost, counted from the turns that are stored. */
+  /** Turns, tokens and cost of all that has ended, also where its thread is gone. */
   usage(query: FiguresQuery): Promise<Figures>;
   /** Whether the turn had called a tool that can change things outside. */
   hadSideEffects(turn: string): Promise<boolean>;
-  /** Users with a thread whose names begin so. */
-  users(prefix: string): Promise<readonly string[]>;
+  /** The identities of channels that have a thread. */
+  identities(): Promise<readonly string[]>;
   /** A stored turn of any user as a check sees it; without an id, the last that called a tool. */
   checked(turn?: string): Promise<(CheckedTurn & { readonly createdAt: string }) | undefined>;
+}
+
+interface ForwardQuery {
+  readonly limit?: number;
+  readonly after: string;
+}
+
+interface ReadFile {
+  readonly mime: string;
+  readonly name: string | undefined;
+  readonly data: Uint8Array;
 }
 
 /** Files and images that people send with messages: they are uploaded first, and then named by a message. */
@@ -135,20 +164,17 @@ export interface Attachments {
     readonly files: number;
     readonly messageBytes: number;
   };
-  /** What it is shows in its bytes, whatever it is called. Rejects with a `Fault` that says why it is not taken. */
+  /** The type is read from the bytes, whatever the name says. Rejects with a `Fault` that says why a file is not accepted. */
   add(user: string, file: { readonly name: string; readonly data: Uint8Array }): Promise<Upload>;
+  /** What a file says, as a model would read it. Rejects with a `Fault` that says why it has no text. */
+  textOf(user: string, file: { readonly name: string; readonly data: Uint8Array }): Promise<string>;
   /** An upload, or what came with a message of this user. */
-  read(
-    user: string,
-    id: string,
-  ): Promise<
-    { readonly mime: string; readonly name: string | undefined; readonly data: Uint8Array } | undefined
-  >;
+  read(user: string, id: string): Promise<ReadFile | undefined>;
   /** False where there is no such upload: what came with a message goes with its thread. */
   remove(user: string, id: string): Promise<boolean>;
   /**
-   * What a message that names these ids brings: `attachments` of its input, `attached` of its turn, and what `run` has to be
-   * given as its second parameter. They are uploads, or what came with earlier messages of the same user.
+   * Resolves these ids for a message: `attachments` of its input, `attached` of its turn, and the second parameter of `run`.
+   * They are uploads, or came with earlier messages of the same user.
    */
   bring(
     user: string,
@@ -161,13 +187,13 @@ export interface Attachments {
 }
 
 export interface Approvals {
-  /** What was remembered for this user: tool → always allowed or denied. */
+  /** Returns this user's remembered decisions: tool → always allowed or denied. */
   remembered(user: string): Promise<Readonly<Record<string, "allow" | "deny">>>;
   /** An "allow" holds for the tool with this fingerprint, not for another that takes its name. */
   remember(user: string, tool: string, decision: "allow" | "deny", fingerprint?: string): Promise<void>;
   revoke(user: string, tool: string): Promise<boolean>;
   pending(user: string): Promise<readonly Gate[]>;
-  /** What the threads of webhook identities wait for, each with its user: they cannot sign in and answer. */
+  /** Lists the pending gates of channels' identities, each with its user: they cannot sign in and answer. */
   pendingOfIdentities(): Promise<readonly (Gate & { readonly user: string })[]>;
 }
 
@@ -195,6 +221,294 @@ export interface ToolCalls {
   names(): Promise<readonly string[]>;
   /** The live external-tool gate of this user's thread. */
   pending(user: string, thread: string): Promise<Extract<Gate, { type: "external_tool" }> | undefined>;
+}
+
+/** Registered with `agent.extend`. Every part is optional. */
+export interface Extension {
+  readonly tools?: readonly OwnTool[];
+  /** Called at the beginning of each turn. `allows` tells whether the turn may use a tool. */
+  preface?(user: string, allows: (tool: string) => boolean): Promise<Preface>;
+  /** Called once for each turn, before its first call. */
+  check?(turn: CheckedTurn): TurnCheck | Promise<TurnCheck>;
+  /** The person lets later calls of this tool go to the destinations that this gate asked about. */
+  trustDestinations?(user: string, gate: Extract<Gate, { type: "approval" }>): Promise<void>;
+  /** The stored turns of a thread changed or went: what was read of them is outdated. */
+  threadChanged?(thread: string): void;
+  /** The user is gone: nothing may be started for them any more. Their turns are stopped afterwards. */
+  stopUser?(user: string): Promise<void>;
+  /** Deletes what is kept of a user who is gone, beside the rows of tables that are declared as personal. */
+  removeUser?(user: string): Promise<void>;
+  /** Gives what is kept of one user to another. */
+  giveUser?(tx: Transaction, from: string, to: string): Promise<void>;
+  /** The turns of nodes that are gone were closed. */
+  takeOver?(): Promise<void>;
+  /** The agent stops: no new turn may be started from here on. */
+  stopping?(): void;
+  /** Every turn has ended. */
+  stopped?(): Promise<void>;
+}
+
+/** A tool that runs in our process: trusted code, so it needs no sandbox. */
+export interface OwnTool {
+  readonly name: string;
+  readonly description: string;
+  readonly schema: JsonSchema;
+  /** Sentences for the person to agree to before each call, where it does something that lasts beyond the conversation. */
+  asks?(params: unknown): readonly string[];
+  /** It takes something away that is there: what its params are for. Checks look at its calls like at those of installed tools. */
+  readonly destroys?: NonNullable<ToolInfo["params"]>;
+  /** True: it asks even where the operator allows the tool, and is not there where nobody can be asked. */
+  readonly needsPerson?: boolean;
+  /** True: it changes nothing, so that it can be called from inside of another call, such as code. */
+  readonly onlyReads?: boolean;
+  /** True: only the operator wrote what it returns, and the model is meant to follow it. */
+  readonly isFollowed?: boolean;
+  /** Why the call cannot be made, before anybody is asked. */
+  refuse?(params: unknown, context: OwnToolContext): ToolOutcome | undefined;
+  run(params: unknown, context: OwnToolContext): Promise<OwnOutcome>;
+}
+
+/** `origins`: whose words the output is, where they are not the person's. */
+export type OwnOutcome = ToolOutcome & { readonly origins?: readonly Origin[] };
+
+export interface OwnToolContext {
+  readonly user: string;
+  readonly thread: string;
+  readonly turn?: string;
+  readonly channel?: string;
+  /** Nobody is there to be asked. */
+  readonly unattended?: boolean;
+  /** The token behind the turn may not use everything. */
+  readonly isScoped?: boolean;
+  /** Makes these tools required for the rest of the turn: it fails where the last call of one of them did. */
+  require?(tools: readonly string[]): void;
+  /** Whose words a text of the model may be made of; none where it is the person's own. */
+  originsOf?(text: string, name?: string): Promise<readonly Origin[]>;
+}
+
+export interface Preface {
+  readonly sections: readonly {
+    readonly text: string;
+    /** True where only the operator or the user can have written it. */
+    readonly isPersons?: boolean;
+    /** True where it was read from the user's memory. */
+    readonly isMemory?: boolean;
+  }[];
+  /** The turn fails where the last call of one of these did. */
+  readonly requiredTools?: readonly string[];
+}
+
+/** A turn as it was spoken, as far as it tells who said what. */
+export interface SpokenTurn {
+  readonly input: TurnInput;
+  readonly instructions?: string | undefined;
+  readonly context?: Readonly<Record<string, unknown>> | undefined;
+  readonly outside?: Outside | undefined;
+  /** While the turn runs, more are added. */
+  readonly items: readonly TurnItem[];
+  /** The gate that it ended at. */
+  readonly gate?: Gate | undefined;
+  /** Text files that came with it, by the ids of the attachments. */
+  readonly files: ReadonlyMap<string, string>;
+}
+
+/** A turn whose calls are looked at, while it runs or afterwards. */
+export interface CheckedTurn extends SpokenTurn {
+  readonly id: string;
+  readonly thread: string;
+  readonly user: string;
+  /** Told to the model with this turn only. */
+  readonly instructionsOnce?: string | undefined;
+  readonly unattended: boolean;
+  /** Keyed by name. */
+  readonly installed: ReadonlyMap<string, ToolInfo>;
+  /** Whether a tool is one of those that plugins added to the agent. */
+  isOwn(tool: string): boolean;
+  isFollowed(tool: string): boolean;
+  /** A tool as the model reads it. */
+  show(tool: ToolInfo): ModelTool;
+  /** The sections before the conversation that only the operator or the user can have written. */
+  persons(): Promise<readonly string[]>;
+  /** Earlier turns of its branch, oldest first; with `known` only those after it, where that is still the branch. */
+  past(known?: { readonly branch: string; readonly to: number }): Promise<PastTurns>;
+}
+
+export interface PastTurns {
+  readonly branch: string;
+  /** The number of the turn that they come after; 0 where they are all. */
+  readonly after: number;
+  readonly turns: readonly (SpokenTurn & { readonly seq: number; readonly status: TurnStatus })[];
+}
+
+export interface TurnCheck {
+  /** Judges a call of an installed tool, or of an own one that destroys something. A person who approved this very call is not asked again. */
+  rule(call: ToolCall, tool: ToolInfo, isOwn?: boolean): Promise<CallRuling>;
+  originsOf?: OwnToolContext["originsOf"];
+  /**
+   * A call that was made inside of another has answered: for the rest of the turn that counts as said. `origins`: whose words it is, where
+   * the tool says so. Returns whose they are, where they are not the person's or the agent's own.
+   */
+  hear?(call: ToolCall, outcome: ToolOutcome, origins: readonly Origin[]): readonly Origin[];
+}
+
+export interface CallRuling {
+  /** Why the person is asked first; none where the call may run. */
+  readonly doubts: readonly Doubt[];
+  /** Why the call is not made at all, unless the person has approved it before. */
+  readonly refusal?: { readonly code: string; readonly message: string } | undefined;
+  /** Why a request of the call must not be sent to an address; absent where its grant alone says so. */
+  readonly checkAddress?: CallOptions["checkAddress"];
+  /** For the receipt, should it run. */
+  ruling?(isApproved: boolean): NonNullable<CallOptions["ruling"]>;
+}
+
+/** Writes a channel's own rows about a turn in the transaction that opens it. Where it throws, no turn was opened. */
+export type Alongside = (
+  tx: Transaction,
+  turn: {
+    readonly id: string;
+    readonly thread: string;
+    /** The gate that the thread waited at until then. */
+    readonly gate: Promise<Gate | undefined>;
+  },
+) => Promise<void>;
+
+/** A file that a message can name. */
+export interface Upload extends Attachment {
+  readonly name: string;
+  /** A sentence for the person about what the model cannot read of it. */
+  readonly note?: string;
+}
+
+/** Who calls a tool without a turn. */
+export interface Caller {
+  readonly user: string;
+  readonly channel: string;
+  readonly scope?: TokenScope;
+}
+
+/** The call was not made: the person has to allow it first. */
+export interface AskOutcome {
+  readonly status: "ask";
+  /** In words, what the tool may do. */
+  readonly grants: readonly string[];
+  readonly fingerprint: string;
+}
+
+export type ExportFormat = "markdown" | "json";
+
+export interface ExportedThread {
+  /** The name of the file to keep it in, made from the title. */
+  readonly name: string;
+  readonly mime: string;
+  /** In pieces, since it may be long: each is read from the store when it is asked for. */
+  readonly text: AsyncIterable<string>;
+}
+
+/** Turns that go on from the same one: a message that was edited, an answer that was asked for again. */
+export interface TurnVersions {
+  /** The one on this path. */
+  readonly turn: string;
+  /** Oldest first, the turn itself included; those with the same number have the same message. */
+  readonly versions: readonly { readonly id: string; readonly message: number }[];
+}
+
+export interface TurnPage extends Page<TurnRecord> {
+  /** The turns of a path that have other versions. */
+  readonly versions: readonly TurnVersions[];
+}
+
+/** A running turn. Nobody has to listen: it runs, ends and is stored anyway. */
+export interface RunningTurn extends AsyncIterable<TurnEvent> {
+  readonly id: string;
+  readonly thread: string;
+  readonly record: Promise<TurnRecord>;
+  cancel(): void;
+}
+
+export interface ExternalTool {
+  readonly name: string;
+  readonly description?: string;
+  readonly parameters?: JsonSchema;
+}
+
+/** The bytes of an attachment that the turn's input or history names. */
+export interface AttachedBytes {
+  readonly id: string;
+  readonly data: Uint8Array;
+  /** Its text in UTF-8, where the attachment says that it has one and the data are not that. */
+  readonly text?: Uint8Array;
+}
+
+/** One request to the agent, whatever channel it came by. It stays in this process. */
+export interface Turn {
+  readonly user: string;
+  /** The name of the channel that took it. */
+  readonly channel: string;
+  /** UUID minted by the channel when it has to know the turn's name beforehand. */
+  readonly id?: string;
+  /** Continues this thread of the same user; absent starts a new one. */
+  readonly thread?: string;
+  /** True where a person reads along in a list of threads: the model gives a new thread its title after the first answer. */
+  readonly wantsTitle?: boolean;
+  /** The model of a new thread, now and later; absent: the configured model. `threads.setModel` changes it. */
+  readonly model?: WantedModel;
+  readonly input: TurnInput;
+  /** Rendered as an `<instructions>` block ahead of the message, and stored with it. */
+  readonly instructions?: string;
+  /** Rendered as a `<user-context>` block ahead of the message, and stored with it. */
+  readonly context?: Readonly<Record<string, unknown>>;
+  /** Put ahead of the message as data, never as orders, and stored with it. */
+  readonly outside?: Outside;
+  /** Functions the caller runs itself; a call to one pauses the thread on a gate. */
+  readonly tools?: readonly ExternalTool[];
+  /** Tools whose error fails the turn, with the code `required_tool_failed`: the last call of each counts. */
+  readonly requiredTools?: readonly string[];
+  /** True: a caller's tool takes the place of one of ours that has its name, for this turn. False: ours stay. */
+  readonly callersToolsWin?: boolean;
+  readonly toolChoice?: ToolChoice;
+  /** True: the calls of the caller's functions in one answer surface together, at one gate. False: one at a time. */
+  readonly parallelCalls?: boolean;
+  /** Calls of our tools; beyond them the model has to answer without. */
+  readonly maxToolCalls?: number;
+  readonly format?: Format;
+  readonly generation?: Generation;
+  /** Instructions of this request only: shown to the model after the system text, and no part of the history. */
+  readonly instructionsOnce?: string;
+  /** Earlier items brought by the caller, for a new thread or, with `after`, for one that goes on. */
+  readonly history?: readonly TurnItem[];
+  /** The bytes that the attachments in `input` and `history` stand for. */
+  readonly attached?: readonly AttachedBytes[];
+  /**
+   * The turn of the thread that this one goes on from; null for the beginning. Where the thread has gone on since, this one
+   * is a branch: it sees the history of that turn and nothing of the other branch, and answers the gate of that turn.
+   */
+  readonly after?: string | null;
+  /** The trace that the request came with: its part, or what it follows from. Values of the header `traceparent`. */
+  readonly trace?: { readonly parent?: string | undefined; readonly links?: readonly string[] };
+  /** True where the caller sent the whole history with this request: it is never summarised. */
+  readonly isReplay?: boolean;
+  /**
+   * Decides about input of this request that does not fit the window: it fails with `context_length_exceeded`, or
+   * whole pairs are left out of its middle. Absent on channels where people talk.
+   */
+  readonly truncation?: "disabled" | "auto";
+  /** True: its messages remember in which pieces they were told, so that the same events can be told again. */
+  readonly keepsPieces?: boolean;
+  /** True where its message was counted against the user's storage when it was accepted: it runs, also when that is full by now. */
+  readonly isCounted?: boolean;
+  /** True: nothing of the turn, nor of its thread, is left when it ends. Only for a new thread. */
+  readonly ephemeral?: boolean;
+  /**
+   * True where nobody is there to be asked: what would wait for an approval, a credential or an answer fails, and the model
+   * is told that it needs a person.
+   */
+  readonly unattended?: boolean;
+  /** US dollars that its models may cost. Once they are spent it fails with `budget_spent`. */
+  readonly budgetUsd?: number;
+  /** The scope of the token that the turn came with: `user(context).scope` of the service `web`. */
+  readonly scope?: TokenScope;
+  readonly temperature?: number;
 }
 
 declare module "../../kernel/plugin.ts" {

@@ -2,12 +2,13 @@
 import type { Env } from "../../kernel/plugin.ts";
 import { type ApprovalRules, readApprovalRules } from "./safety/approvals.ts";
 
-/** What a turn begins with, and keeps to its end. All of it may be changed while the service runs. */
+/** A turn keeps these from its beginning to its end. All of them may be changed while the service runs. */
 export interface TurnSettings {
   readonly approvals: ApprovalRules;
   readonly chatRateLimit: number;
   readonly maxToolCalls: number;
   readonly turnIdleSecs: number;
+  readonly chatTitles: boolean;
 }
 
 export interface AgentSettings extends TurnSettings {
@@ -36,6 +37,11 @@ export function readTurnSettings(env: Env): TurnSettings {
       { min: 1, max: 86_400 },
       "Seconds without any sign of life after which a turn is stopped",
     ),
+    chatTitles: env.flag(
+      "CHAT_TITLES",
+      true,
+      "Let the model name new chats of the page and the terminal: one short request after the first answer",
+    ),
   };
 }
 
@@ -44,8 +50,8 @@ export function readSettings(env: Env): AgentSettings {
     ...readTurnSettings(env),
     toolsOffered: env.integer(
       "TOOLS_OFFERED",
-      40,
-      { min: 20, max: 1000 },
+      50,
+      { min: 30, max: 1000 },
       "With more tools than this a model is offered those that fit, and finds others by tool_search",
     ),
     attachmentsMb: env.integer(

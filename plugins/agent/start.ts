@@ -4,8 +4,7 @@ import type { ModelName, Services, StartContext } from "../../kernel/plugin.ts";
 import { createAgent } from "./agent.ts";
 import { createContext } from "./context/window.ts";
 import { createExtensions } from "./extensions.ts";
-import { measureWaiting } from "./live/gauges.ts";
-import { createObservers } from "./live/observer.ts";
+import { createObservers, measureWaiting } from "./live/observer.ts";
 import { createApprovals } from "./safety/approvals.ts";
 import { type AgentSettings, readTurnSettings } from "./settings.ts";
 import { closeOrphans, followDeaths } from "./takeover.ts";
@@ -19,18 +18,25 @@ import { createCheckedReader } from "./turn/checked-turn.ts";
 import { createCondensing } from "./turn/condensing.ts";
 import { createToolCalls } from "./turn/direct-calls.ts";
 import { createTurnRunner, type RunnerParts } from "./turn/runner.ts";
+import { createTitling } from "./turn/titling.ts";
 import { createToolIndexes } from "./turn/tools/tool-index.ts";
 import { createUsers } from "./users.ts";
 
+// A message takes a few writes around it: files, an answer at a gate, a new title.
+const WRITES_PER_MESSAGE = 10;
+const MIN_WRITES = 300;
+
 export async function startAgent({
   config,
-  use: { store, kernel, models, tools: host, settings: stored, telemetry = SILENT },
+  use: { store, storage, kernel, models, tools: host, settings: stored, telemetry = SILENT },
   log,
   onStop,
   onDrain,
-}: StartContext<AgentSettings, "store" | "settings" | "kernel" | "models", "tools" | "telemetry">): Promise<
-  Pick<Services, "agent" | "threads" | "attachments" | "approvals" | "toolCalls">
-> {
+}: StartContext<
+  AgentSettings,
+  "store" | "storage" | "settings" | "kernel" | "models",
+  "tools" | "telemetry"
+>): Promise<Pick<Services, "agent" | "threads" | "attachments" | "approvals" | "toolCalls">> {
   const [sql, live] = await Promise.all([
     store.tables("agent", MIGRATIONS),
     stored.live("agent", readTurnSettings),
@@ -60,7 +66,8 @@ export async function startAgent({
       context: createContext(sql, history),
     }),
     admit: createAdmission({ sources, models, chosenFor, toolsOf: ledger.tools }),
-    ...{ ledger, extensions, node, signals, log, settings },
+    entitle: createTitling({ sql, models, mask, log }),
+    ...{ ledger, extensions, node, signals, storage, log, settings },
     forget(thread) {
       history.forget(thread);
       for (const extension of extensions.all()) extension.threadChanged?.(thread);
@@ -73,7 +80,7 @@ export async function startAgent({
   });
   const threads = createThreads(sql, { store, onRemove: agent.cancelThread, choose: models.choose });
   const attachments = createUploads({
-    ...{ sql, store, models, log, fileBytes: config.attachmentsMb * 1_000_000 },
+    ...{ sql, store, storage, models, log, fileBytes: config.attachmentsMb * 1_000_000 },
   });
   onStop(attachments.close);
   onStop(agent.stop);
@@ -83,6 +90,17 @@ export async function startAgent({
     windows: async () => [{ limit: (await settings()).chatRateLimit, seconds: 60 }],
   });
   onStop(chatLimit.close);
+  const writeLimit = store.limiter({
+    name: "writes",
+    windows: async () => [
+      {
+        limit: Math.max(MIN_WRITES, WRITES_PER_MESSAGE * (await settings()).chatRateLimit),
+        seconds: 60,
+      },
+    ],
+    isKept: false,
+  });
+  onStop(writeLimit.close);
   if (kernel.serving) {
     const deaths = { ledger, agent, extensions, readTurn: threads.turn, log };
     const interrupted = await closeOrphans(deaths);
@@ -97,6 +115,7 @@ export async function startAgent({
       ...createCondensing({ sql, history, models, sources, extensions, settings, mask }),
       ...createUsers({ sql, threads, extensions, store, kernel, cancelThread: agent.cancelThread }),
       chatLimit,
+      writeLimit,
     },
     threads: { ...threads, checked: createCheckedReader(sql, extensions, host) },
     attachments,

@@ -1,7 +1,7 @@
-/** What other nodes left behind when they died is closed or run again, within seconds, by the first node that notices. */
-
+/** Closes or reruns, within seconds, what other nodes left behind when they died; the first node that notices does it. */
 import { oneAtATime } from "../../kernel/kit.ts";
-import { type Log, reason, type Store, type TurnRecord } from "../../kernel/plugin.ts";
+import { type Log, reason, type TurnRecord } from "../../kernel/plugin.ts";
+import type { Store } from "../store/services.ts";
 import type { RunningAgent } from "./agent.ts";
 import type { Extensions } from "./extensions.ts";
 import type { Ledger } from "./threads/ledger.ts";
@@ -18,11 +18,7 @@ export interface DeathParts {
 }
 
 /** Closes turns that no node runs any more, and returns how many there were. */
-export async function closeOrphans({
-  ledger,
-  agent,
-  readTurn,
-}: Pick<DeathParts, "ledger" | "agent" | "readTurn">): Promise<number> {
+export async function closeOrphans({ ledger, agent, readTurn }: Omit<DeathParts, "extensions" | "log">) {
   const taken = await ledger.takeOver(agent.isOurs);
   for (const turn of taken) {
     const record = await readTurn(turn.user, turn.id);
@@ -50,9 +46,7 @@ export function followDeaths({ node }: Pick<Store, "node">, parts: DeathParts): 
   };
   const unfollow = node.onDead((id) => {
     if (id === node.id) {
-      log.error(
-        "this node could not reach the database for so long that others took over its turns and jobs",
-      );
+      log.error("this node lost the database for so long that others took over its turns and jobs");
       agent.abandon();
     }
     begin();

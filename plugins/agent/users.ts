@@ -1,5 +1,6 @@
-/** What becomes of a user's turns and data when the user is removed, or turns out to be somebody else. */
-import type { Kernel, Sql, Store } from "../../kernel/plugin.ts";
+/** Moves or deletes a user's turns and data when the user is removed, or turns out to be somebody else. */
+import type { Kernel, Sql } from "../../kernel/plugin.ts";
+import type { Store } from "../store/services.ts";
 import type { Extensions } from "./extensions.ts";
 import type { Agent } from "./services.ts";
 import type { StoredThreads } from "./threads/threads.ts";
@@ -10,7 +11,6 @@ export interface UserParts {
   readonly extensions: Extensions;
   readonly store: Pick<Store, "tables">;
   readonly kernel: Pick<Kernel, "tables">;
-  /** Stops what runs on a thread. */
   cancelThread(thread: string): Promise<void>;
 }
 
@@ -18,10 +18,8 @@ export function createUsers(parts: UserParts): Pick<Agent, "removeUser" | "giveU
   const { sql, threads, extensions, store, kernel } = parts;
 
   async function stopTurns(user: string): Promise<void> {
-    const busy = await sql.all<{ thread: string }>(
-      `SELECT DISTINCT thread FROM turns WHERE "user" = ? AND status = 'running'`,
-      user,
-    );
+    const find = `SELECT DISTINCT thread FROM turns WHERE "user" = ? AND status = 'running'`;
+    const busy = await sql.all<{ thread: string }>(find, user);
     await Promise.all(busy.map(({ thread }) => parts.cancelThread(thread)));
   }
 
@@ -46,18 +44,22 @@ export function createUsers(parts: UserParts): Pick<Agent, "removeUser" | "giveU
       await removeRows(user);
     },
 
-    async giveUser(tx, from, to) {
-      await Promise.all([
-        tx.run(
-          'UPDATE turns SET "user" = ? WHERE thread IN (SELECT id FROM threads WHERE "user" = ?)',
-          to,
-          from,
-        ),
-        tx.run('UPDATE threads SET "user" = ? WHERE "user" = ?', to, from),
-        // What the one answered at gates ends here: the other's answers are the ones that count.
-        tx.run('DELETE FROM approvals WHERE "user" = ?', from),
-        ...extensions.all().map((extension) => extension.giveUser?.(tx, from, to)),
-      ]);
+    async giveUser(from, to) {
+      const owners = (await kernel.tables()).filter(({ give }) => give !== undefined);
+      // A plugin that was not used yet has not made its tables, and within the transaction none can be made.
+      for (const { owner, migrations } of owners) await store.tables(owner, migrations);
+      const give = 'UPDATE turns SET "user" = ? WHERE thread IN (SELECT id FROM threads WHERE "user" = ?)';
+      return async (tx) => {
+        await Promise.all([
+          tx.run(give, to, from),
+          tx.run('UPDATE threads SET "user" = ? WHERE "user" = ?', to, from),
+          tx.run('UPDATE turn_figures SET "user" = ? WHERE "user" = ?', to, from),
+          // Answers of the one identity at gates end here: those of the other count.
+          tx.run('DELETE FROM approvals WHERE "user" = ?', from),
+          ...extensions.all().map((extension) => extension.giveUser?.(tx, from, to)),
+          ...owners.map((owner) => owner.give?.(tx, from, to)),
+        ]);
+      };
     },
   };
 }

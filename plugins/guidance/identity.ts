@@ -3,12 +3,12 @@ import type { Services } from "../../kernel/plugin.ts";
 
 const MAX_LENGTH = 16_000;
 
-/** The section of the prompt; empty where nobody wrote any. */
-export async function identityPrompt(
+/** The sections of the prompt; none where nobody wrote any. */
+export async function identitySections(
   files: Pick<Services["homeFiles"], "identity" | "read">,
   memory: Pick<Services["memory"], "read"> | undefined,
   user: string,
-): Promise<string> {
+): Promise<readonly { readonly text: string; readonly isPersons: true; readonly isMemory: boolean }[]> {
   const sections = await Promise.all(
     files.identity.map(async ({ name, about }) => {
       const [shared = "", own] = await Promise.all([
@@ -16,14 +16,22 @@ export async function identityPrompt(
         memory?.read(user, name),
       ]);
       return [
-        { text: shared, whose: "from the operator" },
-        { text: own?.text ?? "", whose: "from this user's memory" },
-      ].flatMap(({ text, whose }) =>
-        text.trim() === "" ? [] : [`## ${name} (${about}, ${whose})\n${cap(text.trim())}`],
+        { text: shared, whose: "from the operator", isMemory: false },
+        { text: own?.text ?? "", whose: "from this user's memory", isMemory: true },
+      ].flatMap(({ text, whose, isMemory }) =>
+        text.trim() === ""
+          ? []
+          : [
+              {
+                text: `## ${name} (${about}, ${whose})\n${cap(text.trim())}`,
+                isPersons: true as const,
+                isMemory,
+              },
+            ],
       );
     }),
   );
-  return sections.flat().join("\n\n");
+  return sections.flat();
 }
 
 function cap(text: string): string {

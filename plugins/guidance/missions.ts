@@ -4,7 +4,9 @@
  */
 import { randomUUID } from "node:crypto";
 import { type Declared, defineTables, Time, Type, toWire } from "../../kernel/kit.ts";
-import type { JsonSchema, OwnTool, Queries, Store, ToolOutcome, Transaction } from "../../kernel/plugin.ts";
+import type { JsonSchema, Queries, ToolOutcome, Transaction } from "../../kernel/plugin.ts";
+import type { OwnTool } from "../agent/services.ts";
+import type { Store } from "../store/services.ts";
 
 const Mission = Type.Object({
   id: Type.String(),
@@ -19,8 +21,7 @@ const Mission = Type.Object({
 });
 export type Mission = Declared<typeof Mission>;
 
-export interface Missions {
-  readonly tools: readonly OwnTool[];
+interface Missions {
   /** Undefined where there are as many as there may be. */
   create(user: string, goal: string, requiredTools?: readonly string[]): Promise<Mission | undefined>;
   list(user: string, status?: Mission["status"]): Promise<readonly Mission[]>;
@@ -64,68 +65,50 @@ const MAX_REQUIRED = 16;
 const HEADING =
   "Missions: the user's long-term goals. Keep them in mind; call mission_complete when one is reached.";
 
-export async function createMissions(store: Store): Promise<Missions> {
+export async function createMissions(
+  store: Store,
+): Promise<Missions & { readonly tools: readonly OwnTool[] }> {
   const sql = await store.tables("missions", MIGRATIONS);
   const columns = "id, goal, created_at, completed_at, approved, required_tools";
 
   async function read(on: Queries, user: string, status?: Mission["status"]): Promise<readonly Mission[]> {
-    const which =
-      status === undefined
-        ? ""
-        : status === "open"
-          ? " AND completed_at IS NULL"
-          : " AND completed_at IS NOT NULL";
-    const rows = await on.all<Row>(
-      `SELECT ${columns} FROM missions WHERE "user" = ?${which} ORDER BY seq DESC LIMIT ?`,
-      user,
-      MAX_LISTED,
-    );
+    const which = status && `AND completed_at IS ${status === "open" ? "" : "NOT"} NULL`;
+    const find = `SELECT ${columns} FROM missions WHERE "user" = ? ${which ?? ""} ORDER BY seq DESC LIMIT ?`;
+    const rows = await on.all<Row>(find, user, MAX_LISTED);
     return rows.reverse().map(toMission);
   }
 
-  const missions = {
-    create: (user: string, goal: string, requiredTools: readonly string[] = []) =>
-      sql.transaction(async (tx): Promise<Mission | undefined> => {
+  const missions: Missions = {
+    create: (user, goal, requiredTools = []) =>
+      sql.transaction(async (tx) => {
         const open = await read(tx, user, "open");
         // One that waits for approval has just got it.
         const waiting = open.find((one) => !one.approved && one.goal === goal);
         if (waiting !== undefined) {
-          await tx.run(
-            'UPDATE missions SET approved = 1, required_tools = ? WHERE "user" = ? AND id = ?',
-            JSON.stringify(requiredTools),
-            user,
-            waiting.id,
-          );
+          const approve = 'UPDATE missions SET approved = 1, required_tools = ? WHERE "user" = ? AND id = ?';
+          await tx.run(approve, JSON.stringify(requiredTools), user, waiting.id);
           return { ...waiting, requiredTools, approved: true };
         }
         if (open.length >= MAX_OPEN) return undefined;
         const id = `m_${randomUUID().slice(0, 8)}`;
         const createdAt = new Date().toISOString();
-        await tx.run(
-          'INSERT INTO missions (id, "user", goal, created_at, approved, required_tools) VALUES (?, ?, ?, ?, 1, ?)',
-          id,
-          user,
-          goal,
-          createdAt,
-          JSON.stringify(requiredTools),
-        );
+        const add = `INSERT INTO missions (id, "user", goal, created_at, approved, required_tools)
+          VALUES (?, ?, ?, ?, 1, ?)`;
+        await tx.run(add, id, user, goal, createdAt, JSON.stringify(requiredTools));
         return { id, goal, requiredTools, status: "open", createdAt, approved: true };
       }),
-    list: (user: string, status?: Mission["status"]) => read(sql, user, status),
-    async complete(user: string, id: string): Promise<Mission | undefined> {
-      const row = await sql.get<Row>(
-        `UPDATE missions SET completed_at = coalesce(completed_at, ?) WHERE "user" = ? AND id = ? RETURNING ${columns}`,
-        new Date().toISOString(),
-        user,
-        id,
-      );
+    list: (user, status) => read(sql, user, status),
+    async complete(user, id) {
+      const complete = `UPDATE missions SET completed_at = coalesce(completed_at, ?)
+        WHERE "user" = ? AND id = ? RETURNING ${columns}`;
+      const row = await sql.get<Row>(complete, new Date().toISOString(), user, id);
       return row && toMission(row);
     },
-    async give(tx: Transaction, from: string, to: string) {
+    async give(tx, from, to) {
       await tx.run('UPDATE missions SET "user" = ? WHERE "user" = ?', to, from);
     },
     // Asked anew each turn: a command beside the service, or another node, may have changed them.
-    async inForce(user: string) {
+    async inForce(user) {
       const approved = (await read(sql, user, "open")).filter((mission) => mission.approved);
       const lines = approved.map(({ id, goal }) => `- ${id}: ${goal.replace(/\s+/g, " ")}`);
       return {
@@ -142,7 +125,7 @@ interface NewMission {
   readonly required_tools?: readonly string[];
 }
 
-function missionTools(missions: Omit<Missions, "tools">): OwnTool[] {
+function missionTools(missions: Missions): OwnTool[] {
   return [
     {
       name: "mission_create",
@@ -167,13 +150,10 @@ function missionTools(missions: Omit<Missions, "tools">): OwnTool[] {
       ),
       asks(params) {
         const { goal, required_tools = [] } = params as NewMission;
+        const failing = `fails every turn in which the last call of one of these tools failed: ${required_tools.join(", ")}`;
         return [
           `keeps this goal before the model in all your conversations until it is completed: ${goal.trim()}`,
-          ...(required_tools.length > 0
-            ? [
-                `fails every turn in which the last call of one of these tools failed: ${required_tools.join(", ")}`,
-              ]
-            : []),
+          ...(required_tools.length > 0 ? [failing] : []),
         ];
       },
       async run(params, { user }) {
@@ -188,29 +168,20 @@ function missionTools(missions: Omit<Missions, "tools">): OwnTool[] {
     },
     {
       name: "mission_list",
+      onlyReads: true,
       description: "Lists the user's missions.",
       schema: object({ status: { type: "string", enum: ["open", "completed"] } }, []),
       async run(params, { user }) {
-        const { status } = params as { status?: Mission["status"] };
-        return {
-          status: "ok",
-          output: JSON.stringify({
-            missions: (await missions.list(user, status)).map((mission) => toWire(Mission, mission)),
-          }),
-        };
+        const listed = await missions.list(user, (params as { status?: Mission["status"] }).status);
+        const output = JSON.stringify({ missions: listed.map((mission) => toWire(Mission, mission)) });
+        return { status: "ok", output };
       },
     },
     {
       name: "mission_complete",
       description: "Marks a mission of the user as completed.",
       schema: object(
-        {
-          mission: {
-            type: "string",
-            minLength: 1,
-            description: "The mission's id, or its exact goal",
-          },
-        },
+        { mission: { type: "string", minLength: 1, description: "The mission's id, or its exact goal" } },
         ["mission"],
       ),
       async run(params, { user }) {

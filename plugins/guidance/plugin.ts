@@ -1,6 +1,6 @@
-/** What the agent is told before each conversation: who it is, the operator's skills, the user's missions. */
+/** Guides the agent before each conversation: who it is, the operator's skills, the user's missions. */
 import { definePlugin } from "../../kernel/plugin.ts";
-import { identityPrompt } from "./identity.ts";
+import { identitySections } from "./identity.ts";
 import { createMissions, MIGRATIONS } from "./missions.ts";
 import { skillPrompt, skillTool } from "./skills.ts";
 
@@ -18,16 +18,12 @@ export default definePlugin({
         tools: [skillTool(skills), ...missions.tools],
         async preface(user, allows) {
           const [identity, mission, skill] = await Promise.all([
-            identityPrompt(homeFiles, allows("memory_read") ? memory : undefined, user),
+            identitySections(homeFiles, allows("memory_read") ? memory : undefined, user),
             allows("mission_list") ? missions.inForce(user) : undefined,
             allows("skill_load") ? skillPrompt(skills) : "",
           ]);
           return {
-            sections: [
-              { text: identity, isPersons: true },
-              { text: mission?.prompt ?? "" },
-              { text: skill, isPersons: true },
-            ],
+            sections: [...identity, { text: mission?.prompt ?? "" }, { text: skill, isPersons: true }],
             requiredTools: mission?.requiredTools,
           };
         },

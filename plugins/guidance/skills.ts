@@ -1,5 +1,6 @@
 /** The operator's skills as the model sees them: it is told their names, and loads a text when it needs it. */
-import type { OwnTool, Services } from "../../kernel/plugin.ts";
+import type { Services } from "../../kernel/plugin.ts";
+import type { OwnTool } from "../agent/services.ts";
 
 type Skills = Services["skills"];
 

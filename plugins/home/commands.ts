@@ -1,6 +1,6 @@
 /** `postern home push|pull`: the operator's files between this home and the database that nodes share. */
 import type { Command } from "commander";
-import { say, sayJson } from "../../kernel/kit.ts";
+import { type JsonOption, say, sayJson, verb } from "../../kernel/kit.ts";
 import { type CommandContext, Fault } from "../../kernel/plugin.ts";
 import { isOperatorFile, PRICES_FILE } from "./files.ts";
 import { openFolderFiles } from "./folder.ts";
@@ -9,10 +9,9 @@ import { parsePrices } from "./prices.ts";
 import { FILE_TABLES, openRowFiles, type RowFiles } from "./rows.ts";
 import { createSkills } from "./skills.ts";
 
-interface CopyOptions {
+interface CopyOptions extends JsonOption {
   readonly delete?: boolean;
   readonly dryRun?: boolean;
-  readonly json?: boolean;
 }
 
 type Files = ReadonlyMap<string, string>;
@@ -26,53 +25,42 @@ export function register(group: Command, context: CommandContext): void {
     `\nWith STORE_URL=postgres://… all nodes use the same ${WHAT}, which are in the database. With SQLite they are used as they are in the home.`,
   );
 
-  verb(
-    "push",
-    "send this home's files to the database, for every node",
-    "postern home push --dry-run",
-  ).action((options: CopyOptions) =>
-    withShared(context, async (shared) => {
-      const own = await gather(home);
-      const difference = compare(await shared.all(), own.files);
-      await assertUsable(home, own);
-      const { written, removed } = apply(difference, own.files, options);
-      if (!options.dryRun && written.size + removed.length > 0) await shared.change(written, removed);
-      report(difference, options, "in the database");
-    }),
-  );
-
-  verb("pull", "write the files of the database into this home", "postern home pull").action(
+  copy("push", "send this home's files to the database, for every node", "home push --dry-run").action(
     (options: CopyOptions) =>
       withShared(context, async (shared) => {
-        const theirs = new Map([...(await shared.all())].filter(([path]) => isOperatorFile(path)));
-        const difference = compare((await gather(home)).files, theirs);
-        const { written, removed } = apply(difference, theirs, options);
-        if (!options.dryRun) writeToHome(home, written, removed);
-        report(difference, options, `in ${home}`);
+        const own = await gather(home);
+        const difference = compare(await shared.all(), own.files);
+        await assertUsable(home, own);
+        const { written, removed } = apply(difference, own.files, options);
+        if (!options.dryRun && written.size + removed.length > 0) await shared.change(written, removed);
+        report(difference, options, "in the database");
       }),
   );
 
-  function verb(name: string, about: string, example: string): Command {
-    return group
-      .command(name)
-      .description(about)
+  copy("pull", "write the files of the database into this home", "home pull").action((options: CopyOptions) =>
+    withShared(context, async (shared) => {
+      const theirs = new Map([...(await shared.all())].filter(([path]) => isOperatorFile(path)));
+      const difference = compare((await gather(home)).files, theirs);
+      const { written, removed } = apply(difference, theirs, options);
+      if (!options.dryRun) writeToHome(home, written, removed);
+      report(difference, options, `in ${home}`);
+    }),
+  );
+
+  function copy(name: string, about: string, example: string): Command {
+    return verb(group, name, about, example)
       .option("--delete", "also remove there what is not here")
-      .option("--dry-run", "only show what would change")
-      .option("--json", "print JSON")
-      .addHelpText("after", `\nExample:\n  $ ${example}`);
+      .option("--dry-run", "only show what would change");
   }
 }
 
 async function withShared(context: CommandContext, work: (shared: RowFiles) => Promise<void>): Promise<void> {
   await context.with(["store"], async ({ store }) => {
     const sql = await store.tables("home files", FILE_TABLES);
-    if (sql.engine === "sqlite")
-      throw new Fault(
-        "invalid",
-        "no_shared_files",
-        `With SQLite there is one node, and it uses the files in ${context.home} as they are. This is for STORE_URL=postgres://…`,
-        { usage: true },
-      );
+    if (sql.engine === "sqlite") {
+      const message = `With SQLite there is one node, and it uses the files in ${context.home} as they are. This is for STORE_URL=postgres://…`;
+      throw new Fault("invalid", "no_shared_files", message, { usage: true });
+    }
     const shared = openRowFiles(sql, store.changes);
     try {
       await work(shared);
@@ -82,7 +70,7 @@ async function withShared(context: CommandContext, work: (shared: RowFiles) => P
   });
 }
 
-/** What one node cannot use would stop or trouble all of them. */
+/** Files that one node cannot use would stop or trouble all of them. */
 async function assertUsable(home: string, { files, problems }: Gathered): Promise<void> {
   parsePrices(files.get(PRICES_FILE));
   const skills = await createSkills(openFolderFiles(home)).problems();
@@ -97,8 +85,7 @@ function apply({ added, changed, removed }: Difference, files: Files, options: C
 }
 
 function report({ added, changed, removed }: Difference, options: CopyOptions, where: string): void {
-  const kept = options.delete ? [] : removed;
-  const gone = options.delete ? removed : [];
+  const [gone, kept] = options.delete ? [removed, []] : [[], removed];
   if (options.json) {
     sayJson({ dry_run: options.dryRun ?? false, added, changed, removed: gone, kept });
     return;

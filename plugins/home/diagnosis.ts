@@ -1,8 +1,8 @@
-/** What `postern doctor` says about the operator's files. Read-only. */
+/** Findings of `postern doctor` about the operator's files. Read-only. */
 import { type DiagnoseContext, type Finding, reason } from "../../kernel/plugin.ts";
 import { MAX_BYTES, type OperatorFiles, PRICES_FILE } from "./files.ts";
 import { openFolderFiles } from "./folder.ts";
-import { compare, gather } from "./local-copy.ts";
+import { findUnused, gather } from "./local-copy.ts";
 import { parsePrices } from "./prices.ts";
 import { openRowFiles } from "./rows.ts";
 import { createSkills } from "./skills.ts";
@@ -14,14 +14,12 @@ export async function diagnoseFiles({
   shared,
 }: Pick<DiagnoseContext<unknown>, "home" | "shared">): Promise<readonly Finding[]> {
   if (shared === "unreachable") return [];
-  const own = (await gather(home)).files;
-  if (shared === undefined) return [await describe(openFolderFiles(home), own, `in ${home}`)];
-  const isMade = await shared.has("home_files");
-  const rows = isMade ? openRowFiles(shared.sql, shared.changes) : undefined;
+  if (shared === undefined)
+    return [await describe(openFolderFiles(home), (await gather(home)).files, `in ${home}`)];
+  const rows = (await shared.has("home_files")) ? openRowFiles(shared.sql, shared.changes) : undefined;
   const theirs = (await rows?.all()) ?? new Map<string, string>();
   const found = rows === undefined ? [] : [await describe(rows, theirs, "in the database, for all nodes")];
-  const { added, changed } = compare(theirs, own);
-  const unused = [...added, ...changed];
+  const unused = await findUnused(home, theirs);
   if (unused.length === 0) return found;
   const detail = `${unused.join(", ")} in ${home} differ from the database, which is what counts: "postern home push" sends them, "postern home pull" replaces them`;
   return [...found, { name: "home files", ok: true, warning: true, detail }];

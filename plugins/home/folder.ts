@@ -5,23 +5,29 @@ import { join, sep } from "node:path";
 import { reason } from "../../kernel/plugin.ts";
 import { MAX_SKILL_LENGTH, type OperatorFiles, type SkillFile } from "./files.ts";
 
-type Kept = Map<string, { readonly stamp: string; readonly text: string }>;
+type Remember = (
+  file: string,
+  stat: Stats,
+  read: () => Promise<string | undefined>,
+) => Promise<string | undefined>;
 
 export function openFolderFiles(home: string): OperatorFiles {
   const root = join(home, "skills");
-  const kept: Kept = new Map();
+  const kept = new Map<string, { readonly stamp: string; readonly text: string }>();
+  const remember: Remember = async (file, { mtimeMs, size, ino }, read) => {
+    const stamp = `${mtimeMs} ${size} ${ino}`;
+    const known = kept.get(file);
+    if (known?.stamp === stamp) return known.text;
+    const text = await read();
+    // One that could not be read now may be readable the next time, without having changed.
+    if (text !== undefined) kept.set(file, { stamp, text });
+    return text;
+  };
   return {
-    async read(path, mostBytes) {
+    async read(path, maxBytes) {
       const file = join(home, path);
       const stat = lookAt(file);
-      if (!stat?.isFile()) return undefined;
-      const stamp = `${stat.mtimeMs} ${stat.size} ${stat.ino}`;
-      const known = kept.get(file);
-      if (known?.stamp === stamp) return known.text;
-      const text = await readStart(file, mostBytes);
-      // One that could not be read now may be readable the next time, without having changed.
-      if (text !== undefined) kept.set(file, { stamp, text });
-      return text;
+      return stat?.isFile() ? remember(file, stat, () => readStart(file, maxBytes)) : undefined;
     },
     async skills() {
       // Asked every turn, and most homes have none.
@@ -30,7 +36,7 @@ export function openFolderFiles(home: string): OperatorFiles {
       const found: SkillFile[] = [];
       for (const folder of folders) {
         try {
-          const text = await readSkill(root, folder, kept);
+          const text = await readSkill(root, folder, remember);
           if (text !== undefined) found.push({ folder, text });
         } catch (error) {
           found.push({ folder, why: reason(error) });
@@ -51,32 +57,22 @@ function lookAt(file: string): Stats | undefined {
 }
 
 /** Only as much as is wanted: the file may be anything. */
-async function readStart(file: string, mostBytes: number): Promise<string | undefined> {
-  const handle = await open(file, "r").catch(() => undefined);
-  if (!handle) return undefined;
-  try {
-    const { buffer, bytesRead } = await handle.read(Buffer.alloc(mostBytes), 0, mostBytes, 0);
-    return buffer.toString("utf8", 0, bytesRead);
-  } finally {
-    await handle.close();
-  }
+async function readStart(file: string, maxBytes: number): Promise<string | undefined> {
+  await using handle = await open(file, "r").catch(() => undefined);
+  const start = await handle?.read(Buffer.alloc(maxBytes), 0, maxBytes, 0);
+  return start?.buffer.toString("utf8", 0, start.bytesRead);
 }
 
-async function readSkill(root: string, folder: string, kept: Kept): Promise<string | undefined> {
+async function readSkill(root: string, folder: string, remember: Remember): Promise<string | undefined> {
   const file = join(root, folder, "SKILL.md");
-  const isFolder = (await lstat(join(root, folder))).isDirectory();
-  if (!isFolder) return undefined;
+  if (!(await lstat(join(root, folder))).isDirectory()) return undefined;
   // A link could lead anywhere on this machine, and its text would go to the model.
   const real = await realpath(file).catch(() => undefined);
   if (real === undefined) throw new Error("it has no SKILL.md");
   if (!real.startsWith((await realpath(root)) + sep))
     throw new Error("its SKILL.md links outside the skills folder");
-  const { size, mtimeMs } = await lstat(real);
-  const stamp = `${size} ${mtimeMs}`;
-  const known = kept.get(real);
-  if (known?.stamp === stamp) return known.text;
-  if (size > MAX_SKILL_LENGTH) throw new Error(`its SKILL.md has more than ${MAX_SKILL_LENGTH / 1024} KiB`);
-  const text = await readFile(real, "utf8");
-  kept.set(real, { stamp, text });
-  return text;
+  const stat = await lstat(real);
+  if (stat.size > MAX_SKILL_LENGTH)
+    throw new Error(`its SKILL.md has more than ${MAX_SKILL_LENGTH / 1024} KiB`);
+  return remember(real, stat, () => readFile(real, "utf8"));
 }

@@ -3,14 +3,7 @@ import { randomUUID } from "node:crypto";
 import { mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { Fault } from "../../kernel/plugin.ts";
-import {
-  IDENTITY_FILES,
-  isOperatorFile,
-  MAX_BYTES,
-  type OperatorFiles,
-  PRICES_FILE,
-  skillPath,
-} from "./files.ts";
+import { isOperatorFile, MAX_BYTES, SINGLE_FILES, skillPath } from "./files.ts";
 import { openFolderFiles } from "./folder.ts";
 
 export interface Gathered {
@@ -25,10 +18,11 @@ export interface Difference {
   readonly removed: readonly string[];
 }
 
-export async function gather(home: string, folder: OperatorFiles = openFolderFiles(home)): Promise<Gathered> {
+export async function gather(home: string): Promise<Gathered> {
+  const folder = openFolderFiles(home);
   const files = new Map<string, string>();
   const problems: string[] = [];
-  for (const path of [...IDENTITY_FILES.map(({ name }) => name), PRICES_FILE]) {
+  for (const path of SINGLE_FILES) {
     const text = await folder.read(path, MAX_BYTES);
     if (text !== undefined) files.set(path, text);
   }
@@ -45,7 +39,7 @@ export async function gather(home: string, folder: OperatorFiles = openFolderFil
   return { files, problems };
 }
 
-/** What makes of the one what the other is. */
+/** Returns the changes that turn the one into the other. */
 export function compare(from: ReadonlyMap<string, string>, to: ReadonlyMap<string, string>): Difference {
   const paths = [...to.keys()];
   return {
@@ -53,6 +47,15 @@ export function compare(from: ReadonlyMap<string, string>, to: ReadonlyMap<strin
     changed: paths.filter((path) => from.has(path) && from.get(path) !== to.get(path)),
     removed: [...from.keys()].filter((path) => !to.has(path)),
   };
+}
+
+/** The home's files that count for nothing, because those of the database are others. */
+export async function findUnused(
+  home: string,
+  shared: ReadonlyMap<string, string>,
+): Promise<readonly string[]> {
+  const { added, changed } = compare(shared, (await gather(home)).files);
+  return [...added, ...changed];
 }
 
 /** Each whole or not at all. A database that says other paths than it was given is not followed out of the home. */

@@ -1,8 +1,10 @@
-/** Where the operator's files are, by the store. */
-import type { Log, Store } from "../../kernel/plugin.ts";
+/** Opens the operator's files where they are: in the home, or in the database that nodes share. */
+
+import type { Log } from "../../kernel/plugin.ts";
+import type { Store } from "../store/services.ts";
 import { IDENTITY_FILES, MAX_BYTES, type OperatorFiles, PRICES_FILE } from "./files.ts";
 import { openFolderFiles } from "./folder.ts";
-import { compare, gather } from "./local-copy.ts";
+import { findUnused } from "./local-copy.ts";
 import { parsePrices } from "./prices.ts";
 import { FILE_TABLES, openRowFiles } from "./rows.ts";
 import type { HomeFiles } from "./services.ts";
@@ -15,8 +17,7 @@ export async function openOperatorFiles(
   const sql = await store.tables("home files", FILE_TABLES);
   if (sql.engine === "sqlite") return { files: openFolderFiles(home), close() {} };
   const files = openRowFiles(sql, store.changes);
-  const { changed, added } = compare(await files.all(), (await gather(home)).files);
-  const unused = [...changed, ...added];
+  const unused = await findUnused(home, await files.all());
   if (unused.length > 0)
     log.warn(
       `${unused.join(", ")} in ${home} differ from what the nodes share in the database, which is what counts: send them with "postern home push", or get what is shared with "postern home pull"`,

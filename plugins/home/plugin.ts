@@ -22,7 +22,7 @@ export default definePlugin({
         load: async () => (await import("./commands.ts")).register,
       },
     ],
-    tables: async () => (await import("./owned-tables.ts")).TABLES,
+    tables: async () => (await import("./tables.ts")).TABLES,
     diagnose: async (context) => (await import("./diagnosis.ts")).diagnoseFiles(context),
   },
 });

@@ -13,11 +13,7 @@ export function parsePrices(text: string | undefined): Readonly<Record<string, P
         if (!/^\d+(?:\.\d+)?$/.test(price)) throw new Error(`"${price}" is not a decimal number`);
     return models;
   } catch (error) {
-    throw new Fault(
-      "config",
-      "bad_prices",
-      `${PRICES_FILE} is not a price table like {"models": {"name": {"input": "1.25", "output": "10"}}}: ${reason(error)}`,
-      { param: PRICES_FILE },
-    );
+    const message = `${PRICES_FILE} is not a price table like {"models": {"name": {"input": "1.25", "output": "10"}}}: ${reason(error)}`;
+    throw new Fault("config", "bad_prices", message, { param: PRICES_FILE });
   }
 }

@@ -1,6 +1,7 @@
 /** The operator's files as rows, which every node of a fleet reads. `postern home push` writes them. */
 
-import type { Queries, Sql, Store } from "../../kernel/plugin.ts";
+import type { Queries, Sql } from "../../kernel/plugin.ts";
+import type { Store } from "../store/services.ts";
 import { folderOf, type OperatorFiles } from "./files.ts";
 
 export const FILE_TABLES = {
@@ -15,11 +16,6 @@ export const FILE_TABLES = {
 
 const TOPIC = "home-files";
 
-interface FileRow {
-  readonly path: string;
-  readonly text: string;
-}
-
 export interface RowFiles extends OperatorFiles {
   /** Every file by its path. */
   all(): Promise<ReadonlyMap<string, string>>;
@@ -29,10 +25,7 @@ export interface RowFiles extends OperatorFiles {
 }
 
 export function openRowFiles(sql: Sql, changes: Store["changes"]): RowFiles {
-  const files = changes.cache(TOPIC, async () => {
-    const rows = await sql.all<FileRow>("SELECT path, text FROM home_files ORDER BY path");
-    return new Map(rows.map(({ path, text }) => [path, text]));
-  });
+  const files = changes.cache(TOPIC, () => readFileRows(sql));
   return {
     all: files.get,
     async read(path, mostBytes) {
@@ -59,6 +52,13 @@ export function openRowFiles(sql: Sql, changes: Store["changes"]): RowFiles {
     },
     close: files.close,
   };
+}
+
+export async function readFileRows(sql: Queries): Promise<ReadonlyMap<string, string>> {
+  const rows = await sql.all<{ path: string; text: string }>(
+    "SELECT path, text FROM home_files ORDER BY path",
+  );
+  return new Map(rows.map(({ path, text }) => [path, text]));
 }
 
 export function writeFileRow(queries: Queries, path: string, text: string, now: string): Promise<number> {

@@ -1,4 +1,4 @@
-/** What the operator's files offer to other plugins. */
+/** Services of the operator's files for other plugins. */
 
 /** A text for each kind of task that the operator taught the agent, loaded when a task fits. */
 export interface Skill {
@@ -36,7 +36,7 @@ export interface Price {
   readonly window?: number;
 }
 
-/** What the operator writes for the agent: files in the home, or rows where nodes share a database. */
+/** The operator's files for the agent: files in the home, or rows if nodes share a database. */
 export interface HomeFiles {
   /** Who the agent is and whom it serves, in the order in which they are read out. */
   readonly identity: readonly { readonly name: string; readonly about: string }[];

@@ -55,10 +55,8 @@ function parseSkill(source: string, folder: string): Found {
   const fields = readFields(match[1] ?? "");
   const name = fields.get("name") ?? folder;
   const description = fields.get("description") ?? "";
-  if (!NAME.test(name))
-    throw new Error(
-      `its name ${JSON.stringify(name.slice(0, 80))} may only contain letters, digits, - and _`,
-    );
+  const shown = JSON.stringify(name.slice(0, 80));
+  if (!NAME.test(name)) throw new Error(`its name ${shown} may only contain letters, digits, - and _`);
   if (description === "") throw new Error("its front matter has no description");
   return {
     name,
@@ -94,10 +92,5 @@ function readFields(matter: string): ReadonlyMap<string, string> {
 }
 
 function unquote(text: string): string {
-  return (
-    /^"(.*)"$|^'(.*)'$/
-      .exec(text)
-      ?.slice(1)
-      .find((inner) => inner !== undefined) ?? text
-  );
+  return /^(["'])(.*)\1$/.exec(text)?.[2] ?? text;
 }

@@ -4,30 +4,47 @@ import { readSettings } from "./settings.ts";
 
 export default definePlugin({
   name: "jobs",
-  needs: ["agent", "threads", "store", "kernel"],
-  wants: ["telemetry"],
-  provides: ["jobs", "routines", "identities"],
+  needs: ["agent", "threads", "store", "storage", "kernel"],
+  wants: ["telemetry", "identities"],
+  provides: ["jobs", "routines"],
   extends: ["agent"],
   configure: readSettings,
   start: async (context) => (await import("./start.ts")).startJobs(context),
   operations: {
     commands: [
       {
-        name: "jobs",
+        name: "job",
         about: "list, show, cancel and retry jobs",
-        example: "postern jobs list --status running",
-        load: async () => (await import("./commands/jobs.ts")).register,
+        example: "postern job list --status running",
+        joins: true,
+        load: async () => (await import("./commands/job.ts")).register,
       },
       {
         name: "routine",
         about: "have the agent do something on a schedule",
         example: 'postern routine add "weekdays at 8:00" "Summarise my open issues"',
+        joins: true,
         load: async () => (await import("./commands/routine.ts")).register,
       },
     ],
     names: {
       job: ({ rows }) => rows("SELECT id AS name, status AS about FROM jobs ORDER BY seq DESC LIMIT 50"),
     },
-    tables: async () => (await import("./owned-tables.ts")).TABLES,
+    tables: async () => {
+      const [jobs, routines] = await Promise.all([
+        import("./queue/tables.ts"),
+        import("./routines/tables.ts"),
+      ]);
+      return [
+        {
+          owner: "jobs",
+          migrations: jobs.MIGRATIONS,
+          ages: [jobs.OLD_JOBS],
+          personal: ["jobs", "conversations"],
+          keeps: jobs.KEEPS,
+        },
+        { owner: "routines", migrations: routines.MIGRATIONS, personal: ["routines", "routine_runs"] },
+      ];
+    },
   },
 });

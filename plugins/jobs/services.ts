@@ -1,26 +1,16 @@
-/** What jobs and routines offer to other plugins. */
-import type {
-  AccountKey,
-  NewRoutine,
-  PairingGate,
-  Routine,
-  RoutineChange,
-  RoutinePreview,
-  RoutineRun,
-} from "../../kernel/kit.ts";
-import type {
-  Identity,
-  Job,
-  JobCallback,
-  JobStatus,
-  NewJob,
-  Page,
-  Transaction,
-} from "../../kernel/plugin.ts";
+/** Services of jobs and routines for other plugins. */
+import type { Outside, Routine, RoutineBudget, RoutinePreview, RoutineRun } from "../../kernel/kit.ts";
+import type { Job, JobCallback, JobStatus, Page, Transaction, TurnInput } from "../../kernel/plugin.ts";
+import type { Turn } from "../agent/services.ts";
 
 export interface Jobs {
-  /** On disk when it resolves; with `tx` it commits with the caller's transaction, and does not run before. */
+  /**
+   * On disk when it resolves; with `tx` it commits with the caller's transaction, and does not run before. The user needs room for
+   * it: with `tx` the caller asks `assertRoom` before the transaction.
+   */
   submit(job: NewJob, tx?: Transaction): Promise<Job>;
+  /** Counts the job against its user's storage. Rejects with a `Fault` where that is full. */
+  assertRoom(job: NewJob): Promise<void>;
   find(id: string): Promise<Job | undefined>;
   list(query?: {
     readonly user?: string;
@@ -31,12 +21,12 @@ export interface Jobs {
   }): Promise<Page<Job>>;
   /**
    * A queued job completes with the error `cancelled`; a running one is stopped, also where another process
-   * (`postern jobs cancel`) asks. A completed one is left as it is.
+   * (`postern job cancel`) asks. A completed one is left as it is.
    */
   cancel(id: string): Promise<Job | undefined>;
   /** A new job with the same message, for the same user; it has no callback. Undefined where there is no such job. */
   retry(id: string): Promise<Job | undefined>;
-  /** What has become of its callback. */
+  /** Records the state of its callback. */
   noteCallback(id: string, callback: JobCallback): Promise<void>;
   /** Forgets a job that has completed, before its time. Another is left as it is. */
   remove(id: string): Promise<void>;
@@ -50,16 +40,14 @@ export interface Jobs {
 export interface Routines {
   /** Rejects with a `Fault` that says what is wrong with it. */
   add(given: NewRoutine): Promise<Routine>;
-  /** Lists this user's, or everybody's where none is named. */
   list(user?: string): Promise<readonly Routine[]>;
   find(id: string): Promise<Routine | undefined>;
   change(id: string, change: RoutineChange): Promise<Routine | undefined>;
   /** With its history; what runs is stopped. Its thread stays. */
   remove(id: string): Promise<boolean>;
-  /** Runs it now, besides its schedule. */
   run(id: string): Promise<RoutineRun | undefined>;
   runs(id: string, query?: { readonly limit?: number; readonly before?: string }): Promise<Page<RoutineRun>>;
-  preview(schedule: string, tz?: string): RoutinePreview;
+  preview(schedule: string, tz?: string): RoutinePreview | Promise<RoutinePreview>;
   /**
    * A channel takes answers of routines under this name. `owe` is called in the transaction that submits the run's job: it writes
    * down that the answer is owed, and the channel sends it when the job has completed. Call what it answers to stop.
@@ -70,26 +58,71 @@ export interface Routines {
   ): () => void;
 }
 
-/** Which account a webhook identity is. */
-export interface Identities {
-  /** The account that an operator paired it with; whoever asks looks whether that account is still there. */
-  account(identity: string): Promise<AccountKey | undefined>;
-  /** Those that have said something or are paired. */
-  list(): Promise<readonly Identity[]>;
-  /** Those whose messages wait, oldest first. */
-  pending(): Promise<readonly PairingGate[]>;
-  /** From now on its messages are the account's, and so are its threads, jobs, memory and missions. Messages that wait are run. */
-  pair(identity: string, account: AccountKey): Promise<void>;
-  /** From now on it speaks for itself again; what the account got stays there. False where it was not paired. */
-  unpair(identity: string): Promise<boolean>;
-  /** Refuses its waiting messages and returns how many there were. */
-  deny(identity: string): Promise<number>;
+export interface NewRoutine {
+  readonly user: string;
+  readonly schedule: string;
+  readonly text: string;
+  /** The machine's where none is given. */
+  readonly tz?: string;
+  readonly budget?: RoutineBudget;
+  readonly timeoutSecs?: number;
+  readonly deliver?: string;
+}
+
+/** Null removes a field. */
+export interface RoutineChange {
+  readonly schedule?: string;
+  readonly text?: string;
+  readonly tz?: string;
+  readonly budget?: RoutineBudget | null;
+  readonly timeoutSecs?: number;
+  readonly deliver?: string | null;
+  readonly paused?: boolean;
+}
+
+export interface NewJob {
+  /** UUID minted by a channel that has to know the job's name beforehand. */
+  readonly id?: string;
+  /** An account, or an identity of the channel's own such as webhook/ann: never a name as a stranger chose it. */
+  readonly user: string;
+  readonly message: string;
+  readonly channel: string;
+  /** The caller's name for a conversation of this user: jobs of one run in order on one thread. */
+  readonly conversation?: string;
+  /** Text that people outside wrote. It is shown to the agent as data. */
+  readonly metadata?: Readonly<Record<string, unknown>>;
+  /** A word for the source of the metadata; the channel by default. */
+  readonly origin?: string;
+  /** The pieces of the message that people outside wrote. */
+  readonly spans?: NonNullable<Outside["spans"]>;
+  /** True where it waits, queued, until its user is paired with an account. */
+  readonly waitsForPairing?: boolean;
+  /** The channel's sender: one sender's keys mean nothing to another. */
+  readonly sender?: string;
+  /** The same key of the same user within 24 hours returns the first submission's job. */
+  readonly idempotencyKey?: string;
+  /** Stands for what was sent, byte for byte: a key that comes with another fingerprint is refused. */
+  readonly fingerprint?: string;
+  /**
+   * True where what proves the sender can be sent again by whoever has seen it: the same fingerprint within
+   * 24 hours answers the first submission's job, whatever its key.
+   */
+  readonly canBeReplayed?: boolean;
+  /** True where somebody is told when it completes. */
+  readonly isCalledBack?: boolean;
+  readonly turn?: JobTurn;
+}
+
+/** The parts of a job's turn beyond user, channel and message. They are stored with the job, as JSON. */
+export interface JobTurn extends Omit<Turn, "user" | "channel" | "id" | "input" | "attached" | "ephemeral"> {
+  /** Replaces the message. */
+  readonly input?: TurnInput;
+  readonly attached?: readonly { readonly id: string; readonly base64: string }[];
 }
 
 declare module "../../kernel/plugin.ts" {
   interface Services {
     jobs: Jobs;
     routines: Routines;
-    identities: Identities;
   }
 }

@@ -1,4 +1,4 @@
-/** What jobs and routines read of the environment. */
+/** The settings of jobs and routines. */
 import type { Env } from "../../kernel/plugin.ts";
 
 export type JobSettings = ReturnType<typeof readSettings>;

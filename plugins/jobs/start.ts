@@ -1,8 +1,8 @@
 /** Starts the queue and the routines, and adds to the agent what has to happen with its turns and users. */
+
 import { SILENT } from "../../kernel/kit.ts";
-import type { Services, StartContext } from "../../kernel/plugin.ts";
-import { measureJobs } from "./gauges.ts";
-import { createIdentities, MIGRATIONS as PAIRINGS } from "./identities.ts";
+import type { Services, Sql, StartContext } from "../../kernel/plugin.ts";
+import type { Telemetry } from "../telemetry/services.ts";
 import { createJobs } from "./queue/jobs.ts";
 import { createJobTable } from "./queue/table.ts";
 import { MIGRATIONS as JOBS } from "./queue/tables.ts";
@@ -12,19 +12,18 @@ import type { JobSettings } from "./settings.ts";
 
 export async function startJobs({
   config,
-  use: { agent, threads, store, kernel, telemetry = SILENT },
+  use: { agent, threads, store, storage, kernel, telemetry = SILENT, identities },
   log,
   onStop,
   onDrain,
-}: StartContext<JobSettings, "agent" | "threads" | "store" | "kernel", "telemetry">): Promise<
-  Pick<Services, "jobs" | "routines" | "identities">
-> {
-  const [sql, pairings] = await Promise.all([
-    store.tables("jobs", JOBS),
-    store.tables("identities", PAIRINGS),
-  ]);
+}: StartContext<
+  JobSettings,
+  "agent" | "threads" | "store" | "storage" | "kernel",
+  "telemetry" | "identities"
+>): Promise<Pick<Services, "jobs" | "routines">> {
+  const sql = await store.tables("jobs", JOBS);
   const table = createJobTable(sql, store);
-  const jobs = createJobs({ ...config, table, agent, threads, store, log });
+  const jobs = createJobs({ ...config, table, agent, threads, store, storage, log });
   const routines = await createRoutines({
     ...config,
     store,
@@ -33,13 +32,6 @@ export async function startJobs({
     turn: threads.turn,
     log,
     isServing: kernel.serving,
-  });
-  const identities = createIdentities({
-    sql: pairings,
-    jobs: table,
-    refuse: jobs.refuse,
-    threads,
-    giveUser: agent.giveUser,
   });
   measureJobs(telemetry, sql);
   const stop = (): void => {
@@ -50,7 +42,6 @@ export async function startJobs({
     agent.extend({
       tools: [proposingTool(routines)],
       async stopUser(user) {
-        await identities.forget(user);
         // Before the jobs, so that no new one comes behind them.
         await routines.pauseAll(user, "Its user was removed.");
         await jobs.cancelAll(user);
@@ -65,6 +56,16 @@ export async function startJobs({
       },
     }),
   );
+  if (identities)
+    onStop(
+      identities.extend({
+        known: threads.identities,
+        held: table.heldCounts,
+        firstHeld: table.firstHeld,
+        refuseHeld: jobs.refuseHeld,
+        give: agent.giveUser,
+      }),
+    );
   onDrain(async () => {
     stop();
     await jobs.idle();
@@ -73,5 +74,28 @@ export async function startJobs({
     await jobs.start();
     routines.start();
   }
-  return { jobs, routines, identities };
+  return { jobs, routines };
+}
+
+/** How many jobs wait, and for how long: asked for when the metrics are. */
+function measureJobs({ metrics }: Telemetry, sql: Sql): void {
+  metrics.gauge(
+    "postern_jobs",
+    "Jobs that are not completed, by status",
+    async () => {
+      const rows = await sql.all<{ status: string; count: number }>(
+        "SELECT status, COUNT(*) AS count FROM jobs WHERE status IN ('queued', 'running') GROUP BY status",
+      );
+      const counts = new Map(rows.map(({ status, count }) => [status, Number(count)]));
+      return ["queued", "running"].map((status) => ({ labels: { status }, value: counts.get(status) ?? 0 }));
+    },
+    ["status"],
+  );
+  metrics.gauge("postern_job_oldest_seconds", "How long the oldest queued job has waited", async () => {
+    const row = await sql.get<{ oldest: string | null }>(
+      // One that is held waits for the operator to pair its sender, not for its turn.
+      "SELECT MIN(created_at) AS oldest FROM jobs WHERE status = 'queued' AND held = 0",
+    );
+    return row?.oldest ? Math.max(0, (Date.now() - Date.parse(row.oldest)) / 1000) : 0;
+  });
 }

@@ -1,8 +1,7 @@
 /** The parts of a server: services of other plugins, and the settings. Loads nothing of the protocol's packages. */
-import type { Caller } from "../../kernel/kit.ts";
 import type { Env, Log, Use } from "../../kernel/plugin.ts";
+import type { Caller } from "../agent/services.ts";
 
-/** The channel's name in threads and receipts. */
 export const CHANNEL = "mcp";
 
 /** The services that the channel takes, on the gateway and on standard input and output. */
@@ -17,7 +16,9 @@ export const SERVICES = [
   "kernel",
 ] as const;
 
-export interface ServerParts extends Use<(typeof SERVICES)[number], "mcpOffers"> {
+export const WANTED = ["mcpOffers", "workspace"] as const;
+
+export interface ServerParts extends Use<(typeof SERVICES)[number], (typeof WANTED)[number]> {
   readonly log: Log;
   readonly version: string;
   /** A call that takes longer becomes a task, if the client knows tasks. */
@@ -42,5 +43,5 @@ export function readSettings(env: Env) {
 }
 
 /** True if the token's scope includes this tool of the agent's own; without a scope there is no limit. */
-export const mayUse = ({ scope }: Caller, tool: "memory_read" | "skill_load"): boolean =>
+export const mayUse = ({ scope }: Caller, tool: "memory_read" | "skill_load" | "workspace_read"): boolean =>
   scope?.tools?.includes(tool) ?? true;

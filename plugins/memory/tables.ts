@@ -1,5 +1,5 @@
-/** Memory's tables: documents, their earlier texts, the word index and the vectors of their passages. */
-import { defineTables } from "../../kernel/kit.ts";
+/** Memory's tables: documents, their earlier texts, removed ones, the word index and the vectors of their passages. */
+import { defineTables, type KeptBytes } from "../../kernel/kit.ts";
 
 const SQLITE_WORDS = `CREATE VIRTUAL TABLE memory_words USING fts5 (
     owner, path, text, content = 'memory_documents', content_rowid = 'id',
@@ -69,6 +69,27 @@ export const MIGRATIONS = defineTables(
   CREATE INDEX memory_vectors_by_document ON memory_vectors (document);
   CREATE INDEX memory_vectors_by_user ON memory_vectors ("user", change);
   CREATE TABLE memory_changes ("user" ${text} PRIMARY KEY, change ${integer} NOT NULL) ${keyed};
+  CREATE TABLE memory_removed (
+    id ${serial},
+    "user" ${text} NOT NULL,
+    path ${text} NOT NULL,
+    version ${integer} NOT NULL,
+    -- Its versions, as JSON.
+    versions ${text} NOT NULL,
+    removed_at ${text} NOT NULL
+  ) ${strict};
+  CREATE INDEX memory_removed_by_path ON memory_removed ("user", path);
+  CREATE INDEX memory_removed_by_time ON memory_removed (removed_at);
 
   ${engine === "sqlite" ? SQLITE_WORDS : POSTGRES_WORDS}`,
 );
+
+export const KEEPS: readonly KeptBytes[] = [
+  { kind: "memory", bytes: 'SELECT sum(octet_length(text)) FROM memory_documents WHERE "user" = ?' },
+  {
+    kind: "memory",
+    bytes: `SELECT sum(octet_length(kept.text)) FROM memory_documents JOIN memory_versions AS kept ON document = id
+      WHERE "user" = ?`,
+  },
+  { kind: "memory", bytes: 'SELECT sum(octet_length(versions)) FROM memory_removed WHERE "user" = ?' },
+];

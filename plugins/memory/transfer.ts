@@ -4,18 +4,12 @@ import { giveWords, indexWords, ownerToken } from "./word-index.ts";
 
 const GIVEN_AT_ONCE = 500;
 
-interface Gift {
-  readonly from: string;
-  readonly to: string;
-  /** Where a document goes whose path the other has already. */
-  readonly folder: string;
-}
-
-/** Gives documents to another user. Their vectors are made anew. */
+/** Gives documents to another user: those whose path the other has go below a folder named after the first. Vectors are made anew. */
 export async function giveDocuments(
   tx: Transaction,
   engine: Sql["engine"],
-  { from, to, folder }: Gift,
+  from: string,
+  to: string,
 ): Promise<void> {
   const paths = (user: string) =>
     tx.all<{ id: number; path: string }>(
@@ -25,8 +19,15 @@ export async function giveDocuments(
   const [own, others] = await Promise.all([paths(from), paths(to)]);
   const occupied = new Set(others.map(({ path }) => path));
   const taken = new Set([...own, ...others].map(({ path }) => path));
-  for (const { id, path } of own.filter((row) => occupied.has(row.path)))
-    await move(tx, engine, { id, user: from, path: freePath(path, folder, taken) });
+  for (const { id, path: before } of own.filter((row) => occupied.has(row.path))) {
+    const path = freePath(before, from, taken);
+    const row = await tx.get<{ text: string }>(
+      "UPDATE memory_documents SET path = ?, text = text WHERE id = ? RETURNING text",
+      path,
+      id,
+    );
+    await indexWords(tx, engine, id, { user: from, path, text: row?.text ?? "" });
+  }
   for (let at = 0; at < own.length; at += GIVEN_AT_ONCE) {
     const ids = own.slice(at, at + GIVEN_AT_ONCE).map(({ id }) => id);
     const places = ids.map(() => "?").join();
@@ -42,19 +43,6 @@ export async function giveDocuments(
       giveWords(tx, engine, ids, from, to),
     ]);
   }
-}
-
-async function move(
-  tx: Transaction,
-  engine: Sql["engine"],
-  { id, user, path }: { readonly id: number; readonly user: string; readonly path: string },
-): Promise<void> {
-  const row = await tx.get<{ text: string }>(
-    "UPDATE memory_documents SET path = ?, text = text WHERE id = ? RETURNING text",
-    path,
-    id,
-  );
-  await indexWords(tx, engine, id, { user, path, text: row?.text ?? "" });
 }
 
 /** A path below the folder that is not taken, and is from now on. */

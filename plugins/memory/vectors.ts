@@ -59,7 +59,6 @@ export function createVectors(sql: Sql) {
   }
 
   return {
-    /** Replaces the passages of a document. */
     async put(
       tx: Transaction,
       user: string,
@@ -134,7 +133,6 @@ function createSigns(): Signs {
   };
 }
 
-/** Makes room for so many more. */
 function reserve(signs: Signs, more: number): void {
   const needed = signs.count + more;
   if (needed <= signs.ids.length) return;

@@ -79,7 +79,6 @@ export async function indexWords(
 
 const AT_ONCE = 200;
 
-/** Makes the whole index anew. */
 export async function indexAllDocuments(sql: Sql): Promise<void> {
   if (sql.engine === "sqlite") {
     await sql.run("INSERT INTO memory_words (memory_words) VALUES ('rebuild')");

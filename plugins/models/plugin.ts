@@ -17,10 +17,10 @@ export default definePlugin({
       },
     ],
     tables: async () => {
-      const { MIGRATIONS } = await import("./spending/tables.ts");
+      const { MIGRATIONS } = await import("./spending/spending.ts");
       return [{ owner: "models", migrations: MIGRATIONS, personal: ["spending", "token_spending"] }];
     },
     live: readSettings,
-    diagnose: async ({ config }) => (await import("./commands/diagnose.ts")).diagnoseModel(config.choice),
+    diagnose: async ({ config }) => (await import("./choice/check.ts")).diagnoseModel(config.choice),
   },
 });

@@ -1,22 +1,35 @@
-/** What models offer to other plugins. */
-import type {
-  Model,
-  ModelList,
-  ModelPart,
-  ModelRequest,
-  ModelTest,
-  SettingValues,
-  TokenCount,
-  WantedModel,
-} from "../../kernel/kit.ts";
-import type { ModelName, TokenScope, Transaction, Usage } from "../../kernel/plugin.ts";
+/** Services of models for other plugins. */
+import type { Generation, JsonSchema } from "../../kernel/kit.ts";
+import type { ModelName, TokenScope, ToolCall, Transaction, Usage } from "../../kernel/plugin.ts";
+import type { SettingValues } from "../store/services.ts";
+
+/** A model that may be chosen for a thread; `role` is what it is here, apart from any thread. */
+export interface ModelOption extends ModelName {
+  readonly role?: "configured" | "fallback";
+}
+
+/** A model as somebody asks for it: where several providers have the name, the configured one is meant. */
+export interface WantedModel {
+  readonly provider?: string;
+  readonly name: string;
+}
+
+export interface ModelTest {
+  readonly ok: boolean;
+  readonly model: ModelName;
+  readonly message: string;
+  readonly code?: string;
+  readonly answer?: string;
+  readonly millis: number;
+  /** The names that its server offers, if it says so. */
+  readonly models: readonly string[];
+}
 
 export interface Models {
-  /** What answers where nothing was chosen. */
+  /** The model that answers where none was chosen. */
   name(): ModelName;
-  /** The configured models, best first. */
   current(): Promise<readonly Model[]>;
-  /** What may be chosen for a thread, the configured model first; with a scope only what that allows. */
+  /** Models that may be chosen for a thread, the configured one first; with a scope only those it allows. */
   list(scope?: TokenScope): Promise<ModelList>;
   /** The whole name of what somebody wants, which may be chosen with this scope. */
   choose(wanted: WantedModel, scope: TokenScope | undefined): Promise<ModelName>;
@@ -31,9 +44,7 @@ export interface Models {
     requestFor: (model: Model) => Promise<ModelRequest>,
     options: StreamOptions,
   ): AsyncIterable<readonly ModelPart[]>;
-  /** The usage so far with these tokens of this model added. */
   addCost(usage: Usage, model: ModelName, tokens: TokenCount): Usage;
-  /** US dollars a user may spend a day, as it is set now. */
   dailyCap(): Promise<number | undefined>;
   /** Rejects where the money of the user, or of a token behind the turn, is used up for today. */
   assertLeft(user: string, capUsd: number | undefined, scopes: readonly TokenScope[]): Promise<void>;
@@ -43,7 +54,7 @@ export interface Models {
   warnUncounted(cap: string, models: readonly Model[]): void;
 }
 
-/** What money is counted for, and what its tokens may use. */
+/** The limits of a turn: its tokens' scopes and the daily cap. */
 export interface Bounds {
   readonly scopes: readonly TokenScope[];
   readonly capUsd: number | undefined;
@@ -54,16 +65,13 @@ export interface StreamOptions {
   notice(code: string, message: string): void;
   /** Called with everything that comes from the model. */
   alive(): void;
-  /** Called with the model that the next parts come from. */
   onModel(model: Model): void;
   readonly observer: { asking(model: ModelName, request: ModelRequest): AskObserver };
   readonly stallMillis?: number;
   readonly pauseMillis?: number;
 }
 
-/** Watches one request to a model. */
 export interface AskObserver {
-  /** Sent to the model's server. */
   readonly traceparent: string | undefined;
   received(parts: readonly ModelPart[]): void;
   /** `error`: the code of what went wrong. */
@@ -71,11 +79,154 @@ export interface AskObserver {
 }
 
 export interface ModelCheck {
+  /** True while nobody has set up a model, so that the built-in one answers. */
+  isMissing(): boolean;
+  /** Looks for model servers on this machine. */
+  findLocal(): Promise<readonly LocalServer[]>;
   /** Makes one tiny real request. These values are not stored; a fault where they could not be. */
   test(values: SettingValues): Promise<ModelTest>;
-  /** The names that its server offers; none where it does not say. */
-  list(values: SettingValues): Promise<readonly string[]>;
+  /** Asks its server, without spending anything, which models it offers. */
+  reach(values: SettingValues): Promise<ReachedServer>;
 }
+
+/** A model server on this machine, with the models it offers. */
+export interface LocalServer {
+  readonly name: string;
+  readonly baseUrl: string;
+  readonly models: readonly string[];
+}
+
+export interface ReachedServer {
+  /** None where the server does not say. */
+  readonly models: readonly string[];
+  /** Why it cannot be used, in a sentence. A server that does not list its models has none. */
+  readonly problem?: string;
+}
+
+export type InputKind = "image" | "file" | "audio";
+
+export interface Model {
+  readonly name: ModelName;
+  /** Tokens of context it can take. */
+  readonly window: number;
+  /** The kinds of input it accepts besides text. */
+  readonly takes: ReadonlySet<InputKind>;
+  /**
+   * The formats of an answer it can be asked for; any other can only be told to it in words. No promise: a server may
+   * ignore what it is asked for, or take it only without tools, so that what comes has to be checked in any case.
+   */
+  readonly formats: ReadonlySet<Format["type"]>;
+  /**
+   * Streams one answer, as many parts at a time as have come; none is a sign of life from a model that thinks, or
+   * writes a call that is not whole yet. Throws a `Fault` of kind `turn` when the provider fails.
+   */
+  stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<readonly ModelPart[]>;
+}
+
+export interface ModelRequest {
+  readonly system: string;
+  readonly messages: readonly ModelMessage[];
+  readonly tools: readonly ModelTool[];
+  readonly temperature: number | undefined;
+  /**
+   * Each of it is a hint, which a provider that has no such thing answers without. `temperature` here wins over the one
+   * above; `maxOutputTokens` is of this one answer.
+   */
+  readonly generation?: Generation;
+  /** A choice among some names only: where a provider cannot be told so, it is shown only these tools. */
+  readonly toolChoice?: ToolChoice;
+  /** False: at most one call in an answer. */
+  readonly parallelCalls?: boolean;
+  /** One of the model's `formats`. Where the provider refuses it after all, it is told to the model in words. */
+  readonly format?: Format;
+  /** For the server's own trace of it. */
+  readonly traceparent?: string;
+}
+
+export interface ModelTool {
+  readonly name: string;
+  readonly description: string;
+  readonly schema: JsonSchema;
+}
+
+/** A file that a message carries besides its text, whole. */
+export interface ModelAttachment {
+  readonly kind: InputKind;
+  readonly mime: string;
+  readonly data: Uint8Array;
+  readonly name?: string;
+  /** How closely to look at an image: "low", "high" or "auto". */
+  readonly detail?: string;
+}
+
+export type ModelMessage =
+  | { readonly role: "user"; readonly text: string; readonly attachments?: readonly ModelAttachment[] }
+  | {
+      readonly role: "assistant";
+      readonly text: string;
+      readonly calls: readonly ToolCall[];
+      /** The model's thoughts before it answered, for servers that want them back. */
+      readonly reasoning?: string;
+    }
+  | {
+      readonly role: "tool";
+      readonly call: ToolCall;
+      readonly output: string;
+      readonly failed: boolean;
+      readonly attachments?: readonly ModelAttachment[];
+    };
+
+/** "unable": the built-in model says that it takes a language model to answer this. */
+export type FinishReason = "stop" | "length" | "content_filter" | "tool_calls" | "unable";
+
+export type ModelPart =
+  | { readonly type: "text"; readonly delta: string }
+  /** Thoughts, or a summary of them, as the provider shows them. */
+  | { readonly type: "reasoning"; readonly delta: string }
+  | { readonly type: "call"; readonly call: ToolCall }
+  /** Once, after all text and calls. */
+  | { readonly type: "finish"; readonly reason: FinishReason }
+  | {
+      readonly type: "usage";
+      readonly inputTokens: number;
+      readonly outputTokens: number;
+      readonly cachedTokens: number;
+      readonly reasoningTokens: number;
+    };
+
+export interface ModelList {
+  readonly items: readonly ModelOption[];
+  /** Providers whose own list could not be read: of those only what is configured is in it. */
+  readonly unlisted: readonly string[];
+  /** Models that may not be chosen because their price is not known and there is a daily cap. */
+  readonly unpriced: readonly ModelName[];
+}
+
+/** Tokens of one request to a model. */
+export interface TokenCount {
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly cachedTokens: number;
+  readonly reasoningTokens: number;
+}
+
+/** Limits the tools that the model may call, or requires one. */
+export type ToolChoice =
+  | "auto"
+  | "none"
+  | "required"
+  | { readonly mode: "auto" | "required"; readonly names: readonly string[] };
+
+/** The required form of the answer's text. The schema is a stranger's: it is only ever compiled in a sandbox. */
+export type Format =
+  | { readonly type: "json_object" }
+  | {
+      readonly type: "json_schema";
+      readonly name: string;
+      readonly description?: string;
+      readonly schema: JsonSchema;
+      readonly strict: boolean;
+    };
 
 declare module "../../kernel/plugin.ts" {
   interface Services {

@@ -1,4 +1,4 @@
-/** What models read of the environment and of the stored settings. */
+/** The settings of models, from the environment and the store. */
 import type { Env } from "../../kernel/plugin.ts";
 import { readModelChoice } from "./choice/choose.ts";
 

@@ -1,16 +1,15 @@
 /** Makes the services of the configured models: they follow the settings and the operator's prices. */
 import { join } from "node:path";
-import type { Model } from "../../kernel/kit.ts";
 import { reason, type Services, type StartContext } from "../../kernel/plugin.ts";
 import { createBuiltinModel } from "./builtin/model.ts";
 import { createModelCatalog } from "./choice/catalog.ts";
 import { createModelCheck } from "./choice/check.ts";
 import { createModels, readModelChoice } from "./choice/choose.ts";
 import { streamSteadily } from "./providers/retry.ts";
+import type { Model } from "./services.ts";
 import { type ModelSettings, readCap } from "./settings.ts";
 import { readPrices } from "./spending/prices.ts";
-import { createSpending } from "./spending/spending.ts";
-import { MIGRATIONS } from "./spending/tables.ts";
+import { createSpending, MIGRATIONS } from "./spending/spending.ts";
 
 export async function startModels({
   use: { store, settings, kernel, homeFiles },
@@ -50,8 +49,9 @@ export async function startModels({
     if (cap.last().dailyUsdCap !== undefined) warnUncounted("DAILY_USD_CAP", chain);
   };
   show();
+  const isMissing = () => choice.last().provider === "auto" && models.name().provider === "builtin";
   void follow().then(() => {
-    if (choice.last().provider === "auto" && models.name().provider === "builtin")
+    if (isMissing())
       tell('No language model is set up: run "postern setup", or choose one on the page under Settings.');
   });
   onStop(choice.onChange(() => void follow()));
@@ -68,6 +68,6 @@ export async function startModels({
       ...createSpending(sql),
       warnUncounted,
     },
-    modelCheck: createModelCheck({ settings, builtin, prices, mask: kernel.mask, log }),
+    modelCheck: createModelCheck({ settings, builtin, prices, mask: kernel.mask, log, isMissing }),
   };
 }

@@ -1,13 +1,34 @@
 /** The provenance gate of a turn: finds the values of a call that are neither the person's nor what they pointed to. */
 
-import type { Doubt, ExplainedValue } from "../../kernel/kit.ts";
-import { distinctOrigins, foldedWords, redact, tryJson } from "../../kernel/kit.ts";
-import type { CallRuling, CheckedTurn, Mask, ToolCall, ToolInfo, TurnCheck } from "../../kernel/plugin.ts";
+import {
+  createMutex,
+  type Doubt,
+  distinctOrigins,
+  fingerprintOf,
+  foldedWords,
+  redact,
+  tryJson,
+} from "../../kernel/kit.ts";
+import type { Mask, Origin, ToolCall, ToolInfo, ToolOutcome, TurnItem } from "../../kernel/plugin.ts";
+import type { CallRuling, CheckedTurn, SpokenTurn, TurnCheck } from "../agent/services.ts";
+import { createLeakBudget } from "./call/leak-budget.ts";
 import { leavesOf } from "./call/param-values.ts";
+import { isPlace } from "./call/read-check.ts";
+import { isOwnAddress, repeatsWordsOf } from "./call/web-address.ts";
 import type { KnownDestinations } from "./destinations.ts";
+import type { ExplainedValue } from "./explained.ts";
+import { linksGiven, MAX_FOLLOWED } from "./links.ts";
 import { sourceOf } from "./outputs/search.ts";
 import { hear, type Said } from "./person/utterances.ts";
-import { type Called, type Heard, isPersons, type Doubt as Judged, judge } from "./ruling.ts";
+import {
+  approvedIn,
+  type Called,
+  type Heard,
+  isPersons,
+  type Doubt as Judged,
+  judge,
+  judgeAction,
+} from "./ruling.ts";
 import {
   bound,
   describe,
@@ -18,8 +39,19 @@ import {
   withoutValue,
 } from "./sentences.ts";
 import type { ProvenanceSettings } from "./settings.ts";
-import { isOutside, ownerOfTool, type Source, type Sources, sourcesOf, type Whose } from "./sources.ts";
-import type { Trace } from "./trace.ts";
+import {
+  heardIn,
+  isOutside,
+  narrow,
+  ownerOfTool,
+  readsAnyPage,
+  type Source,
+  type Sources,
+  sourcesOf,
+  type Whose,
+} from "./sources.ts";
+import type { StoredTraces } from "./stored-trace.ts";
+import { extend, NOTHING_SAID, type Trace } from "./trace.ts";
 import requests from "./words/requests.json" with { type: "json" };
 
 export interface TurnGate extends Required<TurnCheck> {
@@ -33,63 +65,132 @@ export interface TurnGateParts {
   readonly mask: Mask;
 }
 
+/** Gives a turn its gate: what is stored of its conversation is read once, when the first call needs it. */
+export function openTurnGate(turn: CheckedTurn, stored: StoredTraces, parts: TurnGateParts): TurnGate {
+  // A routine says the same at every run, and means it again.
+  const asPast = (read: Trace): Trace =>
+    turn.unattended ? { ...read, entries: read.entries.map((entry) => ({ ...entry, isPast: true })) } : read;
+  let past: Promise<Trace> | undefined;
+  const trace = async (): Promise<Trace> => {
+    past ??= stored.read(turn).then(asPast);
+    const now = extend(await past, [turn], turn.isOwn);
+    return turn.instructionsOnce ? { ...now, said: [...now.said, turn.instructionsOnce] } : now;
+  };
+  return createTurnGate(parts, turn, trace);
+}
+
 /** The ruling where nothing of others was read before the call. */
 const CLEAR: CallRuling = { doubts: [], ruling: () => ({ verdict: "clear", doubts: [] }) };
 const OFF: CallRuling = { doubts: [], ruling: () => ({ verdict: "off", doubts: [] }) };
 
+interface Finding extends Pick<CallRuling, "checkAddress"> {
+  readonly found: readonly Found[];
+}
+
+const NOTHING_FOUND: Finding = { found: [] };
+
 /** `trace`: the conversation up to now. */
 export function createTurnGate(
   { settings, destinations, mask }: TurnGateParts,
-  { user, installed, persons, isFollowed, show }: CheckedTurn,
+  { user, installed, persons, isFollowed, show, isOwn: isAgents }: CheckedTurn,
   trace: () => Promise<Trace>,
 ): TurnGate {
   const whose: Whose = { installed, trusted: settings.trusted, isFollowed, show };
   const hearOnce = createHearing();
   // The calls of one answer are judged before any of them has run, and the second is still the second.
   const made: Heard[] = [];
+  const budget = createLeakBudget();
+  let followed = 0;
+  /** The calls that were made inside of others, and what they said. */
+  const inner: TurnItem[] = [];
+  let innerLength = 0;
+  // Calls of one answer count in their order, however long the store takes for each.
+  const inOrder = createMutex();
 
   async function look(): Promise<Sources> {
     const [traced, own] = await Promise.all([trace(), persons()]);
-    const sources = sourcesOf(traced, whose);
+    const sources = sourcesOf(extend(traced, [spoken(inner)], isAgents), whose);
     return { ...sources, known: [...own, ...sources.known] };
   }
 
-  function calledBy(call: ToolCall, tool: ToolInfo): Called {
+  function calledBy(call: ToolCall, tool: ToolInfo, approved: Trace["approved"]): Called {
+    const fingerprint = fingerprintOf(tool);
+    const isSame = (one: Trace["approved"][number]) =>
+      one.tool === call.name && one.fingerprint === fingerprint;
     return {
+      approved: approved.filter(isSame).map(({ params }) => params),
       name: tool.server?.tool ?? call.name,
       schema: tool.schema,
       params: tryJson(call.params),
       writes: tool.writes,
       isOutside: isOutside(tool, whose),
-      owner: ownerOfTool(tool),
+      owner: ownerOfTool(tool, tryJson(call.params)),
       roles: tool.params,
     };
   }
 
-  async function find(call: ToolCall, tool: ToolInfo): Promise<readonly Found[]> {
-    const { said, known, heard } = await look();
-    if (heard.length === 0) return [];
+  /** The links that a tool for any page may follow, and whether it may go to an address by the word of the operator or the user. */
+  async function findLinks(heard: readonly Source[], words: Said, tool: ToolInfo) {
+    const readers = [tool, ...heard.flatMap(({ lookup }) => lookup ?? [])].filter(readsAnyPage);
+    const names = [...new Set(readers.map(({ name }) => name))];
+    const known = new Map(
+      await Promise.all(names.map(async (name) => [name, await destinations.covers(user, name)] as const)),
+    );
+    const isTrusted = (name: string, address: string) => known.get(name)?.(address) ?? false;
+    const given = linksGiven(heard, words, isTrusted);
+    return {
+      given,
+      isFree: (address: string) => given.has(address) || isOwnAddress(address, words),
+      isTrusted: (address: string) => isTrusted(tool.name, address),
+    };
+  }
+
+  async function find(call: ToolCall, tool: ToolInfo, isOwn: boolean): Promise<Finding> {
+    const { said, known, approved, heard } = await look();
+    const isWeb = readsAnyPage(tool);
+    if (heard.length === 0 && !isOwn && !isWeb) return NOTHING_FOUND;
     // A page or file that was read says more to a person than the output of a call.
     const last = heard.findLast(({ place }) => place !== undefined) ?? heard.at(-1);
-    const called = calledBy(call, tool);
-    const doubts = judge(called, hearOnce(said, known), [...heard, ...made]);
+    const words = hearOnce(said, known);
+    const links = isWeb ? await findLinks(heard, words, tool) : undefined;
+    const called = calledBy(call, tool, approved);
+    let isFollowing = false;
+    const isGiven = (address: string) => {
+      const is = followed < MAX_FOLLOWED && links?.given.has(address) === true;
+      isFollowing ||= is;
+      return is;
+    };
+    const isFirst = heard.length === 0;
+    const doubts =
+      isFirst && !isWeb
+        ? judgeAction(called, words)
+        : judge({ ...called, ...(isWeb && { isGiven }) }, words, isFirst ? [] : [...heard, ...made], budget);
+    if (isFollowing && doubts.length === 0) followed++;
     made.push({ owner: called.owner, tool: called.name, text: "", asked: called.params });
     const twice: Judged = { rule: "destination", name: "params", value: "…", source: undefined };
-    return [...doubts, ...(repeatsName(call.params) ? [twice] : [])].map(({ rule, name, value, source }) => ({
-      tool: call.name,
-      rule,
-      param: name,
-      value: String(value),
-      source: heard.find((one): one is Source => one === source),
-      last,
-    }));
+    const found = [...doubts, ...(repeatsName(call.params) ? [twice] : [])].map(
+      ({ rule, name, value, source, part }): Found => {
+        const who = heard.find((one) => one === source);
+        return {
+          tool: call.name,
+          rule,
+          param: name,
+          value: String(value),
+          source: who && narrow(who, part ?? String(value)),
+          last,
+          part,
+          isOverLimit: rule === "destination" && links?.given.has(String(value)),
+        };
+      },
+    );
+    return { found, checkAddress: links && redirectsOf(addressesIn(called), links) };
   }
 
   return {
-    async rule(call, tool) {
+    async rule(call, tool, isOwn = false) {
       if (settings.mode === "off") return OFF;
-      const found = await find(call, tool);
-      if (found.length === 0) return CLEAR;
+      const { found, checkAddress } = await inOrder(user, () => find(call, tool, isOwn));
+      if (found.length === 0) return { ...CLEAR, checkAddress };
       const isKnown = found.some(({ rule }) => rule === "destination")
         ? await destinations.covers(user, call.name)
         : () => false;
@@ -98,6 +199,7 @@ export function createTurnGate(
       const isRefused = settings.mode === "deny" && doubts.length > 0;
       return {
         doubts,
+        checkAddress,
         refusal: isRefused ? { code: "provenance_denied", message: refusalOf(doubts) } : undefined,
         ruling: (isApproved) => ({
           verdict: isApproved && open.length > 0 ? "approved" : "trusted",
@@ -107,17 +209,34 @@ export function createTurnGate(
     },
 
     async explain(call, tool) {
-      const { said, known, heard } = await look();
-      const leaves = leavesOf(calledBy(call, tool));
+      const { said, known, approved, heard } = await look();
+      const called = calledBy(call, tool, approved);
+      const leaves = leavesOf(called);
+      const isApproved = approvedIn(called);
       const texts = leaves.flatMap(({ value }) => (typeof value === "string" ? [value] : []));
       const words = hearOnce(said, known);
       return leaves.map((leaf) => {
-        const isTheirs = isPersons(leaf, words, texts);
+        const isTheirs = isApproved(leaf) || isPersons(leaf, words, texts);
         const source = isTheirs ? undefined : sourceOf(leaf.value, heard);
         const from = isTheirs ? "person" : source ? "others" : "model";
         const { name: param, role, value } = leaf;
         return hide(describeFlow({ param, role, value: String(value), from, source }), mask);
       });
+    },
+
+    hear(call, outcome, origins) {
+      if (settings.mode === "off") return [];
+      const said = outcome.status === "ok" ? outcome.output : outcome.message;
+      innerLength += said.length;
+      // What is too long to be searched may hold anything: that it was said is enough.
+      const kept = innerLength > MAX_INNER_LENGTH ? withoutWords(outcome) : outcome;
+      const items: readonly TurnItem[] = [
+        { type: "tool_call", id: call.id, call, external: false },
+        { type: "tool_result", id: call.id, call: call.id, outcome: kept, origins: [...origins] },
+      ];
+      inner.push(...items);
+      const { heard } = heardIn(extend(NOTHING_SAID, [spoken(items)], isAgents), whose);
+      return originsIn(heard);
     },
 
     async originsOf(text, name = "") {
@@ -127,9 +246,54 @@ export function createTurnGate(
       const words = hearOnce(said, known);
       const isOwn = text.split("\n").every((line) => !/[\p{L}\p{N}]/u.test(line) || words.hasPhrase(line));
       const isNamed = foldedWords(name).every((word) => words.words.has(word) || USUAL_NAME.has(word));
-      return isOwn && isNamed ? [] : distinctOrigins(heard.map(({ origin }) => shortOrigin(origin)));
+      if (isOwn && isNamed) return [];
+      return originsIn(heard);
     },
   };
+}
+
+function originsIn(heard: readonly Source[]): readonly Origin[] {
+  return distinctOrigins(heard.flatMap(({ origin, others = [] }) => [origin, ...others].map(shortOrigin)));
+}
+
+/** Characters of what inner calls said that are kept in a turn; the checks search no more than this. */
+const MAX_INNER_LENGTH = 8_000_000;
+
+const spoken = (items: readonly TurnItem[]): SpokenTurn => ({
+  input: { type: "message", text: "" },
+  items,
+  files: new Map(),
+});
+
+function withoutWords(outcome: ToolOutcome): ToolOutcome {
+  return outcome.status === "ok" ? { ...outcome, output: "" } : { ...outcome, message: "" };
+}
+
+interface FoundLinks {
+  isFree(address: string): boolean;
+  isTrusted(address: string): boolean;
+}
+
+/**
+ * Returns where a call may be redirected to. A server that was told nothing can send it anywhere; otherwise it could be sent on with
+ * what the model put into the address.
+ */
+function redirectsOf(
+  addresses: readonly string[],
+  { isFree, isTrusted }: FoundLinks,
+): CallRuling["checkAddress"] {
+  if (addresses.every(isFree)) return undefined;
+  const repeats = addresses.map(repeatsWordsOf);
+  return ({ url, from }) => {
+    const isOwn = from === undefined || isFree(url) || isTrusted(url);
+    if (isOwn || !repeats.some((repeated) => repeated(url))) return undefined;
+    const [host, other] = [from, url].map((one) => URL.parse(one)?.host ?? "a server");
+    return `${host} redirects to ${other} with a part of the address that it was asked for. Ask for that address itself, so that the user is asked about it.`;
+  };
+}
+
+function addressesIn(called: Called): readonly string[] {
+  return leavesOf(called).flatMap((leaf) => (isPlace(leaf, true) ? [String(leaf.value)] : []));
 }
 
 /** Words of a document's name that say nothing. */
@@ -147,16 +311,16 @@ function createHearing(): (said: readonly string[], known: readonly string[]) =>
   };
 }
 
-function hide<Told extends Pick<Doubt, "value" | "sentence" | "excerpt" | "source">>(
-  told: Told,
-  mask: Mask,
-): Told {
-  const { excerpt, source } = told;
+type Shown = Pick<Doubt, "value" | "sentence" | "excerpt" | "source" | "part">;
+
+function hide<Told extends Shown>(told: Told, mask: Mask) {
+  const { value, sentence, excerpt, source, part } = told;
   return {
     ...told,
-    value: redact(mask, told.value),
-    sentence: redact(mask, told.sentence),
+    value: redact(mask, value),
+    sentence: redact(mask, sentence),
     excerpt: excerpt && redact(mask, excerpt),
+    ...(part !== undefined && { part: redact(mask, part) }),
     source: source && redact(mask, source),
   };
 }

@@ -6,17 +6,18 @@ import { MIGRATIONS } from "./tables.ts";
 export default definePlugin({
   name: "provenance",
   needs: ["agent", "threads", "store", "settings", "kernel"],
+  wants: ["toolAdmin"],
   provides: ["provenance", "destinations"],
   extends: ["agent"],
   configure(env) {
     const settings = readProvenance(env);
     return settings.mode === "off" ? new Off("PROVENANCE=off") : settings;
   },
-  async start({ use: { agent, threads, store, settings, kernel }, onStop }) {
+  async start({ use: { agent, threads, store, settings, kernel, toolAdmin }, onStop }) {
     const { createDestinations, heldDestinations } = await import("./destinations.ts");
     const { createExplaining } = await import("./explaining.ts");
+    const { openTurnGate } = await import("./gate.ts");
     const { createStoredTraces } = await import("./stored-trace.ts");
-    const { openTurnGate } = await import("./turn-gates.ts");
     const sql = await store.tables("provenance", MIGRATIONS);
     const live = await settings.live("provenance", readProvenance);
     const destinations = createDestinations(sql);
@@ -35,7 +36,11 @@ export default definePlugin({
       }),
     );
     return {
-      provenance: createExplaining({ ...parts, stored, threads, settings: live.current }),
+      provenance: createExplaining({
+        ...{ ...parts, stored, threads },
+        settings: live.current,
+        receipt: toolAdmin?.receipt,
+      }),
       destinations,
     };
   },

@@ -2,14 +2,21 @@
  * Rules whether a call may run without asking, given where its values come from. Nothing is asked while the conversation has only
  * the person's words. Once it has somebody else's, a value counts as theirs unless it can be traced to the person.
  */
-
 import { wordsOfName } from "../../kernel/kit.ts";
 import type { JsonSchema } from "../../kernel/plugin.ts";
 import { isChosen, isSwitched } from "./call/choices.ts";
+import {
+  createLeakBudget,
+  type EmptyNode,
+  emptyNodesOf,
+  type LeakBudget,
+  type Spending,
+} from "./call/leak-budget.ts";
 import { isAddress, namesRecipient, type Role } from "./call/param-roles.ts";
 import { type Leaf, leavesOf } from "./call/param-values.ts";
-import { createReadingCheck } from "./call/read-check.ts";
+import { createReadingCheck, isPlace } from "./call/read-check.ts";
 import { isAskedFor, isWanted, subjectsOf } from "./call/requested-action.ts";
+import { foreignPart, isOwnAddress } from "./call/web-address.ts";
 import { type AnswerRecord, listsThings, type Scalar } from "./outputs/records.ts";
 import { isPointedTo } from "./outputs/references.ts";
 import { isExcerpt, listedIn, sourceOf } from "./outputs/search.ts";
@@ -18,7 +25,7 @@ import { readNumber } from "./person/numbers.ts";
 import type { Said } from "./person/utterances.ts";
 import requests from "./words/requests.json" with { type: "json" };
 
-/** What somebody else said in this conversation, and what they were asked. */
+/** Somebody else's words in this conversation, and what they were asked. */
 export interface Heard {
   /** The tool or server that said it; its own values may go back to it. */
   readonly owner: string;
@@ -39,8 +46,12 @@ export interface Called {
   /** True where what it is sent leaves this machine. */
   readonly isOutside: boolean;
   readonly owner: string;
-  /** What its params are for, where the tool says so. */
+  /** Roles of its params, if the tool declares them. */
   readonly roles?: Readonly<Record<string, Role>> | undefined;
+  /** The params of calls of this tool, as it is now, that the person approved. */
+  readonly approved?: readonly unknown[];
+  /** Tells whether others gave this address without knowing anything of the conversation; only for a tool that may read any public page. */
+  isGiven?(address: string): boolean;
 }
 
 export type Rule = "destination" | "content" | "change";
@@ -52,26 +63,92 @@ export interface Doubt {
   readonly value: Scalar;
   /** Who said it, where it can be found. */
   readonly source: Heard | undefined;
+  /** The part of an address put together by the model that is not the person's. */
+  readonly part?: string | undefined;
 }
 
 const MAX_DOUBTS = 20;
 
-export function judge(called: Called, said: Said, heard: readonly Heard[]): readonly Doubt[] {
-  if (heard.length === 0) return [];
-  const leaves = leavesOf(called);
+/** `budget`: what the calls of the turn may carry out in values that say little. */
+export function judge(
+  called: Called,
+  said: Said,
+  heard: readonly Heard[],
+  budget: LeakBudget = createLeakBudget(),
+): readonly Doubt[] {
+  const isWeb = called.isGiven !== undefined;
+  // If nobody else has said anything, only the address of a page can be in doubt: the model may have put anything into it.
+  const isAlone = heard.length === 0;
+  if (isAlone && !isWeb) return [];
+  const leaves = leavesOf(called).filter((leaf) => !isAlone || isPlace(leaf, true));
+  const spending = budget.open(called.name);
   const check = called.writes
-    ? checkChange(called, leaves, said, heard)
-    : createReadingCheck(called, said, heard, (value) => isDestination(value, said));
+    ? checkSpending(called, said, spending, checkChange(called, leaves, said, heard))
+    : createReadingCheck(
+        called,
+        said,
+        heard,
+        (value, isLink) => isDestination(value, said, isLink) || (isWeb && isOwnAddress(value, said)),
+        spending,
+      );
+  const isApproved = approvedIn(called);
+  const isHeard = (part: string) => sourceOf(part, heard) !== undefined;
   const doubts: Doubt[] = [];
   for (const leaf of leaves) {
-    const rule = leaf.isRest ? "destination" : check(leaf);
+    const rule = leaf.isRest ? "destination" : isApproved(leaf) ? undefined : check(leaf);
     if (rule === undefined) continue;
-    doubts.push({ rule, name: leaf.name, value: leaf.value, source: sourceOf(leaf.value, heard) });
+    const whole = sourceOf(leaf.value, heard);
+    const isComposed = isWeb && rule === "destination" && whole === undefined;
+    const part = isComposed ? foreignPart(leaf.value, said, isHeard) : undefined;
+    const source = part === undefined ? whole : sourceOf(part, heard);
+    doubts.push({ rule, name: leaf.name, value: leaf.value, source, part });
     // Nobody reads more of them.
     if (doubts.length === MAX_DOUBTS) break;
   }
-  if (doubts.length > 0 || !called.writes || isWanted(called, leaves, said, heard)) return doubts;
-  return [{ rule: "change", name: "", value: called.name, source: sourceOf(called.name, heard) }];
+  const empty = called.isOutside && !isAlone ? firstTooMany(called.params, spending) : undefined;
+  if (empty) doubts.push({ rule: "content", name: empty.name, value: empty.shown, source: undefined });
+  if (doubts.length > 0) return doubts;
+  if (called.writes && !isWanted(called, leaves, said, heard))
+    return [{ rule: "change", name: "", value: called.name, source: sourceOf(called.name, heard) }];
+  spending.keep();
+  return [];
+}
+
+/** The node at which a call says more in empty values than is left to say. */
+function firstTooMany(params: unknown, spending: Spending): EmptyNode | undefined {
+  for (const node of emptyNodesOf(params)) if (!spending.take(node.at, node.shown, node.bits)) return node;
+  return undefined;
+}
+
+/** A changing call spends too, although each value that it sends out is the person's. */
+function checkSpending(called: Called, said: Said, spending: Spending, check: Check): Check {
+  if (!called.isOutside) return check;
+  return (leaf) => {
+    const rule = check(leaf);
+    if (rule !== undefined) return rule;
+    const { at, value, property } = leaf;
+    const isLittle = value === "" || value === property.default || typeof value === "boolean";
+    const isListed = property.choices.includes(value);
+    if (isLittle || isListed) return spending.take(at, value, 1) ? undefined : "content";
+    // A text of the person's may be long, and is sent where they wanted it.
+    if (leaf.role === "content" && said.hasPhrase(String(value)) && !/\d$/.test(at)) return undefined;
+    return spending.takeSaid(leaf, said) ? undefined : "content";
+  };
+}
+
+/** Judges a call of which only the action counts: nobody but the person has said anything yet. */
+export function judgeAction(called: Called, said: Said): readonly Doubt[] {
+  if (isAskedFor(called, said)) return [];
+  return [{ rule: "change", name: "", value: called.name, source: undefined }];
+}
+
+/** Returns a check: did the person approve this value in this parameter? What they let a mail say is no address to write to. */
+export function approvedIn(called: Called): (leaf: Leaf) => boolean {
+  const keyOf = ({ name, role, value }: Leaf) => JSON.stringify([name, role, value]);
+  const known = new Set(
+    (called.approved ?? []).flatMap((params) => leavesOf({ ...called, params }).map(keyOf)),
+  );
+  return (leaf) => !leaf.isRest && known.has(keyOf(leaf));
 }
 
 type Check = (leaf: Leaf) => Rule | undefined;
@@ -86,15 +163,11 @@ function checkChange(called: Called, leaves: readonly Leaf[], said: Said, heard:
   const listsFor = (leaf: Leaf) => areAbout(called, leaf, lists);
   const isMeant = (leaf: Leaf) =>
     isPointedTo(leaf.value, (record) => holds(record, leaf), { lists: listsFor(leaf), said, contents });
-  const isBegun = (leaf: Leaf) =>
-    said.beginnings.some((begin) =>
-      isOnlyOne(
-        String(leaf.value),
-        begin,
-        listsFor(leaf).flatMap((one) => listedIn(one).records),
-      ),
-    );
-  // What the person had the agent read may be kept where the person said.
+  const isBegun = (leaf: Leaf) => {
+    const records = () => listsFor(leaf).flatMap((one) => listedIn(one).records);
+    return said.beginnings.some((begin) => isOnlyOne(String(leaf.value), begin, records()));
+  };
+  // Text that the person had the agent read may be kept where the person said.
   const isKept = (leaf: Leaf) => {
     if (!isAsked || !STORE.test(called.name) || ADMITS.test(called.name)) return false;
     const targets = leaves.filter(({ role }) => role !== "content");
@@ -133,7 +206,7 @@ export function isPersons(leaf: Leaf, said: Said, beside: readonly string[]): bo
       : said.hasNumber(value) || isChosen(leaf, said);
   if (value.trim() === "") return value.length < 3;
   if (role === "destination" || isAddress(value))
-    return (isDestination(value, said) && !isOnlySender(leaf, said)) || isChosen(leaf, said);
+    return (isDestination(value, said, leaf.leadsOut) && !isOnlySender(leaf, said)) || isChosen(leaf, said);
   if (said.hasMoment(value, beside) || isChosen(leaf, said)) return true;
   const number = readNumber(value);
   if (number !== undefined)
@@ -142,11 +215,14 @@ export function isPersons(leaf: Leaf, said: Said, beside: readonly string[]): bo
 }
 
 /** True for one or several destinations that the person wrote, also with the owner's name: "Ann <ann@example.com>". */
-function isDestination(value: string, said: Said): boolean {
-  if (said.hasName(value)) return true;
-  const several = value.split(/[,;]/);
-  if (several.length > 1) return several.length < 50 && several.every((one) => isDestination(one, said));
-  const [, name, address] = /^([^<>]{1,200})<([^<>\s]{3,200})>$/.exec(value.trim()) ?? [];
+function isDestination(value: string, said: Said, isLink: boolean): boolean {
+  if (said.hasName(value, isLink)) return true;
+  const several = value.split(/[,;] ?/);
+  if (several.length > 1) {
+    const isDistinct = new Set(several.map((one) => one.toLowerCase())).size === several.length;
+    return isDistinct && several.length < 50 && several.every((one) => isDestination(one, said, isLink));
+  }
+  const [, name, address] = /^(\S[^<>]{0,200}) <([^<>\s]{3,200})>$/.exec(value) ?? [];
   return address !== undefined && said.hasName(address) && said.hasPhrase(name ?? "");
 }
 
@@ -166,6 +242,7 @@ function areAbout(called: Called, leaf: Leaf, lists: readonly Heard[]): readonly
     if (owner !== called.owner && ELSEWHERE.test(owner)) return false;
     return subjects.size === 0 ? owner === called.owner : !subjects.isDisjointFrom(subjectsOf(tool, owner));
   };
+  // There may be thousands of lists, and of few tools.
   const known = new Map<string, Map<string, boolean>>();
   return lists.filter(({ owner, tool = owner }) => {
     const tools = known.get(owner) ?? new Map<string, boolean>();

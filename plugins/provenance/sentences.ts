@@ -1,13 +1,8 @@
 /** The sentences about a call that is held: one for each value, with who said it. */
-import {
-  type Doubt,
-  type ExplainedValue,
-  MAX_DOUBTS,
-  type Origin,
-  sayName,
-  visibleLine,
-} from "../../kernel/kit.ts";
+import { type Doubt, MAX_DOUBTS, type Origin, sayName, visibleLine } from "../../kernel/kit.ts";
 import { isAddress } from "./call/param-roles.ts";
+import type { ExplainedValue } from "./explained.ts";
+import { MAX_FOLLOWED } from "./links.ts";
 import type { Rule } from "./ruling.ts";
 import type { Source } from "./sources.ts";
 
@@ -24,12 +19,17 @@ export interface Found {
   readonly source: Source | undefined;
   /** Who spoke last, where it cannot. */
   readonly last: Source | undefined;
+  /** The part of an address put together by the model that is not the person's. */
+  readonly part?: string | undefined;
+  /** True where it asks only because many links were followed before. */
+  readonly isOverLimit?: boolean | undefined;
 }
 
 export function describe(found: Found): Doubt {
-  const { value, source } = found;
+  const { value, source, part } = found;
   const shown = shownValue(value);
-  return { ...outline(found, shown), value: shown, excerpt: source && excerptOf(source.text, value) };
+  const excerpt = source && excerptOf(source.text, part ?? value);
+  return { ...outline(found, shown, part), value: shown, excerpt };
 }
 
 /** For a receipt, which keeps no values. */
@@ -37,10 +37,20 @@ export function withoutValue(found: Found): Doubt {
   return { ...outline(found, "…"), value: "" };
 }
 
-function outline(found: Found, shown: string): Omit<Doubt, "value"> {
+/** `part` is left out where no value may be shown. */
+function outline(found: Found, shown: string, part?: string): Omit<Doubt, "value"> {
   const { rule, param, source } = found;
   const origin = source && shortOrigin(source.origin);
-  return { rule, param, origin, sentence: sentenceOf(found, shown), source: namedIn(found) };
+  const piece = part === undefined ? undefined : shownValue(part);
+  const sentence = sentenceOf(found, shown, piece ?? "…");
+  return {
+    rule,
+    param,
+    origin,
+    sentence,
+    source: namedIn(found),
+    ...(piece !== undefined && { part: piece }),
+  };
 }
 
 /** Describes a value that need not be asked about. */
@@ -74,7 +84,7 @@ export function bound(doubts: readonly Doubt[], tool: string): readonly Doubt[] 
   return [...doubts.slice(0, MAX_DOUBTS - 1), { rule: first.rule, param: "", value: "", sentence }];
 }
 
-/** What the model is told where nobody is asked. */
+/** Tells the model why a call was refused where nobody is asked. */
 export function refusalOf(doubts: readonly Doubt[]): string {
   const why = doubts.map(({ sentence }) => `- ${sentence}`).join("\n");
   return `The call was not made, because it has values that the user did not give:\n${why}\nTell the user, and let them say it themselves.`;
@@ -83,11 +93,17 @@ export function refusalOf(doubts: readonly Doubt[]): string {
 /** True where only the action is in doubt: the values may all be theirs. */
 const isUnasked = ({ rule, param }: Found) => rule === "change" && param === "";
 
-function sentenceOf(found: Found, shown: string): string {
-  const { tool, rule, param, value, source } = found;
+function sentenceOf(found: Found, shown: string, piece: string): string {
+  const { tool, rule, param, value, source, part, isOverLimit } = found;
   if (isUnasked(found)) return `${tool}: you did not ask for this, or not again`;
   const what = `${tool} ${PLACED[rule](param, shown)}: this ${nounOf(rule, param, value)}`;
   const named = namedIn(found);
+  if (part !== undefined) {
+    const made = `${tool} to ${shown}: the model put this link together, and “${piece}”`;
+    return source ? `${made} comes from ${named}, not from you` : `${made} is not something you said`;
+  }
+  if (isOverLimit)
+    return `${what} comes from ${named}, and ${MAX_FOLLOWED} links were followed in this turn without asking`;
   if (source) return `${what} comes from ${named}, not from you`;
   return `${what} is not something you said${named === undefined ? "" : `, and ${named} was read before`}`;
 }
@@ -115,10 +131,12 @@ function nounOf(rule: Rule, param: string, value: string): string {
   return /^-?\d+(?:\.\d+)?$/.test(value) ? "number" : "text";
 }
 
-function nameOf({ origin, place }: Source): string {
+function nameOf({ origin, place, tool }: Source): string {
   const name = shorten(origin.name, MAX_NAME_LENGTH);
   const read = place === undefined ? undefined : shorten(place, MAX_NAME_LENGTH);
   switch (origin.kind) {
+    case "page":
+      return tool === undefined ? name : `${name} (read by ${tool})`;
     case "tool":
       return read === undefined ? `the output of ${name}` : `${read} (read by ${name})`;
     case "server":
@@ -152,11 +170,11 @@ function excerptOf(text: string, value: string): string | undefined {
   const word = (value.match(/[\p{L}\p{N}]+/gu) ?? []).reduce((a, b) => (b.length > a.length ? b : a), "");
   const at = whole !== -1 ? whole : word.length > 2 ? lower.indexOf(word.toLowerCase()) : -1;
   if (at === -1) return undefined;
-  const room = Math.max(
-    20,
-    Math.floor((MAX_EXCERPT_LENGTH - Math.min(value.length, MAX_EXCERPT_LENGTH)) / 2),
-  );
+  const room = Math.max(20, Math.floor((MAX_EXCERPT_LENGTH - value.length) / 2));
   const [from, to] = [Math.max(0, at - room), Math.min(text.length, at + value.length + room)];
-  const piece = text.slice(from, Math.min(to, from + MAX_EXCERPT_LENGTH)).toWellFormed();
+  const cut = text.slice(from, Math.min(to, from + MAX_EXCERPT_LENGTH)).toWellFormed();
+  // A line break between two paragraphs hides nothing, and is not worth a sign of its own.
+  const [first = "", ...rest] = cut.split("\n");
+  const piece = rest.reduce((before, line) => `${before.trimEnd()} ${line.trimStart()}`, first);
   return `${from > 0 ? "…" : ""}${visibleLine(piece)}${to < text.length ? "…" : ""}`;
 }

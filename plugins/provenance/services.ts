@@ -1,26 +1,28 @@
-/** What provenance offers to other plugins. */
-import type { ExplainedTurn, TrustedDestination } from "../../kernel/kit.ts";
+/** Services of provenance for other plugins. */
+import type { ExplainedTurn } from "./explained.ts";
 
 export interface Provenance {
-  /** Where the values of the calls of this turn came from; without one, of the last that called a tool. */
+  /** Explains where the values of this turn's calls came from; without a turn, those of the last that called a tool. */
   explain(turn?: string): Promise<ExplainedTurn | undefined>;
 }
 
-/** Where calls may go although somebody else named it. */
+export interface TrustedDestination {
+  readonly value: string;
+  readonly tool?: string;
+  readonly user?: string;
+  readonly addedAt: string;
+}
+
+/** For all tools or for everybody where none is named. */
+type NamedDestination = Pick<TrustedDestination, "value" | "tool" | "user">;
+
+/** Destinations that calls may go to although somebody else named them. */
 export interface Destinations {
   /** Lists those of this user and those of everybody. */
   list(user?: string): Promise<readonly TrustedDestination[]>;
-  /** For everybody where no user is named. False where it was there. */
-  add(destination: {
-    readonly value: string;
-    readonly tool?: string;
-    readonly user?: string;
-  }): Promise<boolean>;
-  remove(destination: {
-    readonly value: string;
-    readonly tool?: string;
-    readonly user?: string;
-  }): Promise<boolean>;
+  /** False where it was there. */
+  add(destination: NamedDestination): Promise<boolean>;
+  remove(destination: NamedDestination): Promise<boolean>;
 }
 
 declare module "../../kernel/plugin.ts" {

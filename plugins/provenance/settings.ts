@@ -1,4 +1,4 @@
-/** What provenance reads of the environment and of the stored settings. */
+/** The settings of provenance, from the environment and the store. */
 import type { Env } from "../../kernel/plugin.ts";
 
 type ProvenanceMode = "ask" | "deny" | "off";

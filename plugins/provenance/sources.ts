@@ -1,12 +1,21 @@
 /** Tells whose words a conversation has: whose tool said them, and whether the operator trusts it. */
-import type { CheckedTurn, Origin, ToolInfo } from "../../kernel/plugin.ts";
+import type { Origin, ToolInfo } from "../../kernel/plugin.ts";
+import type { CheckedTurn } from "../agent/services.ts";
+import { leadsOut } from "./call/param-roles.ts";
+import { contains, listedIn } from "./outputs/search.ts";
 import type { Heard } from "./ruling.ts";
 import { type Entry, scalarsIn, type Trace } from "./trace.ts";
 
 export interface Source extends Heard {
   readonly origin: Origin;
+  /** Who else had a hand in it: the tool that told it, and whom it quotes. */
+  readonly others?: readonly Origin[] | undefined;
   /** The page or file that was read. */
   readonly place: string | undefined;
+  /** True for what came from outside with a message, and not by a call. */
+  readonly isDocument?: boolean | undefined;
+  /** The tool, where it only looks things up outside: what it says was not written from here. */
+  readonly lookup?: ToolInfo | undefined;
 }
 
 export interface Whose {
@@ -23,12 +32,20 @@ export interface Sources {
   readonly said: readonly string[];
   /** Values that count as the person's. */
   readonly known: readonly string[];
+  readonly approved: Trace["approved"];
   readonly heard: readonly Source[];
 }
 
 export function sourcesOf(trace: Trace, whose: Whose): Sources {
+  const { known, heard } = heardIn(trace, whose);
+  const { said, approved } = trace;
+  return { said, known, approved, heard: [...knownDescriptions(whose), ...heard] };
+}
+
+/** Without the descriptions of tools. */
+export function heardIn(trace: Trace, whose: Whose): Pick<Sources, "known" | "heard"> {
   const known = [...trace.known];
-  const heard: Source[] = [...knownDescriptions(whose)];
+  const heard: Source[] = [];
   for (const entry of trace.entries) {
     const { text, asked, tool } = entry;
     const origin = originOf(entry, whose);
@@ -39,23 +56,42 @@ export function sourcesOf(trace: Trace, whose: Whose): Sources {
       // A function of the caller may have any name.
       const isOurs = tool !== undefined && !tool.isCallers;
       const name = isOurs ? (whose.installed.get(tool.name)?.server?.tool ?? tool.name) : undefined;
-      const owner = ownerOf(origin, whose);
-      heard.push({ origin, owner, place: placeOf(asked), text, asked, tool: name, isPast: entry.isPast });
+      const place = placeOf(asked);
+      const teller = toolOrigin(tool, whose);
+      const installed = !entry.origins?.length && isOurs ? whose.installed.get(tool.name) : undefined;
+      const isPage = installed !== undefined && place !== undefined && readsAnyPage(installed);
+      heard.push({
+        origin: isPage ? { kind: "page", name: place } : origin,
+        others: entry.origins?.length ? [...entry.origins, ...(teller ? [teller] : [])] : undefined,
+        owner: installed ? ownerOfTool(installed, asked) : ownerOf(origin, whose),
+        place,
+        text,
+        asked,
+        tool: name,
+        isPast: entry.isPast,
+        isDocument: entry.isDocument,
+        lookup: installed && looksUp(installed, whose) ? installed : undefined,
+      });
     }
   }
-  return { said: trace.said, known, heard };
+  return { known, heard };
 }
 
-/** Undefined where the words are the agent's own. */
-function originOf({ origin, tool }: Entry, { installed }: Whose): Origin | undefined {
-  if (origin !== undefined) return origin;
+/** Undefined where the words are the agent's own. Of several, one that is not trusted. */
+function originOf({ origins = [], tool }: Entry, whose: Whose): Origin | undefined {
+  return origins.find((one) => !isTrusted(one, whose)) ?? origins[0] ?? toolOrigin(tool, whose);
+}
+
+function toolOrigin(tool: Entry["tool"], { installed }: Whose): Origin | undefined {
   if (tool === undefined || tool.isOwn) return undefined;
   if (tool.isCallers) return { kind: "caller", name: tool.name };
   const server = installed.get(tool.name)?.server;
   return server ? { kind: "server", name: server.name } : { kind: "tool", name: tool.name };
 }
 
-function isTrusted({ kind, name }: Origin, { trusted }: Whose): boolean {
+/** A tool that calls others says what they said, so that nobody can trust it in their place. */
+function isTrusted({ kind, name }: Origin, { trusted, installed }: Whose): boolean {
+  if (kind === "tool" && installed.get(name)?.agentTools !== undefined) return false;
   return (kind === "tool" && trusted.has(name)) || (kind === "server" && trusted.has(`mcp:${name}`));
 }
 
@@ -64,9 +100,40 @@ function ownerOf({ kind, name }: Origin, { installed }: Whose): string {
   return tool ? ownerOfTool(tool) : `${kind} ${name}`;
 }
 
-/** Tools that can reach the same hosts have the same owner. */
-export function ownerOfTool({ name, server, hosts = [] }: ToolInfo): string {
+/** True where its grant is any public web page. */
+export function readsAnyPage({ hosts = [] }: ToolInfo): boolean {
+  return hosts.includes("*");
+}
+
+/** True for a tool that reads what is outside and keeps nothing, unless another may write there: it would read what that one wrote. */
+function looksUp(tool: ToolInfo, { installed }: Whose): boolean {
+  const { server, writes, hosts = [] } = tool;
+  if (server || writes || hosts.length === 0) return false;
+  const covers = (one: string, other: string) =>
+    one === other || (one.startsWith("*.") && other.endsWith(one.slice(1)));
+  const isWritten = (host: string) =>
+    installed
+      .values()
+      .some((other) => other.writes && other.hosts?.some((one) => covers(one, host) || covers(host, one)));
+  return readsAnyPage(tool) || !hosts.some(isWritten);
+}
+
+/** The one record of what it found that has the value, as words of the page that the record is about. */
+export function narrow(source: Source, value: string): Source {
+  const has = contains(value);
+  const records = source.lookup ? listedIn(source).records : [];
+  const record = records.find((one) => has({ text: one.map(([, field]) => field).join("\n") }));
+  const address = record?.find(([name, field]) => leadsOut([name]) && /^https?:/.test(String(field)))?.[1];
+  if (record === undefined || address === undefined) return source;
+  const text = record.map(([name, field]) => `${name}: ${field}`).join("\n");
+  return { ...source, origin: { kind: "page", name: String(address) }, place: String(address), text };
+}
+
+/** Tools that can reach the same hosts have the same owner. Where that is any host, it is the one that the call names. */
+export function ownerOfTool(tool: ToolInfo, asked?: unknown): string {
+  const { name, server, hosts = [] } = tool;
   if (server) return `server ${server.name}`;
+  if (readsAnyPage(tool)) return `hosts ${URL.parse(placeOf(asked) ?? "")?.host ?? name}`;
   return hosts.length > 0 ? `hosts ${hosts.toSorted().join(" ")}` : `tool ${name}`;
 }
 

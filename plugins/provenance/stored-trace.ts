@@ -1,12 +1,10 @@
 /** The conversation before a turn as the store has it: every item, whatever a model is still shown of it. */
 import { LRUCache } from "lru-cache";
-import type { CheckedTurn, TurnStatus } from "../../kernel/plugin.ts";
+import type { TurnStatus } from "../../kernel/plugin.ts";
+import type { CheckedTurn } from "../agent/services.ts";
 import { extend, NOTHING_SAID, type Trace } from "./trace.ts";
 
-export interface StoredTraces {
-  read(turn: Pick<CheckedTurn, "thread" | "isOwn" | "past">): Promise<Trace>;
-  forget(thread: string): void;
-}
+export type StoredTraces = ReturnType<typeof createStoredTraces>;
 
 interface Kept {
   readonly branch: string;
@@ -20,13 +18,13 @@ const MAX_KEPT = 16_000_000;
 const NOTHING_READ = { to: 0, trace: NOTHING_SAID };
 const OPEN: ReadonlySet<TurnStatus> = new Set(["queued", "running"]);
 
-export function createStoredTraces(): StoredTraces {
+export function createStoredTraces() {
   const kept = new LRUCache<string, Kept>({
     maxSize: MAX_KEPT,
     sizeCalculation: ({ trace }) => Math.min(sizeOf(trace), MAX_KEPT),
   });
   return {
-    async read({ thread, isOwn, past }) {
+    async read({ thread, isOwn, past }: Pick<CheckedTurn, "thread" | "isOwn" | "past">): Promise<Trace> {
       const known = kept.get(thread);
       const { branch, after, turns } = await past(known);
       const from = known?.branch === branch && known.to === after ? known : NOTHING_READ;
@@ -37,11 +35,12 @@ export function createStoredTraces(): StoredTraces {
       kept.set(thread, { branch, to: finished.at(-1)?.seq ?? from.to, trace });
       return extend(trace, turns.slice(finished.length), isOwn);
     },
-    forget: (thread) => void kept.delete(thread),
+    forget: (thread: string) => void kept.delete(thread),
   };
 }
 
-function sizeOf({ said, known, entries }: Trace): number {
-  const texts = [...said, ...known, ...entries.map(({ text }) => text)];
+function sizeOf({ said, known, approved, entries }: Trace): number {
+  const calls = approved.map(({ params }) => JSON.stringify(params) ?? "");
+  const texts = [...said, ...known, ...calls, ...entries.map(({ text }) => text)];
   return texts.reduce((sum, text) => sum + text.length, 1);
 }

@@ -2,32 +2,44 @@
  * Collects whose words a conversation is made of, from all that is stored of it and what the running turn adds. What a model is
  * still shown does not matter: a summary says in other words what these items said.
  */
-import { capText, type Outside, type SpokenTurn, tryJson } from "../../kernel/kit.ts";
+import { capText, type Outside, tryJson } from "../../kernel/kit.ts";
 import type { Gate, Origin, ToolCall, TurnInput, TurnItem } from "../../kernel/plugin.ts";
+import type { SpokenTurn } from "../agent/services.ts";
 import { isUsualName } from "./call/param-roles.ts";
-import type { Scalar } from "./outputs/records.ts";
+import { isScalar, type Scalar } from "./outputs/records.ts";
 
 /** Somebody else's words. */
 export interface Entry {
-  /** Who said it, where the item says so. */
-  readonly origin?: Origin;
+  /** Who said it, where the item says so: all whose words it may be made of. */
+  readonly origins?: readonly Origin[] | undefined;
   /** The tool that said it. Who owns it and whether it is trusted is decided later. */
   readonly tool?: { readonly name: string; readonly isCallers: boolean; readonly isOwn: boolean };
   readonly text: string;
   /** The params of the call that it answers. */
-  readonly asked: unknown;
+  readonly asked?: unknown;
+  /** True for what came from outside with a message, and not by a call. */
+  readonly isDocument?: boolean;
   /** True for an earlier run of a routine, which does the same each time. */
   readonly isPast?: boolean;
 }
 
 export interface Trace {
-  /** What the person wrote, and the instructions of who runs this for them. */
+  /** The person's words, and the instructions of whoever runs this for them. */
   readonly said: readonly string[];
-  /** What they approved or answered. */
+  /** The person's answers, and a caller's facts about them. */
   readonly known: readonly string[];
+  readonly approved: readonly ApprovedCall[];
   readonly entries: readonly Entry[];
   readonly open: ReadonlyMap<string, readonly TracedCall[]>;
   readonly gates: ReadonlyMap<string, Gate>;
+}
+
+/** A call that the person approved. Each of its values is theirs in this parameter of this tool, and nowhere else. */
+export interface ApprovedCall {
+  readonly tool: string;
+  /** The tool as it was when they were asked: a later version may use its parameters for something else. */
+  readonly fingerprint: string | undefined;
+  readonly params: unknown;
 }
 
 interface TracedCall {
@@ -35,7 +47,14 @@ interface TracedCall {
   readonly isCallers: boolean;
 }
 
-export const NOTHING_SAID: Trace = { said: [], known: [], entries: [], open: new Map(), gates: new Map() };
+export const NOTHING_SAID: Trace = {
+  said: [],
+  known: [],
+  approved: [],
+  entries: [],
+  open: new Map(),
+  gates: new Map(),
+};
 
 /** More than a model reads of an output, so that a list that is cut for the model is still whole here. */
 const MAX_LENGTH = 200_000;
@@ -50,33 +69,34 @@ const OURS = new Set(
 export function extend(before: Trace, turns: readonly SpokenTurn[], isOwn: (tool: string) => boolean): Trace {
   const said = [...before.said];
   const known = [...before.known];
+  const approved = [...before.approved];
   const entries = [...before.entries];
   const open = new Map(before.open);
   const gates = new Map(before.gates);
 
   const addFiles = ({ files }: SpokenTurn, item: TurnItem): void => {
     const attachments = "attachments" in item ? (item.attachments ?? []) : [];
+    const isDocument = item.type === "message" && item.role === "user" && item.origins === undefined;
     for (const { id, kind, name = kind } of attachments)
-      entries.push({ origin: { kind: "file", name }, text: files.get(id) ?? "", asked: undefined });
+      entries.push({ origins: [{ kind: "file", name }], text: files.get(id) ?? "", isDocument });
   };
 
   const addMessage = (item: Extract<TurnItem, { type: "message" }>, spans: Spans, turn: SpokenTurn): void => {
     if (item.role === "assistant") {
-      // What a model said elsewhere may be made of anything that it read there.
-      if (isBrought(turn))
-        entries.push({ origin: HISTORY, text: capText(item.text, MAX_LENGTH), asked: undefined });
+      // A model's words elsewhere may be made of anything that it read there.
+      if (isBrought(turn)) entries.push({ origins: [HISTORY], text: capText(item.text, MAX_LENGTH) });
       return;
     }
-    const [origin] = item.origins ?? [];
-    if (origin !== undefined)
-      entries.push({ origin, text: capText(item.text, MAX_LENGTH), asked: undefined });
+    const { origins = [] } = item;
+    if (origins.length > 0) entries.push({ origins, text: capText(item.text, MAX_LENGTH) });
     else {
       const { own, others } = divide(item.text, spans);
       const { words, file } = withoutFiles(own);
       said.push(words);
       if (file) entries.push(file);
       const name = turn.outside?.origin ?? "";
-      if (others !== "") entries.push({ origin: { kind: "outside", name }, text: others, asked: undefined });
+      if (others !== "")
+        entries.push({ origins: [{ kind: "outside", name }], text: others, isDocument: true });
     }
     addFiles(turn, item);
   };
@@ -90,11 +110,10 @@ export function extend(before: Trace, turns: readonly SpokenTurn[], isOwn: (tool
     if (outcome.status === "error" && OURS.has(outcome.code)) return;
     const name = first?.call.name ?? "";
     const isCallers = first?.isCallers ?? false;
-    // Where two calls have one id, nobody can tell whose result this is, so nothing about it is believed.
+    // If two calls have one id, nobody can tell whose result this is, so nothing about it is believed.
     const isClear = rest.every(({ call, isCallers: is }) => call.name === name && is === isCallers);
-    const [origin] = item.origins ?? [];
     entries.push({
-      origin,
+      origins: item.origins,
       tool: { name, isCallers: isCallers || !isClear, isOwn: !isCallers && isClear && isOwn(name) },
       text: capText(text, MAX_LENGTH),
       asked: first && tryJson(first.call.params),
@@ -107,11 +126,12 @@ export function extend(before: Trace, turns: readonly SpokenTurn[], isOwn: (tool
     if (context) known.push(JSON.stringify(context));
     if (outside?.data !== undefined)
       entries.push({
-        origin: { kind: "outside", name: outside.origin },
+        origins: [{ kind: "outside", name: outside.origin }],
         text: JSON.stringify(outside.data),
-        asked: undefined,
+        isDocument: true,
       });
-    known.push(...answered(input, "gate" in input ? gates.get(input.gate) : undefined));
+    known.push(...answered(input));
+    approved.push(...approvedBy(input, "gate" in input ? gates.get(input.gate) : undefined));
     let spans = outside?.spans ?? [];
     for (const item of items) {
       if (item.type === "message") {
@@ -125,7 +145,7 @@ export function extend(before: Trace, turns: readonly SpokenTurn[], isOwn: (tool
     }
     if (gate) gates.set(gate.id, gate);
   }
-  return { said, known, entries, open, gates };
+  return { said, known, approved, entries, open, gates };
 }
 
 const HISTORY: Origin = { kind: "caller", name: "history" };
@@ -135,12 +155,20 @@ function isBrought({ input }: SpokenTurn): boolean {
   return input.type === "message" && input.text === "" && !input.attachments?.length;
 }
 
-/** The values that the person approved or filled in are theirs from then on. */
-function answered(input: TurnInput, gate: Gate | undefined): readonly string[] {
-  if (input.type === "question")
-    return input.replies.flatMap(({ action, content }) => (action === "accept" ? valuesIn(content) : []));
+/** The values that the person filled in are theirs from then on. */
+function answered(input: TurnInput): readonly string[] {
+  if (input.type !== "question") return [];
+  return input.replies.flatMap(({ action, content }) => (action === "accept" ? valuesIn(content) : []));
+}
+
+function approvedBy(input: TurnInput, gate: Gate | undefined): readonly ApprovedCall[] {
   if (input.type !== "approval" || input.decision === "deny" || gate?.type !== "approval") return [];
-  return [gate.call, ...(gate.others ?? [])].flatMap(({ params }) => valuesIn(tryJson(params)));
+  const { fingerprint } = gate;
+  return [gate.call, ...(gate.others ?? [])].map(({ name, params }) => ({
+    tool: name,
+    fingerprint,
+    params: tryJson(params),
+  }));
 }
 
 type Spans = NonNullable<Outside["spans"]>;
@@ -169,9 +197,9 @@ function withoutFiles(text: string): { readonly words: string; readonly file: En
   return {
     words: `${text.slice(0, from)}\n${text.slice(to + "</file>".length)}`,
     file: {
-      origin: { kind: "file", name },
+      origins: [{ kind: "file", name }],
       text: capText(text.slice(from, to), MAX_LENGTH),
-      asked: undefined,
+      isDocument: true,
     },
   };
 }
@@ -191,8 +219,7 @@ export function* scalarsIn(
   name: string,
   depth = 0,
 ): Generator<readonly [name: string, value: Scalar]> {
-  if (typeof value === "string" || typeof value === "number" || typeof value === "boolean")
-    yield [name, value];
+  if (isScalar(value)) yield [name, value];
   else if (typeof value === "object" && value !== null && depth < MAX_DEPTH)
     for (const [key, inner] of Object.entries(value))
       yield* scalarsIn(inner, Array.isArray(value) ? name : key, depth + 1);

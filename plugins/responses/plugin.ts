@@ -6,7 +6,7 @@ const megabytes = (count: number): number => count * 1024 * 1024;
 export default definePlugin({
   name: "responses",
   kind: "channel",
-  needs: ["web", "agent", "jobs", "threads", "memory", "store", "kernel"],
+  needs: ["web", "agent", "jobs", "threads", "memory", "store", "storage", "kernel"],
   wants: ["toolCalls"],
   configure(env) {
     const isOn = env.flag("RESPONSES_ENABLED", true, "The Responses API on the gateway");
@@ -42,58 +42,38 @@ export default definePlugin({
     return isOn ? config : new Off("RESPONSES_ENABLED is false");
   },
   async start({ config, use, log, onStop, announce }) {
-    // The modules are loaded here, so that plugins that start before this one do not wait for them.
-    const [
-      { createAnswers },
-      { mountAll },
-      { createJoinConversation },
-      { createRemoteFiles },
-      { createStoredConversations },
-      { createStoredFiles, startExpiry },
-      { createRequests },
-      { createSeals },
-      { startSweep },
-      { createTurnLocations },
-      { createIntake },
-    ] = await Promise.all([
-      import("./answer/answer.ts"),
-      import("./endpoints/mount.ts"),
-      import("./resolve/conversation.ts"),
-      import("./resolve/remote-files.ts"),
-      import("./stored/conversations.ts"),
-      import("./stored/files.ts"),
-      import("./stored/requests.ts"),
-      import("./stored/seals.ts"),
-      import("./stored/sweep.ts"),
-      import("./stored/turn-location.ts"),
-      import("./turn/intake.ts"),
-    ]);
-    const { web, agent, jobs, threads, memory, store, kernel, toolCalls: externalTools } = use;
-    const { chatLimit } = agent;
-    const { replay, timeoutSecs, maxFileBytes, maxTotalBytes } = config;
-    const pageOf = (thread: string) => `${web.url}/#/chat/${thread}`;
-    const { requests, sql } = await createRequests(store);
-    const locations = createTurnLocations({ agent, jobs, threads, requests });
-    onStop(startSweep({ store, requests, locations, threads, log }));
-    const files = await createStoredFiles(store, maxTotalBytes);
-    onStop(startExpiry(store, files, log));
-    const remote = createRemoteFiles({ privateHosts: new Set() });
-    onStop(remote.close);
-    const seals = await createSeals(store);
-    const conversations = await createStoredConversations(store, threads);
-    const attachments = { remote, resolveFile: files.resolveFile };
-    const parts = { agent, jobs, sql, threads, requests, locations, log, pageOf, attachments, ...seals };
-    mountAll({
-      ...{ web, log, chatLimit, agent, threads, memory, externalTools, requests, locations, pageOf },
-      ...{ conversations, files, maxFileBytes, seals, startedAt: kernel.startedAt },
-      intake: createIntake({ ...parts, replay }),
-      chatIntake: createIntake({ ...parts, replay: true }),
-      answers: createAnswers({ ...parts, timeoutSecs }),
-      joinConversation: createJoinConversation(threads, conversations),
-    });
-    announce(`${web.url}/api/v1/responses`);
+    // Loaded here, so that plugins that start before this one do not wait for it.
+    const { mountAll } = await import("./endpoints/mount.ts");
+    await mountAll({ config, use, log, onStop });
+    announce(`${use.web.url}/api/v1/responses`);
   },
   operations: {
-    tables: async () => (await import("./owned-tables.ts")).TABLES,
+    async tables() {
+      const [requests, files, conversations] = await Promise.all([
+        import("./stored/requests.ts"),
+        import("./stored/files.ts"),
+        import("./stored/conversations.ts"),
+      ]);
+      return [
+        {
+          owner: requests.OWNER,
+          migrations: requests.MIGRATIONS,
+          personal: ["responses", "response_texts"],
+          keeps: requests.KEEPS,
+        },
+        {
+          owner: files.OWNER,
+          migrations: files.MIGRATIONS,
+          personal: ["response_files"],
+          keeps: files.KEEPS,
+        },
+        {
+          owner: conversations.OWNER,
+          migrations: conversations.MIGRATIONS,
+          personal: ["response_conversations"],
+          keeps: conversations.KEEPS,
+        },
+      ];
+    },
   },
 });

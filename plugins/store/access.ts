@@ -1,4 +1,4 @@
-/** What the command line asks of the store with nothing started; the composition root hands it over. */
+/** The command line's access to the store with nothing started; the composition root hands it over. */
 export { examineForUpgrade } from "./maintenance/upgrade-check.ts";
 export { look } from "./reading/look.ts";
 export { peekSettings } from "./stored-settings/peek.ts";

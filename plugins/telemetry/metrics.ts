@@ -1,6 +1,6 @@
 /** Metrics for Prometheus, in a registry of this service's own. */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
-import type { Labels, Metrics } from "../../kernel/kit.ts";
+import type { Labels, Metrics } from "./services.ts";
 
 /** Further series of a metric count as "other": names that strangers choose must not fill a monitor. */
 const MAX_SERIES = 300;

@@ -1,20 +1,13 @@
 /** Metrics, and traces if a collector is configured; otherwise their code is not loaded. */
-
-import { SILENT, SILENT_TRACER, type Telemetry } from "../../kernel/kit.ts";
+import { SILENT } from "../../kernel/kit.ts";
 import { definePlugin } from "../../kernel/plugin.ts";
-import { readSettings } from "./settings.ts";
-
-declare module "../../kernel/plugin.ts" {
-  interface Services {
-    telemetry: Telemetry;
-  }
-}
+import { readTraceSettings } from "./settings.ts";
 
 export default definePlugin({
   name: "telemetry",
   needs: ["kernel"],
   provides: ["telemetry"],
-  configure: readSettings,
+  configure: (env) => ({ traces: readTraceSettings(env) }),
   async start({ config: { traces }, use: { kernel }, log, onStop, announce }) {
     // A command ends before anybody could read its metrics.
     if (!kernel.stays) {
@@ -25,7 +18,7 @@ export default definePlugin({
     const metrics = createMetrics();
     if (traces === undefined) {
       announce("metrics at /metrics; no traces (OTEL_EXPORTER_OTLP_ENDPOINT is not set)");
-      return { telemetry: { metrics, tracer: SILENT_TRACER } };
+      return { telemetry: { metrics, tracer: SILENT.tracer } };
     }
     const { openTracing } = await import("./tracing/tracing.ts");
     const tracing = openTracing(traces, kernel.version, log);

@@ -16,6 +16,8 @@ export interface TraceSettings {
   readonly protocol: (typeof PROTOCOLS)[number];
   readonly headers: Readonly<Record<string, string>>;
   readonly timeoutMillis: number;
+  /** How long spans are gathered before they are sent. */
+  readonly delayMillis: number;
   readonly serviceName: string;
   readonly resource: Readonly<Record<string, string>>;
   readonly sampler: (typeof SAMPLERS)[number];
@@ -25,12 +27,8 @@ export interface TraceSettings {
   readonly hosts: readonly string[];
 }
 
-export interface TelemetrySettings {
-  /** Undefined if traces are off. */
-  readonly traces: TraceSettings | undefined;
-}
-
-export function readSettings(env: Env): TelemetrySettings {
+/** Undefined if traces are off. */
+export function readTraceSettings(env: Env): TraceSettings | undefined {
   const isOff = env.flag("OTEL_SDK_DISABLED", false, "Turns tracing off, whatever else is set");
   const base = env.url("OTEL_EXPORTER_OTLP_ENDPOINT", undefined, "Where traces are sent, as OTLP over HTTP");
   const own = env.url("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", undefined, "The same, with its whole path");
@@ -47,6 +45,12 @@ export function readSettings(env: Env): TelemetrySettings {
     10_000,
     { min: 100, max: 600_000 },
     "Milliseconds to wait for the collector",
+  );
+  const delayMillis = env.integer(
+    "OTEL_BSP_SCHEDULE_DELAY",
+    5_000,
+    { min: 1, max: 600_000 },
+    "Milliseconds that spans are gathered before they are sent",
   );
   const serviceName = env.text("OTEL_SERVICE_NAME", "postern", "The service's name in traces");
   const resource = env.text("OTEL_RESOURCE_ATTRIBUTES", undefined, "More about the service: name=value,…");
@@ -68,13 +72,11 @@ export function readSettings(env: Env): TelemetrySettings {
     "Hosts that learn the trace of a tool's request (traceparent); *.example.com for all below",
   );
   const url = own ?? (base && `${base}${base.endsWith("/") ? "" : "/"}v1/traces`);
-  if (isOff || exporter === "none" || url === undefined) return { traces: undefined };
+  if (isOff || exporter === "none" || url === undefined) return undefined;
   return {
-    traces: {
-      ...{ url, protocol, timeoutMillis, serviceName, sampler, ratio, content, hosts },
-      headers: pairs(env, "OTEL_EXPORTER_OTLP_HEADERS", headers),
-      resource: pairs(env, "OTEL_RESOURCE_ATTRIBUTES", resource),
-    },
+    ...{ url, protocol, timeoutMillis, delayMillis, serviceName, sampler, ratio, content, hosts },
+    headers: pairs(env, "OTEL_EXPORTER_OTLP_HEADERS", headers),
+    resource: pairs(env, "OTEL_RESOURCE_ATTRIBUTES", resource),
   };
 }
 

@@ -1,5 +1,5 @@
 /** The terminal UI: in the same process as the other channels, on the terminal Postern was started from. */
-import { OPERATOR } from "../../kernel/kit.ts";
+import { findByPrefix, OPERATOR } from "../../kernel/kit.ts";
 import { definePlugin, Fault, Off, type Resume, type Services } from "../../kernel/plugin.ts";
 
 export default definePlugin({
@@ -7,7 +7,7 @@ export default definePlugin({
   kind: "channel",
   ownsTerminal: true,
   needs: ["kernel", "agent", "threads", "attachments"],
-  wants: ["tools", "jobs", "memory"],
+  wants: ["tools", "jobs", "memory", "workspace", "remote"],
   configure: (env) =>
     env.flag("CLI_ENABLED", true, "Turns the terminal UI on") ? {} : new Off("CLI_ENABLED=false"),
   async start({ use, onStop, announce }) {
@@ -23,8 +23,6 @@ export default definePlugin({
 });
 
 const PAGE_SIZE = 200;
-/** Shorter prefixes match too many ids. */
-const MIN_PREFIX_LENGTH = 4;
 
 /** Finds the thread that the command line asks for by id, by the beginning of one, or as the newest. */
 async function findResumed(
@@ -38,25 +36,17 @@ async function findResumed(
     if (newest === undefined) throw refuse("There is no thread to continue yet. Start one: postern");
     return newest.id;
   }
-  const asked = resume.thread.trim().toLowerCase();
-  const exact = await threads.find(user, asked);
-  if (exact) return exact.id;
-  if (asked.length < MIN_PREFIX_LENGTH)
-    throw refuse(`--thread needs at least ${MIN_PREFIX_LENGTH} characters of the id.`);
-  const matching: string[] = [];
-  let before: string | undefined;
-  do {
-    const page = await threads.list(user, { limit: PAGE_SIZE, before });
-    for (const { id } of page.items) if (id.startsWith(asked)) matching.push(id);
-    before = page.next;
-  } while (before !== undefined);
-  const [only, ...others] = matching;
-  if (only === undefined)
+  const found = await findByPrefix(resume.thread, {
+    what: "thread",
+    find: (id) => threads.find(user, id),
+    list: (before) => threads.list(user, { limit: PAGE_SIZE, before }),
+    title: ({ title }) => title,
+  });
+  if (found === undefined)
     throw refuse(
-      `There is no thread ${asked}. "postern --continue" opens the newest, and /threads lists them.`,
+      `There is no thread ${resume.thread}. "postern --continue" opens the newest, and /threads lists them.`,
     );
-  if (others.length > 0) throw refuse(`${matching.length} threads begin with ${asked}: give more of the id.`);
-  return only;
+  return found.id;
 }
 
 const refuse = (message: string) => new Fault("missing", "thread_not_found", message, { param: "--thread" });

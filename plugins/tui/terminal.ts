@@ -2,11 +2,13 @@
 import { isDeepStrictEqual } from "node:util";
 import { render } from "ink";
 import { createElement as h } from "react";
-import { OPERATOR } from "../../kernel/kit.ts";
-import { Fault, type Kernel, reason, type Use } from "../../kernel/plugin.ts";
-import { complete, runSlash } from "./commands/slash.ts";
+import { OPERATOR, typedCommand } from "../../kernel/kit.ts";
+import { Fault, type Kernel, type ModelName, reason, type Services, type Use } from "../../kernel/plugin.ts";
+import { complete, runSlash, suggest } from "./commands/slash.ts";
 import { createChangeSignal } from "./conversation/change-signal.ts";
 import { type Conversation, createConversation } from "./conversation/conversation.ts";
+import { createPathReader } from "./files/kept-paths.ts";
+import { completeMention } from "./files/mentions.ts";
 import { createPendingFiles } from "./files/pending-files.ts";
 import { createRenderer } from "./screen/entry-lines.ts";
 import {
@@ -19,37 +21,42 @@ import {
 import { type BrokenLink, Screen } from "./screen/screen.ts";
 import { createView } from "./screen/view.ts";
 import { createHighlighter } from "./text/highlighter.ts";
+import { quoted } from "./text/markdown.ts";
 import { createPalette } from "./text/palette.ts";
 
 const FRAMES_PER_SECOND = 60;
 const PULSE_MILLIS = 1000;
+const REMOTE_BEATS = 30;
+const TITLES_KNOWN = 50;
+const KNOWN_MS = 5000;
 
 export function openTerminal(
-  use: Use<"kernel" | "agent" | "threads" | "attachments", "tools" | "jobs" | "memory">,
+  use: Use<
+    "kernel" | "agent" | "threads" | "attachments",
+    "tools" | "jobs" | "memory" | "workspace" | "remote"
+  >,
   resumed?: string,
 ) {
   if (!process.stdin.isTTY || !process.stdout.isTTY) {
-    throw new Fault(
-      "config",
-      "no_terminal",
-      'the terminal UI needs a terminal: run "postern serve" or set CLI_ENABLED=false',
-      { param: "CLI_ENABLED" },
-    );
+    const message = 'the terminal UI needs a terminal: run "postern serve" or set CLI_ENABLED=false';
+    throw new Fault("config", "no_terminal", message, { param: "CLI_ENABLED" });
   }
-  const { kernel, agent, threads, attachments, jobs } = use;
+  const { kernel, agent, threads, attachments, tools, jobs, workspace, remote } = use;
+  const service = remote ?? kernel;
   const palette = createPalette(process.stdout.hasColors());
-  const conversation = createConversation({ agent, threads, attachments, user: OPERATOR });
+  const conversation = createConversation({ agent, threads, attachments, remote, user: OPERATOR });
   const quit = () => {
     isOpen = false;
     instance.unmount();
     kernel.shutdown();
   };
-  const pendingFiles = createPendingFiles(attachments, conversation, OPERATOR);
-  let modelNames: readonly string[] = [];
-  /** Servers are asked for their models, so the first Tab may come too early to complete one. */
-  async function lookUpModels(): Promise<void> {
-    modelNames = (await agent.models()).items.map(({ name }) => name);
-  }
+  const pendingFiles = createPendingFiles(attachments, conversation, OPERATOR, workspace);
+  // Servers are asked for their models, so the first Tab may come too early to complete one.
+  const modelNames = createKnown(async () => (await agent.models()).items.map(({ name }) => name));
+  const threadTitles = createKnown(async () =>
+    (await threads.list(OPERATOR, { limit: TITLES_KNOWN })).items.map(({ title }) => title),
+  );
+  const readPaths = createPathReader(workspace, OPERATOR);
   // OSC 52 reaches the clipboard of the machine the person sits at, also over SSH.
   const copy = (text: string) =>
     void process.stdout.write(`\u001b]52;c;${Buffer.from(text).toString("base64")}\u001b\\`);
@@ -58,11 +65,10 @@ export function openTerminal(
     user: OPERATOR,
     conversation,
     pendingFiles,
-    modelNames() {
-      // A server that fails is named by the command itself.
-      lookUpModels().catch(() => {});
-      return modelNames;
-    },
+    modelNames,
+    threadTitles,
+    keptPaths: createKnown(readPaths),
+    describeService: () => describeService(service, kernel.lines()),
     copy,
     quit,
   };
@@ -75,6 +81,7 @@ export function openTerminal(
       return true;
     },
     completeCommand: (text) => complete(text, parts),
+    completeMention: (before) => completeMention(before, readPaths),
     repaint: () => instance.clear(),
     quit,
   });
@@ -83,18 +90,30 @@ export function openTerminal(
     await conversation.lookUpTitle();
     counted = (await jobs?.counts()) ?? counted;
   };
+  let beats = 0;
+  let seenVersions = "";
+  /** Over a network every second would be too often, and nothing is asked while nobody does anything. */
+  const isDue = (): boolean => {
+    if (!remote) return true;
+    const versions = `${conversation.version()} ${view.version()}`;
+    if (versions === seenVersions || beats++ % REMOTE_BEATS !== 0) return false;
+    seenVersions = versions;
+    return true;
+  };
   const pulse = createPulse(() => {
     // If the store fails, the screen keeps what it read last.
-    readStore().catch(() => {});
-    return { jobs: counted, plugins: kernel.plugins(), lines: kernel.lines() };
+    if (isDue()) readStore().catch(() => {});
+    const problem = remote?.problem();
+    return { jobs: counted, plugins: service.plugins(), lines: kernel.lines(), problem };
   });
   if (resumed !== undefined) conversation.open(resumed).catch(refuse);
-  pulse.subscribe(greet(conversation, kernel, resumed !== undefined));
+  const greeted = { version: service.version, lines: kernel.lines, model: agent.model, tools };
+  pulse.subscribe(greet(conversation, greeted, resumed !== undefined));
 
   const status = () => {
-    const { title, spent, model = agent.model() } = conversation;
-    const { jobs: counts, plugins } = pulse.seen();
-    return { model, title, spent, plugins, jobs: counts };
+    const { title, spent, fill, model = agent.model() } = conversation;
+    const { jobs: counts, plugins, problem } = pulse.seen();
+    return { model, title, spent, fill, plugins, jobs: counts, problem, isJoined: remote !== undefined };
   };
   const highlighter = palette.hasColours ? createHighlighter(conversation.changed) : undefined;
   const renderer = createRenderer(palette, highlighter);
@@ -102,7 +121,14 @@ export function openTerminal(
   const onBrokenLink = (link: BrokenLink | undefined) => {
     broken = link;
   };
-  const props = { conversation, pendingFiles, view, renderer, palette, status, onBrokenLink, pulse };
+  const look = { renderer, palette, status, onBrokenLink, pulse };
+  const props = {
+    conversation,
+    pendingFiles,
+    view,
+    ...look,
+    suggest: (text: string) => suggest(text, parts),
+  };
   // Before the first frame: a key pressed earlier would be echoed, and Enter would arrive as Ctrl+J.
   process.stdin.setRawMode(true);
   // For terminals without the Kitty protocol. Reset at the very end, however the process ends.
@@ -138,8 +164,29 @@ export function openTerminal(
       reset();
       // The shell's screen is back now.
       if (conversation.thread !== undefined)
-        process.stdout.write(`To continue this thread: postern --thread ${conversation.thread}\n`);
+        process.stdout.write(
+          `To continue this thread: ${remote?.command.replace(/^postern/, typedCommand()) ?? typedCommand()} --thread ${conversation.thread}\n`,
+        );
+      if (remote) process.stdout.write(`Postern keeps running at ${remote.url}\n`);
     },
+  };
+}
+
+/** A list as it was read last. It is read again when somebody looks at it after a while. */
+function createKnown<Item>(read: () => Promise<readonly Item[]>): () => readonly Item[] {
+  let known: readonly Item[] = [];
+  let readAt = Number.NEGATIVE_INFINITY;
+  return () => {
+    if (Date.now() - readAt < KNOWN_MS) return known;
+    readAt = Date.now();
+    // What fails is named by the command itself.
+    read().then(
+      (items) => {
+        known = items;
+      },
+      () => {},
+    );
+    return known;
   };
 }
 
@@ -175,33 +222,83 @@ function overprint({ link, row }: BrokenLink): string {
   return `\u001b7\u001b[${row + 1};1H\u001b[4m\u001b]8;;${link}\u001b\\${link}\u001b]8;;\u001b\\\u001b[24m\u001b8`;
 }
 
+interface Greeted {
+  readonly version: string;
+  lines(): readonly string[];
+  model(): ModelName;
+  readonly tools: Services["tools"] | undefined;
+}
+
 /**
- * Shows the start-up table as the first notes, since the full screen leaves no room to print it; a resumed thread gets only the
- * link. Returns a function that brings it up to date: channels that start after this one get their addresses later.
+ * Says in three lines what answers and where the page is, with three things to try; a resumed thread gets only the link. Returns a
+ * function that brings it up to date: channels that start after this one get their addresses later.
  */
 function greet(
   conversation: Pick<Conversation, "note" | "rewrite">,
-  kernel: Kernel,
+  { version, lines, model, tools }: Greeted,
   isBrief: boolean,
 ): () => void {
-  const [table, address] = [isBrief ? undefined : conversation.note(""), conversation.note("")];
-  if (!isBrief) conversation.note("Type a message, or */help*.");
+  const [head, address] = [isBrief ? undefined : conversation.note(""), conversation.note("")];
+  const hint = isBrief ? undefined : conversation.note("");
+  let installed: readonly string[] = [];
+  let last = "";
   const update = () => {
-    const lines = kernel.lines().map((line) => LINK.exec(line)?.groups ?? { words: line });
-    const link = lines.find(({ url }) => url !== undefined);
-    const others = lines.filter((line) => line !== link).map(({ words }) => words ?? "");
-    if (table !== undefined) conversation.rewrite(table, tableOf(kernel, others));
+    const told = lines().map((line) => LINK.exec(line)?.groups ?? { words: line });
+    const link = told.find(({ url }) => url !== undefined);
+    const others = told.filter((line) => line !== link).map(({ words }) => quoted(words ?? ""));
+    const { provider, name } = model();
+    const answers = provider === "builtin" ? "the built-in model answers" : `${quoted(name)} answers`;
+    const ideas = ideasFor(installed).map((idea) => `- ${idea}`);
+    const next = JSON.stringify([told, answers, ideas]);
+    if (next === last) return;
+    last = next;
+    if (head !== undefined)
+      conversation.rewrite(head, [`**Postern ${version}** · ${answers}`, ...others].join("\n\n"));
     conversation.rewrite(address, link?.["words"] ?? "", link?.["url"]);
+    if (hint !== undefined)
+      conversation.rewrite(
+        hint,
+        `Type a message, or */help*. */status* shows what runs here. For example:\n\n${ideas.join("\n")}`,
+      );
   };
   update();
+  if (!isBrief)
+    tools?.list().then(
+      (found) => {
+        installed = found.filter(({ switchedOff }) => !switchedOff).map(({ name }) => name);
+        update();
+      },
+      () => {},
+    );
   return update;
+}
+
+const IDEAS: readonly (readonly [tool: string, idea: string])[] = [
+  ["convert", "Convert 26.2 miles to km"],
+  ["weather", "What is the weather in Lisbon?"],
+  ["web-search", "Search the web for sourdough starters"],
+  ["read-page", "Summarise https://example.com"],
+  ["run-code", "Calculate the first ten Fibonacci numbers"],
+  ["", "What can you do?"],
+  ["", "Remember that deploys are on Thursday."],
+  ["", "What do you remember?"],
+];
+const MAX_IDEAS = 3;
+
+/** Things to try that work with what is installed. */
+function ideasFor(installed: readonly string[]): readonly string[] {
+  const fitting = IDEAS.filter(([tool]) => tool === "" || installed.includes(tool));
+  return fitting.slice(0, MAX_IDEAS).map(([, idea]) => idea);
 }
 
 const LINK = /^(?<words>[^:]*) (?<url>https?:\/\/[!-~]+)$/;
 
-function tableOf(kernel: Kernel, lines: readonly string[]): string {
-  const rows = kernel
-    .plugins()
-    .map(({ name, on, detail }) => `| ${name} | ${on ? "on" : "off"} | ${detail} |`);
-  return `# Postern ${kernel.version}\n\n| | | |\n|---|---|---|\n${rows.join("\n")}${lines.map((line) => `\n\n${line}`).join("")}`;
+function describeService(
+  { version, plugins }: Pick<Kernel, "version" | "plugins">,
+  lines: readonly string[],
+): string {
+  const rows = plugins().map(
+    ({ name, on, detail }) => `| ${name} | ${on ? "on" : "off"} | ${quoted(detail)} |`,
+  );
+  return `**Postern ${version}**\n\n| | | |\n|---|---|---|\n${rows.join("\n")}${lines.map((line) => `\n\n${quoted(line)}`).join("")}`;
 }

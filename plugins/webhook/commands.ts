@@ -1,14 +1,10 @@
 /** `postern webhook …`; the commands also work while the service is running. */
 import type { Command } from "commander";
-import { Integration, say, sayJson, table, toWire } from "../../kernel/kit.ts";
+import { Integration, type JsonOption, print, relativeTime, table, toWire, verb } from "../../kernel/kit.ts";
 import { type CommandContext, Fault } from "../../kernel/plugin.ts";
 import { callbackSecrets } from "./derived-secrets.ts";
 import { createIntegrations, type OpenIntegrations } from "./integrations/integrations.ts";
 import { MIGRATIONS } from "./tables.ts";
-
-interface JsonOption {
-  readonly json?: boolean;
-}
 
 interface AddOptions extends JsonOption {
   readonly user: string;
@@ -38,22 +34,19 @@ export function register(group: Command, context: CommandContext): void {
       withIntegrations(context, async (integrations) => {
         const { integration, secret } = await integrations.add({ name, user, message });
         const value = { ...toWire(Integration, integration), secret };
-        print(
-          options,
-          value,
-          `${secret}\n\nThis is the secret of ${name}, which posts to /webhook/${name} for ${user}.`,
-        );
+        const about = `This is the secret of ${name}, which posts to /webhook/${name} for ${user}.`;
+        print(options, value, `${secret}\n\n${about}`);
       }),
     );
 
   verb(group, "list", "list the senders, never their secrets", "webhook list").action((options: JsonOption) =>
     withIntegrations(context, async (integrations) => {
       const known = await integrations.list();
-      const rows = known.map(({ name, user, lastUsedAt = "never", message = "" }) => [
-        name,
-        user,
-        lastUsedAt,
-        message,
+      const rows = known.map((one) => [
+        one.name,
+        one.user,
+        one.lastUsedAt ? relativeTime(one.lastUsedAt) : "never",
+        one.message ?? "",
       ]);
       print(
         options,
@@ -68,12 +61,10 @@ export function register(group: Command, context: CommandContext): void {
   verb(group, "remove <name>", "remove a sender: its secret stops working", "webhook remove ci").action(
     (name: string, options: JsonOption) =>
       withIntegrations(context, async (integrations) => {
-        if (!(await integrations.remove(name)))
-          throw new Fault(
-            "missing",
-            "integration_not_found",
-            `there is no integration ${name}; "postern webhook list" shows all`,
-          );
+        if (!(await integrations.remove(name))) {
+          const message = `there is no integration ${name}; "postern webhook list" shows all`;
+          throw new Fault("missing", "integration_not_found", message);
+        }
         print(options, { name, removed: true }, `Removed ${name}.`);
       }),
   );
@@ -100,18 +91,4 @@ function withIntegrations(
     // The command prints the secret once, and nothing here writes a log.
     await work(createIntegrations({ store, sql, accounts, onSecret: () => {} }));
   });
-}
-
-function verb(group: Command, usage: string, about: string, ...examples: string[]): Command {
-  const lines = examples.map((example) => `  $ postern ${example}`).join("\n");
-  return group
-    .command(usage)
-    .description(about)
-    .option("--json", "print JSON")
-    .addHelpText("after", `\nExamples:\n${lines}`);
-}
-
-function print({ json = false }: JsonOption, value: object, text: string): void {
-  if (json) sayJson(value, 2);
-  else say(`${text}\n`);
 }

@@ -1,6 +1,6 @@
 /** Secrets of this channel, as Standard Webhooks writes them. They are derived when needed and stored nowhere. */
 import type { Keyring } from "../../kernel/kit.ts";
-import type { Store } from "../../kernel/plugin.ts";
+import type { Store } from "../store/services.ts";
 
 /** Sign callbacks and nothing else. There are several while the secrets key is changed, the new one first. */
 export async function callbackSecrets(store: Store): Promise<Secrets> {
@@ -16,9 +16,6 @@ export type Secrets = readonly [string, ...string[]];
 
 function encodeAll(keys: Keyring): Secrets {
   const [first, ...others] = keys.all();
+  const encode = (key: Uint8Array) => `whsec_${Buffer.from(key).toString("base64")}`;
   return [encode(first), ...others.map(encode)];
-}
-
-function encode(key: Uint8Array): string {
-  return `whsec_${Buffer.from(key).toString("base64")}`;
 }

@@ -1,13 +1,6 @@
 /** The webhook channel: external systems post a message, get a job, and poll it or are called back. */
 
-import {
-  createProxies,
-  examinePort,
-  examineSecret,
-  type Integrations,
-  listen,
-  showWeaknesses,
-} from "../../kernel/kit.ts";
+import { createProxies, examinePort, examineSecret, listen, showWeaknesses } from "../../kernel/kit.ts";
 import { definePlugin, type Finding, Off } from "../../kernel/plugin.ts";
 import { describeNoSecret, readRate, readSettings, SECRET } from "./settings.ts";
 import { MIGRATIONS } from "./tables.ts";
@@ -17,12 +10,6 @@ import { MIGRATIONS } from "./tables.ts";
 const STOP_TIMEOUT_MS = 3000;
 // A sender that needs longer for 64 KB only means to hold a connection.
 const REQUEST_TIMEOUT_MS = 30_000;
-
-declare module "../../kernel/plugin.ts" {
-  interface Services {
-    integrations: Integrations;
-  }
-}
 
 export default definePlugin({
   name: "webhook",
@@ -36,21 +23,23 @@ export default definePlugin({
     return isOn ? config : new Off("HTTP_ENABLED is not true");
   },
   async start({ config, use, log, onStop, announce }) {
-    const [{ createApp }, { createIntegrations }, { createSenders }, { createUserLookup }] =
-      await Promise.all([
-        import("./requests/app.ts"),
-        import("./integrations/integrations.ts"),
-        import("./requests/senders.ts"),
-        import("./requests/user-lookup.ts"),
-      ]);
+    const [
+      { createApp },
+      { createCallbacks },
+      { createIntegrations },
+      { createSenders },
+      { createUserLookup },
+    ] = await Promise.all([
+      import("./requests/app.ts"),
+      import("./callbacks/callbacks.ts"),
+      import("./integrations/integrations.ts"),
+      import("./requests/senders.ts"),
+      import("./requests/user-lookup.ts"),
+    ]);
     const { host, port, secret, callback } = config;
     const { jobs, store, routines, kernel } = use;
     const sql = await store.tables("webhook", MIGRATIONS);
-    const callbacks =
-      callback &&
-      (await (
-        await import("./callbacks/callbacks.ts")
-      ).createCallbacks({ jobs, store, sql, log, target: callback }));
+    const callbacks = callback && (await createCallbacks({ jobs, store, sql, log, target: callback }));
     if (callbacks) onStop(() => callbacks.stop());
     if (callbacks && routines)
       onStop(routines.deliverBy("callback", (tx, { job, user }) => callbacks.owe(tx, job, user)));
@@ -72,20 +61,19 @@ export default definePlugin({
     const app = createApp({
       jobs,
       userOf: createUserLookup({ ...use, isRequired: config.pairing === "required" }),
-      submit: (job, userId) =>
-        callbacks ? sql.transaction((tx) => callbacks.submit(tx, job, userId)) : jobs.submit(job),
+      async submit(job, userId) {
+        if (!callbacks) return await jobs.submit(job);
+        await jobs.assertRoom(job);
+        return await sql.transaction((tx) => callbacks.submit(tx, job, userId));
+      },
       limiter,
       proxies: createProxies(config.proxies),
       senders: createSenders(secret, integrations),
       log,
       stopping: stopping.signal,
     });
-    const listener = await listen(app.callback(), {
-      host,
-      port,
-      hostVariable: "HTTP_HOST",
-      portVariable: "HTTP_PORT",
-    });
+    const variables = { hostVariable: "HTTP_HOST", portVariable: "HTTP_PORT" };
+    const listener = await listen(app.callback(), { host, port, ...variables });
     listener.server.requestTimeout = REQUEST_TIMEOUT_MS;
     onStop(() => {
       stopping.abort();

@@ -6,7 +6,6 @@ export const SECRET = "HTTP_WEBHOOK_SECRET";
 
 export interface CallbackTarget {
   readonly url: URL;
-  /** The hosts in HTTP_CALLBACK_PRIVATE_HOSTS. */
   readonly privateHosts: PrivateHosts;
 }
 
@@ -28,12 +27,8 @@ export function readSettings(env: Env) {
 }
 
 export function readRate(env: Env): number {
-  return env.integer(
-    "HTTP_RATE_LIMIT",
-    60,
-    { min: 1, max: 1_000_000 },
-    "Webhook requests per minute and address",
-  );
+  const bounds = { min: 1, max: 1_000_000 };
+  return env.integer("HTTP_RATE_LIMIT", 60, bounds, "Webhook requests per minute and address");
 }
 
 function readCallback(env: Env): CallbackTarget | undefined {

@@ -1,19 +1,17 @@
-/** `postern user pair …`: pairs webhook identities with accounts; it also works while the service is running. */
+/** `postern user pair …`: pairs identities of channels with accounts; it also works while the service is running. */
 import type { Command } from "commander";
-import { Identity, table, toWire } from "../../../kernel/kit.ts";
-import { type CommandContext, Fault } from "../../../kernel/plugin.ts";
-import { createAccounts } from "../records/accounts.ts";
-import { type JsonOption, print, verb } from "./verb.ts";
+import { Identity, type JsonOption, print, table, toWire, verb } from "../../../kernel/kit.ts";
+import { type CommandContext, Fault, type Services } from "../../../kernel/plugin.ts";
 
 export function registerPairing(group: Command, context: CommandContext): void {
   verb(
     group,
     "pair <identity> <account>",
-    "say which account a webhook identity is: its threads and memory move there, and messages that wait are run",
+    "say which account an identity of a channel is: its threads and memory move there, and messages that wait are run",
     "user pair webhook/ann ann",
   ).action((identity: string, account: string, options: JsonOption) =>
-    context.with(["store", "identities"], async ({ store, identities }) => {
-      await identities.pair(identity, await (await createAccounts(store)).mustFind(account));
+    withIdentities(context, async (identities) => {
+      await identities.pair(identity, account);
       print(options, { identity, account }, `Paired ${identity} with ${account}.`);
     }),
   );
@@ -21,10 +19,10 @@ export function registerPairing(group: Command, context: CommandContext): void {
   verb(
     group,
     "unpair <identity>",
-    "let a webhook identity speak for itself again; what moved to the account stays there",
+    "let an identity speak for itself again; what moved to the account stays there",
     "user unpair webhook/ann",
   ).action((identity: string, options: JsonOption) =>
-    context.with(["identities"], async ({ identities }) => {
+    withIdentities(context, async (identities) => {
       if (!(await identities.unpair(identity)))
         throw new Fault("missing", "not_paired", `${identity} is not paired with an account.`, {
           param: "identity",
@@ -33,18 +31,26 @@ export function registerPairing(group: Command, context: CommandContext): void {
     }),
   );
 
-  verb(group, "identities", "list the webhook identities and their accounts", "user identities").action(
+  verb(group, "identities", "list the identities of channels and their accounts", "user identities").action(
     (options: JsonOption) =>
-      context.with(["identities"], async ({ identities }) => {
+      withIdentities(context, async (identities) => {
         const known = await identities.list();
         const rows = known.map(({ id, account = "", held }) => [id, account, held === 0 ? "" : String(held)]);
         print(
           options,
           { identities: known.map((identity) => toWire(Identity, identity)) },
           known.length === 0
-            ? "No webhook identities yet."
+            ? "No identities yet."
             : table(["IDENTITY", "ACCOUNT", "WAITING"], rows).trimEnd(),
         );
       }),
   );
+}
+
+/** An identity's data moves with it, so the plugins that keep it have to be there too. */
+function withIdentities(
+  context: CommandContext,
+  work: (identities: Services["identities"]) => Promise<void>,
+): Promise<void> {
+  return context.with(["identities", "jobs"], ({ identities }) => work(identities));
 }

@@ -3,19 +3,26 @@ import { type Command, CommanderError, InvalidArgumentError } from "commander";
 import type { TSchema } from "typebox";
 import {
   compileCheck,
+  createShortener,
   expiresSoon,
+  findByPrefix,
+  type JsonOption,
   NewToken,
+  print,
+  relativeTime,
   scopeInWords,
+  type TableOptions,
   TokenInfo,
   table,
   toWire,
+  verb,
   whenInWords,
   wireSchema,
 } from "../../../kernel/kit.ts";
 import { type CommandContext, Fault } from "../../../kernel/plugin.ts";
 import { type Accounts, createAccounts } from "../records/accounts.ts";
 import { type AvailableHere, scopeIn } from "../records/scope.ts";
-import { type JsonOption, print, verb, withAccounts } from "./verb.ts";
+import { withAccounts } from "./users.ts";
 
 export function registerToken(group: Command, context: CommandContext): void {
   verb(
@@ -70,22 +77,19 @@ export function registerToken(group: Command, context: CommandContext): void {
   ).action((options: JsonOption) =>
     withAccounts(context, async (accounts) => {
       const tokens = await accounts.listTokens();
+      const shorten = createShortener(tokens.map(({ id }) => id));
       const rows = tokens.map((token) => [
-        token.id,
+        shorten(token.id),
         token.user,
         token.name,
         stateOf(token),
-        token.lastUsedAt ?? "never",
+        token.lastUsedAt === undefined ? "never" : relativeTime(token.lastUsedAt),
         scopeInWords(token),
       ]);
       const head = ["ID", "USER", "NAME", "STATE", "LAST USED", "MAY USE"];
-      print(
-        options,
-        { tokens: tokens.map((token) => toWire(TokenInfo, token)) },
-        tokens.length === 0
-          ? 'No tokens yet. See "postern token create --help".'
-          : table(head, rows).trimEnd(),
-      );
+      if (options.json) print(options, { tokens: tokens.map((token) => toWire(TokenInfo, token)) }, "");
+      else if (tokens.length === 0) print(options, {}, 'No tokens yet. See "postern token create --help".');
+      else await context.show(table(head, rows, { colours: STATE_COLOURS }));
     }),
   );
 
@@ -93,10 +97,11 @@ export function registerToken(group: Command, context: CommandContext): void {
     group,
     "expire <token-id> <days>",
     "change when a token expires: in so many days from now, or never",
-    "token expire 3f0c0c4e-7a52-4d0f-9d2e-0b7a9a6f1c11 30",
-    "token expire 3f0c0c4e-7a52-4d0f-9d2e-0b7a9a6f1c11 never",
-  ).action((id: string, given: string, options: JsonOption) =>
+    "token expire 3f0c0c4e 30",
+    "token expire 3f0c0c4e never",
+  ).action((typed: string, given: string, options: JsonOption) =>
     withAccounts(context, async (accounts) => {
+      const id = await idOf(accounts, typed);
       const count = given === "never" ? undefined : Number(given);
       if (count !== undefined && !isDays(count))
         throw new CommanderError(2, "usage", `a number of days up to 36500, or never, not "${given}"`);
@@ -105,23 +110,35 @@ export function registerToken(group: Command, context: CommandContext): void {
     }),
   );
 
-  verb(
-    group,
-    "revoke <token-id>",
-    "revoke a token and end its sessions",
-    "token revoke 3f0c0c4e-7a52-4d0f-9d2e-0b7a9a6f1c11",
-  ).action((id: string, options: JsonOption) =>
-    withAccounts(context, async (accounts) => {
-      if (!(await accounts.revokeToken(id)))
-        throw new Fault(
-          "missing",
-          "token_not_found",
-          `there is no token ${id}, or it is already revoked; "postern token list" shows all tokens`,
-        );
-      print(options, { id, revoked: true }, `Revoked ${id}.`);
-    }),
+  verb(group, "revoke <token-id>", "revoke a token and end its sessions", "token revoke 3f0c0c4e").action(
+    (typed: string, options: JsonOption) =>
+      withAccounts(context, async (accounts) => {
+        const id = await idOf(accounts, typed);
+        if (!(await accounts.revokeToken(id))) {
+          const message = `there is no token ${id}, or it is already revoked; "postern token list" shows all tokens`;
+          throw new Fault("missing", "token_not_found", message);
+        }
+        print(options, { id, revoked: true }, `Revoked ${id}.`);
+      }),
   );
 }
+
+/** The id that was typed, or the only one that begins so. */
+async function idOf(accounts: Accounts, typed: string): Promise<string> {
+  const tokens = await accounts.listTokens();
+  const found = await findByPrefix(typed, {
+    what: "token",
+    find: async (id) => tokens.find((token) => token.id === id),
+    list: async () => ({ items: tokens }),
+    title: ({ user, name }) => `${user}, ${name}`,
+  });
+  return found?.id ?? typed;
+}
+
+const STATE_COLOURS: TableOptions["colours"] = {
+  STATE: (state) =>
+    state.startsWith("EXPIRES") ? "yellow" : /^revoked|^expired/.test(state) ? "gray" : undefined,
+};
 
 function stateOf({ revokedAt, expiresAt }: TokenInfo): string {
   if (revokedAt !== undefined) return "revoked";

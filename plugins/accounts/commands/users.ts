@@ -1,10 +1,22 @@
 /** `postern user …` and `postern session …`; they also work while the service is running. */
-import { type Command, CommanderError, Option } from "commander";
-import { Account, SessionInfo, table, toWire } from "../../../kernel/kit.ts";
+import { type Command, CommanderError, InvalidArgumentError, Option } from "commander";
+import {
+  Account,
+  createShortener,
+  findByPrefix,
+  InvitationInfo,
+  type JsonOption,
+  print,
+  relativeTime,
+  SessionInfo,
+  table,
+  toWire,
+  verb,
+} from "../../../kernel/kit.ts";
 import { type CommandContext, Fault, type User } from "../../../kernel/plugin.ts";
-import { createAccounts } from "../records/accounts.ts";
+import { type Accounts, createAccounts } from "../records/accounts.ts";
+import { MAX_INVITATION_DAYS } from "../records/invitations.ts";
 import { tellRevoked } from "../records/revocations.ts";
-import { type JsonOption, print, verb, withAccounts } from "./verb.ts";
 
 export function registerUser(group: Command, context: CommandContext): void {
   verb(group, "add <id>", "add a user", "user add alice", "user add bob --role operator")
@@ -29,7 +41,12 @@ export function registerUser(group: Command, context: CommandContext): void {
   verb(group, "list", "list the users", "user list", "user list --json").action((options: JsonOption) =>
     withAccounts(context, async (accounts) => {
       const users = await accounts.listUsers();
-      const rows = users.map(({ id, role, createdAt, name = "" }) => [id, role, createdAt, name]);
+      const rows = users.map(({ id, role, createdAt, name = "" }) => [
+        id,
+        role,
+        relativeTime(createdAt),
+        name,
+      ]);
       print(
         options,
         { users: users.map((user) => toWire(Account, user)) },
@@ -37,6 +54,25 @@ export function registerUser(group: Command, context: CommandContext): void {
       );
     }),
   );
+
+  verb(
+    group,
+    "invite <id>",
+    "make a link by which a user signs in once; it is shown only once",
+    "user invite alice",
+    "user invite alice --expires-in-days 1",
+  )
+    .option("--expires-in-days <days>", "how long the link works, at most 30", inviteDays)
+    .action((id: string, options: JsonOption & { expiresInDays?: number }) =>
+      withAccounts(context, async (accounts) => {
+        const { secret, info } = await accounts.invite(id, options.expiresInDays);
+        print(
+          options,
+          { ...toWire(InvitationInfo, info), token: secret },
+          `/?token=${secret}\n\nPut the address of your page before it and send it to ${id}. It works once, until ${info.expiresAt}.`,
+        );
+      }),
+    );
 
   verb(
     group,
@@ -60,7 +96,7 @@ export function registerUser(group: Command, context: CommandContext): void {
   )
     .option(
       "--with-data",
-      "delete their threads, jobs, memory and missions too, also of a user removed before or a webhook identity",
+      "delete their threads, jobs, memory and missions too, also of a user removed before or an identity of a channel",
     )
     .action((id: string, options: JsonOption & { withData?: boolean }) =>
       context.with(["store", "agent"], async ({ store, agent }) => {
@@ -79,18 +115,18 @@ export function registerUser(group: Command, context: CommandContext): void {
     );
 }
 
+function inviteDays(text: string): number {
+  const days = Number(text);
+  if (days > 0 && days <= MAX_INVITATION_DAYS) return days;
+  throw new InvalidArgumentError(`It must be a number of days up to ${MAX_INVITATION_DAYS}.`);
+}
+
 /** The records name no flags, since the page shows their messages too. */
 function withFlags(error: unknown, id: string): unknown {
   if (!(error instanceof Fault) || error.code !== "user_has_data") return error;
   const hint = `Delete it with "postern user remove ${id} --with-data", or give it to the new user with --take-data.`;
-  return new Fault(
-    "invalid",
-    error.code,
-    `An earlier user "${id}" was removed and their data was kept. ${hint}`,
-    {
-      param: "id",
-    },
-  );
+  const message = `An earlier user "${id}" was removed and their data was kept. ${hint}`;
+  return new Fault("invalid", error.code, message, { param: "id" });
 }
 
 export function registerSession(group: Command, context: CommandContext): void {
@@ -105,12 +141,13 @@ export function registerSession(group: Command, context: CommandContext): void {
     .action((options: JsonOption & { user?: string }) =>
       withAccounts(context, async (accounts) => {
         const sessions = await accounts.listSessions(options.user);
-        const rows = sessions.map(({ id, user, via, createdAt, lastUsedAt = "never", browser = "" }) => [
-          id,
+        const shorten = createShortener(sessions.map(({ id }) => id));
+        const rows = sessions.map(({ id, user, via, createdAt, lastUsedAt, browser = "" }) => [
+          shorten(id),
           user,
           via.replace("_", " "),
-          createdAt,
-          lastUsedAt,
+          relativeTime(createdAt),
+          lastUsedAt === undefined ? "never" : relativeTime(lastUsedAt),
           browser,
         ]);
         print(
@@ -127,25 +164,46 @@ export function registerSession(group: Command, context: CommandContext): void {
     group,
     "end [session-id]",
     "sign a browser out, or all of a user's",
-    "session end 3f0c0c4e-7a52-4d0f-9d2e-0b7a9a6f1c11",
+    "session end 3f0c0c4e",
     "session end --user ann",
   )
     .option("--user <id>", "all of this user's")
-    .action((id: string | undefined, options: JsonOption & { user?: string }) =>
+    .action((typed: string | undefined, options: JsonOption & { user?: string }) =>
       withAccounts(context, async (accounts) => {
+        const id = typed && (await sessionOf(accounts, typed));
         if ((id === undefined) === (options.user === undefined))
           throw new CommanderError(2, "usage", "give either the id of a session or --user");
         const ended =
           id === undefined
             ? await accounts.endSessions(options.user ?? "")
             : Number(await accounts.endSession(id));
-        if (id !== undefined && ended === 0)
-          throw new Fault(
-            "missing",
-            "session_not_found",
-            `there is no session ${id}; "postern session list" shows all sessions`,
-          );
+        if (id !== undefined && ended === 0) {
+          const message = `there is no session ${id}; "postern session list" shows all sessions`;
+          throw new Fault("missing", "session_not_found", message);
+        }
         print(options, { ended }, ended === 1 ? "Ended 1 session." : `Ended ${ended} sessions.`);
       }),
     );
+}
+
+/** The id that was typed, or the only one that begins so. */
+async function sessionOf(accounts: Accounts, typed: string): Promise<string> {
+  const sessions = await accounts.listSessions();
+  const found = await findByPrefix(typed, {
+    what: "session",
+    find: async (id) => sessions.find((session) => session.id === id),
+    list: async () => ({ items: sessions }),
+    title: ({ user, browser = "" }) => `${user}, ${browser}`,
+  });
+  return found?.id ?? typed;
+}
+
+export function withAccounts(
+  context: CommandContext,
+  work: (accounts: Accounts) => Promise<void>,
+): Promise<void> {
+  return context.with(["store"], async ({ store }) => {
+    await work(await createAccounts(store));
+    await tellRevoked(store);
+  });
 }

@@ -1,18 +1,21 @@
-/** The users, with the records that `people.ts`, `sessions.ts` and `tokens.ts` keep of them. */
-import { type Account, isWebhookIdentity } from "../../../kernel/kit.ts";
-import { Fault, type Queries, type Store, type User } from "../../../kernel/plugin.ts";
+/** The users, with the records that the files beside this one keep of them. */
+
+import { type Account, isIdentity } from "../../../kernel/kit.ts";
+import { Fault, type Queries, type User } from "../../../kernel/plugin.ts";
+import type { Store } from "../../store/services.ts";
+import { createInvitations, type Invitations } from "./invitations.ts";
 import { createPeople, type People, USER_ID } from "./people.ts";
 import { createSessions, type Sessions } from "./sessions.ts";
 import { MIGRATIONS } from "./tables.ts";
-import { createTokens, OPERATOR, type Tokens } from "./tokens.ts";
+import { createTokens, noAccount, OPERATOR, type Tokens } from "./tokens.ts";
 
-export interface Accounts extends People, Sessions, Tokens {
+export interface Accounts extends Invitations, People, Sessions, Tokens {
   /** Fails if the data of an earlier user with that id was kept, unless `takesData` is true. */
   addUser(id: string, role: User["role"], options?: { readonly takesData?: boolean }): Promise<Account>;
   setRole(id: string, role: User["role"]): Promise<Account>;
   /**
-   * Removes the user with all tokens and sessions, then calls `removeData`. With `withData` it also takes a webhook identity, or a
-   * user who was removed before and whose data was kept.
+   * Removes the user with all tokens and sessions, then calls `removeData`. With `withData` it also takes an identity of a
+   * channel, or a user who was removed before and whose data was kept.
    */
   removeUser(
     id: string,
@@ -20,7 +23,6 @@ export interface Accounts extends People, Sessions, Tokens {
     removeData: () => Promise<void> | void,
   ): Promise<void>;
   find(id: string): Promise<Account | undefined>;
-  /** Throws a fault if there is no such user. */
   mustFind(id: string): Promise<Account>;
   listUsers(): Promise<readonly Account[]>;
 }
@@ -47,17 +49,16 @@ export async function createAccounts(store: Store): Promise<Accounts> {
     (await queries.get("SELECT 1 AS one FROM gateway_kept_data WHERE id = ?", id)) !== undefined;
 
   return {
+    ...createInvitations(sql),
     ...createPeople(sql),
     ...createSessions(sql, living),
     ...createTokens(sql, living),
     async addUser(id, role, { takesData = false } = {}) {
-      if (!USER_ID.test(id))
-        throw new Fault(
-          "invalid",
-          "bad_user_id",
-          "A user id must be 1 to 128 letters, digits and . _ @ + -, and start with a letter or digit.",
-          { param: "id", usage: true },
-        );
+      if (!USER_ID.test(id)) {
+        const message =
+          "A user id must be 1 to 128 letters, digits and . _ @ + -, and start with a letter or digit.";
+        throw new Fault("invalid", "bad_user_id", message, { param: "id", usage: true });
+      }
       return sql.transaction(async (tx) => {
         const added = await tx.get<UserColumns>(
           `INSERT INTO gateway_users (id, role, created_at) VALUES (?, ?, ?) ON CONFLICT (id) DO NOTHING RETURNING ${USER}`,
@@ -68,13 +69,10 @@ export async function createAccounts(store: Store): Promise<Accounts> {
         if (added === undefined)
           throw new Fault("invalid", "user_exists", `User "${id}" already exists.`, { param: "id" });
         // Read after the insert, which waits for a removal that is under way on another node.
-        if (!takesData && (await hasKeptData(id, tx)))
-          throw new Fault(
-            "invalid",
-            "user_has_data",
-            `An earlier user "${id}" was removed and their data was kept. Delete that data, or give it to the new user, with "postern user".`,
-            { param: "id" },
-          );
+        if (!takesData && (await hasKeptData(id, tx))) {
+          const message = `An earlier user "${id}" was removed and their data was kept. Delete that data, or give it to the new user, with "postern user".`;
+          throw new Fault("invalid", "user_has_data", message, { param: "id" });
+        }
         await tx.run("DELETE FROM gateway_kept_data WHERE id = ?", id);
         return account(added);
       });
@@ -90,8 +88,11 @@ export async function createAccounts(store: Store): Promise<Accounts> {
       return account(row);
     },
     async removeUser(id, { withData }, removeData) {
-      // A webhook identity has no account, only data.
-      if (isWebhookIdentity(id) && withData) {
+      const unpair = (queries: Queries) =>
+        queries.run("DELETE FROM gateway_pairings WHERE account = ? OR identity = ?", id, id);
+      // An identity of a channel has no account, only data.
+      if (isIdentity(id) && withData) {
+        await unpair(sql);
         await removeData();
         return;
       }
@@ -99,6 +100,7 @@ export async function createAccounts(store: Store): Promise<Accounts> {
       await sql.transaction(async (tx) => {
         const isGone = (await tx.run("DELETE FROM gateway_users WHERE id = ?", id)) > 0;
         if (!isGone && !(withData && (await hasKeptData(id, tx)))) throw noSuchUser(id);
+        await unpair(tx);
         // Recorded until the data is deleted: after a crash in between, the next user of the name must not get the data too.
         await tx.run(
           "INSERT INTO gateway_kept_data VALUES (?, ?) ON CONFLICT (id) DO UPDATE SET removed_at = excluded.removed_at",
@@ -113,12 +115,7 @@ export async function createAccounts(store: Store): Promise<Accounts> {
     async mustFind(id) {
       const account = await find(id);
       if (account !== undefined) return account;
-      throw new Fault(
-        "missing",
-        "user_not_found",
-        `There is no user "${id}": add it first, with "postern user add ${id}" or POST /api/users.`,
-        { param: "account" },
-      );
+      throw noAccount(id, "account");
     },
     async listUsers() {
       return (await sql.all<UserColumns>(`SELECT ${USER} FROM gateway_users ORDER BY id`)).map(account);

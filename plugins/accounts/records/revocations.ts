@@ -1,5 +1,5 @@
 /** Tells every node that a credential ended, so that each closes the sockets that were opened with it. */
-import type { Store } from "../../../kernel/plugin.ts";
+import type { Store } from "../../store/services.ts";
 
 const TOPIC = "gateway revoked";
 

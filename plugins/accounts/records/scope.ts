@@ -5,7 +5,6 @@ import type { ModelName, TokenScope, User } from "../../../kernel/plugin.ts";
 /** A scope without the token it belongs to. An absent part is not limited. */
 export type Scope = Omit<TokenScope, "token">;
 
-/** The tools and the model of this service. */
 export interface AvailableHere {
   readonly tools: readonly string[];
   readonly model: ModelName;

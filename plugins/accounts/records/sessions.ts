@@ -22,21 +22,11 @@ export interface NewSession {
   readonly browser: string | undefined;
   /** The digest of the browser's previous session, which ends. */
   readonly replaces?: string;
+  /** The digest of the invitation that it uses up. */
+  readonly invitation?: string;
 }
 
-export interface Sessions {
-  /** Returns the secret for the cookie, or undefined if the user was removed meanwhile. */
-  openSession(session: NewSession): Promise<string | undefined>;
-  findSession(digest: string): Promise<FoundSession | undefined>;
-  markSessionUsed(digest: string): Promise<void>;
-  closeSession(digest: string): Promise<void>;
-  /** Newest first, for all users or for one. */
-  listSessions(user?: string): Promise<readonly SessionInfo[]>;
-  /** Returns false if there is no such session, or it is not one of `user`, if given. */
-  endSession(id: string, user?: string): Promise<boolean>;
-  /** Ends all sessions of a user and returns their number. */
-  endSessions(user: string): Promise<number>;
-}
+export type Sessions = ReturnType<typeof createSessions>;
 
 interface Columns {
   readonly id: string;
@@ -80,13 +70,24 @@ const findSession = (living: string) => `
       AND tokens.revoked_at IS NULL AND (tokens.expires_at IS NULL OR tokens.expires_at > ?)
   WHERE sessions.hash = ? AND sessions.expires_at > ?`;
 
-export function createSessions(sql: Sql, living: string): Sessions {
+export function createSessions(sql: Sql, living: string) {
   const find = findSession(living);
   const now = () => new Date().toISOString();
   return {
-    async openSession({ user, source, expiresAt, browser, replaces }) {
+    /** Returns the secret for the cookie, or undefined if the user was removed or the invitation used meanwhile. */
+    async openSession({
+      user,
+      source,
+      expiresAt,
+      browser,
+      replaces,
+      invitation,
+    }: NewSession): Promise<string | undefined> {
       const secret = newSecret("");
       const opened = await sql.transaction(async (tx) => {
+        // Deleted first, in the same transaction: of two browsers with one link the second finds nothing to delete.
+        const use = "DELETE FROM gateway_invitations WHERE hash = ? AND expires_at > ?";
+        if (invitation !== undefined && (await tx.run(use, invitation, now())) === 0) return 0;
         const [added] = await Promise.all([
           tx.run(
             `INSERT INTO gateway_sessions (hash, "user", source, created_at, expires_at, id, browser)
@@ -106,7 +107,7 @@ export function createSessions(sql: Sql, living: string): Sessions {
       });
       return opened > 0 ? secret : undefined;
     },
-    async findSession(digest) {
+    async findSession(digest: string): Promise<FoundSession | undefined> {
       const at = now();
       const row = await sql.get<FoundColumns>(find, at, digest, at);
       return (
@@ -119,13 +120,13 @@ export function createSessions(sql: Sql, living: string): Sessions {
         }
       );
     },
-    async markSessionUsed(digest) {
+    async markSessionUsed(digest: string): Promise<void> {
       await sql.run("UPDATE gateway_sessions SET last_used_at = ? WHERE hash = ?", now(), digest);
     },
-    async closeSession(digest) {
+    async closeSession(digest: string): Promise<void> {
       await sql.run("DELETE FROM gateway_sessions WHERE hash = ?", digest);
     },
-    async listSessions(user) {
+    async listSessions(user?: string): Promise<readonly SessionInfo[]> {
       const found = await sql.all<Columns>(
         `SELECT * FROM gateway_sessions WHERE expires_at > ? ${user === undefined ? "" : 'AND "user" = ?'}
          ORDER BY created_at DESC, id`,
@@ -134,37 +135,32 @@ export function createSessions(sql: Sql, living: string): Sessions {
       );
       return found.map(sessionInfo);
     },
-    async endSession(id, user) {
-      const ended =
-        user === undefined
-          ? sql.run("DELETE FROM gateway_sessions WHERE id = ?", id)
-          : sql.run('DELETE FROM gateway_sessions WHERE id = ? AND "user" = ?', id, user);
-      return (await ended) > 0;
+    /** Returns false if there is no such session, or it is not one of `user`, if given. */
+    async endSession(id: string, user?: string): Promise<boolean> {
+      const owner = user === undefined ? [] : [user];
+      const query = `DELETE FROM gateway_sessions WHERE id = ? ${user === undefined ? "" : 'AND "user" = ?'}`;
+      return (await sql.run(query, id, ...owner)) > 0;
     },
-    endSessions: (user) => sql.run('DELETE FROM gateway_sessions WHERE "user" = ?', user),
+    endSessions: (user: string): Promise<number> =>
+      sql.run('DELETE FROM gateway_sessions WHERE "user" = ?', user),
   };
 }
 
-function sessionInfo({
-  id,
-  user,
-  source,
-  browser,
-  created_at,
-  last_used_at,
-  expires_at,
-}: Columns): SessionInfo {
+const VIA: Readonly<Record<string, SessionInfo["via"]>> = {
+  token: "token",
+  operator: "operator_token",
+  invitation: "invitation",
+};
+
+function sessionInfo(row: Columns): SessionInfo {
+  const [kind = ""] = row.source.split(":");
   return {
-    id,
-    user,
-    via: source.startsWith("token:")
-      ? "token"
-      : source.startsWith("operator:")
-        ? "operator_token"
-        : "identity_provider",
-    browser: browser ?? undefined,
-    createdAt: created_at,
-    lastUsedAt: last_used_at ?? undefined,
-    expiresAt: expires_at,
+    id: row.id,
+    user: row.user,
+    via: VIA[kind] ?? "identity_provider",
+    browser: row.browser ?? undefined,
+    createdAt: row.created_at,
+    lastUsedAt: row.last_used_at ?? undefined,
+    expiresAt: row.expires_at,
   };
 }

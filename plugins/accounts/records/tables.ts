@@ -1,7 +1,6 @@
-/** The tables: people, who they are at an identity provider, their tokens and their browser sessions. */
+/** The tables: people, who they are at an identity provider and in channels, their tokens, browser sessions and invitations. */
 import { defineTables } from "../../../kernel/kit.ts";
 
-/** The current time as an ISO text. */
 const NOW = {
   sqlite: "strftime('%Y-%m-%dT%H:%M:%fZ', 'now')",
   postgres: `to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`,
@@ -40,12 +39,26 @@ export const MIGRATIONS = defineTables(
   ) ${keyed};
   CREATE INDEX gateway_sessions_by_user ON gateway_sessions ("user");
 
+  CREATE TABLE gateway_invitations (
+    id ${text} PRIMARY KEY,
+    "user" ${text} NOT NULL REFERENCES gateway_users (id) ON DELETE CASCADE,
+    hash ${text} NOT NULL UNIQUE,
+    created_at ${text} NOT NULL,
+    expires_at ${text} NOT NULL
+  ) ${keyed};
+  CREATE INDEX gateway_invitations_by_user ON gateway_invitations ("user");
+
   CREATE TABLE gateway_identities (
     issuer ${text} NOT NULL,
     subject ${text} NOT NULL,
     "user" ${text} NOT NULL UNIQUE REFERENCES gateway_users (id) ON DELETE CASCADE,
     created_at ${text} NOT NULL,
     PRIMARY KEY (issuer, subject)
+  ) ${keyed};
+
+  -- Which account an identity of a channel is.
+  CREATE TABLE gateway_pairings (
+    identity ${text} PRIMARY KEY, account ${text} NOT NULL, account_since ${text} NOT NULL, paired_at ${text} NOT NULL
   ) ${keyed};
 
   -- Users who were removed and whose data was kept: it is not for the next who gets the name.

@@ -9,7 +9,6 @@ const DAY_MS = 86_400_000;
 /** Uses are stored to the minute, which spares every request a write. */
 export const USED_MS = 60_000;
 
-/** The user of the operator's own tokens; always there. */
 export const OPERATOR: User = { id: "operator", role: "operator" };
 
 export interface FoundToken {
@@ -21,28 +20,7 @@ export interface FoundToken {
   readonly info?: TokenInfo;
 }
 
-export interface Tokens {
-  createToken(
-    user: string,
-    name: string,
-    options?: NewToken,
-    here?: AvailableHere,
-  ): Promise<{
-    readonly token: string;
-    readonly info: TokenInfo;
-    /** Names in its scope that are not in `here`. */
-    readonly warnings: readonly string[];
-  }>;
-  listTokens(): Promise<readonly TokenInfo[]>;
-  revokeToken(id: string): Promise<boolean>;
-  /** Counts from now; undefined means that the token never expires. */
-  setExpiry(id: string, expiresInDays: number | undefined): Promise<TokenInfo>;
-  /** Returns the token and its user unless it is expired or revoked. */
-  findToken(digest: string): Promise<FoundToken | undefined>;
-  /** True unless the credential with this source, which was presented before, is expired or revoked. */
-  isSourceLive(source: string): Promise<boolean>;
-  markUsed(info: TokenInfo): Promise<void>;
-}
+export type Tokens = ReturnType<typeof createTokens>;
 
 interface TokenColumns {
   readonly id: string;
@@ -76,11 +54,21 @@ const findToken = (living: string) => `
   SELECT '', '', '', '', NULL, NULL, NULL, NULL, '', NULL, source
   FROM gateway_operator_tokens WHERE hash = ? AND node IN ${living}`;
 
-export function createTokens(sql: Sql, living: string): Tokens {
+export function createTokens(sql: Sql, living: string) {
   const find = findToken(living);
   const now = () => new Date().toISOString();
   return {
-    async createToken(user, name, options = {}, here) {
+    async createToken(
+      user: string,
+      name: string,
+      options: NewToken = {},
+      here?: AvailableHere,
+    ): Promise<{
+      readonly token: string;
+      readonly info: TokenInfo;
+      /** Names in its scope that are not in `here`. */
+      readonly warnings: readonly string[];
+    }> {
       const scope = scopeIn(options);
       const { expiresInDays } = options;
       const token = newSecret("postern_");
@@ -103,24 +91,19 @@ export function createTokens(sql: Sql, living: string): Tokens {
         scope === undefined ? null : JSON.stringify(scope),
         user,
       );
-      if (added === 0)
-        throw new Fault(
-          "missing",
-          "user_not_found",
-          `There is no user "${user}": add it first, with "postern user add ${user}" or POST /api/users.`,
-          { param: "user" },
-        );
+      if (added === 0) throw noAccount(user, "user");
       return { token, info, warnings: scope && here ? warningsOf(scope, here) : [] };
     },
-    async listTokens() {
+    async listTokens(): Promise<readonly TokenInfo[]> {
       const query = `SELECT ${TOKEN} FROM gateway_tokens ORDER BY created_at DESC, id`;
       return (await sql.all<TokenColumns>(query)).map(tokenInfo);
     },
-    async revokeToken(id) {
+    async revokeToken(id: string): Promise<boolean> {
       const revoke = "UPDATE gateway_tokens SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL";
       return (await sql.run(revoke, now(), id)) > 0;
     },
-    async setExpiry(id, expiresInDays) {
+    /** Counts from now; undefined means that the token never expires. */
+    async setExpiry(id: string, expiresInDays: number | undefined): Promise<TokenInfo> {
       const until = expiresInDays === undefined ? null : inDays(expiresInDays);
       const row = await sql.get<TokenColumns>(
         `UPDATE gateway_tokens SET expires_at = ? WHERE id = ? AND revoked_at IS NULL RETURNING ${TOKEN}`,
@@ -133,11 +116,13 @@ export function createTokens(sql: Sql, living: string): Tokens {
         });
       return tokenInfo(row);
     },
-    async findToken(digest) {
+    /** Returns the token and its user unless it is expired or revoked. */
+    async findToken(digest: string): Promise<FoundToken | undefined> {
       const row = await sql.get<FoundColumns>(find, digest, now(), digest);
       return row && foundToken(row);
     },
-    async isSourceLive(source) {
+    /** True unless the credential with this source, which was presented before, is expired or revoked. */
+    async isSourceLive(source: string): Promise<boolean> {
       const found = source.startsWith(TOKEN_SOURCE)
         ? sql.get(
             `SELECT 1 AS one FROM gateway_tokens AS tokens WHERE id = ? AND ${LIVE}`,
@@ -150,11 +135,16 @@ export function createTokens(sql: Sql, living: string): Tokens {
           );
       return (await found) !== undefined;
     },
-    async markUsed({ id, lastUsedAt }) {
+    async markUsed({ id, lastUsedAt }: TokenInfo): Promise<void> {
       if (lastUsedAt !== undefined && Date.now() - Date.parse(lastUsedAt) < USED_MS) return;
       await sql.run("UPDATE gateway_tokens SET last_used_at = ? WHERE id = ?", now(), id);
     },
   };
+}
+
+export function noAccount(id: string, param: string): Fault {
+  const message = `There is no user "${id}": add it first, with "postern user add ${id}" or POST /api/users.`;
+  return new Fault("missing", "user_not_found", message, { param });
 }
 
 function foundToken(row: FoundColumns): FoundToken {
@@ -168,7 +158,7 @@ function foundToken(row: FoundColumns): FoundToken {
   };
 }
 
-const inDays = (days: number) => new Date(Date.now() + days * DAY_MS).toISOString();
+export const inDays = (days: number) => new Date(Date.now() + days * DAY_MS).toISOString();
 
 function tokenInfo(row: TokenColumns): TokenInfo {
   return {

@@ -1,6 +1,7 @@
 /** Warns the operator in the log, once a day, of tokens that expire soon. */
 import { expiresSoon, whenInWords } from "../../../kernel/kit.ts";
-import type { Log, Store } from "../../../kernel/plugin.ts";
+import type { Log } from "../../../kernel/plugin.ts";
+import type { Store } from "../../store/services.ts";
 import type { Tokens } from "../records/tokens.ts";
 
 const DAY_MS = 86_400_000;

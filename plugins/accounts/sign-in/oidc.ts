@@ -2,7 +2,6 @@
 import {
   createRemoteJWKSet,
   customFetch,
-  type ExportedJWKSCache,
   errors,
   type JWKSCacheInput,
   type JWTPayload,
@@ -11,8 +10,8 @@ import {
   jwtVerify,
   type RemoteJWKSet,
 } from "jose";
-import type Keyv from "keyv";
 import { createOutbound, reason } from "../../../kernel/kit.ts";
+import type { Keyed } from "../../../kernel/plugin.ts";
 import type { Person } from "../records/people.ts";
 import type { OidcConfig } from "../settings.ts";
 
@@ -28,7 +27,7 @@ const CLOCK_SKEW_SECS = 30;
 // A JWT that never expires is accepted only for so long at a time.
 const MAX_LIFETIME_MS = 86_400_000;
 
-export function createOidcCheck(config: OidcConfig, keyed: Keyv): OidcCheck {
+export function createOidcCheck(config: OidcConfig, keyed: Keyed<unknown>): OidcCheck {
   const { issuer, audience, domains, trustsEmail } = config;
   const keys = createProviderKeys(issuer, keyed);
   return async (token, resource) => {
@@ -79,7 +78,7 @@ interface KeySet {
 }
 
 /** The keys are kept in the store, so that a restart neither waits for the provider nor fails with it. */
-function createProviderKeys(issuer: string, keyed: Keyv): JWTVerifyGetKey {
+function createProviderKeys(issuer: string, keyed: Keyed<unknown>): JWTVerifyGetKey {
   let pending: Promise<string> | undefined;
   // Kept in memory so that a request need not read the store.
   let found: { readonly address: string; readonly until: number } | undefined;
@@ -99,8 +98,8 @@ function createProviderKeys(issuer: string, keyed: Keyv): JWTVerifyGetKey {
 
   const askForAddress = async (): Promise<string> => {
     const name = `checked address ${issuer}`;
-    const kept = await keyed.get<string>(name);
-    if (kept !== undefined) return kept;
+    const kept = await keyed.get(name);
+    if (typeof kept === "string") return kept;
     pending ??= discover(issuer).finally(() => {
       pending = undefined;
     });
@@ -110,7 +109,7 @@ function createProviderKeys(issuer: string, keyed: Keyv): JWTVerifyGetKey {
   };
 
   const open = async (address: string): Promise<KeySet> => {
-    const cache: JWKSCacheInput = (await keyed.get<ExportedJWKSCache>(`keys ${address}`)) ?? {};
+    const cache = ((await keyed.get(`keys ${address}`)) ?? {}) as JWKSCacheInput;
     const options = {
       timeoutDuration: TIMEOUT_MS,
       cacheMaxAge: KEYS_TTL_MS,

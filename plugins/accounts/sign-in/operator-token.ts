@@ -5,10 +5,11 @@
 import { existsSync, linkSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type SealedPlace, seal, unseal } from "../../../kernel/kit.ts";
-import { Fault, type Finding, type Fix, reason, type Store } from "../../../kernel/plugin.ts";
+import { Fault, type Finding, type Fix, reason } from "../../../kernel/plugin.ts";
+import type { Store } from "../../store/services.ts";
 import { digestOf, newSecret } from "../records/secret.ts";
 import { MIGRATIONS } from "../records/tables.ts";
-import type { AccountsConfig } from "../settings.ts";
+import { type AccountsConfig, isSendable, SENDABLE } from "../settings.ts";
 
 export interface OperatorToken {
   /** Stays the same over a restart only if the token does, and so do the sessions made from it. */
@@ -100,14 +101,20 @@ function writeBeside(file: string, token: string): string {
 function read(file: string): string {
   const token = readFileSync(file, "utf8").trim();
   // The operator may have written a token of any length there, but an empty one would let everybody in.
-  if (token === "" || /[^!-~]/.test(token))
-    throw new Fault(
-      "config",
-      "operator_token_unusable",
-      `${file} does not contain a token of printable ASCII characters: delete it, and the next start creates a new one`,
-      { param: file },
-    );
+  if (!isSendable(token)) {
+    const message = `${file} does not contain a token, which is ${SENDABLE}: delete it, and the next start creates a new one`;
+    throw new Fault("config", "operator_token_unusable", message, { param: file });
+  }
   return token;
+}
+
+/** The token that a program of the same user signs in with at the service on this home; undefined where none can be read. */
+export function findOperatorToken(
+  { authToken, operatorToken }: Pick<AccountsConfig, "authToken" | "operatorToken">,
+  home: string,
+): string | undefined {
+  const file = join(home, OPERATOR_TOKEN_FILE);
+  return operatorToken ?? (existsSync(file) ? read(file) : authToken);
 }
 
 /** Reports a file that a start would refuse. The fix renames it and does not delete it, since a person may have written it. */

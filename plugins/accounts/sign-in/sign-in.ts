@@ -1,11 +1,14 @@
 /** Checks tokens and browser sessions, and says whose they are. A refusal never says what was wrong with a token. */
 import { timingSafeEqual } from "node:crypto";
-import { type SignedIn, type SignInRefusal, showWeaknesses } from "../../../kernel/kit.ts";
-import { type Log, type Mask, reason, type Store } from "../../../kernel/plugin.ts";
+import { showWeaknesses } from "../../../kernel/kit.ts";
+import { type Log, type Mask, reason } from "../../../kernel/plugin.ts";
+import type { Store } from "../../store/services.ts";
 import type { Accounts } from "../records/accounts.ts";
+import { isInvitation } from "../records/invitations.ts";
 import { digestOf, newSecret } from "../records/secret.ts";
 import { MIGRATIONS } from "../records/tables.ts";
 import { OPERATOR, USED_MS } from "../records/tokens.ts";
+import type { SignedIn, SignInRefusal } from "../services.ts";
 import type { AccountsConfig } from "../settings.ts";
 import { watchExpiry } from "./expiry.ts";
 import {
@@ -16,22 +19,7 @@ import {
 } from "./operator-token.ts";
 import { createThrottle } from "./throttle.ts";
 
-export interface SignIn {
-  /** The token of the link that is printed at this start; undefined if the operator set GATEWAY_AUTH_TOKEN. */
-  readonly linkToken: string | undefined;
-  /** A remark for the start-up table about operator's tokens that are easy to guess; else empty. */
-  readonly weaknesses: string;
-  /** The identity provider, if there is one. */
-  readonly issuer: string | undefined;
-  /** `resource` is a further audience that tokens of the identity provider may be meant for. */
-  byToken(token: string, address: string, resource?: string): Promise<SignedIn | SignInRefusal>;
-  bySession(secret: string, address: string): Promise<SignedIn | SignInRefusal>;
-  /** The same for a browser that presents another credential too: a wrong cookie is neither counted nor slowed down. */
-  peekSession(secret: string): Promise<SignedIn | undefined>;
-  /** True while the credential is neither expired nor revoked. A store that does not respond signs nobody out. */
-  isValid(signedIn: SignedIn): Promise<boolean>;
-  close(): void;
-}
+export type SignIn = Awaited<ReturnType<typeof openSignIn>>;
 
 export interface SignInParts {
   readonly config: AccountsConfig;
@@ -44,7 +32,7 @@ export interface SignInParts {
 
 const TRUST_HINT = "Set OIDC_TRUST_EMAIL=true if the identity provider verifies addresses without saying so.";
 
-export async function openSignIn({ config, home, store, accounts, mask, log }: SignInParts): Promise<SignIn> {
+export async function openSignIn({ config, home, store, accounts, mask, log }: SignInParts) {
   const linkToken = config.authToken === undefined ? newSecret("") : undefined;
   const tokens: readonly OperatorToken[] = [
     named(config.operatorToken ?? (await provisionOperatorToken(home, store))),
@@ -108,6 +96,14 @@ export async function openSignIn({ config, home, store, accounts, mask, log }: S
     return { user, source, session: digest, expiresAt: new Date(expiresAt) };
   };
 
+  const findByInvitation = async (digest: string): Promise<SignedIn | SignInRefusal> => {
+    const user = await accounts.findInvitation(digest);
+    const account = user === undefined ? undefined : await accounts.find(user);
+    if (account === undefined) return "unknown_invitation";
+    const { id, role, name } = account;
+    return { user: { id, role, name }, source: "invitation", invitation: digest };
+  };
+
   const judge = async (
     secret: string,
     address: string,
@@ -120,7 +116,7 @@ export async function openSignIn({ config, home, store, accounts, mask, log }: S
       log.error({ error }, "the token store is not responding");
       return "store_unavailable";
     }
-    if (verdict === "unknown") await throttle.failed(address);
+    if (verdict === "unknown" || verdict === "unknown_invitation") await throttle.failed(address);
     return verdict;
   };
 
@@ -135,17 +131,28 @@ export async function openSignIn({ config, home, store, accounts, mask, log }: S
   };
 
   return {
+    /** The token of the link that is printed at this start; undefined if the operator set GATEWAY_AUTH_TOKEN. */
     linkToken,
+    /** A remark for the start-up table about operator's tokens that are easy to guess; else empty. */
     weaknesses: showWeaknesses(chosenTokens(config, home)),
     issuer: config.oidc?.issuer,
-    byToken: (token, address, resource) =>
+    /** `resource` is a further audience that tokens of the identity provider may be meant for. */
+    byToken: (token: string, address: string, resource?: string): Promise<SignedIn | SignInRefusal> =>
       judge(token, address, (digest) => findByToken(token, digest, resource)),
-    bySession: (secret, address) => judge(secret, address, findBySession),
-    async peekSession(secret) {
+    /** A token, or the secret of an invitation, which is good for a browser session alone. */
+    toOpenSession: (secret: string, address: string): Promise<SignedIn | SignInRefusal> =>
+      judge(secret, address, (digest) =>
+        isInvitation(secret) ? findByInvitation(digest) : findByToken(secret, digest, undefined),
+      ),
+    bySession: (secret: string, address: string): Promise<SignedIn | SignInRefusal> =>
+      judge(secret, address, findBySession),
+    /** The same for a browser that presents another credential too: a wrong cookie is neither counted nor slowed down. */
+    async peekSession(secret: string): Promise<SignedIn | undefined> {
       const found = await findBySession(digestOf(secret));
       return found === "unknown" ? undefined : found;
     },
-    async isValid(signedIn) {
+    /** True while the credential is neither expired nor revoked. A store that does not respond signs nobody out. */
+    async isValid(signedIn: SignedIn): Promise<boolean> {
       try {
         return await isValid(signedIn);
       } catch (error) {

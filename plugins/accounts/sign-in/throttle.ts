@@ -17,22 +17,12 @@ const MAX_WAIT_MS = 30_000;
 const FORGET_AFTER_MS = 5 * 60_000;
 const MAX_ADDRESSES = 10_000;
 
-interface Guesser {
-  failures: number;
-  /** When the next refusal to this address may go out. */
-  nextAt: number;
-}
-
-export interface Throttle {
-  /** Counts a wrong token from this address, and resolves when the refusal may be sent. */
-  failed(address: string): Promise<void>;
-}
-
-export function createThrottle(sql?: Sql): Throttle {
+export function createThrottle(sql?: Sql) {
   const countHere = createCount();
   const countTogether = sql?.engine === "postgres" ? createSharedCount(sql) : undefined;
   return {
-    async failed(from) {
+    /** Counts a wrong token from this address, and resolves when the refusal may be sent. */
+    async failed(from: string): Promise<void> {
       const network = networkOf(from);
       const here = countHere(network);
       // Without the database each node still counts for itself. An address that already waits the maximum need not be counted further.
@@ -45,7 +35,10 @@ export function createThrottle(sql?: Sql): Throttle {
 
 /** Counts a failure and returns how many milliseconds its refusal has to wait. */
 function createCount(): (network: string) => number {
-  const records = new LRUCache<string, Guesser>({ max: MAX_ADDRESSES, ttl: FORGET_AFTER_MS });
+  const records = new LRUCache<string, { failures: number; nextAt: number }>({
+    max: MAX_ADDRESSES,
+    ttl: FORGET_AFTER_MS,
+  });
   return (network) => {
     const record = records.get(network) ?? { failures: 0, nextAt: 0 };
     record.failures++;

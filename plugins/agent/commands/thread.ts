@@ -1,20 +1,27 @@
-/** `postern thread list|search|show|export|rename|remove`: conversations from the command line, also while the service runs. */
-
+/** `postern thread list|search|show|export|rename|remove`: conversations from the command line, through the running service where there is one. */
 import { open, rename, rm } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { type Command, InvalidArgumentError } from "commander";
 import {
-  type ExportFormat,
+  createShortener,
   fields,
+  findByPrefix,
   OPERATOR,
+  relativeTime,
   say,
   sayJson,
   sayPainted,
+  sayText,
+  shortId,
+  type TableOptions,
   type ThreadSummary,
   table,
   toWire,
+  typedCommand,
+  visible,
   ThreadSummary as WireThread,
   TurnRecord as WireTurn,
+  wholeNumber,
 } from "../../../kernel/kit.ts";
 import {
   type CommandContext,
@@ -23,7 +30,7 @@ import {
   type TurnItem,
   type TurnRecord,
 } from "../../../kernel/plugin.ts";
-import type { Threads } from "../services.ts";
+import type { ExportFormat, Threads } from "../services.ts";
 
 interface Options {
   readonly user: string;
@@ -37,7 +44,7 @@ interface ListOptions extends Options {
 
 const MAX_LISTED = 200;
 const FORMATS: readonly ExportFormat[] = ["markdown", "json"];
-const SOME_ID = "0c9c2a52-6b1d-4f6e-8a44-3c1f7a0f8d11";
+const SOME_ID = "0c9c2a52";
 
 export function register(group: Command, context: CommandContext): void {
   const verb = (words: string, about: string, ...examples: readonly string[]) =>
@@ -49,46 +56,67 @@ export function register(group: Command, context: CommandContext): void {
         "after",
         `\nExample${examples.length > 1 ? "s" : ""}:\n${examples.map((example) => `  $ postern thread ${example}`).join("\n")}`,
       );
-  const withThreads = (work: (threads: Threads) => Promise<void>) =>
-    context.with(["threads"], ({ threads }) => work(threads));
+  const withThreads = (user: string, work: (threads: Threads) => Promise<void>) =>
+    context.with(["threads"], ({ threads }) => work(threads), { user });
+  const withThread = (
+    { user }: Options,
+    id: string,
+    work: (threads: Threads, thread: ThreadSummary) => Promise<void>,
+  ) => withThreads(user, async (threads) => work(threads, await findThread(threads, user, id)));
 
-  verb("list", "list threads, last changed first", "list", "list --user ann --limit 5")
-    .option("--limit <count>", `how many, up to ${MAX_LISTED}`, parseLimit, 20)
-    .option("--before <cursor>", "go on where an earlier list ended")
-    .option("--json", "print JSON")
-    .action(({ user, json = false, limit, before }: ListOptions) =>
-      withThreads(async (threads) => {
-        const page = await threads.list(user, { limit, ...(before !== undefined && { before }) });
-        printList(page, json, `postern thread list --user ${user}`, "No threads yet.");
-      }),
-    );
+  const printList = async (
+    page: Page<ThreadSummary>,
+    json: boolean,
+    again: string,
+    none: string,
+  ): Promise<void> => {
+    const { items, next } = page;
+    if (json) sayJson({ threads: items.map((thread) => toWire(WireThread, thread)), next: next ?? null });
+    else if (items.length === 0) say(`${none}\n`);
+    else await context.show(listInWords(page, again));
+  };
 
-  verb("search <words...>", "find threads by their titles and messages", "search red bike")
-    .option("--limit <count>", `how many, up to ${MAX_LISTED}`, parseLimit, 20)
-    .option("--before <cursor>", "go on where an earlier search ended")
-    .option("--json", "print JSON")
-    .action((words: readonly string[], { user, json = false, limit, before }: ListOptions) =>
-      withThreads(async (threads) => {
-        const q = words.join(" ");
-        const page = await threads.list(user, { q, limit, ...(before !== undefined && { before }) });
-        printList(page, json, `postern thread search --user ${user} ${q}`, `No thread found for "${q}".`);
-      }),
-    );
+  const listing = (command: Command, what: string) =>
+    command
+      .option("--limit <count>", `how many, up to ${MAX_LISTED}`, wholeNumber(MAX_LISTED), 20)
+      .option("--before <cursor>", `go on where an earlier ${what} ended`)
+      .option("--json", "print JSON");
+
+  listing(
+    verb("list", "list threads, last changed first", "list", "list --user ann --limit 5"),
+    "list",
+  ).action(({ user, json = false, limit, before }: ListOptions) =>
+    withThreads(user, async (threads) => {
+      const page = await threads.list(user, { limit, before });
+      await printList(page, json, `postern thread list${whose(user)}`, "No threads yet.");
+    }),
+  );
+
+  listing(
+    verb("search <words...>", "find threads by their titles and messages", "search red bike"),
+    "search",
+  ).action((words: readonly string[], { user, json = false, limit, before }: ListOptions) =>
+    withThreads(user, async (threads) => {
+      const q = words.join(" ");
+      const page = await threads.list(user, { q, limit, before });
+      await printList(page, json, `postern thread search${whose(user)} ${q}`, `No thread found for "${q}".`);
+    }),
+  );
 
   verb("show <thread_id>", "show a thread and its newest turns", `show ${SOME_ID}`)
-    .option("--turns <count>", `how many, up to ${MAX_LISTED}`, parseLimit, 10)
+    .option("--turns <count>", `how many, up to ${MAX_LISTED}`, wholeNumber(MAX_LISTED), 10)
     .option("--json", "print JSON")
-    .action((id: string, { user, json = false, turns: limit }: Options & { turns: number }) =>
-      withThreads(async (threads) => {
-        const thread = (await threads.find(user, id)) ?? missing(id, user);
-        const turns = await threads.turns(user, id, { limit });
+    .action((given: string, { turns: limit, ...options }: Options & { turns: number }) =>
+      withThread(options, given, async (threads, thread) => {
+        const { user, json = false } = options;
+        const turns = await threads.turns(user, thread.id, { limit });
         if (json)
           sayJson({
             thread: toWire(WireThread, thread),
             turns: turns.items.map((turn) => toWire(WireTurn, turn)),
             next: turns.next ?? null,
           });
-        else say(inWords(thread, turns));
+        else await context.show(visible(inWords(thread, turns)));
       }),
     );
 
@@ -101,10 +129,12 @@ export function register(group: Command, context: CommandContext): void {
     .option("--format <format>", FORMATS.join(" or "), parseFormat, "markdown")
     .option("--output <file>", "write it there; a file that is there already is left alone")
     .option("--replace", "replace the file if it is there")
-    .action((id: string, { user, format, output, replace = false }: ExportOptions) =>
-      withThreads(async (threads) => {
-        const { text } = await threads.export(user, id, format);
-        if (output === undefined) for await (const part of text) sayExport(part);
+    .action((given: string, { format, output, replace = false, ...options }: ExportOptions) =>
+      withThread(options, given, async (threads, { id }) => {
+        const { text } = await threads.export(options.user, id, format);
+        // On a terminal control characters are made visible; a file or a pipe gets the text as it is.
+        const print = process.stdout.isTTY ? sayText : sayPainted;
+        if (output === undefined) for await (const part of text) print(part);
         else {
           const file = resolve(context.folder, output);
           await writeNew(file, text, replace);
@@ -115,22 +145,22 @@ export function register(group: Command, context: CommandContext): void {
 
   verb("rename <thread_id> <title...>", "give a thread another title", `rename ${SOME_ID} The red bike`)
     .option("--json", "print JSON")
-    .action((id: string, words: readonly string[], { user, json = false }: Options) =>
-      withThreads(async (threads) => {
+    .action((given: string, words: readonly string[], options: Options) =>
+      withThread(options, given, async (threads, { id }) => {
+        const { user, json = false } = options;
         await threads.rename(user, id, words.join(" "));
-        const thread = (await threads.find(user, id)) ?? missing(id, user);
+        const thread = (await threads.find(user, id)) ?? missing(given, user);
         if (json) sayJson(toWire(WireThread, thread));
-        else say(`${id} is now "${thread.title}".\n`);
+        else say(`${shortId(id)} is now "${thread.title}".\n`);
       }),
     );
 
   verb("remove <thread_id>", "delete a thread and everything in it", `remove ${SOME_ID}`)
     .option("--json", "print JSON")
-    .action((id: string, { user, json = false }: Options) =>
-      withThreads(async (threads) => {
-        const { title } = (await threads.find(user, id)) ?? missing(id, user);
-        await threads.remove(user, id);
-        if (json) sayJson({ removed: id });
+    .action((given: string, options: Options) =>
+      withThread(options, given, async (threads, { id, title }) => {
+        await threads.remove(options.user, id);
+        if (options.json) sayJson({ removed: id });
         else say(`Removed "${title}".\n`);
       }),
     );
@@ -142,19 +172,22 @@ interface ExportOptions extends Options {
   readonly replace?: boolean;
 }
 
-function missing(id: string, user: string): never {
-  throw new Fault(
-    "missing",
-    "thread_not_found",
-    `${user} has no thread ${id}; "postern thread list --user ${user}" shows all of them`,
-  );
+/** The thread with this id, or the only one whose id begins so. */
+export async function findThread(threads: Threads, user: string, given: string): Promise<ThreadSummary> {
+  const found = await findByPrefix(given, {
+    what: "thread",
+    find: (id) => threads.find(user, id),
+    list: (before) => threads.list(user, { limit: MAX_LISTED, before }),
+    title: ({ title }) => title,
+  });
+  return found ?? missing(given, user);
 }
 
-function parseLimit(text: string): number {
-  const limit = Number(text);
-  if (!Number.isInteger(limit) || limit < 1 || limit > MAX_LISTED)
-    throw new InvalidArgumentError(`Use a whole number from 1 to ${MAX_LISTED}.`);
-  return limit;
+const whose = (user: string): string => (user === OPERATOR ? "" : ` --user ${user}`);
+
+function missing(id: string, user: string): never {
+  const message = `${user} has no thread ${id}; "postern thread list${whose(user)}" shows all of them`;
+  throw new Fault("missing", "thread_not_found", message);
 }
 
 function parseFormat(text: string): ExportFormat {
@@ -163,39 +196,32 @@ function parseFormat(text: string): ExportFormat {
   return format;
 }
 
-function printList({ items, next }: Page<ThreadSummary>, json: boolean, again: string, none: string): void {
-  if (json) sayJson({ threads: items.map((thread) => toWire(WireThread, thread)), next: next ?? null });
-  else if (items.length === 0) say(`${none}\n`);
-  else {
-    const rows = items.map(({ id, title, turns, updatedAt, gate }) => [
-      id,
-      updatedAt,
-      String(turns),
-      gate === undefined ? title : `${title} (waits for an answer)`,
-    ]);
-    const more = next === undefined ? "" : `More: ${again} --before ${next}\n`;
-    say(`${table(["THREAD", "CHANGED", "TURNS", "TITLE"], rows, { cut: ["TITLE"] })}${more}`);
-  }
+/** The list for people; a cursor goes on where it ended. */
+function listInWords({ items, next }: Page<ThreadSummary>, again: string): string {
+  const shorten = createShortener(items.map(({ id }) => id));
+  const rows = items.map(({ id, title, turns, updatedAt, gate }) => [
+    shorten(id),
+    relativeTime(updatedAt),
+    String(turns),
+    gate === undefined ? "" : "waits for you",
+    title,
+  ]);
+  const more = next ? `More: ${typedCommand()}${again.slice("postern".length)} --before ${next}\n` : "";
+  const heads = ["THREAD", "CHANGED", "TURNS", "STATE", "TITLE"];
+  return `${table(heads, rows, { cut: ["TITLE"], colours: WAITING })}${visible(more)}`;
 }
 
-/** On a terminal control characters are made visible; a file or a pipe gets the text as it is. */
-function sayExport(text: string): void {
-  if (process.stdout.isTTY) say(text);
-  else sayPainted(text);
-}
+const WAITING: TableOptions["colours"] = { STATE: () => "yellow" };
 
 async function writeNew(file: string, text: AsyncIterable<string>, replace: boolean): Promise<void> {
-  // What is there stays whole until the new one is.
+  // The existing file stays whole until the new one is.
   const target = replace ? join(dirname(file), `.${basename(file)}.${process.pid}.part`) : file;
   const refuse = (error: NodeJS.ErrnoException): never => {
-    throw new Fault(
-      "invalid",
-      error.code === "EEXIST" ? "file_exists" : "file_unwritable",
+    const [code, message] =
       error.code === "EEXIST"
-        ? `${file} is there already: use --replace`
-        : `${file} cannot be written: ${error.message}`,
-      { usage: true },
-    );
+        ? ["file_exists", `${file} is there already: use --replace`]
+        : ["file_unwritable", `${file} cannot be written: ${error.message}`];
+    throw new Fault("invalid", code, message, { usage: true });
   };
   const handle = await open(target, "wx", 0o600).catch(refuse);
   try {
@@ -217,8 +243,8 @@ function inWords(
   const head = fields([
     ["thread", id],
     ["title", title],
-    ["created", createdAt],
-    ["changed", updatedAt],
+    ["created", `${relativeTime(createdAt)} (${createdAt})`],
+    ["changed", `${relativeTime(updatedAt)} (${updatedAt})`],
     ["turns", String(turns)],
     ...(gate === undefined ? [] : [["waits for", gate.type]]),
   ]);
@@ -230,7 +256,7 @@ function turnInWords({ createdAt, channel, input, items, status, error, model }:
   const asked = input.type === "message" ? input.text : `(${input.type})`;
   const failure = error === undefined ? "" : `\n  failed: ${error.message}\n`;
   const end = status === "completed" || status === "failed" ? "" : `\n  (${status})\n`;
-  return `\n› ${asked.replaceAll("\n", "\n  ")}\n  ${createdAt}, ${channel}, ${model.name}\n${items.map(itemInWords).join("")}${failure}${end}`;
+  return `\n› ${asked.replaceAll("\n", "\n  ")}\n  ${relativeTime(createdAt)}, ${channel}, ${model.name}\n${items.map(itemInWords).join("")}${failure}${end}`;
 }
 
 function itemInWords(item: TurnItem): string {

@@ -1,14 +1,17 @@
-/** `postern usage`: what was asked and what it cost, also while the service runs. */
+/** `postern usage`: what was asked and what it cost, through the running service where there is one. */
 import { type Command, InvalidArgumentError } from "commander";
 import {
   type Figure,
   type Figures,
   Figures as FiguresShape,
+  OPERATOR,
   say,
   sayJson,
   table,
   toWire,
   UsageBy,
+  UsedStorage as UsedShape,
+  type UsedStorage,
 } from "../../../kernel/kit.ts";
 import type { CommandContext } from "../../../kernel/plugin.ts";
 
@@ -33,17 +36,35 @@ export function register(command: Command, context: CommandContext): void {
     )
     .action(async ({ days, by, user, json = false }: Options) => {
       const asked = { spans: daysBefore(Date.now(), days), by, ...(user && { user }) };
-      const print = (what: "turns" | "calls", figures: Figures) =>
+      const whose = user ?? OPERATOR;
+      const print = (what: "turns" | "calls", figures: Figures, used: UsedStorage) =>
         json
-          ? sayJson({ days, by, [what]: toWire(FiguresShape, figures) })
-          : say(inWords(figures, what, { by, days }));
+          ? sayJson({
+              ...{ days, by, [what]: toWire(FiguresShape, figures) },
+              storage: { user: whose, ...toWire(UsedShape, used) },
+            })
+          : say(`${inWords(figures, what, { by, days })}\n${storedInWords(user, used)}\n`);
       // Calls of tools are counted where they are made.
       if (by === "tool")
-        await context.with(["toolAdmin"], async ({ toolAdmin }) =>
-          print("calls", await toolAdmin.usage(asked)),
+        await context.with(["toolAdmin", "storage"], async ({ toolAdmin, storage }) =>
+          print("calls", await toolAdmin.usage(asked), await storage.used(whose)),
         );
-      else await context.with(["threads"], async ({ threads }) => print("turns", await threads.usage(asked)));
+      else
+        await context.with(["threads", "storage"], async ({ threads, storage }) =>
+          print("turns", await threads.usage(asked), await storage.used(whose)),
+        );
     });
+}
+
+function storedInWords(user: string | undefined, { bytes, maxBytes, kinds }: UsedStorage): string {
+  const inMb = (count: number) =>
+    `${(count / 1_000_000).toLocaleString("en", { maximumFractionDigits: 1 })} MB`;
+  const parts = Object.entries(kinds)
+    .filter(([, count]) => count > 0)
+    .map(([kind, count]) => `${kind} ${inMb(count)}`);
+  const what = parts.length === 0 ? "" : `: ${parts.join(", ")}`;
+  const who = user === undefined ? "You keep" : `${user} keeps`;
+  return `${who} ${inMb(bytes)} of ${inMb(maxBytes)} (USER_STORAGE_MB)${what}.`;
 }
 
 /** Whole days, UTC, the last of them today. */

@@ -1,13 +1,10 @@
 /** Brings what is attached to messages to those that a model is shown, once they fit its window. */
 
-import {
-  type ModelAttachment,
-  type ModelMessage,
-  type RenderedMessage,
-  readsAsText,
-  redact,
-} from "../../../kernel/kit.ts";
-import type { Attachment, Mask, Turn } from "../../../kernel/plugin.ts";
+import { readsAsText, redact } from "../../../kernel/kit.ts";
+import type { Attachment, Mask } from "../../../kernel/plugin.ts";
+import type { ModelAttachment, ModelMessage } from "../../models/services.ts";
+import type { Turn } from "../services.ts";
+import type { RenderedMessage } from "../threads/tokens.ts";
 
 type Read = (ids: readonly string[]) => Promise<ReadonlyMap<string, Uint8Array>>;
 
@@ -27,9 +24,7 @@ export function createAttaching(
       withBytes(attachment, known.get(attachment.id), mask),
     );
     const missing = message.attachments.filter(({ id }) => known.get(id) === undefined).map(note);
-    return message.role === "user"
-      ? { ...message, text: joined(message.text, missing), attachments }
-      : { ...message, output: joined(message.output, missing), attachments };
+    return withNotes({ ...message, attachments } as ModelMessage, missing);
   }
 
   return async (messages) => {
@@ -51,10 +46,10 @@ function withBytes(attachment: Attachment, data: Uint8Array | undefined, mask: M
   const shown = readsAsText(attachment)
     ? { mime: "text/plain", data: Buffer.from(redact(mask, textOf(attachment, data))) }
     : { mime, data };
-  return [{ kind, ...shown, ...(name !== undefined && { name }), ...(detail !== undefined && { detail }) }];
+  return [{ kind, ...shown, name, detail }];
 }
 
-/** What of it fits the model, which is told that it is not all. */
+/** Cuts a text to fit the model, which is told that it is not all. */
 function textOf({ text }: Attachment, data: Uint8Array): string {
   const bytes = Buffer.from(data.buffer, data.byteOffset, data.byteLength);
   if (text?.shown === undefined || text.shown >= data.byteLength) return bytes.toString("utf8");
@@ -65,5 +60,9 @@ function textOf({ text }: Attachment, data: Uint8Array): string {
 const note = ({ kind, name }: Attachment): string =>
   `[${name === undefined ? kind : `${kind} ${name}`} no longer available]`;
 
-const joined = (text: string, notes: readonly string[]): string =>
-  [text, ...notes].filter((piece) => piece !== "").join("\n");
+/** The message with lines about attachments that it lacks. */
+export function withNotes(message: ModelMessage, notes: readonly string[]): ModelMessage {
+  const add = (text: string) => [text, ...notes].filter((line) => line !== "").join("\n");
+  if (message.role === "tool") return { ...message, output: add(message.output) };
+  return { ...message, text: add(message.text) };
+}

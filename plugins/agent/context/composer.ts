@@ -1,32 +1,27 @@
 /** Makes the requests of one turn to its models: what they are shown, as it fits the window of each. */
 
-import {
-  estimateText,
-  estimateTokens,
-  estimateTools,
-  type Model,
-  type ModelRequest,
-  type ModelTool,
-} from "../../../kernel/kit.ts";
-import type { Mask, Turn, TurnItem } from "../../../kernel/plugin.ts";
-import { type Preface, renderItems, type Show } from "../threads/turns/rendering.ts";
+import { estimateText } from "../../../kernel/kit.ts";
+import type { Mask, TurnItem } from "../../../kernel/plugin.ts";
+import type { Model, ModelRequest, ModelTool } from "../../models/services.ts";
+import type { Turn } from "../services.ts";
+import { estimateTokens, estimateTools } from "../threads/tokens.ts";
+import { type Preface, renderBlock, renderItems, type Show } from "../threads/turns/rendering.ts";
 import { createAttaching } from "./attaching.ts";
-import { withOnce } from "./once.ts";
 import { tooLong } from "./truncation.ts";
-import { assemble, type Context, type Fitted, type Sent, type Stored } from "./window.ts";
+import { assemble, type Context, type Fitted, type Sent, type Stored, TOO_LONG } from "./window.ts";
 
 export interface Composing {
   readonly turn: Turn;
-  /** What it has to show so far, which grows; to begin with, what it came with. */
+  /** Grows while the turn runs; it begins with what came with the request. */
   readonly items: readonly TurnItem[];
   readonly system: string;
   readonly stored: Stored;
   readonly context: Context;
   readonly mask: Mask;
   readonly trusted: ReadonlySet<string>;
-  /** Said to this model with this turn only. */
+  /** Said to this model with this turn only, at the end of the system text: the rest of the prompt stays as it was, for caches. */
   once(model: Model): readonly string[];
-  /** What is stored, once a model with a smaller window has had the oldest summarised. */
+  /** Reads the stored part again once a model with a smaller window has had the oldest summarised. */
   readAgain(): Promise<Stored>;
   summarise(model: Model, transcript: string): Promise<string>;
 }
@@ -48,7 +43,6 @@ export function createComposer(composing: Composing): Compose {
   const fitted = new Map<Model, Promise<Fitted>>();
   const sent = sentWith(turn, items, stored);
   const attach = createAttaching(turn, (ids) => context.attachments(stored.thread, ids), mask);
-  const ofSystem = estimateText(system);
 
   async function fitPast(model: Model, budget: number, own: number): Promise<Fitted> {
     const now = fitted.size === 0 ? stored : await composing.readAgain();
@@ -67,10 +61,14 @@ export function createComposer(composing: Composing): Compose {
 
   return async (model, tools) => {
     const { window } = model;
-    const fixed = ofSystem + estimateTools(tools);
+    // Before it is rendered, which takes long where it is that long.
+    const said = items.reduce((sum, item) => sum + (isSaid(item) ? estimateText(item.text) : 0), 0);
+    if (said > window) throw turn.truncation === undefined ? TOO_LONG : tooLong(said, window, window);
+    const once = composing.once(model).map((text) => renderBlock("instructions", text));
+    const wholeSystem = [system, ...once].join("\n\n");
+    const fixed = estimateText(wholeSystem) + estimateTools(tools);
     const budget = Math.max(0, window - fixed - Math.min(MAX_ANSWER_LENGTH, Math.floor(window / 4)));
-    const render = (open: Stored["past"]["open"]) =>
-      withOnce(renderItems(items, preface, open, show), composing.once(model));
+    const render = (open: Stored["past"]["open"]) => renderItems(items, preface, open, show);
     const alone = render(stored.past.open).messages;
     const own = alone.reduce((sum, message) => sum + estimateTokens(message), 0);
     const past = fitted.get(model) ?? fitPast(model, budget, own);
@@ -78,14 +76,17 @@ export function createComposer(composing: Composing): Compose {
     const known = await past;
     const present = render(known.open);
     return {
-      system,
+      system: wholeSystem,
       messages: await attach(assemble(known, present, { budget, window }, sent)),
       tools,
       temperature: turn.temperature,
-      ...(turn.parallelCalls !== undefined && { parallelCalls: turn.parallelCalls }),
+      parallelCalls: turn.parallelCalls,
     };
   };
 }
+
+const isSaid = (item: TurnItem): item is Extract<TurnItem, { type: "message" }> =>
+  item.type === "message" && item.role !== "assistant";
 
 function sentWith(turn: Turn, items: readonly TurnItem[], { past }: Stored): Sent {
   const { truncation } = turn;

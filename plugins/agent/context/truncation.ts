@@ -1,17 +1,14 @@
-/** What is left out of input that does not fit a model's window: whole pairs, from the middle. */
+/** Leaves input out that does not fit a model's window: whole pairs, from the middle. */
 
-import { estimateTokens, type RenderedMessage } from "../../../kernel/kit.ts";
 import { Fault } from "../../../kernel/plugin.ts";
+import { estimateTokens, type RenderedMessage } from "../threads/tokens.ts";
 
 /**
  * The messages without so many tokens of them; undefined where that cannot be. The first message of the user, what the
  * application instructs and all that follows the assistant's last word stay. Calls go with their results, oldest first,
  * and only then the message they were made for, with its answer.
  */
-export function leaveOut(
-  messages: readonly RenderedMessage[],
-  excess: number,
-): RenderedMessage[] | undefined {
+export function leaveOut(messages: readonly RenderedMessage[], excess: number) {
   const gone = new Set<RenderedMessage>();
   let left = excess;
   for (const unit of unitsOf(messages)) {
@@ -24,7 +21,7 @@ export function leaveOut(
   return left > 0 ? undefined : messages.filter((message) => !gone.has(message));
 }
 
-/** What can go, in the order in which it goes. */
+/** Returns what can go, in the order in which it goes. */
 function unitsOf(messages: readonly RenderedMessage[]): readonly (readonly RenderedMessage[])[] {
   const units: RenderedMessage[][] = [];
   const first = messages.find(isSaidByUser);
@@ -36,16 +33,17 @@ function unitsOf(messages: readonly RenderedMessage[]): readonly (readonly Rende
     else if (message.role === "assistant" && message.calls.length > 0) {
       round = [message];
       units.push(round);
-    } else if (message.role === "assistant") talk.push(message);
-    else if (isSaidByUser(message)) {
-      if (last !== undefined && !isSaidByUser(last)) {
-        units.push(talk);
-        talk = [];
-      }
-      if (message !== first) talk.push(message);
-    }
-    if (message.role !== "tool" && !(message.role === "assistant" && message.calls.length > 0))
+    } else {
       round = undefined;
+      if (message.role === "assistant") talk.push(message);
+      else if (isSaidByUser(message)) {
+        if (last !== undefined && !isSaidByUser(last)) {
+          units.push(talk);
+          talk = [];
+        }
+        if (message !== first) talk.push(message);
+      }
+    }
     last = message;
   }
   return [...units, talk];
@@ -68,9 +66,6 @@ function isSaidByUser(message: RenderedMessage): boolean {
 
 export function tooLong(tokens: number, room: number, window: number): Fault {
   const [has, fits, all] = [tokens, Math.max(room, 0), window].map((count) => count.toLocaleString("en"));
-  return new Fault(
-    "turn",
-    "context_length_exceeded",
-    `The input has about ${has} tokens, but the model's context window of ${all} leaves ${fits} for it beside the instructions, the tools and the answer. Shorten the input, or let it be truncated.`,
-  );
+  const message = `The input has about ${has} tokens, but the model's context window of ${all} leaves ${fits} for it beside the instructions, the tools and the answer. Shorten the input, or let it be truncated.`;
+  return new Fault("turn", "context_length_exceeded", message);
 }

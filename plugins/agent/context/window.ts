@@ -3,22 +3,21 @@
  * the thread; the turns themselves stay as they are.
  */
 
-import {
-  capText,
-  escapeTags,
-  estimateText,
-  estimateTokens,
-  type RenderedMessage,
-} from "../../../kernel/kit.ts";
-import { Fault, type Sql, type Turn } from "../../../kernel/plugin.ts";
+import { capText, escapeTags, estimateText } from "../../../kernel/kit.ts";
+import { Fault, type Sql } from "../../../kernel/plugin.ts";
+import type { Model, TokenCount } from "../../models/services.ts";
+import type { Turn } from "../services.ts";
 import { readAttachments } from "../threads/attachments/stored.ts";
-import { type History, orphansOf, type Past, type RenderedTurn } from "../threads/history.ts";
-import type { Summary } from "../threads/thread-row.ts";
+import { type History, orphansOf, type Past, type RenderedTurn, sumTokens } from "../threads/history.ts";
+import type { Present } from "../threads/past-turns.ts";
+import { NO_SUMMARY, type Summary } from "../threads/thread-row.ts";
+import { estimateTokens, type RenderedMessage } from "../threads/tokens.ts";
 import { isOnPath, type Path, readPath } from "../threads/turns/branch.ts";
 import { withoutResult } from "../threads/turns/rendering.ts";
+import { SUMMARY_SYSTEM } from "./prompt.ts";
 import { leaveOut, tooLong } from "./truncation.ts";
 
-/** What is stored of a thread before a turn. */
+/** The stored part of a thread before a turn. */
 export interface Stored {
   readonly thread: string;
   /** Turns from this number on are not history. */
@@ -28,16 +27,7 @@ export interface Stored {
   readonly past: Past;
 }
 
-/** A turn whose past is wanted. */
-export interface Present {
-  readonly thread: string;
-  readonly seq: number;
-  /** Not all that came before it on its thread is its past. */
-  readonly isBranched: boolean;
-}
-
 export interface Room {
-  /** Tokens for history. */
   readonly budget: number;
   /** How many of the newest turns are never summarised. */
   readonly kept: number;
@@ -52,41 +42,30 @@ const MAX_TRANSCRIPT_ITEM_LENGTH = 2000;
 const DIGEST_LINES = 40;
 const LEFT_OUT = "[An earlier result, removed to save space.]";
 
-export interface Context {
-  /** `summary`: what is known to be the newest. */
-  read(turn: Present, summary: Summary | undefined): Promise<Stored>;
-  /** History as it fits: a summary of the oldest, then whole turns. */
-  fit(stored: Stored, room: Room): Promise<Fitted>;
-  /** The bytes of attachments of a thread, of those that are there. */
-  attachments(thread: string, ids: readonly string[]): Promise<ReadonlyMap<string, Uint8Array>>;
-}
+export const TOO_LONG = new Fault("turn", "too_long", "The message is too long for the model. Shorten it.");
+
+export type Context = ReturnType<typeof createContext>;
 
 export type Fitted = Past & { readonly summary: string | undefined };
 
 /** The context of a new thread. */
-export const nothingStored = (thread: string, before: number): Stored => ({
-  thread,
-  before,
-  summary: NO_SUMMARY,
-  path: [],
-  past: { turns: [], open: [] },
-});
+export function nothingStored(thread: string, before: number): Stored {
+  return { thread, before, summary: NO_SUMMARY, path: [], past: { turns: [], open: [] } };
+}
 
-export const NO_SUMMARY: Summary = { text: undefined, to: 0 };
-
-export function createContext(sql: Sql, history: History): Context {
+export function createContext(sql: Sql, history: History) {
   const summaryOf = async (thread: string): Promise<Summary> => {
-    const row = await sql.get<{ summary: string | null; summarised_to: number }>(
-      "SELECT summary, summarised_to FROM threads WHERE id = ?",
-      thread,
-    );
+    const find = "SELECT summary, summarised_to FROM threads WHERE id = ?";
+    const row = await sql.get<{ summary: string | null; summarised_to: number }>(find, thread);
     return { text: row?.summary ?? undefined, to: row?.summarised_to ?? 0 };
   };
 
   return {
-    attachments: (thread, ids) => readAttachments(sql, thread, ids),
+    /** The bytes of attachments of a thread, of those that are there. */
+    attachments: (thread: string, ids: readonly string[]) => readAttachments(sql, thread, ids),
 
-    async read({ thread, seq: before, isBranched }, given) {
+    /** `given`: the summary that is known to be the newest. */
+    async read({ thread, seq: before, isBranched }: Present, given: Summary | undefined): Promise<Stored> {
       const [known, path] = await Promise.all([
         given ?? summaryOf(thread),
         isBranched ? readPath(sql, thread, before) : [],
@@ -96,7 +75,9 @@ export function createContext(sql: Sql, history: History): Context {
       return { thread, before, summary, path, past: await history.read(thread, summary.to, before, path) };
     },
 
-    async fit({ thread, before, summary: known, path, past }, { budget, kept, summarise }) {
+    /** History as it fits: a summary of the oldest, then whole turns. */
+    async fit(stored: Stored, { budget, kept, summarise }: Room): Promise<Fitted> {
+      const { thread, before, summary: known, path, past } = stored;
       const size = sumTokens(past.turns) + estimateText(known.text ?? "");
       if (size <= budget) return { ...past, summary: known.text };
       const cut = cutAt(past.turns, budget * KEEP_AFTER_SUMMARY, kept);
@@ -104,17 +85,8 @@ export function createContext(sql: Sql, history: History): Context {
       if (last === undefined) return { ...past, summary: known.text };
       const old = past.turns.slice(0, cut).map(({ messages }) => messages);
       const text = await summariseTurns(known.text, [...old, orphansOf(past.turns[cut])], budget, summarise);
-      await sql.transaction(
-        async (tx) => {
-          await tx.run(
-            "UPDATE threads SET summary = ?, summarised_to = ? WHERE id = ?",
-            text,
-            last.seq,
-            thread,
-          );
-        },
-        { flush: false },
-      );
+      const keep = "UPDATE threads SET summary = ?, summarised_to = ? WHERE id = ?";
+      await sql.transaction((tx) => tx.run(keep, text, last.seq, thread), { flush: false });
       return { ...(await history.read(thread, last.seq, before, path)), summary: text };
     },
   };
@@ -170,6 +142,29 @@ function transcribe(message: RenderedMessage): string {
   }
 }
 
+/** Has a model put a transcript into a few paragraphs; a digest where it has nothing to say. Throws what the model throws. */
+export async function summarise(
+  model: Model,
+  transcript: string,
+  {
+    signal,
+    alive,
+    count,
+  }: { signal: AbortSignal; alive?(): void; count(tokens: TokenCount): void | Promise<void> },
+): Promise<string> {
+  const messages = [{ role: "user", text: transcript } as const];
+  const request = { system: SUMMARY_SYSTEM, messages, tools: [], temperature: undefined };
+  let text = "";
+  for await (const parts of model.stream(request, signal)) {
+    alive?.();
+    for (const part of parts) {
+      if (part.type === "text") text += part.delta;
+      else if (part.type === "usage") await count(part);
+    }
+  }
+  return text.trim() === "" ? digest(transcript) : text;
+}
+
 /** A summary without a model: the beginnings of what was said, the newest kept longest. */
 export function digest(transcript: string): string {
   const lines = transcript
@@ -181,7 +176,7 @@ export function digest(transcript: string): string {
   return [...(gone > 0 ? [`(${gone} earlier lines are only in the stored turns.)`] : []), ...kept].join("\n");
 }
 
-/** What of a request may not be summarised or shortened. */
+/** The parts of a request that may not be summarised or shortened. */
 export interface Sent {
   /** How many of the newest stored turns came with it. */
   readonly turns: number;
@@ -216,8 +211,7 @@ export function assemble(
   }
   const size = estimateOf(brought, { isPast: true }) + estimateOf(own);
   if (left < 0 && size > budget) {
-    if (truncation === undefined)
-      throw new Fault("turn", "too_long", "The message is too long for the model. Shorten it.");
+    if (truncation === undefined) throw TOO_LONG;
     const fitting = truncation === "auto" ? leaveOut(brought, size - budget) : undefined;
     if (fitting === undefined) throw tooLong(size, budget, window);
     brought = fitting;
@@ -227,8 +221,4 @@ export function assemble(
 
 function estimateOf(messages: readonly RenderedMessage[], options?: { readonly isPast: boolean }): number {
   return messages.reduce((sum, message) => sum + estimateTokens(message, options), 0);
-}
-
-function sumTokens(turns: readonly RenderedTurn[]): number {
-  return turns.reduce((sum, { tokens }) => sum + tokens, 0);
 }

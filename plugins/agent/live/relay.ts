@@ -3,8 +3,8 @@
  * turn are numbered: each is told once and in order, or the watchers are told that some were lost.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Node, Signals } from "../../../kernel/kit.ts";
 import { type Log, reason, type TurnEvent } from "../../../kernel/plugin.ts";
+import type { Node, Signals } from "../../store/services.ts";
 import type { OwnTurn } from "../threads/turns/items.ts";
 
 export interface TurnPlace {
@@ -18,26 +18,12 @@ export interface RelayParts {
   readonly log: Log;
   /** The turns of a user that run here, with everything they have told so far. */
   running(user: string): Iterable<TurnPlace & { readonly events: readonly TurnEvent[] }>;
-  /** Tells this node's watchers. */
   tell(user: string, event: TurnEvent, turn: TurnPlace): void;
-  /** Tells them that events were lost. */
   lost(user: string): void;
   /** Another node wants a turn stopped that runs here. */
   stop(turn: string): void;
   /** A turn of this thread has ended on another node. */
   wake(thread: string): void;
-}
-
-export interface Relay {
-  /** Says to all nodes whether somebody here watches the turns of this user. */
-  watch(user: string, isWatched: boolean): void;
-  /** Event number `n` of a turn that runs here; 0 is the end of one whose node is gone. */
-  send(user: string, turn: TurnPlace, n: number, event: TurnEvent): void;
-  /** Asks a node to stop a turn. */
-  stopTurn(turn: OwnTurn): void;
-  /** Tells a node that a turn of this thread has ended, or all of them. */
-  wake(thread: string, node?: string): void;
-  stop(): Promise<void>;
 }
 
 interface Frame {
@@ -69,7 +55,7 @@ const ENDED_REMEMBERED = 10_000;
 const FRAME_TRIES = 5;
 const RETRY_MS = 500;
 
-export function createRelay(parts: RelayParts): Relay {
+export function createRelay(parts: RelayParts) {
   const { node, signals, log, running, tell, lost } = parts;
   /** For each user the other nodes where somebody watches. */
   const elsewhere = new Map<string, Set<string>>();
@@ -108,7 +94,7 @@ export function createRelay(parts: RelayParts): Relay {
   }
 
   function put(to: string, frame: Frame): void {
-    // What happens in one moment travels together.
+    // Events of one moment travel together.
     if (outbox.size === 0) setImmediate(flush);
     const frames = outbox.get(to) ?? [];
     outbox.set(to, frames);
@@ -129,7 +115,10 @@ export function createRelay(parts: RelayParts): Relay {
   }
 
   function hear({ user, turn, n, event }: Frame): void {
-    if (!watched.has(user) || ended.has(turn.id)) return;
+    // It comes after the end of its turn, and nothing else depends on it.
+    const isTitle = event.type === "titled";
+    if (!watched.has(user) || (ended.has(turn.id) && !isTitle)) return;
+    if (isTitle) return void tell(user, event, turn);
     const last = heard.get(turn.id)?.n ?? 0;
     const isNext = n === last + 1 || n === LAST_WORD;
     if (!isNext) {
@@ -198,7 +187,8 @@ export function createRelay(parts: RelayParts): Relay {
   post(ALL, { hello: true });
 
   return {
-    watch(user, isWatched) {
+    /** Says to all nodes whether somebody here watches the turns of this user. */
+    watch(user: string, isWatched: boolean): void {
       if (isWatched) watched.add(user);
       else {
         watched.delete(user);
@@ -206,12 +196,14 @@ export function createRelay(parts: RelayParts): Relay {
       }
       post(ALL, isWatched ? { watch: [user] } : { unwatch: user });
     },
-    send(user, turn, n, event) {
+    /** Event number `n` of a turn that runs here; 0 is the end of one whose node is gone. */
+    send(user: string, turn: TurnPlace, n: number, event: TurnEvent): void {
       for (const to of elsewhere.get(user) ?? []) put(to, { user, turn, n, event });
     },
-    stopTurn: ({ id, node }) => post(ofNode(node), { stop: id }),
-    wake: (thread, to) => post(to === undefined ? ALL : ofNode(to), { wake: thread }),
-    async stop() {
+    stopTurn: ({ id, node }: OwnTurn) => post(ofNode(node), { stop: id }),
+    /** Tells a node that a turn of this thread has ended, or all of them. */
+    wake: (thread: string, to?: string) => post(to === undefined ? ALL : ofNode(to), { wake: thread }),
+    async stop(): Promise<void> {
       for (const undo of undos) undo();
       flush();
       await sending;

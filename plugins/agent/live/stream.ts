@@ -1,8 +1,9 @@
 /** A running turn as its callers see it: every event kept, so that a late listener misses none. */
-import type { RunningTurn, TurnEvent, TurnRecord } from "../../../kernel/plugin.ts";
+import type { TurnEvent, TurnRecord } from "../../../kernel/plugin.ts";
+import type { RunningTurn } from "../services.ts";
 
 export interface TurnStream extends RunningTurn {
-  /** Adds an event and answers its number; `done` and `failed` end the stream. */
+  /** Adds an event and returns its number; `done` and `failed` end the stream. */
   push(event: TurnEvent): number;
   readonly events: readonly TurnEvent[];
 }

@@ -1,5 +1,4 @@
 /** Who hears of a user's turns on this node. */
-
 import type { Log, TurnEvent } from "../../../kernel/plugin.ts";
 import type { Agent } from "../services.ts";
 import type { TurnPlace } from "./relay.ts";
@@ -11,16 +10,8 @@ interface Watcher {
   readonly lost: () => void;
 }
 
-export interface Watchers {
-  /** Returns a function that stops it. */
-  add(user: string, listener: Listener, lost: () => void): () => void;
-  tell(user: string, event: TurnEvent, turn: TurnPlace): void;
-  /** Events of this user's turns were lost. */
-  tellLost(user: string): void;
-}
-
 /** `onChange` is told of the first and the last of each user. */
-export function createWatchers(log: Log, onChange: (user: string, isWatched: boolean) => void): Watchers {
+export function createWatchers(log: Log, onChange: (user: string, isWatched: boolean) => void) {
   const watchers = new Map<string, Set<Watcher>>();
 
   function each(user: string, act: (watcher: Watcher) => void): void {
@@ -34,7 +25,8 @@ export function createWatchers(log: Log, onChange: (user: string, isWatched: boo
   }
 
   return {
-    add(user, listener, lost) {
+    /** Returns a function that stops it. */
+    add(user: string, listener: Listener, lost: () => void): () => void {
       const known = watchers.get(user);
       const mine = known ?? new Set();
       const watcher = { listener, lost };
@@ -46,7 +38,9 @@ export function createWatchers(log: Log, onChange: (user: string, isWatched: boo
         onChange(user, false);
       };
     },
-    tell: (user, event, turn) => each(user, ({ listener }) => listener(event, turn)),
-    tellLost: (user) => each(user, ({ lost }) => lost()),
+    tell: (user: string, event: TurnEvent, turn: TurnPlace) =>
+      each(user, ({ listener }) => listener(event, turn)),
+    /** Events of this user's turns were lost. */
+    tellLost: (user: string) => each(user, ({ lost }) => lost()),
   };
 }

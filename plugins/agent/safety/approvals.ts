@@ -1,12 +1,12 @@
 /** May this tool be called for this user: at once, after asking, or not at all. */
 
-import { fingerprintOf } from "../../../kernel/kit.ts";
+import { fingerprintOf, isIdentity } from "../../../kernel/kit.ts";
 import type { Env, Gate, Sql, ToolInfo } from "../../../kernel/plugin.ts";
 import type { Approvals } from "../services.ts";
 
 export type Verdict = "allow" | "ask" | "deny";
 
-/** What the operator decided, by tool name; `*` stands for every tool not named. */
+/** The operator's decisions by tool name; `*` stands for every tool not named. */
 export type ApprovalRules = ReadonlyMap<string, Verdict>;
 
 const ACCEPTED = 'entries like "weather=allow,mailer=deny,*=ask", each allow, ask or deny';
@@ -38,7 +38,7 @@ export function judgeTool(
 }
 
 export interface RememberedApprovals extends Approvals {
-  /** What this user decided on this very tool. */
+  /** Returns this user's decision on this very tool. */
   recall(user: string, tool: ToolInfo): Promise<"allow" | "deny" | undefined>;
   /** Forgets every "allow" for what is no longer there as it was. */
   forgetOthers(user: string, tools: readonly ToolInfo[]): Promise<void>;
@@ -58,75 +58,48 @@ export function createApprovals(sql: Sql): RememberedApprovals {
 
   return {
     async recall(user, tool) {
-      const row = await sql.get<Row>(
-        'SELECT tool, decision, fingerprint FROM approvals WHERE "user" = ? AND tool = ?',
-        user,
-        tool.name,
-      );
+      const find = 'SELECT tool, decision, fingerprint FROM approvals WHERE "user" = ? AND tool = ?';
+      const row = await sql.get<Row>(find, user, tool.name);
       return row && holds(row, tool) ? row.decision : undefined;
     },
     async forgetOthers(user, tools) {
-      const outdated = (await rows(user)).filter(
-        (row) =>
-          !holds(
-            row,
-            tools.find(({ name }) => name === row.tool),
-          ),
-      );
+      const known = new Map(tools.map((tool) => [tool.name, tool]));
+      const outdated = (await rows(user)).filter((row) => !holds(row, known.get(row.tool)));
       // Only what was read: it may have been allowed anew, as it is now, on another node.
+      const forget = `DELETE FROM approvals
+        WHERE "user" = ? AND tool = ? AND decision = 'allow' AND coalesce(fingerprint, '') = ?`;
       await Promise.all(
-        outdated.map(({ tool, fingerprint }) =>
-          sql.run(
-            `DELETE FROM approvals WHERE "user" = ? AND tool = ? AND decision = 'allow' AND coalesce(fingerprint, '') = ?`,
-            user,
-            tool,
-            fingerprint ?? "",
-          ),
-        ),
+        outdated.map(({ tool, fingerprint }) => sql.run(forget, user, tool, fingerprint ?? "")),
       );
     },
     async remembered(user) {
       return Object.fromEntries((await rows(user)).map(({ tool, decision }) => [tool, decision]));
     },
     async remember(user, tool, decision, fingerprint) {
-      await sql.run(
-        `INSERT INTO approvals ("user", tool, decision, fingerprint) VALUES (?, ?, ?, ?)
-         ON CONFLICT ("user", tool) DO UPDATE SET decision = excluded.decision, fingerprint = excluded.fingerprint`,
-        user,
-        tool,
-        decision,
-        fingerprint ?? null,
-      );
+      const write = `INSERT INTO approvals ("user", tool, decision, fingerprint) VALUES (?, ?, ?, ?)
+        ON CONFLICT ("user", tool) DO UPDATE SET decision = excluded.decision, fingerprint = excluded.fingerprint`;
+      await sql.run(write, user, tool, decision, fingerprint ?? null);
     },
     async revoke(user, tool) {
       return (await sql.run('DELETE FROM approvals WHERE "user" = ? AND tool = ?', user, tool)) > 0;
     },
     async pending(user) {
-      const found = await sql.all<{ gate: string }>(
-        'SELECT gate FROM threads INDEXED BY threads_waiting WHERE "user" = ? AND gate IS NOT NULL',
-        user,
-      );
-      return waiting(found);
+      const find =
+        'SELECT gate FROM threads INDEXED BY threads_waiting WHERE "user" = ? AND gate IS NOT NULL';
+      return waiting(await sql.all<{ gate: string }>(find, user));
     },
     async pendingOfIdentities() {
-      const found = await sql.all<{ user: string; gate: string }>(
-        `SELECT "user", gate FROM threads INDEXED BY threads_waiting
-         WHERE "user" >= 'webhook/' AND "user" < 'webhook0' AND gate IS NOT NULL`,
-      );
-      return found
-        .flatMap(({ user, gate }) => waiting([{ gate }]).map((open) => ({ ...open, user })))
-        .sort(byAge);
+      const find = `SELECT "user", gate FROM threads INDEXED BY threads_waiting WHERE "user" LIKE '%/%' AND gate IS NOT NULL`;
+      const found = await sql.all<{ user: string; gate: string }>(find);
+      return waiting(found.filter(({ user }) => isIdentity(user)));
     },
   };
 }
 
-function waiting(rows: readonly { readonly gate: string }[]): Gate[] {
+/** The gates that a person can answer, oldest first, each with what else its row has. */
+function waiting<Row extends { readonly gate: string }>(rows: readonly Row[]) {
   return rows
-    .map(({ gate }) => JSON.parse(gate) as Gate)
+    .map(({ gate, ...row }) => ({ ...(JSON.parse(gate) as Gate), ...row }))
     .filter(({ type }) => type !== "external_tool")
-    .sort(byAge);
-}
-
-function byAge(one: Gate, other: Gate): number {
-  return one.openedAt.localeCompare(other.openedAt);
+    .sort((one, other) => one.openedAt.localeCompare(other.openedAt));
 }

@@ -1,5 +1,6 @@
-/** What the tokens behind a turn may use: nothing of ours is offered, called or asked beyond it. */
-import { Fault, type Gate, type TokenScope, type Turn } from "../../../kernel/plugin.ts";
+/** Enforces the scopes of the tokens behind a turn: nothing of ours is offered, called or asked beyond them. */
+import { Fault, type Gate, type TokenScope } from "../../../kernel/plugin.ts";
+import type { Turn } from "../services.ts";
 
 /** The turn's own, and those of the turn that opened the gate it answers: whoever answers, it is still that turn's work. */
 export function scopesOf(
@@ -21,10 +22,6 @@ export function refuseWidening({ input, scope }: Turn): void {
   if (scope === undefined || input.type !== "approval") return;
   if (input.decision !== "always" && input.decision !== "destination") return;
   const what = input.decision === "always" ? "a tool" : "a destination";
-  throw new Fault(
-    "forbidden",
-    "scoped_token",
-    `A token with a scope cannot allow ${what} for good: answer "once", or sign in without a scope.`,
-    { param: "decision" },
-  );
+  const message = `A token with a scope cannot allow ${what} for good: answer "once", or sign in without a scope.`;
+  throw new Fault("forbidden", "scoped_token", message, { param: "decision" });
 }

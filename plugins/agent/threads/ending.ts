@@ -1,5 +1,4 @@
 /** How a turn ends, and what that is in the store. */
-
 import { whyHeld } from "../../../kernel/kit.ts";
 import {
   Fault,
@@ -8,9 +7,9 @@ import {
   type ModelName,
   reason,
   type Transaction,
-  type Turn,
   type Usage,
 } from "../../../kernel/plugin.ts";
+import type { Turn } from "../services.ts";
 import type { Carried } from "./required-tools.ts";
 import type { PendingCall } from "./thread-row.ts";
 import type { OwnTurn } from "./turns/items.ts";
@@ -21,7 +20,6 @@ export interface Ending {
   readonly gate?: Gate;
   readonly pending?: readonly PendingCall[];
   readonly required?: Carried;
-  /** Why the answer is not whole. */
   readonly incomplete?: "max_output_tokens" | "content_filter";
 }
 
@@ -29,7 +27,7 @@ interface Next {
   readonly node: string;
 }
 
-/** Closes the turn of a thread, and answers where the turn that waits for it is. */
+/** Closes the turn of a thread, and returns the node of the turn that waits for it. */
 export function closeTurn(
   tx: Transaction,
   turn: OwnTurn & {
@@ -43,62 +41,56 @@ export function closeTurn(
   now: string,
 ): Promise<Next | undefined> {
   const { id, node, thread, model } = turn;
+  const waiting = gate ? [json(gate), json(pending?.length ? pending : undefined), json(required)] : [];
   // The thread before its turns, as whoever deletes it does.
-  void tx.run(
-    `UPDATE threads SET updated_at = ?${gate ? ", gate = ?, pending = ?, required = ?" : ""}
-       WHERE id = ? AND EXISTS (SELECT 1 FROM turns WHERE turns.id = ? AND turns.node = ?)`,
-    now,
-    ...(gate
-      ? [
-          JSON.stringify(gate),
-          pending?.length ? JSON.stringify(pending) : null,
-          required ? JSON.stringify(required) : null,
-        ]
-      : []),
-    thread,
-    id,
-    node,
-  );
+  const touch = `UPDATE threads SET updated_at = ?${gate ? ", gate = ?, pending = ?, required = ?" : ""}
+    WHERE id = ? AND EXISTS (SELECT 1 FROM turns WHERE turns.id = ? AND turns.node = ?)`;
+  void tx.run(touch, now, ...waiting, thread, id, node);
   // A thread has one gate: what another branch waited for is no longer asked.
-  if (gate && turn.isBranched)
-    void tx.run(
-      `UPDATE turns SET status = 'completed' WHERE thread = ? AND status = 'waiting'
-         AND EXISTS (SELECT 1 FROM turns AS own WHERE own.id = ? AND own.node = ?)`,
-      thread,
-      id,
-      node,
-    );
-  void tx.run(
-    `UPDATE turns SET status = ?, error = ?, gate = ?, incomplete = ?, usage = ?, provider = ?, model = ?, completed_at = ?,
-       input_tokens = ?, output_tokens = ?, usd = ?, millis = ?
-       WHERE id = ? AND node = ?`,
+  const unask = `UPDATE turns SET status = 'completed' WHERE thread = ? AND status = 'waiting'
+    AND EXISTS (SELECT 1 FROM turns AS own WHERE own.id = ? AND own.node = ?)`;
+  if (gate && turn.isBranched) void tx.run(unask, thread, id, node);
+  const columns = {
     status,
-    error ? JSON.stringify(error) : null,
-    gate ? JSON.stringify(gate) : null,
-    incomplete ?? null,
-    JSON.stringify(usage),
-    model.provider,
-    model.name,
-    now,
-    usage.inputTokens,
-    usage.outputTokens,
-    Number(usage.totalCost),
-    Math.max(0, Date.parse(now) - Date.parse(turn.openedAt)),
-    id,
-    node,
-  );
-  return tx.get<Next>(
-    `SELECT node FROM turns INDEXED BY turns_open WHERE thread = ? AND status IN ('queued', 'running')
-       ORDER BY seq LIMIT 1`,
-    thread,
-  );
+    error: json(error),
+    gate: json(gate),
+    incomplete: incomplete ?? null,
+    usage: json(usage),
+    provider: model.provider,
+    model: model.name,
+    completed_at: now,
+  };
+  const set = Object.keys(columns).map((name) => `${name} = ?`);
+  void tx.run(`UPDATE turns SET ${set} WHERE id = ? AND node = ?`, ...Object.values(columns), id, node);
+  countTurn(tx, turn, status, usage, now);
+  const next = `SELECT node FROM turns INDEXED BY turns_open WHERE thread = ? AND status IN ('queued', 'running')
+    ORDER BY seq LIMIT 1`;
+  return tx.get<Next>(next, thread);
 }
 
-/** What an error makes of a turn, unless it was told to stop. */
+/** Counts a turn that ends, for `usage`. */
+export function countTurn(
+  tx: Transaction,
+  { id, node, model, openedAt }: OwnTurn & { readonly model: ModelName; readonly openedAt: string },
+  status: Ending["status"],
+  { inputTokens, outputTokens, totalCost }: Usage,
+  now: string,
+): void {
+  const add = `INSERT INTO turn_figures
+      (created_at, turn, seq, "user", channel, provider, model, status, input_tokens, output_tokens, usd, millis)
+    SELECT created_at, id, seq, "user", channel, ?, ?, ?, ?, ?, ?, ? FROM turns WHERE id = ? AND node = ?`;
+  const millis = Math.max(0, Date.parse(now) - Date.parse(openedAt));
+  const figures = [status, inputTokens, outputTokens, Number(totalCost), millis];
+  void tx.run(add, model.provider, model.name, ...figures, id, node);
+}
+
+const json = (value: unknown): string | null => (value === undefined ? null : JSON.stringify(value));
+
+/** Returns how an error ends a turn, unless the turn was told to stop. */
 export function endingOf(error: unknown, signal: AbortSignal, log: Log): Ending {
   const cause = signal.aborted ? signal.reason : error;
   if (cause instanceof Fault)
-    return { status: "failed", error: { code: cause.code, message: cause.message } };
+    return { status: "failed", error: { code: cause.code, message: callersReason(cause) } };
   if (signal.aborted) return { status: "cancelled" };
   log.error({ error }, "a turn failed because of a bug");
   return {
@@ -138,7 +130,10 @@ function wanted(gate: Exclude<Gate, { type: "external_tool" }>): readonly [strin
 
 export function unstoredEnding(error: unknown): Ending {
   const code = error instanceof Fault ? error.code : "store_failed";
-  return { status: "failed", error: { code, message: `The turn could not be stored: ${reason(error)}` } };
+  return {
+    status: "failed",
+    error: { code, message: `The turn could not be stored: ${callersReason(error)}` },
+  };
 }
 
 export const STOPPED = new Fault("turn", "interrupted", "The service was stopped while the turn ran.");
@@ -147,3 +142,7 @@ export const TAKEN_OVER = new Fault(
   "interrupted",
   "The turn was interrupted: its node could not reach the database.",
 );
+
+/** Words for a caught value, for people other than the operator. */
+export const callersReason = (error: unknown): string =>
+  (error instanceof Fault ? error.callersMessage : undefined) ?? reason(error);

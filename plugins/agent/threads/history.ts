@@ -1,8 +1,11 @@
 /** Stored turns as a model reads them, kept rendered for the threads that are in use. */
+
+import { setImmediate } from "node:timers/promises";
 import { LRUCache } from "lru-cache";
-import { estimateTokens, type Outside, type RenderedMessage } from "../../../kernel/kit.ts";
+import type { Outside } from "../../../kernel/kit.ts";
 import type { Queries, ToolCall, TurnItem, TurnStatus } from "../../../kernel/plugin.ts";
-import { type Gap, isOnPath, type Path } from "./turns/branch.ts";
+import { estimateTokens, type RenderedMessage } from "./tokens.ts";
+import { type Gap, isOnPath, keyOf, newestOf, type Path } from "./turns/branch.ts";
 import { type Preface, renderItems, type Show } from "./turns/rendering.ts";
 
 export interface RenderedTurn {
@@ -20,7 +23,7 @@ interface Kept {
   readonly maskSize: number;
   /** Keeps one branch at a time. */
   readonly path: string;
-  /** What is older has been let go. */
+  /** Older turns have been let go. */
   from: number;
   readonly turns: RenderedTurn[];
   open: readonly ToolCall[];
@@ -28,19 +31,14 @@ interface Kept {
 }
 
 export interface Past {
-  /** The oldest comes first. */
   readonly turns: readonly RenderedTurn[];
   /** Calls that the last of them left open. */
   readonly open: readonly ToolCall[];
 }
 
-export interface History {
-  /** The turns of a thread between two numbers, both excluded, that are on the path. */
-  read(thread: string, from: number, before: number, path?: Path): Promise<Past>;
-  forget(thread: string): void;
-}
+export type History = ReturnType<typeof createHistory>;
 
-export function createHistory(sql: Queries, show: Pick<Show, "mask" | "trusted">): History {
+export function createHistory(sql: Queries, show: Show) {
   const { mask } = show;
   const kept = new LRUCache<string, Kept>({
     maxSize: MAX_TOKENS,
@@ -49,22 +47,23 @@ export function createHistory(sql: Queries, show: Pick<Show, "mask" | "trusted">
   });
 
   return {
-    async read(thread, from, before, path = []) {
+    /** The turns of a thread between two numbers, both excluded, that are on the path. */
+    async read(thread: string, from: number, before: number, path: Path = []): Promise<Past> {
       let entry = kept.get(thread);
       kept.delete(thread);
-      const pathKey = path.map(({ after, before }) => `${after}-${before}`).join();
+      const pathKey = keyOf(path);
       // A value that has become a secret since must not be shown from what was rendered before.
       const isPast = (entry?.turns.at(-1)?.seq ?? 0) < before;
       if (entry?.path !== pathKey || entry.maskSize !== mask.size || entry.from > from || !isPast) {
         entry = { maskSize: mask.size, path: pathKey, from, turns: [], open: [], tokens: 0 };
       }
-      // What another node has added since is read with what is new here.
+      // Turns that another node has added since are read with what is new here.
       const after = Math.max(from, entry.turns.at(-1)?.seq ?? 0);
       const rows = await readRows(sql, thread, { after, before }, path);
       // One that may still get items is shown as it is now, and neither it nor what follows is kept.
       const unfinished = rows.findIndex(({ status }) => OPEN.has(status));
       const finished = unfinished === -1 ? rows : rows.slice(0, unfinished);
-      const added = render(finished, entry.open, show);
+      const added = await render(finished, entry.open, show);
       entry.turns.push(...added.turns);
       entry.open = added.open;
       entry.tokens += sumTokens(added.turns);
@@ -79,25 +78,27 @@ export function createHistory(sql: Queries, show: Pick<Show, "mask" | "trusted">
       }
       // A thread's first turn has nothing to keep, and most threads have no second.
       if (entry.turns.length > 0) kept.set(thread, entry);
-      const passing = render(rows.slice(finished.length), entry.open, show);
+      const passing = await render(rows.slice(finished.length), entry.open, show);
       // A copy: whoever was given it goes on with it while a model with a smaller window has the oldest summarised.
       return { turns: [...entry.turns, ...passing.turns], open: passing.open };
     },
-    forget: (thread) => void kept.delete(thread),
+    forget: (thread: string) => void kept.delete(thread),
   };
 }
 
-function render(
-  rows: readonly Row[],
-  before: readonly ToolCall[],
-  show: Pick<Show, "mask" | "trusted">,
-): Past {
+/** Others get a word in after each long turn. */
+const LONG_TOKENS = 50_000;
+
+async function render(rows: readonly Row[], before: readonly ToolCall[], show: Show): Promise<Past> {
   let open = before;
-  const turns = rows.map(({ seq, items, preface }): RenderedTurn => {
+  const turns: RenderedTurn[] = [];
+  for (const { seq, items, preface } of rows) {
     const rendered = renderItems(items, preface, open, show);
     open = rendered.open;
-    return turnOf(seq, rendered.messages);
-  });
+    const turn = turnOf(seq, rendered.messages);
+    turns.push(turn);
+    if (turn.tokens > LONG_TOKENS) await setImmediate();
+  }
   return { turns, open };
 }
 
@@ -117,7 +118,7 @@ function withoutOrphans(turn: RenderedTurn): RenderedTurn {
   return turn.isWhole ? turn : turnOf(turn.seq, turn.messages.slice(orphansOf(turn).length));
 }
 
-function sumTokens(turns: readonly RenderedTurn[]): number {
+export function sumTokens(turns: readonly RenderedTurn[]): number {
   return turns.reduce((sum, { tokens }) => sum + tokens, 0);
 }
 
@@ -130,13 +131,19 @@ interface Row {
   readonly items: TurnItem[];
 }
 
+/** No model's window takes more. */
+const MAX_PAST_BYTES = 16 * 2 ** 20;
+
+/** A request that was too long for the model would be so again. */
+const WAS_TOO_LONG = `coalesce(error, '') LIKE '{"code":"too_long"%' OR coalesce(error, '') LIKE '{"code":"context_length_exceeded"%'`;
+const MAX_UNSHOWN_BYTES = 100_000;
+const IS_SHOWN = `(octet_length(body) <= ${MAX_UNSHOWN_BYTES} OR NOT (${WAS_TOO_LONG}))`;
+
 /** Turns with their items, in one pass over one index. */
-async function readRows(
-  sql: Queries,
-  thread: string,
-  { after, before }: Gap,
-  path: Path,
-): Promise<readonly Row[]> {
+async function readRows(sql: Queries, thread: string, { after, before }: Gap, path: Path) {
+  const find = `SELECT turns.seq, status, instructions, context, outside, body FROM turns JOIN turn_items ON turn_items.turn = turns.id
+    WHERE thread = ? AND turns.seq > ? AND turns.seq < ? AND ${IS_SHOWN} AND ${newestOf(MAX_PAST_BYTES, IS_SHOWN)}
+    ORDER BY turns.seq, turn_items.seq`;
   const rows = await sql.all<{
     seq: number;
     status: TurnStatus;
@@ -144,13 +151,7 @@ async function readRows(
     context: string | null;
     outside: string | null;
     body: string;
-  }>(
-    `SELECT turns.seq, status, instructions, context, outside, body FROM turns JOIN turn_items ON turn_items.turn = turns.id
-     WHERE thread = ? AND turns.seq > ? AND turns.seq < ? ORDER BY turns.seq, turn_items.seq`,
-    thread,
-    after,
-    before,
-  );
+  }>(find, thread, after, before, thread, after, before);
   const turns: Row[] = [];
   for (const { seq, status, instructions, context, outside, body } of rows) {
     if (!isOnPath(path, seq)) continue;

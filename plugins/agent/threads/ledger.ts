@@ -1,22 +1,16 @@
 /** Turns as they are opened and, after a crash, closed. What was written is never lost. */
-import { type Alongside, INTERRUPTED, type Node } from "../../../kernel/kit.ts";
-import type {
-  ExternalTool,
-  Gate,
-  ModelName,
-  Sql,
-  TokenScope,
-  Transaction,
-  Turn,
-  TurnItem,
-} from "../../../kernel/plugin.ts";
+
+import { INTERRUPTED } from "../../../kernel/kit.ts";
+import type { Sql, TokenScope, Transaction, TurnItem } from "../../../kernel/plugin.ts";
+import type { Node } from "../../store/services.ts";
 import { scopesOf } from "../safety/scope.ts";
-import { closeGate, createOpening } from "./opening.ts";
+import type { Turn } from "../services.ts";
+import { closeGate, createOpening, type OpenTurn } from "./opening.ts";
 import type { Beginning } from "./resume.ts";
+import { COUNT_TURN } from "./tables.ts";
 import { threadTexts } from "./texts.ts";
-import { findThread, lockThread, readTools, removeThread, type ThreadRow } from "./thread-row.ts";
-import { type OwnTurn, writeItem } from "./turns/items.ts";
-import { dropPieces, readPieces } from "./turns/pieces.ts";
+import { findThread, readTools, removeThread } from "./thread-row.ts";
+import { dropPieces, type OwnTurn, readPieces, writeItem } from "./turns/items.ts";
 import { createTurnWriter, type TurnWriter } from "./writing/writer.ts";
 
 export const CUT_SHORT = {
@@ -25,7 +19,6 @@ export const CUT_SHORT = {
 } as const;
 
 export interface LedgerTurn {
-  /** With the tools that it may call. */
   readonly turn: Turn;
   readonly beginning: Beginning;
   /** Every one of them limits the turn. */
@@ -41,36 +34,15 @@ export interface TakenOver {
   readonly user: string;
 }
 
-export interface Ledger {
-  thread(user: string, id: string): Promise<ThreadRow | undefined>;
-  /** The caller's tools, as the thread has them. */
-  tools(user: string, thread: string): Promise<readonly ExternalTool[]>;
-  /** Opens the turn, and its thread where it has none; a resumed gate is closed in the same step. On disk when it resolves. */
-  open(
-    turn: Turn & { readonly id: string },
-    model: ModelName,
-    options: { readonly isIdGiven: boolean; readonly alongside: Alongside | undefined },
-  ): Promise<LedgerTurn>;
-  /** Gives up on the caller's function that this turn left its thread waiting for. True where there was one. */
-  release(user: string, turn: string): Promise<boolean>;
-  /**
-   * Closes what nodes that are gone left open, and what this one opened without hearing of it. Answers what it has
-   * closed.
-   */
-  takeOver(isOurs: (turn: string) => boolean): Promise<readonly TakenOver[]>;
-  /** Asks the nodes of these open turns to stop them, and answers which nodes those are. */
-  askToStop(turns: {
-    readonly user?: string;
-    readonly id?: string;
-    readonly thread?: string;
-  }): Promise<readonly OwnTurn[]>;
-  /** Turns of this node that another wants stopped. */
-  askedToStop(): Promise<readonly string[]>;
-}
+export type Ledger = ReturnType<typeof createLedger>;
 
 const OPEN = "status IN ('queued', 'running')";
+const COUNT_INTERRUPTED = `INSERT INTO turn_figures
+    (created_at, turn, seq, "user", channel, provider, model, status, input_tokens, output_tokens, usd, millis)
+  SELECT created_at, id, seq, "user", channel, provider, model, 'failed', 0, 0, 0, 0 FROM turns WHERE id = ?`;
+const INTERRUPT = "UPDATE turns SET status = 'failed', error = ?, completed_at = ? WHERE id = ?";
 
-export function createLedger(sql: Sql, node: Pick<Node, "id" | "living">): Ledger {
+export function createLedger(sql: Sql, node: Pick<Node, "id" | "living">) {
   const texts = threadTexts(sql);
   const openTurn = createOpening(sql, texts, node.id);
   // This node's own are for it to say.
@@ -83,15 +55,11 @@ export function createLedger(sql: Sql, node: Pick<Node, "id" | "living">): Ledge
       tx.all<{ body: string }>("SELECT body FROM turn_items WHERE turn = ? ORDER BY seq", turn),
       dropPieces(tx, turn),
       texts.removeTurn(tx, turn),
-      tx.run(
-        // What it had used up is not known.
-        `UPDATE turns SET status = 'failed', error = ?, completed_at = ?, input_tokens = 0, output_tokens = 0, usd = 0, millis = 0
-         WHERE id = ?`,
-        JSON.stringify(CUT_SHORT),
-        new Date().toISOString(),
-        turn,
-      ),
+      tx.run(INTERRUPT, JSON.stringify(CUT_SHORT), new Date().toISOString(), turn),
     ]);
+    // What it had used up is not known.
+    await tx.run(COUNT_INTERRUPTED, turn);
+    tx.last(COUNT_TURN, turn, node.id, thread);
     for (const { body } of items) {
       const item = JSON.parse(body) as TurnItem;
       if (item.type === "message" && item.text !== "") texts.addMessage(tx, item.id, thread, item.text);
@@ -108,54 +76,50 @@ export function createLedger(sql: Sql, node: Pick<Node, "id" | "living">): Ledge
   }
 
   return {
-    thread: (user, id) => findThread(sql, user, id),
-    tools: (user, thread) => readTools(sql, user, thread),
+    thread: (user: string, id: string) => findThread(sql, user, id),
+    tools: (user: string, thread: string) => readTools(sql, user, thread),
 
-    async open(turn, model, options) {
+    /** Opens the turn, and its thread where it has none; a resumed gate is closed in the same step. On disk when it resolves. */
+    async open(...[turn, model, options]: Parameters<OpenTurn>): Promise<LedgerTurn> {
       const opened = await openTurn(turn, model, options);
-      const { status, beginning } = opened;
-      const tools = turn.tools ?? opened.tools ?? [];
+      const isWinning = turn.input.type !== "message" && opened.gate?.callersToolsWin;
       return {
         turn: {
           ...turn,
-          tools,
-          ...(turn.input.type !== "message" && opened.gate?.callersToolsWin && { callersToolsWin: true }),
+          tools: turn.tools ?? opened.tools ?? [],
+          callersToolsWin: isWinning ? true : turn.callersToolsWin,
         },
-        beginning,
+        beginning: opened.beginning,
         scopes: scopesOf(turn, opened.gate),
         writer: createTurnWriter({ sql, texts, node: node.id }, { turn, model, ...opened }),
-        hasToWait: status === "queued",
+        hasToWait: opened.status === "queued",
       };
     },
 
-    release: (user, turn) =>
+    /** Gives up on the caller's function that this turn left its thread waiting for. True where there was one. */
+    release: (user: string, turn: string) =>
       sql.transaction(async (tx) => {
-        const found = await tx.get<{ thread: string }>(
-          `SELECT threads.id AS thread FROM threads JOIN turns ON turns.thread = threads.id
-           WHERE turns.id = ? AND turns."user" = ? AND threads.gate IS NOT NULL`,
-          turn,
-          user,
-        );
-        const row = found && (await lockThread(tx, sql.engine, user, found.thread));
-        const gate: Gate | undefined = row?.gate;
+        const find = `SELECT threads.id AS thread FROM threads JOIN turns ON turns.thread = threads.id
+          WHERE turns.id = ? AND turns."user" = ? AND threads.gate IS NOT NULL`;
+        const found = await tx.get<{ thread: string }>(find, turn, user);
+        const row = found && (await findThread(tx, user, found.thread, sql.engine));
+        const gate = row?.gate;
         // Gates for people stay: they are denied, not cancelled.
         if (row === undefined || gate?.type !== "external_tool" || gate.turn !== turn) return false;
         await closeGate(tx, row.id, gate);
         return true;
       }),
 
-    async takeOver(isOurs) {
+    /** Closes what nodes that are gone left open, and what this one opened without hearing of it. Returns what it has closed. */
+    async takeOver(isOurs: (turn: string) => boolean): Promise<readonly TakenOver[]> {
       const open = await sql.all<{ id: string }>(`SELECT id FROM turns WHERE ${orphaned} ORDER BY seq`);
       const taken: TakenOver[] = [];
       for (const { id } of open) {
         if (isOurs(id)) continue;
         const row = await sql.transaction(async (tx) => {
           // When two nodes find it, the one that marks it closes it.
-          const found = await tx.get<Omit<TakenOver, "id">>(
-            `UPDATE turns SET node = ? WHERE id = ? AND ${orphaned} RETURNING thread, "user"`,
-            node.id,
-            id,
-          );
+          const mark = `UPDATE turns SET node = ? WHERE id = ? AND ${orphaned} RETURNING thread, "user"`;
+          const found = await tx.get<Omit<TakenOver, "id">>(mark, node.id, id);
           if (found !== undefined && !(await forget(tx, found.thread))) await interrupt(tx, id, found.thread);
           return found;
         });
@@ -164,19 +128,18 @@ export function createLedger(sql: Sql, node: Pick<Node, "id" | "living">): Ledge
       return taken;
     },
 
-    askToStop({ user, id, thread }) {
+    /** Asks the nodes of these open turns to stop them, and returns which nodes those are. */
+    askToStop({ user, id, thread }: { user?: string; id?: string; thread?: string }) {
       const given = Object.entries({ '"user"': user, id, thread }).filter(([, value]) => value !== undefined);
-      return sql.all<OwnTurn>(
-        `UPDATE turns SET stop_asked = 1 WHERE ${OPEN} ${given.map(([name]) => `AND ${name} = ?`).join(" ")} RETURNING id, node`,
-        ...given.map(([, value]) => value as string),
-      );
+      const which = given.map(([name]) => `AND ${name} = ?`).join(" ");
+      const ask = `UPDATE turns SET stop_asked = 1 WHERE ${OPEN} ${which} RETURNING id, node`;
+      return sql.all<OwnTurn>(ask, ...given.map(([, value]) => value as string));
     },
 
-    async askedToStop() {
-      const rows = await sql.all<{ id: string }>(
-        `SELECT id FROM turns WHERE ${OPEN} AND node = ? AND stop_asked = 1`,
-        node.id,
-      );
+    /** Turns of this node that another wants stopped. */
+    async askedToStop(): Promise<readonly string[]> {
+      const find = `SELECT id FROM turns WHERE ${OPEN} AND node = ? AND stop_asked = 1`;
+      const rows = await sql.all<{ id: string }>(find, node.id);
       return rows.map(({ id }) => id);
     },
   };

@@ -1,22 +1,21 @@
 /** Opens a turn, and its thread where it has none, in one transaction: a turn that is refused leaves nothing behind. */
 import { randomUUIDv7 } from "node:crypto";
-import type { Alongside } from "../../../kernel/kit.ts";
 import {
-  type ExternalTool,
   Fault,
   type Gate,
   type ModelName,
   type Sql,
   type Transaction,
-  type Turn,
   type TurnInput,
   type TurnItem,
   type TurnStatus,
 } from "../../../kernel/plugin.ts";
+import type { Alongside, ExternalTool, Turn } from "../services.ts";
 import { writeAttachments } from "./attachments/stored.ts";
 import { type Beginning, beginningOf } from "./resume.ts";
+import { COUNT_TURN } from "./tables.ts";
 import type { ThreadTexts } from "./texts.ts";
-import { keepsTools, lockThread, readTools, type ThreadRow, writeTools } from "./thread-row.ts";
+import { findThread, keepsTools, noThread, readTools, type ThreadRow, writeTools } from "./thread-row.ts";
 import { titleOf } from "./title.ts";
 import { findOrigin, followAnswers, moveToGate, moveTurn, type Origin, threadAt } from "./turns/branch.ts";
 import { writeItem } from "./turns/items.ts";
@@ -25,18 +24,16 @@ import { addTurn, countOpen, type Place } from "./turns/turn-rows.ts";
 export interface OpenedTurn {
   readonly id: string;
   readonly thread: string;
-  /** Its place among all turns. */
   readonly seq: number;
   /** Queued where others of its thread are open. */
   readonly status: TurnStatus;
   readonly now: string;
   readonly items: TurnItem[];
   readonly beginning: Beginning;
-  /** The thread as it was; undefined where it is new. */
   readonly before: ThreadRow | undefined;
   /** The caller's tools as the thread has them, where the turn says nothing of them and goes on with those. */
   readonly tools: readonly ExternalTool[] | undefined;
-  /** What the turn it goes on from waited for, which it answers or which is no concern of its. */
+  /** The gate of the turn it continues from, which it answers or has nothing to do with. */
   readonly gate: Gate | undefined;
   /** Not all that came before it on its thread is its past. */
   readonly isBranched: boolean;
@@ -65,32 +62,27 @@ export function createOpening(sql: Sql, texts: ThreadTexts, node: string): OpenT
     const { id } = turn;
     const items = itemsOf(turn.input);
     const plain = isNew ? beginningOf(turn, undefined) : undefined;
-    if (turn.ephemeral && !isNew)
-      throw new Fault(
-        "invalid",
-        "ephemeral_on_thread",
-        "A turn that leaves nothing behind needs a new thread.",
-        {
-          param: "thread",
-        },
-      );
+    if (turn.ephemeral && !isNew) {
+      const message = "A turn that leaves nothing behind needs a new thread.";
+      throw new Fault("invalid", "ephemeral_on_thread", message, { param: "thread" });
+    }
 
     const { placed, touched, imported, moved, ...opened } = await sql.transaction(async (tx) => {
-      const found = isNew ? undefined : lockThread(tx, sql.engine, turn.user, thread);
+      const found = isNew ? undefined : findThread(tx, turn.user, thread, sql.engine);
       const ahead = isNew ? undefined : countOpen(tx, thread);
       const origin = turn.after === undefined ? undefined : findOrigin(tx, turn, turn.thread);
       const tools = isNew || !keepsTools(turn) ? undefined : readTools(tx, turn.user, thread);
       const touched = isNew ? undefined : touchThread(tx, thread, turn, now);
       if (isNew) addThread(tx, thread, turn, now);
       const imported = turn.history?.length ? importHistory(tx, thread, turn, model, now) : undefined;
-      // What was imported is what it goes on from.
+      // An imported turn is what it continues from.
       const { after: _, ...next } = turn;
       const row = { id, thread, input: turn.input, model, now, node, isOver: false, isNew };
       const placed = addTurn(tx, { ...row, turn: imported === undefined ? turn : next });
       for (const item of items) void writeItem(tx, { id, node }, item);
       const gate = (async () => (await found)?.gate)();
       const besides = alongside?.(tx, { id, thread, gate });
-      // Where one failed first, the answers of the others do not matter.
+      // If one failed first, the answers of the others do not matter.
       for (const answer of [found, ahead, origin, tools, touched, placed, gate, besides])
         answer?.catch(() => {});
       if (isIdGiven && (await placed) === undefined && (isNew || (await found) !== undefined))
@@ -101,12 +93,12 @@ export function createOpening(sql: Sql, texts: ThreadTexts, node: string): OpenT
       const before = await found;
       if (isNew) await origin;
       if (!isNew) {
-        if (before === undefined)
-          throw new Fault("missing", "thread_not_found", `There is no thread ${thread}.`, {
-            param: "thread",
-          });
-        const at = origin && (await goOn(tx, { id: imported ?? id, thread }, before, await origin));
-        if (at !== (await origin) && imported === undefined) moved = at;
+        if (before === undefined) throw noThread(thread, "thread");
+        const from = await origin;
+        // If the person asked has answered since, the first of the new turns continues from that.
+        const at = from && (await followAnswers(tx, before, from));
+        if (at && at !== from) await moveTurn(tx, { id: imported ?? id, thread }, at.seq);
+        if (at !== from && imported === undefined) moved = at;
         const row = at ? threadAt(before, at, turn.input) : before;
         answered = row.gate;
         beginning = beginningOf(turn, row);
@@ -119,9 +111,8 @@ export function createOpening(sql: Sql, texts: ThreadTexts, node: string): OpenT
       writeTools(tx, thread, turn, isNew);
       writeAttachments(tx, thread, turn);
       await besides;
-      const kept = await tools;
       return {
-        ...{ placed, touched, imported, moved, before, gate: answered, tools: kept },
+        ...{ placed, touched, imported, moved, before, gate: answered, tools: await tools },
         beginning: beginning as Beginning,
       };
     });
@@ -135,19 +126,23 @@ export function createOpening(sql: Sql, texts: ThreadTexts, node: string): OpenT
   /** A new thread with what the turn brings, which is a turn more where it brings history. */
   function addThread(tx: Transaction, id: string, turn: Turn, now: string): void {
     const title = titleOf(turn);
-    void tx.run(
-      `INSERT INTO threads (id, "user", title, created_at, updated_at, turns, ephemeral, provider, model)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    const { provider = null, name = null } = turn.model ?? {};
+    const columns = {
       id,
-      turn.user,
+      user: turn.user,
       title,
-      now,
-      now,
-      turnsOf(turn),
-      turn.ephemeral ? 1 : 0,
-      turn.model?.provider ?? null,
-      turn.model?.name ?? null,
-    );
+      titled_by: turn.wantsTitle ? null : "message",
+      channel: turn.channel,
+      created_at: now,
+      updated_at: now,
+      turns: turnsOf(turn),
+      ephemeral: turn.ephemeral ? 1 : 0,
+      provider,
+      model: name,
+    };
+    const names = Object.keys(columns).map((column) => `"${column}"`);
+    const add = `INSERT INTO threads (${names}) VALUES (${names.map(() => "?")})`;
+    void tx.run(add, ...Object.values(columns));
     if (!turn.ephemeral) texts.addTitle(tx, id, title);
   }
 
@@ -164,6 +159,7 @@ export function createOpening(sql: Sql, texts: ThreadTexts, node: string): OpenT
       if (item.type === "message" && item.text !== "" && !turn.ephemeral)
         texts.addMessage(tx, item.id, thread, item.text);
     }
+    tx.last(COUNT_TURN, id, node, thread);
     return id;
   }
 }
@@ -172,7 +168,7 @@ function itemsOf(input: TurnInput): TurnItem[] {
   if (input.type !== "message") return [];
   const { type, text, attachments } = input;
   if (text === "" && !attachments?.length) return [];
-  return [{ type, id: randomUUIDv7(), role: "user", text, ...(attachments && { attachments }) }];
+  return [{ type, id: randomUUIDv7(), role: "user", text, attachments }];
 }
 
 const turnsOf = ({ history }: Turn): number => (history?.length ? 2 : 1);
@@ -181,34 +177,18 @@ const BRANCHES = `CASE WHEN EXISTS (
   SELECT 1 FROM turns AS later WHERE later.thread = threads.id AND later.seq > (
     SELECT seq FROM turns AS origin WHERE origin.id = CAST(? AS TEXT))) THEN 1 ELSE branched END`;
 
-function touchThread(
-  tx: Transaction,
-  thread: string,
-  turn: Turn,
-  now: string,
-): Promise<{ readonly branched: number } | undefined> {
+function touchThread(tx: Transaction, thread: string, turn: Turn, now: string) {
   const { after } = turn;
   const branched = after === undefined ? "branched" : after === null ? "1" : BRANCHES;
-  return tx.get(
-    `UPDATE threads SET turns = turns + ${turnsOf(turn)}, updated_at = ?, branched = ${branched}
-     WHERE id = ? AND "user" = ? RETURNING branched`,
+  const touch = `UPDATE threads SET turns = turns + ${turnsOf(turn)}, updated_at = ?, branched = ${branched}
+    WHERE id = ? AND "user" = ? RETURNING branched`;
+  return tx.get<{ branched: number }>(
+    touch,
     now,
-    ...(after === undefined || after === null ? [] : [after]),
+    ...(typeof after === "string" ? [after] : []),
     thread,
     turn.user,
   );
-}
-
-/** Where the person asked has answered since, the first of the new turns goes on from that. */
-async function goOn(
-  tx: Transaction,
-  first: { readonly id: string; readonly thread: string },
-  thread: ThreadRow,
-  origin: Origin,
-): Promise<Origin> {
-  const at = await followAnswers(tx, thread, origin);
-  if (at !== origin) await moveTurn(tx, first, at.seq);
-  return at;
 }
 
 /** A new branch does without the answer that another waits for, unless a person has to give it. */
@@ -219,9 +199,8 @@ function closes({ after, input }: Turn, gate: Gate | undefined): boolean {
 
 function refuseBusy(open: number): void {
   if (open <= MAX_WAITING) return;
-  throw new Fault("limited", "thread_busy", `The thread is busy: ${open - 1} messages are waiting.`, {
-    retryAfterSecs: 5,
-  });
+  const message = `The thread is busy: ${open - 1} messages are waiting.`;
+  throw new Fault("limited", "thread_busy", message, { retryAfterSecs: 5 });
 }
 
 export async function closeGate(tx: Transaction, thread: string, gate: Gate | undefined): Promise<void> {

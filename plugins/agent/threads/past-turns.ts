@@ -1,8 +1,10 @@
 /** Stored turns as they were spoken, for the checks of calls: every item, whatever a model is still shown of it. */
-import { type Outside, type PastTurns, readsAsText } from "../../../kernel/kit.ts";
-import type { Gate, Queries, TurnInput, TurnItem, TurnStatus } from "../../../kernel/plugin.ts";
+import { type Outside, readsAsText } from "../../../kernel/kit.ts";
+import type { Gate, Queries, TurnItem, TurnStatus } from "../../../kernel/plugin.ts";
+import type { PastTurns } from "../services.ts";
 import { readAttachments } from "./attachments/stored.ts";
-import { isOnPath, type Path, readPath } from "./turns/branch.ts";
+import { type Gap, isOnPath, keyOf, newestOf, type Path, readPath } from "./turns/branch.ts";
+import { readInput } from "./turns/turn-rows.ts";
 
 /** A turn whose past is wanted. */
 export interface Present {
@@ -13,7 +15,7 @@ export interface Present {
 }
 
 type Spoken = PastTurns["turns"][number];
-type Row = Omit<Spoken, "files" | "items"> & { readonly items: TurnItem[] };
+type Row = Omit<Spoken, "files" | "items" | "input"> & { readonly input: string; readonly items: TurnItem[] };
 
 export async function readPast(
   sql: Queries,
@@ -21,44 +23,44 @@ export async function readPast(
   known?: { readonly branch: string; readonly to: number },
 ): Promise<PastTurns> {
   const path = isBranched ? await readPath(sql, thread, seq) : [];
-  const branch = path.map(({ after, before }) => `${after}-${before}`).join();
+  const branch = keyOf(path);
   const after = known?.branch === branch && known.to < seq ? known.to : 0;
   return { branch, after, turns: await readSpoken(sql, thread, { after, before: seq }, path) };
 }
 
-export interface FoundTurn extends Spoken {
+interface FoundRow {
   readonly id: string;
   readonly thread: string;
+  readonly seq: number;
   readonly user: string;
-  readonly createdAt: string;
+  readonly created_at: string;
 }
 
 /** Without an id, the last turn that called a tool. */
-export async function findSpoken(sql: Queries, named?: string): Promise<FoundTurn | undefined> {
-  const id = named ?? (await lastCalling(sql));
-  if (id === undefined) return undefined;
-  const row = await sql.get<{ thread: string; seq: number; user: string; created_at: string }>(
-    'SELECT thread, seq, "user", created_at FROM turns WHERE id = ?',
-    id,
-  );
+export async function findSpoken(sql: Queries, named?: string) {
+  const last = `(SELECT turn FROM turn_items WHERE body LIKE '{"type":"tool_call"%' ORDER BY seq DESC LIMIT 1)`;
+  const find = `SELECT id, thread, seq, "user", created_at FROM turns WHERE id = ${named === undefined ? last : "?"}`;
+  const row = await sql.get<FoundRow>(find, ...(named === undefined ? [] : [named]));
   if (row === undefined) return undefined;
-  const { thread, seq, user, created_at: createdAt } = row;
+  const { id, thread, seq, user, created_at: createdAt } = row;
   const [turn] = await readSpoken(sql, thread, { after: seq - 1, before: seq + 1 }, []);
   return turn && { ...turn, id, thread, user, createdAt };
 }
 
-async function lastCalling(sql: Queries): Promise<string | undefined> {
-  const last = `SELECT turn FROM turn_items WHERE body LIKE '{"type":"tool_call"%' ORDER BY seq DESC LIMIT 1`;
-  return (await sql.get<{ turn: string }>(last))?.turn;
-}
+/** Older messages are no longer known to be the person's, which only makes a check ask more often. */
+const MAX_PAST_BYTES = 32 * 2 ** 20;
 
 /** Also turns without items: an answer at a gate has none. */
 async function readSpoken(
   sql: Queries,
   thread: string,
-  { after, before }: { readonly after: number; readonly before: number },
+  { after, before }: Gap,
   path: Path,
 ): Promise<readonly Spoken[]> {
+  const find = `SELECT turns.seq, status, input, instructions, context, outside, gate, body
+    FROM turns LEFT JOIN turn_items ON turn_items.turn = turns.id
+    WHERE thread = ? AND turns.seq > ? AND turns.seq < ? AND ${newestOf(MAX_PAST_BYTES)}
+    ORDER BY turns.seq, turn_items.seq`;
   const rows = await sql.all<{
     seq: number;
     status: TurnStatus;
@@ -68,14 +70,7 @@ async function readSpoken(
     outside: string | null;
     gate: string | null;
     body: string | null;
-  }>(
-    `SELECT turns.seq, status, input, instructions, context, outside, gate, body
-     FROM turns LEFT JOIN turn_items ON turn_items.turn = turns.id
-     WHERE thread = ? AND turns.seq > ? AND turns.seq < ? ORDER BY turns.seq, turn_items.seq`,
-    thread,
-    after,
-    before,
-  );
+  }>(find, thread, after, before, thread, after, before);
   const turns: Row[] = [];
   for (const { seq, status, input, instructions, context, outside, gate, body } of rows) {
     if (!isOnPath(path, seq)) continue;
@@ -83,7 +78,7 @@ async function readSpoken(
       turns.push({
         seq,
         status,
-        input: JSON.parse(input) as TurnInput,
+        input,
         instructions: instructions ?? undefined,
         context: parse<Record<string, unknown>>(context),
         outside: parse<Outside>(outside),
@@ -93,35 +88,26 @@ async function readSpoken(
     if (body !== null) turns.at(-1)?.items.push(JSON.parse(body) as TurnItem);
   }
   const files = await readFiles(sql, thread, turns);
-  return turns.map((turn) => ({ ...turn, files }));
+  return turns.map((turn) => ({ ...turn, input: readInput(turn.input, turn.items), files }));
 }
 
 function parse<Value>(json: string | null): Value | undefined {
   return json === null ? undefined : (JSON.parse(json) as Value);
 }
 
-async function readFiles(
-  sql: Queries,
-  thread: string,
-  turns: readonly Row[],
-): Promise<ReadonlyMap<string, string>> {
-  const ids = turns.flatMap(({ items }) => textFilesIn(items));
-  if (ids.length === 0) return new Map();
-  const bytes = await readAttachments(sql, thread, [...new Set(ids)]);
+/** Reads the files that a model reads as text. */
+async function readFiles(sql: Queries, thread: string, turns: readonly Row[]) {
+  const attachments = turns
+    .flatMap(({ items }) => items)
+    .flatMap((item) => ("attachments" in item ? (item.attachments ?? []) : []));
+  const ids = new Set(attachments.filter(readsAsText).map(({ id }) => id));
+  const bytes = await readAttachments(sql, thread, [...ids]);
   return new Map([...bytes].map(([id, data]) => [id, fileText(data)]));
-}
-
-/** The ids of those that a model reads as text. */
-function textFilesIn(items: readonly TurnItem[]): readonly string[] {
-  return items.flatMap((item) =>
-    "attachments" in item ? (item.attachments ?? []).filter(readsAsText).map(({ id }) => id) : [],
-  );
 }
 
 const MAX_FILE_BYTES = 200_000;
 
 export function fileText(data: Uint8Array): string {
-  return Buffer.from(data.buffer, data.byteOffset, Math.min(data.byteLength, MAX_FILE_BYTES)).toString(
-    "utf8",
-  );
+  const { buffer, byteOffset, byteLength } = data;
+  return Buffer.from(buffer, byteOffset, Math.min(byteLength, MAX_FILE_BYTES)).toString("utf8");
 }

@@ -1,16 +1,9 @@
 /** §7.2 Tools whose error fails the turn. A call that failed may be made again: the last one counts. */
 import { Fault, type ToolOutcome } from "../../../kernel/plugin.ts";
 
-export interface RequiredTools {
-  add(tools: readonly string[]): void;
-  /** Told of every call that has come to its end, whether its tool is required or becomes so later. */
-  settled(tool: string, outcome: ToolOutcome): void;
-  assertNoneFailed(): void;
-  /** What the turn that answers a gate goes on with. */
-  carry(): Carried;
-}
+export type RequiredTools = ReturnType<typeof createRequiredTools>;
 
-/** Plain data, stored with the gate. */
+/** Carried from a gate to the turn that answers it: plain data, stored with the gate. */
 export interface Carried {
   readonly tools: readonly string[];
   readonly failures: readonly (readonly [tool: string, message: string])[];
@@ -18,23 +11,24 @@ export interface Carried {
 
 export const NOTHING_REQUIRED: Carried = { tools: [], failures: [] };
 
-export function createRequiredTools(before: Carried): RequiredTools {
+export function createRequiredTools(before: Carried) {
   const required = new Set(before.tools);
   const failures = new Map(before.failures);
   return {
-    add(tools) {
+    add(tools: readonly string[]): void {
       for (const tool of tools) required.add(tool);
     },
-    settled(tool, outcome) {
+    /** Told of every call that has come to its end, whether its tool is required or becomes so later. */
+    settled(tool: string, outcome: ToolOutcome): void {
       if (outcome.status === "ok") failures.delete(tool);
       else failures.set(tool, outcome.message);
     },
-    assertNoneFailed() {
+    assertNoneFailed(): void {
       for (const [tool, message] of failures) {
         if (!required.has(tool)) continue;
         throw new Fault("turn", "required_tool_failed", `The required tool "${tool}" failed: ${message}`);
       }
     },
-    carry: () => ({ tools: [...required], failures: [...failures] }),
+    carry: (): Carried => ({ tools: [...required], failures: [...failures] }),
   };
 }

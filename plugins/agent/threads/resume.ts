@@ -1,30 +1,29 @@
-/** What a turn begins with: a message, or the answer to the gate its thread waits at. Refused before it starts. */
+/** Begins a turn with a message, or with the answer to the gate that its thread waits at. Refused before it starts. */
 import { randomUUIDv7 } from "node:crypto";
 import { type Doubt, mistakeInReplies } from "../../../kernel/kit.ts";
 import {
+  type Attachment,
   Fault,
   type Gate,
   type Reply,
   type ToolCall,
   type ToolOutcome,
-  type Turn,
   type TurnInput,
   type TurnItem,
 } from "../../../kernel/plugin.ts";
+import type { Turn } from "../services.ts";
 import { type Carried, createRequiredTools, NOTHING_REQUIRED } from "./required-tools.ts";
 import type { PendingCall, ThreadRow } from "./thread-row.ts";
 
 type ApprovalGate = Extract<Gate, { type: "approval" }>;
 
 export interface Beginning {
-  /** What the answer adds to the thread before the model is asked. */
+  /** Items that the answer adds to the thread before the model is asked. */
   readonly items: readonly TurnItem[];
-  /** Calls that have to be settled first. */
   readonly pending: readonly PendingCall[];
   readonly approved: Approved | undefined;
   /** Tools that must not fail, and how their last calls ended. */
   readonly required: Carried;
-  /** The tool that the user always allows from now on. */
   readonly remember: { readonly tool: string; readonly fingerprint: string } | undefined;
   /** The gate whose destinations later calls may go to as well, although somebody else named them. */
   readonly trusted: ApprovalGate | undefined;
@@ -34,9 +33,9 @@ export interface Beginning {
 export interface Approved {
   readonly calls: readonly ToolCall[];
   readonly fingerprint: string | undefined;
-  /** What they were told about the values of these calls. */
+  /** The doubts that they were told about these calls. */
   readonly doubts?: readonly Doubt[];
-  /** Where the call has begun and asked something: what was said to that. */
+  /** If the call has begun and asked something, their reply to that. */
   readonly reply?: { readonly resume: string; readonly replies: readonly Reply[] };
 }
 
@@ -103,11 +102,7 @@ export function beginningOf(turn: Turn, thread: ThreadRow | undefined): Beginnin
   return {
     ...PLAIN,
     pending: [...calls, ...pending],
-    approved: {
-      calls,
-      fingerprint,
-      ...(gate.type === "approval" && gate.doubts && { doubts: gate.doubts }),
-    },
+    approved: { calls, fingerprint, doubts: gate.type === "approval" ? gate.doubts : undefined },
     required,
     remember:
       input.decision === "always" && fingerprint !== undefined ? { tool: call.name, fingerprint } : undefined,
@@ -144,17 +139,14 @@ function answered(
   }
   if (missing !== undefined)
     throw invalid("call_mismatch", `The output of the pending call ${missing.id} is missing.`, "call_id");
-  const results = outputs.map(
-    ({ call, output, attachments }): TurnItem => ({
-      ...settledItem(call, { status: "ok", output }),
-      ...(attachments && { attachments }),
-    }),
+  const items: TurnItem[] = outputs.map(({ call, output, attachments }) =>
+    settledItem(call, { status: "ok", output }, attachments),
   );
-  const isSaid = text !== undefined || attachments !== undefined;
-  const said = { type: "message", id: randomUUIDv7(), role: "user", text: text ?? "" } as const;
+  if (text !== undefined || attachments !== undefined)
+    items.push({ type: "message", id: randomUUIDv7(), role: "user", text: text ?? "", attachments });
   return {
     ...PLAIN,
-    items: [...results, ...(isSaid ? [{ ...said, ...(attachments && { attachments }) }] : [])],
+    items,
     pending: thread?.pending ?? [],
     required: expected.reduce(
       (required, call) => afterAnswer(required, call, { status: "ok", output: "" }),
@@ -188,8 +180,8 @@ function assertDestination(gate: Gate): ApprovalGate {
   throw invalid("no_destination", "This question is not about a destination.", "decision");
 }
 
-function settledItem(call: string, outcome: ToolOutcome): TurnItem {
-  return { type: "tool_result", id: randomUUIDv7(), call, outcome };
+function settledItem(call: string, outcome: ToolOutcome, attachments?: readonly Attachment[]): TurnItem {
+  return { type: "tool_result", id: randomUUIDv7(), call, outcome, attachments };
 }
 
 /** The answer at a gate is the outcome of its call. */

@@ -1,9 +1,11 @@
 /** The agent's tables. A turn is a row and its items are rows, so that appending a turn costs that turn. */
-import { defineTables } from "../../../kernel/kit.ts";
+import { type AgingRows, defineTables, type KeptBytes, type OwnedTables } from "../../../kernel/kit.ts";
+import { indexAllThreads, threadTexts } from "./texts.ts";
 
-/** A message is at its item's number, a title at minus its thread's. */
+/** A message is at its item's number, a title at minus its thread's. The texts themselves are there, and not kept twice. */
 const SQLITE_TEXTS = `CREATE VIRTUAL TABLE thread_texts USING fts5 (
-    text, thread UNINDEXED, tokenize = 'unicode61 remove_diacritics 2'
+    text, thread UNINDEXED, content = '', contentless_delete = 1, contentless_unindexed = 1,
+    tokenize = 'unicode61 remove_diacritics 2'
   );`;
 
 /** A message is under its item's id, a title under its thread's. */
@@ -22,9 +24,15 @@ export const MIGRATIONS = defineTables(
     id ${text} NOT NULL UNIQUE,
     "user" ${text} NOT NULL,
     title ${text} NOT NULL,
+    -- Who gave the title: the first message, a model or a person. Null for the first message of a thread that a model may name.
+    titled_by ${text},
+    -- The channel that began it.
+    channel ${text} NOT NULL,
     created_at ${text} NOT NULL,
     updated_at ${text} NOT NULL,
     turns ${integer} NOT NULL DEFAULT 0,
+    -- Of its turns that have ended, with their items.
+    bytes ${integer} NOT NULL DEFAULT 0,
     gate ${text},
     pending ${text},
     summary ${text},
@@ -40,7 +48,7 @@ export const MIGRATIONS = defineTables(
     provider ${text},
     model ${text}
   ) ${strict};
-  CREATE INDEX threads_by_user ON threads ("user", updated_at DESC, id DESC);
+  CREATE INDEX threads_by_user ON threads ("user", updated_at DESC, id DESC, bytes);
   CREATE INDEX threads_waiting ON threads ("user") WHERE gate IS NOT NULL;
   CREATE INDEX threads_pinned ON threads ("user", updated_at DESC, id DESC) WHERE pinned = 1;
 
@@ -77,19 +85,28 @@ export const MIGRATIONS = defineTables(
     -- The node that runs it.
     node ${text},
     created_at ${text} NOT NULL,
-    completed_at ${text},
-    -- What is counted of a turn when it has ended: apart from its texts, which are long.
-    input_tokens ${integer},
-    output_tokens ${integer},
-    usd ${real},
-    millis ${integer}
+    completed_at ${text}
   ) ${strict};
   CREATE INDEX turns_by_thread ON turns (thread, seq);
   CREATE INDEX turns_open ON turns (thread, seq) WHERE status IN ('queued', 'running');
   CREATE INDEX turns_branching ON turns (thread, seq) WHERE parent_seq IS NOT NULL;
-  CREATE INDEX turns_by_time ON turns (
-    created_at, "user", channel, provider, model, status, input_tokens, output_tokens, usd, millis, seq
-  ) WHERE millis IS NOT NULL;
+
+  -- A row for each turn that has ended: what it cost is still counted when its thread is gone.
+  CREATE TABLE turn_figures (
+    created_at ${text} NOT NULL,
+    turn ${text} NOT NULL,
+    seq ${integer} NOT NULL,
+    "user" ${text} NOT NULL,
+    channel ${text} NOT NULL,
+    provider ${text} NOT NULL,
+    model ${text} NOT NULL,
+    status ${text} NOT NULL,
+    input_tokens ${integer} NOT NULL,
+    output_tokens ${integer} NOT NULL,
+    usd ${real} NOT NULL,
+    millis ${integer} NOT NULL,
+    PRIMARY KEY (created_at, turn)
+  ) ${keyed};
 
   CREATE TABLE turn_items (
     seq ${serial},
@@ -143,3 +160,66 @@ export const MIGRATIONS = defineTables(
     PRIMARY KEY ("user", tool)
   ) ${keyed};`,
 );
+
+const OPEN = "('queued', 'running')";
+
+/**
+ * Not what somebody pinned, and nothing that waits for an answer or for its turn. The tables `jobs` and `conversations` belong to
+ * the plugin `jobs` and are read here all the same: a job that is submitted meanwhile must keep its thread, so the condition has to
+ * hold in the transaction that deletes. The store makes every owner's tables before it deletes anything that is old.
+ */
+const OLD_THREADS: AgingRows = {
+  kind: "threads",
+  table: "threads",
+  key: "id",
+  order: "seq",
+  time: "updated_at",
+  when: `pinned = 0 AND gate IS NULL AND pending IS NULL AND ephemeral = 0
+    AND NOT EXISTS (SELECT 1 FROM turns WHERE turns.thread = threads.id AND turns.status IN ${OPEN})
+    AND threads.id NOT IN (SELECT jobs.thread FROM jobs WHERE jobs.status IN ${OPEN} AND jobs.thread IS NOT NULL)
+    AND threads.id NOT IN (
+      SELECT conversations.thread FROM jobs JOIN conversations
+        ON conversations."user" = jobs."user" AND conversations.name = jobs.conversation
+      WHERE jobs.status IN ${OPEN})`,
+  bytes: `(SELECT COALESCE(sum(octet_length(turn_items.body)), 0) FROM turn_items JOIN turns ON turns.id = turn_items.turn
+      WHERE turns.thread = threads.id)
+    + (SELECT COALESCE(sum(octet_length(data)), 0) FROM attachments WHERE attachments.thread = threads.id)`,
+  async removeRest(tx, engine, keys) {
+    await threadTexts({ engine }).removeThreads(tx, keys);
+    await tx.run(`DELETE FROM conversations WHERE thread IN (${keys.map(() => "?").join()})`, ...keys);
+  },
+};
+
+/** Adds what an ended turn has to the bytes of its thread. The turn is this node's, or nothing is added. */
+export const COUNT_TURN = `UPDATE threads SET bytes = bytes + coalesce((
+    SELECT octet_length(input) + coalesce(octet_length(instructions), 0) + coalesce(octet_length(context), 0)
+      + coalesce(octet_length(outside), 0)
+      + coalesce((SELECT sum(octet_length(body)) FROM turn_items WHERE turn = turns.id), 0)
+    FROM turns WHERE turns.id = ? AND node = ?), 0)
+  WHERE id = ?`;
+
+const OWN_THREADS = 'thread IN (SELECT id FROM threads WHERE "user" = ?)';
+const KEEPS: readonly KeptBytes[] = [
+  { kind: "threads", bytes: 'SELECT sum(bytes) FROM threads WHERE "user" = ?' },
+  { kind: "threads", bytes: `SELECT sum(octet_length(tools)) FROM thread_tools WHERE ${OWN_THREADS}` },
+  {
+    kind: "files",
+    bytes: `SELECT sum(octet_length(data) + coalesce(octet_length(text), 0)) FROM attachments WHERE ${OWN_THREADS}`,
+  },
+  {
+    kind: "files",
+    bytes: 'SELECT sum(octet_length(data) + coalesce(octet_length(text), 0)) FROM uploads WHERE "user" = ?',
+  },
+];
+
+export const TABLES: readonly OwnedTables[] = [
+  {
+    owner: "agent",
+    migrations: MIGRATIONS,
+    derived: ["thread_texts"],
+    derive: indexAllThreads,
+    ages: [OLD_THREADS],
+    keeps: KEEPS,
+    personal: ["approvals", "uploads", "turn_figures"],
+  },
+];

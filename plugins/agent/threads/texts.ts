@@ -1,21 +1,32 @@
 /** The words of threads, to search in: messages and titles. FTS5 on SQLite; on PostgreSQL the folded words as a tsvector. */
-
 import { indexedWords } from "../../../kernel/kit.ts";
-import type { Sql, Transaction, TurnItem } from "../../../kernel/plugin.ts";
+import type { Queries, Sql, Transaction, TurnItem } from "../../../kernel/plugin.ts";
 
 export interface ThreadTexts {
   addMessage(tx: Transaction, item: string, thread: string, text: string): void;
   addTitle(tx: Transaction, thread: string, title: string): void;
   setTitle(tx: Transaction, thread: string, title: string): Promise<unknown>;
-  /** Forgets what was said in one turn. */
   removeTurn(tx: Transaction, turn: string): Promise<unknown>;
   /** Forgets all of some threads, which go in the same transaction. */
   removeThreads(tx: Transaction, threads: readonly string[]): Promise<unknown>;
-  /** A condition on a thread's id with its one value: a message or the title has every word, the last maybe unfinished. */
-  readonly matches: string;
-  /** The value for it; undefined where there is no word to look for. */
+  /** What to look for: every word in a message or the title, the last maybe unfinished. Undefined where there is no word. */
   matching(q: string): string | undefined;
+  /** A page of the threads of this list that match, newest first. */
+  find<Row extends object>(sql: Queries, list: ThreadList, match: string): Promise<readonly Row[]>;
 }
+
+/** Which threads, and what of them: those before a time and an id. */
+export interface ThreadList {
+  readonly columns: string;
+  /** SQL, with a `?` for each value. */
+  readonly condition: string;
+  readonly values: readonly string[];
+  readonly before: readonly [updatedAt: string, id: string];
+  readonly limit: number;
+}
+
+/** Indexing takes as long as the text is, and everybody waits for it on SQLite: a longer message is found by its beginning. */
+const MAX_INDEXED_LENGTH = 50_000;
 
 /** Each word is looked for in every thread: so many are enough to find one. */
 const MAX_WORDS = 16;
@@ -37,14 +48,10 @@ const ADD_MESSAGE = addRow("seq", "FROM turn_items WHERE id = ?1");
 const ADD_TITLE = addRow("-seq", "FROM threads WHERE id = ?1");
 
 const SQLITE: ThreadTexts = {
-  addMessage: (tx, item, thread, text) => tx.last(ADD_MESSAGE, item, text, thread),
+  addMessage: (tx, item, thread, text) =>
+    tx.last(ADD_MESSAGE, item, text.slice(0, MAX_INDEXED_LENGTH), thread),
   addTitle: (tx, thread, title) => tx.last(ADD_TITLE, thread, title, thread),
-  setTitle: (tx, thread, title) =>
-    tx.run(
-      "UPDATE thread_texts SET text = ? WHERE rowid = (SELECT -seq FROM threads WHERE id = ?)",
-      title,
-      thread,
-    ),
+  setTitle: async (tx, thread, title) => tx.last(ADD_TITLE, thread, title, thread),
   removeTurn: (tx, turn) =>
     tx.run("DELETE FROM thread_texts WHERE rowid IN (SELECT seq FROM turn_items WHERE turn = ?)", turn),
   removeThreads: (tx, threads) => {
@@ -56,7 +63,13 @@ const SQLITE: ThreadTexts = {
       ...threads,
     );
   },
-  matches: "id IN (SELECT thread FROM thread_texts WHERE thread_texts MATCH ?)",
+  find: (sql, { columns, condition, values, before, limit }, match) =>
+    sql.all(
+      `SELECT ${columns} FROM threads
+       WHERE ${condition} AND (updated_at, id) < (?, ?) AND id IN (SELECT thread FROM thread_texts WHERE thread_texts MATCH ?)
+       ORDER BY updated_at DESC, id DESC LIMIT ?`,
+      ...[...values, ...before, match, limit],
+    ),
   // FTS5 folds them itself.
   matching: (q) => quoteAll([...new Set(q.match(/[\p{L}\p{N}]+/gu) ?? [])], '"', "*", " "),
 };
@@ -65,8 +78,35 @@ const ADD = `INSERT INTO thread_texts (source, thread, words)
   SELECT CAST(? AS TEXT), id, array_to_tsvector(string_to_array(?, ' ')) FROM threads WHERE id = ?
   ON CONFLICT (source) DO UPDATE SET words = excluded.words`;
 
+/** A word that is in nearly every thread fills a page from these. */
+const MAX_NEAR = 64;
+
+/**
+ * A common word is looked for in the newest threads, one after the other. A rarer one is looked up in the index, which has to bring all
+ * messages that match before it knows the newest. OFFSET 0 and MATERIALIZED keep the planner from guessing which of the two a word is.
+ */
+const findBoth = (columns: string, condition: string): string => `
+  WITH newest AS MATERIALIZED (
+    SELECT ${columns} FROM threads WHERE ${condition} AND (updated_at, id) < (?, ?)
+    ORDER BY updated_at DESC, id DESC LIMIT ${MAX_NEAR}),
+  near AS MATERIALIZED (
+    SELECT * FROM newest WHERE EXISTS (
+      SELECT 1 FROM (SELECT words FROM thread_texts WHERE thread = newest.id OFFSET 0) AS own
+      WHERE words @@ CAST(? AS tsquery))
+    LIMIT ?),
+  found AS MATERIALIZED (
+    SELECT thread FROM thread_texts WHERE words @@ (SELECT CAST(? AS tsquery)))
+  SELECT * FROM near UNION ALL
+  SELECT * FROM (
+    SELECT ${columns} FROM threads
+    WHERE ${condition} AND (SELECT count(*) FROM near) < ? AND (SELECT count(*) FROM newest) = ${MAX_NEAR}
+      AND (updated_at, id) < (SELECT updated_at, id FROM newest ORDER BY updated_at, id LIMIT 1)
+      AND id IN (SELECT thread FROM found)
+    ORDER BY updated_at DESC, id DESC LIMIT ?) AS others
+  ORDER BY updated_at DESC, id DESC LIMIT ?`;
+
 const POSTGRES: ThreadTexts = {
-  addMessage: (tx, item, thread, text) => add(tx, item, thread, text),
+  addMessage: (tx, item, thread, text) => add(tx, item, thread, text.slice(0, MAX_INDEXED_LENGTH)),
   addTitle: (tx, thread, title) => add(tx, thread, thread, title),
   async setTitle(tx, thread, title) {
     await tx.run("DELETE FROM thread_texts WHERE source = ?", thread);
@@ -76,7 +116,12 @@ const POSTGRES: ThreadTexts = {
     tx.run("DELETE FROM thread_texts WHERE source IN (SELECT id FROM turn_items WHERE turn = ?)", turn),
   // They go with their threads.
   removeThreads: async () => {},
-  matches: "id IN (SELECT thread FROM thread_texts WHERE words @@ CAST(? AS tsquery))",
+  find: (sql, { columns, condition, values, before, limit }, match) =>
+    sql.all(
+      findBoth(columns, condition),
+      ...[...values, ...before, match, limit, match],
+      ...[...values, limit, limit, limit],
+    ),
   matching: (q) => quoteAll(indexedWords(q).match(/\S+/g) ?? [], "'", ":*", " & "),
 };
 

@@ -1,20 +1,21 @@
 /** A thread as its row says it is: what it waits for, and what a new turn has to know. */
-import { createHash } from "node:crypto";
-import type {
-  ExternalTool,
-  Gate,
-  ModelName,
-  Queries,
-  Sql,
-  ToolCall,
-  Transaction,
-  Turn,
+
+import { hash } from "node:crypto";
+import {
+  Fault,
+  type Gate,
+  type ModelName,
+  type Queries,
+  type Sql,
+  type ToolCall,
+  type Transaction,
 } from "../../../kernel/plugin.ts";
+import type { ExternalTool, Turn } from "../services.ts";
 import { type Carried, NOTHING_REQUIRED } from "./required-tools.ts";
 
 /** A call of an answer that waits behind a gate. */
 export interface PendingCall extends ToolCall {
-  /** Where it has begun and asked something too: what its own gate will be. */
+  /** If it has begun and asked something too, its own gate. */
   readonly asked?: Pick<
     Extract<Gate, { type: "question" }>,
     "server" | "questions" | "resume" | "fingerprint"
@@ -25,20 +26,22 @@ export interface ThreadRow {
   readonly id: string;
   readonly user: string;
   readonly gate: Gate | undefined;
-  /** Calls of the same answer that wait behind the gate. */
   readonly pending: readonly PendingCall[];
-  /** What the turn at the gate had said about tools that must not fail. */
+  /** The state of required tools in the turn at the gate. */
   readonly required: Carried;
   readonly summary: Summary;
-  /** What answers on it, where one was chosen. */
   readonly model: ModelName | undefined;
+  /** True while a model may give it a title. */
+  readonly isUntitled: boolean;
 }
 
-/** What stands for the oldest turns, and the last of them. */
+/** A summary stands for the oldest turns, up to the last of them. */
 export interface Summary {
   readonly text: string | undefined;
   readonly to: number;
 }
+
+export const NO_SUMMARY: Summary = { text: undefined, to: 0 };
 
 interface Columns {
   readonly id: string;
@@ -49,31 +52,20 @@ interface Columns {
   readonly summarised_to: number;
   readonly provider: string | null;
   readonly model: string | null;
+  readonly titled_by: string | null;
 }
 
-const FIND = `SELECT id, gate, pending, required, summary, summarised_to, provider, model FROM threads
+const FIND = `SELECT id, gate, pending, required, summary, summarised_to, provider, model, titled_by FROM threads
   WHERE id = ? AND "user" = ? AND ephemeral = 0`;
 
-export async function findThread(queries: Queries, user: string, id: string): Promise<ThreadRow | undefined> {
-  return read(user, await queries.get<Columns>(FIND, id, user));
-}
-
-/** The same, and nobody else opens or closes anything on it before the transaction is over. SQLite has one writer. */
-export async function lockThread(
-  tx: Queries,
-  engine: Sql["engine"],
+/** With `lock`, nobody else opens or closes anything on it before the transaction is over. SQLite has one writer. */
+export async function findThread(
+  queries: Queries,
   user: string,
   id: string,
+  lock?: Sql["engine"],
 ): Promise<ThreadRow | undefined> {
-  return read(user, await tx.get<Columns>(engine === "postgres" ? `${FIND} FOR UPDATE` : FIND, id, user));
-}
-
-/** With all that is on it. Of a thread that is ephemeral nothing is in the index of words. */
-export function removeThread(tx: Transaction, id: string): Promise<number> {
-  return tx.run("DELETE FROM threads WHERE id = ?", id);
-}
-
-function read(user: string, row: Columns | undefined): ThreadRow | undefined {
+  const row = await queries.get<Columns>(lock === "postgres" ? `${FIND} FOR UPDATE` : FIND, id, user);
   return (
     row && {
       id: row.id,
@@ -83,8 +75,14 @@ function read(user: string, row: Columns | undefined): ThreadRow | undefined {
       required: row.required === null ? NOTHING_REQUIRED : (JSON.parse(row.required) as Carried),
       summary: { text: row.summary ?? undefined, to: row.summarised_to },
       model: chosenIn(row),
+      isUntitled: row.titled_by === null,
     }
   );
+}
+
+/** Removes all that is on it too. Nothing of an ephemeral thread is in the index of words. */
+export function removeThread(tx: Transaction, id: string): Promise<number> {
+  return tx.run("DELETE FROM threads WHERE id = ?", id);
 }
 
 /** The model that was chosen for a thread. */
@@ -93,6 +91,10 @@ export const chosenIn = (row: {
   readonly model: string | null;
 }): ModelName | undefined =>
   row.provider === null || row.model === null ? undefined : { provider: row.provider, name: row.model };
+
+export function noThread(thread: string, param?: string): Fault {
+  return new Fault("missing", "thread_not_found", `There is no thread ${thread}.`, { param });
+}
 
 /** They belong to the thread: an answer at a gate that does not repeat them goes on with them. */
 export const keepsTools = ({ input, tools }: Turn): boolean =>
@@ -104,11 +106,9 @@ export async function readTools(
   user: string,
   thread: string,
 ): Promise<readonly ExternalTool[]> {
-  const row = await queries.get<{ tools: string }>(
-    'SELECT tools FROM thread_tools JOIN threads ON threads.id = thread WHERE thread = ? AND "user" = ?',
-    thread,
-    user,
-  );
+  const find =
+    'SELECT tools FROM thread_tools JOIN threads ON threads.id = thread WHERE thread = ? AND "user" = ?';
+  const row = await queries.get<{ tools: string }>(find, thread, user);
   return row === undefined ? [] : (JSON.parse(row.tools) as readonly ExternalTool[]);
 }
 
@@ -120,12 +120,8 @@ export function writeTools(tx: Transaction, thread: string, turn: Turn, isNew: b
     return;
   }
   const tools = JSON.stringify(turn.tools);
-  void tx.run(
-    `INSERT INTO thread_tools (thread, digest, tools) VALUES (?, ?, ?)
-     ON CONFLICT (thread) DO UPDATE SET digest = excluded.digest, tools = excluded.tools
-     WHERE thread_tools.digest <> excluded.digest`,
-    thread,
-    createHash("sha256").update(tools).digest("base64url"),
-    tools,
-  );
+  const write = `INSERT INTO thread_tools (thread, digest, tools) VALUES (?, ?, ?)
+    ON CONFLICT (thread) DO UPDATE SET digest = excluded.digest, tools = excluded.tools
+    WHERE thread_tools.digest <> excluded.digest`;
+  void tx.run(write, thread, hash("sha256", tools, "base64url"), tools);
 }

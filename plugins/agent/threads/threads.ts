@@ -1,21 +1,23 @@
-/** What channels read of threads and turns, always within one user. */
+/** Reads threads and turns for channels, always within one user. */
+
 import {
   badCursor,
+  createMutex,
+  isIdentity,
   pageOf,
   pageSize,
-  type Store,
   type ThreadSummary,
-  type WantedModel,
 } from "../../../kernel/kit.ts";
 import { Fault, type Gate, type ModelName, type Sql, type TokenScope } from "../../../kernel/plugin.ts";
-
+import type { WantedModel } from "../../models/services.ts";
+import type { Store } from "../../store/services.ts";
 import type { Threads } from "../services.ts";
+import { findAttachment } from "./attachments/stored.ts";
 import { exportThread } from "./export/export.ts";
 import { threadTexts } from "./texts.ts";
-import { chosenIn } from "./thread-row.ts";
+import { chosenIn, noThread } from "./thread-row.ts";
 import { clipTitle } from "./title.ts";
 import { createTurnRecords } from "./turns/records.ts";
-import { createUsage } from "./usage.ts";
 
 interface ThreadColumns {
   readonly id: string;
@@ -23,16 +25,29 @@ interface ThreadColumns {
   readonly created_at: string;
   readonly updated_at: string;
   readonly turns: number;
+  readonly channel: string;
   readonly provider: string | null;
   readonly model: string | null;
   readonly gate: string | null;
   readonly pinned: number;
 }
 
-const COLUMNS = "id, title, created_at, updated_at, turns, provider, model, gate, pinned";
+/** How turns are counted for the usage of users and models. */
+const USAGE = {
+  table: "turn_figures",
+  time: "created_at",
+  number: "seq",
+  failed: "status = 'failed'",
+  timed: "status IN ('completed', 'waiting')",
+  inputTokens: "input_tokens",
+  outputTokens: "output_tokens",
+  usd: "usd",
+  groups: { model: "provider || '/' || model", user: '"user"', channel: "channel" },
+};
+
+const COLUMNS = "id, title, created_at, updated_at, turns, channel, provider, model, gate, pinned";
 
 export interface StoredThreads extends Omit<Threads, "checked"> {
-  /** Removes all threads of a user. */
   removeAll(user: string): Promise<void>;
 }
 
@@ -40,39 +55,29 @@ export interface StoredThreads extends Omit<Threads, "checked"> {
 const REMOVED_AT_ONCE = 200;
 
 export interface ThreadsParts {
-  /** Counts turns for the usage of users and models. */
   readonly store: Pick<Store, "figures">;
   /** Told of a thread before it goes, so that what runs on it stops. */
   onRemove(thread: string): void | Promise<void>;
-  /** The whole name of a model that may be chosen. */
   choose(wanted: WantedModel, scope: TokenScope | undefined): Promise<ModelName>;
 }
 
 export function createThreads(sql: Sql, { store, onRemove, choose }: ThreadsParts): StoredThreads {
   const texts = threadTexts(sql);
   const records = createTurnRecords(sql);
-  const { turns: usage } = createUsage(store);
-
-  const findRow = (user: string, thread: string) =>
-    sql.get<ThreadColumns>(
-      `SELECT ${COLUMNS} FROM threads WHERE id = ? AND "user" = ? AND ephemeral = 0`,
-      thread,
-      user,
-    );
+  const inTurn = createMutex();
+  const find = `SELECT ${COLUMNS} FROM threads WHERE id = ? AND "user" = ? AND ephemeral = 0`;
+  const findRow = (user: string, thread: string) => sql.get<ThreadColumns>(find, thread, user);
   const assertOwned = async (user: string, thread: string): Promise<void> => {
     if ((await findRow(user, thread)) === undefined) throw noThread(thread);
   };
 
   async function removeThreads(user: string, threads: readonly string[]): Promise<number> {
     await Promise.all(threads.map(onRemove));
+    const remove = `DELETE FROM threads WHERE "user" = ? AND id IN (${threads.map(() => "?").join()})`;
     return await sql.transaction(async (tx) => {
       const [, gone] = await Promise.all([
         texts.removeThreads(tx, threads),
-        tx.run(
-          `DELETE FROM threads WHERE "user" = ? AND id IN (${threads.map(() => "?").join()})`,
-          user,
-          ...threads,
-        ),
+        tx.run(remove, user, ...threads),
       ]);
       return gone;
     });
@@ -84,18 +89,24 @@ export function createThreads(sql: Sql, { store, onRemove, choose }: ThreadsPart
       const from = readCursor(before);
       const match = q === undefined ? undefined : texts.matching(q);
       if (q !== undefined && match === undefined) return { items: [] };
-      const read = (which: string, { at, id }: Cursor, count: number) =>
-        sql.all<ThreadColumns>(
-          `SELECT ${COLUMNS} FROM threads
-           WHERE "user" = ? AND ephemeral = 0 ${which} AND (updated_at, id) < (?, ?)
-             ${match === undefined ? "" : `AND ${texts.matches}`}
+      const read = (which: string, { at, id }: Cursor, count: number) => {
+        const condition = `"user" = ? AND ephemeral = 0 ${which}`;
+        if (match !== undefined) {
+          const list = {
+            columns: COLUMNS,
+            condition,
+            values: [user],
+            before: [at, id] as const,
+            limit: count,
+          };
+          return texts.find<ThreadColumns>(sql, list, match);
+        }
+        return sql.all<ThreadColumns>(
+          `SELECT ${COLUMNS} FROM threads WHERE ${condition} AND (updated_at, id) < (?, ?)
            ORDER BY updated_at DESC, id DESC LIMIT ?`,
-          user,
-          at,
-          id,
-          ...(match === undefined ? [] : [match]),
-          count,
+          ...[user, at, id, count],
         );
+      };
       const cursorOf = ({ pinned, updated_at, id }: ThreadColumns) =>
         `${pinnedFirst && pinned ? PINNED : ""}${updated_at}_${id}`;
       if (!pinnedFirst) return pageOf(await read("", from, most + 1), most, summaryOf, cursorOf);
@@ -112,20 +123,17 @@ export function createThreads(sql: Sql, { store, onRemove, choose }: ThreadsPart
       return row && summaryOf(row);
     },
 
-    async turns(user, thread, query) {
-      const [page] = await Promise.all([records.page(user, thread, query), assertOwned(user, thread)]);
-      return page;
-    },
+    // A page may take a while to read: one who asks for many waits for their own, and others do not wait for all of them.
+    turns: (user, thread, query) =>
+      inTurn(user, async () => {
+        const [page] = await Promise.all([records.page(user, thread, query), assertOwned(user, thread)]);
+        return page;
+      }),
 
     turn: records.find,
 
     async attachment(user, id) {
-      const row = await sql.get<{ mime: string; name: string | null; data: Uint8Array }>(
-        `SELECT mime, name, data FROM attachments JOIN threads ON threads.id = attachments.thread
-         WHERE attachments.id = ? AND "user" = ? AND ephemeral = 0 LIMIT 1`,
-        id,
-        user,
-      );
+      const row = await findAttachment(sql, user, id);
       return row && { mime: row.mime, name: row.name ?? undefined, data: row.data };
     },
 
@@ -135,37 +143,24 @@ export function createThreads(sql: Sql, { store, onRemove, choose }: ThreadsPart
       const clipped = clipTitle(title);
       if (clipped === "")
         throw new Fault("invalid", "empty_title", "A title must not be empty.", { param: "title" });
+      const rename = `UPDATE threads SET title = ?, titled_by = 'person' WHERE id = ? AND "user" = ?`;
       await sql.transaction(async (tx) => {
-        const changed = await tx.run(
-          'UPDATE threads SET title = ? WHERE id = ? AND "user" = ?',
-          clipped,
-          thread,
-          user,
-        );
+        const changed = await tx.run(rename, clipped, thread, user);
         if (changed === 0) throw noThread(thread);
         await texts.setTitle(tx, thread, clipped);
       });
     },
 
     async pin(user, thread, pinned) {
-      const changed = await sql.run(
-        'UPDATE threads SET pinned = ? WHERE id = ? AND "user" = ?',
-        pinned ? 1 : 0,
-        thread,
-        user,
-      );
+      const pin = 'UPDATE threads SET pinned = ? WHERE id = ? AND "user" = ?';
+      const changed = await sql.run(pin, pinned ? 1 : 0, thread, user);
       if (changed === 0) throw noThread(thread);
     },
 
     async setModel(user, thread, wanted, scope) {
-      const model = wanted && (await choose(wanted, scope));
-      const changed = await sql.run(
-        'UPDATE threads SET provider = ?, model = ? WHERE id = ? AND "user" = ? AND ephemeral = 0',
-        model?.provider ?? null,
-        model?.name ?? null,
-        thread,
-        user,
-      );
+      const { provider = null, name = null } = wanted ? await choose(wanted, scope) : {};
+      const set = 'UPDATE threads SET provider = ?, model = ? WHERE id = ? AND "user" = ? AND ephemeral = 0';
+      const changed = await sql.run(set, provider, name, thread, user);
       if (changed === 0) throw noThread(thread);
     },
 
@@ -174,48 +169,40 @@ export function createThreads(sql: Sql, { store, onRemove, choose }: ThreadsPart
       if ((await removeThreads(user, [thread])) === 0) throw noThread(thread);
     },
 
-    usage,
+    usage: store.figures(USAGE),
     hadSideEffects: async (turn) =>
       (await sql.get<{ wrote: number }>("SELECT wrote FROM turns WHERE id = ?", turn))?.wrote === 1,
-    async users(prefix) {
-      const rows = await sql.all<{ user: string }>(
-        'SELECT DISTINCT "user" FROM threads WHERE "user" >= ? AND "user" < ?',
-        prefix,
-        `${prefix}\u{10ffff}`,
-      );
-      return rows.map(({ user }) => user);
+    async identities() {
+      const find = `SELECT DISTINCT "user" FROM threads WHERE "user" LIKE '%/%'`;
+      const rows = await sql.all<{ user: string }>(find);
+      return rows.map(({ user }) => user).filter(isIdentity);
     },
     async removeAll(user) {
+      const find = 'SELECT id FROM threads WHERE "user" = ? LIMIT ?';
       for (;;) {
-        const rows = await sql.all<{ id: string }>(
-          'SELECT id FROM threads WHERE "user" = ? LIMIT ?',
-          user,
-          REMOVED_AT_ONCE,
-        );
+        const rows = await sql.all<{ id: string }>(find, user, REMOVED_AT_ONCE);
         if (rows.length === 0) return;
-        const ids = rows.map(({ id }) => id);
-        await removeThreads(user, ids);
+        await removeThreads(
+          user,
+          rows.map(({ id }) => id),
+        );
       }
     },
   };
   return threads;
 }
 
-function noThread(thread: string): Fault {
-  return new Fault("missing", "thread_not_found", `There is no thread ${thread}.`);
-}
-
 function summaryOf(row: ThreadColumns): ThreadSummary {
-  const model = chosenIn(row);
   return {
     id: row.id,
     title: row.title,
     createdAt: row.created_at,
     updatedAt: row.updated_at,
     turns: row.turns,
+    channel: row.channel,
     pinned: row.pinned === 1,
-    ...(model && { model }),
-    ...(row.gate !== null && { gate: JSON.parse(row.gate) as Gate }),
+    model: chosenIn(row),
+    gate: row.gate === null ? undefined : (JSON.parse(row.gate) as Gate),
   };
 }
 

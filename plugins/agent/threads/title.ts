@@ -1,5 +1,5 @@
 /** A thread's title: the beginning of its first message, until someone gives it a better one. */
-import type { Turn } from "../../../kernel/plugin.ts";
+import type { Turn } from "../services.ts";
 
 const MAX_LENGTH = 80;
 // More than that is not looked at: a message may have megabytes.

@@ -1,14 +1,9 @@
-/** What a turn asks for, looked at before it is opened: what cannot be had is refused, and nothing is stored. */
-import { createHash } from "node:crypto";
+/** Checks a turn's request before it is opened: what cannot be had is refused, and nothing is stored. */
+import { hash } from "node:crypto";
 import { LRUCache } from "lru-cache";
-import {
-  type ExternalTool,
-  Fault,
-  type ModelName,
-  type Services,
-  type Turn,
-} from "../../../kernel/plugin.ts";
+import { Fault, type ModelName, type Services } from "../../../kernel/plugin.ts";
 import { allowsTool, scopesOf } from "../safety/scope.ts";
+import type { ExternalTool, Turn } from "../services.ts";
 import { fitTexts } from "../threads/attachments/fitting.ts";
 import { assertChoosable } from "./answer/choice.ts";
 import { ableModels, bringsOnlyText } from "./answer/inputs.ts";
@@ -17,9 +12,7 @@ import type { ToolSources } from "./toolbox.ts";
 export interface AdmissionParts {
   readonly sources: ToolSources;
   readonly models: Pick<Services["models"], "chain" | "choose">;
-  /** What was chosen for its thread. */
   chosenFor(turn: Turn): Promise<ModelName | undefined>;
-  /** The caller's tools that a thread remembers. */
   toolsOf(user: string, thread: string): Promise<readonly ExternalTool[]>;
 }
 
@@ -44,13 +37,13 @@ export function createAdmission(parts: AdmissionParts): Admit {
     // A host that cannot say what it has now may have it when the turn runs.
     if (installed === undefined) return;
     const ours = [...sources.own(), ...installed].filter(({ name }) => allowsTool(scopesOf(turn), name));
-    assertChoosable(toolChoice, new Set([...ours, ...callers].map(({ name }) => name)));
+    assertChoosable(toolChoice.names, new Set([...ours, ...callers].map(({ name }) => name)));
   }
 
   async function admitFormat({ format }: Turn): Promise<void> {
     const { host } = sources;
     if (format?.type !== "json_schema" || host?.checkJson === undefined) return;
-    const digest = createHash("sha256").update(JSON.stringify(format.schema)).digest("base64");
+    const digest = hash("sha256", JSON.stringify(format.schema), "base64");
     if (usable.has(digest)) return;
     await host.checkJson(format.schema, null, { signal: new AbortController().signal });
     usable.set(digest, true);
@@ -67,15 +60,10 @@ export function createAdmission(parts: AdmissionParts): Admit {
   /** A new thread may begin with a model of its own. */
   async function admitModel(turn: Turn): Promise<Turn> {
     if (turn.model === undefined) return turn;
-    if (turn.thread !== undefined)
-      throw new Fault(
-        "invalid",
-        "model_on_thread",
-        "Only a new thread begins with a model: change that of a thread itself.",
-        {
-          param: "model",
-        },
-      );
+    if (turn.thread !== undefined) {
+      const message = "Only a new thread begins with a model: change that of a thread itself.";
+      throw new Fault("invalid", "model_on_thread", message, { param: "model" });
+    }
     return { ...turn, model: await models.choose(turn.model, turn.scope) };
   }
 

@@ -1,15 +1,14 @@
 /** A turn as the checks of other plugins see it, while it runs or afterwards. */
-import type { CheckedTurn, Queries, ToolInfo, Turn } from "../../../kernel/plugin.ts";
+import type { Queries, ToolInfo } from "../../../kernel/plugin.ts";
 import type { Extensions } from "../extensions.ts";
 import { showTool } from "../safety/foreign.ts";
-import type { Threads } from "../services.ts";
+import type { CheckedTurn, Threads, Turn } from "../services.ts";
 import { fileText, findSpoken, readPast } from "../threads/past-turns.ts";
 import type { TurnWriter } from "../threads/writing/writer.ts";
 import type { ToolSources } from "./toolbox.ts";
 
 type Installed = ReadonlyMap<string, ToolInfo>;
 
-/** What a running turn is checked as. */
 export function checkedTurn(
   { sql, extensions }: { readonly sql: Queries; readonly extensions: Extensions },
   turn: Turn,

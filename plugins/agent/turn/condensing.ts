@@ -1,13 +1,5 @@
-/** What a turn would be shown, counted or put into a few paragraphs, without a turn. */
-import {
-  estimateText,
-  estimateTokens,
-  estimateTools,
-  NO_USAGE,
-  type RenderedMessage,
-  redact,
-  type TokenCount,
-} from "../../../kernel/kit.ts";
+/** Counts or condenses what a turn would be shown, without running a turn. */
+import { estimateText, NO_USAGE, redact } from "../../../kernel/kit.ts";
 import {
   Fault,
   type Mask,
@@ -15,18 +7,20 @@ import {
   reason,
   type Services,
   type Sql,
-  type Turn,
   type TurnItem,
 } from "../../../kernel/plugin.ts";
+import type { TokenCount } from "../../models/services.ts";
 import { systemText } from "../context/prompt.ts";
-import { summarise } from "../context/summary.ts";
-import { digest, summariseTurns } from "../context/window.ts";
+import { digest, summarise, summariseTurns } from "../context/window.ts";
 import type { Extensions } from "../extensions.ts";
 import { allowsTool, refuseWidening, scopesOf } from "../safety/scope.ts";
-import type { Agent } from "../services.ts";
+import type { Agent, Turn } from "../services.ts";
 import type { TurnSettings } from "../settings.ts";
 import type { History } from "../threads/history.ts";
-import { findOrigin, readPath } from "../threads/turns/branch.ts";
+import { findThread, NO_SUMMARY, noThread } from "../threads/thread-row.ts";
+import type { RenderedMessage } from "../threads/tokens.ts";
+import { estimateTokens, estimateTools } from "../threads/tokens.ts";
+import { findOrigin, isOnPath, readPath } from "../threads/turns/branch.ts";
 import { renderItems } from "../threads/turns/rendering.ts";
 import { openToolbox, type ToolSources, underRules } from "./toolbox.ts";
 
@@ -40,12 +34,12 @@ export interface CondensingParts {
   readonly mask: Mask;
 }
 
-export function createCondensing(parts: CondensingParts): Pick<Agent, "measure" | "condense"> {
+export function createCondensing(parts: CondensingParts): Pick<Agent, "measure" | "contextOf" | "condense"> {
   const { sql, history, models, extensions, mask } = parts;
   const trusted = extensions.followed;
 
   /** All that was said, turn by turn: what is stored, what the turn brings, and what it says itself. */
-  async function said(turn: Turn): Promise<readonly (readonly RenderedMessage[])[]> {
+  async function said(turn: Turn, isCounted = false): Promise<readonly (readonly RenderedMessage[])[]> {
     const seq = await numberOf(sql, turn);
     const past =
       turn.thread === undefined || seq === undefined
@@ -53,42 +47,88 @@ export function createCondensing(parts: CondensingParts): Pick<Agent, "measure" 
         : await history.read(turn.thread, 0, seq + 1, await readPath(sql, turn.thread, seq));
     const preface = { instructions: turn.instructions, context: turn.context, outside: turn.outside };
     const own = [...(turn.history ?? []), ...itemsOf(turn)];
-    const present = renderItems(own, preface, past?.open ?? [], { mask, trusted }).messages;
+    const present = renderItems(own, preface, past?.open ?? [], { mask, trusted, isCounted }).messages;
     return [...(past?.turns ?? []).map(({ messages }) => messages), present];
   }
 
+  /** What stands before the conversation: the tools and the sections. */
+  async function before(turn: Turn) {
+    refuseWidening(turn);
+    const scopes = scopesOf(turn);
+    const allows = (tool: string) => allowsTool(scopes, tool);
+    const scope = {
+      user: turn.user,
+      channel: turn.channel,
+      thread: turn.thread ?? "",
+      external: turn.tools ?? [],
+      callersWin: turn.callersToolsWin ?? false,
+      allows,
+      require: () => {},
+    };
+    const sources = underRules(parts.sources, await parts.settings());
+    const [toolbox, preface] = await Promise.all([
+      openToolbox(sources, scope, () => {}),
+      extensions.preface(turn.user, allows),
+    ]);
+    return { toolbox, ...preface, scopes };
+  }
+
   return {
+    async contextOf(which) {
+      const { user, thread } = which;
+      const turn: Turn = { ...which, input: { type: "message", text: "" } };
+      const [{ toolbox, sections, memory, scopes }, row, seq] = await Promise.all([
+        before(turn),
+        findThread(sql, user, thread),
+        numberOf(sql, turn),
+      ]);
+      if (row === undefined) throw noThread(thread);
+      const [path, chain, spent] = await Promise.all([
+        readPath(sql, thread, seq ?? 0),
+        models.chain(row.model, { scopes, capUsd: undefined }),
+        sql.get<{ usd: number | null }>(SPENT, thread),
+      ]);
+      const [model] = chain;
+      if (model === undefined) throw new Fault("unavailable", "no_model", "There is no model to ask.");
+      const summary = isOnPath(path, row.summary.to) ? row.summary : NO_SUMMARY;
+      const past = seq === undefined ? [] : (await history.read(thread, summary.to, seq + 1, path)).turns;
+      const turns = past.map(({ messages }) => messages);
+      const heard = { summary: summary.text, past: turns, items: [], required: [] };
+      const tools = toolbox.offer(heard, undefined);
+      const sizes = { instructions: 0, tools: estimateTools(tools), memory: 0, conversation: 0, files: 0 };
+      sizes.memory = memory.reduce((sum, text) => sum + estimateText(text), 0);
+      const system = estimateText(systemText(new Date(), [...sections, ...toolbox.about]));
+      sizes.instructions = Math.max(0, system - sizes.memory);
+      sizes.conversation = estimateText(summary.text ?? "");
+      for (const message of turns.flat()) {
+        const size = estimateTokens(message, { isPast: true });
+        const kind = kindOf(message);
+        const words = kind === "conversation" ? estimateTokens(bare(message), { isPast: true }) : size;
+        sizes[kind] += words;
+        sizes.files += size - words;
+      }
+      const inputTokens = Object.values(sizes).reduce((sum, tokens) => sum + tokens, 0);
+      const counted = { inputTokens, outputTokens: 0, cachedTokens: 0, reasoningTokens: 0 };
+      return {
+        model: model.name,
+        window: model.window,
+        ...sizes,
+        total: inputTokens,
+        isSummarised: summary.text !== undefined,
+        cost: models.addCost(NO_USAGE, model.name, counted).totalCost,
+        spent: spent?.usd ?? 0,
+      };
+    },
+
     async measure(turn) {
-      refuseWidening(turn);
-      const scopes = scopesOf(turn);
-      const allows = (tool: string) => allowsTool(scopes, tool);
       const { toolChoice } = turn;
       const named = typeof toolChoice === "object" ? new Set(toolChoice.names) : undefined;
-      const scope = {
-        user: turn.user,
-        channel: turn.channel,
-        thread: turn.thread ?? "",
-        external: turn.tools ?? [],
-        callersWin: turn.callersToolsWin ?? false,
-        allows,
-        require: () => {},
-      };
-      const [toolbox, { sections }, turns] = await Promise.all([
-        parts
-          .settings()
-          .then((settings) => openToolbox(underRules(parts.sources, settings), scope, () => {})),
-        extensions.preface(turn.user, allows),
-        said(turn),
-      ]);
+      const [{ toolbox, sections }, turns] = await Promise.all([before(turn), said(turn, true)]);
+      const heard = { summary: undefined, past: turns, items: [], required: turn.requiredTools ?? [] };
       return [
         estimateText(systemText(new Date(), [...sections, ...toolbox.about])),
         estimateText(turn.instructionsOnce ?? ""),
-        estimateTools(
-          toolbox.offer(
-            { summary: undefined, past: turns, items: [], required: turn.requiredTools ?? [] },
-            named,
-          ),
-        ),
+        estimateTools(toolbox.offer(heard, named)),
         ...turns.flat().map((message) => estimateTokens(message)),
       ].reduce((sum, tokens) => sum + tokens, 0);
     },
@@ -123,6 +163,24 @@ export function createCondensing(parts: CondensingParts): Pick<Agent, "measure" 
   };
 }
 
+/** What its turns have cost, with what was asked of models beside them. */
+const SPENT = `SELECT sum(turn_figures.usd) AS usd FROM turns JOIN turn_figures
+    ON turn_figures.created_at = turns.created_at AND turn_figures.turn = turns.id
+  WHERE turns.thread = ?`;
+
+/** What the results of these tools are, rather than conversation. */
+const RESULTS = { memory_: "memory", workspace_: "files" } as const;
+
+function kindOf(message: RenderedMessage): "conversation" | "memory" | "files" {
+  if (message.role !== "tool") return "conversation";
+  const [, kind] = Object.entries(RESULTS).find(([prefix]) => message.call.name.startsWith(prefix)) ?? [];
+  return kind ?? "conversation";
+}
+
+/** The message without the files that came with it. */
+const bare = (message: RenderedMessage): RenderedMessage =>
+  message.role === "assistant" ? message : { ...message, attachments: [] };
+
 /** The number of the turn that it goes on from; undefined where it begins a thread. */
 async function numberOf(queries: Queries, turn: Turn): Promise<number | undefined> {
   const { thread, user, after } = turn;
@@ -133,16 +191,10 @@ async function numberOf(queries: Queries, turn: Turn): Promise<number | undefine
 }
 
 function itemsOf({ input }: Turn): readonly TurnItem[] {
-  if (input.type === "message")
-    return input.text === "" ? [] : [{ type: "message", id: "", role: "user", text: input.text }];
-  const result = (call: string, output: string): TurnItem => ({
-    ...{ type: "tool_result", id: "", call, outcome: { status: "ok", output } },
+  const outputs = input.type === "tool_output" ? [input] : input.type === "tool_outputs" ? input.outputs : [];
+  const results = outputs.map(({ call, output }): TurnItem => {
+    return { type: "tool_result", id: "", call, outcome: { status: "ok", output } };
   });
-  if (input.type === "tool_output") return [result(input.call, input.output)];
-  if (input.type !== "tool_outputs") return [];
-  const text = input.text ?? "";
-  return [
-    ...input.outputs.map(({ call, output }) => result(call, output)),
-    ...(text === "" ? [] : [{ type: "message", id: "", role: "user", text } as const]),
-  ];
+  const text = "text" in input ? (input.text ?? "") : "";
+  return text === "" ? results : [...results, { type: "message", id: "", role: "user", text }];
 }

@@ -1,16 +1,5 @@
 /** Turns that wait here for an earlier one of their thread, oldest first. Which of them may run is for the store to say. */
 
-export interface Lanes<Entry> {
-  /** Gets into line, and runs at once where what it would wait for has ended in the meantime. */
-  join(thread: string, entry: Entry): void;
-  /** False where it was not in line, because it runs or has left. */
-  leave(thread: string, entry: Entry): boolean;
-  /** A turn of this thread has ended, here or on another node. */
-  wake(thread: string): Promise<void>;
-  /** Returns the threads with something queued. */
-  threads(): readonly string[];
-}
-
 interface Lane<Entry> {
   readonly waiting: Entry[];
   isWaking: boolean;
@@ -19,12 +8,10 @@ interface Lane<Entry> {
 }
 
 /** `begin` returns whether the first in line runs now, and never rejects. `start` is called for one that left the line. */
-export function createLanes<Entry>(
-  begin: (entry: Entry) => Promise<boolean>,
-  start: (entry: Entry) => void,
-): Lanes<Entry> {
+export function createLanes<Entry>(begin: (entry: Entry) => Promise<boolean>, start: (entry: Entry) => void) {
   const lanes = new Map<string, Lane<Entry>>();
 
+  /** A turn of this thread has ended, here or on another node. */
   async function wake(thread: string): Promise<void> {
     const lane = lanes.get(thread);
     if (lane === undefined) return;
@@ -39,6 +26,7 @@ export function createLanes<Entry>(
     lane.isWaking = false;
   }
 
+  /** False where it was not in line, because it runs or has left. */
   function leave(thread: string, entry: Entry): boolean {
     const lane = lanes.get(thread);
     const at = lane?.waiting.indexOf(entry) ?? -1;
@@ -49,7 +37,8 @@ export function createLanes<Entry>(
   }
 
   return {
-    join(thread, entry) {
+    /** Gets into line, and runs at once where what it would wait for has ended in the meantime. */
+    join(thread: string, entry: Entry): void {
       const lane = lanes.get(thread) ?? { waiting: [], isWaking: false, isToWakeAgain: false };
       lanes.set(thread, lane);
       lane.waiting.push(entry);
@@ -57,6 +46,7 @@ export function createLanes<Entry>(
     },
     leave,
     wake,
-    threads: () => [...lanes.keys()],
+    /** The threads with something queued. */
+    threads: (): readonly string[] => [...lanes.keys()],
   };
 }

@@ -1,7 +1,7 @@
 /** One turn: the model and its tools take turns until there is text to end with, or a gate to wait at. */
 
-import type { ModelMessage, ModelPart } from "../../../kernel/kit.ts";
 import { Fault } from "../../../kernel/plugin.ts";
+import type { ModelMessage, ModelPart } from "../../models/services.ts";
 import type { Ending } from "../threads/ending.ts";
 import type { PendingCall } from "../threads/thread-row.ts";
 import { type Answer, type Answering, readAnswer } from "./answer/answer.ts";
@@ -12,9 +12,8 @@ export interface LoopRun extends Settling, Answering {
   readonly maxToolCalls: number;
   /** Calls of an earlier answer that this turn has to settle first. */
   readonly pending: readonly PendingCall[];
-  /** What the answer has to be, where it is more than text. */
+  /** The form that the answer has to have, if it is more than text. */
   readonly format: AnswerFormat | undefined;
-  /** Whether the turn may say nothing more. */
   isSpent(): boolean;
   /** One answer of the model to the thread as it now is, and to what is said besides. */
   ask(besides: readonly ModelMessage[]): Promise<AsyncIterable<readonly ModelPart[]>>;
@@ -36,6 +35,9 @@ export async function runLoop(run: LoopRun): Promise<Ending> {
     const { calls } = answer;
     besides = [];
     if (calls.length === 0) {
+      // Some servers call it an end where thoughts have used up the limit.
+      const isCut = answer.incomplete === undefined && answer.text.trim() === "" && run.isSpent();
+      if (isCut) return complete(run, "max_output_tokens");
       const wrong = await mistakesOf(run, answer);
       if (wrong.length === 0) return complete(run, answer.incomplete);
       // Asked once more, unless somebody has heard it already.
@@ -49,18 +51,16 @@ export async function runLoop(run: LoopRun): Promise<Ending> {
     const own = calls.filter(({ name }) => !run.toolbox.isExternal(name));
     await run.writer.put(...own.map((call) => itemOf(call, false)));
     called += calls.length;
-    if (called > run.maxToolCalls)
-      throw new Fault(
-        "turn",
-        "too_many_tool_calls",
-        `The model made more than ${run.maxToolCalls} tool calls in one turn, so it was stopped.`,
-      );
+    if (called > run.maxToolCalls) {
+      const message = `The model made more than ${run.maxToolCalls} tool calls in one turn, so it was stopped.`;
+      throw new Fault("turn", "too_many_tool_calls", message);
+    }
     // A later call may bear the id of the one that was allowed.
     gate = await settle({ ...run, approved: undefined }, calls);
   }
 }
 
-/** The calls of an answer that ends the turn; empty where it can end. */
+/** Returns the mistakes of an answer that ends the turn; none if it can end. */
 async function mistakesOf({ format, signal }: LoopRun, answer: Answer): Promise<readonly string[]> {
   const { text, incomplete, wasHeld } = answer;
   if (text.trim() === "" && incomplete === undefined)
@@ -74,5 +74,5 @@ async function mistakesOf({ format, signal }: LoopRun, answer: Answer): Promise<
 
 function complete({ required }: LoopRun, incomplete: Ending["incomplete"]): Ending {
   required.assertNoneFailed();
-  return { status: "completed", ...(incomplete && { incomplete }) };
+  return { status: "completed", incomplete };
 }

@@ -1,6 +1,6 @@
 /** Brings one turn together with its model, its tools and its history, and counts what it costs. */
 
-import { type Model, NO_USAGE, redact, type TokenCount } from "../../../kernel/kit.ts";
+import { NO_USAGE, redact } from "../../../kernel/kit.ts";
 import {
   Fault,
   type Log,
@@ -9,34 +9,33 @@ import {
   type Queries,
   reason,
   type Services,
-  type Turn,
   type TurnEvent,
   type Usage,
 } from "../../../kernel/plugin.ts";
-import { createComposer } from "../context/composer.ts";
+import type { Model, ModelMessage, ModelPart, ModelRequest, TokenCount } from "../../models/services.ts";
+import { type Compose, createComposer } from "../context/composer.ts";
 import { systemText } from "../context/prompt.ts";
-import { summarise } from "../context/summary.ts";
-import { type Context, digest, NO_SUMMARY, nothingStored, type Stored } from "../context/window.ts";
+import { type Context, digest, nothingStored, type Stored, summarise } from "../context/window.ts";
 import type { Extensions, TurnPreface } from "../extensions.ts";
 import type { TurnObserver } from "../live/observer.ts";
 import { allowsTool, refuseWidening, scopesOf } from "../safety/scope.ts";
+import type { Turn } from "../services.ts";
 import type { TurnSettings } from "../settings.ts";
 import type { Ending } from "../threads/ending.ts";
 import type { LedgerTurn } from "../threads/ledger.ts";
 import { createRequiredTools, type RequiredTools } from "../threads/required-tools.ts";
 import type { Beginning } from "../threads/resume.ts";
-import type { Summary } from "../threads/thread-row.ts";
-import { createChoice } from "./answer/choice.ts";
-import { createFormat } from "./answer/format.ts";
-import { ableModels } from "./answer/inputs.ts";
+import { NO_SUMMARY, type Summary } from "../threads/thread-row.ts";
+import { type Choice, createChoice } from "./answer/choice.ts";
+import { type AnswerFormat, createFormat } from "./answer/format.ts";
+import { ableModels, withoutUntaken } from "./answer/inputs.ts";
 import { checkedTurn } from "./checked-turn.ts";
 import { runLoop } from "./loop.ts";
-import { createRequests } from "./requests.ts";
 import { openToolbox, type Toolbox, type ToolSources, underRules } from "./toolbox.ts";
 
 export interface RunnerParts {
   readonly models: Services["models"];
-  /** What was chosen for the thread of a turn that is about to be opened. */
+  /** Returns the model that was chosen for the thread of a turn that is about to be opened. */
   chosenFor(turn: Turn): Promise<ModelName | undefined>;
   readonly sql: Queries;
   readonly context: Context;
@@ -46,16 +45,7 @@ export interface RunnerParts {
   readonly log: Log;
 }
 
-export interface OpenRun {
-  /** Says that it starts, and with which model. */
-  begin(): Promise<void>;
-  loop(beginning: Beginning): Promise<Ending>;
-  usage(): Usage;
-  /** The ending without a secret that an error may have quoted. */
-  hide(ending: Ending): Ending;
-}
-
-export interface Listening {
+interface Listening {
   readonly signal: AbortSignal;
   emit(event: TurnEvent): void;
   /** Called with every sign of life: of the model, also where it has nothing to show yet, and of tools. */
@@ -65,18 +55,14 @@ export interface Listening {
 
 type Opened = Pick<LedgerTurn, "turn" | "scopes" | "writer"> & { readonly settings: TurnSettings };
 
-export interface TurnRunner {
-  model(): ModelName;
-  /** The model for a turn that is about to be opened. Rejects with a `Fault` where its token may not do this here. */
-  admit(turn: Turn): Promise<ModelName>;
-  open(opened: Opened, listening: Listening): OpenRun;
-}
+export type TurnRunner = ReturnType<typeof createTurnRunner>;
 
-export function createTurnRunner(parts: RunnerParts): TurnRunner {
+export function createTurnRunner(parts: RunnerParts) {
   const { models } = parts;
   return {
     model: models.name,
-    async admit(turn) {
+    /** The model for a turn that is about to be opened. Rejects with a `Fault` where its token may not do this here. */
+    async admit(turn: Turn): Promise<ModelName> {
       refuseWidening(turn);
       const chosen = turn.thread === undefined ? (turn.model as ModelName | undefined) : undefined;
       if (turn.scope === undefined) return chosen ?? models.name();
@@ -84,61 +70,69 @@ export function createTurnRunner(parts: RunnerParts): TurnRunner {
       const [model] = await models.chain(await parts.chosenFor(turn), bounds);
       return model?.name ?? models.name();
     },
-    open: (opened, listening) => new Run(parts, opened, listening),
+    open: (opened: Opened, listening: Listening) => new Run(parts, opened, listening),
   };
 }
 
-class Run implements OpenRun {
-  readonly parts: RunnerParts;
-  readonly opened: Opened;
-  readonly listening: Listening;
+/** The parameters of one request to the model. */
+interface Asking {
+  readonly toolbox: Toolbox;
+  readonly stored: Stored;
+  readonly choice: Choice;
+  readonly format: AnswerFormat | undefined;
+  readonly required: RequiredTools;
+  readonly compose: Compose;
+}
+
+class Run {
+  readonly #parts: RunnerParts;
+  readonly #opened: Opened;
+  readonly #listening: Listening;
   /** The models to try, best first; known when it has begun. */
-  chain: readonly Model[] = [];
-  /** The model that answers now. */
-  serving: Model | undefined;
+  #chain: readonly Model[] = [];
+  #serving: Model | undefined;
   /** US dollars the user may spend today. */
-  capUsd: number | undefined;
+  #capUsd: number | undefined;
   #usage = NO_USAGE;
+  /** Output tokens of its answers so far. */
+  #spoken = 0;
 
   constructor(parts: RunnerParts, opened: Opened, listening: Listening) {
-    this.parts = parts;
-    this.opened = opened;
-    this.listening = listening;
+    this.#parts = parts;
+    this.#opened = opened;
+    this.#listening = listening;
   }
 
   usage(): Usage {
     return this.#usage;
   }
 
+  /** The ending without a secret that an error may have quoted. */
   hide(ending: Ending): Ending {
     if (ending.error === undefined) return ending;
-    return { ...ending, error: { ...ending.error, message: redact(this.parts.mask, ending.error.message) } };
+    return { ...ending, error: { ...ending.error, message: redact(this.#parts.mask, ending.error.message) } };
   }
 
+  /** Says that it starts, and with which model. */
   async begin(): Promise<void> {
-    const { models } = this.parts;
-    const { turn, scopes, writer } = this.opened;
-    this.capUsd = await models.dailyCap();
-    this.chain = ableModels(await models.chain(writer.chosen, { scopes, capUsd: this.capUsd }), turn);
-    this.serving = this.chain[0];
+    const { models } = this.#parts;
+    const { turn, scopes, writer } = this.#opened;
+    this.#capUsd = await models.dailyCap();
+    this.#chain = ableModels(await models.chain(writer.chosen, { scopes, capUsd: this.#capUsd }), turn);
+    this.#serving = this.#chain[0];
     if (scopes.some(({ perDayUsd }) => perDayUsd !== undefined))
-      models.warnUncounted("the daily cap of a token", this.chain);
-    if (turn.budgetUsd !== undefined) models.warnUncounted("a budget", this.chain);
-    const name = this.serving?.name ?? models.name();
+      models.warnUncounted("the daily cap of a token", this.#chain);
+    if (turn.budgetUsd !== undefined) models.warnUncounted("a budget", this.#chain);
+    const name = this.#serving?.name ?? models.name();
     writer.setModel(name);
-    const { id, thread, after } = writer;
-    this.listening.emit({
-      type: "started",
-      turn: id,
-      thread,
-      ...(after !== undefined && { after }),
-      model: name,
-    });
+    const { id: turnId, thread, after } = writer;
+    this.#listening.emit({ type: "started", turn: turnId, thread, after, model: name });
   }
 
   async loop(beginning: Beginning): Promise<Ending> {
-    const { parts, opened, listening } = this;
-    const { turn, scopes, writer, settings } = opened;
+    const parts = this.#parts;
+    const listening = this.#listening;
+    const { turn, scopes, writer, settings } = this.#opened;
     const required = createRequiredTools(beginning.required);
     required.add(turn.requiredTools ?? []);
     const preface = parts.extensions.preface(turn.user, (tool) => allowsTool(scopes, tool));
@@ -152,10 +146,8 @@ class Run implements OpenRun {
     const choice = createChoice(turn, toolbox);
     const { host } = parts.sources;
     const format = turn.format && createFormat(turn.format, host?.checkJson?.bind(host));
-    const requests = createRequests(this, {
-      ...{ toolbox, stored, choice, format, required },
-      compose: this.#composer([...sections, ...toolbox.about], stored, format),
-    });
+    const compose = this.#composer([...sections, ...toolbox.about], stored, format);
+    const asking = { toolbox, stored, choice, format, required, compose };
     const ending = await runLoop({
       writer,
       toolbox,
@@ -170,14 +162,17 @@ class Run implements OpenRun {
       approved: beginning.approved,
       refuse: choice.refuse,
       format,
-      holdsBack: () => format !== undefined && !format.isKeptBy(this.serving),
-      isSpent: requests.isSpent,
+      holdsBack: () => format !== undefined && !format.isKeptBy(this.#serving),
+      isSpent: () => this.#left() <= 0,
       emit: (event) => {
         listening.alive();
         listening.emit(event);
       },
-      ask: requests.ask,
-      count: requests.count,
+      ask: (besides) => this.#ask(asking, besides),
+      count: (tokens) => {
+        this.#spoken += tokens.outputTokens;
+        this.#count(this.#serving?.name ?? parts.models.name(), tokens);
+      },
     });
     const { gate } = ending;
     if (gate === undefined) return ending;
@@ -185,37 +180,77 @@ class Run implements OpenRun {
     return { ...ending, gate: { ...gate, ...(scopes.length > 0 && { scopes }), ...callersToolsWin } };
   }
 
-  notice(code: string, message: string): void {
-    this.listening.observer.noticed(code);
-    this.listening.emit({ type: "notice", code, message: redact(this.parts.mask, message) });
+  /** How many tokens the turn may still say. */
+  #left(): number {
+    const { maxOutputTokens = Number.POSITIVE_INFINITY } = this.#opened.turn.generation ?? {};
+    return maxOutputTokens - this.#spoken;
+  }
+
+  /** One answer to the thread as it now is, and to what is said besides. */
+  async #ask(
+    { toolbox, stored, choice, format, required, compose }: Asking,
+    besides: readonly ModelMessage[],
+  ): Promise<AsyncIterable<readonly ModelPart[]>> {
+    const { turn, writer } = this.#opened;
+    const { signal, alive, observer } = this.#listening;
+    await this.#assertAffordable();
+    const offer = choice.offer();
+    const said = {
+      summary: stored.summary.text,
+      past: stored.past.turns.map(({ messages }) => messages),
+      items: writer.items,
+      required: required.carry().tools,
+    };
+    const offered = toolbox.offer(said, choice.names);
+    const left = this.#left();
+    const generation = { ...turn.generation, ...(Number.isFinite(left) && { maxOutputTokens: left }) };
+    const requestFor = async (model: Model): Promise<ModelRequest> => {
+      // It reads no tokens, and looks at all of them itself.
+      const offering = offer(model.name.provider === "builtin" ? toolbox.all : offered);
+      const composed = await compose(model, offering.tools);
+      const messages = withoutUntaken([...composed.messages, ...besides], model);
+      const isAsked = turn.format !== undefined && format?.canBeAskedOf(model);
+      return { ...composed, ...offering, messages, generation, ...(isAsked && { format: turn.format }) };
+    };
+    return this.#parts.models.stream(this.#chain, requestFor, {
+      ...{ signal, alive, observer },
+      notice: (code, message) => this.#notice(code, message),
+      onModel: (model) => {
+        if (model !== this.#serving) writer.setModel(model.name);
+        this.#serving = model;
+      },
+    });
+  }
+
+  #notice(code: string, message: string): void {
+    this.#listening.observer.noticed(code);
+    this.#listening.emit({ type: "notice", code, message: redact(this.#parts.mask, message) });
   }
 
   /** Counts tokens of the turn, of the user and of the tokens behind it. */
-  count(model: ModelName, tokens: TokenCount): void {
-    const { models } = this.parts;
-    const { turn, scopes, writer } = this.opened;
+  #count(model: ModelName, tokens: TokenCount): void {
+    const { models } = this.#parts;
+    const { turn, scopes, writer } = this.#opened;
     const spent = models.addCost(NO_USAGE, model, tokens);
     writer.add((tx) => models.spend(tx, turn.user, spent, scopes));
-    this.listening.observer.spent(model, spent);
+    this.#listening.observer.spent(model, spent);
     this.#usage = models.addCost(this.#usage, model, tokens);
   }
 
-  /** Looked at before each request, so that the last one may pass it. */
-  async assertAffordable(): Promise<void> {
-    const { turn, scopes } = this.opened;
+  /** Checked before each request, so that the last one may pass it. */
+  async #assertAffordable(): Promise<void> {
+    const { turn, scopes } = this.#opened;
     const spent = Number(this.#usage.totalCost);
-    if (turn.budgetUsd !== undefined && spent >= turn.budgetUsd)
-      throw new Fault(
-        "turn",
-        "budget_spent",
-        `This run has used $${spent.toFixed(2)}, and its budget is $${turn.budgetUsd.toFixed(2)}, so it was stopped.`,
-      );
-    await this.parts.models.assertLeft(turn.user, this.capUsd, scopes);
+    if (turn.budgetUsd !== undefined && spent >= turn.budgetUsd) {
+      const message = `This run has used $${spent.toFixed(2)}, and its budget is $${turn.budgetUsd.toFixed(2)}, so it was stopped.`;
+      throw new Fault("turn", "budget_spent", message);
+    }
+    await this.#parts.models.assertLeft(turn.user, this.#capUsd, scopes);
   }
 
   #openTools(required: RequiredTools, preface: Promise<TurnPreface>): Promise<Toolbox> {
-    const { parts, opened } = this;
-    const { turn, scopes, writer, settings } = opened;
+    const parts = this.#parts;
+    const { turn, scopes, writer, settings } = this.#opened;
     const checked = checkedTurn(parts, turn, writer, async () => (await preface).persons);
     const scope = {
       checks: (installed: Parameters<typeof checked>[0]) => parts.extensions.check(checked(installed)),
@@ -232,17 +267,13 @@ class Run implements OpenRun {
     };
     return openToolbox(underRules(parts.sources, settings), scope, (why) => {
       parts.log.warn(`continuing the turn without installed tools: ${why}`);
-      this.notice("tools_unavailable", `The installed tools are not available: ${why}`);
+      this.#notice("tools_unavailable", `The installed tools are not available: ${why}`);
     });
   }
 
-  #composer(
-    sections: readonly string[],
-    stored: Stored,
-    format: ReturnType<typeof createFormat> | undefined,
-  ) {
-    const { mask, context, extensions } = this.parts;
-    const { turn, writer } = this.opened;
+  #composer(sections: readonly string[], stored: Stored, format: AnswerFormat | undefined): Compose {
+    const { mask, context, extensions } = this.#parts;
+    const { turn, writer } = this.#opened;
     const once = turn.instructionsOnce ? [redact(mask, turn.instructionsOnce)] : [];
     return createComposer({
       turn,
@@ -259,22 +290,22 @@ class Run implements OpenRun {
     });
   }
 
-  /** What the caller has sent whole is not shown as a summary. */
+  /** A caller that sends the whole thread is not shown a summary of it. */
   #readPast(summary?: Summary): Promise<Stored> {
-    const { turn, writer } = this.opened;
-    return this.parts.context.read(writer, turn.isReplay ? NO_SUMMARY : summary);
+    const { turn, writer } = this.#opened;
+    return this.#parts.context.read(writer, turn.isReplay ? NO_SUMMARY : summary);
   }
 
   async #summarise(model: Model, transcript: string): Promise<string> {
     if (model.name.provider === "builtin") return digest(transcript);
-    const { mask, log } = this.parts;
-    const { signal, alive } = this.listening;
-    this.notice(
+    const { mask, log } = this.#parts;
+    const { signal, alive } = this.#listening;
+    this.#notice(
       "summarising",
       "The thread no longer fits the model's context window; summarising the beginning.",
     );
     try {
-      const count = (tokens: TokenCount) => this.count(model.name, tokens);
+      const count = (tokens: TokenCount) => this.#count(model.name, tokens);
       return redact(mask, await summarise(model, transcript, { signal, alive, count }));
     } catch (error) {
       if (signal.aborted) throw error;

@@ -1,32 +1,27 @@
 /** The calls of one answer: those that may run do, side by side, and what has to be waited for becomes a gate. */
+
 import { randomUUIDv7 } from "node:crypto";
+import type { CallOutcome, InnerCall, QuestionOutcome } from "../../../host/services.ts";
+import { type Doubt, MAX_DOUBTS, redact, refuseQuestions, whyHeld } from "../../../kernel/kit.ts";
 import {
-  type Doubt,
-  MAX_DOUBTS,
-  type QuestionOutcome,
-  redact,
-  refuseQuestions,
-} from "../../../kernel/kit.ts";
-import {
-  type CallOutcome,
   Fault,
   type Gate,
   type Mask,
-  type OwnOutcome,
   type ToolCall,
   type ToolOutcome,
   type TurnEvent,
   type TurnItem,
 } from "../../../kernel/plugin.ts";
 import type { TurnObserver } from "../live/observer.ts";
+import type { OwnOutcome } from "../services.ts";
 import { takeImages } from "../threads/attachments/stored.ts";
 import type { Ending } from "../threads/ending.ts";
 import type { RequiredTools } from "../threads/required-tools.ts";
 import type { Approved } from "../threads/resume.ts";
 import type { PendingCall } from "../threads/thread-row.ts";
 import type { TurnWriter } from "../threads/writing/writer.ts";
+import { createInnerCalls } from "./inner-calls.ts";
 import type { Plan, PlannedOutcome, Toolbox } from "./toolbox.ts";
-import { unanswerable, unasked } from "./unattended.ts";
 
 export interface Settling {
   readonly writer: TurnWriter;
@@ -37,9 +32,7 @@ export interface Settling {
   readonly required: RequiredTools;
   /** True: calls of the caller's functions surface together. */
   readonly together: boolean;
-  /** True: nobody is there to be asked. */
   readonly unattended: boolean;
-  /** The calls that the user has just allowed. */
   readonly approved: Approved | undefined;
   /** The outcome of a call that the request does not allow. */
   refuse(call: ToolCall): ToolOutcome | undefined;
@@ -66,7 +59,7 @@ export async function settle(run: Settling, calls: readonly PendingCall[]): Prom
   if (calls.length === 0) return undefined;
   const { toolbox } = run;
   const planned = await Promise.all(calls.map((call) => planCall(run, call)));
-  // What is refused at once never surfaces, but the model has to see what it did wrong.
+  // A call that is refused at once never surfaces, but the model has to see what it did wrong.
   for (const { call, plan } of planned)
     if (plan.type === "refuse" && toolbox.isExternal(call.name)) run.writer.hold(itemOf(call, false));
   // All of them end before the turn does, so that none writes into a turn that is closed.
@@ -76,13 +69,12 @@ export async function settle(run: Settling, calls: readonly PendingCall[]): Prom
     return result.value;
   });
   run.signal.throwIfAborted();
-  for (const [at, { call }] of planned.entries()) {
+  const waiting: Waiting[] = [];
+  for (const [at, each] of planned.entries()) {
     const outcome = outcomes[at];
-    if (outcome && !isOpen(outcome)) run.required.settled(call.name, outcome);
+    if (outcome && !isOpen(outcome)) run.required.settled(each.call.name, outcome);
+    else waiting.push({ ...each, outcome });
   }
-  const waiting: readonly Waiting[] = planned
-    .map((each, at) => ({ ...each, outcome: outcomes[at] }))
-    .filter(({ outcome }) => outcome === undefined || isOpen(outcome));
   const [first] = waiting.toSorted((a, b) => rank(a) - rank(b));
   if (first === undefined) return undefined;
   const surfacing = alongside(first, waiting, run.together);
@@ -101,7 +93,7 @@ async function planCall(
 ): Promise<Planned> {
   if (asked) {
     const { fingerprint, ...question } = asked;
-    const plan: Plan = { type: "ask", grants: [], ...(fingerprint !== undefined && { fingerprint }) };
+    const plan: Plan = { type: "ask", grants: [], fingerprint };
     return { call, plan, asked: { status: "question", ...question } };
   }
   const outcome = refuse(call);
@@ -114,7 +106,7 @@ async function planCall(
   return { call, plan: unattended && plan.type === "ask" ? unasked(call, plan) : plan };
 }
 
-/** What surfaces with the first: all calls of the caller's functions, or calls of one tool that one answer is for. */
+/** Returns the calls that surface with the first: all calls of the caller's functions, or calls of one tool that one answer is for. */
 function alongside(first: Waiting, waiting: readonly Waiting[], together: boolean): readonly Waiting[] {
   if (first.plan.type === "external") return together ? waiting : [first];
   if (doubtsOf(first).length === 0 || first.outcome !== undefined) return [first];
@@ -139,7 +131,7 @@ function doubtsOf({ plan }: Planned): readonly Doubt[] {
 function pendingOf({ call, plan, outcome }: Waiting): PendingCall {
   if (outcome?.status !== "question") return call;
   const { status: _, ...question } = outcome;
-  return { ...call, asked: { ...question, ...aboutTool(plan) } };
+  return { ...call, asked: { ...question, fingerprint: fingerprintIn(plan) } };
 }
 
 /**
@@ -164,13 +156,11 @@ async function perform(run: Settling, { call, plan, asked }: Planned): Promise<W
   const item = randomUUIDv7();
   const begun = performance.now();
   emit({ type: "tool_started", item, call });
-  if (plan.type === "run" && plan.writes && !(await writer.markWrote()))
-    throw new Fault("turn", "thread_deleted", "The thread was deleted while the turn ran.");
+  if (plan.type === "run") await markWrite(run, plan);
   const observed = run.observer.calling(call);
+  const within = { trace: observed.trace, innerCall: innerCalls(run) };
   const answered = askable(
-    plan.type === "refuse"
-      ? plan.outcome
-      : await unlessAborted((stop) => plan.run(stop, observed.trace), signal),
+    plan.type === "refuse" ? plan.outcome : await unlessAborted((stop) => plan.run(stop, within), signal),
   );
   const ended = run.unattended ? unanswerable(call, answered) : answered;
   observed.ended(ended);
@@ -178,14 +168,43 @@ async function perform(run: Settling, { call, plan, asked }: Planned): Promise<W
   if (ended.status === "question") return ended;
   const { outcome, images, origins } = withoutExtras(ended, mask);
   const attachments = images.map(({ attachment }) => attachment);
-  const told = { item, call, outcome, ...(attachments.length > 0 && { attachments }) };
+  const told = { outcome, ...(attachments.length > 0 && { attachments }) };
   if (!isOpen(outcome)) {
     writer.attach(images);
-    const { item: id, ...result } = { ...told, call: call.id };
-    await writer.put({ type: "tool_result", id, ...result, ...(origins.length > 0 && { origins }) });
+    const known = origins.length > 0 && { origins };
+    await writer.put({ type: "tool_result", id: item, call: call.id, ...told, ...known });
   }
-  emit({ type: "tool_finished", ...told, millis: Math.round(performance.now() - begun) });
+  emit({ type: "tool_finished", item, call, ...told, millis: Math.round(performance.now() - begun) });
   return outcome;
+}
+
+async function markWrite({ writer }: Settling, { writes }: Extract<Plan, { type: "run" }>): Promise<void> {
+  if (writes && !(await writer.markWrote()))
+    throw new Fault("turn", "thread_deleted", "The thread was deleted while the turn ran.");
+}
+
+/** For calls that a tool makes inside of its own: what is asked of the model's calls is asked of them. */
+function innerCalls(run: Settling): InnerCall {
+  const { toolbox, mask, observer, required } = run;
+  return createInnerCalls({
+    async plan(call) {
+      const outcome = run.refuse(call);
+      return outcome ? { type: "refuse", outcome } : toolbox.plan(call, undefined, true);
+    },
+    async run(call, plan, { parent, signal }) {
+      await markWrite(run, plan);
+      const observed = observer.calling(call);
+      const outcome = await unlessAborted(
+        (stop) => plan.run(stop, { trace: observed.trace, parent }),
+        signal,
+      );
+      observed.ended(outcome);
+      if (!isOpen(outcome)) required.settled(call.name, outcome);
+      return outcome;
+    },
+    hear: toolbox.hear,
+    hide: (text) => redact(mask, text),
+  });
 }
 
 /** A server that asks what nobody can be asked has failed its call. */
@@ -196,7 +215,28 @@ function askable(outcome: PlannedOutcome): PlannedOutcome {
   return { status: "error", code: "question_refused", message };
 }
 
-/** What is stored and told of an outcome, and the images beside it; without a secret that it may have quoted. */
+/** In a turn that nobody watches, a call that needs an approval is not made, and the model is told so. */
+function unasked({ name }: ToolCall, plan: Extract<Plan, { type: "ask" }>): Plan {
+  const why = whyHeld(plan);
+  const message = `The tool ${name} needs a person's approval${why === "" ? "" : ` (${why})`}.`;
+  return { type: "refuse", outcome: needed("approval_required", message) };
+}
+
+/** The same for a call that lacks a credential, or asked something. */
+function unanswerable({ name }: ToolCall, outcome: PlannedOutcome): PlannedOutcome {
+  if (outcome.status === "unauthenticated")
+    return needed("authentication_required", `The tool ${name} needs the credential "${outcome.secret}".`);
+  if (outcome.status === "question")
+    return needed("question_required", `The server behind the tool ${name} has a question for a person.`);
+  return outcome;
+}
+
+function needed(code: string, what: string): Extract<ToolOutcome, { status: "error" }> {
+  const message = `${what} Nobody is there now, so the call was not made. The user is told afterwards. Do not try it again; do what is possible without it, and say what is missing.`;
+  return { status: "error", code, message };
+}
+
+/** Splits an outcome into what is stored and reported, without a secret that it may have quoted, and the images beside it. */
 function withoutExtras(ended: Exclude<PlannedOutcome, QuestionOutcome>, mask: Mask) {
   const {
     attached = [],
@@ -228,36 +268,26 @@ async function unlessAborted(
   }
 }
 
-function aboutTool(plan: Plan): { readonly fingerprint?: string } {
-  const { fingerprint } = { fingerprint: undefined, ...plan };
-  return fingerprint === undefined ? {} : { fingerprint };
+function fingerprintIn(plan: Plan): string | undefined {
+  return "fingerprint" in plan ? plan.fingerprint : undefined;
 }
 
 function openGate(writer: TurnWriter, first: Waiting, others: readonly Waiting[]): Gate {
   const { call, plan, outcome } = first;
-  const base = {
-    id: randomUUIDv7(),
-    turn: writer.id,
-    thread: writer.thread,
-    openedAt: new Date().toISOString(),
-  };
-  const about = aboutTool(plan);
-  if (outcome?.status === "unauthenticated")
-    return {
-      ...base,
-      type: "authentication",
-      call,
-      secret: outcome.secret,
-      message: outcome.message,
-      ...about,
-    };
+  const openedAt = new Date().toISOString();
+  const base = { id: randomUUIDv7(), turn: writer.id, thread: writer.thread, openedAt };
+  const fingerprint = fingerprintIn(plan);
+  if (outcome?.status === "unauthenticated") {
+    const { secret, message } = outcome;
+    return { ...base, type: "authentication", call, secret, message, fingerprint };
+  }
   if (outcome?.status === "question") {
     const { server, questions, resume } = outcome;
-    return { ...base, type: "question", call, server, questions, resume, ...about };
+    return { ...base, type: "question", call, server, questions, resume, fingerprint };
   }
   const beside = others.length > 0 && { others: others.map((other) => other.call) };
   if (plan.type !== "ask") return { ...base, type: "external_tool", call, ...beside };
   const doubts = [...doubtsOf(first), ...others.flatMap(doubtsOf)];
   const why = doubts.length > 0 && { doubts };
-  return { ...base, type: "approval", call, grants: plan.grants, ...why, ...beside, ...about };
+  return { ...base, type: "approval", call, grants: plan.grants, ...why, ...beside, fingerprint };
 }

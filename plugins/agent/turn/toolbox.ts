@@ -1,52 +1,50 @@
 /** The tools one turn may call: the agent's own, those of the tool host, and the caller's. */
-
+import type { CallOptions, CallOutcome, Tools } from "../../../host/services.ts";
 import {
-  type CallTrace,
+  type Check,
+  compileCheck,
   type Doubt,
   distinctOrigins,
   fingerprintOf,
   invalidParams,
   isAgentsName,
-  type ModelTool,
+  judgeParams,
+  type Origin,
+  type ParamsVerdict,
   TOOL_SEARCH,
-  type ToolReceipt,
-  type Tools,
-  withoutShown,
+  tryJson,
 } from "../../../kernel/kit.ts";
-import {
-  type CallOutcome,
-  type CallRuling,
-  type ExternalTool,
-  type JsonSchema,
-  type OwnOutcome,
-  type OwnTool,
-  type OwnToolContext,
-  reason,
-  type ToolCall,
-  type ToolInfo,
-  type ToolOutcome,
-  type TurnCheck,
-} from "../../../kernel/plugin.ts";
+import type { JsonSchema, ToolCall, ToolInfo, ToolOutcome } from "../../../kernel/plugin.ts";
+import type { ModelTool } from "../../models/services.ts";
 import { type ApprovalRules, judgeTool, type RememberedApprovals } from "../safety/approvals.ts";
 import { ABOUT_FOREIGN, showTool } from "../safety/foreign.ts";
+import type {
+  CallRuling,
+  ExternalTool,
+  OwnOutcome,
+  OwnTool,
+  OwnToolContext,
+  TurnCheck,
+} from "../services.ts";
 import type { TurnSettings } from "../settings.ts";
+import { callersReason } from "../threads/ending.ts";
 import type { Approved } from "../threads/resume.ts";
-import { checkCallersArguments, checkOwnArguments } from "./tools/arguments.ts";
 import { chooseTools, type Said } from "./tools/offering.ts";
 import { searchTool, searchTools } from "./tools/search-tool.ts";
 import type { IndexTools } from "./tools/tool-index.ts";
 
-/** With whose words it is, where that is not the tool. */
 export type PlannedOutcome = CallOutcome | OwnOutcome;
 
-/** What is to be done with a call. */
+/** What a call is made with besides. */
+export type CallWithin = Pick<CallOptions, "trace" | "parent" | "innerCall">;
+
 export type Plan =
   | { readonly type: "refuse"; readonly outcome: ToolOutcome }
   | {
       readonly type: "run";
       readonly writes: boolean;
       readonly fingerprint?: string;
-      run(signal: AbortSignal, trace?: CallTrace): Promise<PlannedOutcome>;
+      run(signal: AbortSignal, within?: CallWithin): Promise<PlannedOutcome>;
     }
   | {
       readonly type: "ask";
@@ -57,23 +55,9 @@ export type Plan =
     }
   | { readonly type: "external" };
 
-export interface Toolbox {
-  /** What the system text has to say of them. */
-  readonly about: readonly string[];
-  /** All that the turn may call, as they are: for a model that follows nobody's orders. */
-  readonly all: readonly ModelTool[];
-  /**
-   * What a model is offered: all, or where ours are too many, those that fit what was said, and `tool_search` for the
-   * rest. The agent's own and the caller's are always among them, and those of these names.
-   */
-  offer(said: Said, named?: ReadonlySet<string>): readonly ModelTool[];
-  isExternal(name: string): boolean;
-  /** `approved`: the user has just said yes to this very call, of the tool as it was then. */
-  plan(call: ToolCall, approved: Approved | undefined): Promise<Plan>;
-}
+export type Toolbox = Awaited<ReturnType<typeof openToolbox>>;
 
 export interface ToolSources {
-  /** Those that plugins added to the agent. */
   own(): readonly OwnTool[];
   readonly host: Tools | undefined;
   readonly approvals: RememberedApprovals;
@@ -83,14 +67,11 @@ export interface ToolSources {
 }
 
 /** With the rules of one moment. */
-export interface ToolboxSources extends ToolSources {
+interface ToolboxSources extends ToolSources {
   readonly rules: ApprovalRules;
 }
 
-export function underRules(
-  sources: ToolSources,
-  { approvals }: Pick<TurnSettings, "approvals">,
-): ToolboxSources {
+export function underRules(sources: ToolSources, { approvals }: TurnSettings): ToolboxSources {
   return { ...sources, rules: approvals };
 }
 
@@ -98,12 +79,10 @@ export function underRules(
 const MAX_NEAR = 5;
 const ANY_OBJECT: JsonSchema = { type: "object" };
 
-export async function isReservedName(sources: ToolSources, name: string): Promise<boolean> {
-  return isAgentsName(name) || (await toolNames(sources)).includes(name);
-}
-
-export async function toolNames({ own, host }: ToolSources): Promise<readonly string[]> {
-  return [...own(), { name: TOOL_SEARCH }, ...((await host?.list()) ?? [])].map(({ name }) => name);
+/** The installed tools, the shipped ones among them: on a fresh home they take a moment. */
+export async function listInstalled(host: Tools | undefined): Promise<readonly ToolInfo[] | undefined> {
+  await host?.ready?.();
+  return host?.list();
 }
 
 /** A host that cannot say what it has costs the turn its installed tools, not its answer. */
@@ -113,14 +92,13 @@ export async function openToolbox(
     readonly channel: string;
     readonly external: readonly ExternalTool[];
     readonly callersWin: boolean;
-    /** Whether the turn may use this tool of ours. */
     allows(name: string): boolean;
     /** The checks of its calls, given the tools that there are. Absent where none will be made. */
     checks?(installed: ReadonlyMap<string, ToolInfo>): Promise<readonly TurnCheck[]>;
   },
   onTrouble: (why: string) => void,
-): Promise<Toolbox> {
-  const found = await sources.host?.list().catch((error: unknown) => onTrouble(reason(error)));
+) {
+  const found = await listInstalled(sources.host).catch((error: unknown) => onTrouble(callersReason(error)));
   const listed = found ?? [];
   if (found) await sources.approvals.forgetOthers(scope.user, found);
   const winning = new Set(scope.callersWin ? scope.external.map(({ name }) => name) : []);
@@ -169,9 +147,15 @@ export async function openToolbox(
   const isMany = agents.length + usable.length > sources.mostOffered;
 
   return {
+    /** All that the turn may call, as they are: for a model that follows nobody's orders. */
     all,
+    /** Sentences about them for the system text. */
     about: usable.some(({ server }) => server !== undefined) ? [ABOUT_FOREIGN] : [],
-    offer(said, named = new Set()) {
+    /**
+     * Returns the tools that a model is offered: all, or where ours are too many, those that fit what was said, and `tool_search` for
+     * the rest. The agent's own tools, the caller's, and those of these names are always among them.
+     */
+    offer(said: Said, named: ReadonlySet<string> = new Set()): readonly ModelTool[] {
       // Those that the index knows are the same objects from turn to turn.
       if (!isMany) return [...agents, ...index.tools.values().map(showTool), ...callers];
       const beside = own.has(TOOL_SEARCH) ? [...agents, search] : agents;
@@ -180,8 +164,14 @@ export async function openToolbox(
       const shown = [...names].flatMap((name) => index.tools.get(name) ?? []).map(showTool);
       return [...beside, ...callers, ...shown];
     },
-    isExternal: (name) => external.has(name),
-    async plan(call, approved) {
+    isExternal: (name: string) => external.has(name),
+    /** A call that was made inside of another has answered. Returns whose words that is. */
+    hear: (call: ToolCall, outcome: ToolOutcome, origins: readonly Origin[]): readonly Origin[] =>
+      (checks ?? []).flatMap((check) => check.hear?.(call, outcome, origins) ?? []),
+    /**
+     * `approved`: the user has just said yes to this very call, of the tool as it was then. `isInner`: it is made inside of another.
+     */
+    async plan(call: ToolCall, approved: Approved | undefined, isInner = false): Promise<Plan> {
       const mine = own.get(call.name);
       const tool = installed.get(call.name);
       if ((mine || tool) && !allows(call.name))
@@ -197,70 +187,91 @@ export async function openToolbox(
         const end = near ? TOOL_SEARCH : names || "none";
         return refuse("unknown_tool", `There is no tool "${call.name}". ${there} ${end}.`);
       }
-      const checked = mine ? checkOwnArguments(call.params, mine.schema) : checkCallersArguments(call.params);
+      // The schema of a caller's function is the caller's to check: references that fan out or a pattern that backtracks
+      // would stop everybody in this process.
+      const checked = checkArguments(call.params, mine?.schema ?? ANY_OBJECT);
       if (!checked.ok) return { type: "refuse", outcome: invalidParams(checked.detail) };
       if (mine === undefined) return { type: "external" };
+      if (isInner && !mine.onlyReads)
+        return refuse(
+          "not_allowed",
+          `${mine.name} cannot be called from inside of another call. Call it openly.`,
+        );
       const rule = sources.rules.get(mine.name);
-      if (rule === "deny")
-        return refuse("denied", `The tool ${mine.name} is not allowed here. Do not try it again.`);
+      if (rule === "deny") return denied(mine.name);
       const outcome = mine.refuse?.(checked.value, context);
       if (outcome) return { type: "refuse", outcome };
       const isSettled = (rule === "allow" && !mine.needsPerson) || approved !== undefined;
       const questions = isSettled ? undefined : mine.asks?.(checked.value);
       if (questions !== undefined) return { type: "ask", grants: questions };
+      const held = approved === undefined ? await holdOwn(checks, call, mine) : undefined;
+      if (held) return held;
       const run = () => mine.run(checked.value, context).catch(failed);
       return { type: "run", writes: false, run };
     },
   };
 }
 
-/** What is to be done with a call of an installed tool. */
+const compiled = new WeakMap<JsonSchema, Check>();
+
+/** Checks arguments against a schema of ours. Those of installed tools are checked by the host. */
+function checkArguments(params: string, schema: JsonSchema): ParamsVerdict {
+  const check = compiled.get(schema) ?? compileCheck(schema);
+  compiled.set(schema, check);
+  return judgeParams(params, (value) => check(value));
+}
+
+/** Plans a call of an installed tool. */
 export async function planInstalled(
   { host, rules, approvals }: ToolboxSources,
-  {
-    call,
-    tool,
-    caller: { user, channel },
-    approved,
-    checks,
-  }: {
+  planned: {
     readonly call: ToolCall;
     readonly tool: ToolInfo;
-    readonly caller: { readonly user: string; readonly channel: string };
+    readonly caller: {
+      readonly user: string;
+      readonly channel: string;
+      readonly thread?: string;
+      readonly turn?: string;
+    };
     readonly approved: Approved | undefined;
     /** Absent where the caller is the person, and nobody else has said anything. */
     readonly checks: readonly TurnCheck[] | undefined;
   },
 ): Promise<Plan> {
+  const { tool, caller, approved, checks } = planned;
+  const call = asRead(planned.call);
+  const { user, channel, thread, turn } = caller;
   const fingerprint = fingerprintOf(tool);
   const isApproved = approved?.fingerprint === fingerprint;
-  const verdict = judgeTool(tool, rules, await approvals.recall(user, tool));
-  if (verdict === "deny")
-    return refuse("denied", `The tool ${tool.name} is not allowed here. Do not try it again.`);
+  // Both are begun at once, so that the calls of one answer are ruled on in their order, however long the store takes.
+  const [remembered, ruled] = await Promise.all([
+    approvals.recall(user, tool),
+    ruleBy(checks, planned.call, tool),
+  ]);
+  const verdict = judgeTool(tool, rules, remembered);
+  if (verdict === "deny") return denied(tool.name);
   if (approved?.reply !== undefined && !isApproved)
     return refuse("tool_changed", `The tool ${tool.name} changed while its question waited. Call it again.`);
-  const { doubts, refusal, ruling } = await ruleBy(checks, call, tool);
+  const { doubts, refusal, ruling, checkAddress } = ruled;
   const isHeld = (doubts.length > 0 || refusal !== undefined) && !isApproved;
-  // What they approved is theirs by now: the receipt keeps what they were asked.
+  // Approved values count as the person's own by now, so the receipt keeps what they were asked.
   const told = isApproved ? approved?.doubts?.map(withoutShown) : undefined;
   if ((verdict === "ask" && !isApproved) || isHeld) {
     // Nobody should be asked to approve a call that would be refused anyway. A host that cannot say so now will then.
     const outcome = await host?.refusal?.(call).catch(() => undefined);
     if (outcome) return { type: "refuse", outcome };
     if (isHeld && refusal) return refuse(refusal.code, refusal.message);
-    return { type: "ask", grants: tool.grants, fingerprint, ...(isHeld && { doubts }) };
+    return { type: "ask", grants: tool.grants, fingerprint, doubts: isHeld ? doubts : undefined };
   }
   return {
     type: "run",
     writes: tool.writes,
     fingerprint,
-    async run(signal, trace) {
+    async run(signal, within) {
+      const known = told ? ({ verdict: "approved", doubts: told } as const) : ruling(isApproved);
       const options = {
-        user,
-        channel,
-        signal,
-        ...(trace && { trace }),
-        ruling: told ? ({ verdict: "approved", doubts: told } as const) : ruling(isApproved),
+        ...{ user, channel, thread, turn, signal, ...within, ruling: known },
+        ...(checkAddress && { checkAddress }),
       };
       const { reply } = approved ?? {};
       const outcome = reply
@@ -271,7 +282,13 @@ export async function planInstalled(
   };
 }
 
-type Ruling = NonNullable<ToolReceipt["ruling"]>;
+/** The tool is given what was judged: another reader could read the same text differently. */
+function asRead(call: ToolCall): ToolCall {
+  const params = tryJson(call.params);
+  return params === undefined ? call : { ...call, params: JSON.stringify(params) };
+}
+
+type Ruling = NonNullable<CallOptions["ruling"]>;
 const CLEAR: Ruling = { verdict: "clear", doubts: [] };
 const UNCHECKED: Ruling = { verdict: "off", doubts: [] };
 
@@ -280,14 +297,42 @@ async function ruleBy(
   checks: readonly TurnCheck[] | undefined,
   call: ToolCall,
   tool: ToolInfo,
+  isOwn = false,
 ): Promise<CallRuling & Pick<Required<CallRuling>, "ruling">> {
-  const rulings = await Promise.all((checks ?? []).map((check) => check.rule(call, tool)));
+  const rulings = await Promise.all((checks ?? []).map((check) => check.rule(call, tool, isOwn)));
   const told = rulings.find(({ ruling }) => ruling !== undefined);
   return {
     doubts: rulings.flatMap(({ doubts }) => doubts),
     refusal: rulings.find(({ refusal }) => refusal !== undefined)?.refusal,
+    checkAddress: rulings.find((one) => one.checkAddress !== undefined)?.checkAddress,
     ruling: (isApproved) => told?.ruling?.(isApproved) ?? (checks?.length === 0 ? UNCHECKED : CLEAR),
   };
+}
+
+/** An own tool that deletes asks first even if it is allowed, unless the person requested it. */
+async function holdOwn(
+  checks: readonly TurnCheck[] | undefined,
+  call: ToolCall,
+  { name, description, schema, destroys }: OwnTool,
+): Promise<Plan | undefined> {
+  if (destroys === undefined) return undefined;
+  const tool = {
+    name,
+    version: "",
+    description,
+    schema,
+    grants: [],
+    writes: true,
+    hosts: [],
+    params: destroys,
+  };
+  const { doubts, refusal } = await ruleBy(checks, call, tool, true);
+  if (refusal) return refuse(refusal.code, refusal.message);
+  return doubts.length === 0 ? undefined : { type: "ask", grants: [], doubts };
+}
+
+function denied(tool: string): Plan {
+  return refuse("denied", `The tool ${tool} is not allowed here. Do not try it again.`);
 }
 
 function refuse(code: string, message: string): Plan {
@@ -295,5 +340,10 @@ function refuse(code: string, message: string): Plan {
 }
 
 function failed(error: unknown): ToolOutcome {
-  return { status: "error", code: "tool_failed", message: reason(error) };
+  return { status: "error", code: "tool_failed", message: callersReason(error) };
+}
+
+/** For a receipt, which keeps no values: a doubt that a person was shown, without what it was about. */
+function withoutShown({ excerpt: _, value, sentence, ...doubt }: Doubt): Doubt {
+  return { ...doubt, value: "", sentence: value === "" ? sentence : sentence.replaceAll(value, "…") };
 }

@@ -1,28 +1,25 @@
-/** `postern routine …`: from the command line, also while the service runs. */
+/** `postern routine …`: from the command line, through the running service where there is one. */
 
 import { type Command, InvalidArgumentError } from "commander";
 import {
+  type Colour,
   fields,
+  findByPrefix,
   OPERATOR,
   Routine,
   type RoutineBudget,
-  type RoutineChange,
   RoutinePreview,
   RoutineRun,
+  relativeTime,
   say,
   sayJson,
   table,
   toWire,
+  verb,
+  wholeNumber,
 } from "../../../kernel/kit.ts";
 import { type CommandContext, Fault, type Services } from "../../../kernel/plugin.ts";
-import {
-  budgetInWords,
-  localInWords,
-  runInWords,
-  secondsInWords,
-  statusInWords,
-} from "../routines/in-words.ts";
-import type { Routines } from "../services.ts";
+import type { RoutineChange, Routines } from "../services.ts";
 
 interface Given {
   readonly json?: boolean;
@@ -41,6 +38,17 @@ export function register(group: Command, context: CommandContext): void {
   const withRoutines = (
     work: (routines: Routines, use: Pick<Partial<Services>, "accounts">) => Promise<void>,
   ) => context.with(["routines"], ({ routines, ...use }) => work(routines, use), { wants: ["accounts"] });
+  /** With the routine of this id, or the only one whose id begins so. */
+  const withRoutine = (typed: string, work: (routines: Routines, routine: Routine) => Promise<void>) =>
+    withRoutines(async (routines) => {
+      const found = await findByPrefix(typed, {
+        what: "routine",
+        find: (id) => routines.find(id),
+        list: async () => ({ items: await routines.list() }),
+        title: ({ text }) => firstLine(text),
+      });
+      await work(routines, found ?? missing(typed));
+    });
 
   verb(
     group,
@@ -64,20 +72,18 @@ export function register(group: Command, context: CommandContext): void {
     .action((schedule: string, words: readonly string[], given: Given) =>
       withRoutines(async (routines, { accounts }) => {
         const { user = OPERATOR, timeout, tz, budget, deliver } = given;
-        if (user !== OPERATOR && accounts && (await accounts.find(user)) === undefined)
-          throw new Fault(
-            "missing",
-            "user_not_found",
-            `There is no user ${user}: "postern user add ${user}".`,
-          );
+        if (user !== OPERATOR && accounts && (await accounts.find(user)) === undefined) {
+          const message = `There is no user ${user}: "postern user add ${user}".`;
+          throw new Fault("missing", "user_not_found", message);
+        }
         const routine = await routines.add({
           user,
           schedule,
           text: words.join(" "),
-          ...(tz !== undefined && { tz }),
-          ...(budget && { budget }),
-          ...(timeout !== undefined && { timeoutSecs: timeout }),
-          ...(deliver !== undefined && { deliver }),
+          tz,
+          budget,
+          timeoutSecs: timeout,
+          deliver,
         });
         const next = localInWords(routine.nextAt, routine.tz);
         print(
@@ -98,18 +104,16 @@ export function register(group: Command, context: CommandContext): void {
           routine.user,
           statusInWords(routine),
           routine.words,
-          localInWords(routine.nextAt, routine.tz),
+          routine.nextAt === undefined ? "none" : relativeTime(routine.nextAt),
           routine.lastRun ? runInWords(routine.lastRun) : "never run",
           firstLine(routine.text),
         ]);
         const heading = ["ID", "USER", "STATUS", "SCHEDULE", "NEXT RUN", "LAST RUN", "TEXT"];
-        print(
-          given,
-          { routines: all.map((routine) => toWire(Routine, routine)) },
-          all.length === 0
-            ? 'No routines. Add one: postern routine add "weekdays at 8:00" "Summarise my open issues"'
-            : table(heading, rows, { cut: ["TEXT"] }).trimEnd(),
-        );
+        const colours = { STATUS: pausedColour, "LAST RUN": runColour };
+        if (given.json) sayJson({ routines: all.map((routine) => toWire(Routine, routine)) });
+        else if (all.length === 0)
+          say('No routines. Add one: postern routine add "weekdays at 8:00" "Summarise my open issues"\n');
+        else await context.show(table(heading, rows, { cut: ["TEXT"], colours }));
       }),
     );
 
@@ -120,10 +124,10 @@ export function register(group: Command, context: CommandContext): void {
     "routine show r_1a2b3c4d",
     "routine show r_1a2b3c4d --limit 50",
   )
-    .option("--limit <count>", `how many runs, up to ${MAX_SHOWN}`, readCount, RUNS_SHOWN)
-    .action((id: string, given: Given) =>
-      withRoutines(async (routines) => {
-        const routine = (await routines.find(id)) ?? missing(id);
+    .option("--limit <count>", `how many runs, up to ${MAX_SHOWN}`, wholeNumber(MAX_SHOWN), RUNS_SHOWN)
+    .action((typed: string, given: Given) =>
+      withRoutine(typed, async (routines, routine) => {
+        const { id } = routine;
         const { items } = await routines.runs(id, { limit: given.limit ?? RUNS_SHOWN });
         const wire = { ...toWire(Routine, routine), runs: items.map((run) => toWire(RoutineRun, run)) };
         print(given, wire, inWords(routine, items));
@@ -134,7 +138,7 @@ export function register(group: Command, context: CommandContext): void {
     .option("--tz <zone>", "a time zone; by default this machine's")
     .action((schedule: string, given: Given) =>
       withRoutines(async (routines) => {
-        const preview = routines.preview(schedule, given.tz);
+        const preview = await routines.preview(schedule, given.tz);
         const lines = preview.firings.map((at) => `  ${localInWords(at, preview.tz)}`);
         print(
           given,
@@ -144,8 +148,8 @@ export function register(group: Command, context: CommandContext): void {
       }),
     );
 
-  const change = (id: string, given: Given, to: RoutineChange, say: (routine: Routine) => string) =>
-    withRoutines(async (routines) => {
+  const change = (typed: string, given: Given, to: RoutineChange, say: (routine: Routine) => string) =>
+    withRoutine(typed, async (routines, { id }) => {
       const routine = (await routines.change(id, to)) ?? missing(id);
       print(given, toWire(Routine, routine), say(routine));
     });
@@ -154,20 +158,22 @@ export function register(group: Command, context: CommandContext): void {
     "pause <id>",
     "pause a routine; what it misses is not made up for",
     "routine pause r_1a2b3c4d",
-  ).action((id: string, given: Given) => change(id, given, { paused: true }, () => `Paused ${id}.`));
+  ).action((id: string, given: Given) =>
+    change(id, given, { paused: true }, (paused) => `Paused ${paused.id}.`),
+  );
   verb(group, "resume <id>", "let a paused routine fire again", "routine resume r_1a2b3c4d").action(
     (id: string, given: Given) =>
       change(
         id,
         given,
         { paused: false },
-        ({ nextAt, tz }) => `Resumed ${id}. Next run: ${localInWords(nextAt, tz)}.`,
+        ({ id: resumed, nextAt, tz }) => `Resumed ${resumed}. Next run: ${localInWords(nextAt, tz)}.`,
       ),
   );
 
   verb(group, "run <id>", "run a routine now, beside its schedule", "routine run r_1a2b3c4d").action(
-    (id: string, given: Given) =>
-      withRoutines(async (routines) => {
+    (typed: string, given: Given) =>
+      withRoutine(typed, async (routines, { id }) => {
         const run = (await routines.run(id)) ?? missing(id);
         print(
           given,
@@ -182,21 +188,12 @@ export function register(group: Command, context: CommandContext): void {
     "remove <id>",
     "remove a routine and its history; its thread stays",
     "routine remove r_1a2b3c4d",
-  ).action((id: string, given: Given) =>
-    withRoutines(async (routines) => {
+  ).action((typed: string, given: Given) =>
+    withRoutine(typed, async (routines, { id }) => {
       if (!(await routines.remove(id))) missing(id);
       print(given, { id, removed: true }, `Removed ${id}.`);
     }),
   );
-}
-
-function verb(group: Command, words: string, about: string, ...examples: readonly string[]): Command {
-  const list = examples.map((example) => `\n  $ postern ${example}`).join("");
-  return group
-    .command(words)
-    .description(about)
-    .option("--json", "print JSON")
-    .addHelpText("after", `\nExample${examples.length > 1 ? "s" : ""}:${list}`);
 }
 
 function inWords(routine: Routine, runs: readonly RoutineRun[]): string {
@@ -208,7 +205,7 @@ function inWords(routine: Routine, runs: readonly RoutineRun[]): string {
     ["schedule", `${routine.words} (${tz})`],
     ["next run", localInWords(routine.nextAt, tz)],
     ["timeout", secondsInWords(routine.timeoutSecs)],
-    ...(budget ? [["budget", budgetInWords(budget)]] : []),
+    ...(budget ? [["budget", `$${budget.usd.toFixed(2)} per ${budget.per}`]] : []),
     ...(deliver === undefined ? [] : [["answers go to", `${deliver}, and its thread`]]),
     ...(runs[0]?.thread === undefined ? [] : [["thread", runs[0].thread]]),
   ];
@@ -233,6 +230,46 @@ function inWords(routine: Routine, runs: readonly RoutineRun[]): string {
   ].join("\n");
 }
 
+/** "Tue 17 Nov 2026, 08:00 Europe/Berlin" */
+function localInWords(at: string | undefined, tz: string): string {
+  if (at === undefined) return "none";
+  const parts = new Intl.DateTimeFormat("en-GB", {
+    timeZone: tz,
+    weekday: "short",
+    day: "numeric",
+    month: "short",
+    year: "numeric",
+    hour: "2-digit",
+    minute: "2-digit",
+    hourCycle: "h23",
+  }).formatToParts(new Date(at));
+  const part = (name: Intl.DateTimeFormatPartTypes) => parts.find(({ type }) => type === name)?.value ?? "";
+  return `${part("weekday")} ${part("day")} ${part("month")} ${part("year")}, ${part("hour")}:${part("minute")} ${tz}`;
+}
+
+const pausedColour = (status: string): Colour | undefined =>
+  status.startsWith("paused") ? "yellow" : undefined;
+
+const runColour = (run: string): Colour | undefined =>
+  /^failed|need you/.test(run) ? "red" : run === "never run" ? "gray" : undefined;
+
+function statusInWords({ status, pausedWhy }: Routine): string {
+  return pausedWhy === undefined ? status : `${status}: ${pausedWhy}`;
+}
+
+function runInWords({ status, error, refused, cause, missed }: RoutineRun): string {
+  const why = error === undefined ? "" : ` (${error.message})`;
+  const calls = refused.length === 1 ? "1 call needs you" : `${refused.length} calls need you`;
+  const more = missed === 0 ? "" : `, ${missed} later ${missed === 1 ? "one" : "ones"} left out`;
+  const how = { catch_up: `made up for after a stop${more}`, manual: "run by hand", schedule: "" }[cause];
+  return [`${status}${why}`, refused.length > 0 ? calls : "", how].filter(Boolean).join("; ");
+}
+
+function secondsInWords(secs: number): string {
+  if (secs % 3600 === 0) return `${secs / 3600} h`;
+  return secs % 60 === 0 ? `${secs / 60} min` : `${secs} s`;
+}
+
 function readBudget(text: string): RoutineBudget {
   const [usd = "", per = "run", ...rest] = text.replace(/^\$/, "").split("/");
   const amount = Number(usd);
@@ -249,24 +286,14 @@ function readSeconds(text: string): number {
   return Number(count) * (UNITS[unit] ?? 1);
 }
 
-function readCount(text: string): number {
-  const count = Number(text);
-  if (!Number.isInteger(count) || count < 1 || count > MAX_SHOWN)
-    throw new InvalidArgumentError(`Use a whole number from 1 to ${MAX_SHOWN}.`);
-  return count;
-}
-
 function firstLine(text: string): string {
   const [line = ""] = text.split("\n");
   return line.length > 60 ? `${line.slice(0, 59)}…` : line;
 }
 
 function missing(id: string): never {
-  throw new Fault(
-    "missing",
-    "routine_not_found",
-    `There is no routine ${id}; "postern routine list" shows all.`,
-  );
+  const message = `There is no routine ${id}; "postern routine list" shows all.`;
+  throw new Fault("missing", "routine_not_found", message);
 }
 
 function print({ json = false }: Given, wire: unknown, words: string): void {

@@ -1,6 +1,6 @@
-/** What a job is completed with. */
+/** The completion of a job. */
 
-import { answerText, INTERRUPTED, isWebhookIdentity, whyHeld } from "../../../kernel/kit.ts";
+import { answerText, INTERRUPTED, isIdentity, whyHeld } from "../../../kernel/kit.ts";
 import { type Failure, Fault, type TurnRecord } from "../../../kernel/plugin.ts";
 
 export interface Completion {
@@ -52,7 +52,7 @@ export function completionOf(record: TurnRecord): Completion {
 }
 
 function whereToAnswer(user: string): string {
-  return isWebhookIdentity(user)
+  return isIdentity(user)
     ? "An operator can answer it in the web UI, on the page Webhooks."
     : "Answer it in the web UI or the terminal; the conversation is waiting there.";
 }

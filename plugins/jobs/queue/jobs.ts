@@ -3,18 +3,24 @@
 import { randomUUIDv7 } from "node:crypto";
 import { INTERRUPTED, oneAtATime } from "../../../kernel/kit.ts";
 import {
-  type Failure,
   Fault,
   type Job,
   type Log,
-  type NewJob,
   type Services,
-  type Store,
   type Transaction,
   type TurnRecord,
 } from "../../../kernel/plugin.ts";
-import type { Jobs } from "../services.ts";
-import { CANCELLED, type Completion, completionOf, failure, isCutShort, refusal } from "./completion.ts";
+import type { Store, UserStorage } from "../../store/services.ts";
+import type { Jobs, NewJob } from "../services.ts";
+import {
+  CANCELLED,
+  type Completion,
+  completionOf,
+  failure,
+  isCutShort,
+  PAIRING_DENIED,
+  refusal,
+} from "./completion.ts";
 import { againOf, type JobRow, jobOf, turnOf } from "./row.ts";
 import type { Claimed, From, JobTable } from "./table.ts";
 
@@ -22,6 +28,7 @@ export interface JobsParts {
   readonly table: JobTable;
   readonly agent: Pick<Services["agent"], "run" | "cancel">;
   readonly store: Pick<Store, "repeat" | "signals">;
+  readonly storage: Pick<UserStorage, "take">;
   readonly threads: Pick<Services["threads"], "find" | "turn" | "hadSideEffects">;
   readonly log: Log;
   readonly concurrency: number;
@@ -29,14 +36,12 @@ export interface JobsParts {
 }
 
 export interface RunningJobs extends Jobs {
-  /** Completes it without running it. */
-  refuse(id: string, error: Failure): Promise<void>;
-  /** Cancels all that waits or runs for a user. */
+  /** Completes the jobs of an identity that wait for its pairing, and returns how many there were. */
+  refuseHeld(identity: string): Promise<number>;
   cancelAll(user: string): Promise<void>;
   /** Takes up what nodes that are gone left running, then starts the queue. Their turns have to be closed before. */
   start(): Promise<void>;
   takeOver(): Promise<void>;
-  /** Starts no more jobs. */
   stop(): void;
   /** Leaves those that were interrupted to other nodes, or to the next start. */
   handBack(): Promise<void>;
@@ -139,7 +144,7 @@ export function createJobs(parts: JobsParts): RunningJobs {
     inBackground(pump);
   }
 
-  /** What cannot be written now is written by a later look. */
+  /** A write that fails now is tried again by a later look. */
   const owed = new Map<string, () => Promise<unknown>>();
   async function owe(id: string, write: () => Promise<unknown>): Promise<void> {
     owed.set(id, write);
@@ -150,7 +155,7 @@ export function createJobs(parts: JobsParts): RunningJobs {
   const finish = ({ id, turn }: JobRow, completion: Completion): Promise<void> =>
     owe(id, () => complete(id, completion, turn === null ? {} : { turn }));
 
-  /** What became of a turn that did not end by itself is for the store to say. */
+  /** Asks the store how a turn ended that did not end by itself. */
   const reconsider = ({ id, turn }: Claimed): Promise<void> =>
     owe(id, async () => {
       const row = await table.find(id);
@@ -210,8 +215,12 @@ export function createJobs(parts: JobsParts): RunningJobs {
     if (rows.length > 0) inBackground(pump);
   }
 
+  const assertRoom = ({ user, message, metadata, turn }: NewJob): Promise<void> =>
+    parts.storage.take(user, Buffer.byteLength(JSON.stringify([message, metadata, turn])));
+
   async function submit(job: NewJob, tx?: Transaction): Promise<Job> {
     if (job.user === "") throw new Fault("invalid", "no_user", "A job belongs to a user.", { param: "user" });
+    if (tx === undefined) await assertRoom(job);
     const { row, isNew } = await table.insert(job, tx);
     // Not in this call: the caller should hear "queued" before anything runs, and its transaction comes to its end.
     if (isNew) setImmediate(() => inBackground(running < concurrency ? pump : tellOthers));
@@ -223,8 +232,12 @@ export function createJobs(parts: JobsParts): RunningJobs {
     const row = await table.find(id);
     if (row?.status !== "running") return row && jobOf(row);
     if (!(await agent.cancel(row.user, row.turn ?? ""))) await table.askToStop(id);
-    const after = await table.find(id);
-    return after && jobOf(after);
+    return find(id);
+  }
+
+  async function find(id: string): Promise<Job | undefined> {
+    const row = await table.find(id);
+    return row && jobOf(row);
   }
 
   return {
@@ -261,16 +274,14 @@ export function createJobs(parts: JobsParts): RunningJobs {
       while (underWay.size > 0) await Promise.all(underWay);
     },
     submit,
+    assertRoom,
     async retry(id) {
       const row = await table.findWhole(id);
       if (row?.request === "") throw NOT_REPEATABLE;
       return row && submit(againOf(row));
     },
     noteCallback: (id, callback) => table.noteCallback(id, callback),
-    async find(id) {
-      const row = await table.find(id);
-      return row && jobOf(row);
-    },
+    find,
     list: (query = {}) => table.list(query),
     cancel,
     async cancelAll(user) {
@@ -284,7 +295,11 @@ export function createJobs(parts: JobsParts): RunningJobs {
       }
     },
     remove: (id) => table.remove(id),
-    refuse: async (id, error) => void (await complete(id, failure(error))),
+    async refuseHeld(identity) {
+      const held = await table.held(identity);
+      await Promise.all(held.map((id) => complete(id, failure(PAIRING_DENIED))));
+      return held.length;
+    },
     async wait(id, millis) {
       const { promise, resolve } = Promise.withResolvers<void>();
       const tell = () => resolve();
@@ -295,11 +310,10 @@ export function createJobs(parts: JobsParts): RunningJobs {
       const timer = setTimeout(resolve, millis);
       try {
         await Promise.race([listening.ready, promise]);
-        const row = await table.find(id);
-        if (row === undefined || row.status === "completed") return row && jobOf(row);
+        const job = await find(id);
+        if (job === undefined || job.status === "completed") return job;
         await promise;
-        const after = await table.find(id);
-        return after && jobOf(after);
+        return await find(id);
       } finally {
         clearTimeout(timer);
         listening();

@@ -1,6 +1,7 @@
 /** Jobs that were submitted before: under the same key, or as the same signed message. */
 import { createHash } from "node:crypto";
-import { Fault, type NewJob, type Sql, type Transaction } from "../../../kernel/plugin.ts";
+import { Fault, type Sql, type Transaction } from "../../../kernel/plugin.ts";
+import type { NewJob } from "../services.ts";
 import { COLUMNS, type JobRow } from "./row.ts";
 
 const DAY_MS = 86_400_000;
@@ -18,13 +19,27 @@ export async function findEarlier(
     ...(job.idempotencyKey === undefined ? [] : [JSON.stringify([...scope, job.user, job.idempotencyKey])]),
   ];
   if (names.length === 0) return undefined;
+  const newest = (condition: string, ...values: readonly string[]) =>
+    tx.get<JobRow>(
+      `SELECT ${COLUMNS} FROM jobs WHERE ${condition} AND channel = ? AND sender = ? AND created_at > ?
+       ORDER BY seq DESC LIMIT 1`,
+      ...values,
+      ...scope,
+      daysAgo(1),
+    );
   // In one order everywhere, so that no two wait for each other.
   const locked = names.toSorted().map((name) => lock(tx, engine, name));
   const [replayed, repeated] = await Promise.all([
-    findReplayed(tx, job, fingerprint),
-    findRepeated(tx, job, fingerprint),
+    job.canBeReplayed === true ? newest("fingerprint = ?", fingerprint) : undefined,
+    job.idempotencyKey === undefined
+      ? undefined
+      : newest('"user" = ? AND idempotency_key = ?', job.user, job.idempotencyKey),
     ...locked,
   ]);
+  if (repeated && repeated.fingerprint !== null && repeated.fingerprint !== fingerprint) {
+    const message = "This Idempotency-Key was used with a different body. Use a new key for each request.";
+    throw new Fault("invalid", "idempotency_key_reused", message, { param: "Idempotency-Key" });
+  }
   return replayed ?? repeated;
 }
 
@@ -32,38 +47,6 @@ export async function findEarlier(
 async function lock(tx: Transaction, engine: Sql["engine"], name: string): Promise<void> {
   if (engine === "sqlite") return;
   await tx.run("SELECT pg_advisory_xact_lock(hashtextextended(?, 0))", `postern jobs ${name}`);
-}
-
-async function findReplayed(tx: Transaction, job: NewJob, fingerprint: string): Promise<JobRow | undefined> {
-  if (job.canBeReplayed !== true) return undefined;
-  return await tx.get<JobRow>(
-    `SELECT ${COLUMNS} FROM jobs WHERE fingerprint = ? AND channel = ? AND sender = ? AND created_at > ?
-     ORDER BY seq DESC LIMIT 1`,
-    fingerprint,
-    job.channel,
-    job.sender ?? "",
-    daysAgo(1),
-  );
-}
-
-async function findRepeated(tx: Transaction, job: NewJob, fingerprint: string): Promise<JobRow | undefined> {
-  if (job.idempotencyKey === undefined) return undefined;
-  const known = await tx.get<JobRow>(
-    `SELECT ${COLUMNS} FROM jobs WHERE "user" = ? AND idempotency_key = ? AND channel = ? AND sender = ? AND created_at > ?
-     ORDER BY seq DESC LIMIT 1`,
-    job.user,
-    job.idempotencyKey,
-    job.channel,
-    job.sender ?? "",
-    daysAgo(1),
-  );
-  if (known === undefined || known.fingerprint === null || known.fingerprint === fingerprint) return known;
-  throw new Fault(
-    "invalid",
-    "idempotency_key_reused",
-    "This Idempotency-Key was used with a different body. Use a new key for each request.",
-    { param: "Idempotency-Key" },
-  );
 }
 
 export function fingerprintOf({ message, conversation, metadata, turn }: NewJob): string {

@@ -1,6 +1,12 @@
 /** A job as its row says it is. */
-import type { JobTurn, Outside } from "../../../kernel/kit.ts";
-import type { Job, JobCallback, JobStatus, NewJob, Turn } from "../../../kernel/plugin.ts";
+
+import type { Outside } from "../../../kernel/kit.ts";
+import type { Job, JobStatus } from "../../../kernel/plugin.ts";
+import type { Turn } from "../../agent/services.ts";
+import type { JobTurn, NewJob } from "../services.ts";
+
+/** Jobs of routines are accepted by nobody: whether there is room for one shows when it runs. */
+export const ROUTINE_CHANNEL = "routine";
 
 export interface JobRow {
   readonly seq: number;
@@ -27,32 +33,30 @@ export interface JobRow {
   readonly completed_at: string | null;
 }
 
-/** All that is shown of it, and not what its turn is made of, which may be large. */
+/** Leaves out the request, which may be large. */
 export const COLUMNS = `seq, id, "user", channel, sender, fingerprint, message, conversation, metadata, status, held,
   origin, spans, thread, turn, response, error, attempts, callback, created_at, started_at, completed_at`;
 
-/** The turn that a claimed job is run as. */
 export function turnOf(row: JobRow & { readonly request: string | null }, thread: string | undefined): Turn {
-  const { input, attached, ...given } = (row.request === null ? {} : JSON.parse(row.request)) as JobTurn;
+  const { input, attached, ...given } = parse<JobTurn>(row.request) ?? {};
   return {
     ...given,
     id: row.turn as string,
+    isCounted: row.channel !== ROUTINE_CHANNEL,
     user: row.user,
     channel: row.channel,
     input: input ?? { type: "message", text: row.message },
-    ...(thread !== undefined && { thread }),
-    ...((row.metadata !== null || row.spans !== null) && { outside: outsideOf(row) }),
-    ...(attached && {
-      attached: attached.map(({ id, base64 }) => ({ id, data: Buffer.from(base64, "base64") })),
-    }),
+    thread: thread ?? given.thread,
+    outside: row.metadata === null && row.spans === null ? given.outside : outsideOf(row),
+    attached: attached?.map(({ id, base64 }) => ({ id, data: Buffer.from(base64, "base64") })),
   };
 }
 
 function outsideOf({ channel, origin, metadata, spans }: JobRow): Outside {
   return {
     origin: origin ?? channel,
-    ...(metadata !== null && { data: JSON.parse(metadata) as unknown }),
-    ...(spans !== null && { spans: JSON.parse(spans) as NonNullable<Outside["spans"]> }),
+    data: parse(metadata),
+    spans: parse<Outside["spans"]>(spans),
   };
 }
 
@@ -65,12 +69,12 @@ export function againOf(row: JobRow & { readonly request: string | null }): NewJ
     waitsForPairing: row.held === 1,
     // A message that is sent a second time is a repetition of the first, not of this.
     fingerprint: `retry of ${row.id}`,
-    ...(row.sender !== "" && { sender: row.sender }),
-    ...(row.conversation !== null && { conversation: row.conversation }),
-    ...(row.metadata !== null && { metadata: JSON.parse(row.metadata) as Record<string, unknown> }),
-    ...(row.origin !== null && { origin: row.origin }),
-    ...(row.spans !== null && { spans: JSON.parse(row.spans) as NonNullable<Outside["spans"]> }),
-    ...(row.request !== null && { turn: JSON.parse(row.request) as JobTurn }),
+    sender: row.sender || undefined,
+    conversation: row.conversation ?? undefined,
+    metadata: parse(row.metadata),
+    origin: row.origin ?? undefined,
+    spans: parse(row.spans),
+    turn: parse(row.request),
   };
 }
 
@@ -79,19 +83,23 @@ export function jobOf(row: JobRow): Job {
     id: row.id,
     user: row.user,
     channel: row.channel,
-    ...(row.sender !== "" && { sender: row.sender }),
+    sender: row.sender || undefined,
     message: row.message,
     status: row.status,
-    ...(row.held === 1 && row.status === "queued" && { waitingFor: "pairing" as const }),
+    waitingFor: row.held === 1 && row.status === "queued" ? "pairing" : undefined,
     createdAt: row.created_at,
     attempts: row.attempts,
-    ...(row.started_at !== null && { startedAt: row.started_at }),
-    ...(row.callback !== null && { callback: JSON.parse(row.callback) as JobCallback }),
-    ...(row.thread !== null && { thread: row.thread }),
-    ...(row.turn !== null && { turn: row.turn }),
-    ...(row.conversation !== null && { conversation: row.conversation }),
-    ...(row.response !== null && { response: row.response }),
-    ...(row.error !== null && { error: JSON.parse(row.error) as { code: string; message: string } }),
-    ...(row.completed_at !== null && { completedAt: row.completed_at }),
+    startedAt: row.started_at ?? undefined,
+    callback: parse(row.callback),
+    thread: row.thread ?? undefined,
+    turn: row.turn ?? undefined,
+    conversation: row.conversation ?? undefined,
+    response: row.response ?? undefined,
+    error: parse(row.error),
+    completedAt: row.completed_at ?? undefined,
   };
+}
+
+export function parse<Value>(json: string | null): Value | undefined {
+  return json === null ? undefined : (JSON.parse(json) as Value);
 }

@@ -1,26 +1,18 @@
 /** Jobs as rows: every question is answered from an index, however many there are. */
+
 import { randomUUIDv7 } from "node:crypto";
 import { currentTraceparent, pageOf, pageSize, readNumber } from "../../../kernel/kit.ts";
-import type {
-  Job,
-  JobCallback,
-  JobStatus,
-  NewJob,
-  Page,
-  Sql,
-  Store,
-  Transaction,
-} from "../../../kernel/plugin.ts";
-import { OLD_JOBS } from "./aging.ts";
+import type { Job, JobCallback, JobStatus, Page, Sql, Transaction } from "../../../kernel/plugin.ts";
+import type { Store } from "../../store/services.ts";
+import type { Jobs, NewJob } from "../services.ts";
 import type { Completion } from "./completion.ts";
 import { daysAgo, findEarlier, fingerprintOf } from "./repeats.ts";
 import { COLUMNS, type JobRow, jobOf } from "./row.ts";
+import { OLD_JOBS } from "./tables.ts";
 
-/** One that was taken to be run. */
 export interface Claimed extends JobRow {
   /** The thread of its conversation, which may be gone. */
   readonly goesOn: string | undefined;
-  /** What its turn is made of, as JSON. */
   readonly request: string | null;
 }
 
@@ -29,17 +21,10 @@ interface Inserted {
   readonly isNew: boolean;
 }
 
-/** What it has to be for a completion to count. */
+/** A completion counts only for a job with this status or turn. */
 export interface From {
   readonly status?: JobStatus;
   readonly turn?: string;
-}
-
-export interface JobQuery {
-  readonly user?: string;
-  readonly status?: JobStatus | "failed";
-  readonly limit?: number;
-  readonly before?: string;
 }
 
 export type JobTable = ReturnType<typeof createJobTable>;
@@ -111,7 +96,12 @@ export function createJobTable(sql: Sql, store: Pick<Store, "node" | "pruneOld">
       await sql.run("UPDATE jobs SET callback = ? WHERE id = ?", JSON.stringify(callback), id);
     },
 
-    async list({ user, status, limit, before }: JobQuery): Promise<Page<Job>> {
+    async list({
+      user,
+      status,
+      limit,
+      before,
+    }: NonNullable<Parameters<Jobs["list"]>[0]>): Promise<Page<Job>> {
       const most = pageSize(limit);
       const rows = await sql.all<JobRow>(
         `SELECT ${COLUMNS} FROM jobs WHERE seq < ? ${user === undefined ? "" : 'AND "user" = ?'}
@@ -168,13 +158,12 @@ export function createJobTable(sql: Sql, store: Pick<Store, "node" | "pruneOld">
         ...(turn === undefined ? [] : [turn]),
       ),
 
-    /** Those that nodes ran which are gone. */
+    /** Jobs of nodes that are gone. */
     orphaned: (): Promise<readonly JobRow[]> =>
       sql.all<JobRow>(
         `SELECT ${COLUMNS} FROM jobs WHERE status = 'running' AND (node IS NULL OR node NOT IN ${node.living}) ORDER BY seq`,
       ),
 
-    /** Those that this node runs. */
     own: (): Promise<readonly JobRow[]> =>
       sql.all<JobRow>(
         `SELECT ${COLUMNS} FROM jobs WHERE status = 'running' AND node = ? ORDER BY seq`,
@@ -243,7 +232,6 @@ export function createJobTable(sql: Sql, store: Pick<Store, "node" | "pruneOld">
       ]);
     },
 
-    /** How many jobs of each user are held until the user is paired. */
     async heldCounts(): Promise<ReadonlyMap<string, number>> {
       const rows = await sql.all<{ id: string; held: number }>(
         `SELECT "user" AS id, count(*) AS held FROM jobs INDEXED BY jobs_held
@@ -252,7 +240,6 @@ export function createJobTable(sql: Sql, store: Pick<Store, "node" | "pruneOld">
       return new Map(rows.map(({ id, held }) => [id, Number(held)]));
     },
 
-    /** The oldest held job of each user, oldest first. */
     firstHeld: (
       limit: number,
     ): Promise<readonly { id: string; user: string; message: string; created_at: string }[]> =>
@@ -263,7 +250,6 @@ export function createJobTable(sql: Sql, store: Pick<Store, "node" | "pruneOld">
         limit,
       ),
 
-    /** The ids of the held jobs of one user, oldest first. */
     async held(user: string): Promise<readonly string[]> {
       const rows = await sql.all<{ id: string }>(
         `SELECT id FROM jobs INDEXED BY jobs_held WHERE "user" = ? AND status = 'queued' AND held = 1 ORDER BY seq`,
@@ -289,7 +275,6 @@ const claimOf = (
     ORDER BY free."user", free.seq LIMIT 1 ${engine === "postgres" ? "FOR UPDATE SKIP LOCKED" : ""})
   AND status = 'queued' RETURNING *`;
 
-/** The conversation's thread, which may be gone. */
 async function threadOf(tx: Transaction, row: JobRow): Promise<string | undefined> {
   const found = await tx.get<{ thread: string }>(
     `SELECT thread FROM conversations WHERE "user" = ? AND name = ?`,

@@ -1,5 +1,5 @@
-/** The tables of jobs, and of the thread that each conversation goes on with. */
-import { defineTables } from "../../../kernel/kit.ts";
+/** The tables of jobs, and of the thread that each conversation goes on with; which jobs may go when they are old. */
+import { type AgingRows, defineTables, type KeptBytes } from "../../../kernel/kit.ts";
 
 export const MIGRATIONS = defineTables(
   ({ text, integer, serial, strict, keyed }) => `
@@ -49,3 +49,21 @@ export const MIGRATIONS = defineTables(
     "user" ${text} NOT NULL, name ${text} NOT NULL, thread ${text} NOT NULL, PRIMARY KEY ("user", name)
   ) ${keyed};`,
 );
+
+export const OLD_JOBS: AgingRows = {
+  kind: "jobs",
+  table: "jobs",
+  key: "id",
+  order: "seq",
+  time: "completed_at",
+  when: "status = 'completed'",
+  bytes: "octet_length(message) + COALESCE(octet_length(response), 0)",
+};
+
+export const KEEPS: readonly KeptBytes[] = [
+  {
+    kind: "jobs",
+    bytes: `SELECT sum(octet_length(message) + coalesce(octet_length(request), 0) + coalesce(octet_length(metadata), 0)
+      + coalesce(octet_length(response), 0)) FROM jobs WHERE "user" = ?`,
+  },
+];

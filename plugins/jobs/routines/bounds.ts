@@ -1,6 +1,6 @@
-/** What a routine may be, looked at before it is kept. */
+/** Checks a routine before it is kept. */
 
-import { isWebhookIdentity, type RoutineBudget } from "../../../kernel/kit.ts";
+import { isIdentity, type RoutineBudget } from "../../../kernel/kit.ts";
 import { Fault } from "../../../kernel/plugin.ts";
 
 export interface RoutineLimits {
@@ -53,14 +53,14 @@ export function assertDelivery(name: string, known: ReadonlySet<string> | undefi
 
 /** Nobody who signs in could see or stop the routine of one. */
 export function assertOwner(user: string): void {
-  if (user !== "" && !isWebhookIdentity(user)) return;
+  if (user !== "" && !isIdentity(user)) return;
   throw invalid(
     "not_an_account",
-    "A routine belongs to an account. Pair the webhook identity with one first.",
+    "A routine belongs to an account. Pair the identity with one first.",
     "user",
   );
 }
 
 export function invalid(code: string, message: string, param?: string): Fault {
-  return new Fault("invalid", code, message, { ...(param !== undefined && { param }), usage: true });
+  return new Fault("invalid", code, message, { param, usage: true });
 }

@@ -11,13 +11,14 @@ import {
   type Log,
   reason,
   type Sql,
-  type Store,
   type Transaction,
 } from "../../../kernel/plugin.ts";
+import type { Store } from "../../store/services.ts";
 import type { RunningJobs } from "../queue/jobs.ts";
+import { ROUTINE_CHANNEL } from "../queue/row.ts";
 import type { Routines } from "../services.ts";
 import { invalid } from "./bounds.ts";
-import { planOf, ROUTINE, type RoutineRow, RUN, type RunRow } from "./rows.ts";
+import { planOf, type RoutineRow, type RunRow } from "./rows.ts";
 import { countBetween, nextAfter } from "./schedule/plan.ts";
 import { instantOf, localTime } from "./schedule/zone.ts";
 import { createSettling, type SettlingParts } from "./settling.ts";
@@ -34,15 +35,7 @@ export interface FiringParts extends SettlingParts {
   readonly deliveries: ReadonlyMap<string, Owe>;
 }
 
-export interface Firing {
-  /** One run now; rejects where one is going on. Undefined where there is no such routine. */
-  runNow(id: string): Promise<RunRow | undefined>;
-  start(): void;
-  /** Fires nothing more. */
-  stop(): void;
-  /** Resolves when nothing is under way. */
-  idle(): Promise<void>;
-}
+export type Firing = ReturnType<typeof createFiring>;
 
 // How late a routine may fire, and how soon one that another process has added is seen.
 const LOOK_MS = 1000;
@@ -55,7 +48,7 @@ const MAX_COUNTED = 100;
 const BUSY: Failure = { code: "still_running", message: "The run before it is still going on." };
 
 const OLD_RUNS = { table: "routine_runs", key: "id", order: "seq", condition: "completed_at < ?" };
-/** Those for once, whose history has gone. */
+/** Routines that fired once and whose history has gone. */
 const DONE_ROUTINES = {
   table: "routines",
   key: "id",
@@ -65,10 +58,9 @@ const DONE_ROUTINES = {
   values: [],
 };
 
-const CHANNEL = "routine";
 const conversationOf = (routine: string): string => `routine:${routine}`;
 
-export function createFiring(parts: FiringParts): Firing {
+export function createFiring(parts: FiringParts) {
   const { sql, store, clock, jobs, log, deliveries } = parts;
   const settling = createSettling(parts);
   const underWay = new Set<Promise<void>>();
@@ -93,7 +85,7 @@ export function createFiring(parts: FiringParts): Firing {
     let due: readonly RoutineRow[];
     do {
       due = await sql.all<RoutineRow>(
-        `SELECT ${ROUTINE} FROM routines WHERE next_at <= ? ORDER BY next_at LIMIT ${PAGE}`,
+        `SELECT * FROM routines WHERE next_at <= ? ORDER BY next_at LIMIT ${PAGE}`,
         clock.now(),
       );
       for (const routine of due) if (isOpen) await fire(routine);
@@ -122,7 +114,7 @@ export function createFiring(parts: FiringParts): Firing {
     }
     await sql.transaction(async (tx) => {
       const claimed = await tx.get<RoutineRow>(
-        `UPDATE routines SET next_at = ?, status = ? WHERE id = ? AND next_at = ? AND status = 'active' RETURNING ${ROUTINE}`,
+        `UPDATE routines SET next_at = ?, status = ? WHERE id = ? AND next_at = ? AND status = 'active' RETURNING *`,
         next ?? null,
         (next === undefined ? "done" : "active") satisfies Routine["status"],
         id,
@@ -157,7 +149,7 @@ export function createFiring(parts: FiringParts): Firing {
     if (why !== undefined && isManual) throw invalid(why.code, `${why.message} It was not run.`, "id");
     const run = await tx.get<RunRow>(
       `INSERT INTO routine_runs (id, routine, "user", due_at, is_manual, missed, status, error, job, started_at, stop_at, completed_at)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (routine, due_at, is_manual) DO NOTHING RETURNING ${RUN}`,
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (routine, due_at, is_manual) DO NOTHING RETURNING *`,
       randomUUIDv7(),
       routine.id,
       routine.user,
@@ -176,10 +168,10 @@ export function createFiring(parts: FiringParts): Firing {
       {
         id: run.job,
         user: routine.user,
-        channel: CHANNEL,
+        channel: ROUTINE_CHANNEL,
         message: routine.text,
         conversation: conversationOf(routine.id),
-        turn: { unattended: true, ...(left !== undefined && { budgetUsd: left }) },
+        turn: { unattended: true, budgetUsd: left },
       },
       tx,
     );
@@ -187,7 +179,6 @@ export function createFiring(parts: FiringParts): Firing {
     return run;
   }
 
-  /** The budget of this run; undefined where none is set. */
   async function budgetLeft(tx: Transaction, routine: RoutineRow, now: number): Promise<number | undefined> {
     const { id, tz, budget_usd: usd, budget_per: per } = routine;
     if (usd === null || per === "run") return usd ?? undefined;
@@ -224,18 +215,19 @@ export function createFiring(parts: FiringParts): Firing {
   }
 
   return {
-    async runNow(id) {
+    /** Rejects where a run is going on. Undefined where there is no such routine. */
+    async runNow(id: string): Promise<RunRow | undefined> {
       const now = clock.now();
       return await sql.transaction(async (tx) => {
         // The same lock as a firing takes.
         const routine = await tx.get<RoutineRow>(
-          `UPDATE routines SET created_at = created_at WHERE id = ? RETURNING ${ROUTINE}`,
+          `UPDATE routines SET created_at = created_at WHERE id = ? RETURNING *`,
           id,
         );
         return routine && (await begin(tx, routine, { due: now, missed: 0, isManual: true, now }));
       });
     },
-    start() {
+    start(): void {
       isOpen = true;
       const stopping = new AbortController();
       undos.push(
@@ -245,16 +237,16 @@ export function createFiring(parts: FiringParts): Firing {
           inBackground(() => sweep(stopping.signal)),
         ),
         jobs.onCompleted(({ channel }) => {
-          if (channel === CHANNEL && isOpen) inBackground(settling.settle);
+          if (channel === ROUTINE_CHANNEL && isOpen) inBackground(settling.settle);
         }),
       );
       inBackground(look);
     },
-    stop() {
+    stop(): void {
       isOpen = false;
       for (const undo of undos.splice(0)) undo();
     },
-    async idle() {
+    async idle(): Promise<void> {
       while (underWay.size > 0) await Promise.all(underWay);
     },
   };

@@ -1,10 +1,11 @@
 /** The agent proposes a routine; only a person's yes makes it. */
 
 import { ROUTINE_PROPOSE } from "../../../kernel/kit.ts";
-import type { OwnTool, OwnToolContext, ToolOutcome } from "../../../kernel/plugin.ts";
+import type { ToolOutcome } from "../../../kernel/plugin.ts";
 import { Fault, reason } from "../../../kernel/plugin.ts";
-import type { Routines } from "../services.ts";
+import type { OwnTool, OwnToolContext } from "../../agent/services.ts";
 import { assertOwner, assertText, MAX_TEXT_LENGTH } from "./bounds.ts";
+import type { RunningRoutines } from "./routines.ts";
 import { MAX_SCHEDULE_LENGTH } from "./schedule/words.ts";
 import { machineZone } from "./schedule/zone.ts";
 
@@ -17,7 +18,7 @@ interface Proposal {
 /** Said of another day than the one on which the person agrees, these would mean another time. */
 const RELATIVE = new Set(["today", "tomorrow", "next"]);
 
-export function proposingTool(routines: Pick<Routines, "add" | "preview">): OwnTool {
+export function proposingTool(routines: Pick<RunningRoutines, "add" | "preview">): OwnTool {
   const zoneOf = ({ tz = machineZone() }: Proposal): string => tz;
   return {
     name: ROUTINE_PROPOSE,
@@ -85,12 +86,10 @@ export function proposingTool(routines: Pick<Routines, "add" | "preview">): OwnT
 function assertAllowed({ user, isScoped }: OwnToolContext): void {
   assertOwner(user);
   // It would run without the token, and beyond what the token may use.
-  if (isScoped)
-    throw new Fault(
-      "forbidden",
-      "scoped_token",
-      "The token of this conversation has a scope, so no routine can be made with it.",
-    );
+  if (isScoped) {
+    const message = "The token of this conversation has a scope, so no routine can be made with it.";
+    throw new Fault("forbidden", "scoped_token", message);
+  }
 }
 
 function failed(code: string, message: string): ToolOutcome {

@@ -2,16 +2,16 @@
 
 import { randomUUID } from "node:crypto";
 import {
-  type NewRoutine,
   pageOf,
   pageSize,
   type Routine,
-  type RoutineChange,
+  type RoutinePreview,
   type RoutineRun,
   readNumber,
 } from "../../../kernel/kit.ts";
-import { type Clock, Fault, type Page, type Store, type Transaction } from "../../../kernel/plugin.ts";
-import type { Routines } from "../services.ts";
+import { type Clock, Fault, type Page, type Transaction } from "../../../kernel/plugin.ts";
+import type { Store } from "../../store/services.ts";
+import type { NewRoutine, RoutineChange, Routines } from "../services.ts";
 import {
   assertBudget,
   assertDelivery,
@@ -23,7 +23,7 @@ import {
   type RoutineLimits,
 } from "./bounds.ts";
 import { createFiring, type Firing, type FiringParts, type Owe } from "./firing.ts";
-import { planOf, ROUTINE, type RoutineRow, RUN, type RunRow, routineOf, runOf } from "./rows.ts";
+import { planOf, type RoutineRow, type RunRow, routineOf, runOf } from "./rows.ts";
 import { assertSensible, nextAfter, nextFew, type Schedule } from "./schedule/plan.ts";
 import { readSchedule } from "./schedule/words.ts";
 import { assertZone, machineZone } from "./schedule/zone.ts";
@@ -33,12 +33,12 @@ export interface RoutineParts extends Omit<FiringParts, "sql" | "store" | "deliv
   readonly store: Store;
   readonly clock: Clock;
   readonly limits: RoutineLimits;
-  /** Whether this is the service: only there it is known which channels take answers. */
+  /** True for the service: only there it is known which channels take answers. */
   readonly isServing: boolean;
 }
 
 export interface RunningRoutines extends Routines, Pick<Firing, "start" | "stop" | "idle"> {
-  /** Pauses the routines of a user who was removed. */
+  preview(schedule: string, tz?: string): RoutinePreview;
   pauseAll(user: string, why: string): Promise<void>;
 }
 
@@ -72,24 +72,21 @@ export async function createRoutines(parts: RoutineParts): Promise<RunningRoutin
     const all = counted.reduce((sum, { count }) => sum + count, 0);
     const open = all - (counted.find(({ status }) => status === "done")?.count ?? 0);
     if (open < limits.perUser && all < limits.perUser * DONE_FACTOR) return;
-    throw new Fault(
-      "invalid",
-      "too_many_routines",
-      `There are ${open < limits.perUser ? all : open} routines of ${user} already: remove one first. The operator sets the most with ROUTINES_PER_USER.`,
-    );
+    const message = `There are ${open < limits.perUser ? all : open} routines of ${user} already: remove one first. The operator sets the most with ROUTINES_PER_USER.`;
+    throw new Fault("invalid", "too_many_routines", message);
   }
 
   async function withLastRuns(rows: readonly RoutineRow[]): Promise<readonly Routine[]> {
     const last = await Promise.all(
       rows.map(({ id }) =>
-        sql.get<RunRow>(`SELECT ${RUN} FROM routine_runs WHERE routine = ? ORDER BY seq DESC LIMIT 1`, id),
+        sql.get<RunRow>("SELECT * FROM routine_runs WHERE routine = ? ORDER BY seq DESC LIMIT 1", id),
       ),
     );
     return rows.map((row, at) => routineOf(row, last[at] && runOf(last[at])));
   }
 
   const find = async (id: string): Promise<Routine | undefined> => {
-    const row = await sql.get<RoutineRow>(`SELECT ${ROUTINE} FROM routines WHERE id = ?`, id);
+    const row = await sql.get<RoutineRow>("SELECT * FROM routines WHERE id = ?", id);
     return row && (await withLastRuns([row]))[0];
   };
 
@@ -118,7 +115,7 @@ export async function createRoutines(parts: RoutineParts): Promise<RunningRoutin
         return (await tx.get<RoutineRow>(
           `INSERT INTO routines (id, "user", text, schedule, words, tz, plan, status, next_at, budget_usd, budget_per, timeout_secs,
              deliver, created_at)
-           VALUES (?, ?, ?, ?, ?, ?, ?, 'active', ?, ?, ?, ?, ?, ?) RETURNING ${ROUTINE}`,
+           VALUES (?, ?, ?, ?, ?, ?, ?, 'active', ?, ?, ?, ?, ?, ?) RETURNING *`,
           `r_${randomUUID().slice(0, 8)}`,
           user,
           text,
@@ -139,7 +136,7 @@ export async function createRoutines(parts: RoutineParts): Promise<RunningRoutin
 
     async list(user) {
       const rows = await sql.all<RoutineRow>(
-        `SELECT ${ROUTINE} FROM routines ${user === undefined ? "" : 'WHERE "user" = ?'} ORDER BY seq DESC LIMIT ?`,
+        `SELECT * FROM routines ${user === undefined ? "" : 'WHERE "user" = ?'} ORDER BY seq DESC LIMIT ?`,
         ...(user === undefined ? [] : [user]),
         MAX_LISTED,
       );
@@ -152,7 +149,7 @@ export async function createRoutines(parts: RoutineParts): Promise<RunningRoutin
       const changed = await sql.transaction(async (tx) => {
         // Locks it: a firing comes before or after.
         const row = await tx.get<RoutineRow>(
-          `UPDATE routines SET created_at = created_at WHERE id = ? RETURNING ${ROUTINE}`,
+          `UPDATE routines SET created_at = created_at WHERE id = ? RETURNING *`,
           id,
         );
         if (row === undefined) return false;
@@ -199,7 +196,7 @@ export async function createRoutines(parts: RoutineParts): Promise<RunningRoutin
     async runs(id, { limit, before } = {}): Promise<Page<RoutineRun>> {
       const most = pageSize(limit);
       const rows = await sql.all<RunRow>(
-        `SELECT ${RUN} FROM routine_runs WHERE routine = ? AND seq < ? ORDER BY seq DESC LIMIT ?`,
+        `SELECT * FROM routine_runs WHERE routine = ? AND seq < ? ORDER BY seq DESC LIMIT ?`,
         id,
         before === undefined ? Number.MAX_SAFE_INTEGER : readNumber(before),
         most + 1,
@@ -232,16 +229,14 @@ export async function createRoutines(parts: RoutineParts): Promise<RunningRoutin
     if (schedule === undefined && tz !== row.tz && planOf(row).type === "once")
       throw invalid("bad_schedule", "Give the schedule again with the new time zone.", "schedule");
     const isNew = schedule !== undefined || tz !== row.tz;
-    const { plan, words } = isNew
-      ? read(schedule ?? row.schedule, tz)
-      : { plan: planOf(row), words: row.words };
+    const { plan, words } = isNew ? read(schedule ?? row.schedule, tz) : { ...row, plan: planOf(row) };
     assertTimeout(timeoutSecs);
     if (budget) assertBudget(budget);
     if (deliver) assertCanDeliver(deliver);
     const isActive =
       paused === undefined ? (isNew ? row.status !== "paused" : row.status === "active") : !paused;
     const isResumed = isActive && row.status !== "active";
-    // What it missed while it was paused is not caught up with.
+    // Runs that it missed while it was paused are not caught up with.
     const next = isNew || isResumed ? nextAfter(plan, tz, clock.now()) : (row.next_at ?? undefined);
     if (isResumed && next === undefined)
       throw invalid("bad_schedule", "Its time has passed. Give it another schedule.", "schedule");

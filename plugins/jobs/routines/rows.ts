@@ -1,5 +1,6 @@
 /** Routines and runs as their rows say they are. */
 import type { RefusedCall, Routine, RoutineRun } from "../../../kernel/kit.ts";
+import { parse } from "../queue/row.ts";
 import type { Plan } from "./schedule/plan.ts";
 
 export interface RoutineRow {
@@ -40,11 +41,6 @@ export interface RunRow {
   readonly completed_at: number | null;
 }
 
-export const ROUTINE = `id, "user", text, schedule, words, tz, plan, status, paused_why, next_at, budget_usd, budget_per,
-  timeout_secs, deliver, created_at`;
-export const RUN = `seq, id, routine, "user", due_at, is_manual, missed, status, error, refused, undelivered, job, turn, thread,
-  cost_usd, started_at, completed_at`;
-
 /** A run that begins later than this after it was due was due while nothing ran. */
 const LATE_MS = 60_000;
 
@@ -61,12 +57,14 @@ export function routineOf(row: RoutineRow, lastRun?: RoutineRun): Routine {
     status: row.status,
     timeoutSecs: row.timeout_secs,
     createdAt: row.created_at,
-    ...(row.paused_why !== null && { pausedWhy: row.paused_why }),
-    ...(row.next_at !== null && { nextAt: iso(row.next_at) }),
-    ...(row.budget_usd !== null &&
-      row.budget_per !== null && { budget: { usd: row.budget_usd, per: row.budget_per } }),
-    ...(row.deliver !== null && { deliver: row.deliver }),
-    ...(lastRun && { lastRun }),
+    pausedWhy: row.paused_why ?? undefined,
+    nextAt: iso(row.next_at),
+    budget:
+      row.budget_usd === null || row.budget_per === null
+        ? undefined
+        : { usd: row.budget_usd, per: row.budget_per },
+    deliver: row.deliver ?? undefined,
+    lastRun,
   };
 }
 
@@ -79,16 +77,20 @@ export function runOf(row: RunRow): RoutineRun {
     cause: row.is_manual === 1 ? "manual" : isLate ? "catch_up" : "schedule",
     missed: row.missed,
     status: row.status,
-    refused: row.refused === null ? [] : (JSON.parse(row.refused) as RefusedCall[]),
+    refused: parse<RefusedCall[]>(row.refused) ?? [],
     costUsd: row.cost_usd,
     startedAt: iso(row.started_at),
-    ...(row.error !== null && { error: JSON.parse(row.error) as NonNullable<RoutineRun["error"]> }),
-    ...(row.undelivered !== null && { undelivered: row.undelivered }),
-    ...(row.thread !== null && { thread: row.thread }),
-    ...(row.turn !== null && { turn: row.turn }),
-    ...(row.job !== null && { job: row.job }),
-    ...(row.completed_at !== null && { completedAt: iso(row.completed_at) }),
+    error: parse(row.error),
+    undelivered: row.undelivered ?? undefined,
+    thread: row.thread ?? undefined,
+    turn: row.turn ?? undefined,
+    job: row.job ?? undefined,
+    completedAt: iso(row.completed_at),
   };
 }
 
-const iso = (at: number): string => new Date(at).toISOString();
+function iso(at: number): string;
+function iso(at: number | null): string | undefined;
+function iso(at: number | null): string | undefined {
+  return at === null ? undefined : new Date(at).toISOString();
+}

@@ -1,4 +1,4 @@
-/** What became of runs: how each ended, what it cost, and which of its calls needed a person. */
+/** Settles runs: how each ended, what it cost, and which of its calls needed a person. */
 
 import { oneAtATime, type RefusedCall, type RoutineRun } from "../../../kernel/kit.ts";
 import type { Clock, Failure, Sql, TurnRecord } from "../../../kernel/plugin.ts";
@@ -7,11 +7,9 @@ export interface SettlingParts {
   readonly sql: Sql;
   readonly clock: Clock;
   readonly jobs: { cancel(id: string): Promise<unknown> };
-  /** A stored turn of any user. */
   turn(user: string, id: string): TurnRecord | undefined | Promise<TurnRecord | undefined>;
 }
 
-/** A run whose job has ended, or is gone. */
 interface EndedRow {
   readonly id: string;
   readonly user: string;

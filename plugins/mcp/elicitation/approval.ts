@@ -7,11 +7,11 @@ import {
 } from "@modelcontextprotocol/server";
 import {
   type ApprovalDecision,
-  type Caller,
   ApprovalDecision as Decisions,
   visible,
   visibleJson,
 } from "../../../kernel/kit.ts";
+import type { Caller } from "../../agent/services.ts";
 
 const KEY = "approval";
 const MAX_PARAMS_LENGTH = 4000;
@@ -21,7 +21,6 @@ export interface ApprovalQuestion {
   readonly tool: string;
   /** The params as JSON, one for each call that the answer is for. */
   readonly params: readonly string[];
-  /** Sentences that say what the tool may do. */
   readonly grants: readonly string[];
   readonly decisions: readonly ApprovalDecision[];
   /** The reason for asking although the tool may run; empty if it always asks. */

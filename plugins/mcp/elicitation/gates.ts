@@ -5,8 +5,9 @@ import {
   inputResponse,
   type ServerContext,
 } from "@modelcontextprotocol/server";
-import { type Caller, decisionsAt, whyHeld } from "../../../kernel/kit.ts";
+import { decisionsAt, whyHeld } from "../../../kernel/kit.ts";
 import type { Gate, TurnInput } from "../../../kernel/plugin.ts";
+import type { Caller } from "../../agent/services.ts";
 import type { Abilities } from "../protocol/client.ts";
 import { askApproval, readApproval } from "./approval.ts";
 import type { PageLinks } from "./page-links.ts";
@@ -52,11 +53,8 @@ export function readAnswer(gate: Gate, context: ServerContext): TurnInput | unde
     case "authentication": {
       const answer = inputResponse(context.mcpReq.inputResponses, SIGN_IN);
       if (answer.kind !== "elicit") return undefined;
-      return {
-        type: "authentication",
-        gate: gate.id,
-        decision: answer.action === "accept" ? "done" : "deny",
-      };
+      const decision = answer.action === "accept" ? "done" : "deny";
+      return { type: "authentication", gate: gate.id, decision };
     }
     case "question": {
       const keys = gate.questions.map(({ key }) => key);

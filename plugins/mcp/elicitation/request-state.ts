@@ -2,7 +2,7 @@
  * What a call waits for, kept by the client between two requests: signed for one caller and one call, and valid for an hour. The
  * key is the same on every node, so any of them can continue.
  */
-import { createHash, randomUUID } from "node:crypto";
+import { hash, randomUUID } from "node:crypto";
 import {
   createRequestStateCodec,
   ProtocolError,
@@ -10,11 +10,13 @@ import {
   type RequestStateCodec,
   type ServerContext,
 } from "@modelcontextprotocol/server";
-import { type Caller, seal, unseal } from "../../../kernel/kit.ts";
-import type { Store } from "../../../kernel/plugin.ts";
+import { seal, unseal } from "../../../kernel/kit.ts";
+import type { Caller } from "../../agent/services.ts";
+import type { Store } from "../../store/services.ts";
 import { createUsedStates } from "./used-states.ts";
 
 const TTL_SECS = 3600;
+export const OTHER_CALL = "This requestState belongs to another call.";
 
 export type Waiting =
   /** A person has to allow the call. */
@@ -40,63 +42,46 @@ interface Signed {
   readonly waiting: Waiting;
 }
 
-export interface RequestStates {
-  /** For the server's options: refuses a state that is not ours, not this caller's, or too old. */
-  verify(state: string, context: ServerContext): Promise<unknown>;
-  mint(waiting: Waiting, name: string, params: string, context: ServerContext): Promise<string>;
-  /** Returns what this request continues; refuses the state of another call. */
-  read(
-    name: string,
-    params: string,
-    context: ServerContext,
-  ): { readonly id: string; readonly waiting: Waiting } | undefined;
-  /** Resolves to true the first time. */
-  markUsed(id: string): Promise<boolean>;
-  seal(text: string): string;
-  unseal(sealed: string): string;
-}
+export type RequestStates = ReturnType<Awaited<ReturnType<typeof createRequestStates>>>;
 
-export async function createRequestStates(store: Store): Promise<(caller: Caller) => RequestStates> {
+export async function createRequestStates(store: Store) {
   const [keys, sealingKey, markUsed] = await Promise.all([
     store.keysFor("mcp request state"),
     store.keysFor("mcp sealed texts"),
     createUsedStates(store),
   ]);
-  return ({ user, scope }) => {
+  return ({ user, scope }: Caller) => {
     const owner = `${user}\0${scope?.token ?? ""}`;
     const codecOf = (key: Uint8Array): RequestStateCodec<Signed> =>
       createRequestStateCodec<Signed>({ key, ttlSeconds: TTL_SECS, bind: () => owner });
     const sealedName = `mcp resume of ${owner}`;
     return {
-      // The state does not say which key signed it, so each key in use is tried.
-      verify(state, context) {
+      /** For the server's options: refuses a state that is not ours, not this caller's, or too old. */
+      verify(state: string, context: ServerContext): Promise<unknown> {
+        // The state does not say which key signed it, so each key in use is tried.
         const [first, ...others] = keys.all();
         return others.reduce(
           (before, key) => before.catch(() => codecOf(key).verify(state, context)),
           codecOf(first).verify(state, context),
         );
       },
-      mint: (waiting, name, params, context) =>
+      mint: (waiting: Waiting, name: string, params: string, context: ServerContext): Promise<string> =>
         codecOf(keys.all()[0]).mint({ id: randomUUID(), of: digestOf(name, params), waiting }, context),
-      read(name, params, { mcpReq }) {
+      /** Returns what this request continues; refuses the state of another call. */
+      read(name: string, params: string, { mcpReq }: ServerContext): Signed | undefined {
         const signed = mcpReq.requestState<Signed>();
         if (signed === undefined) return undefined;
         if (signed.of !== digestOf(name, params))
-          throw new ProtocolError(
-            ProtocolErrorCode.InvalidParams,
-            "This requestState belongs to another call.",
-          );
+          throw new ProtocolError(ProtocolErrorCode.InvalidParams, OTHER_CALL);
         return signed;
       },
-      markUsed: (id) => markUsed(id, TTL_SECS),
-      seal: (text) => seal(sealingKey, sealedName, text),
-      unseal: (sealed) => unseal(sealingKey, sealedName, sealed),
+      /** Resolves to true the first time. */
+      markUsed: (id: string) => markUsed(id, TTL_SECS),
+      seal: (text: string) => seal(sealingKey, sealedName, text),
+      unseal: (sealed: string) => unseal(sealingKey, sealedName, sealed),
     };
   };
 }
 
-function digestOf(name: string, params: string): string {
-  return createHash("sha256")
-    .update(JSON.stringify([name, params]))
-    .digest("base64url");
-}
+const digestOf = (name: string, params: string): string =>
+  hash("sha256", JSON.stringify([name, params]), "base64url");

@@ -12,13 +12,15 @@ import {
   describeMistake,
   limitWords,
   RATE_LIMIT_EXCEEDED,
+  sourcesOf,
   visible,
   whyHeld,
 } from "../../../kernel/kit.ts";
-import { Fault, type Gate, type RunningTurn, type TurnRecord } from "../../../kernel/plugin.ts";
+import { Fault, type Gate, type TurnRecord } from "../../../kernel/plugin.ts";
+import type { RunningTurn } from "../../agent/services.ts";
 import { askGate, readAnswer } from "../elicitation/gates.ts";
 import { abilitiesOf } from "../protocol/client.ts";
-import { type Answer, type CallParts, failure } from "./tool-call.ts";
+import { type Answer, type CallParts, failure, linkOf } from "./tool-call.ts";
 
 export const ASK = "ask";
 
@@ -81,7 +83,7 @@ export function createAsk({ server, agent, threads, caller, states, links }: Cal
     async function finish(turn: RunningTurn, first: string): Promise<Answer> {
       const record = await follow(turn, context);
       const asked = record.gate && (await ask(record.gate, first));
-      return asked ?? answerOf(record, await textSince(first, record));
+      return asked ?? answerOf(record, await turnsSince(first, record));
     }
 
     async function ask(open: Gate, first: string): Promise<Answer | undefined> {
@@ -92,21 +94,20 @@ export function createAsk({ server, agent, threads, caller, states, links }: Cal
     }
   };
 
-  /** Joins the text of all turns since the first: each gate ends a turn. */
-  async function textSince(first: string, last: TurnRecord): Promise<string> {
-    if (last.id === first) return answerText(last);
+  /** Each gate ends a turn: the answer is what all turns since the first say, and rests on what all of them read. */
+  async function turnsSince(first: string, last: TurnRecord): Promise<readonly TurnRecord[]> {
+    if (last.id === first) return [last];
     const { items } = await threads.turns(caller.user, last.thread);
     const from = items.findIndex(({ id }) => id === first);
-    const turns = from === -1 ? [last] : items.slice(from);
-    return turns
-      .map(answerText)
-      .filter((text) => text !== "")
-      .join("\n\n");
+    return from === -1 ? [last] : items.slice(from);
   }
 
-  function answerOf({ thread, status, error, gate }: TurnRecord, text: string): CallToolResult {
+  function answerOf(
+    { thread, status, error, gate }: TurnRecord,
+    turns: readonly TurnRecord[],
+  ): CallToolResult {
     const said = [
-      text,
+      ...turns.map(answerText),
       ...(status === "failed" ? [error?.message ?? ""] : []),
       ...(gate === undefined ? [] : [describeHold(gate), links.answer(thread)]),
     ]
@@ -117,6 +118,7 @@ export function createAsk({ server, agent, threads, caller, states, links }: Cal
         { type: "text", text: said },
         // Models read the text, but not always the structured content.
         { type: "text", text: `thread_id: ${thread}` },
+        ...sourcesOf(turns.flatMap(({ items }) => items)).map(linkOf),
       ],
       structuredContent: { thread_id: thread, text: said, status },
       isError: status === "failed" ? true : undefined,

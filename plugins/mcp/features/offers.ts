@@ -1,4 +1,5 @@
 /** Tools, prompts and resources of other plugins, listed with ours and served by those plugins. */
+
 import {
   isInputRequiredResult,
   ProtocolError,
@@ -7,10 +8,12 @@ import {
   type ServerContext,
   UriTemplate,
 } from "@modelcontextprotocol/server";
-import type { Caller, McpOffer, McpOffers, McpRequest, McpWords } from "../../../kernel/kit.ts";
 import { Fault } from "../../../kernel/plugin.ts";
+import type { Caller } from "../../agent/services.ts";
+import { OTHER_CALL } from "../elicitation/request-state.ts";
 import { asObject, assertKnowsTasks, capabilitiesOf } from "../protocol/client.ts";
 import { errorCodeOf, type Handlers } from "../protocol/handlers.ts";
+import type { McpOffer, McpOffers, McpRequest, McpWords } from "../services.ts";
 import type { CallParts } from "./tool-call.ts";
 
 type OfferParts = Pick<CallParts, "server" | "caller" | "states" | "mcpOffers">;
@@ -140,7 +143,7 @@ function answerWith({ server, caller, states }: OfferParts) {
     const { signal, inputResponses, _meta, notify, log } = context.mcpReq;
     const waiting = states.read(name, given, context)?.waiting;
     if (waiting !== undefined && waiting.for !== "offer")
-      throw new ProtocolError(ProtocolErrorCode.InvalidParams, "This requestState belongs to another call.");
+      throw new ProtocolError(ProtocolErrorCode.InvalidParams, OTHER_CALL);
     const progressToken = _meta?.progressToken;
     return {
       caller,

@@ -11,8 +11,10 @@ import {
   type Server,
   type ServerContext,
 } from "@modelcontextprotocol/server";
-import { type Caller, decisionsAt } from "../../../kernel/kit.ts";
-import type { CallOutcome, Services, ToolCall } from "../../../kernel/plugin.ts";
+import type { CallOutcome } from "../../../host/services.ts";
+import { decisionsAt, findSources, type Source } from "../../../kernel/kit.ts";
+import type { Services, ToolCall } from "../../../kernel/plugin.ts";
+import type { Caller } from "../../agent/services.ts";
 import { askApproval, readApproval } from "../elicitation/approval.ts";
 import type { PageLinks } from "../elicitation/page-links.ts";
 import { askQuestions, canAsk, cancelAll, readReplies } from "../elicitation/questions.ts";
@@ -127,10 +129,20 @@ function resultOf(outcome: Settled): CallToolResult {
   }
   const structured = outcome.structured ?? readJson(outcome.output);
   return {
-    content: [{ type: "text", text: outcome.output }, ...attached],
+    content: [
+      { type: "text", text: outcome.output },
+      ...attached,
+      ...findSources([outcome.output], outcome.output).map(linkOf),
+    ],
     structuredContent: structured as Record<string, unknown> | undefined,
   };
 }
+
+export const linkOf = ({ url, title }: Source): ContentBlock => ({
+  type: "resource_link",
+  uri: url,
+  name: title,
+});
 
 function contentOf({ attachment, data }: NonNullable<Settled["attached"]>[number]): ContentBlock {
   const { kind, mime: mimeType, id } = attachment;

@@ -4,26 +4,26 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { type NodeIncomingMessageLike, toNodeHandler } from "@modelcontextprotocol/node";
 import {
   createMcpHandler,
+  isInitializeRequest,
   isLegacyRequest,
+  type JSONRPCMessage,
+  legacyStatelessFallback,
   type McpServerFactory,
   type ServerEvent,
   type ServerEventBus,
 } from "@modelcontextprotocol/server";
-import { type Caller, parseJson } from "../../../kernel/kit.ts";
-import type { Log, Store, User } from "../../../kernel/plugin.ts";
+import { assertSimple, parseJson } from "../../../kernel/kit.ts";
+import { Fault, type Log, type User } from "../../../kernel/plugin.ts";
+import type { Caller } from "../../agent/services.ts";
+import type { Store } from "../../store/services.ts";
 import { CHANNEL } from "../parts.ts";
 import type { Change } from "../server/list-changes.ts";
 import type { Servers } from "../server/server.ts";
-import { createLegacy, refusal, type Visit } from "./legacy.ts";
+import { createSessions, nodeIn, type Session } from "./sessions.ts";
 
-export interface Endpoint {
-  handle(request: IncomingMessage, response: ServerResponse, user: User): Promise<void>;
-  /** Waits for calls that outlive their request. */
-  drain(): Promise<void>;
-  close(): Promise<void>;
-}
+export type Endpoint = Awaited<ReturnType<typeof createEndpoint>>;
 
-export interface EndpointParts {
+interface EndpointParts {
   readonly servers: Servers;
   readonly store: Store;
   readonly log: Log;
@@ -33,7 +33,23 @@ const MAX_BODY_BYTES = 4 * 1024 * 1024;
 /** For one user, including open streams. */
 const MAX_OPEN_REQUESTS = 100;
 
-export async function createEndpoint({ servers, store, log }: EndpointParts): Promise<Endpoint> {
+interface Visit {
+  readonly caller: Caller;
+  readonly body: unknown;
+  /** The listener is called when the response has ended. */
+  onEnd(listener: () => void): void;
+}
+
+const TOPIC = "mcp session";
+const MAX_SIGNAL_LENGTH = 256 * 1024;
+const HEADER = "mcp-session-id";
+
+const tooManySessions = () => refusal(429, "Too many sessions are busy. End one first.");
+
+/** A message for the node that has the session; without one, the session has ended. */
+type Signal = { readonly session: string; readonly message?: JSONRPCMessage };
+
+export async function createEndpoint({ servers, store, log }: EndpointParts) {
   const onerror = (error: Error) => log.debug({ error }, "an MCP request was refused");
   const factory: McpServerFactory = ({ authInfo, era }) => {
     const caller = authInfo?.extra?.["caller"];
@@ -51,37 +67,111 @@ export async function createEndpoint({ servers, store, log }: EndpointParts): Pr
     },
   };
   const modern = createMcpHandler(factory, { legacy: "reject", bus, onerror });
-  const legacy = await createLegacy({ servers, store, log, factory, authOf });
   const open = new Map<ServerResponse, string>();
 
-  const route = async (request: Request, { caller, body, onEnd }: Visit): Promise<Response> => {
-    if (await isLegacyRequest(request, body)) return legacy.serve(request, { caller, body, onEnd });
+  const sessions = await createSessions(servers, store);
+  const stateless = legacyStatelessFallback(factory, onerror);
+  const stopListening = store.signals.listen(TOPIC, (payload, isOwn) => {
+    if (isOwn) return;
+    const { session, message } = JSON.parse(payload) as Signal;
+    if (message === undefined) void sessions.end(session);
+    else sessions.deliver(session, message);
+  });
+  // Signals that are sent before this are missed.
+  await stopListening.ready;
+  const signal = async (told: Signal): Promise<void> => {
+    const payload = JSON.stringify(told);
+    if (payload.length <= MAX_SIGNAL_LENGTH) await store.signals.send(TOPIC, payload).catch(() => {});
+  };
+
+  async function inSession(session: Session, request: Request, visit: Visit): Promise<Response> {
+    const { caller, onEnd } = visit;
+    onEnd(session.hold());
+    // Changes are announced on the stream that a client opens for them.
+    if (request.method !== "GET") return session.transport.handleRequest(request);
+    onEnd(servers.announce(session.server, caller));
+    return withFirstByte(await session.transport.handleRequest(request));
+  }
+
+  /** Requests of 2025-11-25 and before, within a session if the client began one. */
+  async function serveLegacy(request: Request, visit: Visit): Promise<Response> {
+    const { caller, body } = visit;
+    const id = request.headers.get(HEADER);
+    if (id === null) {
+      if (request.method !== "POST" || !isInitializeRequest(body))
+        return stateless(request, { authInfo: authOf(caller), parsedBody: body });
+      return (await sessions.open(caller, body.params, request)) ?? tooManySessions();
+    }
+    if (!sessions.isOwn(caller, id)) return refusal(404, "Session not found", -32_001);
+    if (request.method === "DELETE") {
+      await Promise.all([sessions.end(id), signal({ session: id })]);
+      return new Response(null, { status: 200 });
+    }
+    const node = nodeIn(body);
+    if (node !== undefined && node !== store.node.id) {
+      await signal({ session: id, message: body as JSONRPCMessage });
+      return new Response(null, { status: 202 });
+    }
+    // Any node may be running the request that is cancelled.
+    if (isCancelling(body)) await signal({ session: id, message: body });
+    const session = await sessions.find(caller, id);
+    return session === undefined ? tooManySessions() : inSession(session, request, visit);
+  }
+
+  const route = async (request: Request, visit: Visit): Promise<Response> => {
+    const { caller, body } = visit;
+    if (await isLegacyRequest(request, body)) return serveLegacy(request, visit);
     return listening.run(caller, () => modern.fetch(request, { authInfo: authOf(caller), parsedBody: body }));
   };
 
   return {
-    async handle(request, response, { id, scope }) {
+    async handle(request: IncomingMessage, response: ServerResponse, { id, scope }: User): Promise<void> {
       const caller: Caller = { user: id, channel: CHANNEL, scope };
       const count = [...open.values()].filter((user) => user === id).length;
       open.set(response, id);
       response.once("close", () => open.delete(response));
       const onEnd = (listener: () => void) => void response.once("close", listener);
       const tapped = tapBody(request);
-      const fetch = (given: Request) =>
-        count < MAX_OPEN_REQUESTS
-          ? route(given, { caller, body: tapped.body(), onEnd })
-          : Promise.resolve(refusal(429, `You have ${MAX_OPEN_REQUESTS} open requests. End one first.`));
+      const fetch = async (given: Request) => {
+        if (count >= MAX_OPEN_REQUESTS)
+          return refusal(429, `You have ${MAX_OPEN_REQUESTS} open requests. End one first.`);
+        const body = tapped.body();
+        return body instanceof Fault ? refusal(400, body.message) : route(given, { caller, body, onEnd });
+      };
       const serve = toNodeHandler({ fetch }, { onerror, maxRequestBodySize: MAX_BODY_BYTES });
       await serve(tapped.request, response);
     },
+    /** Waits for calls that outlive their request. */
     drain: servers.drain,
-    async close() {
+    async close(): Promise<void> {
       // Cut, not ended: a client would take the end of a stream for a pause and wait for its result.
       for (const response of open.keys()) response.destroy();
-      await Promise.all([modern.close(), legacy.close()]);
+      stopListening();
+      await Promise.all([modern.close(), sessions.close()]);
       await servers.close();
     },
   };
+}
+
+/** Refuses a request before any server has seen it, in the protocol's form. */
+function refusal(status: number, message: string, code = -32_000): Response {
+  return Response.json({ jsonrpc: "2.0", error: { code, message }, id: null }, { status });
+}
+
+/** Begins a stream with a comment: without a first byte its client would not even get the headers. */
+function withFirstByte(response: Response): Response {
+  if (!response.ok || response.body === null) return response;
+  const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>({
+    start: (controller) => controller.enqueue(new TextEncoder().encode(": open\n\n")),
+  });
+  response.body.pipeTo(writable).catch(() => {});
+  return new Response(readable, response);
+}
+
+function isCancelling(body: unknown): body is JSONRPCMessage {
+  return (
+    typeof body === "object" && body !== null && "method" in body && body.method === "notifications/cancelled"
+  );
 }
 
 /** Keeps the text of a request as it is read: reading it from a copy afterwards costs as much as the call. */
@@ -99,12 +189,13 @@ function tapBody(request: IncomingMessage) {
   const copy = { method, url, headers, [Symbol.asyncIterator]: chunks } as NodeIncomingMessageLike;
   return {
     request: copy,
-    /** Undefined if it is not JSON: then the SDK responds with the protocol's error. */
+    /** Undefined if it is not JSON: then the SDK responds with the protocol's error. A fault where nobody should parse it. */
     body(): unknown {
       try {
+        assertSimple(text);
         return text === "" ? undefined : parseJson(text);
-      } catch {
-        return undefined;
+      } catch (error) {
+        return error instanceof Fault ? error : undefined;
       }
     },
   };

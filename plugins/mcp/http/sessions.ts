@@ -8,16 +8,20 @@ import {
   type Server,
   WebStandardStreamableHTTPServerTransport as SessionTransport,
 } from "@modelcontextprotocol/server";
-import { type Caller, seal, unseal } from "../../../kernel/kit.ts";
-import type { Store } from "../../../kernel/plugin.ts";
+import { seal, unseal } from "../../../kernel/kit.ts";
+import type { Caller } from "../../agent/services.ts";
+import type { Store } from "../../store/services.ts";
 import type { Servers } from "../server/server.ts";
 
 type Opening = InitializeRequest["params"];
 
 export interface Session {
   readonly id: string;
+  readonly caller: Caller;
   readonly transport: SessionTransport;
   readonly server: Server;
+  holds: number;
+  usedAt: number;
   /** Keeps the session while something of it is open. Returns a function that lets go. */
   hold(): () => void;
 }
@@ -32,26 +36,17 @@ const MAX_NAME_LENGTH = 60;
 
 type Initialize = (transport: SessionTransport) => Promise<void>;
 
-interface Held extends Session {
-  readonly caller: Caller;
-  holds: number;
-  usedAt: number;
-}
-
 export async function createSessions(servers: Servers, store: Store) {
   const ids = await createSessionIds(store);
-  const sessions = new Map<string, Promise<Held>>();
-  const held = new Map<string, Held>();
+  const sessions = new Map<string, Promise<Session>>();
+  const held = new Map<string, Session>();
   // Ids of ended sessions, which must not open again.
   const ended = new Set<string>();
 
   const sweep = setInterval(() => {
-    const idle = [...held.values()].filter(
-      ({ holds, usedAt }) => holds === 0 && Date.now() - usedAt > IDLE_MILLIS,
-    );
-    for (const { id } of idle) void drop(id);
-  }, SWEEP_MILLIS);
-  sweep.unref();
+    for (const { id, holds, usedAt } of [...held.values()])
+      if (holds === 0 && Date.now() - usedAt > IDLE_MILLIS) void drop(id);
+  }, SWEEP_MILLIS).unref();
 
   async function drop(id: string): Promise<void> {
     const session = held.get(id);
@@ -70,7 +65,7 @@ export async function createSessions(servers: Servers, store: Store) {
     return oldest !== undefined;
   }
 
-  async function begin(caller: Caller, id: string, initialize: Initialize): Promise<Held> {
+  async function begin(caller: Caller, id: string, initialize: Initialize): Promise<Session> {
     const server = servers.create(caller, "legacy");
     const transport = new SessionTransport({ sessionIdGenerator: () => id });
     await server.connect(transport);
@@ -80,7 +75,7 @@ export async function createSessions(servers: Servers, store: Store) {
     transport.onmessage = (message, extra) => onmessage?.(unmarked(message, store.node.id), extra);
     transport.send = (message, options) => send(marked(message, store.node.id), options);
     await initialize(transport);
-    const session: Held = {
+    const session: Session = {
       id,
       caller,
       transport,
@@ -101,7 +96,7 @@ export async function createSessions(servers: Servers, store: Store) {
     return session;
   }
 
-  const beginOnce = (caller: Caller, id: string, initialize: Initialize): Promise<Held> => {
+  const beginOnce = (caller: Caller, id: string, initialize: Initialize): Promise<Session> => {
     const begun = begin(caller, id, initialize);
     sessions.set(id, begun);
     begun.catch(() => sessions.delete(id));
@@ -127,7 +122,8 @@ export async function createSessions(servers: Servers, store: Store) {
       const opening = ids.read(caller, id);
       if (opening === undefined) throw new Error("the session is not the caller's");
       const known = await sessions.get(id);
-      if (known !== undefined && isSame(known.caller, caller)) return known;
+      const scopeOf = (one: Caller) => JSON.stringify(one.scope);
+      if (known !== undefined && scopeOf(known.caller) === scopeOf(caller)) return known;
       // The token's scope was changed: what the session may do changes with it.
       if (known !== undefined) await drop(id);
       if (!(await makeRoom(caller.user))) return undefined;
@@ -153,10 +149,6 @@ export async function createSessions(servers: Servers, store: Store) {
       await Promise.all([...held.keys()].map(drop));
     },
   };
-}
-
-function isSame(one: Caller, other: Caller): boolean {
-  return JSON.stringify(one.scope) === JSON.stringify(other.scope);
 }
 
 /** Repeats the client's request, for a transport that has not seen it. */

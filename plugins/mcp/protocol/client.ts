@@ -9,18 +9,12 @@ import {
 
 export const TASKS_EXTENSION = "io.modelcontextprotocol/tasks";
 
-/** The client's ways to put something before its person. */
-export interface Abilities {
-  /** It can show a form to fill in. */
-  readonly form: boolean;
-  /** It can open a page. */
-  readonly url: boolean;
-}
+/** Says whether the client can show its person a form, and open a page. */
+export type Abilities = Readonly<Record<"form" | "url", boolean>>;
 
 /** Declared with the request since 2026-07-28, and when the session began before that. */
-export function capabilitiesOf(server: Server, context: ServerContext): ClientCapabilities {
-  return declaredWith(context) ?? server.getClientCapabilities() ?? {};
-}
+export const capabilitiesOf = (server: Server, context: ServerContext): ClientCapabilities =>
+  declaredWith(context) ?? server.getClientCapabilities() ?? {};
 
 export function abilitiesOf(server: Server, context: ServerContext): Abilities {
   const { elicitation } = capabilitiesOf(server, context);
@@ -30,9 +24,8 @@ export function abilitiesOf(server: Server, context: ServerContext): Abilities {
   return { form: form !== undefined || url === undefined, url: url !== undefined };
 }
 
-export function knowsTasks(context: ServerContext): boolean {
-  return asObject(declaredWith(context)?.extensions)[TASKS_EXTENSION] !== undefined;
-}
+export const knowsTasks = (context: ServerContext): boolean =>
+  asObject(declaredWith(context)?.extensions)[TASKS_EXTENSION] !== undefined;
 
 export function assertKnowsTasks(context: ServerContext): void {
   if (knowsTasks(context)) return;
@@ -41,9 +34,8 @@ export function assertKnowsTasks(context: ServerContext): void {
   });
 }
 
-export function asObject(value: unknown): Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : {};
-}
+export const asObject = (value: unknown): Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : {};
 
 function declaredWith({ mcpReq }: ServerContext): ClientCapabilities | undefined {
   const envelope: Readonly<Record<string, unknown>> = mcpReq.envelope ?? {};

@@ -10,32 +10,36 @@ import {
   type ServerContext,
 } from "@modelcontextprotocol/server";
 import { Fault, type Log } from "../../../kernel/plugin.ts";
+import { asObject } from "./client.ts";
 
 type Handler<Method extends RequestMethod> = (
   request: RequestTypeMap[Method],
   context: ServerContext,
 ) => Promise<HandlerResultTypeMap[Method]>;
 
-/** A schema as the SDK takes one. */
-interface ParamsSchema<Params> {
-  readonly "~standard": {
-    readonly version: 1;
-    readonly vendor: string;
-    readonly types?: { readonly input: Params; readonly output: Params } | undefined;
-    validate(
-      given: unknown,
-    ): { readonly value: Params } | { readonly issues: readonly { readonly message: string }[] };
-  };
-}
-
 export interface Handlers {
   handle<Method extends RequestMethod>(method: Method, handler: Handler<Method>): void;
-  /** Handles a method that the SDK does not know, or not in this revision. */
-  handleOther<Params>(
-    method: string,
-    params: ParamsSchema<Params>,
-    handler: (params: Params, context: ServerContext) => Promise<Result>,
-  ): void;
+  /** Handles a request about a task, which the SDK does not know, or not in this revision. */
+  handleTask(method: string, handler: (id: string, context: ServerContext) => Promise<Result>): void;
+}
+
+/** A schema as the SDK takes one. */
+const TASK_PARAMS = {
+  "~standard": {
+    version: 1 as const,
+    vendor: "postern",
+    types: undefined as { readonly input: TaskParams; readonly output: TaskParams } | undefined,
+    validate(given: unknown): { readonly value: TaskParams } | { readonly issues: { message: string }[] } {
+      const { taskId } = asObject(given);
+      return typeof taskId === "string"
+        ? { value: { taskId } }
+        : { issues: [{ message: "taskId must be a string" }] };
+    },
+  },
+};
+
+interface TaskParams {
+  readonly taskId: string;
 }
 
 export function createHandlers(server: Server, log: Log): Handlers {
@@ -54,9 +58,9 @@ export function createHandlers(server: Server, log: Log): Handlers {
       server.setRequestHandler(method, (request, context) =>
         withErrorCodes(method, () => handler(request as never, context)),
       ),
-    handleOther: (method, params, handler) =>
-      server.setRequestHandler(method, { params }, (given, context) =>
-        withErrorCodes(method, () => handler(given, context)),
+    handleTask: (method, handler) =>
+      server.setRequestHandler(method, { params: TASK_PARAMS }, ({ taskId }, context) =>
+        withErrorCodes(method, () => handler(taskId, context)),
       ),
   };
 }

@@ -1,7 +1,7 @@
 /** Lists in pages. A cursor names the last entry of a page, so that entries that come or go in between shift nothing. */
 import { ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/server";
 
-const PAGE_SIZE = 100;
+export const PAGE_SIZE = 100;
 
 /** Returns the entries after the cursor, in the order of their keys. */
 export function pageOf<Entry>(
@@ -9,7 +9,7 @@ export function pageOf<Entry>(
   keyOf: (entry: Entry) => string,
   cursor: string | undefined,
 ): { readonly page: readonly Entry[]; readonly next: { readonly nextCursor?: string } } {
-  const after = cursor === undefined ? undefined : keyIn(cursor);
+  const [after] = cursor === undefined ? [] : keysIn(cursor);
   const sorted = entries
     .map((entry) => ({ entry, key: keyOf(entry) }))
     .filter(({ key }) => after === undefined || key > after)
@@ -22,14 +22,14 @@ export function pageOf<Entry>(
   };
 }
 
-function cursorOf(key: string): string {
-  return Buffer.from(JSON.stringify([key])).toString("base64url");
+export function cursorOf(...keys: readonly string[]): string {
+  return Buffer.from(JSON.stringify(keys)).toString("base64url");
 }
 
-function keyIn(cursor: string): string {
+export function keysIn(cursor: string): readonly string[] {
   try {
-    const [key] = JSON.parse(Buffer.from(cursor, "base64url").toString()) as unknown[];
-    if (typeof key === "string") return key;
+    const keys = JSON.parse(Buffer.from(cursor, "base64url").toString()) as unknown[];
+    if (keys.length > 0 && keys.every((key) => typeof key === "string")) return keys;
   } catch {}
   throw new ProtocolError(ProtocolErrorCode.InvalidParams, "Invalid cursor: pass the nextCursor of a page.");
 }

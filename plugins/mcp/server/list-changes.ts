@@ -1,10 +1,12 @@
 /**
- * Tells listeners what has changed for a caller: tools installed, removed or switched, skills, memory documents. It polls while
+ * Tells listeners what has changed for a caller: tools installed, removed or switched, skills, memory documents, files. It polls while
  * somebody listens, which sees every change, by whichever node, command or hand it was made.
  */
-import type { Caller } from "../../../kernel/kit.ts";
 import { reason } from "../../../kernel/plugin.ts";
+import type { Caller } from "../../agent/services.ts";
+import type { ChangeSet } from "../../workspace/services.ts";
 import { uriOf } from "../features/resources.ts";
+import { fileUri } from "../features/workspace-files.ts";
 import { mayUse, type ServerParts } from "../parts.ts";
 
 export type Change =
@@ -13,18 +15,20 @@ export type Change =
 
 type ChangeListener = (change: Change) => void;
 
-export type ListChanges = ReturnType<typeof createListChanges>;
-
-type ChangeParts = Pick<ServerParts, "toolCalls" | "skills" | "memory" | "log">;
+type ChangeParts = Pick<ServerParts, "toolCalls" | "skills" | "memory" | "workspace" | "log">;
 
 const POLL_MILLIS = 1500;
 // With many listeners, each is polled less often.
 const MAX_POLLS_PER_SECOND = 40;
+/** More sets between two polls are told as a changed list. */
+const MAX_SETS = 5;
 
 interface Seen {
   readonly tools: string;
   readonly prompts: string;
   readonly documents: ReadonlyMap<string, string>;
+  /** The newest changes of files, the last first. */
+  readonly sets: readonly ChangeSet[];
 }
 
 interface Watched {
@@ -33,16 +37,17 @@ interface Watched {
   seen?: Seen;
 }
 
-export function createListChanges({ toolCalls, skills, memory, log }: ChangeParts) {
+export function createListChanges({ toolCalls, skills, memory, workspace, log }: ChangeParts) {
   const watched = new Map<string, Watched>();
   let timer: NodeJS.Timeout | undefined;
   let isClosed = false;
 
   const look = async (caller: Caller): Promise<Seen> => {
-    const [tools, found, documents] = await Promise.all([
+    const [tools, found, documents, changed] = await Promise.all([
       toolCalls.list(caller),
       mayUse(caller, "skill_load") ? skills.list() : [],
       mayUse(caller, "memory_read") ? memory.tree(caller.user) : [],
+      mayUse(caller, "workspace_read") ? workspace?.log(caller.user, { limit: MAX_SETS }) : undefined,
     ]);
     return {
       tools: JSON.stringify(
@@ -50,6 +55,7 @@ export function createListChanges({ toolCalls, skills, memory, log }: ChangePart
       ),
       prompts: JSON.stringify(found.map(({ name, description }) => [name, description])),
       documents: new Map(documents.map(({ path, updatedAt }) => [path, updatedAt])),
+      sets: changed?.items ?? [],
     };
   };
 
@@ -102,11 +108,16 @@ export function createListChanges({ toolCalls, skills, memory, log }: ChangePart
 
 function changesIn(before: Seen, now: Seen): readonly Change[] {
   const paths = (seen: Seen) => JSON.stringify([...seen.documents.keys()].toSorted());
+  const known = before.sets[0]?.id;
+  const at = now.sets.findIndex(({ id }) => id === known);
+  const news = at === -1 ? now.sets : now.sets.slice(0, at);
+  const files = new Set(news.flatMap(({ changes }) => changes.flatMap(({ path, to }) => [path, to ?? path])));
   const updated = [...now.documents].filter(([path, at]) => (before.documents.get(path) ?? at) !== at);
   return [
     ...(before.tools === now.tools ? [] : [{ kind: "tools" } as const]),
     ...(before.prompts === now.prompts ? [] : [{ kind: "prompts" } as const]),
-    ...(paths(before) === paths(now) ? [] : [{ kind: "resources" } as const]),
+    ...(paths(before) === paths(now) && files.size === 0 ? [] : [{ kind: "resources" } as const]),
     ...updated.map(([path]) => ({ kind: "resource", uri: uriOf(path) }) as const),
+    ...[...files].map((path) => ({ kind: "resource", uri: fileUri(path) }) as const),
   ];
 }

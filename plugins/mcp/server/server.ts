@@ -3,30 +3,20 @@
  * compiles the schemas of tools, and those are strangers'.
  */
 import { Server } from "@modelcontextprotocol/server";
-import type { Caller } from "../../../kernel/kit.ts";
+import type { Caller } from "../../agent/services.ts";
 import { createPageLinks } from "../elicitation/page-links.ts";
 import { createRequestStates } from "../elicitation/request-state.ts";
 import { offerCapabilities, withOffers } from "../features/offers.ts";
-import { servePrompts } from "../features/prompts.ts";
-import { serveResources } from "../features/resources.ts";
+import { servePrompts, serveResources } from "../features/resources.ts";
 import { serveTools } from "../features/tools.ts";
 import type { ServerParts } from "../parts.ts";
 import { createHandlers } from "../protocol/handlers.ts";
 import { MIGRATIONS as TASK_TABLES, OWNER as TASKS } from "../tasks/rows.ts";
 import { taskCapabilities, withTasks } from "../tasks/task-requests.ts";
 import { createTasks } from "../tasks/tasks.ts";
-import { type Change, createListChanges, type ListChanges } from "./list-changes.ts";
+import { type Change, createListChanges } from "./list-changes.ts";
 
-export interface Servers {
-  /** For one request, session or connection. */
-  create(caller: Caller, era: "legacy" | "modern"): Server;
-  /** Tells the client what changes for the caller, on a connection that stays. Returns a function that stops. */
-  announce(server: Server, caller: Caller): () => void;
-  readonly changes: ListChanges;
-  /** Waits for calls that outlive their request. */
-  drain(): Promise<void>;
-  close(): Promise<void>;
-}
+export type Servers = Awaited<ReturnType<typeof createServers>>;
 
 const INSTRUCTIONS =
   "Sandboxed tools, and `ask`: an agent that has memory and can use them. Tools that change things ask a person first. " +
@@ -35,7 +25,7 @@ const INSTRUCTIONS =
 /** For clients of an earlier revision, which are asked while the call waits. */
 const INPUT_REQUIRED = { maxRounds: 20, roundTimeoutMs: 600_000 };
 
-export async function createServers(parts: ServerParts): Promise<Servers> {
+export async function createServers(parts: ServerParts) {
   const { store, log, kernel } = parts;
   const [statesOf, sql] = await Promise.all([createRequestStates(store), store.tables(TASKS, TASK_TABLES)]);
   const tasks = createTasks({ sql, store, log, sweeps: kernel.serving });
@@ -44,7 +34,8 @@ export async function createServers(parts: ServerParts): Promise<Servers> {
   /** The resources that a client of 2025-11-25 has subscribed to. */
   const subscribed = new WeakMap<Server, Set<string>>();
   return {
-    create(caller, era) {
+    /** For one request, session or connection. */
+    create(caller: Caller, era: "legacy" | "modern"): Server {
       const states = statesOf(caller);
       const server = new Server(
         { name: "postern", title: "Postern", version: parts.version },
@@ -77,25 +68,23 @@ export async function createServers(parts: ServerParts): Promise<Servers> {
       serveResources(handlers, { ...callParts, subscribed: uris });
       return server;
     },
-    announce: (server, caller) =>
+    /** Tells the client what changes for the caller, on a connection that stays. Returns a function that stops. */
+    announce: (server: Server, caller: Caller): (() => void) =>
       changes.follow(caller, (change) => {
         const sent = notify(server, change, subscribed.get(server));
         sent.catch((error) => log.debug({ error }, "could not notify an MCP client of a change"));
       }),
     changes,
+    /** Waits for calls that outlive their request. */
     drain: tasks.drain,
-    async close() {
+    async close(): Promise<void> {
       changes.close();
       await tasks.stop();
     },
   };
 }
 
-async function notify(
-  server: Server,
-  change: Change,
-  subscribed: ReadonlySet<string> | undefined,
-): Promise<void> {
+async function notify(server: Server, change: Change, subscribed?: ReadonlySet<string>): Promise<void> {
   switch (change.kind) {
     case "tools":
       return server.sendToolListChanged();

@@ -1,6 +1,8 @@
 /** Tasks in the store: any node can read one, and continue it when an answer arrives. */
-import { defineTables, type Node, type SqlValue } from "../../../kernel/kit.ts";
+
+import { defineTables, type KeptBytes } from "../../../kernel/kit.ts";
 import type { Sql } from "../../../kernel/plugin.ts";
+import type { Node } from "../../store/services.ts";
 
 export const OWNER = "mcp tasks";
 
@@ -75,20 +77,24 @@ export const MIGRATIONS = defineTables(
   CREATE INDEX mcp_tasks_by_expiry ON mcp_tasks (expires_at);`,
 );
 
+export const KEEPS: readonly KeptBytes[] = [
+  {
+    kind: "jobs",
+    bytes: 'SELECT sum(octet_length(params) + octet_length(detail)) FROM mcp_tasks WHERE "user" = ?',
+  },
+];
+
 export function createTaskRows(sql: Sql, node: Node) {
   // On SQLite a command is a second process that no list of nodes has: what it renews is alive too.
   const lost = `status = 'working' AND node NOT IN ${node.living} AND renewed_at < ?`;
 
+  /** Returns false if the task has changed in the meantime. A working task belongs to this node from then on. */
   async function change(id: string, from: TaskState, to: TaskState): Promise<boolean> {
     const now = Date.now();
-    const values: SqlValue[] = [to.status, detailOf(to), node.id, now, now];
     const changed = await sql.run(
       `UPDATE mcp_tasks SET status = ?, detail = ?, node = ?, updated_at = ?, renewed_at = ?
        WHERE id = ? AND status = ? AND detail = ?`,
-      ...values,
-      id,
-      from.status,
-      detailOf(from),
+      ...[to.status, detailOf(to), node.id, now, now, id, from.status, detailOf(from)],
     );
     return changed > 0;
   }
@@ -101,8 +107,7 @@ export function createTaskRows(sql: Sql, node: Node) {
         const kept = await tx.get<{ readonly count: number; readonly bytes: number }>(
           `SELECT count(*) AS count, CAST(coalesce(sum(octet_length(params) + octet_length(detail)), 0) AS BIGINT) AS bytes
            FROM mcp_tasks WHERE "user" = ? AND expires_at > ?`,
-          task.owner.user,
-          Date.now(),
+          ...[task.owner.user, Date.now()],
         );
         const { count = 0, bytes = 0 } = kept ?? {};
         if (count >= MAX_TASKS || bytes + Buffer.byteLength(params) > MAX_BYTES) return false;
@@ -110,17 +115,8 @@ export function createTaskRows(sql: Sql, node: Node) {
           `INSERT INTO mcp_tasks
              (id, "user", token, node, status, detail, params, created_at, updated_at, renewed_at, expires_at)
            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-          task.id,
-          task.owner.user,
-          task.owner.token,
-          node.id,
-          task.status,
-          detailOf(task),
-          params,
-          task.createdAt,
-          task.updatedAt,
-          task.createdAt,
-          task.createdAt + task.ttlMillis,
+          ...[task.id, task.owner.user, task.owner.token, node.id, task.status, detailOf(task), params],
+          ...[task.createdAt, task.updatedAt, task.createdAt, task.createdAt + task.ttlMillis],
         );
         return true;
       }),
@@ -131,11 +127,7 @@ export function createTaskRows(sql: Sql, node: Node) {
         `SELECT id, status, detail, params, created_at, updated_at, expires_at,
            CASE WHEN ${lost} THEN 1 ELSE 0 END AS is_lost
          FROM mcp_tasks WHERE id = ? AND "user" = ? AND token = ? AND expires_at > ?`,
-        now - LOST_AFTER_MILLIS,
-        id,
-        owner.user,
-        owner.token,
-        now,
+        ...[now - LOST_AFTER_MILLIS, id, owner.user, owner.token, now],
       );
       if (row === undefined) return undefined;
       const task = toTask(row, owner);
@@ -144,56 +136,36 @@ export function createTaskRows(sql: Sql, node: Node) {
       return { ...task, ...LOST };
     },
 
-    /** Returns false if the task has changed in the meantime. A working task belongs to this node from then on. */
-    change: (task: Task, to: TaskState) => change(task.id, task, to),
+    change,
 
     /** Marks this node's tasks as still running. Returns those that are neither cancelled nor expired. */
     async renew(): Promise<readonly string[]> {
       await sql.run(
         "UPDATE mcp_tasks SET renewed_at = ? WHERE node = ? AND status = 'working'",
-        Date.now(),
-        node.id,
+        ...[Date.now(), node.id],
       );
       const still = await sql.all<{ readonly id: string }>(
         "SELECT id FROM mcp_tasks WHERE node = ? AND status = 'working' AND expires_at > ?",
-        node.id,
-        Date.now(),
+        ...[node.id, Date.now()],
       );
       return still.map(({ id }) => id);
     },
 
     /** Marks all running tasks of this node as failed. */
-    async abandon(): Promise<void> {
-      await sql.run(
+    abandon: () =>
+      sql.run(
         "UPDATE mcp_tasks SET status = ?, detail = ?, updated_at = ? WHERE node = ? AND status = 'working'",
-        LOST.status,
-        detailOf(LOST),
-        Date.now(),
-        node.id,
-      );
-    },
+        ...[LOST.status, detailOf(LOST), Date.now(), node.id],
+      ),
 
-    async removeExpired(): Promise<void> {
-      await sql.run("DELETE FROM mcp_tasks WHERE expires_at <= ?", Date.now());
-    },
+    removeExpired: () => sql.run("DELETE FROM mcp_tasks WHERE expires_at <= ?", Date.now()),
   };
 }
 
-/** A state without its name, as JSON. */
+/** The fields of a state without its name, as JSON. */
 function detailOf(state: TaskState): string {
-  switch (state.status) {
-    case "working":
-    case "cancelled":
-      return "{}";
-    case "input_required": {
-      const { requests, answers, requestState } = state;
-      return JSON.stringify({ requests, answers, requestState });
-    }
-    case "completed":
-      return JSON.stringify({ result: state.result });
-    case "failed":
-      return JSON.stringify({ error: state.error });
-  }
+  const { requests, answers, requestState, result, error } = state as Readonly<Record<string, unknown>>;
+  return JSON.stringify({ requests, answers, requestState, result, error });
 }
 
 function toTask(row: Columns, owner: TaskOwner): Task {

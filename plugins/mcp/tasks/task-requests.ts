@@ -2,9 +2,12 @@
  * Requests about tasks: the extension of 2026-07-28, where we decide that a call takes long, and the experiment of 2025-11-25,
  * where the client asks for a task.
  */
+import { setTimeout as sleep } from "node:timers/promises";
 import {
   type CallToolRequest,
+  type CallToolResult,
   CLIENT_CAPABILITIES_META_KEY,
+  type InputRequiredResult,
   type ListToolsRequest,
   type ListToolsResult,
   ProtocolError,
@@ -15,10 +18,10 @@ import {
 } from "@modelcontextprotocol/server";
 import { asObject, assertKnowsTasks, knowsTasks, TASKS_EXTENSION } from "../protocol/client.ts";
 import type { Handlers } from "../protocol/handlers.ts";
-import { type CallHandler, detachable, resultWithin } from "./detachable-call.ts";
 import type { Task, TaskOwner } from "./rows.ts";
-import { hasEnded, type Tasks } from "./tasks.ts";
+import { hasEnded, type RunningCall, type Tasks } from "./tasks.ts";
 
+const INVALID_PARAMS = ProtocolErrorCode.InvalidParams;
 /** How often a client should look at a task. */
 const POLL_MILLIS = 1000;
 /** How long a task may take, and is kept. */
@@ -26,26 +29,7 @@ const MAX_TTL_MILLIS = 3_600_000;
 /** Tasks that are kept count against the limit for a user, so a client cannot have them forgotten at once. */
 const MIN_TTL_MILLIS = 60_000;
 
-/** A schema as the SDK takes one. */
-const TASK_PARAMS = {
-  "~standard": {
-    version: 1 as const,
-    vendor: "postern",
-    types: undefined as { readonly input: TaskParams; readonly output: TaskParams } | undefined,
-    validate(given: unknown): { readonly value: TaskParams } | { readonly issues: { message: string }[] } {
-      const { taskId } = asObject(given);
-      return typeof taskId === "string"
-        ? { value: { taskId } }
-        : { issues: [{ message: "taskId must be a string" }] };
-    },
-  },
-};
-
-interface TaskParams {
-  readonly taskId: string;
-}
-
-export interface TaskServing {
+interface TaskServing {
   readonly tasks: Tasks;
   readonly owner: TaskOwner;
   readonly era: "legacy" | "modern";
@@ -75,6 +59,10 @@ export function withTasks(handlers: Handlers, serving: TaskServing): Handlers {
   };
 }
 
+type CallHandler = (
+  request: CallToolRequest,
+  context: ServerContext,
+) => Promise<CallToolResult | InputRequiredResult>;
 type ListHandler = (request: ListToolsRequest, context: ServerContext) => Promise<ListToolsResult>;
 
 /** Marks every tool as callable as a task. Only 2025-11-25 has this field; the SDK leaves it out in 2026-07-28. */
@@ -85,7 +73,7 @@ function optional(list: ListHandler): ListHandler {
   };
 }
 
-function serveModern({ handle, handleOther }: Handlers, handler: CallHandler, serving: TaskServing): void {
+function serveModern({ handle, handleTask }: Handlers, handler: CallHandler, serving: TaskServing): void {
   const { tasks, owner, afterMillis, readState } = serving;
   const findTask = async (id: string, context: ServerContext): Promise<Task> => {
     assertKnowsTasks(context);
@@ -95,19 +83,21 @@ function serveModern({ handle, handleOther }: Handlers, handler: CallHandler, se
   handle("tools/call", async (request, context) => {
     if (!knowsTasks(context)) return handler(request, context);
     const call = detachable(handler, request, context);
-    const inTime = await resultWithin(call.result, afterMillis);
-    if (inTime) return inTime.result;
+    const over = new AbortController();
+    const late = sleep(afterMillis, undefined, { signal: over.signal }).catch(() => undefined);
+    const inTime = await Promise.race([call.result, late]).finally(() => over.abort());
+    if (inTime) return inTime;
     const task = await tasks.begin(owner, request.params, MAX_TTL_MILLIS, () => call.detach());
     if (task === undefined) return call.result;
     return { content: [], resultType: "task", ...modernTask(task) };
   });
 
-  handleOther("tasks/get", TASK_PARAMS, async ({ taskId }, context) => {
+  handleTask("tasks/get", async (taskId, context) => {
     const task = await findTask(taskId, context);
     return { ...modernTask(task), ...modernDetail(task) };
   });
 
-  handleOther("tasks/update", TASK_PARAMS, async ({ taskId }, context) => {
+  handleTask("tasks/update", async (taskId, context) => {
     const task = await findTask(taskId, context);
     // The SDK takes them out of the params of every request.
     await tasks.answer(task, context.mcpReq.inputResponses ?? {}, (answered) => {
@@ -123,19 +113,52 @@ function serveModern({ handle, handleOther }: Handlers, handler: CallHandler, se
         };
         return handler(request, { ...inner, mcpReq });
       };
-      return detachable(
-        again,
-        { method: "tools/call", params: params as CallToolRequest["params"] },
-        context,
-      ).detach();
+      const request = { method: "tools/call", params: params as CallToolRequest["params"] } as const;
+      return detachable(again, request, context).detach();
     });
     return {};
   });
 
-  handleOther("tasks/cancel", TASK_PARAMS, async ({ taskId }, context) => {
+  handleTask("tasks/cancel", async (taskId, context) => {
     await tasks.cancel(await findTask(taskId, context));
     return {};
   });
+}
+
+/** A call that belongs to its request until it becomes a task. */
+function detachable(handler: CallHandler, request: CallToolRequest, context: ServerContext) {
+  const { mcpReq } = context;
+  const controller = new AbortController();
+  const follow = () => controller.abort(mcpReq.signal.reason);
+  let isDetached = false;
+  if (mcpReq.signal.aborted) follow();
+  else mcpReq.signal.addEventListener("abort", follow, { once: true });
+  const inner: ServerContext = {
+    ...context,
+    mcpReq: {
+      ...mcpReq,
+      signal: controller.signal,
+      notify: async (...words) => {
+        if (!isDetached) await mcpReq.notify(...words);
+      },
+      log: async (...words) => {
+        if (!isDetached) await mcpReq.log(...words);
+      },
+    },
+  };
+  const result = handler(request, inner);
+  // The result is always awaited, but perhaps later: until then a failure is not unhandled.
+  result.catch(() => {});
+  const call = { result, abort: () => controller.abort() };
+  return {
+    ...call,
+    /** From here on the end of the request does not stop the call. */
+    detach(): RunningCall {
+      isDetached = true;
+      mcpReq.signal.removeEventListener("abort", follow);
+      return call;
+    },
+  };
 }
 
 /** In a task, the client of an earlier revision is not asked: the result says where the person has to go instead. */
@@ -144,7 +167,7 @@ function withoutAsking(context: ServerContext): ServerContext {
   return { ...context, mcpReq: { ...context.mcpReq, envelope } };
 }
 
-function serveLegacy({ handle, handleOther }: Handlers, handler: CallHandler, serving: TaskServing): void {
+function serveLegacy({ handle, handleTask }: Handlers, handler: CallHandler, serving: TaskServing): void {
   const { tasks, owner } = serving;
 
   handle("tools/call", async (request, context) => {
@@ -162,26 +185,21 @@ function serveLegacy({ handle, handleOther }: Handlers, handler: CallHandler, se
     return { content: [], task: legacyTask(task) };
   });
 
-  handleOther("tasks/get", TASK_PARAMS, async ({ taskId }) =>
-    legacyTask(found(await tasks.find(owner, taskId))),
-  );
+  handleTask("tasks/get", async (taskId) => legacyTask(found(await tasks.find(owner, taskId))));
 
-  handleOther("tasks/result", TASK_PARAMS, async ({ taskId }, { mcpReq }) => {
+  handleTask("tasks/result", async (taskId, { mcpReq }) => {
     const task = found(await tasks.settled(owner, taskId, mcpReq.signal));
     if (task.status === "failed") throw new ProtocolError(task.error.code, task.error.message);
     if (task.status !== "completed")
-      throw new ProtocolError(
-        ProtocolErrorCode.InvalidParams,
-        `The task is ${task.status}: it has no result`,
-      );
+      throw new ProtocolError(INVALID_PARAMS, `The task is ${task.status}: it has no result`);
     const { result } = task;
     return { ...result, _meta: { ...asObject(result["_meta"]), [RELATED_TASK_META_KEY]: { taskId } } };
   });
 
-  handleOther("tasks/cancel", TASK_PARAMS, async ({ taskId }) => {
+  handleTask("tasks/cancel", async (taskId) => {
     const task = found(await tasks.find(owner, taskId));
     if (hasEnded(task) || !(await tasks.cancel(task)))
-      throw new ProtocolError(ProtocolErrorCode.InvalidParams, `The task has already ended: ${task.status}`);
+      throw new ProtocolError(INVALID_PARAMS, `The task has already ended: ${task.status}`);
     return legacyTask({ ...task, status: "cancelled" } as Task);
   });
 }
@@ -221,5 +239,5 @@ function legacyTask(task: Task) {
 
 function found(task: Task | undefined): Task {
   if (task) return task;
-  throw new ProtocolError(ProtocolErrorCode.InvalidParams, "There is no such task, or it has expired");
+  throw new ProtocolError(INVALID_PARAMS, "There is no such task, or it has expired");
 }

@@ -3,8 +3,10 @@
  * result, are in the store.
  */
 import { randomUUID } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
 import { isInputRequiredResult, ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/server";
-import { type Log, reason, type Sql, type Store } from "../../../kernel/plugin.ts";
+import { type Log, reason, type Sql } from "../../../kernel/plugin.ts";
+import type { Store } from "../../store/services.ts";
 import { createTaskRows, type Task, type TaskOwner, type TaskState } from "./rows.ts";
 
 /** A running call, which ends in a result or in what it has to ask first. */
@@ -13,7 +15,7 @@ export interface RunningCall {
   abort(): void;
 }
 
-export interface TaskParts {
+interface TaskParts {
   readonly sql: Sql;
   readonly store: Pick<Store, "node" | "signals" | "repeat">;
   readonly log: Log;
@@ -23,20 +25,15 @@ export interface TaskParts {
 
 export type Tasks = ReturnType<typeof createTasks>;
 
-interface Followed {
-  abort(): void;
-  readonly done: Promise<void>;
-}
-
 const TOPIC = "mcp tasks";
 const RENEW_MILLIS = 4000;
 const LOOK_MILLIS = 500;
 const SWEEP_MILLIS = 60_000;
-const CANCELLED: TaskState = { status: "cancelled" };
+const WORKING: TaskState = { status: "working" };
 
 export function createTasks({ sql, store, log, sweeps }: TaskParts) {
   const rows = createTaskRows(sql, store.node);
-  const running = new Map<string, Followed>();
+  const running = new Map<string, { readonly done: Promise<void>; abort(): void }>();
   const stopSweeping = sweeps ? store.repeat(TOPIC, SWEEP_MILLIS, rows.removeExpired) : () => {};
   // Another node has cancelled it.
   const stopListening = store.signals.listen(TOPIC, (id) => running.get(id)?.abort());
@@ -45,7 +42,7 @@ export function createTasks({ sql, store, log, sweeps }: TaskParts) {
   function follow(task: Task, call: RunningCall): void {
     const done = ending(call.result).then(async (state) => {
       try {
-        await rows.change({ ...task, status: "working" }, state);
+        await rows.change(task.id, WORKING, state);
       } catch (error) {
         log.error({ error }, `the result of an MCP task could not be stored: ${reason(error)}`);
       } finally {
@@ -77,10 +74,8 @@ export function createTasks({ sql, store, log, sweeps }: TaskParts) {
         return { status: "failed", error: { code, message } };
       }
       log.error({ error }, `an MCP task failed: ${reason(error)}`);
-      return {
-        status: "failed",
-        error: { code: ProtocolErrorCode.InternalError, message: "Internal error" },
-      };
+      const failure = { code: ProtocolErrorCode.InternalError, message: "Internal error" };
+      return { status: "failed", error: failure };
     }
   }
 
@@ -93,15 +88,8 @@ export function createTasks({ sql, store, log, sweeps }: TaskParts) {
       call: () => RunningCall,
     ): Promise<Task | undefined> {
       const now = Date.now();
-      const task: Task = {
-        id: randomUUID(),
-        owner,
-        params,
-        createdAt: now,
-        updatedAt: now,
-        ttlMillis,
-        status: "working",
-      };
+      const times = { createdAt: now, updatedAt: now, ttlMillis };
+      const task: Task = { id: randomUUID(), owner, params, ...times, status: "working" };
       if (!(await rows.add(task))) return undefined;
       follow(task, call());
       return task;
@@ -114,7 +102,8 @@ export function createTasks({ sql, store, log, sweeps }: TaskParts) {
       for (;;) {
         const task = await rows.find(owner, id);
         if (task === undefined || hasEnded(task) || signal.aborted) return task;
-        await Promise.race([running.get(id)?.done, pause(LOOK_MILLIS, signal)].filter(Boolean));
+        const pause = sleep(LOOK_MILLIS, undefined, { signal }).catch(() => {});
+        await Promise.race([running.get(id)?.done ?? pause, pause]);
       }
     },
 
@@ -128,15 +117,14 @@ export function createTasks({ sql, store, log, sweeps }: TaskParts) {
       const asked = Object.entries(answers).filter(([key]) => Object.hasOwn(task.requests, key));
       const answered = { ...task, answers: { ...task.answers, ...Object.fromEntries(asked) } };
       const isComplete = Object.keys(task.requests).every((key) => Object.hasOwn(answered.answers, key));
-      if (!isComplete) await rows.change(task, answered);
+      if (!isComplete) await rows.change(task.id, task, answered);
       // If two answers come at once, only one continues the call.
-      else if (await rows.change(task, { status: "working" })) follow(task, resume(answered));
+      else if (await rows.change(task.id, task, WORKING)) follow(task, resume(answered));
     },
 
     /** Returns false if it had ended already. */
     async cancel(task: Task): Promise<boolean> {
-      if (hasEnded(task)) return false;
-      if (!(await rows.change(task, CANCELLED))) return false;
+      if (hasEnded(task) || !(await rows.change(task.id, task, { status: "cancelled" }))) return false;
       running.get(task.id)?.abort();
       await store.signals.send(TOPIC, task.id);
       return true;
@@ -163,16 +151,4 @@ export function createTasks({ sql, store, log, sweeps }: TaskParts) {
 
 export function hasEnded({ status }: TaskState): boolean {
   return status === "completed" || status === "failed" || status === "cancelled";
-}
-
-function pause(millis: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(end, millis);
-    signal.addEventListener("abort", end, { once: true });
-    function end() {
-      clearTimeout(timer);
-      signal.removeEventListener("abort", end);
-      resolve();
-    }
-  });
 }

@@ -7,18 +7,25 @@
 import { foldedWords } from "../../../kernel/kit.ts";
 import type { Sql } from "../../../kernel/plugin.ts";
 import type { Documents, Excerpt, Ranked } from "../documents.ts";
-import { termsOf, wordMatches } from "../terms.ts";
 import { findByWords } from "../word-index.ts";
 
+const MAX_TERMS = 12;
 const MAX_PER_TERM = 256;
 const MAX_READ = 40;
 const SATURATION = 1.2;
 const LENGTH_WEIGHT = 0.5;
 const USUAL_WORDS = 60;
 
+const LITTLE = new Set(
+  `a an the this that these those of in on at to for from with by as is am are was were be been do does did have has had
+  will would can could should may might i me my mine we us our you your he she it its they them their what which who whom
+  whose when where why how there here and or but if about say said tell told know remember please not no so`.split(
+    /\s+/,
+  ),
+);
+
 export interface FoundByWords {
   readonly ranked: readonly Ranked[];
-  /** What was read for the ranking. */
   readonly excerpts: ReadonlyMap<number, Excerpt>;
 }
 
@@ -37,7 +44,7 @@ export async function searchWords(
     const weight = rarity(found.length);
     for (const id of found) weights.set(id, (weights.get(id) ?? 0) + weight);
   }
-  // Where every word is common, what holds all of them may be older than what each of them brought.
+  // If every word is common, documents with all of them may be older than those that each word found.
   if (terms.length > 1 && matches.every((found) => found.length === MAX_PER_TERM)) {
     for (const id of await find(terms)) weights.set(id, rarity(MAX_PER_TERM) * terms.length);
   }
@@ -69,4 +76,22 @@ function closeness(text: string, terms: readonly string[]): number {
   }
   // Found by its stem though not by ours: it still counts.
   return 0.1 + sum / terms.length;
+}
+
+/** Leaves out the little words, unless there is nothing else. */
+export function termsOf(query: string): string[] {
+  const words = [...new Set(foldedWords(query.slice(0, 2000)))];
+  const telling = words.filter((word) => !LITTLE.has(word));
+  return (telling.length > 0 ? telling : words).slice(0, MAX_TERMS);
+}
+
+/** The same word, or the same but for its ending. */
+export function wordMatches(word: string, term: string): boolean {
+  if (word === term) return true;
+  const shorter = Math.min(word.length, term.length);
+  return (
+    shorter >= 4 &&
+    Math.abs(word.length - term.length) <= 3 &&
+    word.slice(0, shorter - 1) === term.slice(0, shorter - 1)
+  );
 }

@@ -1,11 +1,10 @@
 /** One search: by words and, where vectors are ready, by meaning; fused by rank, because their scores do not compare. */
-import type { MemoryHit } from "../../../kernel/kit.ts";
+import { foldedWords, type MemoryHit } from "../../../kernel/kit.ts";
 import type { Sql } from "../../../kernel/plugin.ts";
 import type { Documents, Ranked } from "../documents.ts";
 import type { Embedder } from "../embedder.ts";
 import type { Vectors } from "../vectors.ts";
-import { searchWords } from "./lexical.ts";
-import { snippetOf } from "./snippet.ts";
+import { searchWords, termsOf, wordMatches } from "./lexical.ts";
 
 /** How soon ranks lose weight; the value the literature uses. */
 const FUSION = 60;
@@ -13,6 +12,9 @@ const FUSION = 60;
 const TIMEOUT_MS = 600;
 const MAX_HITS = 50;
 const MAX_QUERY_LENGTH = 1000;
+const MAX_WHOLE_LENGTH = 320;
+const SNIPPET_LENGTH = 240;
+const MAX_SEARCHED_LENGTH = 20_000;
 
 export interface SearchParts {
   readonly sql: Sql;
@@ -36,17 +38,9 @@ export async function search(
   const fetched = await parts.documents.fetch(user, wanting);
   return fused.flatMap(({ id, score }) => {
     const row = fetched.get(id) ?? byWords.excerpts.get(id);
-    return row
-      ? [
-          {
-            path: row.path,
-            snippet: snippetOf(row.text, query),
-            score,
-            updatedAt: row.updatedAt,
-            ...(row.origins && { origins: row.origins }),
-          },
-        ]
-      : [];
+    if (row === undefined) return [];
+    const { path, text, updatedAt, origins } = row;
+    return [{ path, snippet: snippetOf(text, query), score, updatedAt, origins }];
   });
 }
 
@@ -69,4 +63,33 @@ export function fuse(lists: readonly (readonly Ranked[])[]): Ranked[] {
   return [...sums]
     .map(([id, sum]) => ({ id, score: Number((sum / best).toFixed(4)) }))
     .sort((one, other) => other.score - one.score || other.id - one.id);
+}
+
+/** Returns the part of a text that a search shows. */
+export function snippetOf(text: string, query: string): string {
+  if (text.length <= MAX_WHOLE_LENGTH) return text.trim();
+  const terms = termsOf(query);
+  const hits: { at: number; term: string }[] = [];
+  for (const match of text.slice(0, MAX_SEARCHED_LENGTH).matchAll(/[\p{L}\p{N}]+/gu)) {
+    const [word = ""] = foldedWords(match[0]);
+    const term = terms.find((one) => wordMatches(word, one));
+    if (term !== undefined) hits.push({ at: match.index, term });
+  }
+  let best = { at: 0, count: 0 };
+  for (const [index, { at }] of hits.entries()) {
+    const within = new Set<string>();
+    for (let next = index; (hits[next]?.at ?? Number.POSITIVE_INFINITY) < at + SNIPPET_LENGTH; next += 1)
+      within.add(hits[next]?.term ?? "");
+    if (within.size > best.count) best = { at, count: within.size };
+  }
+  const start = wordStart(text, Math.max(0, best.at - 40));
+  const end = Math.min(text.length, start + SNIPPET_LENGTH);
+  const cut = end < text.length ? text.slice(start, end).replace(/\s+\S*$/u, "") : text.slice(start, end);
+  return `${start > 0 ? "… " : ""}${cut.trim()}${end < text.length ? " …" : ""}`.toWellFormed();
+}
+
+function wordStart(text: string, near: number): number {
+  if (near === 0) return 0;
+  const space = text.slice(near, near + 40).search(/\s/u);
+  return space < 0 ? near : near + space + 1;
 }

@@ -1,6 +1,7 @@
 /** Memory as the model sees it. */
 import { distinctOrigins, type MemoryFile, type MemoryWriter } from "../../../kernel/kit.ts";
-import { Fault, type Origin, type OwnOutcome, type OwnTool } from "../../../kernel/plugin.ts";
+import { Fault, type Origin } from "../../../kernel/plugin.ts";
+import type { OwnOutcome, OwnTool } from "../../agent/services.ts";
 import { cleanPath } from "../path.ts";
 import type { Memory, Writing } from "../services.ts";
 
@@ -30,12 +31,7 @@ export function memoryTools(memory: Memory, identity: ReadonlySet<string>): OwnT
           refuseIdentity(path, identity);
           // A name can say something too.
           const origins = (await originsOf?.(text, path)) ?? [];
-          const writer: MemoryWriter = {
-            kind: "model",
-            thread,
-            ...(channel !== undefined && { channel }),
-            ...(turn !== undefined && { turn }),
-          };
+          const writer: MemoryWriter = { kind: "model", thread, channel, turn };
           const written = await (append === true
             ? addTo(memory, user, path, text, { origins, writer })
             : memory.write(user, path, text, { origins, writer }));
@@ -44,6 +40,7 @@ export function memoryTools(memory: Memory, identity: ReadonlySet<string>): OwnT
     },
     {
       name: "memory_read",
+      onlyReads: true,
       description: "Reads a document from the user's memory, or an earlier version of it.",
       schema: object({ path: PATH, version: { type: "integer", minimum: 1 } }, ["path"]),
       run: (params, { user }) =>
@@ -53,20 +50,13 @@ export function memoryTools(memory: Memory, identity: ReadonlySet<string>): OwnT
             ? memory.read(user, path)
             : memory.readVersion(user, path, version));
           if (!found) throw noDocument(version === undefined ? path : `${path} in version ${version}`);
-          return [
-            {
-              path: found.path,
-              text: found.text,
-              version: found.version,
-              updated_at: found.updatedAt,
-              ...told(found),
-            },
-            found,
-          ];
+          const { path: at, text, version: is, updatedAt } = found;
+          return [{ path: at, text, version: is, updated_at: updatedAt, written_from: told(found) }, found];
         }),
     },
     {
       name: "memory_search",
+      onlyReads: true,
       description:
         "Searches the user's memory by words and meaning: what they said, noted or asked to remember.",
       schema: object(
@@ -82,7 +72,7 @@ export function memoryTools(memory: Memory, identity: ReadonlySet<string>): OwnT
             snippet,
             score,
             updated_at: updatedAt,
-            ...told({ origins }),
+            written_from: told({ origins }),
           }));
           return [{ results }, ...hits];
         }),
@@ -92,6 +82,7 @@ export function memoryTools(memory: Memory, identity: ReadonlySet<string>): OwnT
       description:
         "Forgets a document of the user's memory with all its versions. Only when the user asks for it.",
       schema: object({ path: PATH }, ["path"]),
+      destroys: { path: "selector" },
       run: (params, { user }) =>
         outcome(async () => {
           const { path } = params as { path: string };
@@ -102,6 +93,7 @@ export function memoryTools(memory: Memory, identity: ReadonlySet<string>): OwnT
     },
     {
       name: "memory_tree",
+      onlyReads: true,
       description: "Lists the documents in the user's memory.",
       schema: object(
         { prefix: { type: "string", description: "Only paths with this prefix, for example notes/" } },
@@ -117,14 +109,13 @@ export function memoryTools(memory: Memory, identity: ReadonlySet<string>): OwnT
             updated_at: updatedAt,
             bytes,
           }));
-          const more = all.length - documents.length;
-          return [{ documents, ...(more > 0 && { more }) }, ...listed];
+          return [{ documents, more: all.length - documents.length || undefined }, ...listed];
         }),
     },
   ];
 }
 
-/** Where something else writes the document at the same moment, its text is read again. */
+/** If something else writes the document at the same moment, its text is read again. */
 async function addTo(memory: Memory, user: string, path: string, text: string, writing: Writing) {
   for (let attempt = 1; ; attempt++) {
     const before = await memory.read(user, path);
@@ -138,29 +129,22 @@ async function addTo(memory: Memory, user: string, path: string, text: string, w
   }
 }
 
-/** What a tool's output or a web page talks a model into must not outlive the turn as part of the prompt. */
+/** A tool's output or a web page could talk a model into it, and it would outlive the turn as part of the prompt. */
 function refuseIdentity(path: string, identity: ReadonlySet<string>): void {
   if (!identity.has(cleanPath(path))) return;
-  throw new Fault(
-    "forbidden",
-    "identity_file",
-    `${path} is part of your instructions, so only the user can edit it, on the Memory page. Use another document.`,
-  );
+  const message = `${path} is part of your instructions, so only the user can edit it, on the Memory page. Use another document.`;
+  throw new Fault("forbidden", "identity_file", message);
 }
 
 function noDocument(which: string): Fault {
-  return new Fault(
-    "missing",
-    "no_document",
-    `There is no document ${which}. memory_tree lists all documents.`,
-  );
+  const message = `There is no document ${which}. memory_tree lists all documents.`;
+  return new Fault("missing", "no_document", message);
 }
 
 function object(properties: object, required: readonly string[]) {
   return { type: "object", properties, required, additionalProperties: false };
 }
 
-/** A document whose words are in an output. */
 type Shown = Pick<MemoryFile, "path" | "origins">;
 
 /** The document first: it is where the words stand. */
@@ -168,21 +152,22 @@ function originsOfShown({ path, origins }: Shown): readonly Origin[] {
   return origins === undefined ? [] : [{ kind: "memory", name: path }, ...origins];
 }
 
-/** What the model reads of it. */
-function told({ origins }: { readonly origins?: Shown["origins"] | undefined }): {
-  readonly written_from?: string;
-} {
-  if (origins === undefined) return {};
-  const names = origins.map(({ kind, name }) => `${kind} ${name}`).join(", ");
-  return { written_from: `${names}; not the user's own words` };
+/** Tells the model whose words it reads; undefined for the user's own. */
+function told({ origins }: Pick<Shown, "origins">): string | undefined {
+  const names = origins?.map(({ kind, name }) => `${kind} ${name}`).join(", ");
+  return names && `${names}; not the user's own words`;
 }
 
-/** What the user or the model did wrong is an outcome it reads; anything else is the loop's to report. */
+/** A fault is an outcome that the model reads; anything else is reported by the loop. */
 async function outcome(work: () => Promise<readonly [unknown, ...Shown[]]>): Promise<OwnOutcome> {
   try {
     const [output, ...shown] = await work();
     const origins = distinctOrigins(shown.flatMap(originsOfShown));
-    return { status: "ok", output: JSON.stringify(output), ...(origins.length > 0 && { origins }) };
+    return {
+      status: "ok",
+      output: JSON.stringify(output),
+      origins: origins.length > 0 ? origins : undefined,
+    };
   } catch (error) {
     if (!(error instanceof Fault)) throw error;
     return { status: "error", code: error.code, message: error.message };

@@ -31,6 +31,18 @@ function isAmbiguous(text: string): boolean {
   return first !== undefined && first !== second && Number(first) <= 12 && Number(second) <= 12;
 }
 
+const REPEATED =
+  /\b(?:(?:every|each) (?:other )?(?:\d{1,3} )?[a-z]{3,12}|daily|hourly|weekdays)(?:,? (?:at )?\d{1,2}(?::\d\d)?(?: ?[ap]m)?\b)?|\bin (?:an?|\d{1,3}) (?:minute|hour|day|week)s?\b/i;
+
+/** "Every weekday at 8:00" or "tomorrow at 9", as routines take it, and the text without it. */
+export function scheduleIn(text: string, now: Date): readonly [schedule?: string, rest?: string] {
+  const [repeated] = REPEATED.exec(text.slice(0, MAX_LENGTH)) ?? [];
+  const { date = now, start, end } = datesIn(text, now).find(({ hasTime }) => hasTime) ?? {};
+  const said = repeated ?? text.slice(start ?? text.length, end);
+  const once = `${isoDate(date)} at ${isoTime(date).slice(0, 5)}`;
+  return said === "" ? [] : [repeated?.replace(",", "") ?? once, text.replace(said, "").trim()];
+}
+
 export type Mention = ReturnType<typeof datesIn>[number];
 const LONG_DATE = { weekday: "long", day: "numeric", month: "long", year: "numeric" } as const;
 

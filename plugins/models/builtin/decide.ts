@@ -1,14 +1,9 @@
 /** Decides what to answer: a pure function of the messages, the tools and the clock. */
-import {
-  type ModelMessage,
-  type ModelRequest,
-  type ModelTool,
-  ownWords,
-  tryRecord,
-} from "../../../kernel/kit.ts";
+import { ownWords, ROUTINE_PROPOSE, tryRecord } from "../../../kernel/kit.ts";
 import { offerTools } from "../providers/request.ts";
+import type { ModelMessage, ModelRequest, ModelTool } from "../services.ts";
 import { answerSum } from "./arithmetic.ts";
-import { isoTime, sayDay, sayDistance } from "./dates.ts";
+import { isoTime, sayDay, sayDistance, scheduleIn } from "./dates.ts";
 import { type Intent, intentOf } from "./intent.ts";
 import { type Candidate, choose, fill, fillFormat, guess, weigh } from "./match.ts";
 import { bestNotes, notePath, sayNotes } from "./memory.ts";
@@ -16,10 +11,13 @@ import { answerFrom, unwrap } from "./outcome.ts";
 import { hear } from "./reading.ts";
 import { type Branch, branchesOf, type Params } from "./schema.ts";
 import * as talk from "./talk.ts";
+import { webCall } from "./web.ts";
 
 export interface Reply {
   readonly text: string;
   readonly calls: readonly { readonly name: string; readonly params: Params }[];
+  /** True where only a language model could do it. */
+  readonly isUnable?: boolean;
   /** The call that the text asks a question for; the next message may answer it. */
   readonly pending?: Omit<Candidate, "score">;
 }
@@ -29,6 +27,7 @@ const MAX_QUERY_LENGTH = 1000;
 const MAX_CHAIN = 8;
 
 const say = (text: string): Reply => ({ text, calls: [] });
+const refuse = (text: string): Reply => ({ text, calls: [], isUnable: true });
 const use = (name: string, params: Params): Reply => ({ text: "", calls: [{ name, params }] });
 const wordsOfUser = (message?: ModelMessage) => (message?.role === "user" ? ownWords(message.text) : "");
 const lastWords = ({ messages }: ModelRequest) =>
@@ -52,13 +51,14 @@ function replyTo(request: ModelRequest, now: Date): Reply {
   const asked = messages[at];
   if (!first) {
     if (asked?.role !== "user") return say(talk.greeting(tools));
-    return asked.attachments?.length ? say(talk.UNREAD_FILES) : answer(request, at, now, 0);
+    return asked.attachments?.length ? refuse(talk.UNREAD_FILES) : answer(request, at, now, 0);
   }
   const question = lastWords(request);
   const { type, about } = intentOf(question);
   if (type === "forget" && first.call.name === "memory_search" && !first.failed)
     return forget(about, tryRecord(unwrap(first.output).text)["results"], tools);
-  return say(results.map((result) => answerFrom(result, question, tools)).join("\n\n"));
+  const text = results.map((result) => answerFrom(result, question, tools)).join("\n\n");
+  return text === talk.noMatch(tools) ? refuse(text) : say(text);
 }
 
 function callOwn(tools: readonly ModelTool[], name: string, params: Params): Reply {
@@ -73,7 +73,7 @@ function callAny(words: string, tools: readonly ModelTool[], now: Date): Reply {
   const [best] = weighed.sort((one, other) => other.score - one.score);
   const tool = best?.tool ?? tools.at(-1);
   const branch = best?.branch ?? (tool && branchesOf(tool.schema)[0]);
-  if (!tool || !branch) return say(talk.noMatch(tools));
+  if (!tool || !branch) return refuse(talk.noMatch(tools));
   const { params, missing } = best?.filled ?? fill(tool, branch, heard);
   const guessed = missing.map((one) => [one.name, guess(one, heard.text)]);
   return use(tool.name, { ...params, ...Object.fromEntries(guessed) });
@@ -84,6 +84,8 @@ function answer(request: ModelRequest, at: number, now: Date, depth: number): Re
   const intent = intentOf(text);
   return (
     resume(request, at, text, intent, now, depth) ??
+    browse(request, text, intent) ??
+    schedule(text, intent, request.tools, now) ??
     answerPlain(intent, request.tools) ??
     follow(request, at, text, now) ??
     matchTool(text, request.tools, now) ??
@@ -108,6 +110,11 @@ function resume(request: ModelRequest, at: number, text: string, { type }: Inten
   return proceed({ tool, branch, filled: fill(tool, branch, heard, filled.params, filled.missing[0]?.name) });
 }
 
+function browse({ messages, tools }: ModelRequest, text: string, { type }: Intent): Reply | undefined {
+  const call = type === "request" ? webCall(text, messages, tools) : undefined;
+  return call && use(call.name, call.params);
+}
+
 /** Replies to messages that need no tool but memory. */
 function answerPlain({ type, about }: Intent, tools: readonly ModelTool[]): Reply | undefined {
   const query = about.slice(0, MAX_QUERY_LENGTH);
@@ -117,8 +124,8 @@ function answerPlain({ type, about }: Intent, tools: readonly ModelTool[]): Repl
     thanks: () => "You are welcome.",
     bye: () => "Goodbye!",
     mood: () => "I am a program, and I am running fine. What can I do for you?",
-    help: () => talk.help(tools),
-    identity: () => talk.IDENTITY,
+    help: () => refuse(talk.help(tools)),
+    identity: () => refuse(talk.IDENTITY),
     cancel: () => "There is nothing to cancel.",
     answer: () => "I did not ask anything. What would you like me to do?",
     echo: () => about,
@@ -128,11 +135,20 @@ function answerPlain({ type, about }: Intent, tools: readonly ModelTool[]): Repl
     read: () => callOwn(tools, "memory_read", { path: about }),
     inventory: () => callOwn(tools, "memory_tree", {}),
     clear: () => 'I only delete notes one by one. "List my notes" shows them; then say "forget …".',
-    remind: () => 'I cannot remind you: there are no reminders yet. I can keep a note: say "remember to …".',
     request: () => answerSum(about),
   };
   const reply = replies[type]?.();
   return typeof reply === "string" ? say(reply) : reply;
+}
+
+/** Proposes a routine: what is asked for again and again, or later. A reminder is said as it was given. */
+function schedule(text: string, { type }: Intent, tools: readonly ModelTool[], now: Date): Reply | undefined {
+  if (type !== "remind" && (type !== "routine" || isQuestion(text))) return undefined;
+  if (!tools.some(({ name }) => name === ROUTINE_PROPOSE)) return say("I cannot schedule anything here.");
+  const [schedule, rest = ""] = scheduleIn(text, now);
+  const task = rest.replace(/^(?:please |remind me|set an? \w+|wake me|up|to|that|for|about|[\s,:])+/i, "");
+  if (schedule === undefined || task === "") return say(talk.WHEN);
+  return use(ROUTINE_PROPOSE, { schedule, text: type === "remind" ? `Say: ${task}` : task });
 }
 
 /** Forgets the note that the search found, but only the one that says all of it. */
@@ -184,7 +200,7 @@ function answerUnmatched(text: string, { type, about }: Intent, tools: readonly 
   if (type === "until" && /^(?:how|days)\b/i.test(text))
     return say('I do not know which day that is. Give me a date, such as "days until 24 March".');
   if (!isQuestion(text) || !tools.some(({ name }) => name === "memory_search"))
-    return say(talk.noMatch(tools));
+    return refuse(talk.noMatch(tools));
   return callOwn(tools, "memory_search", { query: text.slice(0, MAX_QUERY_LENGTH) });
 }
 

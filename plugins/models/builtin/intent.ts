@@ -3,7 +3,7 @@ import { trimEnd } from "../../../kernel/kit.ts";
 
 export interface Intent {
   readonly type: (typeof RULES)[number][0] | "empty" | "request";
-  /** What it is about: the fact to remember, the text to repeat. */
+  /** The fact to remember, or the text to repeat. */
   readonly about: string;
 }
 
@@ -17,6 +17,7 @@ const RULES = [
   ["clear", /^(?:forget|delete|erase|clear) (?:everything|all\b.{0,40}|(?:my|your|the) (?:memory|notes))$/i],
   ["forget", /^forget(?: that| about| what i (?:said|told you) about)?\s+(.+)/is],
   ["echo", /^(?:echo|repeat|(?:say|reply|respond|answer)(?: with| only| just| exactly)*):\s*(.+)/is],
+  ["routine", /^(?:daily|hourly|weekdays)\b|\b(?:every|each) (?:\w{0,6}day|hour|week|\d{1,3} \w+)\b/is],
   ["greet", /^(?:hi|hello|hey|hiya|good (?:morning|afternoon|evening|day)|👋)(?: there| all| again)*$/i],
   ["thanks", /^(?:thanks?|thank you|thx|cheers|great|cool|nice|ok|okay|got it)(?: you| a lot| so much)*$/i],
   ["bye", /^(?:bye|goodbye|see you|good night|ciao)(?: bye| later| soon| tomorrow)*$/i],

@@ -1,14 +1,7 @@
 /** Finds the tool that a message is about, and reads its parameters out of what the user wrote. */
-import {
-  contentStems,
-  type Format,
-  isStop,
-  type ModelTool,
-  sayName,
-  stem,
-  wordsOf,
-  wordsOfName,
-} from "../../../kernel/kit.ts";
+import { isStop, sayName, stem, wordsOfName } from "../../../kernel/kit.ts";
+import type { Format, ModelTool } from "../services.ts";
+import { contentStems, wordsOf } from "./content-stems.ts";
 import { isoDate, isoTime } from "./dates.ts";
 import { type Heard, type Phrase, Reading } from "./reading.ts";
 import { type Branch, branchesOf, fits, type Params, type Property, textOf } from "./schema.ts";

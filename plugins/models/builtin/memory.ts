@@ -1,7 +1,8 @@
 /** Remembering, recalling and forgetting through the agent's memory tools. */
 
 import { createHash } from "node:crypto";
-import { capitalise, contentStems, isRecord, stem, trimEnd } from "../../../kernel/kit.ts";
+import { capitalise, isRecord, stem, trimEnd } from "../../../kernel/kit.ts";
+import { contentStems } from "./content-stems.ts";
 import { textOf } from "./schema.ts";
 import { clip } from "./talk.ts";
 
@@ -22,7 +23,7 @@ type Note = ReturnType<typeof bestNotes>[number];
 /** The notes of a memory search that share most words with the question; `share` is how many, from 0 to 1. */
 export function bestNotes(question: string, results: unknown) {
   const asked = trimEnd(question.slice(0, 1000));
-  // What the question is about counts double: the bike in "what colour is my bike?".
+  // The subject of the question counts double: the bike in "what colour is my bike?".
   const [, subject = ""] = /^.*\b(?:my|our|the|about)\s+(\S.*)$/isu.exec(asked) ?? [];
   const words = [...contentStems(asked), ...contentStems(subject)].filter((word) => !ASKING.includes(word));
   const notes = (Array.isArray(results) ? results.filter(isRecord) : []).map(({ path, snippet }) => {

@@ -5,7 +5,7 @@
 
 import { randomUUID } from "node:crypto";
 import { setImmediate as breathe } from "node:timers/promises";
-import { clipTokens, type Model } from "../../../kernel/kit.ts";
+import type { Model } from "../services.ts";
 
 export function createBuiltinModel({ now = () => new Date() }: { readonly now?: () => Date } = {}): Model {
   return {
@@ -33,8 +33,18 @@ export function createBuiltinModel({ now = () => new Date() }: { readonly now?: 
         type: "call" as const,
         call: { id: `call_${randomUUID().replaceAll("-", "")}`, name, params: JSON.stringify(params) },
       }));
-      const reason = text !== whole ? "length" : calls.length > 0 ? "tool_calls" : "stop";
+      const end = calls.length > 0 ? "tool_calls" : reply.isUnable ? "unable" : "stop";
+      const reason = text !== whole ? "length" : end;
       yield [...calls, { type: "finish", reason }];
     },
   };
+}
+
+/** Returns the beginning of a text that has at most so many tokens. */
+function clipTokens(text: string, max: number): string {
+  const bytes = max * 4;
+  if (text.length <= bytes && Buffer.byteLength(text) <= bytes) return text;
+  const start = Buffer.from(text.slice(0, bytes)).subarray(0, bytes);
+  // A stream waits for the rest of a letter that is cut in the middle, and so leaves it out.
+  return new TextDecoder("utf-8", { ignoreBOM: true }).decode(start, { stream: true });
 }

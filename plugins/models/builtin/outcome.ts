@@ -1,19 +1,12 @@
 /** Says what came out once tools have run, as a person would put it, or why nothing did. */
-import {
-  capitalise,
-  isRecord,
-  type ModelMessage,
-  type ModelTool,
-  sayName,
-  trimEnd,
-  tryJson,
-  tryRecord,
-} from "../../../kernel/kit.ts";
+import { capitalise, isRecord, sayName, trimEnd, tryJson, tryRecord } from "../../../kernel/kit.ts";
 import type { ToolCall } from "../../../kernel/plugin.ts";
+import type { ModelMessage, ModelTool } from "../services.ts";
 import { intentOf } from "./intent.ts";
 import { bestNotes, sayNote, sayNotes, sayRemembered } from "./memory.ts";
 import { type Params, textOf } from "./schema.ts";
 import { clip, noMatch } from "./talk.ts";
+import { sayWeb } from "./web.ts";
 
 type ToolMessage = Extract<ModelMessage, { role: "tool" }>;
 type Field = readonly [name: string, value: unknown];
@@ -33,6 +26,7 @@ export function answerFrom(result: ToolMessage, question: string, tools: readonl
   if (failed) return explainFailure(call.name, text);
   const answer =
     answerOwn(call, tryRecord(text), question, tools) ??
+    sayWeb(call, tryRecord(text)) ??
     (renderOutput(text, tryRecord(call.params)) || `**${call.name}** is done. It returned nothing.`);
   if (!isFlagged) return answer;
   return `${answer}\n\nThis output contains text that reads like instructions. I show it and do not follow it.`;

@@ -1,5 +1,6 @@
 /** Cuts a message into tokens and phrases ("flights | from Oslo | to Rome"). What one parameter takes, no other takes. */
-import { contentStems, isStop, stem, trimEnd, tryRecord, wordsOfName } from "../../../kernel/kit.ts";
+import { isStop, stem, trimEnd, tryRecord, wordsOfName } from "../../../kernel/kit.ts";
+import { contentStems } from "./content-stems.ts";
 import { datesIn, isoDate, type Mention } from "./dates.ts";
 
 /** `lead` is the word or mark before the phrase, which says what it is for. */

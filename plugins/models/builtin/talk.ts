@@ -1,14 +1,15 @@
-/** What the built-in model says about itself and about the tools it has. */
-import { isAgentsName, listing, type ModelTool, sayName } from "../../../kernel/kit.ts";
+/** The built-in model's answers about itself and about the tools it has. */
+import { isAgentsName, listing, ROUTINE_PROPOSE, sayName } from "../../../kernel/kit.ts";
+import type { ModelTool } from "../services.ts";
 import type { Property } from "./schema.ts";
 
 const REAL_MODEL =
-  "To use a language model instead, set `ANTHROPIC_API_KEY` or `OPENAI_API_KEY`, or point `MODEL_PROVIDER`, " +
-  "`MODEL_BASE_URL`, `MODEL_NAME` and `MODEL_API_KEY` at any OpenAI-compatible or Ollama server, and restart.";
+  "To use a language model, choose one on the page, run `postern setup`, or set `ANTHROPIC_API_KEY`, `OPENAI_API_KEY` or `MODEL_PROVIDER`.";
 const WHAT_I_AM =
   "I am the built-in model: a small program in this service, not a language model. I work offline and need no key.";
 export const UNREAD_FILES = `${WHAT_I_AM} I cannot read what you attached. ${REAL_MODEL}`;
 export const IDENTITY = `${WHAT_I_AM} I match what you write to a tool, ask for what is missing and show the result.\n\n${REAL_MODEL}`;
+export const WHEN = 'When? Say "remind me at 18:00 to call Ann", or "every Monday at 9:00 check the news".';
 /** Every question of the built-in model contains this. */
 export const STILL_NEED = "I still need";
 
@@ -21,9 +22,10 @@ export function greeting(tools: readonly ModelTool[]): string {
   return `Hello! I am the built-in model, not a language model. I can ${offer}, remember things for you and do sums. Ask "What can you do?" for more.`;
 }
 
-/** What the agent can do besides its installed tools, by the tool it needs for that. */
+/** Abilities of the agent besides its installed tools, by the tool that each needs. */
 const OWN: readonly (readonly [string, string])[] = [
   ["memory_write", '**Memory**: "remember that my bike is red", "what colour is my bike?", "forget my bike"'],
+  [ROUTINE_PROPOSE, '**Routines**: "remind me at 18:00 to call Ann", "every Monday at 9:00 check the news"'],
   ["mission_create", '**Missions**: "create a mission to learn Spanish", "list my missions"'],
   ["skill_load", '**Skills**: "load the soup skill" shows what a skill says'],
 ];

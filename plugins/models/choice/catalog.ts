@@ -1,9 +1,9 @@
-/** What may be chosen for a thread: what is configured, and what the servers of the configured providers offer. */
+/** Lists the models that may be chosen for a thread: the configured ones, and those that the servers of the configured providers offer. */
+
 import { LRUCache } from "lru-cache";
-import type { Model, ModelOption } from "../../../kernel/kit.ts";
 import { Fault, type ModelName, type TokenScope } from "../../../kernel/plugin.ts";
-import { listModels } from "../providers/offered.ts";
-import type { Bounds, Models } from "../services.ts";
+import { listModels } from "../providers/server.ts";
+import type { Bounds, Model, ModelOption, Models } from "../services.ts";
 import type { Prices } from "../spending/prices.ts";
 import type { ConfiguredModels, ModelServer } from "./choose.ts";
 
@@ -21,7 +21,7 @@ const MAX_SERVERS = 20;
 const SHOWN = 10;
 /** A stranger's words that people read and pick: nothing that could be taken for something else. */
 const NAME = /^[\x21-\x7e](?:[\x20-\x7e]{0,198}[\x21-\x7e])?$/;
-/** What OpenAI lists besides models to talk with. */
+/** Models of OpenAI that are not for chat. */
 const OTHER_WORK =
   /^(?:text-embedding|text-moderation|omni-moderation|whisper|tts|dall-e|gpt-image|chatgpt-image|sora|babbage|davinci)|realtime|transcribe|-tts/;
 
@@ -33,11 +33,12 @@ export function createModelCatalog({
   const listed = new LRUCache<string, Promise<readonly string[]>>({ max: MAX_SERVERS });
 
   /** Empty where the server does not say. */
-  function namesOf({ provider, endpoint }: ModelServer): Promise<readonly string[]> {
-    const key = JSON.stringify(endpoint);
+  function namesOf({ provider, baseUrl, key: apiKey }: ModelServer): Promise<readonly string[]> {
+    const server = { baseUrl, key: apiKey };
+    const key = JSON.stringify(server);
     const known = listed.get(key);
     if (known !== undefined) return known;
-    const reading = listModels(endpoint).then((names) => {
+    const reading = listModels(server).then((names) => {
       const fit = names.filter(
         (name) => NAME.test(name) && !(provider === "openai" && OTHER_WORK.test(name)),
       );
@@ -85,20 +86,16 @@ export function createModelCatalog({
     const known = [...chain, models.builtin].find(({ name }) => wholeName(name) === wholeName(chosen));
     const made = known ?? servers.find(({ provider }) => provider === chosen.provider)?.make(chosen.name);
     if (made !== undefined) return made;
-    throw new Fault(
-      "turn",
-      "model_gone",
-      `The model ${chosen.name} of this thread is gone: ${chosen.provider} is no longer set up here. Choose another model for this thread.`,
-    );
+    const message = `The model ${chosen.name} of this thread is gone: ${chosen.provider} is no longer set up here. Choose another model for this thread.`;
+    throw new Fault("turn", "model_gone", message);
   }
 
   return {
     async list(scope) {
       const [{ options, unlisted }, bounds] = await Promise.all([readAll(), boundsOf(scope)]);
-      const items = options.filter(
-        (option) => bounds.scopes.every((each) => allowsModel(each, option)) && !isUncounted(option, bounds),
-      );
-      return { items, unlisted };
+      const allowed = options.filter((option) => bounds.scopes.every((each) => allowsModel(each, option)));
+      const unpriced = allowed.filter((option) => isUncounted(option, bounds));
+      return { items: allowed.filter((option) => !unpriced.includes(option)), unlisted, unpriced };
     },
 
     async choose(wanted, scope) {
@@ -116,12 +113,8 @@ export function createModelCatalog({
       if (option === undefined) {
         const some = options.slice(0, SHOWN).map((each) => each.name);
         const more = options.length > SHOWN ? ` and ${options.length - SHOWN} more` : "";
-        throw new Fault(
-          "invalid",
-          "unknown_model",
-          `There is no model of that name here. There are: ${some.join(", ")}${more}.`,
-          { param: "model" },
-        );
+        const message = `There is no model of that name here. There are: ${some.join(", ")}${more}.`;
+        throw new Fault("invalid", "unknown_model", message, { param: "model" });
       }
       allowedModels([{ name: option }], bounds.scopes);
       if (isUncounted(option, bounds)) throw uncounted("invalid", option);
@@ -144,12 +137,8 @@ export function createModelCatalog({
 const wholeName = ({ provider, name }: ModelName): string => `${provider}/${name}`;
 
 function uncounted(kind: "invalid" | "turn", { name }: ModelName): Fault {
-  return new Fault(
-    kind,
-    "model_without_price",
-    `The price of ${name} is not known, and there is a daily cap that could not count it. Choose another model, or ask the operator to add its price to prices.json.`,
-    kind === "invalid" ? { param: "model" } : {},
-  );
+  const message = `The price of ${name} is not known, and there is a daily cap that could not count it. Choose another model, or ask the operator to add its price to prices.json.`;
+  return new Fault(kind, "model_without_price", message, kind === "invalid" ? { param: "model" } : {});
 }
 
 /** Those of the chain that every scope allows, best first. Throws where there is none. */
@@ -161,12 +150,8 @@ function allowedModels<Candidate extends { readonly name: ModelName }>(
   if (allowed.length > 0 || chain.length === 0) return allowed;
   const named = scopes.flatMap(({ models }) => (models === undefined ? [] : [models.join(", ")]));
   const here = chain.map(({ name }) => name.name).join(", ");
-  throw new Fault(
-    "forbidden",
-    "model_not_allowed",
-    `This token may only use ${named.join(" and ")}, but the model here is ${here}. Use another token, or ask the operator for one.`,
-    { param: "model" },
-  );
+  const message = `This token may only use ${named.join(" and ")}, but the model here is ${here}. Use another token, or ask the operator for one.`;
+  throw new Fault("forbidden", "model_not_allowed", message, { param: "model" });
 }
 
 function allowsModel({ models }: TokenScope, { provider, name }: ModelName): boolean {

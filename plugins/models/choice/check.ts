@@ -1,20 +1,15 @@
-/** Tries a model out with one tiny request, and says in words what came of it. */
+/** Tests the configured model: with one tiny request, or only by asking its server for the models it offers. */
 
-import {
-  type Model,
-  type ModelRequest,
-  type ModelTest,
-  redact,
-  type SettingValues,
-  type StoredSettings,
-} from "../../../kernel/kit.ts";
-import { Fault, type Log, type Mask, reason } from "../../../kernel/plugin.ts";
-import { listModels } from "../providers/offered.ts";
-import type { ModelCheck } from "../services.ts";
+import { redact } from "../../../kernel/kit.ts";
+import { Fault, type Finding, type Log, type Mask, reason } from "../../../kernel/plugin.ts";
+import type { SettingValues, StoredSettings } from "../../store/services.ts";
+import { askModels, findLocalServers, listModels, type Server } from "../providers/server.ts";
+import type { Model, ModelCheck, ModelRequest, ModelTest } from "../services.ts";
 import type { Prices } from "../spending/prices.ts";
-import { chosenModels, endpointOf, readModelChoice } from "./choose.ts";
+import { chosenModels, configuredServer, type ModelChoice, readModelChoice } from "./choose.ts";
 
 export interface CheckParts {
+  isMissing(): boolean;
   readonly settings: StoredSettings;
   readonly builtin: Model;
   readonly prices: Prices;
@@ -34,7 +29,14 @@ const REQUEST: ModelRequest = {
   generation: { maxOutputTokens: 256 },
 };
 
-export function createModelCheck({ settings, builtin, prices, mask, log }: CheckParts): ModelCheck {
+export function createModelCheck({
+  settings,
+  builtin,
+  prices,
+  mask,
+  log,
+  isMissing,
+}: CheckParts): ModelCheck {
   const choose = (values: SettingValues) => settings.preview("models", readModelChoice, values);
 
   async function ask(model: Model): Promise<Pick<ModelTest, "ok" | "message" | "code" | "answer">> {
@@ -61,6 +63,8 @@ export function createModelCheck({ settings, builtin, prices, mask, log }: Check
   }
 
   return {
+    isMissing,
+    findLocal: findLocalServers,
     async test(values) {
       const choice = await choose(values);
       const [model = builtin] = await chosenModels(choice, builtin, prices, log).current();
@@ -71,13 +75,42 @@ export function createModelCheck({ settings, builtin, prices, mask, log }: Check
             "The built-in model answers. It knows dates, arithmetic, memory and how to use tools, and is not a language model.",
         };
       const start = performance.now();
-      const endpoint = endpointOf({ ...choice, provider: model.name.provider as typeof choice.provider });
-      const [came, models] = await Promise.all([ask(model), endpoint ? listModels(endpoint) : []]);
+      const server = configuredServer({ ...choice, provider: model.name.provider as typeof choice.provider });
+      const [came, models] = await Promise.all([ask(model), server ? listModels(server) : []]);
       return { ...came, model: model.name, millis: Math.round(performance.now() - start), models };
     },
-    async list(values) {
-      const endpoint = endpointOf(await choose(values));
-      return endpoint === undefined ? [] : listModels(endpoint);
+    async reach(values) {
+      const server = configuredServer(await choose(values));
+      if (server === undefined) return { models: [] };
+      const [problem, models] = await Promise.all([problemOf(server), listModels(server)]);
+      return { models, ...(problem !== undefined && { problem: redact(mask, problem) }) };
     },
   };
+}
+
+/** For `postern doctor`: does the configured model's server answer, and does it take our key? */
+export async function diagnoseModel(choice: ModelChoice): Promise<readonly Finding[]> {
+  if (choice.provider === "builtin")
+    return [finding(true, "the built-in model answers: MODEL_PROVIDER is builtin")];
+  const server = configuredServer(choice);
+  if (server === undefined)
+    return [finding(true, "no model is configured: a local Ollama server or the built-in model will answer")];
+  const problem = await problemOf(server);
+  return [finding(problem === undefined, problem ?? `${server.baseUrl} answers`)];
+}
+
+async function problemOf(server: Server): Promise<string | undefined> {
+  const { baseUrl: url } = server;
+  try {
+    const { status } = await askModels(server);
+    if (status === 401 || status === 403) return `${url} rejected the key (${status}): check the API key`;
+    return status >= 500 ? `${url} returned ${status}: the server is up but failing` : undefined;
+  } catch (error) {
+    const why = error instanceof Error && error.cause !== undefined ? reason(error.cause) : reason(error);
+    return `${url} cannot be reached (${why}): start its server, or check MODEL_BASE_URL`;
+  }
+}
+
+function finding(ok: boolean, detail: string): Finding {
+  return { name: "model", ok, detail };
 }

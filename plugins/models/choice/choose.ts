@@ -1,18 +1,18 @@
-/** Which model answers: as configured, or with `auto` the first that is there. */
+/** Chooses the model that answers: as configured, or with `auto` the first that is there. */
 
 import { LRUCache } from "lru-cache";
-import { type Live, MAX_REPLY_BYTES, type Model } from "../../../kernel/kit.ts";
 import type { Env, Log, ModelName } from "../../../kernel/plugin.ts";
-import { outbound } from "../providers/connections.ts";
-import type { Endpoint, ProviderName } from "../providers/endpoint.ts";
-import { readInputs } from "../providers/inputs.ts";
+import type { Live } from "../../store/services.ts";
 import { createProviderModel } from "../providers/provider.ts";
+import { findOllama, OLLAMA_URL, type ProviderName, type Server } from "../providers/server.ts";
+import type { InputKind, Model } from "../services.ts";
 import type { Prices } from "../spending/prices.ts";
 
-const PROVIDERS = ["auto", "builtin", "openai", "anthropic", "ollama", "openai-compatible"] as const;
+const PROVIDERS = ["builtin", "openai", "anthropic", "ollama", "openai-compatible"] as const;
+const INPUTS: ReadonlySet<string> = new Set<InputKind>(["image", "file", "audio"]);
 
 interface ModelSettings {
-  readonly provider: (typeof PROVIDERS)[number];
+  readonly provider: (typeof PROVIDERS)[number] | "auto";
   readonly name: string | undefined;
   readonly baseUrl: string | undefined;
   readonly key: string | undefined;
@@ -27,17 +27,15 @@ export interface ModelChoice extends ModelSettings {
 }
 
 export interface ConfiguredModels {
-  /** The models to try, best first. */
   current(): Promise<readonly Model[]>;
-  /** Where other models can be had, one of each provider, the configured one first. */
+  /** The servers that offer other models, one of each provider, the configured one first. */
   servers(): Promise<readonly ModelServer[]>;
   readonly builtin: Model;
   name(): ModelName;
 }
 
-export interface ModelServer {
+export interface ModelServer extends Server {
   readonly provider: ProviderName;
-  readonly endpoint: Pick<Endpoint, "baseUrl" | "key">;
   make(name: string): Model;
 }
 
@@ -46,25 +44,26 @@ const USUAL_NAMES: Readonly<Record<string, string>> = {
   anthropic: "claude-sonnet-4-5",
   "openai-compatible": "default",
 };
-const OLLAMA = "http://127.0.0.1:11434";
 const USUAL_URLS: Readonly<Record<string, string>> = {
   openai: "https://api.openai.com/v1",
   anthropic: "https://api.anthropic.com/v1",
-  ollama: `${OLLAMA}/v1`,
+  ollama: `${OLLAMA_URL}/v1`,
 };
 const USUAL_WINDOW = 32_000;
-// A server on loopback answers in a few milliseconds, or is not there.
-const PROBE_MS = 200;
 /** Models that were chosen for threads, kept with what speaks to them. */
 const MAX_MADE = 50;
 
 export function readModelChoice(env: Env): ModelChoice {
-  const provider = env.oneOf("MODEL_PROVIDER", PROVIDERS, "auto", "Which provider's model answers");
-  const name = env.text("MODEL_NAME", undefined, "The model's name");
-  const baseUrl = env.url("MODEL_BASE_URL", undefined, "URL of an OpenAI-compatible server");
-  const key = env.secret("MODEL_API_KEY", "Key for MODEL_BASE_URL, or for the chosen provider");
-  const anthropicKey = env.secret("ANTHROPIC_API_KEY", "Key for Anthropic");
-  const openaiKey = env.secret("OPENAI_API_KEY", "Key for OpenAI");
+  const main = {
+    provider: env.oneOf("MODEL_PROVIDER", ["auto", ...PROVIDERS], "auto", "Which provider's model answers"),
+    name: env.text("MODEL_NAME", undefined, "The model's name"),
+    baseUrl: env.url("MODEL_BASE_URL", undefined, "URL of an OpenAI-compatible server"),
+    key: env.secret("MODEL_API_KEY", "Key for MODEL_BASE_URL, or for the chosen provider"),
+  };
+  const keys = {
+    anthropicKey: env.secret("ANTHROPIC_API_KEY", "Key for Anthropic"),
+    openaiKey: env.secret("OPENAI_API_KEY", "Key for OpenAI"),
+  };
   const window = env.number(
     "MODEL_CONTEXT_TOKENS",
     undefined,
@@ -72,15 +71,17 @@ export function readModelChoice(env: Env): ModelChoice {
     "The model's context window in tokens, if it is not known from the name",
   );
   const inputs = readInputs(env);
-  if (provider === "openai-compatible" && baseUrl === undefined)
+  const { provider } = main;
+  const isReachable = main.key !== undefined || main.baseUrl !== undefined;
+  if (provider === "openai-compatible" && main.baseUrl === undefined)
     env.refuse("MODEL_BASE_URL", "the server's URL, because MODEL_PROVIDER is openai-compatible");
-  if (provider === "openai" && key === undefined && openaiKey === undefined && baseUrl === undefined)
+  if (provider === "openai" && !isReachable && keys.openaiKey === undefined)
     env.refuse("OPENAI_API_KEY", "a key, because MODEL_PROVIDER is openai");
-  if (provider === "anthropic" && key === undefined && anthropicKey === undefined && baseUrl === undefined)
+  if (provider === "anthropic" && !isReachable && keys.anthropicKey === undefined)
     env.refuse("ANTHROPIC_API_KEY", "a key, because MODEL_PROVIDER is anthropic");
   const fallbackProvider = env.oneOf(
     "MODEL_FALLBACK_PROVIDER",
-    ["none", "builtin", "openai", "anthropic", "ollama", "openai-compatible"],
+    ["none", ...PROVIDERS],
     "none",
     "Provider of the fallback model",
   );
@@ -95,20 +96,28 @@ export function readModelChoice(env: Env): ModelChoice {
       "the server's URL, because MODEL_FALLBACK_PROVIDER is openai-compatible",
     );
   env.sends("MODEL_API_KEY", "MODEL_BASE_URL");
-  if (key === undefined) sendOwnKey(env, provider, "MODEL_BASE_URL");
+  if (main.key === undefined) sendOwnKey(env, provider, "MODEL_BASE_URL");
   env.sends("MODEL_FALLBACK_API_KEY", "MODEL_FALLBACK_BASE_URL");
   if (fallback.key === undefined) sendOwnKey(env, fallbackProvider, "MODEL_FALLBACK_BASE_URL");
   return {
-    provider,
-    name,
-    baseUrl,
-    key,
-    anthropicKey,
-    openaiKey,
+    ...main,
+    ...keys,
     window,
     inputs,
     fallback: fallbackProvider === "none" ? undefined : { provider: fallbackProvider, ...fallback },
   };
+}
+
+/** Undefined where the model's name has to tell what it takes. */
+function readInputs(env: Env): Model["takes"] | undefined {
+  const name = "MODEL_INPUTS";
+  const given = env.list(
+    name,
+    "What the model takes (text,image,audio,file), if it is not known from the name",
+  );
+  const kinds = given.filter((kind) => kind !== "text");
+  if (kinds.some((kind) => !INPUTS.has(kind))) env.refuse(name, "a list of text, image, audio, file");
+  return given.length === 0 ? undefined : new Set(kinds as InputKind[]);
 }
 
 /** A provider's own key goes to another server of that provider's kind too. */
@@ -117,16 +126,16 @@ function sendOwnKey(env: Env, provider: string, url: string): void {
   if (provider === "anthropic") env.sends("ANTHROPIC_API_KEY", url);
 }
 
-/** Where the configured model answers, for whoever wants to look; undefined where nothing has to be reached. */
-export function endpointOf(choice: ModelChoice): Pick<Endpoint, "baseUrl" | "key"> | undefined {
-  const sure = certain(choice);
-  const { provider, baseUrl: given } = sure ?? { provider: "builtin", baseUrl: undefined };
-  const baseUrl = given ?? USUAL_URLS[provider];
-  return baseUrl === undefined ? undefined : { baseUrl, key: sure?.key ?? ownKey(choice, provider) };
+/** Returns the server of the configured model; undefined where nothing has to be reached. */
+export function configuredServer(choice: ModelChoice): Server | undefined {
+  const settings = certain(choice);
+  const server = settings && serverAt(choice, settings);
+  return server?.baseUrl === "" ? undefined : server;
 }
 
-function ownKey(choice: ModelChoice, provider: string): string | undefined {
-  return { openai: choice.openaiKey, anthropic: choice.anthropicKey }[provider];
+function serverAt(choice: ModelChoice, { provider, baseUrl, key }: ModelSettings): Server {
+  const ownKey = { openai: choice.openaiKey, anthropic: choice.anthropicKey }[provider as string];
+  return { baseUrl: baseUrl ?? USUAL_URLS[provider] ?? "", key: key ?? ownKey };
 }
 
 /** Follows the choice: a turn that begins after it has changed gets other models. */
@@ -157,10 +166,6 @@ export function chosenModels(
   prices: Prices,
   log: Log,
 ): ConfiguredModels {
-  const endpointAt = ({ provider, baseUrl, key }: ModelSettings): ModelServer["endpoint"] => ({
-    baseUrl: baseUrl ?? USUAL_URLS[provider] ?? "",
-    key: key ?? ownKey(choice, provider),
-  });
   const make = (
     settings: ModelSettings,
     takes: Model["takes"] | undefined,
@@ -172,7 +177,7 @@ export function chosenModels(
     return createProviderModel({
       provider,
       name,
-      ...endpointAt(settings),
+      ...serverAt(choice, settings),
       window: window ?? prices.find({ provider, name })?.window ?? USUAL_WINDOW,
       takes,
     });
@@ -196,7 +201,7 @@ export function chosenModels(
 
   const serverOf = (settings: ModelSettings, provider: ProviderName): ModelServer => ({
     provider,
-    endpoint: endpointAt(settings),
+    ...serverAt(choice, settings),
     make(name) {
       const key = JSON.stringify([provider, name]);
       // Its own window, where that is known: the one that is configured is of another model.
@@ -238,25 +243,11 @@ function withOwnKeys({ anthropicKey, openaiKey }: ModelChoice): readonly ModelSe
     .map((each) => ({ ...each, name: undefined, baseUrl: undefined }));
 }
 
-/** What needs no asking around; undefined where only a look at the loopback can tell. */
+/** Returns the choice if it is certain; undefined where a local Ollama server has to be looked for. */
 function certain(choice: ModelChoice): ModelSettings | undefined {
   if (choice.provider !== "auto") return choice;
   if (choice.baseUrl !== undefined) return { ...choice, provider: "openai-compatible" };
   if (choice.anthropicKey !== undefined) return { ...choice, provider: "anthropic" };
   if (choice.openaiKey !== undefined) return { ...choice, provider: "openai" };
   return undefined;
-}
-
-/** The newest model of an Ollama server on loopback. */
-async function findOllama(): Promise<string | undefined> {
-  try {
-    const url = new URL(`${OLLAMA}/api/tags`);
-    const { body } = await outbound.send({ url, timeoutMs: PROBE_MS, maxBytes: MAX_REPLY_BYTES });
-    const { models } = JSON.parse(Buffer.from(body).toString()) as {
-      models?: readonly { readonly name: string }[];
-    };
-    return models?.[0]?.name;
-  } catch {
-    return undefined;
-  }
 }

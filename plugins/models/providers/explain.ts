@@ -1,6 +1,6 @@
 /** A provider's failure as a fault whose code says whether another try makes sense. */
-import type { Format } from "../../../kernel/kit.ts";
 import { Fault, type ModelName, reason } from "../../../kernel/plugin.ts";
+import type { Format } from "../services.ts";
 
 /** The provider does not answer in the format that was asked for. */
 export const FORMAT_REFUSED = "model_format_refused";
@@ -9,7 +9,6 @@ export const FORMAT_REFUSED = "model_format_refused";
 const MAX_SEARCHED_LENGTH = 2000;
 const FORMAT = /response_format|json_schema|json_object|output_config|output_format|text\.format|grammar/i;
 
-/** What errors of calls have in common, whoever makes them. */
 interface CallError {
   readonly statusCode?: number;
   readonly responseBody?: string;
@@ -17,16 +16,12 @@ interface CallError {
   readonly cause?: unknown;
 }
 
-/** `format`: what the answer was to be. */
 export function explain(error: unknown, { provider, name }: ModelName, format?: Format): Fault {
   const { statusCode, responseHeaders, cause } = callErrorOf(error);
   const who = `The model ${name} (${provider})`;
   const words = textOf(error);
   const fault = (code: string, message: string, retryAfterSecs?: number) =>
-    new Fault("turn", code, message, {
-      cause: error,
-      ...(retryAfterSecs !== undefined && { retryAfterSecs }),
-    });
+    new Fault("turn", code, message, { cause: error, retryAfterSecs });
   if (statusCode === 429)
     return fault("model_limited", `${who} is rate limited: ${words}`, retryAfter(responseHeaders));
   if (statusCode !== undefined && statusCode >= 500)
@@ -46,7 +41,7 @@ export function explain(error: unknown, { provider, name }: ModelName, format?: 
   // Redirects included: none is followed, and another try would meet the same.
   if (statusCode !== undefined && statusCode >= 300)
     return fault("model_refused", `${who} refused the request (${statusCode}): ${words}`);
-  // What a package does not even send.
+  // The package did not even send it.
   if (error instanceof Error && /^AI_(?:Unsupported|InvalidPrompt|InvalidArgument)/.test(error.name))
     return fault("model_refused", `${who} does not take this: ${words}`);
   const root = rootCause(cause ?? error);
@@ -58,11 +53,11 @@ export function explain(error: unknown, { provider, name }: ModelName, format?: 
   );
 }
 
-function callErrorOf(error: unknown): CallError {
+export function callErrorOf(error: unknown): CallError {
   return (typeof error === "object" && error !== null ? error : {}) as CallError;
 }
 
-/** What a refusal of the request as such says; empty for every other failure. */
+/** Returns the text of a refused request; empty for every other failure. */
 export function refusalText(error: unknown): string {
   const { statusCode, responseBody = "" } = callErrorOf(error);
   if (statusCode !== 400 && statusCode !== 422) return "";
@@ -78,8 +73,8 @@ function textOf(error: unknown): string {
 function rootCause(error: unknown): string {
   let at = error;
   while (at instanceof Error && at.cause !== undefined) at = at.cause;
-  const { code } = (typeof at === "object" && at !== null ? at : {}) as { code?: unknown };
-  const words = at instanceof Error ? reason(at) : textOf(at);
+  const { code } = Object(at) as { readonly code?: unknown };
+  const words = textOf(at);
   return typeof code === "string" && !words.includes(code) ? `${code} ${words}` : words;
 }
 

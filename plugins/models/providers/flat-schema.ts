@@ -3,8 +3,10 @@
  * shown to them as one object that has every property; the exact branches go into the description, and
  * whoever runs the tool checks the arguments against the real schema. Strangers write schemas: each place is looked at once.
  */
-import type { ModelTool } from "../../../kernel/kit.ts";
+
+import { isRecord } from "../../../kernel/kit.ts";
 import type { JsonSchema } from "../../../kernel/plugin.ts";
+import type { ModelTool } from "../services.ts";
 
 // A description that is longer than this costs more than it explains.
 const MAX_EXACT_LENGTH = 4000;
@@ -29,11 +31,8 @@ export function describeForProvider(tool: ModelTool): { description: string; inp
 function mergeBranches(schema: JsonSchema, branches: readonly JsonSchema[]): JsonSchema {
   const named = new Map<string, unknown[]>();
   for (const each of [schema, ...branches])
-    for (const [name, property] of Object.entries(propertiesOf(each))) {
-      const known = named.get(name);
-      if (known === undefined) named.set(name, [property]);
-      else known.push(property);
-    }
+    for (const [name, property] of Object.entries(propertiesOf(each)))
+      named.getOrInsertComputed(name, () => []).push(property);
   const required = branches
     .map((branch) => new Set(requiredOf(branch)))
     .reduce((common, names) => common.intersection(names));
@@ -70,8 +69,4 @@ function propertiesOf(schema: JsonSchema): Readonly<Record<string, unknown>> {
 
 function requiredOf(schema: JsonSchema): readonly unknown[] {
   return Array.isArray(schema["required"]) ? schema["required"] : [];
-}
-
-function isRecord(value: unknown): value is JsonSchema {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,16 +1,13 @@
 /** Models of the network: what speaks with each is loaded when first asked, errors are put into words. */
-import type { Model } from "../../../kernel/kit.ts";
-import type { ModelName } from "../../../kernel/plugin.ts";
-import type { Endpoint, ProviderName, Speak } from "./endpoint.ts";
-import { explain } from "./explain.ts";
-import { formatsOf, inputsOf } from "./inputs.ts";
 
-export interface ProviderSettings extends Endpoint {
-  readonly provider: ProviderName;
-  readonly window: number;
-  /** Where the operator says so; the model's name tells otherwise. */
-  readonly takes?: Model["takes"] | undefined;
-}
+import type { ModelName } from "../../../kernel/plugin.ts";
+import type { Model } from "../services.ts";
+import { explain } from "./explain.ts";
+import type { ProviderSettings, Speak } from "./server.ts";
+
+/** Families that see, as their names tell on any server. */
+const SEES =
+  /vision|llava|pixtral|moondream|vl(?![a-z])|gpt-4o|gpt-4\.1|gpt-[5-9]|claude|gemini|gemma-?[3-9]|llama-?4/i;
 
 export function createProviderModel(settings: ProviderSettings): Model {
   const name: ModelName = { provider: settings.provider, name: settings.name };
@@ -19,8 +16,9 @@ export function createProviderModel(settings: ProviderSettings): Model {
   return {
     name,
     window: settings.window,
-    takes: settings.takes ?? inputsOf(settings.provider, settings.name),
-    formats: formatsOf(settings.provider),
+    takes: settings.takes ?? inputsOf(settings),
+    // Anthropic's models are held to a schema, and to nothing without one.
+    formats: new Set(settings.provider === "anthropic" ? ["json_schema"] : ["json_object", "json_schema"]),
     async *stream(request, signal) {
       loading ??= load(settings);
       try {
@@ -34,16 +32,20 @@ export function createProviderModel(settings: ProviderSettings): Model {
   };
 }
 
+function inputsOf({ provider, name }: ProviderSettings): Model["takes"] {
+  // The model's name does not tell which server it is, and so whether it accepts files.
+  if (provider === "ollama" || provider === "openai-compatible")
+    return new Set(SEES.test(name) ? ["image"] : []);
+  return new Set(/audio/i.test(name) ? ["image", "file", "audio"] : ["image", "file"]);
+}
+
 async function load(settings: ProviderSettings): Promise<Speak> {
   switch (settings.provider) {
     case "openai":
       return (await import("./packages/speak.ts")).speakOpenAI(settings);
     case "anthropic":
       return (await import("./packages/speak.ts")).speakAnthropic(settings);
-    default: {
-      const { speakChatCompletions } = await import("./chat-completions/speak.ts");
-      // Ollama does not read `tool_choice`.
-      return speakChatCompletions(settings, { readsToolChoice: settings.provider !== "ollama" });
-    }
+    default:
+      return (await import("./chat-completions/speak.ts")).speakChatCompletions(settings);
   }
 }

@@ -1,21 +1,13 @@
-/** What a request comes down to for every provider, whatever its dialect. */
+/** A request in the form that every provider shares, whatever its dialect. */
 
-import {
-  type Format,
-  type ModelAttachment,
-  type ModelMessage,
-  type ModelRequest,
-  type ModelTool,
-  readsAsText,
-  wrapFile,
-} from "../../../kernel/kit.ts";
+import { cautionFor, escapeTags, isRecord, readsAsText, tryJson } from "../../../kernel/kit.ts";
+import type { Format, ModelAttachment, ModelMessage, ModelRequest, ModelTool } from "../services.ts";
 
 export interface Offer {
   readonly tools: readonly ModelTool[];
   readonly choice: "auto" | "none" | "required";
 }
 
-/** The tools to show; undefined where there is nothing to choose from. */
 export function offerTools({ tools, toolChoice = "auto", messages }: ModelRequest): Offer | undefined {
   const isNamed = typeof toolChoice === "object";
   const choice = isNamed ? toolChoice.mode : toolChoice;
@@ -54,7 +46,7 @@ export function systemOf({ system, format }: ModelRequest): string {
   return format?.type === "json_object" ? `${system}\n\nAnswer with one JSON object.`.trimStart() : system;
 }
 
-/** Where this turn's answers begin: thoughts are wanted back only of these. */
+/** Returns where this turn's answers begin: only their thoughts are wanted back. */
 export function startOfTurn(messages: readonly ModelMessage[]): number {
   return messages.findLastIndex(({ role }) => role === "user") + 1;
 }
@@ -110,10 +102,23 @@ export function attachToUser(messages: readonly ModelMessage[]): readonly ModelM
   return moved;
 }
 
+/** A call's arguments as providers take them back: only objects, so what the model wrote wrongly is shown to it inside one. */
+export function objectText(params: string): string {
+  return isRecord(tryJson(params)) ? params : JSON.stringify({ malformed: params });
+}
+
 export function toBase64({ buffer, byteOffset, byteLength }: Uint8Array): string {
   return Buffer.from(buffer, byteOffset, byteLength).toString("base64");
 }
 
 export function toDataUrl({ mime, data }: ModelAttachment): string {
   return `data:${mime};base64,${toBase64(data)}`;
+}
+
+const FILE_TAG = /<(\s*(?:\/\s*)?file)(?![\w-])/gi;
+
+/** A file's text, which anybody may have written: it cannot pose as the message that it came with. */
+function wrapFile(text: string, name: string): string {
+  const body = escapeTags(text).replace(FILE_TAG, "&lt;$1");
+  return `${cautionFor(body, "file")}<file name=${JSON.stringify(name)}>\n${body}\n</file>`;
 }

@@ -3,9 +3,8 @@
  * goes on to the next model when one gives up, and says so when nothing comes for long.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Model, ModelPart, ModelRequest } from "../../../kernel/kit.ts";
 import { Fault } from "../../../kernel/plugin.ts";
-import type { StreamOptions } from "../services.ts";
+import type { Model, ModelPart, ModelRequest, StreamOptions } from "../services.ts";
 import { FORMAT_REFUSED } from "./explain.ts";
 import { inWords } from "./request.ts";
 

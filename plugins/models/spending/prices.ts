@@ -1,6 +1,6 @@
 /** Tokens to US dollars, exactly: whole numbers of a trillionth of a dollar, printed as decimals. */
-import type { TokenCount } from "../../../kernel/kit.ts";
 import type { ModelName, Services, Usage } from "../../../kernel/plugin.ts";
+import type { TokenCount } from "../services.ts";
 import shipped from "./prices.json" with { type: "json" };
 
 type HomeFiles = Services["homeFiles"];
@@ -10,7 +10,6 @@ export interface Prices {
   find(model: ModelName): Price | undefined;
   /** It costs something, and nobody has said how much: no cap counts it. */
   isUnknown(model: ModelName): boolean;
-  /** The usage so far with these tokens of this model added. */
   add(usage: Usage, model: ModelName, tokens: TokenCount): Usage;
 }
 

@@ -1,29 +1,53 @@
-/** What each user, and each token with a cap of its own, has spent today. */
+/** Counts today's spending of each user, and of each token with a cap of its own. */
+import { defineTables } from "../../../kernel/kit.ts";
 import { Fault, type Sql } from "../../../kernel/plugin.ts";
 import type { Models } from "../services.ts";
 
-const OF_USER = 'SELECT usd FROM spending WHERE "user" = ? AND day = ?';
-const OF_TOKEN = "SELECT usd FROM token_spending WHERE token = ? AND day = ?";
+export const MIGRATIONS = defineTables(
+  ({ text, real, keyed }) => `
+  CREATE TABLE spending (
+    "user" ${text} NOT NULL, day ${text} NOT NULL, usd ${real} NOT NULL, PRIMARY KEY ("user", day)
+  ) ${keyed};
+  -- For tokens that have a cap of their own.
+  CREATE TABLE token_spending (
+    token ${text} NOT NULL, day ${text} NOT NULL, "user" ${text} NOT NULL, usd ${real} NOT NULL,
+    PRIMARY KEY (token, day)
+  ) ${keyed};`,
+);
+
+interface Cap {
+  readonly spent: string;
+  readonly who: string;
+  readonly setBy: string;
+}
+
+const USER_CAP: Cap = {
+  spent: 'SELECT usd FROM spending WHERE "user" = ? AND day = ?',
+  who: "You have",
+  setBy: "the operator sets it with DAILY_USD_CAP",
+};
+const TOKEN_CAP: Cap = {
+  spent: "SELECT usd FROM token_spending WHERE token = ? AND day = ?",
+  who: "This token has",
+  setBy: "the operator sets it when the token is created (--per-day-usd)",
+};
 
 export function createSpending(sql: Sql): Pick<Models, "assertLeft" | "spend"> {
   const today = (): string => new Date().toISOString().slice(0, 10);
 
-  async function assertUnder(cap: number | undefined, query: string, key: string, words: CapWords) {
+  async function assertUnder(cap: number | undefined, key: string, { spent: query, who, setBy }: Cap) {
     if (cap === undefined) return;
     const spent = (await sql.get<{ usd: number }>(query, key, today()))?.usd ?? 0;
     if (spent < cap) return;
-    throw new Fault(
-      "turn",
-      "daily_cap",
-      `${words.who} used $${spent.toFixed(2)} today and the cap is $${cap.toFixed(2)} per day. It resets at midnight UTC; ${words.setBy}.`,
-    );
+    const message = `${who} used $${spent.toFixed(2)} today and the cap is $${cap.toFixed(2)} per day. It resets at midnight UTC; ${setBy}.`;
+    throw new Fault("turn", "daily_cap", message);
   }
 
   return {
     async assertLeft(user, capUsd, scopes) {
       await Promise.all([
-        assertUnder(capUsd, OF_USER, user, USER_WORDS),
-        ...scopes.map(({ token, perDayUsd }) => assertUnder(perDayUsd, OF_TOKEN, token, TOKEN_WORDS)),
+        assertUnder(capUsd, user, USER_CAP),
+        ...scopes.map(({ token, perDayUsd }) => assertUnder(perDayUsd, token, TOKEN_CAP)),
       ]);
     },
     spend(tx, user, usage, scopes) {
@@ -49,14 +73,3 @@ export function createSpending(sql: Sql): Pick<Models, "assertLeft" | "spend"> {
     },
   };
 }
-
-interface CapWords {
-  readonly who: string;
-  readonly setBy: string;
-}
-
-const USER_WORDS: CapWords = { who: "You have", setBy: "the operator sets it with DAILY_USD_CAP" };
-const TOKEN_WORDS: CapWords = {
-  who: "This token has",
-  setBy: "the operator sets it when the token is created (--per-day-usd)",
-};

@@ -3,6 +3,7 @@ import { foldedWords, stem, wordsOfName } from "../../../kernel/kit.ts";
 import type { Said } from "../person/utterances.ts";
 import params from "../words/params.json" with { type: "json" };
 import type { Leaf } from "./param-values.ts";
+import { wantedBy } from "./requested-action.ts";
 
 const FILLER = new Set(params.filler.split(" "));
 /** To switch one of these off takes protection away. */
@@ -15,7 +16,7 @@ const LEAST = /^(?:r|ro|read|reader|read[-_ ]?only|view|viewer|private|draft|non
 export function isSwitched({ name, value, property }: Leaf, said: Said): boolean {
   const names = wordsOfName(name.split(".").at(-1) ?? "");
   const telling = names.filter((word) => !FILLER.has(word));
-  const wanted = new Set([...said.asked].map(stem));
+  const wanted = wantedBy(said);
   if (value === true) return telling.length > 0 && telling.every((word) => wanted.has(stem(word)));
   return property.default === undefined && !names.some(protects);
 }
@@ -26,18 +27,14 @@ export function isChosen({ name, value, property }: Leaf, said: Said): boolean {
   if (property.choices.length === 1) return true;
   // To let somebody look is the least that sharing can mean.
   if (LEAST.test(String(value)) && !wordsOfName(name).some(protects)) return true;
-  const names = tellingIn(String(value));
-  const wanted = new Set([...said.asked].map(stem));
+  const names = foldedWords(String(value)).filter((word) => !FILLER.has(word));
+  const wanted = wantedBy(said);
   if (names.length > 0 && names.every((word) => wanted.has(stem(word)))) return true;
   const meanings = meaningOf(String(value), property);
   return meanings.length > 0 && meanings.every((word) => wanted.has(stem(word)));
 }
 
-function tellingIn(text: string): readonly string[] {
-  return foldedWords(text).filter((word) => !FILLER.has(word));
-}
-
-/** What the description says about a choice: `"rw": read and write`, `r (read)`, `r = read`. */
+/** Reads the description of a choice: `"rw": read and write`, `r (read)`, `r = read`. */
 function meaningOf(value: string, { description, choices }: Leaf["property"]): readonly string[] {
   const parts = description.slice(0, 4000).split(/[,;.\n|]|\bor\b/);
   const others = new Set(choices.map((choice) => String(choice).toLowerCase()));

@@ -1,12 +1,14 @@
 /** The single values of a call, each with what its schema says about it. */
 import { isRecord } from "../../../kernel/kit.ts";
 import type { JsonSchema } from "../../../kernel/plugin.ts";
-import type { Scalar } from "../outputs/records.ts";
+import { isScalar, type Scalar } from "../outputs/records.ts";
 import { isUsualName, leadsOut, type Role, roleOf } from "./param-roles.ts";
 
 export interface Leaf {
-  /** Where it stands: `message.to`. */
+  /** The path of the value: `message.to`. */
   readonly name: string;
+  /** The same with the places in lists: `/to/0`. */
+  readonly at: string;
   readonly role: Role;
   readonly value: Scalar;
   readonly property: Property;
@@ -38,49 +40,40 @@ const MAX_UNKNOWN = 20;
 export function leavesOf({ schema, params, roles = {} }: Parts): readonly Leaf[] {
   const found: Leaf[] = [];
   let unknown = 0;
-  const add = (path: readonly string[], nodes: readonly JsonSchema[], value: Scalar): void => {
+  const add = (path: readonly string[], at: string, nodes: readonly JsonSchema[], value: Scalar): void => {
     const property = propertyOf(nodes);
     const name = path.join(".");
     const told = [name, path[0] ?? ""].find((one) => Object.hasOwn(roles, one));
     const role = (told !== undefined && roles[told]) || roleOf(path, property.format);
-    found.push({ name, role, value, property, leadsOut: leadsOut(path, property.format) });
+    found.push({ name, at, role, value, property, leadsOut: leadsOut(path, property.format) });
   };
   const rest = (path: readonly string[]): void => {
     if (found.at(-1)?.isRest) return;
     const property = { choices: [], description: "" };
-    found.push({
-      name: path.join("."),
-      role: "destination",
-      value: "…",
-      property,
-      leadsOut: true,
-      isRest: true,
-    });
+    const name = path.join(".");
+    found.push({ name, at: "", role: "destination", value: "…", property, leadsOut: true, isRest: true });
   };
-  const walk = (value: unknown, path: readonly string[], nodes: readonly JsonSchema[]): void => {
+  const walk = (value: unknown, path: readonly string[], at: string, nodes: readonly JsonSchema[]): void => {
     if (found.length >= MAX_LEAVES || path.length > MAX_DEPTH) rest(path);
-    else if (typeof value === "string" || typeof value === "number" || typeof value === "boolean")
-      add(path, nodes, value);
+    else if (isScalar(value)) add(path, at, nodes, value);
     else if (Array.isArray(value)) {
       const items = nodes.flatMap((node) => branchesOf(node["items"], schema));
-      for (const one of value) {
+      for (const [index, one] of value.entries()) {
         if (found.at(-1)?.isRest) return;
-        walk(one, path, items.length > 0 ? items : nodes);
+        walk(one, path, `${at}/${index}`, items.length > 0 ? items : nodes);
       }
     } else if (typeof value === "object" && value !== null)
       for (const [name, one] of Object.entries(value)) {
         if (found.at(-1)?.isRest) return;
         const known = nodes.flatMap((node) => branchesOf(ownOf(node["properties"], name), schema));
         // A name that the schema does not give is a value as well: it can be an address, or carry something.
-        if (known.length === 0 && (++unknown > MAX_UNKNOWN || !isUsualName(name))) add(path, [], name);
-        const others =
-          known.length > 0
-            ? known
-            : nodes.flatMap((node) => branchesOf(node["additionalProperties"], schema));
-        walk(one, [...path, name], others);
+        if (known.length === 0 && (++unknown > MAX_UNKNOWN || !isUsualName(name)))
+          add(path, `${at}/${name}/name`, [], name);
+        const others = () => nodes.flatMap((node) => branchesOf(node["additionalProperties"], schema));
+        walk(one, [...path, name], `${at}/${name}`, known.length > 0 ? known : others());
       }
   };
-  walk(params, [], branchesOf(schema, schema));
+  walk(params, [], "", branchesOf(schema, schema));
   return found;
 }
 
@@ -116,7 +109,7 @@ function resolve(reference: string, root: JsonSchema): unknown {
 
 function propertyOf(nodes: readonly JsonSchema[]): Property {
   const formats = nodes.flatMap(({ format }) => (typeof format === "string" ? [format] : []));
-  // Where they differ, the one that makes it a destination counts.
+  // If they differ, the one that makes it a destination counts.
   const format = formats.find((one) => roleOf([""], one) === "destination") ?? formats[0];
   const withDefault = nodes.find((node) => Object.hasOwn(node, "default"));
   return {

@@ -1,4 +1,5 @@
 /** Whether the person asked for the action of a call: its values may all be theirs, and what is done with them not. */
+import { LRUCache } from "lru-cache";
 import { foldedWords, stem, wordsOfName } from "../../../kernel/kit.ts";
 import { readMoment } from "../person/dates.ts";
 import { readNumber } from "../person/numbers.ts";
@@ -21,12 +22,11 @@ const AGAIN = requests.again.split(" ");
 const MAX_NAMES = 1000;
 
 /** There are few tools, and many outputs of each. */
-function cachedByName<Value>(make: (tool: string, owner: string) => Value) {
-  const known = new Map<string, Value>();
+function cachedByName<Value extends object>(make: (tool: string, owner: string) => Value) {
+  const known = new LRUCache<string, Value>({ max: MAX_NAMES });
   return (tool: string, owner: string): Value => {
     const key = `${tool}\n${owner}`;
     const found = known.get(key) ?? make(tool, owner);
-    if (known.size > MAX_NAMES) known.clear();
     known.set(key, found);
     return found;
   };
@@ -40,7 +40,7 @@ const ownWords = cachedByName((tool, owner) => {
   return isOfServer ? words.slice(server.length) : words;
 });
 
-/** What a tool is about: `search_calendar_events` is about calendars and events. */
+/** Returns the subjects of a tool: `search_calendar_events` is about calendars and events. */
 export const subjectsOf = cachedByName(
   (tool, owner): ReadonlySet<string> =>
     new Set(ownWords(tool, owner).filter((word) => !FILLER.has(word) && !VERBS.has(word))),
@@ -48,7 +48,8 @@ export const subjectsOf = cachedByName(
 
 const STEMS = new WeakMap<Said, ReadonlySet<string>>();
 
-function wantedBy(said: Said): ReadonlySet<string> {
+/** The stems of what they asked for. */
+export function wantedBy(said: Said): ReadonlySet<string> {
   const known = STEMS.get(said) ?? new Set([...said.asked].map(stem));
   STEMS.set(said, known);
   return known;
@@ -67,7 +68,7 @@ export function isAskedFor({ name, owner }: Action, said: Said): boolean {
   if (words.some((word) => MONEY.has(word)) && PAYING.isDisjointFrom(wanted) && !said.hasPrice) return false;
   const alike = words.flatMap((word) => VERBS.get(word) ?? []);
   if (alike.length > 0) return alike.some((stems) => !stems.isDisjointFrom(wanted));
-  // Which of its words says what it does is not known: "show me the user" asks for no `ban_user`.
+  // It is not known which of its words says what it does: "show me the user" asks for no `ban_user`.
   const telling = words.filter((word) => !FILLER.has(word));
   return telling.length > 0 && telling.every((word) => wanted.has(word));
 }

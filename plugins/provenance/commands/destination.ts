@@ -1,7 +1,8 @@
 /** `postern destination add|list|remove`: where calls may go although the user did not name it. */
 import type { Command } from "commander";
-import { say, sayJson, type TrustedDestination, table, visibleLine } from "../../../kernel/kit.ts";
+import { relativeTime, say, sayJson, table, visibleLine } from "../../../kernel/kit.ts";
 import { type CommandContext, Fault } from "../../../kernel/plugin.ts";
+import type { TrustedDestination } from "../services.ts";
 
 interface Options {
   readonly tool?: string;
@@ -89,5 +90,5 @@ function wire({ tool, user }: Pick<TrustedDestination, "tool" | "user">): object
 }
 
 function row({ value, tool = "any", user = "everybody", addedAt }: TrustedDestination): string[] {
-  return [value, tool, user, addedAt];
+  return [value, tool, user, relativeTime(addedAt)];
 }

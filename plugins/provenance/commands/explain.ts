@@ -1,16 +1,10 @@
 /** `postern explain`: where the values of a turn's calls came from. */
+
 import type { Command } from "commander";
-import {
-  type ExplainedCall,
-  ExplainedTurn,
-  type ExplainedValue,
-  say,
-  sayJson,
-  table,
-  toWire,
-  visibleLine,
-} from "../../../kernel/kit.ts";
+import { relativeTime, say, sayJson, table, toWire, visibleLine } from "../../../kernel/kit.ts";
 import { type CommandContext, Fault } from "../../../kernel/plugin.ts";
+import type { ExplainedCall } from "../explained.ts";
+import { ExplainedTurn } from "../explained.ts";
 
 export function register(command: Command, context: CommandContext): void {
   command
@@ -37,13 +31,12 @@ Examples:
 }
 
 function missing(id: string | undefined): Fault {
-  return id === undefined
-    ? new Fault("missing", "turn_not_found", "no turn has called a tool yet")
-    : new Fault("missing", "turn_not_found", `there is no turn ${visibleLine(id)}`);
+  const message = id === undefined ? "no turn has called a tool yet" : `there is no turn ${visibleLine(id)}`;
+  return new Fault("missing", "turn_not_found", message);
 }
 
 function inWords({ turn, thread, user, createdAt, calls }: ExplainedTurn): string {
-  const head = `Turn ${turn} of ${visibleLine(user)}, ${createdAt}, on thread ${thread}\n`;
+  const head = `Turn ${turn} of ${visibleLine(user)}, ${relativeTime(createdAt)}, on thread ${thread}\n`;
   if (calls.length === 0) return `${head}It called no tools.\n`;
   return `${head}${calls.map(callInWords).join("")}`;
 }
@@ -54,15 +47,19 @@ const WHY_FREE: Readonly<Record<ExplainedCall["ran"], string>> = {
   gated: "nothing to ask about",
 };
 
-function callInWords({ tool, ran, outcome, values, doubts }: ExplainedCall): string {
-  const rows = values.map(({ param, role, value, sentence }: ExplainedValue) => [
-    param,
-    role,
-    `“${value}”`,
-    sentence,
-  ]);
-  const why =
-    doubts.length > 0 ? doubts.map(({ sentence }) => `  ? ${visibleLine(sentence)}\n`).join("") : "";
+function callInWords({ tool, ran, outcome, values, doubts, calls }: ExplainedCall): string {
+  const rows = values.map(({ param, role, value, sentence }) => [param, role, `“${value}”`, sentence]);
+  const why = doubts.map(({ sentence }) => `  ? ${visibleLine(sentence)}\n`).join("");
   const ruling = doubts.length > 0 ? "to be asked about" : WHY_FREE[ran];
-  return `\n${visibleLine(tool)} (${visibleLine(outcome)}; ${ruling})\n${table(["PARAM", "IS", "VALUE", "WHERE IT COMES FROM"], rows, { indent: "  " })}${why}`;
+  const rowOf = (call: ExplainedCall["calls"][number]) => [
+    `└ ${visibleLine(call.tool)}`,
+    visibleLine(call.outcome),
+    `${Math.round(call.millis)} ms`,
+    visibleLine(call.message ?? ""),
+  ];
+  const within =
+    calls.length === 0
+      ? ""
+      : table(["CALLED INSIDE", "OUTCOME", "TOOK", ""], calls.map(rowOf), { indent: "  " });
+  return `\n${visibleLine(tool)} (${visibleLine(outcome)}; ${ruling})\n${table(["PARAM", "IS", "VALUE", "WHERE IT COMES FROM"], rows, { indent: "  " })}${why}${within}`;
 }

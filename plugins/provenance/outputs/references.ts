@@ -117,10 +117,6 @@ function isRival(one: Named, other: Named): boolean {
   return other.telling.some((word) => one.telling.includes(word)) && !isSame(other.record, one.record);
 }
 
-function withValue(listed: readonly Listed[], value: Scalar): readonly AnswerRecord[] {
-  return listed.flatMap(({ values }) => values.get(String(value)) ?? []);
-}
-
 function isSame(one: AnswerRecord, other: AnswerRecord): boolean {
   if (one === other) return true;
   const [id, otherId] = [idOf(one), idOf(other)];
@@ -132,7 +128,8 @@ function isOneThing(record: AnswerRecord, listed: readonly Listed[]): boolean {
   const id = idOf(record);
   if (id === undefined) return true;
   const names = namesOf(record);
-  return withValue(listed, id).every((one) => String(idOf(one)) !== String(id) || namesOf(one) === names);
+  const alike = listed.flatMap(({ values }) => values.get(String(id)) ?? []);
+  return alike.every((one) => String(idOf(one)) !== String(id) || namesOf(one) === names);
 }
 
 function namesOf(record: AnswerRecord): string {

@@ -107,13 +107,8 @@ export interface Listed {
   readonly values: ReadonlyMap<string, readonly AnswerRecord[]>;
 }
 
-const listedInText = cached((text) => list(recordsIn(text)));
-
-export function listedIn({ text }: Answer): Listed {
-  return listedInText(text);
-}
-
-function list(records: readonly AnswerRecord[]): Listed {
+const listedInText = cached((text): Listed => {
+  const records = recordsIn(text);
   const values = new Map<string, AnswerRecord[]>();
   for (const record of records)
     for (const [, value] of record) {
@@ -122,4 +117,6 @@ function list(records: readonly AnswerRecord[]): Listed {
       else values.set(String(value), [record]);
     }
   return { records, values };
-}
+});
+
+export const listedIn = ({ text }: Answer): Listed => listedInText(text);

@@ -9,16 +9,6 @@ export interface Day {
   readonly day: number;
 }
 
-export interface Moments {
-  readonly days: readonly Day[];
-  /** Minutes after midnight. */
-  readonly times: readonly number[];
-  /** Minutes. */
-  readonly durations: readonly number[];
-  /** The text without them, so that the day of a month is not read as a number. */
-  readonly rest: string;
-}
-
 const split = (words: string) => words.split(" ");
 const ordered = (lists: Iterable<string>, first: number) =>
   new Map([...lists].flatMap((names) => split(names).map((name, at) => [name, at + first] as const)));
@@ -60,8 +50,11 @@ const DURATION = new RegExp(
   "gu",
 );
 
-/** `text` in lower case; `today` is what "tomorrow" is counted from. */
-export function momentsIn(text: string, today?: Date): Moments {
+/**
+ * `text` in lower case; `today` is what "tomorrow" is counted from. Times and durations are in minutes; `rest` is the text without
+ * them, so that the day of a month is not read as a number.
+ */
+export function momentsIn(text: string, today?: Date) {
   const days: Day[] = [];
   const times: number[] = [];
   const keep = (year: string | undefined, month: number, day: number): void => {

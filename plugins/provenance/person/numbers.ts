@@ -30,9 +30,10 @@ export function numbersIn(text: string): ReadonlySet<number> {
   return found;
 }
 
-/** Reads a text that is nothing but a number and can be read in one way only. */
+/** Reads a text that is nothing but a number and can be read in one way only; more zeros than people write could carry something. */
 export function readNumber(text: string): number | undefined {
-  const [only, ...others] = readingsOf(text.trim());
+  if (/^0\d|[.,]\d{2,}0$|[.,'’]$/.test(text) && !/^\d{1,3}(?:[.,'’]\d{3})+$/.test(text)) return undefined;
+  const [only, ...others] = readingsOf(text);
   return others.length === 0 ? only : undefined;
 }
 

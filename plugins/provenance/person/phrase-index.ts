@@ -1,12 +1,10 @@
-/** Which runs of words stand in a text, found in the time it takes to read them: the text may repeat one word ten thousand times. */
+/** Finds runs of words in a text in the time it takes to read them: the text may repeat one word ten thousand times. */
 
-export interface Phrases {
-  /** How many of these words, from the given one on, stand in a row somewhere. */
-  run(words: readonly string[], from: number): number;
-}
+/** Returns how many of some words, from the given one on, stand in a row somewhere. */
+export type CountRun = (words: readonly string[], from: number) => number;
 
 /** A suffix automaton over words: every run of the text is a walk from its root. */
-export function phrasesIn(words: readonly string[]): Phrases {
+export function phrasesIn(words: readonly string[]): CountRun {
   const next: Map<string, number>[] = [new Map()];
   const length = [0];
   const link = [-1];
@@ -40,15 +38,13 @@ export function phrasesIn(words: readonly string[]): Phrases {
     }
     last = state;
   }
-  return {
-    run(asked, from) {
-      let state: number | undefined = 0;
-      let size = -1;
-      while (state !== undefined) {
-        size++;
-        state = next[state]?.get(asked[from + size] ?? "");
-      }
-      return size;
-    },
+  return (asked, from) => {
+    let state: number | undefined = 0;
+    let size = -1;
+    while (state !== undefined) {
+      size++;
+      state = next[state]?.get(asked[from + size] ?? "");
+    }
+    return size;
   };
 }

@@ -1,36 +1,12 @@
-/** What the person said, read so that each value of a call can be looked up in it. */
+/** Reads the person's words so that each value of a call can be looked up in them. */
 import { foldedWords } from "../../../kernel/kit.ts";
 import requests from "../words/requests.json" with { type: "json" };
 import { isSameDay, momentsIn, readMoment } from "./dates.ts";
 import { hasHidden, isHost, namesIn, trimMarks } from "./identifiers.ts";
 import { numbersIn } from "./numbers.ts";
-import { type Phrases, phrasesIn } from "./phrase-index.ts";
+import { type CountRun, phrasesIn } from "./phrase-index.ts";
 
-export interface Said {
-  /** Every word, folded. */
-  readonly words: ReadonlySet<string>;
-  /** The words of their messages and instructions alone, without what they asked not to do. */
-  readonly asked: ReadonlySet<string>;
-  /** They wrote a sum of money, or an account. */
-  readonly hasPrice: boolean;
-  /** True where these words stand in a row somewhere, written as a person would. */
-  hasPhrase(text: string): boolean;
-  /** True where it is written as a person would: nothing hidden in it, and no address that is not theirs. */
-  isPlain(text: string): boolean;
-  /** How many of these words, from the given one on, stand in a row somewhere. */
-  run(words: readonly string[], from: number): number;
-  hasNumber(value: number): boolean;
-  /** True where it is called a number of something: "file 13", "id 13". */
-  hasLabelled(value: string, label: string): boolean;
-  /** True where it is named exactly: an address, an account, a link. Spaces within an account's number do not count. */
-  hasName(value: string): boolean;
-  /** True where it is only named as the one that something is from. */
-  isSender(value: string): boolean;
-  /** True where the day is theirs, and the time too: said, or as long after a time they said as they said it should take. */
-  hasMoment(value: string, beside: readonly string[]): boolean;
-  /** What they said a name begins with: "the channel starting with External". */
-  readonly beginnings: readonly string[];
-}
+export type Said = ReturnType<typeof hear>;
 
 const BEGINS = /\b(?:start|begin)(?:s|ing|ning)? with ['"“‘]?([\p{L}\p{N}_-]{3,64})/gu;
 const WORD = /[\p{L}\p{N}\p{M}]+/gu;
@@ -51,17 +27,12 @@ const NOT = new Set(requests.not.split(" "));
  * `known` are values that count as theirs without being requests: what they approved, and files of the operator. "Tomorrow" is
  * counted from `today`.
  */
-export function hear(texts: readonly string[], known: readonly string[] = [], today?: Date): Said {
+export function hear(texts: readonly string[], known: readonly string[] = [], today?: Date) {
   const text = lastOf([...known, ...texts].join(BREAK)).normalize("NFC");
   const lower = text.toLowerCase();
   const messages = text.split(BREAK).map(foldedWords);
   const words = messages.flatMap((message) => [...message, BREAK]);
-  const places = new Map<string, number[]>();
-  for (const [at, word] of words.entries()) {
-    const found = places.get(word);
-    if (found) found.push(at);
-    else places.set(word, [at]);
-  }
+  const places = Map.groupBy(words.keys(), (at) => words[at] as string);
   const { days, times, durations, rest } = momentsIn(lower, today);
   const numbers = numbersIn(rest);
   const names = namesIn(text);
@@ -69,12 +40,13 @@ export function hear(texts: readonly string[], known: readonly string[] = [], to
   const marks = new Set(text.match(MARK));
   const between = new Set(text.match(BETWEEN));
   const now = today && { year: today.getFullYear(), month: today.getMonth() + 1, day: today.getDate() };
-  let phrases: Phrases | undefined;
-  const run = (asked: readonly string[], from: number) => {
-    phrases ??= phrasesIn(words);
-    return phrases.run(asked, from);
+  let countRun: CountRun | undefined;
+  const run: CountRun = (asked, from) => {
+    countRun ??= phrasesIn(words);
+    return countRun(asked, from);
   };
 
+  /** True where it is written as a person would: nothing hidden in it, and no address that is not theirs. */
   const isPlain = (value: string): boolean => {
     const plain = value.normalize("NFC");
     const isLong = plain.length > MAX_VALUE_LENGTH;
@@ -93,23 +65,39 @@ export function hear(texts: readonly string[], known: readonly string[] = [], to
   };
 
   return {
-    words: new Set(words),
-    asked: new Set(texts.flatMap((message) => wantedIn(foldedWords(message)))),
+    /** Every word, folded. */
+    words: new Set(words) as ReadonlySet<string>,
+    /** The words of their messages and instructions alone, without what they asked not to do. */
+    asked: new Set(texts.flatMap((message) => wantedIn(foldedWords(message)))) as ReadonlySet<string>,
+    /** They wrote a sum of money, or an account. */
     hasPrice: texts.some((message) => /[€$£¥]|\b[a-z]{2}\d\d ?[a-z0-9]{4} ?[a-z0-9]{4}/iu.test(message)),
     run,
     isPlain,
-    hasPhrase(value) {
+    /** True where these words stand in a row somewhere, written as a person would. */
+    hasPhrase(value: string): boolean {
       const asked = foldedWords(value);
       return asked.length > 0 && run(asked, 0) === asked.length && isPlain(value);
     },
-    hasNumber: (value) => numbers.has(value),
-    hasLabelled(value, label) {
+    /** The number of the first of these words where they stand in a row: the first such place from `after` on, or else of all. */
+    placeOf(asked: readonly string[], after: number): number | undefined {
+      const starts = (places.get(asked[0] ?? "") ?? []).filter((at) =>
+        asked.every((word, index) => words[at + index] === word),
+      );
+      return starts.find((at) => at >= after) ?? starts[0];
+    },
+    hasNumber: (value: number) => numbers.has(value),
+    /** True where it is called a number of something: "file 13", "id 13". */
+    hasLabelled(value: string, label: string): boolean {
       const labels = [...foldedWords(label), "id", "number", "no", "nr"];
       return (places.get(value.toLowerCase()) ?? []).some((at) => labels.includes(words[at - 1] ?? ""));
     },
+    /** True where it is named exactly: an address, an account, a link. Spaces within an account's number do not count. */
     hasName: names.has,
+    hasHost: names.hasHost,
+    /** True where it is only named as the one that something is from. */
     isSender: names.isSender,
-    hasMoment(value, beside) {
+    /** True where the day is theirs, and the time too: said, or as long after a time they said as they said it should take. */
+    hasMoment(value: string, beside: readonly string[]): boolean {
       const moment = readMoment(value);
       if (moment === undefined || hasHidden(value)) return false;
       const { day, time } = moment;
@@ -122,6 +110,7 @@ export function hear(texts: readonly string[], known: readonly string[] = [], to
         return from !== undefined && times.includes(from) && [0, ...durations].includes(time - from);
       });
     },
+    /** Beginnings of names that they mentioned: "the channel starting with External". */
     beginnings: [...lower.matchAll(BEGINS)].map(([, begin = ""]) => begin),
   };
 }
@@ -141,9 +130,8 @@ function isWritten(word: string, written: ReadonlySet<string>): boolean {
   if (written.has(word)) return true;
   const small = word.toLowerCase();
   if (!written.has(small) && foldedWords(word).join("") !== small) return false;
-  return (
-    word === small || word === word.toUpperCase() || word === small.charAt(0).toUpperCase() + small.slice(1)
-  );
+  const capital = small.charAt(0).toUpperCase() + small.slice(1);
+  return [small, word.toUpperCase(), capital].includes(word);
 }
 
 function isLink(token: string): boolean {

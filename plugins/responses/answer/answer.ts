@@ -6,18 +6,17 @@ import { isBackground, type Requests, type TakenRequest } from "../stored/reques
 import type { Seals } from "../stored/seals.ts";
 import type { TurnLocations } from "../stored/turn-location.ts";
 import type { Begun } from "../turn/intake.ts";
-import type { Dialect } from "../wire/dialect.ts";
-import type { ResponseObject, ResponseStatus, WireError } from "../wire/format.ts";
+import type { Dialect, ResponseObject, ResponseStatus, StreamEvent, WireError } from "../wire/format.ts";
 import { refusalOf } from "../wire/refusal.ts";
-import { type Followed, follow, type NumberedEvent, turnEnd } from "./follow.ts";
+import { runningElsewhere, turnEnd } from "./follow.ts";
 import type { View } from "./output.ts";
 import { inSeconds, respond, respondWith } from "./response.ts";
 import { createSequence } from "./sequence.ts";
 import { openEventStream } from "./sse.ts";
 
-export interface AnswerParts {
-  readonly agent: Services["agent"];
-  readonly threads: Services["threads"];
+type NumberedEvent = StreamEvent & { readonly sequence_number: number };
+
+interface AnswerParts extends Pick<Services, "agent" | "threads"> {
   readonly requests: Requests;
   readonly locations: TurnLocations;
   readonly log: Log;
@@ -26,10 +25,8 @@ export interface AnswerParts {
   readonly seal: Seals["seal"];
 }
 
-/** The form in which the caller gets a response. */
 export interface Rendering {
   readonly dialect: Dialect;
-  /** The name of the model that the response shows. */
   readonly model: string;
 }
 
@@ -38,21 +35,9 @@ export type Settled =
   | { readonly record: TurnRecord; readonly error: WireError | undefined }
   | { readonly record: undefined; readonly error: WireError };
 
-export interface Answers {
-  /** The response as it is now; undefined when its turn was deleted with its thread. */
-  current(taken: TakenRequest, rendering: Rendering): Promise<ResponseObject | undefined>;
-  /** Resolves when its turn has ended, wherever it runs. */
-  ended(taken: TakenRequest): Promise<TurnRecord | undefined>;
-  /** Resolves when its turn has ended, or was cut because it took too long. */
-  settled(begun: Begun): Promise<Settled>;
-  whole(begun: Begun, rendering: Rendering): Promise<ResponseObject>;
-  /** The events of its stream after this number. The turn runs on when nobody reads them. */
-  events(begun: Begun, rendering: Rendering, after?: number): AsyncIterable<NumberedEvent>;
-  /** Sends the events as SSE; ends when the turn or the reader does. */
-  stream(begun: Begun, rendering: Rendering, response: ServerResponse, after?: number): Promise<void>;
-}
+export type Answers = ReturnType<typeof createAnswers>;
 
-export function createAnswers(parts: AnswerParts): Answers {
+export function createAnswers(parts: AnswerParts) {
   const { agent, threads, requests, locations, log, pageOf, timeoutSecs, seal } = parts;
   const turns = { agent, threads };
   const timeout: WireError = {
@@ -73,12 +58,12 @@ export function createAnswers(parts: AnswerParts): Answers {
     return respondWith(record, rendering.model, taken.echo, viewOf(taken, rendering), pageOf, taken.error);
   };
 
-  /** A response that has no turn. */
   function bare(taken: TakenRequest, rendering: Rendering, status: ResponseStatus, error?: WireError) {
     const createdAt = inSeconds(taken.createdAt);
     const completedAt = status === "failed" || status === "cancelled" ? createdAt : null;
     const progress = { status, createdAt, completedAt, error };
-    return respond(idOf(taken), rendering.model, taken.echo, rendering.dialect === "open", progress);
+    const id = { turn: taken.id, thread: taken.thread };
+    return respond(id, rendering.model, taken.echo, rendering.dialect === "open", progress);
   }
 
   const failed = (taken: TakenRequest, rendering: Rendering, error: WireError): ResponseObject =>
@@ -87,6 +72,7 @@ export function createAnswers(parts: AnswerParts): Answers {
   const waiting = (taken: TakenRequest, rendering: Rendering): ResponseObject =>
     bare(taken, rendering, isBackground(taken) ? "queued" : "in_progress");
 
+  /** The response as it is now; undefined when its turn was deleted with its thread. */
   async function current(taken: TakenRequest, rendering: Rendering): Promise<ResponseObject | undefined> {
     const { turn, job } = await locations.find(taken);
     const record = turn === undefined ? undefined : await threads.turn(taken.user, turn);
@@ -108,6 +94,7 @@ export function createAnswers(parts: AnswerParts): Answers {
     return { record, error: timeout };
   }
 
+  /** Resolves when its turn has ended, or was cut because it took too long. */
   async function settled({ taken, running }: Begun): Promise<Settled> {
     const late = Promise.withResolvers<"late">();
     const timer = setTimeout(() => late.resolve("late"), timeoutSecs * 1000);
@@ -117,48 +104,83 @@ export function createAnswers(parts: AnswerParts): Answers {
     return record ? { record, error: taken.error } : { record, error: taken.error ?? GONE };
   }
 
-  function events(
+  /**
+   * The events of its stream after this number. The last one is always sent, so that every reader learns how the turn ended. A turn
+   * that keeps its pieces has the same numbers whenever it is followed, and runs on when nobody reads them.
+   */
+  async function* events(
     { taken, running }: Begun,
     rendering: Rendering,
-    after?: number,
-  ): AsyncIterable<NumberedEvent> {
+    after = -1,
+  ): AsyncGenerator<NumberedEvent, void> {
     const { user, id } = taken;
     const head = waiting(taken, rendering);
-    const followed: Followed = {
-      async begun() {
-        if (running) return { user, id: running.id, running };
-        const { turn } = await locations.begun(taken);
-        return turn === undefined ? undefined : { user, id: turn, running: agent.running(user, turn) };
-      },
-      sequence: () =>
-        createSequence(id, head, viewOf(taken, rendering), (record) => ended(taken, record, rendering)),
-      async gone() {
-        const response = await current(taken, rendering);
-        return response?.status === "cancelled"
-          ? { type: "response.incomplete", response }
-          : { type: "response.failed", response: response ?? failed(taken, rendering, taken.error ?? GONE) };
-      },
-    };
-    return follow(turns, followed, after);
+    // A fresh sequence makes the same events again, from the first one.
+    const newSequence = () =>
+      createSequence(id, head, viewOf(taken, rendering), (record) => ended(taken, record, rendering));
+    let told = after;
+    let next = 0;
+    function* number(some: readonly StreamEvent[], hasLast = false): Generator<NumberedEvent> {
+      for (const event of some) {
+        const isLast = hasLast && event === some.at(-1);
+        const sequence_number = isLast ? Math.max(next, told + 1) : next;
+        next += 1;
+        if (sequence_number <= told) continue;
+        told = sequence_number;
+        yield { ...event, sequence_number };
+      }
+    }
+
+    const sequence = newSequence();
+    yield* number(sequence.open());
+    const turn = running?.id ?? (await locations.begun(taken)).turn;
+    if (turn !== undefined) {
+      yield* number(sequence.begin());
+      const live = running ?? agent.running(user, turn) ?? runningElsewhere(turns, { user, id: turn });
+      for await (const event of live) {
+        const isEnd = "record" in event;
+        yield* number(sequence.next(event), isEnd);
+        if (isEnd) return;
+      }
+    }
+    // The live events have ended early, or were incomplete: the stored turn has all of them.
+    const record = turn === undefined ? undefined : await turnEnd(turns, { user, id: turn });
+    const again = newSequence();
+    const rest = record ? [...again.begin(), ...again.replay(record)] : [await lastEvent(taken, rendering)];
+    next = 0;
+    yield* number([...again.open(), ...rest], true);
+  }
+
+  /** The last event when there is no such turn, or no longer. */
+  async function lastEvent(taken: TakenRequest, rendering: Rendering): Promise<StreamEvent> {
+    const response = await current(taken, rendering);
+    return response?.status === "cancelled"
+      ? { type: "response.incomplete", response }
+      : { type: "response.failed", response: response ?? failed(taken, rendering, taken.error ?? GONE) };
   }
 
   return {
     current,
-    async ended(taken) {
+    /** Resolves when its turn has ended, wherever it runs. */
+    async ended(taken: TakenRequest): Promise<TurnRecord | undefined> {
       const { turn } = await locations.begun(taken);
       return turn === undefined ? undefined : await turnEnd(turns, { user: taken.user, id: turn });
     },
     events,
-
     settled,
-
-    async whole(begun, rendering) {
+    async whole(begun: Begun, rendering: Rendering): Promise<ResponseObject> {
       const { record, error } = await settled(begun);
       const taken = { ...begun.taken, error };
       return record ? ended(taken, record, rendering) : failed(taken, rendering, error);
     },
 
-    async stream(begun, rendering, response, after) {
+    /** Sends the events as SSE; ends when the turn or the reader does. */
+    async stream(
+      begun: Begun,
+      rendering: Rendering,
+      response: ServerResponse,
+      after?: number,
+    ): Promise<void> {
       const stream = openEventStream(response);
       let sent = after ?? -1;
       try {
@@ -186,5 +208,3 @@ export const GONE: WireError = {
   code: "response_not_found",
   message: "The response is no longer there: its thread was deleted.",
 };
-
-const idOf = ({ id, thread }: TakenRequest) => ({ turn: id, thread });

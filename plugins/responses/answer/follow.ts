@@ -1,111 +1,33 @@
-/** The numbered events of a response, whether its turn runs here, runs on another node, or has ended. */
-import type { RunningTurn, Services, TurnEvent, TurnRecord } from "../../../kernel/plugin.ts";
-import type { StreamEvent } from "../wire/format.ts";
-import type { Sequence } from "./sequence.ts";
+/** The events and the end of a turn that another node runs. */
+import { EventEmitter, on } from "node:events";
+import type { Services, TurnEvent, TurnRecord } from "../../../kernel/plugin.ts";
 
-export type NumberedEvent = StreamEvent & { readonly sequence_number: number };
-
-interface Turns {
-  readonly agent: Services["agent"];
-  readonly threads: Services["threads"];
-}
+type Turns = Pick<Services, "agent" | "threads">;
 
 interface TurnToFollow {
   readonly user: string;
   readonly id: string;
-  readonly running: RunningTurn | undefined;
-}
-
-export interface Followed {
-  /** Resolves when the turn has begun; with undefined when it never will. */
-  begun(): Promise<TurnToFollow | undefined>;
-  /** Makes a fresh sequence, so that the events can be made again from the first one. */
-  sequence(): Sequence;
-  /** The last event when there is no such turn, or no longer. */
-  gone(): Promise<StreamEvent>;
-}
-
-/**
- * The events after this number. The last one is always sent, so that every reader learns how the turn ended. A turn that keeps its
- * pieces has the same numbers whenever it is followed.
- */
-export async function* follow(
-  turns: Turns,
-  followed: Followed,
-  after = -1,
-): AsyncGenerator<NumberedEvent, void> {
-  let told = after;
-  let next = 0;
-  function* number(events: readonly StreamEvent[]): Generator<NumberedEvent> {
-    for (const event of events) {
-      const sequence_number = next++;
-      if (sequence_number <= told) continue;
-      told = sequence_number;
-      yield { ...event, sequence_number };
-    }
-  }
-
-  const sequence = followed.sequence();
-  yield* number(sequence.open());
-  const turn = await followed.begun();
-  yield* number(turn ? sequence.begin() : []);
-  for await (const event of turn?.running ?? (turn ? runningElsewhere(turns, turn) : [])) {
-    const events = sequence.next(event);
-    if (!("record" in event)) yield* number(events);
-    else {
-      yield* number(events.slice(0, -1));
-      yield* last(events);
-      return;
-    }
-  }
-  // The live events have ended early, or were incomplete: the stored turn has all of them.
-  const record = turn && (await turnEnd(turns, turn));
-  const again = followed.sequence();
-  const events = [
-    ...again.open(),
-    ...(record ? [...again.begin(), ...again.replay(record)] : [await followed.gone()]),
-  ];
-  next = 0;
-  yield* number(events.slice(0, -1));
-  yield* last(events);
-
-  function* last(events: readonly StreamEvent[]): Generator<NumberedEvent> {
-    const event = events.at(-1);
-    if (event) yield { ...event, sequence_number: Math.max(next, told + 1) };
-  }
 }
 
 /** Ends before the turn does when its events were not received from the first one, or some were lost. */
-async function* runningElsewhere(turns: Turns, { user, id }: TurnToFollow): AsyncGenerator<TurnEvent, void> {
-  const heard: TurnEvent[] = [];
-  let isCut = false;
-  let more = Promise.withResolvers<void>();
-  const wake = () => {
-    more.resolve();
-    more = Promise.withResolvers();
-  };
-  const cut = () => {
-    isCut = true;
-    wake();
-  };
+export async function* runningElsewhere(
+  turns: Turns,
+  { user, id }: TurnToFollow,
+): AsyncGenerator<TurnEvent, void> {
+  const turn = new EventEmitter();
+  const heard = on(turn, "event", { close: ["cut"] });
+  const cut = () => void turn.emit("cut");
   const unwatch = turns.agent.watch(
     user,
-    (event, turn) => {
-      if (turn.id !== id) return;
-      heard.push(event);
-      wake();
-    },
+    (event, { id: its }) => its === id && turn.emit("event", event),
     cut,
   );
   try {
     void turnEnd(turns, { user, id }).then(cut, cut);
-    for (let next = 0; ; next++) {
-      while (next >= heard.length) {
-        if (isCut) return;
-        await more.promise;
-      }
-      const event = heard[next] as TurnEvent;
-      if (next === 0 && event.type !== "started") return;
+    let isFirst = true;
+    for await (const [event] of heard as AsyncIterable<[TurnEvent]>) {
+      if (isFirst && event.type !== "started") return;
+      isFirst = false;
       yield event;
       if ("record" in event) return;
     }
@@ -119,8 +41,8 @@ const POLL_MS = 1000;
 
 /** Resolves when the turn, which another node may run, has ended; with undefined when there is none. */
 export async function turnEnd(
-  { agent, threads }: { readonly agent: Services["agent"]; readonly threads: Services["threads"] },
-  { user, id }: { readonly user: string; readonly id: string },
+  { agent, threads }: Turns,
+  { user, id }: TurnToFollow,
 ): Promise<TurnRecord | undefined> {
   let look = () => {};
   // It watches before the first look, so that an end in between is not missed.

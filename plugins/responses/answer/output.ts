@@ -1,8 +1,10 @@
 /** The output of a turn as items of the wire. Pure: a stored turn and one that just ended give the same items. */
-import type { ToolCall, TurnRecord } from "../../../kernel/plugin.ts";
+import { sourcesOf } from "../../../kernel/kit.ts";
+import type { ToolCall, TurnItem, TurnRecord } from "../../../kernel/plugin.ts";
 import { callsOf, isSaid, isThought } from "../resolve/history.ts";
 import type {
   CallItem,
+  Citation,
   ItemStatus,
   MessageItem,
   OutputItem,
@@ -24,12 +26,14 @@ export interface View {
 /** Messages and calls are counted together, reasoning apart: an item has one id in both dialects. */
 export function outputOf(record: TurnRecord, view: View): readonly OutputItem[] {
   const last = record.items.at(-1);
+  const answer = record.items.findLast(isSaid);
   let said = 0;
   let thought = 0;
   const items = record.items.flatMap((item): readonly OutputItem[] => {
     if (isSaid(item)) {
       const status = item === last ? lastStatus(record) : "completed";
-      return [message(record.id, said++, item.text, status)];
+      const cited = view.isOpen && item === answer ? citationsOf(record.items, item.text) : [];
+      return [message(record.id, said++, item.text, status, cited)];
     }
     return view.isOpen && isThought(item) ? [reasoning(record.id, thought++, item.text, view)] : [];
   });
@@ -41,20 +45,35 @@ function lastStatus({ status, incomplete }: TurnRecord): ItemStatus {
   return status === "failed" || status === "cancelled" || incomplete ? "incomplete" : "completed";
 }
 
-export function message(turn: string, index: number, text: string, status: ItemStatus): MessageItem {
+/** The sources of a turn, for the text that ends it. */
+export function citationsOf(items: readonly TurnItem[], text: string): readonly Citation[] {
+  return sourcesOf(items).map(({ url, title }) => {
+    const at = text.indexOf(url);
+    const [start_index, end_index] = at === -1 ? [text.length, text.length] : [at, at + url.length];
+    return { type: "url_citation", url, title, start_index, end_index };
+  });
+}
+
+export function message(
+  turn: string,
+  index: number,
+  text: string,
+  status: ItemStatus,
+  cited: readonly Citation[] = [],
+): MessageItem {
   return {
     type: "message",
     id: formatItemId("msg", turn, index),
     status,
     role: "assistant",
-    content: status === "in_progress" && text === "" ? [] : [textPart(text)],
+    content: status === "in_progress" && text === "" ? [] : [textPart(text, cited)],
   };
 }
 
-export const textPart = (text: string): TextPart => ({
+export const textPart = (text: string, cited: readonly Citation[] = []): TextPart => ({
   type: "output_text",
   text,
-  annotations: [],
+  annotations: [...cited],
   logprobs: [],
 });
 

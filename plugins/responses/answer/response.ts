@@ -1,6 +1,6 @@
 /** A stored turn and the echo of its request, as the response object of the wire. */
 
-import { toWire, Usage } from "../../../kernel/kit.ts";
+import { NO_USAGE, toWire, Usage } from "../../../kernel/kit.ts";
 import type { TurnRecord } from "../../../kernel/plugin.ts";
 import type { Echo } from "../parse/request.ts";
 import { gateError, type PageOf } from "../resolve/gate.ts";
@@ -53,7 +53,7 @@ export function respond(
     temperature: echo.temperature ?? 1,
     reasoning: null,
     // It is never absent and never null: one published schema forbids the one, another the other.
-    usage: isOpen ? withCacheWrites(progress.usage ?? NO_USAGE) : (progress.usage ?? NO_USAGE),
+    usage: isOpen ? withCacheWrites(progress.usage ?? NOTHING_USED) : (progress.usage ?? NOTHING_USED),
     max_output_tokens: null,
     max_tool_calls: null,
     store: store ?? true,
@@ -139,14 +139,6 @@ export const withCacheWrites = (usage: WireUsage): WireUsage => ({
   input_tokens_details: { ...usage.input_tokens_details, cache_write_tokens: 0 },
 });
 
-const NO_USAGE = usageOf({
-  inputTokens: 0,
-  outputTokens: 0,
-  cachedTokens: 0,
-  reasoningTokens: 0,
-  inputCost: "0",
-  outputCost: "0",
-  totalCost: "0",
-});
+const NOTHING_USED = usageOf(NO_USAGE);
 
 export const inSeconds = (time: string): number => Math.floor(Date.parse(time) / 1000);

@@ -3,19 +3,8 @@ import type { ToolCall, TurnEvent, TurnItem, TurnRecord } from "../../../kernel/
 import { callsOf, isSaid, isThought } from "../resolve/history.ts";
 import type { ItemStatus, ResponseObject, StreamEvent } from "../wire/format.ts";
 import { formatItemId } from "../wire/id.ts";
-import { callItem, message, reasoning, textPart, type View } from "./output.ts";
+import { callItem, citationsOf, message, reasoning, textPart, type View } from "./output.ts";
 
-export interface Sequence {
-  /** The events before the turn has begun. */
-  open(): readonly StreamEvent[];
-  /** The events when a queued turn begins. */
-  begin(): readonly StreamEvent[];
-  next(event: TurnEvent): readonly StreamEvent[];
-  /** All events after the beginning of a turn that has ended. */
-  replay(record: TurnRecord): readonly StreamEvent[];
-}
-
-/** The item that is being sent. */
 interface Open {
   readonly kind: "said" | "thought";
   readonly item: string;
@@ -29,7 +18,7 @@ export function createSequence(
   head: ResponseObject,
   view: View,
   finish: (record: TurnRecord) => ResponseObject,
-): Sequence {
+) {
   const isQueued = head.status === "queued";
   let items = 0;
   const counts = { said: 0, thought: 0 };
@@ -62,16 +51,28 @@ export function createSequence(
         ];
   }
 
-  function closeItem(status: ItemStatus = "completed"): readonly StreamEvent[] {
+  function closeItem(status: ItemStatus = "completed", record?: TurnRecord): readonly StreamEvent[] {
     if (open === undefined) return [];
     const { kind, index, place, text } = open;
     const { output_index } = place;
     open = undefined;
+    const cited = view.isOpen && record ? citationsOf(record.items, text) : [];
     return kind === "said"
       ? [
+          ...cited.map((annotation, annotation_index) => ({
+            type: "response.output_text.annotation.added" as const,
+            ...place,
+            content_index: 0 as const,
+            annotation_index,
+            annotation,
+          })),
           { type: "response.output_text.done", ...place, content_index: 0, text, logprobs: [] },
-          { type: "response.content_part.done", ...place, content_index: 0, part: textPart(text) },
-          { type: "response.output_item.done", output_index, item: message(turn, index, text, status) },
+          { type: "response.content_part.done", ...place, content_index: 0, part: textPart(text, cited) },
+          {
+            type: "response.output_item.done",
+            output_index,
+            item: message(turn, index, text, status, cited),
+          },
         ]
       : [
           { type: "response.reasoning_summary_text.done", ...place, summary_index: 0, text },
@@ -112,20 +113,24 @@ export function createSequence(
     const response = finish(record);
     switch (response.status) {
       case "completed":
-        return [...closeItem(), ...callsOf(record).flatMap(call), { type: "response.completed", response }];
+        return [
+          ...closeItem("completed", record),
+          ...callsOf(record).flatMap(call),
+          { type: "response.completed", response },
+        ];
       case "cancelled":
       case "incomplete": {
         const last = response.output.find(({ id }) => id === open?.place.item_id);
         const status = last?.type === "message" ? last.status : undefined;
         return [
-          ...closeItem(status),
+          ...closeItem(status, record),
           ...callsOf(record).flatMap(call),
           { type: "response.incomplete", response },
         ];
       }
       default:
         // An item that was announced has to end, or clients wait for it.
-        return [...closeItem("incomplete"), { type: "response.failed", response }];
+        return [...closeItem("incomplete", record), { type: "response.failed", response }];
     }
   }
 
@@ -136,18 +141,23 @@ export function createSequence(
   }
 
   return {
-    open: () => [
+    /** The events before the turn has begun. */
+    open: (): readonly StreamEvent[] => [
       { type: "response.created", response: head },
       { type: isQueued ? "response.queued" : "response.in_progress", response: head },
     ],
-    begin: () =>
+    begin: (): readonly StreamEvent[] =>
       isQueued ? [{ type: "response.in_progress", response: { ...head, status: "in_progress" } }] : [],
-    next(event) {
+    next(event: TurnEvent): readonly StreamEvent[] {
       if (event.type === "text") return speak("said", event.item, event.delta);
       if (event.type === "reasoning") return view.isOpen ? speak("thought", event.item, event.delta) : [];
       return event.type === "done" || event.type === "failed" ? end(event.record) : [];
     },
-    replay: (record) => [...record.items.flatMap(replayItem), ...end(record)],
+    /** All events after the beginning of a turn that has ended. */
+    replay: (record: TurnRecord): readonly StreamEvent[] => [
+      ...record.items.flatMap(replayItem),
+      ...end(record),
+    ],
   };
 }
 

@@ -5,13 +5,7 @@ const KEEPALIVE_MS = 15_000;
 // It is a comment, because clients fail on event types that they do not know.
 const KEEPALIVE = ": keepalive\n\n";
 
-export interface EventStream {
-  /** `data` must be one line. Resolves when there is room for more; with false once the reader has gone. */
-  send(data: string, event?: string): Promise<boolean>;
-  end(): void;
-}
-
-export function openEventStream(response: ServerResponse): EventStream {
+export function openEventStream(response: ServerResponse) {
   response.writeHead(200, {
     "content-type": "text/event-stream; charset=utf-8",
     // no-transform keeps proxies from compressing, X-Accel-Buffering from collecting what must flow.
@@ -26,13 +20,14 @@ export function openEventStream(response: ServerResponse): EventStream {
   response.once("close", () => clearInterval(keepalive));
 
   return {
-    async send(data, event) {
+    /** `data` must be one line. Resolves when there is room for more; with false once the reader has gone. */
+    async send(data: string, event?: string): Promise<boolean> {
       if (response.destroyed) return false;
       const name = event === undefined ? "" : `event: ${event}\n`;
       if (!response.write(`${name}data: ${data}\n\n`)) await drained(response);
       return !response.destroyed;
     },
-    end() {
+    end(): void {
       clearInterval(keepalive);
       response.end();
     },

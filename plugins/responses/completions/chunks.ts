@@ -3,32 +3,25 @@ import type { ErrorEnvelope, HttpFault } from "../../../kernel/kit.ts";
 import type { TurnEvent, TurnRecord } from "../../../kernel/plugin.ts";
 import { isSaid, isThought } from "../resolve/history.ts";
 import type { TakenRequest } from "../stored/requests.ts";
-import { callsFor, finishOf, headOf, posternOf, SEPARATOR, usageOf } from "./completion.ts";
+import { annotationsOf, callsFor, finishOf, headOf, posternOf, SEPARATOR, usageOf } from "./completion.ts";
 import type { Form } from "./request.ts";
 import type { Chunk, Delta, FinishReason, ToolCall } from "./wire.ts";
 
 /** A chunk of the stream, or the error that ends it. */
 export type Frame = Chunk | ErrorEnvelope;
 
-export interface Chunks {
-  /** The frames before the first event of the turn. */
-  open(): readonly Frame[];
-  next(event: TurnEvent): readonly Frame[];
-  /** All frames after the opening of a turn that has ended. */
-  replay(record: TurnRecord): readonly Frame[];
-}
-
 export function createChunks(
   taken: TakenRequest,
   form: Form,
   failureOf: (record: TurnRecord) => HttpFault | undefined,
-): Chunks {
+) {
   const head = headOf(taken, form);
   const thinking = createFlow();
   const speaking = createFlow();
   /** When JSON is asked for, a text that does not look like JSON is held back, and sent only if nothing follows it. */
   let held = "";
   let looks: Looks | undefined;
+  let said = "";
 
   const chunkOf = (delta: Delta, finish_reason: FinishReason | null = null): Chunk => ({
     ...head,
@@ -42,7 +35,7 @@ export function createChunks(
 
   function speak(item: string, delta: string): readonly Chunk[] {
     if (delta === "") return [];
-    if (!form.isJson) return [chunkOf({ content: speaking.take(item, delta) })];
+    if (!form.isJson) return write(speaking.take(item, delta));
     if (!speaking.isIn(item)) {
       held = "";
       looks = undefined;
@@ -55,7 +48,12 @@ export function createChunks(
   function release(): readonly Chunk[] {
     const content = held;
     held = "";
-    return content === "" ? [] : [chunkOf({ content })];
+    return content === "" ? [] : write(content);
+  }
+
+  function write(content: string): readonly Chunk[] {
+    said += content;
+    return [chunkOf({ content })];
   }
 
   function call(made: ToolCall, index: number): readonly Chunk[] {
@@ -87,7 +85,8 @@ export function createChunks(
     const failure = failureOf(record);
     if (failure) return [failure.body];
     const x_postern = posternOf(record);
-    const last = chunkOf({}, finishOf(form, record));
+    const annotations = annotationsOf(record, said);
+    const last = chunkOf(annotations.length > 0 ? { annotations } : {}, finishOf(form, record));
     const ending = form.includesUsage
       ? [last, { ...last, choices: [], usage: usageOf(record), x_postern }]
       : [{ ...last, x_postern }];
@@ -95,13 +94,14 @@ export function createChunks(
   }
 
   return {
-    open: () => [chunkOf({ role: "assistant", content: "", refusal: null })],
-    next(event) {
+    open: (): readonly Frame[] => [chunkOf({ role: "assistant", content: "", refusal: null })],
+    next(event: TurnEvent): readonly Frame[] {
       if (event.type === "text") return speak(event.item, event.delta);
       if (event.type === "reasoning") return think(event.item, event.delta);
       return event.type === "done" || event.type === "failed" ? end(event.record) : [];
     },
-    replay: (record) => [
+    /** All frames after the opening of a turn that has ended. */
+    replay: (record: TurnRecord): readonly Frame[] => [
       ...record.items.flatMap((item) => {
         if (isThought(item)) return think(item.id, item.text);
         return isSaid(item) ? speak(item.id, item.text) : [];

@@ -2,12 +2,13 @@
 
 import { toWire, Usage } from "../../../kernel/kit.ts";
 import type { ToolCall as Called, TurnItem, TurnRecord } from "../../../kernel/plugin.ts";
+import { citationsOf } from "../answer/output.ts";
 import { inSeconds } from "../answer/response.ts";
 import { callsOf, isSaid, isThought } from "../resolve/history.ts";
 import type { TakenRequest } from "../stored/requests.ts";
 import { calledTool, customInput } from "../wire/tool-names.ts";
 import type { Form } from "./request.ts";
-import type { Completion, CompletionUsage, FinishReason, Head, ToolCall } from "./wire.ts";
+import type { Annotation, Completion, CompletionUsage, FinishReason, Head, ToolCall } from "./wire.ts";
 
 /** Separates the texts of the assistant before and after it used tools of its own: one answer has one text. */
 export const SEPARATOR = "\n\n";
@@ -26,6 +27,7 @@ export function completionOf(taken: TakenRequest, form: Form, record: TurnRecord
   const text = (form.isJson ? said.slice(-1) : said).join(SEPARATOR);
   const thoughts = record.items.filter(isThought).map((item) => item.text);
   const [first] = calls;
+  const annotations = annotationsOf(record, text);
   return {
     ...headOf(taken, form),
     object: "chat.completion",
@@ -37,6 +39,7 @@ export function completionOf(taken: TakenRequest, form: Form, record: TurnRecord
           content: text === "" && calls.length > 0 ? null : text,
           refusal: null,
           ...(thoughts.length > 0 && { reasoning_content: thoughts.join(SEPARATOR) }),
+          ...(annotations.length > 0 && { annotations }),
           ...(calls.length > 0 && !form.isLegacy && { tool_calls: calls }),
           ...(first?.type === "function" && form.isLegacy && { function_call: first.function }),
         },
@@ -50,6 +53,9 @@ export function completionOf(taken: TakenRequest, form: Form, record: TurnRecord
     x_postern: posternOf(record),
   };
 }
+
+export const annotationsOf = ({ items }: TurnRecord, text: string): Annotation[] =>
+  citationsOf(items, text).map(({ type, ...url_citation }) => ({ type, url_citation }));
 
 export function finishOf({ isLegacy }: Form, { gate, incomplete }: TurnRecord): FinishReason {
   if (gate?.type === "external_tool") return isLegacy ? "function_call" : "tool_calls";

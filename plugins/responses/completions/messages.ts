@@ -3,13 +3,11 @@
  * every call has its output, every output its call, and the last message asks something. The parts of a message are checked in the
  * caller's words and become parts of the Responses format, whose parser has the other rules.
  */
-import { Type } from "../../../kernel/kit.ts";
+import { maybe, Type } from "../../../kernel/kit.ts";
 import { MAX_ITEMS, tooManyItems } from "../parse/items.ts";
-import { maybe } from "../parse/request.ts";
 import { compile, invalid } from "../wire/refusal.ts";
 import { customParams } from "../wire/tool-names.ts";
 
-/** `content` and `output` in the Responses format. */
 type GivenContent = string | readonly object[];
 
 const text = Type.String({ refusal: "must be a text" });
@@ -135,8 +133,6 @@ type GivenItem =
   | { readonly type: "function_call_output"; readonly call_id: string; readonly output: GivenContent };
 type Called = Extract<GivenItem, { type: "function_call" }>;
 
-const ROLES = ["system", "developer", "user", "assistant", "tool", "function"] as const;
-
 const CallId = Type.String({
   minLength: 1,
   maxLength: 256,
@@ -156,21 +152,13 @@ const ToolCall = Type.Union([
   Type.Object({ id: CallId, type: Type.Literal("custom"), custom: CustomCall }),
 ]);
 
-const given = Type.Unknown();
 const assistant = {
   role: Type.Literal("assistant"),
   refusal: maybe(Type.String({ refusal: "must be a text" })),
   function_call: maybe(FunctionCall),
 };
-const Assistant = Type.Object({
-  ...assistant,
-  content: Type.Optional(given),
-  tool_calls: maybe(Type.Array(given, { maxItems: 128, refusal: "must be an array of at most 128 calls" })),
-});
 const tool = { role: Type.Literal("tool"), tool_call_id: CallId };
-const Tool = Type.Object({ ...tool, content: Type.Optional(given) });
 const legacy = { role: Type.Literal("function"), name: Name };
-const Legacy = Type.Object({ ...legacy, content: Type.Optional(given) });
 
 export const Message = Type.Union(
   [
@@ -190,17 +178,24 @@ export const Message = Type.Union(
 const checkRole = compile(
   Type.Object(
     {
-      role: Type.Enum([...ROLES], {
+      role: Type.Enum(["system", "developer", "user", "assistant", "tool", "function"], {
         refusal: "must be system, developer, user, assistant, tool or function",
       }),
-      content: Type.Optional(given),
+      content: Type.Optional(Type.Unknown()),
     },
     { refusal: "must be a message: an object with role and content" },
   ),
 );
-const checkAssistant = compile(Assistant);
-const checkTool = compile(Tool);
-const checkLegacy = compile(Legacy);
+const checkAssistant = compile(
+  Type.Object({
+    ...assistant,
+    tool_calls: maybe(
+      Type.Array(Type.Unknown(), { maxItems: 128, refusal: "must be an array of at most 128 calls" }),
+    ),
+  }),
+);
+const checkTool = compile(Type.Object(tool));
+const checkLegacy = compile(Type.Object(legacy));
 const checkCall = compile(
   Type.Object(
     {
@@ -210,8 +205,8 @@ const checkCall = compile(
     { refusal: "must be a tool call: an object with id, type and function or custom" },
   ),
 );
-const checkFunctionCall = compile(Type.Object({ function: FunctionCall }));
-const checkCustomCall = compile(Type.Object({ custom: CustomCall }));
+const checkFunctionCall = compile(FunctionCall);
+const checkCustomCall = compile(CustomCall);
 
 export function parseMessages(values: readonly unknown[]): Conversation {
   if (values.length > MAX_ITEMS) throw tooManyItems("messages");
@@ -222,10 +217,9 @@ export function parseMessages(values: readonly unknown[]): Conversation {
   let calledAt = "";
   let legacyCalls = 0;
 
-  function readAssistant(value: unknown, at: string): void {
+  function readAssistant(value: unknown, content: unknown, at: string): void {
     const message = checkAssistant(value, at);
-    const said = message.content ?? message.refusal ?? "";
-    const text = textsOf(said, `${at}.content`);
+    const text = textsOf(content ?? message.refusal ?? "", `${at}.content`);
     if (text !== "") items.push({ at, item: { type: "message", role: "assistant", content: text } });
     const calls = (message.tool_calls ?? []).map((call, index) => callOf(call, `${at}.tool_calls[${index}]`));
     // The older form has no ids.
@@ -267,7 +261,7 @@ export function parseMessages(values: readonly unknown[]): Conversation {
       answer(call, at, "name", textsOf(content ?? "", place));
     } else {
       refuseOpen();
-      if (role === "assistant") readAssistant(value, at);
+      if (role === "assistant") readAssistant(value, content, at);
       else if (role === "user")
         items.push({ at, item: { type: "message", role, content: contentOf(content, place) } });
       else {
@@ -284,13 +278,14 @@ export function parseMessages(values: readonly unknown[]): Conversation {
 }
 
 function callOf(value: unknown, at: string): Called {
-  const { id, type } = checkCall(value, at);
+  const { id: call_id, type } = checkCall(value, at);
+  const given = value as Readonly<Record<string, unknown>>;
   if (type === "custom") {
-    const { name, input } = checkCustomCall(value, at).custom;
-    return { type: "function_call", call_id: id, name, arguments: customParams(input) };
+    const { name, input } = checkCustomCall(given["custom"], `${at}.custom`);
+    return { type: "function_call", call_id, name, arguments: customParams(input) };
   }
-  const { name, arguments: params } = checkFunctionCall(value, at).function;
-  return { type: "function_call", call_id: id, name, arguments: params };
+  const { name, arguments: params } = checkFunctionCall(given["function"], `${at}.function`);
+  return { type: "function_call", call_id, name, arguments: params };
 }
 
 function refuseDoubles(calls: readonly Called[], at: string): void {

@@ -1,24 +1,26 @@
 /** The body of a chat completion: each field that has an effect here, with its rule; and the request to the agent that it becomes. */
 
-import { type Declared, type Format, type Generation, Type } from "../../../kernel/kit.ts";
+import { type Declared, type Generation, maybe, Type } from "../../../kernel/kit.ts";
+import type { Format } from "../../models/services.ts";
 import { atLeast, OpenBody } from "../parse/open.ts";
 import { parseOpenItem } from "../parse/open-items.ts";
+import type { GivenTools } from "../parse/open-tools.ts";
 import {
   BODY,
   type CreateRequest,
   flag,
   MAX_FIELD_BYTES,
-  maybe,
   refuseUnwired,
+  schemaFormat,
+  sharedSettings,
   ToolName,
-  type TurnSettings,
   words,
 } from "../parse/request.ts";
+import { anyObject } from "../wire/format.ts";
 import { compile, invalid } from "../wire/refusal.ts";
 import { Message, parseMessages } from "./messages.ts";
 import {
   GivenChoice,
-  type GivenTools,
   LegacyChoice,
   LegacyFunction,
   parseChoice,
@@ -37,7 +39,7 @@ const Schema = Type.Object(
     name: ToolName,
     description: words,
     schema: maybe(
-      Type.Record(Type.String(), Type.Unknown(), {
+      anyObject({
         maxBytes: MAX_FIELD_BYTES,
         refusal: "must be a JSON Schema object of at most 256 KiB",
       }),
@@ -79,6 +81,9 @@ const Fields = {
   function_call: given,
   response_format: maybe(ResponseFormat),
   n: maybe(Type.Literal(1, { refusal: "must be 1: there is one answer to each request" })),
+  logprobs: maybe(
+    Type.Literal(false, { refusal: "must be false: the probabilities of tokens are not known here" }),
+  ),
   stop: maybe(
     Type.Union(
       [
@@ -131,11 +136,6 @@ export const CompletionBody = Type.Object(
 
 const checkBody = compile(Body);
 
-interface CompletionRequest {
-  readonly request: CreateRequest;
-  readonly form: Form;
-}
-
 /** The parts of the request that decide the form of the answer. */
 export interface Form {
   readonly model: string;
@@ -147,13 +147,8 @@ export interface Form {
   readonly isJson: boolean;
 }
 
-interface Calling extends Partial<GivenTools> {
-  readonly choice: TurnSettings["toolChoice"];
-  readonly isLegacy: boolean;
-}
-
 /** `wired` is true when this composition can pause a turn for the caller's own tools. */
-export function parseCompletion(value: unknown, wired: boolean): CompletionRequest {
+export function parseCompletion(value: unknown, wired: boolean) {
   const body = checkBody(value);
   if (!wired) refuseUnwired(body);
   const { choice, tools, ignored = [], isLegacy } = callingOf(body);
@@ -178,9 +173,7 @@ export function parseCompletion(value: unknown, wired: boolean): CompletionReque
       generation: generationOf(body),
       toolChoice: choice,
       format,
-      context: body.x_context ?? undefined,
-      requiredTools: body.x_required_tools ?? undefined,
-      temperature: temperature ?? undefined,
+      ...sharedSettings(body),
     },
     echo: {
       previousResponseId: null,
@@ -191,7 +184,7 @@ export function parseCompletion(value: unknown, wired: boolean): CompletionReque
     },
     ignored: [...ignored.map((kind) => `tools.${kind}`), ...ignoredIn(body)],
   };
-  const form = {
+  const form: Form = {
     model,
     includesUsage: body.stream_options?.include_usage === true,
     isLegacy,
@@ -200,31 +193,28 @@ export function parseCompletion(value: unknown, wired: boolean): CompletionReque
   return { request, form };
 }
 
-function callingOf(body: Body): Calling {
+function callingOf(body: Body) {
   const { tools, functions } = body;
   if (!functions) {
-    if (body.function_call !== undefined && body.function_call !== null && body.function_call !== "none")
-      throw invalid(
-        "function_call",
-        "invalid_function_call",
-        '"function_call" is only for requests with "functions". With "tools" it is "tool_choice".',
-      );
-    return { ...(tools && parseTools(tools)), choice: parseChoice(body.tool_choice), isLegacy: false };
+    if (body.function_call !== undefined && body.function_call !== null && body.function_call !== "none") {
+      const message =
+        '"function_call" is only for requests with "functions". With "tools" it is "tool_choice".';
+      throw invalid("function_call", "invalid_function_call", message);
+    }
+    const given: Partial<GivenTools> = tools ? parseTools(tools) : {};
+    return { ...given, choice: parseChoice(body.tool_choice), isLegacy: false };
   }
-  if (tools?.length)
-    throw invalid(
-      "functions",
-      "mutually_exclusive",
-      '"functions" cannot be combined with "tools". Send one of them.',
-    );
-  return { tools: parseFunctions(functions), choice: parseLegacyChoice(body.function_call), isLegacy: true };
+  if (tools?.length) {
+    const message = '"functions" cannot be combined with "tools". Send one of them.';
+    throw invalid("functions", "mutually_exclusive", message);
+  }
+  const choice = parseLegacyChoice(body.function_call);
+  return { tools: parseFunctions(functions), ignored: [], choice, isLegacy: true };
 }
 
-/** Values that ask for nothing. */
 const NOTHING: Readonly<Record<string, readonly unknown[]>> = {
   frequency_penalty: [0],
   presence_penalty: [0],
-  logprobs: [false],
   service_tier: ["auto", "default"],
 };
 
@@ -254,18 +244,9 @@ function generationOf(body: Body): Generation {
 function formatOf({ response_format: given }: Body): Format | undefined {
   if (!given || given.type === "text") return undefined;
   if (given.type === "json_object") return { type: "json_object" };
-  if (!given.json_schema)
-    throw invalid(
-      "response_format.json_schema",
-      "invalid_json_schema",
-      '"response_format.json_schema" is missing: it has the name and the schema of the answer.',
-    );
-  const { name, description, schema, strict } = given.json_schema;
-  return {
-    type: "json_schema",
-    name,
-    description: description ?? undefined,
-    schema: schema ?? {},
-    strict: strict ?? false,
-  };
+  if (!given.json_schema) {
+    const message = '"response_format.json_schema" is missing: it has the name and the schema of the answer.';
+    throw invalid("response_format.json_schema", "invalid_json_schema", message);
+  }
+  return schemaFormat(given.json_schema);
 }

@@ -1,14 +1,15 @@
 /** The tools of a chat and which of them may be called, in today's form and in the older one of `functions`. */
 
-import { type Declared, type ToolChoice, Type } from "../../../kernel/kit.ts";
-import { functionTool, GIVEN_FUNCTION, maybe, refuseDouble, ToolName, words } from "../parse/request.ts";
+import { type Declared, maybe, Type } from "../../../kernel/kit.ts";
+import type { ToolChoice } from "../../models/services.ts";
+import type { GivenTools } from "../parse/open-tools.ts";
+import { functionTool, GIVEN_FUNCTION, refuseDouble, ToolName, words } from "../parse/request.ts";
 import type { CustomTool, WireTool } from "../wire/format.ts";
 import { compile, invalid } from "../wire/refusal.ts";
 
 export const LegacyFunction = Type.Object(GIVEN_FUNCTION, {
   refusal: "must be an object with name and parameters",
 });
-const FunctionTool = Type.Object({ function: LegacyFunction });
 
 const Grammar = Type.Object(
   {
@@ -33,12 +34,11 @@ const Custom = Type.Object(
   },
   { refusal: "must be an object with a name" },
 );
-const CustomToolParam = Type.Object({ custom: Custom });
 
 /** For the OpenAPI document. */
 export const Tool = Type.Union([
-  Type.Object({ type: Type.Literal("function"), ...FunctionTool.properties }),
-  Type.Object({ type: Type.Literal("custom"), ...CustomToolParam.properties }),
+  Type.Object({ type: Type.Literal("function"), function: LegacyFunction }),
+  Type.Object({ type: Type.Literal("custom"), custom: Custom }),
   Type.Object({ type: Type.String({ description: "Any other kind is left out" }) }),
 ]);
 
@@ -48,14 +48,8 @@ const checkKind = compile(
     { refusal: "must be an object with type and function" },
   ),
 );
-const checkFunction = compile(FunctionTool);
-const checkCustom = compile(CustomToolParam);
-const checkLegacy = compile(LegacyFunction);
-
-export interface GivenTools {
-  readonly tools: readonly WireTool[];
-  readonly ignored: readonly string[];
-}
+const checkFunction = compile(LegacyFunction);
+const checkCustom = compile(Custom);
 
 export function parseTools(values: readonly unknown[]): GivenTools {
   const seen = new Set<string>();
@@ -68,11 +62,13 @@ export function parseTools(values: readonly unknown[]): GivenTools {
       ignored.push(type);
       continue;
     }
-    const tool =
-      type === "function"
-        ? functionTool(checkFunction(value, at).function)
-        : customTool(checkCustom(value, at).custom);
-    refuseDouble(`${at}.${type}`, tool.name, seen);
+    const inner = (value as Readonly<Record<string, unknown>>)[type];
+    const place = `${at}.${type}`;
+    const isFunction = type === "function";
+    const tool = isFunction
+      ? functionTool(checkFunction(inner, place))
+      : customTool(checkCustom(inner, place));
+    refuseDouble(place, tool.name, seen);
     tools.push(tool);
   }
   return { tools, ignored };
@@ -81,7 +77,7 @@ export function parseTools(values: readonly unknown[]): GivenTools {
 export function parseFunctions(values: readonly unknown[]): readonly WireTool[] {
   const seen = new Set<string>();
   return values.map((value, index) => {
-    const tool = functionTool(checkLegacy(value, `functions[${index}]`));
+    const tool = functionTool(checkFunction(value, `functions[${index}]`));
     refuseDouble(`functions[${index}]`, tool.name, seen);
     return tool;
   });
@@ -132,11 +128,7 @@ const checkTool = compile(
     { refusal: "must be a tool: an object with a type" },
   ),
 );
-const checkChosen = {
-  function: compile(Type.Object({ function: Named })),
-  custom: compile(Type.Object({ custom: Named })),
-};
-const checkAllowed = compile(Type.Object({ allowed_tools: Allowed }));
+const checkAllowed = compile(Allowed);
 const checkNamed = compile(Named);
 
 /** A name that none of the caller's tools has is taken for one of the agent's own. */
@@ -147,7 +139,8 @@ export function parseChoice(value: unknown): ToolChoice | undefined {
     throw invalid("tool_choice", "invalid_tool_choice", `"tool_choice" ${CHOICE}.`);
   const { type } = checkChoice(value, "tool_choice");
   if (type !== "allowed_tools") return { mode: "required", names: [nameOf(value, type, "tool_choice")] };
-  const { mode, tools } = checkAllowed(value, "tool_choice").allowed_tools;
+  const { allowed_tools } = value as Readonly<Record<string, unknown>>;
+  const { mode, tools } = checkAllowed(allowed_tools, "tool_choice.allowed_tools");
   const names = tools.map((tool, index) => {
     const at = `tool_choice.allowed_tools.tools[${index}]`;
     return nameOf(tool, checkTool(tool, at).type, at);
@@ -156,20 +149,15 @@ export function parseChoice(value: unknown): ToolChoice | undefined {
   return names.length === 0 ? "none" : { mode, names };
 }
 
-function nameOf(value: unknown, type: "function" | "custom", at: string): string {
-  return type === "function"
-    ? checkChosen.function(value, at).function.name
-    : checkChosen.custom(value, at).custom.name;
-}
+const nameOf = (value: unknown, type: "function" | "custom", at: string): string =>
+  checkNamed((value as Readonly<Record<string, unknown>>)[type], `${at}.${type}`).name;
 
 export function parseLegacyChoice(value: unknown): ToolChoice | undefined {
   if (value === undefined || value === null || value === "auto") return undefined;
   if (value === "none") return value;
-  if (typeof value === "string")
-    throw invalid(
-      "function_call",
-      "invalid_function_call",
-      '"function_call" must be none, auto or an object with a name.',
-    );
+  if (typeof value === "string") {
+    const message = '"function_call" must be none, auto or an object with a name.';
+    throw invalid("function_call", "invalid_function_call", message);
+  }
   return { mode: "required", names: [checkNamed(value, "function_call").name] };
 }

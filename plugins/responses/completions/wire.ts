@@ -24,6 +24,19 @@ export type ToolCall = Declared<typeof ToolCall>;
 
 const reasoning = Type.Optional(Type.String({ description: "Reasoning, from models that show it" }));
 
+const Annotation = Type.Object({
+  type: Type.Literal("url_citation"),
+  url_citation: Type.Object({
+    url: Type.String(),
+    title: Type.String(),
+    start_index: Type.Integer(),
+    end_index: Type.Integer(),
+  }),
+});
+export type Annotation = Declared<typeof Annotation>;
+
+const annotations = Type.Optional(Type.Array(Annotation, { description: "What the answer rests on" }));
+
 const Message = Type.Object({
   role: Type.Literal("assistant"),
   content: orNull(Type.String()),
@@ -31,6 +44,7 @@ const Message = Type.Object({
   reasoning_content: reasoning,
   tool_calls: Type.Optional(Type.Array(ToolCall)),
   function_call: Type.Optional(FunctionCall),
+  annotations,
 });
 
 const { total_tokens, cached_tokens, reasoning_tokens, cost, cost_details } = PlainUsage.properties;
@@ -51,7 +65,9 @@ export type CompletionUsage = Declared<typeof Usage>;
 
 /** Fields of ours that the format does not have. */
 const Postern = Type.Object({
-  receipts: Type.Array(Type.String(), { description: "Of the agent's own tool calls, in their order" }),
+  receipts: Type.Array(Type.String(), {
+    description: "The receipts of the agent's own tool calls, in their order",
+  }),
   thread_id: Type.String(),
   turn_id: Type.String(),
 });
@@ -100,6 +116,7 @@ const Delta = Type.Object({
   reasoning_content: reasoning,
   tool_calls: Type.Optional(Type.Array(CallDelta)),
   function_call: Type.Optional(Type.Object({ name: Type.Optional(Type.String()), arguments: Type.String() })),
+  annotations,
 });
 export type Delta = Declared<typeof Delta>;
 

@@ -1,14 +1,15 @@
 /** `/responses/input_tokens` and `/responses/compact`: how much of the window a request would take, and how to make it smaller. */
 import { randomUUIDv7 } from "node:crypto";
 import { Type } from "../../../kernel/kit.ts";
-import type { Turn, User } from "../../../kernel/plugin.ts";
+import type { User } from "../../../kernel/plugin.ts";
+import type { Turn } from "../../agent/services.ts";
 import { PLACEHOLDER_MODEL, usageOf, withCacheWrites } from "../answer/response.ts";
 import { parseOpen } from "../parse/open.ts";
 import { type CreateRequest, previousNotFound } from "../parse/request.ts";
 import type { ConversationPlace } from "../resolve/conversation.ts";
 import { resolveItems } from "../resolve/previous.ts";
 import { CHANNEL, historyItem } from "../turn/turn.ts";
-import { WireUsage } from "../wire/format.ts";
+import { anyObject, WireUsage } from "../wire/format.ts";
 import { formatItemId } from "../wire/id.ts";
 import { invalid, refuseDeep } from "../wire/refusal.ts";
 import { offerTools } from "../wire/tool-names.ts";
@@ -36,7 +37,7 @@ const Compaction = Type.Object({
   id: Type.String(),
   object: Type.Literal("response.compaction"),
   created_at: Type.Integer({ description: "Seconds since 1970" }),
-  output: Type.Array(Type.Record(Type.String(), Type.Unknown()), {
+  output: Type.Array(anyObject(), {
     description: "The user's messages, then an item of type `compaction`: the input to continue with",
   }),
   usage: WireUsage,
@@ -45,8 +46,8 @@ const Compaction = Type.Object({
 const MISSING = { 404: "There is no such response or conversation", 429: "Too many requests" };
 
 export function contextEndpoints(parts: EndpointParts): readonly Endpoint[] {
-  const { agent, requests, seals, externalTools } = parts;
-  const parse = (body: unknown) => parseOpen(body, externalTools !== undefined);
+  const { agent, requests, seals, toolCalls } = parts;
+  const parse = (body: unknown) => parseOpen(body, toolCalls !== undefined);
 
   /** The turn that a request would be. All items are history: which of them is the message makes no difference here. */
   async function turnFor(user: User, request: CreateRequest, place?: ConversationPlace): Promise<Turn> {
@@ -73,9 +74,7 @@ export function contextEndpoints(parts: EndpointParts): readonly Endpoint[] {
   }
 
   return [
-    endpoint({
-      method: "post",
-      path: "/responses/input_tokens",
+    endpoint("post", "/responses/input_tokens", {
       summary: "Count the tokens that a request would send to the model",
       limited: true,
       body: CountBody,
@@ -89,9 +88,7 @@ export function contextEndpoints(parts: EndpointParts): readonly Endpoint[] {
         return { object: "response.input_tokens" as const, input_tokens: await agent.measure(turn) };
       },
     }),
-    endpoint({
-      method: "post",
-      path: "/responses/compact",
+    endpoint("post", "/responses/compact", {
       summary: "Condense a conversation into one item to continue with",
       limited: true,
       body: CompactBody,
@@ -99,19 +96,16 @@ export function contextEndpoints(parts: EndpointParts): readonly Endpoint[] {
       answer: Compaction,
       refusals: MISSING,
       async handle({ user, body, context }) {
-        if (body["conversation"])
-          throw invalid(
-            "conversation",
-            "conversation_not_supported",
-            '"conversation" cannot be compacted: its thread is compacted by itself. Leave it out.',
-          );
+        if (body["conversation"]) {
+          const message =
+            '"conversation" cannot be compacted: its thread is compacted by itself. Leave it out.';
+          throw invalid("conversation", "conversation_not_supported", message);
+        }
         const request = parse({ input: [], ...withoutNulls(body) });
-        if (request.items.length === 0 && request.previous === undefined)
-          throw invalid(
-            "input",
-            "input_required",
-            '"input" or "previous_response_id" must say what to compact.',
-          );
+        if (request.items.length === 0 && request.previous === undefined) {
+          const message = '"input" or "previous_response_id" must say what to compact.';
+          throw invalid("input", "input_required", message);
+        }
         const id = randomUUIDv7();
         const hex = id.replaceAll("-", "");
         const kept = userMessages(body["input"], id);

@@ -1,21 +1,27 @@
 /** `/conversations` and their items. */
-import { type Asked, type Declared, Type } from "../../../kernel/kit.ts";
+import { type Asked, type Declared, maybe, Type } from "../../../kernel/kit.ts";
 import { Fault, type TurnRecord, type User } from "../../../kernel/plugin.ts";
+import type { TurnPage } from "../../agent/services.ts";
 import { outputOf } from "../answer/output.ts";
 import { inSeconds } from "../answer/response.ts";
 import { parseItem } from "../parse/items.ts";
 import { Metadata } from "../parse/open.ts";
-import { BODY, maybe } from "../parse/request.ts";
+import { BODY } from "../parse/request.ts";
 import { type AddedItem, type Conversation, conversationNotFound } from "../stored/conversations.ts";
 import { CHANNEL } from "../turn/turn.ts";
+import { anyObject } from "../wire/format.ts";
 import { compile, invalid, refuseDeep } from "../wire/refusal.ts";
 import {
+  checkItemQuery,
   DEFAULT_LIMIT,
   type Endpoint,
   type EndpointParts,
   endpoint,
+  firstPage,
   ItemQuery,
   listOf,
+  OTHERS,
+  refuseOthers,
   toPage,
 } from "./endpoint.ts";
 import { inputItem } from "./input-items.ts";
@@ -62,7 +68,7 @@ const DeletedConversation = Type.Object({
   deleted: Type.Literal(true),
 });
 
-const Item = Type.Record(Type.String(), Type.Unknown(), {
+const Item = anyObject({
   description: "A message, a function call or its output, as in the output of a response",
 });
 
@@ -83,6 +89,13 @@ export function conversationEndpoints(parts: EndpointParts): readonly Endpoint[]
     return found;
   }
 
+  /** One that the caller may change: a token with a scope changes only those it made. */
+  async function findOwn(asked: ByUser): Promise<Conversation> {
+    const conversation = await find(asked);
+    refuseOthers(asked.user, conversation);
+    return conversation;
+  }
+
   async function findItem({ params }: ByUser, conversation: Conversation): Promise<ListedItem> {
     for await (const item of listItems(parts, conversation)) if (item.id === params["item"]) return item;
     throw new Fault("missing", "item_not_found", "There is no item with this id in the conversation.", {
@@ -90,71 +103,49 @@ export function conversationEndpoints(parts: EndpointParts): readonly Endpoint[]
     });
   }
 
-  /** The items of a page, and one more if there is one. */
-  async function itemsFrom(
-    conversation: Conversation,
-    order: "asc" | "desc",
-    after: string | undefined,
-    limit: number,
-  ): Promise<readonly ListedItem[]> {
-    if (order === "asc") {
-      const all: ListedItem[] = [];
-      for await (const item of listItems(parts, conversation)) all.push(item);
-      all.reverse();
-      const index = after === undefined ? -1 : all.findIndex(({ id }) => id === after);
-      if (after !== undefined && index === -1) throw noSuchAfter();
-      return all.slice(index + 1, index + limit + 2);
-    }
-    const found: ListedItem[] = [];
-    let isReached = after === undefined;
-    for await (const item of listItems(parts, conversation)) {
-      if (isReached) found.push(item);
-      if (found.length > limit) break;
-      isReached ||= item.id === after;
-    }
-    if (!isReached) throw noSuchAfter();
-    return found;
-  }
-
-  const at = { path: "/conversations/{id}", refusals: MISSING };
-  const atItems = { ...at, path: "/conversations/{id}/items" };
-  const atItem = { ...at, path: "/conversations/{id}/items/{item}" };
   return [
-    endpoint({
-      ...{ method: "post", path: "/conversations", limited: true },
+    endpoint("post", "/conversations", {
+      limited: true,
       summary: "Create a conversation, with items to begin with",
       body: CreateConversation,
       readBody: (body) => checkCreate(body ?? {}),
       answer: ConversationObject,
       refusals: LIMITED,
       async handle({ user, body: { items, metadata } }) {
-        return shown(await conversations.create(user.id, metadata ?? {}, (items ?? []).map(readItem)));
+        const given = (items ?? []).map(readItem);
+        return shown(await conversations.create(user.id, metadata ?? {}, given, user.scope?.token));
       },
     }),
-    endpoint({
-      ...{ ...at, method: "get", summary: "Get a conversation", answer: ConversationObject },
+    endpoint("get", "/conversations/{id}", {
+      summary: "Get a conversation",
+      answer: ConversationObject,
+      refusals: MISSING,
       handle: async (asked) => shown(await find(asked)),
     }),
-    endpoint({
-      ...{ ...at, method: "post", summary: "Change the metadata of a conversation" },
+    endpoint("post", "/conversations/{id}", {
+      summary: "Change the metadata of a conversation",
       body: UpdateConversation,
       answer: ConversationObject,
+      refusals: { ...MISSING, 403: OTHERS },
       handle: async (asked) =>
-        shown(await conversations.update(await find(asked), asked.body.metadata ?? {})),
+        shown(await conversations.update(await findOwn(asked), asked.body.metadata ?? {})),
     }),
-    endpoint({
-      ...{ ...at, method: "delete", answer: DeletedConversation },
+    endpoint("delete", "/conversations/{id}", {
       summary: "Delete a conversation; its responses and their thread stay",
+      answer: DeletedConversation,
+      refusals: { ...MISSING, 403: OTHERS },
       async handle(asked) {
-        const conversation = await find(asked);
+        const conversation = await findOwn(asked);
         await conversations.remove(conversation);
         return { id: conversation.id, object: "conversation.deleted", deleted: true } as const;
       },
     }),
-    endpoint({
-      // Adding items counts as a message, because they may be as large as one.
-      ...{ ...atItems, method: "post", limited: true, body: AddItems, answer: ItemList },
+    endpoint("post", "/conversations/{id}/items", {
       summary: "Add items, which go to the next response of the conversation",
+      // The items may be as large as a message.
+      limited: true,
+      body: AddItems,
+      answer: ItemList,
       refusals: { ...MISSING, ...LIMITED },
       async handle(asked) {
         const given = asked.body.items.map(readItem);
@@ -162,33 +153,36 @@ export function conversationEndpoints(parts: EndpointParts): readonly Endpoint[]
         return toPage(added.map(waitingItem), false);
       },
     }),
-    endpoint({
-      ...{ ...atItems, method: "get", summary: "List the items of a conversation" },
+    endpoint("get", "/conversations/{id}/items", {
+      summary: "List the items of a conversation",
       query: ItemQuery,
+      checksQuery: true,
       answer: ItemList,
-      async handle(asked) {
-        const { limit: given = DEFAULT_LIMIT, order = "desc", after } = asked.query;
-        const limit = Number(given);
-        const found = await itemsFrom(await find(asked), order, after, limit);
-        return toPage(found.slice(0, limit), found.length > limit);
-      },
-    }),
-    endpoint({
-      ...{ ...atItem, method: "get", summary: "Get an item of a conversation", answer: Item },
-      handle: async (asked) => findItem(asked, await find(asked)),
-    }),
-    endpoint({
-      ...{ ...atItem, method: "delete", answer: ConversationObject },
-      summary: "Delete an item that no response has taken yet",
+      refusals: MISSING,
       async handle(asked) {
         const conversation = await find(asked);
+        const { limit = DEFAULT_LIMIT, order, after } = checkItemQuery({ ...asked.context.query });
+        const items = listItems(parts, conversation, order);
+        return await firstPage(after === undefined ? items : itemsAfter(items, after), Number(limit));
+      },
+    }),
+    endpoint("get", "/conversations/{id}/items/{item}", {
+      summary: "Get an item of a conversation",
+      answer: Item,
+      refusals: MISSING,
+      handle: async (asked) => findItem(asked, await find(asked)),
+    }),
+    endpoint("delete", "/conversations/{id}/items/{item}", {
+      summary: "Delete an item that no response has taken yet",
+      answer: ConversationObject,
+      refusals: { ...MISSING, 403: OTHERS },
+      async handle(asked) {
+        const conversation = await findOwn(asked);
         const { id } = await findItem(asked, conversation);
         if (await conversations.removeItem(conversation, id)) return shown(conversation);
-        throw invalid(
-          "item_id",
-          "item_in_use",
-          "A response was made with this item, or made it: it is part of the thread. Only items that no response has taken can be deleted; delete the conversation instead.",
-        );
+        const message =
+          "A response was made with this item, or made it: it is part of the thread. Only items that no response has taken can be deleted; delete the conversation instead.";
+        throw invalid("item_id", "item_in_use", message);
       },
     }),
   ];
@@ -215,34 +209,41 @@ const shown = ({ id, createdAt, metadata }: Conversation): Declared<typeof Conve
   ...{ id, object: "conversation", created_at: inSeconds(createdAt), metadata },
 });
 
-const noSuchAfter = () =>
-  invalid("after", "invalid_after", '"after" must be the id of an item of this conversation.');
-
 interface ListedItem {
   readonly id: string;
   readonly [key: string]: unknown;
 }
 
-/** Everything in a conversation, from the newest item to the oldest: what waits, what was answered, and what requests brought. */
+async function* itemsAfter(items: AsyncIterable<ListedItem>, id: string): AsyncGenerator<ListedItem> {
+  let isReached = false;
+  for await (const item of items) {
+    if (isReached) yield item;
+    isReached ||= item.id === id;
+  }
+  if (!isReached)
+    throw invalid("after", "invalid_after", '"after" must be the id of an item of this conversation.');
+}
+
+/** Everything in a conversation: what requests brought, what was answered, and then what waits. */
 async function* listItems(
   { threads, requests, conversations }: EndpointParts,
   conversation: Conversation,
+  order: "asc" | "desc" = "desc",
 ): AsyncGenerator<ListedItem> {
   const { user, thread } = conversation;
   const added = await conversations.added(conversation);
-  yield* added
-    .filter(({ turn }) => turn === null)
-    .map(waitingItem)
-    .reverse();
-  if (thread === undefined) return;
+  const waiting = added.filter(({ turn }) => turn === null).map(waitingItem);
   const names = new Map(added.map(({ id, turn, place }) => [`${turn} ${place}`, id]));
-  for (let before: string | undefined; ; ) {
-    const { items: turns, next } = await threads.turns(user, thread, { before });
-    const listed = await Promise.all(turns.map((record) => itemsOf(record)));
-    yield* listed.flat().reverse();
-    if (next === undefined) return;
-    before = next;
+  if (order === "desc") yield* waiting.toReversed();
+  let next = thread === undefined ? undefined : order === "asc" ? "0" : "";
+  while (thread !== undefined && next !== undefined) {
+    const from = order === "asc" ? { after: next } : { before: next || undefined };
+    const page: TurnPage = await threads.turns(user, thread, from);
+    const listed = (await Promise.all(page.items.map((record) => itemsOf(record)))).flat();
+    yield* order === "asc" ? listed : listed.toReversed();
+    next = page.next;
   }
+  if (order === "asc") yield* waiting;
 
   async function itemsOf(record: TurnRecord): Promise<readonly ListedItem[]> {
     const request = await requests.find(user, record.id);
@@ -253,12 +254,12 @@ async function* listItems(
       (record.input.type === "message"
         ? [{ type: "message", role: "user", text: record.input.text } as const]
         : []);
-    const brought = asked.flatMap((item, place) => {
-      if (item.type === "reasoning") return [];
-      const listed = inputItem(item, record.id, place, request?.echo.tools);
-      return [{ ...listed, id: names.get(`${record.id} ${place}`) ?? listed.id }];
+    const tools = request?.echo.tools ?? [];
+    const brought = asked.map((item, place) => {
+      const listed = inputItem({ item, turn: record.id, from: "input", index: place, tools });
+      return { ...listed, id: names.get(`${record.id} ${place}`) ?? listed.id };
     });
-    const view = { isOpen: true, tools: request?.echo.tools ?? [] };
+    const view = { isOpen: true, tools };
     return [...brought, ...outputOf(record, view)];
   }
 }

@@ -1,6 +1,7 @@
 /** `/embeddings`, by the model that searches memory. */
 import { estimateText, Type } from "../../../kernel/kit.ts";
 import { Fault } from "../../../kernel/plugin.ts";
+import { BODY } from "../parse/request.ts";
 import { compile, invalid } from "../wire/refusal.ts";
 import { createSlots, type Endpoint, type EndpointParts, endpoint, hangUp } from "./endpoint.ts";
 
@@ -22,7 +23,7 @@ const Body = Type.Object(
     ),
     user: Type.Optional(Type.Unknown()),
   },
-  { refusal: "must be a JSON object, sent as application/json" },
+  BODY,
 );
 
 const EmbeddingBody = Type.Object(
@@ -50,9 +51,7 @@ const checkBody = compile(Body);
 
 export function embeddingEndpoint({ memory }: EndpointParts): Endpoint {
   const inSlot = createSlots(MAX_AT_ONCE, tooMany);
-  return endpoint({
-    method: "post",
-    path: "/embeddings",
+  return endpoint("post", "/embeddings", {
     summary: "Make embeddings of texts, by the built-in model",
     limited: true,
     body: EmbeddingBody,
@@ -104,12 +103,10 @@ function textsOf(input: unknown): { readonly texts: readonly string[]; readonly 
 const refuse = (param: string, words: string) => invalid(param, "invalid_input", `"${param}" ${words}.`);
 
 function shortened(vector: Float32Array, dimensions = vector.length): Float32Array {
-  if (dimensions > vector.length)
-    throw invalid(
-      "dimensions",
-      "invalid_dimensions",
-      `"dimensions" must be at most ${vector.length}: the model's vectors have no more.`,
-    );
+  if (dimensions > vector.length) {
+    const message = `"dimensions" must be at most ${vector.length}: the model's vectors have no more.`;
+    throw invalid("dimensions", "invalid_dimensions", message);
+  }
   if (dimensions === vector.length) return vector;
   const kept = vector.subarray(0, dimensions);
   const length = Math.hypot(...kept) || 1;
@@ -118,9 +115,8 @@ function shortened(vector: Float32Array, dimensions = vector.length): Float32Arr
 
 function encode(vector: Float32Array, format: "float" | "base64" | null | undefined): number[] | string {
   if (format !== "base64") return [...vector];
-  const bytes = Buffer.alloc(vector.length * 4);
-  for (const [at, value] of vector.entries()) bytes.writeFloatLE(value, at * 4);
-  return bytes.toString("base64");
+  // Every machine that Node runs on is little-endian, as the format is.
+  return Buffer.from(vector.buffer, vector.byteOffset, vector.byteLength).toString("base64");
 }
 
 const tooMany = () =>

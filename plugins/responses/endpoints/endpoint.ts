@@ -8,9 +8,8 @@ import {
   mountRoutes,
   type RouteDefinition,
   Type,
-  type Web,
 } from "../../../kernel/kit.ts";
-import type { Fault, Limiter, Log, Services, User } from "../../../kernel/plugin.ts";
+import { Fault, type Log, type Use, type User } from "../../../kernel/plugin.ts";
 import type { Answers } from "../answer/answer.ts";
 import type { JoinConversation } from "../resolve/conversation.ts";
 import type { PageOf } from "../resolve/gate.ts";
@@ -20,18 +19,21 @@ import type { Requests } from "../stored/requests.ts";
 import type { Seals } from "../stored/seals.ts";
 import type { TurnLocations } from "../stored/turn-location.ts";
 import type { Intake } from "../turn/intake.ts";
-import { mistakeFault, refusalOf } from "../wire/refusal.ts";
+import { compile, mistakeFault, refusalOf } from "../wire/refusal.ts";
 
-/** The services and stores that the endpoints work with. */
-export interface EndpointParts {
-  readonly web: Web;
+export type EndpointServices =
+  | "web"
+  | "agent"
+  | "jobs"
+  | "threads"
+  | "memory"
+  | "store"
+  | "storage"
+  | "kernel";
+
+/** The services and stores that the endpoints work with. Without `toolCalls` no turn can pause for the caller's own tools. */
+export interface EndpointParts extends Use<EndpointServices, "toolCalls"> {
   readonly log: Log;
-  readonly chatLimit: Limiter;
-  readonly agent: Services["agent"];
-  readonly threads: Services["threads"];
-  readonly memory: Pick<Services["memory"], "embed">;
-  /** Absent in a composition that cannot pause a turn for the caller's own tools. */
-  readonly externalTools: Services["toolCalls"] | undefined;
   readonly intake: Intake;
   /** Takes chats, which are always replayed: there is no other way to continue one. */
   readonly chatIntake: Intake;
@@ -44,19 +46,20 @@ export interface EndpointParts {
   readonly maxFileBytes: number;
   readonly seals: Seals;
   readonly pageOf: PageOf;
-  readonly startedAt: Date;
 }
 
 interface Caller {
   readonly user: User;
 }
 
-interface Limited {
+interface Marks {
   /** True when a request counts as a message of its user. */
   readonly limited?: boolean;
+  /** True when the handler checks the query itself, because an unknown id comes first. */
+  readonly checksQuery?: boolean;
 }
 
-export type Endpoint = Omit<CheckedRoute<Caller>, "tag"> & Limited;
+export type Endpoint = Omit<CheckedRoute<Caller>, "tag"> & Marks;
 
 /** Gives the handler the types of what is declared beside it. */
 export function endpoint<
@@ -64,25 +67,36 @@ export function endpoint<
   Query extends TSchema = TUnknown,
   Answer extends TSchema | string = string,
   Read = Declared<Body>,
->(definition: Omit<RouteDefinition<Caller, Body, Query, Answer, Read>, "tag"> & Limited): Endpoint {
-  return definition as Endpoint;
+>(
+  method: Endpoint["method"],
+  path: string,
+  definition: Omit<RouteDefinition<Caller, Body, Query, Answer, Read>, "method" | "path" | "tag"> & Marks,
+): Endpoint {
+  return { method, path, ...definition } as Endpoint;
 }
 
 /** For bodies that the handler parses itself. */
 export const unparsed = (body: unknown): unknown => body;
 
 export function mountEndpoints(
-  { web, log, chatLimit }: Pick<EndpointParts, "web" | "log" | "chatLimit">,
+  { web, agent, log }: Pick<EndpointParts, "web" | "agent" | "log">,
   prefixes: readonly string[],
   endpoints: readonly Endpoint[],
 ): void {
   for (const prefix of prefixes) {
-    const routes = endpoints.map((one) => ({ ...one, path: prefix + one.path, tag: "responses" }));
+    // Turns carry the scope of the token, and what deletes something asks `refuseOthers`.
+    const routes = endpoints.map((one) => ({
+      ...one,
+      path: prefix + one.path,
+      tag: "responses",
+      scoped: true,
+    }));
     web.describe(routes);
-    mountRoutes<Caller, (typeof routes)[number]>(web.router, routes, {
+    const checked = routes.map((route) => (route.checksQuery ? { ...route, query: undefined } : route));
+    mountRoutes<Caller, (typeof checked)[number]>(web.router, checked, {
       async admit(context, { limited }) {
         const user = web.user(context);
-        if (limited) applyLimit(await chatLimit.take(user.id), context, { perRequests: true });
+        if (limited) applyLimit(await agent.chatLimit.take(user.id), context, { perRequests: true });
         return { user };
       },
       refuse: mistakeFault,
@@ -90,6 +104,16 @@ export function mountEndpoints(
       guard: returnFaults(log),
     });
   }
+}
+
+/** The meaning of 403 where something is deleted. */
+export const OTHERS = "The token has a scope, and did not make it";
+
+/** A token with a scope deletes only what it made. What was made without a scope has no token. */
+export function refuseOthers({ scope }: User, { token }: { readonly token?: string }): void {
+  if (scope === undefined || scope.token === token) return;
+  const message = "This token has a scope, so it can delete only what it made. Use a token without one.";
+  throw new Fault("forbidden", "scoped_token", message);
 }
 
 function returnFaults(log: Log): Middleware {
@@ -125,7 +149,23 @@ export const toPage = <Item extends { readonly id: string }>(data: readonly Item
   has_more,
 });
 
-/** The query of a list of items. */
+const MAX_PAGE_BYTES = 4 * 1024 * 1024;
+
+/** The first items of a list that fit on a page: as many as asked for, no more bytes than a page has, and at least one. */
+export async function firstPage<Item extends { readonly id: string }>(
+  items: AsyncIterable<Item> | Iterable<Item>,
+  limit: number,
+) {
+  const data: Item[] = [];
+  let bytes = 0;
+  for await (const item of items) {
+    bytes += JSON.stringify(item).length;
+    if (data.length === limit || (data.length > 0 && bytes > MAX_PAGE_BYTES)) return toPage(data, true);
+    data.push(item);
+  }
+  return toPage(data, false);
+}
+
 export const ItemQuery = Type.Object({
   limit: Type.Optional(
     Type.String({ pattern: "^([1-9]\\d?|100)$", refusal: "must be a number from 1 to 100" }),
@@ -133,6 +173,7 @@ export const ItemQuery = Type.Object({
   order: Type.Optional(Type.Enum(["asc", "desc"], { refusal: "must be asc or desc" })),
   after: Type.Optional(Type.String({ refusal: "must be an item's id" })),
 });
+export const checkItemQuery = compile(ItemQuery);
 export const DEFAULT_LIMIT = "20";
 
 /** Lets each user have this many pieces of work in progress at once. */

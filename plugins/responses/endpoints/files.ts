@@ -1,12 +1,20 @@
 /** `/files`: upload, list, get, read and delete. */
 import { Readable } from "node:stream";
-import type { Context } from "koa";
-import { type Asked, createFormReader, type Declared, type Form, Type } from "../../../kernel/kit.ts";
+import { type Asked, type Declared, type Form, Type } from "../../../kernel/kit.ts";
 import { Fault, type User } from "../../../kernel/plugin.ts";
 import { inSeconds } from "../answer/response.ts";
 import { MAX_FILES, type StoredFile } from "../stored/files.ts";
 import { compile, invalid } from "../wire/refusal.ts";
-import { createSlots, type Endpoint, type EndpointParts, endpoint, listOf, toPage } from "./endpoint.ts";
+import {
+  createSlots,
+  type Endpoint,
+  type EndpointParts,
+  endpoint,
+  listOf,
+  OTHERS,
+  refuseOthers,
+  toPage,
+} from "./endpoint.ts";
 
 const Purpose = Type.Enum(["assistants", "batch", "evals", "fine-tune", "user_data", "vision"], {
   refusal: "must be assistants, batch, evals, fine-tune, user_data or vision",
@@ -68,19 +76,11 @@ const MAX_UPLOADS_AT_ONCE = 4;
 const FORM_BYTES = 64 * 1024;
 const MISSING = { 404: "There is no such file" };
 
-export function fileEndpoints({ files, maxFileBytes }: EndpointParts): readonly Endpoint[] {
-  const readForm = createFormReader(maxFileBytes + FORM_BYTES);
+export function fileEndpoints({ files, maxFileBytes, web }: EndpointParts): readonly Endpoint[] {
+  const readForm = web.createFormReader(maxFileBytes + FORM_BYTES);
   const inSlot = createSlots(MAX_UPLOADS_AT_ONCE, tooManyUploads);
 
-  async function read(context: Context): Promise<Form> {
-    try {
-      return await readForm(context);
-    } catch (error) {
-      throw (error as { status?: unknown }).status === 413 ? tooLarge(maxFileBytes) : error;
-    }
-  }
-
-  async function add(user: string, form: Form): Promise<StoredFile> {
+  async function add({ id: user, scope }: User, form: Form): Promise<StoredFile> {
     const file = form.file("file");
     if (file === undefined || file.bytes.byteLength === 0)
       throw invalid("file", "invalid_file", '"file" must be a file that is not empty.');
@@ -89,7 +89,8 @@ export function fileEndpoints({ files, maxFileBytes }: EndpointParts): readonly 
     const fields = checkFields(Object.fromEntries(given.filter(([, text]) => text !== undefined)));
     const { purpose, "expires_after[seconds]": after } = fields;
     const expiresAfterSecs = after === undefined ? undefined : lifetime(Number(after));
-    return files.add(user, { name: file.name, mime: file.mime, purpose, data: file.bytes, expiresAfterSecs });
+    const { name, mime, bytes: data } = file;
+    return files.add(user, { name, mime, purpose, data, expiresAfterSecs, token: scope?.token });
   }
 
   async function find({ user, params }: Asked & { readonly user: User }): Promise<StoredFile> {
@@ -99,9 +100,7 @@ export function fileEndpoints({ files, maxFileBytes }: EndpointParts): readonly 
   }
 
   return [
-    endpoint({
-      method: "post",
-      path: "/files",
+    endpoint("post", "/files", {
       summary: "Upload a file, to name it in the input of a response",
       form: UploadForm,
       answer: FileObject,
@@ -109,12 +108,13 @@ export function fileEndpoints({ files, maxFileBytes }: EndpointParts): readonly 
       handle: ({ user, context }) =>
         inSlot(user.id, async () => {
           await files.refuseFull(user.id, 1);
-          return shown(await add(user.id, await read(context)));
+          const form = await readForm(context).catch((error: { readonly status?: unknown }) => {
+            throw error.status === 413 ? tooLarge(maxFileBytes) : error;
+          });
+          return shown(await add(user, form));
         }),
     }),
-    endpoint({
-      method: "get",
-      path: "/files",
+    endpoint("get", "/files", {
       summary: "List your files",
       query: FileQuery,
       answer: listOf(FileObject),
@@ -124,17 +124,13 @@ export function fileEndpoints({ files, maxFileBytes }: EndpointParts): readonly 
         return toPage(found.slice(0, limit).map(shown), found.length > limit);
       },
     }),
-    endpoint({
-      method: "get",
-      path: "/files/{id}",
+    endpoint("get", "/files/{id}", {
       summary: "Get what is known of a file",
       answer: FileObject,
       refusals: MISSING,
       handle: async (asked) => shown(await find(asked)),
     }),
-    endpoint({
-      method: "get",
-      path: "/files/{id}/content",
+    endpoint("get", "/files/{id}/content", {
       summary: "Read a file",
       answer: "application/octet-stream",
       refusals: MISSING,
@@ -148,14 +144,14 @@ export function fileEndpoints({ files, maxFileBytes }: EndpointParts): readonly 
         return Readable.from(files.content(file));
       },
     }),
-    endpoint({
-      method: "delete",
-      path: "/files/{id}",
+    endpoint("delete", "/files/{id}", {
       summary: "Delete a file",
       answer: DeletedFile,
-      refusals: MISSING,
+      refusals: { ...MISSING, 403: OTHERS },
       async handle(asked) {
-        const { user, id } = await find(asked);
+        const file = await find(asked);
+        refuseOthers(asked.user, file);
+        const { user, id } = file;
         if (!(await files.remove(user, id))) throw notFound();
         return { id, object: "file", deleted: true } as const;
       },

@@ -1,11 +1,10 @@
 /** The input items of a request, as its caller can list them. */
 import { type Declared, Type } from "../../../kernel/kit.ts";
-import { type KeptAttachment, Role, type SaidItem } from "../parse/items.ts";
+import { type KeptAttachment, Role } from "../parse/items.ts";
 import type { PlacedItem } from "../resolve/history.ts";
-import type { WireTool } from "../wire/format.ts";
 import { formatItemId } from "../wire/id.ts";
 import { calledTool, customInput } from "../wire/tool-names.ts";
-import { DEFAULT_LIMIT, type ItemQuery, listOf, toPage } from "./endpoint.ts";
+import { DEFAULT_LIMIT, firstPage, type ItemQuery, listOf } from "./endpoint.ts";
 
 // Input items are numbered beyond any output index, so that one is never taken for the other.
 const FIRST_INPUT = 0x8000;
@@ -61,28 +60,17 @@ const ListedItem = Type.Union([
 
 export const InputList = listOf(ListedItem);
 
-export function listInput(
+export async function listInput(
   sent: readonly PlacedItem[],
   { limit = DEFAULT_LIMIT, order = "desc", after }: Declared<typeof ItemQuery>,
-): Declared<typeof InputList> {
-  const items = sent.flatMap((placed) => wireItem(placed));
+): Promise<Declared<typeof InputList>> {
+  const items = sent.map(inputItem);
   if (order === "desc") items.reverse();
   const start = after === undefined ? 0 : items.findIndex((item) => item.id === after) + 1;
-  const data = items.slice(start, start + Number(limit));
-  return toPage(data, start + data.length < items.length);
+  return await firstPage(items.slice(start), Number(limit));
 }
 
-/** The item at this index in the input of the turn's request. */
-export const inputItem = (
-  item: Exclude<SaidItem, { type: "reasoning" }>,
-  turn: string,
-  index: number,
-  tools: readonly WireTool[] = [],
-): Listed => wireItem({ item, turn, from: "input", index, tools })[0] as Listed;
-
-type Listed = Declared<typeof ListedItem>;
-
-function wireItem({ item, turn, from, index, tools }: PlacedItem): readonly Listed[] {
+export function inputItem({ item, turn, from, index, tools }: PlacedItem): Declared<typeof ListedItem> {
   const place = (kind: "msg" | "fc") =>
     ({
       id: formatItemId(kind, turn, from === "input" ? FIRST_INPUT + index : index),
@@ -95,26 +83,22 @@ function wireItem({ item, turn, from, index, tools }: PlacedItem): readonly List
         role === "assistant"
           ? ({ type: "output_text", annotations: [], text } as const)
           : ({ type: "input_text", text } as const);
-      return [
-        { ...place("msg"), type: item.type, role, content: [part, ...(attachments ?? []).map(attachedPart)] },
-      ];
+      const content = [part, ...(attachments ?? []).map(attachedPart)];
+      return { ...place("msg"), type: item.type, role, content };
     }
     case "function_call": {
       const { type, name, namespace } = calledTool(tools, item.name);
       const call = { call_id: item.call, name, namespace };
       return type === "custom"
-        ? [{ ...place("fc"), type: "custom_tool_call", ...call, input: customInput(item.params) }]
-        : [{ ...place("fc"), type: "function_call", ...call, arguments: item.params }];
+        ? { ...place("fc"), type: "custom_tool_call", ...call, input: customInput(item.params) }
+        : { ...place("fc"), type: "function_call", ...call, arguments: item.params };
     }
     case "function_call_output": {
       const parts = (item.attachments ?? []).map(attachedPart);
       const text = { type: "input_text", text: item.output } as const;
       const output = parts.length === 0 ? item.output : [text, ...parts];
-      return [{ ...place("fc"), type: item.type, call_id: item.call, output }];
+      return { ...place("fc"), type: item.type, call_id: item.call, output };
     }
-    // The caller keeps it, and nobody else can read it.
-    case "reasoning":
-      return [];
   }
 }
 

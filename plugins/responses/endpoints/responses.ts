@@ -10,18 +10,20 @@ import { sentItems } from "../resolve/history.ts";
 import type { TakenRequest } from "../stored/requests.ts";
 import { repeatKeyOf } from "../turn/intake.ts";
 import { CHANNEL } from "../turn/turn.ts";
-import type { Dialect } from "../wire/dialect.ts";
-import {
-  DeletedResponse,
-  ResponseObject,
-  SentEvent,
-  StrictEvent,
-  StrictResponse,
-  type WireTool,
-} from "../wire/format.ts";
+import type { Dialect } from "../wire/format.ts";
+import { DeletedResponse, ResponseObject, SentEvent, StrictEvent, StrictResponse } from "../wire/format.ts";
 import { parseResponseId } from "../wire/id.ts";
 import { invalid } from "../wire/refusal.ts";
-import { type Endpoint, type EndpointParts, endpoint, ItemQuery, unparsed } from "./endpoint.ts";
+import {
+  checkItemQuery,
+  type Endpoint,
+  type EndpointParts,
+  endpoint,
+  ItemQuery,
+  OTHERS,
+  refuseOthers,
+  unparsed,
+} from "./endpoint.ts";
 import { InputList, listInput } from "./input-items.ts";
 
 interface Form {
@@ -46,7 +48,7 @@ const RetrievalQuery = Type.Object({
 const MISSING = { 404: "There is no such response" };
 
 export function responseEndpoints(parts: EndpointParts, dialect: Dialect): readonly Endpoint[] {
-  const { agent, threads, requests, locations, answers, externalTools } = parts;
+  const { agent, threads, requests, locations, answers, toolCalls } = parts;
   const isOpen = dialect === "open";
   const { body: bodySchema, parse, answer, events } = FORMS[dialect];
 
@@ -57,6 +59,36 @@ export function responseEndpoints(parts: EndpointParts, dialect: Dialect): reado
     return taken;
   }
 
+  /** A conversation goes with its thread, so a token with a scope must have made it too. */
+  async function mayRemove({ id, scope }: User, thread: string): Promise<boolean> {
+    if (scope === undefined) return true;
+    const named = await parts.conversations.ofThread(id, thread);
+    return named.every(({ token }) => token === scope.token);
+  }
+
+  /** The names of the caller's tools that the thread of this request waits with. */
+  async function waitingNames(user: string, thread: string | undefined): Promise<ReadonlySet<string>> {
+    const gate = thread === undefined ? undefined : await toolCalls?.pending(user, thread);
+    const waiting = gate && (await requests.find(user, gate.turn));
+    return new Set(waiting?.echo.tools.map(({ name }) => name));
+  }
+
+  /**
+   * Refuses names of the agent's tools. A tool that was installed while the thread waited does not keep the caller from resuming
+   * it: the name stays the caller's for this turn.
+   */
+  async function checkNames(user: string, request: CreateRequest): Promise<CreateRequest> {
+    const { settings, tools = [], previous } = request;
+    if (settings.callersToolsWin) return request;
+    const isReserved = await Promise.all(tools.map(({ name }) => toolCalls?.isReserved(name)));
+    if (!isReserved.includes(true)) return request;
+    const waiting = await waitingNames(user, previous?.thread);
+    const index = tools.findIndex(({ name }, at) => isReserved[at] && !waiting.has(name));
+    if (index === -1) return { ...request, settings: { ...settings, callersToolsWin: true } };
+    const message = `"tools[${index}].name": "${tools[index]?.name}" is already the name of one of the agent's tools. Rename your tool.`;
+    throw invalid(`tools[${index}].name`, "reserved_tool_name", message);
+  }
+
   async function show(taken: TakenRequest, model = PLACEHOLDER_MODEL): Promise<ResponseObject> {
     const response = await answers.current(taken, { dialect, model });
     if (response === undefined) throw notFound();
@@ -64,9 +96,7 @@ export function responseEndpoints(parts: EndpointParts, dialect: Dialect): reado
   }
 
   return [
-    endpoint({
-      method: "post",
-      path: "/responses",
+    endpoint("post", "/responses", {
       summary: "Create a response; with `stream`, as server-sent events",
       limited: true,
       body: bodySchema,
@@ -80,8 +110,7 @@ export function responseEndpoints(parts: EndpointParts, dialect: Dialect): reado
       },
       async handle({ user, body, context }) {
         const joined = isOpen ? await parts.joinConversation(user.id, body) : { body, place: undefined };
-        const request = parse(joined.body, externalTools !== undefined);
-        if (!request.settings.callersToolsWin) await refuseReserved(request.tools, externalTools);
+        const request = await checkNames(user.id, parse(joined.body, toolCalls !== undefined));
         if (request.ignored.length > 0) context.set("x-postern-ignored", ignoredHeader(request.ignored));
         const repeat = repeatKeyOf(context.get("idempotency-key"), body);
         const begun = await parts.intake.take(user, request, repeat, joined.place);
@@ -93,9 +122,7 @@ export function responseEndpoints(parts: EndpointParts, dialect: Dialect): reado
         return await answers.stream(begun, { dialect, model }, context.res);
       },
     }),
-    endpoint({
-      method: "get",
-      path: "/responses/{id}",
+    endpoint("get", "/responses/{id}", {
       summary: "Get a response; with `stream=true` its events, from the one after `starting_after` on",
       query: RetrievalQuery,
       answer,
@@ -114,21 +141,20 @@ export function responseEndpoints(parts: EndpointParts, dialect: Dialect): reado
         return await answers.stream({ taken, running }, rendering, context.res, after);
       },
     }),
-    endpoint({
-      method: "delete",
-      path: "/responses/{id}",
+    endpoint("delete", "/responses/{id}", {
       summary: "Delete a response; its thread goes with the last one",
       answer: DeletedResponse,
-      refusals: MISSING,
+      refusals: { ...MISSING, 403: OTHERS },
       async handle(asked) {
         const taken = await find(asked);
+        refuseOthers(asked.user, taken);
         const { id, user } = taken;
         await locations.cancel(taken);
         const { thread } = await locations.find(taken);
         await locations.forget(taken);
         await requests.remove(id);
         // The thread goes with its last response; until then the others build on it.
-        if ((await requests.countOf(user, thread)) === 0) {
+        if ((await requests.countOf(user, thread)) === 0 && (await mayRemove(asked.user, thread))) {
           await requests.removeThread(user, thread);
           const isThere = (await threads.find(user, thread)) !== undefined;
           if (isThere && (await isOursAlone(threads, user, thread))) await threads.remove(user, thread);
@@ -136,9 +162,7 @@ export function responseEndpoints(parts: EndpointParts, dialect: Dialect): reado
         return { id: String(asked.params["id"]), object: "response", deleted: true } as const;
       },
     }),
-    endpoint({
-      method: "post",
-      path: "/responses/{id}/cancel",
+    endpoint("post", "/responses/{id}/cancel", {
       summary: "Cancel a response that is still running",
       answer,
       refusals: MISSING,
@@ -148,17 +172,16 @@ export function responseEndpoints(parts: EndpointParts, dialect: Dialect): reado
         return await show(taken);
       },
     }),
-    endpoint({
-      method: "get",
-      path: "/responses/{id}/input_items",
+    endpoint("get", "/responses/{id}/input_items", {
       summary: "List the input items of a response",
       query: ItemQuery,
+      checksQuery: true,
       answer: InputList,
       refusals: MISSING,
       async handle(asked) {
         const taken = await find(asked);
         await show(taken);
-        return listInput(await sentItems(taken, parts), asked.query);
+        return listInput(await sentItems(taken, parts), checkItemQuery({ ...asked.context.query }));
       },
     }),
   ];
@@ -171,20 +194,6 @@ async function isOursAlone(threads: Services["threads"], user: string, thread: s
     if (items.some(({ channel }) => channel !== CHANNEL)) return false;
     if (next === undefined) return true;
     before = next;
-  }
-}
-
-async function refuseReserved(
-  tools: readonly WireTool[] = [],
-  externalTools: Services["toolCalls"] | undefined,
-): Promise<void> {
-  for (const [index, { name }] of tools.entries()) {
-    if (!(await externalTools?.isReserved(name))) continue;
-    throw invalid(
-      `tools[${index}].name`,
-      "reserved_tool_name",
-      `"tools[${index}].name": "${name}" is already the name of one of the agent's tools. Rename your tool.`,
-    );
   }
 }
 

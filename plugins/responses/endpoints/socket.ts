@@ -4,7 +4,7 @@
  */
 import { randomUUIDv7 } from "node:crypto";
 import type { RawData, WebSocket } from "ws";
-import { applyLimit, bytesOf, parseJson, Type } from "../../../kernel/kit.ts";
+import { applyLimit, assertSimple, bytesOf, parseJson, Type } from "../../../kernel/kit.ts";
 import { Fault, type User } from "../../../kernel/plugin.ts";
 import { respond } from "../answer/response.ts";
 import { parseOpen } from "../parse/open.ts";
@@ -26,6 +26,7 @@ export function mountResponseSocket(parts: EndpointParts, path: string): void {
   parts.web.mountSocket({
     path,
     tag: "responses",
+    scoped: true,
     summary: "Open a WebSocket that takes `response.create` messages and sends the events of each response",
     largestMessage: MAX_MESSAGE_BYTES,
     accept: (socket, user) => serve(parts, socket, user),
@@ -34,7 +35,7 @@ export function mountResponseSocket(parts: EndpointParts, path: string): void {
 
 function serve(parts: EndpointParts, socket: WebSocket, user: User): void {
   const chain = createChain();
-  const parse = (body: Body) => parseOpen(body, parts.externalTools !== undefined);
+  const parse = (body: Body) => parseOpen(body, parts.toolCalls !== undefined);
   const waiting: string[] = [];
   let waitingBytes = 0;
   let isBusy = false;
@@ -54,7 +55,7 @@ function serve(parts: EndpointParts, socket: WebSocket, user: User): void {
   }
 
   async function run({ lane, generates, body: given }: CreateFrame): Promise<void> {
-    applyLimit(await parts.chatLimit.take(user.id), { set: () => {} });
+    applyLimit(await parts.agent.chatLimit.take(user.id), { set: () => {} });
     const body = chain.expand(given);
     if (!generates) {
       const { id, events } = warmUp(parse(body));
@@ -135,10 +136,11 @@ const TOO_MANY = new Fault(
   `A socket answers one request at a time: ${MAX_WAITING} others may wait, with 14 MiB together. Wait for an answer, or open another socket.`,
 );
 
+/** The body of a `POST /responses`. */
+type Body = Readonly<Record<string, unknown>>;
+
 interface CreateFrame {
-  /** The body of a `POST /responses`. */
-  readonly body: Readonly<Record<string, unknown>>;
-  /** Repeated in every event of the answer. */
+  readonly body: Body;
   readonly lane: string | undefined;
   /** False: the model is not called; the input is kept for a request that continues from here. */
   readonly generates: boolean;
@@ -170,6 +172,7 @@ function laneOf(frame: unknown): string | undefined {
 
 function readJsonFrame(text: string): unknown {
   try {
+    assertSimple(text);
     return parseJson(text);
   } catch {
     throw invalid("type", "invalid_message", "A message must be a JSON object with a type.");
@@ -177,13 +180,11 @@ function readJsonFrame(text: string): unknown {
 }
 
 function readFrame(frame: unknown): CreateFrame {
-  const { stream_id, generate } = checkEnvelope(frame);
-  const { type: _type, stream_id: _lane, generate: _generate, ...body } = frame as Record<string, unknown>;
+  const { stream_id: lane, generate } = checkEnvelope(frame);
+  const { type: _type, stream_id: _lane, generate: _generate, ...body } = frame as Body;
   // A socket always streams.
-  return { body: { ...body, stream: true }, lane: stream_id, generates: generate ?? true };
+  return { body: { ...body, stream: true }, lane, generates: generate ?? true };
 }
-
-type Body = Readonly<Record<string, unknown>>;
 
 /**
  * Remembers the last response on a connection that is stored nowhere, so that the next request can continue from it by its id: the

@@ -8,13 +8,12 @@ import { compile, invalid } from "../wire/refusal.ts";
 export interface GivenAttachment {
   readonly kind: "image" | "file" | "audio";
   readonly name?: string;
-  /** How closely a model should look at an image. */
   readonly detail?: string;
   readonly source:
     | { readonly type: "data"; readonly mime: string; readonly data: Uint8Array }
     | { readonly type: "url"; readonly url: string }
     | { readonly type: "file"; readonly id: string };
-  /** Where it stands in the request, for a refusal: `input[0].content[1]`. */
+  /** The path in the request, for a refusal: `input[0].content[1]`. */
   readonly at: string;
 }
 
@@ -22,7 +21,6 @@ export interface GivenAttachment {
 export interface KeptAttachment extends Attachment {
   readonly digest: string;
   readonly url?: string;
-  /** The id of an uploaded file. */
   readonly file?: string;
 }
 
@@ -50,7 +48,6 @@ interface Call {
   readonly params: string;
 }
 
-/** Reasoning of a model that the caller sent back. */
 interface Reasoning {
   readonly type: "reasoning";
   readonly text: string;
@@ -69,8 +66,11 @@ export type InputItem =
 /** An item after references were resolved and bookkeeping was dropped. */
 export type GivenItem = Message<GivenAttachment> | Call | Output<GivenAttachment> | Reasoning;
 
-/** The same with its attachments read and stored. */
-export type SaidItem = Message<KeptAttachment> | Call | Output<KeptAttachment> | Reasoning;
+/** An item with its attachments read and stored. */
+export type KeptItem = Message<KeptAttachment> | Call | Output<KeptAttachment>;
+
+/** The caller keeps its reasoning; the row of a request does not hold it. */
+export type SaidItem = KeptItem | Reasoning;
 
 export const Role = Type.Enum(["user", "assistant", "system", "developer"], {
   refusal: "must be user, assistant, system or developer",
@@ -113,9 +113,8 @@ const GivenCall = Type.Object({
 
 const CallOutput = Type.Object({ call_id: CallId, output: OutputContent });
 
-const Reference = Type.Object({ id: Type.String({ refusal: "must be an item's id" }) });
+export const Reference = Type.Object({ id: Type.String({ refusal: "must be an item's id" }) });
 
-/** Clients leave the type out of messages and out of references. */
 export const Item = Type.Union(
   [
     Type.Object({ type: Type.Optional(Type.Literal("message")), ...GivenMessage.properties }),
@@ -131,12 +130,24 @@ const checkMessage = compile(GivenMessage);
 const checkCall = compile(GivenCall);
 const checkOutput = compile(CallOutput);
 const checkReference = compile(Reference);
+
+export const parseReference = (value: unknown, at: string): InputItem => ({
+  type: "item_reference",
+  id: checkReference(value, at).id,
+});
+
 const checkObject = compile(
   Type.Object(
     { type: Type.Optional(Type.Unknown()), role: Type.Optional(Type.Unknown()) },
     { refusal: "must be an item: an object" },
   ),
 );
+
+/** Clients leave the type out of messages and out of references. */
+export function typeOf(value: unknown, at: string): unknown {
+  const { type, role } = checkObject(value, at);
+  return type ?? (role === undefined ? "item_reference" : "message");
+}
 
 /** A body of the largest size could hold half a million, and parsing them would block everybody else for a minute. */
 export const MAX_ITEMS = 10_000;
@@ -165,8 +176,7 @@ export const nothingAsked = () =>
   );
 
 export function parseItem(value: unknown, at: string): InputItem {
-  const item = checkObject(value, at);
-  const type = item.type ?? (item.role === undefined ? "item_reference" : "message");
+  const type = typeOf(value, at);
   if (type === "message") {
     const { role, content } = checkMessage(value, at);
     return { type, role, text: textOf(content) };
@@ -179,7 +189,7 @@ export function parseItem(value: unknown, at: string): InputItem {
     const { call_id, output } = checkOutput(value, at);
     return { type, call: call_id, output: textOf(output) };
   }
-  if (type === "item_reference") return { type, id: checkReference(value, at).id };
+  if (type === "item_reference") return parseReference(value, at);
   if (type === "reasoning") return { type: "skipped" };
   throw invalid(
     `${at}.type`,

@@ -1,10 +1,18 @@
 /** The items of `input` in the open dialect: everything that clients send, each kept, converted or skipped. */
-import { type Declared, mimeOfName, Type } from "../../../kernel/kit.ts";
+import { type Declared, maybe, mimeOfName, Type } from "../../../kernel/kit.ts";
 import type { WireTool } from "../wire/format.ts";
 import { compile, invalid } from "../wire/refusal.ts";
 import { customParams, offeredName } from "../wire/tool-names.ts";
-import { CallId, type GivenAttachment, type InputItem, Role } from "./items.ts";
-import { maybe, words } from "./request.ts";
+import {
+  CallId,
+  type GivenAttachment,
+  type InputItem,
+  parseReference,
+  Reference,
+  Role,
+  typeOf,
+} from "./items.ts";
+import { words } from "./request.ts";
 
 const short = maybe(Type.String({ maxLength: 512, refusal: "must be a text of at most 512 characters" }));
 
@@ -67,7 +75,6 @@ const CustomCall = Type.Object({
   input: Type.String({ refusal: "must be a text" }),
 });
 const CallOutput = Type.Object({ call_id: CallId, output: Type.Unknown() });
-const Reference = Type.Object({ id: Type.String({ refusal: "must be an item's id" }) });
 const Sealed = Type.Object({ encrypted_content: words });
 
 /** Records of tools that others run, which no turn here can use; and tools, which are read with those of the request. */
@@ -119,19 +126,11 @@ const checkMessage = compile(Message);
 const checkCall = compile(FunctionCall);
 const checkCustom = compile(CustomCall);
 const checkOutput = compile(CallOutput);
-const checkReference = compile(Reference);
 const checkSealed = compile(Sealed);
-const checkObject = compile(
-  Type.Object(
-    { type: Type.Optional(Type.Unknown()), role: Type.Optional(Type.Unknown()) },
-    { refusal: "must be an item: an object" },
-  ),
-);
 
 /** Earlier calls in the input name the tools as the caller does; `tools` translates them. */
 export function parseOpenItem(value: unknown, at: string, tools: readonly WireTool[]): InputItem {
-  const item = checkObject(value, at);
-  const type = item.type ?? (item.role === undefined ? "item_reference" : "message");
+  const type = typeOf(value, at);
   const callName = (given: { readonly name: string; readonly namespace?: string | null }): string => {
     const namespace = given.namespace ?? undefined;
     const known = offeredName(tools, { name: given.name, namespace });
@@ -158,7 +157,7 @@ export function parseOpenItem(value: unknown, at: string, tools: readonly WireTo
       return { type: "function_call_output", call: call_id, output: text, attachments };
     }
     case "item_reference":
-      return { type: "item_reference", id: checkReference(value, at).id };
+      return parseReference(value, at);
     case "reasoning":
     case "compaction": {
       const { encrypted_content } = checkSealed(value, at);

@@ -1,6 +1,8 @@
 /** The tools of a request in the open dialect, and which of them may be called. Kinds that only their maker can run are ignored. */
-import { bytesOf, type Declared, type ToolChoice, Type } from "../../../kernel/kit.ts";
-import type { CustomTool, FunctionTool, WireTool } from "../wire/format.ts";
+
+import { bytesOf, type Declared, maybe, Type } from "../../../kernel/kit.ts";
+import type { ToolChoice } from "../../models/services.ts";
+import { anyObject, type CustomTool, type FunctionTool, type WireTool } from "../wire/format.ts";
 import { compile, invalid } from "../wire/refusal.ts";
 import { offeredName } from "../wire/tool-names.ts";
 import {
@@ -8,7 +10,6 @@ import {
   GIVEN_FUNCTION,
   GivenFunction,
   MAX_FIELD_BYTES,
-  maybe,
   refuseDouble,
   TOOL,
   ToolName,
@@ -18,7 +19,7 @@ import {
 const GIVEN_CUSTOM = {
   name: ToolName,
   description: words,
-  format: maybe(Type.Record(Type.String(), Type.Unknown(), { refusal: "must be an object with a type" })),
+  format: maybe(anyObject({ refusal: "must be an object with a type" })),
 };
 const GivenCustom = Type.Object(GIVEN_CUSTOM, TOOL);
 
@@ -54,7 +55,7 @@ const checkNamespace = compile(GivenNamespace);
 
 export interface GivenTool {
   readonly value: unknown;
-  /** Where it stands in the request, such as `tools[0]`. */
+  /** The path in the request, such as `tools[0]`. */
   readonly at: string;
 }
 
@@ -67,34 +68,9 @@ export function parseTools(given: readonly GivenTool[]): GivenTools {
   const ignored: string[] = [];
   const namespaces = new Set<string>();
 
-  function namespaceOf(value: unknown, at: string): WireTool {
-    const { name, description, tools } = checkNamespace(value, at);
-    const inner = tools.map((tool, index) => ({ value: tool, at: `${at}.tools[${index}]` }));
-    return { type: "namespace", name, description: description ?? "", tools: simpleTools(inner, ignored) };
-  }
-
-  const tools = simpleTools<WireTool>(given, ignored, namespaceOf);
-  for (const { type, name } of tools) {
-    if (type !== "namespace") continue;
-    if (namespaces.has(name)) {
-      const message = `"tools" has the namespace "${name}" twice. Put all of its tools into one.`;
-      throw invalid("tools", "duplicate_tool_name", message);
-    }
-    namespaces.add(name);
-  }
-  return { tools, ignored };
-}
-
-/** Without `namespaceOf` a namespace is ignored, as any other kind: one cannot hold another. */
-function simpleTools<Tool extends WireTool = FunctionTool | CustomTool>(
-  given: readonly GivenTool[],
-  ignored: string[],
-  namespaceOf?: (value: unknown, at: string) => Tool,
-): readonly (Tool | FunctionTool | CustomTool)[] {
-  const seen = new Set<string>();
-  return given.flatMap(({ value, at }): readonly (Tool | FunctionTool | CustomTool)[] => {
+  /** Other kinds are ignored, as is a namespace within another. */
+  function parseOne({ value, at }: GivenTool, seen: Set<string>): readonly (FunctionTool | CustomTool)[] {
     const { type } = checkKind(value, at);
-    if (type === "namespace" && namespaceOf) return [namespaceOf(value, at)];
     if (type !== "function" && type !== "custom") {
       ignored.push(type);
       return [];
@@ -103,7 +79,27 @@ function simpleTools<Tool extends WireTool = FunctionTool | CustomTool>(
     const tool = isFunction ? functionTool(checkFunction(value, at)) : customTool(checkCustom(value, at));
     refuseDouble(at, tool.name, seen);
     return [tool];
-  });
+  }
+
+  function namespaceOf({ value, at }: GivenTool): WireTool {
+    const { name, description, tools: inner } = checkNamespace(value, at);
+    const seen = new Set<string>();
+    const tools = inner.flatMap((tool, index) =>
+      parseOne({ value: tool, at: `${at}.tools[${index}]` }, seen),
+    );
+    if (namespaces.has(name)) {
+      const message = `"tools" has the namespace "${name}" twice. Put all of its tools into one.`;
+      throw invalid("tools", "duplicate_tool_name", message);
+    }
+    namespaces.add(name);
+    return { type: "namespace", name, description: description ?? "", tools };
+  }
+
+  const seen = new Set<string>();
+  const tools = given.flatMap((one): readonly WireTool[] =>
+    checkKind(one.value, one.at).type === "namespace" ? [namespaceOf(one)] : parseOne(one, seen),
+  );
+  return { tools, ignored };
 }
 
 const customTool = ({ name, description, format }: Declared<typeof GivenCustom>): CustomTool => ({

@@ -1,6 +1,8 @@
 /** The body of a create request in the open dialect: what today's clients send, each field honoured, echoed or named as ignored. */
 
-import { type Declared, type Format, type Generation, Type } from "../../../kernel/kit.ts";
+import { type Declared, type Generation, maybe, Type } from "../../../kernel/kit.ts";
+import type { Format } from "../../models/services.ts";
+import { anyObject } from "../wire/format.ts";
 import { parseResponseId } from "../wire/id.ts";
 import { compile, invalid } from "../wire/refusal.ts";
 import { parseItems } from "./items.ts";
@@ -10,11 +12,13 @@ import {
   BODY,
   type CreateRequest,
   flag,
+  type GivenSchema,
   MAX_FIELD_BYTES,
-  maybe,
   previousNotFound,
   refuseUnwired,
   SHARED,
+  schemaFormat,
+  sharedSettings,
   type TurnSettings,
   words,
 } from "./request.ts";
@@ -51,7 +55,7 @@ const GivenFormat = Type.Object(
         pattern: "^[A-Za-z0-9_-]{1,64}$",
         refusal: "must be 1 to 64 letters, digits, underscores or hyphens",
       }),
-      schema: Type.Record(Type.String(), Type.Unknown(), { refusal: "must be a JSON Schema object" }),
+      schema: anyObject({ refusal: "must be a JSON Schema object" }),
     }),
   },
 );
@@ -127,7 +131,7 @@ export const OpenBody = Type.Object(
     top_logprobs: fromTo(0, 20),
     presence_penalty: fromTo(-2, 2),
     frequency_penalty: fromTo(-2, 2),
-    stream_options: maybe(Type.Record(Type.String(), Type.Unknown(), { refusal: "must be an object" })),
+    stream_options: maybe(anyObject({ refusal: "must be an object" })),
   },
   BODY,
 );
@@ -196,9 +200,7 @@ function settingsOf(body: OpenBody, toolChoice: TurnSettings["toolChoice"]): Tur
     toolChoice,
     maxToolCalls: body.max_tool_calls ?? undefined,
     format: formatOf(body.text?.format),
-    context: body.x_context ?? undefined,
-    requiredTools: body.x_required_tools ?? undefined,
-    temperature: body.temperature ?? undefined,
+    ...sharedSettings(body),
   };
 }
 
@@ -217,17 +219,9 @@ function generationOf(body: OpenBody): Generation {
 function formatOf(given: GivenFormat | null | undefined): Format | undefined {
   if (!given || given.type === "text") return undefined;
   if (given.type === "json_object") return { type: "json_object" };
-  const { name, description, schema, strict } = given;
-  return {
-    type: "json_schema",
-    name: name as string,
-    description: description ?? undefined,
-    schema: schema as Readonly<Record<string, unknown>>,
-    strict: strict ?? false,
-  };
+  return schemaFormat(given as GivenSchema);
 }
 
-/** The settings that the response echoes, under their names on the wire. */
 function echoedSettings(body: OpenBody, conversation: string | undefined): Readonly<Record<string, unknown>> {
   const { text, reasoning } = body;
   return {
@@ -254,24 +248,19 @@ function echoedSettings(body: OpenBody, conversation: string | undefined): Reado
 }
 
 function refuseTogether({ prompt, previous_response_id, conversation, background, store }: OpenBody): void {
-  if (prompt !== undefined && prompt !== null)
-    throw invalid(
-      "prompt",
-      "prompt_not_supported",
-      '"prompt" is not supported: there are no stored prompts here. Send "instructions" and "input" instead.',
-    );
-  if (previous_response_id && conversation)
-    throw invalid(
-      "conversation",
-      "mutually_exclusive",
-      '"conversation" cannot be combined with "previous_response_id". Send one of them.',
-    );
-  if (background && store === false)
-    throw invalid(
-      "background",
-      "background_requires_store",
-      '"background" cannot be combined with "store": false: nothing would be left to ask for.',
-    );
+  if (prompt !== undefined && prompt !== null) {
+    const message =
+      '"prompt" is not supported: there are no stored prompts here. Send "instructions" and "input" instead.';
+    throw invalid("prompt", "prompt_not_supported", message);
+  }
+  if (previous_response_id && conversation) {
+    const message = '"conversation" cannot be combined with "previous_response_id". Send one of them.';
+    throw invalid("conversation", "mutually_exclusive", message);
+  }
+  if (background && store === false) {
+    const message = '"background" cannot be combined with "store": false: nothing would be left to ask for.';
+    throw invalid("background", "background_requires_store", message);
+  }
 }
 
 /** Known fields that have no effect here; each is named only when it asks for something. */

@@ -1,27 +1,16 @@
 /** A parsed request, in whichever dialect and format it came, and the fields and faults that the parsers share. */
-import type { TSchema } from "typebox";
-import { type Declared, Type } from "../../../kernel/kit.ts";
-import { Fault, type Turn } from "../../../kernel/plugin.ts";
-import type { Dialect } from "../wire/dialect.ts";
-import type { FunctionTool, WireTool } from "../wire/format.ts";
+
+import type { TObject } from "typebox";
+import { type Declared, maybe, Type } from "../../../kernel/kit.ts";
+import { Fault } from "../../../kernel/plugin.ts";
+import type { Turn } from "../../agent/services.ts";
+import type { Format } from "../../models/services.ts";
+import { anyObject, type Dialect, type FunctionTool, type WireTool } from "../wire/format.ts";
 import type { ResponseId } from "../wire/id.ts";
 import { invalid } from "../wire/refusal.ts";
 import type { InputItem } from "./items.ts";
 
-/** Settings that go to the agent as they are. */
-export type TurnSettings = Pick<
-  Turn,
-  | "callersToolsWin"
-  | "context"
-  | "format"
-  | "generation"
-  | "maxToolCalls"
-  | "parallelCalls"
-  | "requiredTools"
-  | "temperature"
-  | "toolChoice"
-  | "truncation"
->;
+export type TurnSettings = Omit<Turn, "user" | "channel" | "input">;
 
 export interface CreateRequest {
   /** Decides how items may be mixed, whether `instructions` stay in the history, and how an unknown previous id is refused. */
@@ -33,7 +22,6 @@ export interface CreateRequest {
   readonly background: boolean;
   /** False: nothing is left of the request, its turn and its thread when the answer is complete. */
   readonly store: boolean;
-  /** The response to continue from. */
   readonly previous: ResponseId | undefined;
   /** The whole input in order. The items after the assistant's last message are what the turn is about. */
   readonly items: readonly InputItem[];
@@ -55,13 +43,8 @@ export interface Echo {
   readonly metadata: Readonly<Record<string, unknown>>;
   /** Fields of the response, under their names on the wire, that differ from the defaults. */
   readonly settings?: Readonly<Record<string, unknown>>;
-  /** The caller asked for reasoning that it can send back. */
   readonly sealsReasoning?: boolean;
 }
-
-/** Absent and null are the same to clients. */
-export const maybe = <Schema extends TSchema>(schema: Schema) =>
-  Type.Optional(Type.Union([schema, Type.Null()]));
 
 export const MAX_FIELD_BYTES = 256 * 1024;
 
@@ -80,7 +63,7 @@ export const SHARED = {
   temperature: maybe(Type.Number({ minimum: 0, maximum: 2, refusal: "must be a number from 0.0 to 2.0" })),
   instructions: words,
   x_context: maybe(
-    Type.Record(Type.String(), Type.Unknown(), {
+    anyObject({
       maxBytes: 10 * 1024,
       refusal: "must be an object of at most 10 KiB as JSON",
     }),
@@ -94,6 +77,30 @@ export const SHARED = {
   ),
 };
 
+type Shared = Declared<TObject<typeof SHARED>>;
+
+export const sharedSettings = ({ x_context, x_required_tools, temperature }: Shared): TurnSettings => ({
+  context: x_context ?? undefined,
+  requiredTools: x_required_tools ?? undefined,
+  temperature: temperature ?? undefined,
+});
+
+/** A format with a schema that the answer must match, as both formats of the API have it. */
+export interface GivenSchema {
+  readonly name: string;
+  readonly description?: string | null;
+  readonly schema?: Readonly<Record<string, unknown>> | null;
+  readonly strict?: boolean | null;
+}
+
+export const schemaFormat = ({ name, description, schema, strict }: GivenSchema): Format => ({
+  type: "json_schema",
+  name,
+  description: description ?? undefined,
+  schema: schema ?? {},
+  strict: strict ?? false,
+});
+
 export const BODY = { refusal: "must be a JSON object, sent as application/json" };
 
 const FOR_TOOLS = ["tools", "functions", "tool_choice", "function_call"];
@@ -105,11 +112,8 @@ export function refuseUnwired(body: Readonly<Record<string, unknown>>): void {
     return Array.isArray(value) ? value.length > 0 : value !== undefined && value !== null;
   });
   if (field === undefined) return;
-  throw invalid(
-    field,
-    "external_tools_unavailable",
-    `"${field}" is not supported: this service runs without external tools. Leave it out.`,
-  );
+  const message = `"${field}" is not supported: this service runs without external tools. Leave it out.`;
+  throw invalid(field, "external_tools_unavailable", message);
 }
 
 export function refuseDouble(at: string, name: string, seen: Set<string>): void {
@@ -130,7 +134,7 @@ export const ToolName = Type.String({
 export const GIVEN_FUNCTION = {
   name: ToolName,
   description: words,
-  parameters: maybe(Type.Record(Type.String(), Type.Unknown(), { refusal: "must be a JSON Schema object" })),
+  parameters: maybe(anyObject({ refusal: "must be a JSON Schema object" })),
   strict: flag,
 };
 

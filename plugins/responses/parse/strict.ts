@@ -1,5 +1,6 @@
 /** The body of a create request in the strict dialect: every rule and limit of the specification that needs no lookup. */
-import { bytesOf, Type } from "../../../kernel/kit.ts";
+import { bytesOf, maybe, Type } from "../../../kernel/kit.ts";
+import { anyObject } from "../wire/format.ts";
 import { parseResponseId } from "../wire/id.ts";
 import { compile } from "../wire/refusal.ts";
 import { Item, parseItems } from "./items.ts";
@@ -9,10 +10,10 @@ import {
   functionTool,
   GIVEN_FUNCTION,
   GivenFunction,
-  maybe,
   refuseDouble,
   refuseUnwired,
   SHARED,
+  sharedSettings,
   TOOL,
 } from "./request.ts";
 
@@ -53,7 +54,7 @@ export const CreateBody = Type.Object(
     ...Body.properties,
     tools: maybe(Type.Array(Type.Object({ type: kind, ...GIVEN_FUNCTION }))),
     input: Type.Union([Type.String(), Type.Array(Item)]),
-    metadata: maybe(Type.Record(Type.String(), Type.Unknown())),
+    metadata: maybe(anyObject()),
   },
   { $id: "CreateResponse" },
 );
@@ -89,12 +90,7 @@ export function parseStrict(value: unknown, wired: boolean): CreateRequest {
     items: parseItems(body.input),
     instructions: body.instructions ?? undefined,
     tools,
-    settings: {
-      truncation,
-      context: body.x_context ?? undefined,
-      requiredTools: body.x_required_tools ?? undefined,
-      temperature: body.temperature ?? undefined,
-    },
+    settings: { truncation, ...sharedSettings(body) },
     echo: {
       previousResponseId: previous ?? null,
       instructions: body.instructions ?? null,

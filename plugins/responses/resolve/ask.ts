@@ -26,11 +26,8 @@ export type CallOutput = Extract<SaidItem, { type: "function_call_output" }>;
 export function refuseMixture(items: readonly InputItem[]): void {
   const other = items.findIndex(({ type }) => type !== "function_call_output");
   if (other === -1) return;
-  throw invalid(
-    `input[${other}]`,
-    "mixed_input",
-    `"input[${other}]" cannot be combined with function_call_output items. Send the outputs first, then the rest in a new request.`,
-  );
+  const message = `"input[${other}]" cannot be combined with function_call_output items. Send the outputs first, then the rest in a new request.`;
+  throw invalid(`input[${other}]`, "mixed_input", message);
 }
 
 /** Outputs belong to calls earlier in the same array, which then is a history and no resume. */
@@ -40,12 +37,11 @@ export function refuseLoose(items: readonly GivenItem[], replay: boolean): void 
     if (item.type === "function_call") calls.add(item.call);
     return item.type === "function_call_output" && !(replay && calls.has(item.call));
   });
-  if (isLoose)
-    throw invalid(
-      "previous_response_id",
-      "previous_response_id_required",
-      '"previous_response_id" is required with function_call_output items: it names the response whose call they answer.',
-    );
+  if (isLoose) {
+    const message =
+      '"previous_response_id" is required with function_call_output items: it names the response whose call they answer.';
+    throw invalid("previous_response_id", "previous_response_id_required", message);
+  }
 }
 
 /** The items after the assistant's last item are the message; those before are history. */
@@ -75,14 +71,6 @@ export function askAfter(items: readonly SaidItem[], pending: ReadonlySet<string
   if (outputs.length === 0 && isEmpty(ask)) throw nothingAsked();
   return ask;
 }
-
-export const outputsOnly = (items: readonly SaidItem[]): Ask => ({
-  history: [],
-  outputs: items as readonly CallOutput[],
-  text: "",
-  attachments: [],
-  instructions: [],
-});
 
 /** System messages at the very beginning are instructions of this request. */
 export function takeInstructions<Item extends GivenItem>(

@@ -1,33 +1,35 @@
 /** Reads the attachments of a request into bytes that a turn can hold, or refuses them. */
 import { hash, randomUUIDv7 } from "node:crypto";
 import {
-  type AttachedBytes,
+  createOutbound,
+  hostAndPort,
+  imageProblem,
+  isTextual,
   mimeOfName,
+  OutboundError,
+  type PrivateHosts,
+  reason,
   sniff,
   sniffImage,
-  textOfFile,
   UNKNOWN,
 } from "../../../kernel/kit.ts";
 import type { Attachment } from "../../../kernel/plugin.ts";
+import type { AttachedBytes } from "../../agent/services.ts";
 import type { GivenAttachment, GivenItem, KeptAttachment, SaidItem } from "../parse/items.ts";
 import type { GivenBytes } from "../parse/open-items.ts";
 import type { StoredFiles } from "../stored/files.ts";
 import { invalid } from "../wire/refusal.ts";
-import { type RemoteFiles, tooLarge } from "./remote-files.ts";
 
 export interface AttachmentParts {
-  readonly remote: Pick<RemoteFiles, "read">;
+  readonly remote: Pick<ReturnType<typeof createRemoteFiles>, "read">;
   readonly resolveFile: StoredFiles["resolveFile"];
-}
-
-interface ResolvedItems {
-  readonly items: readonly SaidItem[];
-  readonly attached: readonly AttachedBytes[];
 }
 
 const MAX_BYTES = 20 * 1024 * 1024;
 const MAX_REMOTE = 8;
 const MAX_ATTACHMENTS = 128;
+const TIMEOUT_MS = 10_000;
+const MAX_URL_LENGTH = 8192;
 
 /** The same bytes, URL or file have the same digest in every request; nothing is read to make it. */
 export function digestOf({ kind, source }: GivenAttachment): string {
@@ -35,11 +37,7 @@ export function digestOf({ kind, source }: GivenAttachment): string {
   return hash("sha256", `${kind} ${source.type} ${hash("sha256", named)}`, "base64url");
 }
 
-export async function resolveAttachments(
-  user: string,
-  given: readonly GivenItem[],
-  parts: AttachmentParts,
-): Promise<ResolvedItems> {
+export async function resolveAttachments(user: string, given: readonly GivenItem[], parts: AttachmentParts) {
   const attached: AttachedBytes[] = [];
   const count = { all: 0, remote: 0, bytes: 0 };
 
@@ -95,19 +93,20 @@ export async function resolveAttachments(
     const texts = found.filter((one) => typeof one === "string");
     const attachments = found.filter((one) => typeof one !== "string");
     const kept = attachments.length > 0 ? attachments : undefined;
-    items.push({ ...withTexts(rest, texts), attachments: kept } as SaidItem);
+    items.push({ ...addTexts(rest, texts, "\n\n"), attachments: kept });
   }
   return { items, attached };
 }
 
-type Bare = Omit<Extract<GivenItem, { type: "message" | "function_call_output" }>, "attachments">;
+type Texted =
+  | { readonly type: "message"; readonly text: string }
+  | { readonly type: "function_call_output"; readonly output: string };
 
-function withTexts(item: object, texts: readonly string[]): object {
-  const bare = item as Bare & { readonly text: string; readonly output: string };
-  const join = (text: string) => [text, ...texts].filter((part) => part !== "").join("\n\n");
-  return bare.type === "message"
-    ? { ...bare, text: join(bare.text) }
-    : { ...bare, output: join(bare.output) };
+export function addTexts<Item extends Texted>(item: Item, texts: readonly string[], separator: string): Item {
+  const join = (text: string) => [text, ...texts].filter((part) => part !== "").join(separator);
+  return item.type === "message"
+    ? { ...item, text: join(item.text) }
+    : { ...item, output: join(item.output) };
 }
 
 function typeOf(
@@ -116,6 +115,8 @@ function typeOf(
   name: string | undefined,
   data: Uint8Array,
 ): string {
+  const problem = imageProblem(data);
+  if (problem !== undefined) throw invalid(at, "image_too_large", `"${at}" ${problem}.`);
   if (kind === "image") {
     const image = sniffImage(data);
     if (image !== undefined) return image;
@@ -131,3 +132,56 @@ function typeOf(
 export const plainAttachment = ({ id, kind, mime, size, name, detail }: KeptAttachment): Attachment => ({
   ...{ id, kind, mime, size, name, detail },
 });
+
+/** Reads files by URL. A stranger chose it, so only public addresses are dialled, and no redirect is followed. */
+export function createRemoteFiles(privateHosts: PrivateHosts = new Set()) {
+  const outbound = createOutbound({ privateHosts });
+
+  function parse(text: string, at: string): URL {
+    const url = text.length > MAX_URL_LENGTH ? null : URL.parse(text);
+    const isException = url !== null && privateHosts.has(hostAndPort(url));
+    const isAllowed =
+      url !== null &&
+      url.username === "" &&
+      url.password === "" &&
+      (isException || (url.protocol === "https:" && url.port === ""));
+    if (isAllowed) return url;
+    throw refused(at, "only data URLs and https URLs of the usual port can be read");
+  }
+
+  return {
+    /** Throws a refusal when the file cannot be read, or has more than `maxBytes`. */
+    async read(text: string, maxBytes: number, at: string): Promise<GivenBytes> {
+      const url = parse(text, at);
+      const reply = await outbound
+        .send({ url, headers: { accept: "*/*" }, timeoutMs: TIMEOUT_MS, maxBytes })
+        .catch((error: unknown) => {
+          const kind = error instanceof OutboundError ? error.kind : undefined;
+          if (kind === "size") throw tooLarge(at);
+          const why = kind === "timeout" ? "it took longer than 10 s" : reason(error).replace(/\.$/, "");
+          throw refused(at, why);
+        });
+      if (reply.status !== 200)
+        throw refused(at, `the server answered ${reply.status}; redirects are not followed`);
+      const [mime = ""] = String(reply.headers["content-type"] ?? "").split(";");
+      return { mime: mime.trim().toLowerCase(), data: reply.body };
+    },
+    close: outbound.close,
+  };
+}
+
+const refused = (at: string, why: string) =>
+  invalid(at, "url_not_readable", `"${at}" could not be read: ${why}. Send the data in the request instead.`);
+
+const tooLarge = (at: string) =>
+  invalid(at, "attachments_too_large", `"${at}" is too large: all attachments of a request may have 20 MiB.`);
+
+/** The text of a file that is one: a model reads it as it is. */
+function textOfFile(mime: string, data: Uint8Array): string | undefined {
+  if (!isTextual(mime)) return undefined;
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(data);
+  } catch {
+    return undefined;
+  }
+}

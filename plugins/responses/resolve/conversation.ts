@@ -7,35 +7,32 @@ import { invalid } from "../wire/refusal.ts";
 export interface ConversationPlace {
   /** Undefined before its first response. */
   readonly thread: string | undefined;
-  /** The newest turn of the thread. */
   readonly after: string | undefined;
   /** Makes the turn the conversation's, in the transaction that opens it. */
   claim(tx: Transaction, turn: { readonly id: string; readonly thread: string }): Promise<void>;
 }
 
-/** Returns the body as it would have been without a conversation; `place` is undefined when the body names none. */
-export type JoinConversation = (
-  user: string,
-  body: unknown,
-) => Promise<{ readonly body: unknown; readonly place: ConversationPlace | undefined }>;
+export type JoinConversation = ReturnType<typeof createJoinConversation>;
 
+/** Returns the body as it would have been without a conversation; `place` is undefined when the body names none. */
 export function createJoinConversation(
   threads: Pick<Services["threads"], "turns">,
   conversations: StoredConversations,
-): JoinConversation {
-  return async (user, body) => {
+) {
+  return async (
+    user: string,
+    body: unknown,
+  ): Promise<{ readonly body: unknown; readonly place: ConversationPlace | undefined }> => {
     const { conversation: given, input, store } = Object(body) as Record<string, unknown>;
     const id = typeof given === "object" && given !== null ? (given as { id?: unknown }).id : given;
     // The parser of the body refuses what is no id.
     if (typeof id !== "string") return { body, place: undefined };
     const conversation = await conversations.find(user, id);
     if (conversation === undefined) throw conversationNotFound("conversation");
-    if (store === false)
-      throw invalid(
-        "store",
-        "conversation_requires_store",
-        '"store" cannot be false with "conversation": the response becomes part of it.',
-      );
+    if (store === false) {
+      const message = '"store" cannot be false with "conversation": the response becomes part of it.';
+      throw invalid("store", "conversation_requires_store", message);
+    }
     const { thread } = conversation;
     const waiting = (await conversations.added(conversation)).filter(({ turn }) => turn === null);
     const items = waiting.flatMap(({ item }) => (item === null ? [] : [item]));

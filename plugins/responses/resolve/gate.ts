@@ -11,37 +11,31 @@ import { callsOf } from "./history.ts";
 export type PageOf = (thread: string) => string;
 
 /** Tells a program that a person is needed, and where. */
-export function gateError(gate: Exclude<Gate, { type: "external_tool" }>, pageOf: PageOf): WireError {
-  const tool = `The tool "${gate.call.name}"`;
+export function gateError(gate: PersonsGate, pageOf: PageOf): WireError {
+  const [code, need] = needOf(gate);
   const then = `${pageOf(gate.thread)} or on another channel, then continue the thread.`;
-  const refuse = (code: string, message: string): WireError => ({
-    type: "invalid_request_error",
-    code,
-    message,
-  });
+  return { type: "invalid_request_error", code, message: `The tool "${gate.call.name}" ${need} at ${then}` };
+}
+
+type PersonsGate = Exclude<Gate, { type: "external_tool" }>;
+
+function needOf(gate: PersonsGate): readonly [code: string, need: string] {
   switch (gate.type) {
     case "approval": {
       const why = whyHeld(gate);
       const because = why === "" ? "" : ` (${why})`;
-      return refuse(
-        "approval_required",
-        `${tool} needs approval, which this API cannot ask for${because}. Approve or deny it at ${then}`,
-      );
+      const need = `needs approval, which this API cannot ask for${because}. Approve or deny it`;
+      return ["approval_required", need];
     }
-    case "authentication":
-      return refuse(
-        "authentication_required",
-        `${tool} needs the credential "${gate.secret}", which this API cannot ask for. Provide it at ${then}`,
-      );
+    case "authentication": {
+      const need = `needs the credential "${gate.secret}", which this API cannot ask for. Provide it`;
+      return ["authentication_required", need];
+    }
     case "question":
-      return refuse(
-        "question_pending",
-        `${tool} has a question for a person, which this API cannot ask. Answer it at ${then}`,
-      );
+      return ["question_pending", "has a question for a person, which this API cannot ask. Answer it"];
   }
 }
 
-/** The ids of the calls that a turn waits for. */
 export const pendingOf = (record: TurnRecord | undefined): ReadonlySet<string> =>
   new Set(record && callsOf(record).map(({ id }) => id));
 
@@ -89,9 +83,6 @@ export function refuseResume(gate: Gate | undefined, { outputs }: Ask): void {
   }
   const other = outputs.findIndex(({ call }, index) => call !== gate.call.id || index > 0);
   if (other === -1) return;
-  throw invalid(
-    `input[${other}].call_id`,
-    "call_id_mismatch",
-    `"input[${other}].call_id" does not match: the pending function call is "${gate.call.id}".`,
-  );
+  const message = `"input[${other}].call_id" does not match: the pending function call is "${gate.call.id}".`;
+  throw invalid(`input[${other}].call_id`, "call_id_mismatch", message);
 }

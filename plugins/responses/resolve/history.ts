@@ -1,10 +1,11 @@
 /** Reads the past: the items that a turn put out, and the whole input of requests that replay others. */
 import type { Services, ToolCall, TurnItem, TurnRecord } from "../../../kernel/plugin.ts";
-import type { GivenItem, SaidItem } from "../parse/items.ts";
+import type { GivenItem, KeptItem } from "../parse/items.ts";
 import type { Requests, TakenRequest } from "../stored/requests.ts";
 import type { WireTool } from "../wire/format.ts";
 import { parseResponseId } from "../wire/id.ts";
 import { calledTool, customInput, customParams } from "../wire/tool-names.ts";
+import { addTexts } from "./attachments.ts";
 
 /** An empty message is no output. */
 export const isSaid = (item: TurnItem): item is Extract<TurnItem, { type: "message" }> =>
@@ -32,12 +33,11 @@ export function outputItems(record: TurnRecord, tools: readonly WireTool[]) {
 
 /** An item with the place where it was first said. */
 export interface PlacedItem {
-  readonly item: SaidItem;
+  readonly item: KeptItem;
   readonly turn: string;
   readonly from: "input" | "output";
   /** Its index in the input or the output of that turn. */
   readonly index: number;
-  /** The tools of that request. */
   readonly tools: readonly WireTool[];
 }
 
@@ -48,7 +48,6 @@ interface HistoryParts {
 
 const READS_AT_ONCE = 16;
 
-/** The whole input of a request, as it was sent. */
 export async function sentItems(taken: TakenRequest, parts: HistoryParts): Promise<readonly PlacedItem[]> {
   const { user, goesOn } = taken;
   const replayed = goesOn === undefined ? [] : await parts.requests.chainOf(user, goesOn);
@@ -60,7 +59,7 @@ export async function conversationOf(
   user: string,
   id: string,
   parts: HistoryParts,
-): Promise<readonly SaidItem[]> {
+): Promise<readonly KeptItem[]> {
   const all: PlacedItem[][] = [];
   for (let at: string | undefined = id; at !== undefined; ) {
     const rows: readonly TakenRequest[] = await parts.requests.chainOf(user, at);
@@ -71,16 +70,13 @@ export async function conversationOf(
 }
 
 /** The bytes stay with the thread that they came to. */
-function withoutBytes(item: SaidItem): SaidItem {
+function withoutBytes(item: KeptItem): KeptItem {
   if (!("attachments" in item) || !item.attachments?.length) return item;
   const { attachments, ...bare } = item;
   const notes = attachments.map(({ kind, name }) =>
     name === undefined ? `[${kind}]` : `[${kind}: ${name}]`,
   );
-  const join = (text: string) => [text, ...notes].filter((part) => part !== "").join("\n");
-  return bare.type === "message"
-    ? { ...bare, text: join(bare.text) }
-    : { ...bare, output: join(bare.output) };
+  return addTexts(bare, notes, "\n");
 }
 
 const inputOf = ({ id: turn, input, echo }: TakenRequest): PlacedItem[] =>

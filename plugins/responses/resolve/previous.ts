@@ -67,7 +67,6 @@ export interface PreviousParts {
 
 export interface PreviousPlace {
   readonly thread: ThreadSummary;
-  /** The turn to continue from. */
   readonly record: TurnRecord | undefined;
 }
 
@@ -129,6 +128,16 @@ export function createPrevious({ threads, requests, locations, unseal }: Previou
       ]);
       if (earlier && isBackground(earlier)) return await backgroundPlace(user, earlier);
       return earlier?.thread === previous.thread && thread !== undefined ? { thread, record } : undefined;
+    },
+
+    /** The instructions that the thread had last, up to this turn. */
+    async instructionsAt(user: string, turn: string): Promise<string | undefined> {
+      for (let at: string | undefined = turn; at !== undefined; ) {
+        const echo: Echo | undefined = (await requests.find(user, at))?.echo;
+        if (echo?.instructions) return echo.instructions;
+        at = parseResponseId(echo?.previousResponseId ?? "")?.turn;
+      }
+      return undefined;
     },
 
     /** A resume that does not repeat the tools continues with those of the thread, and the response echoes them. */

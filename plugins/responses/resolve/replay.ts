@@ -19,12 +19,6 @@ export interface Match {
   readonly rest: readonly GivenItem[];
 }
 
-interface Replayed {
-  /** The digest of the whole input, by which a later request finds this one. */
-  readonly digest: string;
-  readonly match: Match | undefined;
-}
-
 interface MatchParts {
   readonly requests: Pick<Requests, "findByDigest" | "find">;
   readonly threads: Pick<Services["threads"], "turn" | "turns">;
@@ -33,32 +27,25 @@ interface MatchParts {
 const MAX_PREFIXES = 64;
 const MAX_RECORDS = 8;
 
-/** Requests with another `seed` are never taken for each other. */
+/**
+ * Finds the replayed response, and the digest of the whole input, by which a later request finds this one. Requests with another
+ * `seed` are never taken for each other.
+ */
 export async function matchReplay(
   user: string,
   items: readonly GivenItem[],
   seed: string,
-  parts: MatchParts,
-): Promise<Replayed> {
+  { requests, threads }: MatchParts,
+): Promise<{ readonly digest: string; readonly match: Match | undefined }> {
   const entries = entriesOf(items);
   const digests = digestsOf(entries, seed);
   const digest = digests.at(-1) as string;
-  const match = await findMatch(user, items, entries, digests, parts);
-  return { digest, match };
-}
-
-async function findMatch(
-  user: string,
-  items: readonly GivenItem[],
-  entries: readonly Entry[],
-  digests: readonly string[],
-  { requests, threads }: MatchParts,
-): Promise<Match | undefined> {
+  const none = { digest, match: undefined };
   const starts = entries
     .flatMap(({ isAssistants }, at) => (isAssistants && at > 0 && !entries[at - 1]?.isAssistants ? [at] : []))
     .slice(-MAX_PREFIXES)
     .reverse();
-  if (starts.length === 0) return undefined;
+  if (starts.length === 0) return none;
   const found = await requests.findByDigest(
     user,
     starts.map((at) => digests[at] as string),
@@ -68,7 +55,7 @@ async function findMatch(
     const same = found.filter((row) => row.digest === digests[at]);
     const matches: Match[] = [];
     for (const { id } of same) {
-      if (++looked > MAX_RECORDS) return undefined;
+      if (++looked > MAX_RECORDS) return none;
       const [row, record] = await Promise.all([requests.find(user, id), threads.turn(user, id)]);
       if (row === undefined || record === undefined) continue;
       const output = outputEntries(record, row.echo.tools);
@@ -78,10 +65,13 @@ async function findMatch(
     }
     const [match] = matches;
     if (match === undefined) continue;
-    if (!isCertain(matches, same.length)) return undefined;
-    if (await isFree(user, match.record, threads)) return match;
+    if (!isCertain(matches, same.length)) return none;
+    const newest = await threads.turns(user, match.record.thread, { limit: 1 });
+    // A replay does not wait for a thread with a turn in progress.
+    const isFree = newest.items.every(({ status }) => status !== "queued" && status !== "running");
+    if (isFree) return { digest, match };
   }
-  return undefined;
+  return none;
 }
 
 /**
@@ -91,16 +81,6 @@ async function findMatch(
 function isCertain(matches: readonly Match[], same: number): boolean {
   if (new Set(matches.map(({ record }) => record.thread)).size > 1) return false;
   return same < MAX_ALIKE || matches.some(({ record }) => pendingOf(record).size > 0);
-}
-
-/** A replay does not wait for a thread with a turn in progress. */
-async function isFree(
-  user: string,
-  { thread }: TurnRecord,
-  threads: Pick<Services["threads"], "turns">,
-): Promise<boolean> {
-  const { items } = await threads.turns(user, thread, { limit: 1 });
-  return items.every(({ status }) => status !== "queued" && status !== "running");
 }
 
 const ENDED: ReadonlySet<TurnRecord["status"]> = new Set(["completed", "waiting"]);
@@ -119,7 +99,7 @@ interface Entry {
 }
 
 function entriesOf(items: readonly GivenItem[]): readonly Entry[] {
-  const entries: { canon: string; isAssistants: boolean; end: number }[] = [];
+  const entries: Entry[] = [];
   let speech: string | undefined;
   const speak = (end: number) => {
     if (speech) entries.push({ canon: JSON.stringify(["said", speech]), isAssistants: true, end });

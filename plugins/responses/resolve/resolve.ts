@@ -2,8 +2,8 @@
  * Looks up everything that a request needs from the store: where it continues, what is new in it, and the bytes of its attachments.
  * Nothing is written here.
  */
-import type { AttachedBytes } from "../../../kernel/kit.ts";
 import type { Gate } from "../../../kernel/plugin.ts";
+import type { AttachedBytes } from "../../agent/services.ts";
 import type { GivenItem, SaidItem } from "../parse/items.ts";
 import { type CreateRequest, type Echo, previousNotFound } from "../parse/request.ts";
 import type { WireError } from "../wire/format.ts";
@@ -12,7 +12,7 @@ import {
   type Ask,
   askAfter,
   askOf,
-  outputsOnly,
+  type CallOutput,
   refuseLoose,
   refuseMixture,
   takeInstructions,
@@ -31,7 +31,6 @@ export interface ResolverParts extends PreviousParts {
   readonly attachments: AttachmentParts;
 }
 
-/** A request with everything that it refers to. */
 export interface Resolved {
   readonly ask: Ask;
   /** The new items, which the row of the request holds. */
@@ -41,11 +40,9 @@ export interface Resolved {
   readonly place: { readonly thread: string; readonly after: string | undefined } | undefined;
   /** Instructions that become part of the thread. */
   readonly instructions: readonly string[];
-  /** Instructions of this request only. */
   readonly once: readonly string[];
   readonly isReplay: boolean;
   readonly echo: Echo;
-  /** The request that this one replays. */
   readonly goesOn?: string;
   readonly inputDigest?: string;
   /** Why no turn begins: the response fails with it. */
@@ -80,16 +77,11 @@ export function resolvePlain(request: CreateRequest, previous: ResponseId): Reso
   return { ...baseOf(request), ask: askOf(items), items, place };
 }
 
-export interface Resolver {
-  /** The ways to resolve a request, the best first: the last one always holds. */
-  waysOf(user: string, request: CreateRequest, place: ConversationPlace | undefined): Promise<readonly Way[]>;
-}
-
-export function createResolver(parts: ResolverParts): Resolver {
+/** Finds the ways to resolve a request, the best first: the last one always holds. */
+export function createResolver(parts: ResolverParts) {
   const { threads, requests, pageOf, replay, attachments } = parts;
   const previously = createPrevious(parts);
 
-  /** With a `previous_response_id` in the strict dialect. */
   async function resume(user: string, request: CreateRequest, previous: ResponseId): Promise<Resolved> {
     const isResume = request.items.some(({ type }) => type === "function_call_output");
     if (isResume) refuseMixture(request.items);
@@ -99,12 +91,18 @@ export function createResolver(parts: ResolverParts): Resolver {
     ]);
     const { items, attached } = await resolveAttachments(user, given, attachments);
     // A continued thread has its own history: what the caller repeats of it is not stored twice.
-    const ask: Ask = isResume ? outputsOnly(items) : { ...askOf(items), history: [] };
+    const ask: Ask = isResume
+      ? { history: [], outputs: items as readonly CallOutput[], text: "", attachments: [], instructions: [] }
+      : { ...askOf(items), history: [] };
     const gate = place?.thread.gate;
     const failure = place === undefined ? NOT_FOUND : gate && refuseGate(gate, ask, pageOf);
     if (isResume && failure === undefined) refuseResume(gate, ask);
+    const base = baseOf(request);
+    const inForce = isResume && gate ? await previously.instructionsAt(user, gate.turn) : undefined;
     return {
-      ...{ ...baseOf(request), ask, items, attached, failure },
+      ...{ ...base, ask, items, attached, failure },
+      // A resume has no message to stand before, so it repeats nothing that the thread has already.
+      instructions: base.instructions.filter((text) => text !== inForce),
       // An output belongs to what the thread waits for now, and only once.
       place: place && { thread: place.thread.id, after: isResume ? undefined : place.record?.id },
       echo: await previously.echoOf(user, request, ask, gate),
@@ -222,17 +220,19 @@ export function createResolver(parts: ResolverParts): Resolver {
     };
   }
 
-  return {
-    async waysOf(user, request, place) {
-      const { previous } = request;
-      if (!request.store) return [() => copy(user, request)];
-      if (place) return [() => join(user, request, place)];
-      if (previous === undefined) return await begin(user, request);
-      if (request.dialect === "strict") return [() => resume(user, request, previous)];
-      const found = await previously.placeOf(user, previous);
-      if (found === undefined) throw previousNotFound();
-      return [() => continueFrom(user, request, found)];
-    },
+  return async (
+    user: string,
+    request: CreateRequest,
+    place: ConversationPlace | undefined,
+  ): Promise<readonly Way[]> => {
+    const { previous } = request;
+    if (!request.store) return [() => copy(user, request)];
+    if (place) return [() => join(user, request, place)];
+    if (previous === undefined) return await begin(user, request);
+    if (request.dialect === "strict") return [() => resume(user, request, previous)];
+    const found = await previously.placeOf(user, previous);
+    if (found === undefined) throw previousNotFound();
+    return [() => continueFrom(user, request, found)];
   };
 }
 

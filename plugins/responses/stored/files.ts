@@ -1,7 +1,16 @@
 /** The files that users upload to name them in requests: they are kept in the store, in parts, until they expire. */
+
 import { randomUUIDv7 } from "node:crypto";
-import { cleanFileName, defineTables, mimeOfName, sniff, UNKNOWN } from "../../../kernel/kit.ts";
-import { Fault, type Log, type Queries, type Store } from "../../../kernel/plugin.ts";
+import {
+  cleanFileName,
+  defineTables,
+  type KeptBytes,
+  mimeOfName,
+  sniff,
+  UNKNOWN,
+} from "../../../kernel/kit.ts";
+import { Fault, type Queries } from "../../../kernel/plugin.ts";
+import type { Store, UserStorage } from "../../store/services.ts";
 
 export interface StoredFile {
   readonly id: string;
@@ -12,6 +21,8 @@ export interface StoredFile {
   readonly bytes: number;
   readonly createdAt: string;
   readonly expiresAt: string | null;
+  /** The token with a scope that it was uploaded with. */
+  readonly token?: string;
 }
 
 interface NewFile {
@@ -20,6 +31,7 @@ interface NewFile {
   readonly purpose: string;
   readonly data: Uint8Array;
   readonly expiresAfterSecs?: number;
+  readonly token?: string;
 }
 
 interface FileQuery {
@@ -27,21 +39,6 @@ interface FileQuery {
   readonly order: "asc" | "desc";
   readonly after?: string;
   readonly purpose?: string;
-}
-
-export interface StoredFiles {
-  /** Throws when the user has no room for this many more bytes. */
-  refuseFull(user: string, bytes: number): Promise<void>;
-  add(user: string, file: NewFile): Promise<StoredFile>;
-  find(user: string, id: string): Promise<StoredFile | undefined>;
-  list(user: string, query: FileQuery): Promise<readonly StoredFile[]>;
-  content(file: StoredFile): AsyncIterable<Uint8Array>;
-  remove(user: string, id: string): Promise<boolean>;
-  resolveFile(
-    user: string,
-    id: string,
-  ): Promise<{ readonly mime: string; readonly name: string; readonly data: Uint8Array } | undefined>;
-  removeExpired(): Promise<void>;
 }
 
 export const MAX_FILES = 1000;
@@ -60,7 +57,9 @@ export const MIGRATIONS = defineTables(
     purpose ${text} NOT NULL,
     bytes ${integer} NOT NULL,
     created_at ${text} NOT NULL,
-    expires_at ${text}
+    expires_at ${text},
+    -- The token with a scope that it came with.
+    token ${text}
   ) ${keyed};
   CREATE INDEX response_files_by_user ON response_files ("user", id);
   CREATE INDEX response_files_by_end ON response_files (expires_at) WHERE expires_at IS NOT NULL;
@@ -72,7 +71,12 @@ export const MIGRATIONS = defineTables(
   ) ${strict};`,
 );
 
-interface Columns extends Omit<StoredFile, "createdAt" | "expiresAt"> {
+export const KEEPS: readonly KeptBytes[] = [
+  { kind: "files", bytes: 'SELECT sum(bytes) FROM response_files WHERE "user" = ?' },
+];
+
+interface Columns extends Omit<StoredFile, "createdAt" | "expiresAt" | "token"> {
+  readonly token: string | null;
   readonly created_at: string;
   readonly expires_at: string | null;
 }
@@ -81,10 +85,17 @@ const ID = /^file-[0-9a-f]{32}$/;
 const KEPT = "(expires_at IS NULL OR expires_at > ?)";
 const now = () => new Date().toISOString();
 
+export type StoredFiles = Awaited<ReturnType<typeof createStoredFiles>>;
+
 /** `totalBytes` limits all files of a user together. */
-export async function createStoredFiles(store: Store, totalBytes: number): Promise<StoredFiles> {
+export async function createStoredFiles(
+  store: Store,
+  totalBytes: number,
+  storage?: Pick<UserStorage, "take">,
+) {
   const sql = await store.tables(OWNER, MIGRATIONS);
 
+  /** Throws when the user has no room for this many more bytes. */
   async function refuseFull(user: string, bytes: number, queries: Queries = sql): Promise<void> {
     const used = await queries.get<{ count: number; bytes: number }>(
       `SELECT count(*) AS count, coalesce(sum(bytes), 0) AS bytes FROM response_files WHERE "user" = ? AND ${KEPT}`,
@@ -98,10 +109,13 @@ export async function createStoredFiles(store: Store, totalBytes: number): Promi
       );
   }
 
-  const files: StoredFiles = {
+  const files = {
     refuseFull,
     // Two uploads at once must not both take the last room.
-    add: (user, { name: given, mime, purpose, data, expiresAfterSecs }) =>
+    add: (
+      user: string,
+      { name: given, mime, purpose, data, expiresAfterSecs, token }: NewFile,
+    ): Promise<StoredFile> =>
       store.exclusive(`response files of ${user}`, async () => {
         const createdAt = new Date();
         const name = cleanFileName(given);
@@ -109,17 +123,19 @@ export async function createStoredFiles(store: Store, totalBytes: number): Promi
           expiresAfterSecs === undefined ? null : new Date(createdAt.getTime() + expiresAfterSecs * 1000);
         const file: StoredFile = {
           id: `file-${randomUUIDv7().replaceAll("-", "")}`,
-          ...{ user, name, purpose, mime: mimeOf(data, mime, name), bytes: data.byteLength },
+          ...{ user, name, purpose, mime: mimeOf(data, mime, name), bytes: data.byteLength, token },
           createdAt: createdAt.toISOString(),
           expiresAt: expires?.toISOString() ?? null,
         };
+        await storage?.take(user, file.bytes);
         await sql.transaction(async (tx) => {
           await refuseFull(user, file.bytes, tx);
           const written = [
             tx.run(
-              `INSERT INTO response_files (id, "user", name, mime, purpose, bytes, created_at, expires_at)
-               VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+              `INSERT INTO response_files (id, "user", name, mime, purpose, bytes, created_at, expires_at, token)
+               VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
               ...[file.id, user, name, file.mime, purpose, file.bytes, file.createdAt, file.expiresAt],
+              token ?? null,
             ),
           ];
           for (let from = 0, part = 0; from < data.byteLength; from += PART_BYTES, part += 1)
@@ -133,7 +149,7 @@ export async function createStoredFiles(store: Store, totalBytes: number): Promi
         });
         return file;
       }),
-    async find(user, id) {
+    async find(user: string, id: string): Promise<StoredFile | undefined> {
       if (!ID.test(id)) return undefined;
       const row = await sql.get<Columns>(
         `SELECT * FROM response_files WHERE id = ? AND "user" = ? AND ${KEPT}`,
@@ -141,7 +157,7 @@ export async function createStoredFiles(store: Store, totalBytes: number): Promi
       );
       return row && read(row);
     },
-    async list(user, { limit, order, after, purpose }) {
+    async list(user: string, { limit, order, after, purpose }: FileQuery): Promise<readonly StoredFile[]> {
       // Ids ascend with time.
       const beyond = order === "asc" ? "id > ?" : "id < ?";
       const rows = await sql.all<Columns>(
@@ -152,7 +168,7 @@ export async function createStoredFiles(store: Store, totalBytes: number): Promi
       );
       return rows.map(read);
     },
-    async *content({ id, bytes }) {
+    async *content({ id, bytes }: StoredFile): AsyncGenerator<Uint8Array> {
       let left = bytes;
       for (let part = 0; left > 0; part += 1) {
         const row = await sql.get<{ data: Uint8Array }>(
@@ -165,28 +181,29 @@ export async function createStoredFiles(store: Store, totalBytes: number): Promi
         yield row.data;
       }
     },
-    async remove(user, id) {
+    async remove(user: string, id: string): Promise<boolean> {
       return (await sql.run('DELETE FROM response_files WHERE id = ? AND "user" = ?', id, user)) > 0;
     },
-    async resolveFile(user, id) {
+    /** The whole file in memory; undefined also when it was deleted while it was read. */
+    async resolveFile(user: string, id: string) {
       const file = await files.find(user, id);
       if (file === undefined) return undefined;
       const parts = await sql.all<{ data: Uint8Array }>(
         "SELECT data FROM response_file_parts WHERE file = ? ORDER BY part",
         id,
       );
-      const data = Buffer.concat(parts.map((part) => part.data));
+      const data: Uint8Array = Buffer.concat(parts.map((part) => part.data));
       return data.byteLength === file.bytes ? { mime: file.mime, name: file.name, data } : undefined;
     },
-    async removeExpired() {
-      await sql.run("DELETE FROM response_files WHERE expires_at IS NOT NULL AND expires_at <= ?", now());
-    },
+    removeExpired: () =>
+      sql.run("DELETE FROM response_files WHERE expires_at IS NOT NULL AND expires_at <= ?", now()),
   };
   return files;
 }
 
-const read = ({ created_at, expires_at, ...row }: Columns): StoredFile => ({
+const read = ({ created_at, expires_at, token, ...row }: Columns): StoredFile => ({
   ...row,
+  token: token ?? undefined,
   createdAt: created_at,
   expiresAt: expires_at,
 });
@@ -204,25 +221,4 @@ function mimeOf(bytes: Uint8Array, declared: string, name: string): string {
   if (shown !== undefined) return shown;
   const said = (declared.split(";")[0] ?? "").trim().toLowerCase();
   return said !== UNKNOWN && MIME.test(said) ? said : mimeOfName(name);
-}
-
-const ROUND_MS = 10 * 60 * 1000;
-
-/** Deletes expired files from time to time. Returns a function that stops it. */
-export function startExpiry(
-  store: Pick<Store, "repeat">,
-  files: Pick<StoredFiles, "removeExpired">,
-  log: Log,
-): () => Promise<void> {
-  let underWay: Promise<void> = Promise.resolve();
-  const stop = store.repeat("delete expired files", ROUND_MS, () => {
-    underWay = files
-      .removeExpired()
-      .catch((error: unknown) => log.warn({ error }, "expired files could not be deleted, retrying later"));
-    return underWay;
-  });
-  return async () => {
-    stop();
-    await underWay;
-  };
 }

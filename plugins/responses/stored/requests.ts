@@ -1,11 +1,12 @@
 /** The requests that were taken: what their responses echo, and what keeps a repeated request from running twice. */
+
 import { hash } from "node:crypto";
-import type { SqlValue } from "../../../kernel/kit.ts";
-import type { Sql, Store, Transaction } from "../../../kernel/plugin.ts";
-import type { SaidItem } from "../parse/items.ts";
+import { defineTables, type KeptBytes } from "../../../kernel/kit.ts";
+import type { Queries, Transaction } from "../../../kernel/plugin.ts";
+import type { Store } from "../../store/services.ts";
+import type { KeptItem } from "../parse/items.ts";
 import type { Echo } from "../parse/request.ts";
 import type { WireError } from "../wire/format.ts";
-import { MIGRATIONS } from "./tables.ts";
 
 export interface TakenRequest {
   /** The response's UUID, which is its turn's too. */
@@ -14,8 +15,10 @@ export interface TakenRequest {
   readonly thread: string;
   readonly createdAt: string;
   readonly echo: Echo;
+  /** The token with a scope that it came with. */
+  readonly token?: string;
   /** The new items, when it replays another request. */
-  readonly input: readonly SaidItem[];
+  readonly input: readonly KeptItem[];
   /** The id of the request whose input and output it replays before them. */
   readonly goesOn?: string;
   /** A later replay finds this request by the digest of its whole input. */
@@ -32,36 +35,56 @@ export interface RepeatKey {
   readonly digest: string;
 }
 
-export interface Requests {
-  /** Returns false, and adds nothing, when another request came with this key within a day. */
-  add(tx: Transaction, request: TakenRequest, repeat: RepeatKey | undefined): Promise<boolean>;
-  find(user: string, id: string, tx?: Transaction): Promise<TakenRequest | undefined>;
-  /** The request that came first with this key, within a day. */
-  findRepeated(user: string, key: string): Promise<(TakenRequest & { readonly digest: string }) | undefined>;
-  /** Requests whose whole input has one of these digests: the newest few of each. */
-  findByDigest(
-    user: string,
-    digests: readonly string[],
-  ): Promise<readonly { readonly id: string; readonly digest: string }[]>;
-  /** This request and all that it replays, the oldest first. */
-  chainOf(user: string, id: string): Promise<readonly TakenRequest[]>;
-  setError(id: string, error: WireError): Promise<void>;
-  setPlace(id: string, ran: NonNullable<TakenRequest["ran"]>): Promise<void>;
-  /** Background requests whose ids name this thread, which need not exist. */
-  inBackground(user: string, thread: string): Promise<readonly TakenRequest[]>;
-  /** Requests that replay it now replay what it replayed: its items are gone from their listings too. */
-  remove(id: string): Promise<void>;
-  /** How many responses of this thread are left; a background one that continued it counts twice. */
-  countOf(user: string, thread: string): Promise<number>;
-  /** Threads with requests, in the order of their ids. */
-  threadsAfter(
-    thread: string,
-    limit: number,
-  ): Promise<readonly { readonly user: string; readonly thread: string }[]>;
-  removeThread(user: string, thread: string): Promise<void>;
-  /** Deletes texts of threads that have no requests left. */
-  removeUnusedTexts(): Promise<void>;
-}
+export const OWNER = "responses";
+
+export const MIGRATIONS = defineTables(
+  ({ text, integer, keyed }) => `
+  CREATE TABLE responses (
+    id ${text} PRIMARY KEY,
+    "user" ${text} NOT NULL,
+    thread ${text} NOT NULL,
+    created_at ${text} NOT NULL,
+    echo ${text} NOT NULL,
+    input ${text} NOT NULL,
+    error ${text},
+    -- The token with a scope that it came with.
+    token ${text},
+    repeat_key ${text},
+    digest ${text},
+    -- For a replay: the response whose input this one continues. The row then holds only what is new in it.
+    goes_on ${text},
+    input_digest ${text},
+    -- Digests of texts that many requests of a thread repeat: each text is kept once, in response_texts.
+    tools ${text},
+    instructions ${text},
+    settings ${text},
+    -- The turn and thread of a response in the background: empty until it has ended, null for others.
+    ran_turn ${text},
+    ran_thread ${text},
+    -- Of echo and input.
+    bytes ${integer} NOT NULL
+  ) ${keyed};
+  CREATE INDEX responses_by_user ON responses ("user", bytes);
+  CREATE INDEX responses_by_thread ON responses (thread);
+  CREATE UNIQUE INDEX responses_by_key ON responses ("user", repeat_key) WHERE repeat_key IS NOT NULL;
+  CREATE INDEX responses_by_digest ON responses ("user", input_digest, id) WHERE input_digest IS NOT NULL;
+  CREATE INDEX responses_by_origin ON responses (goes_on) WHERE goes_on IS NOT NULL;
+  CREATE INDEX responses_by_ran ON responses (ran_thread) WHERE ran_thread IS NOT NULL;
+
+  CREATE TABLE response_texts (
+    thread ${text} NOT NULL,
+    digest ${text} NOT NULL,
+    "user" ${text} NOT NULL,
+    text ${text} NOT NULL,
+    PRIMARY KEY (thread, digest)
+  ) ${keyed};
+  CREATE INDEX response_texts_by_user ON response_texts ("user");`,
+);
+
+export const KEEPS: readonly KeptBytes[] = [
+  { kind: "threads", bytes: 'SELECT sum(bytes) FROM responses WHERE "user" = ?' },
+  { kind: "threads", bytes: 'SELECT sum(octet_length(text)) FROM response_texts WHERE "user" = ?' },
+];
 
 /** Stands for the turn of a background request that has not ended. */
 const NOT_ENDED = "";
@@ -71,23 +94,14 @@ export const isBackground = ({ echo }: Pick<TakenRequest, "echo">): boolean =>
 
 const KEY_LIFETIME_MS = 24 * 60 * 60 * 1000;
 
-interface Columns {
-  readonly id: string;
-  readonly user: string;
-  readonly thread: string;
-  readonly created_at: string;
-  readonly echo: string;
-  readonly input: string;
-  readonly error: string | null;
-  readonly digest: string | null;
-  readonly goes_on: string | null;
-  readonly input_digest: string | null;
-  readonly ran_turn: string | null;
-  readonly ran_thread: string | null;
-  readonly tools_text: string | null;
-  readonly instructions_text: string | null;
-  readonly settings_text: string | null;
-}
+type Columns = Readonly<
+  Record<"id" | "user" | "thread" | "created_at" | "echo" | "input", string> &
+    Record<
+      "error" | "digest" | "goes_on" | "input_digest" | "ran_turn" | "ran_thread" | "token",
+      string | null
+    > &
+    Record<`${(typeof SHARED)[number]}_text`, string | null>
+>;
 
 /** Fields of the echo that are long and the same in many requests of a thread: each text is stored once. */
 const SHARED = ["tools", "instructions", "settings"] as const;
@@ -98,15 +112,11 @@ export const MAX_ALIKE = 4;
 const SELECT = `SELECT r.*, ${SHARED.map((field) => `${field}.text AS ${field}_text`).join(", ")} FROM responses AS r
   ${SHARED.map((field) => `LEFT JOIN response_texts AS ${field} ON ${field}.thread = r.thread AND ${field}.digest = r.${field}`).join("\n  ")}`;
 
-export async function createRequests(
-  store: Store,
-): Promise<{ readonly requests: Requests; readonly sql: Sql }> {
-  const sql = await store.tables("responses", MIGRATIONS);
-  const holdsSince = () => new Date(Date.now() - KEY_LIFETIME_MS).toISOString();
+export type Requests = Awaited<ReturnType<typeof createRequests>>["requests"];
 
-  const change = async (statement: string, ...values: SqlValue[]): Promise<void> => {
-    await sql.run(statement, ...values);
-  };
+export async function createRequests(store: Store) {
+  const sql = await store.tables(OWNER, MIGRATIONS);
+  const holdsSince = () => new Date(Date.now() - KEY_LIFETIME_MS).toISOString();
 
   /** Writes long texts once for the thread; returns what the row holds in their place. */
   function share(tx: Transaction, { user, thread, echo }: TakenRequest) {
@@ -125,49 +135,55 @@ export async function createRequests(
     return { inline: JSON.stringify(inline), digests };
   }
 
-  const requests: Requests = {
-    async add(tx, request, repeat) {
-      const { id, user, thread, createdAt, input, error, goesOn, inputDigest } = request;
+  const requests = {
+    /** Returns false, and adds nothing, when another request came with this key within a day. */
+    async add(tx: Transaction, request: TakenRequest, repeat: RepeatKey | undefined): Promise<boolean> {
+      const { id, user, thread, createdAt, input, error, goesOn, inputDigest, token } = request;
       if (repeat)
         void tx.run(
           `UPDATE responses SET repeat_key = NULL WHERE "user" = ? AND repeat_key = ? AND created_at <= ?`,
           ...[user, repeat.key, holdsSince()],
         );
       const { inline, digests } = share(tx, request);
+      const items = JSON.stringify(input);
       const added = await tx.run(
         `INSERT INTO responses (id, "user", thread, created_at, echo, input, error, repeat_key, digest, goes_on,
-           input_digest, ran_turn, ${SHARED.join(", ")})
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+           input_digest, ran_turn, token, bytes, ${SHARED.join(", ")})
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
          ON CONFLICT ("user", repeat_key) WHERE repeat_key IS NOT NULL DO NOTHING`,
-        ...[id, user, thread, createdAt, inline, JSON.stringify(input)],
+        ...[id, user, thread, createdAt, inline, items],
         ...[error ? JSON.stringify(error) : null, repeat?.key ?? null, repeat?.digest ?? null],
         ...[goesOn ?? null, inputDigest ?? null, isBackground(request) ? NOT_ENDED : null],
+        ...[token ?? null, Buffer.byteLength(inline) + Buffer.byteLength(items)],
         ...digests,
       );
       return added > 0;
     },
-    async find(user, id, tx) {
-      const row = await (tx ?? sql).get<Columns>(`${SELECT} WHERE r.id = ? AND r."user" = ?`, id, user);
+    async find(user: string, id: string, tx: Queries = sql): Promise<TakenRequest | undefined> {
+      const row = await tx.get<Columns>(`${SELECT} WHERE r.id = ? AND r."user" = ?`, id, user);
       return row && read(row);
     },
-    async findRepeated(user, key) {
+    /** The request that came first with this key, within a day. */
+    async findRepeated(user: string, key: string) {
       const row = await sql.get<Columns>(
         `${SELECT} WHERE r."user" = ? AND r.repeat_key = ? AND r.created_at > ?`,
         ...[user, key, holdsSince()],
       );
       return row && { ...read(row), digest: row.digest ?? "" };
     },
-    async findByDigest(user, digests) {
+    /** Requests whose whole input has one of these digests: the newest few of each. */
+    async findByDigest(user: string, digests: readonly string[]) {
       if (digests.length === 0) return [];
       // Each digest has its own limit: a question that is asked every minute has any number of requests.
       const newest = `SELECT * FROM (SELECT id, input_digest AS digest FROM responses
         WHERE "user" = ? AND input_digest = ? ORDER BY id DESC LIMIT ${MAX_ALIKE}) AS newest`;
-      return await sql.all(
+      return await sql.all<{ readonly id: string; readonly digest: string }>(
         digests.map(() => newest).join(" UNION ALL "),
         ...digests.flatMap((digest) => [user, digest]),
       );
     },
-    async chainOf(user, id) {
+    /** This request and all that it replays, the oldest first. */
+    async chainOf(user: string, id: string): Promise<readonly TakenRequest[]> {
       const rows = await sql.all<Columns & { readonly depth: number }>(
         `WITH RECURSIVE chain (id, goes_on, depth) AS (
            SELECT id, goes_on, 0 FROM responses WHERE id = ? AND "user" = ?
@@ -178,14 +194,17 @@ export async function createRequests(
       );
       return rows.map(read);
     },
-    setError: (id, error) => change("UPDATE responses SET error = ? WHERE id = ?", JSON.stringify(error), id),
-    setPlace: (id, { turn, thread }) =>
-      change("UPDATE responses SET ran_turn = ?, ran_thread = ? WHERE id = ?", turn, thread, id),
-    async inBackground(user, thread) {
+    setError: (id: string, error: WireError) =>
+      sql.run("UPDATE responses SET error = ? WHERE id = ?", JSON.stringify(error), id),
+    setPlace: (id: string, { turn, thread }: NonNullable<TakenRequest["ran"]>) =>
+      sql.run("UPDATE responses SET ran_turn = ?, ran_thread = ? WHERE id = ?", turn, thread, id),
+    /** Background requests whose ids name this thread, which need not exist. */
+    async inBackground(user: string, thread: string): Promise<readonly TakenRequest[]> {
       const query = `${SELECT} WHERE r.thread = ? AND r."user" = ? AND r.ran_turn IS NOT NULL`;
       return (await sql.all<Columns>(query, thread, user)).map(read);
     },
-    remove: (id) =>
+    /** Requests that replay it now replay what it replayed: its items are gone from their listings too. */
+    remove: (id: string) =>
       sql.transaction(async (tx) => {
         void tx.run(
           "UPDATE responses SET goes_on = (SELECT goes_on FROM responses WHERE id = ?) WHERE goes_on = ?",
@@ -193,24 +212,27 @@ export async function createRequests(
         );
         await tx.run("DELETE FROM responses WHERE id = ?", id);
       }),
-    async countOf(user, thread) {
+    /** How many responses of this thread are left; a background one that continued it counts twice. */
+    async countOf(user: string, thread: string): Promise<number> {
       const countBy = (column: string) =>
         `(SELECT count(*) FROM responses WHERE ${column} = ? AND "user" = ?)`;
       const query = `SELECT ${countBy("thread")} + ${countBy("ran_thread")} AS count`;
       return (await sql.get<{ count: number }>(query, thread, user, thread, user))?.count ?? 0;
     },
-    threadsAfter: (thread, limit) =>
-      sql.all(
+    /** Threads with requests, in the order of their ids. */
+    threadsAfter: (thread: string, limit: number) =>
+      sql.all<Pick<TakenRequest, "user" | "thread">>(
         'SELECT thread, "user" FROM responses WHERE thread > ? GROUP BY thread, "user" ORDER BY thread LIMIT ?',
         ...[thread, limit],
       ),
-    removeThread: (user, thread) =>
+    removeThread: (user: string, thread: string) =>
       sql.transaction(async (tx) => {
         void tx.run('DELETE FROM response_texts WHERE thread = ? AND "user" = ?', thread, user);
         await tx.run('DELETE FROM responses WHERE thread = ? AND "user" = ?', thread, user);
       }),
+    /** Deletes texts of threads that have no requests left. */
     removeUnusedTexts: () =>
-      change(
+      sql.run(
         `DELETE FROM response_texts WHERE NOT EXISTS (
            SELECT 1 FROM responses WHERE responses.thread = response_texts.thread)`,
       ),
@@ -228,8 +250,9 @@ function read(row: Columns): TakenRequest {
     user: row.user,
     thread: row.thread,
     createdAt: row.created_at,
+    token: row.token ?? undefined,
     echo: { ...(JSON.parse(row.echo) as Echo), ...Object.fromEntries(shared) },
-    input: JSON.parse(row.input) as SaidItem[],
+    input: JSON.parse(row.input) as KeptItem[],
     goesOn: row.goes_on ?? undefined,
     ran: row.ran_turn && row.ran_thread ? { turn: row.ran_turn, thread: row.ran_thread } : undefined,
     inputDigest: row.input_digest ?? undefined,

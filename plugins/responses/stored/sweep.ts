@@ -1,6 +1,9 @@
-/** Deletes the requests of threads that were deleted elsewhere: their texts must not outlive the conversation. */
+/** Deletes expired files, and the requests of threads that were deleted elsewhere: their texts must not outlive the conversation. */
+
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Log, Services, Store } from "../../../kernel/plugin.ts";
+import type { Log, Services } from "../../../kernel/plugin.ts";
+import type { Store } from "../../store/services.ts";
+import type { StoredFiles } from "./files.ts";
 import type { Requests } from "./requests.ts";
 import type { TurnLocations } from "./turn-location.ts";
 
@@ -9,16 +12,24 @@ const PAGE = 200;
 const PAUSE_MS = 20;
 const ROUND_MS = 10 * 60 * 1000;
 
-export interface SweepParts {
+interface SweepParts {
   readonly store: Pick<Store, "repeat">;
   readonly requests: Requests;
+  readonly files: Pick<StoredFiles, "removeExpired">;
   readonly locations: TurnLocations;
   readonly threads: Services["threads"];
   readonly log: Log;
 }
 
 /** Returns a function that stops it. */
-export function startSweep({ store, requests, locations, threads, log }: SweepParts): () => Promise<void> {
+export function startSweep({
+  store,
+  requests,
+  files,
+  locations,
+  threads,
+  log,
+}: SweepParts): () => Promise<void> {
   let isOver = false;
   let underWay: Promise<void> = Promise.resolve();
 
@@ -32,6 +43,7 @@ export function startSweep({ store, requests, locations, threads, log }: SweepPa
   }
 
   async function sweep(): Promise<void> {
+    await files.removeExpired();
     for (let after = ""; !isOver; ) {
       const page = await requests.threadsAfter(after, PAGE);
       for (const { user, thread } of page)
@@ -47,7 +59,10 @@ export function startSweep({ store, requests, locations, threads, log }: SweepPa
   const stop = store.repeat("sweep responses", ROUND_MS, () => {
     // A full disk must cost a round, not the service.
     underWay = sweep().catch((error: unknown) =>
-      log.warn({ error }, "requests of deleted threads could not be deleted, retrying later"),
+      log.warn(
+        { error },
+        "expired files and requests of deleted threads could not be deleted, retrying later",
+      ),
     );
     return underWay;
   });

@@ -1,20 +1,10 @@
 /**
- * Which turn belongs to a response. Most responses have the id of their turn. A background response is a job, which gets a turn
+ * Finds the turn of a response. Most responses have the id of their turn. A background response is a job, which gets a turn
  * when it begins, and another one when a crash makes it begin again.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Job, Services } from "../../../kernel/plugin.ts";
 import { isBackground, type Requests, type TakenRequest } from "./requests.ts";
-
-export interface TurnLocations {
-  find(taken: TakenRequest): Promise<TurnLocation>;
-  /** Resolves when there is a turn, or when there will be none. */
-  begun(taken: TakenRequest): Promise<TurnLocation>;
-  /** Returns whether there was something to stop. */
-  cancel(taken: TakenRequest): Promise<boolean>;
-  /** Deletes the job of a cancelled response, so that nothing of it is left until jobs are pruned. */
-  forget(taken: TakenRequest): Promise<void>;
-}
 
 interface TurnLocation {
   /** Undefined before the job has begun. */
@@ -26,14 +16,13 @@ interface TurnLocation {
 const POLL_MS = 200;
 const STOP_TIMEOUT_MS = 5000;
 
-export function createTurnLocations(parts: {
-  readonly agent: Services["agent"];
-  readonly jobs: Services["jobs"];
-  readonly threads: Services["threads"];
-  readonly requests: Requests;
-}): TurnLocations {
-  const { agent, jobs, threads, requests } = parts;
+export type TurnLocations = ReturnType<typeof createTurnLocations>;
 
+interface LocationParts extends Pick<Services, "agent" | "jobs" | "threads"> {
+  readonly requests: Requests;
+}
+
+export function createTurnLocations({ agent, jobs, threads, requests }: LocationParts) {
   /** A job knows the id of its turn a moment before the turn is stored. */
   const isStored = async (user: string, turn: string): Promise<boolean> =>
     agent.running(user, turn) !== undefined || (await threads.turn(user, turn)) !== undefined;
@@ -52,7 +41,8 @@ export function createTurnLocations(parts: {
 
   return {
     find,
-    async begun(taken) {
+    /** Resolves when there is a turn, or when there will be none. */
+    async begun(taken: TakenRequest): Promise<TurnLocation> {
       for (;;) {
         const place = await find(taken);
         const { turn, job } = place;
@@ -61,12 +51,13 @@ export function createTurnLocations(parts: {
         await sleep(POLL_MS);
       }
     },
-    async cancel(taken) {
+    async cancel(taken: TakenRequest): Promise<boolean> {
       const { turn, job } = await find(taken);
       if (job !== undefined && job.status !== "completed") return (await jobs.cancel(job.id)) !== undefined;
       return turn !== undefined && (await agent.cancel(taken.user, turn));
     },
-    async forget(taken) {
+    /** Deletes the job of a cancelled response, so that nothing of it is left until jobs are pruned. */
+    async forget(taken: TakenRequest): Promise<void> {
       if (!isBackground(taken)) return;
       await jobs.wait(taken.id, STOP_TIMEOUT_MS);
       await jobs.remove(taken.id);

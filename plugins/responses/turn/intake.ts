@@ -1,14 +1,16 @@
 /** Takes a parsed request: resolves it, starts its turn, and writes the turn and the request in one transaction. */
-import { createHash, randomUUIDv7 } from "node:crypto";
+
+import { hash, randomUUIDv7 } from "node:crypto";
 import { bytesOf } from "../../../kernel/kit.ts";
 import {
   Fault,
-  type RunningTurn,
+  type Gate,
   type Services,
   type Sql,
   type Transaction,
   type User,
 } from "../../../kernel/plugin.ts";
+import type { RunningTurn } from "../../agent/services.ts";
 import type { CreateRequest } from "../parse/request.ts";
 import type { ConversationPlace } from "../resolve/conversation.ts";
 import { createResolver, type Resolved, type ResolverParts, resolvePlain } from "../resolve/resolve.ts";
@@ -16,9 +18,7 @@ import type { RepeatKey, TakenRequest } from "../stored/requests.ts";
 import { invalid } from "../wire/refusal.ts";
 import { jobOf, turnOf } from "./turn.ts";
 
-interface IntakeParts extends ResolverParts {
-  readonly agent: Services["agent"];
-  readonly jobs: Services["jobs"];
+interface IntakeParts extends ResolverParts, Pick<Services, "agent" | "jobs"> {
   readonly sql: Sql;
 }
 
@@ -26,15 +26,6 @@ interface IntakeParts extends ResolverParts {
 export interface Begun {
   readonly taken: TakenRequest;
   readonly running: RunningTurn | undefined;
-}
-
-export interface Intake {
-  take(
-    user: User,
-    request: CreateRequest,
-    repeat: RepeatKey | undefined,
-    place?: ConversationPlace,
-  ): Promise<Begun>;
 }
 
 /** Another request with the same key was first. */
@@ -55,15 +46,17 @@ const CHANGED: ReadonlySet<string> = new Set([
 const isFault = (error: unknown, codes: ReadonlySet<string>): boolean =>
   error instanceof Fault && codes.has(error.code);
 
-export function createIntake(parts: IntakeParts): Intake {
+export type Intake = ReturnType<typeof createIntake>;
+
+export function createIntake(parts: IntakeParts) {
   const { agent, jobs, requests, sql } = parts;
-  const resolver = createResolver(parts);
+  const waysOf = createResolver(parts);
   const live = new Map<string, RunningTurn>();
   /** Keyed requests in progress: another with the same key waits until the turn of the first can be followed. */
   const taking = new Map<string, Promise<unknown>>();
 
   const takenAs = (
-    user: string,
+    { id: user, scope }: User,
     { echo, items, failure, goesOn, inputDigest }: Resolved,
     { id, thread }: { readonly id: string; readonly thread: string },
   ): TakenRequest => ({
@@ -72,12 +65,30 @@ export function createIntake(parts: IntakeParts): Intake {
     thread,
     createdAt: new Date().toISOString(),
     echo,
-    // Reasoning is the caller's to keep, and is not listed either.
-    input: items.filter(({ type }) => type !== "reasoning"),
+    input: items.filter((item) => item.type !== "reasoning"),
     goesOn,
     inputDigest,
     error: failure,
+    token: scope?.token,
   });
+
+  /** Runs the turn here; `add` writes the request in the transaction that opens the turn. */
+  async function open(
+    user: User,
+    request: CreateRequest,
+    resolved: Resolved,
+    add: (tx: Transaction, taken: TakenRequest, gate: Promise<Gate | undefined>) => Promise<void>,
+  ): Promise<Begun> {
+    let taken: TakenRequest | undefined;
+    const running = await agent.run(turnOf(user, request, resolved), async (tx, { id, thread, gate }) => {
+      taken = takenAs(user, resolved, { id, thread });
+      await add(tx, taken, gate);
+    });
+    live.set(running.id, running);
+    const forget = () => void live.delete(running.id);
+    running.record.then(forget, forget);
+    return { taken: taken ?? takenAs(user, resolved, running), running };
+  }
 
   /** Both the turn and the request are written, or neither. */
   async function run(
@@ -97,34 +108,28 @@ export function createIntake(parts: IntakeParts): Intake {
     };
     if (resolved.failure) {
       const thread = request.previous?.thread ?? randomUUIDv7();
-      const taken = takenAs(user.id, resolved, { id: randomUUIDv7(), thread });
+      const taken = takenAs(user, resolved, { id: randomUUIDv7(), thread });
       if (request.store) await sql.transaction((tx) => add(tx, taken));
       return { taken, running: undefined };
     }
-    const turn = turnOf(user, request, resolved);
     if (request.background) {
+      const turn = turnOf(user, request, resolved);
       // A job makes its thread when it begins; until then the conversation would have none to continue.
-      if (place && turn.thread === undefined)
-        throw invalid(
-          "background",
-          "conversation_is_empty",
-          "The first request of a conversation cannot run in the background. Send it without background, or without conversation.",
-        );
+      if (place && turn.thread === undefined) {
+        const message =
+          "The first request of a conversation cannot run in the background. Send it without background, or without conversation.";
+        throw invalid("background", "conversation_is_empty", message);
+      }
       const job = { ...jobOf(turn), id: randomUUIDv7() };
-      const queued = takenAs(user.id, resolved, { id: job.id, thread: turn.thread ?? randomUUIDv7() });
+      const queued = takenAs(user, resolved, { id: job.id, thread: turn.thread ?? randomUUIDv7() });
+      await jobs.assertRoom(job);
       await sql.transaction(async (tx) => {
         await add(tx, queued);
         await jobs.submit(job, tx);
       });
       return { taken: queued, running: undefined };
     }
-    let taken: TakenRequest | undefined;
-    const running = await agent.run(turn, async (tx, opened) => {
-      taken = takenAs(user.id, resolved, opened);
-      await add(tx, taken);
-    });
-    keep(running);
-    return { taken: taken ?? takenAs(user.id, resolved, running), running };
+    return await open(user, request, resolved, add);
   }
 
   /**
@@ -137,11 +142,8 @@ export function createIntake(parts: IntakeParts): Intake {
       (item) => item.type === "message" && item.role !== "assistant" && !item.attachments?.length,
     );
     if (previous === undefined || !isPlain) return undefined;
-    const resolved = resolvePlain(request, previous);
-    let taken: TakenRequest | undefined;
     try {
-      const running = await agent.run(turnOf(user, request, resolved), async (tx, { id, thread, gate }) => {
-        taken = takenAs(user.id, resolved, { id, thread });
+      return await open(user, request, resolvePlain(request, previous), async (tx, taken, gate) => {
         const [earlier, waitsFor] = await Promise.all([
           requests.find(user.id, previous.turn, tx),
           gate,
@@ -149,8 +151,6 @@ export function createIntake(parts: IntakeParts): Intake {
         ]);
         if (earlier?.thread !== previous.thread || waitsFor !== undefined) throw new NotPlain();
       });
-      keep(running);
-      return { taken: taken ?? takenAs(user.id, resolved, running), running };
     } catch (error) {
       if (error instanceof NotPlain || isFault(error, NOT_PLAIN)) return undefined;
       throw error;
@@ -168,7 +168,7 @@ export function createIntake(parts: IntakeParts): Intake {
     if (begun) return begun;
     const known = repeat && (await repeated(user.id, repeat));
     if (known) return { taken: known, running: live.get(known.id) };
-    const ways = await resolver.waysOf(user.id, request, place);
+    const ways = await waysOf(user.id, request, place);
     for (const [index, resolve] of ways.entries()) {
       try {
         return await run(user, request, await resolve(), repeat, place);
@@ -182,11 +182,8 @@ export function createIntake(parts: IntakeParts): Intake {
   async function repeated(user: string, { key, digest }: RepeatKey): Promise<TakenRequest | undefined> {
     const first = await requests.findRepeated(user, key);
     if (first === undefined || first.digest === digest) return first;
-    throw invalid(
-      "Idempotency-Key",
-      "idempotency_key_reused",
-      "This Idempotency-Key was used with a different body. Use a new key for each request.",
-    );
+    const message = "This Idempotency-Key was used with a different body. Use a new key for each request.";
+    throw invalid("Idempotency-Key", "idempotency_key_reused", message);
   }
 
   async function take(
@@ -211,12 +208,6 @@ export function createIntake(parts: IntakeParts): Intake {
   }
 
   return { take };
-
-  function keep(turn: RunningTurn): void {
-    live.set(turn.id, turn);
-    const forget = () => void live.delete(turn.id);
-    turn.record.then(forget, forget);
-  }
 }
 
 const MAX_KEY_LENGTH = 255;
@@ -224,12 +215,10 @@ const MAX_KEY_LENGTH = 255;
 /** The `Idempotency-Key` header with a digest of the body, so that a key with another body is refused. */
 export function repeatKeyOf(key: string, body: unknown): RepeatKey | undefined {
   if (key === "") return undefined;
-  if (key.length > MAX_KEY_LENGTH)
-    throw invalid(
-      "Idempotency-Key",
-      "invalid_idempotency_key",
-      `Idempotency-Key must have at most ${MAX_KEY_LENGTH} characters.`,
-    );
+  if (key.length > MAX_KEY_LENGTH) {
+    const message = `Idempotency-Key must have at most ${MAX_KEY_LENGTH} characters.`;
+    throw invalid("Idempotency-Key", "invalid_idempotency_key", message);
+  }
   if (bytesOf(body) === undefined) throw new Fault("invalid", "body_too_deep", "The body nests too deeply.");
-  return { key, digest: createHash("sha256").update(JSON.stringify(body)).digest("base64url") };
+  return { key, digest: hash("sha256", JSON.stringify(body), "base64url") };
 }

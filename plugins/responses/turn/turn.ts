@@ -1,5 +1,7 @@
 /** A resolved request as the agent's turn. */
-import type { NewJob, Turn, TurnInput, TurnItem, User } from "../../../kernel/plugin.ts";
+import type { TurnInput, TurnItem, User } from "../../../kernel/plugin.ts";
+import type { Turn } from "../../agent/services.ts";
+import type { NewJob } from "../../jobs/services.ts";
 import type { KeptAttachment, SaidItem } from "../parse/items.ts";
 import type { CreateRequest } from "../parse/request.ts";
 import type { Ask } from "../resolve/ask.ts";
@@ -41,11 +43,8 @@ export function jobOf({ user, channel, id: _, ephemeral: __, attached, ...turn }
   return { user, channel, message, turn: { ...turn, attached: bytes } };
 }
 
-function withInstructions({ ask, instructions: given }: Resolved): {
-  readonly history: readonly TurnItem[];
-  readonly instructions: string;
-} {
-  const history = ask.history.map(historyItem);
+function withInstructions({ ask, instructions: given }: Resolved) {
+  const history = joinMessages(ask.history).map(historyItem);
   const instructions = joined([...given, ...ask.instructions]);
   const isMessage = ask.outputs.length === 0;
   const standsAlone = instructions !== "" && isMessage && ask.text === "" && ask.attachments.length === 0;
@@ -54,6 +53,30 @@ function withInstructions({ ask, instructions: given }: Resolved): {
   const system: TurnItem = { type: "message", id: "", role: "system", text: instructions };
   return { history: [system, ...history], instructions: "" };
 }
+
+/**
+ * Messages of the user in a row are one message while they are new, so a replay shows them as one too: the prompt begins like the
+ * one before it.
+ */
+function joinMessages(items: readonly SaidItem[]): readonly SaidItem[] {
+  const history: SaidItem[] = [];
+  for (const item of items) {
+    const last = history.at(-1);
+    if (last === undefined || !isWords(last) || !isWords(item)) history.push(item);
+    else
+      history[history.length - 1] = {
+        ...last,
+        text: joined([last.text, item.text]),
+        attachments: [...(last.attachments ?? []), ...(item.attachments ?? [])],
+      };
+  }
+  return history;
+}
+
+type Said = Extract<SaidItem, { type: "message" }>;
+
+const isWords = (item: SaidItem): item is Said =>
+  item.type === "message" && item.role === "user" && !item.isSummary;
 
 /** The contract suite of channels compares inputs key by key, so an absent field is no key. */
 function inputOf({ outputs, text, attachments }: Ask, { dialect }: CreateRequest): TurnInput {
@@ -94,4 +117,4 @@ export function historyItem(item: SaidItem): TurnItem {
 const attachedTo = (given: readonly KeptAttachment[] | undefined) =>
   given?.length ? { attachments: given.map(plainAttachment) } : {};
 
-const joined = (texts: readonly string[]): string => texts.filter((text) => text !== "").join("\n\n");
+const joined = (texts: readonly string[]): string => texts.filter((text) => text.trim() !== "").join("\n\n");

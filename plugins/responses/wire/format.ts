@@ -1,15 +1,36 @@
-/** The schemas of what the Responses format sends: every key is always there, and null when there is no value. */
-import type { TObject, TProperties, TSchema } from "typebox";
+/** The dialects, and the schemas of what the Responses format sends: every key is always there, and null when there is no value. */
+import type { TObject, TProperties, TSchema, TSchemaOptions } from "typebox";
 import { type Declared, JsonSchema, WireUsage as PlainUsage, Type } from "../../../kernel/kit.ts";
 
+/**
+ * The two dialects of the API lead to the same agent and the same threads. Strict is the specification, to the byte; older clients
+ * are pinned to `/v1`. Open is what the clients of today expect.
+ */
+export type Dialect = "strict" | "open";
+
+export const PREFIXES: Readonly<Record<Dialect, readonly string[]>> = {
+  strict: ["/api/v1", "/v1"],
+  open: ["/openai/v1"],
+};
+
 const orNull = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()]);
+export const anyObject = (options?: TSchemaOptions) => Type.Record(Type.String(), Type.Unknown(), options);
 const empty = Type.Array(Type.Unknown(), { maxItems: 0 });
 const seconds = Type.Integer({ description: "Seconds since 1970" });
+
+const Citation = Type.Object({
+  type: Type.Literal("url_citation"),
+  url: Type.String(),
+  title: Type.String(),
+  start_index: Type.Integer({ description: "Where the answer names the address; its end where it does not" }),
+  end_index: Type.Integer(),
+});
+export type Citation = Declared<typeof Citation>;
 
 const TextPart = Type.Object({
   type: Type.Literal("output_text"),
   text: Type.String(),
-  annotations: empty,
+  annotations: Type.Array(Citation, { description: "What the answer rests on; empty in the strict dialect" }),
   logprobs: empty,
 });
 export type TextPart = Declared<typeof TextPart>;
@@ -82,7 +103,7 @@ const CustomTool = Type.Object({
   type: Type.Literal("custom"),
   name: Type.String(),
   description: Type.Optional(Type.String()),
-  format: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+  format: Type.Optional(anyObject()),
 });
 export type CustomTool = Declared<typeof CustomTool>;
 
@@ -135,13 +156,12 @@ const whole = {
   instructions: orNull(Type.String()),
   error: orNull(WireError),
   temperature: Type.Number(),
-  metadata: Type.Record(Type.String(), Type.Unknown()),
+  metadata: anyObject(),
   truncation: Type.Enum(["auto", "disabled"]),
   store: Type.Boolean(),
   service_tier: Type.Literal("default"),
 };
 
-/** The response of the specification. */
 export const StrictResponse = Type.Object(
   {
     ...whole,
@@ -166,8 +186,6 @@ export const StrictResponse = Type.Object(
   { $id: "Response" },
 );
 
-const asGiven = Type.Record(Type.String(), Type.Unknown());
-
 /** The response that the clients of today expect: it echoes the settings of the request. */
 export const ResponseObject = Type.Object(
   {
@@ -178,14 +196,14 @@ export const ResponseObject = Type.Object(
     ),
     output: Type.Array(OutputItem),
     tools: Type.Array(WireTool),
-    tool_choice: Type.Union([Type.String(), asGiven]),
+    tool_choice: Type.Union([Type.String(), anyObject()]),
     parallel_tool_calls: Type.Boolean(),
-    text: asGiven,
+    text: anyObject(),
     top_p: Type.Number(),
     presence_penalty: Type.Number(),
     frequency_penalty: Type.Number(),
     top_logprobs: Type.Integer(),
-    reasoning: orNull(asGiven),
+    reasoning: orNull(anyObject()),
     max_output_tokens: orNull(Type.Integer()),
     max_tool_calls: orNull(Type.Integer()),
     background: Type.Boolean(),
@@ -250,6 +268,11 @@ const StreamEvent = Type.Union([
   }),
   eventOf("response.reasoning_summary_text.delta", { delta: Type.String(), ...inSummary }),
   eventOf("response.reasoning_summary_text.done", { text: Type.String(), ...inSummary }),
+  eventOf("response.output_text.annotation.added", {
+    annotation: Citation,
+    annotation_index: Type.Integer(),
+    ...inPart,
+  }),
   eventOf("response.custom_tool_call_input.delta", { delta: Type.String(), ...inItem }),
   eventOf("response.custom_tool_call_input.done", { input: Type.String(), ...inItem }),
 ]);

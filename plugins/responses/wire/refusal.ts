@@ -21,7 +21,7 @@ const RESPONSES_RULES: ChannelRules = {
     // A 200 is read as a response object; a turn that failed inside one says so there.
     turn: [500, "server_error"],
   },
-  codes: { file_too_large: 413, conversation_locked: 409 },
+  codes: { file_too_large: 413, message_too_long: 413, storage_full: 413, conversation_locked: 409 },
 };
 
 /** `turnBegan`: clients retry a 5xx on their own, and then the turn would run twice. */
@@ -31,17 +31,14 @@ export function refusalOf(error: unknown, turnBegan: boolean): HttpFault {
   return { ...answer, headers: { ...answer.headers, "x-should-retry": "false" } };
 }
 
-/** A refusal of the request itself, naming the field. */
 export function invalid(param: string, code: string, message: string): Fault {
   return new Fault("invalid", code, message, { param });
 }
 
-/** Returns the value itself, now known to have the shape. `at` names where it stands, such as `tools[0]`. */
-export type Check<Shape> = (value: unknown, at?: string) => Shape;
-
-export function compile<Schema extends TSchema>(declared: Schema): Check<Declared<Schema>> {
+/** The check returns the value itself, now known to have the shape. `at` names where it stands, such as `tools[0]`. */
+export function compile<Schema extends TSchema>(declared: Schema) {
   const check = compileCheck(wireSchema(declared));
-  return (value, at) => {
+  return (value: unknown, at?: string): Declared<Schema> => {
     const [mistake] = check(value, at);
     if (mistake !== undefined) throw mistakeFault(mistake);
     return value as Declared<Schema>;

@@ -3,8 +3,9 @@
  * offered as a function with one text, and the tools of a namespace bear its name in front of theirs. Pure: the same
  * tools have the same names in every request.
  */
-import { createHash } from "node:crypto";
-import type { ExternalTool } from "../../../kernel/plugin.ts";
+
+import { hash } from "node:crypto";
+import type { ExternalTool } from "../../agent/services.ts";
 import type { CustomTool, FunctionTool, WireTool } from "./format.ts";
 
 /** A tool as the caller knows it. */
@@ -44,8 +45,9 @@ function catalogOf(tools: readonly WireTool[]): Catalog {
   return catalog;
 }
 
-const keyOf = ({ name, namespace }: Pick<CallersTool, "name" | "namespace">): string =>
-  JSON.stringify([name, namespace]);
+type ToolKey = Pick<CallersTool, "name" | "namespace">;
+
+const keyOf = ({ name, namespace }: ToolKey): string => JSON.stringify([name, namespace]);
 
 export const offerTools = (tools: readonly WireTool[]): readonly OfferedTool[] => catalogOf(tools).offered;
 
@@ -68,23 +70,19 @@ export function calledTool(tools: readonly WireTool[], name: string): CallersToo
 }
 
 /** The name under which a model knows the caller's tool; undefined when it is none of these. */
-export const offeredName = (
-  tools: readonly WireTool[],
-  tool: Pick<CallersTool, "name" | "namespace">,
-): string | undefined => catalogOf(tools).byTool.get(keyOf(tool));
+export const offeredName = (tools: readonly WireTool[], tool: ToolKey): string | undefined =>
+  catalogOf(tools).byTool.get(keyOf(tool));
 
 /** Extracts the input of a custom tool from the arguments that a model wrote for its function. */
 export function customInput(params: string): string {
   try {
-    const value: unknown = JSON.parse(params);
-    const { input } = (typeof value === "object" && value !== null ? value : {}) as { input?: unknown };
+    const { input } = Object(JSON.parse(params)) as { input?: unknown };
     return typeof input === "string" ? input : params;
   } catch {
     return params;
   }
 }
 
-/** The arguments of the function that stand for this input. */
 export const customParams = (input: string): string => JSON.stringify({ input });
 
 const identityOf = ({ type, name }: FunctionTool | CustomTool): CallersTool => ({ type, name });
@@ -118,10 +116,7 @@ function uniqueName(namespace: string, name: string, taken: ReadonlySet<string>)
   const readable = whole.replaceAll(/[^A-Za-z0-9_-]/g, "_");
   if (readable === whole && whole.length <= MAX_NAME_LENGTH && !taken.has(whole)) return whole;
   for (let attempt = 0; ; attempt++) {
-    const mark = createHash("sha256")
-      .update(JSON.stringify([namespace, name, attempt]))
-      .digest("hex")
-      .slice(0, 8);
+    const mark = hash("sha256", JSON.stringify([namespace, name, attempt]), "hex").slice(0, 8);
     const candidate = `${readable.slice(0, MAX_NAME_LENGTH - mark.length - 1)}_${mark}`;
     if (!taken.has(candidate)) return candidate;
   }

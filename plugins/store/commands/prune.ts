@@ -1,5 +1,4 @@
 /** `postern store prune`: says what is old, asks, deletes it in batches, and gives the space back. */
-
 import { existsSync, statfsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -17,11 +16,11 @@ import {
 } from "../../../kernel/kit.ts";
 import { type CommandContext, Fault, type Sql } from "../../../kernel/plugin.ts";
 import { fileOf, readStoreSettings } from "../config/settings.ts";
-import { type Place, placeOfDatabase, placeOfFile } from "../copy/place.ts";
+import { ownPlace } from "../copy/place.ts";
 import type { OpenStore } from "../engine/open-store.ts";
 import { countOld, type OldRows, pruneOld, type Which } from "../engine/pruning.ts";
 import { loadKeys } from "../keys/secrets-key.ts";
-import { bytesInWords } from "../maintenance/bytes.ts";
+import { bytesInWords } from "../maintenance/growth.ts";
 
 interface Options {
   readonly olderThan: number;
@@ -63,31 +62,35 @@ async function prune(context: CommandContext, options: Options): Promise<void> {
   const file = config.engine === "postgres" ? undefined : fileOf(config, context.home);
   if (file !== undefined && !existsSync(file))
     throw new Fault("invalid", "no_store", `there is no store ${file}`, { param: file, usage: true });
-  const place: Place =
-    config.engine === "postgres" ? placeOfDatabase(config.settings) : placeOfFile(file ?? "", context.home);
-  const which = {
-    before: new Date(Date.now() - options.olderThan * DAY_MS).toISOString(),
-    user: options.user,
-  };
-  const store = await place.open(await loadKeys(context.home, config.secretsKey));
-  let found: readonly Found[];
-  let removed: Readonly<Record<string, number>> = {};
-  try {
-    found = await findOld(store, await context.tables(), which, options.kind);
-    const rows = found.reduce((sum, one) => sum + one.rows, 0);
-    if (options.json !== true) say(inWords(found, which.before));
-    if (options.dryRun !== true && rows > 0) {
-      await agree(`Delete ${rows.toLocaleString("en")} rows for good?`, options.yes === true);
-      removed = await removeAll(found, which);
-    }
-  } finally {
-    await store.close();
-  }
+  const before = new Date(Date.now() - options.olderThan * DAY_MS).toISOString();
+  const tables = await context.tables();
+  const keys = await loadKeys(context.home, config.secretsKey);
+  const store = await ownPlace(config, context.home).open(keys);
+  const { found, removed } = await removeOld(store, tables, before, options);
   const isDone = Object.keys(removed).length > 0;
   const space = !isDone ? "" : file === undefined ? LEFT_TO_AUTOVACUUM : giveBack(file, context.home);
-  if (options.json === true) sayJson({ before: which.before, found: found.map(asJson), removed, space });
+  if (options.json) sayJson({ before, found: found.map(asJson), removed, space });
   else if (isDone) say(`Deleted ${listed(removed)}. ${space}\n`);
   else if (found.some(({ rows }) => rows > 0)) say("Nothing was deleted (--dry-run).\n");
+}
+
+type Removed = Readonly<Record<string, number>>;
+
+/** Closes the store when that is done: what it held can be given back only then. */
+async function removeOld(
+  opened: OpenStore,
+  tables: readonly OwnedTables[],
+  before: string,
+  options: Options,
+): Promise<{ readonly found: readonly Found[]; readonly removed: Removed }> {
+  await using store = opened;
+  const which = { before, user: options.user };
+  const found = await findOld(store, tables, which, options.kind);
+  const rows = found.reduce((sum, one) => sum + one.rows, 0);
+  if (!options.json) say(inWords(found, before));
+  if (options.dryRun || rows === 0) return { found, removed: {} };
+  await agree(`Delete ${rows.toLocaleString("en")} rows for good?`, options.yes);
+  return { found, removed: await removeAll(found, which) };
 }
 
 async function findOld(
@@ -96,28 +99,27 @@ async function findOld(
   which: Which,
   kinds: readonly string[] | undefined,
 ): Promise<readonly Found[]> {
-  const known = tables.flatMap(({ ages = [] }) => ages.map(({ kind }) => kind));
+  const agings = tables.flatMap(({ ages = [] }) => ages);
+  const known = agings.map(({ kind }) => kind);
   const unknown = kinds?.find((kind) => !known.includes(kind));
-  if (unknown !== undefined)
-    throw new Fault("invalid", "unknown_kind", `there is no kind "${unknown}": use ${known.join(", ")}`, {
-      usage: true,
-    });
+  if (unknown !== undefined) {
+    const message = `there is no kind "${unknown}": use ${known.join(", ")}`;
+    throw new Fault("invalid", "unknown_kind", message, { usage: true });
+  }
   // The rows of one owner may depend on those of another, so all tables have to be there.
   for (const { owner, migrations } of tables) await store.tables(owner, migrations);
+  const sql = await store.tables("prune", []);
   const found: Found[] = [];
-  for (const { owner, migrations, ages = [] } of tables)
-    for (const aging of ages) {
-      if (kinds?.includes(aging.kind) === false) continue;
-      const sql = await store.tables(owner, migrations);
+  for (const aging of agings)
+    if (kinds?.includes(aging.kind) !== false)
       found.push({ ...(await countOld(sql, aging, which)), sql, aging });
-    }
   return found;
 }
 
 const LEFT_TO_AUTOVACUUM =
   "PostgreSQL's autovacuum makes the space usable again; VACUUM FULL gives it back to the disk.";
 
-async function removeAll(found: readonly Found[], which: Which): Promise<Readonly<Record<string, number>>> {
+async function removeAll(found: readonly Found[], which: Which): Promise<Removed> {
   const { show, end } = openStatusLine();
   const removed: Record<string, number> = {};
   try {
@@ -132,12 +134,12 @@ async function removeAll(found: readonly Found[], which: Which): Promise<Readonl
   return removed;
 }
 
-async function agree(question: string, isAgreed: boolean): Promise<void> {
+async function agree(question: string, isAgreed = false): Promise<void> {
   if (isAgreed) return;
-  if (!isInteractive())
-    throw new Fault("invalid", "not_agreed", `${question} There is no terminal to ask on; pass --yes.`, {
-      usage: true,
-    });
+  if (!isInteractive()) {
+    const message = `${question} There is no terminal to ask on; pass --yes.`;
+    throw new Fault("invalid", "not_agreed", message, { usage: true });
+  }
   const answer = await confirm({ message: question, initialValue: false, output: process.stderr });
   if (isCancel(answer) || !answer) throw new Fault("invalid", "not_agreed", "Cancelled; nothing changed.");
 }
@@ -169,8 +171,8 @@ function giveBack(file: string, home: string): string {
   return `${bytesInWords(before)} were given back to the disk.`;
 }
 
-const asJson = ({ aging, rows, bytes, oldest, newest }: Found) => ({
-  kind: aging.kind,
+const asJson = ({ aging: { kind }, rows, bytes, oldest, newest }: Found) => ({
+  kind,
   rows,
   bytes,
   oldest,
@@ -191,7 +193,7 @@ function inWords(found: readonly Found[], before: string): string {
   return `Older than ${day}:\n${table(["KIND", "ROWS", "ABOUT", "OLDEST", "NEWEST"], lines, { indent: "  " })}`;
 }
 
-const listed = (removed: Readonly<Record<string, number>>) =>
+const listed = (removed: Removed) =>
   Object.entries(removed)
     .filter(([, rows]) => rows > 0)
     .map(([kind, rows]) => `${rows.toLocaleString("en")} ${kind}`)

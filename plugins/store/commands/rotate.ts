@@ -1,11 +1,11 @@
-/** `postern secrets rotate`. */
-
+/** `postern secret rotate`. */
 import type { Command } from "commander";
 import { type Keyring, type OwnedTables, openStatusLine, say, sayJson, table } from "../../../kernel/kit.ts";
-import { type CommandContext, Fault, type Sql, type Store } from "../../../kernel/plugin.ts";
+import { type CommandContext, Fault, type Sql } from "../../../kernel/plugin.ts";
 import { readStoreSettings } from "../config/settings.ts";
-import { type Count, hasTable, reseal, survey } from "../keys/rotation.ts";
+import { type Count, reseal, survey } from "../keys/rotation.ts";
 import { keyFileOf, loadKeys, newKey, replaceKeyFile } from "../keys/secrets-key.ts";
+import type { Store } from "../services.ts";
 import { SETTING_TABLES } from "../stored-settings/rows.ts";
 
 interface Options {
@@ -17,13 +17,13 @@ interface Options {
 
 const STEPS = `
 With the key in secrets.key (one machine, SQLite):
-  $ postern secrets rotate               makes a new key and seals everything under it
-  $ postern secrets rotate --remove-old  takes the old key out of secrets.key
+  $ postern secret rotate               makes a new key and seals everything under it
+  $ postern secret rotate --remove-old  takes the old key out of secrets.key
 
 With the key in POSTERN_SECRETS_KEY (any number of nodes):
   1. openssl rand -base64 32, and POSTERN_SECRETS_KEY=<old>,<new> on every node: each can open both
   2. POSTERN_SECRETS_KEY=<new>,<old> on every node: each seals under the new one
-  3. $ postern secrets rotate
+  3. $ postern secret rotate
   4. POSTERN_SECRETS_KEY=<new>
 
 The service may run. If this is interrupted, run it again: both keys open everything until it is done.
@@ -49,8 +49,7 @@ export function register(group: Command, context: CommandContext): void {
         await store.keyed("postern").get("anything");
         const keys = await loadKeys(context.home, secretsKey);
         const file = secretsKey === undefined ? keyFileOf(context.home) : undefined;
-        const work: Work = { store, sql, owned, keys, file, options };
-        await (options.removeOld ? removeOld(work) : rotate(work));
+        await (options.removeOld ? removeOld : rotate)({ store, sql, owned, keys, file, options });
       });
     });
 }
@@ -68,24 +67,19 @@ interface Work {
 async function rotate(work: Work): Promise<void> {
   const { store, sql, owned, keys, file, options } = work;
   const isNew = file !== undefined && keys.all().length === 1;
-  if (file === undefined && keys.all().length === 1)
-    throw new Fault(
-      "config",
-      "no_new_key",
-      "POSTERN_SECRETS_KEY has one key: make another (openssl rand -base64 32) and set POSTERN_SECRETS_KEY=<new>,<old> here and on every node.",
-      { param: "POSTERN_SECRETS_KEY" },
-    );
-  const before = await survey(sql, owned, keys, hasTable(sql));
+  if (file === undefined && keys.all().length === 1) {
+    const message =
+      "POSTERN_SECRETS_KEY has one key: make another (openssl rand -base64 32) and set POSTERN_SECRETS_KEY=<new>,<old> here and on every node.";
+    throw new Fault("config", "no_new_key", message, { param: "POSTERN_SECRETS_KEY" });
+  }
+  const before = await survey(sql, owned, keys);
   if (!options.dryRun && !options.leaveUnreadable) refuseUnreadable(before);
   // Under a key that is yet to be made, all of it is old.
   const toSeal = sumOf(before, "old") + (isNew ? sumOf(before, "current") : 0);
   if (options.dryRun) {
     const makes = isNew ? "A new key would be made, and " : "";
-    report(before, options, {
-      sealed: 0,
-      words: `${makes}${toSeal} values would be sealed again. Nothing was changed.`,
-    });
-    return;
+    const words = `${makes}${toSeal} values would be sealed again. Nothing was changed.`;
+    return report(before, options, 0, words);
   }
   if (isNew && file !== undefined) await addKey(work, file);
   let sealed = 0;
@@ -104,11 +98,9 @@ async function rotate(work: Work): Promise<void> {
   const next =
     file === undefined
       ? "The old key can be removed: leave only the first in POSTERN_SECRETS_KEY on every node."
-      : "The old key can be removed: postern secrets rotate --remove-old.";
-  report(await survey(sql, owned, keys, hasTable(sql)), options, {
-    sealed,
-    words: `${sealed} values were sealed again; all are sealed under the new key now. ${next} Backups from before need it.`,
-  });
+      : "The old key can be removed: postern secret rotate --remove-old.";
+  const words = `${sealed} values were sealed again; all are sealed under the new key now. ${next} Backups from before need it.`;
+  report(await survey(sql, owned, keys), options, sealed, words);
 }
 
 /** One at a time: of two who make a key at once, the second would take away the first one's. */
@@ -122,38 +114,32 @@ async function addKey({ sql, keys }: Work, file: string): Promise<void> {
 }
 
 async function removeOld({ sql, owned, keys, file, options }: Work): Promise<void> {
-  if (file === undefined)
-    throw new Fault(
-      "invalid",
-      "key_in_variable",
-      "The keys are in POSTERN_SECRETS_KEY: leave only the first there, on every node.",
-      { usage: true },
-    );
-  const counts = await survey(sql, owned, keys, hasTable(sql));
+  if (file === undefined) {
+    const message = "The keys are in POSTERN_SECRETS_KEY: leave only the first there, on every node.";
+    throw new Fault("invalid", "key_in_variable", message, { usage: true });
+  }
+  const counts = await survey(sql, owned, keys);
   const old = sumOf(counts, "old");
-  if (old > 0)
-    throw new Fault(
-      "unavailable",
-      "old_key_needed",
-      `${old} values are still sealed under the old key: run "postern secrets rotate" first.`,
-    );
+  if (old > 0) {
+    const message = `${old} values are still sealed under the old key: run "postern secret rotate" first.`;
+    throw new Fault("unavailable", "old_key_needed", message);
+  }
   const listed = keys.all().length - 1;
   if (!options.dryRun && listed > 0) await replaceKeyFile(file, [keys.all()[0]]);
   const words = options.dryRun
     ? `${listed} old keys would be removed. Nothing was changed.`
-    : `${listed === 0 ? "There was no old key." : `The old key was removed from ${file}.`}`;
-  report(counts, options, { sealed: 0, words });
+    : listed === 0
+      ? "There was no old key."
+      : `The old key was removed from ${file}.`;
+  report(counts, options, 0, words);
 }
 
 function refuseUnreadable(counts: readonly Count[]): void {
   const found = counts.flatMap(({ about, unreadable }) => unreadable.map((name) => `${name} (${about})`));
   if (found.length === 0) return;
   const more = found.length > 5 ? ` and ${found.length - 5} more` : "";
-  throw new Fault(
-    "config",
-    "secrets_unreadable",
-    `No listed key opens ${found.slice(0, 5).join(", ")}${more}; nothing was changed. List the key they were sealed under after the others, set them again, or leave them as they are with --leave-unreadable.`,
-  );
+  const message = `No listed key opens ${found.slice(0, 5).join(", ")}${more}; nothing was changed. List the key they were sealed under after the others, set them again, or leave them as they are with --leave-unreadable.`;
+  throw new Fault("config", "secrets_unreadable", message);
 }
 
 const sumOf = (counts: readonly Count[], part: "current" | "old"): number =>
@@ -162,7 +148,8 @@ const sumOf = (counts: readonly Count[], part: "current" | "old"): number =>
 function report(
   counts: readonly Count[],
   { json, dryRun = false }: Options,
-  { sealed, words }: { readonly sealed: number; readonly words: string },
+  sealed: number,
+  words: string,
 ): void {
   if (json) {
     sayJson({ dry_run: dryRun, sealed_again: sealed, places: counts });

@@ -1,25 +1,16 @@
 /** `postern store copy|backup|restore|prune`. */
-
 import { closeSync, existsSync, mkdtempSync, openSync, renameSync, rmSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { Command } from "commander";
-import {
-  deriveKey,
-  findRunning,
-  openStatusLine,
-  prepareHome,
-  say,
-  sayJson,
-  table,
-} from "../../../kernel/kit.ts";
+import { findRunning, openStatusLine, prepareHome, say, sayJson, table } from "../../../kernel/kit.ts";
 import { type CommandContext, Fault } from "../../../kernel/plugin.ts";
-import { fileOf, readStoreSettings } from "../config/settings.ts";
-import { addFiles, readNote, restoreFiles } from "../copy/backup.ts";
-import type { Progress } from "../copy/copy.ts";
-import { noteBackup } from "../copy/last-backup.ts";
-import { type Place, placeOfDatabase, placeOfFile, placeOfUrl } from "../copy/place.ts";
+import { readStoreSettings } from "../config/settings.ts";
+import { addFiles, noteBackup, readBackup, readNote, restoreFiles } from "../copy/backup.ts";
+import { ownPlace, type Place, placeOfFile, placeOfUrl } from "../copy/place.ts";
 import type { Digest } from "../copy/side.ts";
 import { transfer } from "../copy/transfer.ts";
+import { deriveKey } from "../keys/ring.ts";
+import { survey } from "../keys/rotation.ts";
 import { loadKeys } from "../keys/secrets-key.ts";
 import { registerPrune } from "./prune.ts";
 
@@ -31,31 +22,32 @@ interface Options {
 export function register(group: Command, context: CommandContext): void {
   const { home } = context;
   const config = () => context.settingsOf("store", readStoreSettings);
-  const ownPlace = (): Place => {
-    const found = config();
-    return found.engine === "postgres"
-      ? placeOfDatabase(found.settings)
-      : placeOfFile(fileOf(found, home), home);
-  };
   const move = async (from: Place, to: Place, replace: boolean): Promise<readonly Digest[]> => {
     prepareHome(home);
     const secretsKey = await loadKeys(home, config().secretsKey);
-    const progress = showProgress();
+    const { show, end } = openStatusLine();
+    const number = (count: number) => count.toLocaleString("en");
+    const progress = (table: string, done: number, of: number) =>
+      show(`${table}: ${number(done)} of ${number(of)}`);
     try {
       return await transfer(from, to, { owned: await context.tables(), secretsKey, replace, progress });
     } finally {
-      progress.end();
+      end();
     }
+  };
+  /** True when the backup has values that only its own key opens. */
+  const holdsSecrets = async (file: string): Promise<boolean> => {
+    const keys = await loadKeys(home, config().secretsKey);
+    const owned = await context.tables();
+    const counts = await readBackup(file, (queries) => survey(queries, owned, keys));
+    return counts.some(({ unreadable }) => unreadable.length > 0);
   };
   /** A start on the same files would write to what is being replaced. */
   const refuseRunning = (on = home): void => {
     const running = findRunning(on);
-    if (running !== undefined)
-      throw new Fault(
-        "unavailable",
-        "store_in_use",
-        `the service runs on ${on} (pid ${running.pid}): stop it first`,
-      );
+    if (running === undefined) return;
+    const message = `the service runs on ${on} (pid ${running.pid}): stop it first`;
+    throw new Fault("unavailable", "store_in_use", message);
   };
 
   registerPrune(group, context);
@@ -74,7 +66,7 @@ export function register(group: Command, context: CommandContext): void {
       const [source, target] = [placeOfUrl(from), placeOfUrl(to)];
       if (source.name === target.name)
         throw new Fault("invalid", "same_store", "the two URLs name the same store", { usage: true });
-      if (target.name === ownPlace().name) refuseRunning();
+      if (target.name === ownPlace(config(), home).name) refuseRunning();
       // Another home's own store.
       else if (target.home !== undefined) refuseRunning(target.home);
       report(await move(source, target, replace), json, `Copied ${source.name} to ${target.name}.`);
@@ -100,7 +92,7 @@ export function register(group: Command, context: CommandContext): void {
       for (const path of leftovers) rmSync(path, { force: true });
       try {
         closeSync(openSync(aside, "w", 0o600));
-        const own = ownPlace();
+        const own = ownPlace(config(), home);
         const [keyMark = ""] = await marksOf(home, config().secretsKey);
         const note = { madeAt: new Date().toISOString(), version: context.version, keyMark };
         const { digests, files } = await withHome(own, home, async (filesIn) => {
@@ -131,14 +123,12 @@ export function register(group: Command, context: CommandContext): void {
       const note = readNote(file);
       prepareHome(home);
       refuseRunning();
-      if (!(await marksOf(home, config().secretsKey)).includes(note.keyMark))
-        throw new Fault(
-          "config",
-          "backup_other_key",
-          `the secrets in ${file} were sealed under another key: put the secrets.key of that time into ${home}, or set POSTERN_SECRETS_KEY`,
-          { param: "POSTERN_SECRETS_KEY" },
-        );
-      const own = ownPlace();
+      const isOwnKey = (await marksOf(home, config().secretsKey)).includes(note.keyMark);
+      if (!isOwnKey && (await holdsSecrets(file))) {
+        const message = `the secrets in ${file} were sealed under another key: put the secrets.key of that time into ${home}, or set POSTERN_SECRETS_KEY`;
+        throw new Fault("config", "backup_other_key", message, { param: "POSTERN_SECRETS_KEY" });
+      }
+      const own = ownPlace(config(), home);
       const { digests, restored, kept } = await withHome(own, home, async (filesIn) => {
         // On PostgreSQL files become rows and go there with the rows; otherwise only when the rows are in place.
         const early = own.engine === "postgres" ? restoreFiles(file, filesIn, true) : undefined;
@@ -146,7 +136,10 @@ export function register(group: Command, context: CommandContext): void {
         return { digests, ...(early ?? restoreFiles(file, home, replace)) };
       });
       const differing = kept.length === 0 ? "" : ` These differ and were left alone: ${kept.join(", ")}.`;
-      const words = `Restored ${file} of ${note.madeAt} (Postern ${note.version}), with ${restored} files of the home.${differing}`;
+      const otherKey = isOwnKey
+        ? ""
+        : " It was made under another secrets.key, and holds nothing that is sealed. Webhook integrations get new secrets.";
+      const words = `Restored ${file} of ${note.madeAt} (Postern ${note.version}), with ${restored} files of the home.${differing}${otherKey}`;
       report(digests, json, words, { file, files: restored, kept });
     });
 }
@@ -177,13 +170,6 @@ function report(digests: readonly Digest[], json: boolean, words: string, more: 
     return;
   }
   const rows = digests.map(({ table, rows, sha256 }) => [table, String(rows), sha256.slice(0, 16)]);
-  say(
-    `${table(["TABLE", "ROWS", "SHA-256"], rows, { indent: "  " })}${words} Every table was read again and is the same.\n`,
-  );
-}
-
-function showProgress(): Progress & { end(): void } {
-  const { show, end } = openStatusLine();
-  const number = (count: number) => count.toLocaleString("en");
-  return { table: (name, done, of) => show(`${name}: ${number(done)} of ${number(of)}`), end };
+  const listed = table(["TABLE", "ROWS", "SHA-256"], rows, { indent: "  " });
+  say(`${listed}${words} Every table was read again and is the same.\n`);
 }

@@ -1,22 +1,12 @@
-/** What a `postgres://` URL says, with what the environment says where it says nothing. */
-
+/** Reads a `postgres://` URL. The environment gives what the URL leaves out. */
 import { readFileSync } from "node:fs";
 import type { ConnectionOptions } from "node:tls";
 import type pg from "pg";
 import { type Env, Fault, reason } from "../../../kernel/plugin.ts";
 
-/** As in PostgreSQL's own tools. */
+/** The modes of PostgreSQL's own tools. */
 const TLS_MODES = ["disable", "prefer", "require", "verify-ca", "verify-full"] as const;
 type TlsMode = (typeof TLS_MODES)[number];
-
-/** Names the database in words, without its password. */
-export interface Place {
-  readonly host: string;
-  readonly database: string;
-  readonly user: string;
-  readonly poolSize: number;
-  readonly statementSecs: number;
-}
 
 export interface PostgresDefaults {
   readonly poolSize: number;
@@ -25,13 +15,14 @@ export interface PostgresDefaults {
   readonly tls: TlsMode;
 }
 
-export interface PostgresSettings extends Place {
+export interface PostgresSettings extends PostgresDefaults {
+  readonly host: string;
+  readonly database: string;
+  readonly user: string;
   readonly connectMillis: number;
   readonly client: pg.ClientConfig;
-  readonly tls: TlsMode;
   /** Names of files. */
-  readonly certificates: { readonly ca?: string; readonly cert?: string; readonly key?: string };
-  readonly password: string | undefined;
+  readonly certificates: Readonly<Record<"ca" | "cert" | "key", string | null>>;
 }
 
 const LIMITS = {
@@ -39,8 +30,6 @@ const LIMITS = {
   statementSecs: { min: 1, max: 3600 },
 } as const;
 
-const POOL_SIZE = 10;
-const STATEMENT_SECS = 30;
 const DEFAULT_PORT = 5432;
 const CONNECT_SECS = 5;
 const LOCAL = /^(localhost|127\.[\d.]+|::1|\/.*)$/;
@@ -49,13 +38,13 @@ const LOCAL = /^(localhost|127\.[\d.]+|::1|\/.*)$/;
 export function readPostgresSettings(env: Env, url: string | undefined): PostgresSettings | undefined {
   const poolSize = env.integer(
     "STORE_POOL_SIZE",
-    POOL_SIZE,
+    10,
     LIMITS.poolSize,
     "Connections of a node to PostgreSQL; in the URL: pool_size",
   );
   const statementSecs = env.integer(
     "STORE_STATEMENT_SECS",
-    STATEMENT_SECS,
+    30,
     LIMITS.statementSecs,
     "How long PostgreSQL may take for a statement; in the URL: statement_secs",
   );
@@ -80,8 +69,7 @@ export function readPostgresUrl(url: string, defaults: PostgresDefaults): Postgr
   if (parsed === null || parsed.pathname.includes("@") || parsed.hash !== "")
     return "a URL whose password has its special characters written as %XX";
   const given = parsed.searchParams;
-  const [user, written, database] = [parsed.username, parsed.password, parsed.pathname.slice(1)].map(decode);
-  const password = written || undefined;
+  const [user, password, database] = [parsed.username, parsed.password, parsed.pathname.slice(1)].map(decode);
   if (!user || !database) return "postgres://<user>:<password>@<host>/<database>";
   const hostname = given.get("host") ?? decode(parsed.hostname).replace(/^\[(.*)\]$/, "$1");
   if (hostname === "") return "a URL that names a host";
@@ -97,19 +85,15 @@ export function readPostgresUrl(url: string, defaults: PostgresDefaults): Postgr
   const mode = given.get("sslmode") ?? (isLocal ? "disable" : defaults.tls);
   const tls = TLS_MODES.find((known) => known === mode);
   if (tls === undefined) return `sslmode as one of ${TLS_MODES.join(", ")}`;
-  const files = { ca: given.get("sslrootcert"), cert: given.get("sslcert"), key: given.get("sslkey") };
-  const options = given.get("options");
-  const name = given.get("application_name");
   return {
     host: hostname.startsWith("/") ? hostname : `${hostname}:${port}`,
     database,
     user,
-    password,
     poolSize,
     statementSecs,
     connectMillis: connectSecs * 1000,
     tls,
-    certificates: Object.fromEntries(Object.entries(files).filter(([, file]) => file !== null)),
+    certificates: { ca: given.get("sslrootcert"), cert: given.get("sslcert"), key: given.get("sslkey") },
     client: {
       host: hostname,
       port,
@@ -117,18 +101,22 @@ export function readPostgresUrl(url: string, defaults: PostgresDefaults): Postgr
       database,
       // A function, so that nothing that is printed holds it, and no other place is searched for one.
       password: async () => password ?? "",
-      ...(options !== null && { options }),
-      ...(name !== null && { application_name: name }),
+      options: given.get("options") ?? undefined,
+      application_name: given.get("application_name") ?? undefined,
     },
   };
 }
 
-/** What to hand to TLS, for the modes that always use it. */
+export const nameOf = ({ database, host }: PostgresSettings): string => `PostgreSQL, ${database} at ${host}`;
+
+/** Returns the options for TLS, in the modes that always use it. */
 export function readTls({ tls, certificates }: PostgresSettings): ConnectionOptions | false {
   if (tls === "disable") return false;
-  const files = Object.entries(certificates).map(([name, file]) => [name, readCertificate(file)]);
+  const files = Object.entries(certificates).flatMap(([name, file]) =>
+    file === null ? [] : [[name, readCertificate(file)]],
+  );
   // An authority that was named is asked, as PostgreSQL's own tools do.
-  const isVerified = tls.startsWith("verify") || (tls === "require" && certificates.ca !== undefined);
+  const isVerified = tls.startsWith("verify") || (tls === "require" && certificates.ca !== null);
   return {
     ...Object.fromEntries(files),
     rejectUnauthorized: isVerified,

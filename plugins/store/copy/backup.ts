@@ -1,5 +1,4 @@
 /** One file that holds a whole Postern: a SQLite store with every row, and the home's files in a table beside them. */
-
 import { createHash } from "node:crypto";
 import {
   chmodSync,
@@ -9,31 +8,34 @@ import {
   readdirSync,
   readFileSync,
   renameSync,
+  rmSync,
   writeFileSync,
 } from "node:fs";
 import { dirname, join, relative, sep } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { Fault } from "../../../kernel/plugin.ts";
-import { isBackupFile } from "./backup-files.ts";
+import type { SqlValue } from "../../../kernel/kit.ts";
+import { Fault, type Queries, reason } from "../../../kernel/plugin.ts";
 
-export interface BackupNote {
+interface BackupNote {
   readonly madeAt: string;
   readonly version: string;
   /** Says whether two keys are the same, and nothing else about them. */
   readonly keyMark: string;
 }
 
-interface KeptFile {
-  readonly path: string;
-  readonly body: Uint8Array;
-}
-
 /**
- * What belongs to the home of the machine it is on: the store, which is copied row by row; keys and tokens, which open what
- * the backup holds; and what is made again. On some disks a name in other letters is the same.
+ * These belong to the home of the machine: the store, which is copied row by row; keys and tokens, which open what
+ * the backup holds; and files that are made again. On some disks a name in other letters is the same.
  */
 const STAYS =
   /^(?:store\.sqlite.*|secrets\.key.*|webui-token|\.env|running\.(?:lock.*|json)|cache|logs|backups|\.files-.*)$/i;
+
+/** Scheduled backups have names of their own, by which old ones are found. */
+const NAME = /^postern-\d{8}T\d{6}Z\.backup$/;
+const UNFINISHED = /^postern-\d{8}T\d{6}Z\.backup\.partial(?:-wal|-shm|-journal)?$/;
+
+export const backupName = (now: number): string =>
+  `postern-${new Date(now).toISOString().slice(0, 19).replaceAll(/[-:]/g, "")}Z.backup`;
 
 const TABLES = `
   CREATE TABLE backup_note (made_at TEXT NOT NULL, version TEXT NOT NULL, key_mark TEXT NOT NULL) STRICT;
@@ -58,31 +60,21 @@ export function addFiles(file: string, home: string, note: BackupNote): number {
 
 /** Throws where the file is not a whole backup: reads all of it. */
 export function readNote(file: string): BackupNote {
-  return look(file, (database) => {
-    const [check] = database.prepare("PRAGMA integrity_check(1)").all();
-    if (check?.["integrity_check"] !== "ok") throw new Error(`it is damaged (${check?.["integrity_check"]})`);
-    for (const { path, sha256, body } of database
-      .prepare("SELECT path, sha256, body FROM backup_files")
-      .iterate())
+  return openNote(file, (database) => {
+    const check = database.prepare("PRAGMA integrity_check(1)").get()?.["integrity_check"];
+    if (check !== "ok") throw new Error(`it is damaged (${check})`);
+    const files = database.prepare("SELECT path, sha256, body FROM backup_files");
+    for (const { path, sha256, body } of files.iterate())
       if (digest(body as Uint8Array) !== sha256) throw new Error(`its ${path} is damaged`);
   });
 }
 
-/** Throws where the file cannot be opened or was not finished: of one that was read before. */
-export function openNote(file: string): BackupNote {
-  return look(file, () => {});
-}
-
-function look(file: string, check: (database: DatabaseSync) => void): BackupNote {
-  const broken = (why: string) =>
-    new Fault("invalid", "bad_backup", `${file} is not a usable backup: ${why}`, {
-      param: file,
-      usage: true,
-    });
-  if (!existsSync(file)) throw broken("there is no such file");
+/** Throws where the file cannot be opened, was not finished, or does not pass the check. */
+export function openNote(file: string, check?: (database: DatabaseSync) => void): BackupNote {
   try {
+    if (!existsSync(file)) throw new Error("there is no such file");
     using database = new DatabaseSync(file, { readOnly: true });
-    check(database);
+    check?.(database);
     const note = database.prepare("SELECT made_at, version, key_mark FROM backup_note").get();
     if (note === undefined) throw new Error("it was not finished");
     return {
@@ -91,8 +83,28 @@ function look(file: string, check: (database: DatabaseSync) => void): BackupNote
       keyMark: String(note["key_mark"]),
     };
   } catch (error) {
-    throw broken(error instanceof Error ? error.message : String(error));
+    const message = `${file} is not a usable backup: ${reason(error)}`;
+    throw new Fault("invalid", "bad_backup", message, { param: file, usage: true });
   }
+}
+
+/** Reads rows of a backup; a table that is not there has none. */
+export async function readBackup<Result>(
+  file: string,
+  read: (queries: Pick<Queries, "all">) => Promise<Result>,
+): Promise<Result> {
+  using database = new DatabaseSync(file, { readOnly: true });
+  const tables = new Set(
+    database
+      .prepare("SELECT name FROM sqlite_schema WHERE type = 'table'")
+      .all()
+      .map(({ name }) => name),
+  );
+  const all = async <Row>(query: string, ...values: readonly SqlValue[]): Promise<Row[]> => {
+    const [, table] = /\bFROM (\w+)/.exec(query) ?? [];
+    return tables.has(table ?? "") ? (database.prepare(query).all(...values) as Row[]) : [];
+  };
+  return await read({ all });
 }
 
 /** Puts the files back. One that is there already and differs is replaced only where that was asked for. */
@@ -105,7 +117,7 @@ export function restoreFiles(
   const kept: string[] = [];
   let restored = 0;
   for (const row of database.prepare("SELECT path, body FROM backup_files ORDER BY path").iterate()) {
-    const { path, body } = row as unknown as KeptFile;
+    const { path, body } = row as { path: string; body: Uint8Array };
     const place = placeOf(home, path);
     if (!replace && existsSync(place) && digest(readFileSync(place)) !== digest(body)) {
       kept.push(path);
@@ -124,21 +136,17 @@ export function restoreFiles(
 /** Below the home, wherever a file that somebody made says. */
 function placeOf(home: string, path: string): string {
   const place = join(home, path);
-  const inside = relative(home, place);
-  const [top = ""] = inside.split(sep);
-  if (top === "" || top === ".." || STAYS.test(top))
-    throw new Fault(
-      "invalid",
-      "bad_backup",
-      `the backup names a file outside of what it may restore: ${path}`,
-    );
-  return place;
+  const [top = ""] = relative(home, place).split(sep);
+  if (top !== "" && top !== ".." && !STAYS.test(top)) return place;
+  const message = `the backup names a file outside of what it may restore: ${path}`;
+  throw new Fault("invalid", "bad_backup", message);
 }
 
 function filesOf(home: string, below = ""): readonly string[] {
   if (!existsSync(join(home, below))) return [];
   return readdirSync(join(home, below)).flatMap((name) => {
-    if ((below === "" && STAYS.test(name)) || isBackupFile(name)) return [];
+    // A backup holds no backups, wherever in the home they are.
+    if ((below === "" && STAYS.test(name)) || NAME.test(name) || UNFINISHED.test(name)) return [];
     const path = join(below, name);
     const stat = lstatSync(join(home, path));
     if (stat.isDirectory()) return filesOf(home, path);
@@ -147,3 +155,38 @@ function filesOf(home: string, below = ""): readonly string[] {
 }
 
 const digest = (body: Uint8Array): string => createHash("sha256").update(body).digest("hex");
+
+/** Removes what a process that died left behind. */
+export function removeUnfinished(folder: string): void {
+  for (const name of readdirSync(folder))
+    if (UNFINISHED.test(name)) rmSync(join(folder, name), { force: true });
+}
+
+/** Keeps the newest. What has another name is somebody else's. */
+export function rotate(folder: string, keep: number): readonly string[] {
+  const backups = readdirSync(folder).filter((name) => NAME.test(name));
+  const old = backups.sort().slice(0, -keep);
+  for (const name of old) rmSync(join(folder, name), { force: true });
+  return old;
+}
+
+/** The last backup of a home, so that an upgrade can ask for one. */
+interface LastBackup {
+  readonly file: string;
+  readonly madeAt: string;
+}
+
+const lastBackupIn = (home: string) => join(home, "last-backup.json");
+
+export function noteBackup(home: string, backup: LastBackup): void {
+  writeFileSync(lastBackupIn(home), JSON.stringify(backup), { mode: 0o600 });
+}
+
+export function readLastBackup(home: string): LastBackup | undefined {
+  try {
+    const { file, madeAt } = JSON.parse(readFileSync(lastBackupIn(home), "utf8")) as Partial<LastBackup>;
+    return typeof file === "string" && typeof madeAt === "string" ? { file, madeAt } : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,10 +1,10 @@
 /** A store by its URL, as one end of a copy. */
-
-import { closeSync, existsSync, openSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import { makePrivate, type OwnedTables, type SealingKey } from "../../../kernel/kit.ts";
+import type { OwnedTables, SealingKey } from "../../../kernel/kit.ts";
 import { Fault, type Sql } from "../../../kernel/plugin.ts";
-import { type PostgresDefaults, type PostgresSettings, readPostgresUrl } from "../config/postgres-url.ts";
+import { nameOf, type PostgresSettings, readPostgresUrl } from "../config/postgres-url.ts";
+import { fileOf, type StoreSettings } from "../config/settings.ts";
 import type { OpenStore } from "../engine/open-store.ts";
 import type { Source, Target } from "./side.ts";
 
@@ -19,11 +19,9 @@ export interface Place {
   open(secretsKey: SealingKey): Promise<OpenStore>;
 }
 
-const DEFAULTS: PostgresDefaults = { poolSize: 2, statementSecs: 3600, tls: "prefer" };
-
 export function placeOfUrl(url: string): Place {
   if (/^postgres(ql)?:\/\//i.test(url)) {
-    const settings = readPostgresUrl(url, DEFAULTS);
+    const settings = readPostgresUrl(url, { poolSize: 2, statementSecs: 3600, tls: "prefer" });
     if (typeof settings === "string") throw badUrl(settings);
     return placeOfDatabase(settings);
   }
@@ -31,6 +29,10 @@ export function placeOfUrl(url: string): Place {
   if (file === undefined) throw badUrl("sqlite://<file> or postgres://<user>:<password>@<host>/<database>");
   return placeOfFile(resolve(file));
 }
+
+/** The store that a home's settings name. */
+export const ownPlace = (config: StoreSettings, home: string): Place =>
+  config.engine === "postgres" ? placeOfDatabase(config.settings) : placeOfFile(fileOf(config, home), home);
 
 /** A store in a home's own place belongs to that home. */
 export function placeOfFile(
@@ -40,7 +42,7 @@ export function placeOfFile(
   return {
     name: file,
     engine: "sqlite",
-    ...(home !== undefined && { home }),
+    home,
     async source() {
       if (!existsSync(file))
         throw new Fault("invalid", "no_store", `there is no store ${file}`, { param: file, usage: true });
@@ -48,18 +50,16 @@ export function placeOfFile(
     },
     target: async () => (await import("./sqlite-side.ts")).openSqliteTarget(file),
     async open(key) {
-      closeSync(openSync(file, "a", 0o600));
-      makePrivate([file, `${file}-wal`, `${file}-shm`], "STORE_URL");
-      const { openStore } = await import("../sqlite/store.ts");
-      return openStore(file, { secretsKey: async () => key });
+      const { openPrivateStore } = await import("../sqlite/store.ts");
+      return openPrivateStore(file, { secretsKey: async () => key });
     },
   };
 }
 
-export function placeOfDatabase(settings: PostgresSettings): Place {
+function placeOfDatabase(settings: PostgresSettings): Place {
   return {
     engine: "postgres",
-    name: `PostgreSQL, ${settings.database} at ${settings.host}`,
+    name: nameOf(settings),
     source: async () => (await import("./postgres-side.ts")).openPostgresSource(settings),
     target: async () => (await import("./postgres-side.ts")).openPostgresTarget(settings),
     async open(secretsKey) {

@@ -1,8 +1,7 @@
 /** A PostgreSQL database as the source or the target of a copy. */
-
 import pg from "pg";
 import type { SqlValue } from "../../../kernel/kit.ts";
-import type { PostgresSettings } from "../config/postgres-url.ts";
+import { nameOf, type PostgresSettings } from "../config/postgres-url.ts";
 import { APPLIED, type Applied } from "../engine/migrations.ts";
 import { openPool } from "../postgres/pool.ts";
 import {
@@ -17,16 +16,10 @@ import {
 
 const quote = pg.escapeIdentifier;
 
-interface Connection {
-  query<Row>(
-    query: string | { readonly text: string; readonly rowMode: "array" },
-    values?: readonly SqlValue[],
-  ): Promise<{ readonly rows: readonly Row[] }>;
-  end(): Promise<void>;
-}
+type Connection = Awaited<ReturnType<typeof connect>>;
 
 /** For statements that may take as long as they take. */
-async function connect(settings: PostgresSettings): Promise<Connection> {
+async function connect(settings: PostgresSettings) {
   const pool = await openPool(settings);
   const { config, explain } = pool;
   await pool.close();
@@ -38,7 +31,10 @@ async function connect(settings: PostgresSettings): Promise<Connection> {
     throw explain(error);
   }
   return {
-    async query<Row>(query: string | object, values: readonly SqlValue[] = []) {
+    async query<Row>(
+      query: string | object,
+      values: readonly SqlValue[] = [],
+    ): Promise<{ readonly rows: readonly Row[] }> {
       try {
         return (await client.query(query as string, [...values])) as unknown as { rows: readonly Row[] };
       } catch (error) {
@@ -46,7 +42,7 @@ async function connect(settings: PostgresSettings): Promise<Connection> {
         throw explain(error);
       }
     },
-    end: () => client.end(),
+    end: (): Promise<void> => client.end(),
   };
 }
 
@@ -92,7 +88,7 @@ export async function openPostgresSource(settings: PostgresSettings): Promise<So
       }
       await client.query("CLOSE reading");
     },
-    close: () => client.end(),
+    [Symbol.asyncDispose]: () => client.end(),
   };
 }
 
@@ -133,11 +129,11 @@ export async function openPostgresTarget(settings: PostgresSettings): Promise<Ta
       await client.query("COMMIT");
     },
     // The connection's end rolls back what was not committed.
-    close: () => client.end(),
+    [Symbol.asyncDispose]: () => client.end(),
   };
 }
 
-/** As SQLite sorts: texts by their bytes, nothing before something. */
+/** Sorts as SQLite does: texts by their bytes, nothing before something. */
 const order = (texts: ReadonlySet<string>, table: string, column: string): string =>
   `${quote(column)}${texts.has(`${table}.${column}`) ? ' COLLATE "C"' : ""} NULLS FIRST`;
 
@@ -151,8 +147,6 @@ async function columnsOf(client: Connection, types: string): Promise<ReadonlySet
 }
 
 const list = (names: readonly string[]) => names.map(quote).join(", ");
-
-const nameOf = ({ database, host }: PostgresSettings) => `PostgreSQL, ${database} at ${host}`;
 
 function refuseNul(table: string, columns: readonly string[], rows: readonly Row[]): void {
   for (const row of rows)

@@ -1,5 +1,4 @@
 /** A store as copying sees it: tables, and rows in the order of their key. One file for each engine says how. */
-
 import { createHash } from "node:crypto";
 import type { SqlValue } from "../../../kernel/kit.ts";
 import type { Applied } from "../engine/migrations.ts";
@@ -8,35 +7,30 @@ export interface Table {
   readonly name: string;
   /** Those that hold data, in alphabetical order. What the engine computes is left out. */
   readonly columns: readonly string[];
-  /** What identifies a row, and gives the order. */
+  /** Identifies a row, and gives the order. */
   readonly key: readonly string[];
 }
 
 export type Row = readonly SqlValue[];
 
 /** Reads one moment of a store, while others may go on writing. */
-export interface Source {
+export interface Source extends AsyncDisposable {
   readonly name: string;
   /** The newest migration of each owner; none where there are no tables. */
   applied(): Promise<readonly Applied[]>;
   tables(): Promise<readonly Table[]>;
   count(table: Table): Promise<number>;
   rows(table: Table): AsyncIterable<readonly Row[]>;
-  close(): Promise<void>;
 }
 
-/** Writes a whole store in one transaction: what is not finished was never there. */
-export interface Target {
+/** Writes a whole store in one transaction, which is rolled back unless `finish` was called. */
+export interface Target extends AsyncDisposable {
   readonly name: string;
   /** Those that another table refers to come first. */
   tables(): Promise<readonly Table[]>;
-  /** Takes away every row of these tables. */
   clear(tables: readonly Table[]): Promise<void>;
   write(table: Table, rows: readonly Row[]): Promise<void>;
-  /** Commits the copy. */
   finish(): Promise<void>;
-  /** Rolls back where `finish` has not been called. */
-  close(): Promise<void>;
 }
 
 /** Tables that say what a store is, or who uses it now. They are no data of anybody's. */
@@ -49,7 +43,7 @@ export const NOT_DATA: ReadonlySet<string> = new Set([
   "locks",
   "changes",
   "repeated_work",
-  // What was counted lately.
+  // Recent counts mean nothing elsewhere.
   "limiter_takes",
   // These two are in backups only.
   "backup_note",

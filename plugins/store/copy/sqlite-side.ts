@@ -1,5 +1,4 @@
 /** A SQLite file as the source or the target of a copy. */
-
 import { DatabaseSync } from "node:sqlite";
 import type { SqlValue } from "../../../kernel/kit.ts";
 import { APPLIED, type Applied } from "../engine/migrations.ts";
@@ -20,8 +19,10 @@ export function openSqliteSource(file: string): Source {
   const tables = describe(database);
   return {
     name: file,
-    applied: async () =>
-      hasMigrations(database) ? (database.prepare(APPLIED).all() as unknown as Applied[]) : [],
+    async applied() {
+      const known = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'migrations'").get();
+      return known === undefined ? [] : (database.prepare(APPLIED).all() as unknown as Applied[]);
+    },
     tables: async () => tables,
     async count({ name }) {
       return Number(database.prepare(`SELECT count(*) AS count FROM ${quote(name)}`).get()?.["count"]);
@@ -36,7 +37,7 @@ export function openSqliteSource(file: string): Source {
       for (const values of statement.iterate()) {
         const row = values as unknown as SqlValue[];
         some.push(row);
-        bytes += bytesIn(row);
+        for (const value of row) if (value instanceof Uint8Array) bytes += value.byteLength;
         if (some.length < ROWS_AT_ONCE && bytes < BYTES_AT_ONCE) continue;
         yield some;
         some = [];
@@ -44,18 +45,10 @@ export function openSqliteSource(file: string): Source {
       }
       if (some.length > 0) yield some;
     },
-    async close() {
+    async [Symbol.asyncDispose]() {
       database.close();
     },
   };
-}
-
-function hasMigrations(database: DatabaseSync): boolean {
-  return database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'migrations'").get() !== undefined;
-}
-
-function bytesIn(row: Row): number {
-  return row.reduce<number>((sum, value) => sum + (value instanceof Uint8Array ? value.byteLength : 0), 0);
 }
 
 export function openSqliteTarget(file: string): Target {
@@ -82,7 +75,7 @@ export function openSqliteTarget(file: string): Target {
         throw new Error(`a row of ${orphan["table"]} refers to a row of ${orphan["parent"]} that is missing`);
       database.exec("COMMIT");
     },
-    async close() {
+    async [Symbol.asyncDispose]() {
       if (database.isTransaction) database.exec("ROLLBACK");
       database.close();
     },

@@ -1,6 +1,7 @@
 /** Sums and latencies over time, of any table whose rows have a time: the same SQL for both engines. */
-import type { FigureSource, Figures, FiguresQuery, FiguresSpan } from "../../../kernel/kit.ts";
+import type { Figures } from "../../../kernel/kit.ts";
 import type { Sql } from "../../../kernel/plugin.ts";
+import type { FigureSource, FiguresQuery, FiguresSpan } from "../services.ts";
 
 const MAX_GROUPS = 50;
 /** So many groups get points over time. */
@@ -8,13 +9,9 @@ const MAX_SERIES = 5;
 /** About so many, evenly over the time, decide about latency: more would keep others waiting. */
 const MAX_SAMPLES = 10_000;
 
-interface Sums {
-  readonly count: number;
-  readonly failed: number;
-  readonly inputTokens: number;
-  readonly outputTokens: number;
-  readonly usd: number;
-}
+const NOTHING = { count: 0, failed: 0, inputTokens: 0, outputTokens: 0, usd: 0 };
+type Sums = Readonly<typeof NOTHING>;
+const PARTS = Object.keys(NOTHING) as (keyof Sums)[];
 
 interface Sample {
   readonly at: string;
@@ -22,14 +19,12 @@ interface Sample {
   readonly millis: number;
 }
 
-const NOTHING: Sums = { count: 0, failed: 0, inputTokens: 0, outputTokens: 0, usd: 0 };
-
 export function createFigures(sql: Sql, source: FigureSource): (query: FiguresQuery) => Promise<Figures> {
-  const { time, counts } = source;
+  const { time, index } = source;
   const sums = `count(*) AS count, CAST(sum(CASE WHEN ${source.failed} THEN 1 ELSE 0 END) AS BIGINT) AS failed,
     CAST(sum(${source.inputTokens}) AS BIGINT) AS "inputTokens", CAST(sum(${source.outputTokens}) AS BIGINT) AS "outputTokens",
     sum(${source.usd}) AS usd`;
-  const from = `FROM ${source.table} INDEXED BY ${source.index} WHERE ${counts} AND ${time} >= ? AND ${time} < ?`;
+  const from = `FROM ${source.table} ${index ? `INDEXED BY ${index}` : ""} WHERE ${time} >= ? AND ${time} < ?`;
 
   return async ({ spans, by, user }) => {
     const [first, last] = [spans[0], spans.at(-1)];
@@ -40,27 +35,17 @@ export function createFigures(sql: Sql, source: FigureSource): (query: FiguresQu
     const moment = `substr(${time}, 1, ${prefixOf(spans)})`;
     const place = placing(spans);
 
-    const moments = await sql.all<Sums & { at: string }>(
-      `SELECT ${moment} AS at, ${sums} ${within} GROUP BY 1`,
-      ...range,
-    );
+    const all = `SELECT ${moment} AS at, ${sums} ${within} GROUP BY 1`;
+    const moments = await sql.all<Sums & { at: string }>(all, ...range);
     const total = add(moments);
-    const rows =
-      name === undefined
-        ? []
-        : await sql.all<Sums & { name: string }>(
-            `SELECT ${name} AS name, ${sums} ${within} GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT ${MAX_GROUPS}`,
-            ...range,
-          );
+    const largest = `SELECT ${name} AS name, ${sums} ${within} GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT ${MAX_GROUPS}`;
+    const rows = name === undefined ? [] : await sql.all<Sums & { name: string }>(largest, ...range);
     const names = rows.slice(0, MAX_SERIES).map((row) => row.name);
+    const overTime = `SELECT ${moment} AS at, ${name} AS name, ${sums} ${within} AND ${name} IN (${names.map(() => "?").join()}) GROUP BY 1, 2`;
     const series =
       names.length === 0
         ? []
-        : await sql.all<Sums & { at: string; name: string }>(
-            `SELECT ${moment} AS at, ${name} AS name, ${sums} ${within} AND ${name} IN (${names.map(() => "?").join()}) GROUP BY 1, 2`,
-            ...range,
-            ...names,
-          );
+        : await sql.all<Sums & { at: string; name: string }>(overTime, ...range, ...names);
     const samples = await sql.all<Sample>(
       `SELECT ${moment} AS at, ${name ?? "''"} AS name, millis ${within} AND ${source.timed} AND ${source.number} % ? = 0`,
       ...range,
@@ -92,7 +77,7 @@ export function createFigures(sql: Sql, source: FigureSource): (query: FiguresQu
 }
 
 /**
- * How much of a time tells which span it is in: its hour, its ten minutes or its minute. Not every time zone's day begins
+ * Returns how many characters of a time tell which span it is in: its hour, its ten minutes or its minute. Not every time zone's day begins
  * on the hour.
  */
 function prefixOf(spans: readonly FiguresSpan[]): number {
@@ -129,14 +114,7 @@ function quantiles(samples: readonly Sample[] | undefined): { readonly p50?: num
 }
 
 function add(rows: readonly Sums[]): Sums {
-  return rows.reduce(
-    (sum, row) => ({
-      count: sum.count + row.count,
-      failed: sum.failed + row.failed,
-      inputTokens: sum.inputTokens + row.inputTokens,
-      outputTokens: sum.outputTokens + row.outputTokens,
-      usd: sum.usd + row.usd,
-    }),
-    NOTHING,
-  );
+  const sum = { ...NOTHING };
+  for (const row of rows) for (const part of PARTS) sum[part] += row[part];
+  return sum;
 }

@@ -3,7 +3,7 @@ import type { Migration, Migrations } from "../../../kernel/kit.ts";
 import { Fault, type Sql, type Transaction } from "../../../kernel/plugin.ts";
 
 /** Raised only where the tables of an owner are written anew instead of being migrated. */
-const SCHEMA = 1;
+const SCHEMA = 2;
 /** The stamp is a row of its own beside those of the owners. */
 export const STAMP_OWNER = "schema";
 
@@ -22,24 +22,19 @@ export function refuseOtherSchema(applied: readonly Applied[], store: string): v
   const stamp = Number(applied.find(({ owner }) => owner === STAMP_OWNER)?.number ?? 0);
   if (stamp === SCHEMA) return;
   const [code, age] = stamp < SCHEMA ? ["store_older", "an older"] : ["store_newer", "a newer"];
-  throw new Fault(
-    "config",
-    code,
-    `the store ${store} was made by ${age} Postern whose tables this version cannot use: run that version on it, or set STORE_URL or POSTERN_HOME to a new place and start with an empty store`,
-    { param: "STORE_URL" },
-  );
+  const message = `the store ${store} was made by ${age} Postern whose tables this version cannot use: run that version on it, or set STORE_URL or POSTERN_HOME to a new place and start with an empty store`;
+  throw new Fault("config", code, message, { param: "STORE_URL" });
 }
 
 /** A store that migrations are applied to. */
 export interface MigrationTarget {
   readonly engine: Sql["engine"];
-  /** What the store had when it was opened: it needs no lock, and no question for each owner. */
+  /** The migrations found when the store was opened: reading them once needs no lock, and no query for each owner. */
   readonly applied: readonly Applied[];
   /** A transaction that no other process is in at the same time. */
   exclusively(work: (tx: Transaction, script: (sql: string) => unknown) => Promise<void>): Promise<void>;
   /** Called before a step changes tables that hold something. */
   beforeStep(owner: string, number: number): void;
-  /** Throws, because the store is ahead of this program. */
   refuseNewer(owner: string, number: number, known: number): never;
 }
 

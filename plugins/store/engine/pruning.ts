@@ -1,8 +1,8 @@
 /** Deletes rows, a few at a time, so that nobody waits for it. A kill loses at most the batch that was under way. */
-
 import { setTimeout as sleep } from "node:timers/promises";
-import type { AgingRows, PrunedRows, PruneOptions } from "../../../kernel/kit.ts";
+import type { AgingRows } from "../../../kernel/kit.ts";
 import type { Sql } from "../../../kernel/plugin.ts";
+import type { PrunedRows, PruneOptions } from "../services.ts";
 
 const BATCH_ROWS = 50;
 // Between batches others get their turn.
@@ -16,7 +16,6 @@ export interface Which {
 
 export interface OldRows {
   readonly rows: number;
-  /** An estimate. */
   readonly bytes: number;
   readonly oldest: string | null;
   readonly newest: string | null;

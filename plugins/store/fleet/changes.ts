@@ -1,19 +1,11 @@
 /**
- * What one node changed and others keep in memory: each topic has a number that rises in the transaction of the change, and a
+ * Tells nodes to read again what another node has changed: each topic has a number that rises in the transaction of the change, and a
  * signal goes out with it. Signals can be missed, so there is a look at the numbers every second as well, which is one small
  * statement. Who finds another number than before reads again.
  */
-import type { Changes, Signals } from "../../../kernel/kit.ts";
+import type { Changes } from "../../../kernel/kit.ts";
 import type { Sql, Transaction } from "../../../kernel/plugin.ts";
-
-export interface OpenChanges extends Changes {
-  close(): Promise<void>;
-}
-
-interface Topic {
-  readonly topic: string;
-  readonly number: number;
-}
+import type { Signals } from "../services.ts";
 
 const LOOK_MS = 1000;
 const SIGNAL = "changes";
@@ -57,7 +49,7 @@ const MARK = `INSERT INTO changes (topic, number) VALUES (?, 1)
   ON CONFLICT (topic) DO UPDATE SET number = changes.number + 1`;
 
 /** `listens`: false for a process that ends soon, to which a look each second will do. */
-export function createChanges(sql: Sql, signals: Signals, listens: boolean): OpenChanges {
+export function createChanges(sql: Sql, signals: Signals, listens: boolean) {
   const listeners = new Map<string, Set<() => void>>();
   const known = new Map<string, number>();
   let timer: NodeJS.Timeout | undefined;
@@ -67,7 +59,8 @@ export function createChanges(sql: Sql, signals: Signals, listens: boolean): Ope
   const stops: (() => void)[] = [];
 
   async function look(): Promise<void> {
-    for (const { topic, number } of await sql.all<Topic>("SELECT topic, number FROM changes")) {
+    const rows = await sql.all<{ topic: string; number: number }>("SELECT topic, number FROM changes");
+    for (const { topic, number } of rows) {
       if (known.get(topic) === number) continue;
       known.set(topic, number);
       for (const listener of listeners.get(topic) ?? []) listener();
@@ -96,13 +89,13 @@ export function createChanges(sql: Sql, signals: Signals, listens: boolean): Ope
       // The row first: the signal must not overtake what it is about.
       await (tx ?? sql).run(MARK, topic);
       const sent = signals.send(SIGNAL, topic, tx);
-      // What has committed is found by the next look, also without a signal.
+      // Committed changes are found by the next look, even without a signal.
       await (tx === undefined ? sent.catch(() => {}) : sent);
     },
     follow(topic: string, listener: () => void) {
       const all = listeners.get(topic) ?? new Set();
       listeners.set(topic, all.add(listener));
-      // What it read before it asked to be told may be older than the number that is known.
+      // Data that was read before following may be older than the known number.
       known.delete(topic);
       if (timer === undefined && looking === undefined) {
         timer = setTimeout(lookNow, LOOK_MS).unref();

@@ -2,16 +2,10 @@
  * The processes on this store, and which of them live. On PostgreSQL each has a row and renews it; one that stops doing
  * so is removed by another. All times are the database's: the clocks of two machines never agree.
  */
-
 import { randomUUID } from "node:crypto";
-import { MANIFEST, type Node, type NodeInfo } from "../../../kernel/kit.ts";
+import { MANIFEST } from "../../../kernel/kit.ts";
 import type { Sql } from "../../../kernel/plugin.ts";
-
-/** This process's place among the nodes. */
-export interface Membership {
-  readonly node: Node;
-  leave(): Promise<void>;
-}
+import type { Node, NodeInfo } from "../services.ts";
 
 interface NodeRow {
   readonly id: string;
@@ -34,9 +28,9 @@ export const NODE_TABLE = `CREATE TABLE nodes (
 )`;
 
 /** One moment for the whole statement. */
-const NOW = "(extract(epoch FROM statement_timestamp()) * 1000)::bigint";
+export const NOW = "(extract(epoch FROM statement_timestamp()) * 1000)::bigint";
 
-// Who was out of touch itself, as all are after the database was away, removes nobody before the others had their time.
+// A node that was out of touch itself, as all are after the database was away, removes nobody before the others had their time.
 const BEAT = `
   WITH beat AS (
     INSERT INTO nodes (id, version, started_at, seen_at, steady_since, serves)
@@ -63,14 +57,12 @@ const LIST = "SELECT id, version, started_at, seen_at, serves FROM nodes ORDER B
 export function createSoleNode(): Node {
   const id = randomUUID();
   const startedAt = new Date().toISOString();
-  const list = async () => [
-    { id, version: MANIFEST.version, startedAt, lastSeenAt: new Date().toISOString() },
-  ];
-  return { id, living: `('${id}')`, list, onDead: () => () => {} };
+  const self = () => ({ id, version: MANIFEST.version, startedAt, lastSeenAt: new Date().toISOString() });
+  return { id, living: `('${id}')`, list: async () => [self()], onDead: () => () => {} };
 }
 
 /** `serves`: whether it is listed. */
-export async function joinNodes(sql: Sql, serves: boolean): Promise<Membership> {
+export async function joinNodes(sql: Sql, serves: boolean): Promise<{ node: Node; leave(): Promise<void> }> {
   const id = randomUUID();
   const listeners = new Set<(id: string) => void>();
   let timer: NodeJS.Timeout | undefined;

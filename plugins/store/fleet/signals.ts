@@ -1,6 +1,7 @@
-/** Who listens to which signals in this process, and signals that stay in it. */
-import type { SignalListener, Signals } from "../../../kernel/kit.ts";
+/** The listeners to signals in this process, and signals that stay in it. */
+
 import type { Transaction } from "../../../kernel/plugin.ts";
+import type { SignalListener, Signals } from "../services.ts";
 
 /** Listeners by topic, or by what stands for it. */
 export function createListeners() {
@@ -8,7 +9,7 @@ export function createListeners() {
   return {
     has: (topic: string) => listeners.has(topic),
     topics: () => [...listeners.keys()],
-    /** Returns a function that removes it; what is given is done when it was the topic's last. */
+    /** Returns a function that removes it; `onLast` runs when it was the topic's last. */
     add(topic: string, listener: SignalListener, onLast: () => void = () => {}): () => void {
       const all = listeners.get(topic) ?? new Set();
       // Each time is a listener of its own, also where the function is the same.

@@ -6,18 +6,18 @@ import {
   type Keyring,
   type OwnedTables,
   type SealedPlace,
+  type SealingKey,
   type SqlValue,
   seal,
-  unsealWith,
+  unseal,
 } from "../../../kernel/kit.ts";
 import { Fault, type Queries, type Sql } from "../../../kernel/plugin.ts";
 
-/** How much of one place is sealed under which key. */
+/** Counts the values of one place by the key they are sealed under. */
 export interface Count {
   readonly about: string;
   current: number;
   old: number;
-  /** Names of values that no listed key opens. */
   readonly unreadable: string[];
 }
 
@@ -44,28 +44,25 @@ interface Column {
   put(value: string, sealed: string): string;
 }
 
-export type Has = (table: string) => Promise<boolean>;
-
-export const hasTable =
-  (sql: Sql): Has =>
-  async (table) =>
+async function hasTable(sql: Sql, table: string): Promise<boolean> {
+  const found =
     sql.engine === "sqlite"
-      ? (await sql.get("SELECT 1 AS found FROM sqlite_master WHERE type = 'table' AND name = ?", table)) !==
-        undefined
-      : (await sql.get<{ name: string | null }>("SELECT to_regclass(?)::text AS name", table))?.name != null;
+      ? "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?"
+      : "SELECT 1 WHERE to_regclass(?) IS NOT NULL";
+  return (await sql.get(found, table)) !== undefined;
+}
 
-/** Counts what is there and changes nothing. */
+/** Counts what is there and changes nothing. A look at the store finds no rows where a table is missing. */
 export async function survey(
-  queries: Pick<Queries, "all">,
+  queries: Sql | Pick<Queries, "all">,
   owned: readonly OwnedTables[],
   keys: Keyring,
-  has: Has = async () => true,
 ): Promise<readonly Count[]> {
   const counts: Count[] = [];
   for (const column of columnsOf(owned, keys)) {
     const count: Count = { about: column.about, current: 0, old: 0, unreadable: [] };
     counts.push(count);
-    if (!(await has(column.table))) continue;
+    if ("engine" in queries && !(await hasTable(queries, column.table))) continue;
     for await (const rows of batches(queries, column))
       for (const { id, value } of rows) {
         const opened = open(column, id, value);
@@ -82,13 +79,12 @@ export async function* reseal(
   sql: Sql,
   owned: readonly OwnedTables[],
   keys: Keyring,
-  has: Has = hasTable(sql),
 ): AsyncGenerator<number> {
   let done = 0;
   for (let pass = 0; pass < PASSES; pass++) {
     let found = 0;
     for (const column of columnsOf(owned, keys)) {
-      if (!(await has(column.table))) continue;
+      if (!(await hasTable(sql, column.table))) continue;
       for await (const rows of batches(sql, column)) {
         const old = rows.flatMap(({ id, value }) => {
           const opened = open(column, id, value);
@@ -102,11 +98,9 @@ export async function* reseal(
     }
     if (found === 0) return;
   }
-  throw new Fault(
-    "unavailable",
-    "secrets_still_written",
-    "A service still seals under the old key: restart every node with the new key first in POSTERN_SECRETS_KEY, and run this again.",
-  );
+  const message =
+    "A service still seals under the old key: restart every node with the new key first in POSTERN_SECRETS_KEY, and run this again.";
+  throw new Fault("unavailable", "secrets_still_written", message);
 }
 
 async function sealAgain(
@@ -150,11 +144,16 @@ async function* batches(
 }
 
 function open({ keys, name, take }: Column, id: string, value: string) {
-  try {
-    return unsealWith(keys, name(id), take(value));
-  } catch {
-    return undefined;
-  }
+  const read = (key: SealingKey): string | undefined => {
+    try {
+      return unseal(key, name(id), take(value));
+    } catch {
+      return undefined;
+    }
+  };
+  const current = read(keys.all()[0]);
+  const text = current ?? read(keys);
+  return text === undefined ? undefined : { text, isCurrent: current !== undefined };
 }
 
 function columnsOf(owned: readonly OwnedTables[], keys: Keyring): readonly Column[] {
@@ -162,10 +161,9 @@ function columnsOf(owned: readonly OwnedTables[], keys: Keyring): readonly Colum
 }
 
 function columnOf(place: SealedPlace, keys: Keyring): Column {
-  const { about } = place;
   if ("namespace" in place)
     return {
-      about,
+      about: place.about,
       table: "keyed",
       id: "key",
       column: "value",
@@ -177,16 +175,11 @@ function columnOf(place: SealedPlace, keys: Keyring): Column {
       take: (value) => String((JSON.parse(value) as { value: unknown }).value),
       put: (value, sealed) => JSON.stringify({ ...(JSON.parse(value) as object), value: sealed }),
     };
-  const { table, id, column, purpose, name, flag } = place;
   return {
-    about,
-    table,
-    id,
-    column,
-    where: flag === undefined ? "1 = 1" : `${flag} = 1`,
+    ...place,
+    where: place.flag === undefined ? "1 = 1" : `${place.flag} = 1`,
     values: [],
-    keys: keys.derive(purpose),
-    name,
+    keys: keys.derive(place.purpose),
     take: (value) => value,
     put: (_, sealed) => sealed,
   };

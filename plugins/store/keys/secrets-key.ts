@@ -1,11 +1,11 @@
 /** The key under which secrets are sealed, and from which plugins get keys of their own; and older ones that still open. */
-
 import { randomBytes } from "node:crypto";
 import { readFileSync, statSync } from "node:fs";
 import { link, open, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { createRing, type Keyring, type Keys } from "../../../kernel/kit.ts";
+import type { Keyring, Keys } from "../../../kernel/kit.ts";
 import { type Env, Fault } from "../../../kernel/plugin.ts";
+import { createRing } from "./ring.ts";
 
 const VARIABLE = "POSTERN_SECRETS_KEY";
 const KEY_BYTES = 32;
@@ -15,18 +15,12 @@ export function readSecretsKey(env: Env): string | undefined {
     VARIABLE,
     "The key of stored secrets; new,old while it is changed; default: the file secrets.key in the home",
   );
-  if (text !== undefined && !areKeys(text))
-    env.refuse(VARIABLE, "32 bytes as 64 hex digits or in base64, or several of them with commas between");
-  return text;
-}
-
-function areKeys(text: string): boolean {
   try {
-    parseKeys(text, VARIABLE);
-    return true;
+    if (text !== undefined) parseKeys(text, VARIABLE);
   } catch {
-    return false;
+    env.refuse(VARIABLE, "32 bytes as 64 hex digits or in base64, or several of them with commas between");
   }
+  return text;
 }
 
 export const keyFileOf = (home: string): string => join(home, "secrets.key");
@@ -53,7 +47,7 @@ function followFile(file: string): Keyring {
       keys = parseKeys(readFileSync(file, "utf8"), file);
       seen = now;
     } catch {
-      // What is known still opens everything that this process has seen.
+      // The known keys still open everything that this process has seen.
     }
     return keys;
   });
@@ -77,26 +71,16 @@ export function parseKeys(text: string, source: string): Keys {
 function parseKey(text: string, source: string): Uint8Array {
   const bytes = Buffer.from(text, /^[0-9a-f]{64}$/i.test(text) ? "hex" : "base64");
   if (bytes.length === KEY_BYTES) return bytes;
-  throw new Fault(
-    "config",
-    "bad_secrets_key",
-    `${source} is not a key: use 32 bytes as 64 hex digits or base64.`,
-    {
-      param: source,
-    },
-  );
+  const message = `${source} is not a key: use 32 bytes as 64 hex digits or base64.`;
+  throw new Fault("config", "bad_secrets_key", message, { param: source });
 }
 
 async function readKeyFile(file: string): Promise<string | undefined> {
   try {
     const { mode } = await stat(file);
     if (process.platform !== "win32" && (mode & 0o077) !== 0) {
-      throw new Fault(
-        "config",
-        "secrets_key_open",
-        `${file} can be read by others: run "chmod 600 ${file}".`,
-        { param: file },
-      );
+      const message = `${file} can be read by others: run "chmod 600 ${file}".`;
+      throw new Fault("config", "secrets_key_open", message, { param: file });
     }
     return await readFile(file, "utf8");
   } catch (error) {
@@ -135,10 +119,6 @@ export async function replaceKeyFile(file: string, keys: Keys): Promise<void> {
     await rm(aside, { force: true });
     throw error;
   }
-  const folder = await open(dirname(file), "r");
-  try {
-    await folder.sync();
-  } finally {
-    await folder.close();
-  }
+  await using folder = await open(dirname(file), "r");
+  await folder.sync();
 }

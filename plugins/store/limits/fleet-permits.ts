@@ -4,11 +4,9 @@
  */
 import { MAX_SURPLUS, type PermitParts, type Permits, SURPLUS_PART } from "./permits.ts";
 export interface FleetPermitParts extends PermitParts {
-  /** SQL for the ids of the nodes that live. */
   readonly living: string;
   /** The number of this limiter's blocks. */
   readonly number: number;
-  /** How long a block may be used. */
   readonly blockMs: number;
 }
 

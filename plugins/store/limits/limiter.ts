@@ -16,8 +16,8 @@
  * reported and nothing left, nothing can be until the oldest place leaves its window, so until then nobody asks.
  */
 import Bottleneck from "bottleneck";
-import type { LimiterOptions, LimitVerdict, LimitWindow, OpenLimiter } from "../../../kernel/kit.ts";
-import type { Store } from "../../../kernel/plugin.ts";
+import type { LimitVerdict } from "../../../kernel/kit.ts";
+import type { LimiterOptions, LimitWindow, OpenLimiter, Store } from "../services.ts";
 import { openFleetPermits } from "./fleet-permits.ts";
 import { openOwnPermits } from "./own-permits.ts";
 import { type Answer, LIMITER_TABLES, type Permits, type Take } from "./permits.ts";
@@ -28,7 +28,7 @@ type LimiterStore = Pick<Store, "tables" | "node" | "signals">;
 interface Recall {
   readonly name: string;
   readonly key: string;
-  /** Who is asked to give back. */
+  /** The holders that are asked to give permits back. */
   readonly holders?: readonly string[];
   /** The node that gave permits back. */
   readonly holder?: string;
@@ -47,9 +47,7 @@ interface Bucket {
   /** Its reservoir holds the rest of the block; undefined where nothing is left of it. */
   bottleneck: Bottleneck | undefined;
   reserved: number;
-  /** More are being drawn from it. */
   drawing: Promise<void> | undefined;
-  /** Used since the last visit. */
   taken: Take[];
   waiting: Waiting[];
   isServing: boolean;
@@ -58,13 +56,15 @@ interface Bucket {
   seen: { readonly answer: Answer; elapsed(): number } | undefined;
   /** Until then nothing can come back to anybody. */
   fullUntil: number;
+  /** Told of each holder that has given its permits back. */
+  onReturn: ((holder: string) => void) | undefined;
 }
 
-/** How many permits are at hand at most, beside those for who waits. */
+/** At most this many permits are at hand, beside those for callers that wait. */
 const AT_HAND = 32;
 const TOPIC = "limiter";
 const MAX_BLOCK_MS = 60_000;
-/** How long somebody waits for others to give back before being refused. */
+/** A caller waits this long for others to give permits back, then it is refused. */
 const RECALL_TIMEOUT_MS = 2000;
 /** A holder that did not reply is not asked again for a while: it is probably dead, and soon known to be. */
 const SILENCE_MS = 15_000;
@@ -89,7 +89,7 @@ export function createLimiter(
     const key = JSON.stringify(chosen);
     if (limiter === undefined || key !== known) {
       known = key;
-      // What it holds goes back before the next one counts.
+      // The old limiter returns its permits before the new one counts.
       const before = limiter?.then((old) => old.close());
       const opening = Promise.resolve(before).then(() => openLimiter(name, chosen, isKept, store));
       limiter = opening;
@@ -131,9 +131,6 @@ async function openLimiter(
       : openOwnPermits({ sql: isKept ? sql : undefined, name, windows, node });
   const buckets = new Map<string, Bucket>();
   const silent = new Map<string, number>();
-  /** Who waits for holders of a key to give back. */
-  const recalls = new Map<string, Set<(holder: string) => void>>();
-
   const listening = store.signals.listen(TOPIC, (text) => hear(JSON.parse(text) as Recall));
 
   function open(key: string): Bucket {
@@ -149,10 +146,11 @@ async function openLimiter(
         taken: [],
         waiting: [],
         isServing: false,
-        // Who holds a block has to hear when it is recalled.
+        // A node that holds a block has to hear when it is recalled.
         visiting: listening.ready,
         seen: undefined,
         fullUntil: 0,
+        onReturn: undefined,
       };
       buckets.set(key, bucket);
     }
@@ -208,7 +206,7 @@ async function openLimiter(
     handOut(bucket);
   }
 
-  /** What is left of the block before goes back with the visit. */
+  /** Replaces the block: the visit has given back what was left of the one before. */
   function fill(bucket: Bucket, granted: number, wanted: number): void {
     bucket.permits = Math.min(granted, Math.max(wanted, AT_HAND));
     bucket.reserved = granted - bucket.permits;
@@ -297,7 +295,7 @@ async function openLimiter(
         if (hasRoom && bucket.waiting.some(({ isTake }) => isTake)) continue;
         const holders = answer.holders.filter((holder) => (silent.get(holder) ?? 0) < performance.now());
         if (holders.length > 0) {
-          await recall(bucket.key, holders);
+          await recall(bucket, holders);
           continue;
         }
       }
@@ -327,23 +325,21 @@ async function openLimiter(
   }
 
   /** Resolves when all of them have given back, or have had their time. */
-  async function recall(key: string, holders: readonly string[]): Promise<void> {
+  async function recall(bucket: Bucket, holders: readonly string[]): Promise<void> {
     const pending = new Set(holders);
     const { promise, resolve } = Promise.withResolvers<void>();
-    const onSettled = (holder: string): void => {
+    // One at a time: whoever waits for the bucket is served by the same loop.
+    bucket.onReturn = (holder) => {
       pending.delete(holder);
       if (pending.size === 0) resolve();
     };
-    const listeners = recalls.get(key) ?? new Set();
-    recalls.set(key, listeners.add(onSettled));
     const timer = setTimeout(resolve, RECALL_TIMEOUT_MS);
     try {
-      await tell({ name, key, holders });
+      await tell({ name, key: bucket.key, holders });
       await promise;
     } finally {
       clearTimeout(timer);
-      listeners.delete(onSettled);
-      if (listeners.size === 0) recalls.delete(key);
+      bucket.onReturn = undefined;
     }
     for (const holder of pending) silent.set(holder, performance.now() + SILENCE_MS);
   }
@@ -352,15 +348,14 @@ async function openLimiter(
 
   function hear({ name: other, key, holders, holder }: Recall): void {
     if (other !== name) return;
+    const bucket = buckets.get(key);
     if (holder !== undefined) {
       silent.delete(holder);
-      for (const listener of recalls.get(key) ?? []) listener(holder);
-    } else if (holders?.includes(self)) {
-      const bucket = buckets.get(key);
-      if (bucket === undefined) return;
+      bucket?.onReturn?.(holder);
+    } else if (bucket !== undefined && holders?.includes(self)) {
       visit(bucket, () => 0)
         .then(() => tell({ name, key, holder: self }))
-        // Who asked waits in vain, and counts the block as used.
+        // The node that asked gets no reply, and counts the block as used.
         .catch(() => {});
     }
   }

@@ -1,5 +1,5 @@
 /** The places of limits on SQLite, where one process counts them. They are kept in memory, and written down for the next start. */
-import type { LimitWindow } from "../../../kernel/kit.ts";
+import type { LimitWindow } from "../services.ts";
 import { MAX_SURPLUS, type PermitParts, type Permits, SURPLUS_PART, type Take } from "./permits.ts";
 
 // Keys whose windows have emptied are dropped when the map has grown by this many.

@@ -1,6 +1,7 @@
-/** What a limiter asks of the store: it reports the places that were taken, and draws a block of permits for more. */
-import { defineTables, type LimitWindow } from "../../../kernel/kit.ts";
+/** A limiter's part of the store: it reports the places that were taken, and draws a block of permits for more. */
+import { defineTables } from "../../../kernel/kit.ts";
 import type { Sql } from "../../../kernel/plugin.ts";
+import type { LimitWindow } from "../services.ts";
 
 /** A row is a number of places that were taken at one moment, or a block of permits that a node has drawn. */
 export const LIMITER_TABLES = defineTables(
@@ -23,7 +24,7 @@ export const LIMITER_TABLES = defineTables(
 export interface Take {
   /** Unique on the node: what is reported twice counts once. */
   readonly number: number;
-  /** When the first of them was taken; the others count from the last. */
+  /** The time of the first of them; all count from the last. */
   readonly first: number;
   taken_at: number;
   places: number;
@@ -31,9 +32,9 @@ export interface Take {
 
 export interface Visit {
   readonly key: string;
-  /** What was taken since the last visit. */
+  /** The places taken since the last visit. */
   readonly report: readonly Take[];
-  /** How many places are asked for; 0 only reports, and gives unused permits back. */
+  /** The number of places asked for; 0 only reports, and gives unused permits back. */
   readonly wanted: number;
 }
 
@@ -42,7 +43,7 @@ export interface Answer {
   readonly granted: number;
   /** For each window what is left after the grant, and its oldest place. */
   readonly windows: readonly { readonly room: number; readonly oldest: number | undefined }[];
-  /** Who else holds permits, as `<node>:<number>`, and is alive. */
+  /** The other living nodes that hold permits, as `<node>:<number>`. */
   readonly holders: readonly string[];
 }
 

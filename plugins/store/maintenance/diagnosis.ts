@@ -1,4 +1,4 @@
-/** What `postern doctor` says about the store. */
+/** Findings of `postern doctor` about the store. */
 import {
   closeSync,
   existsSync,
@@ -12,21 +12,30 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { createRing, type SqlValue } from "../../../kernel/kit.ts";
+import type { SqlValue } from "../../../kernel/kit.ts";
 import { type DiagnoseContext, type Finding, reason } from "../../../kernel/plugin.ts";
-import type { BackupSettings } from "../config/maintenance.ts";
 import type { PostgresSettings } from "../config/postgres-url.ts";
+import type { BackupSettings } from "../config/settings.ts";
 import { type Durability, fileOf, type StoreSettings } from "../config/settings.ts";
 import { APPLIED, type Applied, refuseOtherSchema } from "../engine/migrations.ts";
+import { createRing } from "../keys/ring.ts";
 import { survey } from "../keys/rotation.ts";
 import { keyFileOf, loadKeys, parseKeys } from "../keys/secrets-key.ts";
-import { growthInWords, judge, measure, SIZES, type SizeRow, type StoreSize, sizeOfFile } from "./growth.ts";
+import {
+  FREE,
+  growthInWords,
+  judge,
+  measure,
+  SIZES,
+  type SizeRow,
+  type StoreSize,
+  sizeOfFile,
+} from "./growth.ts";
 import type { BackupRow } from "./scheduled-backup.ts";
 
 const FLUSHES = 20;
 const PAGE_BYTES = 4096;
 
-/** What `doctor` hands over, with the store's settings. */
 export type Examination = Pick<
   DiagnoseContext<StoreSettings>,
   "config" | "home" | "shared" | "stored" | "tables"
@@ -71,12 +80,13 @@ async function examineDatabase(
 ): Promise<readonly Finding[]> {
   const { probePostgres } = await import("../postgres/store.ts");
   const name = "store";
+  const place = `${settings.database} at ${settings.host}`;
   try {
     const { version, millis } = await probePostgres(settings);
-    const detail = `PostgreSQL ${version}, ${settings.database} at ${settings.host}, answers in ${millis.toFixed(1)} ms`;
+    const detail = `PostgreSQL ${version}, ${place}, answers in ${millis.toFixed(1)} ms`;
     const found = { name, ok: true, detail };
     if (typeof shared !== "object") return [found];
-    refuseOtherSchema(await stored.rows<Applied>(APPLIED), `${settings.database} at ${settings.host}`);
+    refuseOtherSchema(await stored.rows<Applied>(APPLIED), place);
     return [
       found,
       examineSize(await measure(shared.sql, undefined), await stored.rows<SizeRow>(SIZES)),
@@ -96,45 +106,37 @@ async function examineKey(home: string, configured: string | undefined): Promise
     return { name, ok: true, detail: "none yet; the first start creates one" };
   try {
     await loadKeys(home, configured);
-    return {
-      name,
-      ok: true,
-      detail: configured === undefined ? keyFileOf(home) : "from POSTERN_SECRETS_KEY",
-    };
+    const detail = configured === undefined ? keyFileOf(home) : "from POSTERN_SECRETS_KEY";
+    return { name, ok: true, detail };
   } catch (error) {
     return { name, ok: false, detail: reason(error) };
   }
 }
 
 /** Keys that are listed only to open what is old. Most people have none, and then there is nothing to say. */
-async function examineOldKeys({
-  config,
-  home,
-  shared,
-  stored,
-  tables,
-}: Examination): Promise<readonly Finding[]> {
-  const { secretsKey } = config;
+async function examineOldKeys(context: Examination): Promise<readonly Finding[]> {
+  const { home, shared, stored, tables } = context;
+  const { secretsKey } = context.config;
   const file = keyFileOf(home);
   if (secretsKey === undefined && !existsSync(file)) return [];
   const name = "old secrets key";
   try {
     const keys = parseKeys(secretsKey ?? readFileSync(file, "utf8"), file);
     if (keys.length === 1 || shared === "unreachable") return [];
-    const ring = createRing(() => keys);
+    const all = async <Row>(...query: [string, ...SqlValue[]]) => [...(await stored.rows<Row>(...query))];
     const counts = await survey(
-      { all: async <Row>(...query: [string, ...SqlValue[]]) => [...(await stored.rows<Row>(...query))] },
+      { all },
       await tables(),
-      ring,
+      createRing(() => keys),
     );
     const old = counts.reduce((sum, count) => sum + count.old, 0);
     const remove =
       secretsKey === undefined
-        ? "postern secrets rotate --remove-old"
+        ? "postern secret rotate --remove-old"
         : "leave only the first in POSTERN_SECRETS_KEY on every node";
     const detail =
       old > 0
-        ? `an old key is listed and ${old} values are still sealed under it: run postern secrets rotate`
+        ? `an old key is listed and ${old} values are still sealed under it: run postern secret rotate`
         : `an old key is listed and nothing stored is sealed under it any more: ${remove}`;
     return [{ name, ok: true, warning: true, detail }];
   } catch (error) {
@@ -144,13 +146,8 @@ async function examineOldKeys({
 
 function examineSize(size: StoreSize, rows: readonly SizeRow[]): Finding {
   const growth = judge(size, rows, Date.now());
-  const name = "store size";
-  return {
-    name,
-    ok: true,
-    ...(growth.problem !== undefined && { warning: true }),
-    detail: growthInWords(growth),
-  };
+  const warning = growth.problem === undefined ? undefined : true;
+  return { name: "store size", ok: true, warning, detail: growthInWords(growth) };
 }
 
 function examineBackups(
@@ -174,17 +171,13 @@ function examineBackups(
 
 function freeIn(file: string): number {
   using database = new DatabaseSync(file, { readOnly: true });
-  const [row] = database
-    .prepare("SELECT freelist_count * page_size AS free FROM pragma_freelist_count, pragma_page_size")
-    .all();
-  return Number(row?.["free"] ?? 0);
+  return Number(database.prepare(FREE).get()?.["free"] ?? 0);
 }
 
 function quickCheck(file: string): string {
   try {
     using database = new DatabaseSync(file, { readOnly: true });
-    const [first] = database.prepare("PRAGMA quick_check(1)").all();
-    return String(first?.["quick_check"]);
+    return String(database.prepare("PRAGMA quick_check(1)").get()?.["quick_check"]);
   } catch (error) {
     return reason(error);
   }
@@ -204,7 +197,7 @@ function examineFlush(folder: string, durability: Durability): Finding {
   }
 }
 
-/** How long the disk takes to make a page durable: the median of a few. */
+/** Returns how long the disk takes to make a page durable: the median of a few. */
 export function flushMillis(folder: string): number {
   const aside = mkdtempSync(join(folder, ".flush-"));
   try {

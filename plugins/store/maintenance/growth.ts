@@ -1,10 +1,8 @@
-/** How large the store is, how fast it grows, and when its disk is full. One small row a day remembers. */
-
+/** Measures how large the store is, how fast it grows, and when its disk is full. It keeps one small row a day. */
 import { statfsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { defineTables } from "../../../kernel/kit.ts";
 import type { Queries } from "../../../kernel/plugin.ts";
-import { bytesInWords } from "./bytes.ts";
 
 /** They describe this store on this machine: a copy elsewhere does not take them along. */
 export const MAINTENANCE_TABLES = defineTables(
@@ -31,11 +29,11 @@ export interface SizeRow {
 
 export interface Growth extends StoreSize {
   /** Undefined until there is a day to compare with. */
-  readonly perDay?: number;
+  readonly perDay: number | undefined;
   /** Days until the disk is full; undefined where it does not grow, or nothing is known. */
-  readonly daysLeft?: number;
-  /** What is wrong; undefined where there is room. */
-  readonly problem?: string;
+  readonly daysLeft: number | undefined;
+  /** Undefined where there is room. */
+  readonly problem: string | undefined;
 }
 
 const DAY_MS = 86_400_000;
@@ -47,7 +45,8 @@ const MIN_DAYS = 14;
 /** So long ago at least says how fast it grows. */
 const MIN_COMPARED_MS = 0.9 * DAY_MS;
 
-/** `free`: bytes of pages that hold nothing. */
+export const FREE = "SELECT freelist_count * page_size AS free FROM pragma_freelist_count, pragma_page_size";
+
 export function sizeOfFile(file: string, free: number): StoreSize {
   const sizeOf = (path: string) => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
   const { bavail, blocks, bsize } = statfsSync(dirname(file));
@@ -64,10 +63,7 @@ export async function measure(sql: Queries, file: string | undefined): Promise<S
     const row = await sql.get<{ bytes: number }>("SELECT pg_database_size(current_database()) AS bytes");
     return { bytes: Number(row?.bytes ?? 0), free: 0 };
   }
-  const row = await sql.get<{ free: number }>(
-    "SELECT freelist_count * page_size AS free FROM pragma_freelist_count, pragma_page_size",
-  );
-  return sizeOfFile(file, row?.free ?? 0);
+  return sizeOfFile(file, (await sql.get<{ free: number }>(FREE))?.free ?? 0);
 }
 
 /** Keeps the size as today's. True for the one node, of all, that is the first to do so today. */
@@ -87,23 +83,29 @@ export const SIZES = "SELECT at, bytes FROM store_sizes ORDER BY at";
 
 export function judge(size: StoreSize, rows: readonly SizeRow[], now: number): Growth {
   const since = rows.find(({ at }) => at >= now - LOOKED_BACK_DAYS * DAY_MS && now - at >= MIN_COMPARED_MS);
-  if (since === undefined) return { ...size, ...problemOf(size, undefined) };
-  const perDay = ((size.bytes - since.bytes) * DAY_MS) / (now - since.at);
-  // What is free inside the file is filled first.
-  const daysLeft = size.disk && perDay > 0 ? (size.disk.left + size.free) / perDay : undefined;
-  return { ...size, perDay, ...(daysLeft !== undefined && { daysLeft }), ...problemOf(size, daysLeft) };
+  const perDay = since && ((size.bytes - since.bytes) * DAY_MS) / (now - since.at);
+  // Free pages inside the file are filled first.
+  const daysLeft =
+    size.disk && perDay !== undefined && perDay > 0 ? (size.disk.left + size.free) / perDay : undefined;
+  return { ...size, perDay, daysLeft, problem: problemOf(size, daysLeft) };
 }
 
-function problemOf(
-  { disk }: StoreSize,
-  daysLeft: number | undefined,
-): { readonly problem: string } | undefined {
+function problemOf({ disk }: StoreSize, daysLeft = Number.POSITIVE_INFINITY): string | undefined {
   if (disk === undefined) return undefined;
-  if (daysLeft !== undefined && daysLeft < MIN_DAYS)
-    return { problem: `the disk is full in about ${daysInWords(daysLeft)}` };
-  if (disk.left < MIN_BYTES || disk.left < disk.whole * MIN_SHARE)
-    return { problem: "the disk is nearly full" };
-  return undefined;
+  if (daysLeft < MIN_DAYS) return `the disk is full in about ${daysInWords(daysLeft)}`;
+  const isNearlyFull = disk.left < MIN_BYTES || disk.left < disk.whole * MIN_SHARE;
+  return isNearlyFull ? "the disk is nearly full" : undefined;
+}
+
+const UNITS = ["bytes", "kB", "MB", "GB", "TB"] as const;
+
+export function bytesInWords(bytes: number): string {
+  let [amount, unit] = [bytes, 0];
+  while (Math.abs(amount) >= 1000 && unit < UNITS.length - 1) {
+    amount /= 1000;
+    unit++;
+  }
+  return `${unit === 0 || Math.abs(amount) >= 100 ? Math.round(amount) : Number(amount.toFixed(1))} ${UNITS[unit]}`;
 }
 
 const daysInWords = (days: number) => (days < 1.5 ? "a day" : `${Math.round(days)} days`);
@@ -120,12 +122,9 @@ export function growthInWords({ bytes, free, disk, perDay, daysLeft, problem }: 
     disk === undefined
       ? "the disk is the database server's"
       : `${bytesInWords(disk.left)} of ${bytesInWords(disk.whole)} left on the disk`,
-    ...(daysLeft !== undefined && daysLeft < 3650 && problem === undefined
-      ? [`full in about ${daysInWords(daysLeft)}`]
-      : []),
   ];
-  const what = parts.join(", ");
-  return problem === undefined
-    ? what
-    : `${what}: ${problem}. Delete what is old with postern store prune, or make room`;
+  if (problem !== undefined)
+    return `${parts.join(", ")}: ${problem}. Delete what is old with postern store prune, or make room`;
+  if (daysLeft !== undefined && daysLeft < 3650) parts.push(`full in about ${daysInWords(daysLeft)}`);
+  return parts.join(", ");
 }

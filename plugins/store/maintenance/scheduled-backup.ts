@@ -7,12 +7,12 @@ import { execFile } from "node:child_process";
 import { mkdirSync, statfsSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { promisify } from "node:util";
-import { type Node, ROOT } from "../../../kernel/kit.ts";
+import { ROOT } from "../../../kernel/kit.ts";
 import { Fault, type Log, type Queries, reason } from "../../../kernel/plugin.ts";
-import type { BackupSettings } from "../config/maintenance.ts";
-import { openNote } from "../copy/backup.ts";
-import { backupName, removeUnfinished, rotate } from "../copy/backup-files.ts";
-import { bytesInWords } from "./bytes.ts";
+import type { BackupSettings } from "../config/settings.ts";
+import { backupName, openNote, removeUnfinished, rotate } from "../copy/backup.ts";
+import type { Node } from "../services.ts";
+import { bytesInWords } from "./growth.ts";
 
 export interface BackupRow {
   readonly begun_at: number;
@@ -27,11 +27,10 @@ export interface BackupParts {
   readonly node: Pick<Node, "id" | "living">;
   readonly home: string;
   readonly settings: BackupSettings;
-  /** What the store's settings say, for the process that makes the backup. */
+  /** The store's settings, for the process that makes the backup. */
   readonly environment: Readonly<Record<string, string>>;
   readonly log: Log;
   now(): number;
-  /** How large the store is now. */
   bytes(): Promise<number>;
 }
 
@@ -70,7 +69,7 @@ export async function backUpWhenDue(parts: BackupParts, signal: AbortSignal): Pr
   }
 }
 
-/** What was begun by a node that is gone is begun again; what failed is tried again within the hour. */
+/** A backup that a dead node began is begun again; one that failed is tried again within the hour. */
 async function claim({ sql, node, settings }: BackupParts, begun: number): Promise<boolean> {
   const { everyMillis } = settings;
   return (
@@ -99,23 +98,16 @@ async function write(
   removeUnfinished(folder);
   const { bavail, bsize } = statfsSync(folder);
   const [left, needed] = [bavail * bsize, (await bytes()) + SPARE_BYTES];
-  if (left < needed)
-    throw new Fault(
-      "unavailable",
-      "backup_no_room",
-      `${folder} has ${bytesInWords(left)} left and a backup may need ${bytesInWords(needed)}: make room, or set BACKUP_FOLDER`,
-    );
+  if (left < needed) {
+    const message = `${folder} has ${bytesInWords(left)} left and a backup may need ${bytesInWords(needed)}: make room, or set BACKUP_FOLDER`;
+    throw new Fault("unavailable", "backup_no_room", message);
+  }
   const file = join(folder, backupName(begun));
   const args = [join(ROOT, "kernel", "cli", "bin.js"), "store", "backup", file, "--replace", "--json"];
   const env = { ...environment, POSTERN_HOME: home };
+  const limits = { signal, timeout: DEADLINE_MS, maxBuffer: MAX_OUTPUT_BYTES };
   try {
-    await run(process.execPath, args, {
-      env,
-      cwd: home,
-      signal,
-      timeout: DEADLINE_MS,
-      maxBuffer: MAX_OUTPUT_BYTES,
-    });
+    await run(process.execPath, args, { env, cwd: home, ...limits });
   } catch (error) {
     const said = (error as { stderr?: string }).stderr?.trim().replace(/^postern: /, "");
     throw new Fault("unavailable", "backup_failed", said || reason(error), { cause: error });

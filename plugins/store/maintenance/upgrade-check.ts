@@ -1,17 +1,11 @@
-/** What `postern upgrade` says about the store: its schema, its last backup, and the disk. */
+/** Findings of `postern upgrade` about the store: its schema, its last backup, and the disk. */
 import { existsSync, statfsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import type { OwnedTables } from "../../../kernel/kit.ts";
-import { type Env, reason } from "../../../kernel/plugin.ts";
-import { readLastBackup } from "../copy/last-backup.ts";
+import { type Env, type Finding, reason } from "../../../kernel/plugin.ts";
+import { readLastBackup } from "../copy/backup.ts";
 import { APPLIED, type Applied, refuseOtherSchema, stepsOf } from "../engine/migrations.ts";
 import { look } from "../reading/look.ts";
-
-interface Check {
-  readonly name: string;
-  readonly ok: boolean;
-  readonly detail: string;
-}
 
 /** Room for the snapshot that a migration takes, besides the store's own size. */
 const SPARE_BYTES = 200 * 1024 * 1024;
@@ -21,7 +15,7 @@ export async function examineForUpgrade(
   env: Env,
   home: string,
   tables: readonly OwnedTables[],
-): Promise<readonly Check[]> {
+): Promise<readonly Finding[]> {
   const { place, shared, rows, close } = await look(env, home);
   try {
     if (place === undefined)
@@ -44,7 +38,7 @@ function examineSchema(
   place: string,
   applied: readonly Applied[],
   known: ReadonlyMap<string, number>,
-): Check {
+): Finding {
   const name = "schema";
   try {
     refuseOtherSchema(applied, place);
@@ -54,12 +48,10 @@ function examineSchema(
   const newer = applied.find(
     ({ owner, number }) => Number(number) > (known.get(owner) ?? Number.POSITIVE_INFINITY),
   );
-  if (newer !== undefined)
-    return {
-      name,
-      ok: false,
-      detail: `${place} was written by a newer Postern (${newer.owner} is at ${newer.number}, this one knows ${known.get(newer.owner)}): upgrade, this version does not start on it`,
-    };
+  if (newer !== undefined) {
+    const detail = `${place} was written by a newer Postern (${newer.owner} is at ${newer.number}, this one knows ${known.get(newer.owner)}): upgrade, this version does not start on it`;
+    return { name, ok: false, detail };
+  }
   const version = applied.map(({ owner, number }) => `${owner} ${number}`).join(", ");
   const behind = applied.filter(({ owner, number }) => Number(number) < (known.get(owner) ?? 0));
   const next =
@@ -69,7 +61,7 @@ function examineSchema(
   return { name, ok: true, detail: `${place}: ${version}; ${next}` };
 }
 
-function examineBackup(home: string): Check {
+function examineBackup(home: string): Finding {
   const name = "backup";
   const todo = 'make one with "postern store backup <file>"';
   const last = readLastBackup(home);
@@ -80,17 +72,13 @@ function examineBackup(home: string): Check {
   return { name, ok: isRecent, detail: `${file} of ${madeAt}${isRecent ? "" : `: ${todo}`}` };
 }
 
-function examineDisk(place: string): readonly Check[] {
+function examineDisk(place: string): readonly Finding[] {
   const size = statSync(place, { throwIfNoEntry: false })?.size;
   if (size === undefined) return [];
   const { bavail, bsize } = statfsSync(dirname(place));
   const [free, needed] = [bavail * bsize, size + SPARE_BYTES];
+  const ok = free >= needed;
   const inWords = (bytes: number) => `${Math.ceil(bytes / 2 ** 20)} MB`;
-  return [
-    {
-      name: "disk",
-      ok: free >= needed,
-      detail: `${inWords(free)} free; the store and its snapshot need ${inWords(needed)}${free >= needed ? "" : ": make room"}`,
-    },
-  ];
+  const detail = `${inWords(free)} free; the store and its snapshot need ${inWords(needed)}${ok ? "" : ": make room"}`;
+  return [{ name: "disk", ok, detail }];
 }

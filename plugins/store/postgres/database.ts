@@ -1,5 +1,4 @@
 /** SQL on PostgreSQL. */
-
 import { randomInt } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import type pg from "pg";
@@ -13,14 +12,14 @@ import { createStatements, type Statement } from "./statements.ts";
 /** Work that may take as long as it takes. */
 const PATIENT_TIMEOUT_MS = 6 * 3600 * 1000;
 
-// How often work is done again that got in another's way.
+// Work that conflicts with another transaction is tried this often.
 const TRIES = 6;
 const RETRY_MS = 20;
 
 // A transaction waits for its own statements. One that asks nothing for longer waits for something else.
 const STALLED_MS = 5000;
 
-// What is asked for in one moment shares a connection up to this many: PostgreSQL does one after the other.
+// Up to this many statements of one moment share a connection: PostgreSQL does one after the other.
 const TOGETHER = 16;
 
 const PROBE_MS = 5000;
@@ -34,13 +33,11 @@ const ROLLBACK = text("ROLLBACK");
 
 export interface TransactionOptions {
   readonly flush?: boolean;
-  /** No limit on how long a statement takes. */
   readonly isPatient?: boolean;
 }
 
 /** Inside the store a transaction can do what plugins have no use for. */
 export interface Handle extends Transaction {
-  /** Several statements without values. */
   script(sql: string): Promise<void>;
 }
 
@@ -49,13 +46,10 @@ export interface PostgresDatabase extends Sql {
   transaction<Result>(work: (tx: Handle) => Promise<Result>, options?: TransactionOptions): Promise<Result>;
   /** A statement in PostgreSQL's own words, with `$1` for a value. */
   query(sql: string, values?: readonly Value[]): Promise<unknown[]>;
-  /** How to reach it, for a connection beside the others. */
   readonly config: pg.ClientConfig;
-  /** How often this node has asked the database for something, and waited. */
+  /** The number of times this node has waited for the database. */
   roundTrips(): number;
-  /** Rejects where the database does not answer. */
   probe(): Promise<void>;
-  /** When what was asked for is done. */
   close(): Promise<void>;
 }
 
@@ -80,11 +74,11 @@ export async function openDatabase(settings: PostgresSettings): Promise<Postgres
     try {
       lease = await pool.lease();
     } catch (error) {
-      if (gathering === batch) gathering = undefined;
       for (const { reject } of batch) reject(error);
       return;
+    } finally {
+      if (gathering === batch) gathering = undefined;
     }
-    if (gathering === batch) gathering = undefined;
     const answers = batch.map(({ statement, values, timeoutMs, resolve, reject }) =>
       lease.send(statement, values, timeoutMs).then(resolve, reject),
     );
@@ -169,7 +163,7 @@ export async function openDatabase(settings: PostgresSettings): Promise<Postgres
       isOver = true;
       const first = failure?.error ?? error;
       if (isOpen) await lease.send(ROLLBACK).catch(lease.discard);
-      // What the work made of a conflict does not matter: it is done again.
+      // The work may have turned a conflict into another error; it is done again all the same.
       throw isRepeatable(first) ? first : error;
     } finally {
       watch.end();
@@ -205,15 +199,13 @@ export async function openDatabase(settings: PostgresSettings): Promise<Postgres
   };
 }
 
-/** Who does not wait for a statement hears of its failure from the commit. */
+/** A caller that does not wait for a statement hears of its failure from the commit. */
 function unawaited<Result>(answer: Promise<Result>): Promise<Result> {
   answer.catch(() => {});
   return answer;
 }
 
-function isRepeatable(error: unknown): boolean {
-  return isConflict(error) || isStale(error);
-}
+const isRepeatable = (error: unknown): boolean => isConflict(error) || isStale(error);
 
 async function again<Result>(work: () => Promise<Result>): Promise<Result> {
   for (let tries = 1; ; tries++) {
@@ -229,14 +221,12 @@ async function again<Result>(work: () => Promise<Result>): Promise<Result> {
 /** Notices a transaction that stands still though none of its statements is under way. */
 function watchIdle() {
   let underWay = 0;
-  let timer: NodeJS.Timeout | undefined;
-  const stalled = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => {
-      if (underWay > 0) timer?.refresh();
-      else reject(new Error("a transaction waited for something other than its own statements"));
-    }, STALLED_MS);
-  });
+  const { promise: stalled, reject } = Promise.withResolvers<never>();
   stalled.catch(() => {});
+  const timer = setTimeout(() => {
+    if (underWay > 0) timer.refresh();
+    else reject(new Error("a transaction waited for something other than its own statements"));
+  }, STALLED_MS);
   return {
     stalled,
     async during<Result>(answer: Promise<Result>): Promise<Result> {
@@ -245,7 +235,7 @@ function watchIdle() {
         return await answer;
       } finally {
         underWay--;
-        timer?.refresh();
+        timer.refresh();
       }
     },
     end: () => clearTimeout(timer),

@@ -1,8 +1,8 @@
 /** PostgreSQL's errors, those of the way to it, and what an operator can do about them. */
 import { Fault, reason } from "../../../kernel/plugin.ts";
-import type { Place } from "../config/postgres-url.ts";
+import type { PostgresSettings } from "../config/postgres-url.ts";
 
-type WayOut = (place: Place) => readonly [code: string, message: string];
+type WayOut = (place: PostgresSettings) => readonly [code: string, message: string];
 
 const unavailable: WayOut = ({ host }) => [
   "store_unavailable",
@@ -64,7 +64,7 @@ const WAYS_OUT: Readonly<Record<string, WayOut>> = {
 
 const NO_TLS = /does not support SSL/;
 
-/** What pg says without a code. */
+/** Errors of pg that have no code. */
 const WORDS: readonly (readonly [RegExp, WayOut])[] = [
   [
     /timeout exceeded when trying to connect/,
@@ -105,7 +105,7 @@ function findWayOut(error: unknown): WayOut | undefined {
   return WORDS.find(([words]) => words.test(reason(error)))?.[1];
 }
 
-export function explain(error: unknown, place: Place): unknown {
+export function explain(error: unknown, place: PostgresSettings): unknown {
   if (error instanceof Fault) return error;
   const wayOut = findWayOut(error);
   if (wayOut === undefined) return error;
@@ -113,6 +113,7 @@ export function explain(error: unknown, place: Place): unknown {
   return new Fault("unavailable", code, `${message} (${reason(error)})`, {
     cause: error,
     param: "STORE_URL",
+    callersMessage: "The database is not available now. Try again later; the server log has the details.",
   });
 }
 

@@ -1,8 +1,7 @@
 /** Keyed state on PostgreSQL: Keyv's adapter on the store's own connections and table. */
-
 import KeyvPostgres, { type KeyvPostgresOptions } from "@keyv/postgres";
 import Keyv, { type KeyvStorageAdapter } from "keyv";
-import type { Store } from "../../../kernel/plugin.ts";
+import type { Store } from "../services.ts";
 import type { PostgresDatabase } from "./database.ts";
 import type { Value } from "./pool.ts";
 
@@ -13,7 +12,7 @@ export const KEYED = `
   CREATE INDEX keyed_by_namespace ON keyed (namespace, key);
   CREATE INDEX keyed_by_expiry ON keyed (expires) WHERE expires IS NOT NULL;`;
 
-// How often rows past their time to live are deleted for good.
+// Rows past their time to live are deleted for good this often.
 const SWEEP_MS = 60_000;
 
 type Query = (sql: string, values?: readonly Value[]) => Promise<unknown[]>;
@@ -36,7 +35,7 @@ export function openKeyed(database: PostgresDatabase, schema: string) {
     get<Stored>(namespace: string): Keyv<Stored> {
       let keyv = keyed.get(namespace);
       if (keyv === undefined) {
-        // No "error" listener, on purpose: Keyv would then answer `false` or `undefined` for what failed.
+        // No "error" listener, on purpose: Keyv would then return `false` or `undefined` for what failed.
         keyv = new Keyv({ store: new SharedAdapter({ table: "keyed", schema }), namespace });
         keyed.set(namespace, keyv);
       }

@@ -1,5 +1,4 @@
 /** Connections to PostgreSQL. What is sent in one moment over one of them travels together. */
-
 import type { ConnectionOptions } from "node:tls";
 import pg from "pg";
 import type { SqlValue } from "../../../kernel/kit.ts";
@@ -7,7 +6,7 @@ import { type PostgresSettings, readTls } from "../config/postgres-url.ts";
 import { explain, isLost, offersNoTls } from "./faults.ts";
 import type { Statement } from "./statements.ts";
 
-/** What pg takes besides: arrays, for the statements of Keyv's adapter. */
+/** Pg also takes arrays, which the statements of Keyv's adapter use. */
 export type Value = SqlValue | readonly (SqlValue | undefined)[];
 
 export interface Answer {
@@ -19,9 +18,7 @@ export interface Answer {
 /** One connection while it is ours alone. */
 export interface Lease {
   send(statement: Statement, values?: readonly Value[], timeoutMs?: number): Promise<Answer>;
-  /** Rejects when the connection is lost. */
   readonly lost: Promise<never>;
-  /** So that nobody uses it again. */
   discard(): void;
   /** For others to use, unless it is broken. */
   release(): void;
@@ -85,7 +82,7 @@ export async function openPool(settings: PostgresSettings) {
     idle_in_transaction_session_timeout: ABANDONED_MS,
   };
   const pool = new pg.Pool(config);
-  // Who waits for a connection that breaks is told by its statements; one that nobody uses is replaced when it is needed.
+  // The statements of a connection that breaks fail by themselves; one that nobody uses is replaced when it is needed.
   pool.on("error", () => {});
   let roundTrips = 0;
 
@@ -93,16 +90,13 @@ export async function openPool(settings: PostgresSettings) {
     const connection = await pool.connect();
     let isBroken = false;
     let isCorked = false;
-    let lose: (error: unknown) => void = () => {};
-    const lost = new Promise<never>((_, reject) => {
-      lose = (error) => {
-        isBroken = true;
-        reject(error);
-      };
-    });
+    const { promise: lost, reject } = Promise.withResolvers<never>();
     lost.catch(() => {});
-    const onError = (error: Error) => lose(error);
-    connection.on("error", onError);
+    const lose = (error: unknown): void => {
+      isBroken = true;
+      reject(error);
+    };
+    connection.on("error", lose);
 
     /** Until everything that runs now has run: one packet for all that it sends. */
     function cork(): void {
@@ -121,14 +115,9 @@ export async function openPool(settings: PostgresSettings) {
       lost,
       async send({ text, name }, values, timeoutMs) {
         cork();
-        const query = {
-          text,
-          ...(name !== undefined && { name }),
-          ...(values !== undefined && { values: values.map(sendable) }),
-          ...(timeoutMs !== undefined && { query_timeout: timeoutMs }),
-        };
+        const query = { text, name, values: values?.map(sendable), query_timeout: timeoutMs };
         try {
-          // Several statements in one text answer several times; nobody asks what.
+          // Several statements in one text have several results; nobody uses them.
           const answered = (await connection.query(query)) as pg.QueryResult | pg.QueryResult[];
           const result = Array.isArray(answered) ? answered.at(-1) : answered;
           return { rows: result?.rows ?? [], count: result?.rowCount ?? 0, command: result?.command ?? "" };
@@ -141,18 +130,16 @@ export async function openPool(settings: PostgresSettings) {
         isBroken = true;
       },
       release() {
-        connection.removeListener("error", onError);
+        connection.removeListener("error", lose);
         connection.release(isBroken);
       },
     };
   }
 
   return {
-    settings,
     config,
     lease,
     explain: (error: unknown) => explain(error, settings),
-    /** How often something was sent so far. */
     roundTrips: () => roundTrips,
     close: () => pool.end(),
   };

@@ -2,18 +2,13 @@
  * Signals between nodes: NOTIFY on the store's connections, LISTEN on one of its own. That one is connected again when it
  * is lost, and asked now and then whether it still is one.
  */
-
 import { createHash, randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import type pg from "pg";
-import type { Signals } from "../../../kernel/kit.ts";
 import { createListeners } from "../fleet/signals.ts";
+import type { Signals } from "../services.ts";
 import type { PostgresDatabase } from "./database.ts";
 import { Client } from "./pool.ts";
-
-export interface OpenSignals extends Signals {
-  close(): Promise<void>;
-}
 
 const PROBE_MS = 5000;
 const RETRY_MS = 250;
@@ -32,7 +27,7 @@ export function openSignals(
   database: PostgresDatabase,
   config: pg.ClientConfig,
   schema: string,
-): OpenSignals {
+): Signals & { close(): Promise<void> } {
   const sender = randomBytes(6).toString("hex");
   const listeners = createListeners();
   const lost = new Set<() => void>();
@@ -51,7 +46,7 @@ export function openSignals(
   let isSettling = false;
 
   async function settle(): Promise<void> {
-    // What comes in the same moment shares a round trip.
+    // Channels that change in the same moment share a round trip.
     await undefined;
     while (client !== undefined && unsettled.size > 0) {
       const [wanted = [], unwanted = []] = [true, false].map((is) =>
@@ -79,7 +74,6 @@ export function openSignals(
       });
   }
 
-  /** Tries until it has succeeded. */
   async function connect(isAgain: boolean): Promise<void> {
     while (!closing.signal.aborted) {
       const next = new Client({ ...config, pipeline: true, query_timeout: PROBE_MS });

@@ -1,6 +1,6 @@
 /** SQL as plugins write it, for both engines, made into what PostgreSQL takes. */
 
-/** What is sent for one text. A name keeps it prepared on each connection that has seen it. */
+/** A text as PostgreSQL takes it. A name keeps it prepared on each connection that has seen it. */
 export interface Statement {
   readonly text: string;
   name?: string;

@@ -1,7 +1,7 @@
 /** The store on PostgreSQL, for any number of nodes. */
-import { deriveKey, type Keyring, type Keys, ringOf, type SealingKey } from "../../../kernel/kit.ts";
+import type { Keyring, Keys, SealingKey } from "../../../kernel/kit.ts";
 import { Fault, type Sql } from "../../../kernel/plugin.ts";
-import type { Place, PostgresSettings } from "../config/postgres-url.ts";
+import { nameOf, type PostgresSettings } from "../config/postgres-url.ts";
 import {
   APPLIED,
   type Applied,
@@ -12,6 +12,7 @@ import {
 } from "../engine/migrations.ts";
 import { completeStore, type OpenStore } from "../engine/open-store.ts";
 import { joinFleet } from "../fleet/fleet.ts";
+import { deriveKey, ringOf } from "../keys/ring.ts";
 import { type Handle, openDatabase, type PostgresDatabase } from "./database.ts";
 import { KEYED, openKeyed } from "./keyed.ts";
 import { openSignals } from "./signals.ts";
@@ -58,7 +59,7 @@ export async function openPostgresStore(
     const keyed = openKeyed(database, schema);
     const stopSweeping = keyed.sweep(fleet.repeat);
     const engine = {
-      name: `PostgreSQL, ${settings.database} at ${settings.host}`,
+      name: nameOf(settings),
       keyed: keyed.get,
       tables,
       ...fleet,
@@ -87,7 +88,10 @@ const MIGRATION_TABLE = `CREATE TABLE IF NOT EXISTS migrations (
   PRIMARY KEY (owner, number)
 )`;
 
-async function migrationTarget(database: PostgresDatabase, place: Place): Promise<MigrationTarget> {
+async function migrationTarget(
+  database: PostgresDatabase,
+  place: PostgresSettings,
+): Promise<MigrationTarget> {
   const name = `${place.database} at ${place.host}`;
   const locked = (work: (tx: Handle) => Promise<void>): Promise<void> =>
     database.transaction(
@@ -98,10 +102,8 @@ async function migrationTarget(database: PostgresDatabase, place: Place): Promis
       },
       { isPatient: true },
     );
-  const there = await database.get<{ readonly there: number }>(
-    "SELECT to_regclass('migrations') IS NOT NULL AS there",
-  );
-  if (there?.there !== 1) await locked((tx) => tx.script(`${MIGRATION_TABLE}; ${STAMP}`));
+  const there = await database.get("SELECT 1 WHERE to_regclass('migrations') IS NOT NULL");
+  if (there === undefined) await locked((tx) => tx.script(`${MIGRATION_TABLE}; ${STAMP}`));
   const applied = await database.all<Applied>(APPLIED);
   refuseOtherSchema(applied, name);
   return {
@@ -110,12 +112,8 @@ async function migrationTarget(database: PostgresDatabase, place: Place): Promis
     exclusively: (work) => locked((tx) => work(tx, tx.script)),
     beforeStep() {},
     refuseNewer(owner, number, known) {
-      throw new Fault(
-        "config",
-        "store_newer",
-        `the database ${name} was written by a newer Postern (${owner} is at ${number}, this one knows ${known}): run that version, or restore a backup from before the upgrade`,
-        { param: "STORE_URL" },
-      );
+      const message = `the database ${name} was written by a newer Postern (${owner} is at ${number}, this one knows ${known}): run that version, or restore a backup from before the upgrade`;
+      throw new Fault("config", "store_newer", message, { param: "STORE_URL" });
     },
   };
 }
@@ -143,7 +141,10 @@ export async function probePostgres(
 }
 
 /** Refuses a server that would fail later. */
-async function examine(database: PostgresDatabase, { database: name, host }: Place): Promise<Server> {
+async function examine(
+  database: PostgresDatabase,
+  { database: name, host }: PostgresSettings,
+): Promise<Server> {
   const server = (await database.get<{ [Fact in keyof Server]: Server[Fact] | null }>(
     `SELECT current_setting('server_version_num')::integer / 10000 AS version,
             current_setting('server_encoding') AS encoding, current_schema() AS schema`,
@@ -168,7 +169,7 @@ async function examine(database: PostgresDatabase, { database: name, host }: Pla
   return server;
 }
 
-/** When everything is sealed under the first key: nodes that have only an older one are refused from now on. */
+/** Called when everything is sealed under the first key: nodes that have only an older one are refused from now on. */
 export async function markKey(sql: Sql, [first]: Keys): Promise<void> {
   await sql.run("UPDATE store_facts SET value = ? WHERE name = 'secrets_key'", markOf(first));
 }
@@ -177,21 +178,18 @@ function markOf(key: Uint8Array): string {
   return Buffer.from(deriveKey(key, "store mark")).toString("base64");
 }
 
-/** What is kept of the key is derived from it: it shows whether two are the same, and nothing else. */
-async function refuseOtherKey(database: PostgresDatabase, place: Place, keys: Keyring): Promise<void> {
+/** The store keeps a mark that is derived from the key: it shows whether two keys are the same, and nothing else. */
+async function refuseOtherKey(
+  database: PostgresDatabase,
+  place: PostgresSettings,
+  keys: Keyring,
+): Promise<void> {
   const marks = keys.all().map(markOf);
   const [, kept] = await Promise.all([
-    database.run(
-      "INSERT INTO store_facts VALUES ('secrets_key', ?) ON CONFLICT (name) DO NOTHING",
-      marks[0] ?? "",
-    ),
+    database.run("INSERT INTO store_facts VALUES ('secrets_key', ?) ON CONFLICT DO NOTHING", marks[0] ?? ""),
     database.get<{ readonly value: string }>("SELECT value FROM store_facts WHERE name = 'secrets_key'"),
   ]);
   if (marks.includes(kept?.value ?? "")) return;
-  throw new Fault(
-    "config",
-    "store_other_key",
-    `POSTERN_SECRETS_KEY is not the key that the database ${place.database} at ${place.host} was set up with: secrets sealed by other nodes could not be read. Set the same key on every node`,
-    { param: "POSTERN_SECRETS_KEY" },
-  );
+  const message = `POSTERN_SECRETS_KEY is not the key that the database ${place.database} at ${place.host} was set up with: secrets sealed by other nodes could not be read. Set the same key on every node`;
+  throw new Fault("config", "store_other_key", message, { param: "POSTERN_SECRETS_KEY" });
 }

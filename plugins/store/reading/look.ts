@@ -9,7 +9,7 @@ import { fileOf, readStoreSettings } from "../config/settings.ts";
 import { NO_CHANGES } from "../fleet/changes.ts";
 
 export interface Look extends StoreLook {
-  /** How a person would name it; undefined where there is none yet. */
+  /** Its name for people; undefined where there is no store yet. */
   readonly place: string | undefined;
   readonly shared: SharedStore | "unreachable" | undefined;
   close(): Promise<void>;
@@ -22,13 +22,8 @@ export async function look(env: Env, home: string): Promise<Look> {
     return await lookIntoDatabase(found.settings);
   } catch {
     // The store's own finding says why.
-    return {
-      place: undefined,
-      shared: "unreachable",
-      rows: async () => [],
-      keyed: async () => undefined,
-      close: async () => {},
-    };
+    const nothing = async () => undefined;
+    return { place: undefined, shared: "unreachable", rows: async () => [], keyed: nothing, close: nothing };
   }
 }
 
@@ -36,7 +31,7 @@ async function lookIntoDatabase(settings: PostgresSettings): Promise<Look> {
   const { openDatabase } = await import("../postgres/database.ts");
   const database = await openDatabase(settings);
   const has: SharedStore["has"] = async (table) =>
-    (await database.get<{ name: string | null }>("SELECT to_regclass(?)::text AS name", table))?.name != null;
+    (await database.get("SELECT 1 WHERE to_regclass(?) IS NOT NULL", table)) !== undefined;
   const rows = <Row>(sql: string, ...values: readonly SqlValue[]): Promise<readonly Row[]> =>
     database.all<Row>(sql, ...values).catch(() => []);
   try {

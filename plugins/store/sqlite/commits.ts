@@ -6,7 +6,7 @@ import type { SqlValue } from "../../../kernel/kit.ts";
 import type { Transaction } from "../../../kernel/plugin.ts";
 import type { Connection } from "./connection.ts";
 
-// A transaction waits for its own statements, which answer at once. One that takes longer waits for something else.
+// A transaction waits for its own statements, which are done at once. One that takes longer waits for something else.
 const STALLED_MS = 5000;
 
 /** Work that waits for the next shared commit. */
@@ -33,7 +33,6 @@ export function onCommit(tx: Transaction, work: () => void): void {
 /** Makes what has been committed survive a power cut. */
 export interface Flushing {
   now(): void;
-  /** Soon, without anybody waiting for it. */
   soon(): void;
 }
 
@@ -68,7 +67,7 @@ export function createCommits(writer: Connection, flushing: Flushing) {
   async function attempt({ work, isStatement, resolve, reject }: Waiting): Promise<() => void> {
     const before = closing.length;
     let undo: "ROLLBACK" | "ROLLBACK TO alone" | undefined;
-    // What has nothing to write has nothing to undo, and what is the first to write is undone with the whole.
+    // A transaction without writes has nothing to undo, and the first to write is undone with the whole.
     const handle = createHandle(() => {
       if (undo !== undefined) return;
       if (hasWritten) command("SAVEPOINT alone");
@@ -157,7 +156,7 @@ export function createCommits(writer: Connection, flushing: Flushing) {
       } catch (error) {
         failure ??= { error };
         const failed = Promise.reject(error);
-        // Who does not wait for a statement hears of it from the commit.
+        // A caller that does not wait for a statement hears of its failure from the commit.
         failed.catch(() => {});
         return failed;
       }
@@ -166,7 +165,7 @@ export function createCommits(writer: Connection, flushing: Flushing) {
       tx: {
         all: <Row>(sql: string, ...values: SqlValue[]) => statement(() => writer.all<Row>(sql, values)),
         get: <Row>(sql: string, ...values: SqlValue[]) => statement(() => writer.get<Row>(sql, values)),
-        run: (sql, ...values) => statement(() => Number(writer.run(sql, values).changes)),
+        run: (sql, ...values) => statement(() => writer.run(sql, values)),
         last: (sql, ...values) => {
           // It would be done with somebody else's work.
           if (isOver) throw new Error("a statement came after its transaction was over");
@@ -200,9 +199,7 @@ export function createCommits(writer: Connection, flushing: Flushing) {
   return {
     execute,
     ask,
-    /** True while a transaction is under way. */
     isOpen: (): boolean => depth > 0,
-    /** Resolves when nothing waits. */
     async idle(): Promise<void> {
       while (waiting.length > 0 || committing !== undefined) await (committing ?? drain());
     },

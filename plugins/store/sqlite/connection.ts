@@ -1,14 +1,15 @@
 /** One connection to a SQLite file, with errors turned into faults that name the file and say what to do. */
-
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import type { SqlValue } from "../../../kernel/kit.ts";
 import { Fault, reason } from "../../../kernel/plugin.ts";
 
-// How long a write waits for another process before it is called locked.
+// A write waits this long for another process before the store counts as locked.
 const BUSY_MS = 5000;
 
+type WayOut = (file: string) => [code: string, message: string];
+
 /** SQLite's primary result codes that an operator can act on. */
-const WAYS_OUT: Readonly<Record<number, (file: string) => [code: string, message: string]>> = {
+const WAYS_OUT: Readonly<Record<number, WayOut>> = {
   5: locked,
   6: locked,
   8: (file) => [
@@ -56,22 +57,29 @@ export function connect(file: string, readOnly: boolean) {
     }
   };
   const connection = guard(() => new DatabaseSync(file, { timeout: BUSY_MS, readOnly }));
-  const statements = new Map<string, StatementSync>();
-  const prepare = (sql: string): StatementSync => {
-    let statement = statements.get(sql);
-    if (statement === undefined) {
-      statement = connection.prepare(sql);
-      statements.set(sql, statement);
-    }
-    return statement;
+  const preparing = (options?: { readonly readBigInts: boolean }) => {
+    const statements = new Map<string, StatementSync>();
+    return (sql: string): StatementSync => {
+      let statement = statements.get(sql);
+      if (statement === undefined) {
+        statement = connection.prepare(sql);
+        statement.setReadBigInts(options?.readBigInts ?? false);
+        statements.set(sql, statement);
+      }
+      return statement;
+    };
   };
+  const prepare = preparing();
+  // With a change comes the number of the last row, which in a full-text index may be larger than a JavaScript number holds.
+  const prepareChange = preparing({ readBigInts: true });
   return {
     connection,
     exec: (sql: string) => guard(() => connection.exec(sql)),
     all: <Row>(sql: string, values: SqlValue[]) => guard(() => prepare(sql).all(...values) as Row[]),
     get: <Row>(sql: string, values: SqlValue[]) =>
       guard(() => prepare(sql).get(...values) as Row | undefined),
-    run: (sql: string, values: SqlValue[]) => guard(() => prepare(sql).run(...values)),
+    /** Returns how many rows have changed. */
+    run: (sql: string, values: SqlValue[]) => guard(() => Number(prepareChange(sql).run(...values).changes)),
   };
 }
 
@@ -81,13 +89,13 @@ function explain(error: unknown, file: string): unknown {
   const { errcode } = error as { errcode?: number };
   if (errcode === undefined) return error;
   const wayOut = WAYS_OUT[errcode & 0xff];
-  if (wayOut === undefined) return error;
-  const [code, message] = wayOut(file);
-  return new Fault("unavailable", code, `${message} (${reason(error)})`, { cause: error, param: file });
+  return wayOut === undefined ? error : faultOf(error, file, wayOut);
 }
 
 /** The disk did not take what was committed. */
-export function unflushed(error: unknown, file: string): Fault {
-  const [code, message] = diskFailed(file);
+export const unflushed = (error: unknown, file: string): Fault => faultOf(error, file, diskFailed);
+
+function faultOf(error: unknown, file: string, wayOut: WayOut): Fault {
+  const [code, message] = wayOut(file);
   return new Fault("unavailable", code, `${message} (${reason(error)})`, { cause: error, param: file });
 }

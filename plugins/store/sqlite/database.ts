@@ -2,7 +2,6 @@
  * The store on one SQLite file: a connection that writes, and one that reads what is committed. Statements run where
  * they are called, without a thread in between: most take a few microseconds.
  */
-
 import { closeSync, fdatasync, fdatasyncSync, fsyncSync, openSync } from "node:fs";
 import { dirname } from "node:path";
 import { promisify } from "node:util";
@@ -16,23 +15,9 @@ import { type Connection, connect, unflushed } from "./connection.ts";
 /** Reads that need nothing of the writer. What has RETURNING writes. */
 const READS = /^\s*(?:select|explain|with(?![\s\S]*\b(?:insert|update|delete)\b))\b/i;
 
-export interface Database extends Sql {
-  readonly file: string;
-  /** The migrations that it had when it was opened. */
-  readonly applied: readonly Applied[];
-  /** Several statements without values, in the transaction that is open, after another statement of it. */
-  script(sql: string): void;
-  /** A copy of what is committed. */
-  copyTo(file: string): void;
-  /** Another number after each commit of another connection. */
-  foreignVersion(): number;
-  /** Throws where the file can no longer be read. */
-  probe(): void;
-  /** Resolves when everything queued is written. */
-  close(): Promise<void>;
-}
+export type Database = ReturnType<typeof openDatabase>;
 
-export function openDatabase(file: string, durability: Durability = "full"): Database {
+export function openDatabase(file: string, durability: Durability = "full") {
   const writer = connect(file, false);
   let applied: readonly Applied[];
   try {
@@ -44,8 +29,7 @@ export function openDatabase(file: string, durability: Durability = "full"): Dat
     writer.exec(`CREATE TABLE IF NOT EXISTS migrations (
       owner TEXT NOT NULL, number INTEGER NOT NULL, applied_at TEXT NOT NULL, PRIMARY KEY (owner, number)
     ) WITHOUT ROWID`);
-    const isNew = writer.get("SELECT 1 FROM migrations LIMIT 1", []) === undefined;
-    if (isNew) writer.exec(STAMP);
+    if (writer.get("SELECT 1 FROM migrations LIMIT 1", []) === undefined) writer.exec(STAMP);
     applied = writer.all<Applied>(APPLIED, []);
     refuseOtherSchema(applied, file);
   } catch (error) {
@@ -72,16 +56,23 @@ export function openDatabase(file: string, durability: Durability = "full"): Dat
       ? answer(() => statement(commits.isOpen() ? reader : writer))
       : write(() => commits.execute(() => statement(writer)));
 
-  return {
+  const sql: Sql = {
     engine: "sqlite",
-    file,
-    applied,
     all: <Row>(sql: string, ...values: SqlValue[]) => route(sql, (on) => on.all<Row>(sql, values)),
     get: <Row>(sql: string, ...values: SqlValue[]) => route(sql, (on) => on.get<Row>(sql, values)),
-    run: (sql, ...values) => write(() => commits.execute(() => Number(writer.run(sql, values).changes))),
+    run: (sql, ...values) => write(() => commits.execute(() => writer.run(sql, values))),
     transaction: (work, { flush = true } = {}) => commits.ask({ flush, work }),
-    script: (sql) => commits.execute(() => writer.exec(sql)),
-    copyTo: (copy) => void reader.run("VACUUM INTO ?", [copy]),
+  };
+  return {
+    ...sql,
+    file,
+    /** The migrations that it had when it was opened. */
+    applied,
+    /** Several statements without values, in the transaction that is open, after another statement of it. */
+    script: (text: string) => commits.execute(() => writer.exec(text)),
+    /** Copies what is committed. */
+    copyTo: (copy: string) => void reader.run("VACUUM INTO ?", [copy]),
+    /** Another number after each commit of another connection. */
     foreignVersion: () =>
       writer.get<{ data_version: number }>("PRAGMA data_version", [])?.data_version ?? Number.NaN,
     probe: () => void reader.get("SELECT count(*) FROM migrations", []),
@@ -95,11 +86,11 @@ export function openDatabase(file: string, durability: Durability = "full"): Dat
 }
 
 const UNFLUSHED: Flushing = { now() {}, soon() {} };
-/** What nobody waits for is on disk after this long. */
+/** Commits that nobody waits for are on disk after this long. */
 const SOON_MS = 200;
 
 /**
- * What `synchronous=FULL` does at a commit, by our own hand: commits that may be lost in a power cut skip it, and
+ * Does what `synchronous=FULL` does at a commit: commits that may be lost in a power cut skip it, and
  * fdatasync is enough, where SQLite as Node builds it uses the slower fsync.
  */
 function createLogFlush(file: string): Flushing & { close(): Promise<void> } {

@@ -1,8 +1,8 @@
 /** The store on one SQLite file: keyed state through Keyv and ordered state in SQL tables. */
-
-import { rmSync } from "node:fs";
+import { closeSync, openSync, rmSync } from "node:fs";
 import Keyv from "keyv";
-import { type Migrations, makePrivate, type SealingKey, type SqlValue } from "../../../kernel/kit.ts";
+import type { Migrations } from "../../../kernel/kit.ts";
+import { makePrivate, type SealingKey, type SqlValue } from "../../../kernel/kit.ts";
 import { Fault } from "../../../kernel/plugin.ts";
 import type { Durability } from "../config/settings.ts";
 import { createMigrations, type MigrationTarget } from "../engine/migrations.ts";
@@ -20,7 +20,7 @@ export interface StoreOptions {
   readonly durability?: Durability;
 }
 
-// How often rows past their time to live are deleted for good.
+// Rows past their time to live are deleted for good this often.
 const SWEEP_MS = 60_000;
 
 const TABLE = "keyed";
@@ -51,7 +51,7 @@ export function openStore(file: string, { secretsKey = noKey, durability }: Stor
           clearExpiredInterval: adapters.length === 0 ? SWEEP_MS : 0,
         });
         adapters.push(adapter);
-        // No "error" listener, on purpose: Keyv would then answer `false` or `undefined` for what failed.
+        // No "error" listener, on purpose: Keyv would then return `false` or `undefined` for what failed.
         keyv = new Keyv({ store: adapter, namespace });
         keyed.set(namespace, keyv);
       }
@@ -74,6 +74,13 @@ export function openStore(file: string, { secretsKey = noKey, durability }: Stor
   return completeStore(engine, database, secretsKey);
 }
 
+/** SQLite would let the whole machine read a new file, and what it writes beside it. */
+export function openPrivateStore(file: string, options: StoreOptions): OpenStore {
+  if (file !== ":memory:") closeSync(openSync(file, "a", 0o600));
+  makePrivate([file, `${file}-wal`, `${file}-shm`], "STORE_URL");
+  return openStore(file, options);
+}
+
 function migrationTarget(database: Database): MigrationTarget {
   const { file, applied } = database;
   const snapshotOf = (owner: string, number: number) => `${file}.before-${owner}-${number}`;
@@ -89,12 +96,8 @@ function migrationTarget(database: Database): MigrationTarget {
       makePrivate([snapshot], "STORE_URL");
     },
     refuseNewer(owner, number, known) {
-      throw new Fault(
-        "config",
-        "store_newer",
-        `the store ${file} was written by a newer Postern (${owner} is at ${number}, this one knows ${known}): run that version, or restore ${snapshotOf(owner, known + 1)}`,
-        { param: file },
-      );
+      const message = `the store ${file} was written by a newer Postern (${owner} is at ${number}, this one knows ${known}): run that version, or restore ${snapshotOf(owner, known + 1)}`;
+      throw new Fault("config", "store_newer", message, { param: file });
     },
   };
 }
@@ -109,7 +112,7 @@ function sharedDriver(database: Database, onWrite: () => void): SqliteDriver {
         const hasRows = READS.test(sql);
         const rows = hasRows ? await database.all(sql, ...given) : [];
         if (!hasRows) await database.run(sql, ...given);
-        // When it is done: who reads before that must read again.
+        // Only now: a caller that has read before the write was done must read again.
         if (!SELECTS.test(sql)) onWrite();
         return rows;
       },

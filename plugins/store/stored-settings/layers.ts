@@ -1,6 +1,5 @@
 /** Stored settings below the environment and `.env`: which of them count, and what is wrong with the rest. Pure. */
 import {
-  changeable,
   type LiveReader,
   type Problem,
   readAll,
@@ -8,36 +7,30 @@ import {
   type StoredValue,
   type StoredValues,
 } from "../../../kernel/kit.ts";
+import type { Decoded } from "./rows.ts";
 
 export interface Layered {
   /** Read by every reader. Its problems are those of the environment and `.env`. */
   readonly settings: Settings;
   readonly stored: StoredValues;
-  /** Those that do not, and why. */
-  readonly ignored: ReadonlyMap<string, Problem>;
+  /** Those that do not count, and why. */
+  readonly ignored: ReadonlyMap<string, string>;
 }
 
 /** A bad value must not keep a service from starting, nor cost it the good ones: it alone is left out. */
-export function layer(given: Settings, readers: readonly LiveReader[], stored: StoredValues): Layered {
-  const names = changeable(given, readers);
-  const known = new Map([...stored].filter(([name]) => names.has(name)));
-  const whole = readAll(given.over(known), readers);
-  const bare = readAll(given.over(new Map()), readers);
-  if (added(bare, whole).length === 0) return { settings: whole, stored: known, ignored: new Map() };
-  return greedy(given, readers, known, bare);
-}
-
-/** Takes one after the other, in whatever order makes them fit: a provider may need a URL that comes after it. */
-function greedy(
+export function layer(
   given: Settings,
   readers: readonly LiveReader[],
-  known: StoredValues,
-  bare: Settings,
+  { stored, unreadable }: Decoded,
 ): Layered {
+  const whole = readAll(given.over(stored), readers);
+  const bare = readAll(given.over(new Map()), readers);
+  if (added(bare, whole).length === 0) return { settings: whole, stored, ignored: unreadable };
+  // Takes one after the other, in whatever order makes them fit: a provider may need a URL that comes after it.
   let taken: ReadonlyMap<string, StoredValue> = new Map();
   let settings = bare;
-  let left = [...known];
-  const ignored = new Map<string, Problem>();
+  let left = [...stored];
+  const ignored = new Map(unreadable);
   for (let before = -1; before !== left.length; ) {
     before = left.length;
     left = left.filter(([name, value]) => {
@@ -45,7 +38,7 @@ function greedy(
       const tried = readAll(given.over(more), readers);
       const [problem] = added(settings, tried);
       if (problem !== undefined) {
-        ignored.set(name, problem);
+        ignored.set(name, `${problem.name}: ${describe(problem)}`);
         return true;
       }
       ignored.delete(name);
@@ -55,6 +48,10 @@ function greedy(
     });
   }
   return { settings, stored: taken, ignored };
+}
+
+export function describe({ given, accepted }: Problem): string {
+  return `got ${given}, expected ${accepted}`;
 }
 
 /** Problems that only the second has. */

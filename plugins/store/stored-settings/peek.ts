@@ -1,10 +1,9 @@
-/** What is stored of settings, for commands that start nothing: no table is made, no node joins, the service may run. */
+/** Reads stored settings for commands that start nothing: no table is made, no node joins, the service may run. */
 import { changeable, type LiveReader, type Settings } from "../../../kernel/kit.ts";
 import { readStoreSettings } from "../config/settings.ts";
 import { loadKeys } from "../keys/secrets-key.ts";
 import { look } from "../reading/look.ts";
 import { layer } from "./layers.ts";
-import { describe } from "./proposal.ts";
 import { decode, PURPOSE, READ, type SettingRow } from "./rows.ts";
 
 export async function peekSettings(
@@ -17,11 +16,8 @@ export async function peekSettings(
   // Whoever reads the store's settings says what keeps it from being found.
   const rows = bare.problems.length > 0 ? [] : await readRows(bare, home);
   const key = async () => (await loadKeys(home, secretsKey)).derive(PURPOSE);
-  const { stored, unreadable } = await decode(rows, changeable(given, readers), key);
-  const layered = layer(given, readers, stored);
-  const ignored = new Map(unreadable);
-  for (const [name, problem] of layered.ignored) ignored.set(name, `${problem.name}: ${describe(problem)}`);
-  return { settings: given.over(layered.stored), ignored };
+  const { stored, ignored } = layer(given, readers, await decode(rows, changeable(given, readers), key));
+  return { settings: given.over(stored), ignored };
 }
 
 async function readRows(bare: Settings, home: string): Promise<readonly SettingRow[]> {

@@ -1,21 +1,26 @@
 /** Changes of stored settings, looked at before anything is stored: all of them can be had, or every reason why not. Pure. */
+
 import {
   changeable,
   type LiveReader,
-  type Problem,
   readAll,
   type Settings,
-  type SettingValues,
   type StoredValue,
 } from "../../../kernel/kit.ts";
 import { Fault } from "../../../kernel/plugin.ts";
-import { added, type Layered } from "./layers.ts";
+import type { SettingValues } from "../services.ts";
+import { added, describe, type Layered } from "./layers.ts";
 
 const MAX_LENGTH = 10_000;
 
+interface Refusal {
+  readonly param: string;
+  readonly message: string;
+}
+
 export interface Proposal {
   readonly settings: Settings;
-  /** What would be stored; undefined where a row goes. */
+  /** The values to store; undefined where a row goes. */
   readonly written: ReadonlyMap<string, StoredValue | undefined>;
 }
 
@@ -27,7 +32,7 @@ export function propose(
   values: SettingValues,
 ): Proposal {
   const names = changeable(given, readers);
-  const refused: { param: string; message: string }[] = [];
+  const refused: Refusal[] = [];
   const candidate = new Map(now.stored);
   const written = new Map<string, StoredValue | undefined>();
   for (const [name, value] of Object.entries(values)) {
@@ -52,10 +57,6 @@ export function propose(
   return { settings, written };
 }
 
-export function describe({ given, accepted }: Problem): string {
-  return `got ${given}, expected ${accepted}`;
-}
-
 const NOT_CHANGEABLE =
   "cannot be changed while the service runs: set it in the environment or in .env of the home, and restart";
 
@@ -70,11 +71,9 @@ function whyUnfit(text: string): string | undefined {
   return /\p{Cc}/u.test(text) ? "holds a line break or another control character" : undefined;
 }
 
-function refusal(refused: readonly { readonly param: string; readonly message: string }[]): Fault {
-  const lines = refused.map(({ param, message }) => `  ${param}: ${message}`);
+function refusal(problems: readonly Refusal[]): Fault {
+  const lines = problems.map(({ param, message }) => `  ${param}: ${message}`);
   const count = lines.length === 1 ? "1 setting is" : `${lines.length} settings are`;
-  return new Fault("invalid", "bad_settings", `${count} refused; nothing was changed.\n${lines.join("\n")}`, {
-    ...(refused[0] && { param: refused[0].param }),
-    problems: refused,
-  });
+  const message = `${count} refused; nothing was changed.\n${lines.join("\n")}`;
+  return new Fault("invalid", "bad_settings", message, { param: problems[0]?.param, problems, usage: true });
 }

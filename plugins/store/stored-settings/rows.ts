@@ -38,12 +38,18 @@ export interface SettingRow {
 
 export const READ = "SELECT name, value, sealed FROM settings ORDER BY name";
 
+export interface Decoded {
+  readonly stored: StoredValues;
+  /** Why a value cannot be read. */
+  readonly unreadable: ReadonlyMap<string, string>;
+}
+
 /** `key` is asked for only where something is sealed. */
 export async function decode(
   rows: readonly SettingRow[],
   names: ReadonlyMap<string, Setting>,
   key: () => Promise<SealingKey>,
-): Promise<{ readonly stored: StoredValues; readonly unreadable: ReadonlyMap<string, string> }> {
+): Promise<Decoded> {
   const stored = new Map<string, StoredValue>();
   const unreadable = new Map<string, string>();
   for (const { name, value, sealed } of rows) {
@@ -78,10 +84,6 @@ export async function writeRow(
     key === undefined ? 0 : 1,
     new Date().toISOString(),
   );
-}
-
-export async function removeRow(queries: Queries, name: string): Promise<void> {
-  await queries.run("DELETE FROM settings WHERE name = ?", name);
 }
 
 function nameOf(setting: string): string {

@@ -1,22 +1,14 @@
 /** The service `settings`: rows that every node follows, read through the same reader as the environment. */
-import {
-  type ChangeableSetting,
-  changeable,
-  type Live,
-  type LiveReader,
-  type Setting,
-  type Settings,
-  type StoredSettings,
-  type StoredValues,
-} from "../../../kernel/kit.ts";
-import { type Env, type Log, reason, type Store } from "../../../kernel/plugin.ts";
-import { layer } from "./layers.ts";
-import { describe, propose } from "./proposal.ts";
-import { decode, PURPOSE, READ, removeRow, SETTING_TABLES, type SettingRow, writeRow } from "./rows.ts";
+
+import { changeable, type LiveReader, type Setting, type Settings } from "../../../kernel/kit.ts";
+import { type Env, type Log, reason } from "../../../kernel/plugin.ts";
+import type { ChangeableSetting, Live, Store, StoredSettings } from "../services.ts";
+import { describe, layer } from "./layers.ts";
+import { propose } from "./proposal.ts";
+import { decode, PURPOSE, READ, SETTING_TABLES, type SettingRow, writeRow } from "./rows.ts";
 
 export interface StoredSettingsParts {
   readonly store: Store;
-  /** The environment and `.env`. */
   readonly given: Settings;
   readonly readers: readonly LiveReader[];
   readonly log: Log;
@@ -31,10 +23,6 @@ const LOOK_MS = 1000;
 const LONG_SECRET = 20;
 const HINT = 4;
 
-interface Follower {
-  update(): void;
-}
-
 export async function openStoredSettings({
   store,
   given,
@@ -46,13 +34,11 @@ export async function openStoredSettings({
   const names = changeable(given, readers);
   const key = () => store.keysFor(PURPOSE);
   const rows = store.changes.cache(TOPIC, () => sql.all<SettingRow>(READ));
-  const followers = new Set<Follower>();
+  const updates = new Set<() => void>();
   let seen = "[]";
-  let now = layer(given, readers, new Map());
-  let problems: ReadonlyMap<string, string> = new Map();
+  let now = layer(given, readers, { stored: new Map(), unreadable: new Map() });
   let asked = 0;
   let applied = 0;
-
   let isOpen = false;
 
   async function look(isOwn = false): Promise<void> {
@@ -62,30 +48,24 @@ export async function openStoredSettings({
     const found = await rows.get();
     const text = JSON.stringify(found);
     if (text === seen) return;
-    const { stored, unreadable } = await decode(found, names, key);
+    const decoded = await decode(found, names, key);
     // Somebody who asked later has read what is newer.
     if (ticket < applied) return;
     applied = ticket;
     const before = new Map((JSON.parse(seen) as SettingRow[]).map((row) => [row.name, row.value]));
     seen = text;
-    apply(stored, unreadable);
+    const { ignored } = now;
+    now = layer(given, readers, decoded);
+    for (const [name, why] of now.ignored)
+      if (ignored.get(name) !== why) log.warn(`the stored setting ${name} is ignored: ${why}`);
+    for (const update of updates) update();
     if (!isOpen || isOwn) return;
     const after = new Map(found.map((row) => [row.name, row.value]));
     const changed = [...names.keys()].filter((name) => before.get(name) !== after.get(name));
     if (changed.length > 0) log.info({ settings: changed }, "settings changed by another node or a command");
   }
 
-  function apply(stored: StoredValues, unreadable: ReadonlyMap<string, string>): void {
-    now = layer(given, readers, stored);
-    const wrong = new Map(unreadable);
-    for (const [name, problem] of now.ignored) wrong.set(name, `${problem.name}: ${describe(problem)}`);
-    for (const [name, why] of wrong)
-      if (problems.get(name) !== why) log.warn(`the stored setting ${name} is ignored: ${why}`);
-    problems = wrong;
-    for (const follower of followers) follower.update();
-  }
-
-  /** What is known is used where the store is away. */
+  /** The known settings stay in use while the store is away. */
   const lookIfPossible = () => look().catch((error) => log.debug(`settings were not read: ${reason(error)}`));
 
   const stops = [rows.close];
@@ -98,36 +78,64 @@ export async function openStoredSettings({
   isOpen = watches;
 
   function viewOf(setting: Setting): ChangeableSetting {
-    const { name, secret, source, value, range, choices, fallback } = setting;
-    const problem = problems.get(name);
+    const { name, about, secret, source, value, range, choices } = setting;
     return {
       name,
-      about: setting.about,
+      about,
       type: choices === undefined ? (setting.type as ChangeableSetting["type"]) : "choice",
-      ...(choices && { choices }),
-      ...(range && { minimum: range.min, maximum: range.max }),
+      choices: choices && [...choices],
+      minimum: range?.min,
+      maximum: range?.max,
       isSecret: secret,
       isSet: source !== "default",
-      ...(!secret && value !== undefined && { value }),
-      ...(secret && source === "stored" && hintOf(value)),
+      value: secret ? undefined : value,
+      hint: secret && source === "stored" ? hintOf(value) : undefined,
       source,
       isFixed: source === "environment" || source === ".env",
-      ...(fallback !== undefined && { default: fallback }),
-      ...(problem !== undefined && { problem }),
+      default: setting.fallback,
+      problem: now.ignored.get(name),
+    };
+  }
+
+  function createLive<Config>(plugin: string, read: (env: Env) => Config): Live<Config> {
+    const listeners = new Set<(config: Config) => void>();
+    const readNow = () => {
+      const settings = given.over(now.stored);
+      const config = read(settings.for(plugin));
+      // Which settings may be read depends on the others; the values that were read decide whether anything is new.
+      const texts = settings.declared.map(({ name }) => [name, now.stored.get(name)?.text]);
+      return { settings, config, texts: JSON.stringify(texts) };
+    };
+    const first = readNow();
+    first.settings.assertSound();
+    let { config, texts } = first;
+    updates.add(() => {
+      const next = readNow();
+      if (next.texts === texts) return;
+      const [problem] = next.settings.problems;
+      if (problem !== undefined) {
+        // A row is gone that the environment counted on: what ran so far runs on.
+        log.warn(`settings are kept as they were: ${problem.name}: ${describe(problem)}`);
+        return;
+      }
+      ({ config, texts } = next);
+      for (const listener of listeners) listener(config);
+    });
+    return {
+      async current() {
+        await lookIfPossible();
+        return config;
+      },
+      last: () => config,
+      onChange(listener) {
+        listeners.add(listener);
+        return () => void listeners.delete(listener);
+      },
     };
   }
 
   return {
-    async live(plugin, read) {
-      const live = createLive(plugin, read, {
-        settings: () => given.over(now.stored),
-        stored: () => now.stored,
-        look: lookIfPossible,
-        log,
-      });
-      followers.add(live);
-      return live;
-    },
+    live: async (plugin, read) => createLive(plugin, read),
     async list() {
       await lookIfPossible();
       return now.settings.declared.map(viewOf);
@@ -148,7 +156,7 @@ export async function openStoredSettings({
         await sql.transaction(async (tx) => {
           for (const [name, value] of written)
             await (value === undefined
-              ? removeRow(tx, name)
+              ? tx.run("DELETE FROM settings WHERE name = ?", name)
               : writeRow(tx, name, value, isSecret(name) ? sealing : undefined));
           await store.changes.mark(TOPIC, tx);
         });
@@ -165,53 +173,6 @@ export async function openStoredSettings({
   };
 }
 
-function createLive<Config>(
-  plugin: string,
-  read: (env: Env) => Config,
-  parts: {
-    settings(): Settings;
-    stored(): StoredValues;
-    look(): Promise<void>;
-    readonly log: Log;
-  },
-): Live<Config> & Follower {
-  const listeners = new Set<(config: Config) => void>();
-  const readNow = () => {
-    const settings = parts.settings();
-    const config = read(settings.for(plugin));
-    // What may be read depends on the rest; what was read decides whether anything is new.
-    const texts = settings.declared.map(({ name }) => [name, parts.stored().get(name)?.text]);
-    return { settings, config, texts: JSON.stringify(texts) };
-  };
-  const first = readNow();
-  first.settings.assertSound();
-  let { config, texts } = first;
-
-  return {
-    async current() {
-      await parts.look();
-      return config;
-    },
-    last: () => config,
-    onChange(listener) {
-      listeners.add(listener);
-      return () => void listeners.delete(listener);
-    },
-    update() {
-      const next = readNow();
-      if (next.texts === texts) return;
-      if (next.settings.problems.length > 0) {
-        // A row is gone that the environment counted on: what ran so far runs on.
-        const [problem] = next.settings.problems;
-        parts.log.warn(`settings are kept as they were: ${problem?.name}: ${problem && describe(problem)}`);
-        return;
-      }
-      ({ config, texts } = next);
-      for (const listener of listeners) listener(config);
-    },
-  };
-}
-
-function hintOf(secret: string | undefined): { hint?: string } {
-  return secret !== undefined && secret.length >= LONG_SECRET ? { hint: secret.slice(-HINT) } : {};
+function hintOf(secret = ""): string | undefined {
+  return secret.length >= LONG_SECRET ? secret.slice(-HINT) : undefined;
 }

@@ -32,22 +32,19 @@ function deliver(batch: readonly SpanRecord[]): Promise<void> {
 
 function readable(span: SpanRecord): ReadableSpan {
   const own = contextOf(span);
+  const { parent, error } = span;
   return {
     name: span.name,
     kind: span.isClient ? SpanKind.CLIENT : SpanKind.INTERNAL,
     spanContext: () => own,
-    parentSpanContext:
-      span.parent === undefined ? undefined : contextOf({ trace: span.trace, id: span.parent }),
+    parentSpanContext: parent === undefined ? undefined : contextOf({ trace: span.trace, id: parent }),
     startTime: timeOf(span.start),
     endTime: timeOf(span.end),
     duration: timeOf(span.end - span.start),
-    status:
-      span.error === undefined
-        ? { code: SpanStatusCode.UNSET }
-        : { code: SpanStatusCode.ERROR, message: span.error },
+    status: { code: error === undefined ? SpanStatusCode.UNSET : SpanStatusCode.ERROR, message: error },
     attributes: {
       ...(Object.assign({}, ...span.attributes) as Attributes),
-      ...(span.error !== undefined && { "error.type": span.error }),
+      ...(error !== undefined && { "error.type": error }),
     },
     links: span.links.map((link) => ({ context: contextOf(link) })),
     events: span.events.map(({ name, at, attributes }) => ({

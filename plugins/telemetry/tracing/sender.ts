@@ -6,16 +6,18 @@ import type { TraceSettings } from "../settings.ts";
 import type { SpanRecord } from "./spans.ts";
 
 export interface Destination
-  extends Pick<TraceSettings, "url" | "protocol" | "headers" | "timeoutMillis" | "resource"> {}
+  extends Pick<
+    TraceSettings,
+    "url" | "protocol" | "headers" | "timeoutMillis" | "delayMillis" | "resource"
+  > {}
 
 /** The thread's reply to each batch. `error` says why it was not sent. */
 export interface BatchResult {
   readonly error?: string;
 }
 
-// The defaults of OpenTelemetry's own processor.
+// The default of OpenTelemetry's own processor.
 const BATCH_SPANS = 512;
-const BATCH_MILLIS = 5_000;
 /** Batches that may wait for the collector; further spans are dropped. */
 const MAX_WAITING_BATCHES = 8;
 /** A stop does not wait longer for a collector that is gone. */
@@ -89,7 +91,7 @@ export function createSender(destination: Destination, log: Log) {
     send(span: SpanRecord): void {
       gathered.push(span);
       if (gathered.length >= BATCH_SPANS) hand();
-      else timer ??= setTimeout(hand, BATCH_MILLIS).unref();
+      else timer ??= setTimeout(hand, destination.delayMillis).unref();
     },
     /** Sends what is left, if the collector accepts it in time. */
     async close(): Promise<void> {

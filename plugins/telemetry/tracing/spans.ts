@@ -1,6 +1,6 @@
 /** Spans as plain records, which is all that is done beside a turn; another thread encodes and sends them. */
 import { randomBytes } from "node:crypto";
-import type { Attributes, Span, SpanOptions, Tracer } from "../../../kernel/kit.ts";
+import type { Attributes, Span, SpanOptions, Tracer } from "../services.ts";
 import type { TraceSettings } from "../settings.ts";
 
 /** Times are milliseconds since 1970. */

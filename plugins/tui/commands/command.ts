@@ -5,12 +5,20 @@ import type { PendingFiles } from "../files/pending-files.ts";
 
 export interface CompletionParts {
   modelNames(): readonly string[];
+  /** The newest threads, as far as they have been read. */
+  threadTitles(): readonly string[];
+  /** The paths of the workspace, as far as they have been read; a folder ends with a slash. */
+  keptPaths(): readonly string[];
 }
 
-export interface SlashParts extends CompletionParts, Use<"agent" | "threads", "tools" | "jobs" | "memory"> {
+export interface SlashParts
+  extends CompletionParts,
+    Use<"agent" | "threads", "tools" | "jobs" | "memory" | "workspace"> {
   readonly user: string;
   readonly conversation: Conversation;
   readonly pendingFiles: PendingFiles;
+  /** What runs here, in Markdown. */
+  describeService(): string;
   /** Puts a text into the clipboard of the person at the terminal, as far as the terminal allows it. */
   copy(text: string): void;
   quit(): void;

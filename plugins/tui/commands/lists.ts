@@ -1,13 +1,17 @@
 /** Commands that list threads, tools, jobs and memory. */
+import { relativeTime, typedCommand } from "../../../kernel/kit.ts";
 import { plural } from "../text/amounts.ts";
-import { quoted } from "../text/markdown.ts";
+import { quoted, verbatim } from "../text/markdown.ts";
 import type { Commands } from "./command.ts";
 
 const MAX_LISTED = 15;
 
 export const LISTS: Commands = {
   threads: {
-    about: "list threads; /threads 2 opens the second, /threads <words> searches",
+    about: "list threads; /threads 2 opens the second, /threads <title> that one, /threads <words> searches",
+    takes: "[number, title or words]",
+    complete: (rest, { threadTitles }) =>
+      threadTitles().filter((title) => title.toLowerCase().startsWith(rest.toLowerCase())),
     async run({ threads, user, conversation }, rest) {
       const number = /^\d+$/.test(rest) ? Number(rest) : undefined;
       const q = number === undefined && rest !== "" ? rest : undefined;
@@ -18,10 +22,15 @@ export const LISTS: Commands = {
         await conversation.open(chosen.id);
         return undefined;
       }
+      const named = items.find(({ title }) => title === rest);
+      if (named !== undefined) {
+        await conversation.open(named.id);
+        return undefined;
+      }
       if (items.length === 0) return rest === "" ? "No threads yet." : "No matching threads.";
       const lines = items.map(
         ({ title, updatedAt, turns }, index) =>
-          `${index + 1}. ${quoted(title)} — ${ago(updatedAt)}, ${plural(turns, "turn")}`,
+          `${index + 1}. ${quoted(title)} — ${relativeTime(updatedAt)}, ${plural(turns, "turn")}`,
       );
       return `${lines.join("\n")}\n\n*/threads 1 opens the first.*`;
     },
@@ -31,7 +40,7 @@ export const LISTS: Commands = {
     async run({ tools }) {
       const installed = (await tools?.list()) ?? [];
       if (installed.length === 0)
-        return "No tools are installed. Install one with `postern tool install` in another terminal.";
+        return `No tools are installed. Install one with \`${typedCommand()} tool install\` in another terminal.`;
       return installed
         .map(
           ({ name, version, description, grants, switchedOff }) =>
@@ -48,7 +57,7 @@ export const LISTS: Commands = {
       return items
         .map(
           ({ id, user, status, createdAt, error }) =>
-            `- \`${id}\` ${status}${error ? ` (${quoted(error.code)})` : ""}, ${quoted(user)}, ${ago(createdAt)}`,
+            `- \`${id}\` ${status}${error ? ` (${quoted(error.code)})` : ""}, ${quoted(user)}, ${relativeTime(createdAt)}`,
         )
         .join("\n");
     },
@@ -67,21 +76,11 @@ export const LISTS: Commands = {
       return files.length === 0
         ? "Memory is empty."
         : files
-            .map(({ path, bytes, updatedAt }) => `- \`${path}\` ${plural(bytes, "byte")}, ${ago(updatedAt)}`)
+            .map(
+              ({ path, bytes, updatedAt }) =>
+                `- \`${path}\` ${plural(bytes, "byte")}, ${relativeTime(updatedAt)}`,
+            )
             .join("\n");
     },
   },
 };
-
-/** Quotes text with URLs and patterns that Markdown would turn into links and emphasis. */
-function verbatim(text: string): string {
-  return `\`${text.replaceAll("`", "'").replaceAll("\n", " ")}\``;
-}
-
-function ago(time: string): string {
-  const minutes = Math.max(0, Math.round((Date.now() - Date.parse(time)) / 60_000));
-  if (minutes < 1) return "just now";
-  if (minutes < 60) return `${minutes} min ago`;
-  const hours = Math.round(minutes / 60);
-  return hours < 48 ? `${hours} h ago` : `${Math.round(hours / 24)} days ago`;
-}

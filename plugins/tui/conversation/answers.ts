@@ -5,8 +5,6 @@ import { type Choice, isFoldable } from "./entry.ts";
 import { currentStep, type Form, fillIn, type QuestionGate, repliesOf, stepsOf } from "./question-form.ts";
 import type { Transcript } from "./transcript.ts";
 
-export type Answers = ReturnType<typeof createAnswers>;
-
 export function createAnswers(transcript: Transcript, start: (input: TurnInput) => void) {
   const { add, update } = transcript;
   const confirmations = new Map<number, (isAgreed: boolean) => void>();
@@ -85,11 +83,8 @@ export function createAnswers(transcript: Transcript, start: (input: TurnInput) 
 function inputOf(gate: Gate, decision: string, form: Form = { values: [] }): TurnInput {
   if (gate.type === "question") {
     const declined = gate.questions.map(({ key }) => ({ key, action: "decline" as const }));
-    return {
-      type: "question",
-      gate: gate.id,
-      replies: decision === "accept" ? repliesOf(gate, form) : declined,
-    };
+    const replies = decision === "accept" ? repliesOf(gate, form) : declined;
+    return { type: "question", gate: gate.id, replies };
   }
   if (gate.type === "authentication")
     return { type: "authentication", gate: gate.id, decision: decision === "done" ? "done" : "deny" };

@@ -1,14 +1,9 @@
 /** Notifies listeners that something has changed, in the form React's `useSyncExternalStore` takes. */
 
-export interface ChangeSignal {
-  /** Returns the unsubscribe function. */
-  subscribe(listener: () => void): () => void;
-  version(): number;
-  changed(): void;
-}
+export type ChangeSignal = ReturnType<typeof createChangeSignal>;
 
 /** With `frameMillis`, listeners are called at most once in that time. */
-export function createChangeSignal(frameMillis = 0): ChangeSignal {
+export function createChangeSignal(frameMillis = 0) {
   const listeners = new Set<() => void>();
   let version = 0;
   let isDue = false;
@@ -17,7 +12,8 @@ export function createChangeSignal(frameMillis = 0): ChangeSignal {
     for (const listener of listeners) listener();
   }
   return {
-    subscribe(listener) {
+    /** Returns the unsubscribe function. */
+    subscribe(listener: () => void): () => void {
       listeners.add(listener);
       return () => void listeners.delete(listener);
     },

@@ -1,75 +1,51 @@
 /** The open thread: sends turns, follows turns from every channel and holds what the history pane shows. */
+
 import { randomUUID } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import {
   type ModelName,
   reason,
-  type Services,
-  type Turn,
   type TurnEvent,
   type TurnInput,
   type TurnRecord,
-  type Upload,
   type Usage,
+  type Use,
 } from "../../../kernel/plugin.ts";
-import { type Answers, createAnswers } from "./answers.ts";
-import { type ChangeSignal, createChangeSignal } from "./change-signal.ts";
-import type { Entry, EntryOf } from "./entry.ts";
+import type { Turn, Upload } from "../../agent/services.ts";
+import { createAnswers } from "./answers.ts";
+import { createChangeSignal } from "./change-signal.ts";
+import type { EntryOf } from "./entry.ts";
 import { createLiveTurn, itemsBeforeEvents, type LiveTurn, recordEvent } from "./live-turn.ts";
 import { createTranscript, describeFiles } from "./transcript.ts";
 
-export interface ConversationParts {
-  readonly agent: Services["agent"];
-  readonly threads: Services["threads"];
-  readonly attachments: Services["attachments"];
+export interface ConversationParts extends Use<"agent" | "threads" | "attachments", "remote"> {
   readonly user: string;
 }
 
-export type Activity = Pick<LiveTurn, "since" | "what">;
-
-export interface Conversation extends Answers, ChangeSignal {
-  readonly entries: readonly Entry[];
-  readonly thread: string | undefined;
-  readonly title: string | undefined;
-  /** The model chosen for the thread, or for the one that the next message starts. */
-  readonly model: ModelName | undefined;
-  /** `undefined` goes back to the configured model. */
-  setModel(model: ModelName | undefined): Promise<void>;
-  readonly activity: Activity | undefined;
-  readonly spent: { readonly tokens: number; readonly cost: number };
-  /** Returns false if the message was refused: then it is not in the conversation. */
-  send(text: string, files?: readonly Upload[]): Promise<boolean>;
-  /** Sends the message of a turn again, as another version of it. */
-  sendAgain(turn: TurnRecord): Promise<void>;
-  /** Returns false if nothing was running. */
-  cancel(): boolean;
-  /** Returns the note's id, for `rewrite`. */
-  note(text: string, tone?: EntryOf<"note">["tone"]): number;
-  rewrite(note: number, text: string, link?: string): void;
-  clear(): void;
-  /** Looks up the title again, which another channel may have changed. */
-  lookUpTitle(): Promise<void>;
-  /** With `undefined`, the next message starts a new thread. */
-  open(thread: string | undefined): Promise<void>;
-  close(): void;
-}
+export type Conversation = ReturnType<typeof createConversation>;
 
 /** A turn sent from here that no event has arrived for yet. */
 interface SentTurn {
   /** The thread that was open then. */
   readonly where: string | undefined;
   readonly asked: string | undefined;
+  /** The entry that shows the message. */
+  readonly entry: number | undefined;
 }
 
 /** `files` are ids of uploads, or of files that came with an earlier message. */
-type SendOptions = Pick<Turn, "after" | "outside"> & { readonly files?: readonly string[] };
+type SendOptions = Pick<Turn, "after" | "outside"> & {
+  readonly files?: readonly string[];
+  /** The turn whose message is sent again. */
+  readonly again?: string;
+  readonly entry?: number;
+};
 
 const TURNS_SHOWN = 50;
 // Deltas arrive faster than the screen can show them; every second frame is left free for key presses.
 const FRAME_MILLIS = 33;
 
-export function createConversation(parts: ConversationParts): Conversation {
-  const { agent, threads, attachments, user } = parts;
+export function createConversation({ agent, threads, attachments, remote, user }: ConversationParts) {
   const changes = createChangeSignal(FRAME_MILLIS);
   const { changed } = changes;
   const live = new Map<string, LiveTurn>();
@@ -79,6 +55,7 @@ export function createConversation(parts: ConversationParts): Conversation {
   let title: string | undefined;
   let model: ModelName | undefined;
   let spent = { tokens: 0, cost: 0 };
+  let fill: number | undefined;
   /** Counts how often a thread was opened: what was read for an earlier one is not shown. */
   let opened = 0;
   /** The last turn that is shown. */
@@ -98,27 +75,41 @@ export function createConversation(parts: ConversationParts): Conversation {
     return sent;
   }
 
-  async function sendTurn(input: TurnInput, { files = [], ...options }: SendOptions): Promise<boolean> {
+  async function sendTurn(
+    input: TurnInput,
+    { files = [], again, entry, ...options }: SendOptions,
+  ): Promise<boolean> {
     const id = randomUUID();
     // Read now: another thread may be open when the files have been brought.
     const [where, chosen] = [thread, model];
-    sending.set(id, { where, asked: input.type === "message" ? input.text : undefined });
+    sending.set(id, { where, asked: input.type === "message" ? input.text : undefined, entry });
     try {
       const brought = files.length === 0 ? undefined : await attachments.bring(user, files);
       const turn: Turn = {
-        ...{ user, channel: "tui", id, ...options },
+        ...{ user, channel: "tui", wantsTitle: true, id, ...options },
         input: brought && input.type === "message" ? { ...input, attachments: brought.attachments } : input,
         attached: brought?.attached,
         thread: where,
         model: where === undefined ? chosen : undefined,
       };
-      noticeSent(id, (await agent.run(turn, brought?.alongside)).thread);
+      const running = await (remote && again !== undefined
+        ? remote.retry(again)
+        : agent.run(turn, brought?.alongside));
+      if (running.id !== id) rename(id, running.id);
+      noticeSent(running.id, running.thread);
       return true;
     } catch (error) {
       sending.delete(id);
       report(error);
       return false;
     }
+  }
+
+  /** A service elsewhere names its turns itself. */
+  function rename(id: string, given: string): void {
+    const sent = sending.get(id);
+    sending.delete(id);
+    if (sent) sending.set(given, sent);
   }
 
   /** Called with the first sign of a turn: that it runs, or an event of it. */
@@ -131,10 +122,11 @@ export function createConversation(parts: ConversationParts): Conversation {
       // If the store fails now, the title is looked up again within a second.
       lookUpTitle().catch(() => {});
     }
-    live.set(id, createLiveTurn(id, where, true, sent.asked));
+    live.set(id, createLiveTurn(id, where, sent));
     changed();
   }
 
+  /** Looks up the title again, which another channel may have changed. */
   async function lookUpTitle(): Promise<void> {
     const asked = thread;
     const found = asked === undefined ? undefined : await threads.find(user, asked);
@@ -144,26 +136,58 @@ export function createConversation(parts: ConversationParts): Conversation {
     if (!isSame) changed();
   }
 
-  const unwatch = agent.watch(user, (event, { id, thread: where }) => {
-    noticeSent(id, where);
-    const turn = live.get(id) ?? join(id, where);
-    recordEvent(turn, event);
-    if (event.type === "started" && where === thread && opening === undefined) {
-      const isElsewhere = !turn.isOurs && newest !== undefined && event.after !== newest;
-      newest = id;
-      // Another channel made another version of what is shown.
-      if (isElsewhere) open(thread).catch(report);
-    }
-    if (event.type === "done" || event.type === "failed") live.delete(id);
-    if (where !== thread) return;
-    if (opening !== undefined) opening.set(id, turn);
-    else if (!turn.isJoining) show(event, turn);
+  /** Looks up how full the window of the model is. */
+  async function lookUpContext(): Promise<void> {
+    const asked = thread;
+    const found = asked && (await agent.contextOf({ user, channel: "tui", thread: asked }));
+    if (!found || asked !== thread) return;
+    fill = found.total / found.window;
     changed();
-  });
+  }
+
+  const unwatch = agent.watch(
+    user,
+    (event, { id, thread: where }) => {
+      // It comes after the end of its turn, which must not begin again.
+      if (event.type === "titled") {
+        if (where === thread) lookUpTitle().catch(() => {});
+        return;
+      }
+      noticeSent(id, where);
+      const turn = live.get(id) ?? join(id, where);
+      recordEvent(turn, event);
+      if (event.type === "started") update(turn.entry, "person", (entry) => ({ ...entry, isQueued: false }));
+      if (event.type === "started" && where === thread && opening === undefined) {
+        const isElsewhere = !turn.isOurs && newest !== undefined && event.after !== newest;
+        newest = id;
+        // Another channel made another version of what is shown.
+        if (isElsewhere) open(thread).catch(report);
+      }
+      const isOver = event.type === "done" || event.type === "failed";
+      if (isOver) live.delete(id);
+      if (where !== thread) return;
+      if (opening !== undefined) opening.set(id, turn);
+      else if (!turn.isJoining) show(event, turn);
+      if (isOver) {
+        update(turn.entry, "person", (entry) => ({ ...entry, isQueued: false }));
+        lookUpTitle().catch(() => {});
+        lookUpContext().catch(() => {});
+      }
+      changed();
+    },
+    readAgain,
+  );
+
+  /** Events were missed: what runs is told anew, and the rest is read. */
+  function readAgain(): void {
+    live.clear();
+    if (thread !== undefined) open(thread).catch(report);
+    changed();
+  }
 
   /** Starts showing a turn that another channel started. */
   function join(id: string, where: string): LiveTurn {
-    const turn = createLiveTurn(id, where, false);
+    const turn = createLiveTurn(id, where);
     live.set(id, turn);
     if (where === thread && opening === undefined) void showJoined(turn);
     return turn;
@@ -235,6 +259,7 @@ export function createConversation(parts: ConversationParts): Conversation {
     return [...live.values()].filter((turn) => turn.thread === thread);
   }
 
+  /** With `undefined`, the next message starts a new thread. */
   async function open(next: string | undefined): Promise<void> {
     forget();
     opened++;
@@ -243,10 +268,12 @@ export function createConversation(parts: ConversationParts): Conversation {
     model = undefined;
     newest = undefined;
     spent = { tokens: 0, cost: 0 };
+    fill = undefined;
     opening = undefined;
     for (const turn of live.values()) turn.isJoining = false;
     if (next === undefined) return;
     opening = new Map(liveHere().map((turn) => [turn.id, turn]));
+    lookUpContext().catch(() => {});
     await read(next, opening);
   }
 
@@ -266,40 +293,56 @@ export function createConversation(parts: ConversationParts): Conversation {
     get title() {
       return title;
     },
+    /** The model chosen for the thread, or for the one that the next message starts. */
     get model() {
       return model;
     },
-    async setModel(wanted) {
+    /** `undefined` goes back to the configured model. */
+    async setModel(wanted: ModelName | undefined): Promise<void> {
       if (thread !== undefined) await threads.setModel(user, thread, wanted);
       model = wanted;
+      lookUpContext().catch(() => {});
       changed();
     },
-    get activity() {
+    get activity(): Pick<LiveTurn, "since" | "what"> | undefined {
       return liveHere()[0];
     },
     get spent() {
       return spent;
     },
-    async send(text, files = []) {
-      const entry = add({ type: "person", text, open: false, files: describeFiles(files) });
-      const isTaken = await start({ type: "message", text }, { files: files.map(({ id }) => id) });
+    /** The part of the model's window that the thread takes; undefined where it is not known. */
+    get fill() {
+      return fill;
+    },
+    /** Returns false if the message was refused: then it is not in the conversation. */
+    async send(text: string, files: readonly Upload[] = []): Promise<boolean> {
+      const isQueued = liveHere().length > 0;
+      const entry = add({ type: "person", text, open: false, files: describeFiles(files), isQueued });
+      const isTaken = await start({ type: "message", text }, { files: files.map(({ id }) => id), entry });
       if (!isTaken) transcript.remove(entry);
       return isTaken;
     },
-    async sendAgain({ input, outside, after = null }) {
+    /** Sends the message of a turn again, as another version of it. */
+    async sendAgain({ id, input, outside, after }: TurnRecord): Promise<void> {
       if (input.type !== "message") return;
       const files = input.attachments?.map(({ id }) => id) ?? [];
       const { attachments: _, ...message } = input;
-      if (await start(message, { files, after, outside })) await open(thread);
+      const options = { files, after: after ?? null, outside, again: id };
+      if (await start(message, options)) await open(thread);
     },
-    cancel() {
+    /** Returns false if nothing was running. */
+    cancel(): boolean {
       const running = liveHere();
       for (const turn of running) turn.isOneOfSeveral = running.length > 1;
       for (const { id } of running) agent.cancel(user, id).catch(report);
       return running.length > 0;
     },
-    note: (text, tone = "plain") => add({ type: "note", tone, text }),
-    rewrite: (id, text, link) => update(id, "note", (entry) => ({ ...entry, text, link })),
+    /** Shows a command as it was typed. */
+    echo: (text: string) => void add({ type: "command", text }),
+    /** Returns the note's id, for `rewrite`. */
+    note: (text: string, tone: EntryOf<"note">["tone"] = "plain") => add({ type: "note", tone, text }),
+    rewrite: (id: number, text: string, link?: string) =>
+      update(id, "note", (entry) => ({ ...entry, text, link })),
     ...createAnswers(transcript, (input) => void start(input)),
     clear: forget,
     lookUpTitle,

@@ -1,5 +1,5 @@
 /** The entries of the history pane, and which of them can be answered or opened. */
-import { decisionsAt } from "../../../kernel/kit.ts";
+import { decisionsAt, type Source } from "../../../kernel/kit.ts";
 import type { Gate, ToolCall, ToolOutcome } from "../../../kernel/plugin.ts";
 import { type Form, stepsOf } from "./question-form.ts";
 
@@ -9,9 +9,19 @@ export type Entry = { readonly id: number } & (
       readonly text: string;
       readonly files?: readonly string[];
       readonly open: boolean;
+      /** True while it waits for the answer before it. */
+      readonly isQueued?: boolean;
     }
+  /** A slash command, as it was typed. */
+  | { readonly type: "command"; readonly text: string }
   /** `spent`: the model, tokens and cost of its turn, once they are known. */
-  | { readonly type: "answer"; readonly text: string; readonly spent?: string }
+  | {
+      readonly type: "answer";
+      readonly text: string;
+      readonly spent?: string;
+      /** Set once its turn is over. */
+      readonly sources?: readonly Source[];
+    }
   | {
       readonly type: "tool";
       readonly call: ToolCall;
@@ -58,17 +68,17 @@ export interface Choice {
 }
 
 const APPROVAL: readonly Choice[] = [
-  { key: "o", label: "Once", decision: "once" },
+  { key: "y", label: "Once", decision: "once" },
   { key: "a", label: "Always", decision: "always" },
   { key: "t", label: "Once, and trust this destination", decision: "destination" },
-  { key: "d", label: "Deny", decision: "deny" },
+  { key: "n", label: "Deny", decision: "deny" },
 ];
 const AUTHENTICATION: readonly Choice[] = [
   { key: "r", label: "Retry", decision: "done" },
-  { key: "d", label: "Deny", decision: "deny" },
+  { key: "n", label: "Deny", decision: "deny" },
 ];
 
-const DECLINE: Choice = { key: "d", label: "Decline", decision: "decline" };
+const DECLINE: Choice = { key: "n", label: "Decline", decision: "decline" };
 
 export function choicesOf(gate: Gate): readonly Choice[] {
   if (gate.type === "authentication") return AUTHENTICATION;

@@ -8,6 +8,8 @@ export interface LiveTurn {
   readonly isOurs: boolean;
   /** The message that began it, if it is ours. */
   readonly asked: string | undefined;
+  /** The entry that shows this message. */
+  readonly entry: number | undefined;
   readonly since: number;
   what: string;
   readonly events: TurnEvent[];
@@ -19,18 +21,13 @@ export interface LiveTurn {
   isOneOfSeveral?: boolean;
 }
 
-export function createLiveTurn(id: string, thread: string, isOurs: boolean, asked?: string): LiveTurn {
-  return {
-    id,
-    thread,
-    isOurs,
-    asked,
-    since: Date.now(),
-    what: "thinking",
-    events: [],
-    shown: new Map(),
-    isJoining: false,
-  };
+export function createLiveTurn(
+  id: string,
+  thread: string,
+  sent?: Partial<Pick<LiveTurn, "asked" | "entry">>,
+): LiveTurn {
+  const beginning = { since: Date.now(), what: "thinking", events: [], shown: new Map(), isJoining: false };
+  return { id, thread, isOurs: sent !== undefined, asked: sent?.asked, entry: sent?.entry, ...beginning };
 }
 
 /** Joins consecutive deltas of the same text. */

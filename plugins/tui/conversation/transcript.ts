@@ -1,4 +1,5 @@
 /** The history of a conversation as the screen shows it, entry by entry. */
+import { findSources, type Source } from "../../../kernel/kit.ts";
 import type { Attachment, Gate, TurnEvent, TurnInput, TurnItem, TurnRecord } from "../../../kernel/plugin.ts";
 import { sizeOf, spendingOf } from "../text/amounts.ts";
 import { quoted } from "../text/markdown.ts";
@@ -7,7 +8,7 @@ import type { LiveTurn } from "./live-turn.ts";
 
 const SEND_AGAIN = "\n\n*Ctrl+P brings your message back to edit and send again.*";
 
-type Spending = Pick<TurnRecord, "model" | "usage">;
+type Ended = Pick<TurnRecord, "model" | "usage">;
 
 type Draft = Entry extends infer Each ? (Each extends Entry ? Omit<Each, "id"> : never) : never;
 
@@ -20,7 +21,10 @@ export function createTranscript(changed: () => void) {
 
   function add(entry: Draft): number {
     const id = nextId++;
-    entries.push({ ...entry, id } as Entry);
+    const added = { ...entry, id } as Entry;
+    // What waits stays at the end, below all of the answer that it waits for.
+    const waiting = isQueued(added) ? -1 : entries.findIndex(isQueued);
+    entries.splice(waiting === -1 ? entries.length : waiting, 0, added);
     changed();
     return id;
   }
@@ -62,7 +66,7 @@ export function createTranscript(changed: () => void) {
   }
 
   /** Shows a stored turn the way it looked while it ran. */
-  function replay(items: readonly TurnItem[], ended?: Spending): void {
+  function replay(items: readonly TurnItem[], ended?: Ended): void {
     const calls = new Map<string, number>();
     let answer: number | undefined;
     for (const item of items) {
@@ -76,11 +80,24 @@ export function createTranscript(changed: () => void) {
         update(calls.get(item.call) ?? openCall(item.call), "tool", (entry) => ({ ...entry, ...ended }));
       }
     }
-    if (ended) setSpent(answer, ended);
+    if (ended) setEnded(answer, ended);
   }
 
-  function setSpent(answer: number | undefined, ended: Spending): void {
-    update(answer, "answer", (entry) => ({ ...entry, spent: spendingOf(ended) }));
+  function setEnded(answer: number | undefined, ended: Ended): void {
+    const sources = sourcesUnder(answer);
+    update(answer, "answer", (entry) => ({ ...entry, spent: spendingOf(ended), sources }));
+  }
+
+  /** All since the person's message counts: what was read before a gate is what the answer after it rests on. */
+  function sourcesUnder(answer: number | undefined): readonly Source[] {
+    const end = entries.findLastIndex(({ id }) => id === answer);
+    const start = entries.findLastIndex(({ type }, at) => type === "person" && at < end);
+    const same = entries.slice(start + 1, end + 1);
+    const outputs = same.flatMap((entry) =>
+      entry.type === "tool" && entry.outcome?.status === "ok" ? [entry.outcome.output] : [],
+    );
+    const texts = same.flatMap((entry) => (entry.type === "answer" ? [entry.text] : []));
+    return findSources(outputs, texts.join("\n"));
   }
 
   function lastAnswerOf({ shown }: LiveTurn): number | undefined {
@@ -125,11 +142,11 @@ export function createTranscript(changed: () => void) {
         add({ type: "note", tone: "warning", text: event.message });
         break;
       case "done":
-        setSpent(lastAnswerOf(turn), event.record);
+        setEnded(lastAnswerOf(turn), event.record);
         if (event.status === "cancelled") add({ type: "note", tone: "plain", text: cancelled(turn) });
         break;
       case "failed":
-        setSpent(lastAnswerOf(turn), event.record);
+        setEnded(lastAnswerOf(turn), event.record);
         add({ type: "note", tone: "bad", text: `${event.message}${turn.isOurs ? SEND_AGAIN : ""}` });
         break;
     }
@@ -159,6 +176,8 @@ export function createTranscript(changed: () => void) {
     append: (more: readonly Entry[]): void => void entries.push(...more),
   };
 }
+
+const isQueued = (entry: Entry): boolean => entry.type === "person" && entry.isQueued === true;
 
 const MAX_NAMED_LENGTH = 60;
 

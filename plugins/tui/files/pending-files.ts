@@ -1,7 +1,9 @@
 /** Files that go with the next message. Each is uploaded as soon as it is named, so that a refusal loses no message. */
 import { open } from "node:fs/promises";
 import { basename } from "node:path";
-import { Fault, reason, type Services, type Upload } from "../../../kernel/plugin.ts";
+import { Fault, reason, type Services } from "../../../kernel/plugin.ts";
+import type { Upload } from "../../agent/services.ts";
+import type { WorkspaceEntry } from "../../workspace/services.ts";
 import type { Conversation } from "../conversation/conversation.ts";
 import { sizeOf } from "../text/amounts.ts";
 import { quoted } from "../text/markdown.ts";
@@ -14,11 +16,35 @@ export function createPendingFiles(
   attachments: Services["attachments"],
   conversation: Conversation,
   user: string,
+  workspace?: Services["workspace"],
 ) {
   let waiting: readonly Upload[] = [];
 
   const upload = async (path: string): Promise<Upload> =>
     attachments.add(user, { name: basename(path), data: await read(path, attachments.limits.fileBytes) });
+
+  /** The file of the workspace that a mention means; undefined where it means none. */
+  const findKept = async (candidates: readonly string[]): Promise<WorkspaceEntry | undefined> => {
+    for (const path of candidates) {
+      // What cannot be a path is only text.
+      const entry = await workspace?.find(user, path).catch(() => undefined);
+      if (entry?.kind === "file") return entry;
+    }
+    return undefined;
+  };
+
+  /** One that no message can carry is only named by the message, and the agent can still read it. */
+  const uploadKept = async ({ path }: WorkspaceEntry): Promise<readonly Upload[]> => {
+    try {
+      const length = attachments.limits.fileBytes + 1;
+      const data = (await workspace?.read(user, path, { length }))?.data ?? new Uint8Array();
+      return [await attachments.add(user, { name: basename(path), data })];
+    } catch (error) {
+      if (!(error instanceof Fault)) throw error;
+      conversation.note(`${quoted(path)} is named, but not attached: ${quoted(error.message)}`, "warning");
+      return [];
+    }
+  };
 
   const remove = (uploads: readonly Upload[]) =>
     Promise.allSettled(uploads.map(({ id }) => attachments.remove(user, id)));
@@ -46,7 +72,13 @@ export function createPendingFiles(
     },
     /** Sends a message with the waiting files and those that it names; returns false if it was refused. */
     async send(text: string, isPasted: boolean): Promise<boolean> {
-      const named = mentionsIn(text);
+      const { local, others } = mentionsIn(text);
+      const kept: WorkspaceEntry[] = [];
+      for (const candidates of others) {
+        const entry = await findKept(candidates);
+        if (entry) kept.push(entry);
+      }
+      const named = [...local, ...kept.map(({ path }) => path)];
       // Whoever wrote the pasted text must not choose which of the person's files are sent.
       if (isPasted && named.length > 0)
         conversation.note(
@@ -56,7 +88,10 @@ export function createPendingFiles(
       const before = waiting;
       const uploads: Upload[] = [];
       try {
-        if (!isPasted) for (const path of named) uploads.push(await upload(path));
+        if (!isPasted) {
+          for (const path of local) uploads.push(await upload(path));
+          for (const entry of kept) uploads.push(...(await uploadKept(entry)));
+        }
       } catch (error) {
         await remove(uploads);
         conversation.note(reason(error), "bad");

@@ -77,13 +77,8 @@ export interface Row {
   readonly start: number;
 }
 
-export interface Layout {
-  readonly rows: readonly Row[];
-  readonly cursor: { readonly row: number; readonly column: number };
-}
-
 /** Wraps the draft to a width in columns. */
-export function layOut({ text, cursor }: Draft, width: number): Layout {
+export function layOut({ text, cursor }: Draft, width: number) {
   const rows: Row[] = [];
   let at = 0;
   for (const line of text.split("\n")) {

@@ -1,25 +1,30 @@
 /** Renders each entry of the history pane as lines. */
 import stringWidth from "string-width";
-import { type Piece, tell } from "../../../kernel/kit.ts";
+import {
+  type CodeResult,
+  type CodeRun,
+  type Piece,
+  readCodeRun,
+  type Source,
+  tell,
+} from "../../../kernel/kit.ts";
 import type { Gate } from "../../../kernel/plugin.ts";
 import { type Asking, choicesAt, type Entry, type EntryOf, isLong } from "../conversation/entry.ts";
 import { type Form, hintOf, type QuestionGate, say, stepsOf } from "../conversation/question-form.ts";
-import { durationOf, plural } from "../text/amounts.ts";
+import { durationOf, plural, sizeOf } from "../text/amounts.ts";
 import type { Highlighter } from "../text/highlighter.ts";
 import { cut, hang, plain } from "../text/lines.ts";
-import { type Rendering, renderMarkdown } from "../text/markdown.ts";
+import { fenced, type Rendering, renderMarkdown, verbatim } from "../text/markdown.ts";
 import type { Palette } from "../text/palette.ts";
 
 const FOLDED_LINES = 6;
 const MIN_WIDTH_WITH_SPENDING = 40;
 const MAX_OUTPUT_LINES = 400;
 
-export interface Renderer {
-  lines(entry: Entry, width: number, isFocused: boolean): readonly string[];
-}
+export type Renderer = ReturnType<typeof createRenderer>;
 
 /** Caches each entry's lines until the entry, the width or the focus changes, or there are more colours for its code. */
-export function createRenderer(palette: Palette, highlighter?: Highlighter): Renderer {
+export function createRenderer(palette: Palette, highlighter?: Highlighter) {
   interface Kept {
     readonly entry: Entry;
     readonly width: number;
@@ -29,33 +34,67 @@ export function createRenderer(palette: Palette, highlighter?: Highlighter): Ren
   }
   const kept = new Map<number, Kept>();
   return {
-    lines(entry, width, isFocused) {
+    lines(entry: Entry, width: number, isFocused: boolean): readonly string[] {
       const earlier = kept.get(entry.id);
       const isSame = earlier?.entry === entry && earlier.width === width && earlier.isFocused === isFocused;
       if (isSame && earlier.markdown?.isFinal !== false) return earlier.lines;
-      const source = entry.type === "answer" || entry.type === "note" ? entry.text : undefined;
+      const source = entry.type === "answer" || entry.type === "note" ? entry.text : codeIn(entry);
       const markdown =
         source === undefined
           ? undefined
           : renderMarkdown(source, width - 2, palette, earlier?.markdown, highlighter);
-      const lines = markdown
-        ? withLink(entry, framed(entry, markdown.lines, width, palette), width, palette)
-        : [...linesOf(entry, width, isFocused, palette), ""];
+      const pen = createPen(width, isFocused, palette);
+      const lines =
+        markdown && entry.type !== "tool"
+          ? framed(entry, markdown.lines, pen)
+          : [...linesOf(entry, pen, markdown?.lines), ""];
       kept.set(entry.id, { entry, width, isFocused, lines, markdown });
       return lines;
     },
   };
 }
 
+type Pen = ReturnType<typeof createPen>;
+
+function createPen(width: number, isFocused: boolean, palette: Palette) {
+  return {
+    ...{ width, isFocused, palette },
+    hang: (first: string, rest: string, text: string) => hang(first, rest, text, width),
+    /** Writes text below the first line of an entry. */
+    line: (text: string) => hang("    ", "    ", text, width),
+    /** Writes what an entry asks. */
+    question: (text: string) => hang(palette.warning("  ? "), "    ", text, width),
+    mark: (text: string) => (isFocused ? palette.chosen(text) : text),
+  };
+}
+
+function framed(entry: Entry, lines: readonly string[], { width, palette }: Pen): readonly string[] {
+  const tone = entry.type === "note" ? entry.tone : "plain";
+  const bar = tone === "bad" ? palette.bad("✗ ") : tone === "warning" ? palette.warning("! ") : "  ";
+  const shown = lines.map((line, index) => `${index === 0 ? bar : "  "}${line}`);
+  if (lines.length > 0) {
+    if (entry.type === "answer") shown.push(...sourceLines(entry.sources ?? [], width, palette));
+    // A small screen is for the answer.
+    if (entry.type === "answer" && entry.spent && width >= MIN_WIDTH_WITH_SPENDING)
+      shown.push(palette.faint(cut(`  ${plain(entry.spent)}`, width)));
+    shown.push("");
+  }
+  return entry.type === "note" && entry.link !== undefined
+    ? withLink(plain(entry.link), shown, width, palette)
+    : shown;
+}
+
+/** The host stands before the title, which is a stranger's; terminals make links of addresses by themselves. */
+function sourceLines(sources: readonly Source[], width: number, palette: Palette): readonly string[] {
+  const lines = sources.flatMap(({ title, host, url }, at) => [
+    cut(`  ${at + 1}. ${host}: ${plain(title).replaceAll("\n", " ")}`, width),
+    palette.faint(cut(`     ${plain(url)}`, width)),
+  ]);
+  return lines.length === 0 ? [] : ["", palette.faint("  Sources"), ...lines];
+}
+
 /** Puts the link after the text if it fits, otherwise below it from the edge, where the terminal writes it in one piece. */
-function withLink(
-  entry: Entry,
-  lines: readonly string[],
-  width: number,
-  palette: Palette,
-): readonly string[] {
-  if (entry.type !== "note" || entry.link === undefined) return lines;
-  const link = plain(entry.link);
+function withLink(link: string, lines: readonly string[], width: number, palette: Palette): string[] {
   const [text = "", ...rest] = lines;
   const whole = `${text} ${palette.underlined(link)}`;
   if (stringWidth(whole) <= width) return [whole, ...rest];
@@ -65,137 +104,139 @@ function withLink(
   return [text, ...rows, ...rest];
 }
 
-function framed(entry: Entry, lines: readonly string[], width: number, palette: Palette): string[] {
-  const tone = entry.type === "note" ? entry.tone : "plain";
-  const bar = tone === "bad" ? palette.bad("✗ ") : tone === "warning" ? palette.warning("! ") : "  ";
-  if (lines.length === 0) return [];
-  return [
-    ...lines.map((line, index) => `${index === 0 ? bar : "  "}${line}`),
-    ...spentLine(entry, width, palette),
-    "",
-  ];
-}
-
-function spentLine(entry: Entry, width: number, palette: Palette): string[] {
-  // A small screen is for the answer.
-  if (entry.type !== "answer" || !entry.spent || width < MIN_WIDTH_WITH_SPENDING) return [];
-  return [palette.faint(cut(`  ${plain(entry.spent)}`, width))];
-}
-
-function linesOf(entry: Entry, width: number, isFocused: boolean, palette: Palette): string[] {
-  const mark = (line: string) => (isFocused ? palette.chosen(line) : line);
+/** `shown`: of a run of code, what is shown in place of its params and result. */
+function linesOf(entry: Entry, pen: Pen, shown?: readonly string[]): string[] {
+  const { width, palette } = pen;
   switch (entry.type) {
     case "person": {
-      const lines = hang(palette.person("› "), "  ", palette.strong(plain(entry.text)), width);
+      const lines = pen.hang(palette.person("› "), "  ", palette.strong(plain(entry.text)));
       const files = (entry.files ?? []).map((file) => palette.faint(cut(`  + ${plain(file)}`, width)));
+      if (entry.isQueued) files.push(palette.warning(cut("  … waits for the answer before it", width)));
       if (!isLong(entry.text)) return [...lines, ...files];
-      const more = mark(
-        entry.open ? "  ▾ Enter to collapse" : `  ▸ ${moreLines(lines.length - FOLDED_LINES)}`,
-      );
-      return [...(entry.open ? lines : lines.slice(0, FOLDED_LINES)), more, ...files];
+      const more = entry.open ? "  ▾ Enter to collapse" : `  ▸ ${moreLines(lines.length - FOLDED_LINES)}`;
+      return [...(entry.open ? lines : lines.slice(0, FOLDED_LINES)), pen.mark(more), ...files];
     }
+    case "command":
+      return [palette.faint(cut(`› ${plain(entry.text).replaceAll("\n", " ")}`, width))];
     case "tool":
-      return toolLines(entry, width, mark, palette);
+      return toolLines(entry, pen, shown);
     case "gate":
-      return gateLines(entry, width, isFocused, palette);
-    case "confirm": {
-      const lines = hang(palette.warning("  ? "), "    ", palette.strong(plain(entry.question)), width);
-      return [...lines, ...answerLines(entry, width, isFocused, palette)];
-    }
+      return gateLines(entry, pen);
+    case "confirm":
+      return [...pen.question(palette.strong(plain(entry.question))), ...answerLines(entry, pen)];
     default:
       return [];
   }
 }
 
-function toolLines(
-  { call, outcome, millis, images = 0, isWaiting = false, open }: EntryOf<"tool">,
-  width: number,
-  mark: (line: string) => string,
-  palette: Palette,
-): string[] {
-  const state =
+/** A run of code that is open, as Markdown; undefined for everything else. */
+function codeIn(entry: Entry): string | undefined {
+  const run = entry.type === "tool" && entry.open ? runOf(entry) : undefined;
+  return run && [fenced(run.code, "typescript"), ...resultText(run.result)].join("\n\n");
+}
+
+function runOf({ call, outcome }: EntryOf<"tool">): CodeRun | undefined {
+  return readCodeRun(call, outcome?.status === "ok" ? outcome.output : undefined);
+}
+
+function resultText(result: CodeResult | undefined): readonly string[] {
+  if (result === undefined) return [];
+  const { printed, value, files, calls } = result;
+  return [
+    ...(printed === "" ? [] : ["Printed:", fenced(printed.trimEnd(), "")]),
+    ...(value === "" ? [] : ["Value:", fenced(value, "json")]),
+    ...(files.length === 0
+      ? []
+      : [files.map(({ path, bytes }) => `- ${verbatim(path)} ${sizeOf(bytes)}`).join("\n")]),
+    ...(calls === 0 ? [] : [`It called tools ${plural(calls, "time")}.`]),
+  ];
+}
+
+/** A terminal names a chart, since it cannot draw it. */
+function chartLines(charts: CodeResult["charts"], { palette, ...pen }: Pen): string[] {
+  return charts.flatMap(({ path, title }) => {
+    const about = title === "" ? "" : `, ${title.replaceAll("\n", " ")}`;
+    return pen.line(`chart ${palette.underlined(plain(path))}${palette.faint(plain(about))}`);
+  });
+}
+
+function toolLines(entry: EntryOf<"tool">, pen: Pen, shown?: readonly string[]): string[] {
+  const { call, outcome, millis, images = 0, isWaiting = false, open } = entry;
+  const { width, palette } = pen;
+  const [state, result] =
     outcome === undefined
       ? isWaiting
-        ? palette.warning("?")
-        : palette.tool("●")
+        ? [palette.warning("?"), "waiting for your answer"]
+        : [palette.tool("●"), "still running"]
       : outcome.status === "ok"
-        ? palette.good("✓")
-        : palette.bad("✗");
+        ? [palette.good("✓"), pretty(outcome.output)]
+        : [palette.bad("✗"), outcome.message];
   const pictures = images === 0 ? "" : ` · ${plural(images, "image")}`;
   const took = `${millis === undefined ? "" : ` ${durationOf(millis)}`}${pictures}`;
-  const params = plain(call.params).replaceAll("\n", " ");
+  const run = runOf(entry);
+  const charts = chartLines(run?.result?.charts ?? [], pen);
+  const params = plain(run?.code.trim().replaceAll(/\s+/g, " ") ?? call.params).replaceAll("\n", " ");
   const head = cut(`${open ? "▾" : "▸"} ${plain(call.name)} ${params}`, width - 4 - took.length);
-  const title = `  ${state} ${mark(head)}${palette.faint(took)}`;
-  if (!open) return [title];
-  const result =
-    outcome === undefined
-      ? isWaiting
-        ? "waiting for your answer"
-        : "still running"
-      : outcome.status === "ok"
-        ? pretty(outcome.output)
-        : outcome.message;
-  const body = [`params ${pretty(call.params)}`, result].flatMap((text) =>
-    hang("    ", "    ", palette.faint(plain(text)), width),
-  );
+  const title = `  ${state} ${pen.mark(head)}${palette.faint(took)}`;
+  if (!open) return [title, ...charts];
+  const texts = run === undefined ? [`params ${pretty(call.params)}`, result] : run.result ? [] : [result];
+  const body = [
+    ...(shown ?? []).map((line) => `  ${line}`),
+    ...texts.flatMap((text) => pen.line(palette.faint(plain(text)))),
+    ...charts,
+  ];
   const more = body.length - MAX_OUTPUT_LINES;
   return [title, ...body.slice(0, MAX_OUTPUT_LINES), ...(more > 0 ? [`    … ${moreLines(more)}`] : [])];
 }
 
-function gateLines(entry: EntryOf<"gate">, width: number, isFocused: boolean, palette: Palette): string[] {
+function gateLines(entry: EntryOf<"gate">, pen: Pen): string[] {
   const { gate, form } = entry;
   const lines =
     gate.type === "question"
-      ? questionLines(gate, form, width, palette)
+      ? questionLines(gate, form, pen)
       : gate.type === "approval"
-        ? approvalLines(gate, width, palette)
-        : waitingLines(gate, width, palette);
-  if (entry.decided === undefined && form !== undefined && !isFocused)
-    return [
-      ...lines,
-      ...hang("    ", "    ", palette.faint("Type the answer below, Enter after each. Esc to stop."), width),
-    ];
-  return [...lines, ...answerLines(entry, width, isFocused, palette)];
+        ? approvalLines(gate, pen)
+        : waitingLines(gate, pen);
+  const isTyped = entry.decided === undefined && form !== undefined && !pen.isFocused;
+  const hint = pen.palette.faint("Type the answer below, Enter after each. Esc to stop.");
+  return [...lines, ...(isTyped ? pen.line(hint) : answerLines(entry, pen))];
 }
 
 /** The choices, or the one that was made. */
-function answerLines(entry: Asking, width: number, isFocused: boolean, palette: Palette): string[] {
-  if (entry.decided !== undefined) return hang("    ", "    ", palette.faint(entry.decided), width);
+function answerLines(entry: Asking, { width, isFocused, palette, ...pen }: Pen): string[] {
+  if (entry.decided !== undefined) return pen.line(palette.faint(entry.decided));
   const choices = choicesAt(entry).map(({ key, label }, index) => {
     const text = ` ${label} (${key}) `;
-    return index === entry.choice && isFocused ? palette.chosen(text) : text;
+    return index === entry.choice ? pen.mark(text) : text;
   });
   if (choices.length === 0) return [];
-  const hint = palette.faint(isFocused ? " Enter to confirm" : " Tab to answer");
+  const hint = palette.faint(isFocused ? " Press a key, or Enter to confirm" : " Tab to answer");
   const row = `    ${choices.join(" ")}${hint}`;
   if (stringWidth(row) <= width) return [row];
-  return [...choices, hint].flatMap((text) => hang("   ", "    ", text, width));
+  return [...choices, hint].flatMap((text) => pen.hang("   ", "    ", text));
 }
 
 /** Says why the call is asked about, with a stranger's words marked, and what it would do. */
-function approvalLines(
-  { call, grants, doubts = [], others = [] }: Extract<Gate, { type: "approval" }>,
-  width: number,
-  palette: Palette,
-): string[] {
+function approvalLines(gate: Extract<Gate, { type: "approval" }>, { palette, ...pen }: Pen): string[] {
+  const { call, grants, doubts = [], others = [] } = gate;
   const name = plain(call.name);
-  const line = (text: string) => hang("    ", "    ", text, width);
-  const head = (text: string) => hang(palette.warning("  ? "), "    ", text, width);
-  const lines = doubts.length === 0 ? head(palette.strong(`${name} needs your approval.`)) : [];
+  const lines = doubts.length === 0 ? pen.question(palette.strong(`${name} needs your approval.`)) : [];
   for (const [at, { sentence, excerpt }] of tell(doubts).entries()) {
     lines.push(
-      ...(at === 0 ? head(paint(sentence, palette, palette.strong)) : line(paint(sentence, palette))),
+      ...(at === 0
+        ? pen.question(paint(sentence, palette, palette.strong))
+        : pen.line(paint(sentence, palette))),
     );
-    if (excerpt) lines.push(...hang("    │ ", "    │ ", paint(excerpt, palette, palette.faint), width));
+    if (excerpt) lines.push(...pen.hang("    │ ", "    │ ", paint(excerpt, palette, palette.faint)));
   }
-  if (others.length === 0) lines.push(...line(`params ${plain(call.params)}`));
+  if (others.length === 0) lines.push(...pen.line(`params ${plain(call.params)}`));
   else {
     const calls = [call, ...others];
-    lines.push(...line(`${calls.length} calls of ${name}. Your answer is for all of them:`));
+    lines.push(...pen.line(`${calls.length} calls of ${name}. Your answer is for all of them:`));
     for (const [at, { params }] of calls.entries())
-      lines.push(...hang(`    ${at + 1} `, "      ", plain(params), width));
+      lines.push(...pen.hang(`    ${at + 1} `, "      ", plain(params)));
   }
-  return [...lines, ...grants.flatMap((grant) => hang("    • ", "      ", plain(grant), width))];
+  return [...lines, ...grants.flatMap((grant) => pen.hang("    • ", "      ", plain(grant)))];
 }
 
 /** Underlined, a value stands out without colours too. */
@@ -210,28 +251,21 @@ function paint(pieces: readonly Piece[], palette: Palette, rest = (text: string)
 }
 
 /** The words of a tool's server are a stranger's, and the lines say so. */
-function questionLines(
-  gate: QuestionGate,
-  form: Form | undefined,
-  width: number,
-  palette: Palette,
-): string[] {
-  const line = (text: string, indent = "    ") => hang(indent, indent, text, width);
-  const server = plain(gate.server);
+function questionLines(gate: QuestionGate, form: Form | undefined, { palette, ...pen }: Pen): string[] {
   const steps = stepsOf(gate);
   const lines = [
-    ...hang(palette.warning("  ? "), "    ", palette.strong(`${server} has a question.`), width),
-    ...line(
+    ...pen.question(palette.strong(`${plain(gate.server)} has a question.`)),
+    ...pen.line(
       palette.faint(
         `Asked by the server of the tool ${plain(gate.call.name)}. These are its words, and it gets your answer. Never give it a password.`,
       ),
     ),
   ];
   for (const { key, message, url } of gate.questions) {
-    lines.push(...hang("    │ ", "    │ ", plain(message), width));
+    lines.push(...pen.hang("    │ ", "    │ ", plain(message)));
     if (url !== undefined) {
-      const host = plain(URL.parse(url)?.host ?? "");
-      lines.push(...line(`It asks you to visit a page at ${palette.strong(host)}:`), ...line(plain(url)));
+      const host = palette.strong(plain(URL.parse(url)?.host ?? ""));
+      lines.push(...pen.line(`It asks you to visit a page at ${host}:`), ...pen.line(plain(url)));
     }
     for (const [at, { question, field }] of steps.entries()) {
       if (question !== key) continue;
@@ -239,33 +273,25 @@ function questionLines(
       const isGiven = form !== undefined && at < form.values.length;
       const isCurrent = at === form?.values.length;
       const mark = isCurrent ? palette.person("  › ") : "    ";
-      const value = isGiven ? say(form.values[at]) : hintOf(field);
-      const text = `${isCurrent ? palette.strong(label) : label}: ${isGiven ? plain(value) : palette.faint(plain(value))}`;
-      lines.push(...hang(mark, "    ", text, width));
+      const value = isGiven ? plain(say(form.values[at])) : palette.faint(plain(hintOf(field)));
+      lines.push(...pen.hang(mark, "    ", `${isCurrent ? palette.strong(label) : label}: ${value}`));
       if (isGiven) continue;
-      if (field.about) lines.push(...line(palette.faint(plain(field.about)), "      "));
+      if (field.about) lines.push(...pen.hang("      ", "      ", palette.faint(plain(field.about))));
       for (const [index, choice] of (field.choices ?? []).entries())
-        lines.push(...hang(`      ${index + 1} `, "        ", plain(choice.label), width));
+        lines.push(...pen.hang(`      ${index + 1} `, "        ", plain(choice.label)));
     }
   }
-  if (form?.mistake !== undefined) lines.push(...line(palette.bad(plain(form.mistake))));
+  if (form?.mistake !== undefined) lines.push(...pen.line(palette.bad(plain(form.mistake))));
   return lines;
 }
 
-function waitingLines(
-  gate: Exclude<Gate, { type: "question" | "approval" }>,
-  width: number,
-  palette: Palette,
-): string[] {
+function waitingLines(gate: Exclude<Gate, { type: "question" | "approval" }>, pen: Pen): string[] {
   const name = plain(gate.call.name);
   const head =
     gate.type === "authentication"
       ? `${name} needs a credential: ${plain(gate.message)}`
       : `Waiting for the result of ${name} from the client that provides it.`;
-  return [
-    ...hang(palette.warning("  ? "), "    ", palette.strong(head), width),
-    ...hang("    ", "    ", `params ${plain(gate.call.params)}`, width),
-  ];
+  return [...pen.question(pen.palette.strong(head)), ...pen.line(`params ${plain(gate.call.params)}`)];
 }
 
 function pretty(json: string): string {

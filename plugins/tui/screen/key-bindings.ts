@@ -27,17 +27,21 @@ const PRESSES = /[\u0001-\u0008\u000b\u000c\u000e-\u001a]|[^\u0001-\u0008\u000b\
 
 /**
  * Keys pressed faster than the terminal is read arrive as one string. Control characters in it are key presses,
- * and so are tabs before and Enter after a line; any other text with line breaks is an unbracketed paste.
+ * and so are tabs before or after a line and Enter after it; any other text with line breaks is an unbracketed paste.
  */
 export function separate(input: string, key: Key): readonly { readonly input: string; readonly key: Key }[] {
   if (input.length < 2) return [{ input, key }];
   return (input.match(PRESSES) ?? []).flatMap((piece) => {
     if (piece < " " && !/[\t\r\n]/.test(piece))
       return [{ input: String.fromCharCode(piece.charCodeAt(0) + 0x60), key: { ...key, ctrl: true } }];
-    const [, tabs = "", text = piece, enter = ""] = /^(\t*)([^\t\r\n]*)(\r?)$/.exec(piece) ?? [];
+    const [, tabs = "", text = "", after = "", enter = ""] = /^(\t*)(?:([^\t\r\n]+)(\t*))?(\r?)$/.exec(
+      piece,
+    ) ?? ["", "", piece];
+    const tab = () => ({ input: "", key: { ...key, tab: true } });
     return [
-      ...[...tabs].map(() => ({ input: "", key: { ...key, tab: true } })),
+      ...[...tabs].map(tab),
       ...(text === "" ? [] : [{ input: text, key }]),
+      ...[...after].map(tab),
       ...(enter === "" ? [] : [{ input: "", key: { ...key, return: true } }]),
     ];
   });

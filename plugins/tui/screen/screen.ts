@@ -3,11 +3,11 @@ import { Box, Text, useAnimation, useCursor, useInput, usePaste, useWindowSize }
 import { createElement as h, type ReactElement, useSyncExternalStore } from "react";
 import stringWidth from "string-width";
 import type { ModelName, PluginState } from "../../../kernel/plugin.ts";
-import { COMMANDS, completions } from "../commands/slash.ts";
+import type { Suggestion } from "../commands/slash.ts";
 import type { ChangeSignal } from "../conversation/change-signal.ts";
 import type { Conversation } from "../conversation/conversation.ts";
 import type { PendingFiles } from "../files/pending-files.ts";
-import { dollars, durationOf, plural, thousands } from "../text/amounts.ts";
+import { dollars, durationOf, percentOf, plural, thousands } from "../text/amounts.ts";
 import { cut, plain } from "../text/lines.ts";
 import type { Palette } from "../text/palette.ts";
 import { layOut } from "./composer.ts";
@@ -22,6 +22,8 @@ export interface ScreenProps {
   readonly renderer: Renderer;
   readonly palette: Palette;
   status(): Status;
+  /** What the draft could become, if it is a command. */
+  suggest(text: string): readonly Suggestion[];
   /** Called with each frame, with the address that takes several rows of it. */
   onBrokenLink(link: BrokenLink | undefined): void;
   /** Reports status changes that do not come from the conversation. */
@@ -32,8 +34,14 @@ export interface Status {
   readonly model: ModelName;
   readonly title: string | undefined;
   readonly spent: { readonly tokens: number; readonly cost: number };
+  /** The part of the model's window that the thread takes. */
+  readonly fill: number | undefined;
   readonly plugins: readonly PluginState[];
   readonly jobs: { readonly queued: number; readonly running: number };
+  /** Why a service elsewhere cannot be reached. */
+  readonly problem: string | undefined;
+  /** True where the service runs elsewhere, and goes on without this terminal. */
+  readonly isJoined: boolean;
 }
 
 export interface BrokenLink {
@@ -44,9 +52,10 @@ export interface BrokenLink {
 const PROMPT = "› ";
 const SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏";
 const MAX_COMPOSER_ROWS = 8;
+const MAX_SUGGESTIONS = 24;
 
 export function Screen(props: ScreenProps): ReactElement {
-  const { conversation, pendingFiles, view, renderer, palette, status, onBrokenLink, pulse } = props;
+  const { conversation, pendingFiles, view, renderer, palette, status, suggest, onBrokenLink, pulse } = props;
   useSyncExternalStore(conversation.subscribe, conversation.version);
   useSyncExternalStore(view.subscribe, view.version);
   useSyncExternalStore(pulse.subscribe, pulse.version);
@@ -58,7 +67,8 @@ export function Screen(props: ScreenProps): ReactElement {
   const composerWidth = Math.max(2, columns - PROMPT.length);
   const { rows: draftRows, cursor } = layOut(view.draft, composerWidth);
   const composerHeight = Math.min(draftRows.length, MAX_COMPOSER_ROWS, Math.max(1, Math.floor(rows / 3)));
-  const fitting = completions(view.draft.text).slice(0, Math.max(0, rows - composerHeight - 4));
+  const room = Math.max(0, Math.min(MAX_SUGGESTIONS, rows - composerHeight - 4));
+  const fitting = suggest(view.draft.text).slice(0, room);
   const height = Math.max(0, rows - composerHeight - fitting.length - 2);
   const history = windowOf({ conversation, view, renderer }, { width: columns, height, composerWidth });
   onBrokenLink(history.brokenLink);
@@ -77,8 +87,8 @@ export function Screen(props: ScreenProps): ReactElement {
     Box,
     { flexDirection: "column", width: columns, height: rows, overflow: "hidden" },
     h(Box, { height, flexShrink: 0, flexDirection: "column", overflow: "hidden" }, lines(history.lines)),
-    fitting.length > 0 ? lines(fitting.map((name) => suggestion(name, columns, palette))) : null,
-    h(ActivityLine, { conversation, pendingFiles, view, palette, columns, below: history.below }),
+    fitting.length > 0 ? lines(fitting.map((each) => suggestionLine(each, columns, palette))) : null,
+    h(ActivityLine, { conversation, pendingFiles, view, palette, columns, status, below: history.below }),
     lines(composer),
     lines([palette.faint(statusLine(status(), columns))]),
   );
@@ -89,8 +99,8 @@ function lines(all: readonly string[]): ReactElement {
   return h(Text, { wrap: "truncate" }, all.join("\n"));
 }
 
-function suggestion(name: string, columns: number, palette: Palette): string {
-  return cut(`  ${palette.tool(`/${name}`.padEnd(10))}${COMMANDS[name]?.about ?? ""}`, columns);
+function suggestionLine({ line, about }: Suggestion, columns: number, palette: Palette): string {
+  return `  ${palette.tool(cut(plain(line).padEnd(10), columns - 2))}${cut(about, columns - 2 - Math.max(10, line.length))}`;
 }
 
 function windowOf(
@@ -121,7 +131,7 @@ function windowOf(
   }
 }
 
-type ActivityProps = Pick<ScreenProps, "conversation" | "pendingFiles" | "view" | "palette"> & {
+type ActivityProps = Pick<ScreenProps, "conversation" | "pendingFiles" | "view" | "palette" | "status"> & {
   readonly columns: number;
   /** The number of lines below the screen. */
   readonly below: number;
@@ -134,36 +144,50 @@ function ActivityLine(props: ActivityProps): ReactElement {
   const field = conversation.openField();
   const { frame } = useAnimation({ interval: 100, isActive: activity !== undefined });
   const scrolled = below > 0 ? ` · ${plural(below, "line")} below` : "";
-  const text = activity
-    ? `${SPINNER[frame % SPINNER.length]} ${activity.what} ${durationOf(Math.max(0, Math.floor((Date.now() - activity.since) / 1000) * 1000))} · Esc to cancel${scrolled}`
-    : view.isClearing
-      ? `Esc again to clear · Ctrl+P brings it back${scrolled}`
-      : field === undefined
-        ? `Enter to send${files === 0 ? "" : ` with ${plural(files, "file")}`} · /help${scrolled}`
-        : `Enter to answer: ${plain(field)} · Esc to stop${scrolled}`;
+  const text = view.isQuitting
+    ? `Ctrl+C again quits${stopped(props.status())}`
+    : activity
+      ? `${SPINNER[frame % SPINNER.length]} ${activity.what} ${durationOf(Math.max(0, Math.floor((Date.now() - activity.since) / 1000) * 1000))} · Esc to cancel${scrolled}`
+      : view.isClearing
+        ? `Esc again to clear · Ctrl+P brings it back${scrolled}`
+        : field === undefined
+          ? `Enter to send${files === 0 ? "" : ` with ${plural(files, "file")}`} · /help${scrolled}`
+          : `Enter to answer: ${plain(field)} · Esc to stop${scrolled}`;
   const shown = cut(text, columns);
   return h(Text, { wrap: "truncate" }, activity ? palette.tool(shown) : palette.faint(shown));
 }
 
+/** What goes with the terminal, for somebody who may not know that others are served too. */
+function stopped({ plugins, jobs, isJoined }: Status): string {
+  if (isJoined) return "; the service keeps running";
+  const serving = plugins.filter(isServing).map(({ name }) => name);
+  const running = jobs.running > 0 ? [plural(jobs.running, "job")] : [];
+  const all = [...serving, ...running];
+  return all.length === 0 ? "" : ` and stops ${all.join(", ")}`;
+}
+
+const isServing = ({ on, detail }: PluginState): boolean => on && /^https?:\/\//.test(detail);
+
 const MAX_TITLE_WIDTH = 30;
 
 /** Shows the most important parts first, then whatever still fits. */
-function statusLine({ model, title, spent, plugins, jobs }: Status, width: number): string {
+function statusLine({ model, title, spent, fill, plugins, jobs, problem }: Status, width: number): string {
   const { queued, running } = jobs;
+  const name = plain(model.name);
   const segments = [
-    model.name,
+    problem === undefined ? "" : cut(plain(problem), width),
+    name,
     title === undefined ? "new thread" : cut(plain(title), MAX_TITLE_WIDTH),
-    spent.tokens > 0 ? `${thousands(spent.tokens)} tokens` : "",
+    fill === undefined ? "" : `context ${percentOf(fill)}`,
     spent.cost > 0 ? dollars(spent.cost) : "",
+    spent.tokens > 0 ? `${thousands(spent.tokens)} tokens` : "",
     queued + running > 0 ? `jobs: ${running} running, ${queued} queued` : "",
-    ...plugins
-      .filter(({ on, detail }) => on && /^https?:\/\//.test(detail))
-      .map(({ name, detail }) => `${name} ${detail.split(" ", 1)[0]}`),
+    ...plugins.filter(isServing).map(({ name, detail }) => plain(`${name} ${detail.split(" ", 1)[0]}`)),
   ].filter((segment) => segment !== "");
   let line = "";
   for (const segment of segments) {
     const longer = line === "" ? segment : `${line} · ${segment}`;
     if (stringWidth(longer) <= width) line = longer;
   }
-  return line === "" ? cut(model.name, width) : line;
+  return line === "" ? cut(name, width) : line;
 }

@@ -3,7 +3,7 @@ import type { Key } from "ink";
 import { createChangeSignal } from "../conversation/change-signal.ts";
 import type { Conversation } from "../conversation/conversation.ts";
 import { type Asking, choicesAt, type Entry, isAsking, isFoldable } from "../conversation/entry.ts";
-import { completeMention, droppedFiles } from "../files/mentions.ts";
+import { droppedFiles } from "../files/mentions.ts";
 import { typed } from "../text/lines.ts";
 import { type Draft, draftOf, EMPTY, erase, insert, move, moveRow } from "./composer.ts";
 import { erasureOf, isNewLine, motionOf, separate } from "./key-bindings.ts";
@@ -15,9 +15,12 @@ export interface ViewParts {
   submit(text: string, isPasted: boolean): Promise<boolean>;
   /** Returns what Tab makes of a command; undefined if there is nothing to complete. */
   completeCommand(text: string): string | undefined;
+  /** Returns what Tab makes of the path before the cursor, perhaps later; undefined if there is none to complete. */
+  completeMention(beforeCursor: string): string | undefined | Promise<string | undefined>;
   /** Clears the terminal and redraws it. */
   repaint(): void;
   quit(): void;
+  now?(): number;
 }
 
 /** The layout of the last frame, which scrolling and focus need. */
@@ -30,11 +33,13 @@ export interface Frame {
 export type View = ReturnType<typeof createView>;
 
 const MAX_SENT = 100;
+/** A key that was on its way before a question could be read does not answer it. */
+const MIN_SIGHT_MS = 500;
 /** A person types fewer characters at once; more are a paste. */
 const MAX_TYPED_AT_ONCE = 16;
 
 export function createView(parts: ViewParts) {
-  const { conversation, submit, completeCommand, repaint, quit } = parts;
+  const { conversation, submit, completeCommand, completeMention, repaint, quit, now = Date.now } = parts;
   const { changed, subscribe, version } = createChangeSignal();
   const sent: string[] = [];
   let draft: Draft = EMPTY;
@@ -46,8 +51,12 @@ export function createView(parts: ViewParts) {
   /** The draft that recalling put aside. */
   let unsent: Draft = EMPTY;
   let frame: Frame = { height: 1, column: columnOf([], 80), composerWidth: 80 };
-  let knownGate: number | undefined;
+  /** The question that has taken the focus, and when. */
+  let asked: { readonly id: number; readonly at: number } | undefined;
+  /** The question that the person left for the composer. */
+  let left: number | undefined;
   let isClearing = false;
+  let isQuitting = false;
   /** True if any of the draft was pasted. */
   let isPasted = false;
 
@@ -82,6 +91,7 @@ export function createView(parts: ViewParts) {
   }
 
   function setFocus(entry: number | undefined): void {
+    if (entry === undefined) left = focus;
     focus = entry;
     if (entry === undefined) return;
     const line = frame.column.startOf(entry);
@@ -107,12 +117,26 @@ export function createView(parts: ViewParts) {
 
   /** Escape undoes the first that applies: focus, running turn, draft, scrolling. */
   function back(): void {
-    if (focus !== undefined) focus = undefined;
-    else if (conversation.closeForm()) edit(EMPTY);
-    else if (conversation.cancel()) return;
+    if (focus !== undefined) {
+      left = focus;
+      focus = undefined;
+    } else if (conversation.closeForm()) {
+      left = conversation.entries.findLast(isAsking)?.id;
+      edit(EMPTY);
+    } else if (conversation.cancel()) return;
     else if (draft.text === "") reading = undefined;
     else if (isClearing) clear();
     else isClearing = true;
+  }
+
+  /** Ctrl+C quits at once only where nothing is lost: otherwise it stops the turn or clears the draft first. */
+  function interrupt(): void {
+    const isStopping = conversation.cancel();
+    if (isQuitting || (!isStopping && draft.text === "")) quit();
+    else {
+      isQuitting = true;
+      if (!isStopping) clear();
+    }
   }
 
   /** Clears the draft; Ctrl+P brings it back. */
@@ -157,13 +181,14 @@ export function createView(parts: ViewParts) {
     return true;
   }
 
-  /** A letter only selects and Enter confirms, so that a key typed as the gate appears cannot approve anything. */
+  /** One letter answers. Before the question could be read it only selects, so that a key typed as it appears approves nothing. */
   function pressOnQuestion(entry: Asking, input: string, key: Key): boolean {
     const choices = choicesAt(entry);
     const lettered = choices.findIndex((choice) => choice.key === input.toLowerCase());
     const by = key.leftArrow ? choices.length - 1 : key.rightArrow ? 1 : 0;
-    const chosen = key.return ? choices[entry.choice] : undefined;
-    if (lettered >= 0) conversation.choose(entry.id, lettered);
+    const isSeen = asked?.id !== entry.id || now() - asked.at >= MIN_SIGHT_MS;
+    const chosen = key.return ? choices[entry.choice] : isSeen ? choices[lettered] : undefined;
+    if (lettered >= 0 && !chosen) conversation.choose(entry.id, lettered);
     else if (by > 0) conversation.choose(entry.id, (entry.choice + by) % choices.length);
     else if (chosen) {
       focus = undefined;
@@ -192,15 +217,27 @@ export function createView(parts: ViewParts) {
     const [before, after] = [draft.text.slice(0, draft.cursor), draft.text.slice(draft.cursor)];
     const command = focus === undefined ? completeCommand(draft.text) : undefined;
     const mention = focus === undefined && command === undefined ? completeMention(before) : undefined;
+    const take = (completed: string | undefined) => {
+      if (completed !== undefined) edit({ text: completed + after, cursor: completed.length });
+      else focusNext(key.shift ? -1 : 1);
+    };
     if (command !== undefined) edit(draftOf(command));
-    else if (mention !== undefined) edit({ text: mention + after, cursor: mention.length });
-    else focusNext(key.shift ? -1 : 1);
+    else if (!(mention instanceof Promise)) take(mention);
+    else
+      void mention.then((completed) => {
+        // Whoever typed on meanwhile no longer waits for it.
+        if (draft.text !== before + after || draft.cursor !== before.length) return;
+        take(completed);
+        changed();
+      });
   }
 
   function pressOne(input: string, key: Key): void {
+    const isInterrupt = key.ctrl && input === "c";
     if (!key.escape) isClearing = false;
+    if (!isInterrupt) isQuitting = false;
     const focused = conversation.entries.find(({ id }) => id === focus);
-    if (key.ctrl && input === "c") quit();
+    if (isInterrupt) interrupt();
     else if (key.ctrl && input === "l") {
       conversation.clear();
       reading = undefined;
@@ -231,6 +268,10 @@ export function createView(parts: ViewParts) {
     get isClearing() {
       return isClearing;
     },
+    /** True if another Ctrl+C quits. */
+    get isQuitting() {
+      return isQuitting;
+    },
     press(input: string, key: Key): void {
       if (key.eventType === "release") return;
       for (const each of separate(input, key)) pressOne(each.input, each.key);
@@ -246,13 +287,15 @@ export function createView(parts: ViewParts) {
     /** Takes the layout of the next frame, and returns the first line of the history that it shows. */
     framed(next: Frame): number {
       frame = next;
-      // A new gate takes the focus unless a draft is being written.
+      // A question takes the focus while no draft is being written, unless the person has left it.
       const gate = conversation.entries.findLast(isAsking)?.id;
-      if (gate !== undefined && gate !== knownGate && draft.text === "") {
+      const isWriting = draft.text !== "" || conversation.openField() !== undefined;
+      const isNew = gate !== asked?.id;
+      if (gate !== undefined && (focus === undefined || isNew) && gate !== left && !isWriting) {
         focus = gate;
+        asked = { id: gate, at: now() };
         queueMicrotask(changed);
       }
-      knownGate = gate ?? knownGate;
       return top();
     },
     subscribe,

@@ -5,6 +5,10 @@ export function thousands(count: number): string {
   return count < 1000 ? String(count) : `${(count / 1000).toFixed(1)}k`;
 }
 
+export function percentOf(part: number): string {
+  return part > 0 && part < 0.01 ? "<1%" : `${Math.round(part * 100)}%`;
+}
+
 export function dollars(cost: number): string {
   return `$${cost.toFixed(cost < 0.01 ? 4 : 2)}`;
 }

@@ -13,16 +13,7 @@ export interface HighlightRequest {
   readonly language: string;
 }
 
-/** Code as far as it is coloured, and whether nothing more will come for it. */
-export interface Highlighted {
-  readonly pieces: readonly CodePiece[];
-  readonly isFinal: boolean;
-}
-
-export interface Highlighter {
-  highlight(text: string, language: string): Highlighted;
-  close(): Promise<void>;
-}
+export type Highlighter = ReturnType<typeof createHighlighter>;
 
 /** A block of usual length takes a few milliseconds. */
 const TIMEOUT_MS = 1000;
@@ -37,7 +28,7 @@ interface Known extends HighlightRequest {
 }
 
 /** Calls `changed` when there are colours for something that was requested. */
-export function createHighlighter(changed: () => void): Highlighter {
+export function createHighlighter(changed: () => void) {
   const known = new Map<string, Known>();
   const waiting: HighlightRequest[] = [];
   let worker: Worker | undefined;
@@ -77,11 +68,8 @@ export function createHighlighter(changed: () => void): Highlighter {
   }
 
   function start(): Worker {
-    const started = new Worker(WORKER, {
-      env: {},
-      execArgv: [],
-      resourceLimits: { maxOldGenerationSizeMb: 64 },
-    });
+    const bounds = { env: {}, execArgv: [], resourceLimits: { maxOldGenerationSizeMb: 64 } };
+    const started = new Worker(WORKER, bounds);
     started.unref();
     started.on("message", (pieces: Known["pieces"]) => {
       if (worker !== started) return;
@@ -118,7 +106,8 @@ export function createHighlighter(changed: () => void): Highlighter {
   }
 
   return {
-    highlight(text, language) {
+    /** Returns the code as far as it is coloured, and whether nothing more will come for it. */
+    highlight(text: string, language: string): { pieces: readonly CodePiece[]; isFinal: boolean } {
       const found = known.get(keyOf({ text, language }));
       if (found) return { pieces: found.pieces ?? plainly(text), isFinal: true };
       if (language === "" || text === "" || isHopeless({ text, language }))
@@ -127,7 +116,7 @@ export function createHighlighter(changed: () => void): Highlighter {
       const { pieces = [], text: coloured = "" } = beginningOf({ text, language }) ?? {};
       return { pieces: [...pieces, ...plainly(text.slice(coloured.length))], isFinal: false };
     },
-    async close() {
+    async close(): Promise<void> {
       clearTimeout(limit);
       const ending = worker;
       worker = undefined;

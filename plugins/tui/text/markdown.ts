@@ -1,5 +1,5 @@
 /** Renders Markdown as terminal lines. While text streams in, only its unfinished end is parsed again. */
-import { lexer, type Token, type Tokens } from "marked";
+import { Marked, type Token, type TokenizerAndRendererExtension, type Tokens } from "marked";
 import stringWidth from "string-width";
 import { cutMarkdown } from "../../../kernel/kit.ts";
 import type { Highlighter } from "./highlighter.ts";
@@ -53,10 +53,48 @@ export function renderMarkdown(
   return { source, width, lines, settled: { characters, lines: settledLines }, isFinal };
 }
 
+const MAX_MATHS_LENGTH = 2000;
+
+/** Formulas between these marks are kept as they were written: Markdown would take their stars, lines and backslashes. */
+const MATHS = [
+  { open: "$$", close: "$$" },
+  { open: "\\[", close: "\\]" },
+  { open: "\\(", close: "\\)" },
+  { open: "$", close: "$" },
+] as const;
+
+/** The formula at the beginning of a text, with its marks; undefined if there is none. */
+function formulaAt(text: string): string | undefined {
+  const mark = MATHS.find(({ open }) => text.startsWith(open));
+  if (mark === undefined) return undefined;
+  const { open, close } = mark;
+  const end = text.slice(0, MAX_MATHS_LENGTH).indexOf(close, open.length + 1);
+  if (end === -1) return undefined;
+  const formula = text.slice(0, end + close.length);
+  // A price has a digit after its mark, or a space before the next one.
+  const isPrice = open === "$" && (/^\$\s|\s\$$|\n/.test(formula) || /^\d/.test(text.slice(formula.length)));
+  return isPrice || formula.includes("\n\n") ? undefined : formula;
+}
+
+const maths: TokenizerAndRendererExtension = {
+  name: "maths",
+  level: "inline",
+  start(text) {
+    const at = text.search(/\$|\\[([]/);
+    return at === -1 ? undefined : at;
+  },
+  tokenizer(text) {
+    const raw = formulaAt(text);
+    return raw === undefined ? undefined : { type: "maths", raw, text: raw };
+  },
+};
+
+const markdown = new Marked({ extensions: [maths] });
+
 /** Text that would take long to parse is shown as it is. */
 function tokensOf(source: string): Token[] {
   return cutMarkdown(source).flatMap((piece): Token[] => {
-    if (piece.type === "markdown") return lexer(piece.raw);
+    if (piece.type === "markdown") return markdown.lexer(piece.raw);
     if (piece.type === "plain") return [{ type: "text", raw: piece.raw, text: piece.raw }];
     return [{ type: "code", raw: piece.raw, text: piece.text, lang: piece.language }];
   });
@@ -179,7 +217,26 @@ function span(token: Token, palette: Palette): string {
   }
 }
 
-/** Escapes outside text for use in our Markdown. */
+/**
+ * Escapes outside text for use in our Markdown. An opening bracket is left as it is, since an escaped one begins a formula; the closing
+ * one is enough. In an address every escape would be shown.
+ */
 export function quoted(text: string): string {
-  return text.replace(/[\\`*_[\]<>|#]/g, "\\$&").replaceAll("\n", " ");
+  return text
+    .replace(/https?:\/\/[^\s<>]+|[\\`*_\]<>|#$]/g, (found) =>
+      found.length > 1 ? `<${found}>` : `\\${found}`,
+    )
+    .replaceAll("\n", " ");
+}
+
+/** Quotes text with URLs and patterns that Markdown would turn into links and emphasis. */
+export function verbatim(text: string): string {
+  return `\`${text.replaceAll("`", "'").replaceAll("\n", " ")}\``;
+}
+
+/** A text in a fence that nothing in it can close. */
+export function fenced(text: string, language: string): string {
+  const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([run]) => run.length));
+  const fence = "`".repeat(longest + 1);
+  return `${fence}${language}\n${text}\n${fence}`;
 }

@@ -7,31 +7,19 @@ type Format = Parameters<typeof styleText>[0];
 export type Palette = ReturnType<typeof createPalette>;
 
 // Neither blue, which cannot be read on black, nor white.
-const SYNTAX: Readonly<Record<string, Format>> = {
-  keyword: "magenta",
-  name: "magenta",
-  "selector-tag": "magenta",
-  string: "green",
-  regexp: "green",
-  addition: "green",
-  code: "green",
-  number: "yellow",
-  literal: "yellow",
-  symbol: "yellow",
-  bullet: "yellow",
-  "selector-class": "yellow",
-  "selector-id": "yellow",
-  title: "cyan",
-  section: "cyan",
-  type: "cyan",
-  built_in: "cyan",
-  attr: "cyan",
-  attribute: "cyan",
-  comment: "gray",
-  quote: "gray",
-  meta: "gray",
-  deletion: "red",
+const KINDS = {
+  magenta: "keyword name selector-tag",
+  green: "string regexp addition code",
+  yellow: "number literal symbol bullet selector-class selector-id",
+  cyan: "title section type built_in attr attribute",
+  gray: "comment quote meta",
+  red: "deletion",
 };
+const SYNTAX = new Map(
+  Object.entries(KINDS).flatMap(([colour, kinds]) =>
+    kinds.split(" ").map((kind) => [kind, colour as keyof typeof KINDS] as const),
+  ),
+);
 
 export function createPalette(hasColours: boolean) {
   const paint =
@@ -42,7 +30,7 @@ export function createPalette(hasColours: boolean) {
     hasColours,
     /** Colours a piece of code by its highlight.js class. */
     syntax(text: string, kind: string): string {
-      const format = SYNTAX[kind];
+      const format = SYNTAX.get(kind);
       if (!hasColours || format === undefined) return text;
       // A style that goes over a line's end would run into the frame.
       return text

@@ -6,23 +6,24 @@
  * the sender's own clock from before it asked for it, so no two nodes send the same at once; one that dies gives back what it held.
  */
 import { Webhook } from "standardwebhooks";
-import { AddressRefused, CompletedJob, createOutbound, OutboundError, toWire } from "../../../kernel/kit.ts";
+import { AddressRefused, createOutbound, OutboundError, toWire } from "../../../kernel/kit.ts";
 import {
   type Job,
   type JobCallback,
   type Log,
-  type NewJob,
   reason,
   type Services,
   type Sql,
-  type Store,
   type Transaction,
 } from "../../../kernel/plugin.ts";
+import type { NewJob } from "../../jobs/services.ts";
+import type { Store } from "../../store/services.ts";
 import { callbackSecrets } from "../derived-secrets.ts";
+import { CompletedJob } from "../job-wire.ts";
 import type { CallbackTarget } from "../settings.ts";
 import { type Owed, openCallbackQueue } from "./queue.ts";
 
-export interface CallbackOptions {
+interface CallbackOptions {
   readonly jobs: Services["jobs"];
   readonly sql: Sql;
   readonly store: Store;
@@ -38,10 +39,8 @@ const TIMEOUT_MS = 10_000;
 const POLL_MILLIS = 10_000;
 
 export async function createCallbacks({ jobs, sql, store, log, target }: CallbackOptions) {
-  const { node } = store;
-  const { privateHosts } = target;
-  const outbound = createOutbound({ privateHosts });
-  const queue = openCallbackQueue(sql, node);
+  const outbound = createOutbound({ privateHosts: target.privateHosts });
+  const queue = openCallbackQueue(sql, store.node);
   const giveUp = new AbortController();
   const underWay = new Map<string, Promise<void>>();
   let timer: NodeJS.Timeout | undefined;
@@ -55,10 +54,8 @@ export async function createCallbacks({ jobs, sql, store, log, target }: Callbac
 
   /** If the store fails, it tries again after a pause. */
   function pump(): void {
-    if (pumping !== undefined) {
-      mustPumpAgain = true;
-      return;
-    }
+    mustPumpAgain = pumping !== undefined;
+    if (mustPumpAgain) return;
     pumping = sendDue()
       .catch((error) => {
         log.error({ error }, "callback error, retrying");
@@ -66,9 +63,7 @@ export async function createCallbacks({ jobs, sql, store, log, target }: Callbac
       })
       .finally(() => {
         pumping = undefined;
-        if (!mustPumpAgain) return;
-        mustPumpAgain = false;
-        pump();
+        if (mustPumpAgain) pump();
       });
   }
 
@@ -101,32 +96,30 @@ export async function createCallbacks({ jobs, sql, store, log, target }: Callbac
     since: number,
   ): Promise<void> {
     const job = await jobs.find(id);
-    if (job === undefined) return queue.forget(id);
+    if (job === undefined) return void (await queue.forget(id));
     try {
-      const left = TIMEOUT_MS - Math.ceil(performance.now() - since);
-      // Too late to end before another node may begin.
-      if (!delivered.has(id) && left <= 0) return;
-      if (!delivered.has(id)) await send({ ...job, user: userId }, left, traceparent);
+      if (!delivered.has(id)) {
+        const left = TIMEOUT_MS - Math.ceil(performance.now() - since);
+        // Too late to end before another node may begin.
+        if (left <= 0) return;
+        await send({ ...job, user: userId }, left, traceparent);
+      }
     } catch (error) {
       // A try that a stop ends does not count, and is made again after the start.
       if (giveUp.signal.aborted) return;
       const delay = BACKOFF_SECS[attempts];
+      const message = explainFailure(error);
+      const tried = { attempts: attempts + 1, message };
       const fields = { job: id, attempts: attempts + 1 };
       if (delay === undefined) {
         await queue.forget(id);
-        await note(id, { status: "failed", attempts: attempts + 1, message: explainFailure(error) });
-        log.error(fields, `gave up on the callback for job ${id}: ${explainFailure(error)}`);
-        return;
+        await note(id, { status: "failed", ...tried });
+        return log.error(fields, `gave up on the callback for job ${id}: ${message}`);
       }
       await queue.retryIn(id, delay * 1000);
-      await note(id, {
-        status: "retrying",
-        attempts: attempts + 1,
-        message: explainFailure(error),
-        nextAt: new Date(Date.now() + delay * 1000).toISOString(),
-      });
-      log.warn(fields, `callback for job ${id} failed, retrying in ${delay} s: ${explainFailure(error)}`);
-      return;
+      const nextAt = new Date(Date.now() + delay * 1000).toISOString();
+      await note(id, { status: "retrying", ...tried, nextAt });
+      return log.warn(fields, `callback for job ${id} failed, retrying in ${delay} s: ${message}`);
     }
     delivered.add(id);
     await queue.forget(id);
@@ -166,17 +159,14 @@ export async function createCallbacks({ jobs, sql, store, log, target }: Callbac
     if (!ok) throw new Error(`the receiver returned ${status}`);
   }
 
-  const stopListening = jobs.onCompleted(({ id }) => {
-    queue
-      .makeDue([id])
-      .then((count) => {
-        if (count > 0) pump();
-      })
-      .catch((error) => {
-        // The job's own completion must not suffer; the next poll finds the callback still owed.
-        isBehind = true;
-        log.error({ error, job: id }, `callback for job ${id} could not be made due: ${reason(error)}`);
-      });
+  const stopListening = jobs.onCompleted(async ({ id }) => {
+    try {
+      if ((await queue.makeDue([id])) > 0) pump();
+    } catch (error) {
+      // The job's own completion must not suffer; the next poll finds the callback still owed.
+      isBehind = true;
+      log.error({ error, job: id }, `callback for job ${id} could not be made due: ${reason(error)}`);
+    }
   });
 
   /** Finds jobs that completed without us listening: before a crash, or on a node without this channel. */
@@ -197,7 +187,7 @@ export async function createCallbacks({ jobs, sql, store, log, target }: Callbac
     });
   await queue.recover();
   await findMissed();
-  const stopWatching = node.onDead(findMissedSafely);
+  const stopWatching = store.node.onDead(findMissedSafely);
   const polling = setInterval(() => {
     if (isBehind || sql.engine === "postgres") findMissedSafely();
   }, POLL_MILLIS).unref();

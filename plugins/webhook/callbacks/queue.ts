@@ -1,6 +1,7 @@
 /** The queue of callbacks that are owed, which all nodes on the store share. Its times are the database's. */
-import { currentTraceparent, type Node } from "../../../kernel/kit.ts";
+import { currentTraceparent } from "../../../kernel/kit.ts";
 import type { Sql, Transaction } from "../../../kernel/plugin.ts";
+import type { Node } from "../../store/services.ts";
 
 export interface Owed {
   readonly job: string;
@@ -28,13 +29,10 @@ export function openCallbackQueue(sql: Sql, node: Node) {
   const next = `SELECT min(due_at) - ${now} AS millis FROM webhook_callbacks WHERE due_at IS NOT NULL`;
 
   return {
-    /** Owes a callback, in the transaction that submits its job. */
     owe: (tx: Transaction, job: string, userId: string): void =>
       tx.last(
         "INSERT INTO webhook_callbacks (job, user_id, traceparent) VALUES (?, ?, ?) ON CONFLICT (job) DO NOTHING",
-        job,
-        userId,
-        currentTraceparent() ?? null,
+        ...[job, userId, currentTraceparent() ?? null],
       ),
     /** Returns how many were not due before. */
     makeDue: (jobs: readonly string[]): Promise<number> =>
@@ -57,22 +55,16 @@ export function openCallbackQueue(sql: Sql, node: Node) {
       const row = await sql.get<{ readonly millis: number | null }>(next);
       return { due, nextMillis: row?.millis == null ? undefined : Math.max(1, row.millis) };
     },
-    async retryIn(job: string, millis: number): Promise<void> {
-      await sql.run(
+    retryIn: (job: string, millis: number) =>
+      sql.run(
         `UPDATE webhook_callbacks SET attempts = attempts + 1, due_at = ${now} + CAST(? AS BIGINT), holder = NULL
          WHERE job = ? AND holder = ?`,
-        millis,
-        job,
-        node.id,
-      );
-    },
-    async forget(job: string): Promise<void> {
-      await sql.run("DELETE FROM webhook_callbacks WHERE job = ?", job);
-    },
+        ...[millis, job, node.id],
+      ),
+    forget: (job: string) => sql.run("DELETE FROM webhook_callbacks WHERE job = ?", job),
     /** Gives up this node's leases at once. */
-    async release(): Promise<void> {
-      await sql.run(`UPDATE webhook_callbacks SET due_at = ${now}, holder = NULL WHERE holder = ?`, node.id);
-    },
+    release: () =>
+      sql.run(`UPDATE webhook_callbacks SET due_at = ${now}, holder = NULL WHERE holder = ?`, node.id),
     /** Ends the leases of an earlier process, if no other uses the store. */
     async recover(): Promise<void> {
       // Only the lease says when another node is done: one that is cut off may still be sending.

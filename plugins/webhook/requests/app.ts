@@ -1,30 +1,23 @@
 /** The whole path of a request: rate → size → content type → secret → body, then the job. */
-import { createHash } from "node:crypto";
+
+import { hash } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import Router, { type RouterMiddleware } from "@koa/router";
-import Koa, { type Context, type Middleware as KoaMiddleware } from "koa";
+import Koa, { type Context, type Middleware } from "koa";
 import {
   applyLimit,
   type ChannelRules,
   httpFault,
-  JobRecord,
-  JobSubmission,
+  identityOf,
   type Proxies,
   readBody,
   secureAnswers,
   toWire,
-  webhookIdentity,
   withTraceparent,
 } from "../../../kernel/kit.ts";
-import {
-  Fault,
-  type Job,
-  type Limiter,
-  type Log,
-  type NewJob,
-  reason,
-  type Services,
-} from "../../../kernel/plugin.ts";
+import { Fault, type Job, type Limiter, type Log, reason, type Services } from "../../../kernel/plugin.ts";
+import type { NewJob } from "../../jobs/services.ts";
+import { JobRecord, JobSubmission } from "../job-wire.ts";
 import type { Header, Proof } from "./proof.ts";
 import type { Senders } from "./senders.ts";
 import { parseEvent, parseMessage, parseNamedMessage } from "./submission.ts";
@@ -43,13 +36,6 @@ export interface AppOptions {
   readonly stopping: AbortSignal;
 }
 
-interface State {
-  /** The body as it was sent. */
-  bytes?: Buffer;
-}
-
-type Middleware = KoaMiddleware<State>;
-
 const MAX_BODY_BYTES = 64 * 1024;
 
 const WEBHOOK_RULES: ChannelRules = {
@@ -58,19 +44,19 @@ const WEBHOOK_RULES: ChannelRules = {
     // No turn runs during a submission, and a 200 would tell the sender that its job was accepted.
     turn: [500, "server_error"],
   },
-  codes: { idempotency_key_reused: 422 },
+  codes: { idempotency_key_reused: 422, storage_full: 413 },
 };
 const MAX_WAIT_SECS = 60;
 const MAX_KEY_LENGTH = 255;
 
 const JSON_TYPE = /^\s*application\/json\s*(;\s*charset\s*=\s*"?utf-?8"?\s*)?$/i;
 
-export function createApp(options: AppOptions): Koa<State> {
-  const router = new Router<State>()
-    .post("/webhook", limitSize, requireJson, readBytes, takeMessage(options))
-    .post("/webhook/:name", limitSize, requireJson, readBytes, takeFromIntegration(options))
+export function createApp(options: AppOptions): Koa {
+  const router = new Router()
+    .post("/webhook", takeMessage(options))
+    .post("/webhook/:name", takeFromIntegration(options))
     .get("/jobs/:id", showJob(options));
-  const app = new Koa<State>();
+  const app = new Koa();
   // Koa's own handler prints to standard error what has been handled and logged here.
   app.silent = true;
   app.use((context, next) => withTraceparent(context.req.headers["traceparent"], next));
@@ -97,13 +83,8 @@ function respondToErrors(log: Log): Middleware {
   };
 }
 
-function tooLarge(): Fault {
-  return new Fault(
-    "invalid",
-    "body_too_large",
-    `The request body is larger than ${WEBHOOK_RULES.largestBody}.`,
-  );
-}
+const tooLarge = (): Fault =>
+  new Fault("invalid", "body_too_large", `The request body is larger than ${WEBHOOK_RULES.largestBody}.`);
 
 function limitRate({ limiter, proxies }: AppOptions): Middleware {
   return async (context, next) => {
@@ -112,17 +93,16 @@ function limitRate({ limiter, proxies }: AppOptions): Middleware {
   };
 }
 
-const limitSize: Middleware = async (context, next) => {
+/** Returns the body as it was sent, after its size and its type were checked. */
+async function readBytes(context: Context): Promise<Buffer> {
   if (Number(context.get("content-length")) > MAX_BODY_BYTES) throw tooLarge();
-  await next();
-};
-
-const requireJson: Middleware = async (context, next) => {
   const refusal = mediaTypeFault(context);
-  if (refusal === undefined) return next();
   // The size is checked first, and a size that was not declared is known only by reading.
-  throw (await isLarger(context.req, MAX_BODY_BYTES)) ? tooLarge() : refusal;
-};
+  if (refusal) throw (await isLarger(context.req, MAX_BODY_BYTES)) ? tooLarge() : refusal;
+  await readText(context, async () => {});
+  const { body } = context.request;
+  return Buffer.from(typeof body === "string" ? body : "", "latin1");
+}
 
 function mediaTypeFault(context: Context): Fault | undefined {
   const refuse = (message: string) => new Fault("invalid", "unsupported_media_type", message);
@@ -157,33 +137,23 @@ const readText = readBody({
   encoding: "latin1",
 });
 
-const readBytes: Middleware = async (context, next) => {
-  await readText(context, async () => {});
-  const { body } = context.request;
-  context.state.bytes = Buffer.from(typeof body === "string" ? body : "", "latin1");
-  await next();
-};
-
 /** `POST /webhook`: whoever holds the shared secret, in the name of anybody. */
 function takeMessage(options: AppOptions): Middleware {
   return async (context) => {
-    const { bytes = Buffer.of() } = context.state;
+    const bytes = await readBytes(context);
     const proof = options.senders.shared(headerOf(context), bytes);
     const { userId, ...submission } = parseNamedMessage(bytes);
-    const owner = await options.userOf.named(webhookIdentity(userId));
+    const owner = await options.userOf.named(identityOf("webhook", userId));
     await submitJob(options, context, { ...submission, ...owner, ...identify(bytes, proof) }, userId);
   };
 }
 
 /** `POST /webhook/{name}`: one integration, in the name of its user. */
-function takeFromIntegration(options: AppOptions): RouterMiddleware<State> {
+function takeFromIntegration(options: AppOptions): RouterMiddleware {
   return async (context) => {
-    const { bytes = Buffer.of() } = context.state;
-    const { proof, sender } = await options.senders.named(
-      context.params["name"] ?? "",
-      headerOf(context),
-      bytes,
-    );
+    const bytes = await readBytes(context);
+    const name = context.params["name"] ?? "";
+    const { proof, sender } = await options.senders.named(name, headerOf(context), bytes);
     const submission = sender.message === undefined ? parseMessage(bytes) : parseEvent(bytes, sender.message);
     const job: NewJob = {
       ...submission,
@@ -210,17 +180,12 @@ const headerOf =
 
 /** Returns what tells a repetition of this delivery from a new one. */
 function identify(bytes: Buffer, { key, keyName, canBeReplayed }: Proof): Partial<NewJob> {
-  if (key.length > MAX_KEY_LENGTH)
-    throw new Fault(
-      "invalid",
-      "invalid_field",
-      `${keyName} must have at most ${MAX_KEY_LENGTH} characters.`,
-      {
-        param: keyName,
-      },
-    );
+  if (key.length > MAX_KEY_LENGTH) {
+    const message = `${keyName} must have at most ${MAX_KEY_LENGTH} characters.`;
+    throw new Fault("invalid", "invalid_field", message, { param: keyName });
+  }
   return {
-    fingerprint: createHash("sha256").update(bytes).digest("hex"),
+    fingerprint: hash("sha256", bytes),
     idempotencyKey: key === "" ? undefined : key,
     canBeReplayed: canBeReplayed || undefined,
   };
@@ -249,7 +214,7 @@ async function waitFor({ jobs, stopping }: AppOptions, job: Job, seconds: number
 }
 
 /** A sender sees only its own jobs. */
-function showJob({ jobs, senders }: AppOptions): RouterMiddleware<State> {
+function showJob({ jobs, senders }: AppOptions): RouterMiddleware {
   return async (context) => {
     const sender = await senders.whose(headerOf(context));
     const job = await jobs.find(context.params["id"] ?? "");
@@ -259,15 +224,13 @@ function showJob({ jobs, senders }: AppOptions): RouterMiddleware<State> {
   };
 }
 
-function refuseOtherRoutes(router: Router<State>): Middleware {
+function refuseOtherRoutes(router: Router): Middleware {
   return (context) => {
     const allowed = router.match(context.path, "").path.flatMap(({ methods }) => methods);
-    if (allowed.length === 0)
-      throw new Fault(
-        "missing",
-        "not_found",
-        `There is nothing at ${context.path}: use POST /webhook, POST /webhook/{name} or GET /jobs/{job_id}.`,
-      );
+    if (allowed.length === 0) {
+      const message = `There is nothing at ${context.path}: use POST /webhook, POST /webhook/{name} or GET /jobs/{job_id}.`;
+      throw new Fault("missing", "not_found", message);
+    }
     context.set("allow", allowed.join(", "));
     throw new Fault("invalid", "method_not_allowed", `${context.path} accepts ${allowed.join(", ")}.`);
   };

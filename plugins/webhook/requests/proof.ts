@@ -1,5 +1,5 @@
 /** Checks that a sender knows the secret: it sends the secret itself, or the body signed with it. */
-import { createHash, createHmac, timingSafeEqual } from "node:crypto";
+import { createHmac, hash, timingSafeEqual } from "node:crypto";
 import { Webhook, WebhookVerificationError } from "standardwebhooks";
 import { Fault } from "../../../kernel/plugin.ts";
 
@@ -9,7 +9,6 @@ export type Header = (name: string) => string;
 export interface Proof {
   /** The sender's id for this delivery; empty if it gave none. */
   readonly key: string;
-  /** The header that `key` comes from. */
   readonly keyName: string;
   /** True if nothing that was signed tells this delivery from an earlier one. */
   readonly canBeReplayed: boolean;
@@ -20,7 +19,7 @@ const HUB_SIGNATURE = /^sha256=([0-9a-f]{64})$/i;
 /** Throws a fault if nothing is proven. */
 export function prove(secret: string, header: Header, body: Buffer | undefined): Proof {
   if (header("x-webhook-secret") !== "") {
-    if (!isSecret(header("x-webhook-secret"), secret)) throw wrong("X-Webhook-Secret is wrong.");
+    if (!isSecret(header("x-webhook-secret"), secret)) throw wrong();
     return { key: header("idempotency-key"), keyName: "Idempotency-Key", canBeReplayed: false };
   }
   // The signature of an absent body is the same for every request, so it proves nothing.
@@ -34,8 +33,14 @@ export function prove(secret: string, header: Header, body: Buffer | undefined):
     const name = header("x-github-delivery") === "" ? "Idempotency-Key" : "X-GitHub-Delivery";
     return { key: header(name), keyName: name, canBeReplayed: true };
   }
-  throw new Fault("unauthenticated", "missing_secret", "X-Webhook-Secret is missing.");
+  throw missing();
 }
+
+export const missing = (): Fault =>
+  new Fault("unauthenticated", "missing_secret", "X-Webhook-Secret is missing.");
+
+export const wrong = (message = "X-Webhook-Secret is wrong."): Fault =>
+  new Fault("unauthenticated", "invalid_secret", message);
 
 /** The Standard Webhooks key is what follows `whsec_` in base64, or the text itself. */
 function standardWebhook(secret: string): Webhook {
@@ -55,18 +60,11 @@ function checkStandard(body: Buffer, header: Header, secret: string): void {
     standardWebhook(secret).verify(body, headers, { jsonParse: false });
   } catch (error) {
     if (!(error instanceof WebhookVerificationError)) throw error;
-    throw /timestamp/.test(error.message)
-      ? new Fault(
-          "unauthenticated",
-          "stale_timestamp",
-          "webhook-timestamp is more than five minutes from now: sign again when you send again.",
-        )
-      : wrong("webhook-signature is wrong, or webhook-id or webhook-timestamp is missing.");
+    if (!/timestamp/.test(error.message))
+      throw wrong("webhook-signature is wrong, or webhook-id or webhook-timestamp is missing.");
+    const stale = "webhook-timestamp is more than five minutes from now: sign again when you send again.";
+    throw new Fault("unauthenticated", "stale_timestamp", stale);
   }
-}
-
-function wrong(message: string): Fault {
-  return new Fault("unauthenticated", "invalid_secret", message);
 }
 
 function isSigned(body: Buffer, signature: string, secret: string): boolean {
@@ -81,6 +79,6 @@ export function isSecret(header: string, secret: string): boolean {
 
 /** Takes as long for a near miss as for a wild guess. Hashing first makes the lengths equal. */
 function isSame(given: string, expected: string): boolean {
-  const digest = (text: string) => createHash("sha256").update(text).digest();
+  const digest = (text: string) => hash("sha256", text, "buffer");
   return timingSafeEqual(digest(given), digest(expected));
 }

@@ -2,7 +2,7 @@
 import { Fault } from "../../../kernel/plugin.ts";
 import type { Secrets } from "../derived-secrets.ts";
 import type { OpenIntegrations } from "../integrations/integrations.ts";
-import { type Header, isSecret, type Proof, prove } from "./proof.ts";
+import { type Header, isSecret, missing, type Proof, prove, wrong } from "./proof.ts";
 
 export type Senders = ReturnType<typeof createSenders>;
 
@@ -33,7 +33,7 @@ export function createSenders(
       const given = header("x-webhook-secret");
       const known = await integrations.senders();
       if (secret === undefined && known.length === 0) throw notConfigured();
-      if (given === "") throw new Fault("unauthenticated", "missing_secret", "X-Webhook-Secret is missing.");
+      if (given === "") throw missing();
       if (secret !== undefined && isSecret(given, secret)) return "";
       for (const { id } of known)
         for (const own of await integrations.secretsOf(id)) if (isSecret(given, own)) return id;
@@ -57,14 +57,8 @@ function proveByAny([first, ...others]: Secrets, header: Header, body: Buffer): 
   }
 }
 
-function wrong(): Fault {
-  return new Fault("unauthenticated", "invalid_secret", "X-Webhook-Secret is wrong.");
-}
-
 function notConfigured(): Fault {
-  return new Fault(
-    "unauthenticated",
-    "secret_not_configured",
-    "The webhook secret is not configured: the operator must set HTTP_WEBHOOK_SECRET, or add an integration.",
-  );
+  const how = "the operator must set HTTP_WEBHOOK_SECRET, or add an integration";
+  const message = `The webhook secret is not configured: ${how}.`;
+  return new Fault("unauthenticated", "secret_not_configured", message);
 }

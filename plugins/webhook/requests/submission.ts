@@ -1,6 +1,7 @@
 /** Parses the body of a request (§2.2) into a job, or throws a fault that names the field. */
 import { type Check, compileCheck, describeMistake, type Mistake, parseJson } from "../../../kernel/kit.ts";
-import { Fault, type NewJob } from "../../../kernel/plugin.ts";
+import { Fault } from "../../../kernel/plugin.ts";
+import type { NewJob } from "../../jobs/services.ts";
 import { parseTemplate, render } from "../integrations/template.ts";
 
 const MAX_NAME_LENGTH = 256;
@@ -44,7 +45,6 @@ const utf8 = new TextDecoder("utf-8", { fatal: true });
 
 type Submission = Omit<NewJob, "user">;
 
-/** Parses a message for the user that it names. */
 export function parseNamedMessage(bytes: Buffer): Submission & { readonly userId: string } {
   const body = parse<Body & { readonly user_id: string }>(bytes, checkNamedMessage);
   return { userId: body.user_id, ...submissionOf(body) };

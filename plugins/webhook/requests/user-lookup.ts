@@ -1,5 +1,6 @@
 /** Finds the user of a message: an account, or an identity of the webhook's own. */
-import { Fault, type NewJob, type Services } from "../../../kernel/plugin.ts";
+import { Fault, type Services } from "../../../kernel/plugin.ts";
+import type { NewJob } from "../../jobs/services.ts";
 import type { Sender } from "../integrations/integrations.ts";
 
 type Owner = Pick<NewJob, "user" | "waitsForPairing">;
@@ -14,30 +15,20 @@ export interface UserLookupParts {
 }
 
 export function createUserLookup({ identities, accounts, isRequired }: UserLookupParts) {
-  // An account that was removed, or removed and added again for somebody else, is not the one that was meant.
-  const isThere = async (id: string, since: string): Promise<boolean> =>
-    (await accounts.find(id))?.createdAt === since;
-  const pairedWith = async (identity: string): Promise<string | undefined> => {
-    const account = await identities.account(identity);
-    return account && (await isThere(account.id, account.createdAt)) ? account.id : undefined;
-  };
-
   return {
     /** Returns the account that an operator paired the identity with, or the identity itself. */
     async named(identity: string): Promise<Owner> {
-      const account = await pairedWith(identity);
+      const account = await identities.account(identity);
       if (account !== undefined) return { user: account };
       return { user: identity, waitsForPairing: isRequired || undefined };
     },
     /** Returns the user of an integration. The operator chose it, so nothing waits for pairing. */
     async fixed({ name, user, accountSince }: Sender): Promise<Owner> {
-      if (accountSince === undefined) return { user: (await pairedWith(user)) ?? user };
-      if (await isThere(user, accountSince)) return { user };
-      throw new Fault(
-        "forbidden",
-        "user_removed",
-        `The account of the integration ${name} was removed: the operator must remove and add the integration.`,
-      );
+      if (accountSince === undefined) return { user: (await identities.account(user)) ?? user };
+      // An account that was removed, or removed and added again for somebody else, is not the one that was meant.
+      if ((await accounts.find(user))?.createdAt === accountSince) return { user };
+      const message = `The account of the integration ${name} was removed: the operator must remove and add the integration.`;
+      throw new Fault("forbidden", "user_removed", message);
     },
   };
 }

@@ -1,6 +1,7 @@
 /** How much of the text of files a model is shown: its window has to hold the conversation too. */
-import type { Model } from "../../../../kernel/kit.ts";
-import type { Attachment, Turn } from "../../../../kernel/plugin.ts";
+import type { Attachment } from "../../../../kernel/plugin.ts";
+import type { Model } from "../../../models/services.ts";
+import type { Turn } from "../../services.ts";
 
 const BYTES_PER_TOKEN = 4;
 // A share of the window; the rest is for earlier messages, tool output and the answer.
@@ -8,7 +9,7 @@ const SHARE = 0.4;
 
 const roomOf = ({ window }: Pick<Model, "window">): number => Math.floor(window * SHARE);
 
-/** What the person should know before the file is sent. */
+/** Tells the person about limits before the file is sent. */
 export function noteFor(
   attachment: Attachment,
   model: Pick<Model, "name" | "window" | "takes">,

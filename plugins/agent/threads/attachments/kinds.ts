@@ -1,17 +1,15 @@
-/** What a file is that somebody attaches, and what models read of it; refuses the others in words. */
-
-import { isTextual, mimeOfName, sniff, sniffImage } from "../../../../kernel/kit.ts";
+/** Recognises a file's kind and what models read of it; refuses the others in words. */
+import { imageProblem, isTextual, mimeOfName, sniff, sniffImage } from "../../../../kernel/kit.ts";
 import { type Attachment, Fault } from "../../../../kernel/plugin.ts";
 import type { PdfText } from "./pdf.ts";
-import { decodeText } from "./text.ts";
 
 export interface TakenFile extends Pick<Attachment, "kind" | "mime" | "text"> {
-  /** Where the bytes are not the text themselves. */
+  /** Set if the bytes are not the text themselves. */
   readonly text8?: Uint8Array;
 }
 
 const ACCEPTED =
-  "Attach PNG, JPEG, GIF or WebP images, PDF documents, or text such as Markdown, CSV, JSON and source code.";
+  "Attach PNG, JPEG, GIF or WebP images, PDF documents, or text such as Markdown, CSV, JSON and source code";
 
 /** `name`: as it is called in a refusal. */
 export async function takeFile(
@@ -21,6 +19,8 @@ export async function takeFile(
 ): Promise<TakenFile> {
   if (data.byteLength === 0) throw refusal(name, "empty_file", "is empty");
   const image = sniffImage(data);
+  const problem = imageProblem(data);
+  if (problem !== undefined) throw refusal(name, "image_too_large", problem);
   if (image !== undefined) return { kind: "image", mime: image };
   if (sniff(data) === "application/pdf") {
     const read = await readPdf(data);
@@ -32,8 +32,7 @@ export async function takeFile(
     throw refusal(
       name,
       "unsupported_file",
-      `cannot be attached: it is ${nameOf(data) ?? "neither an image nor a PDF nor text"}`,
-      ACCEPTED,
+      `cannot be attached: it is ${nameOf(data) ?? "neither an image nor a PDF nor text"}. ${ACCEPTED}`,
     );
   const said = mimeOfName(name);
   const mime = isTextual(said) ? said : "text/plain";
@@ -48,10 +47,8 @@ function asText(mime: string, text: string): TakenFile {
   return { kind: "file", mime, text: { bytes: text8.byteLength }, text8 };
 }
 
-function refusal(name: string, code: string, what: string, advice?: string): Fault {
-  return new Fault("invalid", code, [`"${name}" ${what}.`, ...(advice ? [advice] : [])].join(" "), {
-    param: "file",
-  });
+function refusal(name: string, code: string, what: string): Fault {
+  return new Fault("invalid", code, `"${name}" ${what}.`, { param: "file" });
 }
 
 /** Files that people try, so that they are told what they have. */
@@ -87,4 +84,49 @@ function nameOf(data: Uint8Array): string | undefined {
   // A text may begin with two or three of these letters.
   const isShort = found !== undefined && found[0].length < 4 && !/[^ -~]/.test(found[0]);
   return isShort && decodeText(data) !== undefined ? undefined : found?.[2];
+}
+
+const MARKS = [
+  { bytes: [0xef, 0xbb, 0xbf], encoding: "utf-8" },
+  { bytes: [0xff, 0xfe], encoding: "utf-16le" },
+  { bytes: [0xfe, 0xff], encoding: "utf-16be" },
+];
+
+/** The text of a file's bytes, in whatever encoding; undefined where they are no text. `isPlain`: they are UTF-8 as they are. */
+function decodeText(data: Uint8Array): { readonly text: string; readonly isPlain: boolean } | undefined {
+  const mark = MARKS.find(({ bytes }) => bytes.every((byte, at) => data[at] === byte));
+  const text = decode(data, mark?.encoding ?? "utf-8");
+  if (text !== undefined) return hasControls(text) ? undefined : { text, isPlain: mark === undefined };
+  if (mark !== undefined || accentsIn(data) > MAX_ACCENTS) return undefined;
+  const western = new TextDecoder("windows-1252").decode(data);
+  return hasControls(western) ? undefined : { text: western, isPlain: false };
+}
+
+function decode(data: Uint8Array, encoding: string): string | undefined {
+  try {
+    return new TextDecoder(encoding, { fatal: true }).decode(data);
+  } catch {
+    return undefined;
+  }
+}
+
+// Tabs, line and page breaks, and the escapes of coloured logs. No text has others, and nearly every other file has.
+const USUAL_CONTROLS: ReadonlySet<number> = new Set([0x09, 0x0a, 0x0c, 0x0d, 0x1b]);
+const DELETE = 0x7f;
+
+function hasControls(text: string): boolean {
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code === DELETE || (code < 0x20 && !USUAL_CONTROLS.has(code))) return true;
+  }
+  return false;
+}
+
+// Old Western programs write mostly ASCII, with an accent now and then.
+const MAX_ACCENTS = 0.3;
+
+function accentsIn(data: Uint8Array): number {
+  let accents = 0;
+  for (const byte of data) if (byte >= 0x80) accents++;
+  return accents / data.byteLength;
 }

@@ -31,9 +31,9 @@ async function watch(): Promise<void> {
   reader.on("error", (error) =>
     end({ status: (error as { code?: string }).code === "ERR_WORKER_OUT_OF_MEMORY" ? "memory" : "broken" }),
   );
-  // Where nobody is left to end it.
+  // Ends the process if its parent is gone.
   setTimeout(() => process.exit(1), TIMEOUT_MS);
-  // What is unpacked lies outside the heap that V8 bounds.
+  // Unpacked data lies outside the heap that V8 bounds.
   setInterval(() => {
     if (process.memoryUsage.rss() > Number(memoryBytes)) end({ status: "memory" });
   }, LOOK_MS);

@@ -7,16 +7,11 @@ import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Readable, Writable } from "node:stream";
 import { fileURLToPath } from "node:url";
-import { ROOT, threadFile } from "../../../../kernel/kit.ts";
+import { ROOT, threadFile, tryJson } from "../../../../kernel/kit.ts";
 import { Fault } from "../../../../kernel/plugin.ts";
 import type { PdfReply } from "./pdf-child.ts";
 
 export type PdfText = { readonly text: string } | { readonly problem: string };
-
-export interface PdfReader {
-  read(user: string, data: Uint8Array): Promise<PdfText>;
-  close(): Promise<void>;
-}
 
 export interface PdfLimits {
   readonly millis: number;
@@ -28,13 +23,18 @@ const LIMITS: PdfLimits = { millis: 30_000, memoryBytes: 600 * 2 ** 20 };
 const MAX_TEXT_LENGTH = 4 * 2 ** 20;
 const MAX_WAITING = 64;
 const MAX_WAITING_PER_USER = 16;
-const BROKEN = "cannot be read: it is damaged, or no PDF";
+const PROBLEMS = {
+  broken: "cannot be read: it is damaged, or no PDF",
+  memory: "cannot be read: it needs too much memory",
+  password: "is protected by a password. Remove it, and attach the file again",
+  empty: "has no text: its pages are probably pictures. Attach them as images",
+};
 
 /**
  * One at a time: each may take a core and the memory for as long as it is allowed. People take turns, so that somebody's
  * hundred do not hold up everybody else's one.
  */
-export function createPdfReader(limits: PdfLimits = LIMITS): PdfReader {
+export function createPdfReader(limits: PdfLimits = LIMITS) {
   const stop = new AbortController();
   const waiting: { readonly user: string; run(): Promise<void> }[] = [];
   /** When each was served last. */
@@ -55,7 +55,7 @@ export function createPdfReader(limits: PdfLimits = LIMITS): PdfReader {
   }
 
   return {
-    read(user, data) {
+    read(user: string, data: Uint8Array): Promise<PdfText> {
       if (
         waiting.length >= MAX_WAITING ||
         waiting.filter((one) => one.user === user).length >= MAX_WAITING_PER_USER
@@ -68,7 +68,7 @@ export function createPdfReader(limits: PdfLimits = LIMITS): PdfReader {
       working ??= work();
       return promise;
     },
-    async close() {
+    async close(): Promise<void> {
       stop.abort();
       await working;
     },
@@ -126,18 +126,9 @@ async function readOne(data: Uint8Array, limits: PdfLimits, signal: AbortSignal)
 }
 
 function answerOf(said: string): PdfText {
-  let reply: PdfReply;
-  try {
-    reply = JSON.parse(said) as PdfReply;
-  } catch {
-    return { problem: BROKEN };
-  }
-  if (reply.status === "memory") return { problem: "cannot be read: it needs too much memory" };
-  if (reply.status === "password")
-    return { problem: "is protected by a password. Remove it, and attach the file again" };
-  if (reply.status !== "ok") return { problem: BROKEN };
+  const reply = tryJson(said) as PdfReply | undefined;
+  if (!reply) return { problem: PROBLEMS.broken };
+  if (reply.status !== "ok") return { problem: PROBLEMS[reply.status] ?? PROBLEMS.broken };
   const text = reply.text.toWellFormed();
-  if (text.trim() === "")
-    return { problem: "has no text: its pages are probably pictures. Attach them as images" };
-  return { text };
+  return text.trim() === "" ? { problem: PROBLEMS.empty } : { text };
 }

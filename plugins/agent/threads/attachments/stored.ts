@@ -1,26 +1,21 @@
 /** Images, files and sound that came with what was said: kept beside their thread, read when a model is shown them. */
+
 import { randomUUIDv7 } from "node:crypto";
-import { type Extras, sniffImage } from "../../../../kernel/kit.ts";
-import type { Attachment, Queries, Sql, Transaction, Turn, TurnItem } from "../../../../kernel/plugin.ts";
+import type { Extras } from "../../../../host/services.ts";
+import { imageProblem, sniffImage } from "../../../../kernel/kit.ts";
+import type { Attachment, Queries, Sql, Transaction } from "../../../../kernel/plugin.ts";
+import type { Turn } from "../../services.ts";
 import type { OwnTurn } from "../turns/items.ts";
 
 /** Writes what the turn brings of the attachments that its input and its history name. */
 export function writeAttachments(tx: Transaction, thread: string, turn: Turn): void {
   if (!turn.attached?.length) return;
   const named = new Map(namedIn(turn).map((attachment) => [attachment.id, attachment]));
-  for (const { id, data, text } of turn.attached) {
-    const attachment = named.get(id);
-    if (attachment === undefined) continue;
-    void tx.run(
-      `INSERT INTO attachments (id, thread, mime, name, data, text) VALUES (?, ?, ?, ?, ?, ?)
-       ON CONFLICT (id, thread) DO NOTHING`,
-      id,
-      thread,
-      attachment.mime,
-      attachment.name ?? null,
-      data,
-      text ?? null,
-    );
+  const add = `INSERT INTO attachments (id, thread, mime, name, data, text) VALUES (?, ?, ?, ?, ?, ?)
+    ON CONFLICT (id, thread) DO NOTHING`;
+  for (const { id, data, text = null } of turn.attached) {
+    const { mime, name = null } = named.get(id) ?? {};
+    if (mime !== undefined) void tx.run(add, id, thread, mime, name, data, text);
   }
 }
 
@@ -46,7 +41,11 @@ export function takeImages(given: readonly Attached[]): {
     const mime = sniffImage(data);
     if (mime === undefined)
       notes.push("[An attachment was left out: it is no PNG, JPEG, GIF or WebP image.]");
-    else if (data.byteLength > MAX_IMAGE_BYTES || together + data.byteLength > MAX_TOTAL_BYTES)
+    else if (
+      imageProblem(data) !== undefined ||
+      data.byteLength > MAX_IMAGE_BYTES ||
+      together + data.byteLength > MAX_TOTAL_BYTES
+    )
       notes.push("[An image was left out: it is too large.]");
     else {
       together += data.byteLength;
@@ -67,40 +66,43 @@ export function takeImages(given: readonly Attached[]): {
 export function writeAttached(
   tx: Transaction,
   engine: Sql["engine"],
-  { id, node }: OwnTurn,
-  { attachment, data }: Attached,
+  own: OwnTurn,
+  { attachment: { id, mime, name }, data }: Attached,
 ): Promise<number> {
-  return tx.run(
-    `INSERT INTO attachments (id, thread, mime, name, data)
-     SELECT CAST(? AS TEXT), thread, CAST(? AS TEXT), CAST(? AS TEXT), CAST(? AS ${engine === "postgres" ? "BYTEA" : "BLOB"})
-     FROM turns WHERE id = ? AND node = ?`,
-    attachment.id,
-    attachment.mime,
-    attachment.name ?? null,
-    data,
-    id,
-    node,
+  const bytes = engine === "postgres" ? "BYTEA" : "BLOB";
+  const add = `INSERT INTO attachments (id, thread, mime, name, data)
+    SELECT CAST(? AS TEXT), thread, CAST(? AS TEXT), CAST(? AS TEXT), CAST(? AS ${bytes})
+    FROM turns WHERE id = ? AND node = ?`;
+  return tx.run(add, id, mime, name ?? null, data, own.id, own.node);
+}
+
+/** The attachments that a turn's input and its history name. */
+export function namedIn({ input, history = [] }: Pick<Turn, "input" | "history">): readonly Attachment[] {
+  const outputs = input.type === "tool_outputs" ? input.outputs : [];
+  return [input, ...outputs, ...history].flatMap((one) =>
+    "attachments" in one ? (one.attachments ?? []) : [],
   );
 }
 
-function namedIn({ input, history = [] }: Turn): readonly Attachment[] {
-  const own =
-    input.type === "message"
-      ? (input.attachments ?? [])
-      : input.type === "tool_outputs"
-        ? [...(input.attachments ?? []), ...input.outputs.flatMap(({ attachments = [] }) => attachments)]
-        : [];
-  return [...own, ...history.flatMap(attachmentsOf)];
+export interface StoredFile {
+  readonly id: string;
+  readonly mime: string;
+  readonly name: string | null;
+  readonly data: Uint8Array;
+  readonly text: Uint8Array | null;
 }
 
-function attachmentsOf(item: TurnItem): readonly Attachment[] {
-  return item.type === "message" || item.type === "tool_result" ? (item.attachments ?? []) : [];
+export function findAttachment(queries: Queries, user: string, id: string): Promise<StoredFile | undefined> {
+  const find = `SELECT attachments.id, mime, name, data, text FROM attachments
+    JOIN threads ON threads.id = attachments.thread
+    WHERE attachments.id = ? AND "user" = ? AND ephemeral = 0 LIMIT 1`;
+  return queries.get(find, id, user);
 }
 
 // A statement may have only so many values.
 const AT_ONCE = 100;
 
-/** What models are shown of those that are there: their texts, or their bytes. */
+/** Returns the texts or bytes that models are shown, for those that are there. */
 export async function readAttachments(
   queries: Queries,
   thread: string,
@@ -109,11 +111,9 @@ export async function readAttachments(
   const found = new Map<string, Uint8Array>();
   for (let from = 0; from < ids.length; from += AT_ONCE) {
     const some = ids.slice(from, from + AT_ONCE);
-    const rows = await queries.all<{ id: string; data: Uint8Array }>(
-      `SELECT id, coalesce(text, data) AS data FROM attachments WHERE thread = ? AND id IN (${some.map(() => "?").join()})`,
-      thread,
-      ...some,
-    );
+    const find = `SELECT id, coalesce(text, data) AS data FROM attachments
+      WHERE thread = ? AND id IN (${some.map(() => "?").join()})`;
+    const rows = await queries.all<{ id: string; data: Uint8Array }>(find, thread, ...some);
     for (const { id, data } of rows) found.set(id, data);
   }
   return found;

@@ -1,24 +1,20 @@
 /** Files that people upload to send them with a message. Those that no message names go after a day. */
 
 import { randomUUIDv7 } from "node:crypto";
-import { cleanFileName, isTextual, type Model, sniffImage } from "../../../../kernel/kit.ts";
-import {
-  type Attachment,
-  Fault,
-  type Log,
-  type Queries,
-  type Sql,
-  type Store,
-  type Upload,
-} from "../../../../kernel/plugin.ts";
+import { cleanFileName, isTextual, sniffImage } from "../../../../kernel/kit.ts";
+import { type Attachment, Fault, type Log, type Queries, type Sql } from "../../../../kernel/plugin.ts";
+import type { Model } from "../../../models/services.ts";
+import type { Store, UserStorage } from "../../../store/services.ts";
 import type { Attachments } from "../../services.ts";
 import { noteFor } from "./fitting.ts";
 import { takeFile } from "./kinds.ts";
 import { createPdfReader } from "./pdf.ts";
+import { findAttachment, type StoredFile } from "./stored.ts";
 
 export interface UploadParts {
   readonly sql: Sql;
   readonly store: Pick<Store, "exclusive" | "repeat">;
+  readonly storage: Pick<UserStorage, "take">;
   readonly models: { current(): Promise<readonly Model[]> };
   readonly log: Log;
   readonly fileBytes: number;
@@ -30,18 +26,15 @@ export interface OpenUploads extends Attachments {
 
 const MB = 1_000_000;
 const MAX_FILES = 10;
-// What providers take with one request.
+// Providers accept this much with one request.
 const MESSAGE_BYTES = 20 * MB;
 const MAX_WAITING = 40;
 const KEPT_MS = 24 * 60 * 60 * 1000;
 const ROUND_MS = 10 * 60 * 1000;
 
-interface Row {
-  readonly id: string;
-  readonly mime: string;
-  readonly name: string | null;
-  readonly data: Uint8Array;
-  readonly text: Uint8Array | null;
+interface Used {
+  readonly count: number;
+  readonly bytes: number;
 }
 
 const now = () => new Date().toISOString();
@@ -62,35 +55,18 @@ export function createUploads(parts: UploadParts): OpenUploads {
   });
 
   async function refuseFull(user: string, bytes: number, queries: Queries = sql): Promise<void> {
-    const used = await queries.get<{ count: number; bytes: number }>(
-      `SELECT count(*) AS count, coalesce(sum(size), 0) AS bytes FROM uploads WHERE "user" = ? AND expires_at > ?`,
-      user,
-      now(),
-    );
+    const sum = `SELECT count(*) AS count, coalesce(sum(size), 0) AS bytes FROM uploads
+      WHERE "user" = ? AND expires_at > ?`;
+    const { count = 0, bytes: used = 0 } = (await queries.get<Used>(sum, user, now())) ?? {};
     const most = messageBytes * 5;
-    if ((used?.count ?? 0) < MAX_WAITING && Number(used?.bytes ?? 0) + bytes <= most) return;
-    throw new Fault(
-      "invalid",
-      "too_many_uploads",
-      `You have ${used?.count ?? 0} files that no message has been sent with, and there may be ${MAX_WAITING} with ${megabytes(most)} together. Send or remove some first; they are deleted after a day.`,
-      { param: "file" },
-    );
+    if (count < MAX_WAITING && Number(used) + bytes <= most) return;
+    const message = `You have ${count} files that no message has been sent with, and there may be ${MAX_WAITING} with ${megabytes(most)} together. Send or remove some first; they are deleted after a day.`;
+    throw new Fault("invalid", "too_many_uploads", message, { param: "file" });
   }
 
-  async function find(user: string, id: string): Promise<Row | undefined> {
-    const upload = await sql.get<Row>(
-      `SELECT id, mime, name, data, text FROM uploads WHERE id = ? AND "user" = ? AND expires_at > ?`,
-      id,
-      user,
-      now(),
-    );
-    if (upload !== undefined) return upload;
-    return await sql.get<Row>(
-      `SELECT attachments.id, mime, name, data, text FROM attachments JOIN threads ON threads.id = attachments.thread
-       WHERE attachments.id = ? AND "user" = ? AND ephemeral = 0 LIMIT 1`,
-      id,
-      user,
-    );
+  async function find(user: string, id: string): Promise<StoredFile | undefined> {
+    const upload = `SELECT id, mime, name, data, text FROM uploads WHERE id = ? AND "user" = ? AND expires_at > ?`;
+    return (await sql.get<StoredFile>(upload, id, user, now())) ?? (await findAttachment(sql, user, id));
   }
 
   return {
@@ -98,8 +74,12 @@ export function createUploads(parts: UploadParts): OpenUploads {
 
     async add(user, { name: given, data }) {
       const name = cleanFileName(given);
-      if (data.byteLength > fileBytes) throw tooLarge(fileBytes, name);
+      if (data.byteLength > fileBytes) {
+        const message = `"${name}" is too large: a file may have at most ${megabytes(fileBytes)} here (ATTACHMENTS_MAX_MB).`;
+        throw new Fault("invalid", "file_too_large", message, { param: "file" });
+      }
       await refuseFull(user, data.byteLength);
+      await parts.storage.take(user, data.byteLength);
       const { text8, ...taken } = await takeFile(name, data, (bytes) => pdf.read(user, bytes));
       const attachment = { id: randomUUIDv7(), ...taken, size: data.byteLength, name };
       // Two uploads at once must not both find the last room.
@@ -115,7 +95,14 @@ export function createUploads(parts: UploadParts): OpenUploads {
       );
       const [model] = await parts.models.current();
       const note = model && noteFor(attachment, model);
-      return { ...attachment, ...(note !== undefined && { note }) } satisfies Upload;
+      return { ...attachment, note };
+    },
+
+    async textOf(user, { name, data }) {
+      const { text, text8 } = await takeFile(name, data, (bytes) => pdf.read(user, bytes));
+      if (text === undefined)
+        throw new Fault("invalid", "no_text", `"${name}" is an image and has no text.`, { param: "file" });
+      return new TextDecoder().decode(text8 ?? data);
     },
 
     async read(user, id) {
@@ -129,45 +116,37 @@ export function createUploads(parts: UploadParts): OpenUploads {
 
     async bring(user, ids) {
       const named = [...new Set(ids)];
+      const refusal = (code: string, message: string) =>
+        new Fault("invalid", code, message, { param: "attachments" });
       if (named.length > MAX_FILES)
-        throw new Fault(
-          "invalid",
+        throw refusal(
           "too_many_attachments",
           `A message may have at most ${MAX_FILES} attachments, and this one has ${named.length}.`,
-          { param: "attachments" },
         );
-      const rows: Row[] = [];
+      const rows: StoredFile[] = [];
       let bytes = 0;
       // One after the other: what is read together must not be more than the limit.
       for (const id of named) {
         const row = await find(user, id);
         if (row === undefined)
-          throw new Fault(
-            "invalid",
+          throw refusal(
             "attachment_not_found",
             `There is no attachment ${id}. It may have expired: uploads are kept for a day. Attach the file again.`,
-            { param: "attachments" },
           );
         bytes += row.data.byteLength;
         if (bytes > messageBytes)
-          throw new Fault(
-            "invalid",
+          throw refusal(
             "attachments_too_large",
             `The attachments of a message may have ${megabytes(messageBytes)} together. Send them with several messages.`,
-            { param: "attachments" },
           );
         rows.push(row);
       }
       return {
         attachments: rows.map(attachmentOf),
-        attached: rows.map(({ id, data, text }) => ({ id, data, ...(text !== null && { text }) })),
+        attached: rows.map(({ id, data, text }) => ({ id, data, text: text ?? undefined })),
         alongside: async (tx) => {
-          if (named.length === 0) return;
-          await tx.run(
-            `DELETE FROM uploads WHERE "user" = ? AND id IN (${named.map(() => "?").join()})`,
-            user,
-            ...named,
-          );
+          const drop = `DELETE FROM uploads WHERE "user" = ? AND id IN (${named.map(() => "?").join()})`;
+          if (named.length > 0) await tx.run(drop, user, ...named);
         },
       };
     },
@@ -179,25 +158,13 @@ export function createUploads(parts: UploadParts): OpenUploads {
   };
 }
 
-/** Said also where only the size is known. */
-function tooLarge(fileBytes: number, name?: string): Fault {
-  const what = name === undefined ? "The file" : `"${name}"`;
-  return new Fault(
-    "invalid",
-    "file_too_large",
-    `${what} is too large: a file may have at most ${megabytes(fileBytes)} here (ATTACHMENTS_MAX_MB).`,
-    { param: "file" },
-  );
-}
-
 const megabytes = (bytes: number): string => `${Math.round(bytes / MB)} MB`;
 
-function attachmentOf({ id, mime, name, data, text }: Row): Attachment {
+function attachmentOf({ id, mime, name, data, text }: StoredFile): Attachment {
   const kind = sniffImage(data) ? "image" : mime.startsWith("audio/") ? "audio" : "file";
   const isText = kind === "file" && (text !== null || isTextual(mime));
   return {
-    ...{ id, kind, mime, size: data.byteLength },
-    ...(name !== null && { name }),
-    ...(isText && { text: { bytes: (text ?? data).byteLength } }),
+    ...{ id, kind, mime, size: data.byteLength, name: name ?? undefined },
+    text: isText ? { bytes: (text ?? data).byteLength } : undefined,
   };
 }

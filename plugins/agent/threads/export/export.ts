@@ -1,15 +1,9 @@
 /** A thread as a text to keep, written turn by turn: however long it is, only two pages of it are in memory. */
 
-import {
-  type ExportedThread,
-  type ExportFormat,
-  ThreadSummary,
-  toWire,
-  TurnRecord as WireTurn,
-  withoutHidden,
-} from "../../../../kernel/kit.ts";
-import { Fault, type TurnRecord } from "../../../../kernel/plugin.ts";
-import type { Threads } from "../../services.ts";
+import { ThreadSummary, toWire, TurnRecord as WireTurn, withoutHidden } from "../../../../kernel/kit.ts";
+import type { TurnRecord } from "../../../../kernel/plugin.ts";
+import type { ExportedThread, ExportFormat, Threads } from "../../services.ts";
+import { noThread } from "../thread-row.ts";
 import { toMarkdown } from "./markdown.ts";
 
 const TURNS_AT_ONCE = 50;
@@ -30,7 +24,7 @@ export async function exportThread(
   through?: string,
 ): Promise<ExportedThread> {
   const summary = await threads.find(user, thread);
-  if (summary === undefined) throw new Fault("missing", "thread_not_found", `There is no thread ${thread}.`);
+  if (summary === undefined) throw noThread(thread);
   const { ending, mime, write, usual } = FORMATS[format];
   const path = through ?? usual;
   // Before the first word of it is sent.
@@ -49,12 +43,7 @@ async function* oldestFirst(
   thread: string,
   through: string | undefined,
 ): AsyncGenerator<TurnRecord> {
-  const read = (before?: string) =>
-    threads.turns(user, thread, {
-      limit: TURNS_AT_ONCE,
-      ...(before !== undefined && { before }),
-      ...(through !== undefined && { through }),
-    });
+  const read = (before?: string) => threads.turns(user, thread, { limit: TURNS_AT_ONCE, before, through });
   // Kept: it would have moved on by the time it is written.
   const newest = await read();
   const cursors: string[] = [];
@@ -76,7 +65,7 @@ async function* toJson(thread: ThreadSummary, turns: AsyncIterable<TurnRecord>):
 // Windows cannot open its devices' names, whatever their ending.
 const RESERVED = /^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)/i;
 
-/** What no file system or shell takes amiss. */
+/** Keeps to characters that every file system and shell accepts. */
 function fileNameOf(title: string): string {
   const words = withoutHidden(title)
     .toWellFormed()

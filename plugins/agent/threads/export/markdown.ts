@@ -17,16 +17,14 @@ export async function* toMarkdown(
 
 /** `names` has the tools of calls whose outcome comes in a later turn. */
 function blocksOf(turn: TurnRecord, names: Map<string, string>): readonly string[] {
+  const { model, createdAt, completedAt } = turn;
   const asked = inputBlocks(turn.input);
   const told = itemBlocks(turn, names);
+  const heading = `## Postern · ${timeOf(completedAt ?? createdAt)} · ${plain(visibleLine(model.name))}`;
   return [
-    ...(asked.length > 0 ? [`## You · ${timeOf(turn.createdAt)}`, ...asked] : []),
-    ...(told.length > 0 ? [headingOf(turn), ...told] : []),
+    ...(asked.length > 0 ? [`## You · ${timeOf(createdAt)}`, ...asked] : []),
+    ...(told.length > 0 ? [heading, ...told] : []),
   ];
-}
-
-function headingOf({ model, createdAt, completedAt }: TurnRecord): string {
-  return `## Postern · ${timeOf(completedAt ?? createdAt)} · ${plain(visibleLine(model.name))}`;
 }
 
 const timeOf = (iso: string): string => `${iso.slice(0, 16).replace("T", " ")} UTC`;
@@ -116,15 +114,11 @@ function endBlocks({ status, error, gate, incomplete }: TurnRecord): readonly st
 }
 
 function attached(attachments: readonly Attachment[] = []): readonly string[] {
-  if (attachments.length === 0) return [];
-  return [
-    attachments
-      .map(
-        ({ name, kind, mime }) =>
-          `- Attached: ${inCode(visibleLine(name ?? kind))} (${plain(visibleLine(mime))})`,
-      )
-      .join("\n"),
-  ];
+  const lines = attachments.map(
+    ({ name, kind, mime }) =>
+      `- Attached: ${inCode(visibleLine(name ?? kind))} (${plain(visibleLine(mime))})`,
+  );
+  return lines.length === 0 ? [] : [lines.join("\n")];
 }
 
 const folded = (summary: string, inside: string): string =>

@@ -2,7 +2,8 @@
  * Branches of a thread. A turn that goes on from an older one sees what led to that one, and nothing of what came after
  * it: every turn has one past, whatever else happens on its thread.
  */
-import { Fault, type Gate, type Queries, type Transaction, type Turn } from "../../../../kernel/plugin.ts";
+import { Fault, type Gate, type Queries, type Transaction } from "../../../../kernel/plugin.ts";
+import type { Turn } from "../../services.ts";
 import { NOTHING_REQUIRED } from "../required-tools.ts";
 import type { ThreadRow } from "../thread-row.ts";
 
@@ -12,20 +13,30 @@ export interface Gap {
   readonly before: number;
 }
 
-/** What is left out of the past of a turn. */
+/** The gaps in the past of a turn. */
 export type Path = readonly Gap[];
 
 export const isOnPath = (path: Path, seq: number): boolean =>
   !path.some(({ after, before }) => seq > after && seq < before);
 
+export const keyOf = (path: Path): string => path.map(({ after, before }) => `${after}-${before}`).join();
+
+/**
+ * SQL: a turn is among the newest of a thread whose items have so many bytes together, counting those that hold. Its values are the
+ * thread and the numbers that the turns are between. Only lengths are read for it.
+ */
+export const newestOf = (bytes: number, holds = "1 = 1"): string => `turns.seq > coalesce((
+  SELECT max(seq) FROM (
+    SELECT turns.seq, sum(coalesce((SELECT sum(octet_length(body)) FROM turn_items WHERE turn = turns.id AND ${holds}), 0))
+      OVER (ORDER BY turns.seq DESC) AS bytes
+    FROM turns WHERE thread = ? AND turns.seq > ? AND turns.seq < ?) AS sized
+  WHERE bytes > ${bytes}), 0)`;
+
 /** The past of the turn with this number. */
 export async function readPath(queries: Queries, thread: string, seq: number): Promise<Path> {
-  const jumps = await queries.all<{ seq: number; parent_seq: number }>(
-    `SELECT seq, parent_seq FROM turns INDEXED BY turns_branching
-     WHERE thread = ? AND seq <= ? AND parent_seq IS NOT NULL ORDER BY seq DESC`,
-    thread,
-    seq,
-  );
+  const find = `SELECT seq, parent_seq FROM turns INDEXED BY turns_branching
+    WHERE thread = ? AND seq <= ? AND parent_seq IS NOT NULL ORDER BY seq DESC`;
+  const jumps = await queries.all<{ seq: number; parent_seq: number }>(find, thread, seq);
   const path: Gap[] = [];
   let at = seq;
   for (const jump of jumps) {
@@ -66,7 +77,11 @@ export async function findOrigin(
   const isKnown = after !== undefined && thread !== undefined;
   const origin = isKnown ? read(await queries.get<Columns>(find, after, thread, user)) : undefined;
   if (origin !== undefined) return origin;
-  throw new Fault("missing", "turn_not_found", `The thread has no turn ${after}.`, { param: "after" });
+  throw noTurn(`${after}`, "after");
+}
+
+export function noTurn(turn: string, param: string): Fault {
+  return new Fault("missing", "turn_not_found", `The thread has no turn ${turn}.`, { param });
 }
 
 /**
@@ -74,17 +89,12 @@ export async function findOrigin(
  * The caller of a function answers it where it was called, as often as they like.
  */
 export async function followAnswers(queries: Queries, thread: ThreadRow, origin: Origin): Promise<Origin> {
+  const find =
+    "SELECT id, seq, gate FROM turns WHERE thread = ? AND seq > ? AND input LIKE ? ORDER BY seq LIMIT 1";
   for (let at = origin; ; ) {
     const { gate } = at;
     if (gate === undefined || gate.type === "external_tool" || gate.id === thread.gate?.id) return at;
-    const answer = read(
-      await queries.get<Columns>(
-        "SELECT id, seq, gate FROM turns WHERE thread = ? AND seq > ? AND input LIKE ? ORDER BY seq LIMIT 1",
-        thread.id,
-        at.seq,
-        `%"gate":"${gate.id}"%`,
-      ),
-    );
+    const answer = read(await queries.get<Columns>(find, thread.id, at.seq, `%"gate":"${gate.id}"%`));
     if (answer === undefined) return at;
     at = answer;
   }
@@ -104,19 +114,14 @@ export function moveTurn(
   { id, thread }: { readonly id: string; readonly thread: string },
   origin: number,
 ): Promise<number> {
-  return tx.run(
-    `UPDATE turns SET parent_seq = CASE WHEN EXISTS (
-       SELECT 1 FROM turns AS later WHERE later.thread = ? AND later.seq > ? AND later.seq < turns.seq
-     ) THEN CAST(? AS BIGINT) END WHERE id = ?`,
-    thread,
-    origin,
-    origin,
-    id,
-  );
+  const move = `UPDATE turns SET parent_seq = CASE WHEN EXISTS (
+      SELECT 1 FROM turns AS later WHERE later.thread = ? AND later.seq > ? AND later.seq < turns.seq
+    ) THEN CAST(? AS BIGINT) END WHERE id = ?`;
+  return tx.run(move, thread, origin, origin, id);
 }
 
 /**
- * The answer to a gate goes on from the turn that asked, also where the newest turn is of another branch. Answers that turn
+ * The answer to a gate goes on from the turn that asked, also where the newest turn is of another branch. Returns that turn
  * where the given one had to be moved.
  */
 export async function moveToGate(

@@ -1,16 +1,10 @@
 /** The items of a turn as a model reads them: secrets hidden, and what strangers wrote marked as theirs. */
 
-import {
-  escapeTags,
-  type Outside,
-  type RenderedMessage,
-  redact,
-  wrapOutput,
-} from "../../../../kernel/kit.ts";
+import { escapeTags, isRecord, type Outside, redact, wrapOutput } from "../../../../kernel/kit.ts";
 import type { Mask, ToolCall, ToolOutcome, TurnItem } from "../../../../kernel/plugin.ts";
-import { renderContext } from "./user-context.ts";
+import type { RenderedMessage } from "../tokens.ts";
 
-/** What came with the user's message and stays with it. */
+/** Text that came with the user's message and stays with it. */
 export interface Preface {
   readonly instructions: string | undefined;
   readonly context: Readonly<Record<string, unknown>> | undefined;
@@ -26,28 +20,27 @@ export interface Show {
   readonly mask: Mask;
   /** Own tools whose output is meant to be followed. */
   readonly trusted: ReadonlySet<string>;
-  /** Results already rendered: a turn is rendered anew for each answer of the model. */
+  /** Messages and results already rendered: a turn is rendered anew for each answer of the model. */
   readonly outputs?: WeakMap<TurnItem, string>;
+  /** True where it is only counted, and nobody is shown it: looking for secrets takes long in a long text. */
+  readonly isCounted?: boolean;
 }
 
-export interface Rendered {
-  readonly messages: RenderedMessage[];
-  /** Calls that still wait for their results. */
-  readonly open: readonly ToolCall[];
-}
+const hideSecrets = ({ mask, isCounted = false }: Show, text: string): string =>
+  isCounted ? text : redact(mask, text);
 
 export function renderItems(
   items: readonly TurnItem[],
   preface: Preface,
   open: readonly ToolCall[],
   show: Show,
-): Rendered {
+) {
   const messages: RenderedMessage[] = [];
   let waiting = [...open];
   const results = new Map<ToolCall, RenderedMessage>();
   // The calls of the last message, while it can still take one.
   let answer: ToolCall[] | undefined;
-  // What was thought before the next answer.
+  // The thoughts before the next answer.
   let thoughts = "";
 
   // Calls that ran side by side end in any order; their results are told in the order of the calls.
@@ -66,7 +59,7 @@ export function renderItems(
   };
 
   const answerWith = (text: string, calls: ToolCall[]): void => {
-    const reasoning = redact(show.mask, thoughts);
+    const reasoning = hideSecrets(show, thoughts);
     thoughts = "";
     messages.push({ role: "assistant", text, calls, ...(reasoning !== "" && { reasoning }) });
   };
@@ -81,7 +74,7 @@ export function renderItems(
         call,
         output: outputOf(item, call, item.outcome, show),
         failed: item.outcome.status !== "ok",
-        ...(item.attachments?.length && { attachments: item.attachments }),
+        ...attachedTo(item),
       });
       answer = undefined;
     } else if (item.type === "tool_call") {
@@ -97,11 +90,25 @@ export function renderItems(
       close();
       answer = item.role === "assistant" ? [] : undefined;
       if (answer === undefined) messages.push(renderUser(item, preface, show));
-      else answerWith(redact(show.mask, item.text), answer);
+      else answerWith(hideSecrets(show, item.text), answer);
     }
   }
   flush();
-  return { messages, open: waiting };
+  const hasMessage = items.some((item) => item.type === "message" && item.role !== "assistant");
+  return { messages: hasMessage ? messages : withInstructions(messages, preface, show), open: waiting };
+}
+
+/** A turn without a message has its instructions at its beginning, after the results it brings. */
+function withInstructions(
+  messages: RenderedMessage[],
+  { instructions }: Preface,
+  show: Show,
+): RenderedMessage[] {
+  if (!instructions) return messages;
+  const found = messages.findIndex(({ role }) => role !== "tool");
+  const at = found === -1 ? messages.length : found;
+  const said = { role: "user", text: renderBlock("instructions", hideSecrets(show, instructions)) } as const;
+  return messages.toSpliced(at, 0, said);
 }
 
 /** Results that never came, so that what follows them is well-formed. */
@@ -112,22 +119,29 @@ export function withoutResult(calls: readonly ToolCall[]): RenderedMessage[] {
 function renderUser(
   item: Extract<TurnItem, { type: "message" }>,
   preface: Preface,
-  { mask }: Show,
+  show: Show,
 ): RenderedMessage {
-  if (item.role === "system")
-    return { role: "user", text: renderBlock("instructions", redact(mask, item.text)) };
-  const blocks = [
-    ...(preface.instructions ? [renderBlock("instructions", redact(mask, preface.instructions))] : []),
-    ...(preface.context ? [renderBlock("user-context", redact(mask, renderContext(preface.context)))] : []),
-    ...(preface.outside?.data === undefined ? [] : [renderOutside(preface.outside, mask)]),
-    renderWords(item.text, preface.outside?.spans ?? [], (text) => escapeTags(redact(mask, text))),
-  ];
-  const { attachments } = item;
-  return { role: "user", text: blocks.join("\n\n"), ...(attachments?.length && { attachments }) };
+  const text = show.outputs?.get(item) ?? messageText(item, preface, show);
+  show.outputs?.set(item, text);
+  return { role: "user", text, ...(item.role !== "system" && attachedTo(item)) };
 }
 
-function renderOutside({ data, origin }: Outside, mask: Mask): string {
-  return wrapOutput(redact(mask, JSON.stringify(data)), origin);
+function messageText(item: Extract<TurnItem, { type: "message" }>, preface: Preface, show: Show): string {
+  if (item.role === "system") return renderBlock("instructions", hideSecrets(show, item.text));
+  const { instructions, context, outside } = preface;
+  const blocks = [
+    ...(instructions ? [renderBlock("instructions", hideSecrets(show, instructions))] : []),
+    ...(context ? [renderBlock("user-context", hideSecrets(show, renderContext(context)))] : []),
+    ...(outside?.data === undefined
+      ? []
+      : [wrapOutput(hideSecrets(show, JSON.stringify(outside.data)), outside.origin)]),
+    renderWords(item.text, outside?.spans ?? [], (text) => escapeTags(hideSecrets(show, text))),
+  ];
+  return blocks.join("\n\n");
+}
+
+function attachedTo({ attachments }: Extract<TurnItem, { type: "message" | "tool_result" }>) {
+  return attachments?.length ? { attachments } : {};
 }
 
 /** The message, with what people outside wrote in it marked as theirs. */
@@ -152,9 +166,36 @@ export function renderBlock(tag: string, text: string): string {
 function outputOf(item: TurnItem, call: ToolCall, outcome: ToolOutcome, show: Show): string {
   const known = show.outputs?.get(item);
   if (known !== undefined) return known;
-  const text = redact(show.mask, outcome.status === "ok" ? outcome.output : outcome.message);
+  const text = hideSecrets(show, outcome.status === "ok" ? outcome.output : outcome.message);
   const isTrusted = show.trusted.has(call.name) && !callers.has(call);
   const output = isTrusted ? text : wrapOutput(text, call.name);
   show.outputs?.set(item, output);
   return output;
+}
+
+/** §2.5 What a caller tells about the user: keys and their fields as lines, all that is deeper as raw JSON. */
+export function renderContext(context: Readonly<Record<string, unknown>>): string {
+  return Object.entries(context)
+    .flatMap(([key, value]) =>
+      isFields(value)
+        ? [
+            `${plain(key)}:`,
+            ...Object.entries(value).map(([name, inner]) => `  ${plain(name)}: ${showField(inner)}`),
+          ]
+        : [`${plain(key)}: ${showField(value)}`],
+    )
+    .join("\n");
+}
+
+function isFields(value: unknown): value is Readonly<Record<string, unknown>> {
+  return isRecord(value) && Object.keys(value).length > 0;
+}
+
+function showField(value: unknown): string {
+  return typeof value === "string" ? plain(value) : JSON.stringify(value);
+}
+
+/** As it is, unless it would read as more lines, as something other than a text, or as nothing. */
+function plain(text: string): string {
+  return /^$|^\s|\s$|[\p{Cc}\u2028\u2029]|^[[{"]/u.test(text) ? JSON.stringify(text) : text;
 }

@@ -1,5 +1,7 @@
 /** Turns as rows when they are opened: where they stand on their thread, and what they go on from. */
-import type { ModelName, Transaction, Turn, TurnInput, TurnStatus } from "../../../../kernel/plugin.ts";
+import { hash } from "node:crypto";
+import type { ModelName, Transaction, TurnInput, TurnItem, TurnStatus } from "../../../../kernel/plugin.ts";
+import type { Turn } from "../../services.ts";
 
 export interface Place {
   readonly seq: number;
@@ -57,24 +59,38 @@ export function addTurn(
   tx: Transaction,
   row: NewTurnRow & { readonly isNew: boolean },
 ): Promise<Place | undefined> {
-  const { turn, isOver, isNew } = row;
-  return tx.get<Place>(
-    isNew ? addToNew(isOver) : addToKnown(isOver, turn.after),
-    row.id,
-    turn.channel,
-    JSON.stringify(row.input),
-    turn.instructions ?? null,
-    turn.context === undefined ? null : JSON.stringify(turn.context),
-    turn.outside === undefined ? null : JSON.stringify(turn.outside),
-    row.model.provider,
-    row.model.name,
-    row.node,
-    row.now,
-    isOver ? row.now : null,
-    ...(isNew || turn.after === undefined || turn.after === null ? [] : [turn.after]),
-    row.thread,
-    turn.user,
-  );
+  const { id, thread, turn, model, node, now, isOver, isNew } = row;
+  const { instructions = null, context, outside, after } = turn;
+  const told = [
+    instructions,
+    context ? JSON.stringify(context) : null,
+    outside ? JSON.stringify(outside) : null,
+  ];
+  const values = [id, turn.channel, inputText(row.input), ...told, model.provider, model.name, node];
+  const times = [now, isOver ? now : null];
+  const origin = !isNew && typeof after === "string" ? [after] : [];
+  const add = isNew ? addToNew(isOver) : addToKnown(isOver, after);
+  return tx.get<Place>(add, ...values, ...times, ...origin, thread, turn.user);
+}
+
+/** Shorter texts cost less than what would stand for them. */
+const MIN_SHARED_LENGTH = 100;
+
+/**
+ * The input as its row has it. A long message is the turn's first item too, and is kept there; in its place is a digest, because
+ * inputs that are the same have to look the same.
+ */
+function inputText(input: TurnInput): string {
+  if (input.type !== "message" || input.text.length < MIN_SHARED_LENGTH) return JSON.stringify(input);
+  return JSON.stringify({ ...input, text: "", digest: hash("sha256", input.text, "base64url") });
+}
+
+/** The input of a turn with these items. */
+export function readInput(text: string, items: readonly TurnItem[]): TurnInput {
+  const { digest, ...input } = JSON.parse(text) as TurnInput & { readonly digest?: string };
+  if (digest === undefined || input.type !== "message") return input;
+  const said = items.find((item) => item.type === "message" && item.role === "user");
+  return said?.type === "message" ? { ...input, text: said.text } : input;
 }
 
 export async function countOpen(tx: Transaction, thread: string): Promise<number> {

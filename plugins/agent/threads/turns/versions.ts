@@ -1,6 +1,6 @@
 /** One path of a branched thread as people read it, and what stands beside the turns on it. */
-import type { TurnVersions } from "../../../../kernel/kit.ts";
 import type { Queries } from "../../../../kernel/plugin.ts";
+import type { TurnVersions } from "../../services.ts";
 
 /** A turn that does not go on from the one before it. */
 interface Jump {
@@ -32,11 +32,9 @@ const MAX_VERSIONS = 200;
 
 /** The path to the turn with this number, and on to the newest turn after it. */
 export async function readShownPath(queries: Queries, thread: string, seq: number): Promise<ShownPath> {
-  const jumps = await queries.all<Jump>(
-    `SELECT seq, parent_seq FROM turns INDEXED BY turns_branching
-     WHERE thread = ? AND parent_seq IS NOT NULL ORDER BY seq`,
-    thread,
-  );
+  const find = `SELECT seq, parent_seq FROM turns INDEXED BY turns_branching
+    WHERE thread = ? AND parent_seq IS NOT NULL ORDER BY seq`;
+  const jumps = await queries.all<Jump>(find, thread);
   const ranges: Range[] = [];
   let at = newestBelow(jumps, seq);
   for (const jump of jumps.toReversed()) {
@@ -92,6 +90,12 @@ export async function readVersions(
   return found.filter((each) => each !== undefined && each.versions.length > 1) as TurnVersions[];
 }
 
+interface Sibling {
+  readonly id: string;
+  readonly parent_seq: number | null;
+  readonly same: number;
+}
+
 async function readSiblings(
   queries: Queries,
   thread: string,
@@ -99,15 +103,11 @@ async function readSiblings(
   others: readonly Jump[],
 ): Promise<TurnVersions["versions"]> {
   // The turn after the parent goes on from it too, unless that is a jump from elsewhere.
-  const rows = await queries.all<{ id: string; parent_seq: number | null; same: number }>(
-    `SELECT id, parent_seq, min(seq) OVER (PARTITION BY input) AS same FROM turns
-     WHERE thread = ? AND (seq IN (${others.map(() => "?").join()})
-       OR seq = (SELECT min(next.seq) FROM turns AS next WHERE next.thread = ? AND next.seq > ?)) ORDER BY seq`,
-    thread,
-    ...others.map(({ seq }) => seq),
-    thread,
-    parent,
-  );
+  const find = `SELECT id, parent_seq, min(seq) OVER (PARTITION BY input) AS same FROM turns
+    WHERE thread = ? AND (seq IN (${others.map(() => "?").join()})
+      OR seq = (SELECT min(next.seq) FROM turns AS next WHERE next.thread = ? AND next.seq > ?)) ORDER BY seq`;
+  const seqs = others.map(({ seq }) => seq);
+  const rows = await queries.all<Sibling>(find, thread, ...seqs, thread, parent);
   const siblings = rows.filter(({ parent_seq }) => (parent_seq ?? parent) === parent);
   const messages = [...new Set(siblings.map(({ same }) => same))];
   return siblings.map(({ id, same }) => ({ id, message: messages.indexOf(same) + 1 }));

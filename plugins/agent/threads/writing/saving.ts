@@ -3,21 +3,10 @@ import type { Usage } from "../../../../kernel/plugin.ts";
 import type { Ending } from "../ending.ts";
 import type { TurnWriter } from "./writer.ts";
 
-export interface Saving {
-  /**
-   * Tries at once, and then now and then. Until it is stored the turn lives in memory. True where the end was stored
-   * already, as it was first written.
-   */
-  keepTrying(writer: TurnWriter, ending: Ending, usage: Usage): Promise<boolean>;
-  /** Whether the end of this turn is still to be stored. */
-  has(turn: string): boolean;
-  stop(): Promise<void>;
-}
-
 const RETRY_MS = 1000;
 
 /** `onSaved` is told of a thread whose stored turns have changed. */
-export function createSaving(onSaved: (thread: string) => void): Saving {
+export function createSaving(onSaved: (thread: string) => void) {
   const unsaved = new Map<string, () => Promise<void>>();
   let timer: NodeJS.Timeout | undefined;
 
@@ -34,8 +23,11 @@ export function createSaving(onSaved: (thread: string) => void): Saving {
   }
 
   return {
-    /** A disk that was full may have room again, a database that was away may be back. */
-    async keepTrying(writer, ending, usage) {
+    /**
+     * Tries at once, and then now and then: a disk that was full may have room again, a database that was away may be back. Until
+     * then the turn lives in memory. True where the end was stored already, as it was first written.
+     */
+    async keepTrying(writer: TurnWriter, ending: Ending, usage: Usage): Promise<boolean> {
       let wasStored = false;
       const write = async (): Promise<void> => {
         wasStored = await writer.hasEnded();
@@ -57,8 +49,9 @@ export function createSaving(onSaved: (thread: string) => void): Saving {
       }
       return wasStored;
     },
-    has: (turn) => unsaved.has(turn),
-    async stop() {
+    /** Whether the end of this turn is still to be stored. */
+    has: (turn: string) => unsaved.has(turn),
+    async stop(): Promise<void> {
       clearInterval(timer);
       await saveAll();
     },

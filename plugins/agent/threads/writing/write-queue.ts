@@ -1,32 +1,13 @@
-/** What an open turn says and puts, on its way to the store: one transaction at a time, and in order. */
+/** Writes what an open turn says and stores: one transaction at a time, and in order. */
 import type { Sql, Transaction, TurnItem } from "../../../../kernel/plugin.ts";
-import { type OwnTurn, writeItem } from "../turns/items.ts";
-import { addPiece, dropPieces } from "../turns/pieces.ts";
-import { createPieces, isTold, type Said, tellAll } from "./pieces.ts";
+import { addPiece, dropPieces, type OwnTurn, writeItem } from "../turns/items.ts";
 
-export interface WriteQueue {
-  /** Keeps text of an item that is not whole yet, and tells it when it is stored. */
-  say(said: Said): void;
-  /** Resolves when the items are stored. */
-  put(...items: TurnItem[]): Promise<void>;
-  /** Stored only with the next write of items, or with the turn's end. */
-  hold(item: TurnItem): void;
-  /** Writes it along with the next items, or with the turn's end. */
-  add(write: (tx: Transaction) => void): void;
-  /** The items with the lengths of the pieces in which they were told, where those are kept. */
-  items(): TurnItem[];
-  /** Waits for the transaction under way, and takes what nobody has written yet: for the turn's end. */
-  takeRest(): Promise<Rest>;
-  /** In the transaction of the turn's end: the items that are not stored, in place of their pieces. */
-  writeItems(tx: Transaction): void;
-  /** In the transaction of the turn's end: what was to be written along. */
-  writeBesides(tx: Transaction): void;
-}
-
-/** What was left when the turn ended. Those who wait for it hear how the last transaction went. */
-export interface Rest {
-  /** Runs the last transaction. The answer is awaited after the commit, so that the commit needs none before it. */
-  write<Answer>(write: (tx: Transaction) => Promise<Answer>): Promise<Answer>;
+/** Text of an item that is not whole yet, told when it is stored. */
+export interface Said {
+  readonly item: string;
+  readonly deltas: readonly string[];
+  readonly type: "text" | "reasoning";
+  tell(delta: string): void;
 }
 
 interface Put {
@@ -51,14 +32,14 @@ export function createWriteQueue(
     readonly keepsPieces: boolean;
     /** True where nothing that is said shall be kept before it is whole. */
     readonly isMute: boolean;
-    /** A write found that the turn is gone. */
     onGone(): void;
   },
-): WriteQueue {
-  const { own, items } = turn;
+) {
+  const { own, items, keepsPieces } = turn;
   // Opening the turn has written what it came with.
   const stored = new Set<TurnItem>(items);
-  const pieces = createPieces(turn.keepsPieces);
+  /** How long the pieces are in which each item was told, where the turn keeps that. */
+  const lengths = new Map<string, number[]>();
   let said: Said[] = [];
   let puts: Put[] = [];
   let besides: ((tx: Transaction) => void)[] = [];
@@ -78,8 +59,23 @@ export function createWriteQueue(
     else items[at] = item;
   };
 
+  function keepLengths(given: readonly Said[]): void {
+    if (!keepsPieces) return;
+    for (const { item, deltas } of given) {
+      const known = lengths.get(item) ?? [];
+      lengths.set(item, known);
+      for (const { length } of deltas) known.push(length);
+    }
+  }
+
+  function withLengths(item: TurnItem): TurnItem {
+    const pieces = lengths.get(item.id);
+    return isTold(item) && pieces ? { ...item, pieces: [...pieces] } : item;
+  }
+
   function take(): Batch {
-    const batch = { said: pieces.keep(said), puts };
+    const batch = { said, puts };
+    keepLengths(said);
     said = [];
     puts = [];
     return batch;
@@ -88,7 +84,7 @@ export function createWriteQueue(
   /** Those that nothing newer has taken the place of, in the order in which they happened. */
   const unstored = (): readonly TurnItem[] => items.filter((item) => !stored.has(item));
 
-  /** What comes while one transaction is on its way goes with the next. */
+  /** Writes that come while one transaction is on its way go with the next. */
   async function drain(): Promise<void> {
     if (isDraining) return;
     isDraining = true;
@@ -122,7 +118,7 @@ export function createWriteQueue(
             }
           }
           const told = writePieces(tx, batch.said, whole);
-          const rows = whole.map((item) => writeItem(tx, own, pieces.with(item)));
+          const rows = whole.map((item) => writeItem(tx, own, withLengths(item)));
           if (isSpeaking && whole.some(isTold)) void dropPieces(tx, own.id);
           for (const write of along) write(tx);
           // Heard after the commit, so that a database on another machine is asked once; or never, where that fails.
@@ -151,61 +147,77 @@ export function createWriteQueue(
   }
 
   /** Items that become whole in the same step need not be kept. */
-  function writePieces(
-    tx: Transaction,
-    given: readonly Said[],
-    whole: readonly TurnItem[],
-  ): readonly Promise<number>[] {
+  function writePieces(tx: Transaction, given: readonly Said[], whole: readonly TurnItem[]) {
     const kept = isMute ? [] : given.filter(({ item }) => !whole.some(({ id }) => id === item));
     isSpeaking ||= kept.length > 0;
-    return pieces.rows(kept).map((piece) => addPiece(tx, own, piece));
-  }
-
-  async function writeRest<Answer>(
-    rest: Batch,
-    write: (tx: Transaction) => Promise<Answer>,
-  ): Promise<Answer> {
-    try {
-      const { answer } = await sql.transaction(async (tx) => ({ answer: write(tx) }));
-      besides = [];
-      for (const { resolve } of rest.puts) resolve();
-      return await answer;
-    } catch (error) {
-      for (const { reject } of rest.puts) reject(error);
-      throw error;
-    } finally {
-      tellAll(rest.said);
-    }
+    return [...Map.groupBy(kept, ({ item }) => item)].map(([item, parts]) => {
+      const deltas = parts.flatMap((part) => part.deltas);
+      const type = parts[0]?.type === "reasoning" ? "reasoning" : null;
+      const cuts = keepsPieces ? JSON.stringify(deltas.map(({ length }) => length)) : null;
+      return addPiece(tx, own, { item, type, text: deltas.join(""), cuts });
+    });
   }
 
   return {
-    say(next) {
-      if (isMute) return tellAll(pieces.keep([next]));
-      said.push(next);
-      void drain();
+    say(next: Said): void {
+      if (isMute) {
+        keepLengths([next]);
+        tellAll([next]);
+      } else {
+        said.push(next);
+        void drain();
+      }
     },
-    put(...given) {
+    /** Appends items, or replaces those with the same ids, and resolves when they are stored. A message that was being said is whole with it. */
+    put(...given: readonly TurnItem[]): Promise<void> {
       for (const item of given) place(item);
       const { promise, resolve, reject } = Promise.withResolvers<void>();
       puts.push({ resolve, reject });
       void drain();
       return promise;
     },
+    /** The same, but stored only with the next write of items or the turn's end: for what comes right before it. */
     hold: place,
-    add: (write) => void besides.push(write),
-    items: () => items.map(pieces.with),
-    async takeRest() {
+    /** Writes it along with the next items, or with the turn's end. */
+    add: (write: (tx: Transaction) => void) => void besides.push(write),
+    items: () => items.map(withLengths),
+    /**
+     * Runs the transaction of the turn's end, which takes what nobody has written yet; those who wait for that hear how it went.
+     * The answer of `write` is awaited after the commit, so that the commit needs none before it.
+     */
+    async end<Answer>(write: (tx: Transaction) => Promise<Answer>): Promise<Answer> {
       while (underWay !== undefined) await underWay;
       clearTimeout(gathering);
       const rest = take();
-      return { write: (write) => writeRest(rest, write) };
+      try {
+        const { answer } = await sql.transaction(async (tx) => ({ answer: write(tx) }));
+        besides = [];
+        for (const { resolve } of rest.puts) resolve();
+        return await answer;
+      } catch (error) {
+        for (const { reject } of rest.puts) reject(error);
+        throw error;
+      } finally {
+        tellAll(rest.said);
+      }
     },
-    writeItems(tx) {
-      for (const item of unstored()) void writeItem(tx, own, pieces.with(item));
+    /** In the transaction of the turn's end: the items that are not stored, in place of their pieces. */
+    writeItems(tx: Transaction): void {
+      for (const item of unstored()) void writeItem(tx, own, withLengths(item));
       if (isSpeaking) void dropPieces(tx, own.id);
     },
-    writeBesides(tx) {
+    /** In the transaction of the turn's end: what was to be written along. */
+    writeBesides(tx: Transaction): void {
       for (const write of besides) write(tx);
     },
   };
+}
+
+function tellAll(said: readonly Said[]): void {
+  for (const { deltas, tell } of said) for (const delta of deltas) tell(delta);
+}
+
+/** Whether it may have been told piece by piece. */
+function isTold(item: TurnItem): item is Extract<TurnItem, { type: "message" | "reasoning" }> {
+  return item.type === "message" || item.type === "reasoning";
 }

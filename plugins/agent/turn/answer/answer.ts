@@ -1,13 +1,11 @@
 /** One answer of the model: told and stored as it comes, without secrets. */
+
 import { randomUUIDv7 } from "node:crypto";
-import {
-  createRedactStream,
-  type FinishReason,
-  type ModelPart,
-  type TokenCount,
-} from "../../../../kernel/kit.ts";
+import { tryJson } from "../../../../kernel/kit.ts";
 import type { Mask, ToolCall, TurnEvent } from "../../../../kernel/plugin.ts";
+import type { FinishReason, ModelPart, TokenCount } from "../../../models/services.ts";
 import type { TurnWriter } from "../../threads/writing/writer.ts";
+import { createRedactStream } from "./redact-stream.ts";
 
 export interface Answering {
   readonly writer: TurnWriter;
@@ -22,14 +20,13 @@ export interface Answer {
   readonly text: string;
   /** Without one that was cut in the middle. */
   readonly calls: readonly ToolCall[];
-  /** The reason that it is incomplete. */
   readonly incomplete: "max_output_tokens" | "content_filter" | undefined;
   readonly wasHeld: boolean;
   /** Tells the text that was held back, or what it is to be in its place. */
   release(text?: string): void;
 }
 
-/** What was said before a failure is stored too. */
+/** Text before a failure is stored too. */
 export async function readAnswer(
   answer: AsyncIterable<readonly ModelPart[]>,
   run: Answering,
@@ -43,7 +40,9 @@ export async function readAnswer(
   let spokeAt: number | undefined;
   const keepMessage = (): void => {
     const text = speech.text();
-    if (text !== "") run.writer.hold({ type: "message", id: speech.item, role: "assistant", text });
+    const needsModel = finish === "unable" && { needsModel: true };
+    if (text !== "")
+      run.writer.hold({ type: "message", id: speech.item, role: "assistant", text, ...needsModel });
   };
   try {
     for await (const parts of answer) {
@@ -90,21 +89,7 @@ export async function readAnswer(
   };
 }
 
-interface Telling {
-  readonly item: string;
-  push(delta: string): void;
-  /** Tells what was pushed since. */
-  tell(): void;
-  end(): void;
-  /** What was pushed and not told, to its end. */
-  take(): string;
-  /** Skips the search for secrets. */
-  say(text: string): void;
-  hasBegun(): boolean;
-  text(): string;
-}
-
-function createTelling({ writer, mask, emit }: Answering, type: "text" | "reasoning"): Telling {
+function createTelling({ writer, mask, emit }: Answering, type: "text" | "reasoning") {
   const item = randomUUIDv7();
   const redactor = createRedactStream(mask);
   let text = "";
@@ -114,6 +99,7 @@ function createTelling({ writer, mask, emit }: Answering, type: "text" | "reason
   const add = (delta: string): void => {
     if (delta !== "") fresh.push(delta);
   };
+  /** Tells what was pushed since. */
   const tell = (): void => {
     if (fresh.length === 0) return;
     const deltas = fresh;
@@ -124,20 +110,22 @@ function createTelling({ writer, mask, emit }: Answering, type: "text" | "reason
 
   return {
     item,
-    push(delta) {
+    push(delta: string): void {
       hasBegun = true;
       add(redactor.push(delta));
     },
     tell,
-    end() {
+    end(): void {
       add(redactor.end());
       tell();
     },
-    take() {
+    /** Returns what was pushed and not told, to its end. */
+    take(): string {
       add(redactor.end());
       return fresh.splice(0).join("");
     },
-    say(given) {
+    /** Skips the search for secrets. */
+    say(given: string): void {
       add(given);
       tell();
     },
@@ -158,16 +146,7 @@ function readCall(
     name,
     params: params.trim() === "" ? "{}" : mask.hide(params),
   };
-  return { call, isWhole: isJson(params) };
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
+  return { call, isWhole: tryJson(params) !== undefined };
 }
 
 function incompleteFor(finish: FinishReason | undefined): Answer["incomplete"] {

@@ -1,27 +1,19 @@
 /**
- * What the text of an answer has to be. A model that can be asked for it is, others are told in words; in any case the
- * text is checked, and the caller's schema only in a sandbox.
+ * Holds the text of an answer to its format. A model that supports formats is given it, others are told in words; in any case
+ * the text is checked, and the caller's schema only in a sandbox.
  */
 
-import type { Format, Model, ModelMessage, Tools } from "../../../../kernel/kit.ts";
+import type { Tools } from "../../../../host/services.ts";
 import { Fault } from "../../../../kernel/plugin.ts";
+import type { Format, Model, ModelMessage } from "../../../models/services.ts";
 
-export interface Judged {
+export type AnswerFormat = ReturnType<typeof createFormat>;
+
+interface Judged {
   /** The text that the caller gets. */
   readonly text: string;
   /** In words; none where it is what was asked for. */
   readonly mistakes: readonly string[];
-}
-
-export interface AnswerFormat {
-  /** Whether this model can be asked for it. */
-  canBeAskedOf(model: Model): boolean;
-  /** Whether it then gives it: its words need not be held back until they have been looked at. */
-  isKeptBy(model: Model | undefined): boolean;
-  /** For a model that may not. */
-  readonly words: string;
-  /** `wasHeld`: nobody has heard it yet, so that what a model put around it can go. */
-  judge(text: string, wasHeld: boolean, signal: AbortSignal): Promise<Judged>;
 }
 
 const MAX_ANSWER_LENGTH = 1 << 20;
@@ -29,12 +21,16 @@ const SHOWN_MISTAKES = 3;
 /** Any other server may take the wish and ignore it. */
 const KEEPS_WORD: ReadonlySet<string> = new Set(["openai", "anthropic"]);
 
-export function createFormat(format: Format, checkJson: Tools["checkJson"]): AnswerFormat {
+export function createFormat(format: Format, checkJson: Tools["checkJson"]) {
   return {
-    canBeAskedOf: (model) => model.formats.has(format.type),
-    isKeptBy: (model) => model?.formats.has(format.type) === true && KEEPS_WORD.has(model.name.provider),
+    canBeAskedOf: (model: Model) => model.formats.has(format.type),
+    /** Whether it then gives it: its words need not be held back until they have been looked at. */
+    isKeptBy: (model: Model | undefined) =>
+      model?.formats.has(format.type) === true && KEEPS_WORD.has(model.name.provider),
+    /** For a model that cannot be asked for it. */
     words: wordsFor(format),
-    async judge(given, wasHeld, signal) {
+    /** `wasHeld`: nobody has heard it yet, so that what a model put around it can go. */
+    async judge(given: string, wasHeld: boolean, signal: AbortSignal): Promise<Judged> {
       const text = wasHeld ? withoutFence(given) : given;
       if (text.length > MAX_ANSWER_LENGTH) return { text, mistakes: ["it is longer than 1 MiB"] };
       let value: unknown;
@@ -69,20 +65,15 @@ function withoutFence(text: string): string {
 
 /** Shows a model what was wrong with its answer, and asks once more. */
 export function correction(text: string, mistakes: readonly string[]): readonly ModelMessage[] {
+  const wrong = `Your answer does not fit the format that was asked for: ${mistakes.join("; ")}. Answer again with the corrected JSON alone.`;
   return [
     { role: "assistant", text, calls: [] },
-    {
-      role: "user",
-      text: `Your answer does not fit the format that was asked for: ${mistakes.join("; ")}. Answer again with the corrected JSON alone.`,
-    },
+    { role: "user", text: wrong },
   ];
 }
 
 export function misformatted(mistakes: readonly string[]): Fault {
   const first = mistakes.slice(0, SHOWN_MISTAKES).join("; ");
-  return new Fault(
-    "turn",
-    "invalid_format",
-    `The model's answer does not fit the format that was asked for: ${first}.`,
-  );
+  const message = `The model's answer does not fit the format that was asked for: ${first}.`;
+  return new Fault("turn", "invalid_format", message);
 }

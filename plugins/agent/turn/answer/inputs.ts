@@ -1,13 +1,11 @@
-/** What a request brings besides text, and the models that can be shown it. */
+/** Finds the inputs of a request besides text, and the models that can take them. */
 
-import {
-  type InputKind,
-  type Model,
-  type ModelAttachment,
-  type ModelMessage,
-  readsAsText,
-} from "../../../../kernel/kit.ts";
-import { type Attachment, Fault, type Turn } from "../../../../kernel/plugin.ts";
+import { readsAsText } from "../../../../kernel/kit.ts";
+import { type Attachment, Fault } from "../../../../kernel/plugin.ts";
+import type { InputKind, Model, ModelAttachment, ModelMessage } from "../../../models/services.ts";
+import { withNotes } from "../../context/attaching.ts";
+import type { Turn } from "../../services.ts";
+import { namedIn } from "../../threads/attachments/stored.ts";
 
 const MANY: Readonly<Record<InputKind, string>> = { image: "images", file: "files", audio: "audio" };
 
@@ -20,29 +18,18 @@ export function ableModels(chain: readonly Model[], turn: Pick<Turn, "input" | "
   if (able.length > 0 || first === undefined) return able;
   const untaken = brought.filter(({ kind }) => !first.takes.has(kind));
   const lacking = [...new Set(untaken.map(({ kind }) => MANY[kind]))];
-  throw new Fault(
-    "invalid",
-    "unsupported_input",
-    `The model ${first.name.name} does not take ${lacking.join(" or ")}. ${adviceFor(untaken)}, choose another model, or set MODEL_INPUTS if this one does take them.`,
-    { param: "input" },
-  );
-}
-
-function adviceFor(untaken: readonly Attachment[]): string {
   const names = untaken.flatMap(({ name }) => (name === undefined ? [] : [JSON.stringify(name)]));
-  return names.length === 0 ? "Send text" : `Leave out ${names.join(", ")}`;
+  const advice = names.length === 0 ? "Send text" : `Leave out ${names.join(", ")}`;
+  const message = `The model ${first.name.name} does not take ${lacking.join(" or ")}. ${advice}, choose another model, or set MODEL_INPUTS if this one does take them.`;
+  throw new Fault("invalid", "unsupported_input", message, { param: "input" });
 }
 
 export function bringsOnlyText(turn: Pick<Turn, "input" | "history">): boolean {
   return broughtBy(turn).length === 0;
 }
 
-function broughtBy({ input, history = [] }: Pick<Turn, "input" | "history">): readonly Attachment[] {
-  const own =
-    input.type === "message" ? [input] : input.type === "tool_outputs" ? [input, ...input.outputs] : [];
-  return [...own, ...history]
-    .flatMap((item) => ("attachments" in item ? (item.attachments ?? []) : []))
-    .filter((attachment) => !readsAsText(attachment));
+function broughtBy(turn: Pick<Turn, "input" | "history">): readonly Attachment[] {
+  return namedIn(turn).filter((attachment) => !readsAsText(attachment));
 }
 
 /** Earlier messages may carry what another model took: this one is told that it was there. */
@@ -51,15 +38,14 @@ export function withoutUntaken(messages: readonly ModelMessage[], { takes }: Mod
   return messages.map((message) => {
     if (message.role === "assistant" || (message.attachments ?? []).every(isTaken)) return message;
     const { attachments = [] } = message;
-    const kept = attachments.filter(isTaken);
     const notes = attachments.filter((attachment) => !isTaken(attachment)).map(noteOf);
-    const add = (text: string) => [text, ...notes].filter((line) => line !== "").join("\n");
-    return message.role === "user"
-      ? { ...message, text: add(message.text), attachments: kept }
-      : { ...message, output: add(message.output), attachments: kept };
+    return withNotes({ ...message, attachments: attachments.filter(isTaken) }, notes);
   });
 }
 
+const ONE: Readonly<Record<InputKind, string>> = { image: "an image", file: "a file", audio: "audio" };
+
 function noteOf({ kind, name }: ModelAttachment): string {
-  return `[Here was ${kind === "image" ? "an image" : kind === "audio" ? "audio" : "a file"}${name === undefined ? "" : ` named ${JSON.stringify(name)}`}, which this model does not take.]`;
+  const named = name === undefined ? "" : ` named ${JSON.stringify(name)}`;
+  return `[Here was ${ONE[kind]}${named}, which this model does not take.]`;
 }

@@ -4,19 +4,18 @@
  * same order and what is new comes at the end: providers cache what a request begins with.
  */
 
-import { ownWords, type RenderedMessage, TOOL_SEARCH } from "../../../../kernel/kit.ts";
-import type { TurnItem } from "../../../../kernel/plugin.ts";
+import { ownWords, TOOL_SEARCH } from "../../../../kernel/kit.ts";
+import type { ToolCall, TurnItem } from "../../../../kernel/plugin.ts";
+import type { RenderedMessage } from "../../threads/tokens.ts";
 import { readSearch, searchTools } from "./search-tool.ts";
 import { type Query, stemsOf, type ToolIndex } from "./tool-index.ts";
 
-/** What a thread says about the tools it needs. */
+/** The parts of a thread that tell which tools it needs. */
 export interface Said {
   /** From the turns before those below. */
   readonly summary: string | undefined;
-  /** Turn by turn, the oldest first. */
   readonly past: readonly (readonly RenderedMessage[])[];
   readonly items: readonly TurnItem[];
-  /** Tools that the turn cannot do without. */
   readonly required: readonly string[];
 }
 
@@ -37,7 +36,6 @@ type Event =
   | { readonly type: "required"; readonly names: readonly string[] };
 
 interface Place {
-  /** The event that wanted it last. */
   readonly at: number;
   /** Used, searched for or required: it outstays those that only fitted. */
   readonly isKept: boolean;
@@ -54,19 +52,19 @@ export function chooseTools(
   if (offering === undefined) {
     offering = createOffering(index, most);
     for (const name of required) offering.want(name, true);
-    // What was used before may be named in the summary of it.
+    // Tools that were used before may be named in the summary.
     for (const name of summary.match(/[\w-]{1,64}/g) ?? []) offering.want(name, true);
   }
   for (; from < past.length; from++) offering.follow(eventsOf(past[from] as readonly RenderedMessage[]));
   const [first, last] = [past[0], past.at(-1)];
   if (first && last) reached.set(last, { index, key, first, turns: past.length, offering: offering.copy() });
-  offering.follow(present(items));
+  offering.follow(items.flatMap(eventsOfItem));
   // Nobody pushes these out.
   offering.follow([{ type: "required", names: required }]);
   return offering.names();
 }
 
-/** What was offered up to a turn that is over, so that a long thread is not gone through again for each new one. */
+/** Remembers the offering up to a turn that is over, so that a long thread is not gone through again for each new one. */
 const reached = new WeakMap<
   readonly RenderedMessage[],
   {
@@ -153,7 +151,7 @@ function leastWanted(
   return others.reduce((least, one) => (one[1].at < (least?.[1].at ?? 0) ? one : least), first)?.[0];
 }
 
-/** What fits one message is looked for once. */
+/** Each message is searched once. */
 const found = new WeakMap<
   Event,
   { readonly index: ToolIndex; readonly answer: string; readonly names: readonly string[] }
@@ -177,46 +175,32 @@ function fitting(
   return names;
 }
 
-/** Caches finished turns, which are kept rendered. */
-const events = new WeakMap<readonly RenderedMessage[], readonly Event[]>();
+/** Finished turns are kept rendered, and each item is the same object for as long as the turn runs: they are read once. */
+function readOnce<Key extends object>(read: (key: Key) => readonly Event[]) {
+  const events = new WeakMap<Key, readonly Event[]>();
+  return (key: Key): readonly Event[] => {
+    const known = events.get(key) ?? read(key);
+    events.set(key, known);
+    return known;
+  };
+}
 
-function eventsOf(messages: readonly RenderedMessage[]): readonly Event[] {
-  const known = events.get(messages);
-  if (known) return known;
-  const read = messages.flatMap((message): readonly Event[] => {
-    // What our tags would be mistaken for was made harmless in it.
+const eventsOf = readOnce((messages: readonly RenderedMessage[]) =>
+  messages.flatMap((message): readonly Event[] => {
+    // Text that looks like our tags was escaped in it.
     if (message.role === "user") return asked(ownWords(message.text).replaceAll("&lt;", "<"));
     if (message.role === "tool") return [];
     return [...answered(message.text), ...message.calls.map(called)];
-  });
-  events.set(messages, read);
-  return read;
-}
+  }),
+);
 
-/** Each item is the same object for as long as the turn runs. */
-const itemEvents = new WeakMap<TurnItem, readonly Event[]>();
-
-function present(items: readonly TurnItem[]): readonly Event[] {
-  return items.flatMap((item) => {
-    const known = itemEvents.get(item);
-    if (known) return known;
-    const read = eventsOfItem(item);
-    itemEvents.set(item, read);
-    return read;
-  });
-}
-
-function eventsOfItem(item: TurnItem): readonly Event[] {
+const eventsOfItem = readOnce((item: TurnItem) => {
   if (item.type === "tool_call") return [called(item.call)];
   if (item.type !== "message" || item.role === "system") return [];
   return item.role === "user" ? asked(item.text) : answered(item.text);
-}
-
-const called = ({ name, params }: { readonly name: string; readonly params: string }): Event => ({
-  type: "called",
-  name,
-  params,
 });
+
+const called = ({ name, params }: ToolCall): Event => ({ type: "called", name, params });
 
 const answered = (text: string): readonly Event[] => (text === "" ? [] : [{ type: "answered", text }]);
 

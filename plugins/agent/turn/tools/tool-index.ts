@@ -17,7 +17,7 @@ export interface ToolIndex {
 
 export type IndexTools = (tools: readonly ToolInfo[]) => ToolIndex;
 
-// What a word is worth, by where it stands.
+// The weight of a word depends on where it stands.
 const OF_NAME = 3;
 const OF_DESCRIPTION = 1;
 const OF_PROPERTY = 0.8;
@@ -25,7 +25,7 @@ const OF_DETAIL = 0.4;
 /** How much a long name or text takes from each of its words. */
 const LENGTH_WEIGHT = 0.3;
 const USUAL_WORDS = 25;
-/** What fits less than this share of the best of others does not fit. */
+/** Tools that fit less than this share of the best of the others are left out. */
 const MIN_SHARE = 0.5;
 /** The share of the offered tools that one server gets while others want the rest. */
 const MAX_SHARE = 2 / 3;
@@ -48,7 +48,7 @@ interface Entry {
   readonly words: ReadonlyMap<string, number>;
 }
 
-/** What an index was made of is kept: a turn only compares, unless a tool has changed. */
+/** The inputs of an index are kept: a turn only compares, unless a tool has changed. */
 export function createToolIndexes(): IndexTools {
   const entries = new Map<string, Entry>();
   const indexes = new LRUCache<string, ToolIndex>({ max: MAX_INDEXES });
@@ -85,13 +85,8 @@ function isSame(one: ToolInfo, other: ToolInfo): boolean {
 }
 
 function createIndex(entries: readonly Entry[]): ToolIndex {
-  const places = new Map<string, { readonly at: number; readonly worth: number }[]>();
-  for (const [at, { words }] of entries.entries())
-    for (const [word, worth] of words) {
-      const known = places.get(word);
-      if (known) known.push({ at, worth });
-      else places.set(word, [{ at, worth }]);
-    }
+  const placed = entries.flatMap(({ words }, at) => [...words].map(([word, worth]) => ({ word, at, worth })));
+  const places = Map.groupBy(placed, ({ word }) => word);
 
   return {
     tools: new Map(entries.map(({ tool }) => [tool.name, tool])),
@@ -111,17 +106,13 @@ function createIndex(entries: readonly Entry[]): ToolIndex {
       // Not of the very best: one server's words must not make all others seem not to fit.
       const [first = 0, second = 0] = [...best.values()].sort((a, b) => b - a);
       const least = MIN_SHARE * (second || first);
-      const fitting: { readonly tool: ToolInfo; readonly score: number }[] = [];
-      for (const [at, { tool }] of entries.entries()) {
-        const score = scores[at] ?? 0;
-        if (score > 0 && score >= least) fitting.push({ tool, score });
-      }
       const level = (score: number) => Math.round((LEVELS * score) / first);
-      fitting.sort((a, b) => level(b.score) - level(a.score) || compare(a.tool, b.tool));
-      return shareOut(
-        fitting.map(({ tool }) => tool),
-        most,
-      );
+      const fitting = entries
+        .map(({ tool }, at) => ({ tool, score: scores[at] ?? 0 }))
+        .filter(({ score }) => score > 0 && score >= least)
+        .sort((a, b) => level(b.score) - level(a.score) || compare(a.tool, b.tool))
+        .map(({ tool }) => tool);
+      return shareOut(fitting, most);
     },
   };
 }
@@ -160,16 +151,8 @@ export function stemsOf(text: string): readonly string[] {
 }
 
 /** Tools say the same words again and again. */
-const stems = new Map<string, string>();
-
-function stemOf(word: string): string {
-  const known = stems.get(word);
-  if (known !== undefined) return known;
-  if (stems.size >= MAX_STEMS) stems.clear();
-  const stemmed = stem(word);
-  stems.set(word, stemmed);
-  return stemmed;
-}
+const stems = new LRUCache<string, string>({ max: MAX_STEMS, memoMethod: stem });
+const stemOf = (word: string): string => stems.memo(word);
 
 /** Each word once, worth what it is where it stands first: the name, the description, then the schema. */
 function wordsIn({ name, description, schema }: ToolInfo): ReadonlyMap<string, number> {

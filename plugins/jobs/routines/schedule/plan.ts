@@ -2,7 +2,7 @@
 import { Fault } from "../../../../kernel/plugin.ts";
 import { cronOf, dateOf, dayNumber, instantOf, type LocalDate, localTime } from "./zone.ts";
 
-/** What a schedule comes to, as it is stored. Times are in milliseconds since 1970. */
+/** A schedule as it is stored. Times are in milliseconds since 1970. */
 export type Plan =
   | {
       readonly type: "cron";

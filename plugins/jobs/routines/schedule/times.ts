@@ -1,4 +1,5 @@
 /** Times of the day as people write them: 8, 8:00, 8am, 8:30 pm, noon. */
+import { listing } from "../../../../kernel/kit.ts";
 import type { Cursor } from "./cursor.ts";
 import { refused } from "./plan.ts";
 
@@ -48,10 +49,5 @@ export function sayTime({ hour, minute }: ClockTime): string {
 }
 
 export function inWords(times: readonly ClockTime[]): string {
-  return listed(times.map(sayTime));
-}
-
-/** "a, b and c" */
-export function listed(words: readonly string[]): string {
-  return words.length < 2 ? words.join("") : `${words.slice(0, -1).join(", ")} and ${words.at(-1)}`;
+  return listing(times.map(sayTime));
 }

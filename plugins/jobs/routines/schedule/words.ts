@@ -2,11 +2,11 @@
  * A schedule in plain words, or cron, read from left to right: "weekdays at 8:00", "every 2 hours", "first monday of the month at 9",
  * "tomorrow at 15:00", "in 20 minutes", "0 8 * * 1-5".
  */
-import { isCron, readCron } from "./cron.ts";
+import { capitalise, listing } from "../../../../kernel/kit.ts";
 import { type Cursor, cursorOf } from "./cursor.ts";
-import { refused, type Schedule, weekdayFrom } from "./plan.ts";
-import { type ClockTime, inWords, listed, readTimes, sayTime } from "./times.ts";
-import { dateOf, dayNumber, instantOf, type LocalDate, localTime } from "./zone.ts";
+import { type Plan, refused, type Schedule, weekdayFrom } from "./plan.ts";
+import { type ClockTime, inWords, readTimes, sayTime } from "./times.ts";
+import { cronOf, dateOf, dayNumber, instantOf, type LocalDate, localTime } from "./zone.ts";
 
 export interface Reading {
   readonly zone: string;
@@ -153,7 +153,7 @@ function everyFewDays(words: Cursor, { now, zone }: Reading, stride: Stride): Sc
   };
 }
 
-const WEEKDAY_NAMES = WEEKDAYS.map((name) => name.charAt(0).toUpperCase() + name.slice(1));
+const WEEKDAY_NAMES = WEEKDAYS.map(capitalise);
 
 interface NamedDay {
   readonly number: number;
@@ -207,7 +207,7 @@ function onDays(words: Cursor, days: readonly number[]): Schedule {
 function daysInWords(days: readonly number[]): string {
   if (days.length === 0 || days.length === 7) return "day";
   if (days.join() === WORKING.join()) return "weekday";
-  return listed(days.map((day) => WEEKDAY_NAMES[day] as string));
+  return listing(days.map((day) => WEEKDAY_NAMES[day] as string));
 }
 
 /** "the first monday of the month", "the 15th of every month", "last day of the month". */
@@ -267,4 +267,41 @@ function once(at: number, zone: string): Schedule {
 
 function daysAhead({ now, zone }: Reading, days: number): LocalDate {
   return dateOf(dayNumber(localTime(now, zone)) + days);
+}
+
+/** Cron has five fields, or is a nickname. */
+const NICKNAMES: Readonly<Record<string, string>> = {
+  "@hourly": "0 * * * *",
+  "@daily": "0 0 * * *",
+  "@midnight": "0 0 * * *",
+  "@weekly": "0 0 * * 0",
+  "@monthly": "0 0 1 * *",
+  "@yearly": "0 0 1 1 *",
+  "@annually": "0 0 1 1 *",
+};
+
+/** Five fields, of which the minutes have no letters; or a nickname. */
+function isCron(text: string): boolean {
+  const [minutes = "", ...rest] = text.split(/\s+/);
+  return text.startsWith("@") || (rest.length >= 4 && /^[\d*/,?-]+$/.test(minutes));
+}
+
+function readCron(text: string, zone: string): Schedule {
+  const pattern = NICKNAMES[text.toLowerCase()] ?? text.split(/\s+/).join(" ");
+  const count = pattern.split(" ").length;
+  if (count !== 5)
+    throw refused(
+      text.startsWith("@")
+        ? `"${text}" is not known: there are ${Object.keys(NICKNAMES).join(", ")}.`
+        : `Cron has five fields here (minute hour day month weekday), not ${count}.`,
+    );
+  try {
+    cronOf(pattern, zone);
+  } catch (error) {
+    throw refused(
+      `"${text}" is not a cron schedule: ${(error as Error).message.replace("CronPattern: ", "")}.`,
+    );
+  }
+  const plan: Plan = { type: "cron", patterns: [pattern] };
+  return { plan, words: `cron ${pattern}` };
 }

@@ -1,6 +1,5 @@
 /** Local time in a time zone. */
 import { Cron } from "croner";
-import { LRUCache } from "lru-cache";
 import { Fault } from "../../../../kernel/plugin.ts";
 
 export interface LocalTime {
@@ -16,37 +15,28 @@ export type LocalDate = Pick<LocalTime, "year" | "month" | "day">;
 
 const DAY_MS = 86_400_000;
 const MAX_ZONE_LENGTH = 64;
-const formats = new LRUCache<string, Intl.DateTimeFormat>({ max: 100 });
 
-/** The machine's own. */
-export const machineZone = (): string => Intl.DateTimeFormat().resolvedOptions().timeZone;
+export const machineZone = (): string => Temporal.Now.timeZoneId();
 
-/** Rejects what is no time zone. */
 export function assertZone(zone: string): void {
   const isName = zone.length <= MAX_ZONE_LENGTH && /^[A-Za-z][\w+/-]*$/.test(zone);
-  if (isName && formatOf(zone) !== undefined) return;
-  throw new Fault(
-    "invalid",
-    "bad_time_zone",
-    `"${zone.slice(0, MAX_ZONE_LENGTH)}" is not a time zone. Use a name such as Europe/Berlin, America/New_York or UTC.`,
-    { param: "tz", usage: true },
-  );
+  if (isName && isKnown(zone)) return;
+  const message = `"${zone.slice(0, MAX_ZONE_LENGTH)}" is not a time zone. Use a name such as Europe/Berlin, America/New_York or UTC.`;
+  throw new Fault("invalid", "bad_time_zone", message, { param: "tz", usage: true });
+}
+
+function isKnown(zone: string): boolean {
+  try {
+    return localTime(0, zone) !== undefined;
+  } catch {
+    return false;
+  }
 }
 
 export function localTime(at: number, zone: string): LocalTime {
-  const found = new Map(
-    formatOf(zone)
-      ?.formatToParts(at)
-      .map(({ type, value }) => [type, Number(value)]),
-  );
-  const part = (name: keyof LocalTime) => found.get(name) ?? 0;
-  return {
-    year: part("year"),
-    month: part("month"),
-    day: part("day"),
-    hour: part("hour"),
-    minute: part("minute"),
-  };
+  const local = Temporal.Instant.fromEpochMilliseconds(at).toZonedDateTimeISO(zone);
+  const { year, month, day, hour, minute } = local;
+  return { year, month, day, hour, minute };
 }
 
 /**
@@ -75,24 +65,4 @@ export function dateOf(number: number): LocalDate {
 /** It only computes: nothing is ever scheduled by it. */
 export function cronOf(pattern: string, zone: string): Cron {
   return new Cron(pattern, { timezone: zone, paused: true, mode: "5-part" });
-}
-
-function formatOf(zone: string): Intl.DateTimeFormat | undefined {
-  const known = formats.get(zone);
-  if (known !== undefined) return known;
-  try {
-    const made = new Intl.DateTimeFormat("en-US", {
-      timeZone: zone,
-      hourCycle: "h23",
-      year: "numeric",
-      month: "numeric",
-      day: "numeric",
-      hour: "numeric",
-      minute: "numeric",
-    });
-    formats.set(zone, made);
-    return made;
-  } catch {
-    return undefined;
-  }
 }

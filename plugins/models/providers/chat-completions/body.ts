@@ -1,16 +1,10 @@
 /** A request as the body of a call. */
-import type {
-  Format,
-  ModelAttachment,
-  ModelMessage,
-  ModelRequest,
-  ModelTool,
-} from "../../../../kernel/kit.ts";
+import type { Format, ModelAttachment, ModelMessage, ModelRequest, ModelTool } from "../../services.ts";
 import { describeForProvider } from "../flat-schema.ts";
-import { objectText } from "../params.ts";
 import {
   attachToUser,
   inWords,
+  objectText,
   offerTools,
   readFiles,
   startOfTurn,
@@ -26,7 +20,6 @@ export interface Body {
   readonly optional: readonly string[];
 }
 
-/** `without`: optional fields to leave out. */
 export function bodyOf(
   model: string,
   given: ModelRequest,
@@ -116,7 +109,7 @@ function wireMessage(message: ModelMessage): object {
   }
 }
 
-/** What is asked comes after what it is about. */
+/** The question comes after the files it is about. */
 function wireContent(text: string, attachments: readonly ModelAttachment[] = []): unknown {
   if (attachments.length === 0) return text;
   return [...attachments.map(wireAttachment), ...(text === "" ? [] : [{ type: "text", text }])];
@@ -128,7 +121,7 @@ function wireAttachment(attachment: ModelAttachment): object {
     case "image":
       return {
         type: "image_url",
-        image_url: { url: toDataUrl(attachment), ...(detail !== undefined && { detail }) },
+        image_url: { url: toDataUrl(attachment), detail },
       };
     case "audio":
       return { type: "input_audio", input_audio: { data: toBase64(data), format: audioFormat(mime) } };

@@ -1,4 +1,5 @@
-/** What is learnt of a server while talking with it: compatible servers differ in what they take. */
+/** Learns a server's dialect while talking with it: compatible servers differ in what they accept. */
+import { tryRecord } from "../../../../kernel/kit.ts";
 import { refusalText } from "../explain.ts";
 
 export type ThoughtField = "reasoning_content" | "reasoning";
@@ -8,7 +9,7 @@ export interface Dialect {
   readonly refused: Set<string>;
   /** By which name it sends its thoughts, and wants them back. */
   thoughts: ThoughtField | undefined;
-  /** False where `tool_choice` is not read at all. */
+  /** False for Ollama, which calls whatever it is shown. */
   readonly readsToolChoice: boolean;
 }
 
@@ -26,9 +27,9 @@ export class CallError extends Error {
   }
 }
 
-/** What a refusal says, in whichever of the usual shapes. */
+/** Reads the message of a refusal in any of the usual shapes. */
 function wordsOf(text: string, status: number): string {
-  const { error, detail, message } = parse(text);
+  const { error, detail, message } = tryRecord(text);
   const words = [error, detail, message].find((value) => value !== undefined);
   if (words !== undefined) return messageOf(words);
   return text.trim() === "" ? `HTTP ${status}` : text.trim().slice(0, 500);
@@ -40,19 +41,10 @@ export function messageOf(error: unknown): string {
   return typeof message === "string" ? message : JSON.stringify(error);
 }
 
-function parse(text: string): Record<string, unknown> {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
-  } catch {
-    return {};
-  }
-}
-
 const UNKNOWN =
   /unknown|unrecogni[sz]ed|unexpected|unsupported|not support|not permitted|not allowed|cannot find|extra_forbidden/i;
 const WRONG_VALUE = /(?:unsupported|invalid)[ _]value/i;
-/** What a caller asked for by its value: a value that is out of range is the caller's to hear of. */
+/** Fields whose value the caller chose: a value that is out of range is reported to the caller. */
 const VALUES = new Set(["temperature", "top_p", "seed", "stop", "max_tokens", "max_completion_tokens"]);
 
 /** The field that a refusal is about, of those that the answer could do without. */
@@ -62,7 +54,7 @@ export function refusedField(
 ): { readonly name: string; readonly isUnknown: boolean } | undefined {
   const text = refusalText(error);
   if (text === "" || !(error instanceof CallError)) return undefined;
-  const { param } = (parse(error.responseBody)["error"] ?? {}) as { readonly param?: unknown };
+  const { param } = (tryRecord(error.responseBody)["error"] ?? {}) as { readonly param?: unknown };
   const found = optional
     .map((name) => ({ name, at: name === param ? -1 : placeOf(name, text) }))
     .filter(({ at }) => at !== undefined);
@@ -73,13 +65,7 @@ export function refusedField(
   return { name: first.name, isUnknown: isUnknown && !WRONG_VALUE.test(text) };
 }
 
-/** Where a text has this name as a word of its own. */
+/** Returns where a text has this name as a word of its own. */
 function placeOf(name: string, text: string): number | undefined {
-  for (let at = text.indexOf(name); at >= 0; at = text.indexOf(name, at + 1))
-    if (!isPartOfName(text[at - 1]) && !isPartOfName(text[at + name.length])) return at;
-  return undefined;
-}
-
-function isPartOfName(character = ""): boolean {
-  return /\w/.test(character);
+  return new RegExp(`(?<!\\w)${RegExp.escape(name)}(?!\\w)`).exec(text)?.index;
 }

@@ -1,7 +1,8 @@
 /** The events of an answer, put together as they come. */
+
 import { createParser } from "eventsource-parser";
-import type { FinishReason, ModelPart } from "../../../../kernel/kit.ts";
-import { isWhole } from "../params.ts";
+import type { ModelPart } from "../../services.ts";
+import { endParts, noFinishReason } from "../answer.ts";
 import { type Dialect, messageOf, type ThoughtField } from "./dialect.ts";
 
 /** As much of an event as we read; servers leave out or add what they like. */
@@ -39,30 +40,15 @@ interface ChunkUsage {
 // Bounds one event in characters: a server that never ends one would fill the memory of the whole service.
 const MAX_EVENT_LENGTH = 8 * 1024 * 1024;
 const THOUGHT_FIELDS: readonly ThoughtField[] = ["reasoning_content", "reasoning"];
-const FINISH_REASONS = new Map<string, FinishReason>([
-  ["length", "length"],
-  ["max_tokens", "length"],
-  ["content_filter", "content_filter"],
-]);
 
-export interface Reader {
-  push(text: string): void;
-  /** Throws where the answer has no proper end. */
-  end(): void;
-}
-
-/** `onChunk` is told of every piece of an answer, also of one without anything to show; a keepalive is none. */
-export function createReader(
-  emit: (part: ModelPart) => void,
-  onChunk: () => void,
-  dialect: Pick<Dialect, "thoughts">,
-): Reader {
+export function createReader(dialect: Pick<Dialect, "thoughts">) {
+  let come: ModelPart[] | undefined;
   const calls: { index: number | undefined; id: string; name: string; params: string }[] = [];
   let usage: ChunkUsage | undefined;
   let finish: string | undefined;
 
   const say = (delta: unknown, type: "text" | "reasoning" = "text"): void => {
-    if (typeof delta === "string" && delta !== "") emit({ type, delta });
+    if (typeof delta === "string" && delta !== "") come?.push({ type, delta });
   };
 
   function readContent({ type, text, thinking }: ContentDelta): void {
@@ -119,28 +105,39 @@ export function createReader(
       if (error.type === "max-buffer-size-exceeded") throw error;
     },
     onEvent({ data }) {
-      onChunk();
+      come ??= [];
       if (data !== "[DONE]") readChunk(JSON.parse(data) as Chunk);
     },
   });
 
   return {
-    push: parser.feed,
-    end() {
-      if (finish === undefined) throw new Error("The stream ended without a finish reason.");
-      const cut = FINISH_REASONS.get(finish);
-      // The call that was being written when the tokens ran out is not one to make.
-      const whole = cut === undefined ? calls : calls.filter(({ params }) => isWhole(params));
-      for (const { id, name, params } of whole) emit({ type: "call", call: { id, name, params } });
-      // The reason for a proper end is not to be relied on: some servers end calls with "stop", too.
-      emit({ type: "finish", reason: cut ?? (whole.length > 0 ? "tool_calls" : "stop") });
-      if (usage === undefined) return;
-      emit({
-        type: "usage",
-        inputTokens: usage.prompt_tokens ?? 0,
-        outputTokens: usage.completion_tokens ?? 0,
-        cachedTokens: usage.prompt_tokens_details?.cached_tokens ?? 0,
-        reasoningTokens: usage.completion_tokens_details?.reasoning_tokens ?? 0,
+    /**
+     * Yields the parts in this text, which may be none to show; nothing where no event ended, or only a keepalive came. An error
+     * of the server is thrown after what it said before.
+     */
+    *push(text: string): Generator<readonly ModelPart[]> {
+      come = undefined;
+      let failure: { readonly error: unknown } | undefined;
+      try {
+        parser.feed(text);
+      } catch (error) {
+        failure = { error };
+      }
+      if (come !== undefined) yield come;
+      if (failure !== undefined) throw failure.error;
+    },
+    /** Throws where the answer has no proper end. */
+    end(): readonly ModelPart[] {
+      if (finish === undefined) throw noFinishReason();
+      return endParts({
+        calls: calls.map(({ id, name, params }) => ({ id, name, params })),
+        reason: finish,
+        usage: usage && {
+          inputTokens: usage.prompt_tokens ?? 0,
+          outputTokens: usage.completion_tokens ?? 0,
+          cachedTokens: usage.prompt_tokens_details?.cached_tokens ?? 0,
+          reasoningTokens: usage.completion_tokens_details?.reasoning_tokens ?? 0,
+        },
       });
     },
   };

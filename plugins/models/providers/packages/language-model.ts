@@ -1,4 +1,4 @@
-/** What a package's model takes and streams. */
+/** The interface of a package's model. */
 import type { OpenAIProvider } from "@ai-sdk/openai";
 
 export type LanguageModel = Pick<ReturnType<OpenAIProvider["chat"]>, "doStream">;

@@ -1,8 +1,15 @@
 /** A request as a package's model takes it. */
-import type { Format, ModelAttachment, ModelMessage, ModelRequest } from "../../../../kernel/kit.ts";
+import type { Format, ModelAttachment, ModelMessage, ModelRequest } from "../../services.ts";
 import { describeForProvider } from "../flat-schema.ts";
-import { objectText } from "../params.ts";
-import { attachToUser, offerPast, offerTools, readFiles, startOfTurn, systemOf } from "../request.ts";
+import {
+  attachToUser,
+  objectText,
+  offerPast,
+  offerTools,
+  readFiles,
+  startOfTurn,
+  systemOf,
+} from "../request.ts";
 import type { CallOptions, FilePart, PromptMessage } from "./language-model.ts";
 import type { Thoughts } from "./thoughts.ts";
 
@@ -27,7 +34,7 @@ export function callOptions(
   signal: AbortSignal,
 ): CallOptions {
   const { generation = {}, format } = request;
-  const temperature = generation.temperature ?? request.temperature;
+  const { maxOutputTokens: mostTokens } = generation;
   const offer = offerTools(request) ?? (manner.wantsPastTools ? offerPast(request.messages) : undefined);
   const files = readFiles(request.messages);
   const messages = manner.resultsCarryFiles ? files : attachToUser(files);
@@ -42,24 +49,16 @@ export function callOptions(
       ...messages.map((message) => promptMessage(message, turn.has(message) ? thoughts : undefined)),
     ],
     abortSignal: signal,
-    ...(request.traceparent !== undefined && { headers: { traceparent: request.traceparent } }),
-    ...(temperature !== undefined && { temperature }),
-    ...(generation.topP !== undefined && { topP: generation.topP }),
-    ...(generation.seed !== undefined && { seed: generation.seed }),
-    ...(generation.stop?.length && { stopSequences: [...generation.stop] }),
-    ...(generation.maxOutputTokens !== undefined && {
-      maxOutputTokens: Math.max(manner.leastTokens, generation.maxOutputTokens),
-    }),
-    ...(effort !== undefined && canThink && { reasoning: effort }),
-    ...(format && { responseFormat: responseFormat(format) }),
-    ...(offer && {
-      tools: offer.tools.map((tool) => ({
-        type: "function" as const,
-        name: tool.name,
-        ...describeForProvider(tool),
-      })),
-      toolChoice: { type: offer.choice },
-    }),
+    headers: { traceparent: request.traceparent },
+    temperature: generation.temperature ?? request.temperature,
+    topP: generation.topP,
+    seed: generation.seed,
+    stopSequences: generation.stop?.length ? [...generation.stop] : undefined,
+    maxOutputTokens: mostTokens === undefined ? undefined : Math.max(manner.leastTokens, mostTokens),
+    reasoning: canThink ? effort : undefined,
+    responseFormat: format && responseFormat(format),
+    tools: offer?.tools.map((tool) => ({ type: "function", name: tool.name, ...describeForProvider(tool) })),
+    toolChoice: offer && { type: offer.choice },
     providerOptions: manner.providerOptions(request),
   };
 }
@@ -71,7 +70,7 @@ function isThoughtKnown(message: ModelMessage, thoughts: Thoughts): boolean {
 function responseFormat(format: Format): NonNullable<CallOptions["responseFormat"]> {
   if (format.type === "json_object") return { type: "json" };
   const { name, description, schema } = format;
-  return { type: "json", name, schema, ...(description !== undefined && { description }) };
+  return { type: "json", name, schema, description };
 }
 
 function promptMessage(message: ModelMessage, thoughts: Thoughts | undefined): PromptMessage {
@@ -81,7 +80,7 @@ function promptMessage(message: ModelMessage, thoughts: Thoughts | undefined): P
       const isWordless = message.text === "" && files.length > 0;
       return {
         role: "user",
-        // What is asked comes after what it is about.
+        // The question comes after the files it is about.
         content: [...files, ...(isWordless ? [] : [{ type: "text" as const, text: message.text }])],
       };
     }
@@ -124,7 +123,7 @@ function filePart({ kind, mime, data, name, detail }: ModelAttachment): FilePart
     type: "file",
     mediaType: kind === "audio" && /\bx-wav\b|\bwave\b/.test(mime) ? "audio/wav" : mime,
     data: { type: "data", data },
-    ...(name !== undefined && { filename: name }),
-    ...(detail !== undefined && { providerOptions: { openai: { imageDetail: detail } } }),
+    filename: name,
+    providerOptions: detail === undefined ? undefined : { openai: { imageDetail: detail } },
   };
 }

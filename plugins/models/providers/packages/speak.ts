@@ -1,11 +1,11 @@
 /** Providers whose models differ in what they take: their packages know. */
 
-import type { FinishReason, ModelPart, ModelRequest } from "../../../../kernel/kit.ts";
-import type { Endpoint, Speak } from "../endpoint.ts";
-import { refusalText } from "../explain.ts";
-import { isWhole } from "../params.ts";
+import type { ToolCall } from "../../../../kernel/plugin.ts";
+import type { ModelPart, ModelRequest } from "../../services.ts";
+import { endParts, noFinishReason } from "../answer.ts";
+import { callErrorOf, refusalText } from "../explain.ts";
+import { openReply, type ProviderSettings, type Speak } from "../server.ts";
 import type { LanguageModel, StreamPart } from "./language-model.ts";
-import { leanFetch } from "./lean-fetch.ts";
 import { callOptions, type Manner } from "./prompt.ts";
 import { createThoughtReader, createThoughts } from "./thoughts.ts";
 
@@ -13,7 +13,7 @@ import { createThoughtReader, createThoughts } from "./thoughts.ts";
  * Chat completions, which every proxy of OpenAI's has. Only the Responses API tells a summary of what a model thought,
  * and lets models from GPT-5.6 on think where there are tools.
  */
-export async function speakOpenAI(endpoint: Endpoint): Promise<Speak> {
+export async function speakOpenAI(endpoint: ProviderSettings): Promise<Speak> {
   const { createOpenAI } = await import("@ai-sdk/openai");
   const provider = createOpenAI(placeOf(endpoint));
   const chat = speakWith(provider.chat(endpoint.name), CHAT);
@@ -24,7 +24,7 @@ export async function speakOpenAI(endpoint: Endpoint): Promise<Speak> {
       try {
         return yield* responses(request, signal);
       } catch (error) {
-        if (statusOf(error) !== 404) throw error;
+        if (callErrorOf(error).statusCode !== 404) throw error;
         hasResponses = false;
       }
     }
@@ -32,13 +32,13 @@ export async function speakOpenAI(endpoint: Endpoint): Promise<Speak> {
   };
 }
 
-export async function speakAnthropic(endpoint: Endpoint): Promise<Speak> {
+export async function speakAnthropic(endpoint: ProviderSettings): Promise<Speak> {
   const { createAnthropic } = await import("@ai-sdk/anthropic");
   return speakWith(createAnthropic(placeOf(endpoint)).messages(endpoint.name), ANTHROPIC);
 }
 
 /** Always told both: a package would otherwise look for them in the environment itself. */
-function placeOf({ baseUrl, key }: Endpoint) {
+function placeOf({ baseUrl, key }: ProviderSettings) {
   return { baseURL: baseUrl, apiKey: key ?? "", fetch: leanFetch };
 }
 
@@ -53,10 +53,10 @@ const CHAT: Manner = {
   leastTokens: 1,
   providerOptions: ({ tools, parallelCalls, format, generation = {} }) => ({
     openai: {
-      ...(parallelCalls !== undefined && tools.length > 0 && { parallelToolCalls: parallelCalls }),
-      ...(format?.type === "json_schema" && { strictJsonSchema: format.strict }),
-      ...(generation.cacheKey !== undefined && { promptCacheKey: generation.cacheKey }),
-      ...(generation.safetyIdentifier !== undefined && { safetyIdentifier: generation.safetyIdentifier }),
+      parallelToolCalls: tools.length > 0 ? parallelCalls : undefined,
+      strictJsonSchema: format?.type === "json_schema" ? format.strict : undefined,
+      promptCacheKey: generation.cacheKey,
+      safetyIdentifier: generation.safetyIdentifier,
     },
   }),
 };
@@ -101,7 +101,7 @@ function speakWith(model: LanguageModel, manner: Manner): Speak {
       return open(withoutHints(request), signal);
     });
     const thoughts = createThoughtReader();
-    const calls: CallPart[] = [];
+    const calls: ToolCall[] = [];
     for await (const given of stream as AsyncIterable<StreamPart>) {
       const thought = thoughts.read(given);
       if (thought !== "") yield [{ type: "reasoning", delta: thought }];
@@ -116,58 +116,77 @@ function speakWith(model: LanguageModel, manner: Manner): Speak {
         );
         yield parts;
       } else {
-        if (given.type === "tool-call") calls.push(callOf(given));
+        if (given.type === "tool-call")
+          calls.push({ id: given.toolCallId, name: given.toolName, params: given.input });
         yield [];
       }
     }
   };
 }
 
-type CallPart = Extract<ModelPart, { type: "call" }>;
-
-function callOf({ toolCallId, toolName, input }: Extract<StreamPart, { type: "tool-call" }>): CallPart {
-  return { type: "call", call: { id: toolCallId, name: toolName, params: input } };
-}
-
-const CUT = new Map<string, FinishReason>([
-  ["length", "length"],
-  ["content-filter", "content_filter"],
-]);
-
 function endOf(
   { finishReason, usage }: Extract<StreamPart, { type: "finish" }>,
-  calls: readonly CallPart[],
+  calls: readonly ToolCall[],
 ): readonly ModelPart[] {
   const { unified, raw } = finishReason;
   // The packages end a stream that was cut as if it were whole, only without the server's reason.
-  if (raw === undefined && (unified === "other" || unified === "interrupted"))
-    throw new Error("The stream ended without a finish reason.");
-  const cut = CUT.get(unified);
-  const whole = cut === undefined ? calls : calls.filter(({ call }) => isWhole(call.params));
-  return [
-    ...whole,
-    { type: "finish", reason: cut ?? (whole.length > 0 ? "tool_calls" : "stop") },
-    {
-      type: "usage",
+  if (raw === undefined && (unified === "other" || unified === "interrupted")) throw noFinishReason();
+  return endParts({
+    calls,
+    reason: unified,
+    usage: {
       inputTokens: usage.inputTokens.total ?? 0,
       outputTokens: usage.outputTokens.total ?? 0,
       cachedTokens: usage.inputTokens.cacheRead ?? 0,
       reasoningTokens: usage.outputTokens.reasoning ?? 0,
     },
-  ];
+  });
 }
 
-function statusOf(error: unknown): number | undefined {
-  return typeof error === "object" && error !== null && "statusCode" in error
-    ? Number(error.statusCode)
-    : undefined;
-}
-
-/** What the answer could do without. */
+/** Fields that an answer can do without. */
 const HINTS =
   /reasoning|thinking|effort|summar|prompt_cache|cache_control|safety_identifier|user_id|parallel_tool|seed/i;
 
 function withoutHints({ parallelCalls: _, generation = {}, ...request }: ModelRequest): ModelRequest {
   const { seed, reasoningEffort, reasoningSummary, cacheKey, safetyIdentifier, ...wanted } = generation;
   return { ...request, generation: wanted };
+}
+
+/**
+ * `fetch` as the packages need it, on undici's plain request: a third less of a turn's work than the web platform's own, whose
+ * every request and header becomes an object of its own. It follows no redirect.
+ */
+async function leanFetch(input: string | URL | Request, init: RequestInit = {}): Promise<Response> {
+  const { method, body: sent, signal } = init;
+  if (input instanceof Request || method !== "POST" || typeof sent !== "string")
+    throw new TypeError("only a text can be posted to a model");
+  const given = init.headers instanceof Headers ? Object.fromEntries(init.headers) : { ...init.headers };
+  try {
+    const { statusCode, headers, body } = await openReply(input, {
+      headers: given as Record<string, string>,
+      body: sent,
+      signal: signal ?? undefined,
+    });
+    const chunks = body[Symbol.asyncIterator]();
+    const stream = new ReadableStream<Uint8Array>({
+      async pull(controller) {
+        const { done, value } = await chunks.next();
+        if (done) controller.close();
+        else controller.enqueue(value);
+      },
+      cancel: () => void body.destroy(),
+    });
+    const isBodyless = statusCode === 204 || statusCode === 304;
+    return new Response(isBodyless ? null : stream, { status: statusCode, headers: flat(headers) });
+  } catch (error) {
+    if (signal?.aborted) throw error;
+    // The words by which the packages know that nobody answered, and that another try makes sense.
+    throw new TypeError("fetch failed", { cause: error });
+  }
+}
+
+function flat(headers: Readonly<Record<string, string | string[] | undefined>>): [string, string][] {
+  return Object.entries(headers).flatMap(([name, value]) =>
+    [value ?? []].flat().map((one): [string, string] => [name, one]),
+  );
 }

@@ -3,44 +3,37 @@
  * of a thread. After a restart they are gone, and the model goes on without.
  */
 import { LRUCache } from "lru-cache";
-import type { ModelMessage } from "../../../../kernel/kit.ts";
+import type { ModelMessage } from "../../services.ts";
 import type { ReasoningPart, StreamPart } from "./language-model.ts";
 
 // Characters over all turns that run.
 const MAX_LENGTH = 32_000_000;
-// What a sealed thought adds to its text, about.
+// About how many characters a seal adds to a thought.
 const SEAL = 2000;
 
-export interface Thoughts {
-  /** Those before these calls; undefined where none are known. */
-  before(message: Extract<ModelMessage, { role: "assistant" }>): readonly ReasoningPart[] | undefined;
-  keep(calls: readonly { readonly id: string }[], thoughts: readonly ReasoningPart[]): void;
-}
+export type Thoughts = ReturnType<typeof createThoughts>;
 
-export function createThoughts(): Thoughts {
+export function createThoughts() {
   const kept = new LRUCache<string, readonly ReasoningPart[]>({
     maxSize: MAX_LENGTH,
     sizeCalculation: (parts) => parts.reduce((sum, { text }) => sum + text.length + SEAL, 1),
   });
   return {
-    before: ({ calls: [first] }) => (first === undefined ? undefined : kept.get(first.id)),
-    keep([first], thoughts) {
+    /** Returns the thoughts before these calls; undefined where none are known. */
+    before: ({ calls: [first] }: Extract<ModelMessage, { role: "assistant" }>) =>
+      first === undefined ? undefined : kept.get(first.id),
+    keep([first]: readonly { readonly id: string }[], thoughts: readonly ReasoningPart[]): void {
       if (first !== undefined) kept.set(first.id, thoughts);
     },
   };
 }
 
-export interface ThoughtReader {
-  /** What of it is to be shown. */
-  read(part: StreamPart): string;
-  whole(): readonly ReasoningPart[];
-}
-
-export function createThoughtReader(): ThoughtReader {
+export function createThoughtReader() {
   const thoughts = new Map<string, ReasoningPart>();
   let last: string | undefined;
   return {
-    read(part) {
+    /** Returns the text to show. */
+    read(part: StreamPart): string {
       if (part.type !== "reasoning-start" && part.type !== "reasoning-delta" && part.type !== "reasoning-end")
         return "";
       const { id, providerMetadata: providerOptions } = part;

@@ -1,0 +1,127 @@
+/** Has the model name a new thread after its first answer: one short request, which is counted like any other. */
+import { answerText, capText, NO_USAGE, redact } from "../../../kernel/kit.ts";
+import {
+  type Log,
+  type Mask,
+  type ModelName,
+  reason,
+  type Services,
+  type Sql,
+  type TurnInput,
+  type TurnRecord,
+} from "../../../kernel/plugin.ts";
+import type { Model, TokenCount } from "../../models/services.ts";
+import { TITLE_SYSTEM } from "../context/prompt.ts";
+import type { TurnObserver } from "../live/observer.ts";
+import type { LedgerTurn } from "../threads/ledger.ts";
+import { threadTexts } from "../threads/texts.ts";
+import { clipTitle } from "../threads/title.ts";
+
+export interface TitlingParts {
+  readonly sql: Sql;
+  readonly models: Services["models"];
+  readonly mask: Mask;
+  readonly log: Log;
+}
+
+/** Returns the new title; undefined where the thread keeps the one it has. Never rejects: a title is not worth a failure. */
+export type Entitle = (
+  open: Pick<LedgerTurn, "turn" | "scopes" | "writer">,
+  record: TurnRecord,
+  observer: Pick<TurnObserver, "spent">,
+  signal: AbortSignal,
+) => Promise<string | undefined>;
+
+const TIMEOUT_MS = 30_000;
+/** How much of the message and of the answer the model reads. */
+const MAX_READ_LENGTH = 2000;
+/** Models that think first need some of it for that. */
+const MAX_OUTPUT_TOKENS = 400;
+
+/** A model that writes more has not understood, and its beginning has to do. */
+const MAX_TITLE_LENGTH = 200;
+
+// Whoever sets this asks, so that a thread is named once, on whatever node, and never again.
+const CLAIM = "UPDATE threads SET titled_by = 'model' WHERE id = ? AND titled_by IS NULL";
+// A person who names the thread meanwhile has the last word.
+const NAME = "UPDATE threads SET title = ? WHERE id = ? AND titled_by = 'model'";
+const FIRST = "SELECT input FROM turns WHERE thread = ? ORDER BY seq LIMIT 1";
+const COUNT = `UPDATE turn_figures SET input_tokens = input_tokens + ?, output_tokens = output_tokens + ?, usd = usd + ?
+  WHERE created_at = ? AND turn = ?`;
+
+export function createTitling({ sql, models, mask, log }: TitlingParts): Entitle {
+  const texts = threadTexts(sql);
+
+  async function ask(model: Model, transcript: string, signal: AbortSignal, count: (of: TokenCount) => void) {
+    const messages = [{ role: "user", text: transcript } as const];
+    const generation = { maxOutputTokens: MAX_OUTPUT_TOKENS };
+    const request = { system: TITLE_SYSTEM, messages, tools: [], temperature: undefined, generation };
+    let text = "";
+    for await (const parts of model.stream(request, signal))
+      for (const part of parts) {
+        if (part.type === "text") text = (text + part.delta).slice(0, MAX_READ_LENGTH);
+        else if (part.type === "usage") count(part);
+      }
+    return cleanTitle(redact(mask, text));
+  }
+
+  return async ({ turn, scopes, writer }, record, observer, stop) => {
+    const answer = answerText(record);
+    if (!writer.isUntitled || record.status !== "completed" || answer === "") return undefined;
+    const { thread } = writer;
+    let spent = NO_USAGE;
+    let title: string | undefined;
+    let name: ModelName | undefined;
+    try {
+      const capUsd = await models.dailyCap();
+      const chain = await models.chain(writer.chosen, { scopes, capUsd });
+      const model = chain.find((one) => isSame(one.name, record.model)) ?? chain[0];
+      if (model === undefined || model.name.provider === "builtin") return undefined;
+      name = model.name;
+      await models.assertLeft(turn.user, capUsd, scopes);
+      if ((await sql.run(CLAIM, thread)) === 0) return undefined;
+      const first = await sql.get<{ input: string }>(FIRST, thread);
+      const asked = first && (JSON.parse(first.input) as TurnInput);
+      const transcript = [
+        `User: ${capText(asked?.type === "message" ? asked.text : "", MAX_READ_LENGTH)}`,
+        `Assistant: ${capText(answer, MAX_READ_LENGTH)}`,
+      ].join("\n\n");
+      const signal = AbortSignal.any([stop, AbortSignal.timeout(TIMEOUT_MS)]);
+      title = await ask(model, redact(mask, transcript), signal, (tokens) => {
+        spent = models.addCost(spent, model.name, tokens);
+      });
+    } catch (error) {
+      log.debug({ thread }, `the thread keeps its title, because the model gave none: ${reason(error)}`);
+    }
+    try {
+      return await sql.transaction(async (tx) => {
+        if (name !== undefined && spent !== NO_USAGE) {
+          observer.spent(name, spent);
+          models.spend(tx, turn.user, spent, scopes);
+          const figures = [spent.inputTokens, spent.outputTokens, Number(spent.totalCost)];
+          void tx.run(COUNT, ...figures, record.createdAt, record.id);
+        }
+        if (!title || (await tx.run(NAME, title, thread)) === 0) return undefined;
+        await texts.setTitle(tx, thread, title);
+        return title;
+      });
+    } catch (error) {
+      log.warn({ thread }, `the title of a thread could not be stored: ${reason(error)}`);
+      return undefined;
+    }
+  };
+}
+
+const isSame = (one: ModelName, other: ModelName): boolean =>
+  one.provider === other.provider && one.name === other.name;
+
+/** Models put titles into quotes, mark them as headings, or end them like sentences. */
+function cleanTitle(text: string): string {
+  const [line = ""] = text.trim().slice(0, MAX_TITLE_LENGTH).split("\n");
+  let [from, to] = [0, line.length];
+  while (from < to && isTrimmed(line[from])) from++;
+  while (from < to && isTrimmed(line[to - 1])) to--;
+  return clipTitle(line.slice(from, to));
+}
+
+const isTrimmed = (sign = ""): boolean => "#*\"'“”„«»`. ".includes(sign);

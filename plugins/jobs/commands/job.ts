@@ -1,0 +1,149 @@
+/** `postern job list|show|cancel|retry`: the durable queue from the command line, through the running service where there is one. */
+import { type Command, InvalidArgumentError } from "commander";
+import {
+  type Colour,
+  createShortener,
+  fields,
+  findByPrefix,
+  Job as JOB,
+  named,
+  nullable,
+  relativeTime,
+  JobStatus as STATUS,
+  say,
+  sayJson,
+  Type,
+  table,
+  toWire,
+  typedCommand,
+  wholeNumber,
+} from "../../../kernel/kit.ts";
+import {
+  type CommandContext,
+  Fault,
+  type Job,
+  type JobStatus,
+  type Services,
+} from "../../../kernel/plugin.ts";
+
+type ListedStatus = JobStatus | "failed";
+const STATUSES: readonly ListedStatus[] = [...STATUS.enum, "failed"];
+const MAX_LISTED = 200;
+
+const { id, user, status, waitingFor, response, error, createdAt, completedAt } = JOB.properties;
+
+export const JobDetails = Type.Object({
+  ...{ id, status, waitingFor, response, error, createdAt, completedAt },
+  user: named("user_id", user),
+  conversation: nullable(named("conversation_id", Type.String())),
+  thread: nullable(named("thread_id", Type.String())),
+});
+
+interface ListOptions {
+  readonly status?: ListedStatus;
+  readonly user?: string;
+  readonly limit: number;
+  readonly before?: string;
+  readonly json?: boolean;
+}
+
+export function register(group: Command, context: CommandContext): void {
+  group
+    .command("list")
+    .description("list jobs, newest first")
+    .option("--status <status>", STATUSES.join(", "), parseStatus)
+    .option("--user <user_id>", "only this user's jobs")
+    .option("--limit <count>", `how many, up to ${MAX_LISTED}`, wholeNumber(MAX_LISTED), 20)
+    .option("--before <cursor>", "go on where an earlier list ended")
+    .option("--json", "print JSON")
+    .addHelpText("after", "\nExample:\n  $ postern job list --status queued")
+    .action(({ json = false, limit, ...query }: ListOptions) =>
+      context.with(["jobs"], async ({ jobs }) => {
+        const { items, next } = await jobs.list({ limit, ...query });
+        if (json) sayJson({ jobs: items.map((job) => toWire(JobDetails, job)), next: next ?? null });
+        else if (items.length === 0) print("No jobs.");
+        else {
+          const more = next ? `More: ${typedCommand()} job list --before ${next}\n` : "";
+          const heads = ["JOB", "STATUS", "USER", "CREATED", "COMPLETED"];
+          const row = rowOf(createShortener(items.map(({ id }) => id)));
+          await context.show(`${table(heads, items.map(row), { colours: { STATUS: colourOf } })}${more}`);
+        }
+      }),
+    );
+
+  const verb = (
+    name: string,
+    about: string,
+    act: (jobs: Services["jobs"], id: string) => Promise<Job | undefined>,
+  ) =>
+    group
+      .command(name)
+      .description(about)
+      .argument("<job_id>")
+      .option("--json", "print JSON")
+      .addHelpText("after", `\nExample:\n  $ postern job ${name} 0c9c2a52`)
+      .action((given: string, { json = false }: { json?: boolean }) =>
+        context.with(["jobs"], async ({ jobs }) => {
+          const { id } = await findJob(jobs, given);
+          show((await act(jobs, id)) ?? missing(given), json);
+        }),
+      );
+  verb("show", "show one job", (jobs, id) => jobs.find(id));
+  verb("cancel", "cancel a queued or running job", (jobs, id) => jobs.cancel(id));
+  verb("retry", "put a new job with the same message into the queue", (jobs, id) => jobs.retry(id));
+}
+
+function parseStatus(text: string): ListedStatus {
+  const status = STATUSES.find((known) => known === text);
+  if (status === undefined) throw new InvalidArgumentError(`Use one of ${STATUSES.join(", ")}.`);
+  return status;
+}
+
+/** The job with this id, or the only one whose id begins so. */
+async function findJob(jobs: Services["jobs"], given: string): Promise<Job> {
+  const found = await findByPrefix(given, {
+    what: "job",
+    find: (id) => jobs.find(id),
+    list: (before) => jobs.list({ limit: MAX_LISTED, before }),
+    title: ({ user, status }) => `${status}, ${user}`,
+  });
+  return found ?? missing(given);
+}
+
+function missing(id: string): never {
+  throw new Fault("missing", "job_not_found", `there is no job ${id}; "postern job list" shows all jobs`);
+}
+
+const rowOf =
+  (shorten: (id: string) => string) =>
+  ({ id, status, error, user, createdAt, completedAt }: Job): string[] => [
+    shorten(id),
+    error ? `${status} (${error.code})` : status,
+    user,
+    relativeTime(createdAt),
+    completedAt === undefined ? "" : relativeTime(completedAt),
+  ];
+
+const colourOf = (status: string): Colour | undefined =>
+  status.includes("(") ? "red" : status === "running" ? "green" : undefined;
+
+function show(job: Job, json: boolean): void {
+  if (json) sayJson(toWire(JobDetails, job));
+  else print(inWords(job));
+}
+
+function inWords(job: Job): string {
+  const { response, error } = job;
+  const told = Object.entries(toWire(JobDetails, job)).filter(
+    ([name, value]) => value !== null && name !== "response" && name !== "error",
+  );
+  const lines = fields([
+    ...told.map(([name, value]) => [name, String(value)]),
+    ...(error === undefined ? [] : [["error", `${error.code}: ${error.message}`]]),
+  ]);
+  return `${lines}${response === undefined ? "" : `\n${response}`}`.trimEnd();
+}
+
+function print(text: string): void {
+  say(`${text}\n`);
+}

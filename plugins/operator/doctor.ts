@@ -1,0 +1,161 @@
+/** `postern doctor`: checks everything a start needs and says what to do. */
+import { realpathSync, statfsSync, statSync } from "node:fs";
+import { join } from "node:path";
+import type { Command } from "commander";
+import {
+  assertMakeable,
+  findForeign,
+  findRunning,
+  givenPort,
+  isClaimed,
+  type JsonOption,
+  liveReaders,
+  MANIFEST,
+  PORT_ABOUT,
+  type PortOption,
+  parsePort,
+  pathsOfHome,
+  type Session,
+  say,
+  sayJson,
+  table,
+} from "../../kernel/kit.ts";
+import { type AnyPlugin, type CommandContext, type Finding, Off, reason } from "../../kernel/plugin.ts";
+import type { OperatorContext, StoreAccess } from "./context.ts";
+import { applyFixes, type FixOptions, type FixResult, fixesInWords } from "./doctor-fix.ts";
+import { examineFixable } from "./home-fixes.ts";
+
+export function register(command: Command, context: OperatorContext): void {
+  command
+    .option("--port <port>", PORT_ABOUT, parsePort)
+    .option("--fix", "fix what can be fixed safely; nothing that a person wrote is deleted")
+    .option("--dry-run", "with --fix: only list what would be done")
+    .option("--yes", "with --fix: also what signs people out or puts something of yours aside")
+    .option("--json", "print JSON")
+    .addHelpText(
+      "after",
+      "\nExamples:\n  $ postern doctor\n  $ postern doctor --port 4000\n  $ postern doctor --fix --dry-run",
+    )
+    .action(async ({ port, json = false, ...options }: JsonOption & PortOption & FixOptions) => {
+      const session = await context.open({ given: givenPort(port) });
+      const [plugins, store] = await Promise.all([context.allPlugins(session), context.store()]);
+      const own = await context.contextOf(session, async () => plugins);
+      const findings = await examine(session, plugins, store, own.tables);
+      if (!options.fix) return printFindings(findings, json);
+      const fixes = await applyFixes(findings, options, own);
+      // Settings remember their problems, so they are read anew.
+      const again = options.dryRun
+        ? findings
+        : await examine(await context.open({ given: givenPort(port) }), plugins, store, own.tables);
+      printFindings(again, json, fixes);
+    });
+}
+
+const ENOUGH_DISK = 200 * 1024 * 1024;
+
+async function examine(
+  session: Session,
+  plugins: readonly AnyPlugin[],
+  store: StoreAccess,
+  tables: CommandContext["tables"],
+): Promise<readonly Finding[]> {
+  const { home } = session;
+  const findings: Finding[] = [attempt("runtime", examineRuntime)];
+  findings.push(...examineFixable(home));
+  findings.push(attempt("home", () => examineHome(home)));
+  const service: { notice?: ReturnType<typeof findRunning>; isStarting?: boolean } = {};
+  findings.push(
+    attempt("service", () => {
+      service.notice = findRunning(home);
+      if (service.notice) return `running, pid ${service.notice.pid}`;
+      service.isStarting = isClaimed(home);
+      return service.isStarting ? "starting" : "not running";
+    }),
+  );
+  const { settings, ignored } = await store.peekSettings(session.settings, home, liveReaders(plugins));
+  // On a copy: what is wrong with the store's settings is found when its plugin is configured.
+  const look = await store.look(session.settings.over(new Map()).for("store"), home);
+  for (const plugin of plugins) {
+    const before = settings.problems.length;
+    try {
+      const config = plugin.configure(settings.for(plugin.name));
+      if (settings.problems.length > before || config instanceof Off) continue;
+      const announced = service.notice?.plugins.find(({ name, on }) => on && name === plugin.name)?.detail;
+      // It opens its ports before it has started.
+      const running = service.isStarting ? "" : announced;
+      const context = { config, home, running, shared: look.shared, stored: look, tables };
+      findings.push(...((await plugin.operations?.diagnose?.(context)) ?? []));
+    } catch (error) {
+      findings.push({ name: plugin.name, ok: false, detail: reason(error) });
+    }
+  }
+  await look.close();
+  for (const [name, why] of ignored)
+    findings.push({ name, ok: true, warning: true, detail: `the stored value is ignored: ${why}` });
+  for (const { name, given, accepted } of [...session.settings.problems, ...settings.problems]) {
+    findings.push({ name, ok: false, detail: `got ${given}, expected ${accepted}` });
+  }
+  return findings;
+}
+
+function printFindings(findings: readonly Finding[], json: boolean, fixes?: readonly FixResult[]): void {
+  const healthy = findings.every(({ ok }) => ok);
+  process.exitCode = healthy ? 0 : 1;
+  const plain = findings.map(({ fix, ...finding }) => ({ ...finding, ...(fix && { fix: fix.about }) }));
+  if (json) sayJson({ ok: healthy, findings: plain, ...(fixes && { fixes }) });
+  else {
+    if (fixes) say(fixesInWords(fixes));
+    say(
+      table(
+        ["RESULT", "CHECK", "DETAIL"],
+        findings.map((finding) => [verdictOf(finding), finding.name, finding.detail]),
+        { indent: "  " },
+      ),
+    );
+    const fixable = findings.filter(({ fix }) => fix !== undefined).length;
+    if (fixable > 0 && !fixes) say(`  postern doctor --fix can fix ${fixable} of these.\n`);
+  }
+}
+
+function verdictOf({ ok, warning }: Finding): string {
+  if (!ok) return "FAIL";
+  return warning ? "warn" : "ok";
+}
+
+function attempt(name: string, look: () => string): Finding {
+  try {
+    return { name, ok: true, detail: look() };
+  } catch (error) {
+    return { name, ok: false, detail: reason(error) };
+  }
+}
+
+/** Says whether it is the Node that comes with Postern or the system's. */
+function examineRuntime(): string {
+  const node = realpathSync(process.execPath);
+  const name = Object.keys(MANIFEST.optionalDependencies).find((name) =>
+    node.includes(join("/node_modules", name, "/")),
+  );
+  const origin = name === undefined ? `from this system: ${node}` : `from the package ${name}`;
+  return `Node ${process.versions.node}, ${origin}`;
+}
+
+function examineHome(home: string): string {
+  const stat = statSync(home, { throwIfNoEntry: false });
+  if (!stat) {
+    try {
+      assertMakeable(home);
+    } catch (error) {
+      throw new Error(`${home} cannot be created (${reason(error)}): set POSTERN_HOME to another path`);
+    }
+    return `${home} does not exist yet; the first start creates it`;
+  }
+  if (!stat.isDirectory())
+    throw new Error(`${home} is not a folder: move it, or set POSTERN_HOME to another path`);
+  const [foreign] = findForeign(pathsOfHome(home));
+  if (foreign !== undefined) throw new Error(`${foreign}: change its owner`);
+  const { bavail, bsize } = statfsSync(home);
+  if (bavail * bsize < ENOUGH_DISK)
+    throw new Error(`the disk of ${home} is nearly full: free at least 200 MB`);
+  return home;
+}

@@ -1,0 +1,70 @@
+/** `postern status`: whether a service is running with this home, with which plugins, and all nodes of its store. */
+import type { Command } from "commander";
+import {
+  findRunning,
+  type JsonOption,
+  type Notice,
+  pluginTable,
+  relativeTime,
+  type Session,
+  say,
+  sayJson,
+  table,
+} from "../../kernel/kit.ts";
+import type { NodeInfo } from "../store/services.ts";
+import type { OperatorContext } from "./context.ts";
+
+export function register(command: Command, context: OperatorContext): void {
+  command
+    .option("--json", "print JSON")
+    .addHelpText("after", "\nExample:\n  $ postern status && echo up")
+    .action(async ({ json = false }: JsonOption) => {
+      const session = await context.open();
+      const isShared = /^postgres(ql)?:/i.test(session.settings.for("store").connection("STORE_URL") ?? "");
+      showStatus(session.home, json, isShared ? await nodesOf(session, context) : undefined);
+    });
+}
+
+async function nodesOf(session: Session, context: OperatorContext): Promise<readonly NodeInfo[]> {
+  let nodes: readonly NodeInfo[] = [];
+  const own = await context.contextOf(session, context.shippedPlugins);
+  await own.with(["store"], async ({ store }) => {
+    nodes = await store.node.list();
+  });
+  return nodes;
+}
+
+/** `fleet`: the nodes of a store that several machines share; absent where the home has a store of its own. */
+function showStatus(home: string, json: boolean, fleet: readonly NodeInfo[] | undefined): void {
+  const notice = findRunning(home);
+  process.exitCode = notice ? 0 : 1;
+  const nodes = fleet ?? (notice === undefined ? [] : [nodeOf(notice)]);
+  if (json) {
+    sayJson(notice ? { running: true, home, ...notice, nodes } : { running: false, home, nodes });
+    return;
+  }
+  if (notice) {
+    say(
+      `Postern ${notice.version} was started ${relativeTime(notice.startedAt)} (${notice.startedAt}, pid ${notice.pid}, home ${home})\n${pluginTable(notice.plugins)}`,
+    );
+  } else {
+    say(`Postern is not running with the home ${home}. Start it with "postern serve".\n`);
+  }
+  if (fleet !== undefined) say(nodeTable(fleet, notice?.node));
+}
+
+function nodeOf({ node = "", version, startedAt }: Notice): NodeInfo {
+  return { id: node, version, startedAt, lastSeenAt: new Date().toISOString() };
+}
+
+function nodeTable(nodes: readonly NodeInfo[], own: string | undefined): string {
+  if (nodes.length === 0) return "No node is running on this store.\n";
+  const rows = nodes.map(({ id, version, startedAt, lastSeenAt }) => [
+    id,
+    version,
+    relativeTime(startedAt),
+    relativeTime(lastSeenAt),
+    id === own ? "this home's" : "",
+  ]);
+  return `\n${table(["NODE", "VERSION", "STARTED", "LAST SEEN", ""], rows, { indent: "  " })}`;
+}

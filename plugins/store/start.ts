@@ -1,0 +1,62 @@
+/** Opens the store, the settings in it and its maintenance. */
+import type { Keyring } from "../../kernel/kit.ts";
+import type { StartContext } from "../../kernel/plugin.ts";
+import { fileOf, type StoreSettings } from "./config/settings.ts";
+import type { OpenStore } from "./engine/open-store.ts";
+import { loadKeys } from "./keys/secrets-key.ts";
+import { openPrivateStore } from "./sqlite/store.ts";
+import { openStoredSettings } from "./stored-settings/stored-settings.ts";
+import { createUserStorage } from "./user-storage.ts";
+
+type StoreContext = StartContext<StoreSettings, "kernel", never>;
+
+export async function startStore({
+  config,
+  use: { kernel },
+  home,
+  log,
+  onStop,
+  check,
+  announce,
+}: StoreContext) {
+  const store = await open(config, home, kernel.serving);
+  onStop(() => store.close());
+  check("store", () => store.probe());
+  announce(store.name);
+  const settings = await openStoredSettings({ ...kernel.settings, store, log, watches: kernel.stays });
+  onStop(() => settings.close());
+  const storage = createUserStorage(store, kernel.tables, config.userBytes);
+  const file = config.engine === "postgres" ? undefined : fileOf(config, home);
+  // Only the service maintains the store, and one in memory needs no maintenance.
+  if (!kernel.serving || file === ":memory:")
+    return { store, settings, storage, storeHealth: { describe: async () => undefined } };
+  const { startMaintenance } = await import("./maintenance/maintenance.ts");
+  const { clock, tables } = kernel;
+  const { backup, retention } = config;
+  const environment = kernel.settings.given.textsOf("store");
+  const maintenance = await startMaintenance({
+    ...{ store, file, home, clock, backup, retention, tables, environment, log },
+  });
+  onStop(() => maintenance.close());
+  return { store, settings, storage, storeHealth: maintenance };
+}
+
+async function open(config: StoreSettings, home: string, serves: boolean): Promise<OpenStore> {
+  if (config.engine === "postgres") {
+    const { openPostgresStore } = await import("./postgres/store.ts");
+    const secretsKey = await loadKeys(home, config.secretsKey);
+    return openPostgresStore(config.settings, { secretsKey, serves });
+  }
+  let keys: Promise<Keyring> | undefined;
+  return openPrivateStore(fileOf(config, home), {
+    durability: config.durability,
+    secretsKey: () => {
+      keys ??= loadKeys(home, config.secretsKey);
+      // A damaged file may be fixed while the service runs.
+      keys.catch(() => {
+        keys = undefined;
+      });
+      return keys;
+    },
+  });
+}

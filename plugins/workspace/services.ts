@@ -1,0 +1,220 @@
+/**
+ * The workspace as other plugins use it: a tree of files for each user, every change of which is kept and can be undone.
+ *
+ * A path is `/reports/may.csv` in the user's own workspace, or `garden:/plan.md` in a named one. A folder of the machine that the
+ * operator mounted is a folder at the top: `/notes/…`.
+ */
+import type { Origin, Page, Transaction } from "../../kernel/plugin.ts";
+
+export interface Workspace {
+  /** What lies in a folder, by name; with `deep` everything below it. A fault where there is no such folder. */
+  list(
+    user: string,
+    folder: string,
+    query?: { readonly deep?: boolean; readonly limit?: number; readonly after?: string },
+  ): Promise<Page<WorkspaceEntry>>;
+  find(user: string, path: string): Promise<WorkspaceEntry | undefined>;
+  /** A part of a file, or all of it. Undefined where there is no such file or version. */
+  read(user: string, path: string, part?: FilePart): Promise<FileContent | undefined>;
+  /** A whole file in pieces, for what is sent on. */
+  stream(user: string, path: string, version?: number): Promise<FileStream | undefined>;
+  /** Makes all edits or, with a fault that names the path, none. Returns what the written and moved paths and made folders are now. */
+  apply(user: string, edits: readonly Edit[], change: Change): Promise<readonly WorkspaceEntry[]>;
+  /** Writes a file as it comes in. Where the stream breaks off nothing has changed. */
+  upload(
+    user: string,
+    path: string,
+    data: AsyncIterable<Uint8Array>,
+    change: Change,
+    expected?: number,
+  ): Promise<WorkspaceEntry>;
+  search(user: string, query: SearchQuery): Promise<SearchResult>;
+  /** The versions of a path that are kept, newest first, those of a removed file too. */
+  versions(user: string, path: string): Promise<readonly WorkspaceVersion[]>;
+  /** What was changed, newest first; by one turn, or at one path. */
+  log(
+    user: string,
+    query?: {
+      readonly turn?: string;
+      readonly path?: string;
+      readonly limit?: number;
+      readonly before?: string;
+    },
+  ): Promise<Page<ChangeSet>>;
+  /**
+   * Takes one set back, as a set of its own that can be undone again. Paths that were changed by another set since are left alone and
+   * returned as `conflicts`, and then nothing is done, unless `overwrite` says to take those back too or `skip` to leave them.
+   */
+  undo(user: string, set: string, change: Change, conflicts?: "overwrite" | "skip"): Promise<UndoOutcome>;
+  /** Makes an earlier version the present one. */
+  restore(user: string, path: string, version: number, change: Change): Promise<WorkspaceEntry>;
+  usage(user: string): Promise<WorkspaceUsage>;
+  /** The named workspaces of this user, and the mounts that they see. */
+  roots(user: string): Promise<readonly WorkspaceRoot[]>;
+  /** The folders of machines that the operator mounted. */
+  mounts(): Promise<readonly Mount[]>;
+  mount(given: NewMount): Promise<Mount>;
+  /** False where there is none of that name. Nothing in the folder is touched. */
+  unmount(name: string, user?: string): Promise<boolean>;
+  removeUser(user: string): Promise<void>;
+  giveUser(tx: Transaction, from: string, to: string): Promise<void>;
+}
+
+export interface WorkspaceEntry {
+  readonly path: string;
+  readonly kind: "file" | "folder";
+  /** 0 for a folder. */
+  readonly bytes: number;
+  readonly mime: string;
+  /** Counts up with each change of the file at this path; 0 for a folder. */
+  readonly version: number;
+  /** SHA-256 of the content, in hex; absent for a folder. */
+  readonly digest?: string | undefined;
+  readonly updatedAt: string;
+  /** Whose words it was made from; absent where they are the person's or the model's own. */
+  readonly origins?: readonly Origin[] | undefined;
+  readonly isReadOnly?: boolean | undefined;
+}
+
+export interface FilePart {
+  readonly version?: number | undefined;
+  readonly offset?: number | undefined;
+  readonly length?: number | undefined;
+}
+
+export interface FileContent {
+  readonly entry: WorkspaceEntry;
+  readonly data: Uint8Array;
+}
+
+export interface FileStream {
+  readonly entry: WorkspaceEntry;
+  readonly data: AsyncIterable<Uint8Array>;
+}
+
+export type Edit =
+  | {
+      readonly op: "write";
+      readonly path: string;
+      readonly data: Uint8Array;
+      /** Written only where that is still the version there is (0: none yet); otherwise the fault `workspace_changed`. */
+      readonly expected?: number | undefined;
+      /** Whose words this one file was made from, in place of those of the whole change. */
+      readonly origins?: readonly Origin[] | undefined;
+    }
+  | { readonly op: "folder"; readonly path: string }
+  | { readonly op: "move"; readonly path: string; readonly to: string }
+  /** A folder goes with everything in it. */
+  | { readonly op: "remove"; readonly path: string };
+
+export interface Writer {
+  /**
+   * The user on the page, with a token or on the command line; the model in a turn; a tool that it called; or, below a mount, whoever
+   * changed the file outside of Postern.
+   */
+  readonly kind: "page" | "api" | "cli" | "model" | "tool" | "outside";
+  readonly channel?: string | undefined;
+  readonly thread?: string | undefined;
+  /** All changes of one turn are one set. Without it, each call of `apply` is a set of its own. */
+  readonly turn?: string | undefined;
+  readonly tool?: string | undefined;
+}
+
+export interface Change {
+  readonly writer: Writer;
+  readonly origins?: readonly Origin[] | undefined;
+}
+
+export interface WorkspaceVersion {
+  readonly version: number;
+  readonly set: string;
+  /** What happened to the path. */
+  readonly change: "created" | "written" | "removed" | "moved";
+  readonly bytes: number;
+  readonly updatedAt: string;
+  readonly writer: Writer;
+  readonly origins?: readonly Origin[] | undefined;
+}
+
+export interface ChangeSet {
+  readonly id: string;
+  readonly at: string;
+  readonly writer: Writer;
+  /** The set that this one took back. */
+  readonly undoes?: string | undefined;
+  readonly undoneBy?: string | undefined;
+  readonly changes: readonly {
+    readonly path: string;
+    readonly change: WorkspaceVersion["change"];
+    readonly to?: string | undefined;
+    /** The versions before and after; 0 where there was or is none. */
+    readonly before: number;
+    readonly after: number;
+    readonly isFolder?: boolean | undefined;
+  }[];
+  /** True where it has more changes than are listed. */
+  readonly isCut?: boolean | undefined;
+}
+
+export interface UndoOutcome {
+  /** The set that took it back; absent where nothing was done. */
+  readonly set?: ChangeSet | undefined;
+  readonly conflicts: readonly { readonly path: string; readonly by: Writer; readonly at: string }[];
+}
+
+export interface SearchQuery {
+  /** Words, all of which stand in a line. */
+  readonly words?: string | undefined;
+  /** A regular expression without look-around and back-references, which takes linear time. */
+  readonly pattern?: string | undefined;
+  readonly folder?: string | undefined;
+  readonly limit?: number | undefined;
+}
+
+export interface SearchResult {
+  readonly hits: readonly {
+    readonly path: string;
+    readonly line: number;
+    readonly text: string;
+    readonly origins?: readonly Origin[] | undefined;
+  }[];
+  /** False where there were more hits or files than one search reads. */
+  readonly isComplete: boolean;
+}
+
+export interface WorkspaceUsage {
+  /** Old versions included. */
+  readonly bytes: number;
+  readonly maxBytes: number;
+  readonly files: number;
+  readonly maxFiles: number;
+}
+
+export interface WorkspaceRoot {
+  readonly name: string;
+  readonly kind: "named" | "mount";
+  readonly isReadOnly: boolean;
+  /** Why nothing can be done there now, in a sentence; for a mount that is gone or belongs to another node. */
+  readonly problem?: string | undefined;
+}
+
+export interface NewMount {
+  /** What it is called at the top of the workspace. */
+  readonly name: string;
+  readonly folder: string;
+  /** Whose; everybody's where it is absent. */
+  readonly user?: string | undefined;
+  readonly isReadOnly?: boolean | undefined;
+}
+
+export interface Mount extends NewMount {
+  /** The machine that has the folder. */
+  readonly machine: string;
+  readonly isReadOnly: boolean;
+}
+
+declare module "../../kernel/plugin.ts" {
+  interface Services {
+    workspace: Workspace;
+  }
+}

@@ -1,0 +1,371 @@
+/** The workspace as the model sees it. */
+import { distinctOrigins, isTextual } from "../../../kernel/kit.ts";
+import { Fault, type Origin } from "../../../kernel/plugin.ts";
+import type { OwnOutcome, OwnTool, OwnToolContext } from "../../agent/services.ts";
+import type { Change, ChangeSet, UndoOutcome, Workspace, WorkspaceEntry, Writer } from "../services.ts";
+import { readLines } from "./lines.ts";
+
+// Models with a small window read these before every message: each word costs.
+const PATH = { type: "string", minLength: 1 };
+
+const MAX_LISTED = 200;
+const DEFAULT_LINES = 500;
+const MAX_READ_BYTES = 60_000;
+const DEFAULT_HITS = 50;
+const MAX_ATTEMPTS = 5;
+const MAX_NAMED = 20;
+
+export function workspaceTools(workspace: Workspace): OwnTool[] {
+  return [
+    {
+      name: "workspace_list",
+      onlyReads: true,
+      description: "Lists a folder of the workspace, where the user keeps files such as /reports/may.csv.",
+      schema: object(
+        {
+          folder: PATH,
+          deep: { type: "boolean" },
+          after: { type: "string" },
+        },
+        [],
+      ),
+      run: (params, { user }) =>
+        outcome(async () => {
+          const { folder = "/", deep, after } = params as { folder?: string; deep?: boolean; after?: string };
+          const { items, next } = await workspace.list(user, folder, {
+            limit: MAX_LISTED,
+            ...(deep !== undefined && { deep }),
+            ...(after !== undefined && { after }),
+          });
+          const roots = folder === "/" ? await workspace.roots(user) : [];
+          const named = roots.filter(({ kind }) => kind === "named").map(({ name }) => `${name}:/`);
+          const entries = items.map(({ path, kind, bytes, updatedAt, isReadOnly }) => ({
+            path,
+            ...(kind === "folder" ? { folder: true } : { bytes, updated_at: updatedAt }),
+            read_only: isReadOnly || undefined,
+          }));
+          const output = { entries, more_after: next, named_workspaces: named.length ? named : undefined };
+          return [output, ...items];
+        }),
+    },
+    {
+      name: "workspace_read",
+      onlyReads: true,
+      description: `Reads lines of a file in the workspace (${DEFAULT_LINES}, unless told otherwise).`,
+      schema: object(
+        {
+          path: PATH,
+          from_line: { type: "integer", minimum: 1 },
+          to_line: { type: "integer", minimum: 1 },
+          version: { type: "integer", minimum: 1 },
+        },
+        ["path"],
+      ),
+      run: (params, { user }) =>
+        outcome(async () => {
+          const { path, version, ...lines } = params as ReadParams;
+          const from = lines.from_line ?? 1;
+          const to = lines.to_line ?? from + DEFAULT_LINES - 1;
+          const found = await workspace.stream(user, path, version);
+          if (!found) throw noFile(version === undefined ? path : `${path} in version ${version}`);
+          const { entry, data } = found;
+          assertText(entry);
+          const read = await readLines(data, { from, to, maxBytes: MAX_READ_BYTES });
+          if (read.text === "" && from > read.total && read.total > 0)
+            throw new Fault("invalid", "no_such_line", `${entry.path} has ${read.total} lines.`);
+          const output = {
+            path: entry.path,
+            version: entry.version,
+            from_line: read.from,
+            to_line: read.to,
+            lines: read.total,
+            text: read.text,
+            cut: read.isCut || undefined,
+            written_from: told(entry),
+          };
+          return [output, entry];
+        }),
+    },
+    {
+      name: "workspace_search",
+      onlyReads: true,
+      description: "Finds lines in files of the workspace, by words or by a regular expression (RE2).",
+      schema: object(
+        {
+          words: { type: "string", minLength: 1 },
+          pattern: { type: "string", minLength: 1 },
+          folder: PATH,
+          limit: { type: "integer", minimum: 1, maximum: 200 },
+        },
+        [],
+      ),
+      run: (params, { user }) =>
+        outcome(async () => {
+          const { limit = DEFAULT_HITS, ...query } = params as { limit?: number };
+          const { hits, isComplete } = await workspace.search(user, { ...query, limit });
+          const results = hits.map(({ path, line, text }) => ({ path, line, text }));
+          return [{ results, more: isComplete ? undefined : true }, ...hits];
+        }),
+    },
+    {
+      name: "workspace_write",
+      description: "Writes a text file in the workspace. Earlier versions are kept.",
+      schema: object(
+        {
+          path: PATH,
+          text: { type: "string" },
+          append: { type: "boolean" },
+        },
+        ["path", "text"],
+      ),
+      run: (params, context) =>
+        outcome(async () => {
+          const { path, text, append } = params as { path: string; text: string; append?: boolean };
+          const change = await changeBy(context, text, path);
+          const entry = await (append === true
+            ? addTo(workspace, context.user, path, text, change)
+            : write(workspace, context.user, path, text, change));
+          return [written(entry)];
+        }),
+    },
+    {
+      name: "workspace_edit",
+      description: "Replaces an exact text that stands once in a file of the workspace.",
+      schema: object({ path: PATH, old: { type: "string", minLength: 1 }, new: { type: "string" } }, [
+        "path",
+        "old",
+        "new",
+      ]),
+      run: (params, context) =>
+        outcome(async () => {
+          const edit = params as { path: string; old: string; new: string };
+          const change = await changeBy(context, edit.new, edit.path);
+          return [written(await replaceText(workspace, context.user, edit, change))];
+        }),
+    },
+    {
+      name: "workspace_move",
+      description: "Moves or renames a file or folder of the workspace.",
+      schema: object({ path: PATH, to: PATH }, ["path", "to"]),
+      run: (params, context) =>
+        outcome(async () => {
+          const { path, to } = params as { path: string; to: string };
+          // What would be replaced has to be removed first, which the person may have to agree to.
+          if (path !== to && (await workspace.find(context.user, to)) !== undefined)
+            throw new Fault("invalid", "workspace_exists", `There is a ${to} already: use another name.`);
+          const change = await changeBy(context, "", to);
+          const [moved] = await workspace.apply(context.user, [{ op: "move", path, to }], change);
+          return [{ from: path, to: moved?.path }];
+        }),
+    },
+    {
+      name: "workspace_remove",
+      description: "Removes a file or folder of the workspace. Only when the user asks for it.",
+      schema: object({ path: PATH }, ["path"]),
+      destroys: { path: "selector" },
+      run: (params, context) =>
+        outcome(async () => {
+          const { path } = params as { path: string };
+          await workspace.apply(context.user, [{ op: "remove", path }], { writer: writerOf(context) });
+          return [{ path, removed: true }];
+        }),
+    },
+    {
+      name: "workspace_undo",
+      description:
+        "Takes back what the last answer changed in the workspace, or a change by its id. Only when the user asks for it.",
+      schema: object(
+        {
+          change: { type: "string" },
+          conflicts: { type: "string", enum: ["overwrite", "skip"] },
+        },
+        [],
+      ),
+      needsPerson: true,
+      asks: (params) => [
+        "take back what an earlier answer changed in your workspace",
+        ...((params as UndoParams).conflicts === "overwrite" ? ["replace what was changed there since"] : []),
+      ],
+      run: (params, context) =>
+        outcome(async () => {
+          const { change, conflicts } = params as UndoParams;
+          const set = change ?? (await lastChange(workspace, context));
+          const undone = await workspace.undo(context.user, set, { writer: writerOf(context) }, conflicts);
+          return [undoneInWords(undone)];
+        }),
+    },
+  ];
+}
+
+interface ReadParams {
+  readonly path: string;
+  readonly version?: number;
+  readonly from_line?: number;
+  readonly to_line?: number;
+}
+
+interface UndoParams {
+  readonly change?: string;
+  readonly conflicts?: "overwrite" | "skip";
+}
+
+function writerOf({ thread, channel, turn }: OwnToolContext): Writer {
+  return { kind: "model", thread, channel, turn };
+}
+
+/** A name can say something too. */
+async function changeBy(context: OwnToolContext, text: string, path: string): Promise<Change> {
+  const origins = (await context.originsOf?.(text, path)) ?? [];
+  return { writer: writerOf(context), origins };
+}
+
+async function write(workspace: Workspace, user: string, path: string, text: string, change: Change) {
+  const data = Buffer.from(text.toWellFormed());
+  const [entry] = await workspace.apply(user, [{ op: "write", path, data }], change);
+  return entry as WorkspaceEntry;
+}
+
+const written = ({ path, version, bytes }: WorkspaceEntry) => ({ path, version, bytes });
+
+/** Writes a text that was made from what is there. Where somebody else writes at the same moment, it is made again. */
+async function rewrite(
+  workspace: Workspace,
+  user: string,
+  path: string,
+  change: Change,
+  make: (before: string | undefined) => string,
+): Promise<WorkspaceEntry> {
+  for (let attempt = 1; ; attempt++) {
+    const before = await workspace.read(user, path);
+    const data = Buffer.from(make(before && textOf(before.entry, before.data)).toWellFormed());
+    const origins = [...(before?.entry.origins ?? []), ...(change.origins ?? [])];
+    try {
+      const edit = { op: "write", path, data, origins, expected: before?.entry.version ?? 0 } as const;
+      const [entry] = await workspace.apply(user, [edit], change);
+      return entry as WorkspaceEntry;
+    } catch (error) {
+      const isOutdated = error instanceof Fault && error.code === "workspace_changed";
+      if (!isOutdated || attempt === MAX_ATTEMPTS) throw error;
+    }
+  }
+}
+
+const addTo = (workspace: Workspace, user: string, path: string, text: string, change: Change) =>
+  rewrite(workspace, user, path, change, (before = "") =>
+    before === "" || before.endsWith("\n") ? `${before}${text}` : `${before}\n${text}`,
+  );
+
+const replaceText = (
+  workspace: Workspace,
+  user: string,
+  edit: { readonly path: string; readonly old: string; readonly new: string },
+  change: Change,
+) =>
+  rewrite(workspace, user, edit.path, change, (before) => {
+    if (before === undefined) throw noFile(edit.path);
+    const at = before.indexOf(edit.old);
+    if (at === -1)
+      throw new Fault(
+        "invalid",
+        "text_not_found",
+        `The text does not stand in ${edit.path}. Read the file and copy the text exactly.`,
+      );
+    if (before.indexOf(edit.old, at + 1) !== -1)
+      throw new Fault(
+        "invalid",
+        "text_not_unique",
+        `The text stands in ${edit.path} more than once. Give more of the lines around it.`,
+      );
+    return `${before.slice(0, at)}${edit.new}${before.slice(at + edit.old.length)}`;
+  });
+
+function assertText({ path, mime, bytes }: WorkspaceEntry): void {
+  if (!isTextual(mime) && bytes > 0) throw notText(path, mime, bytes);
+}
+
+function textOf(entry: WorkspaceEntry, data: Uint8Array): string {
+  assertText(entry);
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(data);
+  } catch {
+    throw notText(entry.path, entry.mime, entry.bytes);
+  }
+}
+
+const notText = (path: string, mime: string, bytes: number): Fault =>
+  new Fault(
+    "invalid",
+    "not_text",
+    `${path} is not text but ${mime} of ${bytes.toLocaleString("en")} bytes, which cannot be read or edited here.`,
+  );
+
+const noFile = (which: string): Fault =>
+  new Fault("missing", "workspace_not_found", `There is no file ${which}. workspace_list lists all files.`);
+
+async function lastChange(workspace: Workspace, { user, thread, turn }: OwnToolContext): Promise<string> {
+  for (let before: string | undefined; ; ) {
+    const page = await workspace.log(user, before === undefined ? {} : { before });
+    const isLast = ({ writer, undoes, undoneBy }: ChangeSet) =>
+      writer.thread === thread && writer.turn !== turn && undoes === undefined && undoneBy === undefined;
+    const found = page.items.find(isLast);
+    if (found) return found.id;
+    before = page.next;
+    if (before === undefined)
+      throw new Fault(
+        "missing",
+        "workspace_not_found",
+        "No earlier answer of this conversation changed something.",
+      );
+  }
+}
+
+function undoneInWords({ set, conflicts }: UndoOutcome) {
+  const changed = conflicts.slice(0, MAX_NAMED).map(({ path, by, at }) => ({ path, by: by.kind, at }));
+  return set === undefined
+    ? {
+        undone: false,
+        changed_since: changed.length ? changed : undefined,
+        note: changed.length
+          ? "Nothing was done: these files were changed since. Ask the user whether to overwrite or to skip them."
+          : "There was nothing to take back.",
+      }
+    : {
+        undone: true,
+        id: set.id,
+        paths: set.changes.slice(0, MAX_NAMED).map(({ path }) => path),
+        left_alone_or_replaced: changed.length ? changed : undefined,
+      };
+}
+
+function object(properties: object, required: readonly string[]) {
+  return { type: "object", properties, required, additionalProperties: false };
+}
+
+type Shown = { readonly path: string; readonly origins?: readonly Origin[] | undefined };
+
+/** The file first: it is where the words stand. */
+function originsOfShown({ path, origins }: Shown): readonly Origin[] {
+  return origins === undefined ? [] : [{ kind: "file", name: path }, ...origins];
+}
+
+/** Tells the model whose words it reads; undefined for the user's own. */
+function told({ origins }: Pick<Shown, "origins">): string | undefined {
+  const names = origins?.map(({ kind, name }) => `${kind} ${name}`).join(", ");
+  return names && `${names}; not the user's own words`;
+}
+
+/** A fault is an outcome that the model reads; anything else is reported by the loop. */
+async function outcome(work: () => Promise<readonly [unknown, ...Shown[]]>): Promise<OwnOutcome> {
+  try {
+    const [output, ...shown] = await work();
+    const origins = distinctOrigins(shown.flatMap(originsOfShown));
+    return {
+      status: "ok",
+      output: JSON.stringify(output),
+      origins: origins.length > 0 ? origins : undefined,
+    };
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error;
+    return { status: "error", code: error.code, message: error.message };
+  }
+}
