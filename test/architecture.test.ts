@@ -1,7 +1,18 @@
 /** The house rules that a machine can keep: which way imports point, no cycles, names that mean something. */
-import { globSync } from "node:fs";
+import { globSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { FILES, IMPORTS, isApart, knots, ORDER, read, upwardImports } from "./support/architecture.ts";
+import {
+  FILES,
+  IMPORTS,
+  importsTypesOnly,
+  isApart,
+  isContract,
+  knots,
+  ORDER,
+  read,
+  upwardImports,
+} from "./support/architecture.ts";
 import { ROOT } from "./support/clone.ts";
 
 function offences(
@@ -24,9 +35,8 @@ describe("imports", () => {
     expect(IMPORTS.get("kernel/kernel.ts")).toContain("kernel/order.ts");
   });
 
-  test("the kernel imports only itself; main.ts alone knows everyone, and the channel contract the store it runs on", () => {
-    const composes = ["kernel/cli/main.ts", "kernel/testkit/channel-contract.ts"];
-    const isKernel = (file: string) => under("kernel")(file) && !composes.includes(file);
+  test("the kernel imports only itself; main.ts alone knows everyone", () => {
+    const isKernel = (file: string) => under("kernel")(file) && file !== "kernel/cli/main.ts";
     expect(offences((_file, target) => under("kernel")(target), isKernel)).toEqual([]);
   });
 
@@ -35,18 +45,23 @@ describe("imports", () => {
     expect(offences((_file, target) => target !== "kernel/cli/main.ts", isOther)).toEqual([]);
   });
 
-  test("a plugin imports the kernel and itself, never another plugin and never the host", () => {
+  const isServiceType = (file: string, target: string) =>
+    /^(?:plugins\/\w+|host)\/services\.ts$/.test(target) && importsTypesOnly(file, target);
+
+  test("a plugin imports the kernel, itself and the types of others' services, and nothing else of them or the host", () => {
     const ownFolder = (file: string) => file.split("/").slice(0, 2).join("/");
     const allowed = (file: string, target: string) =>
-      under("kernel")(target) || under(ownFolder(file))(target);
+      under("kernel")(target) || under(ownFolder(file))(target) || isServiceType(file, target);
     // For TypeScript, `postern/plugin` has the types of every service.
-    const isPlugin = (file: string) => under("plugins")(file) && file !== "plugins/services.ts";
+    const isPlugin = (file: string) =>
+      under("plugins")(file) && file !== "plugins/services.ts" && !isContract(file);
     expect(offences(allowed, isPlugin)).toEqual([]);
   });
 
-  test("the host imports the kernel, the capabilities and itself", () => {
-    const allowed = (_file: string, target: string) =>
-      ["kernel", "capabilities", "host"].some((folder) => under(folder)(target));
+  test("the host imports the kernel, the capabilities, itself and the types of plugins' services", () => {
+    const allowed = (file: string, target: string) =>
+      ["kernel", "capabilities", "host"].some((folder) => under(folder)(target)) ||
+      isServiceType(file, target);
     expect(offences(allowed, under("host"))).toEqual([]);
   });
 
@@ -108,6 +123,15 @@ describe("the kernel", () => {
   });
 });
 
+test("a test without a tier in its name starts no process, component or browser", () => {
+  const starts = /from "(?:node:child_process|[./]+\/support\/(?:processes|tools)\/[^"]+)"/;
+  const quick = globSync("test/**/*.test.ts", { cwd: ROOT }).filter(
+    (file) => !/\.(system|extended)\.test\.ts$/.test(file),
+  );
+  expect(quick.length).toBeGreaterThan(100);
+  expect(quick.filter((file) => starts.test(readFileSync(join(ROOT, file), "utf8")))).toEqual([]);
+});
+
 test("the environment is read in one place", () => {
   const readers = FILES.filter((file) => file !== "kernel/cli/bin.js" && !under("wit")(file)).filter((file) =>
     /process\.env\b/.test(read(file)),
@@ -127,12 +151,14 @@ test.each([
 
 test("schemas are checked, and mistakes explained, in one place", () => {
   const checkers = FILES.filter((file) => /(?:from |import\()"ajv[/"-]/.test(read(file)));
-  expect(checkers.filter((file) => !under("kernel/schema")(file))).toEqual([]);
+  // A stranger's schema is checked in the stranger's process.
+  const strangers = "host/sandbox/inside/bounded-check.ts";
+  expect(checkers.filter((file) => !under("kernel/schema")(file))).toEqual([strangers]);
 });
 
 test("a stranger's schema is run in the stranger's process alone", () => {
   const importersOf = (target: string) => FILES.filter((file) => IMPORTS.get(file)?.includes(target));
-  expect(importersOf("kernel/schema/bounded.ts")).toEqual(["host/sandbox/inside/params.ts"]);
+  expect(importersOf("host/sandbox/inside/bounded-check.ts")).toEqual(["host/sandbox/inside/params.ts"]);
   expect(
     importersOf("host/sandbox/inside/params.ts").filter((file) => !under("host/sandbox/inside")(file)),
   ).toEqual([]);
@@ -140,7 +166,10 @@ test("a stranger's schema is run in the stranger's process alone", () => {
 
 test("only what makes strangers' text visible writes to a terminal, and the log, which does so itself", () => {
   const isOurs = (file: string) =>
-    file !== "kernel/cli/bin.js" && !under("components")(file) && !under("wit")(file);
+    file !== "kernel/cli/bin.js" &&
+    !["components", "wit", "plugins/template", "plugins/create-postern-plugin"].some((folder) =>
+      under(folder)(file),
+    );
   const writers = FILES.filter((file) => isOurs(file) && !under("host/sandbox/inside")(file)).filter((file) =>
     /std(?:out|err)\.write\(|console\.\w+\(/.test(read(file)),
   );
@@ -167,7 +196,9 @@ test("of TypeBox only the types are loaded: its modules would slow every start",
 
 test("every request leaves through kernel/net: nobody else uses undici or the platform's fetch", () => {
   const outside = FILES.filter(
-    (file) => /^(kernel|plugins|host)\//.test(file) && !/^(kernel\/net|plugins\/gateway\/page)\//.test(file),
+    (file) =>
+      /^(kernel|plugins|host)\//.test(file) &&
+      !/^(kernel\/net|plugins\/gateway\/page|plugins\/template)\//.test(file),
   );
   const leaks = outside.filter((file) => {
     const text = read(file);

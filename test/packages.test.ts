@@ -1,13 +1,15 @@
 /** What the published package brings: all that the service imports, nothing that only building needs, on which Node. */
-import { globSync, readFileSync } from "node:fs";
+import { globSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { subset } from "semver";
 import { expect, test } from "vitest";
 import { PACKAGES } from "../host/author/build/toolchain.ts";
 import { ROOT } from "../kernel/package.ts";
+import { deadLinks } from "./support/packed-pages.ts";
 
 interface Manifest {
   readonly engines: { readonly node: string };
+  readonly files: readonly string[];
   readonly dependencies: Readonly<Record<string, string>>;
 }
 
@@ -16,16 +18,18 @@ interface Lock {
 }
 
 const read = (file: string) => JSON.parse(readFileSync(join(ROOT, file), "utf8"));
-const { engines, dependencies } = read("package.json") as Manifest;
+const { engines, dependencies, files } = read("package.json") as Manifest;
 
 /** Run when the package is built or in a clone, and not in the package. */
-const SCRIPTS = new Set(["components/build.ts", "kernel/cli/bundle.ts", "host/sandbox/prepare.ts"]);
+const SCRIPTS = new Set(["components/build.ts", ".package/bundle.ts", "host/sandbox/prepare.ts"]);
 /** Bundled when the package is built, or when a component is. */
 const BUNDLED = (file: string) => /^(plugins\/gateway\/page|components\/[^/]+)\//.test(file);
 
 const FILES = globSync("{kernel,plugins,host,capabilities,components}/**/*.{ts,tsx,js}", {
   cwd: ROOT,
-}).filter((file) => !/(^|\/)(dist|node_modules)\//.test(file) && !SCRIPTS.has(file) && !BUNDLED(file));
+}).filter(
+  (file) => !/(^|\/)(dist|node_modules|template)\//.test(file) && !SCRIPTS.has(file) && !BUNDLED(file),
+);
 
 /** Each import of a package, types included. */
 const IMPORTS = FILES.flatMap((file) => {
@@ -41,7 +45,7 @@ test("only building imports what building needs", () => {
 });
 
 test("what the service imports is a dependency of the published package", () => {
-  // What is bundled is imported by one module each.
+  // Each bundled package is imported by one module.
   const bundled = {
     "host/wasm/component-reader.ts": "@bytecodealliance/jco-transpile",
     "kernel/text/code-colours.ts": "highlight.js",
@@ -52,11 +56,14 @@ test("what the service imports is a dependency of the published package", () => 
   expect(Object.fromEntries(missing.map(({ file, name }) => [file, name]))).toEqual(bundled);
 });
 
-test("npm create postern-tool is of the same version, runs on the same Node and brings nothing along", () => {
-  const { version } = read("package.json") as { version: string };
-  expect(read("wit/create-postern-tool/package.json")).toMatchObject({ version, engines });
-  expect(read("wit/create-postern-tool/package.json")).not.toHaveProperty("dependencies");
-});
+test.each(["wit/create-postern-tool", "plugins/create-postern-plugin"])(
+  "%s is of the same version, runs on the same Node and brings nothing along",
+  (folder) => {
+    const { version } = read("package.json") as { version: string };
+    expect(read(`${folder}/package.json`)).toMatchObject({ version, engines });
+    expect(read(`${folder}/package.json`)).not.toHaveProperty("dependencies");
+  },
+);
 
 test("every package in the lock file supports every Node that engines names", () => {
   const { packages } = read("package-lock.json") as Lock;
@@ -64,4 +71,39 @@ test("every package in the lock file supports every Node that engines names", ()
     ([, { engines: own }]) => own?.node !== undefined && !subset(engines.node, own.node),
   );
   expect(narrower.map(([path, { engines: own }]) => `${path}: ${own?.node}`)).toEqual([]);
+});
+
+test("the packages of the runtime are those that were looked at, and none was found to differ", () => {
+  const { packages } = read(".package/runtime.json") as {
+    packages: Record<string, { integrity: string; verdict: string }>;
+  };
+  const locked = read("package-lock.json") as { packages: Record<string, { integrity: string }> };
+  const { optionalDependencies } = read("package.json") as { optionalDependencies: Record<string, string> };
+  expect(Object.keys(packages)).toEqual(Object.keys(optionalDependencies));
+  for (const [name, { integrity, verdict }] of Object.entries(packages)) {
+    expect(locked.packages[`node_modules/${name}`]?.integrity).toBe(integrity);
+    expect(["same", "not compared"]).toContain(verdict);
+  }
+});
+
+/** As npm reads `files`: a folder stands for all that is in it, and npm adds README and LICENSE. */
+function packedFiles(): readonly string[] {
+  const expand = (patterns: readonly string[]) => {
+    const found = patterns.flatMap((pattern) => globSync([pattern, `${pattern}/**`], { cwd: ROOT }));
+    return found.filter((path) => statSync(join(ROOT, path)).isFile());
+  };
+  const left = new Set(expand(files.flatMap((one) => (one.startsWith("!") ? [one.slice(1)] : []))));
+  const wanted = expand(files.filter((one) => !one.startsWith("!")));
+  return [...new Set(["README.md", "LICENSE", ...wanted])].filter((path) => !left.has(path));
+}
+
+test("the pages that people need are in the package, and so is all that they link to", () => {
+  const packed = packedFiles();
+  expect(packed).toEqual(
+    expect.arrayContaining([
+      ...["wit/README.md", "plugins/README.md", "plugins/store/README.md", "SECURITY.md"],
+      ...["plugins/responses/RECIPES.md", ".docs/architecture.md", ".docs/troubleshooting.md"],
+    ]),
+  );
+  expect(deadLinks(ROOT, packed)).toEqual([]);
 });

@@ -5,7 +5,7 @@
 import { once } from "node:events";
 import { join } from "node:path";
 import { Worker } from "node:worker_threads";
-import { SILENT, SILENT_TRACER } from "../../kernel/vocabulary/telemetry.ts";
+import { SILENT } from "../../kernel/silent-telemetry.ts";
 import { openStore } from "../../plugins/store/sqlite/store.ts";
 import { createMetrics } from "../../plugins/telemetry/metrics.ts";
 import { openTracing } from "../../plugins/telemetry/tracing/tracing.ts";
@@ -38,14 +38,14 @@ export const bench: Bench = {
           url: `http://127.0.0.1:${port}/v1/traces`,
           protocol: "http/protobuf",
           ...{ headers: {}, resource: {}, hosts: [], content: false, ratio: 1 },
-          ...{ timeoutMillis: 10_000, serviceName: "postern", sampler: "always_on" },
+          ...{ delayMillis: 5000, timeoutMillis: 10_000, serviceName: "postern", sampler: "always_on" },
         },
         "1",
         SILENT_LOG,
       );
       const kinds = {
         unwatched: SILENT,
-        metrics: { metrics: createMetrics(), tracer: SILENT_TRACER },
+        metrics: { metrics: createMetrics(), tracer: SILENT.tracer },
         traced: { metrics: createMetrics(), tracer: tracing.tracer },
       };
       // One store for all: two files never cost quite the same. Flushes are the disk's.

@@ -2,6 +2,7 @@
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { promisify } from "node:util";
+import { openCallState } from "../../host/calls/state.ts";
 import { createPool, type Pool, type PoolCall } from "../../host/sandbox/pool.ts";
 import type { Component } from "../../host/sandbox/processes.ts";
 import { componentizeJsFixture, fixture, toComponent } from "../support/tools/components.ts";
@@ -170,6 +171,45 @@ async function bursts(
   }
 }
 
+/** A question about the tool's state beside a request that is answered at once, by the same guest. */
+async function measureState(pool: Pool, progress: Progress): Promise<Figure[]> {
+  const component = toComponent(await fixture("state.js"));
+  const entries = new Map([["key", new Uint8Array(10)]]);
+  const call = async (steps: readonly (readonly unknown[])[]) => {
+    const { answer: state } = openCallState(1, async () => entries);
+    const started = performance.now();
+    const params = JSON.stringify({ steps });
+    const circumstances = {
+      component,
+      params,
+      timeoutMs: 60_000,
+      secrets: [],
+      http: async () => ANSWER,
+      state,
+    };
+    const outcome = await pool.call(circumstances);
+    if (!outcome.ok) throw new Error(outcome.message);
+    return performance.now() - started;
+  };
+  const times = (step: readonly string[]) => () => call(Array.from({ length: ROUND_TRIPS }, () => step));
+  const samples = await interleave(
+    {
+      "http-request": times(["wait", "https://a"]),
+      "state.get": times(["get", "key"]),
+      neither: () => call([]),
+    },
+    ROUNDS * 5,
+    (text) => progress(`state, ${text}`),
+  );
+  // As with the round trip: noise only ever adds.
+  const best = (name: string) => Math.min(...(samples[name] ?? []));
+  const each = (name: string) => [(best(name) - best("neither")) / ROUND_TRIPS];
+  return compare(
+    { "http-request": each("http-request"), "state.get": each("state.get") },
+    { what: "QuickJS, an import", unit: "ms", baseline: "http-request", goals: { "state.get": atMost(1.5) } },
+  );
+}
+
 export const bench: Bench = {
   name: "tool-call",
   about: `a componentize-js echo tool (12 MB) on ${WORKERS} workers: what a clean instance for each call costs`,
@@ -216,6 +256,7 @@ export const bench: Bench = {
       // A difference of two noisy figures: noise only ever adds, so the best of each is the least wrong.
       const best = (name: string) => Math.min(...(trips[name] ?? []));
       const trip = (best("with") - best("without")) / ROUND_TRIPS;
+      const remembering = await measureState(pool, progress);
       const first: number[] = [];
       for (let round = 0; round < ROUNDS; round++) first.push(await firstCall());
       progress("10,000 calls");
@@ -250,6 +291,7 @@ export const bench: Bench = {
           progress,
         )),
         single("import round trip", trip, "ms", within(0.3, "ms")),
+        ...remembering,
         ...compare(
           { "first call, warm cache": first },
           { unit: "ms", goals: { "first call, warm cache": within(200, "ms") } },

@@ -1,8 +1,8 @@
 /** What three hundred tools cost a request: tokens with all and with those that fit, and the time it takes to choose. */
 import type { ToolInfo } from "../../kernel/plugin.ts";
-import type { RenderedMessage } from "../../kernel/vocabulary/language-model.ts";
-import { estimateTools } from "../../kernel/vocabulary/tokens.ts";
 import { showTool } from "../../plugins/agent/safety/foreign.ts";
+import type { RenderedMessage } from "../../plugins/agent/threads/tokens.ts";
+import { estimateTools } from "../../plugins/agent/threads/tokens.ts";
 import { chooseTools, type Said } from "../../plugins/agent/turn/tools/offering.ts";
 import { searchTool } from "../../plugins/agent/turn/tools/search-tool.ts";
 import { createToolIndexes } from "../../plugins/agent/turn/tools/tool-index.ts";

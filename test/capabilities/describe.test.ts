@@ -150,3 +150,29 @@ test("grants name the ports, and plain http, that the operator lets tools use at
   );
   expect(plain).toMatch(/^may GET https:\/\/api\.test\/\*, up to/);
 });
+
+test("folders of the workspace are agreed to in words, and a wider grant is asked about", () => {
+  const file = (...files: (readonly [path: string, access: string])[]) =>
+    capabilities(undefined, { files: files.map(([path, access]) => ({ path, access })) });
+  const wide = file(["/", "read"], ["/output", "write"], ["/a b/ü/", "write"]);
+  expect(describeCapabilities(wide)).toEqual(
+    expect.arrayContaining([
+      "may read every file of the workspace",
+      "may read and write the folder output of the workspace",
+      "may read and write the folder a b/ü of the workspace",
+    ]),
+  );
+  expect(describeCapabilities(file(["/", "write"]))).toContain(
+    "may read and write every file of the workspace",
+  );
+  const added = (before: typeof wide, after: typeof wide) => compareCapabilities(before, after).added;
+  expect(added(file(["/reports", "read"]), file(["/reports", "write"]))).toEqual([
+    "may read and write the folder reports of the workspace",
+  ]);
+  expect(added(file(["/reports", "write"]), file(["/reports/2026", "read"]))).toEqual([]);
+  expect(added(file(["/reports", "write"]), file(["/reports2", "read"]))).toEqual([
+    "may read the folder reports2 of the workspace",
+  ]);
+  expect(added(file(["/", "read"]), wide)).toHaveLength(2);
+  expect(added(wide, file(["/", "read"]))).toEqual([]);
+});

@@ -26,8 +26,14 @@ const full = {
     allowlist: [{ host: "API.Example.com", path_prefix: "/v1/", methods: ["GET", "POST"] }],
     rate_limit: { requests_per_minute: 10, requests_per_hour: 100 },
     timeout_secs: 5,
+    redirects: true,
     credentials: {
-      a: { secret_name: "t", location: { type: "bearer" }, host_patterns: ["API.example.com"] },
+      a: {
+        secret_name: "t",
+        optional: true,
+        location: { type: "bearer" },
+        host_patterns: ["API.example.com"],
+      },
       b: { secret_name: "t", location: { type: "basic", username: "me" }, host_patterns: ["*.example.com"] },
       c: {
         secret_name: "t",
@@ -65,6 +71,18 @@ const full = {
   },
   setup: { required_secrets: [{ name: "client_id", prompt: "Client id" }, { name: "client_secret" }] },
   params: { to: "destination" },
+  settings: [
+    {
+      name: "base_url",
+      description: "The server to ask.",
+      format: "url",
+      default: "https://API.example.com/base/",
+      required: true,
+    },
+  ],
+  state: { max_mb: 2 },
+  files: [{ path: "/reports", access: "write" }],
+  agent_tools: ["weather", "memory_search"],
 };
 
 function problemsOf(source: unknown) {
@@ -86,32 +104,44 @@ test("§4.4 every key of a capabilities file is parsed", () => {
       rateLimit: { perMinute: 10, perHour: 100 },
       timeoutSecs: 5,
       credentials: [
-        { name: "a", secretName: "t", location: { type: "bearer" }, hostPatterns: ["api.example.com"] },
+        {
+          name: "a",
+          isOptional: true,
+          secretName: "t",
+          location: { type: "bearer" },
+          hostPatterns: ["api.example.com"],
+        },
         {
           name: "b",
+          isOptional: false,
           secretName: "t",
           location: { type: "basic", username: "me" },
           hostPatterns: ["*.example.com"],
         },
         {
           name: "c",
+          isOptional: false,
           secretName: "t",
           location: { type: "header", name: "X-Key", prefix: "" },
           hostPatterns: ["api.example.com"],
         },
         {
           name: "d",
+          isOptional: false,
           secretName: "t",
           location: { type: "query_param", name: "key" },
           hostPatterns: ["api.example.com"],
         },
         {
           name: "e",
+          isOptional: false,
           secretName: "t",
           location: { type: "url_path", placeholder: "{KEY}" },
           hostPatterns: ["api.example.com"],
         },
       ],
+      redirects: true,
+      privateHosts: [],
     },
     limits: { memoryMb: 32, timeoutSecs: 20 },
     secretNames: ["t"],
@@ -136,6 +166,19 @@ test("§4.4 every key of a capabilities file is parsed", () => {
       { name: "client_secret", prompt: "client_secret" },
     ],
     params: { to: "destination" },
+    settings: [
+      {
+        name: "base_url",
+        description: "The server to ask.",
+        format: "url",
+        isRequired: true,
+        default: "https://api.example.com/base",
+        value: "https://api.example.com/base",
+      },
+    ],
+    state: { maxMb: 2 },
+    files: [{ path: "/reports", access: "write" }],
+    agentTools: ["weather", "memory_search"],
   });
 });
 
@@ -152,7 +195,7 @@ test("all problems are reported at once, each with its path, what must be there 
     http: {
       allowlist: [
         { host: "https://api.example.com", path_prefix: "v1", methods: ["get"] },
-        { host: "*", path_prefix: "/a/../b", methods: ["TRACE"], ports: [1] },
+        { host: "*.*", path_prefix: "/a/../b", methods: ["TRACE"], ports: [1] },
         { path_prefix: "/", methods: [] },
       ],
       rate_limit: { requests_per_minute: 0 },
@@ -201,7 +244,7 @@ test.each([
 });
 
 test.each([
-  "*",
+  "**",
   "*.com",
   "a..b",
   ".a.com",
@@ -365,4 +408,55 @@ test.each(["\u001b[2K", "\n", "\u009b", "\u202e", "\u2066", "\u200b", "\ufeff", 
 test("a file that nests without end is refused like any other", () => {
   const deep = `${'{"a":'.repeat(100_000)}1${"}".repeat(100_000)}`;
   expect(() => parseCapabilities(deep)).toThrow(CapabilitiesError);
+});
+
+test.each([
+  ...[
+    "reports",
+    "",
+    "//reports",
+    "/reports//a",
+    "/reports/../secret",
+    "/./reports",
+    "/..",
+    "/reports\\..",
+    "garden:/plan",
+  ],
+])("%j is no folder of the workspace", (path) => {
+  const [problem] = problemsOf({ version: "1.0.0", wit_version: "0.1.0", files: [{ path, access: "read" }] });
+  expect(problem).toMatchObject({
+    path: "files[0].path",
+    problem: expect.stringContaining("a folder such as"),
+  });
+});
+
+test("a folder is named once, with what the tool may do there, and not beside every web page", () => {
+  const file = { version: "1.0.0", wit_version: "0.1.0" };
+  const folder = (path: string, access = "read") => ({ path, access });
+  expect(parseCapabilities({ ...file, files: [folder("/reports/", "write"), folder("/")] }).files).toEqual([
+    folder("/reports", "write"),
+    folder("/"),
+  ]);
+  expect(parseCapabilities(file).files).toEqual([]);
+  expect(problemsOf({ ...file, files: [folder("/a"), folder("/a/", "write")] })).toEqual([
+    { path: "files[1].path", problem: 'must be given once, given "/a/" again' },
+  ]);
+  expect(problemsOf({ ...file, files: [folder("/a", "execute")] })[0]?.path).toBe("files[0].access");
+  const http = {
+    allowlist: [{ host: "*", path_prefix: "/", methods: ["GET"] }],
+    rate_limit: { requests_per_minute: 1, requests_per_hour: 1 },
+  };
+  expect(problemsOf({ ...file, http, files: [folder("/a")] })).toMatchObject([{ path: "files" }]);
+});
+
+test("a file that calls tools names them, or all, and not beside any page of the web", () => {
+  const base = { version: "1.0.0", wit_version: "0.1.0" };
+  expect(parseCapabilities({ ...base, agent_tools: ["*"] }).agentTools).toEqual(["*"]);
+  for (const agent_tools of [[], ["a b"], ["a", "a"], ["*", "a"], "weather"])
+    expect(JSON.stringify(problemsOf({ ...base, agent_tools }))).toContain("agent_tools");
+  const http = {
+    allowlist: [{ host: "*", path_prefix: "/", methods: ["GET"] }],
+    rate_limit: { requests_per_minute: 1, requests_per_hour: 1 },
+  };
+  expect(JSON.stringify(problemsOf({ ...base, http, agent_tools: ["weather"] }))).toContain("agent_tools");
 });

@@ -1,5 +1,4 @@
-import { setTimeout as sleep } from "node:timers/promises";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { Fault } from "../../kernel/fault.ts";
 import { compose } from "../../kernel/order.ts";
 import { type AnyPlugin, Off, type StartContext } from "../../kernel/plugin.ts";
@@ -310,7 +309,7 @@ describe("stop", () => {
         needs,
         provides: [name],
         start: ({ onStop }: { onStop(undo: () => Promise<void>): void }) => {
-          onStop(() => sleep(20).then(() => void closed.push(name)));
+          onStop(() => new Promise((resolve) => setTimeout(resolve, 20)).then(() => void closed.push(name)));
           return { [name]: name };
         },
       });
@@ -319,7 +318,11 @@ describe("stop", () => {
       start: ({ onStop }: { onStop(undo: () => Promise<void>): void }) => onStop(() => new Promise(() => {})),
     });
     const kernel = await bootKernel([slow("a"), slow("b", ["a"]), stuck], {}, { stopMillis: 1500 });
-    expect(await kernel.stop()).toEqual(["stuck"]);
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "Date"] });
+    onTestFinished(() => void vi.useRealTimers());
+    const stopped = kernel.stop();
+    await vi.advanceTimersByTimeAsync(1500);
+    expect(await stopped).toEqual(["stuck"]);
     expect(closed).toEqual(["b", "a"]);
   });
 

@@ -100,27 +100,23 @@ export async function furnish(ask: Ask, store: string): Promise<void> {
 function addUsage(store: string): void {
   const sql = new DatabaseSync(store);
   sql.exec("PRAGMA busy_timeout = 5000");
-  const early = new Date(Date.now() - 15 * 86_400_000).toISOString();
-  sql
-    .prepare(`INSERT INTO threads (id, "user", title, created_at, updated_at) VALUES (?, ?, ?, ?, ?)`)
-    .run("past", "ann", "Trip to the coast", early, early);
   const turn = sql.prepare(
-    `INSERT INTO turns (id, thread, "user", channel, status, input, provider, model, created_at, completed_at,
-       input_tokens, output_tokens, usd, millis) VALUES (?, 'past', ?, ?, ?, '{}', ?, ?, ?, ?, ?, ?, ?, ?)`,
+    `INSERT INTO turn_figures (created_at, turn, seq, "user", channel, status, provider, model,
+       input_tokens, output_tokens, usd, millis) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
   sql.exec("BEGIN");
   for (let at = 0; at < 180; at++) {
     const when = new Date(Date.now() - ((at * 7919) % 1330) * 900_000).toISOString();
     const isLarge = at % 3 === 0;
     turn.run(
+      when,
       `past-${at}`,
+      at,
       ["operator", "ann", "ben"][at % 3] as string,
       ["gateway", "webhook", "responses"][at % 4 === 3 ? 1 : 0] as string,
       at % 17 === 0 ? "failed" : "completed",
       isLarge ? "anthropic" : "openai",
       isLarge ? "large" : "small",
-      when,
-      when,
       900 + ((at * 331) % 4000),
       120 + ((at * 97) % 700),
       isLarge ? 0.02 + (at % 7) / 200 : 0.002,

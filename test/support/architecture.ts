@@ -22,16 +22,28 @@ export const IMPORTS: ReadonlyMap<string, readonly string[]> = new Map(
   }),
 );
 
+const TYPE_IMPORT = /^(?:import|export) type [^;]*?from "(\.{1,2}\/[^"]+)"/gm;
+
+/** True where a file imports another's types alone, which are gone when it runs. */
+export function importsTypesOnly(file: string, target: string): boolean {
+  const text = read(file);
+  const count = (pattern: RegExp) =>
+    [...text.matchAll(pattern)].filter(
+      ([, path]) => relative(ROOT, resolve(ROOT, dirname(file), path as string)) === target,
+    ).length;
+  return count(IMPORT) === count(TYPE_IMPORT);
+}
+
 /**
  * The rooms of each wing, from the top down: a room imports only rooms below it. Files at a wing's root are named where they do
  * not stand above all rooms.
  */
 export const ORDER: Readonly<Record<string, readonly string[]>> = {
   kernel: [
-    ...["kit.ts", "testkit", "cli", "kernel.ts", "order.ts", "readiness.ts"],
+    ...["kit.ts", "cli", "kernel.ts", "order.ts", "readiness.ts", "silent-telemetry.ts"],
     ...["terminal", "files", "crypto", "net", "plugin.ts"],
     ...["settings", "log", "mask", "vocabulary", "schema", "text"],
-    ...["package.ts", "one-at-a-time.ts", "mutex.ts", "deadline.ts", "fault.ts"],
+    ...["package.ts", "mutex.ts", "deadline.ts", "fault.ts"],
   ],
   host: [
     ...["commands", "tool-host.ts", "admin.ts", "installer.ts", "authorization.ts"],
@@ -47,17 +59,30 @@ export const ORDER: Readonly<Record<string, readonly string[]>> = {
       "wasm",
       "broker",
       "secrets",
+      "services.ts",
     ],
   ],
   "plugins/store": [
     ...["commands", "stored-settings", "maintenance", "reading", "copy", "sqlite", "postgres"],
-    ...["fleet", "engine", "config", "limits", "keys"],
+    ...["fleet", "engine", "config", "limits", "keys", "services.ts"],
   ],
-  "plugins/accounts": ["commands", "sign-in", "records", "settings.ts"],
+  "plugins/accounts": ["commands", "sign-in", "records", "settings.ts", "services.ts"],
   "plugins/models": ["commands", "builtin", "settings.ts", "choice", "spending", "providers", "services.ts"],
   "plugins/memory": [
-    ...["tools", "memory.ts", "search", "transfer.ts", "tables.ts", "indexer.ts", "terms.ts", "vectors.ts"],
-    ...["embedder.ts", "documents.ts", "word-index.ts", "services.ts", "path.ts"],
+    ...["tools", "memory.ts", "search", "transfer.ts", "tables.ts", "indexer.ts", "vectors.ts"],
+    ...["embedder.ts", "removed.ts", "documents.ts", "word-index.ts", "services.ts", "path.ts"],
+  ],
+  "plugins/workspace": [
+    ...["tools", "workspace.ts", "mounts", "sweep.ts", "transfer.ts", "history.ts", "tree.ts", "tables.ts"],
+    ...[
+      "search-worker.ts",
+      "search.ts",
+      "contents.ts",
+      "account.ts",
+      "file-type.ts",
+      "services.ts",
+      "path.ts",
+    ],
   ],
   "plugins/agent": [
     ...[
@@ -73,25 +98,28 @@ export const ORDER: Readonly<Record<string, readonly string[]>> = {
     ],
   ],
   "plugins/provenance": [
-    ...[
-      "commands",
-      "turn-gates.ts",
-      "explaining.ts",
-      "stored-trace.ts",
-      "gate.ts",
-      "settings.ts",
-      "destinations.ts",
-    ],
-    ...["services.ts", "sentences.ts", "sources.ts", "trace.ts", "ruling.ts", "call", "outputs", "person"],
+    ...["commands", "explaining.ts", "gate.ts", "stored-trace.ts", "settings.ts", "destinations.ts"],
+    ...["services.ts", "sentences.ts", "explained.ts", "links.ts", "sources.ts", "trace.ts", "ruling.ts"],
+    ...["call", "outputs", "person"],
   ],
+  "plugins/messaging": ["commands", "text", "outbox.ts", "lease.ts", "services.ts"],
   "plugins/jobs": ["commands", "settings.ts", "routines", "queue", "services.ts"],
   "plugins/gateway": [
-    ...["gateway.ts", "server.ts", "app.ts", "middleware", "page"],
-    ...["routes", "socket", "api", "route.ts", "sign-in", "settings.ts"],
+    ...["gateway.ts", "server.ts", "app.ts", "client", "middleware", "page"],
+    ...["routes", "socket", "route.ts", "sign-in", "settings.ts", "services.ts", "api"],
   ],
-  "plugins/gateway/page": ["frame", "pages", "chat", "widgets", "state"],
+  "plugins/gateway/page": ["frame", "pages", "chat", "widgets", "state", "text"],
   "plugins/responses": ["endpoints", "completions", "answer", "turn", "resolve", "stored", "parse", "wire"],
-  "plugins/mcp": ["http", "server", "tasks", "features", "elicitation", "protocol", "parts.ts"],
+  "plugins/mcp": [
+    "http",
+    "server",
+    "tasks",
+    "features",
+    "elicitation",
+    "protocol",
+    "parts.ts",
+    "services.ts",
+  ],
   "plugins/webhook": [
     "requests",
     "callbacks",
@@ -99,14 +127,29 @@ export const ORDER: Readonly<Record<string, readonly string[]>> = {
     "tables.ts",
     "settings.ts",
     "derived-secrets.ts",
+    "job-wire.ts",
+    "services.ts",
   ],
+  "plugins/email": ["reading", "message-id.ts"],
+  "plugins/telegram": [
+    "telegram.ts",
+    "receiving.ts",
+    "sending.ts",
+    "updates.ts",
+    "bot-api.ts",
+    "settings.ts",
+  ],
+  "plugins/slack": ["slack.ts", "connection.ts", "client.ts", "events.ts", "settings.ts", "manifest.ts"],
   "plugins/tui": ["screen", "commands", "files", "conversation", "text"],
-  "plugins/telemetry": ["tracing", "metrics.ts", "settings.ts"],
+  "plugins/telemetry": ["tracing", "metrics.ts", "settings.ts", "services.ts"],
 };
+
+/** The suite for channels is no plugin: it boots a kernel with the store and the accounts that it runs on. */
+export const isContract = (file: string) => file.startsWith("plugins/contract/");
 
 /** A browser, a thread and a tool's process load only what they use; the kernel's kit would bring the rest along. */
 export const isApart = (file: string) =>
-  /^plugins\/gateway\/page\/|^host\/sandbox\/inside\/|-worker\.ts$/.test(file);
+  /^plugins\/gateway\/page\/|^host\/sandbox\/inside\/|-worker\.ts$/.test(file) || isContract(file);
 
 /** A folder's entries that import each other in a circle. */
 export interface Knot {

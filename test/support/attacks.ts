@@ -9,7 +9,7 @@ declare module "vitest" {
 }
 
 /** Its number, or the letter of a part that has no numbers. */
-export type Weakness = number | "D" | "F";
+export type Weakness = number | "D" | "F" | "I" | "J" | "W";
 
 /** An attack that keeps the service busy for longer was not contained. */
 const TIMEOUT = 120_000;

@@ -1,6 +1,6 @@
 /** Core modules that mark what they write, and what their memory holds. */
 
-import { findMemories, type MemoryCopy } from "../../host/sandbox/inside/memory-copy.ts";
+import { findMemories } from "../../host/sandbox/inside/memory-copy.ts";
 import { markModules } from "../../host/wasm/marking/module.ts";
 
 export interface Exports {
@@ -22,7 +22,7 @@ export function marked(module: Uint8Array): Uint8Array {
   return made[1];
 }
 
-export function keptMemories(cores: { exports: object }[]): MemoryCopy {
+export function keptMemories(cores: { exports: object }[]) {
   const memories = findMemories(cores);
   return memories.keep(memories.image());
 }

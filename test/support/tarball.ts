@@ -9,7 +9,7 @@ export interface TarEntry {
   readonly link?: string;
   /** In place of the true size. */
   readonly size?: number;
-  /** Of the standard format; what goes before the path. */
+  /** The standard format's field that goes before the path. */
   readonly prefix?: string;
 }
 

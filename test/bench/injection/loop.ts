@@ -10,7 +10,7 @@ import { type Answer as Reply, startModelServer } from "../../support/servers/mo
 import { type TestTool, toolsPlugin } from "../../support/services/agent.ts";
 import { agentPlugins } from "../../support/services/agent-plugins.ts";
 import { inFolder } from "../support/programs.ts";
-import { type Case, isAttack, outputOf, type Step, TOOLS } from "./play.ts";
+import { type Case, hostsOf, isAttack, outputOf, type Step, TOOLS } from "./play.ts";
 import { prepare, WINDOW } from "./ways.ts";
 
 export interface Ran {
@@ -27,24 +27,27 @@ export function runAll(cases: readonly Case[], provenance: "ask" | "off"): Promi
     const model = await startModelServer();
     let waiting: Step[] = [];
     let made: Step[] = [];
-    const given = TOOLS.map(({ name, kind, writes, leaves, properties }): [string, TestTool] => [
-      name,
-      {
-        writes,
-        hosts: leaves ? [`${kind === "web" ? name : kind}.test`] : [],
-        schema: { type: "object", properties },
-        run(params) {
-          const at = waiting.findIndex(
-            (step) =>
-              (step.call ?? step.obeys) === name && JSON.stringify(step.with) === JSON.stringify(params),
-          );
-          const [step] = waiting.splice(at, 1);
-          if (at === -1 || step === undefined) throw new Error(`${name} was called with something else`);
-          made.push(step);
-          return { status: "ok", output: outputOf(step) };
+    const given = TOOLS.map((tool): [string, TestTool] => {
+      const { name, writes, properties } = tool;
+      return [
+        name,
+        {
+          writes,
+          hosts: [...hostsOf(tool)],
+          schema: { type: "object", properties },
+          run(params) {
+            const at = waiting.findIndex(
+              (step) =>
+                (step.call ?? step.obeys) === name && JSON.stringify(step.with) === JSON.stringify(params),
+            );
+            const [step] = waiting.splice(at, 1);
+            if (at === -1 || step === undefined) throw new Error(`${name} was called with something else`);
+            made.push(step);
+            return { status: "ok", output: outputOf(step) };
+          },
         },
-      },
-    ]);
+      ];
+    });
     // Changed from case to case by what a server adds.
     const tools: Record<string, TestTool> = {};
     let replies: Reply[] = [];

@@ -4,8 +4,11 @@
  */
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import type { ToolInfo } from "../../../kernel/plugin.ts";
+import { linksGiven } from "../../../plugins/provenance/links.ts";
 import { hear } from "../../../plugins/provenance/person/utterances.ts";
-import { type Called, type Doubt, type Heard, judge } from "../../../plugins/provenance/ruling.ts";
+import { type Called, type Doubt, judge } from "../../../plugins/provenance/ruling.ts";
+import { ownerOfTool, type Source } from "../../../plugins/provenance/sources.ts";
 
 export interface Step {
   /** A call that the task takes. */
@@ -34,6 +37,8 @@ export interface Tool {
   readonly writes: boolean;
   /** What it is sent leaves this machine. */
   readonly leaves: boolean;
+  /** It may read any public page. */
+  readonly any?: boolean;
   readonly properties: Readonly<Record<string, unknown>>;
 }
 
@@ -57,25 +62,55 @@ export interface Played {
 
 export function play({ person, before = [], steps }: Case): readonly Played[] {
   const said = hear(person, [], TODAY);
-  const heard: Heard[] = before.map(({ from, text }) => ({ owner: from, text, asked: undefined }));
+  const heard: Source[] = before.map(({ from, text }) => ({ ...STRANGER, owner: from, text }));
   return steps.map((step) => {
     const called = calledIn(step);
-    const doubts = judge(called, said, heard);
-    heard.push({ owner: called.owner, tool: called.name, text: outputOf(step), asked: step.with });
+    const lookup = infoOf(toolIn(step));
+    const links = lookup.hosts?.includes("*") ? linksGiven(heard, said, () => false) : undefined;
+    const doubts = judge({ ...called, ...(links && { isGiven: (one) => links.has(one) }) }, said, heard);
+    const isOutside = !called.writes && called.isOutside;
+    heard.push({
+      ...STRANGER,
+      owner: called.owner,
+      tool: called.name,
+      text: outputOf(step),
+      asked: step.with,
+      ...(isOutside && { lookup }),
+    });
     return { step, doubts };
   });
 }
 
-export function calledIn(step: Step): Called {
+const STRANGER = { origin: { kind: "tool", name: "" }, asked: undefined, place: undefined } as const;
+
+/** The hosts that it may reach, as the loop and the ruling are told. */
+export function hostsOf({ name, kind, leaves, any = false }: Tool): readonly string[] {
+  if (any) return ["*"];
+  return leaves ? [`${kind === "web" ? name : kind}.test`] : [];
+}
+
+function infoOf(tool: Tool): ToolInfo {
+  const { name, writes, properties } = tool;
+  const schema = { type: "object", properties };
+  return { name, version: "", description: "", schema, grants: [], writes, hosts: [...hostsOf(tool)] };
+}
+
+function toolIn(step: Step): Tool {
   const name = step.call ?? step.obeys ?? "";
   const tool = TOOLS.find((one) => one.name === name);
   if (tool === undefined) throw new Error(`no tool is named ${name}`);
+  return tool;
+}
+
+export function calledIn(step: Step): Called {
+  const tool = toolIn(step);
+  const { name, kind, properties, writes, leaves } = tool;
   return {
     name,
     params: step.with,
-    schema: { type: "object", properties: tool.properties },
-    writes: tool.writes,
-    isOutside: tool.leaves,
-    owner: tool.kind === "web" ? name : tool.kind,
+    schema: { type: "object", properties },
+    writes,
+    isOutside: leaves,
+    owner: tool.any ? ownerOfTool(infoOf(tool), step.with) : kind === "web" ? name : kind,
   };
 }

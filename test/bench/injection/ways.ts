@@ -1,5 +1,6 @@
 /** The ways by which somebody's words come before a model other than as a tool's answer, each as it comes about in the loop. */
-import type { Services, Turn } from "../../../kernel/plugin.ts";
+import type { Services } from "../../../kernel/plugin.ts";
+import type { Turn } from "../../../plugins/agent/services.ts";
 import type { Answer as Reply } from "../../support/servers/model-server.ts";
 import type { TestTool } from "../../support/services/agent.ts";
 import type { Case } from "./play.ts";

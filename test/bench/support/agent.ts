@@ -1,8 +1,7 @@
 /** The agent without a channel around it, and with a model that takes no time of its own: what is measured is the loop and the store. */
 
 import { createMask } from "../../../kernel/mask/mask.ts";
-import type { Model } from "../../../kernel/vocabulary/language-model.ts";
-import { SILENT as SILENT_TELEMETRY, type Telemetry } from "../../../kernel/vocabulary/telemetry.ts";
+import { SILENT as SILENT_TELEMETRY } from "../../../kernel/silent-telemetry.ts";
 import { createAgent } from "../../../plugins/agent/agent.ts";
 import { createContext } from "../../../plugins/agent/context/window.ts";
 import { createExtensions } from "../../../plugins/agent/extensions.ts";
@@ -17,14 +16,15 @@ import { createToolIndexes } from "../../../plugins/agent/turn/tools/tool-index.
 import { openFolderFiles } from "../../../plugins/home/folder.ts";
 import { homeFilesOf } from "../../../plugins/home/open.ts";
 import { streamSteadily } from "../../../plugins/models/providers/retry.ts";
+import type { Model } from "../../../plugins/models/services.ts";
 import { readPrices } from "../../../plugins/models/spending/prices.ts";
-import { createSpending } from "../../../plugins/models/spending/spending.ts";
-import { MIGRATIONS as SPENDING } from "../../../plugins/models/spending/tables.ts";
+import { createSpending, MIGRATIONS as SPENDING } from "../../../plugins/models/spending/spending.ts";
 import { createDestinations } from "../../../plugins/provenance/destinations.ts";
+import { openTurnGate } from "../../../plugins/provenance/gate.ts";
 import { createStoredTraces } from "../../../plugins/provenance/stored-trace.ts";
 import { MIGRATIONS as DESTINATIONS } from "../../../plugins/provenance/tables.ts";
-import { openTurnGate } from "../../../plugins/provenance/turn-gates.ts";
 import type { OpenStore } from "../../../plugins/store/engine/open-store.ts";
+import type { Telemetry } from "../../../plugins/telemetry/services.ts";
 
 export const SILENT = { debug() {}, info() {}, warn() {}, error() {} };
 
@@ -55,14 +55,14 @@ export async function openAgent(store: OpenStore, home: string, telemetry: Telem
   const history = createHistory(sql, { mask, trusted: extensions.followed });
   const settings: TurnSettings = {
     approvals: new Map(),
-    ...{ chatRateLimit: 1_000_000, maxToolCalls: 10, turnIdleSecs: 60 },
+    ...{ chatRateLimit: 1_000_000, maxToolCalls: 10, chatTitles: false, turnIdleSecs: 60 },
   };
   const prices = await readPrices(homeFilesOf(openFolderFiles(home)));
   const runner = createTurnRunner({
     models: {
       name: () => instant.name,
       current: async () => [instant],
-      list: async () => ({ items: [], unlisted: [] }),
+      list: async () => ({ items: [], unlisted: [], unpriced: [] }),
       choose: async () => instant.name,
       chain: async () => [instant],
       stream: streamSteadily,
@@ -88,11 +88,13 @@ export async function openAgent(store: OpenStore, home: string, telemetry: Telem
     runner,
     node: store.node,
     signals: store.signals,
+    storage: { take: async () => {} },
     log: SILENT,
     settings: async () => settings,
     admit: async (turn) => turn,
     forget: history.forget,
     remember: async () => {},
+    entitle: async () => undefined,
     extensions,
   });
   return {

@@ -56,7 +56,7 @@ export function spread(samples: readonly number[]): number {
   return middle === 0 ? 0 : (quantile(samples, 0.75) - quantile(samples, 0.25)) / 2 / middle;
 }
 
-function quantile(samples: readonly number[], share: number): number {
+export function quantile(samples: readonly number[], share: number): number {
   const sorted = [...samples].sort((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
 }

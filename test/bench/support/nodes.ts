@@ -219,7 +219,7 @@ async function residentMegabytes({ url }: Program): Promise<number> {
   return Number(/^process_resident_memory_bytes (\S+)/m.exec(text)?.[1]) / 1024 / 1024;
 }
 
-/** Of a node that nobody uses. */
+/** Measures a node that nobody uses. */
 export async function measureMemory(database: string, folder: string, progress: Progress): Promise<Figure[]> {
   const samples: Record<string, number[]> = {};
   for (const [name, url] of Object.entries({ SQLite: undefined, PostgreSQL: database })) {

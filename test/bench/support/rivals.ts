@@ -1,6 +1,6 @@
 /**
  * What the benches stand beside, from npm: a package of its own, so that nobody who installs Postern installs it. It is installed into
- * test/.cache when it is first needed.
+ * the cache folder of the tests when it is first needed.
  */
 import { execFile } from "node:child_process";
 import { copyFileSync, existsSync, mkdirSync, readFileSync } from "node:fs";

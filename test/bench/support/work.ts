@@ -37,6 +37,7 @@ export async function openWork(store: OpenStore, home: string, progress: Progres
     table,
     agent,
     store,
+    storage: { take: async () => {} },
     threads,
     log: SILENT,
     concurrency: 1,

@@ -107,7 +107,7 @@ test("a missing credential is known before the call, and nothing is sent without
   expect(await opened.broker.missingCredential(tool)).toEqual({
     secret: "token",
     message:
-      'The tool probe needs its credential for Example, which is not set. Run "postern tool auth probe".',
+      'The tool probe needs its credential for Example, which is not set. The operator gives it on the page, or by "postern tool auth probe".',
   });
   expect(textOf(await ask(opened.open(http), url))).toContain("nothing was sent");
   expect(server.requests).toHaveLength(0);
@@ -137,9 +137,10 @@ test("§4.4 existence is answered only for names the capabilities list", async (
 
 test("whatever a secret holds, it stays in its place: same host, same path around it, one parameter more", () => {
   const url = new URL("https://api.test/a/%7BKEY%7D/b?c=d");
-  const request = { method: "GET", url, headers: {}, body: undefined };
+  const request = { method: "GET", url, headers: {}, body: undefined, isAnyPage: false };
   const at = (location: CredentialLocation): Credential => ({
     name: "main",
+    isOptional: false,
     secretName: "token",
     location,
     hostPatterns: ["api.test"],

@@ -17,6 +17,8 @@ const http: HttpCapabilities = {
   rateLimit: { perMinute: 60, perHour: 500 },
   timeoutSecs: 30,
   credentials: [],
+  redirects: false,
+  privateHosts: [],
 };
 
 function decide(url: string, request: Partial<ToolRequest> = {}, privateHosts: readonly string[] = []) {

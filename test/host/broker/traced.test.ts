@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Span } from "../../../kernel/kit.ts";
+import type { Span } from "../../../plugins/telemetry/services.ts";
 import { ask, everywhere, withServer } from "../../support/services/brokerage.ts";
 
 const HEADER = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";

@@ -2,6 +2,7 @@ import { mkdir, readdir, rename, rm, utimes, writeFile } from "node:fs/promises"
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { digestOf, parseCapabilities } from "../../../host/catalog/catalog.ts";
+import { NO_CHOICES } from "../../../host/catalog/settings.ts";
 import { openFolderCatalog } from "../../../host/catalog/storage/folders.ts";
 import { temporaryFolder } from "../../support/home.ts";
 
@@ -105,6 +106,7 @@ test("what a tool replaced is kept whole until the next replacement, and goes wi
       description: "Keeps notes",
       schema: { type: "object" },
       grants: [],
+      choices: NO_CHOICES,
     };
     await catalog.put("notes", candidate, await catalog.find("notes"));
   };

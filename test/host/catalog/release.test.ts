@@ -3,7 +3,8 @@ import { expect, test } from "vitest";
 import type { InstalledTool } from "../../../host/catalog/catalog.ts";
 import { parseCapabilities } from "../../../host/catalog/catalog.ts";
 import { compareRelease } from "../../../host/catalog/release.ts";
-import type { ToolOrigin } from "../../../kernel/vocabulary/tool-origin.ts";
+import { NO_CHOICES } from "../../../host/catalog/settings.ts";
+import type { ToolOrigin } from "../../../kernel/vocabulary/tools.ts";
 
 const capabilities = (version: string) =>
   parseCapabilities(JSON.stringify({ version, wit_version: "0.1.0" }));
@@ -20,6 +21,8 @@ const tool = (more: Partial<InstalledTool> = {}): InstalledTool => ({
   description: "Echoes",
   schema: { type: "object" },
   capabilities: capabilities("2.0.0"),
+  capabilitiesText: "",
+  choices: NO_CHOICES,
   origin: origin("sha256:b", { signer: "Ada" }),
   seen: [
     { digest: "sha256:a", version: "1.0.0" },

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { assertWellFormed } from "../../../host/sandbox/message-check.ts";
+import { assertWellFormed } from "../../../host/sandbox/tool-process.ts";
 
 const head = { method: "GET", url: "https://a", headersJson: "{}", timeoutMs: undefined, hasBody: false };
 const ended = { type: "ended", call: 1, droppedLogs: 0, memoryPeakBytes: 1, secretsAsked: ["a"] };
@@ -7,6 +7,13 @@ const ended = { type: "ended", call: 1, droppedLogs: 0, memoryPeakBytes: 1, secr
 test.each([
   { type: "log", call: 1, entry: { level: "info", message: "x".repeat(4096) } },
   { type: "http", call: 1, request: 0, head },
+  {
+    type: "file",
+    call: 1,
+    request: 0,
+    head: { op: "read", path: "/a", offset: 0, length: 1, hasBody: false },
+  },
+  { type: "file", call: 1, request: 0, head: { op: "move", path: "/a", to: "/b", hasBody: false } },
   { ...ended, outcome: { ok: true, output: "1" } },
   { ...ended, outcome: { ok: false, code: "trap", message: "x" } },
   { type: "lost", call: 1, message: "gone" },
@@ -21,6 +28,11 @@ test.each([
   { type: "log", call: 1 },
   { type: "http", call: 1, request: 0, head: { ...head, url: 1 } },
   { type: "http", call: 1, request: 0 },
+  { type: "file", call: 1, request: 0, head: { op: "link", path: "/a", hasBody: false } },
+  { type: "file", call: 1, request: 0, head: { op: "read", path: ["/a"], hasBody: false } },
+  { type: "file", call: 1, request: 0, head: { op: "read", path: "/a", offset: -1, hasBody: false } },
+  { type: "file", call: 1, request: 0, head: { op: "read", path: "/a", length: 1e30, hasBody: false } },
+  { type: "file", call: 1, request: 0, head: { op: "move", path: "/a", to: 1, hasBody: false } },
   { ...ended, outcome: { ok: true, output: "x".repeat(2 ** 20 + 1) } },
   { ...ended, outcome: { ok: true, output: ["x"] } },
   { ...ended, droppedLogs: "many", outcome: { ok: true, output: "1" } },

@@ -6,7 +6,8 @@ import { createNetwork } from "../../../host/broker/network.ts";
 import { digestOf } from "../../../host/catalog/catalog.ts";
 import { createDownloads } from "../../../host/sources/download.ts";
 import { type IndexEntry, parseIndex } from "../../../host/sources/index/index-file.ts";
-import { findEntry, searchEntries } from "../../../host/sources/index/search.ts";
+import { findEntry } from "../../../host/sources/index/indexes.ts";
+import { searchEntries } from "../../../host/sources/index/listing.ts";
 import { parseReference } from "../../../host/sources/reference.ts";
 import { createSources, type SourcesParts } from "../../../host/sources/sources.ts";
 import { temporaryFolder } from "../../support/home.ts";
@@ -196,7 +197,14 @@ test("ours lists the tools of this repository, each where it is built", async ()
   const sources = sourcesWith([], { folder: temporaryFolder() });
   const { entries, problems } = await sources.indexes.read();
   expect(problems).toEqual([]);
-  expect(entries.map(({ name }) => name)).toEqual(["convert", "github-issues", "weather"]);
+  expect(entries.map(({ name }) => name)).toEqual([
+    "convert",
+    "github-issues",
+    "read-page",
+    "run-code",
+    "weather",
+    "web-search",
+  ]);
   for (const { name, from } of entries)
     expect(from).toMatch(new RegExp(`/components/${name}/dist/${name}\\.wasm$`));
 });

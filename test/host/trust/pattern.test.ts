@@ -1,7 +1,14 @@
 /** Which tools a rule is for, by whole segments, and what nobody should have to guess about a rule. */
 import { describe, expect, test } from "vitest";
-import { checkIssuer, checkSubject, isSubject } from "../../../host/trust/identity.ts";
-import { formatPattern, isFor, parsePattern, placeOf } from "../../../host/trust/pattern.ts";
+import {
+  checkIssuer,
+  checkSubject,
+  formatPattern,
+  isFor,
+  isSubject,
+  parsePattern,
+  placeOf,
+} from "../../../host/trust/pattern.ts";
 
 function matches(pattern: string, reference: string): boolean {
   const kind = reference.startsWith("oci:") ? "oci" : reference.startsWith("npm:") ? "npm" : "https";

@@ -5,7 +5,7 @@ import { bundleFromJSON } from "@sigstore/bundle";
 import { PublicKeyDetails, TrustedRoot } from "@sigstore/protobuf-specs";
 import { toSignedEntity, toTrustMaterial, Verifier } from "@sigstore/verify";
 import { describe, expect, test } from "vitest";
-import { readAttestations } from "../../../host/trust/attestations.ts";
+import { readAttestations } from "../../../host/sources/npm/npm.ts";
 import { certifiedSigner, readTrustedRoot } from "../../../host/trust/certificate.ts";
 import { createJudge } from "../../../host/trust/judge.ts";
 import { readPublicKey } from "../../../host/trust/public-key.ts";

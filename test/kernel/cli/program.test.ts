@@ -35,13 +35,13 @@ test("two plugins of ours add to one command: one its action, the other a subcom
       },
     }),
   ];
-  const store = () => import("../../../plugins/store/access.ts");
   const run = async (argv: readonly string[]) => {
     const program = await buildProgram({
       argv,
       version: "0.0.0",
       shippedPlugins: async () => plugins,
-      store,
+      operatorCommands: [],
+      createClient: async () => ({ plugins: [], assertReachable: () => {} }),
     });
     await program.parseAsync(argv, { from: "user" });
     return program;

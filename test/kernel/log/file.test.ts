@@ -11,8 +11,8 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { logFiles, openLogFile } from "../../../kernel/log/file.ts";
 import { createLog } from "../../../kernel/log/log.ts";
-import { followLog, readLog } from "../../../kernel/log/reading.ts";
 import { createMask } from "../../../kernel/mask/mask.ts";
+import { followLog, readLog } from "../../../plugins/operator/log-reading.ts";
 import { temporaryFolder } from "../../support/home.ts";
 import { afterThisTest } from "../../support/undo.ts";
 

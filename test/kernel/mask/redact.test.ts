@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { createMask } from "../../../kernel/mask/mask.ts";
-import { createRedactStream, redact } from "../../../kernel/mask/redact.ts";
+import { redact } from "../../../kernel/mask/redact.ts";
+import { createRedactStream } from "../../../plugins/agent/turn/answer/redact-stream.ts";
 
 const KEY_BLOCK = `-----BEGIN OPENSSH PRIVATE KEY-----
 b3BlbnNzaC1rZXktdjEAAAAABG5vbmUAAAAEbm9uZQ

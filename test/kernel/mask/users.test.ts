@@ -2,7 +2,8 @@
 import { expect, test } from "vitest";
 import { createLog } from "../../../kernel/log/log.ts";
 import { createMask } from "../../../kernel/mask/mask.ts";
-import { createRedactStream, redact } from "../../../kernel/mask/redact.ts";
+import { redact } from "../../../kernel/mask/redact.ts";
+import { createRedactStream } from "../../../plugins/agent/turn/answer/redact-stream.ts";
 import { FORMED_SECRET, SECRET_FORMS } from "../../support/secret-forms.ts";
 import { bootAgent, eventsOf, message, scriptedModel, textIn } from "../../support/services/agent.ts";
 import { ask, everywhere, textOf, withServer } from "../../support/services/brokerage.ts";

@@ -4,9 +4,9 @@ import {
   AddressRefused,
   hostInUrl,
   isLoopback,
+  type Lookup,
   refuseAddress,
-  resolve,
-  resolvePublic,
+  resolveFor,
 } from "../../../kernel/net/address.ts";
 import { REFUSED_ADDRESSES } from "../../support/addresses.ts";
 
@@ -26,6 +26,9 @@ test.each(["8.8.8.8", "1.1.1.1", "172.32.0.1", "2606:4700:4700::1111", "2a00:145
     expect(refuseAddress(address)).toBeUndefined();
   },
 );
+
+const resolvePublic = (host: string, lookup?: Lookup) =>
+  resolveFor(new URL(`http://${host}/`), new Set(), lookup);
 
 const answer =
   (...addresses: string[]) =>
@@ -47,7 +50,8 @@ test("literals are checked without asking the name service", async () => {
 
 test("localhost as the system resolves it is refused, and excepted hosts may be anywhere", async () => {
   await expect(resolvePublic("localhost")).rejects.toThrow(AddressRefused);
-  expect(await resolve("127.0.0.1")).toEqual([{ address: "127.0.0.1", family: 4 }]);
+  const excepted = resolveFor(new URL("http://127.0.0.1:81/"), new Set(["127.0.0.1:81"]));
+  expect(await excepted).toEqual([{ address: "127.0.0.1", family: 4 }]);
 });
 
 test("a name without addresses is refused", async () => {

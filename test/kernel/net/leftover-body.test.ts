@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import { type AddressInfo, connect } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
-import { dropRest } from "../../../kernel/net/leftover-body.ts";
+import { dropRest } from "../../../kernel/net/listen.ts";
 import { chunk, head } from "../../support/servers/raw-socket.ts";
 
 test("a caller that sends on and on after its answer is cut off", async () => {
@@ -21,6 +21,7 @@ test("a caller that sends on and on after its answer is cut off", async () => {
   socket.setEncoding("latin1").on("data", (data: string) => {
     text += data;
   });
-  await once(socket, "close");
+  // Not `once` of node:events, which rejects where the cut arrives as a reset.
+  await new Promise((resolve) => socket.once("close", resolve));
   expect(text).toMatch(/^HTTP\/1\.1 413 /);
 });

@@ -3,7 +3,8 @@ import Koa, { type Context } from "koa";
 import { expect, onTestFinished, test } from "vitest";
 import { listen } from "../../../kernel/net/listen.ts";
 import { createProxies } from "../../../kernel/net/proxies.ts";
-import { compressAnswers, secureAnswers } from "../../../kernel/net/response-headers.ts";
+import { secureAnswers } from "../../../kernel/net/response-headers.ts";
+import { compressAnswers } from "../../../plugins/gateway/middleware/compression.ts";
 
 async function open(handle: (context: Context) => void) {
   const koa = new Koa();

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { compileBoundedCheck } from "../../../kernel/schema/bounded.ts";
+import { compileBoundedCheck } from "../../../host/sandbox/inside/bounded-check.ts";
 import { compileCheck } from "../../../kernel/schema/check.ts";
 import { describeMistakes } from "../../../kernel/schema/mistake.ts";
 

@@ -11,6 +11,8 @@ import { wireSchema } from "../../../kernel/schema/wire-schema.ts";
 import * as job from "../../../kernel/vocabulary/job.ts";
 import * as tools from "../../../kernel/vocabulary/tools.ts";
 import * as turn from "../../../kernel/vocabulary/turn.ts";
+import { JobDetails } from "../../../plugins/jobs/commands/job.ts";
+import { CompletedJob, JobRecord, JobSubmission } from "../../../plugins/webhook/job-wire.ts";
 
 const CALL = { id: "c1", name: "weather", params: '{"cityName":"Ulm"}' };
 
@@ -188,12 +190,12 @@ describe("on the wire", () => {
   test("§2.3 and §2.4 show of a job what they say; a callback and the command line also whose it is", () => {
     const common = { status: "completed", response: "done" };
     const record = { id: "j1", ...common, created_at: JOB.createdAt };
-    expect(toWire(job.JobSubmission, JOB)).toEqual({ job_id: "j1", ...common });
-    expect(toWire(job.JobRecord, JOB)).toEqual(record);
-    expect(toWire(job.CompletedJob, JOB)).toEqual({ ...record, user_id: "ada", conversation_id: "c1" });
+    expect(toWire(JobSubmission, JOB)).toEqual({ job_id: "j1", ...common });
+    expect(toWire(JobRecord, JOB)).toEqual(record);
+    expect(toWire(CompletedJob, JOB)).toEqual({ ...record, user_id: "ada", conversation_id: "c1" });
     const asked = { message: "Hi", attempts: 1 };
     const details = { ...record, user_id: "ada", conversation_id: "c1", thread_id: null };
-    expect(toWire(job.JobDetails, JOB)).toEqual(details);
+    expect(toWire(JobDetails, JOB)).toEqual(details);
     expect(toWire(job.Job, JOB)).toEqual({ ...record, ...asked, user: "ada", conversation_id: "c1" });
   });
 

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { findOrders } from "../../../kernel/text/injection-patterns.ts";
-import { capText, escapeTags, wrapOutput } from "../../../kernel/text/wrap.ts";
+import { capText, escapeTags, findOrders, wrapOutput } from "../../../kernel/text/wrap.ts";
 
 describe("tool output", () => {
   test("is marked as data with its origin", () => {

@@ -1,5 +1,4 @@
 import { expect, test } from "vitest";
-import { whyRan } from "../../../kernel/vocabulary/approval.ts";
 import { type Piece, tell } from "../../../kernel/vocabulary/doubts.ts";
 import type { Doubt } from "../../../kernel/vocabulary/gate.ts";
 
@@ -86,15 +85,4 @@ test("doubts without a value, a source or an excerpt are told as they are", () =
   expect(tell([{ rule: "change", param: "", value: "", sentence }])).toEqual([
     { sentence: [{ at: 0, text: sentence }] },
   ]);
-});
-
-test("a receipt says why its call ran", () => {
-  const doubts = [account];
-  expect(whyRan({ verdict: "approved", doubts }, "you")).toBe(
-    `ran after you approved it: ${account.sentence}`,
-  );
-  expect(whyRan({ verdict: "trusted", doubts }, "you")).toBe("went to a destination that you trust");
-  expect(whyRan({ verdict: "trusted", doubts }, "ann")).toBe("went to a destination that ann trusts");
-  expect(whyRan({ verdict: "off", doubts: [] }, "you")).toBe("not checked: PROVENANCE=off");
-  expect(whyRan({ verdict: "clear", doubts: [] }, "you")).toBe("");
 });

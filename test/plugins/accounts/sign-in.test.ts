@@ -37,7 +37,7 @@ async function openGateway(environment: Record<string, string> = LOCAL, home?: s
       const built = await buildServer({ config: config as GatewayConfig, log, ...use });
       door = built;
       onStop(() => built.signIn.close());
-      const routes = [...healthRoutes(use.kernel), ...sessionRoutes({ ...built, onRevoked: async () => {} })];
+      const routes = [...healthRoutes(use), ...sessionRoutes({ ...built, onRevoked: async () => {} })];
       mount(
         built.app.open,
         routes.filter(({ audience }) => audience === "anyone"),
@@ -343,6 +343,7 @@ const POLICY = [
   "font-src 'self'",
   "form-action 'self'",
   "frame-ancestors 'none'",
+  "frame-src 'self'",
   "img-src 'self' data:",
   "manifest-src 'self'",
   "script-src 'self'",
@@ -425,7 +426,7 @@ test("a taken port is a configuration fault that names GATEWAY_PORT", async () =
 
 test("bad settings are refused all at once", async () => {
   const bad = {
-    GATEWAY_AUTH_TOKEN: "two words",
+    GATEWAY_AUTH_TOKEN: "two\nlines",
     TRUSTED_PROXIES: "my-proxy",
     GATEWAY_ALLOWED_ORIGINS: "chat.example.org",
     OIDC_ISSUER: "https://id.example.org",
@@ -437,5 +438,5 @@ test("bad settings are refused all at once", async () => {
 
 test("a token that no bearer header could carry is refused at the start, not at every request", async () => {
   for (const name of ["GATEWAY_AUTH_TOKEN", "SERVICE_REBORN_WEBUI_TOKEN"])
-    await expect(openGateway({ [name]: "schlüssel-für-die-tür" })).rejects.toThrow(`${name}: got (hidden)`);
+    await expect(openGateway({ [name]: "a token\nof two lines" })).rejects.toThrow(`${name}: got (hidden)`);
 });

@@ -101,7 +101,7 @@ test("a body that is not compressed as it says, and a host that is none, are the
     body: "xxxx",
     headers: { "content-type": "application/json", "content-encoding": "gzip" },
   });
-  expect(packed.status).toBe(400);
+  expect(packed.status).toBe(415);
   expect(await sendRaw(gateway.url, ["GET /oauth/callback?state=x HTTP/1.1", "Host: ["])).toMatch(/ 4\d\d /);
 });
 

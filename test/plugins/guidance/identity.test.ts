@@ -1,10 +1,13 @@
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { identityPrompt } from "../../../plugins/guidance/identity.ts";
+import { identitySections } from "../../../plugins/guidance/identity.ts";
 import { openFolderFiles } from "../../../plugins/home/folder.ts";
 import { homeFilesOf } from "../../../plugins/home/open.ts";
 import { openMemory, toolsOf } from "../../support/services/memory.ts";
+
+const identityPrompt = async (...of: Parameters<typeof identitySections>) =>
+  (await identitySections(...of)).map(({ text }) => text).join("\n\n");
 
 test("identity files of the home and of the user's memory go into the prompt, each with its origin", async () => {
   const { memory, folder } = await openMemory();

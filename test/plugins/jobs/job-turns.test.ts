@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import type { JobTurn } from "../../../kernel/kit.ts";
 import type { Transaction } from "../../../kernel/plugin.ts";
+import type { JobTurn } from "../../../plugins/jobs/services.ts";
 import { bootAgent, scriptedModel } from "../../support/services/agent.ts";
 
 const LONG = 20_000;

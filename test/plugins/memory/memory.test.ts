@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { openMemory, toolsOf } from "../../support/services/memory.ts";
 
 describe("documents", () => {
@@ -52,6 +52,34 @@ describe("documents", () => {
     expect(await memory.search("ann", "elephants")).toEqual([]);
     await memory.write("ann", "a.md", "new");
     expect((await memory.readVersion("ann", "a.md", 1))?.text).toBe("new");
+  });
+
+  test("what was removed can be restored for 30 days, with its versions, by its user", async () => {
+    const { memory } = await openMemory();
+    await memory.write("ann", "a.md", "purple elephants");
+    await memory.write("ann", "a.md", "purple elephants and bikes");
+    await memory.remove("ann", "a.md");
+    expect(await memory.restore("bob", "a.md")).toBeUndefined();
+    await memory.write("ann", "a.md", "junk");
+    await expect(memory.restore("ann", "a.md")).rejects.toMatchObject({ code: "memory_exists" });
+    await memory.remove("ann", "a.md");
+    const [junk, first] = await memory.removed("ann");
+    expect([junk, first]).toMatchObject([
+      { path: "a.md", version: 1 },
+      { path: "a.md", version: 2 },
+    ]);
+    expect(await memory.restore("ann", "a.md", first?.removedAt)).toEqual({ path: "a.md", version: 2 });
+    expect(await memory.readVersion("ann", "a.md", 1)).toMatchObject({ text: "purple elephants" });
+    expect(await memory.search("ann", "bikes")).toMatchObject([{ path: "a.md" }]);
+    expect((await memory.write("ann", "a.md", "more")).version).toBe(3);
+
+    vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 31 * 24 * 60 * 60 * 1000 });
+    onTestFinished(() => void vi.useRealTimers());
+    expect(await memory.removed("ann")).toEqual([]);
+    await memory.remove("ann", "a.md");
+    expect(await memory.removed("ann")).toHaveLength(1);
+    await memory.removeUser("ann");
+    expect(await memory.restore("ann", "a.md")).toBeUndefined();
   });
 
   test.each([

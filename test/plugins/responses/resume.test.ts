@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { CallItem, ResponseObject } from "../../../plugins/responses/wire/format.ts";
 import type { ModelServer } from "../../support/servers/model-server.ts";
-import { scriptedModel } from "../../support/services/agent.ts";
+import { scriptedModel, type TestTool } from "../../support/services/agent.ts";
 import { bearer, eventsOf, type Service, startService, textOf } from "../../support/services/responses.ts";
 
 const TOOLS = [
@@ -314,4 +314,29 @@ test("§4.3 streaming, the external-tool flow is leading text, the call's item a
   expect(response.output[1]).toEqual(itemDone?.["item"]);
   const resumed = await service.create({ previous_response_id: response.id, input: [output("call_1")] });
   expect(textOf(resumed)).toBe("ok");
+});
+
+test("§3.3 rule 3 a waiting thread is resumed with its tools though a tool of that name was installed", async () => {
+  const model = await scriptedModel();
+  model.script({ calls: [call("call_1")] }, { calls: [call("call_2")] }, { text: "It has shipped." });
+  const tools: Record<string, TestTool> = {};
+  const service = await startService({ model, tools });
+  const waiting = await service.create({ input: "Where is order 7?", tools: TOOLS });
+  const installed: TestTool = { run: () => ({ status: "ok", output: "not the caller's" }) };
+  Object.assign(tools, { find_order: installed, find_customer: installed });
+  const other = { ...TOOLS[0], name: "find_customer" };
+  const resume = (previous: string, id: string, more: readonly object[] = []) => ({
+    ...{ model: "any", input: [output(id)], tools: [...TOOLS, ...more], previous_response_id: previous },
+  });
+  const refused = await service.send("POST", "/api/v1/responses", resume(waiting.id, "call_1", [other]));
+  expect([refused.status, await refused.json()]).toMatchObject([
+    400,
+    { error: { code: "reserved_tool_name", param: "tools[1].name" } },
+  ]);
+  // The name stays the caller's for as long as the thread waits with it.
+  const second = await service.create(resume(waiting.id, "call_1"));
+  expect(callOf(second).call_id).toBe("call_2");
+  expect(textOf(await service.create(resume(second.id, "call_2")))).toBe("It has shipped.");
+  const anew = await service.send("POST", "/api/v1/responses", { model: "any", input: "Hi", tools: TOOLS });
+  expect(anew.status).toBe(400);
 });

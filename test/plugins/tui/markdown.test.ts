@@ -2,7 +2,7 @@ import { stripVTControlCharacters } from "node:util";
 import fc from "fast-check";
 import stringWidth from "string-width";
 import { expect, test } from "vitest";
-import { type Rendering, renderMarkdown } from "../../../plugins/tui/text/markdown.ts";
+import { quoted, type Rendering, renderMarkdown } from "../../../plugins/tui/text/markdown.ts";
 import { createPalette } from "../../../plugins/tui/text/palette.ts";
 
 const palette = createPalette(true);
@@ -90,4 +90,22 @@ test("escape sequences from a model never reach the terminal", () => {
   expect(lines).not.toContain("\u001b]0");
   expect(lines).not.toContain("\u001b[2J");
   expect(lines).not.toContain("\u001b[?1049l");
+});
+
+test("formulas are kept as they were written, and prices are no formulas", () => {
+  const text =
+    "With $a_1 * b * c$, \\(x*y*z\\) and\n\n$$\n\\sum_{i=0}^n x_i \\\\ *y*\n$$\n\nIt costs $5 and *not* $6.";
+  const shown = renderMarkdown(text, 80, createPalette(false)).lines.join("\n");
+  expect(shown).toContain("With $a_1 * b * c$, \\(x*y*z\\) and");
+  expect(shown).toContain("$$\n\\sum_{i=0}^n x_i \\\\ *y*\n$$");
+  expect(stripVTControlCharacters(shown)).toContain("It costs $5 and not $6.");
+});
+
+test("what others wrote is shown as it is in our own notes: marks, formulas and addresses", () => {
+  const texts = [
+    "/threads [number, title or words]",
+    "Open http://127.0.0.1:4732/?token=D_qi_03",
+    "a_b *c* $x_1$ \\(y\\) `d` <e> # f [g](http://h.example/i_j)",
+  ];
+  for (const text of texts) expect(shown(quoted(text), 120)).toEqual([text]);
 });

@@ -10,9 +10,14 @@ interface Findings {
   }[];
 }
 
+// Another theme fades in, and a colour halfway is nobody's. What repeats for ever, such as a spinner, has no end to wait for.
+const SETTLED =
+  "Promise.allSettled(document.getAnimations().filter((one) => Number.isFinite(one.effect.getComputedTiming().endTime)).map((one) => one.finished))";
+
 /** The rule and the first element of each finding. */
 export async function findBarriers(page: Page): Promise<readonly (readonly [string, string | undefined])[]> {
   await page.evaluate(axe.source);
+  await page.evaluate(SETTLED);
   const { violations } = (await page.evaluate("axe.run()")) as Findings;
   return violations.map(({ id, nodes }) => [id, nodes[0]?.html]);
 }

@@ -84,6 +84,10 @@ export async function openSignedIn(
   return page;
 }
 
+/** Opens the menu at the foot of the sidebar. */
+export const openUserMenu = (page: Page): Promise<void> =>
+  page.getByRole("button", { name: /^Your account/ }).click();
+
 const EVENTS = ["console", "dialog", "framenavigated", "pageerror", "request", "response"] as const;
 
 /** Cleans it for the next test; the second one of a test, and one that a test has done something to, is closed. */

@@ -1,6 +1,7 @@
 /** Several real `postern serve` on one PostgreSQL, each with a home of its own, behind a balancer without memory. */
 import { join } from "node:path";
 import { findRunning } from "../../../kernel/cli/service/home.ts";
+import type { ProcessClock } from "../clock/process-clock.ts";
 import { temporaryFolder } from "../home.ts";
 import { type Balancer, startBalancer } from "../servers/balancer.ts";
 import type { ModelServer } from "../servers/model-server.ts";
@@ -22,8 +23,8 @@ export interface FleetNode {
   run(...args: string[]): ReturnType<typeof postern>;
   /** Its id among the nodes, new at each start. */
   id(): string;
-  /** Starts it again after it has ended, with other settings where they are given. */
-  start(settings?: Readonly<Record<string, string>>): Promise<void>;
+  /** Starts it again after it has ended, with time for the test to move where a clock is given. */
+  start(clock?: ProcessClock): Promise<void>;
 }
 
 export interface Fleet {
@@ -83,8 +84,8 @@ async function startNode(settings: Readonly<Record<string, string>>, later: Late
     GATEWAY_PORT: String(port),
     HTTP_PORT: String(webhookPort),
   };
-  const start = async (others = {}): Promise<PosternProcess> => {
-    const started = startPostern(["serve"], { env: { ...env, ...others }, cwd, later });
+  const start = async (clock?: ProcessClock): Promise<PosternProcess> => {
+    const started = startPostern(["serve"], { env, cwd, later, clock });
     await started.printed("ready in");
     return started;
   };
@@ -98,8 +99,8 @@ async function startNode(settings: Readonly<Record<string, string>>, later: Late
     },
     run: (...args) => postern(args, { env, cwd, later }),
     id: () => findRunning(home)?.node ?? "",
-    async start(others) {
-      running = await start(others);
+    async start(clock) {
+      running = await start(clock);
     },
   };
 }

@@ -2,7 +2,7 @@
 
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Services } from "../../../kernel/plugin.ts";
-import { webhookIdentity } from "../../../kernel/vocabulary/user.ts";
+import { identityOf } from "../../../kernel/vocabulary/user.ts";
 import { freePort } from "../servers/port.ts";
 import { SECRET } from "../services/webhook-plugins.ts";
 import { startWebhookProcess } from "./webhook-process.ts";
@@ -83,7 +83,7 @@ async function outcome(url: string, id: string): Promise<Ordeal["outcomes"][numb
 export async function countAnswers(threads: Services["threads"]): Promise<ReadonlyMap<string, number>> {
   const answered = new Map<string, number>();
   for (let number = 0; number < USERS; number++) {
-    const user = webhookIdentity(`user-${number}`);
+    const user = identityOf("webhook", `user-${number}`);
     let before: string | undefined;
     do {
       const page = await threads.list(user, { limit: 100, ...(before !== undefined && { before }) });

@@ -1,11 +1,13 @@
 /** Postern as `npm install` would lay it out: packed, unpacked, its dependencies linked instead of fetched. */
 import { execFile } from "node:child_process";
-import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from "node:fs";
 import { join, relative } from "node:path";
 import { promisify } from "node:util";
+import { SHIPPED } from "../../../host/catalog/shipped.ts";
 import { ROOT } from "../clone.ts";
 import { temporaryFolder } from "../home.ts";
-import { builtComponent } from "../tools/shipped.ts";
+import { builtComponent, prepareShipped } from "../tools/shipped.ts";
+import { afterThisTest, type Later } from "../undo.ts";
 
 const run = promisify(execFile);
 
@@ -15,29 +17,36 @@ export interface Installed {
   readonly bin: string;
 }
 
-/** What publishing runs first. `installPacked` does the same, but builds a component only where it has changed. */
+/** What publishing runs first. `packPostern` does the same, but builds a component only where it has changed. */
 export const PREPACK =
-  "npm run build && node components/build.ts convert && node components/build.ts weather && node components/build.ts github-issues";
+  "node .package/runtime.ts check && npm run build && node components/build.ts convert && node components/build.ts weather && node components/build.ts github-issues && node components/build.ts read-page && node components/build.ts run-code && node components/build.ts web-search";
 
-export async function installPacked(): Promise<Installed> {
-  const folder = temporaryFolder();
+/** Returns the tarball's path. */
+export async function packPostern(later = afterThisTest): Promise<string> {
+  const folder = temporaryFolder(later);
   // From a copy, since other tests use what is built in the clone.
-  const cwd = copyOfClone();
+  const cwd = copyOfClone(later);
   // `npm run check` has checked the types.
   const build = readScripts(cwd).build.replace("tsc -p", "tsc --noCheck -p");
   const PATH = [join(ROOT, "node_modules", ".bin"), process.env["PATH"]].join(":");
   await run("sh", ["-c", build], { cwd, env: { ...process.env, PATH } });
-  for (const name of ["convert", "weather", "github-issues"]) {
-    const dist = join(cwd, "components", name, "dist");
-    mkdirSync(dist);
-    writeFileSync(join(dist, `${name}.wasm`), await builtComponent(name));
-  }
+  await prepareShipped();
+  await builtComponent("github-issues");
+  for (const name of [...SHIPPED, "github-issues"])
+    cpSync(join(ROOT, "components", name, "dist"), join(cwd, "components", name, "dist"), {
+      recursive: true,
+    });
   await run("npm", ["pack", "--silent", "--ignore-scripts", "--pack-destination", folder], { cwd });
-  const tarball = readdirSync(folder).find((name) => name.endsWith(".tgz")) ?? "";
+  return join(folder, readdirSync(folder).find((name) => name.endsWith(".tgz")) ?? "");
+}
+
+export async function installPacked(): Promise<Installed> {
+  const folder = temporaryFolder();
+  const tarball = await packPostern();
   const modules = join(folder, "node_modules");
   const home = join(modules, "postern");
   mkdirSync(home, { recursive: true });
-  await run("tar", ["-xzf", join(folder, tarball), "-C", home, "--strip-components=1"]);
+  await run("tar", ["-xzf", tarball, "-C", home, "--strip-components=1"]);
   symlinkSync(join(ROOT, "node_modules"), join(home, "node_modules"));
   return { folder, bin: join(home, "kernel", "cli", "bin.js") };
 }
@@ -47,11 +56,12 @@ function readScripts(folder: string): { readonly build: string } {
 }
 
 /** The sources, without what was built from them. */
-function copyOfClone(): string {
-  const copy = join(temporaryFolder(), "postern");
+function copyOfClone(later: Later): string {
+  const copy = join(temporaryFolder(later), "postern");
   const isSource = (path: string) =>
     !/(?:^|\/)(?:node_modules|dist)$|^(?:test|\.git)$/.test(relative(ROOT, path));
   cpSync(ROOT, copy, { recursive: true, filter: isSource });
+  cpSync(join(ROOT, "test/bench/README.md"), join(copy, "test/bench/README.md"));
   symlinkSync(join(ROOT, "node_modules"), join(copy, "node_modules"));
   return copy;
 }

@@ -1,6 +1,7 @@
 /** The real command line in a real process. */
 
 import { spawn } from "node:child_process";
+import type { ProcessClock } from "../clock/process-clock.ts";
 import { BIN } from "../clone.ts";
 import { afterThisTest, type Later } from "../undo.ts";
 import { canRunHere, type Printed, runHere } from "./in-process.ts";
@@ -16,6 +17,8 @@ export interface PosternOptions {
   /** Another installation than this clone. */
   readonly bin?: string;
   readonly later?: Later;
+  /** Lets the test move the time of the process. */
+  readonly clock?: ProcessClock;
   /** True where a process of its own is what is tested. */
   readonly alone?: boolean;
 }
@@ -33,7 +36,7 @@ export interface PosternProcess {
 /** Starts it and leaves it running; it is killed when the test is over, or later. */
 export function startPostern(args: readonly string[], options: PosternOptions = {}): PosternProcess {
   const [command, ...before] = options.inside ?? [];
-  const line = [process.execPath, options.bin ?? BIN, ...args] as const;
+  const line = [process.execPath, ...(options.clock?.options ?? []), options.bin ?? BIN, ...args] as const;
   const child = spawn(command ?? line[0], command === undefined ? line.slice(1) : [...before, ...line], {
     env: environment(options),
     ...(options.cwd ? { cwd: options.cwd } : {}),

@@ -6,6 +6,7 @@ import { spawn } from "@lydell/node-pty";
 import type { Terminal as ScreenModel } from "@xterm/headless";
 import { onTestFinished } from "vitest";
 import type { Variables } from "../../../kernel/settings/env.ts";
+import { BIN } from "../clone.ts";
 import { temporaryFolder } from "../home.ts";
 import type { ModelServer } from "../servers/model-server.ts";
 import { scriptedModel } from "../services/agent.ts";
@@ -62,6 +63,8 @@ export interface OpenTerminal {
   resize(columns: number, rows: number): void;
   /** Resolves when the screen holds the text, or the function says so. */
   until(sight: string | ((terminal: OpenTerminal) => boolean)): Promise<void>;
+  /** Resolves when the composer holds this one line; a command is in the history too once it was sent. */
+  untilDraft(text: string): Promise<void>;
   readonly exited: Promise<number>;
   readonly home: string;
 }
@@ -70,19 +73,21 @@ export interface TerminalOptions {
   readonly columns?: number;
   readonly rows?: number;
   readonly env?: Variables;
-  /** Of an earlier terminal; otherwise its own. */
+  /** The home of an earlier terminal; otherwise it gets its own. */
   readonly home?: string;
   readonly args?: readonly string[];
+  /** True for the real command line, which knows no small tools but may join a service. */
+  readonly isReal?: boolean;
   /** What a small screen shows once it is ready, in place of the greeting's last line. */
   readonly firstSight?: string;
 }
 
 export function openTerminal(options: TerminalOptions = {}): OpenTerminal {
-  const { columns = 80, rows = 24, env = {}, home = temporaryFolder(), args = [] } = options;
+  const { columns = 80, rows = 24, env = {}, home = temporaryFolder(), args = [], isReal = false } = options;
   const screen = new Terminal({ cols: columns, rows, allowProposedApi: true, scrollback: 0 });
   const watchers = new Set<() => void>();
   let output = "";
-  const child = spawn(process.execPath, [PROCESS, ...args], {
+  const child = spawn(process.execPath, [isReal ? BIN : PROCESS, ...args], {
     cols: columns,
     rows,
     cwd: home,
@@ -92,7 +97,7 @@ export function openTerminal(options: TerminalOptions = {}): OpenTerminal {
       NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"] ?? "",
       TERM: "xterm-256color",
       POSTERN_HOME: home,
-      // Of no use to most tests, and a third of the start.
+      // Most tests do not need it, and it is a third of the start.
       GATEWAY_ENABLED: "false",
       GATEWAY_PORT: "0",
       MODEL_PROVIDER: "builtin",
@@ -164,6 +169,7 @@ export function openTerminal(options: TerminalOptions = {}): OpenTerminal {
         watchers.add(look);
         look();
       }),
+    untilDraft: (text) => terminal.until((seen) => seen.lines().at(-2) === `› ${text}`.trimEnd()),
     exited,
     home,
   };

@@ -2,6 +2,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect } from "vitest";
 
+/** About a minute: only what is really left open takes so long. */
+const MAX_TRIES = 3000;
+
 let before: readonly string[] = [];
 
 beforeAll(() => {
@@ -12,7 +15,7 @@ beforeAll(() => {
 
 afterAll(async () => {
   // What was closed is gone a few turns of the event loop later.
-  for (let tries = 0; tries < 500 && left().length > 0; tries++) await sleep(20);
+  for (let tries = 0; tries < MAX_TRIES && left().length > 0; tries++) await sleep(20);
   expect(left(), "what the tests of this file left open").toEqual([]);
 });
 

@@ -9,6 +9,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
+import { TITLE_SYSTEM } from "../../../plugins/agent/context/prompt.ts";
 
 export interface ScriptedCall {
   readonly id?: string;
@@ -67,6 +68,10 @@ export interface ModelServer {
   script(...answers: Scripted[]): void;
   /** What every request gets once the script is at its end. */
   otherwise(answer: Scripted): void;
+  /** The title that it gives to conversations; until then it refuses to name one. Such requests are no part of the script. */
+  entitle(title: Scripted): void;
+  /** Requests for a title. */
+  readonly titled: readonly ChatRequest[];
   /** The names that it lists; "scripted" alone until then. */
   offer(...names: unknown[]): void;
   /** Ends every connection and the server. */
@@ -78,7 +83,9 @@ export async function startModelServer(port = 0): Promise<ModelServer> {
   const keys: (string | undefined)[] = [];
   const headers: IncomingMessage["headers"][] = [];
   const script: Scripted[] = [];
+  const titled: ChatRequest[] = [];
   let fallback: Scripted = { text: "ok" };
+  let title: Scripted = { status: 400 };
   let offered: readonly unknown[] = ["scripted"];
 
   const server = createServer((request, response) => {
@@ -90,6 +97,10 @@ export async function startModelServer(port = 0): Promise<ModelServer> {
     readBody(request)
       .then(async (body) => {
         const asked = JSON.parse(body) as ChatRequest;
+        if (asked.messages[0]?.content === TITLE_SYSTEM) {
+          titled.push(asked);
+          return await answer(response, typeof title === "function" ? title(asked) : title);
+        }
         requests.push(asked);
         keys.push(request.headers.authorization);
         headers.push(request.headers);
@@ -108,6 +119,10 @@ export async function startModelServer(port = 0): Promise<ModelServer> {
     script: (...answers) => void script.push(...answers),
     otherwise: (next) => {
       fallback = next;
+    },
+    titled,
+    entitle: (next) => {
+      title = next;
     },
     offer: (...names) => {
       offered = names;

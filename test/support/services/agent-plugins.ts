@@ -8,6 +8,8 @@ import memory from "../../../plugins/memory/plugin.ts";
 import memoryTools from "../../../plugins/memory/tools/plugin.ts";
 import models from "../../../plugins/models/plugin.ts";
 import provenance from "../../../plugins/provenance/plugin.ts";
+import workspace from "../../../plugins/workspace/plugin.ts";
+import workspaceTools from "../../../plugins/workspace/tools/plugin.ts";
 
 export const agentPlugins = [
   home,
@@ -15,6 +17,8 @@ export const agentPlugins = [
   agent,
   memory,
   memoryTools,
+  workspace,
+  workspaceTools,
   guidance,
   provenance,
   jobs,

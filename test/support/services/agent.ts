@@ -1,8 +1,8 @@
 /** The real kernel with the agent, a scripted model and, where wanted, a few tools of the test's own. */
 
+import type { CallOptions, CallOutcome } from "../../../host/services.ts";
 import {
   type AnyPlugin,
-  type CallOutcome,
   type Clock,
   definePlugin,
   type Reply,
@@ -17,8 +17,18 @@ import { agentPlugins } from "./agent-plugins.ts";
 import { type BootedKernel, bootKernel } from "./kernel.ts";
 
 export interface TestTool extends Partial<Omit<ToolInfo, "name">> {
-  run(params: unknown, signal: AbortSignal | undefined): CallOutcome | Promise<CallOutcome>;
-  /** Of one that asks something. */
+  /**
+   * `raw` is the text of the params as it was handed over; `checkAddress` is asked before each request; `innerCall` makes calls of
+   * other tools.
+   */
+  run(
+    params: unknown,
+    signal: AbortSignal | undefined,
+    raw: string,
+    checkAddress?: CallOptions["checkAddress"],
+    innerCall?: CallOptions["innerCall"],
+  ): CallOutcome | Promise<CallOutcome>;
+  /** Continues a call that asked something. */
   resume?(resume: string, replies: readonly Reply[]): CallOutcome;
 }
 
@@ -40,8 +50,8 @@ export function toolsPlugin(tools: Readonly<Record<string, TestTool>>): AnyPlugi
             writes: false,
             ...info,
           })),
-        call: async ({ name, params }, { signal }) =>
-          (await tools[name]?.run(JSON.parse(params), signal)) ?? {
+        call: async ({ name, params }, { signal, checkAddress, innerCall }) =>
+          (await tools[name]?.run(JSON.parse(params), signal, params, checkAddress, innerCall)) ?? {
             status: "error",
             code: "missing",
             message: `no tool ${name}`,

@@ -2,6 +2,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { Choices } from "../../../capabilities/capabilities.ts";
 import { type Broker, createBroker } from "../../../host/broker/broker.ts";
 import { createCredentialSource } from "../../../host/broker/credentials.ts";
 import type { BrokeredCall, Grant, ToolReply, ToolRequest } from "../../../host/broker/grant.ts";
@@ -10,6 +11,7 @@ import { createRefresh } from "../../../host/broker/oauth.ts";
 import type { Tape } from "../../../host/broker/recording.ts";
 import { parseCapabilities } from "../../../host/catalog/catalog.ts";
 import { openVault, type ToolVault } from "../../../host/secrets/secrets.ts";
+import type { AddressCheck } from "../../../host/services.ts";
 import { createLog } from "../../../kernel/log/log.ts";
 import type { Mask } from "../../../kernel/mask/mask.ts";
 import { createMask } from "../../../kernel/mask/mask.ts";
@@ -24,7 +26,7 @@ import { afterThisTest } from "../undo.ts";
 export interface Brokerage {
   readonly home: string;
   readonly store: OpenStore;
-  /** Of the tool "probe", for every host of these tests. */
+  /** The vault of the tool "probe", for every host of these tests. */
   readonly vault: ToolVault;
   readonly mask: Mask;
   readonly network: Outbound;
@@ -43,6 +45,8 @@ export interface CallOptions {
   readonly user?: string;
   readonly tool?: string;
   readonly millis?: number;
+  readonly checkAddress?: AddressCheck;
+  readonly choices?: Choices;
 }
 
 export interface BrokerageOptions {
@@ -102,14 +106,16 @@ export function versionOf(http: unknown, call: CallOptions = {}) {
   return { ...grant, name: grant.tool };
 }
 
-function grantOf(http: unknown, { rest, user, tool, millis, trace }: CallOptions = {}): Grant {
+function grantOf(http: unknown, call: CallOptions = {}): Grant {
+  const { rest, user, tool, millis, trace, checkAddress, choices } = call;
   return {
     ...(trace && { trace }),
+    ...(checkAddress && { checkAddress }),
     id: "call",
     tool: tool ?? "probe",
     digest: DIGEST,
     user: user ?? "ada",
-    capabilities: parseCapabilities({ version: "1.0.0", wit_version: "0.1.0", http, ...rest }),
+    capabilities: parseCapabilities({ version: "1.0.0", wit_version: "0.1.0", http, ...rest }, choices),
     deadline: Date.now() + (millis ?? 20_000),
   };
 }

@@ -1,7 +1,7 @@
 /** A conversation with the built-in model: what it says and calls, with scripted tool results. */
 import type { ToolCall } from "../../../kernel/plugin.ts";
-import type { ModelMessage, ModelTool } from "../../../kernel/vocabulary/language-model.ts";
 import { createBuiltinModel } from "../../../plugins/models/builtin/model.ts";
+import type { ModelMessage, ModelTool } from "../../../plugins/models/services.ts";
 
 export const NOW = new Date(2026, 10, 15, 9, 30);
 
@@ -29,9 +29,9 @@ export async function ask(messages: readonly ModelMessage[], tools: readonly Mod
 }
 
 export interface Dialogue {
-  /** What the user says; answers what the model says or calls. */
+  /** Says something as the user and returns what the model says or calls. */
   say(text: string): Promise<Answer>;
-  /** What the tools called last gave. */
+  /** Gives the model the result of the tools called last. */
   result(output: unknown, options?: { failed?: boolean; caution?: boolean }): Promise<Answer>;
 }
 

@@ -1,11 +1,11 @@
 /** Tools as installers and callers declare them: some with branches, some with a single identifier. */
 
-import type { ModelTool } from "../../../kernel/vocabulary/language-model.ts";
 import { createMissions } from "../../../plugins/guidance/missions.ts";
 import { skillTool } from "../../../plugins/guidance/skills.ts";
 import { openFolderFiles } from "../../../plugins/home/folder.ts";
 import { createSkills } from "../../../plugins/home/skills.ts";
 import { createMemory } from "../../../plugins/memory/memory.ts";
+import type { ModelTool } from "../../../plugins/models/services.ts";
 import { openStore } from "../../../plugins/store/sqlite/store.ts";
 import { quiet, toolsOf } from "./memory.ts";
 

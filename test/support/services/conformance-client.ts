@@ -139,7 +139,7 @@ async function callToEnd(
 ): Promise<void> {
   let retry: Record<string, unknown> | undefined;
   for (let rounds = 0; rounds < 5; rounds += 1) {
-    const answer = await session.call(definition, params, { signal, ...(retry && { retry }) });
+    const answer = await session.call(definition, params, signal, retry);
     if (answer.type === "result") return;
     const asked = Object.keys(answer.requests as object);
     retry = {

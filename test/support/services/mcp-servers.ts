@@ -1,6 +1,7 @@
 /** MCP servers as a host would show them: kept in memory, with what it was asked to do written down. */
-import type { McpServerInfo, NewMcpServer } from "../../../kernel/kit.ts";
+import type { McpServerInfo } from "../../../kernel/kit.ts";
 import { definePlugin, Fault } from "../../../kernel/plugin.ts";
+import type { NewMcpServer } from "../../../plugins/gateway/services.ts";
 
 const SHOP: McpServerInfo = {
   name: "shop",
@@ -87,6 +88,21 @@ export function mcpServersPlugin(done: unknown[]) {
     start: () => ({
       mcpServers: {
         list: async (user) => [...servers.values()].map((server) => seenBy(server, user)),
+        index: async () => ({
+          date: "2026-01-31",
+          servers: [
+            {
+              name: "news",
+              about: "News of the day.",
+              url: "https://news.example/mcp",
+              signIn: "token" as const,
+              asks: [],
+              env: [],
+              index: "shipped",
+            },
+          ],
+          problems: [],
+        }),
         find: async (name, user) => {
           const found = servers.get(name);
           return found && seenBy(found, user);

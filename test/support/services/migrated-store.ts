@@ -5,8 +5,9 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { AnyPlugin, Store } from "../../../kernel/plugin.ts";
+import type { AnyPlugin } from "../../../kernel/plugin.ts";
 import store from "../../../plugins/store/plugin.ts";
+import type { Store } from "../../../plugins/store/services.ts";
 import { openStore } from "../../../plugins/store/sqlite/store.ts";
 
 type Migrations = Parameters<Store["tables"]>[1];
@@ -21,7 +22,17 @@ interface Composition {
 const compositions = new Map<string, Composition>();
 export const SHIPPED: ReadonlySet<string> = new Set([
   ...["store", "accounts", "agent", "gateway", "mcp", "responses", "tools", "webhook"],
-  ...["home", "models", "memory", "memory-tools", "guidance", "provenance", "jobs"],
+  ...[
+    "home",
+    "models",
+    "memory",
+    "memory-tools",
+    "workspace",
+    "workspace-tools",
+    "guidance",
+    "provenance",
+    "jobs",
+  ],
   "test-tools",
 ]);
 

@@ -1,7 +1,8 @@
 /** An agent with a desk of tools that are always allowed, and one bill that somebody else wrote. */
 import type { ApprovalDecision } from "../../../kernel/kit.ts";
-import type { Gate, Turn, TurnRecord } from "../../../kernel/plugin.ts";
+import type { Gate, TurnRecord } from "../../../kernel/plugin.ts";
 import type { Doubt } from "../../../kernel/vocabulary/gate.ts";
+import type { Turn } from "../../../plugins/agent/services.ts";
 import type { ModelServer } from "../servers/model-server.ts";
 import { bootAgent, message, scriptedModel, type TestTool } from "./agent.ts";
 

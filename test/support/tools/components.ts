@@ -1,12 +1,13 @@
 /**
- * The components of test/fixtures/components. Each is built from its source the first time it is wanted and kept in
- * test/.cache: `.js` with the QuickJS toolchain, `.wat` as a core module, `.wit` as a world whose every export traps.
+ * The components of test/fixtures/components. Each is built from its source the first time it is wanted and then kept
+ * by its digest: `.js` with the QuickJS toolchain, `.wat` as a core module, `.wit` as a world whose every export traps.
  */
+import { hash } from "node:crypto";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { cp, readdir } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { extname, join } from "node:path";
-import { createComponent, sha256 } from "../../../host/compile/transpile.ts";
+import { createComponent } from "../../../host/compile/transpile.ts";
 import type { Component } from "../../../host/sandbox/processes.ts";
 import { ROOT } from "../clone.ts";
 import { postern } from "../processes/postern.ts";
@@ -84,13 +85,19 @@ export async function repeated(name: string, times: number, components = 1): Pro
 }
 
 /** A component that the pool takes. */
-export function toComponent(bytes: Uint8Array, memoryMb = 64, compared = false): Component {
+export function toComponent(
+  bytes: Uint8Array,
+  memoryMb = 64,
+  compared = false,
+  preopens: Component["preopens"] = [],
+): Component {
   return createComponent({
-    sha256: sha256(bytes),
+    sha256: hash("sha256", bytes),
     read: async () => bytes,
     cache: CACHE,
     memoryMb,
     compared,
+    preopens,
   });
 }
 
@@ -104,11 +111,50 @@ export async function copyCode(bytes: Uint8Array, home: string): Promise<void> {
   }
 }
 
+/** The contract with a world of what the script imports; a part of WASI comes as the toolchain brings it. */
+function worldOf(source: string): string {
+  const contract = readFileSync(join(WIT, "tool.wit"), "utf8").replace(
+    "execute: func",
+    isAsync(source) ? "execute: async func" : "$&",
+  );
+  const imported = [...source.matchAll(/from "((?:postern:tool\/(?!host)|wasi:)[^"]+)"/g)].map(
+    ([, name = ""]) => name,
+  );
+  // Within its own package an interface goes by its bare name.
+  const names = imported.map((name) => name.replace(/^postern:tool\/(.*)@.*$/, "$1"));
+  const world = `world fixture { include sandboxed-tool; ${names.map((name) => `import ${name};`).join(" ")} }`;
+  const isWasi = imported.some((name) => name.startsWith("wasi:"));
+  const packages = isWasi ? [...WASI_PACKAGES.map(wasiPackage), readFileSync(KEYVALUE, "utf8")] : [];
+  return [contract, world, ...packages].join("\n");
+}
+
+const isAsync = (source: string) => source.includes("async execute(");
+
+const KEYVALUE = join(FIXTURES, "wit", "packages", "keyvalue.wit");
+const WASI_PACKAGES = ["io", "clocks", "sockets", "filesystem"];
+
+/** WASI's own packages, as the toolchain brings them, in the form in which one file may hold several. */
+export function wasiPackage(name: string): string {
+  const file = join(
+    ROOT,
+    `node_modules/@bytecodealliance/jco/lib/wit/builtin/0.2.12/wasi-${name}/package.wit`,
+  );
+  const text = readFileSync(file, "utf8").replace(/^world [\s\S]*?^\}/gm, "");
+  return text.replace(/^package (.*?);([\s\S]*)$/m, "package $1 {$2}");
+}
+
 async function build(name: string, source: string): Promise<Uint8Array> {
   if (name.endsWith(".js")) {
     const { componentize } = await import("componentize-qjs");
-    const options = { witPath: WIT, jsSource: source, world: "sandboxed-tool", sync: true };
-    return (await componentize(options)).component;
+    const folder = mkdtempSync(join(tmpdir(), "postern-fixture-"));
+    try {
+      const witPath = join(folder, "tool.wit");
+      writeFileSync(witPath, worldOf(source));
+      const options = { witPath, jsSource: source, world: "fixture", sync: !isAsync(source) };
+      return (await componentize(options)).component;
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
   }
   const { componentEmbed, componentNew, parse } = await import("@bytecodealliance/jco");
   if (name.endsWith(".wit"))

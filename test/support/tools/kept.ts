@@ -1,4 +1,4 @@
-/** What takes seconds to build, kept in test/.cache under a digest of everything it was made from. */
+/** What takes seconds to build, kept in the user's cache folder under a digest of everything it was made from. */
 import { createHash } from "node:crypto";
 import { existsSync, globSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

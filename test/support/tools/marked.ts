@@ -1,6 +1,7 @@
 /** Instances of components that mark what they write, and a look at all of their memory that knows nothing of marks. */
+import { hash } from "node:crypto";
 import { compileFunction } from "node:vm";
-import { prepare, sha256 } from "../../../host/compile/transpile.ts";
+import { prepare } from "../../../host/compile/transpile.ts";
 import { GLUE_WEBASSEMBLY } from "../../../host/sandbox/inside/glue.ts";
 import { type Instance, type Instantiate, openInstance } from "../../../host/sandbox/inside/instance.ts";
 import { createWasi } from "../../../host/sandbox/inside/wasi/wasi.ts";
@@ -25,7 +26,7 @@ export interface Watched {
 
 /** A component with marks, whatever its size; what it asks of the host is answered here. */
 export async function markedComponent(bytes: Uint8Array): Promise<MarkedComponent> {
-  const source = { sha256: sha256(bytes), read: async () => bytes, cache: CACHE, memoryMb: 64 };
+  const source = { sha256: hash("sha256", bytes), read: async () => bytes, cache: CACHE, memoryMb: 64 };
   const { restorable, plain, ...entry } = await prepare(source);
   const hasMarks = entry.glue.startsWith(MARKED_VIEWS);
   const marked = hasMarks || !restorable ? undefined : markModules(entry.modules);

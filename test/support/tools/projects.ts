@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 import { buildProject } from "../../../host/author/build/build.ts";
 import type { Engine } from "../../../host/author/build/engines.ts";
 import { installedToolchain } from "../../../host/author/build/toolchain.ts";
-import { openProject } from "../../../host/author/project.ts";
+import { type Language, openProject } from "../../../host/author/project.ts";
 import { BIN } from "../clone.ts";
 import { temporaryFolder } from "../home.ts";
 import { postern } from "../processes/postern.ts";
@@ -13,7 +13,7 @@ import { builderInputs, kept } from "./kept.ts";
 
 /** Answers the folder of a new project called `countdown`, whatever the template makes it do. */
 export async function newProject(
-  lang: "ts" | "js" | "rust" = "ts",
+  lang: Language = "ts",
   template: "blank" | "http" | "auth" = "http",
 ): Promise<string> {
   const cwd = temporaryFolder();

@@ -1,14 +1,16 @@
 /** The tools of `components`, built from their sources as they are now and, where wanted, installed. */
 import { execFile } from "node:child_process";
-import { globSync, readFileSync, statSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { promisify } from "node:util";
+import { bringCode } from "../../../components/build.ts";
 import { replayFrom } from "../../../host/broker/recording.ts";
 import type { Run } from "../../../host/calls/runner.ts";
+import { SHIPPED } from "../../../host/catalog/shipped.ts";
 import type { ToolHost } from "../../../host/tool-host.ts";
 import { ROOT } from "../clone.ts";
 import { alone } from "./alone.ts";
-import { copyCode } from "./components.ts";
+import { kept } from "./kept.ts";
 import { install, toolHost } from "./tool-host.ts";
 
 const run = promisify(execFile);
@@ -33,18 +35,26 @@ export async function builtComponent(name: string): Promise<Uint8Array> {
     ],
     { cwd: ROOT },
   );
-  const timeOf = (file: string) => statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0;
-  const newest = Math.max(...sources.map((file) => timeOf(join(ROOT, file))));
-  await alone(async () => {
+  const inputs = sources.toSorted().map((file) => readFileSync(join(ROOT, file)));
+  const bytes = await kept(`shipped-${name}`, inputs, async () => {
     // In a process of its own: the bundler leaves one running beside it.
-    if (timeOf(wasm) < newest) await run(process.execPath, [join(ROOT, "components", "build.ts"), name]);
+    await run(process.execPath, [join(ROOT, "components", "build.ts"), name]);
+    return readFileSync(wasm);
   });
-  return readFileSync(wasm);
+  await alone(async () => {
+    if (existsSync(wasm) && readFileSync(wasm).equals(bytes)) return;
+    mkdirSync(dirname(wasm), { recursive: true });
+    writeFileSync(wasm, bytes);
+  });
+  return bytes;
 }
 
-/** Builds what comes with Postern, and spares this home the seconds it takes to transpile it. */
-export async function prepareShipped(home: string): Promise<void> {
-  for (const name of ["convert", "weather"]) await copyCode(await builtComponent(name), home);
+/** Builds what comes with Postern, and transpiles it beside the component, as the published package has it. */
+export async function prepareShipped(): Promise<void> {
+  for (const name of SHIPPED) {
+    await builtComponent(name);
+    await alone(() => bringCode(name, () => {}));
+  }
 }
 
 export interface InstalledShipped {

@@ -1,9 +1,9 @@
 /** A tool host of the test's own, and a tool that probes it. */
+import { hash } from "node:crypto";
 import { dirname } from "node:path";
 import type { Candidate, InstalledTool } from "../../../host/catalog/catalog.ts";
 import { examine } from "../../../host/catalog/install.ts";
-import { sha256 } from "../../../host/compile/transpile.ts";
-import { type HostConfig, openToolHost, type ToolHost } from "../../../host/tool-host.ts";
+import { type HostConfig, type HostParts, openToolHost, type ToolHost } from "../../../host/tool-host.ts";
 import type { LogLevel } from "../../../kernel/log/log.ts";
 import { createLog } from "../../../kernel/log/log.ts";
 import type { Mask } from "../../../kernel/mask/mask.ts";
@@ -16,10 +16,11 @@ import { openHomeStore } from "./home-store.ts";
 
 export interface ToolHostConfig extends Partial<HostConfig> {
   readonly later?: Later;
+  readonly workspace?: HostParts["workspace"];
 }
 
 export async function toolHost(
-  { later = afterThisTest, ...config }: ToolHostConfig = {},
+  { later = afterThisTest, workspace, ...config }: ToolHostConfig = {},
   home = temporaryFolder(later),
   store: OpenStore = openHomeStore(home),
   level: LogLevel = "warn",
@@ -37,6 +38,7 @@ export async function toolHost(
     },
     home,
     store,
+    workspace,
     mask,
     log,
   });
@@ -88,7 +90,7 @@ const introductions = new Map<string, Pick<Candidate, "description" | "schema">>
 
 export async function install(host: ToolHost, name: string, bytes: Uint8Array, capabilities: string) {
   await copyCode(bytes, dirname(host.code.folder));
-  const known = introductions.get(sha256(bytes));
+  const known = introductions.get(hash("sha256", bytes));
   const candidate =
     known === undefined
       ? await host.examine(bytes, capabilities)

@@ -1,9 +1,10 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { Turn, TurnItem } from "../../../../kernel/plugin.ts";
-import type { RenderedMessage } from "../../../../kernel/vocabulary/language-model.ts";
-import { estimateTokens } from "../../../../kernel/vocabulary/tokens.ts";
+import type { TurnItem } from "../../../../kernel/plugin.ts";
 import { leaveOut } from "../../../../plugins/agent/context/truncation.ts";
+import type { Turn } from "../../../../plugins/agent/services.ts";
+import type { RenderedMessage } from "../../../../plugins/agent/threads/tokens.ts";
+import { estimateTokens } from "../../../../plugins/agent/threads/tokens.ts";
 import type { ModelServer } from "../../../support/servers/model-server.ts";
 import { bootAgent, message, scriptedModel } from "../../../support/services/agent.ts";
 
@@ -37,8 +38,8 @@ async function start(window = "32000") {
 
 const asked = ({ requests }: ModelServer) => JSON.stringify(requests.at(-1)?.messages);
 
-test("a replayed transcript of 85 kB in a window of 32k is shown whole, and nothing is summarised", async () => {
-  const { model, run } = await start();
+test("a replayed transcript of 85 kB in a window of 33k is shown whole, and nothing is summarised", async () => {
+  const { model, run } = await start("33000");
   const record = await run({ history: replay(60), truncation: "disabled", isReplay: true });
   expect(record.status).toBe("completed");
   expect(model.requests).toHaveLength(1);
@@ -123,7 +124,7 @@ test("a loop of sixty rounds on one thread ends, though its beginning has been s
 });
 
 test("what is stored before a request is still compacted for it, and the request is not", async () => {
-  const { model, run } = await start("4000");
+  const { model, run } = await start("4700");
   model.otherwise(({ messages }) => ({
     text: String(messages[0]?.content).startsWith("Summarise") ? "They talked." : "ok",
   }));

@@ -124,7 +124,7 @@ test("a summary the model cannot make becomes a digest, and the turn goes on", a
 
 test("a message longer than the window fails and says so; the thread goes on", async () => {
   const model = await scriptedModel();
-  const kernel = await bootAgent({ model, variables: { MODEL_CONTEXT_TOKENS: "2000" } });
+  const kernel = await bootAgent({ model, variables: { MODEL_CONTEXT_TOKENS: "2700" } });
   const agent = kernel.service("agent");
   const turn = await agent.run({ user: "ann", channel: "test", input: message("word ".repeat(4000)) });
   expect((await turn.record).error?.code).toBe("too_long");

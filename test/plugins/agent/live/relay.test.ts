@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import type { Signals } from "../../../../kernel/kit.ts";
 import type { TurnEvent } from "../../../../kernel/plugin.ts";
 import { createRelay } from "../../../../plugins/agent/live/relay.ts";
 import { createLocalSignals } from "../../../../plugins/store/fleet/signals.ts";
+import type { Signals } from "../../../../plugins/store/services.ts";
 import { quiet } from "../../../support/services/memory.ts";
 
 const PLACE = { id: "t1", thread: "th1" };

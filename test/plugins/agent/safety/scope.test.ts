@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import type { TokenScope, Turn } from "../../../../kernel/plugin.ts";
+import type { TokenScope } from "../../../../kernel/plugin.ts";
+import type { Turn } from "../../../../plugins/agent/services.ts";
 import type { ChatRequest } from "../../../support/servers/model-server.ts";
 import { bootAgent, message, scriptedModel, type TestTool } from "../../../support/services/agent.ts";
 

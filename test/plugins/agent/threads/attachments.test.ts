@@ -1,8 +1,9 @@
 /** What comes with messages and outputs besides their text. */
 import { expect, test } from "vitest";
 import { createMask } from "../../../../kernel/mask/mask.ts";
-import type { Attachment, Turn } from "../../../../kernel/plugin.ts";
+import type { Attachment } from "../../../../kernel/plugin.ts";
 import { createAttaching } from "../../../../plugins/agent/context/attaching.ts";
+import type { Turn } from "../../../../plugins/agent/services.ts";
 import { MIGRATIONS } from "../../../../plugins/agent/threads/tables.ts";
 import { type AgentOptions, bootAgent, message, scriptedModel } from "../../../support/services/agent.ts";
 
@@ -27,7 +28,7 @@ async function start(options: AgentOptions = {}) {
     const running = await kernel.service("agent").run({ user: "ann", channel: "test", ...turn });
     return await running.record;
   };
-  /** Of the last request, what each message carries. */
+  /** Returns what each message of the last request carries. */
   const shown = () =>
     (model.requests.at(-1)?.messages ?? [])
       .filter(({ role }) => role !== "system")

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { createMask } from "../../../../kernel/mask/mask.ts";
 import type { ToolCall, TurnItem } from "../../../../kernel/plugin.ts";
-import type { RenderedMessage } from "../../../../kernel/vocabulary/language-model.ts";
+import type { RenderedMessage } from "../../../../plugins/agent/threads/tokens.ts";
 import { renderItems, withoutResult } from "../../../../plugins/agent/threads/turns/rendering.ts";
 
 const SHOW = { mask: createMask(), trusted: new Set(["skill_load"]) };

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Turn } from "../../../../kernel/plugin.ts";
+import type { Turn } from "../../../../plugins/agent/services.ts";
 import { bootAgent, message, scriptedModel } from "../../../support/services/agent.ts";
 
 const TURN: Turn = { user: "ann", channel: "test", input: message("Go"), tools: [{ name: "lookup" }] };
@@ -47,7 +47,7 @@ test("among some names only those may be called; a name that is not there is ref
   const toolChoice = { mode: "auto", names: ["reader", "lookup"] } as const;
   expect(await record({ toolChoice })).toMatchObject({ status: "completed" });
   expect(ran).toEqual(["reader"]);
-  expect(JSON.stringify(model.requests[1]?.messages)).toContain("only these may be called");
+  expect(JSON.stringify(model.requests[1]?.messages)).toContain("Only these tools may be called");
   await expect(record({ user: "eve", toolChoice: { mode: "required", names: ["writer"] } })).rejects.toThrow(
     expect.objectContaining({ kind: "invalid", code: "unknown_tool_choice", param: "tool_choice" }),
   );

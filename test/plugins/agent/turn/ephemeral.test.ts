@@ -1,6 +1,7 @@
 /** Turns of which nothing is left when they end. */
 import { expect, test } from "vitest";
-import type { Turn, TurnEvent } from "../../../../kernel/plugin.ts";
+import type { TurnEvent } from "../../../../kernel/plugin.ts";
+import type { Turn } from "../../../../plugins/agent/services.ts";
 import { MIGRATIONS } from "../../../../plugins/agent/threads/tables.ts";
 import {
   type AgentOptions,

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { CallOutcome } from "../../../../kernel/plugin.ts";
+import type { CallOutcome } from "../../../../host/services.ts";
 import { bootAgent, eventsOf, message, scriptedModel } from "../../../support/services/agent.ts";
 
 const PNG = Buffer.from(

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Turn } from "../../../../kernel/plugin.ts";
+import type { Turn } from "../../../../plugins/agent/services.ts";
 import { bootAgent, eventsOf, message, scriptedModel } from "../../../support/services/agent.ts";
 
 const TURN: Turn = { user: "ann", channel: "test", input: message("Go"), tools: [{ name: "lookup" }] };
@@ -26,6 +26,18 @@ test("an answer that was cut at its limit completes the turn as incomplete, also
   const filtered = await record({});
   expect(filtered).toMatchObject({ status: "completed", incomplete: "content_filter" });
   expect(filtered.items).toHaveLength(1);
+});
+
+test("an answer that is empty because thoughts used up its limit is incomplete, and no failure", async () => {
+  const { model, record } = await boot();
+  const usage = { input: 10, output: 16 };
+  model.script({ text: [], usage }, { text: [], usage });
+  const generation = { maxOutputTokens: 16 };
+  expect(await record({ generation })).toMatchObject({
+    status: "completed",
+    incomplete: "max_output_tokens",
+  });
+  expect(await record({})).toMatchObject({ status: "failed", error: { code: "empty_answer" } });
 });
 
 test("a call that was cut in the middle is dropped, a whole one beside it is made", async () => {

@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
-import type { Attachment, Turn } from "../../../../kernel/plugin.ts";
-import type { Model, ModelMessage } from "../../../../kernel/vocabulary/language-model.ts";
+import type { Attachment } from "../../../../kernel/plugin.ts";
+import type { Turn } from "../../../../plugins/agent/services.ts";
 import { withoutUntaken } from "../../../../plugins/agent/turn/answer/inputs.ts";
+import type { Model, ModelMessage } from "../../../../plugins/models/services.ts";
 import { bootAgent, scriptedModel } from "../../../support/services/agent.ts";
 
 const data = Buffer.from("pixels");

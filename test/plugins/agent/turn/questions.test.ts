@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { QuestionOutcome } from "../../../../kernel/kit.ts";
+import type { QuestionOutcome } from "../../../../host/services.ts";
 import type { Gate, Reply } from "../../../../kernel/plugin.ts";
 import {
   bootAgent,

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import type { Turn, TurnInput } from "../../../../kernel/plugin.ts";
+import type { TurnInput } from "../../../../kernel/plugin.ts";
+import type { Turn } from "../../../../plugins/agent/services.ts";
 import { bootAgent, eventsOf, message, scriptedModel } from "../../../support/services/agent.ts";
 
 const LOOKUP = [{ name: "lookup", parameters: { type: "object" } }];

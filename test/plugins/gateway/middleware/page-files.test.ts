@@ -53,13 +53,18 @@ test("a clone bundles the page from its sources, its first view small enough to 
         answer.on("end", () => resolve(answer.statusCode === 200 ? size : Number.NaN));
       }).on("error", reject);
     });
-  // With the parts that the script cannot begin without; `import()` fetches others later.
+  // With the parts that the script cannot begin without; `import()` fetches others later, but for the texts of one language.
   const needed = new Set(["/", "/style.css", "/icon.svg", "/main.js"]);
+  const sources = new Map<string, string>();
   for (const path of needed) {
     if (!path.endsWith(".js")) continue;
     const script = await (await fetch(url + path)).text();
+    sources.set(path, script);
     for (const [, part] of script.matchAll(/(?:from|import)"\.(\/[\w-]+\.js)"/g)) needed.add(part as string);
+    const [, language] = /\ben:async\(\)=>\(await import\("\.(\/[\w-]+\.js)"\)/.exec(script) ?? [];
+    if (language) needed.add(language);
   }
+  expect([...needed].some((path) => sources.get(path)?.includes("Loading…"))).toBe(true);
   let bytes = 0;
   for (const path of needed) bytes += await sizeOf(path);
   expect(bytes).toBeGreaterThan(10_000);

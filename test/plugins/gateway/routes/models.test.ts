@@ -27,6 +27,7 @@ test("a thread is answered by the model that was chosen for it, with its price, 
       { provider: "builtin", name: "builtin" },
     ],
     unlisted: [],
+    unpriced: [],
   });
 
   const first = await say({});
@@ -89,10 +90,9 @@ test("a thread is answered by the model that was chosen for it, with its price, 
   // Money that no cap could count is not spent by choice.
   const poor = { user: "operator", name: "poor", per_day_usd: 5 };
   const { token: capped } = (await gateway.ask("/api/tokens", { method: "POST", body: poor })).body;
-  const names = (await gateway.ask("/api/models", { token: capped })).body.models.map(
-    (each: { name: string }) => each.name,
-  );
-  expect(names).toEqual(["scripted", SMALL, "builtin"]);
+  const { models, unpriced } = (await gateway.ask("/api/models", { token: capped })).body;
+  expect(models.map(({ name }: { name: string }) => name)).toEqual(["scripted", SMALL, "builtin"]);
+  expect(unpriced).toEqual([{ provider, name: "large" }]);
   const uncounted = await patch(thread_id, { model: { name: "large" } }, capped);
   expect(uncounted.body.error.code).toBe("model_without_price");
 });

@@ -51,6 +51,24 @@ test("an operator sees the usage of all, by model, user or channel; a user only 
     expect([wrong, (await gateway.ask(`/api/usage?${wrong}`)).status]).toEqual([wrong, 400]);
 });
 
+test("what was spent stays counted when its thread is deleted, or was never kept; it goes with the user", async () => {
+  const model = await scriptedModel();
+  model.otherwise({ text: "done", usage: { input: 30, output: 4 } });
+  const gateway = await openGateway({ model });
+  const token = await gateway.addUser("alice");
+  const { body } = await gateway.ask("/api/chat", { method: "POST", body: { message: "Hi" }, token });
+  const usage = async () => (await gateway.ask("/api/usage?by=user")).body.turns;
+  const before = await usage();
+  expect(before.total.count).toBe(1);
+  await gateway.ask(`/api/threads/${body.thread_id}`, { method: "DELETE", token });
+  expect(await usage()).toEqual(before);
+  const input = { user: "alice", channel: "gateway", input: { type: "message", text: "Hi" } } as const;
+  await (await gateway.service.service("agent").run({ ...input, ephemeral: true })).record;
+  expect((await usage()).total.count).toBe(2);
+  await gateway.service.service("agent").removeUser("alice", { withData: true });
+  expect((await usage()).total.count).toBe(0);
+});
+
 test("days are the reader's, also where the clock changes, and short ranges are told by the hour", () => {
   const week = spansOf({ from: "2026-03-27T12:00:00Z", to: "2026-03-31T12:00:00Z", zone: "Europe/Berlin" });
   expect(week.step).toBe("day");

@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test, vi } from "vitest";
 import WebSocket, { WebSocketServer } from "ws";
-import type { SignedIn } from "../../../../kernel/kit.ts";
+import type { SignedIn } from "../../../../plugins/accounts/services.ts";
 import { createSockets, type Sockets, type SocketTimes } from "../../../../plugins/gateway/socket/sockets.ts";
 import { bootAgent, message, scriptedModel } from "../../../support/services/agent.ts";
 
@@ -57,7 +57,7 @@ test("a socket that answers pings stays and hears that we are alive; one that do
   const { connect, sockets, beat } = await openHub();
   const well = connect();
   const dead = connect("", { autoPong: false });
-  await expect.poll(() => sockets.count).toBe(2);
+  await expect.poll(() => sockets.count()).toBe(2);
   beat();
   await expect.poll(seen(well.frames, "alive")).toBe(true);
   // What follows its answer has been heard: so has the answer.
@@ -65,7 +65,7 @@ test("a socket that answers pings stays and hears that we are alive; one that do
   await once(well.socket, "pong");
   beat();
   expect(await dead.closed).toBe(1006);
-  await expect.poll(() => sockets.count).toBe(1);
+  await expect.poll(() => sockets.count()).toBe(1);
   expect(well.socket.readyState).toBe(WebSocket.OPEN);
 });
 
@@ -104,8 +104,8 @@ test("a stream nobody reads is dropped after a while, and whoever comes back lat
     return seen(frames, "resync")();
   };
   expect(await isToldToFetch()).toBe(false);
-  await expect.poll(() => sockets.count).toBe(0);
+  await expect.poll(() => sockets.count()).toBe(0);
   for (let kept = 0; kept <= TIMES.keepMillis; kept += TIMES.beatMillis) beat();
-  expect(sockets.streams).toBe(0);
+  expect(sockets.streams()).toBe(0);
   expect(await isToldToFetch()).toBe(true);
 });

@@ -198,7 +198,7 @@ test("an approval is refused there and told to the owner, who allows the tool an
   expect(told).toContain("The tool mailer needs a person's approval. Nobody is there now");
   expect(sent).toEqual([]);
   const [mailer] = (await kernel.service("toolCalls").list({ user: "ann", channel: "test" })) ?? [];
-  const { fingerprintOf } = await import("../../../../kernel/vocabulary/fingerprint.ts");
+  const { fingerprintOf } = await import("../../../../kernel/vocabulary/tools.ts");
   await kernel.service("approvals").remember("ann", "mailer", "allow", mailer && fingerprintOf(mailer));
   expect(await routines.run(id)).toMatchObject({ cause: "manual", status: "running" });
   expect((await history(routines, clock, id, 2))[0]).toMatchObject({ status: "completed", refused: [] });

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { ModelMessage } from "../../../../kernel/vocabulary/language-model.ts";
+import type { ModelMessage } from "../../../../plugins/models/services.ts";
 import { ask } from "../../../support/services/builtin-dialogue.ts";
 import { openMemory, toolsOf } from "../../../support/services/memory.ts";
 

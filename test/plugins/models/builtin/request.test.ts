@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import type { ModelMessage, ModelPart, ModelRequest } from "../../../../kernel/vocabulary/language-model.ts";
 import { createBuiltinModel } from "../../../../plugins/models/builtin/model.ts";
+import type { ModelMessage, ModelPart, ModelRequest } from "../../../../plugins/models/services.ts";
 import { NOW } from "../../../support/services/builtin-dialogue.ts";
 import { convert, weather } from "../../../support/services/builtin-tools.ts";
 

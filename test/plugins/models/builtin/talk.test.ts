@@ -89,14 +89,33 @@ describe("the built-in model talks honestly", () => {
     expect((await startDialogue(tools).say(question)).text).toBe(answer);
   });
 
-  test.each(["remind me to call Ann at 5pm", "please set an alarm for 7"])(
-    "%j is refused plainly: there are no reminders",
-    async (request) => {
-      const answer = await startDialogue(tools).say(request);
-      expect(answer.calls).toEqual([]);
-      expect(answer.text).toContain("there are no reminders yet");
-    },
-  );
+  const propose = {
+    name: "routine_propose",
+    description: "Proposes a routine",
+    schema: { type: "object", properties: { schedule: { type: "string" }, text: { type: "string" } } },
+  };
+
+  test.each([
+    ["remind me to call Ann at 5pm", "2026-11-15 at 17:00", "Say: call Ann"],
+    ["Remind me tomorrow at 9:30 to water the plants", "2026-11-16 at 09:30", "Say: water the plants"],
+    ["remind me in 20 minutes about the tea", "in 20 minutes", "Say: the tea"],
+    [
+      "every weekday at 8:00 check the weather in Berlin",
+      "every weekday at 8:00",
+      "check the weather in Berlin",
+    ],
+    ["Every Monday at 9, list my missions", "Every Monday at 9", "list my missions"],
+    ["please check the news each day at 7am", "each day at 7am", "check the news"],
+  ])("%j proposes a routine", async (request, schedule, text) => {
+    expect(onlyParams(await startDialogue([...tools, propose]).say(request))).toEqual({ schedule, text });
+  });
+
+  test("a reminder without a time is asked for, and where there are no routines it says so", async () => {
+    const asked = await startDialogue([...tools, propose]).say("please set an alarm");
+    expect(asked).toMatchObject({ calls: [], text: expect.stringContaining("When?") });
+    const none = await startDialogue(tools).say("remind me to call Ann at 5pm");
+    expect(none).toMatchObject({ calls: [], text: "I cannot schedule anything here." });
+  });
 
   test("a text to repeat is repeated", async () => {
     expect((await startDialogue(tools).say("Reply with exactly: PONG")).text).toBe("PONG");

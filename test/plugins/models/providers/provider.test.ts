@@ -1,9 +1,9 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
-import type { ModelPart, ModelRequest } from "../../../../kernel/vocabulary/language-model.ts";
-import type { ProviderName } from "../../../../plugins/models/providers/endpoint.ts";
 import { createProviderModel } from "../../../../plugins/models/providers/provider.ts";
+import type { ProviderName } from "../../../../plugins/models/providers/server.ts";
+import type { ModelPart, ModelRequest } from "../../../../plugins/models/services.ts";
 import { scriptedModel } from "../../../support/services/agent.ts";
 
 const CALL = { id: "c1", name: "weather", params: '{"city":"Berlin"}' };

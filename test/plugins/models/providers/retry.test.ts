@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
 import { createMask } from "../../../../kernel/mask/mask.ts";
-import { Fault, type Turn } from "../../../../kernel/plugin.ts";
-import type { Model, ModelPart, ModelRequest } from "../../../../kernel/vocabulary/language-model.ts";
-import { SILENT } from "../../../../kernel/vocabulary/telemetry.ts";
+import { Fault } from "../../../../kernel/plugin.ts";
+import { SILENT } from "../../../../kernel/silent-telemetry.ts";
 import { createObservers } from "../../../../plugins/agent/live/observer.ts";
+import type { Turn } from "../../../../plugins/agent/services.ts";
 import { createProviderModel } from "../../../../plugins/models/providers/provider.ts";
 import { streamSteadily } from "../../../../plugins/models/providers/retry.ts";
-
+import type { Model, ModelPart, ModelRequest } from "../../../../plugins/models/services.ts";
 import { scriptedModel } from "../../../support/services/agent.ts";
 
 type Play = (attempt: number, signal: AbortSignal) => AsyncGenerator<readonly ModelPart[]>;
@@ -31,7 +31,12 @@ const TURN: Turn = { user: "ann", channel: "test", input: { type: "message", tex
 
 async function run(
   models: readonly Model[],
-  options: { stallMillis?: number; signal?: AbortSignal; request?: Partial<ModelRequest> } = {},
+  options: {
+    stallMillis?: number;
+    signal?: AbortSignal;
+    request?: Partial<ModelRequest>;
+    onNotice?: () => void;
+  } = {},
 ) {
   const notices: string[] = [];
   const served: string[] = [];
@@ -40,7 +45,10 @@ async function run(
   const request = { system: "", messages: [], tools: [], temperature: undefined, ...options.request };
   const stream = streamSteadily(models, async () => request, {
     signal: options.signal ?? new AbortController().signal,
-    notice: (code) => notices.push(code),
+    notice: (code) => {
+      notices.push(code);
+      options.onNotice?.();
+    },
     alive: () => void signs++,
     observer: createObservers(SILENT, createMask(), QUIET).turn(TURN, { id: "turn", thread: "thread" }),
     onModel: ({ name }) => served.push(name.name),
@@ -61,12 +69,16 @@ async function run(
 const fails = (code: string) => new Fault("turn", code, `it is ${code}.`);
 
 test("says so each time nothing has come for long, and goes on waiting", async () => {
+  const told = Promise.withResolvers<void>();
   const slow = playing("slow", async function* () {
-    await new Promise((resolve) => setTimeout(resolve, 120));
+    await told.promise;
     yield [{ type: "text", delta: "at last" }];
   });
-  const { notices, parts } = await run([slow], { stallMillis: 40 });
-  expect(notices.length).toBeGreaterThanOrEqual(1);
+  let count = 0;
+  const onNotice = () => {
+    if (++count === 2) told.resolve();
+  };
+  const { notices, parts } = await run([slow], { stallMillis: 5, onNotice });
   expect(new Set(notices)).toEqual(new Set(["model_stalled"]));
   expect(parts).toEqual([{ type: "text", delta: "at last" }]);
 });
@@ -147,12 +159,12 @@ test("gives up after four tries and goes on to the next model; the last one's fa
 });
 
 test("an abort ends the wait even where the model does not look at its signal", async () => {
+  const stopper = new AbortController();
   const deaf = playing("deaf", async function* () {
+    setImmediate(() => stopper.abort(new Error("stop")));
     await new Promise(() => {});
     yield [{ type: "text", delta: "never" }];
   });
-  const stopper = new AbortController();
-  setTimeout(() => stopper.abort(new Error("stop")), 20);
   const { error } = await run([deaf], { signal: stopper.signal });
   expect(error).toMatchObject({ message: "stop" });
 });

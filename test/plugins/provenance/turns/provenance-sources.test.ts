@@ -172,6 +172,29 @@ describe("whose words count as somebody else's", () => {
   });
 });
 
+test("a trusted tool that read a stranger's file tells the stranger's words, and what is made of them is theirs", async () => {
+  const origins = [
+    { kind: "file", name: "/letters/bill.txt" },
+    { kind: "outside", name: "eve@evil.example" },
+  ] as const;
+  const read_file = { hosts: [], run: () => ({ status: "ok", output: BILL, origins }) as const };
+  const { model, sent, say, kernel } = await office(
+    { TRUSTED_SOURCES: "read_file" },
+    { tools: { read_file } },
+  );
+  model.script({ calls: [READ] }, PAYING);
+  const { items, gate } = await say("Read bill.txt and pay it");
+  expect(items).toContainEqual(expect.objectContaining({ type: "tool_result", origins }));
+  expect(doubtsOf(gate)).toEqual(asked(origins[0]));
+  expect(sent).toEqual([]);
+  const note = { id: "w", name: "memory_write", arguments: { path: "notes/bill.md", text: `Pay ${IBAN}` } };
+  model.script({ calls: [READ] }, { calls: [note] }, { text: "Noted." });
+  await say("Read bill.txt and note it");
+  expect(await kernel.service("memory").read("ann", "notes/bill.md")).toMatchObject({
+    origins: [...origins, { kind: "tool", name: "read_file" }],
+  });
+});
+
 describe("memory", () => {
   const write = (text: string, append = false) => ({
     calls: [{ id: "w", name: "memory_write", arguments: { path: "notes/bill.md", text, append } }],

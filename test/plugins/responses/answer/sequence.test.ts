@@ -204,3 +204,32 @@ test("§2.5 ids are read back as they were written, and nothing else is read as 
     ),
   );
 });
+
+test("the sources of an answer are citations of its last text, in the open dialect", () => {
+  const text = "See https://a.example/x for more.";
+  const { events, record } = turnOf([{ kind: "message", pieces: [text] }], 0);
+  const sources = ["https://a.example/x", "https://b.example/"].map((url) => ({ url, title: "Mills" }));
+  const outcome = { status: "ok", output: JSON.stringify({ sources }) } as const;
+  const items: TurnItem[] = [{ type: "tool_result", id: "r", call: "c", outcome }, ...record.items];
+  const cited = { ...record, items };
+  const told = events.map((event) => (event.type === "done" ? { ...event, record: cited } : event));
+  for (const isOpen of [true, false]) {
+    const view = { isOpen, tools: [] };
+    const finish = (ended: TurnRecord) => respondWith(ended, "any", ECHO, view, () => "");
+    const head = respond({ turn: record.id, thread: record.thread }, "any", ECHO, isOpen, {
+      status: "in_progress",
+      createdAt: 0,
+    });
+    const stream = told.flatMap(createSequence(record.id, head, view, finish).next);
+    const expected = [
+      { type: "url_citation", url: "https://a.example/x", title: "Mills", start_index: 4, end_index: 23 },
+      { type: "url_citation", url: "https://b.example/", title: "Mills", start_index: 33, end_index: 33 },
+    ];
+    const added = stream.flatMap((event) =>
+      event.type === "response.output_text.annotation.added" ? [event.annotation] : [],
+    );
+    expect(added).toEqual(isOpen ? expected : []);
+    expect(accumulate(stream)).toEqual(outputOf(stream));
+    expect(outputOf(stream)[0]).toMatchObject({ content: [{ text, annotations: isOpen ? expected : [] }] });
+  }
+});

@@ -161,7 +161,7 @@ test("any turn gives the same answer whole, streamed and replayed", () => {
       ).choices;
       const { refusal: _, ...message } = choice?.message ?? {};
       const live = accumulate(framesOf(turn, form));
-      // Of an answer in JSON only the last piece of text counts, as long as none before it looked like JSON.
+      // In an answer in JSON only the last piece of text counts, as long as none before it looked like JSON.
       const looksEarly = turn.record.items.some(
         (item) => item.type === "message" && /^\s*[{[]/.test(item.text),
       );
@@ -269,4 +269,30 @@ test("of an answer in JSON, what was said on the way is left out, and the JSON i
   const frames = framesOf(turnOf(steps, []), { ...FORM, isJson: true }).filter(isChunk);
   const contents = frames.map(({ choices: [choice] }) => choice?.delta.content);
   expect(contents.filter((content) => content)).toEqual(['{"', 'a":', "1}"]);
+});
+
+test("the sources of an answer are annotations of its message, streamed or whole", () => {
+  const sources = ["https://a.example/x", "https://b.example/"].map((url) => ({ url, title: "Mills" }));
+  const turn = turnOf(
+    [
+      { type: "works", pieces: [JSON.stringify({ sources })] },
+      { type: "says", pieces: ["See https://a.", "example/x for more."] },
+    ],
+    [],
+  );
+  const cited = (url: string, start_index: number, end_index: number) => ({
+    type: "url_citation",
+    url_citation: { url, title: "Mills", start_index, end_index },
+  });
+  const expected = [cited("https://a.example/x", 4, 23), cited("https://b.example/", 33, 33)];
+  const whole = completionAsPublished(
+    completionOf(requestOf(turn.record), FORM, turn.record) as Writable<Completion>,
+  );
+  expect(whole.choices[0]?.message.annotations).toEqual(expected);
+  for (const way of ["live", "replay"] as const) {
+    const deltas = framesOf(turn, FORM, way)
+      .filter(isChunk)
+      .flatMap(({ choices }) => choices.map(({ delta }) => delta as { annotations?: unknown }));
+    expect(deltas.flatMap(({ annotations }) => annotations ?? [])).toEqual(expected);
+  }
 });

@@ -146,12 +146,12 @@ test("fields that are not honoured are named in a header", async () => {
   const service = await startService();
   const answer = await complete(service, {
     say: "Hello",
-    logprobs: true,
+    logit_bias: { 7: -100 },
     top_k: 4,
     tools: [{ type: "mcp" }],
   });
   expect(answer.status).toBe(200);
-  expect(answer.headers.get("x-postern-ignored")).toBe("tools.mcp, logprobs, top_k");
+  expect(answer.headers.get("x-postern-ignored")).toBe("tools.mcp, logit_bias, top_k");
   const plain = await complete(service, { say: "Hello", n: 1, stream: false });
   expect(plain.headers.has("x-postern-ignored")).toBe(false);
 });

@@ -118,6 +118,7 @@ const REFUSED: readonly (readonly [title: string, param: string, body: object])[
     talk(USER, { role: "function", name: "find_order", content: "shipped" }),
   ],
   ["more than one answer", "n", { n: 2 }],
+  ["the probabilities of tokens", "logprobs", { logprobs: true }],
   ["stream that is no boolean", "stream", { stream: "yes" }],
   ["stream_options that are a text", "stream_options", { stream_options: "usage" }],
   ["a temperature over 2", "temperature", { temperature: 2.1 }],
@@ -370,7 +371,7 @@ test("what the model is asked for is passed on", () => {
 
 test("fields that ask for something that is not done are named, and those that ask for nothing are not", () => {
   const { request } = parse({
-    logprobs: true,
+    logprobs: false,
     top_logprobs: 3,
     logit_bias: { 7: -100 },
     frequency_penalty: 0,
@@ -383,7 +384,6 @@ test("fields that ask for something that is not done are named, and those that a
     top_k: 40,
   });
   expect(request.ignored).toEqual([
-    "logprobs",
     "top_logprobs",
     "logit_bias",
     "presence_penalty",

@@ -206,7 +206,30 @@ test("bad bodies are 400 and named, at their limits", async () => {
     ],
   ] as const)
     expect(await refused(path, body), JSON.stringify([path, body]).slice(0, 90)).toEqual([400, param]);
+  const unknown = `/conversations/conv_${"0".repeat(32)}/items?limit=101`;
+  expect(await refused(unknown), "an unknown id comes first").toEqual([404, "conversation_id"]);
   for (let at = 20; at < 1000; at += 20)
     await client.conversations.items.create(id, { items: Array(20).fill(say("user", "x")) });
   expect(await refused(`/conversations/${id}/items`, { items: [say("user", "x")] })).toEqual([400, "items"]);
+});
+
+test("a page of items is bounded in bytes too, in both orders, and leads to the rest", async () => {
+  const model = await scriptedModel();
+  const { client } = await open(model);
+  const { id } = await client.conversations.create();
+  const names = ["first", "second", "third", "fourth"];
+  for (const name of names)
+    await client.responses.create({
+      model: "reborn",
+      conversation: id,
+      input: `${name} ${"x".repeat(1_500_000)}`,
+    });
+  for (const order of ["asc", "desc"] as const) {
+    const page = await client.conversations.items.list(id, { order, limit: 100 });
+    expect(page.has_more, order).toBe(true);
+    expect(page.data.length, order).toBeLessThan(6);
+    const all = textsOf(await listed(client, id, { order, limit: 100 })).filter((text) => /^user/.test(text));
+    const found = all.map((text) => text.split(" ")[1]);
+    expect(found, order).toEqual(order === "asc" ? names : names.toReversed());
+  }
 });

@@ -1,7 +1,7 @@
 /** What the open dialect parses a body. */
 import { expect, test } from "vitest";
 import { ignoredHeader, parseOpen } from "../../../../plugins/responses/parse/open.ts";
-import { PREFIXES } from "../../../../plugins/responses/wire/dialect.ts";
+import { PREFIXES } from "../../../../plugins/responses/wire/format.ts";
 import { startService } from "../../../support/services/responses.ts";
 
 const parse = (fields: object) => parseOpen({ model: "any", input: "Hi", ...fields }, true);

@@ -4,8 +4,7 @@ import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
 import type { GivenItem } from "../../../../plugins/responses/parse/items.ts";
 import { parseOpen } from "../../../../plugins/responses/parse/open.ts";
-import { resolveAttachments } from "../../../../plugins/responses/resolve/attachments.ts";
-import { createRemoteFiles } from "../../../../plugins/responses/resolve/remote-files.ts";
+import { createRemoteFiles, resolveAttachments } from "../../../../plugins/responses/resolve/attachments.ts";
 
 const PNG = Buffer.from("89504e470d0a1a0a0000000d49484452", "hex");
 const dataUrl = (mime: string, data: Buffer | string) =>
@@ -30,7 +29,7 @@ async function serve(answer: (url: string) => { status?: number; mime?: string; 
 }
 
 function resolver(privateHosts: ReadonlySet<string> = new Set()) {
-  const remote = createRemoteFiles({ privateHosts });
+  const remote = createRemoteFiles(privateHosts);
   onTestFinished(() => remote.close());
   const files: Record<string, { mime: string; name: string; data: Buffer }> = {
     "file-1": { mime: "application/pdf", name: "plan.pdf", data: Buffer.from("%PDF-1.7 …") },

@@ -45,11 +45,17 @@ test("a grammar whose syntax is no text is shown without it", () => {
 
 test("the largest catalog is read once, however often its tools are named", () => {
   const tools = Array.from({ length: 6000 }, (_, index) => named(`f${index}`));
-  const catalog: readonly WireTool[] = [{ type: "namespace", name: "a.b", description: "", tools }];
-  const begun = performance.now();
+  const namespace = {
+    ...{ type: "namespace", name: "a.b", description: "" },
+    get tools() {
+      reads++;
+      return tools;
+    },
+  };
+  const catalog = [namespace] as unknown as readonly WireTool[];
+  let reads = 0;
   for (const { name } of tools) offeredName(catalog, { name, namespace: "a.b" });
-  // Read again for each name it would take minutes.
-  expect(performance.now() - begun).toBeLessThan(10_000);
+  expect(reads).toBeLessThan(10);
 });
 
 test("a custom tool is a function with one text, and the model reads its grammar", () => {

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
-import type { LimitWindow } from "../../../../kernel/kit.ts";
+import type { LimitWindow } from "../../../../plugins/store/services.ts";
 import { openStore } from "../../../../plugins/store/sqlite/store.ts";
 import { temporaryFolder } from "../../../support/home.ts";
 

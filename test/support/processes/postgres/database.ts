@@ -42,6 +42,8 @@ DECLARE name TEXT;
 BEGIN
   PERFORM pg_terminate_backend(pid) FROM pg_stat_activity
   WHERE datname = current_database() AND pid <> pg_backend_pid();
+  -- All rows go, so that none may hold another back.
+  PERFORM set_config('session_replication_role', 'replica', true);
   FOR name IN SELECT tablename FROM pg_tables WHERE schemaname = 'public' AND tablename <> 'migrations' LOOP
     IF name = 'gateway_users' THEN DELETE FROM gateway_users WHERE id <> 'operator';
     ELSE EXECUTE format('DELETE FROM %I', name);

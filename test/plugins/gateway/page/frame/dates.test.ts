@@ -9,6 +9,7 @@ const row = (date: Date, pinned = false) => ({
   created_at: date.toISOString(),
   updated_at: date.toISOString(),
   turns: 1,
+  channel: "gateway",
   pinned,
   model: null,
 });

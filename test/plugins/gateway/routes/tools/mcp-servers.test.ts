@@ -94,6 +94,14 @@ test("a user sees the servers, not what the operator runs or has to agree to, an
   expect((await ann("DELETE", "/shop/token")).status).toBe(404);
 });
 
+test("the list of servers to add is the operator's", async () => {
+  const { gateway } = await openWithServers();
+  const listed = await gateway.ask("/api/mcp/index");
+  expect(listed.body).toMatchObject({ date: "2026-01-31", servers: [{ name: "news", sign_in: "token" }] });
+  const token = await gateway.addUser("bob");
+  expect((await gateway.ask("/api/mcp/index", { token })).status).toBe(403);
+});
+
 test("without a tool host there are no servers, and adding one says why", async () => {
   const gateway = await openGateway();
   expect((await gateway.ask("/api/mcp/servers")).body).toEqual({ servers: [] });

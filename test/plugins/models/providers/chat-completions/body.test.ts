@@ -1,13 +1,9 @@
 /** Every field of a request as a compatible server sees it. */
 
 import { expect, test } from "vitest";
-import type {
-  ModelMessage,
-  ModelPart,
-  ModelRequest,
-} from "../../../../../kernel/vocabulary/language-model.ts";
-import type { ProviderName } from "../../../../../plugins/models/providers/endpoint.ts";
 import { createProviderModel } from "../../../../../plugins/models/providers/provider.ts";
+import type { ProviderName } from "../../../../../plugins/models/providers/server.ts";
+import type { ModelMessage, ModelPart, ModelRequest } from "../../../../../plugins/models/services.ts";
 import type { ModelServer } from "../../../../support/servers/model-server.ts";
 import { scriptedModel } from "../../../../support/services/agent.ts";
 

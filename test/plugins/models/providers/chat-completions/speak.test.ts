@@ -4,8 +4,8 @@ import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
-import type { ModelPart } from "../../../../../kernel/vocabulary/language-model.ts";
 import { createProviderModel } from "../../../../../plugins/models/providers/provider.ts";
+import type { ModelPart } from "../../../../../plugins/models/services.ts";
 
 type Serve = (response: ServerResponse, body: string) => void;
 

@@ -1,11 +1,7 @@
 /** Every field of a request as Anthropic sees it, and what comes back. */
 import { expect, test } from "vitest";
-import type {
-  ModelMessage,
-  ModelPart,
-  ModelRequest,
-} from "../../../../../kernel/vocabulary/language-model.ts";
 import { createProviderModel } from "../../../../../plugins/models/providers/provider.ts";
+import type { ModelMessage, ModelPart, ModelRequest } from "../../../../../plugins/models/services.ts";
 import { type EventServer, startEventServer } from "../../../../support/servers/event-server.ts";
 
 function speaker({ url }: EventServer, name = "claude-sonnet-4-5") {

@@ -1,11 +1,7 @@
 /** Every field of a request as OpenAI sees it, and what comes back. */
 import { expect, test } from "vitest";
-import type {
-  ModelMessage,
-  ModelPart,
-  ModelRequest,
-} from "../../../../../kernel/vocabulary/language-model.ts";
 import { createProviderModel } from "../../../../../plugins/models/providers/provider.ts";
+import type { ModelMessage, ModelPart, ModelRequest } from "../../../../../plugins/models/services.ts";
 import { startEventServer } from "../../../../support/servers/event-server.ts";
 import { scriptedModel } from "../../../../support/services/agent.ts";
 

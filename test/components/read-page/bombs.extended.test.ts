@@ -1,0 +1,30 @@
+/** Pages that are made to take all time or memory there is, in the built component. */
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { BOMBS, PDF_BOMBS } from "./bombs.ts";
+import { openReader } from "./reader.ts";
+
+let reader: Awaited<ReturnType<typeof openReader>>;
+
+beforeAll(async () => {
+  reader = await openReader();
+}, 120_000);
+afterAll(() => reader.close());
+
+describe("read-page", () => {
+  test.each(Object.entries(BOMBS))("%s: an answer or words, within its memory", async (_, html) => {
+    const { outcome, receipt } = await reader.ask({ body: Buffer.from(html()), type: "text/html" });
+    if (outcome.status === "ok") expect(JSON.parse(outcome.output)).toMatchObject({ kind: "page" });
+    else expect(outcome.message).toMatch(/has no text|too large/);
+    expect(receipt?.memoryPeak).toBeLessThan(256 << 20);
+  });
+
+  test.each(Object.entries(PDF_BOMBS))(
+    "%s, in a PDF: an answer or words, within its memory",
+    async (_, document) => {
+      const { outcome, receipt } = await reader.ask({ body: document(), type: "application/pdf" });
+      if (outcome.status === "ok") expect(JSON.parse(outcome.output)).toMatchObject({ kind: "pdf" });
+      else expect(outcome.message).toMatch(/is too large to be read|damaged|has no text/);
+      expect(receipt?.memoryPeak).toBeLessThan(256 << 20);
+    },
+  );
+});

@@ -1,0 +1,26 @@
+/** Code that does not end by itself: it takes until a limit, so it is not in the everyday run. */
+import { expect, test } from "vitest";
+import { openRunCode } from "./runner.ts";
+
+const MINUTES = { timeout: 560_000 };
+
+test("a loop, a flood of promises and a memory bomb end in words", MINUTES, async () => {
+  const { result } = await openRunCode();
+  const late = "The tool did not answer within 60 seconds and was ended.";
+  expect(
+    await Promise.all([
+      result("for (;;);"),
+      result("while (true) await null"),
+      result(
+        "const flood = () => { Promise.resolve().then(flood); Promise.resolve().then(flood) }; flood(); await new Promise(() => {})",
+      ),
+    ]),
+  ).toEqual([
+    late,
+    expect.stringMatching(/did not answer within|out of/),
+    expect.stringMatching(/did not answer within|out of/),
+  ]);
+  expect(await result("const all = []; for (;;) all.push(new Array(100_000).fill(1))")).toMatch(/ran out of/);
+  expect(await result("const all = []; for (;;) all.push({})")).toMatch(/ran out of/);
+  expect(await result("1 + 1")).toMatchObject({ value: 2 });
+});

@@ -1,0 +1,236 @@
+/** What one node keeps of a person another node shows, on either engine. */
+import { randomUUIDv7 } from "node:crypto";
+import { expect, test } from "vitest";
+import { openToolState } from "../../../../host/calls/state.ts";
+import { TABLES as TOOLS } from "../../../../host/owned-tables.ts";
+import { NO_USAGE } from "../../../../kernel/kit.ts";
+import { createMask } from "../../../../kernel/mask/mask.ts";
+import { createAccounts } from "../../../../plugins/accounts/records/accounts.ts";
+import { createIdentities } from "../../../../plugins/accounts/records/identities.ts";
+import { MIGRATIONS as ACCOUNTS } from "../../../../plugins/accounts/records/tables.ts";
+import { createExtensions } from "../../../../plugins/agent/extensions.ts";
+import { createApprovals } from "../../../../plugins/agent/safety/approvals.ts";
+import { createHistory } from "../../../../plugins/agent/threads/history.ts";
+import { createLedger } from "../../../../plugins/agent/threads/ledger.ts";
+import { MIGRATIONS, TABLES } from "../../../../plugins/agent/threads/tables.ts";
+import { createThreads } from "../../../../plugins/agent/threads/threads.ts";
+import { createUsers } from "../../../../plugins/agent/users.ts";
+import { createMissions, MIGRATIONS as MISSIONS } from "../../../../plugins/guidance/missions.ts";
+import jobs from "../../../../plugins/jobs/plugin.ts";
+import { createJobTable } from "../../../../plugins/jobs/queue/table.ts";
+import { MIGRATIONS as JOBS } from "../../../../plugins/jobs/queue/tables.ts";
+import { createMemory } from "../../../../plugins/memory/memory.ts";
+import { describeEngines, type StorePlace } from "../../../support/processes/engines.ts";
+import { message } from "../../../support/services/agent.ts";
+import { quiet } from "../../../support/services/memory.ts";
+
+const MODEL = { provider: "test", name: "test" };
+const IDENTITY = "webhook/ann";
+const MISSION_TABLES = [{ owner: "missions", migrations: MISSIONS, personal: ["missions"] }];
+
+async function nodeOn(place: StorePlace) {
+  const store = await place.open();
+  const sql = await store.tables("agent", MIGRATIONS);
+  const memory = await createMemory({ store, vectors: false, log: quiet });
+  const missions = await createMissions(store);
+  const table = createJobTable(await store.tables("jobs", JOBS), store);
+  const [ledger, threads] = [
+    createLedger(sql, store.node),
+    createThreads(sql, {
+      store,
+      onRemove: () => {},
+      choose: async ({ provider = "", name }) => ({ provider, name }),
+    }),
+  ];
+  const extensions = createExtensions();
+  const jobTables = (await jobs.operations?.tables?.()) ?? [];
+  const kernel = { tables: async () => [...TABLES, ...jobTables, ...MISSION_TABLES, ...TOOLS] };
+  const users = createUsers({ sql, threads, extensions, store, kernel, cancelThread: async () => {} });
+  const accounts = await createAccounts(store);
+  const identities = createIdentities(await store.tables("gateway", ACCOUNTS), accounts);
+  identities.extend({
+    known: threads.identities,
+    held: table.heldCounts,
+    firstHeld: table.firstHeld,
+    refuseHeld: async () => 0,
+    give: users.giveUser,
+  });
+  extensions.add({ giveUser: missions.give });
+  extensions.add({ giveUser: memory.giveUser, removeUser: memory.removeUser });
+  extensions.add({ giveUser: table.give });
+  return {
+    sql,
+    memory,
+    missions,
+    table,
+    threads,
+    /** What a tool remembers of a user; with a text, remembers that before. */
+    async remembered(tool: string, user: string, text?: string) {
+      const tools = await openToolState(store);
+      const state = tools.open(tool, user, 1);
+      if (text !== undefined) await state.answer({ op: "set", key: "a", body: Buffer.from(text) });
+      await tools.keep(tool, user, 1, state);
+      const reply = await state.answer({ op: "get", key: "a" });
+      return reply.ok && reply.isThere ? Buffer.from(reply.body).toString() : undefined;
+    },
+    approvals: createApprovals(sql),
+    history: createHistory(sql, { mask: createMask(), trusted: new Set() }),
+    identities,
+    addUser: accounts.addUser,
+    removeUser: (user: string, options: { withData: boolean }) =>
+      accounts.removeUser(user, options, () => users.removeUser(user, options)),
+    async say(text: string, thread?: string, user = "ann") {
+      const turn = { id: randomUUIDv7(), user, channel: "test", input: message(text) };
+      const { writer } = await ledger.open({ ...turn, ...(thread !== undefined && { thread }) }, MODEL, {
+        isIdGiven: false,
+        alongside: undefined,
+      });
+      await writer.finish({ status: "completed" }, NO_USAGE);
+      return writer;
+    },
+  };
+}
+
+describeEngines("what is read", (_engine, fresh) => {
+  async function twoNodes() {
+    const place = await fresh();
+    return { one: await nodeOn(place), other: await nodeOn(place) };
+  }
+
+  test("threads are found by their titles and by what was said in them, renamed and removed", async () => {
+    const { one, other } = await twoNodes();
+    const ids: string[] = [];
+    for (const text of ["The red bicycle", "Crème brûlée for two", "한국어 이야기"])
+      ids.push((await one.say(text)).thread);
+    await one.say("and a long walk", ids[0]);
+    await one.say("The red bicycle of another", undefined, "eve");
+    const found = async (q: string) =>
+      (await other.threads.list("ann", { q })).items.map(({ id }) => ids.indexOf(id));
+    expect(await found("bicy")).toEqual([0]);
+    expect(await found("walk")).toEqual([0]);
+    expect(await found("creme BRULEE")).toEqual([1]);
+    expect(await found("two brulee cr")).toEqual([1]);
+    expect(await found("bicycle brulee")).toEqual([]);
+    expect(await found("이야")).toEqual([2]);
+    for (const q of ["'; DROP TABLE threads --", "***", "a' & 'b", "\\", "':*"])
+      expect(await found(q)).toEqual([]);
+
+    await other.threads.rename("ann", ids[0] ?? "", "About whales");
+    expect((await one.threads.list("ann", { q: "whale" })).items).toHaveLength(1);
+    await expect(other.threads.rename("eve", ids[0] ?? "", "Mine")).rejects.toThrow(
+      expect.objectContaining({ code: "thread_not_found" }),
+    );
+    await other.threads.remove("ann", ids[0] ?? "");
+    for (const q of ["whales", "bicycle", "walk"])
+      expect((await one.threads.list("ann", { q })).items).toEqual([]);
+    expect((await one.threads.list("ann")).items).toHaveLength(2);
+  });
+
+  test("a node's history has what other nodes added, and turns are read in pages", async () => {
+    const { one, other } = await twoNodes();
+    const { thread } = await one.say("first");
+    const said = async (node: typeof one) => {
+      const { turns } = await node.history.read(thread, 0, Number.MAX_SAFE_INTEGER);
+      return turns.flatMap(({ messages }) => messages.map((each) => "text" in each && each.text));
+    };
+    expect([await said(one), await said(other)]).toEqual([["first"], ["first"]]);
+    await other.say("second", thread);
+    await one.say("third", thread);
+    await other.say("fourth", thread);
+    for (const node of [one, other, one])
+      expect(await said(node)).toEqual(["first", "second", "third", "fourth"]);
+
+    const inputs = ({ items }: Awaited<ReturnType<typeof one.threads.turns>>) =>
+      items.map(({ input, items: own }) => [input.type === "message" && input.text, own.length]);
+    const newest = await other.threads.turns("ann", thread, { limit: 3 });
+    expect(inputs(newest)).toEqual([
+      ["second", 1],
+      ["third", 1],
+      ["fourth", 1],
+    ]);
+    const before = await other.threads.turns("ann", thread, { limit: 3, before: newest.next ?? "" });
+    expect(inputs(before)).toEqual([["first", 1]]);
+    await expect(other.threads.turns("eve", thread)).rejects.toThrow(
+      expect.objectContaining({ code: "thread_not_found" }),
+    );
+  });
+
+  test("what is decided about a tool at one node counts at the other, for that very tool", async () => {
+    const { one, other } = await twoNodes();
+    const tool = (fingerprint: string) => ({
+      name: "mailer",
+      version: "1",
+      description: "",
+      schema: {},
+      grants: [],
+      writes: true,
+      fingerprint,
+    });
+    await one.approvals.remember("ann", "mailer", "allow", "a");
+    await one.approvals.remember("ann", "eraser", "deny");
+    expect(await other.approvals.recall("ann", tool("a"))).toBe("allow");
+    expect(await other.approvals.recall("ann", tool("b"))).toBeUndefined();
+    await other.approvals.forgetOthers("ann", [tool("b")]);
+    expect(await one.approvals.remembered("ann")).toEqual({ eraser: "deny" });
+    expect(await one.approvals.revoke("ann", "eraser")).toBe(true);
+    expect([await other.approvals.pending("ann"), await other.approvals.pendingOfIdentities()]).toEqual([
+      [],
+      [],
+    ]);
+  });
+
+  test("what an identity has is the account's once they are paired, and who is removed leaves nothing", async () => {
+    const { one, other } = await twoNodes();
+    await one.say("From the identity", undefined, IDENTITY);
+    await one.missions.create(IDENTITY, "learn Spanish");
+    await one.memory.write(IDENTITY, "a.md", "scarlet");
+    await one.memory.write("ann", "a.md", "green");
+    const { row } = await one.table.insert({
+      channel: "webhook",
+      user: IDENTITY,
+      message: "wait",
+      waitsForPairing: true,
+    });
+    await one.remembered("notes", IDENTITY, "the identity's");
+    await one.remembered("feeds", IDENTITY, "the identity's");
+    await one.remembered("feeds", "ann", "ann's");
+    await one.remembered("feeds", "eve", "eve's");
+    expect(await other.identities.pending()).toMatchObject([
+      { id: row.id, identity: IDENTITY, message: "wait" },
+    ]);
+    expect(await other.identities.list()).toEqual([{ id: IDENTITY, held: 1 }]);
+    await one.addUser("ann", "user");
+    await other.identities.pair(IDENTITY, "ann");
+    expect(await one.identities.account(IDENTITY)).toBe("ann");
+    expect(await one.identities.pending()).toEqual([]);
+    expect((await one.threads.list("ann")).items).toHaveLength(1);
+    expect((await one.missions.inForce("ann")).prompt).toContain("learn Spanish");
+    expect((await one.memory.search("ann", "scarlet"))[0]?.path).toBe(`${IDENTITY}/a.md`);
+    expect(await one.remembered("notes", "ann")).toBe("the identity's");
+    expect(await one.remembered("feeds", "ann")).toBe("ann's");
+    for (const tool of ["notes", "feeds"]) expect(await one.remembered(tool, IDENTITY)).toBeUndefined();
+    expect((await one.table.list({ user: "ann" })).items).toMatchObject([{ id: row.id, status: "queued" }]);
+
+    await other.approvals.remember("ann", "mail", "deny");
+    await other.removeUser("ann", { withData: true });
+    const tables =
+      "threads turns turn_items turn_pieces thread_texts jobs conversations approvals gateway_pairings missions memory_documents memory_versions memory_vectors memory_changes memory_words";
+    for (const table of tables.split(" "))
+      expect([table, await one.sql.get(`SELECT count(*) AS count FROM ${table}`)]).toEqual([
+        table,
+        { count: 0 },
+      ]);
+    expect(await one.remembered("feeds", "eve")).toBe("eve's");
+    for (const table of ["tool_state", "tool_state_sizes"])
+      expect(await one.sql.all(`SELECT tool, "user" FROM ${table}`)).toEqual([
+        { tool: "feeds", user: "eve" },
+      ]);
+  });
+
+  test("an identity is paired where no tool was ever used", async () => {
+    const { one } = await twoNodes();
+    await one.addUser("ann", "user");
+    await one.identities.pair(IDENTITY, "ann");
+    expect(await one.identities.account(IDENTITY)).toBe("ann");
+  });
+});

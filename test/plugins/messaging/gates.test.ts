@@ -1,0 +1,114 @@
+import { expect, test } from "vitest";
+import type { ChatService } from "../../../plugins/messaging/services.ts";
+import { scriptedModel, toolsPlugin } from "../../support/services/agent.ts";
+import { bootChat, createFakeChat, pairSender } from "../../support/services/chat.ts";
+
+async function open(over: Partial<ChatService> = {}, params: object = { to: "a" }) {
+  const model = await scriptedModel();
+  const chat = createFakeChat(over);
+  const mailed: unknown[] = [];
+  const tools = toolsPlugin({
+    mail: {
+      writes: true,
+      grants: ["send to mail.example"],
+      run(params) {
+        mailed.push(params);
+        return { status: "ok", output: "sent" };
+      },
+    },
+  });
+  const kernel = await bootChat(chat, {}, { model, plugins: [tools] });
+  await pairSender(kernel);
+  model.script({ calls: [{ name: "mail", arguments: params }] }, { text: "It is sent." });
+  await chat.write("Send it");
+  const asked = await chat.until(({ text }) => text.includes("May mail run?"));
+  return { model, chat, mailed, kernel, asked };
+}
+
+test("an approval comes with buttons, counts once and only from the person asked, and its message says the answer", async () => {
+  const { chat, mailed, kernel, asked } = await open();
+  expect(asked.text).toContain("send to mail.example");
+  expect(asked.buttons?.map(({ text }) => text)).toEqual(["Allow once", "Always allow this tool", "Deny"]);
+  const [once] = asked.buttons ?? [];
+  const press = (sender: string) => chat.write("", { pressed: once?.value ?? "", sender: { id: sender } });
+  await pairSender(kernel, "fake/eve", "eve");
+  await press("eve");
+  await chat.until(({ text }) => text.includes("Only the person who was asked"));
+  expect(mailed).toEqual([]);
+  await press("ann");
+  await press("ann");
+  await chat.until(({ text }) => text === "It is sent.");
+  await chat.until(({ text }) => text === "This was answered already.");
+  expect(mailed).toEqual([{ to: "a" }]);
+  await expect.poll(() => chat.edited).toHaveLength(1);
+  expect(chat.edited[0]?.message).toMatchObject({ text: expect.stringContaining("✓ Allow once") });
+  expect(chat.edited[0]?.message.buttons).toBeUndefined();
+});
+
+test("without buttons the answers are numbers, and what was answered elsewhere is said", async () => {
+  const { chat, mailed, kernel, asked } = await open({ limits: limits(0) });
+  expect(asked.text).toMatch(/1\. Allow once\n2\. Always allow this tool\n3\. Deny/);
+  expect(asked.buttons).toBeUndefined();
+  await chat.write("3");
+  await expect.poll(() => chat.sent.length).toBe(2);
+  expect(mailed).toEqual([]);
+  expect(await kernel.service("approvals").pending("ann")).toEqual([]);
+});
+
+test("a question that was asked here and answered on another channel says so, and one of another channel can be answered here", async () => {
+  const { chat, model, mailed, kernel } = await open();
+  const agent = kernel.service("agent");
+  const [gate] = await kernel.service("approvals").pending("ann");
+  const turn = await agent.run({
+    user: "ann",
+    channel: "gateway",
+    thread: gate?.thread ?? "",
+    input: { type: "approval", gate: gate?.id ?? "", decision: "deny" },
+  });
+  await turn.record;
+  await expect.poll(() => chat.edited).toHaveLength(1);
+  expect(chat.edited[0]?.message.text).toContain("✓ Answered elsewhere.");
+
+  model.script({ calls: [{ name: "mail", arguments: { to: "b" } }] }, { text: "Sent from the chat." });
+  const other = await agent.run({
+    user: "ann",
+    channel: "gateway",
+    input: { type: "message", text: "Send another" },
+  });
+  await other.record;
+  await chat.write("/approvals");
+  const again = await chat.until(({ text, buttons }) => buttons !== undefined && text.includes('"to":"b"'));
+  await chat.write("", { pressed: again.buttons?.[0]?.value ?? "" });
+  await chat.until(({ text }) => text === "Sent from the chat.");
+  expect(mailed).toEqual([{ to: "b" }]);
+});
+
+test("a number is no answer where buttons are shown", async () => {
+  const { chat, mailed, kernel } = await open();
+  await chat.write("1");
+  await chat.write("/help");
+  await chat.until(({ text }) => text.includes("/stop"));
+  expect(mailed).toEqual([]);
+  expect(await kernel.service("approvals").pending("ann")).toHaveLength(1);
+});
+
+test("what is too long to be read in a chat can only be denied there, and hidden characters are shown", async () => {
+  const short = await open({}, { to: "a\u202eb", text: "x".repeat(3000) });
+  expect(short.asked.text).toContain("\\u202e");
+  expect(short.asked.text).toContain("x".repeat(3000));
+  const { asked, chat, mailed, kernel } = await open({}, { text: "x".repeat(9000), to: "mallory" });
+  expect(asked.text).not.toContain("mallory");
+  const last = await chat.until(({ buttons }) => buttons !== undefined);
+  expect(chat.sent.map(({ text }) => text).join("")).toContain("only its beginning");
+  expect(last.buttons?.map(({ text }) => text)).toEqual(["Deny"]);
+  await chat.write("", { pressed: last.buttons?.[0]?.value ?? "" });
+  await expect.poll(() => kernel.service("approvals").pending("ann")).toEqual([]);
+  expect(mailed).toEqual([]);
+});
+
+const limits = (buttons: number): ChatService["limits"] => ({
+  characters: 4000,
+  fileBytes: 1_000_000,
+  buttons,
+  perSecond: { conversation: 1000, all: 1000 },
+});

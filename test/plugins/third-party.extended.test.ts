@@ -1,0 +1,166 @@
+/** The page for plugin authors, followed word for word against the packed package. */
+import { spawnSync } from "node:child_process";
+import {
+  copyFileSync,
+  existsSync,
+  globSync,
+  mkdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { connect } from "node:net";
+import { basename, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { expect, test } from "vitest";
+import { installPacked, PREPACK } from "../support/processes/packed.ts";
+import { postern, startPostern } from "../support/processes/postern.ts";
+import { prepareShipped } from "../support/tools/shipped.ts";
+
+const PAGE = readFileSync(new URL("../../plugins/README.md", import.meta.url), "utf8");
+const MOOD = fileURLToPath(new URL("../fixtures/third-party/mood.ts", import.meta.url));
+const FILES = [...PAGE.matchAll(/```js\n\/\/ file: (\S+)\n([\s\S]*?)```/g)].map(
+  ([, name = "", text = ""]) => [name, text] as const,
+);
+
+test("a third-party channel of under 60 lines runs on the packed package, which is whole, and keeps the contract", {
+  timeout: 240_000,
+}, async () => {
+  const { scripts } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8"));
+  expect(scripts.prepack).toBe(PREPACK);
+  const { folder, bin } = await installPacked();
+  expect(undeclaredImports(join(folder, "node_modules", "postern"))).toEqual([]);
+  // One declaration gives a type, a check and the API's description: TypeBox computes the shape of `Turn` and the like.
+  const contract = join(folder, "node_modules", "postern", "dist", "kernel", "plugin.d.ts");
+  expect(packagesOf(contract)).toEqual(["typebox"]);
+  expect(FILES.map(([name]) => name)).toEqual(["line-channel.js", "line-channel.test.js"]);
+  expect(FILES[0]?.[1].trim().split("\n").length).toBeLessThan(60);
+  expect(readFileSync(join(folder, "node_modules", "postern", "dist", "postern.1"), "utf8")).toContain(
+    ".TH POSTERN 1",
+  );
+  writeFileSync(join(folder, "package.json"), '{"type":"module"}');
+  for (const [name, text] of FILES) writeFileSync(join(folder, name), text);
+
+  expect(PAGE).toContain("```sh\nPLUGINS=./line-channel.js postern serve\n```");
+  const env = {
+    PLUGINS: "./line-channel.js",
+    LINES_PORT: "0",
+    POSTERN_HOME: join(folder, "home"),
+    GATEWAY_ENABLED: "false",
+    MODEL_PROVIDER: "builtin",
+  };
+  const service = startPostern(["serve"], { env, cwd: folder, bin });
+  await service.printed("ready in");
+  const [, port] = /lines\s+on\s+127\.0\.0\.1:(\d+)/.exec(service.stdout()) ?? [];
+  expect(await ask(Number(port), "What is 2 + 3?\n")).toContain("5");
+  service.kill("SIGTERM");
+  expect(await service.ended).toBe(0);
+
+  copyFileSync(MOOD, join(folder, "mood.ts"));
+  const typed = startPostern(["serve"], { env: { ...env, PLUGINS: "./mood.ts" }, cwd: folder, bin });
+  await typed.printed("ready in");
+  expect(typed.stdout()).toMatch(/mood\s+on\s+feeling calm/);
+  typed.kill("SIGTERM");
+  expect(await typed.ended).toBe(0);
+
+  expect(PAGE).toContain("```sh\nnode --test\n```");
+  const tested = spawnSync(process.execPath, ["--test"], { cwd: folder, encoding: "utf8" });
+  expect(tested.stdout).toMatch(/fail 0/);
+  expect(tested.stdout).toContain("lines: a message reaches the agent word for word");
+  expect(tested.status).toBe(0);
+  createsProject(folder, bin, "wit/create-postern-tool", "my-tool", "tool.ts");
+  createsProject(folder, bin, "plugins/create-postern-plugin", "my-chat", "channel.js");
+  const chat = join(folder, "my-chat");
+  const suite = spawnSync(process.execPath, ["--test"], { cwd: chat, encoding: "utf8" });
+  expect(suite.stdout).toMatch(/fail 0/);
+  expect(suite.stdout).toContain("my-chat: it stops in time while a turn is under way");
+  const looked = await postern(["plugin", "check", "./my-chat", "--json"], {
+    env: { POSTERN_HOME: join(folder, "home"), MY_CHAT_URL: "http://127.0.0.1:1" },
+    ...{ cwd: folder, bin },
+  });
+  expect(JSON.parse(looked.stdout)).toMatchObject({
+    ...{ name: "my-chat", kind: "channel", on: true, problems: [], replaces: [] },
+    settings: [{ name: "MY_CHAT_URL" }],
+  });
+
+  const home = join(folder, "another-home");
+  mkdirSync(home, { mode: 0o700 });
+  await prepareShipped();
+  const fresh = { POSTERN_HOME: home, TOOLS_SHIPPED: "true" };
+  const { stdout } = await postern(["tool", "list", "--json"], { env: fresh, cwd: folder, bin });
+  const { tools } = JSON.parse(stdout) as { tools: { name: string }[] };
+  expect(tools.map(({ name }) => name)).toEqual([
+    "convert",
+    "read-page",
+    "run-code",
+    "weather",
+    "web-search",
+  ]);
+  for (const page of ["wit", "plugins", "capabilities", "components"]) {
+    const place = join(folder, "node_modules", "postern", page);
+    const text = readFileSync(join(place, "README.md"), "utf8");
+    const pages = [...text.matchAll(/\]\(([^):#]+README\.md)\)/g)].map(([, path = ""]) => join(place, path));
+    expect(pages.filter((path) => !existsSync(path))).toEqual([]);
+  }
+});
+
+/** What the built code imports and `npm install postern` would not bring. The page is one bundle, read by browsers. */
+function undeclaredImports(root: string): string[] {
+  const { dependencies } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
+    dependencies: Record<string, string>;
+  };
+  const files = globSync("{kernel,dist/{kernel,plugins,host,capabilities}}/**/*.js", { cwd: root });
+  expect(files.length).toBeGreaterThan(100);
+  return files
+    .filter((file) => !file.includes("/page/dist/"))
+    .flatMap((file) => {
+      const text = readFileSync(join(root, file), "utf8");
+      const imports = [
+        ...text.matchAll(/^(?:import|export)\b[^"'`]* from "([^"]+)"|\bimport\("([^"]+)"\)/gm),
+      ];
+      return imports.map(([, name, lazy]) => ({ file, name: name ?? lazy ?? "" }));
+    })
+    .filter(({ name }) => !/^(node:|\.)/.test(name))
+    .filter(({ name }) => !((/^(@[^/]+\/)?[^/]+/.exec(name)?.[0] ?? "") in dependencies))
+    .map(({ file, name }) => `${file} imports ${name}`);
+}
+
+/** The packages whose types a declaration file uses, also through other files of ours. */
+function packagesOf(entry: string): string[] {
+  const files = new Set([entry]);
+  const packages = new Set<string>();
+  for (const file of files)
+    for (const [, name = ""] of readFileSync(file, "utf8").matchAll(/\b(?:from |import\()"([^"]+)"/g))
+      if (name.startsWith(".")) files.add(join(file, "..", name.replace(/\.[jt]s$/, ".d.ts")));
+      else if (!name.startsWith("node:")) packages.add(name);
+  return [...packages].sort();
+}
+
+/** As `nc` would: sends, and reads until the other side ends. */
+function ask(port: number, text: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let answer = "";
+    const socket = connect(port, "127.0.0.1", () => socket.end(text));
+    socket
+      .on("data", (chunk) => {
+        answer += chunk;
+      })
+      .on("end", () => resolve(answer))
+      .on("error", reject);
+  });
+}
+
+/** `npm create …` from its own tarball, with the packed Postern beside it and no network. */
+function createsProject(folder: string, bin: string, source: string, name: string, file: string): void {
+  const env = { ...process.env, npm_config_cache: join(folder, "npm-cache"), npm_config_offline: "true" };
+  const npm = (cwd: string, ...args: string[]) => spawnSync("npm", args, { cwd, env, encoding: "utf8" });
+  npm(fileURLToPath(new URL(`../../${source}`, import.meta.url)), "pack", "--pack-destination", folder);
+  const command = basename(source);
+  const [tarball = ""] = globSync(`${command}-*.tgz`, { cwd: folder });
+  const commands = join(folder, "node_modules", ".bin");
+  mkdirSync(commands, { recursive: true });
+  if (!existsSync(join(commands, "postern"))) symlinkSync(bin, join(commands, "postern"));
+  const created = npm(folder, "exec", "--yes", `--package=./${tarball}`, "--", command, name);
+  expect([created.status, created.stdout]).toEqual([0, expect.stringContaining(`Created ${name}`)]);
+  expect(existsSync(join(folder, name, file))).toBe(true);
+}

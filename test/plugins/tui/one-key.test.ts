@@ -1,0 +1,85 @@
+/** What a key does to a question that waits, by the view alone. */
+import type { Key } from "ink";
+import { expect, test } from "vitest";
+import type { Services } from "../../../kernel/plugin.ts";
+import { createConversation } from "../../../plugins/tui/conversation/conversation.ts";
+import { columnOf } from "../../../plugins/tui/screen/scroll-position.ts";
+import { createView } from "../../../plugins/tui/screen/view.ts";
+
+const NO_KEY = {} as Key;
+
+function open() {
+  let time = 0;
+  // Nothing is sent here: a question of Postern's own is answered by the same keys as a gate.
+  const agent = { watch: () => () => {} } as unknown as Services["agent"];
+  const [threads, attachments] = [{} as Services["threads"], {} as Services["attachments"]];
+  const conversation = createConversation({ agent, threads, attachments, remote: undefined, user: "ann" });
+  const view = createView({
+    conversation,
+    submit: async () => true,
+    completeCommand: () => undefined,
+    completeMention: () => undefined,
+    repaint: () => {},
+    quit: () => {},
+    now: () => time,
+  });
+  const draw = () => view.framed({ height: 10, column: columnOf([], 80), composerWidth: 80 });
+  return {
+    conversation,
+    view,
+    draw,
+    press: (input: string, key: Partial<Key> = {}) => view.press(input, { ...NO_KEY, ...key } as Key),
+    later: (millis: number) => {
+      time += millis;
+    },
+  };
+}
+
+test("one key answers a question; one that was on its way as it appeared only selects", async () => {
+  const { conversation, draw, press, later } = open();
+  let agreed: boolean | undefined;
+  void conversation.confirm("Delete it?", "Delete").then((answer) => {
+    agreed = answer;
+  });
+  draw();
+  press("y");
+  await Promise.resolve();
+  expect(agreed).toBeUndefined();
+  later(500);
+  press("y");
+  await Promise.resolve();
+  expect(agreed).toBe(true);
+});
+
+test("a draft is never taken for an answer, and an empty one gives the question its keys back", async () => {
+  const { conversation, view, draw, press, later } = open();
+  press("H");
+  const answer = conversation.confirm("Delete it?", "Delete");
+  draw();
+  later(1000);
+  press("y");
+  expect(view.draft.text).toBe("Hy");
+  press("", { backspace: true });
+  press("", { backspace: true });
+  draw();
+  later(1000);
+  press("n");
+  expect(await answer).toBe(false);
+  expect(view.draft.text).toBe("");
+});
+
+test("after Esc the keys belong to the composer until Tab", async () => {
+  const { conversation, view, draw, press, later } = open();
+  const answer = conversation.confirm("Delete it?", "Delete");
+  draw();
+  later(1000);
+  press("", { escape: true });
+  draw();
+  press("y");
+  expect(view.draft.text).toBe("y");
+  press("", { backspace: true });
+  draw();
+  press("", { tab: true });
+  press("n");
+  expect(await answer).toBe(false);
+});
