@@ -15,10 +15,12 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
     "plugins/tui/README.md",
     "plugins/gateway/README.md",
     "plugins/accounts/README.md",
+    "plugins/messaging/README.md",
     "CHANGELOG.md",
   ],
   Tools: [
     "wit/README.md",
+    "wit/languages.md",
     "capabilities/README.md",
     "components/README.md",
     "host/README.md",
@@ -26,6 +28,7 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
     "host/trust/README.md",
     "host/mcp/README.md",
   ],
+  Channels: ["plugins/telegram/README.md", "plugins/slack/README.md", "plugins/email/README.md"],
   APIs: [
     "plugins/responses/README.md",
     "plugins/responses/RECIPES.md",
@@ -44,13 +47,16 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
     ".docs/architecture.md",
     "kernel/README.md",
     "plugins/README.md",
+    "plugins/gateway/page/style/README.md",
     "plugins/agent/README.md",
     "plugins/models/README.md",
     "plugins/memory/README.md",
+    "plugins/workspace/README.md",
     "plugins/provenance/README.md",
     "plugins/jobs/README.md",
     "plugins/guidance/README.md",
     "plugins/home/README.md",
+    "plugins/operator/README.md",
     "test/bench/README.md",
     "CONTRIBUTING.md",
   ],
@@ -63,7 +69,6 @@ const NOT_PAGES = [
   "**/dist/**",
   ".docs/site/**",
   "test/fixtures/**",
-  "test/.cache/**",
 ];
 
 /** `a/README.md` is at `a/`, other documents beside it. */
@@ -93,7 +98,7 @@ export async function buildSite(target: string, root = ROOT): Promise<Site> {
     pages.set(document, readPage(text));
   }
   const files = new Set<string>();
-  /** Where a link of this document leads on the site. */
+  /** Returns where a link of this document leads on the site. */
   const resolve = (document: string, link: string): string => {
     if (/^[a-z][a-z\d+.-]*:/i.test(link)) return link;
     const [path = "", anchor] = link.split("#");

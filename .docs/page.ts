@@ -66,7 +66,7 @@ export function readPage(text: string): Page {
   };
 }
 
-/** What a reader sees of it. */
+/** Returns the text that a reader sees. */
 function wordsOf(tokens: readonly Token[]): string {
   return tokens
     .map((token) =>
