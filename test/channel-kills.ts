@@ -5,11 +5,13 @@
 import { parseArgs } from "node:util";
 import { type ChatUnderKills, describeKills, killRounds } from "./support/processes/chat-kills.ts";
 import { emailUnderKills } from "./support/services/email-kills.ts";
+import { slackUnderKills } from "./support/services/slack-kills.ts";
 import { telegramUnderKills } from "./support/services/telegram-kills.ts";
 
 const CHATS: Readonly<Record<string, () => Promise<ChatUnderKills>>> = {
   telegram: telegramUnderKills,
   email: emailUnderKills,
+  slack: slackUnderKills,
 };
 
 const { values, positionals } = parseArgs({

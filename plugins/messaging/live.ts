@@ -4,7 +4,7 @@
  * answer comes all the same.
  */
 import type { Log, Services, TurnEvent } from "../../kernel/plugin.ts";
-import type { OutboxTable, OwedRow, Part } from "./outbox.ts";
+import { findPreview, type OutboxTable, type OwedRow, type Part, previewKey } from "./outbox.ts";
 import type { ChatService, OutgoingMessage, SentMessage } from "./services.ts";
 
 export interface LiveParts {
@@ -83,6 +83,9 @@ export function createLive(
       if ((await jobs.find(row.job))?.turn !== id) continue;
       turn.row = row;
       turn.reply = row.reply === null ? undefined : JSON.parse(row.reply);
+      // The turn of a service that stopped begins anew: it goes on in the same message.
+      const preview = await findPreview(service, row, signal);
+      if (preview) turn.preview = preview;
       await service.showTyping?.(row.conversation, signal);
       plan(turn);
       return;
@@ -111,7 +114,7 @@ export function createLive(
     if (turn.isOver || !row || !part || signal.aborted || text === turn.shown) return;
     turn.shown = text;
     const message: OutgoingMessage = {
-      key: `${row.job}-preview`,
+      key: previewKey(row.job),
       conversation: row.conversation,
       text: part.text,
       ...(part.html === undefined ? {} : { html: part.html }),
@@ -121,6 +124,7 @@ export function createLive(
     // It would stand above an answer that comes before it.
     turn.isBehind = await outbox.isBehind(row.job);
     if (turn.isBehind) return;
+    if (service.lookUp) await outbox.notePreview(row.job, {});
     const sent = await service.send(message, signal);
     if (sent.id === undefined) return;
     turn.preview = sent;

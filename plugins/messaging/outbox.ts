@@ -5,7 +5,10 @@
 import { randomUUIDv7 } from "node:crypto";
 import type { Sql, Transaction } from "../../kernel/plugin.ts";
 import { nowOf } from "./lease.ts";
-import type { OutboxEntry, OutboxStatus, SentMessage } from "./services.ts";
+import type { ChatService, OutboxEntry, OutboxStatus, SentMessage } from "./services.ts";
+
+/** What shows an answer as it grows. Without an id nobody knows yet whether the service took it. */
+type Preview = Partial<SentMessage>;
 
 /** One message of an answer, as it is stored. */
 export interface Part {
@@ -42,6 +45,7 @@ export interface Place {
 export interface OutboxRow {
   readonly seq: number;
   readonly id: string;
+  readonly job: string | null;
   readonly conversation: string;
   readonly line: string;
   readonly user: string;
@@ -74,7 +78,7 @@ const MAX_SHOWN = 200;
 /** What is said beside answers does not wait for them. */
 const ASIDE = "aside ";
 const COLUMNS =
-  'seq, id, conversation, line, "user", reply, content, done, unsure, attempts, preview, created_at';
+  'seq, id, job, conversation, line, "user", reply, content, done, unsure, attempts, preview, created_at';
 
 export type OutboxTable = ReturnType<typeof openOutbox>;
 
@@ -119,10 +123,10 @@ export function openOutbox(sql: Sql, channel: string, node: string) {
          WHERE channel = ? AND line = ? AND status = 'owed' ORDER BY seq`,
         ...[channel, line],
       ),
-    /** With what each answers. */
-    owedBy: (user: string): Promise<readonly (OwedRow & Pick<OutboxRow, "reply">)[]> =>
+    /** With what each answers, and the message that shows it already. */
+    owedBy: (user: string): Promise<readonly (OwedRow & Pick<OutboxRow, "reply" | "preview">)[]> =>
       sql.all(
-        `SELECT job, conversation, line, "user", reply FROM messaging_outbox
+        `SELECT job, conversation, line, "user", reply, preview FROM messaging_outbox
          WHERE "user" = ? AND channel = ? AND status = 'owed' ORDER BY seq LIMIT ${PAGE_SIZE}`,
         ...[user, channel],
       ),
@@ -221,7 +225,8 @@ export function openOutbox(sql: Sql, channel: string, node: string) {
            AND earlier.status IN ('owed', 'waiting', 'sending'))`,
         ...[job, channel],
       )) !== undefined,
-    notePreview: (job: string, preview: SentMessage) =>
+    /** The message that shows an answer as it grows; without one it is about to be sent. */
+    notePreview: (job: string, preview: Preview) =>
       sql.run(
         "UPDATE messaging_outbox SET preview = ? WHERE job = ? AND channel = ?",
         ...[JSON.stringify(preview), job, channel],
@@ -293,3 +298,18 @@ function firstWords(content: string | null): string {
   const text = parts[0]?.text ?? "";
   return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN).toWellFormed()}…` : text;
 }
+
+/** Finds the message that shows an answer as it grows, should an earlier run have sent one. */
+export async function findPreview(
+  service: Pick<ChatService, "lookUp">,
+  { job, conversation, preview }: Pick<OutboxRow, "job" | "conversation" | "preview">,
+  signal: AbortSignal,
+): Promise<SentMessage | undefined> {
+  if (preview === null || job === null) return undefined;
+  const { id } = JSON.parse(preview) as Preview;
+  return id === undefined
+    ? await service.lookUp?.({ key: previewKey(job), conversation, text: "" }, signal)
+    : { id };
+}
+
+export const previewKey = (job: string): string => `${job}-preview`;

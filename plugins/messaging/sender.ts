@@ -3,7 +3,15 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { oneAtATime } from "../../kernel/kit.ts";
 import { type Log, reason } from "../../kernel/plugin.ts";
 import type { Counter } from "../telemetry/services.ts";
-import type { Content, Failed, FileRef, OutboxRow, OutboxTable, Part } from "./outbox.ts";
+import {
+  type Content,
+  type Failed,
+  type FileRef,
+  findPreview,
+  type OutboxRow,
+  type OutboxTable,
+  type Part,
+} from "./outbox.ts";
 import type { ChatService, NotSent, OutgoingMessage, SentMessage } from "./services.ts";
 import type { MessagingSettings } from "./settings.ts";
 
@@ -107,8 +115,9 @@ export function createSender(parts: SenderParts, signal: AbortSignal) {
         if (found) return { sent: found };
       } else if (isUnsure && !service.hasKeys) counts.repeated.add(labels);
       // A message that can be edited no more is sent anew.
-      if (at === 0 && row.preview !== null && service.edit && !message.files && Number(row.attempts) === 0) {
-        const sent = JSON.parse(row.preview) as SentMessage;
+      const isShown = at === 0 && service.edit && !message.files && Number(row.attempts) === 0;
+      const sent = isShown ? await inTime(findPreview(service, row, bound), bound) : undefined;
+      if (sent && service.edit) {
         // An edit can be made twice: its outcome need not be known.
         await inTime(service.edit(sent, message, bound), bound);
         return { sent };

@@ -32,6 +32,8 @@ export interface KillCount {
   readonly lost: readonly string[];
   /** Answers that came more than once. */
   readonly repeated: number;
+  /** Answers that were begun, left as they were by a kill, and came whole in a message of their own. */
+  readonly begun: number;
   /** Answers that came before that of an earlier message of the same person. */
   readonly disordered: number;
   /** Whatever else people were shown. */
@@ -126,15 +128,15 @@ export async function killRounds(
 function count(chat: ChatUnderKills, said: ReadonlyMap<string, readonly string[]>): Omit<KillCount, "kills"> {
   const lost: string[] = [];
   const strange: string[] = [];
-  let repeated = 0;
-  let disordered = 0;
+  let [repeated, begun, disordered] = [0, 0, 0];
   for (const [person, words] of said) {
     let newest = -1;
     const seen = new Set<string>();
     for (const shown of chat.shown(person)) {
       const [, text = ""] = /You said: (message \d+ of \S+)\./.exec(shown) ?? [];
       const at = words.indexOf(text);
-      if (at === -1) strange.push(shown);
+      if (words.some((one) => `You said: ${one}`.startsWith(shown))) begun += 1;
+      else if (at === -1) strange.push(shown);
       else if (seen.has(text)) repeated += 1;
       else {
         if (at < newest) disordered += 1;
@@ -144,7 +146,7 @@ function count(chat: ChatUnderKills, said: ReadonlyMap<string, readonly string[]
     }
     lost.push(...words.filter((text) => !seen.has(text)));
   }
-  return { said: [...said.values()].flat().length, lost, repeated, disordered, strange };
+  return { said: [...said.values()].flat().length, lost, repeated, begun, disordered, strange };
 }
 
 async function serve(env: NodeJS.ProcessEnv): Promise<ChildProcess> {
@@ -163,8 +165,16 @@ async function serve(env: NodeJS.ProcessEnv): Promise<ChildProcess> {
 }
 
 /** For the terminal, and for a test's message. */
-export function describeKills({ said, kills, lost, repeated, disordered, strange }: KillCount): string {
+export function describeKills({
+  said,
+  kills,
+  lost,
+  repeated,
+  begun,
+  disordered,
+  strange,
+}: KillCount): string {
   const also = strange.length > 0 ? `; people were also shown ${JSON.stringify(strange.slice(0, 5))}` : "";
   const which = lost.length > 0 ? ` (${lost.slice(0, 10).join(", ")})` : "";
-  return `${said} messages over ${kills} kills: ${lost.length} lost${which}, ${repeated} answers repeated, ${disordered} out of order${also}`;
+  return `${said} messages over ${kills} kills: ${lost.length} lost${which}, ${repeated} answers repeated, ${begun} begun and left, ${disordered} out of order${also}`;
 }

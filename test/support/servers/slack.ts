@@ -6,6 +6,7 @@ import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
 import { type WebSocket, WebSocketServer } from "ws";
 import { SCOPES } from "../../../plugins/slack/manifest.ts";
 import { afterThisTest, type Later } from "../undo.ts";
@@ -83,6 +84,7 @@ export async function startSlack(later: Later = afterThisTest) {
   const acknowledged: string[] = [];
   const watchers = new Set<() => void>();
   const sockets = new Set<WebSocket>();
+  let replyMillis = 0;
   let isRevoked = false;
   let isHeld = false;
   let isDoubled = false;
@@ -266,7 +268,11 @@ export async function startSlack(later: Later = afterThisTest) {
       const { status, retryAfter } = misfortune;
       response.writeHead(status, retryAfter === undefined ? {} : { "retry-after": String(retryAfter) });
       response.end(status === 429 ? "" : "<html>Bad gateway</html>");
-    } else reply(response, work());
+    } else {
+      const result = work();
+      if (name === "chat.postMessage") await sleep(replyMillis);
+      reply(response, result);
+    }
     changed();
   }
 
@@ -385,6 +391,10 @@ export async function startSlack(later: Later = afterThisTest) {
     /** What goes wrong with the next calls of a method, one after the other. */
     spoil(method: string, ...given: readonly Misfortune[]) {
       misfortunes.set(method, [...(misfortunes.get(method) ?? []), ...given]);
+    },
+    /** From now on it takes so long to say that it took a message. */
+    slows(millis: number) {
+      replyMillis = millis;
     },
     /** Sends every event twice from now on. */
     double() {
