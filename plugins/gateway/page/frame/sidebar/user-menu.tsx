@@ -42,9 +42,7 @@ export function UserMenu() {
           <span class="soft">
             {connected === false
               ? text.frame.reconnecting
-              : isOperator
-                ? text.frame.operator
-                : text.frame.member}
+              : text.people.roles[isOperator ? "operator" : "user"]}
           </span>
         </span>
         <Icon of={ChevronsUpDown} />

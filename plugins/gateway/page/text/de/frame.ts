@@ -42,8 +42,6 @@ export const frame: Catalogue["frame"] = {
   deleteThread: (title) => `„${title}“ löschen?`,
   deleteWords: "Alles darin wird gelöscht. Das lässt sich nicht rückgängig machen.",
   account: "Dein Konto",
-  operator: "Betreiber",
-  member: "Mitglied",
   reconnecting: "Verbinde neu …",
   theme: "Darstellung",
   themes: { system: "Auto", light: "Hell", dark: "Dunkel" },

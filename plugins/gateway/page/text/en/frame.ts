@@ -43,8 +43,6 @@ export const frame = {
   deleteThread: (title: string) => `Delete “${title}”?`,
   deleteWords: "Everything in it goes. This cannot be undone.",
   account: "Your account",
-  operator: "Operator",
-  member: "Member",
   reconnecting: "Reconnecting…",
   theme: "Theme",
   themes: { system: "Auto", light: "Light", dark: "Dark" },
