@@ -80,6 +80,7 @@ export function createOpening(sql: Sql, texts: ThreadTexts, node: string): OpenT
       const row = { id, thread, input: turn.input, model, now, node, isOver: false, isNew };
       const placed = addTurn(tx, { ...row, turn: imported === undefined ? turn : next });
       for (const item of items) void writeItem(tx, { id, node }, item);
+      writeTools(tx, thread, turn, isNew);
       const gate = (async () => (await found)?.gate)();
       const besides = alongside?.(tx, { id, thread, gate });
       // If one failed first, the answers of the others do not matter.
@@ -108,7 +109,6 @@ export function createOpening(sql: Sql, texts: ThreadTexts, node: string): OpenT
         refuseBusy((await ahead) ?? 0);
         if (closes(turn, before.gate)) await closeGate(tx, thread, before.gate);
       }
-      writeTools(tx, thread, turn, isNew);
       writeAttachments(tx, thread, turn);
       await besides;
       return {

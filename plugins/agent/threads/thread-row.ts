@@ -120,8 +120,10 @@ export function writeTools(tx: Transaction, thread: string, turn: Turn, isNew: b
     return;
   }
   const tools = JSON.stringify(turn.tools);
-  const write = `INSERT INTO thread_tools (thread, digest, tools) VALUES (?, ?, ?)
+  // Nothing for a thread that is not there, which is refused when that is known.
+  const write = `INSERT INTO thread_tools (thread, digest, tools)
+    SELECT id, CAST(? AS TEXT), CAST(? AS TEXT) FROM threads WHERE id = ?
     ON CONFLICT (thread) DO UPDATE SET digest = excluded.digest, tools = excluded.tools
     WHERE thread_tools.digest <> excluded.digest`;
-  void tx.run(write, thread, hash("sha256", tools, "base64url"), tools);
+  void tx.run(write, hash("sha256", tools, "base64url"), tools, thread);
 }
