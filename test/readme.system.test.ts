@@ -77,6 +77,6 @@ test("its curl lines work as printed against a service with the webhook on", asy
   expect(await type(curls[0])).toMatchObject({ object: "response", status: "completed" });
   const { job_id } = await type(curls[1]);
   await expect
-    .poll(() => type(curls[2]?.replace("<job_id>", job_id)), { timeout: 20_000 })
+    .poll(() => type(curls[2]?.replace("<job_id>", job_id)))
     .toMatchObject({ status: "completed", response: expect.stringContaining("144") });
 });

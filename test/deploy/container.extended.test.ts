@@ -35,9 +35,7 @@ function canContain(): boolean {
 describeWhere(canContain(), "root that may mount, and a clone in a folder that others can enter")(
   "the image's command",
   () => {
-    test("starts in a bare folder, answers with a tool, is healthy, and stops in order", {
-      timeout: 120_000,
-    }, async () => {
+    test("starts in a bare folder, answers with a tool, is healthy, and stops in order", async () => {
       const place = temporaryFolder();
       const [home, scratch] = [join(place, "home"), join(place, "tmp")];
       execFileSync("chmod", ["0755", place]);

@@ -91,9 +91,7 @@ describePostgres("a fleet", () => {
     await Promise.all([...submitting, chatting]);
 
     const open = "SELECT count(*)::int AS count FROM jobs WHERE status <> 'completed'";
-    await expect
-      .poll(async () => (await execute<{ count: number }>(postgres.url, open))[0]?.count, { timeout: 60_000 })
-      .toBe(0);
+    await expect.poll(async () => (await execute<{ count: number }>(postgres.url, open))[0]?.count).toBe(0);
     const jobs = await execute<{ id: string; response: string; error: string | null }>(
       postgres.url,
       "SELECT id, response, error FROM jobs",
@@ -109,7 +107,7 @@ describePostgres("a fleet", () => {
     );
     expect(doubled).toEqual([]);
     const stillOpen = "SELECT id FROM turns WHERE status IN ('queued', 'running')";
-    await expect.poll(() => execute(postgres.url, stillOpen), { timeout: 30_000 }).toEqual([]);
+    await expect.poll(() => execute(postgres.url, stillOpen)).toEqual([]);
     // A place was taken at some moment between the two: only those wholly within a window certainly count in it.
     for (const { sent: from } of passed) {
       const within = passed.filter(({ sent, answered }) => sent >= from && answered < from + WINDOW_MILLIS);

@@ -32,15 +32,12 @@ const bearerFor = (host: string) =>
 
 const namesOn = async ({ catalog }: Host) => (await catalog.list()).map(({ name }) => name);
 
-/** Within two seconds, on a machine that does other things as well. */
-const SOON = { timeout: 10_000 };
-
 describePostgres("the tools of a fleet", () => {
   test("one that is installed, replaced or removed on one node is so on all; nothing is in the homes", async () => {
     const { first, second } = await fleet();
     await install(first, "echo", await fixture("echo.js"), NOTHING);
     await copyCode(await fixture("echo.js"), second.home);
-    await expect.poll(() => namesOn(second), SOON).toEqual(["echo"]);
+    await expect.poll(() => namesOn(second)).toEqual(["echo"]);
     expect((await echo(second)).outcome).toMatchObject({ status: "ok", output: '{"text":"hello"}' });
     const before = await second.catalog.find("echo");
     expect(before).not.toHaveProperty("folder");
@@ -48,7 +45,7 @@ describePostgres("the tools of a fleet", () => {
     await install(second, "echo", await fixture("prober.js"), NOTHING);
     await copyCode(await fixture("prober.js"), first.home);
     const onFirst = async () => (await first.catalog.find("echo"))?.description;
-    await expect.poll(onFirst, SOON).toBe("Probes what its host lets it do.");
+    await expect.poll(onFirst).toBe("Probes what its host lets it do.");
     expect((await echo(first, {})).outcome).toMatchObject({ output: '{"answers":[]}' });
 
     const { component, ...previous } = (await first.catalog.previous("echo")) ?? {};
@@ -58,7 +55,7 @@ describePostgres("the tools of a fleet", () => {
     expect(await first.remove("echo")).toBe(true);
     expect(await first.catalog.previous("echo")).toBeUndefined();
     expect(await first.remove("echo")).toBe(false);
-    await expect.poll(() => namesOn(second), SOON).toEqual([]);
+    await expect.poll(() => namesOn(second)).toEqual([]);
     expect((await echo(second, {})).outcome).toMatchObject({ code: "no_such_tool" });
   });
 
@@ -69,12 +66,12 @@ describePostgres("the tools of a fleet", () => {
     const { first, second } = await fleet({ privateHosts: new Set([`127.0.0.1:${upstream.port}`]) });
     await install(first, "echo", await fixture("prober.js"), allowing("127.0.0.1"));
     for (const name of ["prober.js", "echo.js"]) await copyCode(await fixture(name), second.home);
-    await expect.poll(() => namesOn(second), SOON).toEqual(["echo"]);
+    await expect.poll(() => namesOn(second)).toEqual(["echo"]);
     const running = echo(second, { url: `http://127.0.0.1:${upstream.port}/v1/` });
-    await expect.poll(() => upstream.requests.length, SOON).toBe(1);
+    await expect.poll(() => upstream.requests.length).toBe(1);
     await install(first, "echo", await fixture("echo.js"), NOTHING);
     const version = async () => (await second.catalog.find("echo"))?.description;
-    await expect.poll(version, SOON).toBe("Gives back what it was given.");
+    await expect.poll(version).toBe("Gives back what it was given.");
     expect((await echo(second)).outcome).toMatchObject({ output: '{"text":"hello"}' });
     held.resolve();
     expect((await running).outcome).toMatchObject({ output: '{"answers":[200]}' });
@@ -87,7 +84,7 @@ describePostgres("the tools of a fleet", () => {
     const tool = await install(first, "echo", await fixture("echo.js"), capabilities);
     await first.configure(tool, { base_url: "https://one.example" }, () => true);
     const value = async () => (await second.catalog.find("echo"))?.capabilities.settings[0]?.value;
-    await expect.poll(value, SOON).toBe("https://one.example");
+    await expect.poll(value).toBe("https://one.example");
     await expect(first.catalog.configure(tool, tool.choices)).rejects.toMatchObject({ code: "tool_exists" });
   });
 
@@ -115,7 +112,7 @@ describePostgres("the tools of a fleet", () => {
       const winner = attempts.findIndex(({ status }) => status === "fulfilled");
       for (const host of [first, second]) {
         const digest = async () => (await host.catalog.find("echo"))?.digest;
-        await expect.poll(digest, SOON).toBe(candidates[winner]?.digest);
+        await expect.poll(digest).toBe(candidates[winner]?.digest);
       }
     }
   });
@@ -139,9 +136,7 @@ describePostgres("the tools of a fleet", () => {
     );
   });
 
-  test("shipped tools are installed once, and one that is removed stays removed", {
-    timeout: 120_000,
-  }, async () => {
+  test("shipped tools are installed once, and one that is removed stays removed", async () => {
     const { url, first, second } = await fleet();
     await prepareShipped();
     const lines: string[] = [];
@@ -163,12 +158,10 @@ describePostgres("the tools of a fleet", () => {
     ]);
     for (const host of [first, second])
       await expect
-        .poll(() => namesOn(host), SOON)
+        .poll(() => namesOn(host))
         .toEqual(["convert", "read-page", "run-code", "weather", "web-search"]);
     await first.remove("weather");
-    await expect
-      .poll(() => namesOn(second), SOON)
-      .toEqual(["convert", "read-page", "run-code", "web-search"]);
+    await expect.poll(() => namesOn(second)).toEqual(["convert", "read-page", "run-code", "web-search"]);
     await second.provideShipped(() => {});
     expect(await namesOn(second)).toEqual(["convert", "read-page", "run-code", "web-search"]);
   });
@@ -196,12 +189,12 @@ describePostgres("commands beside a fleet", () => {
       "echo",
     );
     expect(installed).toMatchObject({ code: 0, stdout: expect.stringContaining("Installed echo 1.0.0") });
-    await expect.poll(() => namesOn(first), SOON).toEqual(["echo"]);
+    await expect.poll(() => namesOn(first)).toEqual(["echo"]);
     const { stdout } = await run("doctor");
     expect(stdout).toMatch(/ok\s+tool echo\s+version 1\.0\.0, in the database, unchanged/);
     expect(stdout).toMatch(/ok\s+store\s+PostgreSQL/);
     expect((await run("tool", "remove", "echo")).code).toBe(0);
-    await expect.poll(() => namesOn(first), SOON).toEqual([]);
+    await expect.poll(() => namesOn(first)).toEqual([]);
   });
 });
 
@@ -211,9 +204,9 @@ describePostgres("switches and secrets of a fleet", () => {
     const tool = await install(first, "bomb", await bombIn(0), NOTHING);
     for (const host of [first, second]) expect(await host.switches.off(tool)).toBeUndefined();
     for (const host of [first, second, first]) await host.switches.died(tool, "it was ended by SIGKILL");
-    await expect.poll(() => second.switches.off(tool), SOON).toMatchObject({ digest: tool.digest });
+    await expect.poll(() => second.switches.off(tool)).toMatchObject({ digest: tool.digest });
     expect(await second.switches.enable(tool)).toBe(true);
-    await expect.poll(() => first.switches.off(tool), SOON).toBeUndefined();
+    await expect.poll(() => first.switches.off(tool)).toBeUndefined();
     expect(await first.switches.enable(tool)).toBe(false);
   });
 
@@ -225,9 +218,9 @@ describePostgres("switches and secrets of a fleet", () => {
     const { first, second } = await fleet({ privateHosts: new Set([`127.0.0.1:${upstream.port}`]) });
     await install(first, "echo", await fixture("echo.js"), bearerFor("127.0.0.1"));
     await copyCode(await fixture("echo.js"), second.home);
-    await expect.poll(() => namesOn(second), SOON).toEqual(["echo"]);
+    await expect.poll(() => namesOn(second)).toEqual(["echo"]);
     await first.admin.setSecret("echo", "probe_token", "the-value-of-the-token");
-    await expect.poll(() => second.mask.hide("the-value-of-the-token"), SOON).not.toContain("value");
+    await expect.poll(() => second.mask.hide("the-value-of-the-token")).not.toContain("value");
     const { outcome } = await echo(second, { url: `http://127.0.0.1:${upstream.port}/v1/` });
     expect(outcome).toMatchObject({ status: "ok" });
     expect(upstream.requests[0]?.headers.authorization).toBe("Bearer the-value-of-the-token");

@@ -7,11 +7,9 @@ import { postern } from "../support/processes/postern.ts";
 import { servePostern } from "../support/processes/served.ts";
 import { prepareShipped } from "../support/tools/shipped.ts";
 
-beforeAll(() => prepareShipped(), 240_000);
+beforeAll(() => prepareShipped());
 
-test("the first question of a fresh home waits for the shipped tools, and nothing is transpiled", {
-  timeout: 120_000,
-}, async () => {
+test("the first question of a fresh home waits for the shipped tools, and nothing is transpiled", async () => {
   const home = join(temporaryFolder(), "home");
   const env = { POSTERN_HOME: home, MODEL_PROVIDER: "builtin", TOOLS_SHIPPED: "true" };
   const first = await postern(["ask", "Convert 26.2 miles to km"], { env, alone: true });
@@ -22,10 +20,10 @@ test("the first question of a fresh home waits for the shipped tools, and nothin
   expect(second).toEqual({ code: 0, stdout: first.stdout, stderr: "" });
 });
 
-test("a service is ready when the shipped tools are there, not before", { timeout: 120_000 }, async () => {
+test("a service is ready when the shipped tools are there, not before", async () => {
   const { url, link, process } = await servePostern({ TOOLS_SHIPPED: "true", MODEL_PROVIDER: "builtin" });
   const headers = { authorization: `Bearer ${new URL(link()).searchParams.get("token")}` };
-  await expect.poll(async () => (await fetch(`${url}/ready`)).status, { timeout: 60_000 }).toBe(200);
+  await expect.poll(async () => (await fetch(`${url}/ready`)).status).toBe(200);
   const tools = (await (await fetch(`${url}/api/tools`, { headers })).json()) as {
     readonly tools: readonly { readonly name: string }[];
   };

@@ -6,8 +6,6 @@ import { copyCode, fixture } from "../support/tools/components.ts";
 import { allowing, toolHost } from "../support/tools/tool-host.ts";
 import { afterThisTest } from "../support/undo.ts";
 
-const MINUTE = { timeout: 60_000 };
-
 async function open() {
   const files = new Map<string, Uint8Array>();
   const server = await openUpstream(({ path }, response) => {
@@ -22,38 +20,34 @@ async function open() {
   return { host, files, component, url: `http://127.0.0.1:${server.port}/prober.wasm` };
 }
 
-test(
-  "a download is shown with its capabilities and as not signed, and is installed only as what was shown",
-  MINUTE,
-  async () => {
-    const { host, files, component, url } = await open();
-    const { find, installFound } = host.admin;
-    files.set("/prober.wasm", component);
-    await expect(find(url)).rejects.toThrow(
-      /no http.*prober\.capabilities\.json, and there is none inside the component\.$/,
-    );
-    files.set("/prober.capabilities.json", Buffer.from(allowing("one.example")));
-    const found = await find(`${url}?key=1`);
-    expect(found).toMatchObject({ name: "prober", signature: "not signed", signed: false });
-    expect(found.grants[0]).toContain("one.example");
+test("a download is shown with its capabilities and as not signed, and is installed only as what was shown", async () => {
+  const { host, files, component, url } = await open();
+  const { find, installFound } = host.admin;
+  files.set("/prober.wasm", component);
+  await expect(find(url)).rejects.toThrow(
+    /no http.*prober\.capabilities\.json, and there is none inside the component\.$/,
+  );
+  files.set("/prober.capabilities.json", Buffer.from(allowing("one.example")));
+  const found = await find(`${url}?key=1`);
+  expect(found).toMatchObject({ name: "prober", signature: "not signed", signed: false });
+  expect(found.grants[0]).toContain("one.example");
 
-    const agreed = { name: "prober", digest: found.origin.digest, replace: false, allowUnsigned: true };
-    await expect(installFound(url, { ...agreed, allowUnsigned: false })).rejects.toThrow(/^not signed/);
-    files.set("/prober.wasm", withCapabilitiesSection(component, allowing("two.example")));
-    await expect(installFound(url, agreed)).rejects.toThrow(/has changed since you looked at it/);
-    expect(await host.catalog.list()).toEqual([]);
+  const agreed = { name: "prober", digest: found.origin.digest, replace: false, allowUnsigned: true };
+  await expect(installFound(url, { ...agreed, allowUnsigned: false })).rejects.toThrow(/^not signed/);
+  files.set("/prober.wasm", withCapabilitiesSection(component, allowing("two.example")));
+  await expect(installFound(url, agreed)).rejects.toThrow(/has changed since you looked at it/);
+  expect(await host.catalog.list()).toEqual([]);
 
-    files.set("/prober.wasm", component);
-    files.set("/prober.capabilities.json", Buffer.from(allowing("three.example")));
-    await expect(installFound(url, agreed)).rejects.toThrow(/has changed since you looked at it/);
-    files.set("/prober.capabilities.json", Buffer.from(allowing("one.example")));
-    const { origin } = await installFound(`${url}?key=1`, agreed);
-    expect(origin).toEqual({ kind: "https", reference: url, digest: found.origin.digest });
-    expect((await host.catalog.find("prober"))?.origin?.reference).toBe(`${url}?key=1`);
-  },
-);
+  files.set("/prober.wasm", component);
+  files.set("/prober.capabilities.json", Buffer.from(allowing("three.example")));
+  await expect(installFound(url, agreed)).rejects.toThrow(/has changed since you looked at it/);
+  files.set("/prober.capabilities.json", Buffer.from(allowing("one.example")));
+  const { origin } = await installFound(`${url}?key=1`, agreed);
+  expect(origin).toEqual({ kind: "https", reference: url, digest: found.origin.digest });
+  expect((await host.catalog.find("prober"))?.origin?.reference).toBe(`${url}?key=1`);
+});
 
-test("the capabilities inside a component win over those beside it", MINUTE, async () => {
+test("the capabilities inside a component win over those beside it", async () => {
   const { host, files, component, url } = await open();
   files.set("/prober.wasm", withCapabilitiesSection(component, allowing("inside.example")));
   files.set("/prober.capabilities.json", Buffer.from(allowing("beside.example")));

@@ -268,9 +268,7 @@ describe("the plugin", () => {
     );
   });
 
-  test("a service offers the shipped tools once: what a user removed stays removed", {
-    timeout: 180_000,
-  }, async () => {
+  test("a service offers the shipped tools once: what a user removed stays removed", async () => {
     const home = temporaryFolder();
     await prepareShipped();
     const kernel = await bootKernel([store, tools], {}, { home });

@@ -7,9 +7,7 @@ import { temporaryFolder } from "../support/home.ts";
 import { postern } from "../support/processes/postern.ts";
 import { prepareShipped } from "../support/tools/shipped.ts";
 
-test("the page's commands list, run and show the weather tool of a fresh home", {
-  timeout: 240_000,
-}, async () => {
+test("the page's commands list, run and show the weather tool of a fresh home", async () => {
   const home = join(temporaryFolder(), "home");
   await prepareShipped();
   const page = readFileSync(join(ROOT, "host", "README.md"), "utf8");

@@ -2,8 +2,6 @@
 import { fixture } from "../support/tools/components.ts";
 import { install, toolHost } from "../support/tools/tool-host.ts";
 
-export const MINUTE = { timeout: 60_000 };
-
 export const capabilities = (more: object = {}) =>
   JSON.stringify({ version: "1.0.0", wit_version: "0.1.0", state: {}, ...more });
 

@@ -10,8 +10,6 @@ import { copyCode, fixture } from "../support/tools/components.ts";
 import { NOTHING, toolHost } from "../support/tools/tool-host.ts";
 import { afterThisTest } from "../support/undo.ts";
 
-const MINUTE = { timeout: 60_000 };
-
 const capabilities = (more: object = {}) =>
   JSON.stringify({
     version: "1.0.0",
@@ -55,49 +53,41 @@ async function open() {
   return { server, host, propose, install, call, find, url: `http://127.0.0.1:${server.port}` };
 }
 
-test(
-  "a tool reads the settings its operator gave, and asks where they lead, with every call",
-  MINUTE,
-  async () => {
-    const { server, host, install, call, url } = await open();
-    const tool = await install({ base_url: `${url}/`, language: "de" });
-    expect(tool.choices).toEqual({
-      settings: { base_url: url, language: "de" },
-      privateHosts: [`127.0.0.1:${server.port}`],
-    });
-    expect(await call({ name: "base_url" })).toBe(url);
-    expect(await call({ name: "language" })).toBe("de");
-    expect(await call({ name: "toString" })).toBeNull();
-    expect(await call({ path: "/v1/x" })).toBe(200);
-    expect(await call({ path: "/v2/x" })).toContain('The path "/v2/x"');
-    expect(tool.description).toContain("base_url is not there");
-    const { grants } = await host.describe(tool);
-    expect(grants[0]).toContain(`http(s)://127.0.0.1:${server.port}/v1/* (the setting \`base_url\`)`);
-    const record = JSON.parse(await readFile(join(host.home, "tools", "notes", "tool.json"), "utf8"));
-    expect(record).toMatchObject({
-      settings: { language: "de" },
-      private_hosts: [`127.0.0.1:${server.port}`],
-    });
-  },
-);
+test("a tool reads the settings its operator gave, and asks where they lead, with every call", async () => {
+  const { server, host, install, call, url } = await open();
+  const tool = await install({ base_url: `${url}/`, language: "de" });
+  expect(tool.choices).toEqual({
+    settings: { base_url: url, language: "de" },
+    privateHosts: [`127.0.0.1:${server.port}`],
+  });
+  expect(await call({ name: "base_url" })).toBe(url);
+  expect(await call({ name: "language" })).toBe("de");
+  expect(await call({ name: "toString" })).toBeNull();
+  expect(await call({ path: "/v1/x" })).toBe(200);
+  expect(await call({ path: "/v2/x" })).toContain('The path "/v2/x"');
+  expect(tool.description).toContain("base_url is not there");
+  const { grants } = await host.describe(tool);
+  expect(grants[0]).toContain(`http(s)://127.0.0.1:${server.port}/v1/* (the setting \`base_url\`)`);
+  const record = JSON.parse(await readFile(join(host.home, "tools", "notes", "tool.json"), "utf8"));
+  expect(record).toMatchObject({
+    settings: { language: "de" },
+    private_hosts: [`127.0.0.1:${server.port}`],
+  });
+});
 
-test(
-  "without a required setting a call says what to do; a default needs no word of the operator's",
-  MINUTE,
-  async () => {
-    const { install, call } = await open();
-    await install({});
-    expect(await call({ name: "language" })).toMatchObject({
-      status: "error",
-      code: "not_set_up",
-      message: expect.stringContaining("postern tool setup notes"),
-    });
-    await install({ base_url: "https://search.example.com" });
-    expect(await call({ name: "language" })).toBe("en");
-  },
-);
+test("without a required setting a call says what to do; a default needs no word of the operator's", async () => {
+  const { install, call } = await open();
+  await install({});
+  expect(await call({ name: "language" })).toMatchObject({
+    status: "error",
+    code: "not_set_up",
+    message: expect.stringContaining("postern tool setup notes"),
+  });
+  await install({ base_url: "https://search.example.com" });
+  expect(await call({ name: "language" })).toBe("en");
+});
 
-test("a private host is asked about; who does not agree has nothing installed", MINUTE, async () => {
+test("a private host is asked about; who does not agree has nothing installed", async () => {
   const { host, propose, url } = await open();
   for (const value of [url, "https://10.0.0.7", "https://[::1]/x", "https://169.254.169.254"])
     await expect(propose({ base_url: value }, false)).rejects.toMatchObject({
@@ -128,7 +118,7 @@ test.each([
   ["a scheme trick", { base_url: "https://a.test\\@b.test/" }, "bad_setting", "must be an address such as"],
   ["a template", { base_url: "https://{host}/" }, "bad_setting", "must be an address such as"],
   ["a line break", { language: "de\nen" }, "bad_setting", "must not hold control"],
-] as const)("%s is refused with the reason", MINUTE, async (_, settings, code, message) => {
+] as const)("%s is refused with the reason", async (_, settings, code, message) => {
   const { propose } = await open();
   await expect(propose({ ...settings })).rejects.toMatchObject({
     code,
@@ -137,7 +127,7 @@ test.each([
 });
 
 describe("changing a setting", () => {
-  test("is asked about where the tool may then go elsewhere, and not for other words", MINUTE, async () => {
+  test("is asked about where the tool may then go elsewhere, and not for other words", async () => {
     const { host, install, call, find } = await open();
     await install({ base_url: "https://one.example" });
     const asked: (readonly string[])[] = [];
@@ -160,14 +150,14 @@ describe("changing a setting", () => {
     expect(asked).toHaveLength(2);
   });
 
-  test("makes it another tool for whoever always allowed it", MINUTE, async () => {
+  test("makes it another tool for whoever always allowed it", async () => {
     const { host, install, find } = await open();
     const before = await host.describe(await install({ base_url: "https://one.example" }));
     await host.configure(await find(), { base_url: "https://two.example" }, () => true);
     expect((await host.describe(await find())).fingerprint).not.toBe(before.fingerprint);
   });
 
-  test("on the page saves nothing before the person agrees to the sentences", MINUTE, async () => {
+  test("on the page saves nothing before the person agrees to the sentences", async () => {
     const { host, install, url, server } = await open();
     await install({ base_url: "https://one.example" });
     const { setSetting, setup } = host.admin;
@@ -189,73 +179,55 @@ describe("changing a setting", () => {
   });
 });
 
-test(
-  "a new version keeps the settings and the agreed host, and going elsewhere is a wider grant",
-  MINUTE,
-  async () => {
-    const { propose, install, url, find } = await open();
-    await install({ base_url: url });
-    const next = await propose({}, false, capabilities({ version: "1.1.0" }));
-    expect(next.replaces?.added).toEqual([]);
-    const moved = await propose(
-      { base_url: "https://two.example" },
-      false,
-      capabilities({ version: "1.1.0" }),
-    );
-    expect(moved.replaces?.added).toEqual(["may GET https://two.example/v1/* (the setting `base_url`)"]);
-    await install({}, capabilities({ version: "1.1.0" }));
-    expect((await find()).choices.settings).toEqual({ base_url: url });
-  },
-);
+test("a new version keeps the settings and the agreed host, and going elsewhere is a wider grant", async () => {
+  const { propose, install, url, find } = await open();
+  await install({ base_url: url });
+  const next = await propose({}, false, capabilities({ version: "1.1.0" }));
+  expect(next.replaces?.added).toEqual([]);
+  const moved = await propose({ base_url: "https://two.example" }, false, capabilities({ version: "1.1.0" }));
+  expect(moved.replaces?.added).toEqual(["may GET https://two.example/v1/* (the setting `base_url`)"]);
+  await install({}, capabilities({ version: "1.1.0" }));
+  expect((await find()).choices.settings).toEqual({ base_url: url });
+});
 
-test(
-  "a recording is played with the settings of its call, where the operator gave none",
-  MINUTE,
-  async () => {
-    const { host, propose, url } = await open();
-    const { candidate } = await propose({});
-    const play = async (settings: unknown) => {
-      const exchanges = [
-        { request: { method: "GET", url: `${url}/v1/x` }, reply: { status: 200, body: "" } },
-      ];
-      const text = JSON.stringify({ params: { path: "/v1/x" }, settings, exchanges });
-      const [answered] = await host.replay(candidate, [{ name: "a.json", text }]);
-      return answered;
-    };
-    expect(await play({ base_url: url })).toMatchObject({ ok: true });
-    // The same with the installed tool, as `tool run --replay` does it: nobody is asked.
-    await host.place("notes", candidate, false);
-    const reply = { status: 204, body: "" };
-    const exchanges = [{ request: { method: "GET", url: "https://recorded.example/v1/x" }, reply }];
-    const tape = playBack({ settings: { base_url: "https://recorded.example" }, exchanges }, "b.json");
-    const call = { id: "1", name: "notes", params: '{"path":"/v1/x"}' };
-    expect((await host.run(call, { user: "ada", tape })).outcome).toMatchObject({
-      status: "ok",
-      output: "204",
-    });
-    expect(await play([])).toMatchObject({
-      ok: false,
-      detail: expect.stringContaining("its settings are not"),
-    });
-  },
-);
+test("a recording is played with the settings of its call, where the operator gave none", async () => {
+  const { host, propose, url } = await open();
+  const { candidate } = await propose({});
+  const play = async (settings: unknown) => {
+    const exchanges = [{ request: { method: "GET", url: `${url}/v1/x` }, reply: { status: 200, body: "" } }];
+    const text = JSON.stringify({ params: { path: "/v1/x" }, settings, exchanges });
+    const [answered] = await host.replay(candidate, [{ name: "a.json", text }]);
+    return answered;
+  };
+  expect(await play({ base_url: url })).toMatchObject({ ok: true });
+  // The same with the installed tool, as `tool run --replay` does it: nobody is asked.
+  await host.place("notes", candidate, false);
+  const reply = { status: 204, body: "" };
+  const exchanges = [{ request: { method: "GET", url: "https://recorded.example/v1/x" }, reply }];
+  const tape = playBack({ settings: { base_url: "https://recorded.example" }, exchanges }, "b.json");
+  const call = { id: "1", name: "notes", params: '{"path":"/v1/x"}' };
+  expect((await host.run(call, { user: "ada", tape })).outcome).toMatchObject({
+    status: "ok",
+    output: "204",
+  });
+  expect(await play([])).toMatchObject({
+    ok: false,
+    detail: expect.stringContaining("its settings are not"),
+  });
+});
 
-test(
-  "a component that asks for sockets is installed, told so, and every call is denied",
-  MINUTE,
-  async () => {
-    const host = await toolHost();
-    const component = await fixture("sockets.js");
-    await copyCode(component, host.home);
-    const candidate = await host.examine(component, NOTHING);
-    expect(candidate.grants).toContain("asks for sockets; gets none");
-    await host.place("sockets", candidate, false);
-    const { outcome } = await host.run({ id: "1", name: "sockets", params: "{}" }, { user: "ada" });
-    expect(outcome).toMatchObject({ status: "ok" });
-    expect(JSON.parse(outcome.status === "ok" ? outcome.output : "{}")).toEqual({
-      tcp: "access-denied",
-      udp: "access-denied",
-      names: "access-denied",
-    });
-  },
-);
+test("a component that asks for sockets is installed, told so, and every call is denied", async () => {
+  const host = await toolHost();
+  const component = await fixture("sockets.js");
+  await copyCode(component, host.home);
+  const candidate = await host.examine(component, NOTHING);
+  expect(candidate.grants).toContain("asks for sockets; gets none");
+  await host.place("sockets", candidate, false);
+  const { outcome } = await host.run({ id: "1", name: "sockets", params: "{}" }, { user: "ada" });
+  expect(outcome).toMatchObject({ status: "ok" });
+  expect(JSON.parse(outcome.status === "ok" ? outcome.output : "{}")).toEqual({
+    tcp: "access-denied",
+    udp: "access-denied",
+    names: "access-denied",
+  });
+});

@@ -4,45 +4,41 @@ import { openUpstream } from "../support/servers/upstream.ts";
 import { fixture } from "../support/tools/components.ts";
 import { install, NOTHING, toolHost } from "../support/tools/tool-host.ts";
 import { afterThisTest } from "../support/undo.ts";
-import { capabilities, MINUTE, open, type Step } from "./remembering-tool.ts";
+import { capabilities, open, type Step } from "./remembering-tool.ts";
 
-test(
-  "what a call wrote is there for the next one of the same user, and for nobody else",
-  MINUTE,
-  async () => {
-    const { host, call } = await open();
-    const write: Step[] = [
-      ["get", "a"],
-      ["set", "a", "Größe"],
-      ["get", "a"],
-      ["set", "b/1", ""],
-    ];
-    expect(await call(write)).toEqual([null, null, "Größe", null]);
-    const read: Step[] = [
-      ["get", "a"],
-      ["get", "b/1"],
-      ["list", "b/"],
+test("what a call wrote is there for the next one of the same user, and for nobody else", async () => {
+  const { host, call } = await open();
+  const write: Step[] = [
+    ["get", "a"],
+    ["set", "a", "Größe"],
+    ["get", "a"],
+    ["set", "b/1", ""],
+  ];
+  expect(await call(write)).toEqual([null, null, "Größe", null]);
+  const read: Step[] = [
+    ["get", "a"],
+    ["get", "b/1"],
+    ["list", "b/"],
+    ["list", ""],
+  ];
+  expect(await call(read)).toEqual(["Größe", "", ["b/1"], ["a", "b/1"]]);
+  expect(await call(read, "bob")).toEqual([null, null, [], []]);
+  expect(
+    await call([
+      ["delete", "a"],
+      ["delete", "none"],
       ["list", ""],
-    ];
-    expect(await call(read)).toEqual(["Größe", "", ["b/1"], ["a", "b/1"]]);
-    expect(await call(read, "bob")).toEqual([null, null, [], []]);
-    expect(
-      await call([
-        ["delete", "a"],
-        ["delete", "none"],
-        ["list", ""],
-      ]),
-    ).toEqual([null, null, ["b/1"]]);
-    const tool = await host.catalog.find("notes");
-    expect(tool?.description).toContain('{"refused":"this tool has no state here"}');
-    expect(tool && (await host.describe(tool)).grants).toContain("may remember up to 1 MB for each user");
-    await host.remove("notes");
-    await install(host, "notes", await fixture("state.js"), capabilities());
-    expect(await call([["list", ""]])).toEqual([[]]);
-  },
-);
+    ]),
+  ).toEqual([null, null, ["b/1"]]);
+  const tool = await host.catalog.find("notes");
+  expect(tool?.description).toContain('{"refused":"this tool has no state here"}');
+  expect(tool && (await host.describe(tool)).grants).toContain("may remember up to 1 MB for each user");
+  await host.remove("notes");
+  await install(host, "notes", await fixture("state.js"), capabilities());
+  expect(await call([["list", ""]])).toEqual([[]]);
+});
 
-test("a call that ends with an error or throws keeps nothing", MINUTE, async () => {
+test("a call that ends with an error or throws keeps nothing", async () => {
   const { call } = await open();
   await call([["set", "a", "before"]]);
   expect(await call([["set", "a", "after"]], "ada", "No.")).toMatchObject({ code: "tool_error" });
@@ -50,7 +46,7 @@ test("a call that ends with an error or throws keeps nothing", MINUTE, async () 
   expect(await call([["get", "a"]])).toEqual(["before"]);
 });
 
-test("bad input is refused in words: at the quota, keys too long or empty", MINUTE, async () => {
+test("bad input is refused in words: at the quota, keys too long or empty", async () => {
   const { call } = await open();
   expect(
     await call([
@@ -71,45 +67,41 @@ test("bad input is refused in words: at the quota, keys too long or empty", MINU
   ]);
 });
 
-test(
-  "two calls at once end in a defined way: the last to end wins each key that it wrote",
-  MINUTE,
-  async () => {
-    const arrived = Promise.withResolvers<void>();
-    const go = Promise.withResolvers<void>();
-    const server = await openUpstream((_, response) => {
-      arrived.resolve();
-      void go.promise.then(() => response.end());
-    });
-    afterThisTest(server.close);
-    const allowlist = [{ host: "127.0.0.1", path_prefix: "/", methods: ["GET"] }];
-    const { call } = await open("state.js", capabilities({ http: { allowlist } }), {
-      privateHosts: new Set([`127.0.0.1:${server.port}`]),
-    });
-    const slow = call([
-      ["get", "a"],
-      ["set", "a", "slow"],
-      ["wait", `http://127.0.0.1:${server.port}/`],
-      ["get", "b"],
-    ]);
-    await arrived.promise;
+test("two calls at once end in a defined way: the last to end wins each key that it wrote", async () => {
+  const arrived = Promise.withResolvers<void>();
+  const go = Promise.withResolvers<void>();
+  const server = await openUpstream((_, response) => {
+    arrived.resolve();
+    void go.promise.then(() => response.end());
+  });
+  afterThisTest(server.close);
+  const allowlist = [{ host: "127.0.0.1", path_prefix: "/", methods: ["GET"] }];
+  const { call } = await open("state.js", capabilities({ http: { allowlist } }), {
+    privateHosts: new Set([`127.0.0.1:${server.port}`]),
+  });
+  const slow = call([
+    ["get", "a"],
+    ["set", "a", "slow"],
+    ["wait", `http://127.0.0.1:${server.port}/`],
+    ["get", "b"],
+  ]);
+  await arrived.promise;
+  await call([
+    ["set", "a", "quick"],
+    ["set", "b", "quick"],
+  ]);
+  expect(await call([["get", "a"]])).toEqual(["quick"]);
+  go.resolve();
+  expect(await slow).toEqual([null, null, 200, null]);
+  expect(
     await call([
-      ["set", "a", "quick"],
-      ["set", "b", "quick"],
-    ]);
-    expect(await call([["get", "a"]])).toEqual(["quick"]);
-    go.resolve();
-    expect(await slow).toEqual([null, null, 200, null]);
-    expect(
-      await call([
-        ["get", "a"],
-        ["get", "b"],
-      ]),
-    ).toEqual(["slow", "quick"]);
-  },
-);
+      ["get", "a"],
+      ["get", "b"],
+    ]),
+  ).toEqual(["slow", "quick"]);
+});
 
-test("a component that remembers and whose file does not say so is refused", MINUTE, async () => {
+test("a component that remembers and whose file does not say so is refused", async () => {
   const host = await toolHost();
   for (const [name, imported] of [
     ["state.js", "postern:tool/state@0.1.0"],
@@ -121,7 +113,7 @@ test("a component that remembers and whose file does not say so is refused", MIN
     });
 });
 
-test("a recording is played with the state of its call, and changes nothing", MINUTE, async () => {
+test("a recording is played with the state of its call, and changes nothing", async () => {
   const { host, call } = await open();
   await call([["set", "a", "kept"]]);
   const candidate = await host.examine(await fixture("state.js"), capabilities());
@@ -144,7 +136,7 @@ test("a recording is played with the state of its call, and changes nothing", MI
   expect(await call([["list", ""]])).toEqual([["a"]]);
 });
 
-test("a guest that imports the draft of wasi:keyvalue has the same state", MINUTE, async () => {
+test("a guest that imports the draft of wasi:keyvalue has the same state", async () => {
   const { call } = await open("keyvalue.js");
   const refused = [{ tag: "no-such-store" }, { tag: "other", val: "a key has 1 to 256 bytes" }];
   const rest = { keys: ["count"], cursor: null, refused };

@@ -119,7 +119,7 @@ const CHANNELS: readonly ChannelUnderTest[] = [
 ];
 
 for (const channel of CHANNELS) {
-  for (const { title, run } of channelContract(channel)) test(title, { timeout: 60_000 }, run);
+  for (const { title, run } of channelContract(channel)) test(title, run);
 }
 
 test("a channel that breaks the contract is found out", async () => {

@@ -23,9 +23,7 @@ const FILES = [...PAGE.matchAll(/```js\n\/\/ file: (\S+)\n([\s\S]*?)```/g)].map(
   ([, name = "", text = ""]) => [name, text] as const,
 );
 
-test("a third-party channel of under 60 lines runs on the packed package, which is whole, and keeps the contract", {
-  timeout: 240_000,
-}, async () => {
+test("a third-party channel of under 60 lines runs on the packed package, which is whole, and keeps the contract", async () => {
   const { scripts } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8"));
   expect(scripts.prepack).toBe(PREPACK);
   const { folder, bin } = await installPacked();

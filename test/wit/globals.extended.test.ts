@@ -9,8 +9,6 @@ import { ROOT } from "../support/clone.ts";
 import { toComponent } from "../support/tools/components.ts";
 import { buildOnce, newProject } from "../support/tools/projects.ts";
 
-const MINUTES = { timeout: 240_000 };
-
 // The bundler leaves a process running for the next build.
 afterAll(() => stop());
 
@@ -86,23 +84,20 @@ async function runWith(engine: Engine, file: string, source: string): Promise<un
   return outcome.ok ? JSON.parse(outcome.output) : undefined;
 }
 
-test.each(["spidermonkey", "quickjs"] as const)(
-  "what is declared is there with %s",
-  MINUTES,
-  async (engine) => {
-    const names = declaredNames().filter(({ isEverywhere }) => engine === "spidermonkey" || isEverywhere);
-    const count = { spidermonkey: 150, quickjs: 15 }[engine];
-    expect(names.length).toBeGreaterThan(count);
-    // A global is asked for by its own name: the bundler puts in what the engine lacks.
-    const lookups = names.map(({ owner, name }) =>
-      owner === "GLOBAL"
-        ? `["${name}", () => ${name} !== undefined]`
-        : `["${owner}.${name}", () => "${name}" in ${owner}]`,
-    );
-    const missing = await runWith(
-      engine,
-      "tool.js",
-      `export const tool = {
+test.each(["spidermonkey", "quickjs"] as const)("what is declared is there with %s", async (engine) => {
+  const names = declaredNames().filter(({ isEverywhere }) => engine === "spidermonkey" || isEverywhere);
+  const count = { spidermonkey: 150, quickjs: 15 }[engine];
+  expect(names.length).toBeGreaterThan(count);
+  // A global is asked for by its own name: the bundler puts in what the engine lacks.
+  const lookups = names.map(({ owner, name }) =>
+    owner === "GLOBAL"
+      ? `["${name}", () => ${name} !== undefined]`
+      : `["${owner}.${name}", () => "${name}" in ${owner}]`,
+  );
+  const missing = await runWith(
+    engine,
+    "tool.js",
+    `export const tool = {
   description: () => "Looks for names.",
   schema: () => '{"type":"object"}',
   execute() {
@@ -111,10 +106,9 @@ test.each(["spidermonkey", "quickjs"] as const)(
     return { output: JSON.stringify(missing) };
   },
 };`,
-    );
-    expect(missing).toEqual([]);
-  },
-);
+  );
+  expect(missing).toEqual([]);
+});
 
 const EVERYWHERE = `
   new TextDecoder().decode(new TextEncoder().encode("é").buffer),
@@ -150,7 +144,7 @@ export const tool: Tool = {
 
 const MADE_EVERYWHERE = ["é", "i", { read: 2, written: 3 }, "x"];
 
-test("what the types allow works with SpiderMonkey", MINUTES, async () => {
+test("what the types allow works with SpiderMonkey", async () => {
   const made = await runWith("spidermonkey", "tool.ts", typed(EVERYWHERE + SPIDERMONKEY, true));
   expect(made).toEqual([
     ...MADE_EVERYWHERE,
@@ -172,6 +166,6 @@ test("what the types allow works with SpiderMonkey", MINUTES, async () => {
   ]);
 });
 
-test("what the types allow everywhere works with QuickJS", MINUTES, async () => {
+test("what the types allow everywhere works with QuickJS", async () => {
   expect(await runWith("quickjs", "tool.ts", typed(EVERYWHERE, false))).toEqual(MADE_EVERYWHERE);
 });

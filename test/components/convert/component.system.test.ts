@@ -4,9 +4,7 @@ import { checkConformance } from "../../../host/author/conformance/check.ts";
 import { CACHE } from "../../support/tools/alone.ts";
 import { builtComponent, capabilitiesOf, installShipped } from "../../support/tools/shipped.ts";
 
-const MINUTES = { timeout: 240_000 };
-
-test("it converts in the sandbox, with no capabilities and no requests", MINUTES, async () => {
+test("it converts in the sandbox, with no capabilities and no requests", async () => {
   const { call, host } = await installShipped("convert");
   const { outcome, receipt } = await call({ value: 26.2, from: "miles", to: "km" });
   expect(outcome).toMatchObject({
@@ -25,7 +23,7 @@ test("it converts in the sandbox, with no capabilities and no requests", MINUTES
   });
 });
 
-test("it passes the conformance check, at a fraction of the other engine's size", MINUTES, async () => {
+test("it passes the conformance check, at a fraction of the other engine's size", async () => {
   const component = await builtComponent("convert");
   expect(component.length).toBeLessThan(2.5e6);
   const capabilitiesText = capabilitiesOf("convert");

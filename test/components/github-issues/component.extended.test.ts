@@ -7,10 +7,9 @@ import { parseCapabilities } from "../../../host/catalog/catalog.ts";
 import { CACHE } from "../../support/tools/alone.ts";
 import { builtComponent, capabilitiesOf, installShipped, recordingOf } from "../../support/tools/shipped.ts";
 
-const MINUTES = { timeout: 240_000 };
 const tape = (name: string) => recordingOf("github-issues", name);
 
-test("it lists, creates and comments on issues, and reports GitHub's errors", MINUTES, async () => {
+test("it lists, creates and comments on issues, and reports GitHub's errors", async () => {
   const { call } = await installShipped("github-issues");
   const play = async (name: string) => {
     const { params } = JSON.parse(readFileSync(tape(name), "utf8"));
@@ -38,7 +37,7 @@ test("it lists, creates and comments on issues, and reports GitHub's errors", MI
   expect((await play("refused")).result).toBe("GitHub returned 422: Validation Failed; name invalid");
 });
 
-test("without a token nothing is sent, and the outcome says how to set one", MINUTES, async () => {
+test("without a token nothing is sent, and the outcome says how to set one", async () => {
   const { call } = await installShipped("github-issues");
   const { outcome, receipt } = await call({ action: "list", repository: "octocat/hello-world" });
   expect(outcome).toMatchObject({
@@ -49,7 +48,7 @@ test("without a token nothing is sent, and the outcome says how to set one", MIN
   expect(receipt?.requests).toEqual([]);
 });
 
-test("a repository name that would change the URL is refused before any request", MINUTES, async () => {
+test("a repository name that would change the URL is refused before any request", async () => {
   const { call } = await installShipped("github-issues");
   for (const repository of ["octocat", "a/b/c", "../x", "a/b?x=", "a/%2e%2e"]) {
     const { outcome, receipt } = await call({ action: "list", repository }, tape("list"));
@@ -58,34 +57,30 @@ test("a repository name that would change the URL is refused before any request"
   }
 });
 
-test(
-  "the token goes only to api.github.com, as a bearer token, and every grant is used",
-  MINUTES,
-  async () => {
-    const capabilitiesText = capabilitiesOf("github-issues");
-    const { http } = parseCapabilities(capabilitiesText);
-    if (http === undefined) throw new Error("the file grants no network access");
-    expect(credentialsFor(http, new URL("https://api.github.com/repos/a/b/issues"))).toMatchObject([
-      { secretName: "github_token", location: { type: "bearer" } },
-    ]);
-    expect(credentialsFor(http, new URL("https://github.com/a/b"))).toEqual([]);
-    const report = await checkConformance({
-      component: await builtComponent("github-issues"),
-      capabilitiesText,
-      recordings: ["list", "create", "comment"].map(tape),
-      privateHosts: new Set(),
-      codeFolder: CACHE,
-      progress: () => {},
-    });
-    const problems = report.findings.filter(
-      ({ verdict, subject }) => subject !== "start" && (verdict === "fail" || verdict === "warn"),
-    );
-    expect(problems).toEqual([]);
-    expect(report.findings).toContainEqual(
-      expect.objectContaining({ subject: "imports", detail: expect.stringContaining("wasi:http for fetch") }),
-    );
-    expect(report.findings).toContainEqual(
-      expect.objectContaining({ subject: "grants", detail: "exactly what 3 recorded calls used" }),
-    );
-  },
-);
+test("the token goes only to api.github.com, as a bearer token, and every grant is used", async () => {
+  const capabilitiesText = capabilitiesOf("github-issues");
+  const { http } = parseCapabilities(capabilitiesText);
+  if (http === undefined) throw new Error("the file grants no network access");
+  expect(credentialsFor(http, new URL("https://api.github.com/repos/a/b/issues"))).toMatchObject([
+    { secretName: "github_token", location: { type: "bearer" } },
+  ]);
+  expect(credentialsFor(http, new URL("https://github.com/a/b"))).toEqual([]);
+  const report = await checkConformance({
+    component: await builtComponent("github-issues"),
+    capabilitiesText,
+    recordings: ["list", "create", "comment"].map(tape),
+    privateHosts: new Set(),
+    codeFolder: CACHE,
+    progress: () => {},
+  });
+  const problems = report.findings.filter(
+    ({ verdict, subject }) => subject !== "start" && (verdict === "fail" || verdict === "warn"),
+  );
+  expect(problems).toEqual([]);
+  expect(report.findings).toContainEqual(
+    expect.objectContaining({ subject: "imports", detail: expect.stringContaining("wasi:http for fetch") }),
+  );
+  expect(report.findings).toContainEqual(
+    expect.objectContaining({ subject: "grants", detail: "exactly what 3 recorded calls used" }),
+  );
+});

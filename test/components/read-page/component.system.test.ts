@@ -9,7 +9,7 @@ let reader: Awaited<ReturnType<typeof openReader>>;
 
 beforeAll(async () => {
   reader = await openReader();
-}, 120_000);
+});
 afterAll(() => reader.close());
 
 describe("read-page", () => {

@@ -23,7 +23,7 @@ beforeAll(async () => {
   store = openHomeStore(home);
   host = await openTemporaryHost(home, store, new Set());
   await install(host, "weather", await builtComponent("weather"), capabilitiesOf("weather"));
-}, 120_000);
+});
 
 afterAll(async () => {
   await host.close();

@@ -12,8 +12,6 @@ import { postern } from "../../support/processes/postern.ts";
 import { toComponent } from "../../support/tools/components.ts";
 import { newProject } from "../../support/tools/projects.ts";
 
-const MINUTES = { timeout: 240_000 };
-
 // The bundler leaves a process running for the next build.
 afterAll(() => stop());
 
@@ -40,7 +38,6 @@ async function call(file: string, params: object, body: Uint8Array = new Uint8Ar
 
 test.each(["spidermonkey", "quickjs"] as const)(
   "what tool new made is built with %s, and runs",
-  MINUTES,
   async (engine) => {
     const folder = await newProject();
     const said: string[] = [];
@@ -60,7 +57,7 @@ test.each(["spidermonkey", "quickjs"] as const)(
   },
 );
 
-test("npm packages are bundled in; without tsconfig.json, a missing name is a warning", MINUTES, async () => {
+test("npm packages are bundled in; without tsconfig.json, a missing name is a warning", async () => {
   const folder = await newProject("js");
   const dependency = join(folder, "node_modules", "shout");
   mkdirSync(dependency, { recursive: true });
@@ -119,25 +116,20 @@ test.each([
       "tool.ts:76:1: Cannot find name 'fs': a tool has no files",
     ],
   ],
-])(
-  "%s is told with the author's line and column, and nothing is left",
-  MINUTES,
-  async (_what, more, told) => {
-    const folder = await newProject();
-    const lines = readFileSync(join(folder, "tool.ts"), "utf8").split("\n").length;
-    appendFileSync(join(folder, "tool.ts"), `${"\n".repeat(72 - lines)}${more}`);
-    const { code, stderr } = await postern(["tool", "build", folder], {
-      env: { POSTERN_HOME: join(temporaryFolder(), "home") },
-    });
-    expect(code).toBe(1);
-    for (const line of told) expect(stderr).toContain(line);
-    expect(existsSync(join(folder, "dist"))).toBe(false);
-  },
-);
+])("%s is told with the author's line and column, and nothing is left", async (_what, more, told) => {
+  const folder = await newProject();
+  const lines = readFileSync(join(folder, "tool.ts"), "utf8").split("\n").length;
+  appendFileSync(join(folder, "tool.ts"), `${"\n".repeat(72 - lines)}${more}`);
+  const { code, stderr } = await postern(["tool", "build", folder], {
+    env: { POSTERN_HOME: join(temporaryFolder(), "home") },
+  });
+  expect(code).toBe(1);
+  for (const line of told) expect(stderr).toContain(line);
+  expect(existsSync(join(folder, "dist"))).toBe(false);
+});
 
 test.each(["spidermonkey", "quickjs"] as const)(
   "with %s, a script that throws while it starts is told with the author's places",
-  MINUTES,
   async (engine) => {
     const folder = await newProject();
     const lines = readFileSync(join(folder, "tool.ts"), "utf8").split("\n").length;
@@ -150,7 +142,7 @@ test.each(["spidermonkey", "quickjs"] as const)(
   },
 );
 
-test("types are checked by our compiler: one in the project's node_modules is not run", MINUTES, async () => {
+test("types are checked by our compiler: one in the project's node_modules is not run", async () => {
   const folder = await newProject();
   const theirs = join(folder, "node_modules", "typescript");
   mkdirSync(join(theirs, "bin"), { recursive: true });
@@ -170,7 +162,7 @@ test("a module that does not export a tool, and a folder that is no project, are
   expect(() => openProject(temporaryFolder())).toThrow(/is not a tool project.*"postern tool new <dir>"/);
 });
 
-test("where Rust is not there, building a Rust project says so plainly", MINUTES, async () => {
+test("where Rust is not there, building a Rust project says so plainly", async () => {
   const folder = await newProject("rust");
   const { code, stdout, stderr } = await postern(["tool", "build", folder], {
     env: { POSTERN_HOME: join(temporaryFolder(), "home"), PATH: "" },

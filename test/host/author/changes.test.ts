@@ -18,7 +18,7 @@ function watched() {
     while (await changes.next()) seen++;
   })();
   const next = async (count: number) => {
-    await expect.poll(() => seen, { timeout: 3000 }).toBe(count);
+    await expect.poll(() => seen).toBe(count);
   };
   return { path, changes, next, all, seen: () => seen };
 }

@@ -10,8 +10,6 @@ import { CACHE } from "../../support/tools/alone.ts";
 import { fixture, toComponent } from "../../support/tools/components.ts";
 import { buildOnce, newProject } from "../../support/tools/projects.ts";
 
-const MINUTES = { timeout: 240_000 };
-
 // The bundler leaves a process running for the next build.
 afterAll(() => stop());
 const PLAIN = JSON.stringify({ version: "1.0.0", wit_version: "0.1.0" });
@@ -35,7 +33,7 @@ async function report(component: Uint8Array, capabilitiesText = PLAIN, recording
   return { ...made, about };
 }
 
-test("the report of a project that is as tool new made it, in words and as JSON", MINUTES, async () => {
+test("the report of a project that is as tool new made it, in words and as JSON", async () => {
   const folder = await newProject();
   const tool = (...args: string[]) =>
     postern(["tool", ...args], {
@@ -96,70 +94,62 @@ test("the report of a project that is as tool new made it, in words and as JSON"
   });
 });
 
-test(
-  "secrets that may be asked for and never are, and those asked for without leave, are told",
-  MINUTES,
-  async () => {
-    const folder = temporaryFolder();
-    const play = (secret: string) => {
-      const file = join(folder, `${secret}.json`);
-      writeFileSync(file, JSON.stringify({ params: { secret }, exchanges: [] }));
-      return file;
-    };
-    const capabilities = {
-      ...JSON.parse(PLAIN),
-      http: {
-        credentials: {
-          key: { secret_name: "spare", location: { type: "bearer" }, host_patterns: ["example.com"] },
-        },
+test("secrets that may be asked for and never are, and those asked for without leave, are told", async () => {
+  const folder = temporaryFolder();
+  const play = (secret: string) => {
+    const file = join(folder, `${secret}.json`);
+    writeFileSync(file, JSON.stringify({ params: { secret }, exchanges: [] }));
+    return file;
+  };
+  const capabilities = {
+    ...JSON.parse(PLAIN),
+    http: {
+      credentials: {
+        key: { secret_name: "spare", location: { type: "bearer" }, host_patterns: ["example.com"] },
       },
-      secrets: { allowed_names: ["asked", "spare", "forgotten"] },
-    };
-    const { about } = await report(await fixture("prober.js"), JSON.stringify(capabilities), [
-      play("asked"),
-      play("foreign"),
-    ]);
-    expect(about("asked.json")[0]?.detail).toContain('"isSet":true');
-    expect(about("foreign.json")[0]?.detail).toContain('"isSet":false');
-    expect(about("granted, not used").map(({ detail }) => detail)).toEqual([
-      'the credential "key" (`spare`): not used in 2 recorded calls',
-      "asking whether `spare` is set: not used in 2 recorded calls",
-      "asking whether `forgotten` is set, which no credential uses either: not used in 2 recorded calls",
-    ]);
-    expect(about("used, not granted").map(({ detail }) => detail)).toEqual([
-      "asking whether `foreign` is set: it is not in secrets.allowed_names",
-    ]);
-  },
-);
+    },
+    secrets: { allowed_names: ["asked", "spare", "forgotten"] },
+  };
+  const { about } = await report(await fixture("prober.js"), JSON.stringify(capabilities), [
+    play("asked"),
+    play("foreign"),
+  ]);
+  expect(about("asked.json")[0]?.detail).toContain('"isSet":true');
+  expect(about("foreign.json")[0]?.detail).toContain('"isSet":false');
+  expect(about("granted, not used").map(({ detail }) => detail)).toEqual([
+    'the credential "key" (`spare`): not used in 2 recorded calls',
+    "asking whether `spare` is set: not used in 2 recorded calls",
+    "asking whether `forgotten` is set, which no credential uses either: not used in 2 recorded calls",
+  ]);
+  expect(about("used, not granted").map(({ detail }) => detail)).toEqual([
+    "asking whether `foreign` is set: it is not in secrets.allowed_names",
+  ]);
+});
 
-test(
-  "what an operator excepts in TOOLS_PRIVATE_HOSTS, check lets through as run does, and says so",
-  MINUTES,
-  async () => {
-    const cwd = temporaryFolder();
-    const url = "http://hub.home.arpa:8123/api";
-    const rule = { host: "hub.home.arpa", path_prefix: "/api", methods: ["GET"] };
-    writeFileSync(join(cwd, "prober.wasm"), await fixture("prober.js"));
-    writeFileSync(
-      join(cwd, "capabilities.json"),
-      JSON.stringify({ ...JSON.parse(PLAIN), http: { allowlist: [rule] } }),
-    );
-    const exchange = { request: { method: "GET", url }, reply: { status: 200 } };
-    writeFileSync(join(cwd, "hub.json"), JSON.stringify({ params: { url }, exchanges: [exchange] }));
-    const check = async (excepted: string) => {
-      const env = { POSTERN_HOME: join(cwd, "home"), TOOLS_PRIVATE_HOSTS: excepted };
-      const given = ["prober.wasm", "--capabilities", "capabilities.json", "--replay", "hub.json"];
-      return (await postern(["tool", "check", ...given], { cwd, env })).stdout;
-    };
-    expect(await check("")).toMatch(/^WARN +used, not granted +GET .*Plain http to hub\.home\.arpa:8123/m);
-    const excepted = await check("hub.home.arpa:8123");
-    expect(excepted).toMatch(/^ok +hub\.json +.*"answers":\[200\]/m);
-    expect(excepted).toMatch(/^NOTE +private hosts +hub\.home\.arpa:8123 works only where/m);
-    expect(excepted).toMatch(/^ok +grants/m);
-  },
-);
+test("what an operator excepts in TOOLS_PRIVATE_HOSTS, check lets through as run does, and says so", async () => {
+  const cwd = temporaryFolder();
+  const url = "http://hub.home.arpa:8123/api";
+  const rule = { host: "hub.home.arpa", path_prefix: "/api", methods: ["GET"] };
+  writeFileSync(join(cwd, "prober.wasm"), await fixture("prober.js"));
+  writeFileSync(
+    join(cwd, "capabilities.json"),
+    JSON.stringify({ ...JSON.parse(PLAIN), http: { allowlist: [rule] } }),
+  );
+  const exchange = { request: { method: "GET", url }, reply: { status: 200 } };
+  writeFileSync(join(cwd, "hub.json"), JSON.stringify({ params: { url }, exchanges: [exchange] }));
+  const check = async (excepted: string) => {
+    const env = { POSTERN_HOME: join(cwd, "home"), TOOLS_PRIVATE_HOSTS: excepted };
+    const given = ["prober.wasm", "--capabilities", "capabilities.json", "--replay", "hub.json"];
+    return (await postern(["tool", "check", ...given], { cwd, env })).stdout;
+  };
+  expect(await check("")).toMatch(/^WARN +used, not granted +GET .*Plain http to hub\.home\.arpa:8123/m);
+  const excepted = await check("hub.home.arpa:8123");
+  expect(excepted).toMatch(/^ok +hub\.json +.*"answers":\[200\]/m);
+  expect(excepted).toMatch(/^NOTE +private hosts +hub\.home\.arpa:8123 works only where/m);
+  expect(excepted).toMatch(/^ok +grants/m);
+});
 
-test("recordings that cannot be played say why", MINUTES, async () => {
+test("recordings that cannot be played say why", async () => {
   const folder = temporaryFolder();
   const write = (name: string, value: object) => {
     writeFileSync(join(folder, name), JSON.stringify(value));
@@ -182,7 +172,7 @@ test("recordings that cannot be played say why", MINUTES, async () => {
   expect(about("right.json")[0]).toMatchObject({ verdict: "ok", detail: '{"answers":[]}' });
 });
 
-test("a QuickJS component that another builder made is warned of numbers that repeat", MINUTES, async () => {
+test("a QuickJS component that another builder made is warned of numbers that repeat", async () => {
   const { about } = await report(await fixture("prober.js"));
   expect(about("randomness")[0]).toMatchObject({
     verdict: "warn",
@@ -202,13 +192,13 @@ test.each([
   ["wrong-types.wit", "types", /is not that of version 0\.1\.0/],
   ["traps.wit", "start", /does not describe itself/],
   ["endless-loop.js", "schema", /must have "type": "object"/],
-])("%s fails at its %s, with the reason", MINUTES, async (name, subject, why) => {
+])("%s fails at its %s, with the reason", async (name, subject, why) => {
   const { ok, about } = await report(await fixture(name));
   expect(ok).toBe(false);
   expect(about(subject).at(-1)).toMatchObject({ verdict: "fail", detail: expect.stringMatching(why) });
 });
 
-test("bytes that are no component and a capabilities file with problems fail", MINUTES, async () => {
+test("bytes that are no component and a capabilities file with problems fail", async () => {
   expect((await report(Buffer.from("nothing of the kind"))).about("component")[0]?.verdict).toBe("fail");
   const { about } = await report(await fixture("prober.js"), '{"version":"1.0.0","shell":true}');
   expect(about("capabilities")[0]).toMatchObject({
@@ -217,7 +207,7 @@ test("bytes that are no component and a capabilities file with problems fail", M
   });
 });
 
-test("a tool whose execute crashes on a probe fails, and the command ends with 1", MINUTES, async () => {
+test("a tool whose execute crashes on a probe fails, and the command ends with 1", async () => {
   const folder = await newProject("js");
   writeFileSync(
     join(folder, "tool.js"),

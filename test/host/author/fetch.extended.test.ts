@@ -13,8 +13,6 @@ import { toComponent } from "../../support/tools/components.ts";
 import { buildOnce, newProject } from "../../support/tools/projects.ts";
 import { builtComponent } from "../../support/tools/shipped.ts";
 
-const MINUTES = { timeout: 240_000 };
-
 // The bundler leaves a process running for the next build.
 afterAll(() => stop());
 
@@ -49,46 +47,42 @@ export const tool: Tool = {
 };
 `;
 
-test(
-  "fetch, Headers, Request, Response, URL and an async execute have types, are built, and work",
-  MINUTES,
-  async () => {
-    const folder = await newProject();
-    writeFileSync(join(folder, "tool.ts"), EVERYTHING);
-    const bytes = readFileSync(await buildOnce(folder, "spidermonkey"));
-    const { imports } = await inspect(bytes);
-    expect(imports).toContainEqual(expect.stringMatching(/^wasi:http\/outgoing-handler@0\.2\./));
-    const pool = createPool({ size: 1 });
-    onTestFinished(() => pool.close());
-    const asked: ToolRequest[] = [];
-    const outcome = await pool.call({
-      component: toComponent(bytes),
-      params: '{"base":"https://api.test/v1/","ids":[3,5]}',
-      timeoutMs: 60_000,
-      async http(request) {
-        asked.push(request);
-        const body = Buffer.from(`{"id":${request.url.split("/").at(-1)}}`);
-        return { ok: true, status: 200, headers: [["x-answer", "yes"]], body };
-      },
-      secrets: [],
-    });
-    expect(outcome).toMatchObject({ ok: true, output: "[3,5]" });
-    expect(asked[0]).toEqual({
-      method: "GET",
-      url: "https://api.test/v1/things/3",
-      headersJson: '{"accept":"application/json","x-id":"3"}',
-      body: undefined,
-      timeoutMs: undefined,
-    });
-  },
-);
+test("fetch, Headers, Request, Response, URL and an async execute have types, are built, and work", async () => {
+  const folder = await newProject();
+  writeFileSync(join(folder, "tool.ts"), EVERYTHING);
+  const bytes = readFileSync(await buildOnce(folder, "spidermonkey"));
+  const { imports } = await inspect(bytes);
+  expect(imports).toContainEqual(expect.stringMatching(/^wasi:http\/outgoing-handler@0\.2\./));
+  const pool = createPool({ size: 1 });
+  onTestFinished(() => pool.close());
+  const asked: ToolRequest[] = [];
+  const outcome = await pool.call({
+    component: toComponent(bytes),
+    params: '{"base":"https://api.test/v1/","ids":[3,5]}',
+    timeoutMs: 60_000,
+    async http(request) {
+      asked.push(request);
+      const body = Buffer.from(`{"id":${request.url.split("/").at(-1)}}`);
+      return { ok: true, status: 200, headers: [["x-answer", "yes"]], body };
+    },
+    secrets: [],
+  });
+  expect(outcome).toMatchObject({ ok: true, output: "[3,5]" });
+  expect(asked[0]).toEqual({
+    method: "GET",
+    url: "https://api.test/v1/things/3",
+    headersJson: '{"accept":"application/json","x-id":"3"}',
+    body: undefined,
+    timeoutMs: undefined,
+  });
+});
 
-test("a tool that does not use fetch imports no HTTP", MINUTES, async () => {
+test("a tool that does not use fetch imports no HTTP", async () => {
   const { imports } = await inspect(await builtComponent("weather"));
   expect(imports.filter((name) => name.startsWith("wasi:http"))).toEqual([]);
 });
 
-test("with QuickJS, fetch and an async execute are refused in words", MINUTES, async () => {
+test("with QuickJS, fetch and an async execute are refused in words", async () => {
   const folder = await newProject("js");
   const write = (execute: string, more = "") =>
     writeFileSync(

@@ -36,7 +36,6 @@ export function sink(depth: number): string {
 
 test.each(["spidermonkey", "quickjs"] as const)(
   "with %s, a call that throws shows the author's lines once, in run, in the receipt and in check",
-  { timeout: 240_000 },
   async (engine) => {
     const folder = await newProject();
     writeFileSync(join(folder, "tool.ts"), TOOL);
@@ -90,9 +89,7 @@ $`,
   },
 );
 
-test("a component that throws while it describes itself is explained with the author's line", {
-  timeout: 240_000,
-}, async () => {
+test("a component that throws while it describes itself is explained with the author's line", async () => {
   const folder = await newProject("js");
   const file = join(folder, "tool.js");
   const source = readFileSync(file, "utf8");

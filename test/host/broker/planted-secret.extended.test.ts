@@ -63,7 +63,7 @@ beforeAll(async () => {
   };
   const candidate = await host.examine(await fixture("echo.js"), JSON.stringify(capabilities));
   await host.place("echo", candidate, false);
-}, 120_000);
+});
 
 afterAll(async () => {
   await host.close();
@@ -161,4 +161,4 @@ test("a tool's process holds the address it asked for, and not the value that wa
   response.end(HARMLESS);
   await running;
   expect(found).toEqual([asked]);
-}, 120_000);
+});

@@ -8,9 +8,7 @@ import { workplace } from "../../support/tools/workplace.ts";
 
 const TOKEN = "tok-9c1f04ab77d2";
 
-test("no secret gets into a recording: not from the headers, a server that repeats it, or params that hold it", {
-  timeout: 120_000,
-}, async () => {
+test("no secret gets into a recording: not from the headers, a server that repeats it, or params that hold it", async () => {
   const { credentials } = BEARER;
   const auth = { ...BEARER.auth, env_var: "PROBE_TOKEN" };
   const { cwd, env, server, url, tool, installed } = await workplace({

@@ -52,7 +52,7 @@ test("a process that dies with several calls in it has died once", async () => {
   const params = JSON.stringify({ url: `http://127.0.0.1:${silent.port}/v1/x` });
   const probe = () => host.run({ id: "c", name: "prober", params }, { user: "ada" });
   const calls = [probe(), probe(), probe()];
-  await expect.poll(() => silent.requests.length, { timeout: 30_000 }).toBe(3);
+  await expect.poll(() => silent.requests.length).toBe(3);
   for (const pid of childrenBytes().keys()) process.kill(pid, "SIGKILL");
   for (const { outcome } of await Promise.all(calls)) expect(outcome).toMatchObject({ code: "worker_lost" });
   const deaths = () => host.logged.filter((line) => line.includes("the process of prober died"));

@@ -22,7 +22,6 @@ import { allowing, install, NOTHING, toolHost } from "../../support/tools/tool-h
 import { afterThisTest } from "../../support/undo.ts";
 
 const KEY = Buffer.alloc(32, 7).toString("base64");
-const SLOW = { timeout: 120_000 };
 
 interface Report {
   readonly ok: boolean;
@@ -62,7 +61,7 @@ async function shippedHome() {
 }
 
 describe("a shipped tool that is broken", () => {
-  test("is put back, byte for byte, and what it may do stays as the operator set it", SLOW, async () => {
+  test("is put back, byte for byte, and what it may do stays as the operator set it", async () => {
     const { host, at, run, ask } = await shippedHome();
     const whole = await builtComponent("weather");
     expect((await ask()).findings.map(({ name, ok }) => [name, ok])).toEqual([
@@ -116,23 +115,19 @@ describe("a shipped tool that is broken", () => {
     expect((await ask()).findings.every(({ ok }) => ok)).toBe(true);
   });
 
-  test(
-    "and does not even say that it was ours: only with --yes, and what was there is put aside",
-    SLOW,
-    async () => {
-      const { at, ask } = await shippedHome();
-      for (const file of ["tool.json", "component.wasm"]) rmSync(at("weather", file));
-      writeFileSync(at("weather", "notes.txt"), "mine");
-      expect((await ask("--fix")).fixes).toEqual(["tool weather: needs --yes"]);
-      expect(readdirSync(at("weather")).sort()).toEqual(["capabilities.json", "notes.txt"]);
-      expect((await ask("--fix", "--yes")).fixes).toEqual(["tool weather: fixed"]);
-      const aside = readdirSync(at()).find((name) => name.startsWith(".unusable-weather-")) ?? "";
-      expect(readFileSync(at(aside, "notes.txt"), "utf8")).toBe("mine");
-      expect((await ask()).findings.every(({ ok }) => ok)).toBe(true);
-    },
-  );
+  test("and does not even say that it was ours: only with --yes, and what was there is put aside", async () => {
+    const { at, ask } = await shippedHome();
+    for (const file of ["tool.json", "component.wasm"]) rmSync(at("weather", file));
+    writeFileSync(at("weather", "notes.txt"), "mine");
+    expect((await ask("--fix")).fixes).toEqual(["tool weather: needs --yes"]);
+    expect(readdirSync(at("weather")).sort()).toEqual(["capabilities.json", "notes.txt"]);
+    expect((await ask("--fix", "--yes")).fixes).toEqual(["tool weather: fixed"]);
+    const aside = readdirSync(at()).find((name) => name.startsWith(".unusable-weather-")) ?? "";
+    expect(readFileSync(at(aside, "notes.txt"), "utf8")).toBe("mine");
+    expect((await ask()).findings.every(({ ok }) => ok)).toBe(true);
+  });
 
-  test("of an older Postern is replaced by this one's, unless that may do more", SLOW, async () => {
+  test("of an older Postern is replaced by this one's, unless that may do more", async () => {
     const { host, at, run, ask } = await shippedHome();
     const older = async (capabilities: string) => {
       const { digest } = await install(host, "weather", await fixture("prober.js"), capabilities);
@@ -165,7 +160,7 @@ describe("a shipped tool that is broken", () => {
     ]);
   });
 
-  test("is left alone where the operator removed it, replaced it, or wants none", SLOW, async () => {
+  test("is left alone where the operator removed it, replaced it, or wants none", async () => {
     const { host, home, at, ask } = await shippedHome();
     await host.remove("convert");
     expect((await ask("--fix", "--yes")).fixes).toEqual([]);
@@ -194,7 +189,7 @@ describe("a shipped tool that is broken", () => {
 describe("what a killed install left", () => {
   const aside = ".was-prober.0a1b2c3d-0000-4000-8000-000000000000";
 
-  test("goes once nobody can be at it any more; a tool that was set aside is back", SLOW, async () => {
+  test("goes once nobody can be at it any more; a tool that was set aside is back", async () => {
     const host = await toolHost();
     const { digest } = await install(host, "prober", await fixture("prober.js"), NOTHING);
     const { run, ask } = doctorOf(host.home);
@@ -248,7 +243,7 @@ describe("what a killed install left", () => {
 });
 
 describePostgres("a shipped tool that is broken in the database", () => {
-  test("is put back for every node, unless the operator replaced it", SLOW, async () => {
+  test("is put back for every node, unless the operator replaced it", async () => {
     const url = await freshDatabase(afterThisTest);
     const host = await toolHost({}, temporaryFolder(), await openPostgres(url));
     await prepareShipped();
@@ -269,7 +264,7 @@ describePostgres("a shipped tool that is broken in the database", () => {
       ["tool web-search", true],
     ]);
     await expect
-      .poll(async () => (await host.catalog.list()).map(({ name }) => name), { timeout: 10_000 })
+      .poll(async () => (await host.catalog.list()).map(({ name }) => name))
       .toEqual(["convert", "read-page", "run-code", "weather", "web-search"]);
 
     await install(host, "weather", await fixture("prober.js"), NOTHING);

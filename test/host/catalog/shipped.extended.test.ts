@@ -16,7 +16,7 @@ async function offeredBefore(capabilities: string) {
   return { host, older: digest, current: digestOf(await builtComponent("weather")) };
 }
 
-test("a shipped tool that is still ours is renewed", { timeout: 120_000 }, async () => {
+test("a shipped tool that is still ours is renewed", async () => {
   const { host, current } = await offeredBefore(capabilitiesOf("weather"));
   await host.provideShipped(() => {});
   expect((await host.catalog.find("weather"))?.digest).toBe(current);
@@ -24,7 +24,7 @@ test("a shipped tool that is still ours is renewed", { timeout: 120_000 }, async
   expect(record).toMatchObject({ weather: current });
 });
 
-test("a new version that may do more waits for the operator", { timeout: 120_000 }, async () => {
+test("a new version that may do more waits for the operator", async () => {
   const { host, older } = await offeredBefore(allowing("api.open-meteo.com"));
   const lines: string[] = [];
   await host.provideShipped((line) => lines.push(line));
@@ -32,7 +32,7 @@ test("a new version that may do more waits for the operator", { timeout: 120_000
   expect(lines.join("\n")).toContain("To accept it, run: postern tool install");
 });
 
-test("what is built twice at once is installed once", { timeout: 120_000 }, async () => {
+test("what is built twice at once is installed once", async () => {
   const service = await toolHost();
   await prepareShipped();
   const command = await toolHost({}, service.home);

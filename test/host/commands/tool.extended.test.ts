@@ -10,85 +10,79 @@ import { prepareShipped, recordingOf } from "../../support/tools/shipped.ts";
 import { allowing, BEARER } from "../../support/tools/tool-host.ts";
 import { workplace } from "../../support/tools/workplace.ts";
 
-const MINUTES = { timeout: 240_000 };
-
 describe("on a running service", () => {
-  test(
-    "install, list, run, a blocked host, a used-up limit, a killed loop, and the receipts of it all",
-    MINUTES,
-    async () => {
-      const { env, cwd, tool, install, url, server } = await workplace({
-        env: { TOOLS_SHIPPED: "true" },
-      });
-      await prepareShipped();
-      const service = startPostern(["serve"], { env, cwd });
-      await service.printed("ready in");
+  test("install, list, run, a blocked host, a used-up limit, a killed loop, and the receipts of it all", async () => {
+    const { env, cwd, tool, install, url, server } = await workplace({
+      env: { TOOLS_SHIPPED: "true" },
+    });
+    await prepareShipped();
+    const service = startPostern(["serve"], { env, cwd });
+    await service.printed("ready in");
 
-      const installed = await install();
-      expect(installed.stderr + installed.stdout).toContain(
-        `may GET https://127.0.0.1/v1/* or http(s)://${new URL(url).host}/v1/*, up to 60 requests per minute and 500 per hour`,
-      );
-      expect(installed.code).toBe(0);
+    const installed = await install();
+    expect(installed.stderr + installed.stdout).toContain(
+      `may GET https://127.0.0.1/v1/* or http(s)://${new URL(url).host}/v1/*, up to 60 requests per minute and 500 per hour`,
+    );
+    expect(installed.code).toBe(0);
 
-      const listed = async () =>
-        JSON.parse((await tool("list", "--json")).stdout).tools.map(({ name }: { name: string }) => name);
-      await expect
-        .poll(listed)
-        .toEqual(["convert", "prober", "read-page", "run-code", "weather", "web-search"]);
+    const listed = async () =>
+      JSON.parse((await tool("list", "--json")).stdout).tools.map(({ name }: { name: string }) => name);
+    await expect
+      .poll(listed)
+      .toEqual(["convert", "prober", "read-page", "run-code", "weather", "web-search"]);
 
-      const berlin = '{"action":"get_current","city":"Berlin"}';
-      const replayed = await tool(
-        "run",
-        "weather",
-        berlin,
-        "--replay",
-        recordingOf("weather", "current-berlin"),
-        "--json",
-      );
-      const answer = JSON.parse(replayed.stdout);
-      expect(JSON.parse(answer.output)).toMatchObject({ city: "Berlin", temperature: 7.4 });
-      expect(answer.error).toBeNull();
-      expect(answer.receipt).toMatchObject({ tool: "weather", status: "ok", user: "operator" });
+    const berlin = '{"action":"get_current","city":"Berlin"}';
+    const replayed = await tool(
+      "run",
+      "weather",
+      berlin,
+      "--replay",
+      recordingOf("weather", "current-berlin"),
+      "--json",
+    );
+    const answer = JSON.parse(replayed.stdout);
+    expect(JSON.parse(answer.output)).toMatchObject({ city: "Berlin", temperature: 7.4 });
+    expect(answer.error).toBeNull();
+    expect(answer.receipt).toMatchObject({ tool: "weather", status: "ok", user: "operator" });
 
-      const blocked = await tool("run", "prober", '{"url":"https://evil.example.com/v1/x"}');
-      expect(blocked.stdout).toContain("evil.example.com");
+    const blocked = await tool("run", "prober", '{"url":"https://evil.example.com/v1/x"}');
+    expect(blocked.stdout).toContain("evil.example.com");
 
-      const run = (times: number) => tool("run", "prober", JSON.stringify({ url, times }));
-      expect((await run(50)).code).toBe(0);
-      expect((await run(11)).stdout).toMatch(
-        /rate_limit_exceeded: The rate limit of 60 requests a minute is reached; next request in \d+ s/,
-      );
-      expect(server.requests).toHaveLength(60);
+    const run = (times: number) => tool("run", "prober", JSON.stringify({ url, times }));
+    expect((await run(50)).code).toBe(0);
+    expect((await run(11)).stdout).toMatch(
+      /rate_limit_exceeded: The rate limit of 60 requests a minute is reached; next request in \d+ s/,
+    );
+    expect(server.requests).toHaveLength(60);
 
-      const impatient = { version: "1.0.0", wit_version: "0.1.0", limits: { timeout_secs: 2 } };
-      writeFileSync(join(cwd, "looper.json"), JSON.stringify(impatient));
-      await tool("install", "prober.wasm", "--capabilities", "looper.json", "--name", "looper");
-      const looped = await tool("run", "looper", '{"loop":true}');
-      expect(looped.stderr).toContain("did not answer within 2 seconds and was ended");
-      expect(looped.code).toBe(1);
+    const impatient = { version: "1.0.0", wit_version: "0.1.0", limits: { timeout_secs: 2 } };
+    writeFileSync(join(cwd, "looper.json"), JSON.stringify(impatient));
+    await tool("install", "prober.wasm", "--capabilities", "looper.json", "--name", "looper");
+    const looped = await tool("run", "looper", '{"loop":true}');
+    expect(looped.stderr).toContain("did not answer within 2 seconds and was ended");
+    expect(looped.code).toBe(1);
 
-      const { receipts } = JSON.parse((await tool("log", "--json")).stdout) as { receipts: Receipt[] };
-      expect(receipts.map(({ tool: name, code, status }) => `${name} ${code ?? status}`)).toEqual([
-        "looper timeout",
-        "prober ok",
-        "prober ok",
-        "prober ok",
-        "weather ok",
-      ]);
-      expect(receipts[2]?.requests).toHaveLength(50);
-      const text = (await tool("log", "looper", "--limit", "1")).stdout;
-      expect(text).toMatch(/^WHEN +TOOL +USER +OUTCOME/);
-      expect(text).toContain("timeout");
-      expect((await tool("remove", "prober")).code).toBe(0);
-      expect((await tool("run", "prober")).stderr).toContain('there is no tool "prober"');
-      service.kill("SIGTERM");
-      expect(await service.ended).toBe(0);
-    },
-  );
+    const { receipts } = JSON.parse((await tool("log", "--json")).stdout) as { receipts: Receipt[] };
+    expect(receipts.map(({ tool: name, code, status }) => `${name} ${code ?? status}`)).toEqual([
+      "looper timeout",
+      "prober ok",
+      "prober ok",
+      "prober ok",
+      "weather ok",
+    ]);
+    expect(receipts[2]?.requests).toHaveLength(50);
+    const text = (await tool("log", "looper", "--limit", "1")).stdout;
+    expect(text).toMatch(/^WHEN +TOOL +USER +OUTCOME/);
+    expect(text).toContain("timeout");
+    expect((await tool("remove", "prober")).code).toBe(0);
+    expect((await tool("run", "prober")).stderr).toContain('there is no tool "prober"');
+    service.kill("SIGTERM");
+    expect(await service.ended).toBe(0);
+  });
 });
 
 describe("settings", () => {
-  test("are given with --set, asked about where they lead elsewhere, and shown", MINUTES, async () => {
+  test("are given with --set, asked about where they lead elsewhere, and shown", async () => {
     const { cwd, tool } = await workplace();
     writeFileSync(join(cwd, "finder.wasm"), await fixture("settings.js"));
     const settings = [{ name: "base_url", description: "The server.", format: "url", required: true }];
@@ -122,33 +116,27 @@ describe("settings", () => {
 });
 
 describe("install", () => {
-  test(
-    "a replacement that may do more says what is new and needs --yes where nobody can be asked",
-    MINUTES,
-    async () => {
-      const { cwd, tool, install } = await workplace();
-      expect((await install()).code).toBe(0);
-      const again = await install();
-      expect(again.stderr).toContain(
-        "prober is already installed (version 1.0.0); pass --force to replace it",
-      );
-      expect(again.code).toBe(1);
+  test("a replacement that may do more says what is new and needs --yes where nobody can be asked", async () => {
+    const { cwd, tool, install } = await workplace();
+    expect((await install()).code).toBe(0);
+    const again = await install();
+    expect(again.stderr).toContain("prober is already installed (version 1.0.0); pass --force to replace it");
+    expect(again.code).toBe(1);
 
-      writeFileSync(join(cwd, "prober.json"), allowing("*.example.com"));
-      const refused = await install("--force");
-      expect(refused.stderr).toContain("- may GET https://*.example.com/v1/*");
-      expect(refused.stderr).toContain("--yes");
-      expect(refused.code).toBe(1);
-      const info = async () => JSON.parse((await tool("info", "prober", "--json")).stdout);
-      expect((await info()).grants[0]).toContain("127.0.0.1");
+    writeFileSync(join(cwd, "prober.json"), allowing("*.example.com"));
+    const refused = await install("--force");
+    expect(refused.stderr).toContain("- may GET https://*.example.com/v1/*");
+    expect(refused.stderr).toContain("--yes");
+    expect(refused.code).toBe(1);
+    const info = async () => JSON.parse((await tool("info", "prober", "--json")).stdout);
+    expect((await info()).grants[0]).toContain("127.0.0.1");
 
-      const agreed = JSON.parse((await install("--force", "--yes", "--json")).stdout);
-      expect(agreed.replaced.added).toEqual(["may GET https://*.example.com/v1/*"]);
-      expect((await info()).grants[0]).toContain("*.example.com");
-    },
-  );
+    const agreed = JSON.parse((await install("--force", "--yes", "--json")).stdout);
+    expect(agreed.replaced.added).toEqual(["may GET https://*.example.com/v1/*"]);
+    expect((await info()).grants[0]).toContain("*.example.com");
+  });
 
-  test("what is wrong is said, and nothing is left behind", MINUTES, async () => {
+  test("what is wrong is said, and nothing is left behind", async () => {
     const { cwd, home, tool, install } = await workplace({ capabilities: "{}" });
     const bad = await install();
     expect(bad.stderr).toContain("wit_version");
@@ -173,7 +161,7 @@ describe("install", () => {
 });
 
 describe("run", () => {
-  test("a tool that is there runs at once, without those that come with Postern", MINUTES, async () => {
+  test("a tool that is there runs at once, without those that come with Postern", async () => {
     const { installed, tool } = await workplace({ env: { TOOLS_SHIPPED: "true" } });
     await installed();
     const { stdout, stderr } = await tool("run", "prober");
@@ -181,7 +169,7 @@ describe("run", () => {
     expect(stderr).toBe("info: probing nothing\n");
   });
 
-  test("what was recorded plays back without the network", MINUTES, async () => {
+  test("what was recorded plays back without the network", async () => {
     const { cwd, tool, installed, url, server } = await workplace();
     await installed();
     const params = JSON.stringify({ url });
@@ -200,7 +188,7 @@ describe("run", () => {
 });
 
 describe("on a terminal", () => {
-  test("a replacement that may do more is asked about, and No changes nothing", MINUTES, async () => {
+  test("a replacement that may do more is asked about, and No changes nothing", async () => {
     const { cwd, env, tool, installed } = await workplace();
     await installed();
     writeFileSync(join(cwd, "prober.json"), allowing("*.example.com"));
@@ -230,7 +218,7 @@ describe("on a terminal", () => {
     expect(await grants()).toContain("*.example.com");
   });
 
-  test("a token is asked for with its hint, and never shown", MINUTES, async () => {
+  test("a token is asked for with its hint, and never shown", async () => {
     const auth = { secret_name: "probe_token", display_name: "Probe", token_hint: "begins with tok" };
     const capabilities = {
       ...JSON.parse(allowing("127.0.0.1")),
@@ -251,7 +239,7 @@ describe("on a terminal", () => {
 });
 
 describe("secrets", () => {
-  test("a piped token is stored, never shown, and the tool then runs", MINUTES, async () => {
+  test("a piped token is stored, never shown, and the tool then runs", async () => {
     const token = "tok-3f9a1c77e2";
     const { credentials } = BEARER;
     const auth = { ...BEARER.auth, env_var: "PROBE_TOKEN" };
@@ -282,21 +270,17 @@ describe("secrets", () => {
   });
 });
 
-test(
-  "on a terminal a new tool is installed only after a yes; what it may do is shown before",
-  MINUTES,
-  async () => {
-    const { env, cwd } = await workplace();
-    const args = ["tool", "install", "prober.wasm", "--capabilities", "prober.json", "--name", "prober"];
-    const no = posternInTerminal(args, { env, cwd });
-    await no.shows("Install prober?");
-    expect(no.text()).toContain("may GET https://127.0.0.1/v1/*");
-    no.type("n");
-    expect(await no.ended).toBe(1);
-    const yes = posternInTerminal(args, { env, cwd });
-    await yes.shows("Install prober?");
-    yes.type("y");
-    expect(await yes.ended).toBe(0);
-    expect(yes.text()).toContain("Installed prober");
-  },
-);
+test("on a terminal a new tool is installed only after a yes; what it may do is shown before", async () => {
+  const { env, cwd } = await workplace();
+  const args = ["tool", "install", "prober.wasm", "--capabilities", "prober.json", "--name", "prober"];
+  const no = posternInTerminal(args, { env, cwd });
+  await no.shows("Install prober?");
+  expect(no.text()).toContain("may GET https://127.0.0.1/v1/*");
+  no.type("n");
+  expect(await no.ended).toBe(1);
+  const yes = posternInTerminal(args, { env, cwd });
+  await yes.shows("Install prober?");
+  yes.type("y");
+  expect(await yes.ended).toBe(0);
+  expect(yes.text()).toContain("Installed prober");
+});

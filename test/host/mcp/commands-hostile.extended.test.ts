@@ -47,11 +47,11 @@ test("a command ends with a service that is killed, and so does what it started"
   const service = spawn(process.execPath, [script, process.execPath, SCRIPT, "forks", file], {
     stdio: "ignore",
   });
-  await expect.poll(() => (existsSync(file) ? pidsIn(file).length : 0), { timeout: 10_000 }).toBe(2);
+  await expect.poll(() => (existsSync(file) ? pidsIn(file).length : 0)).toBe(2);
   const pids = pidsIn(file);
   expect(pids.every(isAlive)).toBe(true);
   service.kill("SIGKILL");
-  await expect.poll(() => pids.filter(isAlive), { timeout: 10_000 }).toEqual([]);
+  await expect.poll(() => pids.filter(isAlive)).toEqual([]);
 });
 
 test("a command that floods stderr is heard of, line by line, and not for long", async () => {

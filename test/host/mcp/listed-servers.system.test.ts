@@ -8,7 +8,6 @@ import { posternInTerminal } from "../../support/processes/terminal.ts";
 import { openMcpHttp } from "../../support/servers/mcp-http.ts";
 import { ECHO } from "../../support/servers/scripted-mcp.ts";
 
-const MINUTES = { timeout: 180_000 };
 const UP = "\u001b[A";
 
 async function place() {
@@ -23,40 +22,32 @@ async function place() {
   return { cwd, env, index };
 }
 
-test(
-  "without a target the list is offered on a terminal, and what was chosen is added after a look",
-  MINUTES,
-  async () => {
-    const { cwd, env, index } = await place();
-    const terminal = posternInTerminal(["mcp", "add"], { env: { ...env, MCP_INDEX: index }, cwd });
-    await terminal.shows("Which server?");
-    expect(terminal.text()).toContain("linear");
-    // The last one, which is from the operator's own list.
-    terminal.type(UP);
-    await terminal.shows("near-by (Says things again.)");
-    terminal.type("\r");
-    await terminal.shows("Says it again.");
-    terminal.type("y\r");
-    expect(await terminal.ended).toBe(0);
-    expect(terminal.text()).toContain("Added near-by. 1 tool may run without asking");
-  },
-);
+test("without a target the list is offered on a terminal, and what was chosen is added after a look", async () => {
+  const { cwd, env, index } = await place();
+  const terminal = posternInTerminal(["mcp", "add"], { env: { ...env, MCP_INDEX: index }, cwd });
+  await terminal.shows("Which server?");
+  expect(terminal.text()).toContain("linear");
+  // The last one, which is from the operator's own list.
+  terminal.type(UP);
+  await terminal.shows("near-by (Says things again.)");
+  terminal.type("\r");
+  await terminal.shows("Says it again.");
+  terminal.type("y\r");
+  expect(await terminal.ended).toBe(0);
+  expect(terminal.text()).toContain("Added near-by. 1 tool may run without asking");
+});
 
-test(
-  "a listed server is added by its name; a list that only the folder's .env names is not read",
-  MINUTES,
-  async () => {
-    const { cwd, env, index } = await place();
-    writeFileSync(join(cwd, ".env"), `MCP_INDEX=${index}\n`);
-    const unknown = await postern(["mcp", "add", "near-by", "--yes"], { env, cwd });
-    expect(unknown).toMatchObject({
-      code: 2,
-      stderr: expect.stringContaining("No list has a server named near-by"),
-    });
-    const known = { ...env, MCP_INDEX: index };
-    const added = await postern(["mcp", "add", "near-by", "--yes"], { env: known, cwd });
-    expect(added).toMatchObject({ code: 0, stdout: expect.stringContaining("Added near-by.") });
-    expect(added.stderr).toContain("near-by: Says things again. It needs no sign-in.");
-    expect(added.stderr).toMatch(/echo +read-only +Says it again\./);
-  },
-);
+test("a listed server is added by its name; a list that only the folder's .env names is not read", async () => {
+  const { cwd, env, index } = await place();
+  writeFileSync(join(cwd, ".env"), `MCP_INDEX=${index}\n`);
+  const unknown = await postern(["mcp", "add", "near-by", "--yes"], { env, cwd });
+  expect(unknown).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining("No list has a server named near-by"),
+  });
+  const known = { ...env, MCP_INDEX: index };
+  const added = await postern(["mcp", "add", "near-by", "--yes"], { env: known, cwd });
+  expect(added).toMatchObject({ code: 0, stdout: expect.stringContaining("Added near-by.") });
+  expect(added.stderr).toContain("near-by: Says things again. It needs no sign-in.");
+  expect(added.stderr).toMatch(/echo +read-only +Says it again\./);
+});

@@ -202,7 +202,7 @@ test.each(["2026", "2025"] as const)(
     server.tools.splice(0, 2, changed, WRITE, { ...WRITE, name: "new" });
     await server.announce();
     await expect
-      .poll(async () => stateOf(await servers.find("far", "operator")), { timeout: 10_000 })
+      .poll(async () => stateOf(await servers.find("far", "operator")))
       .toEqual([
         ["echo", "held"],
         ["write", "asks"],

@@ -30,7 +30,7 @@ test("16 tools used one after the other leave only the last few in memory", asyn
   } finally {
     await pool.close();
   }
-}, 120_000);
+});
 
 test("calls leave nothing behind: what is held after hundreds is what was held after one hundred", async () => {
   const component = toComponent(await fixture("echo.js"));
@@ -51,4 +51,4 @@ test("calls leave nothing behind: what is held after hundreds is what was held a
   } finally {
     await pool.close();
   }
-}, 120_000);
+});

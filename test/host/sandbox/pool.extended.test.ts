@@ -52,7 +52,7 @@ describe("a call", () => {
       { level: "info", message: "two" },
       { level: "info", message: "lines" },
     ]);
-  }, 120_000);
+  });
 
   test("http-request reaches the one who answers for this call, as the tool wrote it", async () => {
     const asked: unknown[] = [];
@@ -245,7 +245,7 @@ describe("many calls", () => {
       call("echo.js", { url: "https://slow" }, { http, timeoutMs: 80_000 }),
     );
     for (const outcome of await Promise.all(calls)) expect(outcome).toMatchObject({ ok: true });
-  }, 90_000);
+  });
 
   test("calls that have their reply go on before others are begun", async () => {
     const fresh = createPool({ size: 2 });

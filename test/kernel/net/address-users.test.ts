@@ -23,7 +23,7 @@ test.for(REFUSED_ADDRESSES)(
     const webhook = await bootWebhook({ HTTP_CALLBACK_URL: url.href });
     await webhook.post({ user_id: "ada", message: "hello" });
     await expect
-      .poll(() => webhook.kernel.logged.join(""), { timeout: 10_000 })
+      .poll(() => webhook.kernel.logged.join(""))
       .toContain(
         `HTTP_CALLBACK_URL is refused: ${refusal}. List its host:port in HTTP_CALLBACK_PRIVATE_HOSTS`,
       );

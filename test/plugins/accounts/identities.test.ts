@@ -47,12 +47,12 @@ test("a third-party channel's user waits at a pairing gate, which an operator an
   ]);
 
   expect((await post("/api/identities/pair", { identity: "telegram/42", account: "ann" })).status).toBe(204);
-  expect(await jobs.wait(first.id, 20_000)).toMatchObject({
+  expect(await jobs.wait(first.id, 60_000)).toMatchObject({
     user: "ann",
     response: expect.stringContaining("5"),
   });
   const next = await telegram.say("42", "What is 3 + 3?");
-  expect(await jobs.wait(next.id, 20_000)).toMatchObject({
+  expect(await jobs.wait(next.id, 60_000)).toMatchObject({
     user: "ann",
     response: expect.stringContaining("6"),
   });
@@ -77,7 +77,7 @@ test("an operator sees and answers the gate of a third-party channel's user who 
   const jobs = gateway.service.service("jobs");
   model.script({ calls: [{ name: "mail", arguments: { to: "a" } }] }, { text: "Sent." });
   const { id } = await jobs.submit({ user: "telegram/42", channel: "telegram", message: "Send it" });
-  expect(await jobs.wait(id, 20_000)).toMatchObject({ error: { code: "approval_required" } });
+  expect(await jobs.wait(id, 60_000)).toMatchObject({ error: { code: "approval_required" } });
   expect((await gateway.ask("/api/identities")).body.identities).toMatchObject([{ id: "telegram/42" }]);
   const { pending } = (await gateway.ask("/api/approvals")).body;
   expect(pending).toMatchObject([{ type: "approval", user_id: "telegram/42" }]);

@@ -55,5 +55,5 @@ describeWithMail("e-mail", () => {
       };
     },
   };
-  for (const { title, run } of channelContract(channel)) test(title, { timeout: 60_000 }, run);
+  for (const { title, run } of channelContract(channel)) test(title, run);
 });

@@ -207,9 +207,7 @@ describeWithMail("e-mail with Dovecot and Exim", () => {
     expect(Object.keys(JSON.parse(again.position() ?? "").folders)).toEqual(["Support", "INBOX"]);
   });
 
-  test("what came before the first start is not answered; what came before the first connection is", {
-    timeout: 60_000,
-  }, async () => {
+  test("what came before the first start is not answered; what came before the first connection is", async () => {
     await servers.send({ from: ANN, to: AGENT, text: "before" });
     await servers.mails(AGENT, 1);
     const state = kept();
@@ -342,7 +340,7 @@ describeWithMail("e-mail with Dovecot and Exim", () => {
     expect((await again.messages(1)).map(({ text }) => text)).toEqual(["meanwhile"]);
   });
 
-  test("of a mail that is too large the beginning is read", { timeout: 60_000 }, async () => {
+  test("of a mail that is too large the beginning is read", async () => {
     const email = await openEmail(servers.settings);
     await servers.send({
       from: ANN,

@@ -8,9 +8,7 @@ interface Operation {
   readonly parameters: readonly { readonly name: string; readonly in: string }[];
 }
 
-test("user A can read and change nothing of user B by any route of the OpenAPI document", {
-  timeout: 120_000,
-}, async () => {
+test("user A can read and change nothing of user B by any route of the OpenAPI document", async () => {
   const model = await scriptedModel();
   model.otherwise({ text: `I say ${SECRET}` });
   const tools = { mail: { writes: true, run: () => ({ status: "ok", output: SECRET }) as const } };
@@ -31,7 +29,7 @@ test("user A can read and change nothing of user B by any route of the OpenAPI d
   const routine = (await asBob("/api/routines", "POST", { schedule: "daily at 8:00", text: SECRET })).body;
   const jobs = gateway.service.service("jobs");
   const job = await jobs.submit({ user: "bob", channel: "webhook", message: SECRET });
-  await jobs.wait(job.id, 20_000);
+  await jobs.wait(job.id, 60_000);
   await gateway.service.service("approvals").remember("bob", "mail", "deny");
   await gateway.ask("/api/session", { method: "POST", token: "", body: { token: bob } });
   const session = (await asBob("/api/sessions")).body.sessions[0].id;

@@ -20,13 +20,13 @@ test("the socket client in the gateway's README runs as it is printed there, and
   const { listen } = (await import(file)) as { listen(tell: (frame: Frame) => void): void };
   const frames: Frame[] = [];
   listen((frame) => frames.push(frame));
-  await expect.poll(() => frames.length, { timeout: 10_000 }).toBe(1);
+  await expect.poll(() => frames.length).toBe(1);
   await gateway.ask("/api/chat", { method: "POST", body: { message: "Hi" } });
-  await expect.poll(() => frames.some(({ type }) => type === "done"), { timeout: 10_000 }).toBe(true);
+  await expect.poll(() => frames.some(({ type }) => type === "done")).toBe(true);
   expect(frames.map(({ delta }) => delta ?? "").join("")).toBe("Hello");
   const { home } = gateway.service;
   const { port } = new URL(gateway.url);
   await gateway.service.stop();
   await openGateway({ model, home, variables: { GATEWAY_PORT: port } });
-  await expect.poll(() => frames.at(-1).type, { timeout: 20_000 }).toBe("resync");
+  await expect.poll(() => frames.at(-1).type).toBe("resync");
 });

@@ -68,13 +68,13 @@ describePostgres("the operator's files of a fleet", () => {
       ]),
       [],
     );
-    await expect.poll(identity, { timeout: 10_000 }).toContain("Answer briefly.");
+    await expect.poll(identity).toContain("Answer briefly.");
     expect(await skillPrompt(skills)).toContain("cook soup");
     const tokens = { inputTokens: 1, outputTokens: 2, cachedTokens: 0, reasoningTokens: 0 };
     const cost = () => prices.add(NO_USAGE, { provider: "openai", name: "mystery" }, tokens).totalCost;
     await expect.poll(cost).toBe("0.000005");
     await first.change(new Map(), ["skills/soup/SKILL.md"]);
-    await expect.poll(() => skillPrompt(skills), { timeout: 10_000 }).toBe("");
+    await expect.poll(() => skillPrompt(skills)).toBe("");
   });
 
   test("push sends what is new or changed, pull writes it; only --delete removes", async () => {

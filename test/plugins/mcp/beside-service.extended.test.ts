@@ -36,7 +36,7 @@ beforeAll(async () => {
   await prepareShipped();
   const service = startPostern(["serve"], { env: settings(), cwd: folder, later });
   await service.printed("weather: installed");
-}, 120_000);
+});
 
 /** The SDK's client, with a person who allows everything for good. */
 async function connect(transport: StreamableHTTPClientTransport | StdioClientTransport) {

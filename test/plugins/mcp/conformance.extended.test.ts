@@ -53,7 +53,7 @@ beforeAll(async () => {
       reports[revision] = await runSuite(url, revision);
     }),
   );
-}, 240_000);
+});
 
 async function runSuite(url: string, revision: Revision): Promise<ReadonlyMap<string, readonly Check[]>> {
   const folder = temporaryFolder(later);

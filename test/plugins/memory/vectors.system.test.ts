@@ -12,7 +12,7 @@ describe("search by meaning", () => {
     expect(await memory.vectorsReady()).toBe(true);
     await memory.settled();
     const find = (of: typeof memory, query: string) =>
-      expect.poll(async () => (await of.search("ann", query)).map(({ path }) => path), { timeout: 20_000 });
+      expect.poll(async () => (await of.search("ann", query)).map(({ path }) => path));
     // A busy machine may answer by words alone for a while.
     await find(memory, "colour of the two-wheeler").toEqual(["bike.md"]);
     await close();

@@ -78,7 +78,7 @@ test("§3.2 a pending call outlives a process that is killed, and so do the turn
   const sent = JSON.stringify(model.requests.at(-1)?.messages);
   for (const words of ["I am Ada.", "Hello Ada.", "Where is order 7?", "Let me look."])
     expect(sent).toContain(words);
-}, 60_000);
+});
 
 test("a background response goes on after its process is killed, under the same id", async () => {
   const model = await scriptedModel();

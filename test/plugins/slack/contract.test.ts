@@ -50,5 +50,5 @@ describe("the channel contract", () => {
       };
     },
   });
-  for (const { title, run } of clauses) test(title, { timeout: 60_000 }, run);
+  for (const { title, run } of clauses) test(title, run);
 });

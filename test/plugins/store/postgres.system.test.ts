@@ -128,9 +128,7 @@ describePostgres("SQL on PostgreSQL", () => {
     expect(await sql.all("SELECT n FROM numbers")).toEqual([]);
   });
 
-  test("transactions that lock each other out are done again until both are through", {
-    timeout: 30_000,
-  }, async () => {
+  test("transactions that lock each other out are done again until both are through", async () => {
     const sql = await openEmpty();
     for (const n of [1, 2]) await sql.run("INSERT INTO numbers (n, word) VALUES (?, '')", n);
     let tries = 0;

@@ -10,7 +10,6 @@ import { createTurnedClock } from "../../support/services/turned-clock.ts";
 import { afterThisTest } from "../../support/undo.ts";
 
 const POSTERN_SECRETS_KEY = Buffer.alloc(32, 7).toString("base64");
-const SOON = { timeout: 30_000 };
 const TEXT = "Summarise my open issues";
 
 /** A service on this store at that time, whose model says what it is asked to. */
@@ -31,7 +30,7 @@ async function serve(url: string, at: string) {
         clock.look();
         return (await routines.runs(id)).items.filter(({ status }) => status !== "running").length;
       };
-      await expect.poll(ended, SOON).toBe(count);
+      await expect.poll(ended).toBe(count);
       return (await routines.runs(id)).items;
     },
     async answers(thread: string | undefined) {
@@ -57,9 +56,7 @@ function newFile(): string {
 }
 
 describePostgres("a routine in a store that is copied", () => {
-  test("keeps its runs and its thread, and fires afterwards, on PostgreSQL and back on SQLite", {
-    timeout: 180_000,
-  }, async () => {
+  test("keeps its runs and its thread, and fires afterwards, on PostgreSQL and back on SQLite", async () => {
     const file = newFile();
     const first = await serve(file, "2026-11-16T07:00:00Z");
     first.model.script({ text: "Three are open." }, { text: "Two are open." });
@@ -120,16 +117,14 @@ describePostgres("a routine in a store that is copied", () => {
     expect((await last.routines.add({ ...daily, text: "A new one" })).id).not.toBe(id);
   });
 
-  test("in the middle of a run: the copy runs it again, and the source ends its own", {
-    timeout: 120_000,
-  }, async () => {
+  test("in the middle of a run: the copy runs it again, and the source ends its own", async () => {
     const file = newFile();
     const source = await serve(file, "2026-11-16T07:00:00Z");
     const { promise, resolve } = Promise.withResolvers<string>();
     source.model.script({ text: [promise] });
     const { id } = await source.routines.add({ user: "ann", schedule: "every hour", text: TEXT });
     source.clock.turnTo("2026-11-16T08:00:00Z");
-    await expect.poll(() => source.model.requests, SOON).toHaveLength(1);
+    await expect.poll(() => source.model.requests).toHaveLength(1);
     const url = await freshDatabase(afterThisTest);
     await copy(file, url);
 

@@ -108,9 +108,7 @@ describe("tables", () => {
 });
 
 describe("a store in trouble", () => {
-  test("locked by another process: the fault names the file and says to stop the other", {
-    timeout: 20_000,
-  }, async () => {
+  test("locked by another process: the fault names the file and says to stop the other", async () => {
     const { store, file } = openTemporary();
     const sql = await store.tables("test", NUMBERS);
     const other = run("hold-lock.ts", file);

@@ -86,7 +86,7 @@ test("a job whose tool crashes completes in words, the service answers throughou
   expect(model.requests).toHaveLength(before + 1);
   expect((model.requests.at(-1)?.tools ?? []).map((tool) => tool.function.name)).not.toContain("bomb");
   expect(await completed(webhook, submitted.job_id)).toEqual(job);
-}, 120_000);
+});
 
 test("examined over HTTP it is refused, and the service answers throughout", async () => {
   const { served, upload } = await open();
@@ -99,4 +99,4 @@ test("examined over HTTP it is refused, and the service answers throughout", asy
     expect(status).toBe(400);
   }
   expect([...(await stop()).statuses]).toEqual([200]);
-}, 120_000);
+});

@@ -17,7 +17,7 @@ test("the curl lines of the README, pasted into a shell, answer what the page sa
   expect(examples).toHaveLength(4);
   let job = "";
   for (const { command, answer } of examples) {
-    if (command.includes("$JOB_ID")) await webhook.kernel.service("jobs").wait(job, 20_000);
+    if (command.includes("$JOB_ID")) await webhook.kernel.service("jobs").wait(job, 60_000);
     const here = command.replaceAll("http://localhost:8080", webhook.url);
     const { stdout } = await run("sh", ["-c", here], { env: { ...process.env, JOB_ID: job } });
     const promised = new RegExp(

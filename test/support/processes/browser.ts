@@ -27,6 +27,9 @@ const ARGS = [
   "--no-first-run",
 ];
 
+/** For what never comes, not for what is slow. */
+const PATIENCE_MS = 120_000;
+
 let browser: Browser | undefined;
 /** Starting a profile takes far longer than cleaning one, so a test gets the page of the test before it. */
 let free: Page | undefined;
@@ -62,6 +65,7 @@ export async function openPage({
   const page = kept ?? (await (await browser.newContext()).newPage());
   const origins = new Set<string>();
   onTestFinished(() => putBack(page, origins));
+  page.setDefaultTimeout(PATIENCE_MS);
   await page.setViewportSize({ width, height: 800 });
   await page.emulateMedia({ colorScheme: dark ? "dark" : "light" });
   const complaints: string[] = [];

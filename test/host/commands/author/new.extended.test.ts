@@ -10,8 +10,6 @@ import { temporaryFolder } from "../../../support/home.ts";
 import { postern } from "../../../support/processes/postern.ts";
 import { newProject, pathWithPostern } from "../../../support/tools/projects.ts";
 
-const MINUTES = { timeout: 240_000 };
-
 const SHARED = [
   ".gitignore",
   "README.md",
@@ -82,14 +80,11 @@ test("the types of the TypeScript skeleton are checked", async () => {
   await expect(checkTypes(project, installedToolchain())).rejects.toThrow(/tool\.ts:\d+:\d+: .*"loud"/);
 });
 
-test(
-  "a JavaScript project is plain JavaScript: untyped code is built, with a warning for a name that no tool has",
-  MINUTES,
-  async () => {
-    const folder = await newProject("js", "blank");
-    writeFileSync(
-      join(folder, "tool.js"),
-      `const seen = {};
+test("a JavaScript project is plain JavaScript: untyped code is built, with a warning for a name that no tool has", async () => {
+  const folder = await newProject("js", "blank");
+  writeFileSync(
+    join(folder, "tool.js"),
+    `const seen = {};
 function count(key, by) { seen[key] = (seen[key] || 0) + by; return seen; }
 export const tool = {
   description: () => "Counts.",
@@ -101,15 +96,14 @@ export const tool = {
   },
 };
 `,
-    );
-    const env = { POSTERN_HOME: join(folder, "home") };
-    const built = await postern(["tool", "build", folder, "--engine", "quickjs"], { env });
-    expect(built).toMatchObject({
-      code: 0,
-      stderr: expect.stringMatching(/warning: tool\.js:8:\d+: .*process/),
-    });
-  },
-);
+  );
+  const env = { POSTERN_HOME: join(folder, "home") };
+  const built = await postern(["tool", "build", folder, "--engine", "quickjs"], { env });
+  expect(built).toMatchObject({
+    code: 0,
+    stderr: expect.stringMatching(/warning: tool\.js:8:\d+: .*process/),
+  });
+});
 
 describe("building and publishing", () => {
   const run = (folder: string, ...args: readonly string[]) =>
@@ -122,38 +116,32 @@ describe("building and publishing", () => {
   const rewrite = (file: string, from: string, to: string) =>
     writeFileSync(file, readFileSync(file, "utf8").replace(from, to));
 
-  test(
-    "what has not changed is not built again, and what has changed is not published as it was",
-    MINUTES,
-    async () => {
-      const folder = await newProject("ts", "blank");
-      expect(await build(folder)).toMatchObject({ code: 0, stdout: "Built countdown/dist/countdown.wasm\n" });
-      const again = await build(folder);
-      expect(again.stdout).toBe("Already built: countdown/dist/countdown.wasm\n");
-      expect(again.stderr).toBe("dist/countdown.wasm: nothing has changed since it was built\n");
-      // Neither tests nor recordings are part of it.
-      writeFileSync(join(folder, "recordings", "another.json"), "{}");
-      rewrite(join(folder, "tool.test.js"), "assert", "assert");
-      expect((await build(folder)).stdout).toContain("Already built");
-      expect((await run(folder, "build", "countdown")).stdout).toContain("Built");
+  test("what has not changed is not built again, and what has changed is not published as it was", async () => {
+    const folder = await newProject("ts", "blank");
+    expect(await build(folder)).toMatchObject({ code: 0, stdout: "Built countdown/dist/countdown.wasm\n" });
+    const again = await build(folder);
+    expect(again.stdout).toBe("Already built: countdown/dist/countdown.wasm\n");
+    expect(again.stderr).toBe("dist/countdown.wasm: nothing has changed since it was built\n");
+    // Neither tests nor recordings are part of it.
+    writeFileSync(join(folder, "recordings", "another.json"), "{}");
+    rewrite(join(folder, "tool.test.js"), "assert", "assert");
+    expect((await build(folder)).stdout).toContain("Already built");
+    expect((await run(folder, "build", "countdown")).stdout).toContain("Built");
 
-      rewrite(join(folder, "tool.ts"), "Repeats a text.", "Says a text again.");
-      expect(await publish(folder)).toMatchObject({
-        code: 1,
-        stderr: expect.stringContaining(
-          'dist/countdown.wasm is older than tool.ts. Run "postern tool build"',
-        ),
-      });
-      expect((await build(folder)).stdout).toContain("Built");
-      rewrite(join(folder, "capabilities.json"), '"version": "0.1.0"', '"version": "0.2.0"');
-      expect(await publish(folder)).toMatchObject({
-        code: 1,
-        stderr: expect.stringContaining("was built as version 0.1.0, and capabilities.json says 0.2.0"),
-      });
-      writeFileSync(join(folder, "helper.ts"), "export const unused = 1;");
-      expect((await build(folder)).stdout).toContain("Built");
-    },
-  );
+    rewrite(join(folder, "tool.ts"), "Repeats a text.", "Says a text again.");
+    expect(await publish(folder)).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('dist/countdown.wasm is older than tool.ts. Run "postern tool build"'),
+    });
+    expect((await build(folder)).stdout).toContain("Built");
+    rewrite(join(folder, "capabilities.json"), '"version": "0.1.0"', '"version": "0.2.0"');
+    expect(await publish(folder)).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("was built as version 0.1.0, and capabilities.json says 0.2.0"),
+    });
+    writeFileSync(join(folder, "helper.ts"), "export const unused = 1;");
+    expect((await build(folder)).stdout).toContain("Built");
+  });
 
   test("capabilities that can never be installed are refused before anything is built", async () => {
     const folder = await newProject("ts", "http");
@@ -203,7 +191,7 @@ describe("the test of a new project", () => {
     });
   }
 
-  test("passes after an edit of what it says and answers", MINUTES, async () => {
+  test("passes after an edit of what it says and answers", async () => {
     const said = await testEdited("auth", "js", (source) =>
       source
         .replace("url: html_url,", "link: html_url,")
@@ -212,7 +200,7 @@ describe("the test of a new project", () => {
     expect(said).toMatch(/it keeps the contract[\s\S]*repositories\.json succeeds[\s\S]*fail 0/);
   });
 
-  test("fails where a recorded call crashes, with the author's line", MINUTES, async () => {
+  test("fails where a recorded call crashes, with the author's line", async () => {
     const said = await testEdited("blank", "ts", (source) =>
       source.replace("    try {", '    if (params.length > 2) throw new Error("no");\n    try {'),
     );

@@ -134,7 +134,7 @@ describe("tools", () => {
     const jobs = kernel.service("jobs");
     const done = async (scope: TokenScope) => {
       const job = { user: "ann", channel: "test", message: "Go on", turn: { scope } };
-      return await jobs.wait((await jobs.submit(job)).id, 20_000);
+      return await jobs.wait((await jobs.submit(job)).id, 60_000);
     };
     expect(await done(scoped({ tools: ["weather"] }))).toMatchObject({
       status: "completed",

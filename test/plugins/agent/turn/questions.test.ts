@@ -231,7 +231,7 @@ test("a job that ends at a question says where to answer it", async () => {
   const kernel = await bootAgent({ model, tools: orders([]), variables: ALLOWED });
   const jobs = kernel.service("jobs");
   const { id } = await jobs.submit({ user: "webhook/ann", channel: "webhook", message: "Order" });
-  expect(await jobs.wait(id, 20_000)).toMatchObject({
+  expect(await jobs.wait(id, 60_000)).toMatchObject({
     error: {
       code: "question_pending",
       message: expect.stringMatching(/shop_order has a question for a person\. An operator can answer it/),

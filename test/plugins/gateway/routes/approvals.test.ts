@@ -89,7 +89,7 @@ test("an operator sees and answers the gates of webhook identities; the identity
   const ask = async (...text: string[]) => {
     model.script({ calls: [{ name: "mail", arguments: { to: "b" } }] }, ...text.map((text) => ({ text })));
     const { id } = await jobs.submit({ user, channel: "webhook", message: "Send it" });
-    return jobs.wait(id, 20_000);
+    return jobs.wait(id, 60_000);
   };
   expect(await ask()).toMatchObject({ error: { code: "approval_required" } });
   expect(sent).toEqual([]);
@@ -202,7 +202,7 @@ test("an operator declines the question of a webhook identity", async () => {
   model.script({ calls: [{ name: "shop_order", arguments: {} }] }, { text: "Then not." });
   const jobs = gateway.service.service("jobs");
   const { id } = await jobs.submit({ user: "webhook/ann", channel: "webhook", message: "Order" });
-  expect(await jobs.wait(id, 20_000)).toMatchObject({ error: { code: "question_pending" } });
+  expect(await jobs.wait(id, 60_000)).toMatchObject({ error: { code: "question_pending" } });
   const [gate] = (await gateway.ask("/api/approvals")).body.pending;
   expect(gate).toMatchObject({ user_id: "webhook/ann", type: "question" });
   await gateway.ask(`/api/approvals/${gate.id}`, { method: "POST", body: { decision: "deny" } });

@@ -10,7 +10,7 @@ test("§2.4 jobs are listed newest first, filtered by status, in pages; one is s
   const ids: string[] = [];
   for (const message of ["one", "two", "three"]) {
     const { id } = await jobs.submit({ user: "operator", channel: "webhook", message });
-    await jobs.wait(id, 10_000);
+    await jobs.wait(id, 60_000);
     ids.unshift(id);
   }
   const first = (await gateway.ask("/api/jobs?limit=2")).body;
@@ -59,7 +59,7 @@ test("a failed job is found by its status and run again as a new one, with the s
     ...{ user: "alice", channel: "webhook", message: "x".repeat(600), conversation: "c" },
     metadata: { repository: "postern" },
   });
-  await jobs.wait(first.id, 10_000);
+  await jobs.wait(first.id, 60_000);
   const failed = (await gateway.ask("/api/jobs?status=failed", { token })).body.jobs;
   expect(failed).toEqual([expect.objectContaining({ id: first.id, message: `${"x".repeat(500)}…` })]);
   expect((await gateway.ask(`/api/jobs/${first.id}`, { token })).body.message).toHaveLength(600);
@@ -70,7 +70,7 @@ test("a failed job is found by its status and run again as a new one, with the s
   expect(again.status).toBe(201);
   expect(again.body).toMatchObject({ status: "queued", user: "alice", conversation_id: "c", attempts: 0 });
   expect(again.body.id).not.toBe(first.id);
-  expect(await jobs.wait(again.body.id, 10_000)).toMatchObject({ response: "done", attempts: 1 });
+  expect(await jobs.wait(again.body.id, 60_000)).toMatchObject({ response: "done", attempts: 1 });
   expect(JSON.stringify(model.requests.at(-1)?.messages)).toContain("postern");
   expect((await gateway.ask("/api/jobs?status=failed", { token })).body.jobs).toHaveLength(1);
   expect((await retry()).status).toBe(201);
@@ -84,7 +84,7 @@ test("a job whose request is no longer kept is not run again without it", async 
   const jobs = gateway.service.service("jobs");
   const job = { user: "operator", channel: "responses", message: "Hi", turn: { instructions: "Be brief." } };
   const { id } = await jobs.submit(job);
-  await jobs.wait(id, 10_000);
+  await jobs.wait(id, 60_000);
   const refused = await gateway.ask(`/api/jobs/${id}/retry`, { method: "POST" });
   expect([refused.status, refused.body.error.code]).toEqual([400, "job_not_repeatable"]);
 });

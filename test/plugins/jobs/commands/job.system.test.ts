@@ -55,7 +55,7 @@ test("postern job lists, shows, cancels and retries beside the running service, 
   expect(again).toMatchObject({ status: "queued", user_id: "webhook/ada", conversation_id: "c1" });
   await expect.poll(async () => (await get(`/jobs/${again.id}`)).json.status).toBe("running");
   expect(await jobs(home, "list", "--status", "failed")).not.toContain(again.id);
-}, 60_000);
+});
 
 test("a job that is not there is told with the way to those that are", async () => {
   const home = temporaryFolder();

@@ -68,7 +68,7 @@ export type ResponsesFrame = Event<ResponseStreamEvent>;
 export type CompletionsFrame = Chunk | Failure;
 `;
 
-test("every event is what the types of the openai package say", { timeout: 60_000 }, async () => {
+test("every event is what the types of the openai package say", async () => {
   const streams = await allStreams();
   expect(streams.length).toBeGreaterThanOrEqual(20);
   const folder = temporaryFolder();
@@ -149,7 +149,7 @@ function told(stream: RecordedStream): { text: string; calls: number } {
   };
 }
 
-test("the schemas of two client libraries take every event", { timeout: 60_000 }, async () => {
+test("the schemas of two client libraries take every event", async () => {
   for (const stream of await allStreams()) {
     const clients = isResponses(stream)
       ? ["@ai-sdk/openai responses"]

@@ -50,7 +50,7 @@ test.each([
   ["OpenAI's agents library", "There are 12.\n"],
   ["Vercel's ai", "There are 12.\n"],
   ["LangChain", "There are 12.\n"],
-])("the recipe for %s works as it is typed", { timeout: 30_000 }, async (title, expected) => {
+])("the recipe for %s works as it is typed", async (title, expected) => {
   const model = await scriptedModel();
   model.otherwise(clerk);
   const { url } = await startService({ model });

@@ -28,7 +28,7 @@ async function connect(service: Service, headers: Record<string, string> = beare
   /** The events up to the next that ends an answer. */
   async function next(): Promise<readonly WireEvent[]> {
     const isEnd = ({ type }: WireEvent) => /^error$|\.(completed|failed|incomplete)$/.test(type);
-    await vi.waitUntil(() => events.slice(read).some(isEnd), { timeout: 10_000 });
+    await vi.waitUntil(() => events.slice(read).some(isEnd), { timeout: 60_000 });
     const end = read + events.slice(read).findIndex(isEnd) + 1;
     const some = events.slice(read, end);
     read = end;

@@ -83,7 +83,7 @@ describePostgres("nodes on PostgreSQL", () => {
     const dead = deadSeenBy(second);
     await first.leave();
     expect(await ids()).toEqual([second.node.id]);
-    await expect.poll(() => dead, { timeout: 10_000 }).toEqual([first.node.id]);
+    await expect.poll(() => dead).toEqual([first.node.id]);
   });
 
   test("one that is not seen for ten seconds of the database's is removed once, and every other is told", async () => {
@@ -100,7 +100,7 @@ describePostgres("nodes on PostgreSQL", () => {
     for (const { node } of [first, second]) await age(first.sql, node.id, "steady_since", 10 * SECONDS);
     await age(first.sql, died, "seen_at", 10 * SECONDS);
     const both = [before.node.id, died].sort();
-    await expect.poll(() => seen.map((ids) => ids.toSorted()), { timeout: 10_000 }).toEqual([both, both]);
+    await expect.poll(() => seen.map((ids) => ids.toSorted())).toEqual([both, both]);
     expect((await second.node.list()).map(({ id }) => id)).toEqual([first.node.id, second.node.id]);
   });
 
@@ -111,7 +111,7 @@ describePostgres("nodes on PostgreSQL", () => {
     // Both for long, and then a minute without one: the first beat must not remove the other.
     await first.sql.run("UPDATE nodes SET steady_since = 0, seen_at = seen_at - 60000");
     const steady = () => first.sql.all("SELECT id FROM nodes WHERE steady_since > 0");
-    await expect.poll(steady, { timeout: 10_000 }).toHaveLength(2);
+    await expect.poll(steady).toHaveLength(2);
     expect(seen).toEqual([[], []]);
   });
 });

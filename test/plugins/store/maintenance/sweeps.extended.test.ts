@@ -9,7 +9,6 @@ import { bootAgent } from "../../../support/services/agent.ts";
 
 const OLD = "2026-01-01T08:00:00.000Z";
 const COUNT = 4000;
-const SLOW = { timeout: 180_000 };
 const NUMBERS = `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${COUNT})`;
 
 async function fill(store: Store): Promise<Sql> {
@@ -48,11 +47,11 @@ const boot = ({ url }: StorePlace) =>
   bootAgent({ variables: { STORE_URL: url, POSTERN_SECRETS_KEY: Buffer.alloc(32, 7).toString("base64") } });
 
 describeEngines("a sweep of many rows", (engine, fresh) => {
-  test("lets others in between, ends with the service, and goes on with the next", SLOW, async () => {
+  test("lets others in between, ends with the service, and goes on with the next", async () => {
     const place = await fresh();
     const sql = await fill(await place.open());
     const kernel = await boot(place);
-    await expect.poll(() => countIn(sql, "jobs"), { interval: 5, timeout: 30_000 }).toBeLessThan(COUNT - 100);
+    await expect.poll(() => countIn(sql, "jobs"), { interval: 5 }).toBeLessThan(COUNT - 100);
     // Somebody else writes meanwhile.
     await sql.run("UPDATE jobs SET message = 'ho' WHERE id = 'young'");
     await kernel.stop();

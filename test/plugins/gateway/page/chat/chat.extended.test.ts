@@ -62,9 +62,9 @@ describeInBrowser("the page at length", () => {
     await page.goto(other.link());
     await page.getByLabel("Message").waitFor();
     await page.goto(one.url);
-    await page.getByLabel("Message").waitFor({ timeout: 10_000 });
+    await page.getByLabel("Message").waitFor();
     await page.goto(other.url);
-    await page.getByLabel("Message").waitFor({ timeout: 10_000 });
+    await page.getByLabel("Message").waitFor();
   });
 
   test("a link of somebody else's asks first, and says who is signed in and who the link is for", async () => {

@@ -87,7 +87,7 @@ describeInBrowser("the page in a browser", () => {
     });
     served.model.script({ text: "Quick as that" });
     await say(page, "Hello");
-    await page.getByText("Quick as that").waitFor({ timeout: 10_000 });
+    await page.getByText("Quick as that").waitFor();
   });
 
   test("stop ends a turn in the middle and says so", async () => {

@@ -50,7 +50,7 @@ describeInBrowser("the sources of an answer", () => {
     await page.getByLabel("Message").fill(`What does ${url} say about batteries?`);
     await page.keyboard.press("Enter");
     const link = page.getByRole("region", { name: "Sources" }).getByRole("link");
-    await link.waitFor({ timeout: 60_000 });
+    await link.waitFor();
     expect(await link.textContent()).toBe("Grid batteries overtake gas peakers for the first time");
     expect(await link.getAttribute("href")).toBe(url);
     expect(await link.getAttribute("rel")).toBe("noopener noreferrer");
@@ -81,9 +81,9 @@ describeInBrowser("the sources of an answer", () => {
     );
     await page.getByLabel("Message").fill(`My door code is 884107. What does ${url} say about batteries?`);
     await page.keyboard.press("Enter");
-    await page.getByRole("button", { name: /deny/i }).click({ timeout: 60_000 });
+    await page.getByRole("button", { name: /deny/i }).click();
     const link = page.getByRole("region", { name: "Sources" }).getByRole("link");
-    await link.waitFor({ timeout: 60_000 });
+    await link.waitFor();
     expect(await link.getAttribute("href")).toBe(url);
     await page.reload();
     await link.waitFor();
