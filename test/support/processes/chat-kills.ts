@@ -42,7 +42,9 @@ export interface KillCount {
 
 /** The longest without a further answer, at the end. It only matters where one is lost. */
 const PATIENCE_MS = 120_000;
-const MAX_ALIVE_MS = 1500;
+/** So many answers a service lives to give, at most, and so much longer. */
+const MAX_ANSWERS = 4;
+const MAX_LONGER_MS = 300;
 /** People wait for answers before they say more: those of whom a hundred messages wait are told so, and get no answer. */
 const MAX_OPEN = 20;
 
@@ -97,6 +99,7 @@ export async function killRounds(
     words.push(text);
     await chat.say(person, text);
   };
+  const countShown = () => chat.people.flatMap((person) => chat.shown(person)).length;
   const isAnswered = () => chat.people.every((person) => openOf(person).length === 0);
   try {
     await pairSenders(
@@ -105,18 +108,19 @@ export async function killRounds(
     );
     for (let round = 1; round <= rounds; round++) {
       service = await serve(env);
-      const until = Date.now() + Math.random() * MAX_ALIVE_MS;
-      while (Date.now() < until) {
+      const enough = countShown() + Math.trunc(Math.random() * (MAX_ANSWERS + 1));
+      const over = Date.now() + PATIENCE_MS;
+      do {
         await speak();
-        await sleep(Math.random() * 300);
-      }
+        await sleep(Math.random() * MAX_LONGER_MS);
+      } while (countShown() < enough && Date.now() < over);
       await kill();
       progress(`${round} of ${rounds} kills, ${[...said.values()].flat().length} messages`);
     }
     service = await serve(env);
     let [over, seen] = [Date.now() + PATIENCE_MS, -1];
     while (!isAnswered() && Date.now() < over) {
-      const shown = chat.people.flatMap((person) => chat.shown(person)).length;
+      const shown = countShown();
       if (shown > seen) over = Date.now() + PATIENCE_MS;
       seen = shown;
       await sleep(50);
