@@ -4,6 +4,9 @@ import type { HomeFiles } from "./services.ts";
 export interface OperatorFiles extends Pick<HomeFiles, "read" | "onChange"> {
   /** Returns the folders of `skills` in order. */
   skills(): Promise<readonly SkillFile[]>;
+  /** What else is in a folder of `skills`; nothing where nodes share a database, which has only texts. */
+  skillFiles(folder: string): Promise<readonly { readonly path: string; readonly bytes: number }[]>;
+  skillFile(folder: string, path: string): Promise<Uint8Array | undefined>;
 }
 
 /** The text of a SKILL.md, or why it cannot be had. */

@@ -38,6 +38,8 @@ export function openRowFiles(sql: Sql, changes: Store["changes"]): RowFiles {
         return folder === undefined ? [] : [{ folder, text }];
       });
     },
+    skillFiles: async () => [],
+    skillFile: async () => undefined,
     onChange: (listener) => changes.follow(TOPIC, listener),
     async change(written, removed) {
       const now = new Date().toISOString();
