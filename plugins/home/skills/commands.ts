@@ -1,8 +1,9 @@
 /** `postern skill add|list|info|check|update|remove`: skills from elsewhere, which are followed once the operator has agreed to them. */
 import type { Command } from "commander";
-import { isInteractive, type JsonOption, print, table, verb, visible, warn } from "../../../kernel/kit.ts";
+import { isInteractive, type JsonOption, print, table, verb } from "../../../kernel/kit.ts";
 import { type CommandContext, Fault, type Services } from "../../../kernel/plugin.ts";
 import type { AddedSkill } from "../services.ts";
+import { agree, bullets, confirms, progress } from "./agreeing.ts";
 import { BUNDLE_BOUNDS } from "./bundle.ts";
 import { badSkill, compareProposals, describeProposal, diffOf, type Proposal, propose } from "./proposal.ts";
 
@@ -244,29 +245,10 @@ async function askUnsigned(sentence: string, reference: string, options: Options
   throw new Fault("invalid", "tool_unsigned", message, { param: "allow_unsigned" });
 }
 
-/** Asks on a terminal; anywhere else `--yes` is the only way to agree. */
-async function agree(question: string, { yes = false }: Options): Promise<void> {
-  if (yes || (isInteractive() && (await confirms(question)))) return;
-  const why = isInteractive()
-    ? "Cancelled; nothing changed."
-    : `${question} There is no terminal to ask on; pass --yes to agree.`;
-  throw new Fault("invalid", "not_agreed", why);
-}
-
-async function confirms(question: string): Promise<boolean> {
-  const { confirm } = await import("@clack/prompts");
-  return (
-    (await confirm({ message: visible(question), initialValue: false, output: process.stderr })) === true
-  );
-}
-
 function missing(name: string): never {
   const message = `there is no skill "${name}"; "postern skill list" shows them`;
   throw new Fault("missing", "no_such_skill", message, { param: "name" });
 }
-
-const progress = (line: string): void => warn(`${line}\n`);
-const bullets = (sentences: readonly string[]): string => sentences.map((one) => `  - ${one}`).join("\n");
 
 function shorten(text: string): string {
   const line = text.replace(/\s+/g, " ");

@@ -27,7 +27,7 @@ const TOOL = /[^\s,()]+(?:\([^()]*\))?/g;
 
 /** `folder`: the name of the folder that it is in; undefined where there is none. Throws where it cannot be used at all. */
 export function readDefinition(source: string, folder: string | undefined): SkillDefinition {
-  const { fields, text, isBlockStyle } = readFrontMatter(source);
+  const { fields, text, problems } = readFrontMatter(source);
   const name = (textAt(fields, "name") ?? folder ?? "").trim();
   const description = (textAt(fields, "description") ?? "").trim();
   if (!OWN_NAME.test(name))
@@ -47,12 +47,7 @@ export function readDefinition(source: string, folder: string | undefined): Skil
     allowedTools: allowed === undefined ? undefined : (allowed.match(TOOL) ?? []),
     requiredTools: namesIn(fields.get("required_tools") ?? metadataOf(metadata, "required-tools")),
     text,
-    problems: [
-      ...(isBlockStyle
-        ? []
-        : ["its front matter has a list or map in brackets: write one line for each entry"]),
-      ...checkFields(fields, folder),
-    ],
+    problems: [...problems, ...checkFields(fields, folder)],
   };
 }
 

@@ -11,13 +11,15 @@ export type Field = string | ReadonlyMap<string, string> | readonly string[];
 
 export interface FrontMatter {
   readonly fields: ReadonlyMap<string, Field>;
-  /** False where it has lists or maps in brackets, which the standard does not know. */
-  readonly isBlockStyle: boolean;
+  /** What the standard does not allow, although it can be read, each with what to do. */
+  readonly problems: readonly string[];
   /** What follows it. */
   readonly text: string;
 }
 
 const MAX_LENGTH = 16 * 1024;
+/** The document, its map, a pair, a map in it, and a pair of that one. */
+const MAX_DEPTH = 4;
 const FENCE = /^---[ \t]*$/;
 
 /** Throws an error that says what to do. */
@@ -40,21 +42,26 @@ export function readFrontMatter(source: string): FrontMatter {
 }
 
 function readFields(matter: string): Omit<FrontMatter, "text"> {
-  let isBlockStyle = true;
+  const problems = new Set<string>();
   // In this schema no value is anything but a text.
   const document = parseDocument(matter, { schema: "failsafe", uniqueKeys: true, logLevel: "silent" });
   const [problem] = [...document.errors, ...document.warnings];
   if (problem !== undefined) throw new Error(`its front matter is not valid YAML: ${explain(problem)}`);
-  visit(document, (_, node) => {
+  visit(document, (_, node, path) => {
     if (isAlias(node)) refuse("an alias (*)");
     if (isNode(node) && "anchor" in node && node.anchor !== undefined) refuse("an anchor (&)");
     if (isNode(node) && node.tag !== undefined) refuse("a tag (!)");
-    if (isCollection(node) && node.flow) isBlockStyle = false;
+    if (isCollection(node) && node.flow)
+      problems.add("its front matter has a list or map in brackets: write one line for each entry");
+    if (isCollection(node) && path.length > MAX_DEPTH)
+      problems.add(
+        "its front matter is nested deeper than a map of texts: write a line `key: value` for each entry",
+      );
   });
   const { contents } = document;
   if (!isMap(contents)) throw new Error("its front matter is not a list of `key: value` lines");
   const fields = new Map(contents.items.map(({ key, value }) => [keyOf(key), fieldOf(value)]));
-  return { fields, isBlockStyle };
+  return { fields, problems: [...problems] };
 }
 
 function fieldOf(value: unknown): Field {
@@ -71,7 +78,7 @@ function keyOf(key: unknown): string {
 
 function textOf(value: unknown): string {
   if (value === null) return "";
-  if (!isScalar(value)) throw new Error("its front matter is nested deeper than a map of texts");
+  if (!isScalar(value)) return String(value);
   return value.value === null ? "" : String(value.value);
 }
 

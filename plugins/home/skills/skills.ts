@@ -1,6 +1,7 @@
 /** Skills: those that the operator wrote, folders with a SKILL.md, and those from elsewhere. One that cannot be read is reported and left out. */
 import { reason } from "../../../kernel/plugin.ts";
-import type { OperatorFiles } from "../files.ts";
+import { type OperatorFiles, skillPath } from "../files.ts";
+import { createImports } from "../imports.ts";
 import type { Skill, SkillProblem, Skills } from "../services.ts";
 import type { AddedRows } from "./added.ts";
 import { kindOf, SKILL_FILE, textIn } from "./bundle.ts";
@@ -14,26 +15,31 @@ interface Found extends Skill {
   file(path: string): Promise<Uint8Array | undefined>;
 }
 
-type OwnFiles = Pick<OperatorFiles, "skills" | "skillFiles" | "skillFile">;
+type OwnFiles = Pick<OperatorFiles, "skills" | "skillFiles" | "skillFile" | "read">;
 
 /** `added`: absent where only the operator's own count. */
 export function createSkills(files: OwnFiles, added?: Omit<AddedRows, "put" | "remove">): Skills {
   // The prompt names them every turn: only what changed is parsed again.
-  const own = new Map<string, { readonly text: string; readonly found: Found }>();
+  const own = new Map<
+    string,
+    { readonly text: string; readonly isImported: boolean; readonly found: Found }
+  >();
+  const imports = createImports(files);
   const agreed = new Map<string, { readonly digest: string; readonly found: Found }>();
 
-  function readOwn(folder: string, text: string): Found {
+  function readOwn(folder: string, text: string, isImported: boolean): Found {
     const known = own.get(folder);
-    if (known?.text === text) return known.found;
+    if (known?.text === text && known.isImported === isImported) return known.found;
     const definition = readDefinition(text, folder);
     const found: Found = {
       name: definition.name,
       description: definition.description,
+      origin: isImported ? { kind: "skill", name: definition.name } : undefined,
       definition,
       sizes: () => files.skillFiles(folder),
       file: (path) => files.skillFile(folder, path),
     };
-    own.set(folder, { text, found });
+    own.set(folder, { text, isImported, found });
     return found;
   }
 
@@ -69,9 +75,9 @@ export function createSkills(files: OwnFiles, added?: Omit<AddedRows, "put" | "r
     };
     // The operator's own first: nobody's name takes the place of theirs.
     for (const file of await files.skills())
-      await add(file.folder, () => {
+      await add(file.folder, async () => {
         if ("why" in file) throw new Error(file.why);
-        return readOwn(file.folder, file.text);
+        return readOwn(file.folder, file.text, await imports.isImported(skillPath(file.folder), file.text));
       });
     if (added)
       for (const { name, digest } of await added.known())

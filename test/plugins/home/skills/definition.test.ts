@@ -49,6 +49,7 @@ describe("a SKILL.md", () => {
     ["a __proto__", `${VALID}\n__proto__: x`, /"__proto__"/],
     ["tools as a list", `${VALID}\nallowed-tools:\n  - a`, /allowed-tools is not one text/],
     ["metadata that is a text", `${VALID}\nmetadata: x`, /metadata is not a map/],
+    ["deep maps", `${VALID}\nmetadata:\n  a:\n    b: c`, /nested/],
     ["brackets", `${VALID}\nmetadata: {a: b}`, /in brackets/],
   ] as const)("with %s does not fit the standard, and is told what to do", ([, matter, why]) => {
     expect(problemsOf(matter)).toEqual([expect.stringMatching(why)]);
@@ -64,7 +65,6 @@ describe("a SKILL.md", () => {
     ["a second document", skill(`${VALID}\n...\nname: b`), /second document/],
     ["a directive", skill(`%TAG ! tag:x\n${VALID}`), /second document/],
     ["a colon in a value", skill("name: a\ndescription: Use: often"), /in quotes/],
-    ["deep maps", skill(`${VALID}\nmetadata:\n  a:\n    b: c`), /nested/],
     ["more than 16 KiB of it", skill(`${VALID}\nlicense: ${"x".repeat(17_000)}`), /16 KiB/],
     ["a list in place of keys", skill("- name"), /key: value/],
     ["no description", skill("name: a"), /no description/],
