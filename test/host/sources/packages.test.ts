@@ -3,9 +3,19 @@ import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { strToU8, zipSync } from "fflate";
 import { describe, expect, test } from "vitest";
+import { createNetwork } from "../../../host/broker/network.ts";
+import { createDownloads } from "../../../host/sources/download.ts";
 import { readFolder } from "../../../host/sources/folder-files.ts";
+import { readReference } from "../../../host/sources/local.ts";
+import { createRegistryAccess } from "../../../host/sources/oci/access.ts";
+import { sha256 } from "../../../host/sources/oci/manifest.ts";
+import { createSources } from "../../../host/sources/sources.ts";
 import { readZip } from "../../../host/sources/zip.ts";
 import { temporaryFolder } from "../../support/home.ts";
+import { startNpmPackages } from "../../support/servers/npm-packages.ts";
+import { openUpstream } from "../../support/servers/upstream.ts";
+import { tarball } from "../../support/tarball.ts";
+import { afterThisTest } from "../../support/undo.ts";
 
 const BOUNDS = { maxBytes: 100_000, maxEntries: 20 };
 const read = (zip: Uint8Array, bounds = BOUNDS) => readZip(zip, "a.zip", bounds);
@@ -78,5 +88,90 @@ describe("a folder", () => {
     await expect(readFolder(many, BOUNDS)).rejects.toThrow(/more than 20 files/);
     await expect(readFolder(folderWith({ a: "x".repeat(200_000) }), BOUNDS)).rejects.toThrow(/100000 bytes/);
     await expect(readFolder("/no/such/folder", BOUNDS)).rejects.toThrow(/cannot be read/);
+  });
+});
+
+describe("a package", () => {
+  const ZIP = Buffer.from(zipSync({ "pdf/SKILL.md": strToU8("x"), "__MACOSX/junk": strToU8("y") }));
+  const TARBALL = tarball([{ path: "pdf/SKILL.md", data: "x" }]);
+  const layerOf = (bytes: Buffer, mediaType = "application/vnd.oci.image.layer.v1.tar+gzip") => ({
+    mediaType,
+    digest: sha256(bytes),
+    size: bytes.length,
+  });
+  const manifestOf = (...layers: object[]) => Buffer.from(JSON.stringify({ schemaVersion: 2, layers }));
+
+  /** Sources of a machine that may reach one server, which has these files. */
+  async function sourcesWith(answers: Readonly<Record<string, Buffer>>) {
+    const npm = await startNpmPackages();
+    const server = await openUpstream(({ path }, response) => {
+      const found = answers[path];
+      if (found === undefined) response.writeHead(404).end("{}");
+      else response.end(found);
+    });
+    afterThisTest(server.close);
+    const host = `127.0.0.1:${server.port}`;
+    const privateHosts = new Set([host, npm.host]);
+    const network = createNetwork({ privateHosts });
+    afterThisTest(network.close);
+    const downloads = createDownloads({ network });
+    const logins = { find: async () => undefined };
+    const openRegistry = createRegistryAccess({
+      downloads,
+      privateHosts,
+      logins,
+      dockerFolder: temporaryFolder(),
+    });
+    const folder = temporaryFolder();
+    const sources = createSources({ downloads, openRegistry, folder, npmRegistry: npm.url });
+    const bounds = { maxBytes: 100_000, maxFiles: 5 };
+    const fetch = (what: string) =>
+      sources.fetchPackage(readReference(what, folder), { bounds, progress: () => {} });
+    return { npm, host, folder, fetch };
+  }
+
+  test("comes from a zip on disk or at an address, without what programs add to it", async () => {
+    const { host, folder, fetch } = await sourcesWith({ "/pdf.zip": ZIP });
+    writeFileSync(join(folder, "pdf.zip"), ZIP);
+    for (const what of ["./pdf.zip", `http://${host}/pdf.zip`]) {
+      const { files, origin } = await fetch(what);
+      expect([[...files.keys()], origin.digest]).toEqual([["pdf/SKILL.md"], sha256(ZIP)]);
+    }
+    await expect(fetch(`http://${host}/none.zip`)).rejects.toThrow(/nothing at/);
+    await expect(fetch("pdf")).rejects.toThrow(/name a folder, a .zip file/);
+  });
+
+  test("comes from npm with the registry's integrity, and only under its own name", async () => {
+    const { npm, fetch } = await sourcesWith({});
+    const entries = (name: string) => [
+      { path: "package/package.json", data: JSON.stringify({ name, version: "1.0.0" }) },
+      { path: "package/SKILL.md", data: "x" },
+    ];
+    npm.publish("pdf", "1.0.0", entries("pdf"));
+    const { files, origin } = await fetch("npm:pdf");
+    expect([[...files.keys()], origin]).toMatchObject([["package.json", "SKILL.md"], { version: "1.0.0" }]);
+    npm.publish("pdf", "1.0.0", entries("other"));
+    await expect(fetch("npm:pdf")).rejects.toThrow(/says that it is other@1.0.0/);
+  });
+
+  test("comes from a registry as the only layer of its manifest, and as no other", async () => {
+    const manifests = "/v2/acme/pdf/manifests";
+    const { host, fetch } = await sourcesWith({
+      [`${manifests}/latest`]: manifestOf(layerOf(TARBALL)),
+      [`${manifests}/two`]: manifestOf(layerOf(TARBALL), layerOf(TARBALL)),
+      [`${manifests}/odd`]: manifestOf(layerOf(TARBALL, "text/plain")),
+      [`${manifests}/huge`]: manifestOf({ ...layerOf(TARBALL), size: 1e9 }),
+      [`/v2/acme/pdf/blobs/${sha256(TARBALL)}`]: TARBALL,
+    });
+    expect([...(await fetch(`oci://${host}/acme/pdf`)).files.keys()]).toEqual(["pdf/SKILL.md"]);
+    await expect(fetch(`oci://${host}/acme/pdf:two`)).rejects.toThrow(/exactly one layer/);
+    await expect(fetch(`oci://${host}/acme/pdf:odd`)).rejects.toThrow(/media type/);
+    await expect(fetch(`oci://${host}/acme/pdf:huge`)).rejects.toThrow(/at most 100000/);
+  });
+
+  test("with more files than are read is refused", async () => {
+    const { folder, fetch } = await sourcesWith({});
+    for (let count = 0; count < 6; count++) writeFileSync(join(folder, `f${count}`), "");
+    await expect(fetch(folder)).rejects.toThrow(/6 files; at most 5/);
   });
 });

@@ -170,4 +170,48 @@ describe("the files of a skill", () => {
     );
     expect(outcomes((await desk.say("Run it")).items)).toMatchObject([{ code: "no_such_tool" }]);
   });
+
+  test("are copied into the workspace when asked for, as a stranger's, and never over what is there", async () => {
+    const desk = await office();
+    await add(desk, files);
+    const copy = (file: string, to?: string) => ({
+      calls: [{ name: "skill_copy", arguments: { name: "bills", file, ...(to !== undefined && { to }) } }],
+    });
+    desk.model.script(
+      copy("assets", "/work"),
+      copy("assets/form.txt"),
+      copy("assets/form.txt"),
+      copy("no.txt"),
+      DONE,
+    );
+    const { items } = await desk.say("Copy the form");
+    expect(outcomes(items)).toMatchObject([
+      { output: '{"copied":["/work/assets/form.txt","/work/assets/icons/x.bin"]}' },
+      { output: '{"copied":["/form.txt"]}' },
+      { status: "error" },
+      { code: "no_file" },
+    ]);
+    const found = await desk.kernel.service("workspace").find("ann", "/form.txt");
+    expect(found).toMatchObject({ bytes: 6, origins: [{ kind: "skill", name: "bills" }] });
+  });
+});
+
+describe("what was imported", () => {
+  const imported = async (desk: Office, path: string, text: string) =>
+    desk.kernel.service("homeFiles").import(new Map([[path, Buffer.from(text)]]));
+
+  test.for(["skills/bills/SKILL.md", "AGENTS.md"])(
+    "%s is a stranger's until somebody changes it",
+    async (path) => {
+      const desk = await office();
+      await imported(desk, path, skillOf());
+      const script = path === "AGENTS.md" ? [PAYING] : [load, PAYING];
+      desk.model.script(...script);
+      expect(doubtsOf((await desk.say("Pay my bills")).gate)[0]).toMatchObject({ value: IBAN });
+      writeFileSync(join(desk.kernel.home, path), skillOf("", `${BILL} Yes, do.`));
+      desk.model.script(...script, DONE);
+      await desk.say("Pay my bills");
+      expect(desk.sent).toHaveLength(1);
+    },
+  );
 });
