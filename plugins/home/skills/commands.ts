@@ -2,7 +2,7 @@
 import type { Command } from "commander";
 import { isInteractive, type JsonOption, print, table, verb } from "../../../kernel/kit.ts";
 import { type CommandContext, Fault, type Services } from "../../../kernel/plugin.ts";
-import type { AddedSkill } from "../services.ts";
+import type { AddedSkill, Skill } from "../services.ts";
 import { agree, bullets, confirms, progress } from "./agreeing.ts";
 import { BUNDLE_BOUNDS } from "./bundle.ts";
 import { badSkill, compareProposals, describeProposal, diffOf, type Proposal, propose } from "./proposal.ts";
@@ -94,7 +94,7 @@ export function register(group: Command, context: CommandContext): void {
         const from = new Map(added.map(({ name, origin }) => [name, origin.reference]));
         const rows = all.map(({ name, description, origin }) => ({
           name,
-          from: origin === undefined ? null : (from.get(name) ?? origin.name),
+          from: origin === undefined ? null : (from.get(name) ?? "imported"),
           description,
         }));
         const lines = [
@@ -127,9 +127,7 @@ export function register(group: Command, context: CommandContext): void {
       const facts = row && { digest: row.digest, from: row.origin.reference, agreed_at: row.addedAt };
       const lines = [
         `${skill.name}: ${skill.description}`,
-        row === undefined
-          ? "yours: what it says counts as your word"
-          : `from ${row.origin.reference}, agreed to on ${row.addedAt} as ${row.digest}`,
+        whose(skill, row),
         skill.allowedTools === undefined
           ? "a turn that follows it keeps all tools that it has"
           : `a turn that follows it keeps only these tools: ${skill.allowedTools.join(", ") || "none"}`,
@@ -193,6 +191,13 @@ export function register(group: Command, context: CommandContext): void {
     await use.addedSkills.put({ ...proposal, name }, proposal.files);
     return { name, status: "updated", changes };
   }
+}
+
+function whose({ origin }: Skill, row: AddedSkill | undefined): string {
+  if (row) return `from ${row.origin.reference}, agreed to on ${row.addedAt} as ${row.digest}`;
+  return origin === undefined
+    ? "yours: what it says counts as your word"
+    : "imported: a stranger's words until you change it";
 }
 
 function assertStandard({ definition, origin }: Proposal): void {
