@@ -23,7 +23,7 @@ export default definePlugin({
   name: "tools",
   needs: ["kernel", "store", "storage"],
   wants: ["telemetry", "workspace"],
-  provides: ["tools", "toolAdmin", "mcpServers", "toolHost"],
+  provides: ["tools", "toolAdmin", "mcpServers", "toolHost", "packages"],
   configure(env): HostConfig {
     const privateHosts = parsePrivateHosts(
       env.list("TOOLS_PRIVATE_HOSTS", "Private host:port,… that tools may reach, also over plain http"),
@@ -206,6 +206,7 @@ export default definePlugin({
         signingPassword: config.signingPassword,
         path: config.path ?? "",
       },
+      packages: { fetch: async (what, options) => (await open()).fetchPackage(what, options) },
       mcpServers: deferred(
         async (): Promise<McpServers> => (await open()).foreign.servers,
         [

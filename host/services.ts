@@ -1,5 +1,13 @@
 /** Services of the tool host for plugins: tools and calls of them, and the operator's view of tools and MCP servers. */
-import type { Attachment, Figures, JsonSchema, McpServerInfo, Reply, ToolInfo } from "../kernel/kit.ts";
+import type {
+  Attachment,
+  Figures,
+  JsonSchema,
+  McpServerInfo,
+  Reply,
+  ToolInfo,
+  ToolOrigin,
+} from "../kernel/kit.ts";
 import type { Origin, Question, ToolCall, ToolOutcome } from "../kernel/plugin.ts";
 import type {
   ListedTool,
@@ -69,6 +77,14 @@ export type InnerCall = (
   },
 ) => Promise<InnerOutcome>;
 
+export interface MountedFiles {
+  readonly folder: string;
+  /** By their path below the folder. */
+  readonly files: ReadonlyMap<string, Uint8Array>;
+  /** Whose words they are, and those that the call was made of; none where they are the operator's. */
+  readonly origins: readonly Origin[];
+}
+
 export interface CallOptions {
   readonly user: string;
   /** The name of the channel, for the receipt. */
@@ -84,6 +100,8 @@ export interface CallOptions {
   readonly parent?: string;
   /** Absent where the tool can call no others. */
   readonly innerCall?: InnerCall;
+  /** Files that the call can read besides, at this folder of the workspace. */
+  readonly mounted?: MountedFiles;
 }
 
 export interface Tools {
@@ -225,8 +243,34 @@ export interface FoundTool {
   readonly allowUnsigned: boolean;
 }
 
+/** Folders and archives from every place that tools come from, under the same trust rules: for what is no component, such as a skill. */
+export interface Packages {
+  /** `what`: as a person names it; `folder`: where a path in it begins. A fault says why nothing was got. */
+  fetch(
+    what: string,
+    options: {
+      readonly folder: string;
+      readonly bounds: { readonly maxBytes: number; readonly maxFiles: number };
+      readonly progress: (line: string) => void;
+      /** Nobody that a trust rule names has signed it: false refuses it. */
+      unsigned(sentence: string, origin: ToolOrigin): boolean | Promise<boolean>;
+    },
+  ): Promise<PackageOfFiles>;
+}
+
+export interface PackageOfFiles {
+  /** By their path. */
+  readonly files: ReadonlyMap<string, Uint8Array>;
+  /** What its folder is called, where it is one. */
+  readonly folder?: string;
+  readonly origin: ToolOrigin;
+  /** Who signed it, for people; absent for what is on this machine's disk. */
+  readonly signature?: string;
+}
+
 declare module "../kernel/plugin.ts" {
   interface Services {
+    packages: Packages;
     tools: Tools;
     toolAdmin: ToolAdmin;
     mcpServers: McpServers;

@@ -27,13 +27,15 @@ import { recoverTools } from "./catalog/storage/recovery.ts";
 import { openRowCatalog } from "./catalog/storage/rows.ts";
 import { openToolTables, TOPIC } from "./catalog/storage/tables.ts";
 import { toInfo } from "./catalog/tool-info.ts";
-import { createInstaller } from "./installer.ts";
+import { admit, createInstaller } from "./installer.ts";
 import { type ForeignTools, openForeignTools } from "./mcp/foreign-tools.ts";
 import { createJsonCheck } from "./sandbox/json-check.ts";
 import { createPool } from "./sandbox/pool.ts";
 import { openVault } from "./secrets/secrets.ts";
 import { createSignIns } from "./secrets/sign-ins.ts";
+import type { PackageOfFiles, Packages } from "./services.ts";
 import { createDownloads } from "./sources/download.ts";
+import { readReference } from "./sources/local.ts";
 import { createRegistryAccess } from "./sources/oci/access.ts";
 import { openLogins } from "./sources/oci/logins.ts";
 import { createSources } from "./sources/sources.ts";
@@ -230,6 +232,18 @@ export async function openToolHost({ config, home, store, storage, workspace, ma
       sources,
       finishServerSignIn: foreign.servers.finishSignIn,
     }),
+    async fetchPackage(
+      what: string,
+      { folder, unsigned, ...options }: Parameters<Packages["fetch"]>[1],
+    ): Promise<PackageOfFiles> {
+      const { evidence, ...fetched } = await sources.fetchPackage(readReference(what, folder), options);
+      const { origin = fetched.origin, signature } = await admit(
+        judgeSignature,
+        { origin: fetched.origin, evidence },
+        { unsigned },
+      );
+      return { ...fetched, origin, ...(signature !== undefined && { signature }) };
+    },
     examine,
     installer,
     configure,

@@ -18,6 +18,7 @@ import {
   MAX_FILE_PART_BYTES,
   MAX_FILE_REQUESTS,
 } from "../sandbox/protocol.ts";
+import type { MountedFiles } from "../services.ts";
 
 /** What the workspace makes at once. */
 const MAX_EDITS = 1000;
@@ -118,12 +119,13 @@ export function openCallFiles(
   user: string,
   granted: readonly GrantedFolder[],
   source: FileSource,
+  given: readonly Origin[] = [],
 ): CallFiles {
   const nodes = new Map<string, Node>();
   const steps: Step[] = [];
   /** What the workspace said of a path first. */
   const found = new Map<string, WorkspaceEntry | undefined>();
-  const origins = new Map<string, Origin>();
+  const origins = new Map(given.map((origin) => [`${origin.kind} ${origin.name}`, origin]));
   const read = new Set<string>();
   const startedAt = new Date().toISOString();
   let requests = 0;
@@ -404,6 +406,17 @@ export function openCallFiles(
 }
 
 /** For a call that is only tried: it finds these files and no others. */
+/** Below its folder the mounted files are seen, and nothing of the workspace. */
+export function withMounted(source: FileSource, { folder, files }: MountedFiles): FileSource {
+  const mounted = filesIn(new Map([...files].map(([path, data]) => [`${folder}/${path}`, data])));
+  const at = (path: string) => (pathMatches(folder, path) ? mounted : source);
+  return {
+    find: (user, path) => at(path).find(user, path),
+    list: (user, path, query) => at(path).list(user, path, query),
+    read: (user, path, part) => at(path).read(user, path, part),
+  };
+}
+
 export function filesIn(files: ReadonlyMap<string, Uint8Array>): FileSource {
   const updatedAt = new Date(0).toISOString();
   const entryOf = (path: string): WorkspaceEntry | undefined => {

@@ -24,14 +24,14 @@ import type { Pool, PoolReport } from "../sandbox/pool.ts";
 import type { Component } from "../sandbox/processes.ts";
 import type { AddressCheck, CallOptions, Extras } from "../services.ts";
 import { readable } from "./crash.ts";
-import { type CallFiles, filesIn, openCallFiles } from "./files.ts";
+import { type CallFiles, filesIn, openCallFiles, withMounted } from "./files.ts";
 import { type InnerCalls, openInnerCalls } from "./inner-calls.ts";
 import type { Receipt, Receipts } from "./receipts.ts";
 import { applySettings } from "./replay.ts";
 import { type CallState, openCallState, type ToolState } from "./state.ts";
 import type { Switches } from "./switches.ts";
 
-export interface RunOptions extends Pick<CallOptions, "parent" | "innerCall"> {
+export interface RunOptions extends Pick<CallOptions, "parent" | "innerCall" | "mounted"> {
   readonly user: string;
   readonly channel?: string;
   readonly thread?: string;
@@ -143,7 +143,7 @@ export function createRunner(parts: RunnerParts) {
     const grant: Grant = { id, tool: name, digest, user, capabilities, deadline, trace, checkAddress };
     const brokered = broker.open(grant, tape);
     const remembered = openState(tool, user, tape);
-    const files = openFiles(tool, user, tape);
+    const files = openFiles(tool, options);
     const inner =
       capabilities.agentTools.length > 0
         ? openInnerCalls(tool, id, options, catalog, () => files?.origins() ?? [])
@@ -184,10 +184,12 @@ export function createRunner(parts: RunnerParts) {
     }
   }
 
-  function openFiles({ capabilities }: InstalledTool, user: string, tape: Tape | undefined) {
+  function openFiles({ capabilities }: InstalledTool, { user, tape, mounted }: RunOptions) {
     if (capabilities.files.length === 0) return undefined;
     const source = tape?.type === "player" ? filesIn(tape.files) : workspace;
-    return source && openCallFiles(user, capabilities.files, source);
+    if (source === undefined || mounted === undefined)
+      return source && openCallFiles(user, capabilities.files, source);
+    return openCallFiles(user, capabilities.files, withMounted(source, mounted), mounted.origins);
   }
 
   /** Makes what the call wrote part of the workspace, all of it or nothing. */

@@ -13,6 +13,7 @@ import { fileSource, folderSource, readReference, readText } from "./local.ts";
 import { createNpmSource, PUBLIC_REGISTRY } from "./npm/npm.ts";
 import type { OpenRegistry } from "./oci/access.ts";
 import { createOciSource } from "./oci/oci.ts";
+import { createPackages, type FetchedPackage, type PackageOptions } from "./packages.ts";
 import { canonicalReference, type Reference, type ReferenceOf } from "./reference.ts";
 import type { Fetched, FetchOptions, Source } from "./source.ts";
 
@@ -36,21 +37,29 @@ export function createSources(parts: SourcesParts) {
   const { downloads, folder, indexes: named = [SHIPPED_INDEX], npmRegistry = PUBLIC_REGISTRY } = parts;
   const { maxFetchMs = MAX_FETCH_MS } = parts;
   const indexes = createIndexes(downloads, named, folder);
-  // The table has a source for each kind; the compiler cannot see that key and reference go together.
-  const fetch = async (reference: Reference, options: FetchOptions): Promise<Fetched> => {
+  /** Gives up when it takes too long. */
+  async function inTime<Result>(
+    reference: Reference,
+    given: AbortSignal | undefined,
+    work: (signal: AbortSignal) => Promise<Result>,
+  ): Promise<Result> {
     const stop = new AbortController();
     const what = canonicalReference(reference);
     const slow = () =>
       new Fault("unavailable", "tool_download", `${what} did not come within ${maxFetchMs / 1000} seconds.`);
     const timer = setTimeout(() => stop.abort(slow()), maxFetchMs);
-    const signal =
-      options.signal === undefined ? stop.signal : AbortSignal.any([stop.signal, options.signal]);
     try {
-      return await (table[reference.kind] as Source<Reference>).fetch(reference, { ...options, signal });
+      return await work(given === undefined ? stop.signal : AbortSignal.any([stop.signal, given]));
     } finally {
       clearTimeout(timer);
     }
-  };
+  }
+  // The table has a source for each kind; the compiler cannot see that key and reference go together.
+  const fetch = (reference: Reference, options: FetchOptions): Promise<Fetched> =>
+    inTime(reference, options.signal, (signal) =>
+      (table[reference.kind] as Source<Reference>).fetch(reference, { ...options, signal }),
+    );
+  const packages = createPackages({ downloads, openRegistry: parts.openRegistry, npmRegistry });
   const table: Table = {
     folder: folderSource,
     file: fileSource,
@@ -59,7 +68,13 @@ export function createSources(parts: SourcesParts) {
     npm: createNpmSource(downloads, npmRegistry),
     named: createNamedSource(indexes, fetch),
   };
-  return { fetch, indexes };
+  return {
+    fetch,
+    indexes,
+    /** All files of what is there, whatever they are. */
+    fetchPackage: (reference: Reference, options: PackageOptions): Promise<FetchedPackage> =>
+      inTime(reference, options.signal, (signal) => packages(reference, { ...options, signal })),
+  };
 }
 
 function createNamedSource(

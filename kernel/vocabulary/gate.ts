@@ -12,9 +12,9 @@ export type ApprovalDecision = Declared<typeof ApprovalDecision>;
 /** Who said something that the person did not say. */
 export const Origin = Type.Object(
   {
-    kind: Type.Enum(["tool", "server", "caller", "outside", "file", "memory", "page"]),
+    kind: Type.Enum(["tool", "server", "caller", "outside", "file", "memory", "page", "skill"]),
     name: Type.String({
-      description: "The name of the tool, the server, the file or the document; a page's address",
+      description: "The name of the tool, the server, the file, the document or the skill; a page's address",
     }),
   },
   { $id: "Origin" },

@@ -1,6 +1,6 @@
 /** Collects what other plugins have added to the agent, as turns use it. */
 import { Fault } from "../../kernel/plugin.ts";
-import type { CheckedTurn, Extension, OwnTool, Preface, TurnCheck } from "./services.ts";
+import type { CheckedTurn, Extension, OwnTool, Preface, Stranger, TurnCheck } from "./services.ts";
 
 /** The text before the conversation of a turn. */
 export interface TurnPreface {
@@ -8,6 +8,8 @@ export interface TurnPreface {
   readonly requiredTools: readonly string[];
   /** Those sections that only the operator or the user can have written. */
   readonly persons: readonly string[];
+  /** Those sections that somebody else has written. */
+  readonly strangers: readonly Stranger[];
   /** Those sections that come from the user's memory. */
   readonly memory: readonly string[];
 }
@@ -53,6 +55,7 @@ export function createExtensions() {
       return {
         sections: sections.map(({ text }) => text),
         persons: sections.filter(({ isPersons }) => isPersons).map(({ text }) => text),
+        strangers: sections.flatMap(({ text, origin }) => (origin ? [{ text, origin }] : [])),
         memory: sections.filter(({ isMemory }) => isMemory).map(({ text }) => text),
         requiredTools: found.flatMap(({ requiredTools = [] }) => requiredTools),
       };

@@ -265,7 +265,15 @@ export interface OwnTool {
   readonly isFollowed?: boolean;
   /** Why the call cannot be made, before anybody is asked. */
   refuse?(params: unknown, context: OwnToolContext): ToolOutcome | undefined;
+  /** It stands for a call of an installed tool, which is planned and made in place of `run`, or says why it cannot be. */
+  becomes?(params: unknown, context: OwnToolContext): Promise<BecomingCall | ToolOutcome>;
   run(params: unknown, context: OwnToolContext): Promise<OwnOutcome>;
+}
+
+export interface BecomingCall {
+  readonly tool: string;
+  readonly params: string;
+  readonly mounted: NonNullable<CallOptions["mounted"]>;
 }
 
 /** `origins`: whose words the output is, where they are not the person's. */
@@ -282,6 +290,8 @@ export interface OwnToolContext {
   readonly isScoped?: boolean;
   /** Makes these tools required for the rest of the turn: it fails where the last call of one of them did. */
   require?(tools: readonly string[]): void;
+  /** For the rest of the turn no tools but these can be used, and those that begin with `skill_`. It never allows more than before. */
+  narrow?(tools: readonly string[]): void;
   /** Whose words a text of the model may be made of; none where it is the person's own. */
   originsOf?(text: string, name?: string): Promise<readonly Origin[]>;
 }
@@ -293,6 +303,8 @@ export interface Preface {
     readonly isPersons?: boolean;
     /** True where it was read from the user's memory. */
     readonly isMemory?: boolean;
+    /** Who wrote it, where that is somebody else: their words vouch for nothing. */
+    readonly origin?: Origin | undefined;
   }[];
   /** The turn fails where the last call of one of these did. */
   readonly requiredTools?: readonly string[];
@@ -329,8 +341,15 @@ export interface CheckedTurn extends SpokenTurn {
   show(tool: ToolInfo): ModelTool;
   /** The sections before the conversation that only the operator or the user can have written. */
   persons(): Promise<readonly string[]>;
+  /** The sections before the conversation that somebody else wrote. */
+  strangers(): Promise<readonly Stranger[]>;
   /** Earlier turns of its branch, oldest first; with `known` only those after it, where that is still the branch. */
   past(known?: { readonly branch: string; readonly to: number }): Promise<PastTurns>;
+}
+
+export interface Stranger {
+  readonly origin: Origin;
+  readonly text: string;
 }
 
 export interface PastTurns {

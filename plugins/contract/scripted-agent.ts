@@ -274,7 +274,12 @@ const EMPTY_SERVICES = {
     readVersion: async () => undefined,
     embed: async (texts) => texts.map(() => new Float32Array([1])),
   },
-  skills: { list: async () => [], read: async () => undefined, problems: async () => [] },
+  skills: {
+    list: async () => [],
+    read: async () => undefined,
+    file: async () => undefined,
+    problems: async () => [],
+  },
   toolCalls: {
     list: async () => [],
     call: async ({ name }) => unknownTool(name),

@@ -2,12 +2,12 @@
 import { definePlugin } from "../../kernel/plugin.ts";
 import { identitySections } from "./identity.ts";
 import { createMissions, MIGRATIONS } from "./missions.ts";
-import { skillPrompt, skillTool } from "./skills.ts";
+import { skillSections, skillTools } from "./skills.ts";
 
 export default definePlugin({
   name: "guidance",
   needs: ["agent", "homeFiles", "skills", "store"],
-  wants: ["memory"],
+  wants: ["memory", "workspace"],
   extends: ["agent"],
   configure: () => ({}),
   async start({ use, onStop }) {
@@ -15,15 +15,15 @@ export default definePlugin({
     const missions = await createMissions(use.store);
     onStop(
       use.agent.extend({
-        tools: [skillTool(skills), ...missions.tools],
+        tools: [...skillTools(skills, use.workspace), ...missions.tools],
         async preface(user, allows) {
-          const [identity, mission, skill] = await Promise.all([
+          const [identity, mission, taught] = await Promise.all([
             identitySections(homeFiles, allows("memory_read") ? memory : undefined, user),
             allows("mission_list") ? missions.inForce(user) : undefined,
-            allows("skill_load") ? skillPrompt(skills) : "",
+            allows("skill_load") ? skillSections(skills) : [],
           ]);
           return {
-            sections: [...identity, { text: mission?.prompt ?? "" }, { text: skill, isPersons: true }],
+            sections: [...identity, { text: mission?.prompt ?? "" }, ...taught],
             requiredTools: mission?.requiredTools,
           };
         },

@@ -7,7 +7,7 @@ import { openFolderFiles } from "./folder.ts";
 import { compare, type Difference, type Gathered, gather, writeToHome } from "./local-copy.ts";
 import { parsePrices } from "./prices.ts";
 import { FILE_TABLES, openRowFiles, type RowFiles } from "./rows.ts";
-import { createSkills } from "./skills.ts";
+import { createSkills } from "./skills/skills.ts";
 
 interface CopyOptions extends JsonOption {
   readonly delete?: boolean;

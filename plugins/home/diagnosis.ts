@@ -5,7 +5,7 @@ import { openFolderFiles } from "./folder.ts";
 import { findUnused, gather } from "./local-copy.ts";
 import { parsePrices } from "./prices.ts";
 import { openRowFiles } from "./rows.ts";
-import { createSkills } from "./skills.ts";
+import { createSkills } from "./skills/skills.ts";
 
 const NAME = "agent files";
 

@@ -1,9 +1,13 @@
 /** The operator's files in the home. Every turn asks, so a file that has not changed costs no more than a look at its date. */
-import { existsSync, type Stats, statSync } from "node:fs";
-import { lstat, open, readdir, readFile, realpath } from "node:fs/promises";
-import { join, sep } from "node:path";
+import { randomUUID } from "node:crypto";
+import { constants, existsSync, readdirSync, type Stats, statSync } from "node:fs";
+import { lstat, mkdir, open, readdir, readFile, realpath, rename, writeFile } from "node:fs/promises";
+import { dirname, join, sep } from "node:path";
 import { reason } from "../../kernel/plugin.ts";
 import { MAX_SKILL_LENGTH, type OperatorFiles, type SkillFile } from "./files.ts";
+
+const MAX_FILES = 500;
+const MAX_FILE_BYTES = 16 * 1024 * 1024;
 
 type Remember = (
   file: string,
@@ -14,13 +18,16 @@ type Remember = (
 export function openFolderFiles(home: string): OperatorFiles {
   const root = join(home, "skills");
   const kept = new Map<string, { readonly stamp: string; readonly text: string }>();
-  const remember: Remember = async (file, { mtimeMs, size, ino }, read) => {
-    const stamp = `${mtimeMs} ${size} ${ino}`;
+  const recall = (file: string, stat: Stats): string | undefined => {
     const known = kept.get(file);
-    if (known?.stamp === stamp) return known.text;
+    return known?.stamp === stampOf(stat) ? known.text : undefined;
+  };
+  const remember: Remember = async (file, stat, read) => {
+    const known = recall(file, stat);
+    if (known !== undefined) return known;
     const text = await read();
     // One that could not be read now may be readable the next time, without having changed.
-    if (text !== undefined) kept.set(file, { stamp, text });
+    if (text !== undefined) kept.set(file, { stamp: stampOf(stat), text });
     return text;
   };
   return {
@@ -32,11 +39,15 @@ export function openFolderFiles(home: string): OperatorFiles {
     async skills() {
       // Asked every turn, and most homes have none.
       if (!existsSync(root)) return [];
-      const folders = (await readdir(root).catch(() => [])).filter((name) => !name.startsWith(".")).sort();
+      const folders = namesIn(root).sort();
       const found: SkillFile[] = [];
       for (const folder of folders) {
+        const file = join(root, folder, "SKILL.md");
+        const stat = lookAt(file);
+        const known = stat && recall(file, stat);
         try {
-          const text = await readSkill(root, folder, remember);
+          // One that has not changed since it was looked at closely is only dated.
+          const text = known ?? (await readSkill(root, folder, remember));
           if (text !== undefined) found.push({ folder, text });
         } catch (error) {
           found.push({ folder, why: reason(error) });
@@ -44,8 +55,51 @@ export function openFolderFiles(home: string): OperatorFiles {
       }
       return found;
     },
+    async skillFiles(folder) {
+      const found = await readdir(join(root, folder), { recursive: true, withFileTypes: true }).catch(
+        () => [],
+      );
+      const files = found.filter((entry) => entry.isFile()).slice(0, MAX_FILES);
+      const within = await Promise.all(
+        files.map(async ({ parentPath, name }) => {
+          const file = join(parentPath, name);
+          const path = file.slice(join(root, folder).length + 1).replaceAll(sep, "/");
+          return { path, bytes: (await lstat(file)).size };
+        }),
+      );
+      return within.filter(({ path }) => path !== "SKILL.md" && !/(?:^|\/)\./.test(path));
+    },
+    async skillFile(folder, path) {
+      const file = join(root, folder, path);
+      const real = await realpath(file).catch(() => undefined);
+      const inside = join(await realpath(root), folder) + sep;
+      // Neither a link nor a path may lead out of the skill's folder.
+      if (!real?.startsWith(inside) || real !== inside + path.replaceAll("/", sep)) return undefined;
+      const { size } = await lstat(real);
+      if (size > MAX_FILE_BYTES) return undefined;
+      return readFile(real, { flag: constants.O_RDONLY | constants.O_NOFOLLOW });
+    },
+    async write(files) {
+      for (const [path, data] of files) {
+        const file = join(home, path);
+        await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+        const draft = `${file}.${randomUUID()}`;
+        await writeFile(draft, data, { mode: 0o600, flush: true });
+        await rename(draft, file);
+      }
+    },
     onChange: () => () => {},
   };
+}
+
+const stampOf = ({ mtimeMs, size, ino }: Stats): string => `${mtimeMs} ${size} ${ino}`;
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder).filter((name) => !name.startsWith("."));
+  } catch {
+    return [];
+  }
 }
 
 function lookAt(file: string): Stats | undefined {
@@ -74,5 +128,5 @@ async function readSkill(root: string, folder: string, remember: Remember): Prom
   const stat = await lstat(real);
   if (stat.size > MAX_SKILL_LENGTH)
     throw new Error(`its SKILL.md has more than ${MAX_SKILL_LENGTH / 1024} KiB`);
-  return remember(real, stat, () => readFile(real, "utf8"));
+  return remember(file, stat, () => readFile(real, "utf8"));
 }

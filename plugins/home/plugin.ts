@@ -4,14 +4,16 @@ import { definePlugin } from "../../kernel/plugin.ts";
 export default definePlugin({
   name: "home",
   needs: ["store"],
-  provides: ["homeFiles", "skills"],
+  provides: ["homeFiles", "skills", "addedSkills"],
   configure: () => ({}),
   async start({ use, home, log, onStop }) {
     const { openOperatorFiles, homeFilesOf } = await import("./open.ts");
-    const { createSkills } = await import("./skills.ts");
+    const { createSkills } = await import("./skills/skills.ts");
+    const { createAddedSkills, SKILL_TABLES } = await import("./skills/added.ts");
     const { files, close } = await openOperatorFiles(use.store, home, log);
     onStop(close);
-    return { homeFiles: homeFilesOf(files), skills: createSkills(files) };
+    const addedSkills = createAddedSkills(await use.store.tables("skills", SKILL_TABLES));
+    return { homeFiles: homeFilesOf(files), skills: createSkills(files, addedSkills), addedSkills };
   },
   operations: {
     commands: [
@@ -20,6 +22,18 @@ export default definePlugin({
         about: "copy identity files, skills and prices between this home and the nodes' database",
         example: "postern home push",
         load: async () => (await import("./commands.ts")).register,
+      },
+      {
+        name: "skill",
+        about: "add, check, update and remove skills for the agent",
+        example: "postern skill add ./pdf-forms",
+        load: async () => (await import("./skills/commands.ts")).register,
+      },
+      {
+        name: "import",
+        about: "bring the files, memory, skills and schedules of another agent's home",
+        example: "postern import openclaw ~/.openclaw",
+        load: async () => (await import("./import/command.ts")).register,
       },
     ],
     tables: async () => (await import("./tables.ts")).TABLES,

@@ -1,9 +1,31 @@
 /** Services of the operator's files for other plugins. */
+import type { ToolOrigin } from "../../kernel/kit.ts";
+import type { Origin } from "../../kernel/plugin.ts";
 
-/** A text for each kind of task that the operator taught the agent, loaded when a task fits. */
+/** A text for each kind of task that the agent was taught, loaded when a task fits. */
 export interface Skill {
   readonly name: string;
   readonly description: string;
+  /** Whose words it is; absent where the operator wrote it. */
+  readonly origin?: Origin | undefined;
+}
+
+export interface ReadSkill extends Skill {
+  readonly text: string;
+  /** A turn that has loaded the skill fails where the last call of one of these did. */
+  readonly requiredTools: readonly string[];
+  /** A turn that has loaded the skill can use no others; absent where it does not say. */
+  readonly allowedTools?: readonly string[] | undefined;
+  /** Beside its SKILL.md. */
+  readonly files: readonly SkillFileInfo[];
+}
+
+export type SkillFileKind = "reference" | "asset" | "script" | "not runnable here" | "other";
+
+export interface SkillFileInfo {
+  readonly path: string;
+  readonly bytes: number;
+  readonly kind: SkillFileKind;
 }
 
 export interface SkillProblem {
@@ -14,16 +36,30 @@ export interface SkillProblem {
 export interface Skills {
   /** Those that are there now: they may come and go while the service runs. */
   list(): Promise<readonly Skill[]>;
-  read(name: string): Promise<
-    | (Skill & {
-        readonly text: string;
-        /** A turn that has loaded the skill fails where the last call of one of these did. */
-        readonly requiredTools: readonly string[];
-      })
-    | undefined
-  >;
+  read(name: string): Promise<ReadSkill | undefined>;
+  /** One of its files; undefined where it has none of that path. */
+  file(name: string, path: string): Promise<Uint8Array | undefined>;
   /** Folders whose skill cannot be used. */
   problems(): Promise<readonly SkillProblem[]>;
+}
+
+/** A skill from elsewhere, which the operator agreed to as it is. */
+export interface AddedSkill {
+  readonly name: string;
+  /** Of all its files. */
+  readonly digest: string;
+  readonly origin: ToolOrigin;
+  readonly addedAt: string;
+}
+
+/** The operator's view of skills from elsewhere. */
+export interface AddedSkills {
+  list(): Promise<readonly AddedSkill[]>;
+  /** All files of one; undefined where there is none of that name. */
+  files(name: string): Promise<ReadonlyMap<string, Uint8Array> | undefined>;
+  /** Puts it in place of the one of its name. */
+  put(skill: Omit<AddedSkill, "addedAt">, files: ReadonlyMap<string, Uint8Array>): Promise<void>;
+  remove(name: string): Promise<boolean>;
 }
 
 /** US dollars for a million tokens of a model, as decimal strings. */
@@ -44,6 +80,10 @@ export interface HomeFiles {
   read(path: string, maxBytes: number): Promise<string | undefined>;
   /** The operator's prices, by the names of models. Throws where `prices.json` is not a price table. */
   prices(): Promise<Readonly<Record<string, Price>>>;
+  /** Whether a file is still as it was imported: then its words are not the operator's. */
+  isImported(path: string, text: string): Promise<boolean>;
+  /** Writes files of another program's home, by their paths in this one, and remembers what they are. */
+  import(files: ReadonlyMap<string, Uint8Array>): Promise<void>;
   /** Tells when another node or command changed something; never in a home, which is read as it is. */
   onChange(listener: () => void): () => void;
 }
@@ -52,5 +92,6 @@ declare module "../../kernel/plugin.ts" {
   interface Services {
     homeFiles: HomeFiles;
     skills: Skills;
+    addedSkills: AddedSkills;
   }
 }

@@ -3,6 +3,7 @@ import type { OwnedTables } from "../../kernel/kit.ts";
 import { Fault, type Sql } from "../../kernel/plugin.ts";
 import { gather, writeToHome } from "./local-copy.ts";
 import { FILE_TABLES, readFileRows, writeFileRow } from "./rows.ts";
+import { SKILL_TABLES } from "./skills/added.ts";
 
 export const TABLES: readonly OwnedTables[] = [
   {
@@ -10,6 +11,7 @@ export const TABLES: readonly OwnedTables[] = [
     migrations: FILE_TABLES,
     files: { tables: ["home_files"], push: pushFiles, pull: pullFiles },
   },
+  { owner: "skills", migrations: SKILL_TABLES },
 ];
 
 async function pushFiles(home: string, sql: Sql): Promise<void> {

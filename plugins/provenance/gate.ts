@@ -48,6 +48,7 @@ import {
   type Source,
   type Sources,
   sourcesOf,
+  strangersWords,
   type Whose,
 } from "./sources.ts";
 import type { StoredTraces } from "./stored-trace.ts";
@@ -92,7 +93,7 @@ const NOTHING_FOUND: Finding = { found: [] };
 /** `trace`: the conversation up to now. */
 export function createTurnGate(
   { settings, destinations, mask }: TurnGateParts,
-  { user, installed, persons, isFollowed, show, isOwn: isAgents }: CheckedTurn,
+  { user, installed, persons, strangers, isFollowed, show, isOwn: isAgents }: CheckedTurn,
   trace: () => Promise<Trace>,
 ): TurnGate {
   const whose: Whose = { installed, trusted: settings.trusted, isFollowed, show };
@@ -108,9 +109,13 @@ export function createTurnGate(
   const inOrder = createMutex();
 
   async function look(): Promise<Sources> {
-    const [traced, own] = await Promise.all([trace(), persons()]);
+    const [traced, own, others] = await Promise.all([trace(), persons(), strangers()]);
     const sources = sourcesOf(extend(traced, [spoken(inner)], isAgents), whose);
-    return { ...sources, known: [...own, ...sources.known] };
+    return {
+      ...sources,
+      known: [...own, ...sources.known],
+      heard: [...others.map(strangersWords), ...sources.heard],
+    };
   }
 
   function calledBy(call: ToolCall, tool: ToolInfo, approved: Trace["approved"]): Called {

@@ -149,6 +149,8 @@ function nameOf({ origin, place, tool }: Source): string {
       return `the file ${name}`;
     case "memory":
       return `the memory document ${name}, which was written from what others said`;
+    case "skill":
+      return `the skill ${name}, which came from elsewhere`;
   }
 }
 

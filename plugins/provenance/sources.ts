@@ -1,6 +1,6 @@
 /** Tells whose words a conversation has: whose tool said them, and whether the operator trusts it. */
 import type { Origin, ToolInfo } from "../../kernel/plugin.ts";
-import type { CheckedTurn } from "../agent/services.ts";
+import type { CheckedTurn, Stranger } from "../agent/services.ts";
 import { leadsOut } from "./call/param-roles.ts";
 import { contains, listedIn } from "./outputs/search.ts";
 import type { Heard } from "./ruling.ts";
@@ -144,6 +144,11 @@ export function ownerOfTool(tool: ToolInfo, asked?: unknown): string {
 export function isOutside({ server, hosts, hints }: ToolInfo, { trusted }: Whose): boolean {
   if (server) return !(trusted.has(`mcp:${server.name}`) && hints?.openWorld === false);
   return hosts === undefined ? (hints?.openWorld ?? false) : hosts.length > 0;
+}
+
+/** What somebody else wrote, and a model reads before every conversation. */
+export function strangersWords({ origin, text }: Stranger): Source {
+  return { origin, owner: `${origin.kind} ${origin.name}`, place: undefined, text, asked: undefined };
 }
 
 const DESCRIPTIONS = new WeakMap<Whose, readonly Source[]>();

@@ -19,7 +19,7 @@ import { MAX_SIGNATURES } from "../../trust/evidence.ts";
 import { PROVENANCE } from "../../trust/statement.ts";
 import { type Downloads, getFile } from "../download.ts";
 import { canonicalReference, type ReferenceOf } from "../reference.ts";
-import type { Fetched, Source } from "../source.ts";
+import type { Fetched, FetchOptions, Source } from "../source.ts";
 import { chooseRelease, type Release } from "./metadata.ts";
 import { type PackageFiles, readTarball } from "./tarball.ts";
 
@@ -36,43 +36,68 @@ const MAX_RECORDINGS = 50;
 const METADATA_MILLIS = 30_000;
 const TARBALL_MILLIS = 5 * 60_000;
 
-export function createNpmSource(downloads: Downloads, registry: string): Source<ReferenceOf<"npm">> {
+interface FetchedRelease extends Pick<Fetched, "origin" | "evidence"> {
+  readonly files: PackageFiles;
+  /** Its package.json. */
+  readonly manifest: Readonly<Record<string, unknown>>;
+  /** For people. */
+  readonly what: string;
+}
+
+/** A version of a package with its files, which are what the registry says they are. */
+export type FetchRelease = (
+  reference: ReferenceOf<"npm">,
+  options: Pick<FetchOptions, "progress" | "signal">,
+  bounds: { readonly maxBytes: number; readonly maxEntries: number },
+) => Promise<FetchedRelease>;
+
+export function createReleases(downloads: Downloads, registry: string): FetchRelease {
   const base = registry.endsWith("/") ? registry : `${registry}/`;
+  return async (reference, { progress, signal }, bounds) => {
+    const { name, range } = reference;
+    const metadata = await getFile(downloads, `${base}${name}`, `npm:${name}`, {
+      maxBytes: MAX_METADATA,
+      timeoutMs: METADATA_MILLIS,
+      accept: ABBREVIATED,
+      signal,
+    });
+    const release = chooseRelease(Buffer.from(metadata).toString("utf8"), name, range);
+    const what = `npm:${name}@${release.version}`;
+    progress(`downloading ${what}`);
+    const tarball = await getFile(downloads, placeOf(release, base), what, {
+      maxBytes: MAX_COMPONENT_BYTES,
+      timeoutMs: TARBALL_MILLIS,
+      namedBy: new URL(base),
+      signal,
+    });
+    checkIntegrity(tarball, release, what);
+    const files = await readTarball(tarball, what, bounds);
+    return {
+      what,
+      files,
+      manifest: readManifest(files, { name, version: release.version }, what),
+      origin: {
+        kind: "npm",
+        reference: canonicalReference(reference),
+        digest: `sha512-${release.sha512}`,
+        version: release.version,
+        tag: range,
+      },
+      evidence: {
+        subject: tarball,
+        bundles: await fetchAttestations(downloads, base, name, release, signal),
+        simple: [],
+      },
+    };
+  };
+}
+
+export function createNpmSource(downloads: Downloads, registry: string): Source<ReferenceOf<"npm">> {
+  const fetchRelease = createReleases(downloads, registry);
   return {
-    async fetch(reference, { progress, signal, capabilitiesText }) {
-      const { name, range } = reference;
-      const metadata = await getFile(downloads, `${base}${name}`, `npm:${name}`, {
-        maxBytes: MAX_METADATA,
-        timeoutMs: METADATA_MILLIS,
-        accept: ABBREVIATED,
-        signal,
-      });
-      const release = chooseRelease(Buffer.from(metadata).toString("utf8"), name, range);
-      const what = `npm:${name}@${release.version}`;
-      progress(`downloading ${what}`);
-      const tarball = await getFile(downloads, placeOf(release, base), what, {
-        maxBytes: MAX_COMPONENT_BYTES,
-        timeoutMs: TARBALL_MILLIS,
-        namedBy: new URL(base),
-        signal,
-      });
-      checkIntegrity(tarball, release, what);
-      const files = await readTarball(tarball, what, UNPACKED);
-      return {
-        ...readPackage(files, { name, version: release.version }, what, capabilitiesText),
-        origin: {
-          kind: "npm",
-          reference: canonicalReference(reference),
-          digest: `sha512-${release.sha512}`,
-          version: release.version,
-          tag: range,
-        },
-        evidence: {
-          subject: tarball,
-          bundles: await fetchAttestations(downloads, base, name, release, signal),
-          simple: [],
-        },
-      };
+    async fetch(reference, options) {
+      const { origin, evidence, ...release } = await fetchRelease(reference, options, UNPACKED);
+      return { ...readPackage(release, reference.name, options.capabilitiesText), origin, evidence };
     },
   };
 }
@@ -113,20 +138,13 @@ function checkIntegrity(tarball: Uint8Array, { sha512 }: Release, what: string):
 type Contents = Pick<Fetched, "component" | "capabilitiesText" | "name" | "recordings" | "readme">;
 
 function readPackage(
-  files: PackageFiles,
-  asked: { readonly name: string; readonly version: string },
-  what: string,
+  { files, manifest, what }: Pick<FetchedRelease, "files" | "manifest" | "what">,
+  asked: string,
   given: string | undefined,
 ): Contents {
-  const refuse = (why: string, param?: string) =>
-    new Fault("invalid", "bad_package", `${what} cannot be used: ${why}.`, { param });
-  const text = (path: string, most: number): string | undefined => {
-    const data = files.get(path);
-    if (data === undefined) return undefined;
-    if (data.length > most) throw refuse(`${show(path)} has ${data.length} bytes; at most ${most} are read`);
-    return Buffer.from(data).toString("utf8");
-  };
-  const field = readField(text("package.json", MAX_MANIFEST), asked, refuse);
+  const refuse = refusing(what);
+  const text = (path: string, most: number) => textIn(files, path, most, refuse);
+  const field = readField(manifest, refuse);
   const path = field.component ?? findComponent(files, refuse);
   const component = files.get(path);
   if (component === undefined) throw refuse(`its postern field names ${show(path)}, which is not in it`);
@@ -149,7 +167,7 @@ function readPackage(
   return {
     component,
     capabilitiesText,
-    name: field.name ?? asked.name.slice(asked.name.indexOf("/") + 1),
+    name: field.name ?? asked.slice(asked.indexOf("/") + 1),
     recordings: names
       .sort()
       .map((name) => ({ name: name.slice(folder.length), text: text(name, MAX_RECORDING) ?? "" })),
@@ -157,7 +175,39 @@ function readPackage(
   };
 }
 
-type Refuse = (why: string) => Fault;
+type Refuse = (why: string, param?: string) => Fault;
+
+function refusing(what: string): Refuse {
+  return (why, param) => new Fault("invalid", "bad_package", `${what} cannot be used: ${why}.`, { param });
+}
+
+function textIn(files: PackageFiles, path: string, most: number, refuse: Refuse): string | undefined {
+  const data = files.get(path);
+  if (data === undefined) return undefined;
+  if (data.length > most) throw refuse(`${show(path)} has ${data.length} bytes; at most ${most} are read`);
+  return Buffer.from(data).toString("utf8");
+}
+
+function readManifest(
+  files: PackageFiles,
+  asked: { readonly name: string; readonly version: string },
+  what: string,
+): Readonly<Record<string, unknown>> {
+  const refuse = refusing(what);
+  const text = textIn(files, "package.json", MAX_MANIFEST, refuse);
+  if (text === undefined) throw refuse("it has no package.json");
+  let parsed: Readonly<Record<string, unknown>> | null;
+  try {
+    parsed = JSON.parse(text);
+  } catch (error) {
+    throw refuse(`its package.json is not JSON (${visibleLine(reason(error))})`);
+  }
+  const { name = asked.name, version = asked.version } = parsed ?? {};
+  // A signature is about the tarball alone: without this, one of another package by the same signer would do.
+  if (name !== asked.name || version !== asked.version)
+    throw refuse(`its package.json says that it is ${show(`${String(name)}@${String(version)}`)}`);
+  return parsed ?? {};
+}
 
 interface PosternField {
   readonly component?: string;
@@ -166,22 +216,7 @@ interface PosternField {
   readonly recordings?: string;
 }
 
-function readField(
-  manifest: string | undefined,
-  asked: { readonly name: string; readonly version: string },
-  refuse: Refuse,
-): PosternField {
-  if (manifest === undefined) throw refuse("it has no package.json");
-  let parsed: { readonly postern?: unknown; readonly name?: unknown; readonly version?: unknown } | null;
-  try {
-    parsed = JSON.parse(manifest);
-  } catch (error) {
-    throw refuse(`its package.json is not JSON (${visibleLine(reason(error))})`);
-  }
-  const { postern, name = asked.name, version = asked.version } = parsed ?? {};
-  // A signature is about the tarball alone: without this, one of another package by the same signer would do.
-  if (name !== asked.name || version !== asked.version)
-    throw refuse(`its package.json says that it is ${show(`${String(name)}@${String(version)}`)}`);
+function readField({ postern }: Readonly<Record<string, unknown>>, refuse: Refuse): PosternField {
   if (!isRecord(postern)) throw refuse('it is not a tool: its package.json has no "postern" field');
   const value = (key: keyof PosternField): string | undefined => {
     const found = postern[key];

@@ -5,22 +5,27 @@
  */
 import { promisify } from "node:util";
 import { gunzip } from "node:zlib";
-import { Fault, reason } from "../../../kernel/plugin.ts";
+import { reason } from "../../../kernel/plugin.ts";
+import { archivePath, quote, refusal } from "../archive-path.ts";
 
-/** By their path inside the package, without the folder that every package is wrapped in. */
+/** By their path inside the package. */
 export type PackageFiles = ReadonlyMap<string, Uint8Array>;
 
 const BLOCK = 512;
 /** For an entry that only describes the next one, such as its long name. */
 const MAX_EXTENSION = 64 * 1024;
-const MAX_PATH = 1024;
 
 const unzip = promisify(gunzip);
 
+/** `isWrapped`: without the folder that every npm package is wrapped in. */
 export async function readTarball(
   tarball: Uint8Array,
   what: string,
-  { maxBytes, maxEntries }: { readonly maxBytes: number; readonly maxEntries: number },
+  {
+    maxBytes,
+    maxEntries,
+    isWrapped = true,
+  }: { readonly maxBytes: number; readonly maxEntries: number; readonly isWrapped?: boolean },
 ): Promise<PackageFiles> {
   let archive: Uint8Array;
   try {
@@ -37,7 +42,8 @@ export async function readTarball(
   for (const { path, type, data } of readEntries(archive, what)) {
     entries += 1;
     if (entries > maxEntries) throw refusal(what, `it has more than ${maxEntries} entries`);
-    const place = readPath(path, what);
+    const whole = archivePath(path, what);
+    const place = isWrapped ? whole.split("/").slice(1).join("/") : whole;
     if (type === "folder" || place === "") continue;
     // Readers differ in which of the two they take.
     if (files.has(place)) throw refusal(what, `it has two entries named ${quote(place)}`);
@@ -147,16 +153,6 @@ function readExtension(data: Uint8Array, what: string): Extension {
   return found;
 }
 
-/** Without the folder around the package; "" for that folder. */
-function readPath(path: string, what: string): string {
-  const refuse = (why: string) => refusal(what, `its entry ${quote(path)} ${why}`);
-  if (path.length > MAX_PATH) throw refuse("has too long a path");
-  if (path.startsWith("/") || path.includes("\\")) throw refuse("leads out of the package");
-  const segments = path.split("/").filter((segment) => segment !== "" && segment !== ".");
-  if (segments.includes("..")) throw refuse("leads out of the package");
-  return segments.slice(1).join("/");
-}
-
 /** Up to its first NUL. */
 function text(bytes: Uint8Array, what: string): string {
   const end = bytes.indexOf(0);
@@ -165,12 +161,4 @@ function text(bytes: Uint8Array, what: string): string {
   } catch (error) {
     throw refusal(what, "it has a name that is not UTF-8 text", error);
   }
-}
-
-function quote(text: string): string {
-  return JSON.stringify(text.length > 100 ? `${text.slice(0, 100)}…` : text);
-}
-
-function refusal(what: string, why: string, cause?: unknown): Fault {
-  return new Fault("invalid", "bad_package", `${what} cannot be used: ${why}.`, { cause });
 }

@@ -85,6 +85,19 @@ export function readManifest(bytes: Uint8Array, where: string) {
   return { component, capabilities, readme, recordings };
 }
 
+const ARCHIVES = ["application/vnd.oci.image.layer.v1.tar+gzip", "application/zip", "application/gzip"];
+
+export function readArchiveLayer(bytes: Uint8Array, where: string, maxBytes: number): Descriptor {
+  const refuse = (why: string) => new Fault("invalid", "tool_manifest", `${where} cannot be used: ${why}.`);
+  const layers = readJson(bytes)?.["layers"];
+  const [layer, ...others] = Array.isArray(layers) ? layers.map(readDescriptor) : [];
+  if (layer === undefined || others.length > 0) throw refuse("its manifest has not exactly one layer");
+  if (!ARCHIVES.includes(layer.mediaType))
+    throw refuse(`its layer has the media type ${quote(layer.mediaType)}; expected ${ARCHIVES.join(" or ")}`);
+  if (layer.size > maxBytes) throw refuse(`its layer has ${layer.size} bytes; at most ${maxBytes} are read`);
+  return layer;
+}
+
 export function readJson(bytes: Uint8Array): Readonly<Record<string, unknown>> | undefined {
   try {
     const value: unknown = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));

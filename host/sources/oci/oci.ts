@@ -6,20 +6,24 @@ import { canonicalReference, type OciReference } from "../reference.ts";
 import type { Fetched, FetchOptions, RecordingFile, Source } from "../source.ts";
 import type { OpenRegistry } from "./access.ts";
 import { findEvidence } from "./evidence.ts";
-import { type Descriptor, MAX_MANIFEST_BYTES, MEDIA, readManifest, sha256, TITLE } from "./manifest.ts";
+import {
+  type Descriptor,
+  MAX_MANIFEST_BYTES,
+  MEDIA,
+  readArchiveLayer,
+  readManifest,
+  sha256,
+  TITLE,
+} from "./manifest.ts";
 import { type Registry, refused, unexpected } from "./registry.ts";
 
 export function createOciSource(open: OpenRegistry): Source<OciReference> {
   return {
     async fetch(reference, options) {
-      const { progress, signal } = options;
+      const { signal } = options;
       const where = canonicalReference(reference);
       const registry = open(reference, "pull");
-      progress(`asking ${reference.registry} for ${where}`);
-      const found = await fetchManifest(registry, reference, signal);
-      if (found === undefined)
-        throw new Fault("missing", "no_such_tool", `There is no ${where} at ${reference.registry}.`);
-      const { bytes, digest } = found;
+      const { bytes, digest } = await requireManifest(registry, reference, options);
       const manifest = readManifest(bytes, where);
       const get = (descriptor: Descriptor) => fetchBlob(registry, reference, descriptor, options);
       const text = async (descriptor: Descriptor) => decode(await get(descriptor), descriptor, where);
@@ -51,6 +55,37 @@ export function createOciSource(open: OpenRegistry): Source<OciReference> {
   };
 }
 
+/** An archive that is the only layer of a manifest, as `oras push registry/name:tag folder` makes it. */
+export async function fetchArchive(
+  open: OpenRegistry,
+  reference: OciReference,
+  maxBytes: number,
+  options: Pick<FetchOptions, "progress" | "signal">,
+): Promise<Pick<Fetched, "origin" | "evidence"> & { readonly data: Uint8Array }> {
+  const where = canonicalReference(reference);
+  const registry = open(reference, "pull");
+  const { bytes, digest } = await requireManifest(registry, reference, options);
+  const layer = readArchiveLayer(bytes, where, maxBytes);
+  return {
+    evidence: await findEvidence(registry, reference, bytes, options.signal),
+    data: await fetchBlob(registry, reference, layer, options),
+    origin: { kind: "oci", reference: where, digest, tag: reference.tag },
+  };
+}
+
+async function requireManifest(
+  registry: Registry,
+  reference: OciReference,
+  { progress, signal }: Pick<FetchOptions, "progress" | "signal">,
+) {
+  const where = canonicalReference(reference);
+  progress(`asking ${reference.registry} for ${where}`);
+  const found = await fetchManifest(registry, reference, signal);
+  if (found === undefined)
+    throw new Fault("missing", "no_such_tool", `There is no ${where} at ${reference.registry}.`);
+  return found;
+}
+
 /** Undefined where there is none. Its digest is that of its bytes, whatever the registry says. */
 export async function fetchManifest(registry: Registry, reference: OciReference, signal?: AbortSignal) {
   const { repository, tag, digest } = reference;
@@ -78,7 +113,7 @@ async function fetchBlob(
   registry: Registry,
   reference: OciReference,
   { digest, size, mediaType }: Descriptor,
-  { progress, signal }: FetchOptions,
+  { progress, signal }: Pick<FetchOptions, "progress" | "signal">,
 ): Promise<Uint8Array<ArrayBuffer>> {
   const where = canonicalReference(reference);
   const answer = await registry.send(`${reference.repository}/blobs/${digest}`, {

@@ -1,6 +1,6 @@
 /** A turn as the checks of other plugins see it, while it runs or afterwards. */
 import type { Queries, ToolInfo } from "../../../kernel/plugin.ts";
-import type { Extensions } from "../extensions.ts";
+import type { Extensions, TurnPreface } from "../extensions.ts";
 import { showTool } from "../safety/foreign.ts";
 import type { CheckedTurn, Threads, Turn } from "../services.ts";
 import { fileText, findSpoken, readPast } from "../threads/past-turns.ts";
@@ -13,15 +13,17 @@ export function checkedTurn(
   { sql, extensions }: { readonly sql: Queries; readonly extensions: Extensions },
   turn: Turn,
   writer: Pick<TurnWriter, "id" | "thread" | "seq" | "isBranched" | "isFirst" | "items">,
-  persons: () => Promise<readonly string[]>,
+  preface: Promise<TurnPreface>,
 ): (installed: Installed) => CheckedTurn {
   const { user, input, instructions, context, outside, instructionsOnce, attached = [] } = turn;
   const files = new Map(attached.map(({ id, data, text }) => [id, fileText(text ?? data)]));
   return (installed) => ({
     id: writer.id,
     thread: writer.thread,
-    ...{ user, input, instructions, context, outside, instructionsOnce, files, installed, persons },
+    ...{ user, input, instructions, context, outside, instructionsOnce, files, installed },
     items: writer.items,
+    persons: async () => (await preface).persons,
+    strangers: async () => (await preface).strangers,
     unattended: turn.unattended ?? false,
     isOwn: extensions.isOwn,
     isFollowed: (tool) => extensions.followed.has(tool),
@@ -49,6 +51,7 @@ export function createCheckedReader(
       isFollowed: (tool) => extensions.followed.has(tool),
       show: showTool,
       persons: async () => (await extensions.preface(turn.user, () => true)).persons,
+      strangers: async () => (await extensions.preface(turn.user, () => true)).strangers,
       past: (known) => readPast(sql, { ...turn, isBranched: true }, known),
     };
   };

@@ -251,7 +251,7 @@ class Run {
   #openTools(required: RequiredTools, preface: Promise<TurnPreface>): Promise<Toolbox> {
     const parts = this.#parts;
     const { turn, scopes, writer, settings } = this.#opened;
-    const checked = checkedTurn(parts, turn, writer, async () => (await preface).persons);
+    const checked = checkedTurn(parts, turn, writer, preface);
     const scope = {
       checks: (installed: Parameters<typeof checked>[0]) => parts.extensions.check(checked(installed)),
       user: turn.user,
@@ -262,6 +262,8 @@ class Run {
       callersWin: turn.callersToolsWin ?? false,
       allows: (tool: string) => allowsTool(scopes, tool),
       require: required.add,
+      narrow: required.narrow,
+      stays: required.allows,
       unattended: turn.unattended ?? false,
       isScoped: scopes.length > 0,
     };

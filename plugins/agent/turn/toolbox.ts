@@ -19,6 +19,7 @@ import type { ModelTool } from "../../models/services.ts";
 import { type ApprovalRules, judgeTool, type RememberedApprovals } from "../safety/approvals.ts";
 import { ABOUT_FOREIGN, showTool } from "../safety/foreign.ts";
 import type {
+  BecomingCall,
   CallRuling,
   ExternalTool,
   OwnOutcome,
@@ -36,7 +37,7 @@ import type { IndexTools } from "./tools/tool-index.ts";
 export type PlannedOutcome = CallOutcome | OwnOutcome;
 
 /** What a call is made with besides. */
-export type CallWithin = Pick<CallOptions, "trace" | "parent" | "innerCall">;
+export type CallWithin = Pick<CallOptions, "trace" | "parent" | "innerCall" | "mounted">;
 
 export type Plan =
   | { readonly type: "refuse"; readonly outcome: ToolOutcome }
@@ -93,6 +94,8 @@ export async function openToolbox(
     readonly external: readonly ExternalTool[];
     readonly callersWin: boolean;
     allows(name: string): boolean;
+    /** False for what the rest of the turn may not use any more, whatever it was allowed. */
+    stays?(name: string): boolean;
     /** The checks of its calls, given the tools that there are. Absent where none will be made. */
     checks?(installed: ReadonlyMap<string, ToolInfo>): Promise<readonly TurnCheck[]>;
   },
@@ -144,7 +147,33 @@ export async function openToolbox(
     .map(({ name, description = "", parameters = ANY_OBJECT }) => ({ name, description, schema: parameters }))
     .toArray();
   const all: readonly ModelTool[] = [...agents, ...usable, ...callers];
+  const stays = (name: string) => scope.stays?.(name) ?? true;
+  const left = (tools: readonly ModelTool[]) => tools.filter(({ name }) => stays(name));
   const isMany = agents.length + usable.length > sources.mostOffered;
+
+  /** What the tool says counts as its own, although the call was one of ours. */
+  async function planBecoming(
+    call: ToolCall,
+    becoming: BecomingCall | ToolOutcome,
+    approved: Approved | undefined,
+  ): Promise<Plan> {
+    if ("status" in becoming) return { type: "refuse", outcome: becoming };
+    const { tool: name, params, mounted } = becoming;
+    const tool = usable.find((one) => one.name === name);
+    if (tool === undefined) return refuse("no_such_tool", `This needs the tool ${name}, which is not there.`);
+    const planned = { call: { id: call.id, name, params }, tool, caller: scope, approved, checks };
+    const plan = await planInstalled(sources, planned);
+    if (plan.type !== "run") return plan;
+    return {
+      ...plan,
+      async run(signal, within) {
+        const outcome = await plan.run(signal, { ...within, mounted });
+        if (outcome.status === "question") return outcome;
+        const { origins = [] } = { origins: undefined, ...outcome };
+        return { ...outcome, origins: distinctOrigins([{ kind: "tool", name }, ...origins]) };
+      },
+    };
+  }
 
   return {
     /** All that the turn may call, as they are: for a model that follows nobody's orders. */
@@ -157,12 +186,12 @@ export async function openToolbox(
      */
     offer(said: Said, named: ReadonlySet<string> = new Set()): readonly ModelTool[] {
       // Those that the index knows are the same objects from turn to turn.
-      if (!isMany) return [...agents, ...index.tools.values().map(showTool), ...callers];
+      if (!isMany) return left([...agents, ...index.tools.values().map(showTool), ...callers]);
       const beside = own.has(TOOL_SEARCH) ? [...agents, search] : agents;
       const chosen = chooseTools(index, said, Math.max(0, sources.mostOffered - beside.length));
       const names = new Set([...chosen, ...named]);
       const shown = [...names].flatMap((name) => index.tools.get(name) ?? []).map(showTool);
-      return [...beside, ...callers, ...shown];
+      return left([...beside, ...callers, ...shown]);
     },
     isExternal: (name: string) => external.has(name),
     /** A call that was made inside of another has answered. Returns whose words that is. */
@@ -178,6 +207,11 @@ export async function openToolbox(
         return refuse(
           "tool_not_allowed",
           `The token of this conversation may not use the tool ${call.name}. Do not try it again.`,
+        );
+      if (!stays(call.name))
+        return refuse(
+          "tool_not_allowed",
+          `The skill that this turn follows does not allow the tool ${call.name}. Do not try it again.`,
         );
       if (tool) return planInstalled(sources, { call, tool, caller: scope, approved, checks });
       if (mine === undefined && !external.has(call.name)) {
@@ -206,6 +240,7 @@ export async function openToolbox(
       if (questions !== undefined) return { type: "ask", grants: questions };
       const held = approved === undefined ? await holdOwn(checks, call, mine) : undefined;
       if (held) return held;
+      if (mine.becomes) return planBecoming(call, await mine.becomes(checked.value, context), approved);
       const run = () => mine.run(checked.value, context).catch(failed);
       return { type: "run", writes: false, run };
     },

@@ -48,4 +48,6 @@ export const MIGRATIONS = defineTables(
   CREATE INDEX routine_runs_by_routine ON routine_runs (routine, seq);
   CREATE INDEX routine_runs_open ON routine_runs (seq) WHERE status = 'running';
   CREATE INDEX routine_runs_by_age ON routine_runs (completed_at);`,
+  // Whose it was, while the text is still theirs.
+  ({ text }) => `ALTER TABLE routines ADD COLUMN imported_from ${text}`,
 );

@@ -1,10 +1,14 @@
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { skillPrompt, skillTool } from "../../../plugins/guidance/skills.ts";
+import { loadTool, skillSections } from "../../../plugins/guidance/skills.ts";
 import { openFolderFiles } from "../../../plugins/home/folder.ts";
-import { createSkills } from "../../../plugins/home/skills.ts";
+import type { Skills } from "../../../plugins/home/services.ts";
+import { createSkills } from "../../../plugins/home/skills/skills.ts";
 import { temporaryFolder } from "../../support/home.ts";
+
+const skillPrompt = async (skills: Pick<Skills, "list">) =>
+  (await skillSections(skills)).map(({ text }) => text).join("\n");
 
 function homeWith(skills: Readonly<Record<string, string>>): string {
   const home = temporaryFolder();
@@ -18,7 +22,7 @@ function homeWith(skills: Readonly<Record<string, string>>): string {
 const soup = "---\nname: soup\ndescription: How to cook soup\n---\n\nBoil water.\n";
 
 async function load(home: string, name: string) {
-  return skillTool(createSkills(openFolderFiles(home))).run({ name }, { user: "ann", thread: "t" });
+  return loadTool(createSkills(openFolderFiles(home))).run({ name }, { user: "ann", thread: "t" });
 }
 
 test("skills are named in the prompt and their text is loaded on demand", async () => {
@@ -44,7 +48,7 @@ test.for([
   const home = homeWith({ soup: soup.replace("name: soup", `name: soup\n${line}`) });
   const required: string[] = [];
   const require = (tools: readonly string[]) => void required.push(...tools);
-  await skillTool(createSkills(openFolderFiles(home))).run(
+  await loadTool(createSkills(openFolderFiles(home))).run(
     { name: "soup" },
     { user: "ann", thread: "t", require },
   );

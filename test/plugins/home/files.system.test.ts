@@ -4,10 +4,11 @@ import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { NO_USAGE } from "../../../kernel/kit.ts";
 import { identitySections } from "../../../plugins/guidance/identity.ts";
-import { skillPrompt } from "../../../plugins/guidance/skills.ts";
+import { skillSections } from "../../../plugins/guidance/skills.ts";
 import { homeFilesOf } from "../../../plugins/home/open.ts";
 import { FILE_TABLES, openRowFiles } from "../../../plugins/home/rows.ts";
-import { createSkills } from "../../../plugins/home/skills.ts";
+import type { Skills } from "../../../plugins/home/services.ts";
+import { createSkills } from "../../../plugins/home/skills/skills.ts";
 import { readPrices } from "../../../plugins/models/spending/prices.ts";
 import { temporaryFolder } from "../../support/home.ts";
 import { openPostgres } from "../../support/processes/engines.ts";
@@ -17,6 +18,9 @@ import { afterThisTest } from "../../support/undo.ts";
 
 const SOUP = "---\nname: soup\ndescription: How to cook soup\n---\n\nBoil water.\n";
 const KEY = Buffer.alloc(32, 7).toString("base64");
+
+const skillPrompt = async (skills: Pick<Skills, "list">) =>
+  (await skillSections(skills)).map(({ text }) => text).join("\n");
 
 async function openFiles(url: string) {
   const store = await openPostgres(url);

@@ -1,9 +1,9 @@
 /** Tools as installers and callers declare them: some with branches, some with a single identifier. */
 
 import { createMissions } from "../../../plugins/guidance/missions.ts";
-import { skillTool } from "../../../plugins/guidance/skills.ts";
+import { loadTool } from "../../../plugins/guidance/skills.ts";
 import { openFolderFiles } from "../../../plugins/home/folder.ts";
-import { createSkills } from "../../../plugins/home/skills.ts";
+import { createSkills } from "../../../plugins/home/skills/skills.ts";
 import { createMemory } from "../../../plugins/memory/memory.ts";
 import type { ModelTool } from "../../../plugins/models/services.ts";
 import { openStore } from "../../../plugins/store/sqlite/store.ts";
@@ -140,7 +140,7 @@ export const own: readonly ModelTool[] = await (async () => {
   return [
     ...toolsOf(memory),
     ...(await createMissions(store)).tools,
-    skillTool(createSkills(openFolderFiles("/nowhere"))),
+    loadTool(createSkills(openFolderFiles("/nowhere"))),
   ];
 })();
 

@@ -1,0 +1,261 @@
+/** `postern skill add|list|info|check|update|remove`: skills from elsewhere, which are followed once the operator has agreed to them. */
+import type { Command } from "commander";
+import { isInteractive, type JsonOption, print, table, verb } from "../../../kernel/kit.ts";
+import { type CommandContext, Fault, type Services } from "../../../kernel/plugin.ts";
+import type { AddedSkill, Skill } from "../services.ts";
+import { agree, bullets, confirms, progress } from "./agreeing.ts";
+import { BUNDLE_BOUNDS } from "./bundle.ts";
+import { badSkill, compareProposals, describeProposal, diffOf, type Proposal, propose } from "./proposal.ts";
+
+interface Options extends JsonOption {
+  readonly yes?: boolean;
+  readonly allowUnsigned?: boolean;
+  readonly allowSignerChange?: boolean;
+  readonly check?: boolean;
+}
+
+type Use = Pick<Services, "skills" | "addedSkills" | "packages" | "tools">;
+
+const SOURCES = "a folder, a .zip file, https://…, npm:… or oci://…";
+
+export function register(group: Command, context: CommandContext): void {
+  const withSkills = (work: (use: Use) => Promise<void>) =>
+    context.with(["skills", "addedSkills", "packages", "tools"], work);
+  const fetch = async ({ packages }: Use, what: string, options: Options): Promise<Proposal> =>
+    propose(
+      await packages.fetch(what, {
+        folder: context.folder,
+        bounds: BUNDLE_BOUNDS,
+        progress,
+        unsigned: (sentence, { reference }) => askUnsigned(sentence, reference, options),
+      }),
+    );
+  const agreeing = (command: Command) =>
+    command
+      .option("--yes", "agree to it")
+      .option("--allow-unsigned", "take what nobody you trust has signed, where no trust rule forbids it");
+
+  agreeing(
+    verb(
+      group,
+      "add <what>",
+      `check a skill and add it: ${SOURCES}`,
+      "skill add ./pdf-forms",
+      "skill add https://example.org/pdf-forms.zip",
+      "skill add npm:@acme/pdf-forms@^1",
+      "skill add oci://ghcr.io/acme/pdf-forms:1.0.0",
+    ),
+  ).action((what: string, options: Options) =>
+    withSkills(async (use) => {
+      const proposal = await fetch(use, what, options);
+      assertStandard(proposal);
+      const { name } = proposal.definition;
+      await assertFree(use, name);
+      const sentences = describeProposal(proposal, await toolNames(use));
+      progress(`${name}:\n${bullets(sentences)}`);
+      await agree(`Add ${name}, and let the agent follow it?`, options);
+      await use.addedSkills.put({ ...proposal, name }, proposal.files);
+      print(
+        options,
+        { name, digest: proposal.digest, origin: proposal.origin, sentences },
+        `Added ${name}. The agent follows it from the next message on.`,
+      );
+    }),
+  );
+
+  verb(
+    group,
+    "check <what>",
+    `check a skill by the Agent Skills standard: ${SOURCES}`,
+    "skill check ./pdf-forms",
+  ).action((what: string, options: Options) =>
+    withSkills(async (use) => {
+      const { definition } = await fetch(use, what, { ...options, allowUnsigned: true });
+      const { name, problems } = definition;
+      if (problems.length > 0) process.exitCode = 1;
+      print(
+        options,
+        { name, ok: problems.length === 0, problems },
+        problems.length === 0
+          ? `${name} fits the standard.`
+          : `${name}: ${problems.length === 1 ? "1 problem" : `${problems.length} problems`} must be fixed:\n${bullets(problems)}`,
+      );
+    }),
+  );
+
+  verb(group, "list", "list your own skills and those from elsewhere", "skill list").action(
+    (options: Options) =>
+      withSkills(async ({ skills, addedSkills }) => {
+        const [all, problems, added] = await Promise.all([
+          skills.list(),
+          skills.problems(),
+          addedSkills.list(),
+        ]);
+        const from = new Map(added.map(({ name, origin }) => [name, origin.reference]));
+        const rows = all.map(({ name, description, origin }) => ({
+          name,
+          from: origin === undefined ? null : (from.get(name) ?? "imported"),
+          description,
+        }));
+        const lines = [
+          rows.length === 0
+            ? "There are no skills yet."
+            : table(
+                ["NAME", "FROM", "DESCRIPTION"],
+                rows.map(({ name, from: place, description }) => [
+                  name,
+                  place ?? "yours",
+                  shorten(description),
+                ]),
+              ).trimEnd(),
+          ...problems.map(({ folder, why }) => `${folder} cannot be used: ${why}`),
+        ];
+        print(options, { skills: rows, problems }, lines.join("\n"));
+      }),
+  );
+
+  verb(
+    group,
+    "info <name>",
+    "show what a skill is, its files, and what was agreed to",
+    "skill info pdf-forms",
+  ).action((name: string, options: Options) =>
+    withSkills(async (use) => {
+      const skill = (await use.skills.read(name)) ?? missing(name);
+      const row = skill.origin && (await findAdded(use, skill.name));
+      const files = skill.files.map(({ path, bytes, kind }) => `${path} (${kind}, ${bytes} bytes)`);
+      const facts = row && { digest: row.digest, from: row.origin.reference, agreed_at: row.addedAt };
+      const lines = [
+        `${skill.name}: ${skill.description}`,
+        whose(skill, row),
+        skill.allowedTools === undefined
+          ? "a turn that follows it keeps all tools that it has"
+          : `a turn that follows it keeps only these tools: ${skill.allowedTools.join(", ") || "none"}`,
+        ...files,
+      ];
+      const { origin: _, text: __, allowedTools, requiredTools, ...shown } = skill;
+      const wire = { allowed_tools: allowedTools ?? null, required_tools: requiredTools };
+      print(options, { ...shown, ...wire, added: facts ?? null }, lines.join("\n"));
+    }),
+  );
+
+  agreeing(
+    verb(
+      group,
+      "update [name]",
+      "update a skill, or all from elsewhere, to what is there now",
+      "skill update --check",
+      "skill update pdf-forms",
+    ),
+  )
+    .option("--check", "only show what is different")
+    .option("--allow-signer-change", "update although somebody else signed it, or nobody")
+    .action((name: string | undefined, options: Options) =>
+      withSkills(async (use) => {
+        const all = await use.addedSkills.list();
+        const wanted = name === undefined ? all : [all.find((one) => one.name === name) ?? missing(name)];
+        const results = [];
+        for (const row of wanted) results.push(await update(use, row, options));
+        print(
+          options,
+          { skills: results },
+          results.map((one) => `${one.name}: ${one.status}`).join("\n") ||
+            "There are no skills from elsewhere.",
+        );
+      }),
+    );
+
+  verb(group, "remove <name>", "remove a skill from elsewhere", "skill remove pdf-forms").action(
+    (name: string, options: Options) =>
+      withSkills(async ({ addedSkills }) => {
+        if (!(await addedSkills.remove(name))) missing(name);
+        print(options, { name, removed: true }, `Removed ${name}.`);
+      }),
+  );
+
+  async function update(use: Use, row: AddedSkill, options: Options) {
+    const { name } = row;
+    const proposal = await fetch(use, row.origin.reference, options);
+    assertStandard(proposal);
+    if (proposal.definition.name !== name)
+      throw badSkill(row.origin.reference, [
+        `it is now called ${proposal.definition.name}: add that one, and remove ${name}`,
+      ]);
+    if (proposal.digest === row.digest) return { name, status: "current" };
+    const files = (await use.addedSkills.files(name)) ?? new Map<string, Uint8Array>();
+    const changes = compareProposals(propose({ files, folder: name, origin: row.origin }), proposal);
+    progress(`${name} has changed:\n${bullets(changes)}\n${diffOf(files, proposal.files)}`);
+    if (options.check) return { name, status: "available", changes };
+    assertSigner(row, proposal, options);
+    await agree(`Update ${name} to ${proposal.digest}?`, options);
+    await use.addedSkills.put({ ...proposal, name }, proposal.files);
+    return { name, status: "updated", changes };
+  }
+}
+
+function whose({ origin }: Skill, row: AddedSkill | undefined): string {
+  if (row) return `from ${row.origin.reference}, agreed to on ${row.addedAt} as ${row.digest}`;
+  return origin === undefined
+    ? "yours: what it says counts as your word"
+    : "imported: a stranger's words until you change it";
+}
+
+function assertStandard({ definition, origin }: Proposal): void {
+  if (definition.problems.length > 0) throw badSkill(origin.reference, definition.problems);
+}
+
+/** No skill takes the name of another. */
+async function assertFree(use: Use, name: string): Promise<void> {
+  const taken = (await use.skills.list()).find((one) => one.name.toLowerCase() === name);
+  const row = await findAdded(use, name);
+  if (taken === undefined && row === undefined) return;
+  const message =
+    row === undefined
+      ? `You have a skill ${name} of your own: nothing from elsewhere may take its name.`
+      : `There is a skill ${name} from ${row.origin.reference}: update it, or remove it first.`;
+  throw new Fault("invalid", "skill_exists", message, { param: "name" });
+}
+
+/** `--yes` does not answer this: it is what a person has to see. */
+function assertSigner(
+  { origin }: AddedSkill,
+  proposal: Proposal,
+  { allowSignerChange = false }: Options,
+): void {
+  const [before, after] = [origin.signer, proposal.origin.signer];
+  if (before === undefined || before === after || allowSignerChange) return;
+  const now =
+    after === undefined ? "no signature of this one could be verified" : `this one is signed by ${after}`;
+  const message = `what you agreed to was signed by ${before}; ${now}. Nothing was changed; --allow-signer-change takes it.`;
+  throw new Fault("invalid", "not_agreed", message);
+}
+
+async function findAdded(
+  { addedSkills }: Pick<Use, "addedSkills">,
+  name: string,
+): Promise<AddedSkill | undefined> {
+  return (await addedSkills.list()).find((one) => one.name === name);
+}
+
+async function toolNames({ tools }: Use): Promise<readonly string[]> {
+  // A new home gets the shipped ones first.
+  await tools.ready?.();
+  return (await tools.list()).map(({ name }) => name);
+}
+
+async function askUnsigned(sentence: string, reference: string, options: Options): Promise<boolean> {
+  if (options.allowUnsigned) return true;
+  if (isInteractive()) return confirms(`${sentence}. Take it anyway?`);
+  const message = `${sentence} (${reference}). Pass --allow-unsigned to take it anyway.`;
+  throw new Fault("invalid", "tool_unsigned", message, { param: "allow_unsigned" });
+}
+
+function missing(name: string): never {
+  const message = `there is no skill "${name}"; "postern skill list" shows them`;
+  throw new Fault("missing", "no_such_skill", message, { param: "name" });
+}
+
+function shorten(text: string): string {
+  const line = text.replace(/\s+/g, " ");
+  return line.length <= 60 ? line : `${line.slice(0, 59)}…`;
+}

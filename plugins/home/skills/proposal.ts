@@ -1,0 +1,116 @@
+/** A skill that somebody offers, in the words that the operator agrees to. */
+import { createTwoFilesPatch } from "diff";
+import { isAgentsName, type ToolOrigin } from "../../../kernel/kit.ts";
+import { Fault, reason } from "../../../kernel/plugin.ts";
+import { digestOf, findBundle, kindOf, SKILL_FILE, type SkillFiles, textIn } from "./bundle.ts";
+import { readDefinition, type SkillDefinition } from "./definition.ts";
+
+export interface Proposal {
+  readonly definition: SkillDefinition;
+  readonly files: SkillFiles;
+  readonly digest: string;
+  readonly origin: ToolOrigin;
+  readonly signature?: string | undefined;
+}
+
+interface Offered {
+  readonly files: SkillFiles;
+  readonly folder?: string;
+  readonly origin: ToolOrigin;
+  readonly signature?: string;
+}
+
+const MAX_NAMED = 20;
+const MAX_DIFF_LINES = 200;
+
+/** Throws where it is no skill at all; what the standard would refuse is in the definition. */
+export function propose({ files: given, folder: named, origin, signature }: Offered): Proposal {
+  try {
+    const { files, folder } = findBundle(given, named);
+    const source = textIn(files.get(SKILL_FILE));
+    if (source === undefined) throw new Error("its SKILL.md is not UTF-8 text");
+    const definition = readDefinition(source, folder);
+    const digest = digestOf(files);
+    return { definition, files, digest, origin: { ...origin, digest: origin.digest || digest }, signature };
+  } catch (error) {
+    if (error instanceof Fault) throw error;
+    throw badSkill(origin.reference, [reason(error)]);
+  }
+}
+
+export function badSkill(reference: string, problems: readonly string[]): Fault {
+  const list = problems.map((problem) => `\n  - ${problem}`).join("");
+  return new Fault("invalid", "bad_skill", `${reference} is not a skill that can be used:${list}`);
+}
+
+/** Sentences of what it is and wants. `tools`: the names of those that are installed. */
+export function describeProposal(
+  { definition, files, digest, signature }: Pick<Proposal, "definition" | "files" | "digest" | "signature">,
+  tools: readonly string[],
+): readonly string[] {
+  const { description, compatibility, license, allowedTools } = definition;
+  const scripts = [...files.keys()].filter((path) => path.startsWith("scripts/"));
+  const [runnable, others] = [
+    scripts.filter((path) => kindOf(path) === "script"),
+    scripts.filter((path) => kindOf(path) !== "script"),
+  ];
+  const unknown = allowedTools?.filter((name) => !tools.includes(name) && !isAgentsName(name)) ?? [];
+  const bytes = [...files.values()].reduce((sum, data) => sum + data.byteLength, 0);
+  return [
+    `says of itself: ${description.replace(/\s+/g, " ")}`,
+    ...(signature === undefined ? [] : [signature]),
+    ...(compatibility === undefined ? [] : [`says that it needs: ${compatibility}`]),
+    ...(license === undefined ? [] : [`licence: ${license}`]),
+    allowedTools === undefined
+      ? "a turn that follows it keeps all tools that it has"
+      : `a turn that follows it keeps only these tools: ${allowedTools.join(", ") || "none"}`,
+    ...(unknown.length === 0 ? [] : [`not tools here, so they allow nothing: ${names(unknown)}`]),
+    ...(runnable.length === 0 ? [] : [`can run in the sandbox of run-code: ${names(runnable)}`]),
+    ...(others.length === 0 ? [] : [`not runnable here, only to be read: ${names(others)}`]),
+    `${files.size} files, ${bytes} bytes, ${digest}`,
+    "its words are a stranger's: they vouch for no address, account or link",
+  ];
+}
+
+/** What is different in the new one, for people. */
+export function compareProposals(
+  before: Pick<Proposal, "definition" | "files">,
+  after: Pick<Proposal, "definition" | "files">,
+): readonly string[] {
+  const changed = [...after.files].filter(([path, data]) => {
+    const old = before.files.get(path);
+    return old !== undefined && Buffer.compare(old, data) !== 0;
+  });
+  const added = [...after.files.keys()].filter((path) => !before.files.has(path));
+  const removed = [...before.files.keys()].filter((path) => !after.files.has(path));
+  const tools = ({ definition }: Pick<Proposal, "definition">) =>
+    definition.allowedTools?.join(", ") ?? "all";
+  return [
+    ...(before.definition.description === after.definition.description
+      ? []
+      : [`now says of itself: ${after.definition.description.replace(/\s+/g, " ")}`]),
+    ...(tools(before) === tools(after)
+      ? []
+      : [`tools of a turn that follows it: ${tools(before)} → ${tools(after)}`]),
+    ...(added.length === 0 ? [] : [`new: ${names(added)}`]),
+    ...(removed.length === 0 ? [] : [`gone: ${names(removed)}`]),
+    ...(changed.length === 0 ? [] : [`changed: ${names(changed.map(([path]) => path))}`]),
+  ];
+}
+
+/** The change of its SKILL.md, line by line. */
+export function diffOf(before: SkillFiles, after: SkillFiles): string {
+  const [old = "", now = ""] = [before, after].map((files) => textIn(files.get(SKILL_FILE)));
+  if (old === now) return "";
+  const lines = createTwoFilesPatch(SKILL_FILE, SKILL_FILE, old, now, "", "", { context: 2 })
+    .split("\n")
+    .slice(1);
+  return lines.length <= MAX_DIFF_LINES
+    ? lines.join("\n")
+    : [...lines.slice(0, MAX_DIFF_LINES), "…"].join("\n");
+}
+
+function names(all: readonly string[]): string {
+  const shown = all.slice(0, MAX_NAMED).join(", ");
+  return all.length > MAX_NAMED ? `${shown} and ${all.length - MAX_NAMED} more` : shown;
+}
