@@ -54,6 +54,7 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
     "plugins/workspace/README.md",
     "plugins/provenance/README.md",
     "plugins/jobs/README.md",
+    "plugins/delegation/README.md",
     "plugins/guidance/README.md",
     "plugins/home/README.md",
     "plugins/operator/README.md",

@@ -57,7 +57,6 @@ export { createShortener, findByPrefix, shortId } from "./terminal/short-id.ts";
 export { type Colour, fields, pluginTable, type TableOptions, table } from "./terminal/table.ts";
 export * from "./terminal/verb.ts";
 export { readings } from "./text/decodings.ts";
-export { diffLines } from "./text/differences.ts";
 export {
   cleanFileName,
   imageProblem,
@@ -77,8 +76,16 @@ export { capText, cautionFor, escapeTags, findOrders, ownWords, wrapOutput } fro
 export { decisionsAt, whyHeld } from "./vocabulary/approval.ts";
 export { type CodeResult, type CodeRun, readCodeRun } from "./vocabulary/code-run.ts";
 export { MAX_DOUBTS, type Piece, tell } from "./vocabulary/doubts.ts";
-export { ApprovalDecision, Doubt, distinctOrigins, Gate, Origin, Reply } from "./vocabulary/gate.ts";
-export { Integration, Job, JobStatus } from "./vocabulary/job.ts";
+export {
+  ApprovalDecision,
+  Doubt,
+  distinctOrigins,
+  Gate,
+  Origin,
+  Reply,
+  TurnTask,
+} from "./vocabulary/gate.ts";
+export { Integration, Job, JobStatus, Task } from "./vocabulary/job.ts";
 export { McpServerInfo, McpTool } from "./vocabulary/mcp.ts";
 export { MemoryEntry, MemoryFile, MemoryHit, MemoryVersion, MemoryWriter } from "./vocabulary/memory.ts";
 export { ChannelState, OutboxEntry, OutboxStatus, PairingRequest } from "./vocabulary/messaging.ts";
@@ -90,7 +97,7 @@ export * from "./vocabulary/routine.ts";
 export { findSources, type Source, sourcesOf } from "./vocabulary/sources.ts";
 export type * from "./vocabulary/store.ts";
 export { defineTables } from "./vocabulary/tables.ts";
-export { expiresSoon, scopeInWords, whenInWords } from "./vocabulary/token-words.ts";
+export { expiresSoon, whenInWords } from "./vocabulary/token-words.ts";
 export { Attachment, readsAsText } from "./vocabulary/tool-call.ts";
 export { isAgentsName, ROUTINE_PROPOSE, reservedPrefix, TOOL_SEARCH } from "./vocabulary/tool-names.ts";
 export { fingerprintOf, ToolInfo, ToolOrigin } from "./vocabulary/tools.ts";

@@ -14,7 +14,7 @@ export type { Mask } from "./mask/mask.ts";
 export type { JsonSchema } from "./schema/declare.ts";
 export type { Env } from "./settings/env.ts";
 export type { Gate, Origin, Question, Reply } from "./vocabulary/gate.ts";
-export type { Job, JobCallback, JobStatus } from "./vocabulary/job.ts";
+export type { Job, JobCallback, JobStatus, Task } from "./vocabulary/job.ts";
 export type { ModelName } from "./vocabulary/model.ts";
 export type { Page } from "./vocabulary/page.ts";
 export type { Keyed, Limiter, Queries, Sql, Transaction } from "./vocabulary/store.ts";

@@ -8,6 +8,7 @@ export type {} from "./accounts/plugin.ts";
 export type * from "./accounts/records/identities.ts";
 export type * from "./accounts/services.ts";
 export type * from "./agent/services.ts";
+export type * from "./delegation/services.ts";
 export type * from "./gateway/services.ts";
 export type * from "./home/services.ts";
 export type * from "./jobs/services.ts";

@@ -25,6 +25,7 @@ async function shippedPlugins(): Promise<readonly AnyPlugin[]> {
     import("../../plugins/guidance/plugin.ts"),
     import("../../plugins/provenance/plugin.ts"),
     import("../../plugins/jobs/plugin.ts"),
+    import("../../plugins/delegation/plugin.ts"),
     // Before the other channels: a person waits for the first frame, and the screen fills in the rest later.
     import("../../plugins/tui/plugin.ts"),
     import("../../plugins/accounts/plugin.ts"),

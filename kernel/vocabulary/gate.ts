@@ -50,6 +50,14 @@ export const Doubt = Type.Object(
 );
 export type Doubt = Declared<typeof Doubt>;
 
+/** The task that a turn was delegated, as the turn that answers a gate of it goes on with it. */
+export const TurnTask = Type.Object({
+  id: Type.String(),
+  path: Type.Array(Type.String(), { description: "The titles of the tasks that led here, this one last" }),
+  scopes: Type.Optional(hidden(Type.Array(TokenScope))),
+});
+export type TurnTask = Declared<typeof TurnTask>;
+
 const opened = {
   id: Type.String(),
   turn: named("turn_id", Type.String()),
@@ -61,6 +69,7 @@ const opened = {
   ),
   /** The scopes of the turn that opened it also bind the turn that answers it. */
   scopes: Type.Optional(hidden(Type.Array(TokenScope))),
+  task: Type.Optional(TurnTask),
   /** The tools of that turn: a name must not become another tool's while somebody is asked. */
   callersToolsWin: Type.Optional(hidden(Type.Boolean())),
 };

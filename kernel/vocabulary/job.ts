@@ -2,6 +2,7 @@
 
 import { type Declared, hidden, named, nullable } from "../schema/declare.ts";
 import { Time, Type } from "../schema/type.ts";
+import { Origin } from "./gate.ts";
 import { Failure } from "./turn.ts";
 
 export const JobStatus = Type.Enum(["queued", "running", "completed"]);
@@ -40,6 +41,32 @@ export const Job = Type.Object(
   { $id: "Job" },
 );
 export type Job = Declared<typeof Job>;
+
+/** A piece of a turn's work that a turn of its own does, as a job. Where a task has tasks itself, they count as its own. */
+export const Task = Type.Object(
+  {
+    id: Type.String(),
+    user: Type.String(),
+    parent: nullable(named("parent_id", Type.String())),
+    parentThread: named("parent_thread_id", Type.String()),
+    parentTurn: named("parent_turn_id", Type.String()),
+    depth: Type.Integer({ description: "1 where a conversation delegated it, 2 where such a task did" }),
+    title: Type.String(),
+    status: Type.Enum(["queued", "running", "waiting", "completed", "failed", "cancelled"]),
+    error: Type.Optional(Failure),
+    isBackground: named("background", Type.Boolean()),
+    thread: nullable(named("thread_id", Type.String())),
+    calls: Type.Array(Type.String(), { description: "The tools it called, the last one last" }),
+    costUsd: named("cost", Type.Number({ description: "In US dollars" })),
+    budgetUsd: nullable(named("budget", Type.Number({ description: "In US dollars" }))),
+    origins: Type.Array(Origin, { description: "Whose words it read, beside the person's" }),
+    createdAt: Time,
+    deadlineAt: Time,
+    completedAt: Type.Optional(Time),
+  },
+  { $id: "Task" },
+);
+export type Task = Declared<typeof Task>;
 
 /** A sender of the webhook channel with a secret of its own, which speaks for one user. */
 export const Integration = Type.Object(

@@ -1,4 +1,4 @@
-/** A token's scope and its end in words. The page shows them too, so this file imports nothing. */
+/** The end of a token in words. The page shows them too, so this file imports nothing. */
 
 const DAY_MILLIS = 86_400_000;
 const SOON_DAYS = 7;
@@ -20,24 +20,4 @@ export function whenInWords(expiresAt: string, now = Date.now()): string {
   const hours = Math.max(1, Math.round((Date.parse(expiresAt) - now) / 3_600_000));
   const [count, unit] = hours < 48 ? [hours, "hour"] : [Math.round(hours / 24), "day"];
   return `in ${count} ${unit}${count === 1 ? "" : "s"}`;
-}
-
-interface Limits {
-  readonly tools?: readonly string[] | null;
-  readonly models?: readonly string[] | null;
-  readonly perDayUsd?: number | null;
-}
-
-export function scopeInWords({ tools, models, perDayUsd }: Limits): string {
-  const parts = [
-    tools && (tools.length === 0 ? "no tools" : `only ${tools.join(", ")}`),
-    models && `${models.length === 1 ? "model" : "models"} ${models.join(", ")}`,
-    perDayUsd && `${dollars(perDayUsd)} a day`,
-  ].filter((part) => typeof part === "string");
-  return parts.join("; ") || "everything";
-}
-
-function dollars(amount: number): string {
-  const rounded = amount.toFixed(2);
-  return `$${Number(rounded) === amount ? rounded : amount}`;
 }

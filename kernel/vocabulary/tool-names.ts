@@ -1,7 +1,7 @@
 /** The names of tools that are taken before anybody installs or brings one. */
 
 /** The agent's own tools begin with these (§2.5); neither an installed tool nor a caller's may. */
-const RESERVED_PREFIXES = ["memory_", "skill_", "mission_", "workspace_"] as const;
+const RESERVED_PREFIXES = ["memory_", "skill_", "mission_", "task_", "workspace_"] as const;
 
 export function reservedPrefix(name: string): string | undefined {
   return RESERVED_PREFIXES.find((prefix) => name.startsWith(prefix));

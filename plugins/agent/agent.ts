@@ -147,7 +147,7 @@ export function createAgent(parts: AgentParts): RunningAgent {
     const record = writer.record();
     // Told when it is stored: a person who hears of a gate may answer it at once.
     if (record.gate !== undefined) emit(open, { type: "gate", gate: record.gate });
-    if (usage.inputTokens + usage.outputTokens > 0) emit(open, { type: "usage", usage });
+    if (usage.inputTokens + usage.outputTokens > 0) emit(open, { type: "usage", usage: record.usage });
     if (final.status === "failed") {
       const { code, message } = final.error ?? { code: "failed", message: "The turn failed." };
       emit(open, { type: "failed", code, message, record });

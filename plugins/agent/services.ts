@@ -8,6 +8,7 @@ import type {
   Origin,
   Outside,
   ThreadSummary,
+  TurnTask,
 } from "../../kernel/kit.ts";
 import type {
   Attachment,
@@ -230,6 +231,8 @@ export interface Extension {
   preface?(user: string, allows: (tool: string) => boolean): Promise<Preface>;
   /** Called once for each turn, before its first call. */
   check?(turn: CheckedTurn): TurnCheck | Promise<TurnCheck>;
+  /** Called once for each turn, before it does anything. */
+  purse?(turn: PayingTurn): Promise<Purse>;
   /** The person lets later calls of this tool go to the destinations that this gate asked about. */
   trustDestinations?(user: string, gate: Extract<Gate, { type: "approval" }>): Promise<void>;
   /** The stored turns of a thread changed or went: what was read of them is outdated. */
@@ -253,8 +256,8 @@ export interface OwnTool {
   readonly name: string;
   readonly description: string;
   readonly schema: JsonSchema;
-  /** Sentences for the person to agree to before each call, where it does something that lasts beyond the conversation. */
-  asks?(params: unknown): readonly string[];
+  /** Sentences for the person to agree to before the call, where it does something that lasts beyond the conversation. */
+  asks?(params: unknown): readonly string[] | undefined;
   /** It takes something away that is there: what its params are for. Checks look at its calls like at those of installed tools. */
   readonly destroys?: NonNullable<ToolInfo["params"]>;
   /** True: it asks even where the operator allows the tool, and is not there where nobody can be asked. */
@@ -276,8 +279,8 @@ export interface BecomingCall {
   readonly mounted: NonNullable<CallOptions["mounted"]>;
 }
 
-/** `origins`: whose words the output is, where they are not the person's. */
-export type OwnOutcome = ToolOutcome & { readonly origins?: readonly Origin[] };
+/** `origins`: whose words the output is, where they are not the person's. `usage`: what other turns used for it. */
+export type OwnOutcome = ToolOutcome & { readonly origins?: readonly Origin[]; readonly usage?: Usage };
 
 export interface OwnToolContext {
   readonly user: string;
@@ -288,12 +291,40 @@ export interface OwnToolContext {
   readonly unattended?: boolean;
   /** The token behind the turn may not use everything. */
   readonly isScoped?: boolean;
+  /** The turn as far as another one that works for it has to know. */
+  readonly delegating?: Delegating;
   /** Makes these tools required for the rest of the turn: it fails where the last call of one of them did. */
   require?(tools: readonly string[]): void;
   /** For the rest of the turn no tools but these can be used, and those that begin with `skill_`. It never allows more than before. */
   narrow?(tools: readonly string[]): void;
   /** Whose words a text of the model may be made of; none where it is the person's own. */
   originsOf?(text: string, name?: string): Promise<readonly Origin[]>;
+}
+
+export interface Delegating extends Pick<Turn, "task" | "job" | "budgetUsd"> {
+  /** The id of the call. */
+  readonly call: string;
+  /** Aborted when the turn is over. */
+  readonly signal: AbortSignal;
+  readonly scopes: readonly TokenScope[];
+  /** US dollars that the turn itself has cost so far. */
+  spentUsd(): number;
+  /** Tells those who watch the turn, which then counts as alive. */
+  notice(code: string, message: string): void;
+  /** A sign of life that nobody has to see. */
+  alive(): void;
+}
+
+export interface PayingTurn extends Pick<Turn, "user" | "task" | "job" | "budgetUsd"> {
+  readonly id: string;
+  readonly thread: string;
+}
+
+/** What the requests of a turn are paid from beside its own budget. */
+export interface Purse {
+  /** Rejects with a `Fault` where nothing is left, or what the turn works for is over. `spentUsd`: by the turn itself so far. */
+  assertLeft(spentUsd: number): Promise<void>;
+  spend(tx: Transaction, usd: number): void;
 }
 
 export interface Preface {
@@ -473,6 +504,12 @@ export interface Turn {
   /** The model of a new thread, now and later; absent: the configured model. `threads.setModel` changes it. */
   readonly model?: WantedModel;
   readonly input: TurnInput;
+  /** Whose words the message may be made of, where they are not the person's. */
+  readonly origins?: readonly Origin[];
+  /** The task that it does for another turn. */
+  readonly task?: TurnTask;
+  /** The job that it is an attempt of. */
+  readonly job?: string;
   /** Rendered as an `<instructions>` block ahead of the message, and stored with it. */
   readonly instructions?: string;
   /** Rendered as a `<user-context>` block ahead of the message, and stored with it. */

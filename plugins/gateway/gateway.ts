@@ -16,6 +16,7 @@ import { routineRoutes } from "./routes/routines.ts";
 import { healthRoutes, logRoutes, statusRoutes } from "./routes/service.ts";
 import { sessionRoutes } from "./routes/session.ts";
 import { settingRoutes } from "./routes/settings.ts";
+import { taskRoutes } from "./routes/tasks.ts";
 import { threadRoutes } from "./routes/threads.ts";
 import { destinationRoutes } from "./routes/tools/destinations.ts";
 import { mcpServerRoutes } from "./routes/tools/mcp-servers.ts";
@@ -41,6 +42,7 @@ const ROUTES = [
   ...[mcpServerRoutes, receiptRoutes, settingRoutes, logRoutes, usageRoutes, webhookRoutes, accountRoutes],
   workspaceRoutes,
   channelRoutes,
+  taskRoutes,
 ];
 
 const MODEL_TESTS = { limit: 10, seconds: 60 };

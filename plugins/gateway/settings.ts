@@ -29,6 +29,7 @@ export const WANTS = [
   "storeHealth",
   "workspace",
   "messaging",
+  "tasks",
 ] as const;
 export type Needed = (typeof NEEDS)[number];
 export type Wanted = (typeof WANTS)[number];

@@ -14,7 +14,7 @@ export default definePlugin({
     commands: [
       {
         name: "job",
-        about: "list, show, cancel and retry jobs",
+        about: "list, show, cancel and retry jobs, and show what was delegated",
         example: "postern job list --status running",
         joins: true,
         load: async () => (await import("./commands/job.ts")).register,

@@ -45,6 +45,7 @@ export interface Models {
     options: StreamOptions,
   ): AsyncIterable<readonly ModelPart[]>;
   addCost(usage: Usage, model: ModelName, tokens: TokenCount): Usage;
+  addUsage(one: Usage, other: Usage): Usage;
   dailyCap(): Promise<number | undefined>;
   /** Rejects where the money of the user, or of a token behind the turn, is used up for today. */
   assertLeft(user: string, capUsd: number | undefined, scopes: readonly TokenScope[]): Promise<void>;

@@ -8,7 +8,7 @@ import { createModels, readModelChoice } from "./choice/choose.ts";
 import { streamSteadily } from "./providers/retry.ts";
 import type { Model } from "./services.ts";
 import { type ModelSettings, readCap } from "./settings.ts";
-import { readPrices } from "./spending/prices.ts";
+import { addUsage, readPrices } from "./spending/prices.ts";
 import { createSpending, MIGRATIONS } from "./spending/spending.ts";
 
 export async function startModels({
@@ -64,6 +64,7 @@ export async function startModels({
       ...createModelCatalog({ models, prices, capUsd: dailyCap }),
       stream: streamSteadily,
       addCost: prices.add,
+      addUsage,
       dailyCap,
       ...createSpending(sql),
       warnUncounted,

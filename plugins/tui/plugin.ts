@@ -7,7 +7,7 @@ export default definePlugin({
   kind: "channel",
   ownsTerminal: true,
   needs: ["kernel", "agent", "threads", "attachments"],
-  wants: ["tools", "jobs", "memory", "workspace", "remote"],
+  wants: ["tools", "jobs", "tasks", "memory", "workspace", "remote"],
   configure: (env) =>
     env.flag("CLI_ENABLED", true, "Turns the terminal UI on") ? {} : new Off("CLI_ENABLED=false"),
   async start({ use, onStop, announce }) {

@@ -33,7 +33,7 @@ const KNOWN_MS = 5000;
 export function openTerminal(
   use: Use<
     "kernel" | "agent" | "threads" | "attachments",
-    "tools" | "jobs" | "memory" | "workspace" | "remote"
+    "tools" | "jobs" | "tasks" | "memory" | "workspace" | "remote"
   >,
   resumed?: string,
 ) {

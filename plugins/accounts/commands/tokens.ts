@@ -10,7 +10,6 @@ import {
   NewToken,
   print,
   relativeTime,
-  scopeInWords,
   type TableOptions,
   TokenInfo,
   table,
@@ -168,4 +167,24 @@ function checked<Value>(declared: TSchema, value: Value): Value {
 
 function isDays(count: number): boolean {
   return count > 0 && count <= 36_500;
+}
+
+interface Limits {
+  readonly tools?: readonly string[] | null;
+  readonly models?: readonly string[] | null;
+  readonly perDayUsd?: number | null;
+}
+
+function scopeInWords({ tools, models, perDayUsd }: Limits): string {
+  const parts = [
+    tools && (tools.length === 0 ? "no tools" : `only ${tools.join(", ")}`),
+    models && `${models.length === 1 ? "model" : "models"} ${models.join(", ")}`,
+    perDayUsd && `${dollars(perDayUsd)} a day`,
+  ].filter((part) => typeof part === "string");
+  return parts.join("; ") || "everything";
+}
+
+function dollars(amount: number): string {
+  const rounded = amount.toFixed(2);
+  return `$${Number(rounded) === amount ? rounded : amount}`;
 }

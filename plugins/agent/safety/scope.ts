@@ -2,12 +2,12 @@
 import { Fault, type Gate, type TokenScope } from "../../../kernel/plugin.ts";
 import type { Turn } from "../services.ts";
 
-/** The turn's own, and those of the turn that opened the gate it answers: whoever answers, it is still that turn's work. */
+/** The turn's own, and those of the turn that it works for or whose gate it answers: whoever answers, it is still that turn's work. */
 export function scopesOf(
-  { input, scope }: Pick<Turn, "input" | "scope">,
+  { input, scope, task }: Pick<Turn, "input" | "scope" | "task">,
   gate?: Pick<Gate, "scopes">,
 ): readonly TokenScope[] {
-  const inherited = input.type === "message" ? [] : (gate?.scopes ?? []);
+  const inherited = (input.type === "message" ? task?.scopes : gate?.scopes) ?? [];
   return scope === undefined || inherited.some(({ token }) => token === scope.token)
     ? inherited
     : [...inherited, scope];

@@ -21,6 +21,8 @@ export interface Ending {
   readonly pending?: readonly PendingCall[];
   readonly required?: Carried;
   readonly incomplete?: "max_output_tokens" | "content_filter";
+  /** What it used together with turns that worked for it, where there were any. */
+  readonly total?: Usage;
 }
 
 interface Next {
@@ -36,7 +38,7 @@ export function closeTurn(
     readonly model: ModelName;
     readonly openedAt: string;
   },
-  { status, error, gate, pending, required, incomplete }: Ending,
+  { status, error, gate, pending, required, incomplete, total }: Ending,
   usage: Usage,
   now: string,
 ): Promise<Next | undefined> {
@@ -55,7 +57,7 @@ export function closeTurn(
     error: json(error),
     gate: json(gate),
     incomplete: incomplete ?? null,
-    usage: json(usage),
+    usage: json(total ?? usage),
     provider: model.provider,
     model: model.name,
     completed_at: now,

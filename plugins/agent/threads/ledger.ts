@@ -88,6 +88,7 @@ export function createLedger(sql: Sql, node: Pick<Node, "id" | "living">) {
           ...turn,
           tools: turn.tools ?? opened.tools ?? [],
           callersToolsWin: isWinning ? true : turn.callersToolsWin,
+          task: turn.input.type === "message" ? turn.task : opened.gate?.task,
         },
         beginning: opened.beginning,
         scopes: scopesOf(turn, opened.gate),

@@ -60,7 +60,7 @@ export function createOpening(sql: Sql, texts: ThreadTexts, node: string): OpenT
     const thread = turn.thread ?? randomUUIDv7();
     const isNew = turn.thread === undefined;
     const { id } = turn;
-    const items = itemsOf(turn.input);
+    const items = itemsOf(turn);
     const plain = isNew ? beginningOf(turn, undefined) : undefined;
     if (turn.ephemeral && !isNew) {
       const message = "A turn that leaves nothing behind needs a new thread.";
@@ -164,11 +164,12 @@ export function createOpening(sql: Sql, texts: ThreadTexts, node: string): OpenT
   }
 }
 
-function itemsOf(input: TurnInput): TurnItem[] {
+function itemsOf({ input, origins }: Turn): TurnItem[] {
   if (input.type !== "message") return [];
   const { type, text, attachments } = input;
   if (text === "" && !attachments?.length) return [];
-  return [{ type, id: randomUUIDv7(), role: "user", text, attachments }];
+  const known = origins?.length ? { origins: [...origins] } : {};
+  return [{ type, id: randomUUIDv7(), role: "user", text, attachments, ...known }];
 }
 
 const turnsOf = ({ history }: Turn): number => (history?.length ? 2 : 1);

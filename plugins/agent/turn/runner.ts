@@ -19,7 +19,7 @@ import { type Context, digest, nothingStored, type Stored, summarise } from "../
 import type { Extensions, TurnPreface } from "../extensions.ts";
 import type { TurnObserver } from "../live/observer.ts";
 import { allowsTool, refuseWidening, scopesOf } from "../safety/scope.ts";
-import type { Turn } from "../services.ts";
+import type { Purse, Turn } from "../services.ts";
 import type { TurnSettings } from "../settings.ts";
 import type { Ending } from "../threads/ending.ts";
 import type { LedgerTurn } from "../threads/ledger.ts";
@@ -65,8 +65,9 @@ export function createTurnRunner(parts: RunnerParts) {
     async admit(turn: Turn): Promise<ModelName> {
       refuseWidening(turn);
       const chosen = turn.thread === undefined ? (turn.model as ModelName | undefined) : undefined;
-      if (turn.scope === undefined) return chosen ?? models.name();
-      const bounds = { scopes: scopesOf(turn), capUsd: undefined };
+      const scopes = scopesOf(turn);
+      if (scopes.length === 0) return chosen ?? models.name();
+      const bounds = { scopes, capUsd: undefined };
       const [model] = await models.chain(await parts.chosenFor(turn), bounds);
       return model?.name ?? models.name();
     },
@@ -94,6 +95,9 @@ class Run {
   /** US dollars the user may spend today. */
   #capUsd: number | undefined;
   #usage = NO_USAGE;
+  /** What other turns used that worked for this one. */
+  #others = NO_USAGE;
+  #purses: readonly Purse[] = [];
   /** Output tokens of its answers so far. */
   #spoken = 0;
 
@@ -107,8 +111,13 @@ class Run {
     return this.#usage;
   }
 
-  /** The ending without a secret that an error may have quoted. */
-  hide(ending: Ending): Ending {
+  #total(): Usage {
+    return this.#others === NO_USAGE ? this.#usage : this.#parts.models.addUsage(this.#usage, this.#others);
+  }
+
+  /** The ending with all that was used for it, and without a secret that an error may have quoted. */
+  hide(given: Ending): Ending {
+    const ending = { ...given, total: this.#total() };
     if (ending.error === undefined) return ending;
     return { ...ending, error: { ...ending.error, message: redact(this.#parts.mask, ending.error.message) } };
   }
@@ -117,6 +126,10 @@ class Run {
   async begin(): Promise<void> {
     const { models } = this.#parts;
     const { turn, scopes, writer } = this.#opened;
+    const { user, task, job, budgetUsd } = turn;
+    const place = { id: writer.id, thread: writer.thread };
+    this.#purses = await this.#parts.extensions.purses({ user, task, job, budgetUsd, ...place });
+    for (const purse of this.#purses) await purse.assertLeft(0);
     this.#capUsd = await models.dailyCap();
     this.#chain = ableModels(await models.chain(writer.chosen, { scopes, capUsd: this.#capUsd }), turn);
     this.#serving = this.#chain[0];
@@ -158,6 +171,9 @@ class Run {
       together: turn.parallelCalls ?? false,
       unattended: turn.unattended ?? false,
       required,
+      addUsage: (usage) => {
+        this.#others = parts.models.addUsage(this.#others, usage);
+      },
       pending: beginning.pending,
       approved: beginning.approved,
       refuse: choice.refuse,
@@ -177,7 +193,8 @@ class Run {
     const { gate } = ending;
     if (gate === undefined) return ending;
     const callersToolsWin = turn.callersToolsWin && { callersToolsWin: true };
-    return { ...ending, gate: { ...gate, ...(scopes.length > 0 && { scopes }), ...callersToolsWin } };
+    const bound = { ...(scopes.length > 0 && { scopes }), ...(turn.task && { task: turn.task }) };
+    return { ...ending, gate: { ...gate, ...bound, ...callersToolsWin } };
   }
 
   /** How many tokens the turn may still say. */
@@ -224,6 +241,7 @@ class Run {
 
   #notice(code: string, message: string): void {
     this.#listening.observer.noticed(code);
+    this.#listening.alive();
     this.#listening.emit({ type: "notice", code, message: redact(this.#parts.mask, message) });
   }
 
@@ -232,7 +250,10 @@ class Run {
     const { models } = this.#parts;
     const { turn, scopes, writer } = this.#opened;
     const spent = models.addCost(NO_USAGE, model, tokens);
-    writer.add((tx) => models.spend(tx, turn.user, spent, scopes));
+    writer.add((tx) => {
+      models.spend(tx, turn.user, spent, scopes);
+      for (const purse of this.#purses) purse.spend(tx, Number(spent.totalCost));
+    });
     this.#listening.observer.spent(model, spent);
     this.#usage = models.addCost(this.#usage, model, tokens);
   }
@@ -240,7 +261,8 @@ class Run {
   /** Checked before each request, so that the last one may pass it. */
   async #assertAffordable(): Promise<void> {
     const { turn, scopes } = this.#opened;
-    const spent = Number(this.#usage.totalCost);
+    for (const purse of this.#purses) await purse.assertLeft(Number(this.#usage.totalCost));
+    const spent = Number(this.#total().totalCost);
     if (turn.budgetUsd !== undefined && spent >= turn.budgetUsd) {
       const message = `This run has used $${spent.toFixed(2)}, and its budget is $${turn.budgetUsd.toFixed(2)}, so it was stopped.`;
       throw new Fault("turn", "budget_spent", message);
@@ -266,6 +288,12 @@ class Run {
       stays: required.allows,
       unattended: turn.unattended ?? false,
       isScoped: scopes.length > 0,
+      delegating: {
+        ...{ task: turn.task, job: turn.job, budgetUsd: turn.budgetUsd },
+        ...{ scopes, signal: this.#listening.signal, alive: this.#listening.alive },
+        spentUsd: () => Number(this.#usage.totalCost),
+        notice: (code: string, message: string) => this.#notice(code, message),
+      },
     };
     return openToolbox(underRules(parts.sources, settings), scope, (why) => {
       parts.log.warn(`continuing the turn without installed tools: ${why}`);

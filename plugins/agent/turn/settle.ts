@@ -11,6 +11,7 @@ import {
   type ToolOutcome,
   type TurnEvent,
   type TurnItem,
+  type Usage,
 } from "../../../kernel/plugin.ts";
 import type { TurnObserver } from "../live/observer.ts";
 import type { OwnOutcome } from "../services.ts";
@@ -34,6 +35,8 @@ export interface Settling {
   readonly together: boolean;
   readonly unattended: boolean;
   readonly approved: Approved | undefined;
+  /** Counts what other turns used for a call. */
+  addUsage(usage: Usage): void;
   /** The outcome of a call that the request does not allow. */
   refuse(call: ToolCall): ToolOutcome | undefined;
   emit(event: TurnEvent): void;
@@ -166,7 +169,8 @@ async function perform(run: Settling, { call, plan, asked }: Planned): Promise<W
   observed.ended(ended);
   // Not finished: the gate that follows names the call.
   if (ended.status === "question") return ended;
-  const { outcome, images, origins } = withoutExtras(ended, mask);
+  const { outcome, images, origins, usage } = withoutExtras(ended, mask);
+  if (usage) run.addUsage(usage);
   const attachments = images.map(({ attachment }) => attachment);
   const told = { outcome, ...(attachments.length > 0 && { attachments }) };
   if (!isOpen(outcome)) {
@@ -242,13 +246,14 @@ function withoutExtras(ended: Exclude<PlannedOutcome, QuestionOutcome>, mask: Ma
     attached = [],
     structured: _,
     origins = [],
+    usage,
     ...outcome
   }: Exclude<CallOutcome, QuestionOutcome> & OwnOutcome = ended;
   if (outcome.status !== "ok")
-    return { outcome: { ...outcome, message: redact(mask, outcome.message) }, images: [], origins };
+    return { outcome: { ...outcome, message: redact(mask, outcome.message) }, images: [], origins, usage };
   const { kept: images, notes } = takeImages(attached);
   const output = [redact(mask, outcome.output), ...notes].filter((part) => part !== "").join("\n");
-  return { outcome: { ...outcome, output }, images, origins };
+  return { outcome: { ...outcome, output }, images, origins, usage };
 }
 
 /** A call that does not end when told to is left behind; one that has not begun by then is not made. */

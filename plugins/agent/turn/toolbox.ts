@@ -21,6 +21,7 @@ import { ABOUT_FOREIGN, showTool } from "../safety/foreign.ts";
 import type {
   BecomingCall,
   CallRuling,
+  Delegating,
   ExternalTool,
   OwnOutcome,
   OwnTool,
@@ -89,7 +90,8 @@ export async function listInstalled(host: Tools | undefined): Promise<readonly T
 /** A host that cannot say what it has costs the turn its installed tools, not its answer. */
 export async function openToolbox(
   sources: ToolboxSources,
-  scope: OwnToolContext & {
+  scope: Omit<OwnToolContext, "delegating"> & {
+    readonly delegating?: Omit<Delegating, "call">;
     readonly channel: string;
     readonly external: readonly ExternalTool[];
     readonly callersWin: boolean;
@@ -121,13 +123,14 @@ export async function openToolbox(
       .map((tool) => [tool.name, tool]),
   );
   const checks = await scope.checks?.(installed);
-  const context: OwnToolContext = {
+  const contextOf = ({ id: call }: ToolCall): OwnToolContext => ({
     ...scope,
+    delegating: scope.delegating && { ...scope.delegating, call },
     originsOf: async (text, name) =>
       distinctOrigins(
         (await Promise.all((checks ?? []).map((check) => check.originsOf?.(text, name) ?? []))).flat(),
       ),
-  };
+  });
   // A call of one that is off, from earlier in the thread, still gets the reason from the host.
   const usable = installed
     .values()
@@ -233,6 +236,7 @@ export async function openToolbox(
         );
       const rule = sources.rules.get(mine.name);
       if (rule === "deny") return denied(mine.name);
+      const context = contextOf(call);
       const outcome = mine.refuse?.(checked.value, context);
       if (outcome) return { type: "refuse", outcome };
       const isSettled = (rule === "allow" && !mine.needsPerson) || approved !== undefined;

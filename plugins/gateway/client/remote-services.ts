@@ -9,6 +9,7 @@ import {
   Routine,
   RoutinePreview,
   RoutineRun,
+  Task,
   ThreadSummary as Thread,
   type ThreadSummary,
   ToolInfo,
@@ -41,7 +42,7 @@ import { createRemoteWorkspace } from "./remote-workspace.ts";
 import { orNone, type Requests } from "./requests.ts";
 
 export const OFFERED = [
-  ...(["agent", "threads", "attachments", "tools", "toolAdmin", "jobs", "routines"] as const),
+  ...(["agent", "threads", "attachments", "tools", "toolAdmin", "jobs", "tasks", "routines"] as const),
   ...(["memory", "workspace", "storage"] as const),
 ];
 type Offered = (typeof OFFERED)[number];
@@ -50,6 +51,7 @@ type Part<Name extends Offered> = Partial<Services[Name]>;
 
 const Threads = page("threads", Thread);
 const Jobs = page("jobs", Job);
+const Tasks = Type.Object({ tasks: Type.Array(Task) });
 const Tools = Type.Object({ tools: Type.Array(ToolInfo) });
 const Hits = Type.Object({ results: Type.Array(MemoryHit) });
 const Files = Type.Object({ results: Type.Array(MemoryEntry) });
@@ -205,6 +207,10 @@ export function createRemoteServices(requests: Requests, events: Events, seen?: 
     cancel: (id) => orNone(ask(`POST ${jobPath(id)}/cancel`, Job)),
     retry: (id) => orNone(ask(`POST ${jobPath(id)}/retry`, Job)),
   };
+  const tasks: Part<"tasks"> = {
+    list: async (query = {}) => (await ask("GET /api/tasks", Tasks, { query: { ...query } })).tasks,
+    cancel: (id) => orNone(ask(`POST /api/tasks/${encoded(id)}/cancel`, Task)),
+  };
   const memory: Part<"memory"> = {
     search: async (_user, q, limit) => (await ask("GET /api/memory", Hits, { query: { q, limit } })).results,
     tree: async () => (await ask("GET /api/memory", Files)).results,
@@ -221,6 +227,7 @@ export function createRemoteServices(requests: Requests, events: Events, seen?: 
     tools,
     toolAdmin,
     jobs,
+    tasks,
     routines,
     memory,
     workspace,

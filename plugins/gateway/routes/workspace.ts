@@ -1,9 +1,10 @@
 /** The user's files: listed, read, written, and taken back. Each route needs the scope of the tool of the agent's that does the same. */
 import { Readable } from "node:stream";
-import { diffLines, named, sniff, Type } from "../../../kernel/kit.ts";
+import { named, sniff, Type } from "../../../kernel/kit.ts";
 import { Fault, type User } from "../../../kernel/plugin.ts";
 import type { SignedIn } from "../../accounts/services.ts";
 import type { Change, Edit } from "../../workspace/services.ts";
+import { diffLines } from "../api/differences.ts";
 import { pageOf, Upload } from "../api/schemas.ts";
 import {
   ChangeSet,

@@ -1,4 +1,4 @@
-/** `postern job list|show|cancel|retry`: the durable queue from the command line, through the running service where there is one. */
+/** `postern job list|tree|show|cancel|retry`: the durable queue from the command line, through the running service where there is one. */
 import { type Command, InvalidArgumentError } from "commander";
 import {
   type Colour,
@@ -12,6 +12,7 @@ import {
   JobStatus as STATUS,
   say,
   sayJson,
+  Task as TASK,
   Type,
   table,
   toWire,
@@ -24,6 +25,7 @@ import {
   type Job,
   type JobStatus,
   type Services,
+  type Task,
 } from "../../../kernel/plugin.ts";
 
 type ListedStatus = JobStatus | "failed";
@@ -71,6 +73,27 @@ export function register(group: Command, context: CommandContext): void {
       }),
     );
 
+  group
+    .command("tree")
+    .description("show what the agent has delegated: each task with its tasks below it")
+    .option("--user <user_id>", "only this user's tasks")
+    .option("--thread <thread_id>", "only those that this thread delegated")
+    .option("--limit <count>", `how many of the newest, up to ${MAX_LISTED}`, wholeNumber(MAX_LISTED), 50)
+    .option("--json", "print JSON")
+    .addHelpText("after", "\nExample:\n  $ postern job tree --user ann")
+    .action(({ json = false, ...query }: TreeOptions) =>
+      context.with(["tasks"], async ({ tasks }) => {
+        const listed = await tasks.list(query);
+        if (json) sayJson({ tasks: listed.map((task) => toWire(TASK, task)) });
+        else if (listed.length === 0) print("Nothing was delegated.");
+        else {
+          const heads = ["TASK", "STATUS", "COST", "CALLS", "JOB"];
+          const row = branchOf(createShortener(listed.map(({ id }) => id)));
+          await context.show(table(heads, listed.map(row), { cut: ["TASK"], colours: { STATUS: colourOf } }));
+        }
+      }),
+    );
+
   const verb = (
     name: string,
     about: string,
@@ -92,6 +115,23 @@ export function register(group: Command, context: CommandContext): void {
   verb("cancel", "cancel a queued or running job", (jobs, id) => jobs.cancel(id));
   verb("retry", "put a new job with the same message into the queue", (jobs, id) => jobs.retry(id));
 }
+
+interface TreeOptions {
+  readonly user?: string;
+  readonly thread?: string;
+  readonly limit: number;
+  readonly json?: boolean;
+}
+
+const branchOf =
+  (shorten: (id: string) => string) =>
+  ({ id, depth, title, status, error, costUsd, calls, isBackground }: Task): string[] => [
+    `${"  ".repeat(depth - 1)}${isBackground ? "(background) " : ""}${title}`,
+    error ? `${status} (${error.code})` : status,
+    `$${costUsd.toFixed(2)}`,
+    calls.length === 0 ? "" : `${calls.length}, last ${calls.at(-1)}`,
+    shorten(id),
+  ];
 
 function parseStatus(text: string): ListedStatus {
   const status = STATUSES.find((known) => known === text);

@@ -21,7 +21,7 @@ import {
   PAIRING_DENIED,
   refusal,
 } from "./completion.ts";
-import { againOf, type JobRow, jobOf, turnOf } from "./row.ts";
+import { againOf, type JobRow, jobOf, TASK_CHANNEL, turnOf } from "./row.ts";
 import type { Claimed, From, JobTable } from "./table.ts";
 
 export interface JobsParts {
@@ -69,6 +69,8 @@ const NOT_REPEATABLE = new Fault(
   { param: "id" },
 );
 
+const isTask = ({ channel }: JobRow): boolean => channel === TASK_CHANNEL;
+
 export function createJobs(parts: JobsParts): RunningJobs {
   const { table, agent, threads, store, log, concurrency } = parts;
   const listeners = new Set<(job: Job) => void>();
@@ -111,10 +113,12 @@ export function createJobs(parts: JobsParts): RunningJobs {
 
   /** One at a time: what comes meanwhile makes it look once more. */
   const pump = oneAtATime(async () => {
-    while (isOpen && running < concurrency) {
+    while (isOpen) {
       const turn = randomUUIDv7();
       claims.add(turn);
-      const row = await table.claim(lastUser, turn).catch((error: unknown) => {
+      // One that waits for a task has a hand of its own until then: tasks that waited for a free one could wait for ever.
+      const only = running < concurrency ? undefined : TASK_CHANNEL;
+      const row = await table.claim(lastUser, turn, only).catch((error: unknown) => {
         claims.delete(turn);
         throw error;
       });
@@ -125,7 +129,7 @@ export function createJobs(parts: JobsParts): RunningJobs {
       // Stopped while it was being claimed.
       if (!isOpen) return void (await table.putBack(row));
       lastUser = row.user;
-      running++;
+      if (!isTask(row)) running++;
       inBackground(() => runOne(row), "a job could not be run");
     }
   });
@@ -137,7 +141,7 @@ export function createJobs(parts: JobsParts): RunningJobs {
     try {
       await work(row);
     } finally {
-      running--;
+      if (!isTask(row)) running--;
       claims.delete(row.turn as string);
     }
     // After a failure the next look tries again: at once would be for ever.
@@ -223,7 +227,7 @@ export function createJobs(parts: JobsParts): RunningJobs {
     if (tx === undefined) await assertRoom(job);
     const { row, isNew } = await table.insert(job, tx);
     // Not in this call: the caller should hear "queued" before anything runs, and its transaction comes to its end.
-    if (isNew) setImmediate(() => inBackground(running < concurrency ? pump : tellOthers));
+    if (isNew) setImmediate(() => inBackground(running < concurrency || isTask(row) ? pump : tellOthers));
     return jobOf(row);
   }
 

@@ -5,6 +5,9 @@ import type { Job, JobStatus } from "../../../kernel/plugin.ts";
 import type { Turn } from "../../agent/services.ts";
 import type { JobTurn, NewJob } from "../services.ts";
 
+/** A turn waits for these: they run at once, however many others do. */
+export const TASK_CHANNEL = "task";
+
 /** Jobs of routines are accepted by nobody: whether there is room for one shows when it runs. */
 export const ROUTINE_CHANNEL = "routine";
 
@@ -42,6 +45,7 @@ export function turnOf(row: JobRow & { readonly request: string | null }, thread
   return {
     ...given,
     id: row.turn as string,
+    job: row.id,
     isCounted: row.channel !== ROUTINE_CHANNEL,
     user: row.user,
     channel: row.channel,

@@ -38,7 +38,8 @@ const UNIQUE_VIOLATION = "23505";
 
 export function createJobTable(sql: Sql, store: Pick<Store, "node" | "pruneOld">) {
   const { node } = store;
-  const claim = claimOf(sql.engine);
+  const claimAny = claimOf(sql.engine);
+  const claimOfChannel = claimOf(sql.engine, "AND free.channel = ?");
 
   async function insert(tx: Transaction, job: NewJob): Promise<Inserted> {
     const fingerprint = job.fingerprint ?? fingerprintOf(job);
@@ -70,12 +71,21 @@ export function createJobTable(sql: Sql, store: Pick<Store, "node" | "pruneOld">
     return { row: row as JobRow, isNew: true };
   }
 
-  async function claimOne(tx: Transaction, user: string, turn: string): Promise<Claimed | undefined> {
+  async function claimOne(
+    tx: Transaction,
+    user: string,
+    turn: string,
+    channel: string | undefined,
+  ): Promise<Claimed | undefined> {
     const now = new Date().toISOString();
-    const first = await tx.get<Omit<Claimed, "goesOn">>(claim, turn, node.id, now, user);
-    const row =
-      first ??
-      (user === "" ? undefined : await tx.get<Omit<Claimed, "goesOn">>(claim, turn, node.id, now, ""));
+    const claim = channel === undefined ? claimAny : claimOfChannel;
+    const claimAfter = (after: string) =>
+      tx.get<Omit<Claimed, "goesOn">>(
+        claim,
+        ...[turn, node.id, now, after],
+        ...(channel === undefined ? [] : [channel]),
+      );
+    const row = (await claimAfter(user)) ?? (user === "" ? undefined : await claimAfter(""));
     if (row === undefined) return undefined;
     return { ...row, goesOn: row.conversation === null ? undefined : await threadOf(tx, row) };
   }
@@ -116,12 +126,12 @@ export function createJobTable(sql: Sql, store: Pick<Store, "node" | "pruneOld">
 
     /**
      * Takes the oldest job that may run of the user who comes after `user` in the round. Jobs of a conversation that is
-     * running wait, without holding up the user's others.
+     * running wait, without holding up the user's others. With a channel it takes only one of that channel.
      */
-    async claim(user: string, turn: string): Promise<Claimed | undefined> {
+    async claim(user: string, turn: string, channel?: string): Promise<Claimed | undefined> {
       for (;;) {
         try {
-          return await sql.transaction((tx) => claimOne(tx, user, turn), UNFLUSHED);
+          return await sql.transaction((tx) => claimOne(tx, user, turn, channel), UNFLUSHED);
         } catch (error) {
           if ((error as { code?: unknown }).code !== UNIQUE_VIOLATION) throw error;
         }
@@ -267,9 +277,10 @@ export function createJobTable(sql: Sql, store: Pick<Store, "node" | "pruneOld">
 // take jobs of one conversation at the same moment, the unique index turns one away.
 const claimOf = (
   engine: Sql["engine"],
+  condition = "",
 ) => `UPDATE jobs SET status = 'running', turn = ?, node = ?, started_at = ?, attempts = attempts + 1 WHERE seq = (
     SELECT seq FROM jobs AS free INDEXED BY jobs_waiting
-    WHERE free.status = 'queued' AND free.held = 0 AND free."user" > ? AND NOT EXISTS (
+    WHERE free.status = 'queued' AND free.held = 0 AND free."user" > ? ${condition} AND NOT EXISTS (
       SELECT 1 FROM jobs AS other WHERE other.status = 'running' AND other."user" = free."user"
         AND other.conversation = free.conversation)
     ORDER BY free."user", free.seq LIMIT 1 ${engine === "postgres" ? "FOR UPDATE SKIP LOCKED" : ""})

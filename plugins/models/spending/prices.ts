@@ -66,6 +66,23 @@ export async function readPrices(
   };
 }
 
+export function addUsage(one: Usage, other: Usage): Usage {
+  const count = (name: Counted) => one[name] + other[name];
+  const cost = (name: Priced) => decimal(trillionths(one[name]) + trillionths(other[name]));
+  return {
+    inputTokens: count("inputTokens"),
+    outputTokens: count("outputTokens"),
+    cachedTokens: count("cachedTokens"),
+    reasoningTokens: count("reasoningTokens"),
+    inputCost: cost("inputCost"),
+    outputCost: cost("outputCost"),
+    totalCost: cost("totalCost"),
+  };
+}
+
+type Counted = "inputTokens" | "outputTokens" | "cachedTokens" | "reasoningTokens";
+type Priced = "inputCost" | "outputCost" | "totalCost";
+
 /** Dollars for a million tokens are millionths of a dollar for one. */
 function micros(price = "0"): bigint {
   return scaled(price, 6);

@@ -13,7 +13,7 @@ export interface CompletionParts {
 
 export interface SlashParts
   extends CompletionParts,
-    Use<"agent" | "threads", "tools" | "jobs" | "memory" | "workspace"> {
+    Use<"agent" | "threads", "tools" | "jobs" | "tasks" | "memory" | "workspace"> {
   readonly user: string;
   readonly conversation: Conversation;
   readonly pendingFiles: PendingFiles;

@@ -1,10 +1,18 @@
 /** Commands that list threads, tools, jobs and memory. */
 import { relativeTime, typedCommand } from "../../../kernel/kit.ts";
+import type { Task } from "../../../kernel/plugin.ts";
 import { plural } from "../text/amounts.ts";
 import { quoted, verbatim } from "../text/markdown.ts";
 import type { Commands } from "./command.ts";
 
 const MAX_LISTED = 15;
+
+/** Indented below the task that it is a part of. */
+function taskLine({ title, status, error, depth, calls, costUsd }: Task, index: number): string {
+  const how = error ? `${status} (${quoted(error.code)})` : status;
+  const facts = [how, plural(calls.length, "call"), `$${costUsd.toFixed(2)}`];
+  return `${"  ".repeat(depth - 1)}- ${index + 1}: ${quoted(title)} — ${facts.join(", ")}`;
+}
 
 export const LISTS: Commands = {
   threads: {
@@ -60,6 +68,28 @@ export const LISTS: Commands = {
             `- \`${id}\` ${status}${error ? ` (${quoted(error.code)})` : ""}, ${quoted(user)}, ${relativeTime(createdAt)}`,
         )
         .join("\n");
+    },
+  },
+  tasks: {
+    about:
+      "list what this conversation delegated; /tasks all shows everything, /tasks stop 2 stops the second",
+    takes: "[all | stop number]",
+    async run({ tasks, user, conversation }, rest) {
+      const { thread } = conversation;
+      const isOfThread = rest !== "all" && thread !== undefined;
+      const listed = (await tasks?.list({ user, ...(isOfThread && { thread }) })) ?? [];
+      const stopped = /^stop (\d+)$/.exec(rest)?.[1];
+      if (stopped !== undefined) {
+        const chosen = listed[Number(stopped) - 1];
+        if (!chosen) return `There is no task ${stopped}. /tasks lists them.`;
+        await tasks?.cancel(chosen.id);
+        return `Stopped ${quoted(chosen.title)}.`;
+      }
+      if (listed.length === 0) return "Nothing was delegated.";
+      const open = listed.filter(({ completedAt }) => completedAt === undefined).length;
+      const failed = listed.filter(({ status }) => status === "failed").length;
+      const head = `${plural(listed.length, "task")}, ${open} open, ${failed} failed:`;
+      return [head, "", ...listed.map(taskLine)].join("\n");
     },
   },
   memory: {

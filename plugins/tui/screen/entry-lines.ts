@@ -199,7 +199,10 @@ function gateLines(entry: EntryOf<"gate">, pen: Pen): string[] {
         : waitingLines(gate, pen);
   const isTyped = entry.decided === undefined && form !== undefined && !pen.isFocused;
   const hint = pen.palette.faint("Type the answer below, Enter after each. Esc to stop.");
-  return [...lines, ...(isTyped ? pen.line(hint) : answerLines(entry, pen))];
+  const path = gate.task
+    ? pen.line(`Asked by a delegated task: ${gate.task.path.map(plain).join(" › ")}`)
+    : [];
+  return [...lines, ...path, ...(isTyped ? pen.line(hint) : answerLines(entry, pen))];
 }
 
 /** The choices, or the one that was made. */

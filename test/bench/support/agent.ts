@@ -17,7 +17,7 @@ import { openFolderFiles } from "../../../plugins/home/folder.ts";
 import { homeFilesOf } from "../../../plugins/home/open.ts";
 import { streamSteadily } from "../../../plugins/models/providers/retry.ts";
 import type { Model } from "../../../plugins/models/services.ts";
-import { readPrices } from "../../../plugins/models/spending/prices.ts";
+import { addUsage, readPrices } from "../../../plugins/models/spending/prices.ts";
 import { createSpending, MIGRATIONS as SPENDING } from "../../../plugins/models/spending/spending.ts";
 import { createDestinations } from "../../../plugins/provenance/destinations.ts";
 import { openTurnGate } from "../../../plugins/provenance/gate.ts";
@@ -67,6 +67,7 @@ export async function openAgent(store: OpenStore, home: string, telemetry: Telem
       chain: async () => [instant],
       stream: streamSteadily,
       addCost: prices.add,
+      addUsage,
       dailyCap: async () => undefined,
       ...createSpending(await store.tables("models", SPENDING)),
       warnUncounted: () => {},

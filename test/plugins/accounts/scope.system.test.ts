@@ -170,6 +170,7 @@ test("a token with a scope reads, and changes only what is its to change: no rou
   for (const path of [
     "/api/threads",
     "/api/jobs",
+    "/api/tasks",
     "/api/approvals",
     "/api/receipts",
     "/api/tools",

@@ -27,6 +27,9 @@ test("user A can read and change nothing of user B by any route of the OpenAPI d
   await workspace.apply("bob", [write], { writer: { kind: "page" } });
   const [set] = (await asBob("/api/workspace/log")).body.sets;
   const routine = (await asBob("/api/routines", "POST", { schedule: "daily at 8:00", text: SECRET })).body;
+  model.script({ calls: [{ name: "task_delegate", arguments: { task: SECRET } }] }, { text: SECRET });
+  await asBob("/api/chat", "POST", { message: "Delegate it" });
+  const [task] = (await asBob("/api/tasks")).body.tasks;
   const jobs = gateway.service.service("jobs");
   const job = await jobs.submit({ user: "bob", channel: "webhook", message: SECRET });
   await jobs.wait(job.id, 60_000);
@@ -46,6 +49,7 @@ test("user A can read and change nothing of user B by any route of the OpenAPI d
       "/api/workspace/log",
       "/api/approvals",
       "/api/jobs",
+      "/api/tasks",
       "/api/session",
       "/api/sessions",
       "/api/routines",
@@ -67,6 +71,7 @@ test("user A can read and change nothing of user B by any route of the OpenAPI d
       gated.thread_id,
       gated.message_id,
       job.id,
+      task.id,
       routine.id,
       tokenId,
       session,
@@ -101,6 +106,7 @@ test("user A can read and change nothing of user B by any route of the OpenAPI d
     turn: [],
     version: [],
     user: ["bob"],
+    thread: [chat.thread_id],
     through: [],
     setting: ["base_url"],
     channel: [],

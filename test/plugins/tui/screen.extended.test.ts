@@ -96,6 +96,7 @@ test("slash commands show their results in the history", async () => {
   await run("/tools", "may read https://clock.example/");
   await terminal.until("old 1.0.0 (switched off)");
   await run("/jobs", "No jobs.");
+  await run("/tasks", "Nothing was delegated.");
   await run("/memory", "Memory is empty.");
   await run("/cancel", "Nothing is running.");
   await run("/new", "New thread.");

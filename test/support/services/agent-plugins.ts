@@ -1,6 +1,7 @@
 /** The agent and every plugin that it is made of. */
 import type { AnyPlugin } from "../../../kernel/plugin.ts";
 import agent from "../../../plugins/agent/plugin.ts";
+import delegation from "../../../plugins/delegation/plugin.ts";
 import guidance from "../../../plugins/guidance/plugin.ts";
 import home from "../../../plugins/home/plugin.ts";
 import jobs from "../../../plugins/jobs/plugin.ts";
@@ -22,4 +23,5 @@ export const agentPlugins = [
   guidance,
   provenance,
   jobs,
+  delegation,
 ] as readonly AnyPlugin[];

@@ -78,7 +78,7 @@ export function createTurnWriter(
   const endedAs = (ending: Ending, usage: Usage, now: string): typeof current => ({
     status: ending.status,
     model: current.model,
-    usage,
+    usage: ending.total ?? usage,
     completedAt: now,
     error: ending.error,
     gate: ending.gate,

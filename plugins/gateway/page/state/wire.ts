@@ -53,6 +53,7 @@ export type PairingGate = Wire<typeof api.PairingGate>;
 export type Session = Wire<typeof api.Session>;
 export type SocketFrame = Wire<typeof frame.SocketFrame>;
 export type Status = Wire<typeof api.Status>;
+export type Task = Wire<typeof kit.Task>;
 export type ThreadRow = Wire<typeof kit.ThreadSummary>;
 export type Token = Wire<typeof kit.TokenInfo>;
 export type Tool = Wire<typeof kit.ToolInfo>;

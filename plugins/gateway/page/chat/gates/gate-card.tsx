@@ -59,6 +59,7 @@ function SignInCard({ gate, onDecide }: SignInCardProps) {
     <section class="gate" aria-label={gates.signInOf}>
       <GateHead icon={KeyRound}>{gates.signIn}</GateHead>
       <p class="lead">{gates.needsToSignIn(visibleLine(gate.call.name))}</p>
+      <Path gate={gate} />
       <Asked gate={gate} />
       {isOperator ? (
         <div class="setup">
@@ -97,10 +98,21 @@ function ApprovalCard({ gate, onDecide }: ApprovalCardProps) {
         {doubts.length === 0 ? gates.approval : question}
       </GateHead>
       {doubts.length === 0 && <p class="lead">{question}</p>}
+      <Path gate={gate} />
       <Asked gate={gate} />
       {/* If a stranger's words are the reason for the question, no answer is highlighted. */}
       <Answers choices={choices} isUrged={doubts.length === 0} onDecide={onDecide} />
     </section>
+  );
+}
+
+/** The tasks that led to the question, the outermost first. */
+function Path({ gate: { task } }: { gate: Gate }) {
+  if (!task) return null;
+  return (
+    <p class="gate-note" dir="auto">
+      {text.chat.gates.askedBy(task.path.map(visibleLine).join(" › "))}
+    </p>
   );
 }
 

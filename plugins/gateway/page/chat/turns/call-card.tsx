@@ -136,7 +136,8 @@ function whatItDid({ name, params }: ToolCall): string {
   const given = tryJson(params);
   if (!isRecord(given)) return visibleLine(params);
   const did = new Map(Object.entries(text.chat.calls.did)).get(name);
-  const subject = ["query", "path", "name", "title", "id"].map((key) => given[key]).find(isWords) ?? "";
+  const subject =
+    ["query", "path", "name", "title", "task", "id"].map((key) => given[key]).find(isWords) ?? "";
   if (did) return did(visibleLine(subject));
   const words = Object.entries(given).map(
     ([key, value]) => `${key}: ${typeof value === "string" ? value : JSON.stringify(value)}`,

@@ -18,6 +18,7 @@ import { Prose } from "../prose/prose.tsx";
 import { Calls } from "./call-card.tsx";
 import { ChangedFiles } from "./changed-files.tsx";
 import { MessageEditor } from "./message-editor.tsx";
+import { TaskTree } from "./task-tree.tsx";
 import { Stepper, stepsOf } from "./version-stepper.tsx";
 
 interface TurnBlockProps {
@@ -49,6 +50,7 @@ export function TurnBlock({ turn, isLast, root, before, isContinued }: TurnBlock
           return <Thoughts key={piece.id} words={piece.text} isOver={isOver(turn)} millis={piece.millis} />;
         return <Calls key={piece?.id} of={pieces.filter((one) => one.type === "call")} />;
       })}
+      <TaskTree turn={turn} />
       {isOver(turn) && <Sources turn={turn} before={before} />}
       {turn.needsModel && <ConnectHint />}
       {turn.notice && <p class="banner">{turn.notice}</p>}

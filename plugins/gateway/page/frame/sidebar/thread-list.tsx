@@ -27,8 +27,9 @@ export function ThreadList({ shown }: { shown: string | undefined }) {
       {groupByDate(threads, new Date()).map(({ title, threads: rows }) => (
         <section key={title}>
           <h2>{title}</h2>
-          <Rows rows={query ? rows : rows.filter((row) => !isOneShot(row))} shown={shown} />
-          <OneShots rows={query ? [] : rows.filter(isOneShot)} shown={shown} />
+          <Rows rows={query ? rows : rows.filter((row) => !isOneShot(row) && !isTask(row))} shown={shown} />
+          <Folded rows={query ? [] : rows.filter(isOneShot)} shown={shown} words={text.frame.oneShots} />
+          <Folded rows={query ? [] : rows.filter(isTask)} shown={shown} words={text.frame.tasks} />
         </section>
       ))}
       {threads.length === 0 && (
@@ -58,13 +59,16 @@ function Rows({ rows, shown }: RowsProps) {
 const isOneShot = ({ channel, turns, pinned, gate }: ThreadRow): boolean =>
   channel === "ask" && turns === 1 && !pinned && !gate;
 
+/** What the agent delegated, unless a person is wanted there. */
+const isTask = ({ channel, pinned, gate }: ThreadRow): boolean => channel === "task" && !pinned && !gate;
+
 /** They would bury the chats, so one line stands for all of a day. */
-function OneShots({ rows, shown }: RowsProps) {
+function Folded({ rows, shown, words }: RowsProps & { words(count: number): string }) {
   const isInside = rows.some(({ id }) => id === shown);
   if (rows.length === 0) return null;
   return (
     <details open={isInside || undefined}>
-      <summary>{text.frame.oneShots(rows.length)}</summary>
+      <summary>{words(rows.length)}</summary>
       <Rows rows={rows} shown={shown} />
     </details>
   );

@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import { diffLines } from "../../../../../kernel/text/differences.ts";
+import { diffLines } from "../../../api/differences.ts";
 import { attempt, request } from "../../state/app.ts";
 import { ask, type MemoryFile, type MemoryVersion } from "../../state/wire.ts";
 import { list } from "../../text/language.ts";

@@ -42,6 +42,7 @@ export const chat: Catalogue["chat"] = {
       mission_create: (what) => `Auftrag angenommen: ${what}`,
       mission_complete: (_) => "Auftrag erledigt",
       mission_list: (_) => "Aufträge angesehen",
+      task_delegate: (what) => `Delegiert: ${what}`,
     },
   },
   code: {
@@ -71,6 +72,21 @@ export const chat: Catalogue["chat"] = {
     files: (count) => plural(count, { one: "Eine Datei geändert", other: "# Dateien geändert" }),
     moreThan: (count) => plural(count, { other: "Mehr als # Dateien geändert" }),
     undo: "Änderungen dieser Antwort rückgängig machen",
+  },
+  tasks: {
+    title: "Delegiert",
+    states: {
+      queued: "wartet",
+      running: "läuft",
+      waiting: "wartet auf dich",
+      completed: "fertig",
+      failed: "fehlgeschlagen",
+      cancelled: "angehalten",
+    },
+    background: "im Hintergrund",
+    calls: (count, last) => `${plural(count, { one: "# Aufruf", other: "# Aufrufe" })}, zuletzt ${last}`,
+    stop: "Anhalten",
+    stopTask: (title) => `${title} anhalten`,
   },
   editing: {
     files: "Angehängte Dateien",
@@ -107,6 +123,7 @@ export const chat: Catalogue["chat"] = {
   gates: {
     approval: "Freigabe",
     mayRun: (tool) => `Darf ${tool} laufen?`,
+    askedBy: (path) => `Gefragt von einer delegierten Aufgabe: ${path}`,
     whatItMayDo: (tool) => `Was ${tool} darf`,
     callsOf: (count, tool) => plural(count, { other: `# Aufrufe von ${tool}. Deine Antwort gilt für alle:` }),
     allowOnce: "Einmal erlauben",

@@ -26,6 +26,7 @@ export const frame: Catalogue["frame"] = {
   threads: "Unterhaltungen",
   noThreadMatches: "Keine Unterhaltung gefunden.",
   noThreads: "Noch keine Unterhaltungen.",
+  tasks: (count) => plural(count, { one: "Eine delegierte Aufgabe", other: "# delegierte Aufgaben" }),
   oneShots: (count) => plural(count, { one: "# kurze Frage", other: "# kurze Fragen" }),
   waits: "wartet",
   pinned: "Angeheftet",

@@ -48,6 +48,7 @@ export const chat = {
       mission_create: (what: string) => `Took on a mission: ${what}`,
       mission_complete: (_: string) => "Completed a mission",
       mission_list: (_: string) => "Looked at the missions",
+      task_delegate: (what: string) => `Delegated: ${what}`,
     },
   },
   code: {
@@ -77,6 +78,22 @@ export const chat = {
     files: (count: number) => plural(count, { one: "Changed a file", other: "Changed # files" }),
     moreThan: (count: number) => plural(count, { other: "Changed more than # files" }),
     undo: "Undo what this answer changed",
+  },
+  tasks: {
+    title: "Delegated",
+    states: {
+      queued: "queued",
+      running: "running",
+      waiting: "waits for you",
+      completed: "completed",
+      failed: "failed",
+      cancelled: "stopped",
+    },
+    background: "in the background",
+    calls: (count: number, last: string) =>
+      `${plural(count, { one: "# call", other: "# calls" })}, last ${last}`,
+    stop: "Stop",
+    stopTask: (title: string) => `Stop ${title}`,
   },
   editing: {
     files: "Attached files",
@@ -113,6 +130,7 @@ export const chat = {
   gates: {
     approval: "Approval",
     mayRun: (tool: string) => `May ${tool} run?`,
+    askedBy: (path: string) => `Asked by a delegated task: ${path}`,
     whatItMayDo: (tool: string) => `What ${tool} may do`,
     callsOf: (count: number, tool: string) =>
       plural(count, { other: `# calls of ${tool}. Your answer is for all of them:` }),

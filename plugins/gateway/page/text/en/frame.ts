@@ -27,6 +27,7 @@ export const frame = {
   threads: "Threads",
   noThreadMatches: "No thread matches.",
   noThreads: "No threads yet.",
+  tasks: (count: number) => plural(count, { one: "One delegated task", other: "# delegated tasks" }),
   oneShots: (count: number) => plural(count, { one: "# quick question", other: "# quick questions" }),
   waits: "waits",
   pinned: "Pinned",

@@ -5,7 +5,7 @@ const TIMEOUT_MS = 300;
 
 /** Each line begins with its sign and a space. Texts that differ too much are shown one after the other. */
 export async function diffLines(before: string, after: string): Promise<readonly string[]> {
-  // Loaded when it is first used, since the kit is loaded by every command.
+  // Loaded when it is first used, since few ask for it.
   const { structuredPatch } = await import("diff");
   const options = { context: 2, maxEditLength: MAX_EDITS, timeout: TIMEOUT_MS };
   // A last line without a line feed would be told apart from the same line with one.

@@ -1,0 +1,46 @@
+/** Delegation: the agent's tool for it, and the tasks as durable jobs. */
+import { definePlugin, Off } from "../../kernel/plugin.ts";
+import { readSettings } from "./settings.ts";
+
+export default definePlugin({
+  name: "delegation",
+  needs: ["agent", "threads", "toolCalls", "models", "jobs", "store", "kernel"],
+  wants: ["tools"],
+  provides: ["tasks"],
+  extends: ["agent"],
+  configure(env) {
+    const settings = readSettings(env);
+    return settings.atOnce === 0 ? new Off("TASKS_AT_ONCE=0") : settings;
+  },
+  async start({ config, use, log, onStop, onDrain }) {
+    const { createTasks } = await import("./tasks.ts");
+    const { delegatingTool } = await import("./tool.ts");
+    const { MIGRATIONS } = await import("./tables.ts");
+    const { store, kernel } = use;
+    const sql = await store.tables("delegation", MIGRATIONS);
+    const tasks = createTasks({ ...use, tools: use.tools, sql, clock: kernel.clock, config, log });
+    onStop(
+      use.agent.extend({
+        tools: [delegatingTool(tasks)],
+        purse: tasks.purse,
+        giveUser: tasks.give,
+        stopping: tasks.stop,
+        stopped: tasks.idle,
+      }),
+    );
+    onDrain(async () => {
+      tasks.stop();
+      await tasks.idle();
+    });
+    if (kernel.serving) tasks.start();
+    return { tasks: tasks.service };
+  },
+  operations: {
+    tables: async () => {
+      const { MIGRATIONS, OLD_TASKS } = await import("./tables.ts");
+      return [
+        { owner: "delegation", migrations: MIGRATIONS, ages: [OLD_TASKS], personal: ["tasks", "task_trees"] },
+      ];
+    },
+  },
+});

@@ -1,0 +1,20 @@
+/** Services of delegation for other plugins. */
+import type { Task } from "../../kernel/plugin.ts";
+
+export interface Tasks {
+  /** The last that were delegated, each after the task that it is a part of. `thread`: of the conversation that delegated them. */
+  list(query?: {
+    readonly user?: string;
+    readonly thread?: string;
+    readonly limit?: number;
+  }): Promise<readonly Task[]>;
+  find(id: string): Promise<Task | undefined>;
+  /** Stops it, and with it those below it. One that has ended is left as it is. */
+  cancel(id: string): Promise<Task | undefined>;
+}
+
+declare module "../../kernel/plugin.ts" {
+  interface Services {
+    tasks: Tasks;
+  }
+}
