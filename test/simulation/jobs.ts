@@ -1,13 +1,12 @@
 /** Jobs: what is acknowledged is run, once, in the order of its conversation, whichever node dies. */
-import { inside } from "./machine.ts";
-import type { Deed, Part, SimulatedNode, World } from "./world.ts";
+import { insist } from "./client.ts";
+import type { Deed, Part, World } from "./world.ts";
 
 interface Submitted {
   readonly key: string;
   readonly message: string;
   readonly conversation: string | undefined;
   id?: string;
-  acknowledgedAt?: number;
 }
 
 interface JobRow {
@@ -36,37 +35,19 @@ export function jobsPart(): Part {
     const job: Submitted = { key: `k${number}`, message: `${verb} j${number}`, conversation };
     submitted.push(job);
     const line = conversation ?? job.key;
-    lines.set(line, (lines.get(line) ?? Promise.resolve()).then(() => insist(world, job)));
+    lines.set(line, (lines.get(line) ?? Promise.resolve()).then(() => acknowledge(world, job)));
   }
 
-  /** As a client does that retries with the same key until it hears. */
-  async function insist(world: World, job: Submitted): Promise<void> {
-    const { machine } = world;
-    for (;;) {
-      const serving = world.serving();
-      const node = serving[Math.floor(machine.chance() * serving.length)];
-      if (node && (await attempt(world, node, job))) return;
-      await new Promise<void>((resolve) => machine.after(1000, resolve));
-    }
-  }
-
-  async function attempt(world: World, node: SimulatedNode, job: Submitted): Promise<boolean> {
+  /** As a client does that tries again with the same key until it hears. */
+  async function acknowledge(world: World, job: Submitted): Promise<void> {
     const { key, message, conversation } = job;
-    const asked = inside(node, () =>
-      world.service(node, "jobs").submit({
-        ...{ user: "ann", channel: "simulation", message, idempotencyKey: key },
-        ...(conversation !== undefined && { conversation }),
-      }),
-    ).then(
-      ({ id }) => id,
-      () => undefined,
+    const given = { user: "ann", channel: "simulation", message, idempotencyKey: key };
+    const answer = await insist(world, (use) =>
+      use("jobs").submit({ ...given, ...(conversation !== undefined && { conversation }) }),
     );
-    const id = await Promise.race([asked, new Promise<undefined>((resolve) => world.machine.after(5000, () => resolve(undefined)))]);
-    if (id === undefined) return false;
-    job.id = id;
-    job.acknowledgedAt = world.machine.now();
-    world.note(node, `acknowledged "${message}"`);
-    return true;
+    if (!("value" in answer)) return;
+    job.id = answer.value.id;
+    world.note(undefined, `"${message}" is acknowledged`);
   }
 
   const rows = ({ database }: World) =>
@@ -89,6 +70,8 @@ export function jobsPart(): Part {
     },
     async isDone(world) {
       const all = await rows(world);
+      const open = await world.database.get("SELECT 1 AS one FROM turns WHERE status IN ('queued', 'running')");
+      if (open !== undefined) return false;
       return submitted.every(({ id }) => id !== undefined) && all.every(({ status }) => status === "completed");
     },
     async check(world) {

@@ -91,6 +91,7 @@ function simulatedModel(world: World, node: SimulatedNode): Model {
       const last = request.messages.at(-1);
       const parts = await world
         .request(node, "request to the model", (): ModelPart[] => {
+          world.billed++;
           if (last?.role === "tool") return [{ type: "text", delta: last.failed ? "failed" : "done" }];
           const [, verb = "say", what = ""] = /(say|post|ask) (\S+)\s*$/.exec(last?.text ?? "") ?? [];
           if (verb === "say") return [{ type: "text", delta: what }];
@@ -132,7 +133,7 @@ const toolsPlugin = (world: World, node: SimulatedNode) =>
             return { status: "error", code: "failed", message: String(error) };
           }
         },
-        resume: async () => ({ status: "error", code: "missing", message: "nothing was asked" }),
+        resume: async () => ({ status: "error" as const, code: "missing", message: "nothing was asked" }),
       },
     }),
   });

@@ -57,6 +57,8 @@ export interface World {
   service<Name extends keyof Services>(node: SimulatedNode, name: Name): Services[Name];
   /** What goes wrong at this write or request. */
   meetFate(node: SimulatedNode, label: string): Trouble | undefined;
+  /** How often this has gone wrong. */
+  hasMet(trouble: Trouble): number;
   crash(node: SimulatedNode): void;
   note(node: SimulatedNode | undefined, what: string): void;
   /** A request over the network, which can go wrong like a write. `take` is what the other side does with it. */
@@ -64,6 +66,8 @@ export interface World {
   violate(rule: string, what: string): void;
   /** What the service that tools post to has taken. */
   readonly posted: string[];
+  /** How many answers the model has given, each for a cent. */
+  billed: number;
 }
 
 export interface Part {
@@ -167,6 +171,7 @@ export async function play(
 
   const world: World = {
     posted: [],
+    billed: 0,
     plan,
     machine,
     nodes,
@@ -190,6 +195,7 @@ export async function play(
       if (trouble === "long stop") node.stoppedUntil = machine.now() + millis;
       return trouble;
     },
+    hasMet: (trouble) => counts[trouble] ?? 0,
     crash(node) {
       machine.kill(node);
       node.diedAt = machine.now();
@@ -236,7 +242,7 @@ export async function play(
       const done = await Promise.all(parts.map((part) => part.isDone?.(world) ?? true));
       if (done.every(Boolean)) break;
     }
-    for (const part of parts) await part.check(world);
+    for (const part of parts) await drive(machine, part.check(world));
   } finally {
     process.off("unhandledRejection", onRejection);
     for (const node of nodes) machine.kill(node);
@@ -248,4 +254,14 @@ export async function play(
     steps: machine.steps(),
     seconds: machine.now() / 1000,
   };
+}
+
+/** Lets the world go on until this is done. */
+async function drive(machine: Machine, work: Promise<void>): Promise<void> {
+  let isOver = false;
+  const ended = work.finally(() => {
+    isOver = true;
+  });
+  while (!isOver && machine.now() < 2 * END_MS) await machine.step();
+  await ended;
 }
