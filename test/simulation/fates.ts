@@ -18,7 +18,13 @@ export interface Fate {
 
 /** A process alone with its file hears every answer. */
 const ALONE: readonly Trouble[] = ["crash before", "crash after", "clock jump", "long stop"];
-const TOGETHER: readonly Trouble[] = [...ALONE, "crash before", "lost answer", "lost answer", "cut connection"];
+const TOGETHER: readonly Trouble[] = [
+  ...ALONE,
+  "crash before",
+  "lost answer",
+  "lost answer",
+  "cut connection",
+];
 /** What is written all the time is where the fewest mistakes are. */
 const DULL = /nodes|changes|repeated_work|messaging_channels/;
 

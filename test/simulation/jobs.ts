@@ -35,7 +35,10 @@ export function jobsPart(): Part {
     const job: Submitted = { key: `k${number}`, message: `${verb} j${number}`, conversation };
     submitted.push(job);
     const line = conversation ?? job.key;
-    lines.set(line, (lines.get(line) ?? Promise.resolve()).then(() => acknowledge(world, job)));
+    lines.set(
+      line,
+      (lines.get(line) ?? Promise.resolve()).then(() => acknowledge(world, job)),
+    );
   }
 
   /** As a client does that tries again with the same key until it hears. */
@@ -70,9 +73,13 @@ export function jobsPart(): Part {
     },
     async isDone(world) {
       const all = await rows(world);
-      const open = await world.database.get("SELECT 1 AS one FROM turns WHERE status IN ('queued', 'running')");
+      const open = await world.database.get(
+        "SELECT 1 AS one FROM turns WHERE status IN ('queued', 'running')",
+      );
       if (open !== undefined) return false;
-      return submitted.every(({ id }) => id !== undefined) && all.every(({ status }) => status === "completed");
+      return (
+        submitted.every(({ id }) => id !== undefined) && all.every(({ status }) => status === "completed")
+      );
     },
     async check(world) {
       const all = await rows(world);
@@ -85,13 +92,18 @@ export function jobsPart(): Part {
           world.violate("nothing acknowledged is lost", `${job.message} (${job.id}) is not there`);
           continue;
         }
-        if (row.status !== "completed") world.violate("nothing acknowledged is lost", `${job.message} is ${row.status}`);
+        if (row.status !== "completed")
+          world.violate("nothing acknowledged is lost", `${job.message} is ${row.status}`);
         const posts = world.posted.filter((one) => one === what).length;
         if (posts > 1) world.violate("nothing counts twice", `${job.message} was posted ${posts} times`);
         const isAnswered = row.error === null && [what, "done", "failed"].includes(row.response ?? "");
-        const isToldWhyNot = row.error !== null && (posts > 0 || /interrupted|model_unreachable/.test(row.error));
+        const isToldWhyNot =
+          row.error !== null && (posts > 0 || /interrupted|model_unreachable/.test(row.error));
         if (!isAnswered && !isToldWhyNot)
-          world.violate("nothing acknowledged is lost", `${job.message} ended with ${row.response} ${row.error}`);
+          world.violate(
+            "nothing acknowledged is lost",
+            `${job.message} ended with ${row.response} ${row.error}`,
+          );
         if (row.response === "done" && posts !== 1)
           world.violate("nothing acknowledged is lost", `${job.message} says that it was posted`);
       }
@@ -106,7 +118,8 @@ async function checkTurns(world: World, jobs: readonly JobRow[]): Promise<void> 
     "SELECT id, thread, status, input FROM turns ORDER BY seq",
   );
   for (const { id, status } of turns)
-    if (status === "running" || status === "queued") world.violate("nothing acknowledged is lost", `the turn ${id} is ${status}`);
+    if (status === "running" || status === "queued")
+      world.violate("nothing acknowledged is lost", `the turn ${id} is ${status}`);
   for (const conversation of new Set(jobs.map((job) => job.conversation))) {
     if (conversation === null) continue;
     const asked = jobs.filter((job) => job.conversation === conversation).map(({ message }) => message);
@@ -117,6 +130,9 @@ async function checkTurns(world: World, jobs: readonly JobRow[]): Promise<void> 
     if (new Set(told).size < told.length) world.violate("nothing counts twice", `${told} in ${conversation}`);
     const expected = asked.filter((text) => told.includes(text));
     if (told.join() !== expected.join())
-      world.violate("order within a thread", `${conversation}: said ${asked.join(", ")}; ran ${told.join(", ")}`);
+      world.violate(
+        "order within a thread",
+        `${conversation}: said ${asked.join(", ")}; ran ${told.join(", ")}`,
+      );
   }
 }

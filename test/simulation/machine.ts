@@ -158,7 +158,8 @@ async function done(work: Promise<void>, label: string): Promise<void> {
   const since = real.now();
   for (let turns = 0; !isOver; turns++) {
     await settle();
-    if (turns > MAX_STILL && real.now() - since > 20_000) throw new Error(`${label} waits for something else`);
+    if (turns > MAX_STILL && real.now() - since > 20_000)
+      throw new Error(`${label} waits for something else`);
   }
   await ended;
 }
@@ -310,7 +311,9 @@ export function install(): void {
   Object.assign(promises, {
     setTimeout: wait,
     setImmediate: (value: unknown) =>
-      current.getStore() ? new Promise((resolve) => immediately(() => resolve(value))) : real.immediate(value),
+      current.getStore()
+        ? new Promise((resolve) => immediately(() => resolve(value)))
+        : real.immediate(value),
   });
   Object.assign(crypto, {
     randomUUID: uuid,

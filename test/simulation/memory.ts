@@ -19,7 +19,8 @@ function createTemplate() {
   return { database: new DatabaseSync(":memory:"), owners: new Set<string>() };
 }
 
-const NOW = /\(extract\(epoch FROM \w+\(\)\) \* 1000\)::bigint|CAST\(unixepoch\('now', 'subsec'\) \* 1000 AS INTEGER\)/g;
+const NOW =
+  /\(extract\(epoch FROM \w+\(\)\) \* 1000\)::bigint|CAST\(unixepoch\('now', 'subsec'\) \* 1000 AS INTEGER\)/g;
 const LOCKS = /\bFOR UPDATE(?: OF \w+)?(?: SKIP LOCKED)?/g;
 /** The search in threads, and rows that nobody counts any more: nothing here depends on them. */
 const LEFT_OUT = /\bthread_texts\b|pg_advisory_xact_lock|\bctid\b/;

@@ -49,7 +49,9 @@ function nodeSql(database: Database, node: SimulatedNode, world: World): Sql {
   const query =
     (kind: "all" | "get" | "run") =>
     (text: string, ...values: never[]) =>
-      act(labelOf(text), WRITES.test(text), () => outside(() => database[kind](text, ...values) as Promise<never>));
+      act(labelOf(text), WRITES.test(text), () =>
+        outside(() => database[kind](text, ...values) as Promise<never>),
+      );
   return {
     engine: database.engine,
     all: query("all"),
@@ -74,10 +76,12 @@ function noting(tx: Transaction, written: string[]): Transaction {
   const note = (text: string) => {
     if (WRITES.test(text)) written.push(labelOf(text));
   };
-  const noted = (kind: "all" | "get" | "run") => (text: string, ...values: never[]) => {
-    note(text);
-    return tx[kind](text, ...values) as Promise<never>;
-  };
+  const noted =
+    (kind: "all" | "get" | "run") =>
+    (text: string, ...values: never[]) => {
+      note(text);
+      return tx[kind](text, ...values) as Promise<never>;
+    };
   return {
     all: noted("all"),
     get: noted("get"),
@@ -92,7 +96,9 @@ function noting(tx: Transaction, written: string[]): Transaction {
 /** Such as "update jobs". */
 function labelOf(text: string): string {
   const [, verb = "", table = ""] =
-    /\b(INSERT INTO|UPDATE|DELETE FROM)\s+(\w+)/i.exec(text) ?? /^\s*(SELECT)[\s\S]*?\bFROM\s+(\w+)/i.exec(text) ?? [];
+    /\b(INSERT INTO|UPDATE|DELETE FROM)\s+(\w+)/i.exec(text) ??
+    /^\s*(SELECT)[\s\S]*?\bFROM\s+(\w+)/i.exec(text) ??
+    [];
   return `${verb.split(" ")[0]?.toLowerCase()} ${table}`;
 }
 
@@ -112,7 +118,8 @@ export async function openNodeStore(
     return sql;
   };
   const signals = signalling.open(node);
-  const fleet = database.engine === "postgres" ? await joinFleet({ tables, signals }, true) : createSoleFleet();
+  const fleet =
+    database.engine === "postgres" ? await joinFleet({ tables, signals }, true) : createSoleFleet();
   node.storeId = fleet.node.id;
   const engine = {
     name: "the simulation's",

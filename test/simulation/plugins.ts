@@ -95,7 +95,9 @@ function simulatedModel(world: World, node: SimulatedNode): Model {
           if (last?.role === "tool") return [{ type: "text", delta: last.failed ? "failed" : "done" }];
           const [, verb = "say", what = ""] = /(say|post|ask) (\S+)\s*$/.exec(last?.text ?? "") ?? [];
           if (verb === "say") return [{ type: "text", delta: what }];
-          return [{ type: "call", call: { id: `call-${what}`, name: verb, params: JSON.stringify({ what }) } }];
+          return [
+            { type: "call", call: { id: `call-${what}`, name: verb, params: JSON.stringify({ what }) } },
+          ];
         })
         .catch(() => {
           throw new Fault("turn", "model_unreachable", "The model does not answer.");

@@ -22,7 +22,9 @@ export function routinesPart(): Part {
       const routines = use("routines");
       // The answer of an earlier try may have been lost.
       const [known] = await routines.list("ann");
-      return known ?? (await routines.add({ user: "ann", schedule: "every 1 minute", text: TEXT, tz: "UTC" }));
+      return (
+        known ?? (await routines.add({ user: "ann", schedule: "every 1 minute", text: TEXT, tz: "UTC" }))
+      );
     });
     if ("value" in answer) id = answer.value.id;
     world.note(undefined, "the routine is acknowledged");
@@ -34,26 +36,32 @@ export function routinesPart(): Part {
   return {
     deeds: { routine: (world) => void add(world) },
     async isDone(world) {
-      return !isAdded || (id !== undefined && !(await runs(world)).some(({ status }) => status === "running"));
+      return (
+        !isAdded || (id !== undefined && !(await runs(world)).some(({ status }) => status === "running"))
+      );
     },
     async check(world) {
       if (!isAdded) return;
       const { database } = world;
       const [routine, ...others] = await database.all<{ next_at: number }>("SELECT next_at FROM routines");
-      if (routine === undefined) return world.violate("nothing acknowledged is lost", `the routine ${id} is gone`);
+      if (routine === undefined)
+        return world.violate("nothing acknowledged is lost", `the routine ${id} is gone`);
       if (others.length > 0) return;
       const all = await runs(world);
       const posts = world.posted.filter((what) => what === "routine").length;
       const begun = all.filter(({ job }) => job !== null).length;
-      if (posts > begun) world.violate("nothing counts twice", `${begun} runs of the routine posted ${posts} times`);
+      if (posts > begun)
+        world.violate("nothing counts twice", `${begun} runs of the routine posted ${posts} times`);
       const jobs = await database.all<{ id: string }>("SELECT id FROM jobs WHERE message = ?", TEXT);
-      if (jobs.length !== begun) world.violate("nothing counts twice", `${begun} runs of the routine are ${jobs.length} jobs`);
+      if (jobs.length !== begun)
+        world.violate("nothing counts twice", `${begun} runs of the routine are ${jobs.length} jobs`);
       // Clocks that jump make their own times.
       const [first] = all;
       if (first === undefined || world.hasMet("clock jump")) return;
       const due = (routine.next_at - first.due_at) / MINUTE_MS;
       const counted = all.reduce((sum, { missed }) => sum + 1 + missed, 0);
-      if (due !== counted) world.violate("nothing counts twice", `the routine was due ${due} times and counted ${counted}`);
+      if (due !== counted)
+        world.violate("nothing counts twice", `the routine was due ${due} times and counted ${counted}`);
     },
   };
 }
@@ -70,7 +78,10 @@ export function spendingPart(): Part {
       ]);
       // A turn that was cut short has spent what its model took, and figures of its own would come too late.
       if (spent > world.billed || counted > spent)
-        world.violate("nothing counts twice", `spent ${spent} cents, in turns ${counted}, billed ${world.billed}`);
+        world.violate(
+          "nothing counts twice",
+          `spent ${spent} cents, in turns ${counted}, billed ${world.billed}`,
+        );
       const twice = await world.database.all<{ turn: string }>(
         "SELECT turn FROM turn_figures GROUP BY turn HAVING count(*) > 1",
       );

@@ -24,12 +24,12 @@ export function beat({ all, run }: Plain, [id, version, serves]: Values, now: nu
   );
   const removed =
     steady <= now - DEAD_AFTER_MS
-    ? all<{ id: string }>(
-        "DELETE FROM nodes WHERE seen_at < ? AND id <> ? RETURNING id",
-        now - DEAD_AFTER_MS,
-        id as string,
-      )
-    : [];
+      ? all<{ id: string }>(
+          "DELETE FROM nodes WHERE seen_at < ? AND id <> ? RETURNING id",
+          now - DEAD_AFTER_MS,
+          id as string,
+        )
+      : [];
   return own === undefined ? [...removed, { id }] : removed;
 }
 
@@ -47,8 +47,17 @@ const BLOCK = /asked\.now \+ (\d+), granted, asked\.now \+ (\d+)/;
 
 /** As `drawing` in plugins/store/limits/fleet-permits.ts. */
 export function draw({ all, run }: Plain, text: string, values: Values, now: number): unknown {
-  const [name, key, node, number, report, wanted] = values as [string, string, string, number, string, number];
-  const windows = [...text.matchAll(WINDOW)].map(([, limit, millis]) => [Number(limit), Number(millis)] as const);
+  const [name, key, node, number, report, wanted] = values as [
+    string,
+    string,
+    string,
+    number,
+    string,
+    number,
+  ];
+  const windows = [...text.matchAll(WINDOW)].map(
+    ([, limit, millis]) => [Number(limit), Number(millis)] as const,
+  );
   const [, blockMs, kept] = (BLOCK.exec(text) ?? []).map(Number) as [number, number, number];
   const longest = kept - blockMs;
   run(

@@ -13,12 +13,19 @@ export function workspacePart(): Part {
   let open = 0;
 
   const newest = async (world: World) => {
-    const found = await insist(world, async (use) => (await use("workspace").log(USER, { limit: 1 })).items[0]);
+    const found = await insist(
+      world,
+      async (use) => (await use("workspace").log(USER, { limit: 1 })).items[0],
+    );
     return "value" in found ? found.value : undefined;
   };
 
   /** Edits are no idempotent request: whoever heard nothing looks whether it was done. */
-  async function until(world: World, before: string | undefined, act: () => Promise<unknown>): Promise<string> {
+  async function until(
+    world: World,
+    before: string | undefined,
+    act: () => Promise<unknown>,
+  ): Promise<string> {
     for (;;) {
       await act();
       // What was sent may yet be done: the answer that comes later than this is lost.
@@ -35,7 +42,9 @@ export function workspacePart(): Part {
     let set: string | undefined;
     const answer = await ask(world, (use) => use("workspace").apply(USER, edits, CHANGE));
     if (answer && "value" in answer) set = (await newest(world))?.id;
-    set ??= await until(world, before, () => ask(world, (use) => use("workspace").apply(USER, edits, CHANGE)));
+    set ??= await until(world, before, () =>
+      ask(world, (use) => use("workspace").apply(USER, edits, CHANGE)),
+    );
     states.push({ text, set: set as string });
     world.note(undefined, `the files say "${text}"`);
   }

@@ -141,7 +141,14 @@ export async function play(
     const lines: string[] = [];
     const node: SimulatedNode = {
       ...{ name: `node ${id}`, id, machine, isDead: false, stoppedUntil: 0, skew: 0 },
-      ...{ cutUntil: 0, servesSince: 0, diedAt: Number.POSITIVE_INFINITY, running: undefined, storeId: "", log: lines },
+      ...{
+        cutUntil: 0,
+        servesSince: 0,
+        diedAt: Number.POSITIVE_INFINITY,
+        running: undefined,
+        storeId: "",
+        log: lines,
+      },
     };
     nodes.push(node);
     note(node, "starts");
@@ -155,7 +162,14 @@ export async function play(
     });
     const plugins = pluginsOf(world, node, database, signalling) as readonly AnyPlugin[];
     inside(node, () =>
-      boot({ plugins, settings: new Settings(VARIABLES, {}, mask.add), home: "/nowhere", log, mask, version: "0.0.0" }),
+      boot({
+        plugins,
+        settings: new Settings(VARIABLES, {}, mask.add),
+        home: "/nowhere",
+        log,
+        mask,
+        version: "0.0.0",
+      }),
     ).then(
       (running) => {
         node.running = running;
@@ -180,7 +194,9 @@ export async function play(
     healthySince: () =>
       Math.min(
         Number.POSITIVE_INFINITY,
-        ...world.serving().map(({ servesSince, cutUntil, stoppedUntil }) => Math.max(servesSince, cutUntil, stoppedUntil)),
+        ...world
+          .serving()
+          .map(({ servesSince, cutUntil, stoppedUntil }) => Math.max(servesSince, cutUntil, stoppedUntil)),
       ),
     service: (node, name) => (node.running as Running).service(name),
     meetFate(node, label) {
@@ -224,7 +240,8 @@ export async function play(
     },
   };
 
-  const onRejection = (error: unknown) => world.violate("nothing is thrown past its door", String((error as Error)?.stack ?? error));
+  const onRejection = (error: unknown) =>
+    world.violate("nothing is thrown past its door", String((error as Error)?.stack ?? error));
   process.on("unhandledRejection", onRejection);
   try {
     for (let count = 0; count < plan.nodes; count++) start();
