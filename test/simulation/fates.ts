@@ -1,4 +1,4 @@
-/** What goes wrong in a world, and where: each thing at one write or request, counted over the whole run. */
+/** What goes wrong in a world, and where: each thing at one write or request of one node. */
 
 export type Trouble =
   | "crash before"
@@ -9,8 +9,8 @@ export type Trouble =
   | "long stop";
 
 export interface Fate {
-  /** The number of the write or request. */
-  readonly at: number;
+  /** Such as "node 2: update jobs 3", the third write of its kind. */
+  readonly at: string;
   readonly trouble: Trouble;
   /** How long it lasts, or how far the clock jumps. */
   readonly millis: number;
@@ -26,14 +26,14 @@ const TOGETHER: readonly Trouble[] = [
   "cut connection",
 ];
 /** What is written all the time is where the fewest mistakes are. */
-const DULL = /nodes|changes|repeated_work|messaging_channels/;
+const DULL = /insert nodes|changes|repeated_work|messaging_channels/;
 
 /** Draws them as the world goes on. */
 export function drawFates(chance: () => number, isFleet: boolean, rate: number) {
   const troubles = isFleet ? TOGETHER : ALONE;
-  return (at: number, label: string): Fate | undefined => {
+  return (at: string): Fate | undefined => {
     const [draw, which, size] = [chance(), chance(), chance()];
-    if (draw >= (DULL.test(label) ? rate / 20 : rate)) return undefined;
+    if (draw >= (DULL.test(at) ? rate / 20 : rate)) return undefined;
     const trouble = troubles[Math.floor(which * troubles.length)] as Trouble;
     return { at, trouble, millis: millisOf(trouble, size) };
   };
@@ -41,7 +41,7 @@ export function drawFates(chance: () => number, isFleet: boolean, rate: number) 
 
 export function repeatFates(fates: readonly Fate[]) {
   const known = new Map(fates.map((fate) => [fate.at, fate]));
-  return (at: number): Fate | undefined => known.get(at);
+  return (at: string): Fate | undefined => known.get(at);
 }
 
 function millisOf(trouble: Trouble, size: number): number {

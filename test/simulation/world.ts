@@ -59,6 +59,10 @@ export interface World {
   meetFate(node: SimulatedNode, label: string): Trouble | undefined;
   /** How often this has gone wrong. */
   hasMet(trouble: Trouble): number;
+  /** Whether nothing has gone wrong so far. */
+  isUntroubled(): boolean;
+  /** For the report. */
+  count(what: string, count: number): void;
   crash(node: SimulatedNode): void;
   note(node: SimulatedNode | undefined, what: string): void;
   /** A request over the network, which can go wrong like a write. `take` is what the other side does with it. */
@@ -71,6 +75,8 @@ export interface World {
 }
 
 export interface Part {
+  /** What it adds to a node. */
+  plugins?(world: World, node: SimulatedNode): readonly AnyPlugin[];
   /** Called at the beginning. */
   begin?(world: World): void;
   readonly deeds?: Readonly<Record<string, (world: World, deed: Deed) => void>>;
@@ -99,6 +105,7 @@ export const TROUBLE_MS = 150_000;
 /** Everything has come to its end a good while before. */
 const END_MS = 1_200_000;
 const RESTART_MS = 20_000;
+const MAX_LATENCY_MS = 8000;
 const VARIABLES = { TOOL_APPROVALS: "post=allow,ask=ask", CHAT_TITLES: "false", CHAT_RATE_LIMIT: "4" };
 
 export async function play(
@@ -124,7 +131,7 @@ export async function play(
   const fateOf = plan.fates
     ? repeatFates(plan.fates)
     : drawFates(random(plan.seed ^ 0xfa7e), plan.isFleet, plan.rate);
-  let writes = 0;
+  const writes = new Map<string, number>();
   const nodes: SimulatedNode[] = [];
   const database = await open(plan.isFleet ? "postgres" : "sqlite", () => machine.wall());
   const signalling = createSignalling(machine);
@@ -152,7 +159,7 @@ export async function play(
     };
     nodes.push(node);
     note(node, "starts");
-    counts["starts"] = (counts["starts"] ?? 0) + 1;
+    world.count("starts", 1);
     const mask = createMask();
     const log = createLog("debug", mask, {
       pretty: false,
@@ -160,7 +167,10 @@ export async function play(
         if (isTraced) logs.push(`${node.name} ${line.trim()}`);
       },
     });
-    const plugins = pluginsOf(world, node, database, signalling) as readonly AnyPlugin[];
+    const plugins = [
+      ...pluginsOf(world, node, database, signalling),
+      ...parts.flatMap((part) => part.plugins?.(world, node) ?? []),
+    ];
     inside(node, () =>
       boot({
         plugins,
@@ -200,11 +210,14 @@ export async function play(
       ),
     service: (node, name) => (node.running as Running).service(name),
     meetFate(node, label) {
-      const fate = fateOf(++writes, label);
+      const kind = `${node.name}: ${label}`;
+      const count = (writes.get(kind) ?? 0) + 1;
+      writes.set(kind, count);
+      const fate = fateOf(`${kind} ${count}`);
       if (fate === undefined || machine.now() > TROUBLE_MS) return undefined;
       fates.push(fate);
       const { trouble, millis } = fate;
-      counts[trouble] = (counts[trouble] ?? 0) + 1;
+      world.count(trouble, 1);
       note(node, `${trouble}${millis === 0 ? "" : ` of ${(millis / 1000).toFixed(1)} s`} at: ${label}`);
       if (trouble === "cut connection") node.cutUntil = machine.now() + millis;
       if (trouble === "clock jump") node.skew += millis;
@@ -212,6 +225,10 @@ export async function play(
       return trouble;
     },
     hasMet: (trouble) => counts[trouble] ?? 0,
+    isUntroubled: () => fates.length === 0,
+    count(what, count) {
+      counts[what] = (counts[what] ?? 0) + count;
+    },
     crash(node) {
       machine.kill(node);
       node.diedAt = machine.now();
@@ -221,14 +238,20 @@ export async function play(
     note,
     request(node, label, take) {
       const { promise, resolve, reject } = Promise.withResolvers<ReturnType<typeof take>>();
-      machine.startTimer(node, 1 + Math.floor(chance() ** 4 * 8000), () => {
+      // What is under way arrives also where its sender stands still, and sometimes where that is dead.
+      machine.after(1 + Math.floor(chance() ** 4 * MAX_LATENCY_MS), () => {
+        if (node.isDead) {
+          if (chance() < 0.5) take();
+          return;
+        }
         const trouble = world.meetFate(node, label);
         if (trouble === "crash before") return world.crash(node);
-        if (trouble === "cut connection") return reject(new Error("the connection broke"));
+        const fail = () => machine.wait(node, `failure of ${label}`, () => reject(new Error("the connection broke")));
+        if (trouble === "cut connection") return fail();
         const answer = take();
         note(node, label);
         if (trouble === "crash after") return world.crash(node);
-        if (trouble === "lost answer") return reject(new Error("the connection broke"));
+        if (trouble === "lost answer") return fail();
         machine.wait(node, `answer to ${label}`, () => resolve(answer));
       });
       return promise;
