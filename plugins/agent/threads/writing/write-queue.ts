@@ -43,6 +43,11 @@ export function createWriteQueue(
   let said: Said[] = [];
   let puts: Put[] = [];
   let besides: ((tx: Transaction) => void)[] = [];
+  const storedIds = new Set(items.map(({ id }) => id));
+  /** A commit that may have been made though its answer was lost: then its new item is there. */
+  let unsure:
+    | { readonly item: string; readonly ids: readonly string[]; readonly along: typeof besides }
+    | undefined;
   let isDraining = false;
   // When text was written last, and what writes the text that came too soon after it.
   let spokeAt = Number.NEGATIVE_INFINITY;
@@ -100,6 +105,18 @@ export function createWriteQueue(
     void drain();
   }
 
+  /** What such a commit wrote along must not be written, and counted, again. */
+  async function forgetMade(
+    tx: Transaction,
+    { item, ids, along }: NonNullable<typeof unsure>,
+  ): Promise<void> {
+    if ((await tx.get("SELECT 1 AS one FROM turn_items WHERE id = ?", item)) !== undefined) {
+      besides = besides.filter((write) => !along.includes(write));
+      for (const id of ids) storedIds.add(id);
+    }
+    unsure = undefined;
+  }
+
   async function writeNext(): Promise<void> {
     const { promise: over, resolve: end } = Promise.withResolvers<void>();
     let batch: Batch | undefined;
@@ -108,13 +125,14 @@ export function createWriteQueue(
     try {
       const { written } = await sql.transaction(
         async (tx) => {
+          if (unsure !== undefined) await forgetMade(tx, unsure);
           if (batch === undefined) {
             batch = take();
             underWay = over;
             if (batch.said.length > 0) spokeAt = performance.now();
             if (batch.puts.length > 0) {
               whole = unstored();
-              along = besides;
+              along = [...besides];
             }
           }
           const told = writePieces(tx, batch.said, whole);
@@ -129,13 +147,19 @@ export function createWriteQueue(
         { flush: false },
       );
       if ((await written).includes(0)) turn.onGone();
-      for (const item of whole) stored.add(item);
+      for (const item of whole) {
+        stored.add(item);
+        storedIds.add(item.id);
+      }
       besides = besides.filter((write) => !along.includes(write));
       if (whole.some(isTold)) isSpeaking = false;
       tellAll(batch?.said ?? []);
       for (const { resolve } of batch?.puts ?? []) resolve();
     } catch (error) {
       const lost = batch ?? take();
+      const ids = whole.map(({ id }) => id);
+      const item = ids.find((id) => !storedIds.has(id));
+      if (item !== undefined && along.length > 0) unsure = { item, ids, along };
       // A full disk, most likely: the turn's end says so. A text with a hole in it would be worse than none.
       if (lost.said.length > 0) isMute = true;
       tellAll(lost.said);
@@ -190,7 +214,10 @@ export function createWriteQueue(
       clearTimeout(gathering);
       const rest = take();
       try {
-        const { answer } = await sql.transaction(async (tx) => ({ answer: write(tx) }));
+        const { answer } = await sql.transaction(async (tx) => {
+          if (unsure !== undefined) await forgetMade(tx, unsure);
+          return { answer: write(tx) };
+        });
         besides = [];
         for (const { resolve } of rest.puts) resolve();
         return await answer;

@@ -1,0 +1,52 @@
+/** What goes wrong in a world, and where: each thing at one write or request of one node. */
+
+export type Trouble =
+  | "crash before"
+  | "crash after"
+  | "lost answer"
+  | "cut connection"
+  | "clock jump"
+  | "long stop";
+
+export interface Fate {
+  /** Such as "node 2: update jobs 3", the third write of its kind. */
+  readonly at: string;
+  readonly trouble: Trouble;
+  /** How long it lasts, or how far the clock jumps. */
+  readonly millis: number;
+}
+
+/** A process alone with its file hears every answer. */
+const ALONE: readonly Trouble[] = ["crash before", "crash after", "clock jump", "long stop"];
+const TOGETHER: readonly Trouble[] = [
+  ...ALONE,
+  "crash before",
+  "lost answer",
+  "lost answer",
+  "cut connection",
+];
+/** What is written all the time is where the fewest mistakes are. */
+const DULL = /insert nodes|changes|repeated_work|messaging_channels/;
+
+/** Draws them as the world goes on. */
+export function drawFates(chance: () => number, isFleet: boolean, rate: number) {
+  const troubles = isFleet ? TOGETHER : ALONE;
+  return (at: string): Fate | undefined => {
+    const [draw, which, size] = [chance(), chance(), chance()];
+    if (draw >= (DULL.test(at) ? rate / 20 : rate)) return undefined;
+    const trouble = troubles[Math.floor(which * troubles.length)] as Trouble;
+    return { at, trouble, millis: millisOf(trouble, size) };
+  };
+}
+
+export function repeatFates(fates: readonly Fate[]) {
+  const known = new Map(fates.map((fate) => [fate.at, fate]));
+  return (at: string): Fate | undefined => known.get(at);
+}
+
+function millisOf(trouble: Trouble, size: number): number {
+  if (trouble === "cut connection") return Math.floor(size ** 3 * 40_000);
+  if (trouble === "clock jump") return Math.floor((size - 0.5) * 7_200_000);
+  if (trouble === "long stop") return 1000 + Math.floor(size * 60_000);
+  return 0;
+}

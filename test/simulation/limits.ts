@@ -1,0 +1,31 @@
+/** Limits: never more than so many in any minute, over all nodes. */
+import { ask } from "./client.ts";
+import type { Part } from "./world.ts";
+
+const LIMIT = 4;
+const WINDOW_MS = 60_000;
+
+export function limitsPart(): Part {
+  const taken: number[] = [];
+  return {
+    deeds: {
+      async take(world, { number }) {
+        // Several at once, as messages come.
+        for (let count = 0; count <= number % 3; count++)
+          void ask(world, (use) => use("agent").chatLimit.take("bob")).then((answer) => {
+            if (answer && "value" in answer && answer.value.ok) taken.push(world.machine.now());
+          });
+      },
+    },
+    async check(world) {
+      // One process alone goes by its own clock, and notes a place while it answers.
+      const lenience = world.plan.isFleet ? 0 : world.hasMet("crash before") + world.hasMet("crash after");
+      if (!world.plan.isFleet && world.hasMet("clock jump")) return;
+      for (const at of taken) {
+        const count = taken.filter((other) => other > at - WINDOW_MS && other <= at).length;
+        if (count > LIMIT + lenience)
+          world.violate("never more than the limit", `${count} in the minute to ${(at / 1000).toFixed(1)} s`);
+      }
+    },
+  };
+}

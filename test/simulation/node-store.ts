@@ -1,0 +1,136 @@
+/** The store as one node of the world has it: every statement waits for its turn, and any write can go wrong. */
+import type { Keyed, Sql, Transaction } from "../../kernel/plugin.ts";
+import { Fault } from "../../kernel/plugin.ts";
+import { completeStore, type OpenStore } from "../../plugins/store/engine/open-store.ts";
+import { createSoleFleet, joinFleet } from "../../plugins/store/fleet/fleet.ts";
+import { inside, outside } from "./machine.ts";
+import type { Database } from "./memory.ts";
+import type { Signalling } from "./signalling.ts";
+import type { SimulatedNode, World } from "./world.ts";
+
+const KEY = new Uint8Array(32).fill(7);
+const WRITES = /^\s*(?:insert|update|delete|with\b[\s\S]*\b(?:insert|update|delete))\b/i;
+/** How often an answer is under way for a while. */
+const SLOW = 0.3;
+
+export class Away extends Fault {
+  constructor() {
+    super("unavailable", "store_unavailable", "the database does not answer");
+  }
+}
+
+function nodeSql(database: Database, node: SimulatedNode, world: World): Sql {
+  const { machine } = world;
+  function act<Result>(label: string, isWrite: boolean, work: () => Promise<Result>): Promise<Result> {
+    return new Promise<Result>((resolve, reject) => {
+      const answer = (tell: () => void): void => {
+        const isSlow = database.engine === "postgres" && machine.chance() < SLOW;
+        if (isSlow) machine.wait(node, `answer to ${label}`, tell);
+        else tell();
+      };
+      machine.wait(node, label, async () => {
+        if (node.cutUntil > machine.now()) return reject(new Away());
+        const trouble = isWrite ? world.meetFate(node, label) : undefined;
+        if (trouble === "crash before") return world.crash(node);
+        if (trouble === "cut connection") return reject(new Away());
+        let result: Result;
+        try {
+          result = await work();
+        } catch (error) {
+          return answer(() => reject(error));
+        }
+        world.note(node, label);
+        if (trouble === "crash after") return world.crash(node);
+        if (trouble === "lost answer") return answer(() => reject(new Away()));
+        answer(() => resolve(result));
+      });
+    });
+  }
+  const query =
+    (kind: "all" | "get" | "run") =>
+    (text: string, ...values: never[]) =>
+      act(labelOf(text), WRITES.test(text), () =>
+        outside(() => database[kind](text, ...values) as Promise<never>),
+      );
+  return {
+    engine: database.engine,
+    all: query("all"),
+    get: query("get"),
+    run: query("run"),
+    transaction(work, options) {
+      const written: string[] = [];
+      return act("transaction", true, () =>
+        outside(() =>
+          database.transaction(async (tx) => {
+            const result = await inside(node, () => work(noting(tx, written)));
+            if (written.length > 0) world.note(node, `in one transaction: ${written.join(", ")}`);
+            return result;
+          }, options),
+        ),
+      );
+    },
+  };
+}
+
+function noting(tx: Transaction, written: string[]): Transaction {
+  const note = (text: string) => {
+    if (WRITES.test(text)) written.push(labelOf(text));
+  };
+  const noted =
+    (kind: "all" | "get" | "run") =>
+    (text: string, ...values: never[]) => {
+      note(text);
+      return tx[kind](text, ...values) as Promise<never>;
+    };
+  return {
+    all: noted("all"),
+    get: noted("get"),
+    run: noted("run"),
+    last(text, ...values) {
+      note(text);
+      tx.last(text, ...values);
+    },
+  };
+}
+
+/** Such as "update jobs". */
+function labelOf(text: string): string {
+  const [, verb = "", table = ""] =
+    /\b(INSERT INTO|UPDATE|DELETE FROM)\s+(\w+)/i.exec(text) ??
+    /^\s*(SELECT)[\s\S]*?\bFROM\s+(\w+)/i.exec(text) ??
+    [];
+  return `${verb.split(" ")[0]?.toLowerCase()} ${table}`;
+}
+
+const NO_KEYED = () => {
+  throw new Error("nothing here keeps keyed state");
+};
+
+export async function openNodeStore(
+  database: Database,
+  signalling: Signalling,
+  node: SimulatedNode,
+  world: World,
+): Promise<OpenStore> {
+  const sql = nodeSql(database, node, world);
+  const tables: OpenStore["tables"] = async (owner, migrations) => {
+    await outside(() => database.migrate(owner, migrations));
+    return sql;
+  };
+  const signals = signalling.open(node);
+  const fleet =
+    database.engine === "postgres" ? await joinFleet({ tables, signals }, true) : createSoleFleet();
+  node.storeId = fleet.node.id;
+  const engine = {
+    name: "the simulation's",
+    keyed: NO_KEYED as unknown as <Value>() => Keyed<Value>,
+    tables,
+    ...fleet,
+    signals,
+    probe() {},
+    async close() {
+      if ("leave" in fleet) await (fleet.leave as () => Promise<void>)().catch(() => {});
+    },
+  };
+  return completeStore(engine, sql, async () => KEY);
+}

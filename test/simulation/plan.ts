@@ -1,0 +1,46 @@
+/** What a seed stands for. */
+import { random } from "../support/services/chat-model.ts";
+import { approvalsPart } from "./approvals.ts";
+import { callbacksPart } from "./callbacks.ts";
+import { jobsPart } from "./jobs.ts";
+import { limitsPart } from "./limits.ts";
+import { messagesPart } from "./messages.ts";
+import { routinesPart, spendingPart } from "./routines.ts";
+import { workspacePart } from "./workspace.ts";
+import { type Part, type Plan, TROUBLE_MS } from "./world.ts";
+
+export const parts = (): readonly Part[] => [
+  jobsPart(),
+  routinesPart(),
+  spendingPart(),
+  limitsPart(),
+  approvalsPart(),
+  workspacePart(),
+  callbacksPart(),
+  messagesPart(),
+];
+
+/** The more often a kind is here, the more of it happens. */
+const KINDS = [
+  ...["submit", "submit", "submit", "routine", "take", "take", "ask", "write", "write", "undo"],
+  ...["call", "call", "chat", "chat", "chat"],
+];
+const MAX_DEEDS = 12;
+const MAX_RATE = 0.15;
+
+export function planOf(seed: number): Plan {
+  const chance = random(seed ^ 0x9a1a);
+  const isFleet = chance() < 0.75;
+  const count = 2 + Math.floor(chance() * (MAX_DEEDS - 1));
+  return {
+    seed,
+    isFleet,
+    nodes: isFleet ? 2 + Math.floor(chance() * 2) : 1,
+    rate: chance() ** 2 * MAX_RATE,
+    deeds: Array.from({ length: count }, (_, number) => ({
+      at: Math.floor(chance() * TROUBLE_MS * 0.7),
+      kind: KINDS[Math.floor(chance() * KINDS.length)] as string,
+      number,
+    })),
+  };
+}
