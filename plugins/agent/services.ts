@@ -253,8 +253,11 @@ export interface OwnTool {
   readonly name: string;
   readonly description: string;
   readonly schema: JsonSchema;
-  /** Sentences for the person to agree to before each call, where it does something that lasts beyond the conversation. */
-  asks?(params: unknown): readonly string[];
+  /**
+   * Sentences for the person to agree to before each call, where it does something that lasts beyond the conversation. Nobody is asked
+   * where it throws a fault: the model is told.
+   */
+  asks?(params: unknown, context: OwnToolContext): readonly string[] | Promise<readonly string[]>;
   /** It takes something away that is there: what its params are for. Checks look at its calls like at those of installed tools. */
   readonly destroys?: NonNullable<ToolInfo["params"]>;
   /** True: it asks even where the operator allows the tool, and is not there where nobody can be asked. */
@@ -280,6 +283,8 @@ export interface OwnToolContext {
   readonly unattended?: boolean;
   /** The token behind the turn may not use everything. */
   readonly isScoped?: boolean;
+  /** Aborted when the turn is stopped. */
+  readonly signal?: AbortSignal;
   /** Makes these tools required for the rest of the turn: it fails where the last call of one of them did. */
   require?(tools: readonly string[]): void;
   /** Whose words a text of the model may be made of; none where it is the person's own. */

@@ -264,6 +264,7 @@ class Run {
       require: required.add,
       unattended: turn.unattended ?? false,
       isScoped: scopes.length > 0,
+      signal: this.#listening.signal,
     };
     return openToolbox(underRules(parts.sources, settings), scope, (why) => {
       parts.log.warn(`continuing the turn without installed tools: ${why}`);

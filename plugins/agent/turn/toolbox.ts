@@ -14,7 +14,13 @@ import {
   TOOL_SEARCH,
   tryJson,
 } from "../../../kernel/kit.ts";
-import type { JsonSchema, ToolCall, ToolInfo, ToolOutcome } from "../../../kernel/plugin.ts";
+import {
+  Fault,
+  type JsonSchema,
+  type ToolCall,
+  type ToolInfo,
+  type ToolOutcome,
+} from "../../../kernel/plugin.ts";
 import type { ModelTool } from "../../models/services.ts";
 import { type ApprovalRules, judgeTool, type RememberedApprovals } from "../safety/approvals.ts";
 import { ABOUT_FOREIGN, showTool } from "../safety/foreign.ts";
@@ -202,14 +208,26 @@ export async function openToolbox(
       const outcome = mine.refuse?.(checked.value, context);
       if (outcome) return { type: "refuse", outcome };
       const isSettled = (rule === "allow" && !mine.needsPerson) || approved !== undefined;
-      const questions = isSettled ? undefined : mine.asks?.(checked.value);
-      if (questions !== undefined) return { type: "ask", grants: questions };
+      if (mine.asks && !isSettled) return askFirst(mine.asks, checked.value, context);
       const held = approved === undefined ? await holdOwn(checks, call, mine) : undefined;
       if (held) return held;
       const run = () => mine.run(checked.value, context).catch(failed);
       return { type: "run", writes: false, run };
     },
   };
+}
+
+async function askFirst(
+  asks: NonNullable<OwnTool["asks"]>,
+  params: unknown,
+  context: OwnToolContext,
+): Promise<Plan> {
+  try {
+    return { type: "ask", grants: await asks(params, context) };
+  } catch (error) {
+    if (error instanceof Fault) return refuse(error.code, error.message);
+    return { type: "refuse", outcome: failed(error) };
+  }
 }
 
 const compiled = new WeakMap<JsonSchema, Check>();
