@@ -99,7 +99,13 @@ export type * from "./vocabulary/store.ts";
 export { defineTables } from "./vocabulary/tables.ts";
 export { expiresSoon, whenInWords } from "./vocabulary/token-words.ts";
 export { Attachment, readsAsText } from "./vocabulary/tool-call.ts";
-export { isAgentsName, ROUTINE_PROPOSE, reservedPrefix, TOOL_SEARCH } from "./vocabulary/tool-names.ts";
+export {
+  isAgentsName,
+  ROUTINE_PROPOSE,
+  reservedPrefix,
+  TOOL_PROPOSE,
+  TOOL_SEARCH,
+} from "./vocabulary/tool-names.ts";
 export { fingerprintOf, ToolInfo, ToolOrigin } from "./vocabulary/tools.ts";
 export { answerText, INTERRUPTED, Outside, ThreadSummary, TurnEvent, TurnRecord } from "./vocabulary/turn.ts";
 export {

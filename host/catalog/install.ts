@@ -2,13 +2,7 @@
 import { ANY_TOOL, type Capabilities, type Choices } from "../../capabilities/capabilities.ts";
 import { describeCapabilities } from "../../capabilities/describe.ts";
 import { CapabilitiesError } from "../../capabilities/parse.ts";
-import {
-  isRecord,
-  type PrivateHosts,
-  ROUTINE_PROPOSE,
-  reservedPrefix,
-  TOOL_SEARCH,
-} from "../../kernel/kit.ts";
+import { isAgentsName, isRecord, type PrivateHosts, reservedPrefix } from "../../kernel/kit.ts";
 import { Fault, type JsonSchema, reason } from "../../kernel/plugin.ts";
 import { assertAsked, type ComponentInfo, inspect, readOutline, WIT_VERSION } from "../compile/component.ts";
 import {
@@ -51,7 +45,7 @@ export function checkName(name: string): void {
   const lower = name.toLowerCase();
   const prefix = reservedPrefix(lower);
   if (prefix !== undefined) refuse(`names starting with ${prefix} are reserved for the agent`);
-  if (lower === TOOL_SEARCH || lower === ROUTINE_PROPOSE) refuse("it is reserved for the agent");
+  if (isAgentsName(lower)) refuse("it is reserved for the agent");
   if (isReservedName(name)) refuse("common clients use that name for their own tool");
 }
 

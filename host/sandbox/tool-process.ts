@@ -4,12 +4,12 @@
  * was given, and a word out of place ends it.
  */
 import { type ChildProcess, spawn } from "node:child_process";
-import { existsSync, realpathSync } from "node:fs";
 import type { Socket } from "node:net";
 import { dirname, join } from "node:path";
 import { assertSimple, ROOT, reason, threadFile } from "../../kernel/kit.ts";
 import type { ToolReply, ToolRequest } from "../broker/grant.ts";
 import type { ReaderJob } from "../wasm/component-reader.ts";
+import { PRLIMIT, packagesAbove } from "./confinement.ts";
 import { type FrameLimits, FrameReader, writeFrame } from "./frames.ts";
 import { prepared } from "./prepared.ts";
 import {
@@ -94,7 +94,6 @@ const MAX_LINES = 16;
 /** Ending a thread takes a fraction of this on a busy machine. */
 const LET_GO_MILLIS = 10_000;
 
-const PRLIMIT = ["/usr/bin/prlimit", "/bin/prlimit"].find((file) => existsSync(file));
 /** No core dumps, no files, few descriptors. */
 const BOUNDS = ["--core=0", "--fsize=0", "--nofile=256"];
 
@@ -368,8 +367,6 @@ const PACKAGES = [
   "@bytecodealliance/jco-transpile",
   "@bytecodealliance/preview2-shim",
 ];
-const FOLDER = "node_modules";
-
 interface OurCode {
   readonly child: string;
   readonly readable: readonly string[];
@@ -385,25 +382,11 @@ function ourCode(): OurCode {
 function find(): OurCode {
   const child = threadFile("inside/child", import.meta.url);
   const worker = threadFile("inside/worker", import.meta.url);
-  return { child: child.endsWith(".ts") ? prepared([child, worker]) : child, readable: readable(child) };
-}
-
-function readable(child: string): readonly string[] {
   const own = dirname(dirname(dirname(dirname(child))));
-  const paths = [join(own, "host"), join(own, "kernel")];
-  for (let folder = own; ; folder = dirname(folder)) {
-    paths.push(join(folder, "package.json"), join(folder, FOLDER));
-    for (const name of PACKAGES) paths.push(...placesOf(join(folder, FOLDER, name)));
-    if (dirname(folder) === folder) break;
-  }
-  return [...new Set(paths)].filter((path) => existsSync(path));
-}
-
-/** A package's own folder, and that of the packages beside it. */
-function placesOf(path: string): readonly string[] {
-  if (!existsSync(path)) return [];
-  const real = realpathSync(path);
-  return [real, real.slice(0, real.lastIndexOf(FOLDER) + FOLDER.length)];
+  return {
+    child: child.endsWith(".ts") ? prepared([child, worker]) : child,
+    readable: [join(own, "host"), join(own, "kernel"), ...packagesAbove(own, PACKAGES)],
+  };
 }
 
 /** A few megabytes of brackets would keep the parser busy for seconds. */

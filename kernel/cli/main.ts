@@ -24,6 +24,7 @@ async function shippedPlugins(): Promise<readonly AnyPlugin[]> {
     import("../../plugins/workspace/tools/plugin.ts"),
     import("../../plugins/guidance/plugin.ts"),
     import("../../plugins/provenance/plugin.ts"),
+    import("../../host/proposals/plugin.ts"),
     import("../../plugins/jobs/plugin.ts"),
     import("../../plugins/delegation/plugin.ts"),
     // Before the other channels: a person waits for the first frame, and the screen fills in the rest later.

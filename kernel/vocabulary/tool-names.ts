@@ -9,8 +9,9 @@ export function reservedPrefix(name: string): string | undefined {
 
 export const TOOL_SEARCH = "tool_search";
 export const ROUTINE_PROPOSE = "routine_propose";
+export const TOOL_PROPOSE = "tool_propose";
 
 /** A name that only the agent's own tools may have. */
 export function isAgentsName(name: string): boolean {
-  return name === TOOL_SEARCH || name === ROUTINE_PROPOSE || reservedPrefix(name) !== undefined;
+  return [TOOL_SEARCH, ROUTINE_PROPOSE, TOOL_PROPOSE].includes(name) || reservedPrefix(name) !== undefined;
 }

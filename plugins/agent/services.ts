@@ -251,13 +251,18 @@ export interface Extension {
   stopped?(): Promise<void>;
 }
 
+type Asked = readonly string[] | undefined;
+
 /** A tool that runs in our process: trusted code, so it needs no sandbox. */
 export interface OwnTool {
   readonly name: string;
   readonly description: string;
   readonly schema: JsonSchema;
-  /** Sentences for the person to agree to before the call, where it does something that lasts beyond the conversation. */
-  asks?(params: unknown): readonly string[] | undefined;
+  /**
+   * Sentences for the person to agree to before the call, where it does something that lasts beyond the conversation. Nobody is asked
+   * where there are none, nor where it throws a fault: the model is told.
+   */
+  asks?(params: unknown, context: OwnToolContext): Asked | Promise<Asked>;
   /** It takes something away that is there: what its params are for. Checks look at its calls like at those of installed tools. */
   readonly destroys?: NonNullable<ToolInfo["params"]>;
   /** True: it asks even where the operator allows the tool, and is not there where nobody can be asked. */
@@ -293,6 +298,8 @@ export interface OwnToolContext {
   readonly isScoped?: boolean;
   /** The turn as far as another one that works for it has to know. */
   readonly delegating?: Delegating;
+  /** Aborted when the turn is stopped. */
+  readonly signal?: AbortSignal;
   /** Makes these tools required for the rest of the turn: it fails where the last call of one of them did. */
   require?(tools: readonly string[]): void;
   /** For the rest of the turn no tools but these can be used, and those that begin with `skill_`. It never allows more than before. */

@@ -46,7 +46,7 @@ export const ORDER: Readonly<Record<string, readonly string[]>> = {
     ...["package.ts", "mutex.ts", "deadline.ts", "fault.ts"],
   ],
   host: [
-    ...["commands", "tool-host.ts", "admin.ts", "installer.ts", "authorization.ts"],
+    ...["proposals", "commands", "tool-host.ts", "admin.ts", "installer.ts", "authorization.ts"],
     ...[
       "author",
       "mcp",

@@ -10,7 +10,7 @@ import type { Capabilities } from "../../../capabilities/capabilities.ts";
 import { readCapabilities } from "../../catalog/install.ts";
 import type { Project } from "../project.ts";
 import { type Compiler, runCompiler } from "./compiler.ts";
-import { WORLD, writeWit } from "./engines.ts";
+import { WORLD, writeWit } from "./world.ts";
 
 interface ComponentizeOptions {
   readonly progress: (line: string) => void;

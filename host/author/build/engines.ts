@@ -7,6 +7,7 @@ import { readBuildCrash, renderCrash, SCRIPT } from "../../calls/crash.ts";
 import type { Project } from "../project.ts";
 import { embedMap, locate, originIn } from "../trace/source-map.ts";
 import type { Toolchain } from "./toolchain.ts";
+import { WORLD, writeWit } from "./world.ts";
 
 export interface Script {
   readonly source: string;
@@ -24,14 +25,6 @@ export interface Script {
 export const ENGINES = ["spidermonkey", "quickjs"] as const;
 export type Engine = (typeof ENGINES)[number];
 
-export const WORLD = "built-tool";
-
-/** A component imports all of its world, and is refused what its capabilities file does not ask for: so only what the tool uses. */
-export function writeWit(contract: string, interfaces: readonly string[]): string {
-  const imports = interfaces.filter((name) => name !== "host").map((name) => `import ${name};`);
-  return `${contract}\nworld ${WORLD} { include sandboxed-tool; ${imports.join(" ")} }\n`;
-}
-
 export async function componentize(
   project: Project,
   script: Script,
@@ -46,9 +39,7 @@ export async function componentize(
   try {
     return embedMap(await make(wit, script, toolchain, folder), script.map);
   } catch (error) {
-    const told = explain(reason(error), script);
-    if (told === undefined) throw error;
-    throw new Fault("invalid", "build_failed", told, { cause: error });
+    throw explainCrash(reason(error), script.map) ?? error;
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
@@ -98,9 +89,11 @@ function refuseAsync(source: string): string {
   return `if (${name}.execute?.constructor?.name === "AsyncFunction") throw new TypeError(${JSON.stringify(words)});\n`;
 }
 
-function explain(said: string, { map }: Script): string | undefined {
+/** Undefined where it was not the script that failed. */
+export function explainCrash(said: string, map: string): Fault | undefined {
   const crash = readBuildCrash(said);
   if (crash === undefined) return undefined;
   const told = locate(renderCrash(crash), originIn(map));
-  return `not built: the top level of the script threw\n  ${told.replaceAll("\n", "\n  ")}`;
+  const message = `not built: the top level of the script threw\n  ${told.replaceAll("\n", "\n  ")}`;
+  return new Fault("invalid", "build_failed", message);
 }

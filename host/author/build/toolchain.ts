@@ -46,13 +46,12 @@ export interface ToolchainPlaces {
 
 /** The one that is installed with Postern or beside it, else the user's, which is fetched where it is missing. */
 export async function openToolchain(
-  { home, caches }: ToolchainPlaces,
+  places: ToolchainPlaces,
   progress: (line: string) => void,
 ): Promise<Toolchain> {
-  const file = join(import.meta.dirname, LOCK);
-  if (isInstalled() || !existsSync(file)) return installedToolchain();
-  const lock = readFileSync(file, "utf8");
-  const folder = join(toolchains(home, caches), hash("sha256", lock).slice(0, 16));
+  const lock = isInstalled() ? undefined : readLock();
+  if (lock === undefined) return installedToolchain();
+  const folder = folderOf(lock, places);
   if (!existsSync(folder)) await fetchPackages({ folder, lock, progress });
   markUsed(folder);
   // A package that has only an entry for `import` cannot be resolved from elsewhere: a module of the folder imports it.
@@ -63,6 +62,31 @@ export async function openToolchain(
   } catch (error) {
     return throwAway(folder, error);
   }
+}
+
+/** Returns a module beside the packages, for a process that loads them itself. Fetches nothing: a fault says how to get them. */
+export function locateToolchain(places: ToolchainPlaces): string {
+  if (isInstalled()) return import.meta.filename;
+  const lock = readLock();
+  if (lock === undefined) throw notInstalled();
+  const folder = folderOf(lock, places);
+  if (!existsSync(folder)) {
+    const message =
+      'The build tools are missing here (about 400 MB). "postern tool new hello" and then "postern tool build hello", run where Postern runs, fetch them once.';
+    throw new Fault("unavailable", "no_toolchain", message);
+  }
+  markUsed(folder);
+  return join(folder, LOADER);
+}
+
+/** Undefined in a clone. */
+function readLock(): string | undefined {
+  const file = join(import.meta.dirname, LOCK);
+  return existsSync(file) ? readFileSync(file, "utf8") : undefined;
+}
+
+function folderOf(lock: string, { home, caches }: ToolchainPlaces): string {
+  return join(toolchains(home, caches), hash("sha256", lock).slice(0, 16));
 }
 
 /** In the home where the user's cache folder is not the user's alone. */
@@ -99,9 +123,13 @@ function throwAway(folder: string, error: unknown): never {
 
 export function installedToolchain(): Toolchain {
   if (isInstalled()) return toolchainAt(import.meta.filename, (name) => import(name));
+  throw notInstalled();
+}
+
+function notInstalled(): Fault {
   const message =
     'The packages that building needs are missing or out of date: run "npm install" where Postern is.';
-  throw new Fault("unavailable", "no_toolchain", message);
+  return new Fault("unavailable", "no_toolchain", message);
 }
 
 function isInstalled(): boolean {

@@ -31,6 +31,8 @@ export interface CheckOptions {
   /** A code cache that may have the component's code already; nothing is added to it. */
   readonly codeFolder: string;
   readonly progress: (line: string) => void;
+  /** Ends the tool's process, and with it the check. */
+  readonly signal?: AbortSignal;
 }
 
 const SLOW_START_MILLIS = 1000;
@@ -39,6 +41,8 @@ export async function checkConformance(options: CheckOptions): Promise<Report> {
   const { component: bytes } = options;
   const cache = await mkdtemp(join(tmpdir(), "postern-check-"));
   const pool = readablePool(createPool({ size: 1, keepsSpare: true }), bytes);
+  const end = () => void pool.close();
+  options.signal?.addEventListener("abort", end, { once: true });
   const found: Finding[] = [];
   const told = { digest: digestOf(bytes), bytes: bytes.length };
   try {
@@ -54,6 +58,7 @@ export async function checkConformance(options: CheckOptions): Promise<Report> {
     const subject = SUBJECTS[error.code] ?? "component";
     return { ok: false, ...told, findings: [...found, { subject, verdict: "fail", detail: error.message }] };
   } finally {
+    options.signal?.removeEventListener("abort", end);
     await pool.close();
     await rm(cache, { recursive: true, force: true });
   }
@@ -142,7 +147,8 @@ async function behave(
   const { secretNames: secrets, state, files } = capabilities;
   const openState = () => state && openCallState(state.maxMb, async () => new Map());
   const openFiles = () => openCallFiles("", files, filesIn(new Map()));
-  const known = { secrets, settings, openState, openFiles };
+  const timeoutMs = capabilities.limits.timeoutSecs * 1000;
+  const known = { secrets, settings, timeoutMs, openState, openFiles };
   const probed = await probe(pool, component, schema, known);
   const compared = await compareGrants({
     ...{ pool, component, schema, capabilities, capabilitiesText, recordings, privateHosts },

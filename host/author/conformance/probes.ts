@@ -21,7 +21,7 @@ export async function probe(
     openState,
     openFiles,
     ...known
-  }: Pick<PoolCall, "secrets" | "settings"> & {
+  }: Pick<PoolCall, "secrets" | "settings" | "timeoutMs"> & {
     openState(): CallState | undefined;
     openFiles(): CallFiles;
   },
@@ -40,9 +40,9 @@ export async function probe(
     const outcome = await pool.call({
       component,
       params,
-      timeoutMs: PROBE_MILLIS,
       http: async () => ({ ok: false, error: "There is no network while a tool is checked." }),
       ...known,
+      timeoutMs: Math.min(PROBE_MILLIS, known.timeoutMs),
       state: openState()?.answer,
       files: openFiles().answer,
     });

@@ -294,6 +294,7 @@ class Run {
         spentUsd: () => Number(this.#usage.totalCost),
         notice: (code: string, message: string) => this.#notice(code, message),
       },
+      signal: this.#listening.signal,
     };
     return openToolbox(underRules(parts.sources, settings), scope, (why) => {
       parts.log.warn(`continuing the turn without installed tools: ${why}`);

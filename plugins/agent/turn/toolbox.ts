@@ -14,7 +14,13 @@ import {
   TOOL_SEARCH,
   tryJson,
 } from "../../../kernel/kit.ts";
-import type { JsonSchema, ToolCall, ToolInfo, ToolOutcome } from "../../../kernel/plugin.ts";
+import {
+  Fault,
+  type JsonSchema,
+  type ToolCall,
+  type ToolInfo,
+  type ToolOutcome,
+} from "../../../kernel/plugin.ts";
 import type { ModelTool } from "../../models/services.ts";
 import { type ApprovalRules, judgeTool, type RememberedApprovals } from "../safety/approvals.ts";
 import { ABOUT_FOREIGN, showTool } from "../safety/foreign.ts";
@@ -240,8 +246,8 @@ export async function openToolbox(
       const outcome = mine.refuse?.(checked.value, context);
       if (outcome) return { type: "refuse", outcome };
       const isSettled = (rule === "allow" && !mine.needsPerson) || approved !== undefined;
-      const questions = isSettled ? undefined : mine.asks?.(checked.value);
-      if (questions !== undefined) return { type: "ask", grants: questions };
+      const asking = isSettled ? undefined : await askFirst(mine, checked.value, context);
+      if (asking) return asking;
       const held = approved === undefined ? await holdOwn(checks, call, mine) : undefined;
       if (held) return held;
       if (mine.becomes) return planBecoming(call, await mine.becomes(checked.value, context), approved);
@@ -249,6 +255,20 @@ export async function openToolbox(
       return { type: "run", writes: false, run };
     },
   };
+}
+
+async function askFirst(
+  tool: OwnTool,
+  params: unknown,
+  context: OwnToolContext,
+): Promise<Plan | undefined> {
+  try {
+    const grants = await tool.asks?.(params, context);
+    return grants && { type: "ask", grants };
+  } catch (error) {
+    if (error instanceof Fault) return refuse(error.code, error.message);
+    return { type: "refuse", outcome: failed(error) };
+  }
 }
 
 const compiled = new WeakMap<JsonSchema, Check>();
