@@ -1,0 +1,4 @@
+import { policy } from "./policy/target.ts";
+import type { Target } from "./target.ts";
+
+export const TARGETS: readonly Target[] = [policy];
