@@ -1,6 +1,6 @@
 /** `npm run fuzz -- <target> [--runs N] [--seed S]`: tries new inputs, and keeps the smallest that fails in test/corpus. */
 import { randomInt } from "node:crypto";
-import { parseArgs } from "node:util";
+import { inspect, parseArgs } from "node:util";
 import { keep } from "./target.ts";
 import { TARGETS } from "./targets.ts";
 
@@ -23,5 +23,5 @@ for (const target of chosen) {
   }
   process.exitCode = 1;
   console.log(`${target.name}: seed ${seed}: kept as ${keep(target.name, found.input)}`);
-  console.log(found.error);
+  console.log(inspect(found.error, { depth: 10 }));
 }

@@ -51,7 +51,7 @@ export function defineTarget<Case>({ name, runs: usual, cases, open }: Definitio
   };
 }
 
-function keptInputs(name: string): readonly unknown[] {
+export function keptInputs(name: string): readonly unknown[] {
   const folder = join(CORPUS, name);
   const files = existsSync(folder) ? readdirSync(folder).sort() : [];
   return files.map((file) => JSON.parse(readFileSync(join(folder, file), "utf8")));

@@ -53,10 +53,10 @@ export function createModel(file: File, world: World): (asked: Asked) => Judgeme
     const body = asked.body || undefined;
     if (body !== undefined && (isPage || Buffer.byteLength(body) > 1024 * 1024)) refuse("the body");
     if (isPage && Object.keys(headers).some((name) => !PAGE_HEADERS.includes(name))) refuse("its headers");
+    if (isPage) headers["user-agent"] = OWN_AGENT;
     const carried = [decode(url.href), body ?? "", ...Object.values(headers)];
     if (Object.values(world.secrets).some((value) => carried.some((text) => text.includes(value))))
       refuse("it holds a secret");
-    if (isPage) headers["user-agent"] = OWN_AGENT;
     if (isPage) count({ [`${user} at ${url.host}`]: 20 });
     const { requests_per_minute = 60, requests_per_hour = 500 } = rate;
     count({ [`${user} a minute`]: requests_per_minute, [`${user} an hour`]: requests_per_hour });
