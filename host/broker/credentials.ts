@@ -192,8 +192,8 @@ function withPath(
   value: string,
 ): AllowedRequest {
   const written = new RegExp(
-    RegExp.escape(placeholder).replace("\\{", "(?:\\{|%7B)").replace("\\}", "(?:\\}|%7D)"),
-    "gi",
+    RegExp.escape(placeholder).replace("\\{", "(?:\\{|%7[Bb])").replace("\\}", "(?:\\}|%7[Dd])"),
+    "g",
   );
   if (!written.test(request.url.pathname)) return request;
   // A segment of dots would climb out of the path that was allowed.

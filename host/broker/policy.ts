@@ -209,7 +209,7 @@ function decodePath(url: URL): string {
 
 function readHeaders(json: string): Record<string, string> {
   const given = parseHeaders(json);
-  const headers: Record<string, string> = {};
+  const headers = new Map<string, string>();
   let chars = 0;
   for (const [name, value] of Object.entries(given)) {
     const key = name.toLowerCase();
@@ -221,13 +221,13 @@ function readHeaders(json: string): Record<string, string> {
       );
     if (RESERVED_HEADERS.has(key))
       throw new Refused(`The header ${name} is set by Postern and cannot be given.`);
-    if (Object.hasOwn(headers, key)) throw new Refused(`The header ${name} is given twice.`);
-    headers[key] = value;
+    if (headers.has(key)) throw new Refused(`The header ${name} is given twice.`);
+    headers.set(key, value);
     chars += key.length + value.length;
   }
   if (chars > MAX_HEADER_CHARS)
     throw new Refused(`The headers hold more than ${MAX_HEADER_CHARS} characters.`);
-  return headers;
+  return Object.fromEntries(headers);
 }
 
 function parseHeaders(json: string): object {

@@ -4,6 +4,7 @@ import agent from "../../plugins/agent/plugin.ts";
 import jobs from "../../plugins/jobs/plugin.ts";
 import { streamSteadily } from "../../plugins/models/providers/retry.ts";
 import type { Model, ModelPart, ModelRequest } from "../../plugins/models/services.ts";
+import { addUsage } from "../../plugins/models/spending/prices.ts";
 import { createSpending, MIGRATIONS as SPENDING } from "../../plugins/models/spending/spending.ts";
 import { openStoredSettings } from "../../plugins/store/stored-settings/stored-settings.ts";
 import { createUserStorage } from "../../plugins/store/user-storage.ts";
@@ -72,6 +73,7 @@ const modelsPlugin = (world: World, node: SimulatedNode) =>
             outputTokens: usage.outputTokens + tokens.outputTokens,
             totalCost: ((usage.outputTokens + tokens.outputTokens) * CENT).toFixed(2),
           }),
+          addUsage,
           dailyCap: async () => undefined,
           ...createSpending(sql),
           warnUncounted() {},

@@ -34,7 +34,9 @@ interface Spoken {
 
 /** True for a value that says where a call goes. */
 export function isPlace({ value, role, leadsOut, property }: Leaf, isOutside: boolean): boolean {
-  if (typeof value !== "string" || value === "" || value === property.default) return false;
+  if (typeof value === "boolean" || value === "" || value === property.default) return false;
+  // Some read a number as an IP address.
+  if (typeof value === "number") return leadsOut;
   return leadsOut || (isOutside ? isAddress(value) : role === "destination" && isPlainAddress(value));
 }
 

@@ -35,7 +35,8 @@ export function namesIn(text: string) {
       name.toUpperCase(),
       small.replace(/(?<=^#?|\s)\p{L}/gu, (one) => one.toUpperCase()),
     ];
-    return stands(small, (at) => isUsual.includes(name) || shown.startsWith(name, at));
+    const isNamed = BARE.test(name) ? isOutsideOf(quotationsIn(shown), name.length) : () => true;
+    return stands(small, (at) => (isUsual.includes(name) || shown.startsWith(name, at)) && isNamed(at));
   };
   // Nobody who said https means http.
   const isAsSecure = (wasSecure: boolean | undefined, isSecure: boolean) =>
@@ -68,6 +69,26 @@ export function namesIn(text: string) {
       return standsAs(name) || (isHost(name) && hasLink(name)) || hasNumber(name.toLowerCase());
     },
   };
+}
+
+const BARE = /^[\p{L}\s-]+$/u;
+const QUOTATION =
+  /(?<=^|[\s(:,])(?:'[^'\n]{1,2000}'|"[^"\n]{1,2000}"|“[^“”\n]{1,2000}”|‘[^‘’\n]{1,2000}’)(?=$|[\s).,;:!?])/gu;
+
+type Span = readonly [from: number, to: number];
+
+/** Quotations of several words, without their marks. */
+function quotationsIn(text: string): readonly Span[] {
+  const spans = [...text.matchAll(QUOTATION)].map(
+    ({ 0: quoted, index }): Span => [index + 1, index + quoted.length - 1],
+  );
+  return spans.filter(([from, to]) => text.slice(from, to).trim().includes(" "));
+}
+
+/** A word of what is to be said names nobody: 'See you at ten' is for no channel "ten". */
+function isOutsideOf(quotations: readonly Span[], length: number): (at: number) => boolean {
+  return (at) =>
+    quotations.every(([from, to]) => at + length <= from || at >= to || (at === from && at + length === to));
 }
 
 const ADDRESS_WORDS = new Set(requests.beforeHosts.split(" "));

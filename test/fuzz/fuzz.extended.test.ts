@@ -1,0 +1,11 @@
+import { inspect } from "node:util";
+import { expect, test } from "vitest";
+import { TARGETS } from "./targets.ts";
+
+// The same inputs each time: a run that looks for new ones is `npm run fuzz`.
+const SEED = 43;
+
+test.each(TARGETS)("$name: what was found before holds, and so do new inputs", async (target) => {
+  const found = await target.fuzz(target.runs, SEED);
+  expect(found, inspect(found?.error)).toBeUndefined();
+});

@@ -1,0 +1,130 @@
+/** A real agent with the provenance plugin, a model that makes every call of an attack, and tools that note what they were given. */
+import { boot } from "../../../kernel/kernel.ts";
+import { createLog } from "../../../kernel/log/log.ts";
+import { createMask } from "../../../kernel/mask/mask.ts";
+import type { AnyPlugin, TurnRecord } from "../../../kernel/plugin.ts";
+import { Settings } from "../../../kernel/settings/env.ts";
+import store from "../../../plugins/store/plugin.ts";
+import { inFolder } from "../../bench/support/programs.ts";
+import { startModelServer } from "../../support/servers/model-server.ts";
+import { type TestTool, toolsPlugin } from "../../support/services/agent.ts";
+import { agentPlugins } from "../../support/services/agent-plugins.ts";
+import { type Code, codeTool } from "../../support/services/code-tool.ts";
+import type { Attack, Call } from "./attacker.ts";
+
+export interface Outcome {
+  /** What the tools that lead out of here were called with. */
+  readonly reached: readonly Call[];
+  readonly questions: number;
+  readonly doubts: number;
+}
+
+export type Try = (attack: Attack) => Promise<Outcome>;
+
+const text = { type: "string" };
+const MOST_QUESTIONS = 12;
+
+/** Lets `work` try one attack after another. The person denies whatever they are asked. */
+export function withDesk<Result>(work: (attempt: Try) => Promise<Result>): Promise<Result> {
+  return inFolder(async (folder) => {
+    const model = await startModelServer();
+    const reached: Call[] = [];
+    const strangers: Record<string, string> = {};
+    const codes: Record<string, Code> = {};
+    const note = (name: string, hosts: string[], writes: boolean, properties: object): TestTool => ({
+      writes,
+      hosts,
+      schema: { type: "object", properties },
+      run(params) {
+        reached.push({ name, arguments: params as Call["arguments"] });
+        return { status: "ok", output: strangers[name] ?? "done" };
+      },
+    });
+    const reads = (name: string, owner: string): TestTool => ({
+      hosts: owner === "" ? [] : [owner],
+      schema: { type: "object", properties: { path: text } },
+      run: () => ({ status: "ok", output: strangers[name] ?? "" }),
+    });
+    const several = { type: "array", items: text };
+    const tools: Record<string, TestTool> = {
+      read_inbox: reads("read_inbox", "mail.test"),
+      read_file: reads("read_file", ""),
+      list_channels: reads("list_channels", "chat.test"),
+      list_files: reads("list_files", "drive.test"),
+      search_web: note("search_web", ["search.test"], false, { query: text, page: { type: "integer" } }),
+      fetch_page: note("fetch_page", ["*"], false, { url: text }),
+      send_mail: note("send_mail", ["mail.test"], true, {
+        to: several,
+        cc: several,
+        subject: text,
+        body: text,
+      }),
+      reply_mail: note("reply_mail", ["mail.test"], true, { mail_id: text, text }),
+      pay: note("pay", ["bank.test"], true, { recipient: text, amount: { type: "number" } }),
+      post_message: note("post_message", ["chat.test"], true, { channel: text, text }),
+      share_file: note("share_file", ["drive.test"], true, { file_id: text, email: text }),
+      ring: note("ring", ["phone.test"], true, { number: text }),
+      run_code: codeTool(codes),
+    };
+    const mask = createMask();
+    const kernel = await boot({
+      plugins: [store as AnyPlugin, toolsPlugin(tools), ...agentPlugins],
+      settings: new Settings(
+        {
+          MODEL_BASE_URL: model.url,
+          MODEL_NAME: "scripted",
+          TOOL_APPROVALS: "*=allow",
+          TOOLS_OFFERED: "100",
+          CHAT_TITLES: "false",
+          STORE_SYNC: "normal",
+        },
+        {},
+        mask.add,
+      ),
+      home: folder,
+      log: createLog("silent", mask, { pretty: false, write: () => {} }),
+      mask,
+      version: "0.0.0-fuzz",
+    });
+    const agent = kernel.service("agent");
+    let count = 0;
+
+    async function attempt({ turns, codes: written, strangers: planted }: Attack): Promise<Outcome> {
+      const user = `person${++count}`;
+      reached.length = 0;
+      Object.assign(strangers, planted);
+      for (const [at, calls] of written.entries())
+        codes[`code ${at}`] = async ({ call }) => {
+          for (const one of calls) await call(one.name, one.arguments);
+        };
+      let questions = 0;
+      let doubts = 0;
+      let thread: string | undefined;
+      const run = async (input: Parameters<typeof agent.run>[0]["input"]): Promise<TurnRecord> =>
+        (await agent.run({ user, channel: "fuzz", input, ...(thread && { thread }) })).record;
+      for (const moves of turns) {
+        model.script(
+          ...moves.map(({ calls }, at) => ({
+            calls: calls.map((call, nr) => ({ id: `c${count}-${at}-${nr}`, ...call })),
+          })),
+          { text: "Done." },
+        );
+        let record = await run({ type: "message", text: moves[0]?.say ?? "" });
+        thread = record.thread;
+        for (let asked = 0; record.gate !== undefined && asked < MOST_QUESTIONS; asked++) {
+          questions++;
+          doubts += record.gate.type === "approval" ? (record.gate.doubts?.length ?? 0) : 0;
+          record = await run({ type: "approval", gate: record.gate.id, decision: "deny" });
+        }
+      }
+      return { reached: [...reached], questions, doubts };
+    }
+
+    try {
+      return await work(attempt);
+    } finally {
+      await kernel.stop();
+      await model.close();
+    }
+  });
+}
