@@ -1,0 +1,23 @@
+import { test } from "vitest";
+import { openTerminalWithModel } from "../../support/processes/tui-terminal.ts";
+
+test("/tasks lists what the conversation delegated, with how each ended", async () => {
+  const { model, terminal } = await openTerminalWithModel({ rows: 40 });
+  const calls = ["Good part", "Bad part"].map((task, at) => ({
+    id: `c${at}`,
+    name: "task_delegate",
+    arguments: { task },
+  }));
+  model.otherwise((request) => {
+    const said = JSON.stringify(request.messages);
+    if (!said.includes("Split it")) return said.includes("Bad part") ? { status: 400 } : { text: "42" };
+    return request.messages.some(({ role }) => role === "tool") ? { text: "One of two." } : { calls };
+  });
+  terminal.type("Split it\r");
+  await terminal.until("One of two.");
+  terminal.type("/tasks");
+  await terminal.until("› /tasks");
+  terminal.press("enter");
+  await terminal.until("2 tasks, 0 open, 1 failed:");
+  await terminal.until("Good part — completed, 0 calls, $0.00");
+});
