@@ -3,8 +3,8 @@
  * it. What the operator wrote counts as theirs; what came from elsewhere is followed, and its words stay a stranger's.
  */
 import type { JsonSchema, Services, ToolOutcome } from "../../kernel/plugin.ts";
-import type { OwnOutcome, OwnTool, OwnToolContext } from "../agent/services.ts";
-import type { ReadSkill } from "../home/services.ts";
+import type { OwnOutcome, OwnTool, OwnToolContext, Preface } from "../agent/services.ts";
+import type { ReadSkill, Skill } from "../home/services.ts";
 
 type Skills = Services["skills"];
 type Workspace = Services["workspace"];
@@ -16,11 +16,20 @@ const MAX_COPIED = 100;
 
 const HEADING = "Skills: before doing what one of these describes, load it with skill_load and follow it.";
 
+type Sections = Preface["sections"];
+
+const KNOWN = new WeakMap<readonly Skill[], Sections>();
+
 /** The sections of the prompt: the operator's own, and one for each skill from elsewhere, whose words it is. None where there are none. */
-export async function skillSections(skills: Pick<Skills, "list">) {
+export async function skillSections(skills: Pick<Skills, "list">): Promise<Sections> {
   const found = await skills.list();
-  const lineOf = ({ name, description }: (typeof found)[number]) =>
-    `- ${name}: ${description.replace(/\s+/g, " ")}`;
+  const sections = KNOWN.get(found) ?? sectionsOf(found);
+  KNOWN.set(found, sections);
+  return sections;
+}
+
+function sectionsOf(found: readonly Skill[]): Sections {
+  const lineOf = ({ name, description }: Skill) => `- ${name}: ${description.replace(/\s+/g, " ")}`;
   const own = found.filter(({ origin }) => origin === undefined);
   const others = found.filter(({ origin }) => origin !== undefined);
   const heading = found.length === 0 ? [] : [HEADING];

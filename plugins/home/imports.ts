@@ -14,10 +14,8 @@ export function createImports(files: Pick<OperatorFiles, "read">) {
     return known.digests;
   }
   return {
-    async isImported(path: string, text: string): Promise<boolean> {
-      const digest = (await digests()).get(path);
-      return digest !== undefined && digest === digestOf(text);
-    },
+    digests,
+    isImported: async (path: string, text: string) => isAsImported(await digests(), path, text),
     /** The file of digests with these added. */
     async marking(paths: ReadonlyMap<string, string>): Promise<string> {
       const all = new Map(await digests());
@@ -25,6 +23,11 @@ export function createImports(files: Pick<OperatorFiles, "read">) {
       return `${JSON.stringify(Object.fromEntries(all), undefined, 2)}\n`;
     },
   };
+}
+
+export function isAsImported(digests: ReadonlyMap<string, unknown>, path: string, text: string): boolean {
+  const digest = digests.get(path);
+  return digest !== undefined && digest === digestOf(text);
 }
 
 const digestOf = (text: string): string => `sha256:${hash("sha256", text)}`;

@@ -1,5 +1,6 @@
 /** The operator's files: who the agent is, skills and prices. In the home, or in the database that nodes share. */
 import { definePlugin } from "../../kernel/plugin.ts";
+import type { AddedSkills } from "./services.ts";
 
 export default definePlugin({
   name: "home",
@@ -12,8 +13,14 @@ export default definePlugin({
     const { createAddedSkills, SKILL_TABLES } = await import("./skills/added.ts");
     const { files, close } = await openOperatorFiles(use.store, home, log);
     onStop(close);
-    const addedSkills = createAddedSkills(await use.store.tables("skills", SKILL_TABLES));
-    return { homeFiles: homeFilesOf(files), skills: createSkills(files, addedSkills), addedSkills };
+    const rows = createAddedSkills(await use.store.tables("skills", SKILL_TABLES));
+    const skills = createSkills(files, rows);
+    const addedSkills: AddedSkills = {
+      ...rows,
+      put: (...given) => rows.put(...given).finally(skills.forget),
+      remove: (name) => rows.remove(name).finally(skills.forget),
+    };
+    return { homeFiles: homeFilesOf(files), skills, addedSkills };
   },
   operations: {
     commands: [

@@ -1,13 +1,14 @@
 /** Skills: those that the operator wrote, folders with a SKILL.md, and those from elsewhere. One that cannot be read is reported and left out. */
 import { reason } from "../../../kernel/plugin.ts";
 import { type OperatorFiles, skillPath } from "../files.ts";
-import { createImports } from "../imports.ts";
+import { createImports, isAsImported } from "../imports.ts";
 import type { Skill, SkillProblem, Skills } from "../services.ts";
 import type { AddedRows } from "./added.ts";
 import { kindOf, SKILL_FILE, textIn } from "./bundle.ts";
 import { readDefinition, type SkillDefinition } from "./definition.ts";
 
 const MAX_SKILLS = 1000;
+const LOOK_MS = 500;
 
 interface Found extends Skill {
   readonly definition: SkillDefinition;
@@ -15,10 +16,22 @@ interface Found extends Skill {
   file(path: string): Promise<Uint8Array | undefined>;
 }
 
+interface Known {
+  readonly skills: ReadonlyMap<string, Found>;
+  readonly list: readonly Skill[];
+  readonly problems: readonly SkillProblem[];
+}
+
+interface KnownSkills extends Skills {
+  /** The next one who asks gets what is there by then. */
+  forget(): void;
+}
+
 type OwnFiles = Pick<OperatorFiles, "skills" | "skillFiles" | "skillFile" | "read">;
 
 /** `added`: absent where only the operator's own count. */
-export function createSkills(files: OwnFiles, added?: Omit<AddedRows, "put" | "remove">): Skills {
+export function createSkills(files: OwnFiles, added?: Omit<AddedRows, "put" | "remove">): KnownSkills {
+  let known: { readonly at: number; readonly found: Promise<Known> } | undefined;
   // The prompt names them every turn: only what changed is parsed again.
   const own = new Map<
     string,
@@ -59,7 +72,7 @@ export function createSkills(files: OwnFiles, added?: Omit<AddedRows, "put" | "r
     return found;
   }
 
-  async function find(): Promise<{ skills: ReadonlyMap<string, Found>; problems: readonly SkillProblem[] }> {
+  async function look(): Promise<Known> {
     const skills = new Map<string, Found>();
     const problems: SkillProblem[] = [];
     const add = async (folder: string, read: () => Found | Promise<Found>) => {
@@ -74,24 +87,36 @@ export function createSkills(files: OwnFiles, added?: Omit<AddedRows, "put" | "r
       }
     };
     // The operator's own first: nobody's name takes the place of theirs.
+    const marked = await imports.digests();
     for (const file of await files.skills())
-      await add(file.folder, async () => {
+      await add(file.folder, () => {
         if ("why" in file) throw new Error(file.why);
-        return readOwn(file.folder, file.text, await imports.isImported(skillPath(file.folder), file.text));
+        return readOwn(file.folder, file.text, isAsImported(marked, skillPath(file.folder), file.text));
       });
     if (added)
       for (const { name, digest } of await added.known())
         await add(name, () => readAdded(added, name, digest));
-    return { skills, problems };
+    const list = [...skills.values()].map(({ name, description, origin }) => ({ name, description, origin }));
+    return { skills, list, problems };
+  }
+
+  /** Every turn asks, and two hundred files take longer to look at than the rest of a turn. */
+  function find(): Promise<Known> {
+    const now = performance.now();
+    if (known === undefined || now - known.at > LOOK_MS) {
+      const mine = { at: now, found: look() };
+      mine.found.catch(() => {
+        if (known === mine) known = undefined;
+      });
+      known = mine;
+    }
+    return known.found;
   }
 
   const get = async (name: string) => (await find()).skills.get(name.trim().toLowerCase());
 
   return {
-    async list() {
-      const { skills } = await find();
-      return [...skills.values()].map(({ name, description, origin }) => ({ name, description, origin }));
-    },
+    list: async () => (await find()).list,
     async read(name) {
       const found = await get(name);
       if (found === undefined) return undefined;
@@ -106,5 +131,8 @@ export function createSkills(files: OwnFiles, added?: Omit<AddedRows, "put" | "r
     },
     file: async (name, path) => (await get(name))?.file(path),
     problems: async () => (await find()).problems,
+    forget() {
+      known = undefined;
+    },
   };
 }

@@ -100,6 +100,7 @@ export async function openAgent(store: OpenStore, home: string, telemetry: Telem
   });
   return {
     agent,
+    extend: extensions.add,
     sql,
     history,
     /** A whole turn, on a new thread where none is given; answers its thread. */

@@ -108,7 +108,7 @@ test("skills may come, change and go while the service runs", async () => {
   const skills = createSkills(openFolderFiles(home));
   expect(await skillPrompt(skills)).toContain("cook soup");
   writeFileSync(join(home, "skills", "soup", "SKILL.md"), soup.replace("cook soup", "cook a better soup"));
-  expect(await skillPrompt(skills)).toContain("better soup");
+  await expect.poll(() => skillPrompt(skills)).toContain("better soup");
   rmSync(join(home, "skills", "soup"), { recursive: true });
-  expect(await skillPrompt(skills)).toBe("");
+  await expect.poll(() => skillPrompt(skills)).toBe("");
 });

@@ -73,7 +73,7 @@ describePostgres("the operator's files of a fleet", () => {
       [],
     );
     await expect.poll(identity).toContain("Answer briefly.");
-    expect(await skillPrompt(skills)).toContain("cook soup");
+    await expect.poll(() => skillPrompt(skills)).toContain("cook soup");
     const tokens = { inputTokens: 1, outputTokens: 2, cachedTokens: 0, reasoningTokens: 0 };
     const cost = () => prices.add(NO_USAGE, { provider: "openai", name: "mystery" }, tokens).totalCost;
     await expect.poll(cost).toBe("0.000005");

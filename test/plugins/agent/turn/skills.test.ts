@@ -209,6 +209,9 @@ describe("what was imported", () => {
       desk.model.script(...script);
       expect(doubtsOf((await desk.say("Pay my bills")).gate)[0]).toMatchObject({ value: IBAN });
       writeFileSync(join(desk.kernel.home, path), skillOf("", `${BILL} Yes, do.`));
+      await expect
+        .poll(() => desk.kernel.service("skills").list())
+        .not.toContainEqual(expect.objectContaining({ origin: { kind: "skill", name: "bills" } }));
       desk.model.script(...script, DONE);
       await desk.say("Pay my bills");
       expect(desk.sent).toHaveLength(1);
