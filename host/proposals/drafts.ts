@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join, sep } from "node:path";
 import { createMutex, Fault, findOrders, type PrivateHosts } from "../../kernel/kit.ts";
 import type { Keyed } from "../../kernel/plugin.ts";
+import { makeComponent } from "../author/build/apart.ts";
 import type { ToolchainPlaces } from "../author/build/toolchain.ts";
 import { checkConformance } from "../author/conformance/check.ts";
 import type { Finding } from "../author/conformance/report.ts";
@@ -14,7 +15,6 @@ import { withCapabilitiesSection } from "../compile/capabilities-section.ts";
 import { WIT_VERSION } from "../compile/component.ts";
 import type { Proposal } from "../installer.ts";
 import type { ToolHost } from "../tool-host.ts";
-import { makeComponent } from "./making.ts";
 
 export interface ProposedTool {
   readonly name: string;

@@ -7,6 +7,7 @@ import {
   readCodeRun,
   type Source,
   tell,
+  tryRecord,
 } from "../../../kernel/kit.ts";
 import type { Gate } from "../../../kernel/plugin.ts";
 import { type Asking, choicesAt, type Entry, type EntryOf, isLong } from "../conversation/entry.ts";
@@ -232,7 +233,7 @@ function approvalLines(gate: Extract<Gate, { type: "approval" }>, { palette, ...
     );
     if (excerpt) lines.push(...pen.hang("    │ ", "    │ ", paint(excerpt, palette, palette.faint)));
   }
-  if (others.length === 0) lines.push(...pen.line(`params ${plain(call.params)}`));
+  if (others.length === 0) lines.push(...paramLines(call.params, pen));
   else {
     const calls = [call, ...others];
     lines.push(...pen.line(`${calls.length} calls of ${name}. Your answer is for all of them:`));
@@ -240,6 +241,22 @@ function approvalLines(gate: Extract<Gate, { type: "approval" }>, { palette, ...
       lines.push(...pen.hang(`    ${at + 1} `, "      ", plain(params)));
   }
   return [...lines, ...grants.flatMap((grant) => pen.hang("    • ", "      ", plain(grant)))];
+}
+
+/** A text of several lines, such as the source of a proposed tool, is shown as one. */
+function paramLines(params: string, pen: Pick<Pen, "line" | "hang">): string[] {
+  const isText = (value: unknown): value is string => typeof value === "string" && value.includes("\n");
+  const all = Object.entries(tryRecord(params));
+  const texts = all.flatMap(([name, value]) => (isText(value) ? [[name, value] as const] : []));
+  if (texts.length === 0) return pen.line(`params ${plain(params)}`);
+  const rest = Object.fromEntries(all.filter(([, value]) => !isText(value)));
+  return [
+    ...pen.line(`params ${plain(JSON.stringify(rest))}`),
+    ...texts.flatMap(([name, text]) => [
+      ...pen.line(`${plain(name)}:`),
+      ...text.split("\n").flatMap((line) => pen.hang("    │ ", "    │ ", plain(line))),
+    ]),
+  ];
 }
 
 /** Underlined, a value stands out without colours too. */

@@ -30,7 +30,7 @@ export const tool: Tool = {
 };
 `;
 
-export const PROPOSAL = {
+const PROPOSAL = {
   name: "count-words",
   source: SOURCE,
   capabilities: {},

@@ -130,7 +130,8 @@ export function Asked({ gate }: { gate: Extract<Gate, { type: "approval" | "auth
     <>
       <Doubts of={doubts} />
       <Calls calls={[call, ...others]} />
-      <details class="grants">
+      {/* Of a tool of the agent's own, they are the question. */}
+      <details class="grants" open={gate.fingerprint === undefined && doubts.length === 0}>
         <summary>{text.chat.gates.whatItMayDo(visibleLine(call.name))}</summary>
         <Grants of={grants} />
       </details>

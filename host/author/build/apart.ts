@@ -3,13 +3,13 @@ import { spawn } from "node:child_process";
 import { mkdtemp, readFile, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { Fault, MANIFEST, threadFile } from "../../kernel/kit.ts";
-import { explainCrash } from "../author/build/engines.ts";
-import { locateToolchain, type ToolchainPlaces } from "../author/build/toolchain.ts";
-import { WIT } from "../author/project.ts";
-import { embedMap } from "../author/trace/source-map.ts";
-import { PRLIMIT, packagesAbove } from "../sandbox/confinement.ts";
-import { customSection, leb } from "../wasm/module-sections.ts";
+import { Fault, MANIFEST, threadFile } from "../../../kernel/kit.ts";
+import { PRLIMIT, packagesAbove } from "../../sandbox/confinement.ts";
+import { customSection, leb } from "../../wasm/module-sections.ts";
+import { WIT } from "../project.ts";
+import { embedMap } from "../trace/source-map.ts";
+import { explainCrash } from "./engines.ts";
+import { locateToolchain, type ToolchainPlaces } from "./toolchain.ts";
 
 const TIMEOUT_MS = 120_000;
 /** A build of a few lines takes a tenth of these. */
@@ -53,14 +53,14 @@ export async function makeComponent(
 }
 
 /** It has no network, no other files, no processes, no threads and an empty environment. QuickJS comes as an addon of Node's. */
-async function runApart(
+export async function runApart(
   folder: string,
   toolchain: string,
   signal = new AbortController().signal,
 ): Promise<void> {
   const maker = threadFile("maker", import.meta.url);
   const readable = [
-    ...[folder, dirname(maker), dirname(threadFile("../author/build/world", import.meta.url))],
+    ...[folder, dirname(maker)],
     ...packagesAbove(dirname(maker), ["componentize-qjs"]),
     ...packagesAbove(dirname(toolchain), ["componentize-qjs"]),
   ];
@@ -90,7 +90,7 @@ async function runApart(
 }
 
 function notBuilt(why: string): Fault {
-  return new Fault("invalid", "build_failed", `not built: ${why.trim().replace(/\.?$/, ".")}`);
+  return new Fault("invalid", "build_failed", `not built: ${why.trim().replace(/[^.?!]$/, "$&.")}`);
 }
 
 /** The globals that QuickJS lacks, in a block of their own, so that their names are not in the way of the script's. */

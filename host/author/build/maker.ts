@@ -6,7 +6,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { createRequire, stripTypeScriptTypes } from "node:module";
 import { join } from "node:path";
 import { SourceTextModule } from "node:vm";
-import { WORLD, writeWit } from "../author/build/world.ts";
+import { WORLD, writeWit } from "./world.ts";
 
 const SOURCE = "tool.ts";
 const OURS = /^postern:tool\/(host|exchange|setting|state|agent-tools|files)@0\.1\.0$/;
