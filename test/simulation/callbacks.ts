@@ -26,7 +26,10 @@ export function callbacksPart(): Part {
       const late = new Promise<never>((_resolve, reject) => {
         setTimeout(() => reject(new Error("the receiver does not answer")), timeoutMs);
       });
-      await Promise.race([world.request(node, `callback of "${job.response}"`, () => void told.push(job.id)), late]);
+      await Promise.race([
+        world.request(node, `callback of "${job.response}"`, () => void told.push(job.id)),
+        late,
+      ]);
       return { status: 200, ok: true };
     },
     close: async () => {},
@@ -67,13 +70,15 @@ export function callbacksPart(): Part {
     plugins: (world, node) => (isUsed(world) ? [plugin(world, node) as AnyPlugin] : []),
     deeds: { [KIND]: (world, { number }) => void submit(world, number) },
     isDone: async (world) =>
-      !isUsed(world) || ([...submitted.values()].every((id) => id !== undefined) && (await owed(world)) === 0),
+      !isUsed(world) ||
+      ([...submitted.values()].every((id) => id !== undefined) && (await owed(world)) === 0),
     async check(world) {
       if (!isUsed(world)) return;
       for (const [key, id] of submitted) {
         const count = told.filter((one) => one === id).length;
         if (count === 0) world.violate("nothing acknowledged is lost", `nobody was called back about ${key}`);
-        if (count > 1 && world.isUntroubled()) world.violate("nothing counts twice", `${key} was called back ${count} times`);
+        if (count > 1 && world.isUntroubled())
+          world.violate("nothing counts twice", `${key} was called back ${count} times`);
         world.count("repeated callbacks", Math.max(0, count - 1));
       }
       const rows = await world.database.all<{ idempotency_key: string }>(

@@ -65,12 +65,16 @@ interface Timer {
 const BEGINNING = Date.UTC(2026, 0, 5);
 /** How often the clock moves on although something could be done. */
 const HASTE = 0.02;
-const MAX_STILL = 1000;
 
 export type Machine = ReturnType<typeof createMachine>;
 
-/** `choose` returns which of so many goes next; `chance` is for all else. */
-export function createMachine(choose: (count: number) => number, chance: () => number) {
+/** `choose` returns which of so many goes next; `chance` is for all else. `isConcurrent`: one thing of each process goes at once. */
+export function createMachine(
+  choose: (count: number) => number,
+  chance: () => number,
+  isConcurrent: () => boolean,
+  onStep: (process: Process | undefined, label: string) => void,
+) {
   let now = 0;
   let steps = 0;
   let counter = 0;
@@ -131,9 +135,11 @@ export function createMachine(choose: (count: number) => number, chance: () => n
       const isHasty = can.length > 0 && pending.size > 0 && chance() < HASTE;
       if (can.length > 0 && !isHasty) {
         const next = can[choose(can.length)] as Waiting;
-        waiting.splice(waiting.indexOf(next), 1);
-        const work = next.act();
-        if (work instanceof Promise) await done(work, next.label);
+        const others = isConcurrent() ? can.filter(({ process }) => process !== next.process) : [];
+        const group = [next, ...new Map(others.map((one) => [one.process, one])).values()];
+        waiting = waiting.filter((one) => !group.includes(one));
+        for (const { process, label } of group) onStep(process, label);
+        await Promise.all(group.map((one) => one.act()));
         return true;
       }
       const timer = nextTimer();
@@ -147,22 +153,6 @@ export function createMachine(choose: (count: number) => number, chance: () => n
 
 /** Lets everything go on that waits for nothing of the world. */
 const settle = () => new Promise((resolve) => real.setImmediate(resolve));
-
-/** A transaction waits for its own statements only: it ends without anybody else doing something. */
-async function done(work: Promise<void>, label: string): Promise<void> {
-  let isOver = false;
-  const ended = work.finally(() => {
-    isOver = true;
-  });
-  ended.catch(() => {});
-  const since = real.now();
-  for (let turns = 0; !isOver; turns++) {
-    await settle();
-    if (turns > MAX_STILL && real.now() - since > 20_000)
-      throw new Error(`${label} waits for something else`);
-  }
-  await ended;
-}
 
 /** What `setTimeout` returns: as in Node, an object that counts as its number. */
 class SimulatedTimer {

@@ -6,6 +6,8 @@ import { stepsOf } from "../../plugins/store/engine/migrations.ts";
 import { beat, draw } from "./statements.ts";
 
 export interface Database extends Sql {
+  /** True where it is asked by several nodes at once. */
+  readonly isConcurrent?: boolean;
   migrate(owner: string, migrations: Migrations): Promise<void>;
   close(): Promise<void>;
 }
@@ -19,7 +21,8 @@ function createTemplate() {
   return { database: new DatabaseSync(":memory:"), owners: new Set<string>() };
 }
 
-const NOW =
+/** The database's clock in milliseconds, in the words of both engines. */
+export const NOW =
   /\(extract\(epoch FROM \w+\(\)\) \* 1000\)::bigint|CAST\(unixepoch\('now', 'subsec'\) \* 1000 AS INTEGER\)/g;
 const LOCKS = /\bFOR UPDATE(?: OF \w+)?(?: SKIP LOCKED)?/g;
 /** The search in threads, and rows that nobody counts any more: nothing here depends on them. */

@@ -3,7 +3,12 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { SILENT } from "../../kernel/kit.ts";
 import { type AnyPlugin, definePlugin } from "../../kernel/plugin.ts";
 import { createMessaging } from "../../plugins/messaging/messaging.ts";
-import type { ChatService, IncomingMessage, OutgoingMessage, SentMessage } from "../../plugins/messaging/services.ts";
+import type {
+  ChatService,
+  IncomingMessage,
+  OutgoingMessage,
+  SentMessage,
+} from "../../plugins/messaging/services.ts";
 import { MIGRATIONS } from "../../plugins/messaging/tables.ts";
 import type { Part, SimulatedNode, World } from "./world.ts";
 
@@ -49,7 +54,10 @@ export function messagesPart(): Part {
         const ended = new Promise<never>((_, reject) => {
           signal.addEventListener("abort", () => reject(new Error("given up")), { once: true });
         });
-        return Promise.race([world.request(node, `send "${message.text}"`, () => take(world, message)), ended]);
+        return Promise.race([
+          world.request(node, `send "${message.text}"`, () => take(world, message)),
+          ended,
+        ]);
       },
       check: async () => ({ detail: "" }),
     };
@@ -101,7 +109,9 @@ export function messagesPart(): Part {
     isDone: async (world) => !isUsed(world) || (await openIn(world)) === 0,
     async check(world) {
       if (!isUsed(world)) return;
-      const dead = await world.database.all<{ content: string }>("SELECT content FROM messaging_outbox WHERE status = 'dead'");
+      const dead = await world.database.all<{ content: string }>(
+        "SELECT content FROM messaging_outbox WHERE status = 'dead'",
+      );
       for (const { id, conversation } of written) {
         const sent = taken.filter(({ text }) => text === id);
         if (sent.length === 0 && !dead.some(({ content }) => content.includes(`"${id}"`)))
@@ -118,7 +128,10 @@ export function messagesPart(): Part {
         const asked = written.filter((one) => one.conversation === conversation).map(({ id }) => id);
         const firsts = [...new Set(taken.map(({ text }) => text))].filter((text) => asked.includes(text));
         if (firsts.join() !== asked.filter((id) => firsts.includes(id)).join())
-          world.violate("order within a thread", `${conversation}: asked ${asked.join(", ")}; answered ${firsts.join(", ")}`);
+          world.violate(
+            "order within a thread",
+            `${conversation}: asked ${asked.join(", ")}; answered ${firsts.join(", ")}`,
+          );
       }
     },
   };

@@ -113,10 +113,12 @@ export async function openNodeStore(
   world: World,
 ): Promise<OpenStore> {
   const sql = nodeSql(database, node, world);
-  const tables: OpenStore["tables"] = async (owner, migrations) => {
-    await outside(() => database.migrate(owner, migrations));
-    return sql;
-  };
+  const tables: OpenStore["tables"] = (owner, migrations) =>
+    new Promise((resolve, reject) => {
+      world.machine.wait(node, `tables of ${owner}`, () =>
+        outside(() => database.migrate(owner, migrations)).then(() => resolve(sql), reject),
+      );
+    });
   const signals = signalling.open(node);
   const fleet =
     database.engine === "postgres" ? await joinFleet({ tables, signals }, true) : createSoleFleet();

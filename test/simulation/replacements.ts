@@ -50,6 +50,7 @@ export function replace(name: string | undefined): void {
 
 function replaceOnce(source: string, { file, today, before }: Replacement): string {
   const [first, rest, ...more] = source.split(today);
-  if (rest === undefined || more.length > 0) throw new Error(`${file} does not have this text once: ${today}`);
+  if (rest === undefined || more.length > 0)
+    throw new Error(`${file} does not have this text once: ${today}`);
   return `${first}${before}${rest}`;
 }

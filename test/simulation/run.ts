@@ -15,6 +15,7 @@ export interface Options {
   readonly planted: string | undefined;
   /** Plays the plans that were kept instead of seeds. */
   readonly kept: boolean;
+  readonly shrinks: boolean;
 }
 
 const KEPT = join(import.meta.dirname, "kept");
@@ -25,7 +26,8 @@ export async function simulate(options: Options): Promise<number> {
   const run = (plan: Plan, isTraced = false): Promise<Outcome> => play(plan, engine.open, parts, isTraced);
   try {
     // What is loaded on first use is there from now on, so that no seed depends on those before it.
-    for (const isFleet of engine.fleets) await run({ ...planOf(0), isFleet, nodes: isFleet ? 2 : 1, rate: 0 });
+    for (const isFleet of engine.fleets)
+      await run({ ...planOf(0), isFleet, nodes: isFleet ? 2 : 1, rate: 0 });
     return await (options.kept ? playKept(run) : playSeeds(options, engine.fleets, run));
   } finally {
     await engine.close();
@@ -35,7 +37,7 @@ export async function simulate(options: Options): Promise<number> {
 type Run = (plan: Plan, isTraced?: boolean) => Promise<Outcome>;
 
 async function playSeeds(
-  { seed: first, seeds, minutes, planted }: Options,
+  { seed: first, seeds, minutes, planted, shrinks }: Options,
   fleets: readonly boolean[],
   run: Run,
 ): Promise<number> {
@@ -57,7 +59,7 @@ async function playSeeds(
     if (isOne) console.log(stepsOf(outcome.trace).join("\n"));
     if (isOne || outcome.violations.length > 0) console.log(`seed ${seed}: ${describe(outcome)}`);
     if (outcome.violations.length === 0) continue;
-    await explain(plan, outcome, run, planted);
+    if (shrinks) await explain(plan, outcome, run, planted);
     console.log(`${seed - first + 1} seeds were played until this one.`);
     return 1;
   }
@@ -75,7 +77,9 @@ async function explain(plan: Plan, outcome: Outcome, run: Run, planted: string |
   const short = await shrink(plan, outcome, run);
   const shown = await run(short, true);
   const { nodes, deeds, fates, choices } = short;
-  console.log(`The shortest way to it: ${nodes} nodes, ${deeds.length} deeds, ${fates?.length} troubles, ${choices ?? "all"} choices.`);
+  console.log(
+    `The shortest way to it: ${nodes} nodes, ${deeds.length} deeds, ${fates?.length} troubles, ${choices ?? "all"} choices.`,
+  );
   console.log(stepsOf(shown.trace).join("\n"));
   if (planted !== undefined) return;
   const file = join(KEPT, `seed-${plan.seed}.json`);

@@ -21,7 +21,11 @@ export async function shrink(
 
   /** Leaves out ever smaller pieces. */
   async function leaveOut(name: "fates" | "deeds"): Promise<void> {
-    for (let size = Math.ceil((best[name]?.length ?? 0) / 2); size > 0; size = size === 1 ? 0 : Math.ceil(size / 2))
+    for (
+      let size = Math.ceil((best[name]?.length ?? 0) / 2);
+      size > 0;
+      size = size === 1 ? 0 : Math.ceil(size / 2)
+    )
       for (let at = 0; at < (best[name]?.length ?? 0); ) {
         const rest = [...(best[name] ?? [])];
         rest.splice(at, size);
@@ -46,7 +50,8 @@ export async function shrink(
   return best;
 }
 
-const DULL = /^(?:select |transaction$|answer |insert (?:nodes|changes|repeated_work)$|update workspace_blobs)/;
+const DULL =
+  /^(?:select |transaction$|answer |insert (?:nodes|changes|repeated_work)$|update workspace_blobs)/;
 
 /** The steps of a run for people: what says nothing new is left out. */
 export function stepsOf(trace: readonly string[]): readonly string[] {

@@ -1,6 +1,7 @@
 /**
  * `npm run simulate -- --seed 7 --minutes 5`: worlds from that seed on, for so long. Without minutes it plays this one seed and prints
- * its steps. What breaks a rule is shrunk, printed and kept for the tests.
+ * its steps. What breaks a rule is shrunk (unless `--no-shrink`), printed and kept for the tests. `--engine sqlite` or `postgres` plays
+ * on the real thing, `--plant` puts an old bug back, `--kept` plays what was kept.
  */
 import { parseArgs } from "node:util";
 import { install } from "./machine.ts";
@@ -14,7 +15,9 @@ const { values } = parseArgs({
     engine: { type: "string", default: "memory" },
     plant: { type: "string" },
     kept: { type: "boolean", default: false },
+    shrink: { type: "boolean", default: true },
   },
+  allowNegative: true,
 });
 
 // The clock, the network and the old bug have to be there before anything of Postern is loaded.
@@ -28,4 +31,5 @@ process.exitCode = await simulate({
   engine: values.engine,
   planted: values.plant,
   kept: values.kept,
+  shrinks: values.shrink,
 });

@@ -101,7 +101,7 @@ export interface Outcome {
 }
 
 /** Then nothing goes wrong any more. */
-export const TROUBLE_MS = 150_000;
+export const TROUBLE_MS = 100_000;
 /** Everything has come to its end a good while before. */
 const END_MS = 1_200_000;
 const RESTART_MS = 20_000;
@@ -121,8 +121,13 @@ export async function play(
     const draw = order();
     return choices++ < (plan.choices ?? Number.POSITIVE_INFINITY) ? Math.floor(draw * count) : 0;
   };
-  const machine = createMachine(choose, chance);
   const hash = createHash("sha256");
+  const machine = createMachine(
+    choose,
+    chance,
+    () => database.isConcurrent === true,
+    (process, label) => void hash.update(`${process?.name} ${label} `),
+  );
   const trace: string[] = [];
   const logs: string[] = [];
   const violations: { rule: string; what: string }[] = [];
@@ -246,7 +251,8 @@ export async function play(
         }
         const trouble = world.meetFate(node, label);
         if (trouble === "crash before") return world.crash(node);
-        const fail = () => machine.wait(node, `failure of ${label}`, () => reject(new Error("the connection broke")));
+        const fail = () =>
+          machine.wait(node, `failure of ${label}`, () => reject(new Error("the connection broke")));
         if (trouble === "cut connection") return fail();
         const answer = take();
         note(node, label);
@@ -277,6 +283,8 @@ export async function play(
       if (!(await machine.step())) break;
       if (machine.now() < watched + 1000) continue;
       watched = machine.now();
+      // Before that there are no tables.
+      if (!nodes.some(({ running }) => running)) continue;
       for (const part of parts) await part.watch?.(world);
       if (watched < TROUBLE_MS) continue;
       const done = await Promise.all(parts.map((part) => part.isDone?.(world) ?? true));
