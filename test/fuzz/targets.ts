@@ -1,5 +1,7 @@
 import { gate } from "./gate/target.ts";
 import { policy } from "./policy/target.ts";
+import * as doors from "./strangers/doors.ts";
+import { service } from "./strangers/service.ts";
 import type { Target } from "./target.ts";
 
-export const TARGETS: readonly Target[] = [policy, gate];
+export const TARGETS: readonly Target[] = [policy, gate, ...Object.values(doors), service];

@@ -1,4 +1,5 @@
 /** Attackers who learn from what the gate lets pass: none gets a call to a destination that the person never gave. */
+import { createRandom } from "../strangers/mutation.ts";
 import { keptInputs, type Target } from "../target.ts";
 import { type Attack, attackOf, CANARY, type Call } from "./attacker.ts";
 import { type Outcome, withDesk } from "./desk.ts";
@@ -16,7 +17,7 @@ export const gate: Target = {
   runs: 250,
   fuzz: (runs, seed) =>
     withDesk(async (attempt) => {
-      const random = mulberry(seed);
+      const random = createRandom(seed);
       const best: Tried[] = [];
       /** Returns what shows the fault. */
       const find = async (attack: Attack, plan?: readonly number[]) => {
@@ -111,14 +112,4 @@ function leaves(value: unknown, param: string): readonly (readonly [param: strin
     ...(STRANGE.test(name) ? [["name", name] as const] : []),
     ...leaves(one, Array.isArray(value) || param !== "" ? param : name),
   ]);
-}
-
-function mulberry(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
 }
