@@ -19,7 +19,9 @@ export const MIGRATIONS = defineTables(
     budget_per ${text},
     timeout_secs ${integer} NOT NULL,
     deliver ${text},
-    created_at ${text} NOT NULL
+    created_at ${text} NOT NULL,
+    -- Whose it was, while the text is still theirs.
+    imported_from ${text}
   ) ${strict};
   CREATE INDEX routines_by_user ON routines ("user", seq);
   CREATE INDEX routines_due ON routines (next_at) WHERE next_at IS NOT NULL;
@@ -48,6 +50,4 @@ export const MIGRATIONS = defineTables(
   CREATE INDEX routine_runs_by_routine ON routine_runs (routine, seq);
   CREATE INDEX routine_runs_open ON routine_runs (seq) WHERE status = 'running';
   CREATE INDEX routine_runs_by_age ON routine_runs (completed_at);`,
-  // Whose it was, while the text is still theirs.
-  ({ text }) => `ALTER TABLE routines ADD COLUMN imported_from ${text}`,
 );
