@@ -59,6 +59,7 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
     "plugins/home/README.md",
     "plugins/operator/README.md",
     "test/bench/README.md",
+    "test/simulation/README.md",
     "CONTRIBUTING.md",
   ],
 };

@@ -81,7 +81,7 @@ async function explain(plan: Plan, outcome: Outcome, run: Run, planted: string |
     `The shortest way to it: ${nodes} nodes, ${deeds.length} deeds, ${fates?.length} troubles, ${choices ?? "all"} choices.`,
   );
   console.log(stepsOf(shown.trace).join("\n"));
-  if (planted !== undefined) return;
+  if (planted !== undefined) return console.log(`The plan: ${JSON.stringify(short)}`);
   const file = join(KEPT, `seed-${plan.seed}.json`);
   writeFileSync(file, `${JSON.stringify(short, undefined, 2)}\n`);
   console.log(`It is kept as a test in ${file}.`);

@@ -61,7 +61,8 @@ function copyOfClone(later: Later): string {
   const isSource = (path: string) =>
     !/(?:^|\/)(?:node_modules|dist)$|^(?:test|\.git)$/.test(relative(ROOT, path));
   cpSync(ROOT, copy, { recursive: true, filter: isSource });
-  cpSync(join(ROOT, "test/bench/README.md"), join(copy, "test/bench/README.md"));
+  for (const page of ["test/bench/README.md", "test/simulation/README.md"])
+    cpSync(join(ROOT, page), join(copy, page));
   symlinkSync(join(ROOT, "node_modules"), join(copy, "node_modules"));
   return copy;
 }
