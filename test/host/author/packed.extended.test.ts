@@ -23,6 +23,8 @@ import { packPostern } from "../../support/processes/packed.ts";
 import { type PosternOptions, postern } from "../../support/processes/postern.ts";
 import { describeWhere } from "../../support/run/needs.ts";
 import { openUpstream } from "../../support/servers/upstream.ts";
+import { scriptedModel } from "../../support/services/agent.ts";
+import { propose } from "../../support/services/proposals.ts";
 import { afterThisFile, afterThisTest } from "../../support/undo.ts";
 
 const run = promisify(execFile);
@@ -97,6 +99,13 @@ describeWhere(
       const first = await author("ask", "Convert 26.2 miles to km");
       expect(first.stdout).toBe("26.2 miles is 42.16 km.\n");
       expect(existsSync(join(folder, "author", "cache"))).toBe(false);
+
+      // A proposed tool cannot be built yet, and the model is told how that changes.
+      const model = await scriptedModel();
+      model.script(propose(), { text: "It cannot be built." });
+      const { env, ...others } = options("author");
+      await postern(["ask", "Make a tool"], { ...others, env: { ...env, MODEL_BASE_URL: model.url } });
+      expect(model.requests[1]?.messages.at(-1)?.content).toContain("postern tool build hello");
 
       await author("tool", "new", "hello", "--template", "blank");
       expect((await author("tool", "build", "hello")).stderr).toContain(`into ${caches}`);

@@ -1,6 +1,7 @@
 /** A run of code in the history pane: its code and what came of it, with charts by name. */
 import { stripVTControlCharacters } from "node:util";
 import { expect, test } from "vitest";
+import type { Gate } from "../../../kernel/plugin.ts";
 import { createRenderer } from "../../../plugins/tui/screen/entry-lines.ts";
 import { createPalette } from "../../../plugins/tui/text/palette.ts";
 
@@ -41,4 +42,18 @@ test("one that runs still says so below its code", () => {
   const text = linesOf(true).join("\n");
   expect(text).toContain("return a;");
   expect(text).toContain("still running");
+});
+
+test("at a gate a source is shown as lines, with what a terminal would act on spelled out", () => {
+  const source = "export const tool = {\n  a: 1, \u001b[2J\n};";
+  const params = JSON.stringify({ name: "one", source });
+  const gate: Gate = {
+    type: "approval",
+    ...{ id: "g", turn: "t", thread: "t", openedAt: "2026-11-16T07:00:00Z" },
+    ...{ call: { id: "c", name: "tool_propose", params }, grants: ["installs the tool one"] },
+  };
+  const renderer = createRenderer(createPalette(false));
+  const text = renderer.lines({ id: 1, type: "gate", gate, choice: 0 }, 60, false).join("\n");
+  expect(text).toContain('    params {"name":"one"}\n    source:\n    │ export const tool = {\n');
+  expect(text).toContain("    │   a: 1, \\u{1b}[2J\n    │ };\n    • installs the tool one\n");
 });
