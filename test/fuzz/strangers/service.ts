@@ -87,7 +87,7 @@ export const service = jsonDoor({
       seeds: SEEDS,
       async answer(input) {
         const { to, body } = Object(input);
-        const address = addresses[String(to)] ?? addresses["mcp"] ?? "";
+        const address = addresses[typeof to === "string" ? to : ""] ?? addresses["mcp"] ?? "";
         const reply = await fetch(address, {
           method: "POST",
           headers: {
@@ -101,7 +101,7 @@ export const service = jsonDoor({
         const text = await reply.text();
         if (reply.status >= 500)
           throw new Error(`${address} answered ${reply.status}: ${text.slice(0, 500)}`);
-        return `${to} ${reply.status} ${text.replace(/[0-9a-f-]{12,}/g, "…")}`;
+        return `${address} ${reply.status} ${text.replace(/[0-9a-f-]{12,}/g, "…")}`;
       },
       async close() {
         end();
