@@ -14,7 +14,7 @@ import {
 } from "./call/leak-budget.ts";
 import { isAddress, namesRecipient, type Role } from "./call/param-roles.ts";
 import { type Leaf, leavesOf } from "./call/param-values.ts";
-import { createReadingCheck, isPlace } from "./call/read-check.ts";
+import { BACK_BITS, createReadingCheck, isPlace } from "./call/read-check.ts";
 import { isAskedFor, isWanted, subjectsOf } from "./call/requested-action.ts";
 import { foreignPart, isOwnAddress } from "./call/web-address.ts";
 import { type AnswerRecord, listsThings, type Scalar } from "./outputs/records.ts";
@@ -82,8 +82,9 @@ export function judge(
   if (isAlone && !isWeb) return [];
   const leaves = leavesOf(called).filter((leaf) => !isAlone || isPlace(leaf, true));
   const spending = budget.open(called.name);
+  const kept = new Set<Leaf>();
   const check = called.writes
-    ? checkSpending(called, said, spending, checkChange(called, leaves, said, heard))
+    ? checkSpending(called, said, spending, kept, checkChange(called, leaves, said, heard, kept))
     : createReadingCheck(
         called,
         said,
@@ -121,12 +122,20 @@ function firstTooMany(params: unknown, spending: Spending): EmptyNode | undefine
 }
 
 /** A changing call spends too, although each value that it sends out is the person's. */
-function checkSpending(called: Called, said: Said, spending: Spending, check: Check): Check {
+function checkSpending(
+  called: Called,
+  said: Said,
+  spending: Spending,
+  kept: ReadonlySet<Leaf>,
+  check: Check,
+): Check {
   if (!called.isOutside) return check;
   return (leaf) => {
     const rule = check(leaf);
     if (rule !== undefined) return rule;
     const { at, value, property } = leaf;
+    // It goes back to the one who said it: only which part of it was chosen says something.
+    if (kept.has(leaf)) return spending.take(at, value, BACK_BITS) ? undefined : "content";
     const isLittle = value === "" || value === property.default || typeof value === "boolean";
     const isListed = property.choices.includes(value);
     if (isLittle || isListed) return spending.take(at, value, 1) ? undefined : "content";
@@ -153,7 +162,14 @@ export function approvedIn(called: Called): (leaf: Leaf) => boolean {
 
 type Check = (leaf: Leaf) => Rule | undefined;
 
-function checkChange(called: Called, leaves: readonly Leaf[], said: Said, heard: readonly Heard[]): Check {
+/** `kept` gets the values that are an excerpt of what the person had the agent read. */
+function checkChange(
+  called: Called,
+  leaves: readonly Leaf[],
+  said: Said,
+  heard: readonly Heard[],
+  kept: Set<Leaf>,
+): Check {
   const isAsked = isAskedFor(called, said);
   const texts = leaves.flatMap(({ value }) => (typeof value === "string" ? [value] : []));
   const listing = new Set([...new Set(heard.map(({ tool, owner }) => tool ?? owner))].filter(listsThings));
@@ -186,7 +202,9 @@ function checkChange(called: Called, leaves: readonly Leaf[], said: Said, heard:
       case "selector":
         return isMeant(leaf) ? undefined : "change";
       case "content":
-        return isKept(leaf) ? undefined : "change";
+        if (!isKept(leaf)) return "change";
+        kept.add(leaf);
+        return undefined;
     }
   };
 }

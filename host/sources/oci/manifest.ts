@@ -122,6 +122,7 @@ export function readDescriptor(value: unknown): Descriptor | undefined {
   };
 }
 
-function quote(text: unknown): string {
-  return visibleLine(JSON.stringify(String(text).slice(0, 100)));
+function quote(value: unknown): string {
+  const text = typeof value === "string" ? value : (JSON.stringify(value) ?? "nothing");
+  return visibleLine(JSON.stringify(text.slice(0, 100)));
 }

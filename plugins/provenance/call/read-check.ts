@@ -12,7 +12,7 @@ import type { Leaf } from "./param-values.ts";
 const MAX_SMALL_NUMBER = 100;
 const MAX_CHOICES = 32;
 /** The cost of an owner's own value that goes back, once somebody else has said something too. */
-const BACK_BITS = 2;
+export const BACK_BITS = 2;
 const MOMENT_BITS = 3;
 /** So many different page numbers may be asked of one owner, over all calls. */
 const MAX_PAGES = 12;

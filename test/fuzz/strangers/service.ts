@@ -78,16 +78,18 @@ export const service = jsonDoor({
       await exited;
     });
     await ready;
-    const addresses: Readonly<Record<string, string>> = {
-      webhook: `http://127.0.0.1:${webhook}/webhook`,
-      responses: `http://127.0.0.1:${gateway}/api/v1/responses`,
-      mcp: `http://127.0.0.1:${gateway}/mcp`,
-    };
+    const addresses: ReadonlyMap<unknown, string> = new Map(
+      Object.entries({
+        webhook: `http://127.0.0.1:${webhook}/webhook`,
+        responses: `http://127.0.0.1:${gateway}/api/v1/responses`,
+        mcp: `http://127.0.0.1:${gateway}/mcp`,
+      }),
+    );
     return {
       seeds: SEEDS,
       async answer(input) {
         const { to, body } = Object(input);
-        const address = addresses[String(to)] ?? addresses["mcp"] ?? "";
+        const address = addresses.get(to) ?? `http://127.0.0.1:${gateway}/mcp`;
         const reply = await fetch(address, {
           method: "POST",
           headers: {
@@ -101,7 +103,7 @@ export const service = jsonDoor({
         const text = await reply.text();
         if (reply.status >= 500)
           throw new Error(`${address} answered ${reply.status}: ${text.slice(0, 500)}`);
-        return `${to} ${reply.status} ${text.replace(/[0-9a-f-]{12,}/g, "…")}`;
+        return `${address} ${reply.status} ${text.replace(/[0-9a-f-]{12,}/g, "…")}`;
       },
       async close() {
         end();
