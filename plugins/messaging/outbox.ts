@@ -179,6 +179,13 @@ export function openOutbox(sql: Sql, channel: string, node: string) {
          RETURNING ${COLUMNS}`,
         ...[node, channel, limit, channel, node],
       ),
+    /** What this node has claimed without hearing of it waits again; these are under way. */
+    putBack: (underWay: readonly number[]) =>
+      sql.run(
+        `UPDATE messaging_outbox SET status = 'waiting', holder = NULL
+         WHERE channel = ? AND status = 'sending' AND holder = ? AND seq NOT IN (${underWay.map(() => "?").join(", ") || "-1"})`,
+        ...[channel, node, ...underWay],
+      ),
     /** Milliseconds until something is due; undefined where nothing waits for its time. */
     async nextMillis(): Promise<number | undefined> {
       const row = await sql.get<{ millis: number | null }>(

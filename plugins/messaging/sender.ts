@@ -54,11 +54,16 @@ export function createSender(parts: SenderParts, signal: AbortSignal) {
   const pace = createPace(service.limits.perSecond);
   const underWay = new Map<number, Promise<void>>();
   let timer: NodeJS.Timeout | undefined;
+  // Whether a claim was made of which only the database knows.
+  let isUnheard = false;
 
   const pump = oneAtATime(async () => {
     clearTimeout(timer);
     if (signal.aborted || underWay.size >= MAX_CONCURRENT) return;
+    if (isUnheard) await outbox.putBack([...underWay.keys()]);
+    isUnheard = true;
     const rows = await outbox.claim(MAX_CONCURRENT - underWay.size);
+    isUnheard = false;
     for (const row of rows.toSorted((a, b) => a.seq - b.seq)) {
       const sending = send(row)
         .catch((error: unknown) => log.error({ error, ...labels }, "a message could not be stored, retrying"))

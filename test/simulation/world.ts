@@ -103,7 +103,7 @@ export interface Outcome {
 /** Then nothing goes wrong any more. */
 export const TROUBLE_MS = 100_000;
 /** Everything has come to its end a good while before. */
-const END_MS = 1_200_000;
+const END_MS = 600_000;
 const RESTART_MS = 20_000;
 const MAX_LATENCY_MS = 8000;
 const VARIABLES = { TOOL_APPROVALS: "post=allow,ask=ask", CHAT_TITLES: "false", CHAT_RATE_LIMIT: "4" };
