@@ -4,8 +4,8 @@ import { readSettings } from "./settings.ts";
 
 export default definePlugin({
   name: "delegation",
-  needs: ["agent", "threads", "toolCalls", "models", "jobs", "store", "kernel"],
-  wants: ["tools"],
+  needs: ["agent", "threads", "models", "jobs", "store", "kernel"],
+  wants: ["tools", "toolCalls"],
   provides: ["tasks"],
   extends: ["agent"],
   configure(env) {
@@ -18,10 +18,11 @@ export default definePlugin({
     const { MIGRATIONS } = await import("./tables.ts");
     const { store, kernel } = use;
     const sql = await store.tables("delegation", MIGRATIONS);
-    const tasks = createTasks({ ...use, tools: use.tools, sql, clock: kernel.clock, config, log });
+    const tasks = createTasks({ ...use, tools: use.tools, toolCalls: use.toolCalls, sql, clock: kernel.clock, config, log });
     onStop(
       use.agent.extend({
-        tools: [delegatingTool(tasks)],
+        // A command beside the service works no queue, so its tasks would wait for ever.
+        tools: kernel.serving ? [delegatingTool(tasks)] : [],
         purse: tasks.purse,
         giveUser: tasks.give,
         stopping: tasks.stop,

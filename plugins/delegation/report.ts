@@ -7,7 +7,7 @@ import { callsOf, failureOf, originsOf, type Report, type TaskRow } from "./rows
 export interface ReportParts {
   readonly threads: Pick<Services["threads"], "turns">;
   readonly models: Pick<Services["models"], "addUsage">;
-  readonly toolCalls: Pick<Services["toolCalls"], "names">;
+  readonly toolCalls: Pick<Services["toolCalls"], "names"> | undefined;
   readonly tools: Services["tools"] | undefined;
 }
 
@@ -56,7 +56,7 @@ function cutOf({ incomplete }: TurnRecord): Failure | undefined {
 
 /** Whose words it read: of the message that it was given, of every tool that is not the agent's own, and of files. */
 async function originsIn(parts: ReportParts, items: readonly TurnItem[]): Promise<readonly Origin[]> {
-  const [names, installed = []] = await Promise.all([parts.toolCalls.names(), parts.tools?.list()]);
+  const [names = [], installed = []] = await Promise.all([parts.toolCalls?.names(), parts.tools?.list()]);
   const servers = new Map(installed.map(({ name, server }) => [name, server]));
   const own = new Set(names.filter((name) => !servers.has(name)));
   const calls = new Map(
