@@ -48,7 +48,7 @@ const SEEDS = [
 
 export const service = jsonDoor({
   name: "service",
-  runs: 300,
+  runs: 150,
   async open() {
     const [gateway, webhook] = [await freePort(), await freePort()];
     const { promise: over, resolve: end } = Promise.withResolvers<void>();
