@@ -27,8 +27,9 @@ export function oneAtATime(work: () => Promise<void>): () => Promise<void> {
     return current;
   };
   return () => {
-    if (current === undefined) return begin();
-    next ??= current.then(begin, begin);
+    // Between the end of one and the beginning of the next, that next one is yet to begin.
+    if (current === undefined && next === undefined) return begin();
+    next ??= (current as Promise<void>).then(begin, begin);
     return next;
   };
 }
