@@ -86,6 +86,15 @@ test("the packages of the runtime are those that were looked at, and none was fo
   }
 });
 
+test("SECURITY.md names every package of the runtime and who publishes it", () => {
+  const { packages } = read(".package/runtime.json") as { packages: Record<string, { publisher: string }> };
+  const page = readFileSync(join(ROOT, "SECURITY.md"), "utf8");
+  for (const [name, { publisher }] of Object.entries(packages)) {
+    expect(page).toContain(`\`${name}\``);
+    expect(page).toContain(publisher.replace(/^git\+|\.git$/g, ""));
+  }
+});
+
 /** As npm reads `files`: a folder stands for all that is in it, and npm adds README and LICENSE. */
 function packedFiles(): readonly string[] {
   const expand = (patterns: readonly string[]) => {
