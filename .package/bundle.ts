@@ -6,7 +6,7 @@
 import { copyFile, glob, readFile, rm, writeFile } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { build, type Plugin } from "esbuild";
+import { type BuildOptions, build, type Plugin } from "esbuild";
 import { ROOT } from "../kernel/package.ts";
 
 interface Bundle {
@@ -44,11 +44,13 @@ const BUNDLES: readonly Bundle[] = [
   },
 ];
 
-async function bundle({ modules, inside, external, without, files }: Bundle, folder: string): Promise<void> {
-  const { metafile } = await build({
+/** The options of each bundle, for whoever wants to know what goes into it. */
+export const bundleOptions = (): readonly BuildOptions[] => BUNDLES.map(optionsOf);
+
+function optionsOf({ modules, external, without }: Bundle): BuildOptions {
+  return {
     entryPoints: modules.map((module) => join(ROOT, `${module}.ts`)),
     absWorkingDir: ROOT,
-    outdir: folder,
     outbase: ROOT,
     chunkNames: join(dirname(modules[0]), "[name]-[hash]"),
     bundle: true,
@@ -58,9 +60,13 @@ async function bundle({ modules, inside, external, without, files }: Bundle, fol
     target: "node26",
     external: [...external],
     plugins: without.map(leaveOut),
-    metafile: true,
     logLevel: "error",
-  });
+  };
+}
+
+async function writeBundle(bundle: Bundle, folder: string): Promise<void> {
+  const { modules, inside, files } = bundle;
+  const { metafile } = await build({ ...optionsOf(bundle), outdir: folder, metafile: true });
   if (inside !== undefined) await rm(join(folder, `${inside}.js`));
   const place = dirname(join(folder, modules[0]));
   if (files !== undefined)
@@ -84,11 +90,17 @@ function leaveOut(name: string): Plugin {
   };
 }
 
+/** Returns the folders of the packages that these files are from, as the lock file names them. */
+export function packagesOf(files: readonly string[]): readonly string[] {
+  return [
+    ...new Set(files.flatMap((file) => /node_modules\/.*$/.exec(file)?.[0].match(PACKAGE)?.[0] ?? [])),
+  ].sort();
+}
+
+const PACKAGE = /^.*node_modules\/(?:@[^/]+\/)?[^/]+/;
+
 async function licenses(inputs: readonly string[]): Promise<string> {
-  const packages = new Set(
-    inputs.flatMap((file) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(file)?.[0] ?? []),
-  );
-  const texts = [...packages].sort().map(async (path) => {
+  const texts = packagesOf(inputs).map(async (path) => {
     const text = await readFile(join(ROOT, path, "LICENSE"), "utf8");
     return `${path.replace(/^.*node_modules\//, "")}\n\n${text.trim()}\n`;
   });
@@ -96,5 +108,7 @@ async function licenses(inputs: readonly string[]): Promise<string> {
 }
 
 // `node .package/bundle.ts <folder>`
-const [folder = "dist"] = parseArgs({ allowPositionals: true }).positionals;
-for (const wanted of BUNDLES) await bundle(wanted, resolve(ROOT, folder));
+if (import.meta.main) {
+  const [folder = "dist"] = parseArgs({ allowPositionals: true }).positionals;
+  for (const wanted of BUNDLES) await writeBundle(wanted, resolve(ROOT, folder));
+}

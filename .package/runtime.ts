@@ -12,6 +12,8 @@ import { join } from "node:path";
 interface Compared {
   /** The digest of the package, as npm writes it. */
   readonly integrity: string;
+  /** The repository that the package says it is built by. */
+  readonly publisher: string;
   /** SHA-256 of the program in the package. */
   readonly program: string;
   /** SHA-256 of the program in the official archive, or why it is not known. */
@@ -43,18 +45,20 @@ async function compare(name: string, version: string, folder: string): Promise<C
   ];
   const platform = name.replace(/^node-(?:bin-)?/, "");
   const inPackage = platform.startsWith("win") ? "package/bin/node.exe" : "package/bin/node";
-  const program = hash("sha256", programIn(join(folder, filename), inPackage));
+  const program = hash("sha256", fileIn(join(folder, filename), inPackage));
+  const manifest = JSON.parse(fileIn(join(folder, filename), "package/package.json").toString());
+  const known = { integrity, publisher: manifest.repository.url as string, program };
   try {
     const official = await officialProgram(version, platform, folder);
-    return { integrity, program, official, verdict: official === program ? "same" : "differs" };
+    return { ...known, official, verdict: official === program ? "same" : "differs" };
   } catch (error) {
     const { message, cause } = error as Error;
     const why = `${message}${cause instanceof Error ? ` (${cause.message || cause.name})` : ""}`;
-    return { integrity, program, official: why, verdict: "not compared" };
+    return { ...known, official: why, verdict: "not compared" };
   }
 }
 
-function programIn(archive: string, path: string): Buffer {
+function fileIn(archive: string, path: string): Buffer {
   return execFileSync("tar", ["-xzOf", archive, path], { maxBuffer: MAX_BYTES });
 }
 
@@ -75,7 +79,7 @@ async function officialProgram(version: string, platform: string, folder: string
     fail(`${name}.tar.gz is not what SHASUMS256.txt names`);
   const file = join(folder, `${name}.tar.gz`);
   writeFileSync(file, archive);
-  return hash("sha256", programIn(file, `${name}/bin/node`));
+  return hash("sha256", fileIn(file, `${name}/bin/node`));
 }
 
 async function get(version: string, file: string): Promise<Buffer> {

@@ -3,6 +3,7 @@ import { globSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { subset } from "semver";
 import { expect, test } from "vitest";
+import { isAllowed, isInstalled, type Locked, licenseOf } from "../.package/licenses.ts";
 import { PACKAGES } from "../host/author/build/toolchain.ts";
 import { ROOT } from "../kernel/package.ts";
 import { deadLinks } from "./support/packed-pages.ts";
@@ -21,7 +22,7 @@ const read = (file: string) => JSON.parse(readFileSync(join(ROOT, file), "utf8")
 const { engines, dependencies, files } = read("package.json") as Manifest;
 
 /** Run when the package is built or in a clone, and not in the package. */
-const SCRIPTS = new Set(["components/build.ts", ".package/bundle.ts", "host/sandbox/prepare.ts"]);
+const SCRIPTS = new Set(["components/build.ts", "host/sandbox/prepare.ts"]);
 /** Bundled when the package is built, or when a component is. */
 const BUNDLED = (file: string) => /^(plugins\/gateway\/page|components\/[^/]+)\//.test(file);
 
@@ -73,6 +74,17 @@ test("every package in the lock file supports every Node that engines names", ()
   expect(narrower.map(([path, { engines: own }]) => `${path}: ${own?.node}`)).toEqual([]);
 });
 
+test("every dependency has a licence that is allowed", () => {
+  const { packages } = read("package-lock.json") as { packages: Record<string, Locked> };
+  const refused = Object.entries(packages).filter(
+    ([path, locked]) => path !== "" && !isAllowed(licenseOf(path, locked), isInstalled(locked)),
+  );
+  expect(refused.map(([path, locked]) => `${path}: ${licenseOf(path, locked)}`)).toEqual([]);
+  expect(isAllowed("GPL-3.0-only", false)).toBe(false);
+  expect(isAllowed("MPL-2.0", true)).toBe(false);
+  expect(isAllowed("MPL-2.0 OR Apache-2.0", true)).toBe(true);
+});
+
 test("the packages of the runtime are those that were looked at, and none was found to differ", () => {
   const { packages } = read(".package/runtime.json") as {
     packages: Record<string, { integrity: string; verdict: string }>;
@@ -83,6 +95,15 @@ test("the packages of the runtime are those that were looked at, and none was fo
   for (const [name, { integrity, verdict }] of Object.entries(packages)) {
     expect(locked.packages[`node_modules/${name}`]?.integrity).toBe(integrity);
     expect(["same", "not compared"]).toContain(verdict);
+  }
+});
+
+test("SECURITY.md names every package of the runtime and who publishes it", () => {
+  const { packages } = read(".package/runtime.json") as { packages: Record<string, { publisher: string }> };
+  const page = readFileSync(join(ROOT, "SECURITY.md"), "utf8");
+  for (const [name, { publisher }] of Object.entries(packages)) {
+    expect(page).toContain(`\`${name}\``);
+    expect(page).toContain(publisher.replace(/^git\+|\.git$/g, ""));
   }
 });
 

@@ -35,7 +35,8 @@ function manualOf(program: Command, version: string): string {
   const help = program.createHelp();
   const groups = help.visibleCommands(program).filter((command) => command.name() !== "help");
   return [
-    `.TH POSTERN 1 "${new Date().toISOString().slice(0, 10)}" "Postern ${troff(version)}" "Postern Manual"`,
+    // Without a date: whoever builds this version later makes the same page.
+    `.TH POSTERN 1 "" "Postern ${troff(version)}" "Postern Manual"`,
     ".SH NAME",
     `postern \\- ${troff(lowered(program.description()))}`,
     ".SH SYNOPSIS",

@@ -2,7 +2,7 @@
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { parseArgs } from "node:util";
-import { build } from "esbuild";
+import { type BuildOptions, build } from "esbuild";
 
 const HERE = import.meta.dirname;
 const STATIC_FILES = [
@@ -13,29 +13,31 @@ const STATIC_FILES = [
   ),
 ];
 
+export const OPTIONS = {
+  entryPoints: {
+    main: join(HERE, "main.tsx"),
+    style: join(HERE, "style/style.css"),
+    worker: join(HERE, "installable/worker.ts"),
+    colouring: join(HERE, "chat/prose/colouring.ts"),
+  },
+  outdir: HERE,
+  write: false,
+  bundle: true,
+  splitting: true,
+  chunkNames: "part-[hash]",
+  minify: true,
+  format: "esm",
+  target: "es2022",
+  charset: "utf8",
+  jsx: "automatic",
+  jsxImportSource: "preact",
+  legalComments: "none",
+  logLevel: "error",
+} as const satisfies BuildOptions;
+
 /** Returns the contents of each file by its path below the gateway's address. */
 export async function bundlePage(): Promise<ReadonlyMap<string, Uint8Array>> {
-  const { outputFiles } = await build({
-    entryPoints: {
-      main: join(HERE, "main.tsx"),
-      style: join(HERE, "style/style.css"),
-      worker: join(HERE, "installable/worker.ts"),
-      colouring: join(HERE, "chat/prose/colouring.ts"),
-    },
-    outdir: HERE,
-    write: false,
-    bundle: true,
-    splitting: true,
-    chunkNames: "part-[hash]",
-    minify: true,
-    format: "esm",
-    target: "es2022",
-    charset: "utf8",
-    jsx: "automatic",
-    jsxImportSource: "preact",
-    legalComments: "none",
-    logLevel: "error",
-  });
+  const { outputFiles } = await build(OPTIONS);
   const others = STATIC_FILES.map(
     async (name) => [basename(name), await readFile(join(HERE, name))] as const,
   );

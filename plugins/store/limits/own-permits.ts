@@ -13,6 +13,7 @@ export function openOwnPermits({
   node,
 }: Omit<PermitParts, "sql"> & Partial<Pick<PermitParts, "sql">>): Permits {
   const byKey = new Map<string, Take[]>();
+  const clock = createSteadyClock();
   const longest = Math.max(...windows.map(({ seconds }) => seconds)) * 1000;
 
   /** Nobody waits for it: what is in memory decides, and what is stored only after a restart. */
@@ -26,9 +27,10 @@ export function openOwnPermits({
         if ((takes.at(-1)?.taken_at ?? 0) <= now - longest) byKey.delete(other);
     const rows = await sql?.all<Take>(
       `SELECT number, taken_at AS first, taken_at, places FROM limiter_takes
-       WHERE name = ? AND key = ? AND expires_at > ? ORDER BY taken_at`,
+       WHERE name = ? AND key = ? AND expires_at > ? AND taken_at <= ? ORDER BY taken_at`,
       name,
       key,
+      now,
       now,
     );
     const takes = rows ?? [];
@@ -46,7 +48,7 @@ export function openOwnPermits({
 
   return {
     async visit({ key, report, wanted }) {
-      const now = Date.now();
+      const now = clock();
       const takes = byKey.get(key) ?? (await read(key, now));
       takes.push(...report);
       const gone = takes.findIndex(({ taken_at }) => taken_at > now - longest);
@@ -79,6 +81,17 @@ export function openOwnPermits({
         taken_at + longest,
       );
     },
-    timeOf: () => Date.now(),
+    timeOf: clock,
+  };
+}
+
+/** Goes on from where it was when the system's clock is set back: places would stay taken for as long otherwise. */
+function createSteadyClock(): () => number {
+  let last = Date.now();
+  let ahead = 0;
+  return () => {
+    ahead = Math.max(ahead, last - Date.now());
+    last = Date.now() + ahead;
+    return last;
   };
 }

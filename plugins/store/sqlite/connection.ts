@@ -1,4 +1,5 @@
 /** One connection to a SQLite file, with errors turned into faults that name the file and say what to do. */
+import { basename } from "node:path";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import type { SqlValue } from "../../../kernel/kit.ts";
 import { Fault, reason } from "../../../kernel/plugin.ts";
@@ -30,7 +31,10 @@ const WAYS_OUT: Readonly<Record<number, WayOut>> = {
 };
 
 function diskFailed(file: string): [string, string] {
-  return ["store_io", `the disk failed while using the store ${file}: check the disk, then start again`];
+  return [
+    "store_io",
+    `the disk failed while using the store ${file}: check the disk. Postern goes on when it works again`,
+  ];
 }
 
 function locked(file: string): [string, string] {
@@ -97,5 +101,11 @@ export const unflushed = (error: unknown, file: string): Fault => faultOf(error,
 
 function faultOf(error: unknown, file: string, wayOut: WayOut): Fault {
   const [code, message] = wayOut(file);
-  return new Fault("unavailable", code, `${message} (${reason(error)})`, { cause: error, param: file });
+  // Where the file is on this machine is for the operator alone.
+  const [, callersMessage] = wayOut(basename(file));
+  return new Fault("unavailable", code, `${message} (${reason(error)})`, {
+    cause: error,
+    param: file,
+    callersMessage,
+  });
 }

@@ -38,7 +38,7 @@ export function openDatabase(file: string, durability: Durability = "full") {
   }
   // A store in memory is nobody else's to read.
   const reader = file === ":memory:" ? writer : connect(file, true);
-  const log = createLogFlush(file);
+  const log = createLogFlush(file, writer);
   const commits = createCommits(writer, durability === "full" && file !== ":memory:" ? log : UNFLUSHED);
 
   const write = <Result>(statement: () => Result): Promise<Result> =>
@@ -93,8 +93,9 @@ const SOON_MS = 200;
  * Does what `synchronous=FULL` does at a commit: commits that may be lost in a power cut skip it, and
  * fdatasync is enough, where SQLite as Node builds it uses the slower fsync.
  */
-function createLogFlush(file: string): Flushing & { close(): Promise<void> } {
+function createLogFlush(file: string, writer: Connection): Flushing & { close(): Promise<void> } {
   let log: number | undefined;
+  let hasHole = false;
   // A descriptor of its own: the system tells each descriptor once that the disk failed, and who waits has to hear it.
   let unawaited: number | undefined;
   let timer: NodeJS.Timeout | undefined;
@@ -106,7 +107,10 @@ function createLogFlush(file: string): Flushing & { close(): Promise<void> } {
       try {
         log ??= openLog(file);
         fdatasyncSync(log);
+        if (hasHole) emptyLog(writer);
+        hasHole = false;
       } catch (error) {
+        hasHole = true;
         throw unflushed(error, file);
       }
     },
@@ -127,6 +131,15 @@ function createLogFlush(file: string): Flushing & { close(): Promise<void> } {
     unawaited ??= openLog(file);
     await promisify(fdatasync)(unawaited);
   }
+}
+
+/**
+ * After a flush that failed, the system takes what it could not write for written: the log has a hole on disk, and what comes after a hole is not
+ * found after a power cut. Its content is still in memory, so it goes into the store's file, and the log begins anew.
+ */
+function emptyLog(writer: Connection): void {
+  const done = writer.get<{ busy: number }>("PRAGMA wal_checkpoint(TRUNCATE)", []);
+  if (done?.busy !== 0) throw new Error("another process keeps the log in use");
 }
 
 /** A file that is new has to be found again, too. */

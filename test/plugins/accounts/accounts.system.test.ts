@@ -59,6 +59,16 @@ describeEngines("accounts", (_, fresh) => {
     expect((await accounts.listUsers()).map(({ id }) => id)).toEqual(["ann", "operator"]);
   });
 
+  test("of a session's cookie only a hash is in the store", async () => {
+    const store = await (await fresh()).open();
+    const accounts = await createAccounts(store);
+    const sign = { user: "operator", source: "operator:file", expiresAt: inAnHour(), browser: "Firefox" };
+    const cookie = (await accounts.openSession(sign)) ?? "";
+    const sql = await store.tables("gateway", MIGRATIONS);
+    const rows = JSON.stringify(await sql.all("SELECT * FROM gateway_sessions"));
+    expect([rows.includes(digestOf(cookie)), rows.includes(cookie)]).toEqual([true, false]);
+  });
+
   test("a session ends with its token, and a new one replaces the browser's old one", async () => {
     const accounts = await open();
     await accounts.addUser("ann", "user");

@@ -19,24 +19,29 @@ export interface Installed {
 
 /** What publishing runs first. `packPostern` does the same, but builds a component only where it has changed. */
 export const PREPACK =
-  "node .package/runtime.ts check && npm run build && node components/build.ts convert && node components/build.ts weather && node components/build.ts github-issues && node components/build.ts read-page && node components/build.ts run-code && node components/build.ts web-search";
+  "node .package/runtime.ts check && npm run build && node components/build.ts convert && node components/build.ts weather && node components/build.ts github-issues && node components/build.ts read-page && node components/build.ts run-code && node components/build.ts web-search && node .package/sbom.ts && node .package/modes.ts";
 
 /** Returns the tarball's path. */
-export async function packPostern(later = afterThisTest): Promise<string> {
+export async function packPostern(
+  later = afterThisTest,
+  variables: Readonly<Record<string, string>> = {},
+): Promise<string> {
   const folder = temporaryFolder(later);
   // From a copy, since other tests use what is built in the clone.
   const cwd = copyOfClone(later);
   // `npm run check` has checked the types.
   const build = readScripts(cwd).build.replace("tsc -p", "tsc --noCheck -p");
   const PATH = [join(ROOT, "node_modules", ".bin"), process.env["PATH"]].join(":");
-  await run("sh", ["-c", build], { cwd, env: { ...process.env, PATH } });
+  const env = { ...process.env, ...variables, PATH };
+  await run("sh", ["-c", build], { cwd, env });
   await prepareShipped();
   await builtComponent("github-issues");
   for (const name of [...SHIPPED, "github-issues"])
     cpSync(join(ROOT, "components", name, "dist"), join(cwd, "components", name, "dist"), {
       recursive: true,
     });
-  await run("npm", ["pack", "--silent", "--ignore-scripts", "--pack-destination", folder], { cwd });
+  await run(process.execPath, [".package/sbom.ts"], { cwd, env });
+  await run("npm", ["pack", "--silent", "--ignore-scripts", "--pack-destination", folder], { cwd, env });
   return join(folder, readdirSync(folder).find((name) => name.endsWith(".tgz")) ?? "");
 }
 

@@ -123,7 +123,28 @@ test("peek counts nothing", async () => {
   for (let i = 0; i < 5; i++) expect(await limiter.peek("ann")).toMatchObject({ ok: true, remaining: 3 });
 });
 
+test("a clock that is set back keeps no place for longer than its window", async () => {
+  const limiter = limiterOf([minute]);
+  for (let i = 0; i < 3; i++) await limiter.take("ann");
+  pass(-86_400);
+  expect((await limiter.take("ann")).ok).toBe(false);
+  pass(60);
+  expect((await limiter.take("ann")).ok).toBe(true);
+});
+
 describe("with a store", () => {
+  test("places that were taken by a clock that was ahead do not count after a restart", async () => {
+    const file = join(temporaryFolder(), "store.sqlite");
+    const before = openStore(file);
+    const first = before.limiter({ name: "t", windows: [minute] });
+    for (let i = 0; i < 3; i++) await first.take("ann");
+    await before.close();
+    pass(-86_400);
+    const after = openStore(file);
+    onTestFinished(() => after.close());
+    expect((await after.limiter({ name: "t", windows: [minute] }).take("ann")).ok).toBe(true);
+  });
+
   test("places survive a restart, and the rows of old ones do not pile up", async () => {
     const file = join(temporaryFolder(), "store.sqlite");
     const before = openStore(file);
