@@ -18,7 +18,15 @@ export default definePlugin({
     const { MIGRATIONS } = await import("./tables.ts");
     const { store, kernel } = use;
     const sql = await store.tables("delegation", MIGRATIONS);
-    const tasks = createTasks({ ...use, tools: use.tools, toolCalls: use.toolCalls, sql, clock: kernel.clock, config, log });
+    const tasks = createTasks({
+      ...use,
+      tools: use.tools,
+      toolCalls: use.toolCalls,
+      sql,
+      clock: kernel.clock,
+      config,
+      log,
+    });
     onStop(
       use.agent.extend({
         // A command beside the service works no queue, so its tasks would wait for ever.
