@@ -257,11 +257,7 @@ export async function openToolbox(
   };
 }
 
-async function askFirst(
-  tool: OwnTool,
-  params: unknown,
-  context: OwnToolContext,
-): Promise<Plan | undefined> {
+async function askFirst(tool: OwnTool, params: unknown, context: OwnToolContext): Promise<Plan | undefined> {
   try {
     const grants = await tool.asks?.(params, context);
     return grants && { type: "ask", grants };

@@ -6,7 +6,11 @@ import { openTerminalWithModel } from "../../support/processes/tui-terminal.ts";
 const ESC = "\u001b";
 
 test("the first screen says what answers, where the page is and what to try; /status shows every plugin", async () => {
-  const { terminal } = await openTerminalWithModel({ columns: 120, rows: 30, env: { GATEWAY_ENABLED: "true" } });
+  const { terminal } = await openTerminalWithModel({
+    columns: 120,
+    rows: 30,
+    env: { GATEWAY_ENABLED: "true" },
+  });
   await terminal.until((seen) => /Open http:/.test(seen.text()));
   expect(terminal.lines().slice(0, 6)).toEqual([
     expect.stringMatching(/^ {2}Postern \S+ · scripted answers$/),
