@@ -298,7 +298,9 @@ export function createTurns(parts: TurnParts) {
     const record = job.turn === undefined ? undefined : await threads.turn(job.user, job.turn);
     const gate = record?.status === "waiting" ? record.gate : undefined;
     const asking = gate && gates.ask(gate, { conversation, line, user: job.user });
-    const said = record && (job.error === undefined || asking) ? answerText(record) : (job.response ?? "");
+    // Where others took the turn over at its end, what it said is with the job alone.
+    const isWhole = asking || (job.error === undefined && record?.error === undefined);
+    const said = record && isWhole ? answerText(record) : (job.response ?? "");
     const { files: refs, notes } = record
       ? await files.of(record, service.limits.fileBytes)
       : { files: [], notes: [] };
