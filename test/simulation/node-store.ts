@@ -96,7 +96,7 @@ function noting(tx: Transaction, written: string[]): Transaction {
 /** Such as "update jobs". */
 function labelOf(text: string): string {
   const [, verb = "", table = ""] =
-    /\b(INSERT INTO|UPDATE|DELETE FROM)\s+(\w+)/i.exec(text) ??
+    /\b(INSERT INTO|(?<!FOR )UPDATE|DELETE FROM)\s+(\w+)/i.exec(text) ??
     /^\s*(SELECT)[\s\S]*?\bFROM\s+(\w+)/i.exec(text) ??
     [];
   return `${verb.split(" ")[0]?.toLowerCase()} ${table}`;

@@ -50,8 +50,9 @@ export async function shrink(
   return best;
 }
 
+/** What is written all the time, also where there is nothing to do. */
 const DULL =
-  /^(?:select |transaction$|answer |insert (?:nodes|changes|repeated_work)$|update workspace_blobs)/;
+  /^(?:select |transaction$|answer |insert (?:nodes|changes|repeated_work)$|update (?:messaging_channels|webhook_callbacks)$|in one transaction: update jobs(?:, update jobs)?$)/;
 
 /** The steps of a run for people: what says nothing new is left out. */
 export function stepsOf(trace: readonly string[]): readonly string[] {
