@@ -2,6 +2,7 @@
  * Skills as the model sees them: it is told their names and what they are for, and reads, copies or runs the rest of one when it needs
  * it. What the operator wrote counts as theirs; what came from elsewhere is followed, and its words stay a stranger's.
  */
+import { trimEnd } from "../../kernel/kit.ts";
 import type { JsonSchema, Services, ToolOutcome } from "../../kernel/plugin.ts";
 import type { OwnOutcome, OwnTool, OwnToolContext, Preface } from "../agent/services.ts";
 import type { ReadSkill, Skill } from "../home/services.ts";
@@ -123,7 +124,7 @@ function copyTool(skills: Skills, workspace: Workspace): OwnTool {
       const { name, file, to = "/" } = params as { name: string; file: string; to?: string };
       const skill = await follow(skills, name, context);
       if ("status" in skill) return skill;
-      const wanted = file.replace(/\/+$/, "");
+      const wanted = trimEnd(file, "/");
       const found = skill.files.filter(({ path }) => path === wanted || path.startsWith(`${wanted}/`));
       if (found.length === 0) return failed("no_file", noFile(skill, file));
       if (found.length > MAX_COPIED)
@@ -135,7 +136,7 @@ function copyTool(skills: Skills, workspace: Workspace): OwnTool {
       const edits = await Promise.all(
         found.map(async ({ path }) => ({
           op: "write" as const,
-          path: `${to.replace(/\/+$/, "")}/${path.slice(above.length)}`,
+          path: `${trimEnd(to, "/")}/${path.slice(above.length)}`,
           data: (await skills.file(skill.name, path)) ?? new Uint8Array(),
           expected: 0,
         })),

@@ -38,8 +38,8 @@ async function start(window = "32000") {
 
 const asked = ({ requests }: ModelServer) => JSON.stringify(requests.at(-1)?.messages);
 
-test("a replayed transcript of 85 kB in a window of 33k is shown whole, and nothing is summarised", async () => {
-  const { model, run } = await start("33000");
+test("a replayed transcript of 85 kB in a window of 34k is shown whole, and nothing is summarised", async () => {
+  const { model, run } = await start("33600");
   const record = await run({ history: replay(60), truncation: "disabled", isReplay: true });
   expect(record.status).toBe("completed");
   expect(model.requests).toHaveLength(1);
@@ -124,7 +124,7 @@ test("a loop of sixty rounds on one thread ends, though its beginning has been s
 });
 
 test("what is stored before a request is still compacted for it, and the request is not", async () => {
-  const { model, run } = await start("4700");
+  const { model, run } = await start("5300");
   model.otherwise(({ messages }) => ({
     text: String(messages[0]?.content).startsWith("Summarise") ? "They talked." : "ok",
   }));

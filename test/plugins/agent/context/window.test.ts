@@ -79,7 +79,7 @@ test("what no longer fits the window is summarised once, and the turns are not l
     if (isSummary) summaries += 1;
     return { text: isSummary ? "They talked about numbers." : "ok" };
   });
-  const kernel = await bootAgent({ model, variables: { MODEL_CONTEXT_TOKENS: "4000" } });
+  const kernel = await bootAgent({ model, variables: { MODEL_CONTEXT_TOKENS: "4600" } });
   const agent = kernel.service("agent");
   let thread: string | undefined;
   for (let count = 1; count <= 20; count++) {
@@ -124,7 +124,7 @@ test("a summary the model cannot make becomes a digest, and the turn goes on", a
 
 test("a message longer than the window fails and says so; the thread goes on", async () => {
   const model = await scriptedModel();
-  const kernel = await bootAgent({ model, variables: { MODEL_CONTEXT_TOKENS: "2700" } });
+  const kernel = await bootAgent({ model, variables: { MODEL_CONTEXT_TOKENS: "3300" } });
   const agent = kernel.service("agent");
   const turn = await agent.run({ user: "ann", channel: "test", input: message("word ".repeat(4000)) });
   expect((await turn.record).error?.code).toBe("too_long");
