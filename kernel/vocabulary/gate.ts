@@ -22,10 +22,11 @@ export const Origin = Type.Object(
 export type Origin = Declared<typeof Origin>;
 
 const MAX_ORIGINS = 8;
-
+/** Of too many the last stands for the rest, and nobody can trust it. */
 export function distinctOrigins(origins: readonly Origin[]): readonly Origin[] {
-  const seen = new Map(origins.map((origin) => [`${origin.kind} ${origin.name}`, origin]));
-  return [...seen.values()].slice(0, MAX_ORIGINS);
+  const all = [...new Map(origins.map((one) => [`${one.kind} ${one.name}`, one])).values()];
+  if (all.length <= MAX_ORIGINS) return all;
+  return [...all.slice(0, MAX_ORIGINS - 1), { kind: "outside", name: "others" }];
 }
 
 /** Why a call is asked about although its tool may run: a value in it does not come from the person. */
