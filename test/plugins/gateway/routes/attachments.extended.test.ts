@@ -193,21 +193,21 @@ test("what is too large, too many, empty or of another type is refused in words,
 });
 
 test("of a text that does not fit the model the beginning is sent; model and person are told, before and after", async () => {
-  const { gateway, model, upload, say, seen } = await start({ variables: { MODEL_CONTEXT_TOKENS: "8000" } });
+  const { gateway, model, upload, say, seen } = await start({ variables: { MODEL_CONTEXT_TOKENS: "12000" } });
   const lines = Array.from({ length: 4000 }, (_, at) => `row ${String(at).padStart(4, "0")}`);
   const { body: csv } = await upload("rows.csv", lines.join("\n"));
   expect(csv.text).toEqual({ bytes: 35_999 });
   expect(csv.note).toBe(
-    "The model scripted will be shown the first 3,200 of about 9,000 tokens: its context window is 8,000 tokens.",
+    "The model scripted will be shown the first 4,800 of about 9,000 tokens: its context window is 12,000 tokens.",
   );
   const { body: note } = await upload("note.txt", "short");
   const { body } = await say("Sum it up", [csv.id, note.id]);
   expect(body.status).toBe("completed");
   const text = String(seen());
-  expect(text).toMatch(/row 0000\n.*row 1420\n\n\n\[The file goes on: only its first 35% fits here/s);
+  expect(text).toMatch(/row 0000\n.*row 2131\n\n\n\[The file goes on: only its first 53% fits here/s);
   expect(text).toContain('<file name="note.txt">\nshort\n</file>');
   const [turn] = (await gateway.ask(`/api/threads/${body.thread_id}`)).body.turns;
-  expect(turn.input.attachments[0].text).toEqual({ bytes: 35_999, shown: 12_789 });
+  expect(turn.input.attachments[0].text).toEqual({ bytes: 35_999, shown: 19_188 });
   // It stays with the conversation.
   await gateway.ask("/api/chat", { method: "POST", body: { message: "And?", thread_id: body.thread_id } });
   expect(JSON.stringify(model.requests.at(-1)?.messages)).toContain("row 0000");
