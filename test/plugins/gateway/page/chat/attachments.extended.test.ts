@@ -40,7 +40,7 @@ describeInBrowser("files on the chat page", () => {
     const model = await scriptedModel();
     const gateway = await openGateway({
       model,
-      variables: { MODEL_INPUTS: "text,image", ATTACHMENTS_MAX_MB: "1", MODEL_CONTEXT_TOKENS: "8000" },
+      variables: { MODEL_INPUTS: "text,image", ATTACHMENTS_MAX_MB: "1", MODEL_CONTEXT_TOKENS: "12000" },
     });
     const page = await openPage();
     await page.goto(`${gateway.url}/?token=${OPERATOR_TOKEN}`);
@@ -63,7 +63,7 @@ describeInBrowser("files on the chat page", () => {
     const dropped = [text("rows.csv", "a,b\n".repeat(9000)), text("big.txt", "a".repeat(1_000_001))];
     await page.evaluate(give, { files: dropped, how: "drop" as const });
     await page.getByText("Too large: 1.0 MB, and a file may have 1 MB.").waitFor();
-    await page.getByText(/will be shown the first 3,200 of about 9,000 tokens/).waitFor();
+    await page.getByText(/will be shown the first 4,800 of about 9,000 tokens/).waitFor();
     await expect.poll(() => chips.count()).toBe(5);
     expect(await page.getByText("Drop files here").count()).toBe(0);
     await page.locator(".chip img").waitFor();
