@@ -4,6 +4,7 @@ import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { digestOf } from "../../../../plugins/home/skills/bundle.ts";
 import { temporaryFolder } from "../../../support/home.ts";
+import { testOnSqlite } from "../../../support/run/engine.ts";
 import type { TestTool } from "../../../support/services/agent.ts";
 import { BILL, doubtsOf, IBAN, office, pay } from "../../../support/services/office.ts";
 
@@ -37,7 +38,8 @@ const outcomes = (items: readonly { readonly type: string }[]) =>
   items.flatMap((item) => ("outcome" in item ? [item.outcome] : []));
 
 describe("whose words a skill is", () => {
-  test("the operator's own vouches for a destination", async () => {
+  // On PostgreSQL the operator's files are in the database.
+  testOnSqlite("the operator's own vouches for a destination", async () => {
     const desk = await office({}, { home: homeWith({ "SKILL.md": skillOf() }) });
     desk.model.script(load, PAYING, DONE);
     expect(await desk.say("Pay my bills")).toMatchObject({ status: "completed" });
@@ -64,7 +66,7 @@ describe("whose words a skill is", () => {
     expect(desk.sent).toEqual([]);
   });
 
-  test("nobody's skill takes the name of the operator's", async () => {
+  testOnSqlite("nobody's skill takes the name of the operator's", async () => {
     const desk = await office({}, { home: homeWith({ "SKILL.md": skillOf("", "Ask me.") }) });
     await add(desk, { "SKILL.md": skillOf() });
     desk.model.script(load, DONE);
@@ -200,9 +202,8 @@ describe("what was imported", () => {
   const imported = async (desk: Office, path: string, text: string) =>
     desk.kernel.service("homeFiles").import(new Map([[path, Buffer.from(text)]]));
 
-  test.for(["skills/bills/SKILL.md", "AGENTS.md"])(
-    "%s is a stranger's until somebody changes it",
-    async (path) => {
+  for (const path of ["skills/bills/SKILL.md", "AGENTS.md"])
+    testOnSqlite(`${path} is a stranger's until somebody changes it`, async () => {
       const desk = await office();
       await imported(desk, path, skillOf());
       const script = path === "AGENTS.md" ? [PAYING] : [load, PAYING];
@@ -215,6 +216,5 @@ describe("what was imported", () => {
       desk.model.script(...script, DONE);
       await desk.say("Pay my bills");
       expect(desk.sent).toHaveLength(1);
-    },
-  );
+    });
 });
