@@ -7,6 +7,7 @@ import { Socket } from "node:net";
 import { reason } from "../../../kernel/fault.ts";
 import { type FrameLimits, FrameReader, writeFrame } from "../frames.ts";
 import { type FromProcess, framed, splitBody, type ToProcess } from "../protocol.ts";
+import { freeDropped } from "./freeing.ts";
 import { shutSignals } from "./permission-gaps.ts";
 import { Threads } from "./threads.ts";
 
@@ -19,7 +20,10 @@ const linesOf = (count: number) => Array.from({ length: count }, (_, at) => SERV
 
 const [cores = "1", ready = "1", lines = "0", role = "run", tells = ""] = process.argv.slice(2);
 const service = new Socket({ fd: SERVICE });
-const reader = new FrameReader(LIMITS, (header, body) => receive(header as ToProcess, body));
+const reader = new FrameReader(LIMITS, (header, body, bytes) => {
+  receive(header as ToProcess, body);
+  void freeDropped(bytes);
+});
 service.on("data", (chunk: Buffer) => reader.push(chunk));
 // Without the service there is nothing to do.
 service.on("close", () => process.exit());

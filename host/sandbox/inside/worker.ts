@@ -26,6 +26,7 @@ import {
   type ToolReply,
   type ToThread,
 } from "../protocol.ts";
+import { freeDropped } from "./freeing.ts";
 import { GLUE_WEBASSEMBLY } from "./glue.ts";
 import { type Caller, createImports, type Imports } from "./imports.ts";
 import { type Instance, type Instantiate, type Linkable, openInstance } from "./instance.ts";
@@ -129,32 +130,23 @@ export default async function work(task: PlacedTask): Promise<void> {
   const { progress, ...component } = await loaded.promise;
   if (!progress.begin(task.number)) return;
   try {
-    await run(task, component, progress);
-    freeDropped();
+    await freeDropped(await run(task, component, progress));
   } finally {
     progress.leave();
   }
 }
 
-/** Linear memory of instances that were dropped since the last collection. */
-let droppedBytes = 0;
-const MAX_DROPPED_BYTES = 64 << 20;
-
-/** The engine lets dropped memories lie for long: to the service they would count as this tool's, and end a later call. */
-function freeDropped(): void {
-  if (droppedBytes < MAX_DROPPED_BYTES) return;
-  droppedBytes = 0;
-  gc?.();
-}
-
+/** Returns the bytes of the instance's memory if it was dropped. */
 async function run(
   { number, call, ask, secrets, settings, schema }: PlacedTask,
   component: Omit<Loaded, "progress">,
   progress: Progress,
-): Promise<void> {
-  if (cancelledEarly.delete(call)) return;
-  const end = (outcome: Outcome): void =>
+): Promise<number> {
+  if (cancelledEarly.delete(call)) return 0;
+  const end = (outcome: Outcome): number => {
     send({ type: "ended", call, outcome, droppedLogs: 0, memoryPeakBytes: 0, secretsAsked: [] });
+    return 0;
+  };
   if (ask.type === "validate") return end(await validate(ask.value, schema));
   const isChecked = schema !== undefined && ask.type !== "describe";
   const refusal = isChecked ? await refuse(ask.params, schema) : undefined;
@@ -189,17 +181,20 @@ async function run(
   running.delete(call);
   requests.forget();
   const used = room?.imports.end();
-  if (outcome === CANCELLED) return;
   const memoryPeakBytes = room?.instance.memoryBytes() ?? 0;
+  if (outcome === CANCELLED) return memoryPeakBytes;
   outcome ??= explainFailure(failure, used?.lastWords ?? "", memoryPeakBytes, component.memoryBytes);
   const { droppedLogs = 0, secretsAsked = [] } = used ?? {};
   send({ type: "ended", call, outcome, droppedLogs, memoryPeakBytes, secretsAsked });
   // An instance that failed may be in any state; the next call, if there is one, opens its own.
   const isSound = outcome.ok || outcome.code === "tool_error" || outcome.code === "bad_response";
-  if (room !== undefined && isSound && room.instance.clean()) return keep(room);
-  droppedBytes += memoryPeakBytes;
+  if (room !== undefined && isSound && room.instance.clean()) {
+    keep(room);
+    return 0;
+  }
   // The next call need not pay for what this one left behind.
   if (isSound && clean.length === 0 && running.size === 0) await open(component).then(keep, () => {});
+  return memoryPeakBytes;
 }
 
 /** The requests of a call. While one has no reply the call counts as waiting. */

@@ -52,3 +52,22 @@ test("calls leave nothing behind: what is held after hundreds is what was held a
     await pool.close();
   }
 });
+
+test("a call's memory is free when the next begins: large calls one after the other all have an answer", async () => {
+  const component = toComponent(await fixture("echo.js"));
+  const pool = createPool({ size: 2 });
+  const params = JSON.stringify({ text: "x", ballast: "x".repeat(8 * MIB) });
+  const http = async () => ({ ok: false as const, error: "no network here" });
+  try {
+    for (let count = 0; count < 16; count++) {
+      const ended = await pool.call({ component, params, timeoutMs: 120_000, secrets: [], http });
+      console.log(
+        JSON.stringify(ended).slice(0, 200),
+        [...childrenBytes().values()].map((b) => b / MIB),
+      );
+      expect(ended).toMatchObject({ ok: true });
+    }
+  } finally {
+    await pool.close();
+  }
+});
