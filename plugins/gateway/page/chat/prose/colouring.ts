@@ -5,3 +5,5 @@ import type { ColourRequest } from "./colours.ts";
 addEventListener("message", ({ data }: MessageEvent<ColourRequest>) => {
   postMessage(colourCode(data.text, data.language));
 });
+
+postMessage("ready");

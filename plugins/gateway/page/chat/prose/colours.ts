@@ -18,7 +18,7 @@ const kept = new Map<string, string | undefined>();
 /** The last block of each language, so that a growing block keeps its colours. */
 const latest = new Map<string, { readonly text: string; readonly html: string }>();
 const jobs: Job[] = [];
-let worker: Worker | undefined;
+let worker: Promise<Worker> | undefined;
 let isBusy = false;
 
 const keyOf = ({ text, language }: ColourRequest) => `${language}\n${text}`;
@@ -52,27 +52,45 @@ function next(): void {
   }
   if (job === undefined) return;
   isBusy = true;
-  run(job);
+  void run(job);
 }
 
-function run(job: Job): void {
-  worker ??= new Worker("/colouring.js", { type: "module" });
-  const { text, language } = job;
-  const end = (html: string | undefined, isLost: boolean) => {
-    clearTimeout(timer);
-    if (isLost) {
-      worker?.terminate();
-      worker = undefined;
-    }
-    if (kept.size >= MAX_KEPT) kept.clear();
-    kept.set(keyOf(job), html);
-    if (html !== undefined) latest.set(language, { text, html });
-    job.done(html);
-    isBusy = false;
-    next();
-  };
-  const timer = setTimeout(() => end(undefined, true), TIMEOUT_MS);
-  worker.onmessage = ({ data }: MessageEvent<string | undefined>) => end(data, false);
-  worker.onerror = () => end(undefined, true);
-  worker.postMessage({ text, language });
+async function run(job: Job): Promise<void> {
+  const html = await inWorker(job).catch(() => {
+    void worker?.then(
+      (lost) => lost.terminate(),
+      () => {},
+    );
+    worker = undefined;
+    return undefined;
+  });
+  if (kept.size >= MAX_KEPT) kept.clear();
+  kept.set(keyOf(job), html);
+  if (html !== undefined) latest.set(job.language, { text: job.text, html });
+  job.done(html);
+  isBusy = false;
+  next();
 }
+
+/** Rejects when it takes too long. Loading the worker does not count: on a busy machine that is what takes longest. */
+async function inWorker({ text, language }: ColourRequest): Promise<string | undefined> {
+  worker ??= startWorker();
+  const started = await worker;
+  const answer = answerOf<string | undefined>(started);
+  started.postMessage({ text, language });
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(reject, TIMEOUT_MS);
+  return await Promise.race([answer, late]).finally(() => clearTimeout(timer));
+}
+
+async function startWorker(): Promise<Worker> {
+  const started = new Worker("/colouring.js", { type: "module" });
+  await answerOf<"ready">(started);
+  return started;
+}
+
+const answerOf = <Data>(asked: Worker) =>
+  new Promise<Data>((resolve, reject) => {
+    asked.onmessage = ({ data }: MessageEvent<Data>) => resolve(data);
+    asked.onerror = reject;
+  });
