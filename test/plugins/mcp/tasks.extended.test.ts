@@ -10,6 +10,7 @@ import { afterThisTest } from "../../support/undo.ts";
 
 const EXTENSION = "io.modelcontextprotocol/tasks";
 const AT_ONCE = { variables: { MCP_TASK_AFTER_SECS: "0" } };
+const IN_AN_HOUR = { variables: { MCP_TASK_AFTER_SECS: "3600" } };
 const SOON = { variables: { MCP_TASK_AFTER_SECS: "0.05" } };
 
 const ok = (output: string) => ({ status: "ok" as const, output });
@@ -82,8 +83,9 @@ const get = (mcp: TestMcp, taskId: string, options?: Parameters<typeof send>[3])
 describe("2026-07-28", () => {
   test("a call that takes long is answered with a task, which has the result in the end", async () => {
     const { tool, finish } = slow();
-    const mcp = await openMcp({ ...SOON, tools: { slow: tool, quick } });
-    expect((await call(mcp, "quick")).result).toMatchObject({ resultType: "complete" });
+    const patient = await openMcp({ ...IN_AN_HOUR, tools: { quick } });
+    expect((await call(patient, "quick")).result).toMatchObject({ resultType: "complete" });
+    const mcp = await openMcp({ ...SOON, tools: { slow: tool } });
     const { result: task } = await call(mcp, "slow");
     expect(task).toMatchObject({ resultType: "task", status: "working", ttlMs: 3_600_000 });
     expect((await get(mcp, task.taskId)).result).toMatchObject({
