@@ -18,7 +18,7 @@ import { allowListedOrigins } from "./middleware/cors.ts";
 import { answerErrors } from "./middleware/errors.ts";
 import { readJson } from "./middleware/json-body.ts";
 import type { Pacing } from "./middleware/pacing.ts";
-import { PAGE_POLICY, type ServedPage } from "./middleware/page-files.ts";
+import { PAGE_POLICY, servePage } from "./middleware/page-files.ts";
 import type { LimitWrites, Protocols } from "./middleware/protocols.ts";
 import { identityOf, SCOPED_TOKEN } from "./route.ts";
 import { MAX_BODY_BYTES, MAX_OPEN_BODY_BYTES, OPEN_BODY_LIMITS } from "./settings.ts";
@@ -40,7 +40,6 @@ export interface AppParts {
   readonly authenticator: Authenticator;
   readonly isOwnOrigin: OriginCheck;
   readonly allowedOrigins: readonly string[];
-  readonly page: ServedPage;
   readonly protocols: Protocols;
   readonly bodies: BodyBudget;
   readonly pacing: Pacing;
@@ -49,7 +48,7 @@ export interface AppParts {
 }
 
 export function createApp(parts: AppParts) {
-  const { log, metrics, proxies, authenticator, isOwnOrigin, page } = parts;
+  const { log, metrics, proxies, authenticator, isOwnOrigin } = parts;
   const koa = new Koa();
   const open = new Router();
   const router = new Router();
@@ -64,7 +63,7 @@ export function createApp(parts: AppParts) {
   koa.use(compressAnswers());
   koa.use(answerErrors(log));
 
-  koa.use(page.middleware);
+  koa.use(servePage());
   const openBodies = createBodyBudget(OPEN_BODY_LIMITS);
   open.use(holdBody(openBodies, ({ req }) => proxies.address(req), MAX_OPEN_BODY_BYTES));
   open.use(readJson(MAX_OPEN_BODY_BYTES));

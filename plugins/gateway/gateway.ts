@@ -33,7 +33,7 @@ import { createOpenSockets } from "./socket/open-sockets.ts";
 import { createSockets } from "./socket/sockets.ts";
 import { acceptSockets } from "./socket/upgrade.ts";
 
-// The page is bundled after everything else has started: nobody opens it at once.
+// What reads bodies is loaded after everything else has started.
 const WARM_UP_AFTER_MS = 500;
 
 const ROUTES = [
@@ -128,10 +128,7 @@ export async function openGateway({
       "The gateway is open to your network. Put an HTTPS reverse proxy in front before you expose it further.",
     );
 
-  const warmUp = setTimeout(() => {
-    void import("koa-body");
-    server.page.warmUp().catch((error) => log.error({ error }, "bundling the page failed"));
-  }, WARM_UP_AFTER_MS);
+  const warmUp = setTimeout(() => void import("koa-body"), WARM_UP_AFTER_MS);
   onStop(() => clearTimeout(warmUp));
 
   const web: Web = {

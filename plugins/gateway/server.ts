@@ -6,7 +6,6 @@ import type { Metrics } from "../telemetry/services.ts";
 import { createApp } from "./app.ts";
 import { createBodyBudget } from "./middleware/body-budget.ts";
 import { createPacing } from "./middleware/pacing.ts";
-import { servePage } from "./middleware/page-files.ts";
 import { createProtocols, type LimitWrites } from "./middleware/protocols.ts";
 import { BODY_LIMITS, type GatewayConfig } from "./settings.ts";
 import { createAuthenticator, createOriginCheck } from "./sign-in/authenticator.ts";
@@ -38,7 +37,6 @@ export async function buildServer({
   const proxies = createProxies(config.trustedProxies);
   const isOwnOrigin = createOriginCheck(config.allowedOrigins, proxies);
   const authenticator = createAuthenticator(signIn, proxies);
-  const page = servePage();
   const { host, port, allowedOrigins } = config;
   const { issuer } = signIn;
   const bodies = createBodyBudget(BODY_LIMITS);
@@ -57,8 +55,8 @@ export async function buildServer({
     limitWrites,
   };
   const protocols = createProtocols({ ...shared, host, issuer });
-  const parts = { proxies, authenticator, isOwnOrigin, page, protocols, bodies };
-  const app = createApp({ ...shared, page, protocols, log, metrics, kernel });
+  const parts = { proxies, authenticator, isOwnOrigin, protocols, bodies };
+  const app = createApp({ ...shared, protocols, log, metrics, kernel });
   return {
     ...parts,
     app,

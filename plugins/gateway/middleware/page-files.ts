@@ -1,4 +1,4 @@
-/** The page's files, read and compressed once and served from memory: they are few and never change. */
+/** The page's files, read, and compressed when they are first asked for, and served from memory: they are few and never change. */
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
@@ -50,55 +50,55 @@ type Bundle = ReadonlyMap<string, Uint8Array>;
 const BUILT = fileURLToPath(new URL("../page/dist/", import.meta.url));
 const BUILDER = new URL("../page/build.ts", import.meta.url);
 
+type Packing = "br" | "gzip";
+
 interface PageFile {
   readonly type: string;
   readonly tag: string;
   readonly plain: Buffer;
-  readonly br: Buffer;
-  readonly gzip: Buffer;
   /** Headers of its own. */
   readonly headers: Readonly<Record<string, string>>;
+  packed(how: Packing): Promise<Buffer>;
 }
 
 /** The names that files of the page may have: other requests must not wait until the page is bundled. */
 const NAME = /^\/(?:[a-z]+(?:-[a-zA-Z\d]+)?\.(?:html|js|css|svg|png|webmanifest))?$/;
 
-export interface ServedPage {
-  readonly middleware: Middleware;
-  /** Bundles, reads and compresses ahead of the first visit. */
-  warmUp(): Promise<void>;
-}
+type Files = () => Promise<ReadonlyMap<string, () => PageFile>>;
 
-export function servePage(load: () => Promise<Bundle> = loadBundle): ServedPage {
-  let loading: Promise<ReadonlyMap<string, PageFile>> | undefined;
-  const files = () => {
-    loading ??= load().then(compressAll);
-    return loading;
-  };
-  return {
-    warmUp: async () => void (await files()),
-    async middleware(context, next) {
-      const isFetched = context.method === "GET" || context.method === "HEAD";
-      const file =
-        isFetched && NAME.test(context.path)
-          ? (await files()).get(context.path === "/" ? "index.html" : context.path.slice(1))
-          : undefined;
-      if (file === undefined) return next();
-      context.state["isPageFile"] = true;
-      // Revalidated each time by its tag, so that an upgrade of the service reaches the browser at the next load.
-      context.set({ "Cache-Control": "no-cache", ETag: file.tag, ...file.headers });
-      context.vary("Accept-Encoding");
-      context.status = 200;
-      context.type = file.type;
-      if (context.fresh) {
-        context.status = 304;
-        return;
-      }
-      const encoding = context.acceptsEncodings("br", "gzip", "identity");
-      const isPacked = encoding === "br" || encoding === "gzip";
-      if (isPacked) context.set("Content-Encoding", encoding);
-      context.body = isPacked ? file[encoding] : file.plain;
-    },
+let own: ReturnType<Files> | undefined;
+
+/** Shared by all services of a process. What could not be read is tried again with the next request. */
+const ownFiles: Files = () => {
+  own ??= loadBundle().then(toFiles);
+  own.catch(() => {
+    own = undefined;
+  });
+  return own;
+};
+
+export function servePage(files: Files = ownFiles): Middleware {
+  return async (context, next) => {
+    const isFetched = context.method === "GET" || context.method === "HEAD";
+    const file =
+      isFetched && NAME.test(context.path)
+        ? (await files()).get(context.path === "/" ? "index.html" : context.path.slice(1))?.()
+        : undefined;
+    if (file === undefined) return next();
+    context.state["isPageFile"] = true;
+    // Revalidated each time by its tag, so that an upgrade of the service reaches the browser at the next load.
+    context.set({ "Cache-Control": "no-cache", ETag: file.tag, ...file.headers });
+    context.vary("Accept-Encoding");
+    context.status = 200;
+    context.type = file.type;
+    if (context.fresh) {
+      context.status = 304;
+      return;
+    }
+    const encoding = context.acceptsEncodings("br", "gzip", "identity");
+    const isPacked = encoding === "br" || encoding === "gzip";
+    if (isPacked) context.set("Content-Encoding", encoding);
+    context.body = isPacked ? await file.packed(encoding) : file.plain;
   };
 }
 
@@ -113,23 +113,28 @@ async function loadBundle(): Promise<Bundle> {
   );
 }
 
-async function compressAll(bundle: Bundle): Promise<ReadonlyMap<string, PageFile>> {
-  const files = [...bundle].map(async ([name, contents]) => [name, await compress(name, contents)] as const);
-  return new Map(await Promise.all(files));
+export function toFiles(bundle: Bundle): Awaited<ReturnType<Files>> {
+  return new Map([...bundle].map(([name, contents]) => [name, once(() => toFile(name, contents))]));
+}
+
+function toFile(name: string, contents: Uint8Array): PageFile {
+  const tag = `"${createHash("sha256").update(contents).digest("base64url").slice(0, 22)}"`;
+  const isDiagram = name === "diagram.html";
+  // The highest quality would take half a second more to save a few hundred bytes.
+  const params = { [constants.BROTLI_PARAM_QUALITY]: isDiagram ? 5 : 9 };
+  const br = once(() => toBrotli(contents, { params }));
+  const gzipped = once(() => toGzip(contents));
+  const plain = Buffer.from(contents);
+  const headers: PageFile["headers"] = isDiagram
+    ? { "Content-Security-Policy": policyOfDiagram(plain), "X-Frame-Options": "SAMEORIGIN" }
+    : {};
+  return { type: extname(name), tag, plain, headers, packed: (how) => (how === "br" ? br() : gzipped()) };
 }
 
 const toBrotli = promisify(brotliCompress);
 const toGzip = promisify(gzip);
 
-async function compress(name: string, contents: Uint8Array): Promise<PageFile> {
-  const tag = `"${createHash("sha256").update(contents).digest("base64url").slice(0, 22)}"`;
-  const isDiagram = name === "diagram.html";
-  // The highest quality would take half a second more to save a few hundred bytes.
-  const params = { [constants.BROTLI_PARAM_QUALITY]: isDiagram ? 5 : 9 };
-  const [br, gzipped] = await Promise.all([toBrotli(contents, { params }), toGzip(contents)]);
-  const plain = Buffer.from(contents);
-  const headers: PageFile["headers"] = isDiagram
-    ? { "Content-Security-Policy": policyOfDiagram(plain), "X-Frame-Options": "SAMEORIGIN" }
-    : {};
-  return { type: extname(name), tag, plain, br, gzip: gzipped, headers };
+function once<Value>(make: () => Value): () => Value {
+  let made: Value | undefined;
+  return () => (made ??= make());
 }

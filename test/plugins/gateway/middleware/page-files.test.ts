@@ -2,11 +2,11 @@ import { createServer, get } from "node:http";
 import type { AddressInfo } from "node:net";
 import Koa from "koa";
 import { expect, onTestFinished, test } from "vitest";
-import { servePage } from "../../../../plugins/gateway/middleware/page-files.ts";
+import { servePage, toFiles } from "../../../../plugins/gateway/middleware/page-files.ts";
 
 async function serve(files: Readonly<Record<string, string>>): Promise<string> {
   const bundle = new Map(Object.entries(files).map(([name, text]) => [name, Buffer.from(text)]));
-  const app = new Koa().use(servePage(async () => bundle).middleware);
+  const app = new Koa().use(servePage(async () => toFiles(bundle)));
   const server = createServer(app.callback()).listen(0, "127.0.0.1");
   await new Promise((resolve) => server.once("listening", resolve));
   onTestFinished(() => void server.close());
@@ -38,7 +38,7 @@ test("nothing outside of the page's folder can be reached", async () => {
 });
 
 test("a clone bundles the page from its sources, its first view small enough to load at once", async () => {
-  const app = new Koa().use(servePage().middleware);
+  const app = new Koa().use(servePage());
   const server = createServer(app.callback()).listen(0, "127.0.0.1");
   await new Promise((resolve) => server.once("listening", resolve));
   onTestFinished(() => void server.close());
