@@ -240,8 +240,10 @@ export default definePlugin({
         ],
       ),
       tools: {
-        async ready() {
-          if (await lacksShipped()) await provide();
+        async ready(onWait) {
+          if (!(await lacksShipped())) return;
+          if (kernel.stays) onWait?.();
+          await provide();
         },
         async list() {
           return (await open()).list();

@@ -105,8 +105,11 @@ export interface CallOptions {
 }
 
 export interface Tools {
-  /** Resolves when the shipped tools are installed, or cannot be. A turn waits for it before it says which tools there are. */
-  ready?(): Promise<void>;
+  /**
+   * Resolves when the shipped tools are installed, or cannot be. A turn waits for it before it says which tools there are.
+   * `onWait` is called where that takes time and nothing else tells so.
+   */
+  ready?(onWait?: () => void): Promise<void>;
   /** Those that are switched off too. */
   list(): Promise<readonly ToolInfo[]>;
   /**

@@ -67,7 +67,7 @@ export function createCondensing(parts: CondensingParts): Pick<Agent, "measure" 
     };
     const sources = underRules(parts.sources, await parts.settings());
     const [toolbox, preface] = await Promise.all([
-      openToolbox(sources, scope, () => {}),
+      openToolbox(sources, scope, { onTrouble() {} }),
       extensions.preface(turn.user, allows),
     ]);
     return { toolbox, ...preface, scopes };

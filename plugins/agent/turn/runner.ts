@@ -33,6 +33,9 @@ import { checkedTurn } from "./checked-turn.ts";
 import { runLoop } from "./loop.ts";
 import { openToolbox, type Toolbox, type ToolSources, underRules } from "./toolbox.ts";
 
+const GETTING_READY =
+  "The tools that come with Postern are being made ready, once; in a clone they are built first, which takes a minute or two.";
+
 export interface RunnerParts {
   readonly models: Services["models"];
   /** Returns the model that was chosen for the thread of a turn that is about to be opened. */
@@ -296,9 +299,12 @@ class Run {
       },
       signal: this.#listening.signal,
     };
-    return openToolbox(underRules(parts.sources, settings), scope, (why) => {
-      parts.log.warn(`continuing the turn without installed tools: ${why}`);
-      this.#notice("tools_unavailable", `The installed tools are not available: ${why}`);
+    return openToolbox(underRules(parts.sources, settings), scope, {
+      onTrouble: (why) => {
+        parts.log.warn(`continuing the turn without installed tools: ${why}`);
+        this.#notice("tools_unavailable", `The installed tools are not available: ${why}`);
+      },
+      onWait: () => this.#notice("tools_getting_ready", GETTING_READY),
     });
   }
 

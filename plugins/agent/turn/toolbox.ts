@@ -88,8 +88,11 @@ const MAX_NEAR = 5;
 const ANY_OBJECT: JsonSchema = { type: "object" };
 
 /** The installed tools, the shipped ones among them: on a fresh home they take a moment. */
-export async function listInstalled(host: Tools | undefined): Promise<readonly ToolInfo[] | undefined> {
-  await host?.ready?.();
+export async function listInstalled(
+  host: Tools | undefined,
+  onWait?: () => void,
+): Promise<readonly ToolInfo[] | undefined> {
+  await host?.ready?.(onWait);
   return host?.list();
 }
 
@@ -107,9 +110,11 @@ export async function openToolbox(
     /** The checks of its calls, given the tools that there are. Absent where none will be made. */
     checks?(installed: ReadonlyMap<string, ToolInfo>): Promise<readonly TurnCheck[]>;
   },
-  onTrouble: (why: string) => void,
+  tell: { onTrouble(why: string): void; onWait?(): void },
 ) {
-  const found = await listInstalled(sources.host).catch((error: unknown) => onTrouble(callersReason(error)));
+  const found = await listInstalled(sources.host, tell.onWait).catch((error: unknown) =>
+    tell.onTrouble(callersReason(error)),
+  );
   const listed = found ?? [];
   if (found) await sources.approvals.forgetOthers(scope.user, found);
   const winning = new Set(scope.callersWin ? scope.external.map(({ name }) => name) : []);

@@ -392,3 +392,25 @@ test("a tool host that cannot list its tools costs the turn its tools, not its a
   expect(events).toContainEqual(expect.objectContaining({ type: "notice", code: "tools_unavailable" }));
   expect(events.at(-1)?.type).toBe("done");
 });
+
+test("a turn that waits for the shipped tools says so", async () => {
+  const model = await scriptedModel();
+  const slow = definePlugin({
+    name: "slow-tools",
+    provides: ["tools"],
+    configure: () => ({}),
+    start: () => ({
+      tools: {
+        ready: async (onWait?: () => void) => onWait?.(),
+        list: async () => [],
+        call: () => Promise.reject(new Error("never")),
+      },
+    }),
+  });
+  const kernel = await bootKernel([store, slow, ...agentPlugins] as readonly AnyPlugin[], {
+    MODEL_BASE_URL: model.url,
+  });
+  const events = await eventsOf(await kernel.service("agent").run(ASK));
+  expect(events).toContainEqual(expect.objectContaining({ type: "notice", code: "tools_getting_ready" }));
+  expect(events.at(-1)?.type).toBe("done");
+});
