@@ -54,9 +54,9 @@ export default defineConfig({
     // What all of them import is loaded once for each process, not once for each file.
     isolate: false,
     // Limits for what hangs, not for what is slow: the machine may have other work to do.
-    testTimeout: 300_000,
-    hookTimeout: 300_000,
-    expect: { poll: { timeout: 60_000, interval: 20 } },
+    testTimeout: 1_200_000,
+    hookTimeout: 1_200_000,
+    expect: { poll: { timeout: 300_000, interval: 20 } },
     // One more than two cores: tests wait for processes and disks, too.
     maxWorkers: 3,
     projects: [

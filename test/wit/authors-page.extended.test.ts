@@ -16,9 +16,7 @@ const [PAGE = ""] = readFileSync(new URL("../../wit/README.md", import.meta.url)
   "## Write a tool in Rust",
 );
 
-test("the page leads from an empty folder to a chat that uses the tool, in under ten commands", {
-  timeout: 600_000,
-}, async () => {
+test("the page leads from an empty folder to a chat that uses the tool, in under ten commands", async () => {
   const cwd = temporaryFolder();
   const port = await freePort();
   const env = {

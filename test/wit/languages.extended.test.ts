@@ -223,7 +223,7 @@ describeC("a tool in C", () => {
 });
 
 describePython("a tool in Python", () => {
-  test("the page's commands print what the page shows", { timeout: 600_000 }, async () => {
+  test("the page's commands print what the page shows", async () => {
     const folder = temporaryFolder();
     // The compiler that is installed is the one to try.
     const page = sectionOf("Python").replaceAll(/^(?:python3 -m venv|pip install).*\n/gm, "");
@@ -286,7 +286,7 @@ print(json.dumps([answer.output and json.loads(answer.output), answer.error]))
 });
 
 describeGo("a tool in Go", () => {
-  test("the page's commands print what the page shows", { timeout: 600_000 }, async () => {
+  test("the page's commands print what the page shows", async () => {
     const folder = temporaryFolder();
     await typePage(sectionOf("Go"), folder, authorIn(folder));
   });

@@ -4,11 +4,9 @@ import type { InnerCall } from "../../../host/services.ts";
 import { builtComponent, capabilitiesOf } from "../../support/tools/shipped.ts";
 import { openRunCode } from "./runner.ts";
 
-const MINUTES = { timeout: 400_000 };
-
 const SALES = "month,country,price\n2026-01,NO,10\n2026-01,SE,20.5\n2026-02,NO,30\n2026-02,SE,8\n";
 
-test("it computes, reads and writes files, and draws charts that are files", MINUTES, async () => {
+test("it computes, reads and writes files, and draws charts that are files", async () => {
   const { result, put, read, host } = await openRunCode();
   await put("/sales.csv", SALES, [{ kind: "page", name: "https://shop.example/" }]);
   expect(await result("1 + 1")).toEqual({ value: 2, printed: "", files: [], charts: [], calls: 0 });
@@ -52,7 +50,7 @@ means`),
   ]);
 });
 
-test("an error names the line that the model wrote", MINUTES, async () => {
+test("an error names the line that the model wrote", async () => {
   const { result } = await openRunCode();
   expect(await result("const a = 1;\nconst rows = undefined;\nconsole.log(a)\nrows.map((x) => x)")).toBe(
     `TypeError: can't access property "map", rows is undefined\nIn line 4: rows.map((x) => x)\nBefore that it printed:\n1\n`,
@@ -67,7 +65,7 @@ test("an error names the line that the model wrote", MINUTES, async () => {
   );
 });
 
-test("hostile code ends in words, and the next run is as good as the first", MINUTES, async () => {
+test("hostile code ends in words, and the next run is as good as the first", async () => {
   const { result } = await openRunCode();
   expect(await result('await import("node:fs")')).toContain("cannot import anything");
   expect(await result('await fetch("https://evil.example/")')).toContain("there is no network in here");
@@ -101,7 +99,7 @@ test("hostile code ends in words, and the next run is as good as the first", MIN
   expect(await result("typeof JSON.parse('{}') + [1].map((x) => x + 1)")).toMatchObject({ value: "object2" });
 });
 
-test("it calls tools in one go, and its receipt lists the calls", MINUTES, async () => {
+test("it calls tools in one go, and its receipt lists the calls", async () => {
   const { host, run, result } = await openRunCode();
   let running = 0;
   let most = 0;
@@ -150,42 +148,38 @@ found.map(({ params }) => params.at)`,
   expect(await result('await tools.call("look", {})')).toContain("can only be called in a conversation");
 });
 
-test(
-  "a tool links the interface only where its file names tools, and all of them only as ours",
-  MINUTES,
-  async () => {
-    const { host } = await openRunCode();
-    const component = await builtComponent("run-code");
-    const { agent_tools: _, ...without } = JSON.parse(capabilitiesOf("run-code"));
-    await expect(host.examine(component, JSON.stringify(without))).rejects.toThrow(
-      "it imports postern:tool/agent-tools@0.1.0, and its capabilities file names no agent_tools",
-    );
-    const all = JSON.stringify({ version: "1.0.0", wit_version: "0.1.0", agent_tools: ["*"] });
-    await expect(host.examine(await builtComponent("convert"), all)).rejects.toThrow(
-      'agent_tools may be ["*"] only for the run-code that comes with Postern',
-    );
-    const named = JSON.stringify({ ...without, agent_tools: ["look"] });
-    const candidate = await host.examine(component, named);
-    expect(candidate.grants).toContain(
-      "may call the tool `look`, as if the model had called it, except where a person would be asked",
-    );
-    await host.catalog.put("narrow", candidate, undefined);
-    const asked: string[] = [];
-    const innerCall: InnerCall = async ({ name }) => {
-      asked.push(name);
-      return { ok: true, output: "1" };
-    };
-    const code =
-      'const all = await Promise.allSettled(["look", "other", "run-code"].map((name) => tools.call(name)));\nall.map(({ value, reason }) => value ?? reason.message)';
-    const { outcome } = await host.run(
-      { id: "1", name: "narrow", params: JSON.stringify({ code }) },
-      { user: "ada", innerCall },
-    );
-    expect(outcome.status === "ok" && JSON.parse(outcome.output).value).toEqual([
-      1,
-      "other: narrow may call only these tools: look.",
-      "run-code: narrow may call only these tools: look.",
-    ]);
-    expect(asked).toEqual(["look"]);
-  },
-);
+test("a tool links the interface only where its file names tools, and all of them only as ours", async () => {
+  const { host } = await openRunCode();
+  const component = await builtComponent("run-code");
+  const { agent_tools: _, ...without } = JSON.parse(capabilitiesOf("run-code"));
+  await expect(host.examine(component, JSON.stringify(without))).rejects.toThrow(
+    "it imports postern:tool/agent-tools@0.1.0, and its capabilities file names no agent_tools",
+  );
+  const all = JSON.stringify({ version: "1.0.0", wit_version: "0.1.0", agent_tools: ["*"] });
+  await expect(host.examine(await builtComponent("convert"), all)).rejects.toThrow(
+    'agent_tools may be ["*"] only for the run-code that comes with Postern',
+  );
+  const named = JSON.stringify({ ...without, agent_tools: ["look"] });
+  const candidate = await host.examine(component, named);
+  expect(candidate.grants).toContain(
+    "may call the tool `look`, as if the model had called it, except where a person would be asked",
+  );
+  await host.catalog.put("narrow", candidate, undefined);
+  const asked: string[] = [];
+  const innerCall: InnerCall = async ({ name }) => {
+    asked.push(name);
+    return { ok: true, output: "1" };
+  };
+  const code =
+    'const all = await Promise.allSettled(["look", "other", "run-code"].map((name) => tools.call(name)));\nall.map(({ value, reason }) => value ?? reason.message)';
+  const { outcome } = await host.run(
+    { id: "1", name: "narrow", params: JSON.stringify({ code }) },
+    { user: "ada", innerCall },
+  );
+  expect(outcome.status === "ok" && JSON.parse(outcome.output).value).toEqual([
+    1,
+    "other: narrow may call only these tools: look.",
+    "run-code: narrow may call only these tools: look.",
+  ]);
+  expect(asked).toEqual(["look"]);
+});

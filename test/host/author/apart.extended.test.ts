@@ -24,9 +24,7 @@ exports.componentize = async () => {
 };
 `;
 
-test("the process of a build can read its folder and the toolchain, and do nothing else", {
-  timeout: 60_000,
-}, async () => {
+test("the process of a build can read its folder and the toolchain, and do nothing else", async () => {
   const [folder, place] = [temporaryFolder(), temporaryFolder()];
   const files = { "tool.ts": "export const tool = {};", "tool.wit": "", "before.js": "", "after.js": "" };
   for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
@@ -41,7 +39,7 @@ test("the process of a build can read its folder and the toolchain, and do nothi
   });
 });
 
-test("a turn that is stopped stops its build", { timeout: 60_000 }, async () => {
+test("a turn that is stopped stops its build", async () => {
   const folder = temporaryFolder();
   writeFileSync(join(folder, "tool.ts"), "");
   const stopped = AbortSignal.abort();

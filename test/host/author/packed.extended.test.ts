@@ -28,7 +28,6 @@ import { propose } from "../../support/services/proposals.ts";
 import { afterThisFile, afterThisTest } from "../../support/undo.ts";
 
 const run = promisify(execFile);
-const MINUTES = 540_000;
 const FEEDS = fileURLToPath(new URL("../../fixtures/feeds", import.meta.url));
 
 const said = (command: string, ...args: readonly string[]) => {
@@ -60,7 +59,7 @@ describeWhere(
   beforeAll(async () => {
     tarball = await packPostern(later);
     registry = await startDockerRegistry(later, { open: true });
-  }, MINUTES);
+  });
 
   /** Into an empty folder, with the npm of this version. */
   async function install(major: string) {
@@ -88,9 +87,6 @@ describeWhere(
 
   test.each(NPMS)(
     "with npm %s it is installed, and builds, checks, runs and publishes a tool",
-    {
-      timeout: MINUTES,
-    },
     async (major) => {
       const { folder, caches, installed, options, runIn } = await install(major);
       const files = globSync(["**", ".docs/**", ".deploy/**", ".pictures/**"], { cwd: installed });
@@ -142,9 +138,7 @@ describeWhere(
     },
   );
 
-  test("a feed reader with an npm package, a setting and state reaches another home under a trust rule", {
-    timeout: MINUTES,
-  }, async () => {
+  test("a feed reader with an npm package, a setting and state reaches another home under a trust rule", async () => {
     const { folder, env, options, runIn } = await install("11");
     const author = (...args: readonly string[]) => runIn("author", ...args);
     await author("tool", "new", "feeds", "--template", "blank", "--lang", "js");

@@ -1,69 +1,63 @@
 import { expect, test } from "vitest";
 import { bootProposals, outcomes, propose, SOURCE } from "../../support/services/proposals.ts";
 
-const MINUTES = { timeout: 300_000 };
+test("a proposed tool is built, tried and asked about; a yes installs it, and the next message uses it", async () => {
+  const { model, kernel, say, answer, names } = await bootProposals();
+  model.script(propose(), { text: "It is there." });
+  const asked = await say("I count words every day. Make a tool for it.");
+  expect(asked).toMatchObject({
+    status: "waiting",
+    gate: {
+      type: "approval",
+      call: { name: "tool_propose", params: expect.stringContaining("Counts the words") },
+      grants: [
+        "installs the tool count-words 0.1.0 for everybody who uses this Postern",
+        "count-words may not use the network",
+        expect.stringContaining("memory"),
+        expect.any(String),
+        'models will read this about it: "Counts the words of a text."',
+        "example 1 gives 3",
+        "example 2 gives 0",
+        '"postern tool remove count-words" takes it back',
+        "no words of others are known in this conversation",
+      ],
+    },
+  });
+  expect(await names()).toEqual([]);
 
-test(
-  "a proposed tool is built, tried and asked about; a yes installs it, and the next message uses it",
-  MINUTES,
-  async () => {
-    const { model, kernel, say, answer, names } = await bootProposals();
-    model.script(propose(), { text: "It is there." });
-    const asked = await say("I count words every day. Make a tool for it.");
-    expect(asked).toMatchObject({
-      status: "waiting",
-      gate: {
-        type: "approval",
-        call: { name: "tool_propose", params: expect.stringContaining("Counts the words") },
-        grants: [
-          "installs the tool count-words 0.1.0 for everybody who uses this Postern",
-          "count-words may not use the network",
-          expect.stringContaining("memory"),
-          expect.any(String),
-          'models will read this about it: "Counts the words of a text."',
-          "example 1 gives 3",
-          "example 2 gives 0",
-          '"postern tool remove count-words" takes it back',
-          "no words of others are known in this conversation",
-        ],
-      },
-    });
-    expect(await names()).toEqual([]);
+  const agreed = await answer(asked, "once");
+  expect(outcomes(agreed)).toEqual([
+    {
+      status: "ok",
+      output: "Installed count-words 0.1.0. You can call it from the user's next message on.",
+    },
+  ]);
+  expect(await names()).toEqual(["count-words"]);
 
-    const agreed = await answer(asked, "once");
-    expect(outcomes(agreed)).toEqual([
-      {
-        status: "ok",
-        output: "Installed count-words 0.1.0. You can call it from the user's next message on.",
-      },
-    ]);
-    expect(await names()).toEqual(["count-words"]);
+  model.script({ calls: [{ name: "count-words", arguments: { text: "a b c d" } }] }, { text: "Four." });
+  const used = await say("Count: a b c d", { thread: asked.thread });
+  expect(outcomes(used)).toMatchObject([{ status: "ok", output: "4" }]);
 
-    model.script({ calls: [{ name: "count-words", arguments: { text: "a b c d" } }] }, { text: "Four." });
-    const used = await say("Count: a b c d", { thread: asked.thread });
-    expect(outcomes(used)).toMatchObject([{ status: "ok", output: "4" }]);
+  // Another version takes its place, and can be rolled back.
+  const louder = SOURCE.replace('"Counts the words of a text."', '"Counts the words of a text, as text."');
+  model.script(propose({ source: louder, capabilities: { version: "0.2.0" } }), { text: "Replaced." });
+  const again = await say("Say so in its description.", { thread: asked.thread });
+  expect(again.gate).toMatchObject({
+    grants: expect.arrayContaining([
+      "installs the tool count-words 0.2.0 for everybody who uses this Postern, in place of version 0.1.0",
+      '"postern tool rollback count-words" takes it back',
+      expect.stringMatching(
+        /^words of others were in this conversation when it was written: tool count-words/,
+      ),
+    ]),
+  });
+  await answer(again, "once");
+  const { catalog } = await kernel.service("toolHost").open();
+  expect((await catalog.find("count-words"))?.capabilities.version).toBe("0.2.0");
+  expect((await catalog.previous("count-words"))?.tool.capabilities.version).toBe("0.1.0");
+});
 
-    // Another version takes its place, and can be rolled back.
-    const louder = SOURCE.replace('"Counts the words of a text."', '"Counts the words of a text, as text."');
-    model.script(propose({ source: louder, capabilities: { version: "0.2.0" } }), { text: "Replaced." });
-    const again = await say("Say so in its description.", { thread: asked.thread });
-    expect(again.gate).toMatchObject({
-      grants: expect.arrayContaining([
-        "installs the tool count-words 0.2.0 for everybody who uses this Postern, in place of version 0.1.0",
-        '"postern tool rollback count-words" takes it back',
-        expect.stringMatching(
-          /^words of others were in this conversation when it was written: tool count-words/,
-        ),
-      ]),
-    });
-    await answer(again, "once");
-    const { catalog } = await kernel.service("toolHost").open();
-    expect((await catalog.find("count-words"))?.capabilities.version).toBe("0.2.0");
-    expect((await catalog.previous("count-words"))?.tool.capabilities.version).toBe("0.1.0");
-  },
-);
-
-test("a no installs nothing, and a yes after a restart installs what was shown", MINUTES, async () => {
+test("a no installs nothing, and a yes after a restart installs what was shown", async () => {
   const first = await bootProposals();
   first.model.script(propose(), { text: "All right, no." }, propose());
   const refused = await first.answer(await first.say("Make a tool that counts words"), "deny");
@@ -96,7 +90,7 @@ export const tool = {
 };
 `;
 
-test("requests of the examples are answered by the proposal, not by the network", MINUTES, async () => {
+test("requests of the examples are answered by the proposal, not by the network", async () => {
   const { model, say } = await bootProposals();
   const exchange = (project: string, body: string) => ({
     params: { project },
@@ -138,7 +132,7 @@ test("requests of the examples are answered by the proposal, not by the network"
 const says = (description: string) =>
   SOURCE.replace('"Counts the words of a text."', JSON.stringify(description));
 
-test("what cannot be built or is not fit is told to the model, and nobody is asked", MINUTES, async () => {
+test("what cannot be built or is not fit is told to the model, and nobody is asked", async () => {
   const { model, say, names } = await bootProposals();
   for (const [changes, code, words] of [
     [
@@ -170,7 +164,7 @@ test("what cannot be built or is not fit is told to the model, and nobody is ask
   expect(await names()).toEqual([]);
 });
 
-test("a tool whose calls never end is stopped while it is checked", MINUTES, async () => {
+test("a tool whose calls never end is stopped while it is checked", async () => {
   const { model, say, names } = await bootProposals();
   const source = SOURCE.replace("const { text }", "for (;;);\n    const { text }");
   model.script(propose({ source, capabilities: { limits: { timeout_secs: 1 } } }), { text: "It loops." });

@@ -50,7 +50,6 @@ describe("nothing is left of a call", () => {
       expect(cleaned).toBeGreaterThan(0);
       expect(differences).toBe(0);
     },
-    120_000,
   );
 
   test("log-flood.js with a tenth of its lines, QuickJS", async () => {
@@ -60,30 +59,22 @@ describe("nothing is left of a call", () => {
     expect(differences).toBe(0);
   });
 
-  test.each(["clock.js", "echo.js", "smuggler.js"])(
-    "%s, componentize-js",
-    async (name) => {
-      const { cleaned, differences } = await findDifferences(await componentizeJsFixture(name));
-      expect(cleaned).toBeGreaterThan(0);
-      expect(differences).toBe(0);
-    },
-    240_000,
-  );
+  test.each(["clock.js", "echo.js", "smuggler.js"])("%s, componentize-js", async (name) => {
+    const { cleaned, differences } = await findDifferences(await componentizeJsFixture(name));
+    expect(cleaned).toBeGreaterThan(0);
+    expect(differences).toBe(0);
+  });
 
   test.each(["measured.wat", "smuggler.wat"])("%s", async (name) => {
     const { differences } = await findDifferences(await fixture(name));
     expect(differences).toBe(0);
   });
 
-  test.each(["convert", "weather", "github-issues"])(
-    "%s, as shipped",
-    async (name) => {
-      const { cleaned, differences } = await findDifferences(await builtComponent(name));
-      expect(cleaned).toBeGreaterThan(0);
-      expect(differences).toBe(0);
-    },
-    240_000,
-  );
+  test.each(["convert", "weather", "github-issues"])("%s, as shipped", async (name) => {
+    const { cleaned, differences } = await findDifferences(await builtComponent(name));
+    expect(cleaned).toBeGreaterThan(0);
+    expect(differences).toBe(0);
+  });
 
   test("the look at memory does find what is left", async () => {
     const { instance, differences } = await (await markedComponent(await fixture("echo.js"))).open();
@@ -98,22 +89,18 @@ describe("an instance opened later", () => {
     ["echo.js", componentizeJsFixture],
     ["weather", builtComponent],
     ["measured.wat", fixture],
-  ] as const)(
-    "holds to the byte what the first one held before its first call: %s",
-    async (name, build) => {
-      const component = await markedComponent(await build(name));
-      const first = await component.open();
-      await first.instance.tool.execute({ params: JSON.stringify({ text: LIST }) });
-      // The second learns where it differs from the first; the third relies on that.
-      for (const later of [await component.open(), await component.open()]) {
-        expect(later.start.length).toBeGreaterThan(0);
-        for (const [index, bytes] of later.start.entries())
-          expect(bytes.equals(first.start[index] as Buffer)).toBe(true);
-        const params = JSON.stringify({ text: "x" });
-        await later.instance.tool.execute({ params });
-        if (later.instance.clean()) expect(later.differences()).toBe(0);
-      }
-    },
-    240_000,
-  );
+  ] as const)("holds to the byte what the first one held before its first call: %s", async (name, build) => {
+    const component = await markedComponent(await build(name));
+    const first = await component.open();
+    await first.instance.tool.execute({ params: JSON.stringify({ text: LIST }) });
+    // The second learns where it differs from the first; the third relies on that.
+    for (const later of [await component.open(), await component.open()]) {
+      expect(later.start.length).toBeGreaterThan(0);
+      for (const [index, bytes] of later.start.entries())
+        expect(bytes.equals(first.start[index] as Buffer)).toBe(true);
+      const params = JSON.stringify({ text: "x" });
+      await later.instance.tool.execute({ params });
+      if (later.instance.clean()) expect(later.differences()).toBe(0);
+    }
+  });
 });

@@ -23,7 +23,6 @@ import { copyCode, fixture } from "../../support/tools/components.ts";
 import { allowing } from "../../support/tools/tool-host.ts";
 import { afterThisFile, afterThisTest } from "../../support/undo.ts";
 
-const MINUTES = 180_000;
 const COMPONENT = Buffer.from("stands for a component");
 
 function oci(text: string): OciReference {
@@ -41,7 +40,7 @@ describeWithRegistry("a real registry", () => {
     const usual = getCACertificates("default");
     setDefaultCACertificates([...usual, readFileSync(registry.certificate, "utf8")]);
     later(() => setDefaultCACertificates(usual));
-  }, MINUTES);
+  });
 
   function client(login: Login | "nobody" = USER) {
     const privateHosts = new Set([registry.plain, registry.secure]);
@@ -133,9 +132,7 @@ describeWithRegistry("a real registry", () => {
     );
   });
 
-  test("on the command line: sign in, publish, install on a second home, and find it there with its origin", {
-    timeout: MINUTES,
-  }, async () => {
+  test("on the command line: sign in, publish, install on a second home, and find it there with its origin", async () => {
     const cwd = temporaryFolder();
     const bytes = await fixture("prober.js");
     mkdirSync(join(cwd, "prober", "dist"), { recursive: true });

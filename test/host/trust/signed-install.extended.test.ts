@@ -25,7 +25,6 @@ import { copyCode, fixture } from "../../support/tools/components.ts";
 import { allowing } from "../../support/tools/tool-host.ts";
 import { afterThisFile, afterThisTest } from "../../support/undo.ts";
 
-const MINUTES = 180_000;
 const NOBODY = "release@acme.example";
 const pemOf = ({ privateKey }: TestKey) => privateKey.export({ type: "pkcs8", format: "pem" }).toString();
 
@@ -41,7 +40,7 @@ describeWithRegistry("a signed tool in a real registry", () => {
 
   beforeAll(async () => {
     registry = await startDockerRegistry(later, { open: true });
-  }, MINUTES);
+  });
 
   async function published(name: string) {
     const privateHosts = new Set([registry.plain]);
@@ -122,9 +121,7 @@ describeWithRegistry("a signed tool in a real registry", () => {
     }
   });
 
-  test("as typed: signed and published, it installs where a rule names its key, and nowhere else", {
-    timeout: MINUTES,
-  }, async () => {
+  test("as typed: signed and published, it installs where a rule names its key, and nowhere else", async () => {
     const cwd = temporaryFolder();
     const bytes = await fixture("prober.js");
     mkdirSync(join(cwd, "prober", "dist"), { recursive: true });

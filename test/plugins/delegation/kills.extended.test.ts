@@ -37,7 +37,7 @@ async function killInBetween(home: string, variables: Readonly<Record<string, st
   const job = await beside.service("jobs").submit({ user: "ann", channel: "test", message: "As a job" });
   const sql = await beside.service("store").tables("kill test", []);
   const rows = () => sql.all<{ id: string; status: string }>("SELECT id, status FROM tasks");
-  await expect.poll(rows, { timeout: 30_000 }).toMatchObject([{ status: "running" }]);
+  await expect.poll(rows).toMatchObject([{ status: "running" }]);
   const before = await rows();
   await expect.poll(() => model.requests.length).toBe(2);
   isKilled = true;
@@ -50,22 +50,17 @@ async function killInBetween(home: string, variables: Readonly<Record<string, st
   }
   const clock = createTurnedClock(NOW);
   const next = await bootAgent({ model, home, variables, clock });
-  expect(await next.service("jobs").wait(job.id, 30_000)).toMatchObject({ response: "Whole." });
+  expect(await next.service("jobs").wait(job.id, 300_000)).toMatchObject({ response: "Whole." });
   expect(await rows()).toEqual([{ id: before[0]?.id, status: "completed" }]);
 }
 
 describe("on SQLite", () => {
-  test(
-    "after kill -9 the job is run again, finds its task, and the task is run again once",
-    {
-      timeout: 90_000,
-    },
-    () => killInBetween(temporaryFolder(), {}, false),
-  );
+  test("after kill -9 the job is run again, finds its task, and the task is run again once", () =>
+    killInBetween(temporaryFolder(), {}, false));
 });
 
 describePostgres("on PostgreSQL", () => {
-  test("another node takes over from one that died", { timeout: 90_000 }, async () => {
+  test("another node takes over from one that died", async () => {
     const variables = {
       STORE_URL: await freshDatabase(afterThisTest),
       POSTERN_SECRETS_KEY: "07".repeat(32),

@@ -154,7 +154,7 @@ test("what changes on one node is announced by the other", async () => {
         await memory.write("operator", `${count}.md`, "A");
         return [...told];
       },
-      { timeout: 60_000, interval: 300 },
+      { interval: 300 },
     )
     .toEqual(["resources"]);
 });

@@ -218,7 +218,7 @@ describe.each(REVISIONS)("%s", (revision) => {
       tools[`tool_${Object.keys(tools).length}`] = { run: () => done };
       return [...heard];
     };
-    const patience = { timeout: 60_000, interval: 300 };
+    const patience = { interval: 300 };
     await expect.poll(() => install(told), patience).toEqual(["tools"]);
     await expect.poll(() => install(others), patience).toEqual(["tools"]);
     writeSkill(mcp.service.home, "bake");

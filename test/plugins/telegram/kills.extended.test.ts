@@ -8,4 +8,4 @@ test("killed ten times, every message is answered, and in order", async () => {
   expect([counted.lost, counted.disordered, counted.strange], describeKills(counted)).toEqual([[], 0, []]);
   // Telegram cannot tell whether it took a message, so some may be there twice, but at most one for each kill and chat.
   expect(counted.repeated + counted.begun).toBeLessThanOrEqual(counted.kills * 4);
-}, 300_000);
+});

@@ -41,7 +41,7 @@ export interface KillCount {
 }
 
 /** The longest without a further answer, at the end. It only matters where one is lost. */
-const PATIENCE_MS = 120_000;
+const PATIENCE_MS = 300_000;
 /** So many answers a service lives to give, at most, and so much longer. */
 const MAX_ANSWERS = 4;
 const MAX_LONGER_MS = 300;

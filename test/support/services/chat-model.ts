@@ -80,7 +80,7 @@ const TIMING = {
 };
 
 /** A limit for what hangs, not for what is slow. */
-const STUCK_MS = 60_000;
+const STUCK_MS = 300_000;
 
 const TURNS = [
   "CREATE TABLE model_turns (id TEXT PRIMARY KEY, thread TEXT NOT NULL, said TEXT NOT NULL, node TEXT NOT NULL, status TEXT NOT NULL)",

@@ -4,15 +4,13 @@ import { expect, test } from "vitest";
 import { postern, startPostern } from "../../../support/processes/postern.ts";
 import { newProject } from "../../../support/tools/projects.ts";
 
-test("tool dev builds at each change, says what is wrong, installs beside the project and shows receipts", {
-  timeout: 300_000,
-}, async () => {
+test("tool dev builds at each change, says what is wrong, installs beside the project and shows receipts", async () => {
   const folder = await newProject();
   const cwd = dirname(folder);
   const env = { POSTERN_HOME: join(cwd, "home") };
   const dev = startPostern(["tool", "dev", "countdown", "--engine", "quickjs"], { cwd, env });
   const rounds = () => dev.stderr().split("watching countdown with the home countdown/.postern").length - 1;
-  const round = (count: number) => expect.poll(rounds, { timeout: 120_000, interval: 200 }).toBe(count);
+  const round = (count: number) => expect.poll(rounds, { interval: 200 }).toBe(count);
   await round(1);
   expect(dev.stdout()).toMatch(/^date\.json +ok +\d+ ms +\d+\.\d MiB +no requests +\{"date":"2030-01-01"/m);
   expect(dev.stdout()).toMatch(/^next-holiday\.json +ok .* GET date\.nager\.at 200 +\{.*Christmas Day/m);

@@ -99,9 +99,7 @@ test("a tool that is switched off is not offered; a call of it is refused in wor
   expect(await kernel.service("toolCalls").isReserved("prober")).toBe(true);
 });
 
-test("code of the model calls tools in the real sandbox: one result, a receipt for each call, and explain shows the tree", {
-  timeout: 400_000,
-}, async () => {
+test("code of the model calls tools in the real sandbox: one result, a receipt for each call, and explain shows the tree", async () => {
   const model = await scriptedModel();
   const code = `const miles = [1, 2, 26.2];
 const found = await Promise.all(miles.map((value) => tools.call("convert", { value, from: "miles", to: "km" })));

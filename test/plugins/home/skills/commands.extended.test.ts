@@ -30,9 +30,7 @@ const SKILL = {
   "scripts/b.py": "print(1)",
 };
 
-test("a skill is shown, agreed to, kept as it was, updated with what changed, and removed", {
-  timeout: 120_000,
-}, async () => {
+test("a skill is shown, agreed to, kept as it was, updated with what changed, and removed", async () => {
   const { run } = home();
   const place = write(join(temporaryFolder(), "pdf"), SKILL);
   const unanswered = await run("skill", "add", place);
@@ -70,9 +68,7 @@ test("a skill is shown, agreed to, kept as it was, updated with what changed, an
   });
 });
 
-test("what does not fit the standard, links, shadows or is too much is refused in words", {
-  timeout: 120_000,
-}, async () => {
+test("what does not fit the standard, links, shadows or is too much is refused in words", async () => {
   const { run, folder } = home();
   const there = temporaryFolder();
   write(join(folder, "skills", "pdf"), SKILL);
@@ -117,9 +113,7 @@ test("what does not fit the standard, links, shadows or is too much is refused i
   });
 });
 
-test("another agent's home is shown first, then taken, without running or replacing anything", {
-  timeout: 120_000,
-}, async () => {
+test("another agent's home is shown first, then taken, without running or replacing anything", async () => {
   const { run, folder } = home();
   write(folder, { "SOUL.md": "Mine." });
   const jobs = [

@@ -14,9 +14,7 @@ const SCRIPT = `const rows: number[] = files.read("/skills/count/assets/rows.csv
 const denied = await tools.call("memory_write", { path: "a.md", text: "b" }).catch((error) => error.message);
 return { total: rows.reduce((sum, row) => sum + row, args.start), found: files.list("/skills/count").length, denied };`;
 
-test("its script reads its folder, gets its args and calls what the skill allows", {
-  timeout: 180_000,
-}, async () => {
+test("its script reads its folder, gets its args and calls what the skill allows", async () => {
   const model = await scriptedModel();
   const kernel = await bootKernel([store, tools, ...agentPlugins] as readonly AnyPlugin[], {
     MODEL_BASE_URL: model.url,

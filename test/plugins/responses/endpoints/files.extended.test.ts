@@ -1,6 +1,6 @@
 /** `/openai/v1/files` with the `openai` package, and at its limits. */
 import OpenAI, { toFile } from "openai";
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { createStoredFiles, MIGRATIONS, OWNER } from "../../../../plugins/responses/stored/files.ts";
 import { bearer, type Service, startService, TOKEN } from "../../../support/services/responses.ts";
 
@@ -211,7 +211,7 @@ test("a fifth upload at once of one user is 429, and another user is not kept wa
       }),
     } as RequestInit);
   const waiting = Array.from({ length: 4 }, begin);
-  await vi.waitUntil(async () => (await upload(service, 1)).status === 429);
+  await expect.poll(async () => (await upload(service, 1)).status).toBe(429);
   const other = clientOf(service, await service.tokenOf("eve"));
   await other.files.create({ file: await toFile(Buffer.from("x"), "x"), purpose: "user_data" });
   for (const controller of pending) controller.close();

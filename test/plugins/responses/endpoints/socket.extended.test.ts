@@ -2,7 +2,7 @@
 import { once } from "node:events";
 import OpenAI from "openai";
 import { ResponsesWS } from "openai/resources/responses/ws";
-import { expect, onTestFinished, test, vi } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import WebSocket from "ws";
 import { createAccounts } from "../../../../plugins/accounts/records/accounts.ts";
 import { scriptedModel } from "../../../support/services/agent.ts";
@@ -28,7 +28,7 @@ async function connect(service: Service, headers: Record<string, string> = beare
   /** The events up to the next that ends an answer. */
   async function next(): Promise<readonly WireEvent[]> {
     const isEnd = ({ type }: WireEvent) => /^error$|\.(completed|failed|incomplete)$/.test(type);
-    await vi.waitUntil(() => events.slice(read).some(isEnd), { timeout: 60_000 });
+    await expect.poll(() => events.slice(read).some(isEnd)).toBe(true);
     const end = read + events.slice(read).findIndex(isEnd) + 1;
     const some = events.slice(read, end);
     read = end;

@@ -1,4 +1,4 @@
-import { expect, vi } from "vitest";
+import { expect } from "vitest";
 import type { InputItem } from "../../../../plugins/responses/parse/items.ts";
 import { parseOpen } from "../../../../plugins/responses/parse/open.ts";
 import { createRequests } from "../../../../plugins/responses/stored/requests.ts";
@@ -6,8 +6,6 @@ import { createTurnLocations } from "../../../../plugins/responses/stored/turn-l
 import { createIntake } from "../../../../plugins/responses/turn/intake.ts";
 import { testOnSqlite } from "../../../support/run/engine.ts";
 import { startService, storeSize } from "../../../support/services/responses.ts";
-
-vi.setConfig({ testTimeout: 120_000 });
 
 testOnSqlite(
   "a thousand replayed rounds are one thread, and the last cost the store what the first did",

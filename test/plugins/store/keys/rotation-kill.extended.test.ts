@@ -24,7 +24,7 @@ const inText = (...keys: Keys) => keys.map((key) => Buffer.from(key).toString("b
 // Three batches.
 const BATCH = 200;
 const NAMES = Array.from({ length: 500 }, (_, index) => `tool/${1000 + index}`);
-const SOON = { timeout: 60_000, interval: 5 };
+const SOON = { interval: 5 };
 
 async function fill(store: Store, key: SealingKey) {
   const secretsKey = ringOf(key).derive("secrets");

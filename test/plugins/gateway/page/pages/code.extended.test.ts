@@ -26,9 +26,7 @@ function drop({ name, text }: { name: string; text: string }): void {
 describeInBrowser("code on the page", () => {
   useBrowser();
 
-  test("a CSV is dropped, charted by code, the picture is in the chat and in Files, and the answer is undone", {
-    timeout: 300_000,
-  }, async () => {
+  test("a CSV is dropped, charted by code, the picture is in the chat and in Files, and the answer is undone", async () => {
     const model = await scriptedModel();
     const gateway = await openGateway({
       model,
