@@ -69,7 +69,7 @@ describePostgres("a store on PostgreSQL", () => {
   test("it keeps its tables in the schema that the URL names", async () => {
     const url = await freshDatabase(afterThisTest);
     await execute(url, "CREATE SCHEMA apart");
-    const store = await openPostgres(`${url}?options=${encodeURIComponent("-c search_path=apart")}`);
+    const store = await openPostgres(`${url}&options=${encodeURIComponent("-c search_path=apart")}`);
     afterThisTest(() => store.close());
     await store.keyed<number>("a").set("k", 1);
     expect(await store.keyed<number>("a").get("k")).toBe(1);

@@ -159,7 +159,7 @@ describePostgres("SQL on PostgreSQL", () => {
   });
 
   test("a statement that takes too long is stopped, and the fault says so", async () => {
-    const sql = await open(`${url}?statement_secs=1`);
+    const sql = await open(url.replace(/statement_secs=\d+/, "statement_secs=1"));
     await expect(sql.get("SELECT pg_sleep(20)")).rejects.toThrow(fault("store_slow"));
     expect(await sql.get("SELECT 1 AS n")).toEqual({ n: 1 });
   });
@@ -233,7 +233,7 @@ describePostgres("SQL on PostgreSQL", () => {
   });
 
   test("where TLS is preferred and not offered, it goes without", async () => {
-    const sql = await open(`${url}?sslmode=prefer`);
+    const sql = await open(`${url}&sslmode=prefer`);
     expect(await sql.get("SELECT 1 AS n")).toEqual({ n: 1 });
   });
 

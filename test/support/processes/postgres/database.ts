@@ -15,6 +15,9 @@ export const describePostgres = describeWhere(
   `PostgreSQL for this platform (${PACKAGE}; npm installs it where it exists)`,
 );
 
+/** How long the service waits for a connection or a statement: a machine that is busy with tests is no database that is away. */
+const PATIENCE = "connect_timeout=60&statement_secs=600";
+
 /** Answers its URL. It is dropped when it is no longer needed. */
 export async function freshDatabase(later: Later): Promise<string> {
   const { server, name, url } = await createDatabase();
@@ -60,7 +63,7 @@ async function createDatabase() {
   const server = answer.url;
   const name = `test_${randomBytes(6).toString("hex")}`;
   await execute(server, `CREATE DATABASE ${name}`);
-  return { server, name, url: Object.assign(new URL(server), { pathname: `/${name}` }).href };
+  return { server, name, url: Object.assign(new URL(server), { pathname: `/${name}`, search: PATIENCE }).href };
 }
 
 /** Runs a statement on a connection of its own. */
