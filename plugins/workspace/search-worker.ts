@@ -6,7 +6,10 @@ const MAX_SHOWN = 300;
 /** So much of a long line is shown before what was found in it. */
 const BEFORE = 60;
 
-export default function search({ words, pattern, files, limit }: SearchTask): SearchAnswer {
+/** No task only shows that the thread has loaded. */
+export default (task: SearchTask | undefined): SearchAnswer | undefined => task && search(task);
+
+function search({ words, pattern, files, limit }: SearchTask): SearchAnswer {
   let finder: Finder;
   try {
     finder = pattern === undefined ? wordFinder(words ?? []) : patternFinder(pattern);
