@@ -56,7 +56,7 @@ interface Stage extends Talk {
   readonly detail: string;
 }
 
-const TIMEOUT_MS = 20_000;
+const TIMEOUT_MS = 60_000;
 const WORDS = 'Grüße, <b>"Ada"</b> & Ω 🚀\\n{"a":1}';
 const BUG = "a bug with internals in its message";
 const ERRORS = "What a turn says";

@@ -17,7 +17,7 @@ import { connected } from "../../support/services/email.ts";
 import { afterThisFile } from "../../support/undo.ts";
 
 /** A mail program does not notice that a service has stopped; the contract waits a little longer than this. */
-const GIVE_UP_MS = 12_000;
+const GIVE_UP_MS = 30_000;
 
 describeWithMail("e-mail", () => {
   const later = afterThisFile();

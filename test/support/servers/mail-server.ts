@@ -43,7 +43,7 @@ export interface MailServers {
   readonly log: () => string;
   /** Where a person's mails lie, as Maildir. */
   folderOf(address: string): string;
-  /** Hands over a mail as a server outside would: the envelope's sender is the one of `from`, or `envelope`. */
+  /** Hands over a mail as a server outside would, until it is delivered: the envelope's sender is the one of `from`, or `envelope`. */
   send(mail: SendMailOptions): Promise<void>;
   /** Waits until a person has so many mails in the inbox, and returns them. */
   mails(address: string, count: number): Promise<readonly ParsedMail[]>;
@@ -163,8 +163,11 @@ export async function startMailServers(
     folderOf: (address) => join(folder, "mail", address),
     async send(mail) {
       const transport = createTransport({ host: "127.0.0.1", port: smtpPort, ignoreTLS: true });
-      await transport.sendMail(mail);
+      const { response } = await transport.sendMail(mail);
       transport.close();
+      // The server delivers in a process for each mail: the next must not overtake this one on its way to the mailbox.
+      const delivered = `${/id=(\S+)/.exec(response)?.[1]} Completed`;
+      while (!readFileSync(join(folder, "log", "exim-main.log"), "utf8").includes(delivered)) await sleep(20);
     },
     async mails(address, count) {
       for (;;) {
