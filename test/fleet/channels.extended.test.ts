@@ -42,7 +42,7 @@ describePostgres("a fleet of three behind a balancer", () => {
       return `${textOf(answer)} ${answer.error?.message ?? ""}`;
     },
     async webhook(message) {
-      const headers = { "x-webhook-secret": SECRET, prefer: "wait=15" };
+      const headers = { "x-webhook-secret": SECRET, prefer: "wait=60" };
       const body = { message, user_id: "ada" };
       const { response, error } = await post(`${fleet.webhook.url}/webhook`, body, headers);
       return `${response} ${error?.message ?? ""}`;

@@ -121,7 +121,7 @@ describePostgres("a fleet of three", () => {
         { "x-webhook-secret": SECRET, "idempotency-key": "once", ...headers },
       );
     const first = await send(0);
-    const again = await send(1, { prefer: "wait=20" });
+    const again = await send(1, { prefer: "wait=60" });
     expect(again.json).toMatchObject({ job_id: first.json.job_id, status: "completed", response: "Done." });
   });
 

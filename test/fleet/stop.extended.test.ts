@@ -33,7 +33,7 @@ describePostgres("SIGTERM", () => {
   let database: string;
   beforeAll(async () => {
     database = await freshDatabase(later);
-    fleet = await startFleet(database, { size: 2, env: { JOBS_CONCURRENCY: "1" }, later });
+    fleet = await startFleet(database, { size: 2, env: { JOBS_CONCURRENCY: "1", STOP_GRACE_SECS: "100" }, later });
   });
   const at = (node: number, path: string) => `${fleet.nodes[node]?.url}${path}`;
   const readJobs = () => execute<JobRow>(database, "SELECT id, status, node, response FROM jobs");
@@ -101,7 +101,7 @@ describePostgres("SIGTERM", () => {
     const { talk, end, leaving, staying } = await occupy(["d", "e"], "long chat");
     fleet.nodes[0]?.process.kill("SIGTERM");
     await expect.poll(async () => (await fetch(at(0, "/ready"))).status).toBe(503);
-    await clock.advance(31_000);
+    await clock.advance(101_000);
     await talk.catch(() => "cut off");
     expect(await fleet.nodes[0]?.process.ended).toBe(0);
     const turns = `SELECT status, error FROM turns WHERE channel = 'gateway' AND status <> 'completed'`;

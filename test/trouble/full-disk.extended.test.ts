@@ -30,13 +30,12 @@ describeWhere(canMount(), "root that may mount")("a full disk", () => {
     // There may be room left in what SQLite has taken already.
     await expect.poll(submit).toMatchObject(refusal);
     const message = "x".repeat(20_000);
-    expect(await send("POST", "/api/chat", { message })).toMatchObject({
-      status: 503,
-      json: { error: refusal },
-    });
+    await expect
+      .poll(() => send("POST", "/api/chat", { message }))
+      .toMatchObject({ status: 503, json: { error: refusal } });
     expect((await send("GET", "/health")).status).toBe(200);
     expect((await send("GET", "/api/threads")).status).toBe(200);
-    expect(served.process.stderr()).toContain(`the disk is full: the store ${env.POSTERN_HOME}`);
+    await served.process.printed(`the disk is full: the store ${env.POSTERN_HOME}`);
     disk.free();
     await expect.poll(submit).toBe("kept");
     const chat = await send("POST", "/api/chat", { message });

@@ -82,7 +82,7 @@ beforeAll(async () => {
   for (let count = 0; count < 3; count++)
     await attacked.send("POST", "/api/chat", { message: `Tell me of elephants, ${count}` });
   await attacked.send("PUT", "/api/memory/file?path=animals.md", { text: "Giraffes are tall." });
-  await attacked.webhook.post({ user_id: "ann", message: "Hello" }, { prefer: "wait=20" });
+  await attacked.webhook.post({ user_id: "ann", message: "Hello" }, { prefer: "wait=60" });
   await attacked.send("POST", "/openai/v1/conversations", { items: [{ role: "user", content: "Hello" }] });
   const file = new FormData();
   file.set("purpose", "user_data");

@@ -133,7 +133,11 @@ test("every write counts, whatever it is and however it ends, for each user", as
     return await gateway.ask(path, { method, token, body });
   };
   const statuses: number[] = [];
-  for (let at = 0; at < 300; at++) statuses.push((await write(ann, at)).status);
+  // Many at once: all of them have to come within a minute.
+  const writeSome = async (first: number) => {
+    for (let at = first; at < 300; at += 20) statuses.push((await write(ann, at)).status);
+  };
+  await Promise.all(Array.from({ length: 20 }, (_, first) => writeSome(first)));
   expect(new Set(statuses)).toEqual(new Set([200, 404]));
   for (const at of writes.keys()) {
     const refused = await write(ann, at);

@@ -138,8 +138,8 @@ describePostgres("what nodes on PostgreSQL tell each other", () => {
       repeat("a chore", 60_000, async () => done.push(name)),
     );
     await expect.poll(() => done).toHaveLength(1);
-    await first.sql.run("UPDATE repeated_work SET begun_at = 0");
     for (const stop of stops) stop();
+    await first.sql.run("UPDATE repeated_work SET begun_at = 0");
     onTestFinished(second.repeat("a chore", 60_000, async () => done.push("again")));
     await expect.poll(() => done[1]).toBe("again");
   });
