@@ -16,7 +16,7 @@ import {
   visible,
   whyHeld,
 } from "../../../kernel/kit.ts";
-import { Fault, type Gate, type TurnRecord } from "../../../kernel/plugin.ts";
+import { Fault, type Gate, type TurnEvent, type TurnRecord } from "../../../kernel/plugin.ts";
 import type { RunningTurn } from "../../agent/services.ts";
 import { askGate, readAnswer } from "../elicitation/gates.ts";
 import { abilitiesOf } from "../protocol/client.ts";
@@ -130,8 +130,13 @@ function describeHold(gate: Gate): string {
   const why = gate.type === "approval" ? whyHeld(gate) : "";
   return why === "" ? "" : `The tool ${gate.call.name} needs approval: ${visible(why)}.`;
 }
-/** Progress messages with text add up to the answer; the others only show that the turn is running. */
 const PROGRESS_EVENTS = new Set(["text", "reasoning", "tool_started", "tool_finished", "notice"]);
+
+/** The answer piece by piece, and each notice as a line, such as how far a delegated task is. Others only show that the turn is running. */
+function progressText(event: TurnEvent): string | undefined {
+  if (event.type === "text") return event.delta;
+  return event.type === "notice" ? `${event.message}\n` : undefined;
+}
 
 /** Follows a turn to its end, with its text as progress. The turn stops when the request is cancelled. */
 async function follow(turn: RunningTurn, { mcpReq }: ServerContext): Promise<TurnRecord> {
@@ -145,8 +150,7 @@ async function follow(turn: RunningTurn, { mcpReq }: ServerContext): Promise<Tur
     for await (const event of turn) {
       if (progressToken === undefined || signal.aborted || !PROGRESS_EVENTS.has(event.type)) continue;
       progress += 1;
-      const message = event.type === "text" ? event.delta : undefined;
-      const params = { progressToken, progress, message };
+      const params = { progressToken, progress, message: progressText(event) };
       // A client that is gone misses it, and the turn goes on.
       await mcpReq.notify({ method: "notifications/progress", params }).catch(() => {});
     }

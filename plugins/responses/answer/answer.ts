@@ -112,6 +112,7 @@ export function createAnswers(parts: AnswerParts) {
     { taken, running }: Begun,
     rendering: Rendering,
     after = -1,
+    notice: (message: string) => void = () => {},
   ): AsyncGenerator<NumberedEvent, void> {
     const { user, id } = taken;
     const head = waiting(taken, rendering);
@@ -138,6 +139,7 @@ export function createAnswers(parts: AnswerParts) {
       yield* number(sequence.begin());
       const live = running ?? agent.running(user, turn) ?? runningElsewhere(turns, { user, id: turn });
       for await (const event of live) {
+        if (event.type === "notice") notice(event.message);
         const isEnd = "record" in event;
         yield* number(sequence.next(event), isEnd);
         if (isEnd) return;
@@ -184,7 +186,7 @@ export function createAnswers(parts: AnswerParts) {
       const stream = openEventStream(response);
       let sent = after ?? -1;
       try {
-        for await (const event of events(begun, rendering, after)) {
+        for await (const event of events(begun, rendering, after, stream.comment)) {
           sent = event.sequence_number;
           if (!(await stream.send(JSON.stringify(event), event.type))) break;
         }

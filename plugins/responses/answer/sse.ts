@@ -1,9 +1,8 @@
 /** Server-sent events on a Node response: headers at once, one write per frame, no faster than the reader reads. */
 import type { ServerResponse } from "node:http";
+import { visibleLine } from "../../../kernel/kit.ts";
 
 const KEEPALIVE_MS = 15_000;
-// It is a comment, because clients fail on event types that they do not know.
-const KEEPALIVE = ": keepalive\n\n";
 
 export function openEventStream(response: ServerResponse) {
   response.writeHead(200, {
@@ -14,12 +13,15 @@ export function openEventStream(response: ServerResponse) {
   });
   response.flushHeaders();
 
-  const keepalive = setInterval(() => {
-    if (!response.writableNeedDrain) response.write(KEEPALIVE);
-  }, KEEPALIVE_MS);
+  /** For whoever reads the stream itself: clients skip comments, and fail on event types that they do not know. */
+  const comment = (text: string): void => {
+    if (!response.writableNeedDrain) response.write(`: ${visibleLine(text)}\n\n`);
+  };
+  const keepalive = setInterval(() => comment("keepalive"), KEEPALIVE_MS);
   response.once("close", () => clearInterval(keepalive));
 
   return {
+    comment,
     /** `data` must be one line. Resolves when there is room for more; with false once the reader has gone. */
     async send(data: string, event?: string): Promise<boolean> {
       if (response.destroyed) return false;

@@ -18,11 +18,18 @@ import { type Endpoint, type EndpointParts, endpoint, unparsed } from "./endpoin
 export function completionEndpoints(parts: EndpointParts): readonly Endpoint[] {
   const { answers, log, pageOf } = parts;
 
-  async function* framesOf({ taken, running }: Begun, form: Form): AsyncGenerator<Frame> {
+  async function* framesOf(
+    { taken, running }: Begun,
+    form: Form,
+    notice: (message: string) => void,
+  ): AsyncGenerator<Frame> {
     const chunks = createChunks(taken, form, (record) => failureOf(record, taken.error, pageOf));
     yield* chunks.open();
     if (running) {
-      for await (const event of running) yield* chunks.next(event);
+      for await (const event of running) {
+        if (event.type === "notice") notice(event.message);
+        yield* chunks.next(event);
+      }
       return;
     }
     const record = await answers.ended(taken);
@@ -35,7 +42,7 @@ export function completionEndpoints(parts: EndpointParts): readonly Endpoint[] {
     const events = openEventStream(response);
     const send = (frame: Frame) => events.send(JSON.stringify(frame));
     try {
-      for await (const frame of framesOf(begun, form)) if (!(await send(frame))) break;
+      for await (const frame of framesOf(begun, form, events.comment)) if (!(await send(frame))) break;
     } catch (error) {
       log.error({ error, completion: begun.taken.id }, "a stream broke");
       await send(refusalOf(error, true).body);

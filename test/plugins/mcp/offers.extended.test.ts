@@ -40,6 +40,25 @@ describe.each(REVISIONS)("%s", (revision) => {
     expect(turns).toMatchObject([{ channel: "mcp" }, { channel: "mcp" }]);
   });
 
+  test("ask shows the tasks that its turn delegates as progress", async () => {
+    const model = await scriptedModel();
+    model.script(
+      { calls: [{ name: "task_delegate", arguments: { task: "Add these" } }] },
+      { text: "42" },
+      { text: "It is 42." },
+    );
+    const mcp = await openMcp({ model });
+    const client = await mcp.client(revision);
+    const told: (string | undefined)[] = [];
+    const result = await client.callTool(
+      { name: "ask", arguments: { message: "Sum it up" } },
+      { onprogress: ({ message }) => void told.push(message) },
+    );
+    expect(result.structuredContent).toMatchObject({ text: "It is 42.", status: "completed" });
+    expect(told).toContain('Task "Add these": completed\n');
+    expect(told.at(-1)).toBe("It is 42.");
+  });
+
   test("ask says in words what is wrong with its arguments or its thread", async () => {
     const mcp = await openMcp();
     const client = await mcp.client(revision);
