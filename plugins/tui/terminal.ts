@@ -41,10 +41,10 @@ export function openTerminal(
     const message = 'the terminal UI needs a terminal: run "postern serve" or set CLI_ENABLED=false';
     throw new Fault("config", "no_terminal", message, { param: "CLI_ENABLED" });
   }
-  const { kernel, agent, threads, attachments, tools, jobs, workspace, remote } = use;
+  const { kernel, agent, threads, attachments, tools, jobs, tasks, workspace, remote } = use;
   const service = remote ?? kernel;
   const palette = createPalette(process.stdout.hasColors());
-  const conversation = createConversation({ agent, threads, attachments, remote, user: OPERATOR });
+  const conversation = createConversation({ agent, threads, attachments, remote, tasks, user: OPERATOR });
   const quit = () => {
     isOpen = false;
     instance.unmount();

@@ -72,18 +72,23 @@ export const LISTS: Commands = {
   },
   tasks: {
     about:
-      "list what this conversation delegated; /tasks all shows everything, /tasks stop 2 stops the second",
-    takes: "[all | stop number]",
+      "list what this conversation delegated; /tasks all shows everything, /tasks open 2 opens the second, /tasks stop 2 stops it",
+    takes: "[all | open number | stop number]",
     async run({ tasks, user, conversation }, rest) {
       const { thread } = conversation;
       const isOfThread = rest !== "all" && thread !== undefined;
       const listed = (await tasks?.list({ user, ...(isOfThread && { thread }) })) ?? [];
-      const stopped = /^stop (\d+)$/.exec(rest)?.[1];
-      if (stopped !== undefined) {
-        const chosen = listed[Number(stopped) - 1];
-        if (!chosen) return `There is no task ${stopped}. /tasks lists them.`;
-        await tasks?.cancel(chosen.id);
-        return `Stopped ${quoted(chosen.title)}.`;
+      const [, verb, number] = /^(open|stop) (\d+)$/.exec(rest) ?? [];
+      if (verb !== undefined) {
+        const chosen = listed[Number(number) - 1];
+        if (!chosen) return `There is no task ${number}. /tasks lists them.`;
+        if (verb === "stop") {
+          await tasks?.cancel(chosen.id);
+          return `Stopped ${quoted(chosen.title)}.`;
+        }
+        if (chosen.thread === undefined) return `${quoted(chosen.title)} has not begun.`;
+        await conversation.open(chosen.thread);
+        return undefined;
       }
       if (listed.length === 0) return "Nothing was delegated.";
       const open = listed.filter(({ completedAt }) => completedAt === undefined).length;

@@ -2,6 +2,7 @@
 
 import { randomUUID } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
+import { oneAtATime } from "../../../kernel/kit.ts";
 import {
   type ModelName,
   reason,
@@ -16,9 +17,10 @@ import { createAnswers } from "./answers.ts";
 import { createChangeSignal } from "./change-signal.ts";
 import type { EntryOf } from "./entry.ts";
 import { createLiveTurn, itemsBeforeEvents, type LiveTurn, recordEvent } from "./live-turn.ts";
+import { tasksLine } from "./tasks-line.ts";
 import { createTranscript, describeFiles } from "./transcript.ts";
 
-export interface ConversationParts extends Use<"agent" | "threads" | "attachments", "remote"> {
+export interface ConversationParts extends Use<"agent" | "threads" | "attachments", "remote" | "tasks"> {
   readonly user: string;
 }
 
@@ -45,7 +47,7 @@ const TURNS_SHOWN = 50;
 // Deltas arrive faster than the screen can show them; every second frame is left free for key presses.
 const FRAME_MILLIS = 33;
 
-export function createConversation({ agent, threads, attachments, remote, user }: ConversationParts) {
+export function createConversation({ agent, threads, attachments, remote, tasks, user }: ConversationParts) {
   const changes = createChangeSignal(FRAME_MILLIS);
   const { changed } = changes;
   const live = new Map<string, LiveTurn>();
@@ -62,6 +64,8 @@ export function createConversation({ agent, threads, attachments, remote, user }
   let newest: string | undefined;
   /** While a thread is being read: its turns that events have arrived for. */
   let opening: Map<string, LiveTurn> | undefined;
+  /** The line below a turn that says how its tasks stand, by turn. */
+  const taskLines = new Map<string, number>();
 
   const transcript = createTranscript(changed);
   const { add, ask, update, replay, closeGate } = transcript;
@@ -145,6 +149,12 @@ export function createConversation({ agent, threads, attachments, remote, user }
     changed();
   }
 
+  const lookUpTasks = oneAtATime(async () => {
+    const listed = thread === undefined ? [] : await tasks?.list({ user, thread });
+    for (const [turn, line] of taskLines)
+      update(line, "note", (entry) => ({ ...entry, text: tasksLine(listed ?? [], turn) ?? entry.text }));
+  });
+
   const unwatch = agent.watch(
     user,
     (event, { id, thread: where }) => {
@@ -221,6 +231,7 @@ export function createConversation({ agent, threads, attachments, remote, user }
     title = summary?.title;
     model = summary?.model;
     const meanwhile = transcript.clear();
+    taskLines.clear();
     for (const turn of items.toSorted((a, b) => a.createdAt.localeCompare(b.createdAt))) {
       newest = turn.id;
       const running = heard.get(turn.id);
@@ -246,6 +257,12 @@ export function createConversation({ agent, threads, attachments, remote, user }
   }
 
   function show(event: TurnEvent, turn: LiveTurn): void {
+    if (event.type === "notice" && event.code === "task" && tasks) {
+      if (!taskLines.has(turn.id))
+        taskLines.set(turn.id, add({ type: "note", tone: "plain", text: event.message }));
+      lookUpTasks().catch(() => {});
+      return;
+    }
     if (event.type === "done" || event.type === "failed") count(event.record.usage);
     transcript.show(event, turn);
   }
@@ -279,6 +296,7 @@ export function createConversation({ agent, threads, attachments, remote, user }
 
   function forget(): void {
     transcript.clear();
+    taskLines.clear();
     for (const { shown } of live.values()) shown.clear();
     changed();
   }

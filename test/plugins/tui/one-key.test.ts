@@ -13,7 +13,14 @@ function open() {
   // Nothing is sent here: a question of Postern's own is answered by the same keys as a gate.
   const agent = { watch: () => () => {} } as unknown as Services["agent"];
   const [threads, attachments] = [{} as Services["threads"], {} as Services["attachments"]];
-  const conversation = createConversation({ agent, threads, attachments, remote: undefined, user: "ann" });
+  const conversation = createConversation({
+    agent,
+    threads,
+    attachments,
+    remote: undefined,
+    tasks: undefined,
+    user: "ann",
+  });
   const view = createView({
     conversation,
     submit: async () => true,
