@@ -1,6 +1,12 @@
 /** Services of delegation for other plugins. */
 import type { Task } from "../../kernel/plugin.ts";
 
+export interface OpenTask {
+  readonly user: string;
+  readonly thread: string;
+  readonly rootThread: string;
+}
+
 export interface Tasks {
   /** The last that were delegated, each after the task that it is a part of. `thread`: of the conversation that delegated them. */
   list(query?: {
@@ -9,6 +15,8 @@ export interface Tasks {
     readonly limit?: number;
   }): Promise<readonly Task[]>;
   find(id: string): Promise<Task | undefined>;
+  /** Where what an open task asks is answered, and the conversation that its tree began in. */
+  open(): Promise<readonly OpenTask[]>;
   /** Stops it, and with it those below it. One that has ended is left as it is. */
   cancel(id: string): Promise<Task | undefined>;
 }

@@ -18,7 +18,7 @@ import {
   type TaskRow,
   taskOf,
 } from "./rows.ts";
-import type { Tasks } from "./services.ts";
+import type { OpenTask, Tasks } from "./services.ts";
 import { OLD_TASKS } from "./tables.ts";
 
 export interface TasksParts extends BeginningParts, ReportParts {
@@ -253,6 +253,11 @@ export function createTasks(parts: TasksParts) {
       const row = await findRow(sql, id);
       return row && (await shown(row));
     },
+    open: () =>
+      sql.all<OpenTask>(
+        `SELECT "user", thread, root_thread AS "rootThread" FROM tasks
+         WHERE completed_at IS NULL AND thread IS NOT NULL ORDER BY seq`,
+      ),
     async cancel(id) {
       const row = await findRow(sql, id);
       if (row && !isOver(row)) await stop(row, CANCELLED);

@@ -50,6 +50,7 @@ export async function openChannel(service: ChatService, parts: ChannelParts) {
   let live: Live | undefined;
   const onJob = (user: string) => live?.follow(user);
   const turns = createTurns({ ...parts, service, inbox, outbox, onJob });
+  const askedOfTasks = new Set<string>();
   let wake: (jobs: readonly string[]) => void = () => {};
 
   async function hold(signal: AbortSignal): Promise<void> {
@@ -61,13 +62,14 @@ export async function openChannel(service: ChatService, parts: ChannelParts) {
       live?.followOnly(await outbox.users());
       await fillAll();
       await turns.settleGates(signal);
+      await turns.askTasks(askedOfTasks);
       await dealing.pump();
       sender.wake();
     });
     const lookSafely = () =>
       void look().catch((error: unknown) => log.error({ error, channel: name }, "messaging error, retrying"));
     const write = (markdown: string) => turns.write(markdown).parts[0];
-    live = createLive({ ...parts, service, outbox, write, onStarted: lookSafely }, signal);
+    live = createLive({ ...parts, service, outbox, write, onNews: lookSafely }, signal);
     const poll = setInterval(lookSafely, timing.pollMillis).unref();
     wake = (ids) => void fillSome(ids).then(() => sender.wake(), lookSafely);
     try {

@@ -25,6 +25,8 @@ interface AskedGate {
   readonly choices: readonly Choice[];
   /** What is typed next is the answer to it. */
   readonly typed?: { readonly key: string; readonly field: Field } | undefined;
+  /** A delegated task asked it: its turn's answer is for whoever delegated it, and not for the chat. */
+  readonly isOfTask: boolean;
 }
 
 interface Choice {
@@ -46,6 +48,7 @@ interface GateRow {
 export interface GateAnswer {
   readonly gate: string;
   readonly thread: string;
+  readonly isOfTask: boolean;
   readonly label: string;
   readonly input: TurnInput;
 }
@@ -81,17 +84,21 @@ export function createGates(
     ): { readonly parts: readonly Part[]; keep(tx: Transaction): Promise<unknown> } | undefined {
       if (gate.type === "external_tool") return undefined;
       const { words, choices, typed } = question(gate);
+      const path = gate.task?.path.map(visibleLine).map(plain).join(" › ");
+      const asked = path === undefined ? words : `${words}\n\nA delegated task asks this: ${path}`;
       const numbered = choices.map(({ label }, at) => `${at + 1}. ${label}`).join("\n");
       const how = hasButtons(choices)
         ? ""
         : `\n\n${numbered}\n\nReply with the number${typed ? ", or with the answer" : ""}.`;
-      const parts = writeMessages(words + how, {
+      const parts = writeMessages(asked + how, {
         format: service.format,
         characters: service.limits.characters,
       });
       const last = parts.at(-1) as Part;
       const buttons = choices.map(({ label }, at) => ({ text: label, value: `gate:${gate.id}:${at}` }));
-      const kept: AskedGate = { thread: gate.thread, text: last.text, html: last.html, choices, typed };
+      const { thread } = gate;
+      const isOfTask = gate.task !== undefined;
+      const kept: AskedGate = { thread, isOfTask, text: last.text, html: last.html, choices, typed };
       return {
         parts: hasButtons(choices) ? [...parts.slice(0, -1), { ...last, buttons }] : parts,
         keep: (tx) =>
@@ -111,6 +118,9 @@ export function createGates(
           ),
       };
     },
+
+    isAsked: async (tx: Transaction, id: string): Promise<boolean> =>
+      (await tx.get("SELECT 1 FROM messaging_gates WHERE id = ?", id)) !== undefined,
 
     /** The answer that a pressed button stands for; a sentence where it counts no more, or is not theirs to give. */
     async pressed(value: string, user: string): Promise<GateAnswer | string> {
@@ -178,12 +188,10 @@ export interface ClosedGate {
   readonly answer: string | undefined;
 }
 
-const answerOf = (row: GateRow, { label, input }: Choice): GateAnswer => ({
-  gate: row.id,
-  thread: (JSON.parse(row.content) as AskedGate).thread,
-  label,
-  input,
-});
+function answerOf(row: GateRow, { label, input }: Choice): GateAnswer {
+  const { thread, isOfTask } = JSON.parse(row.content) as AskedGate;
+  return { gate: row.id, thread, isOfTask, label, input };
+}
 
 interface Wording {
   /** In Markdown. */

@@ -15,8 +15,8 @@ export interface LiveParts {
   readonly log: Log;
   /** The first message that this Markdown makes. */
   write(markdown: string): Part | undefined;
-  /** A turn of somebody whom this channel asked something has begun: it may be the answer. */
-  onStarted(): void;
+  /** A turn of somebody who uses this channel has begun, which may answer what was asked here, or waits for an answer. */
+  onNews(): void;
 }
 
 interface ShownTurn {
@@ -45,7 +45,7 @@ const END_MS = 5000;
 export type Live = ReturnType<typeof createLive>;
 
 export function createLive(
-  { service, outbox, agent, jobs, log, write, onStarted }: LiveParts,
+  { service, outbox, agent, jobs, log, write, onNews }: LiveParts,
   signal: AbortSignal,
 ) {
   const watched = new Map<string, { readonly stop: () => void; since: number }>();
@@ -61,9 +61,10 @@ export function createLive(
       const turn: ShownTurn = { text: "", item: "", shown: "", work: Promise.resolve(), isOver: false };
       turns.set(id, turn);
       turn.work = begin(user, id, turn).catch(fail);
-      onStarted();
+      onNews();
       return;
     }
+    if (event.type === "done" && event.status === "waiting") onNews();
     const turn = turns.get(id);
     if (turn === undefined) return;
     if (event.type === "text") {

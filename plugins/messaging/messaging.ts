@@ -22,6 +22,7 @@ export interface MessagingParts {
   readonly attachments: Services["attachments"];
   readonly agent: Services["agent"];
   readonly workspace?: Services["workspace"] | undefined;
+  readonly tasks?: Services["tasks"] | undefined;
   readonly telemetry: Telemetry;
   readonly log: Log;
   /** False for a command beside the service: it holds no connection. */
@@ -80,6 +81,7 @@ export function createMessaging(parts: MessagingParts): OpenMessaging {
       ),
     },
     workspace: parts.workspace,
+    tasks: parts.tasks,
     wake: (channel, tx) => store.signals.send(topicOf(channel), "", tx),
   };
 

@@ -12,7 +12,7 @@ export default definePlugin({
     ...(["agent", "jobs", "threads", "approvals", "attachments"] as const),
     ...(["store", "settings", "accounts", "identities", "kernel"] as const),
   ],
-  wants: ["telemetry", "workspace"],
+  wants: ["telemetry", "workspace", "tasks"],
   provides: ["messaging"],
   extends: ["agent"],
   configure: readSettings,

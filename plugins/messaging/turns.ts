@@ -35,6 +35,7 @@ export interface TurnParts {
   readonly attachments: Services["attachments"];
   readonly agent: Services["agent"];
   readonly workspace: Services["workspace"] | undefined;
+  readonly tasks: Pick<Services["tasks"], "open"> | undefined;
   readonly log: Log;
   /** Called before somebody's message becomes a job. */
   onJob(user: string): void;
@@ -54,6 +55,7 @@ const MAX_UNSENT = 100;
 /** Messages of a stranger that are kept until somebody decides; later ones are not. */
 const MAX_HELD = 5;
 const MAX_OPERATOR_CHATS = 10;
+const TASK_CHANNEL = "task";
 
 export function createTurns(parts: TurnParts) {
   const { service, sql, inbox, outbox, requests, jobs, threads, identities, agent } = parts;
@@ -154,8 +156,16 @@ export function createTurns(parts: TurnParts) {
 
   async function answerGate(incoming: Incoming, answer: GateAnswer): Promise<void> {
     const { row, place } = incoming;
+    const { isOfTask } = answer;
     const turn = { input: answer.input, thread: answer.thread };
-    const job: NewJob = { id: randomUUIDv7(), user: place.user, channel, message: answer.label, turn };
+    const job: NewJob = {
+      id: randomUUIDv7(),
+      user: place.user,
+      // The turn that delegated it waits for it: it must not wait for that one's place in the queue.
+      channel: isOfTask ? TASK_CHANNEL : channel,
+      message: answer.label,
+      turn,
+    };
     await jobs.assertRoom(job);
     await sql.transaction(async (tx) => {
       if (!(await gates.close(tx, answer))) {
@@ -164,8 +174,44 @@ export function createTurns(parts: TurnParts) {
       }
       const { id } = await jobs.submit(job, tx);
       await inbox.finish(tx, row, place.user, id);
-      await outbox.owe(tx, place, id);
+      if (!isOfTask) await outbox.owe(tx, place, id);
     });
+  }
+
+  /** What the tasks of a conversation ask that is not asked here yet. The ids are those asked before; ones that wait no more are dropped. */
+  async function askTasks(known: Set<string>): Promise<void> {
+    const waiting = new Set<string>();
+    for (const { user, thread, rootThread } of (await parts.tasks?.open()) ?? []) {
+      const gate = (await threads.find(user, thread))?.gate;
+      if (gate === undefined) continue;
+      waiting.add(gate.id);
+      const place = known.has(gate.id) ? undefined : await placeOf(user, rootThread);
+      const asking = place && gates.ask(gate, place);
+      if (!asking) continue;
+      await sql.transaction(async (tx) => {
+        if (await gates.isAsked(tx, gate.id)) return;
+        await asking.keep(tx);
+        await outbox.sayAside(tx, place, { parts: asking.parts, gate: gate.id });
+      });
+      // One that was answered is forgotten a moment before its turn begins.
+      known.add(gate.id);
+    }
+    for (const id of known) if (!waiting.has(id)) known.delete(id);
+  }
+
+  /** The chat in which this thread goes on. */
+  async function placeOf(user: string, thread: string): Promise<Place | undefined> {
+    const rows = await sql.all<ConversationRow & Place>(
+      `SELECT conversation, line, thread, job FROM messaging_conversations WHERE channel = ? AND "user" = ?`,
+      ...[channel, user],
+    );
+    // In a group others may have written since.
+    const owed = (await outbox.owedBy(user)).map((row) => ({ ...row, thread: null }));
+    for (const { conversation, line, thread: chosen, job } of [...owed, ...rows]) {
+      const its = chosen ?? (job === null ? undefined : (await jobs.find(job))?.thread);
+      if (its === thread) return { conversation, line, user };
+    }
+    return undefined;
   }
 
   async function takeMessage(incoming: Incoming): Promise<void> {
@@ -323,6 +369,7 @@ export function createTurns(parts: TurnParts) {
   return {
     take,
     write,
+    askTasks,
     load: (user: string, refs: NonNullable<Part["files"]>) =>
       files.load(user, refs, service.limits.fileBytes),
 

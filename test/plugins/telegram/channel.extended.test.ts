@@ -6,17 +6,17 @@ import messaging from "../../../plugins/messaging/plugin.ts";
 import store from "../../../plugins/store/plugin.ts";
 import telegramPlugin from "../../../plugins/telegram/plugin.ts";
 import telemetry from "../../../plugins/telemetry/plugin.ts";
-import { BOT_TOKEN, startTelegram } from "../../support/servers/telegram.ts";
-import { scriptedModel } from "../../support/services/agent.ts";
+import { BOT_TOKEN, type Shown, startTelegram } from "../../support/servers/telegram.ts";
+import { scriptedModel, toolsPlugin } from "../../support/services/agent.ts";
 import { agentPlugins } from "../../support/services/agent-plugins.ts";
 import { bootKernel } from "../../support/services/kernel.ts";
 import { afterThisTest } from "../../support/undo.ts";
 
-async function bootTelegram(settings: object = {}) {
+async function bootTelegram(settings: object = {}, more: readonly AnyPlugin[] = []) {
   const telegram = await startTelegram();
   afterThisTest(telegram.close);
   const model = await scriptedModel();
-  const plugins = [store, telemetry, ...agentPlugins, accounts, messaging, telegramPlugin];
+  const plugins = [store, telemetry, ...more, ...agentPlugins, accounts, messaging, telegramPlugin];
   const kernel = await bootKernel(plugins as readonly AnyPlugin[], {
     MODEL_BASE_URL: model.url,
     MODEL_NAME: "scripted",
@@ -98,4 +98,52 @@ test("a revoked token is the channel's state, until it is taken away", async () 
     .toMatchObject({ isConnected: false, detail: expect.stringContaining("refuses the token") });
   await change({ TELEGRAM_BOT_TOKEN: null }, "operator");
   await expect.poll(state).toMatchObject({ missing: "TELEGRAM_BOT_TOKEN is not set" });
+});
+
+test("what a delegated task asks comes to the chat with the tasks that led there, and counts once and only from the person asked", async () => {
+  const mailed: unknown[] = [];
+  const tools = toolsPlugin({
+    mail: {
+      writes: true,
+      grants: ["send to mail.example"],
+      run(params) {
+        mailed.push(params);
+        return { status: "ok", output: "sent" };
+      },
+    },
+  });
+  const settings = { TELEGRAM_BOT_TOKEN: BOT_TOKEN, JOBS_CONCURRENCY: "1" };
+  const { telegram, model, kernel, ada } = await bootTelegram(settings, [tools]);
+  await kernel.service("accounts").addUser("eve", "user");
+  await kernel.service("identities").pair("telegram/43", "eve");
+  const eve = telegram.person(43, "Eve");
+  const delegate = (task: string) => ({ calls: [{ name: "task_delegate", arguments: { task } }] });
+  model.otherwise(({ messages }) => {
+    const said = JSON.stringify(messages);
+    const isTold = messages.some(({ role }) => role === "tool");
+    if (said.includes("Invite them"))
+      return isTold ? { text: "All are invited." } : delegate("Write to them");
+    if (said.includes("Write to them")) return isTold ? { text: "Written." } : delegate("Send the mail");
+    return isTold ? { text: "Sent it." } : { calls: [{ name: "mail", arguments: { to: "bob" } }] };
+  });
+  ada.says("Invite them");
+  await telegram.until(() => telegram.shown.some(({ text }) => text.includes("May mail run?")));
+  const asked = telegram.shown.find(({ text }) => text.includes("May mail run?")) as Shown;
+  expect(asked.chat).toBe(42);
+  expect(asked.text).toContain("A delegated task asks this: Write to them › Send the mail");
+  eve.presses(asked, "Allow once");
+  await telegram.until(() =>
+    telegram.shown.some(({ text }) => text.includes("Only the person who was asked")),
+  );
+  expect(mailed).toEqual([]);
+  ada.presses(asked, "Allow once");
+  ada.presses(asked, "Allow once");
+  await telegram.until(() => telegram.shown.some(({ text }) => text === "All are invited."));
+  await telegram.until(() => telegram.shown.some(({ text }) => text === "This was answered already."));
+  await expect.poll(() => asked.text).toContain("✓ Allow once");
+  expect(mailed).toEqual([{ to: "bob" }]);
+  // What a task answers is for whoever delegated it.
+  const said = telegram.shown.map(({ text }) => text).join("\n");
+  expect(said).not.toContain("Sent it.");
+  expect(said).not.toContain("Written.");
 });
