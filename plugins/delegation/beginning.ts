@@ -55,7 +55,8 @@ export async function beginTask(
        ON CONFLICT (root) DO UPDATE SET root = excluded.root`,
       ...[root, user, delegating.budgetUsd ?? null, delegating.spentUsd()],
     );
-    const known = await findBegun(tx, { owner, key, turn, call });
+    const isBackground = asked.background ? 1 : 0;
+    const known = await findBegun(tx, { owner, key, turn, call, isBackground });
     if (known) return known;
     const depth = (parent?.depth ?? 0) + 1;
     await assertWithin(tx, parts.config, root, depth);
@@ -64,7 +65,6 @@ export async function beginTask(
       parts.clock.now() + secs * 1000,
       parent?.deadline_at ?? Number.MAX_SAFE_INTEGER,
     );
-    const isBackground = asked.background ? 1 : 0;
     const columns = {
       id,
       user,
@@ -97,18 +97,37 @@ export async function beginTask(
   });
 }
 
-/** Of this call, or of the same call in an earlier attempt of the job. */
+interface BeginningCall {
+  readonly owner: string | null;
+  readonly key: string;
+  readonly turn: string;
+  readonly call: string;
+  readonly isBackground: number;
+}
+
+/**
+ * Of this call, or of the same call in an earlier attempt of the job. A model may word it anew in the next attempt: then it is the task that was begun
+ * at the same place among those of the job, which must not be done twice.
+ */
 async function findBegun(
   tx: Transaction,
-  { owner, key, turn, call }: { owner: string | null; key: string; turn: string; call: string },
+  { owner, key, turn, call, isBackground }: BeginningCall,
 ): Promise<TaskRow | undefined> {
   const same = "SELECT * FROM tasks WHERE parent_turn = ? AND call = ? AND asked = ?";
   const found = await tx.get<TaskRow>(same, turn, call, key);
   if (found !== undefined || owner === null) return found;
+  const begun = await tx.all<TaskRow & { readonly asked: string }>(
+    "SELECT * FROM tasks WHERE owner = ? ORDER BY seq",
+    owner,
+  );
+  const isFree = (row: TaskRow | undefined) =>
+    row?.parent_turn !== turn && row?.is_background === isBackground;
+  const place = begun.filter((row) => row.parent_turn === turn).length;
+  const earlier = begun.find((row) => isFree(row) && row.asked === key) ?? begun[place];
+  if (earlier === undefined || !isFree(earlier)) return undefined;
   return await tx.get<TaskRow>(
-    `UPDATE tasks SET parent_turn = ?, call = ? WHERE id = (
-       SELECT id FROM tasks WHERE owner = ? AND asked = ? AND parent_turn <> ? ORDER BY seq LIMIT 1) RETURNING *`,
-    ...[turn, call, owner, key, turn],
+    "UPDATE tasks SET parent_turn = ?, call = ? WHERE id = ? RETURNING *",
+    ...[turn, call, earlier.id],
   );
 }
 
@@ -182,7 +201,7 @@ function wantedModel(model: string): { readonly provider?: string; readonly name
   return name.length === 0 ? { name: model } : { provider, name: name.join("/") };
 }
 
-function titleOf(task: string): string {
+export function titleOf(task: string): string {
   const line = visibleLine(task.trim().split("\n", 1)[0] ?? "").trim();
   return line.length > MAX_TITLE_LENGTH ? `${line.slice(0, MAX_TITLE_LENGTH).toWellFormed()}…` : line;
 }

@@ -12,6 +12,7 @@ export interface ReportParts {
 }
 
 const LOST: Failure = { code: "lost", message: "Its job was deleted before it had ended." };
+const EARLIER = "An earlier attempt of this run had delegated it already, in other words: see the title.";
 export const CANCELLED: Failure = { code: "cancelled", message: "The task was cancelled." };
 
 export async function reportOf(parts: ReportParts, user: string, job: Job | undefined): Promise<Report> {
@@ -93,10 +94,11 @@ export function factsOf(row: TaskRow): Readonly<Record<string, unknown>> {
 }
 
 /** No code of ours: whoever reads it must not take the task's words for the service's. */
-export function outcomeOf(row: TaskRow): OwnOutcome {
+export function outcomeOf(row: TaskRow, asked: string): OwnOutcome {
   const origins = originsOf(row);
   const usage = row.usage === null ? {} : { usage: JSON.parse(row.usage) };
-  const told = JSON.stringify(factsOf(row));
+  const note = asked === row.title ? undefined : EARLIER;
+  const told = JSON.stringify({ ...factsOf(row), note });
   return row.status === "completed"
     ? { status: "ok", output: told, origins, ...usage }
     : { status: "error", code: `task_${row.status}`, message: told, origins, ...usage };

@@ -1,7 +1,7 @@
 /** `task_delegate`: the agent hands a piece of its work to a turn of its own, and is told how that ended by the service. */
 import { Fault } from "../../kernel/plugin.ts";
 import type { OwnTool, OwnToolContext } from "../agent/services.ts";
-import { type Asked, TASK_CHANNEL } from "./beginning.ts";
+import { type Asked, TASK_CHANNEL, titleOf } from "./beginning.ts";
 import { outcomeOf } from "./report.ts";
 import type { RunningTasks, TaskContext } from "./tasks.ts";
 
@@ -69,7 +69,8 @@ export function delegatingTool(tasks: Pick<RunningTasks, "begin" | "follow">): O
       if (!isInTurn(context)) return failed("no_turn", "Only a turn can delegate a task.");
       try {
         const row = await tasks.begin(asked, context);
-        if (!row.is_background) return outcomeOf(await tasks.follow(row, context.delegating));
+        if (!row.is_background)
+          return outcomeOf(await tasks.follow(row, context.delegating), titleOf(asked.task));
         const note = "It has begun, not ended. You get a message when it has.";
         return { status: "ok", output: JSON.stringify({ task: row.id, status: row.status, note }) };
       } catch (error) {

@@ -435,6 +435,40 @@ describe("a restart", () => {
     expect(await next.listed()).toMatchObject([{ id: before?.id, status: "completed" }]);
   });
 
+  test("a job that words its tasks anew in its next attempt finds them by their order", async () => {
+    const model = await scriptedModel();
+    const first = await boot({}, model);
+    const asking = (...words: string[]) => ({
+      "As a job": (request: ChatRequest) => (isTold(request) ? { text: "Whole." } : delegate(...words)),
+    });
+    answerBy(model, { "part one": () => ({ text: "Half", end: "stall" }), ...asking("Do part one") });
+    const jobs = first.kernel.service("jobs");
+    const job = await jobs.submit({ user: "ann", channel: "test", message: "As a job" });
+    await expect.poll(first.listed).toMatchObject([{ status: "running" }]);
+    const [before] = await first.listed();
+    await first.kernel.stop();
+    const done = () => ({ text: "42" });
+    answerBy(model, {
+      "part one": done,
+      "part two": done,
+      ...asking("Please do the first part", "Do part two"),
+    });
+    const next = await boot({ home: first.kernel.home }, model);
+    const ended = await next.kernel.service("jobs").wait(job.id, 20_000);
+    expect(ended).toMatchObject({ response: "Whole." });
+    expect(await next.listed()).toMatchObject([
+      { id: before?.id, title: "Do part one", status: "completed" },
+      { title: "Do part two", status: "completed" },
+    ]);
+    const record = await next.kernel.service("threads").turn("ann", ended?.turn ?? "");
+    const outcomes = results(record as TurnRecord).map((_, at) => told(record as TurnRecord, at));
+    expect(outcomes).toMatchObject([
+      { title: "Do part one", note: expect.stringContaining("in other words") },
+      { title: "Do part two" },
+    ]);
+    expect(outcomes[1]).not.toHaveProperty("note");
+  });
+
   test("a conversation that was interrupted hears of its task's end in a turn of its own", async () => {
     const model = await scriptedModel();
     const first = await boot({}, model);

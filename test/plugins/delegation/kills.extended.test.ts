@@ -13,13 +13,14 @@ import { afterThisTest } from "../../support/undo.ts";
 const NODE = fileURLToPath(new URL("../../fixtures/processes/routine-node.ts", import.meta.url));
 const NOW = "2026-11-17T08:00:00Z";
 
-/** The child stalls until `isKilled`. */
+/** The child stalls until `isKilled`; the job then words it anew, as models do. */
 function script(model: ModelServer, isKilled: () => boolean): void {
   const says = ({ messages }: ChatRequest, words: string) => JSON.stringify(messages).includes(words);
   model.otherwise((request) => {
     if (!says(request, "As a job")) return isKilled() ? { text: "42" } : { text: ["Half"], end: "stall" };
     if (request.messages.some(({ role }) => role === "tool")) return { text: "Whole." };
-    return { calls: [{ name: "task_delegate", arguments: { task: "Long part" } }] };
+    const task = isKilled() ? "The long part, please" : "Long part";
+    return { calls: [{ name: "task_delegate", arguments: { task } }] };
   });
 }
 
