@@ -107,7 +107,10 @@ interface Lost {
   readonly message: string;
 }
 
-type Circumstances = Omit<PoolCall, "params">;
+interface Circumstances extends Omit<PoolCall, "params"> {
+  /** Transpiling and compiling do not count: a busy machine may take longer for them than a tool may for its words. */
+  readonly isTimedFromLoaded?: boolean;
+}
 
 export function createPool(options: PoolOptions = {}): Pool {
   const processes = new Processes({
@@ -132,7 +135,8 @@ export function createPool(options: PoolOptions = {}): Pool {
       stop.abort(OVER);
     };
     const cancel = () => end(CANCELLED);
-    const timer = setTimeout(() => end(timedOut(call.timeoutMs)), call.timeoutMs);
+    const watchTime = () => setTimeout(() => end(timedOut(call.timeoutMs)), call.timeoutMs);
+    let timer = call.isTimedFromLoaded ? undefined : watchTime();
     call.signal?.addEventListener("abort", cancel);
     running.add(cancel);
     if (isClosed || call.signal?.aborted) cancel();
@@ -141,6 +145,7 @@ export function createPool(options: PoolOptions = {}): Pool {
     let outcome: Outcome | Lost;
     try {
       seat = await processes.enter(call.component, stop.signal);
+      timer ??= watchTime();
       const events = {
         http: (request: ToolRequest) => call.http(request, requests.signal),
         state: async (request: StateRequest) => (await call.state?.(request)) ?? NO_STATE,
@@ -172,18 +177,18 @@ export function createPool(options: PoolOptions = {}): Pool {
       return { ...report, ...ANOTHER_ANSWER };
     },
     async check(component, schema, params) {
-      const call = { component, schema, timeoutMs: DESCRIBE_MILLIS, http: refuse, secrets: [] };
+      const call = { ...ABOUT_ITSELF, component, schema };
       const { outcome } = await run({ type: "check", params }, call);
       return outcome.ok ? undefined : outcome.message;
     },
     async validate(component, schema, value, signal) {
-      const call = { component, schema, timeoutMs: DESCRIBE_MILLIS, http: refuse, secrets: [], signal };
+      const call = { ...ABOUT_ITSELF, component, schema, signal };
       const { outcome } = await run({ type: "validate", value }, call);
       if (!outcome.ok) return outcome;
       return "output" in outcome ? { ok: true, mistakes: readTexts(outcome.output) } : ANOTHER_ANSWER;
     },
     async describe(component) {
-      const call = { component, timeoutMs: DESCRIBE_MILLIS, http: refuse, secrets: [] };
+      const call = { ...ABOUT_ITSELF, component };
       const { outcome } = await run({ type: "describe" }, call);
       if (outcome.ok && "schema" in outcome) return outcome;
       const why = outcome.ok ? ANOTHER_ANSWER.message : outcome.message;
@@ -212,6 +217,12 @@ function halfOfMemory(): number {
 }
 
 const refuse = async (): Promise<ToolReply> => ({ ok: false, error: "no requests while describing itself" });
+const ABOUT_ITSELF = {
+  timeoutMs: DESCRIBE_MILLIS,
+  isTimedFromLoaded: true,
+  http: refuse,
+  secrets: [],
+} as const;
 
 const NO_STATE: StateReply = { ok: false, error: "this tool has no state here" };
 const NO_TOOLS: InnerReply = { ok: false, error: "Other tools can only be called in a conversation." };

@@ -87,7 +87,8 @@ type Resumption = {
     }
 );
 
-const CHECK_TIMEOUT_MS = 10_000;
+/** With the start of a process to check in, which takes longest on a busy machine; the check itself has its own limit. */
+const CHECK_TIMEOUT_MS = 60_000;
 /** A gate may wait for days. */
 const RESUMPTION_TTL_MS = 7 * 24 * 60 * 60_000;
 /** A call that nobody answered in time is kept a little longer, to say so. */
