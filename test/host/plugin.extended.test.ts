@@ -97,19 +97,22 @@ describe("tools of the agent", () => {
       { TOOLS_PRIVATE_HOSTS: `127.0.0.1:${port}` },
       JSON.stringify({ ...JSON.parse(allowing("127.0.0.1")), limits: { timeout_secs: 2 } }),
     );
+    const tools = kernel.service("tools");
+    // The first call pays for loading, which takes longer than these two seconds on a busy machine.
+    await expect.poll(() => tools.call(probe({}), { user: "ada" })).toMatchObject({ status: "ok" });
     const call = probe({ url: `http://127.0.0.1:${port}/v1/x` });
     const controller = new AbortController();
     const { signal } = controller;
-    const cancelled = kernel.service("tools").call(call, { user: "ada", signal });
+    const cancelled = tools.call(call, { user: "ada", signal });
     await expect.poll(() => requests).toHaveLength(1);
     controller.abort();
     await cancelled;
-    await kernel.service("tools").call(call, { user: "ada" });
+    await tools.call(call, { user: "ada" });
     const { receipts } = await kernel.service("toolHost").open();
-    for (const receipt of await receipts.list()) {
-      expect(receipt.requests).toMatchObject([{ host: `127.0.0.1:${port}`, error: expect.any(String) }]);
-    }
-    expect(await receipts.list()).toHaveLength(2);
+    const [late, stopped] = await receipts.list();
+    expect([late?.code, stopped?.code]).toEqual(["timeout", "cancelled"]);
+    for (const receipt of [late, stopped])
+      expect(receipt?.requests).toMatchObject([{ host: `127.0.0.1:${port}`, error: expect.any(String) }]);
   });
 
   test("§4.4 a host that is not listed is blocked, and the receipt keeps the refusal", async () => {
@@ -161,13 +164,16 @@ describe("tools of the agent", () => {
       code: "timeout",
       message: "The tool did not answer within 2 seconds and was ended.",
     });
-    expect(await call({})).toMatchObject({ status: "ok" });
-    const [, killed] = await (await kernel.service("toolHost").open()).receipts.list();
-    expect(killed).toMatchObject({
-      status: "error",
-      code: "timeout",
-      logs: [{ message: "probing nothing" }],
-    });
+    // The next one may have to wait for another thread.
+    await expect.poll(() => call({})).toMatchObject({ status: "ok" });
+    const { receipts } = await kernel.service("toolHost").open();
+    expect(await receipts.list()).toContainEqual(
+      expect.objectContaining({
+        status: "error",
+        code: "timeout",
+        logs: [{ level: "info", message: "probing nothing" }],
+      }),
+    );
   });
 
   test("a call ends when its signal does", async () => {

@@ -19,7 +19,10 @@ export async function openReader() {
   const home = await mkdtemp(join(tmpdir(), "postern-test-"));
   const store = openHomeStore(home);
   const host = await openTemporaryHost(home, store, new Set());
-  await install(host, "read-page", await builtComponent("read-page"), capabilitiesOf("read-page"));
+  const capabilities = JSON.parse(capabilitiesOf("read-page"));
+  // Bombs end at the limit of memory, however long a busy machine takes.
+  capabilities.limits.timeout_secs = 3600;
+  await install(host, "read-page", await builtComponent("read-page"), JSON.stringify(capabilities));
   return {
     host,
     async ask({ url = ADDRESS, type, body }: Reply) {

@@ -6,12 +6,15 @@ import { openHomeStore } from "../../support/tools/home-store.ts";
 import { builtComponent, capabilitiesOf } from "../../support/tools/shipped.ts";
 import { install, toolHost } from "../../support/tools/tool-host.ts";
 
-export async function openRunCode() {
+/** `timeoutSecs`: for code that ends at another limit. */
+export async function openRunCode(timeoutSecs = 60) {
   const home = temporaryFolder();
   const store = openHomeStore(home);
   const workspace = await createWorkspace({ store, maxMb: 60 });
   const host = await toolHost({ workspace }, home, store);
-  await install(host, "run-code", await builtComponent("run-code"), capabilitiesOf("run-code"));
+  const capabilities = JSON.parse(capabilitiesOf("run-code"));
+  capabilities.limits.timeout_secs = timeoutSecs;
+  await install(host, "run-code", await builtComponent("run-code"), JSON.stringify(capabilities));
   const run = (code: string, innerCall?: InnerCall) =>
     host.run(
       { id: "1", name: "run-code", params: JSON.stringify({ code }) },

@@ -97,10 +97,10 @@ test("half a message is waited for until the call's time is up, or it is cancell
   stop.abort();
   expect((await cancelled).outcome).toMatchObject({ code: "cancelled" });
   const settings = JSON.parse(await servers.file("near"));
-  await servers.edit("near", JSON.stringify({ ...settings, limits: { timeout_secs: 1 } }));
+  await servers.edit("near", JSON.stringify({ ...settings, limits: { timeout_secs: 5 } }));
   expect((await host.call(CALL, ADA)).outcome).toMatchObject({
     code: "timeout",
-    message: "near gave no complete answer within 1 seconds.",
+    message: "near gave no complete answer within 5 seconds.",
   });
 });
 

@@ -162,7 +162,7 @@ test("an answer to another request, and silence, end at the call's time", async 
   await add();
   const { servers } = host.foreign;
   const file = JSON.parse(await servers.file("far"));
-  await servers.edit("far", JSON.stringify({ ...file, limits: { timeout_secs: 1 } }));
+  await servers.edit("far", JSON.stringify({ ...file, limits: { timeout_secs: 5 } }));
   for (at = 0; at < answers.length; at++) {
     const { outcome, receipt } = await host.call(call("far_it"), ADA);
     expect(outcome).toMatchObject({ status: "error", code: "timeout" });

@@ -308,7 +308,7 @@ describe("fetch", () => {
   test("a call that waits ends at its deadline, and the request with it", async () => {
     const closed = Promise.withResolvers<void>();
     const { url, run } = await fetching((_, response) => void response.on("close", closed.resolve), {
-      more: { limits: { timeout_secs: 2 } },
+      more: { limits: { timeout_secs: 10 } },
     });
     const { outcome, receipt } = await run([{ url: `${url}/never` }]);
     expect(outcome).toMatchObject({ status: "error", code: "timeout" });

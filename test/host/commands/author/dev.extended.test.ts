@@ -12,9 +12,13 @@ test("tool dev builds at each change, says what is wrong, installs beside the pr
   const rounds = () => dev.stderr().split("watching countdown with the home countdown/.postern").length - 1;
   const round = (count: number) => expect.poll(rounds, { interval: 200 }).toBe(count);
   await round(1);
-  expect(dev.stdout()).toMatch(/^date\.json +ok +\d+ ms +\d+\.\d MiB +no requests +\{"date":"2030-01-01"/m);
-  expect(dev.stdout()).toMatch(/^next-holiday\.json +ok .* GET date\.nager\.at 200 +\{.*Christmas Day/m);
-  expect(dev.stdout()).toContain("next-holiday.json: info: fetching the public holidays of DE");
+  await expect
+    .poll(dev.stdout)
+    .toMatch(/^date\.json +ok +\d+ ms +\d+\.\d MiB +no requests +\{"date":"2030-01-01"/m);
+  await expect
+    .poll(dev.stdout)
+    .toMatch(/^next-holiday\.json +ok .* GET date\.nager\.at 200 +\{.*Christmas Day/m);
+  await expect.poll(dev.stdout).toContain("next-holiday.json: info: fetching the public holidays of DE");
   expect(dev.stderr()).toContain("chat with countdown: POSTERN_HOME=countdown/.postern postern\n");
 
   const source = join(folder, "tool.ts");
@@ -27,7 +31,7 @@ test("tool dev builds at each change, says what is wrong, installs beside the pr
 
   writeFileSync(source, good.replace("days: daysUntil(date) }", "days: daysUntil(date), edited: true }"));
   await round(3);
-  expect(dev.stdout()).toContain('"edited":true');
+  await expect.poll(dev.stdout).toContain('"edited":true');
 
   const chat = { cwd, env: { POSTERN_HOME: "countdown/.postern" } };
   const { stdout: said } = await postern(["ask", "countdown to 2030-01-01"], chat);
@@ -39,12 +43,16 @@ test("tool dev builds at each change, says what is wrong, installs beside the pr
   );
   await round(4);
   const line = good.slice(0, good.indexOf("    try {")).split("\n").length;
-  expect(dev.stdout()).toMatch(
-    new RegExp(String.raw`^next-holiday\.json +threw .*The tool threw: fell \(tool\.ts:${line}:\d+\)`, "m"),
-  );
-  expect(dev.stdout()).toMatch(
-    new RegExp(String.raw`^next-holiday\.json: error: fell\n +at execute \(tool\.ts:${line}:\d+\)`, "m"),
-  );
+  await expect
+    .poll(dev.stdout)
+    .toMatch(
+      new RegExp(String.raw`^next-holiday\.json +threw .*The tool threw: fell \(tool\.ts:${line}:\d+\)`, "m"),
+    );
+  await expect
+    .poll(dev.stdout)
+    .toMatch(
+      new RegExp(String.raw`^next-holiday\.json: error: fell\n +at execute \(tool\.ts:${line}:\d+\)`, "m"),
+    );
 
   dev.kill("SIGINT");
   expect(await dev.ended).toBe(0);
