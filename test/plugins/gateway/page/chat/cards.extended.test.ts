@@ -80,7 +80,9 @@ describeInBrowser("the cards of a chat", () => {
     expect(await line.textContent()).toMatch(/^weathersucceededcity: Berlin[\d.,]+m?s$/);
     await line.focus();
     await page.keyboard.press("Enter");
-    expect(await page.locator(".call dt").allTextContents()).toEqual(["city", "sky", "days", "1", "high"]);
+    await expect
+      .poll(() => page.locator(".call dt").allTextContents())
+      .toEqual(["city", "sky", "days", "1", "high"]);
     await page.getByRole("button", { name: "As JSON" }).first().click();
     await page
       .locator(".call pre", { hasText: '"city": "Berlin"' })
@@ -136,16 +138,15 @@ describeInBrowser("the cards of a chat", () => {
     expect(await page.locator(".line.old").textContent()).toBe("-old\n");
     expect(await page.locator(".line.new").textContent()).toBe(`+new ${long}\n`);
     await page.getByRole("button", { name: "Wrap long lines" }).click();
-    expect(
-      await page
-        .locator("figure.code pre")
-        .evaluate((one: never) => one["scrollWidth"] <= one["clientWidth"]),
-    ).toBe(true);
+    const isWrapped = () =>
+      page.locator("figure.code pre").evaluate((one: never) => one["scrollWidth"] <= one["clientWidth"]);
+    await expect.poll(isWrapped).toBe(true);
     expect(await page.locator(".prose > p").first().textContent()).toBe("See1 and2 and[^none].");
     await page.getByRole("button", { name: "Footnote 2" }).click();
-    expect(await page.evaluate("document.activeElement.textContent")).toContain("Two bold.");
+    await expect.poll(() => page.evaluate("document.activeElement.textContent")).toContain("Two bold.");
     await page.getByRole("button", { name: "Back to the text" }).nth(1).click();
-    expect(await page.evaluate("document.activeElement.getAttribute('aria-label')")).toBe("Footnote 2");
+    const focused = () => page.evaluate("document.activeElement.getAttribute('aria-label')");
+    await expect.poll(focused).toBe("Footnote 2");
     expect(await page.evaluate("'hacked' in window")).toBe(false);
     expect(new URL(page.url()).hash).toMatch(/^#\/chat\//);
     expect(await findBarriers(page)).toEqual([]);
@@ -160,12 +161,9 @@ describeInBrowser("the cards of a chat", () => {
     await page.getByRole("heading", { level: 1, name: "Weather in Berlin" }).waitFor();
     await page.getByRole("button", { name: /^Context: \d+% full$/ }).click();
     const parts = page.getByRole("dialog", { name: "Context window" });
-    expect(await parts.locator("dt").allTextContents()).toEqual([
-      "Instructions",
-      "Tools",
-      "Conversation",
-      "Free",
-    ]);
+    await expect
+      .poll(() => parts.locator("dt").allTextContents())
+      .toEqual(["Instructions", "Tools", "Conversation", "Free"]);
     expect(await findBarriers(page)).toEqual([]);
     await page.keyboard.press("Escape");
     await parts.waitFor({ state: "hidden" });

@@ -216,14 +216,14 @@ describeInBrowser("the page at length", () => {
     const before = await oldest.boundingBox();
     await page.keyboard.press("Enter");
     await expect.poll(() => asked.count()).toBe(204);
-    const moved = ((await oldest.boundingBox())?.y ?? Number.NaN) - (before?.y ?? Number.NaN);
-    expect(Math.abs(moved)).toBeLessThan(2);
+    const moved = async () => ((await oldest.boundingBox())?.y ?? Number.NaN) - (before?.y ?? Number.NaN);
+    await expect.poll(async () => Math.abs(await moved())).toBeLessThan(2);
     const questions = (await asked.allInnerTexts()).map((text) => /question \d+|one more/.exec(text)?.[0]);
     expect(questions).toEqual([...Array.from({ length: 203 }, (_, i) => `question ${i + 1}`), "one more"]);
 
     // The button is gone with the last page; the keyboard goes on from the conversation.
-    expect(await button.count()).toBe(0);
-    expect(await page.evaluate("document.activeElement.className")).toBe("talk");
+    await expect.poll(() => button.count()).toBe(0);
+    await expect.poll(() => page.evaluate("document.activeElement.className")).toBe("talk");
     expect(page.complaints).toEqual([]);
   });
 

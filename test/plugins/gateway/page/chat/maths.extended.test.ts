@@ -41,7 +41,7 @@ describeInBrowser("formulas", () => {
     await say("Show me maths");
     await page.locator("math mfrac").waitFor();
     await expect.poll(() => page.locator("[aria-busy=true]").count()).toBe(0);
-    expect(await page.locator("math").count()).toBe(5);
+    await expect.poll(() => page.locator("math").count()).toBe(5);
     expect(await page.locator('math[display="block"]').count()).toBe(2);
     expect(await page.locator(".prose p").first().textContent()).toContain("for $5 and $10, $y$:");
     expect(await page.locator("figure.code code").textContent()).toBe("echo $x$ done");

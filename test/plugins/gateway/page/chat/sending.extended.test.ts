@@ -62,7 +62,7 @@ describeInBrowser("on the chat page", () => {
     await expect.poll(() => model.requests.length).toBe(1);
     connect();
     await page.getByText("Hello there.").waitFor();
-    expect(await page.getByText("working").count()).toBe(0);
+    await expect.poll(() => page.getByText("working").count()).toBe(0);
     // Its sockets would stay held up in the next test.
     await page.close();
   });
@@ -152,14 +152,15 @@ describeInBrowser("on the chat page", () => {
     expect(await words.evaluate((one) => getComputedStyle(one as never).whiteSpace)).toBe("pre-line");
     await page.getByRole("link", { name: "Tools" }).click();
     await page.getByRole("heading", { name: "Tools", exact: true }).waitFor();
-    expect(await alert.count()).toBe(0);
+    await expect.poll(() => alert.count()).toBe(0);
     await page.goBack();
-    expect(await page.getByLabel("Message").inputValue()).toBe("hello");
+    await expect.poll(() => page.getByLabel("Message").inputValue()).toBe("hello");
+    await page.getByLabel("Message").focus();
     await page.keyboard.press("Enter");
     await alert.waitFor();
     await page.unroute("**/api/chat/send");
     await page.getByRole("button", { name: "Send" }).click();
     await page.getByText("ok", { exact: true }).waitFor();
-    expect(await alert.count()).toBe(0);
+    await expect.poll(() => alert.count()).toBe(0);
   });
 });

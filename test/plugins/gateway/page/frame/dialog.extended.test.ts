@@ -48,13 +48,13 @@ describeInBrowser("a dialog of the page", () => {
     const question = page.getByRole("alertdialog", { name: "Delete notes/garden.md?" });
     const forget = page.getByRole("button", { name: "Forget" });
     await forget.click();
-    expect(await focused()).toBe("Cancel");
+    await expect.poll(focused).toBe("Cancel");
     expect(await findBarriers(page)).toEqual([]);
     await page.keyboard.press("Tab");
-    expect(await focused()).toBe("Delete");
+    await expect.poll(focused).toBe("Delete");
     await page.keyboard.press("Escape");
     await question.waitFor({ state: "detached" });
-    expect(await focused()).toBe("Forget");
+    await expect.poll(focused).toBe("Forget");
     await forget.click();
     await question.getByRole("button", { name: "Cancel" }).click();
     await forget.click();

@@ -49,11 +49,11 @@ describeInBrowser("the first view", () => {
     await page.getByRole("button", { name: "Use an API key" }).click();
     await page.getByRole("button", { name: "Connect", exact: true }).click();
     const key = page.getByLabel("API key");
-    expect(await key.getAttribute("aria-invalid")).toBe("true");
-    expect(await key.evaluate((field) => field === document.activeElement)).toBe(true);
+    await expect.poll(() => key.getAttribute("aria-invalid")).toBe("true");
+    await expect.poll(() => key.evaluate((field) => field === document.activeElement)).toBe(true);
     await expectNoFaults(page);
     await key.pressSequentially("x");
-    expect(await key.getAttribute("aria-invalid")).toBe(null);
+    await expect.poll(() => key.getAttribute("aria-invalid")).toBe(null);
 
     await page.getByRole("button", { name: "Just look around" }).click();
     await page.getByRole("list", { name: "Suggestions" }).waitFor();
@@ -72,7 +72,7 @@ describeInBrowser("the first view", () => {
       .getByRole("alert")
       .getByText(/127|localhost/)
       .waitFor();
-    expect(await address.evaluate((field) => field === document.activeElement)).toBe(true);
+    await expect.poll(() => address.evaluate((field) => field === document.activeElement)).toBe(true);
     model.script({ text: "ready" });
     await address.fill(model.url.replace(/^http:\/\//, ""));
     await page.getByRole("button", { name: "Connect", exact: true }).click();

@@ -43,14 +43,14 @@ describeInBrowser("the page as an app", () => {
       "caches.keys().then((names) => Promise.all(names.map((name) => caches.open(name)))).then((all) => Promise.all(all.map((one) => one.keys()))).then((all) => all.flat().map(({ url }) => new URL(url).pathname).sort())";
     // The link works also through the worker, and nothing but the offline page is kept.
     await visit();
-    expect(await page.evaluate(kept)).toEqual(["/icon.svg", "/offline.html", "/style.css"]);
+    await expect.poll(() => page.evaluate(kept)).toEqual(["/icon.svg", "/offline.html", "/style.css"]);
     expect(page.complaints).toEqual([]);
 
     await openUserMenu(page);
     await page.getByRole("button", { name: "Sign out" }).click();
     await page.getByLabel("Token").waitFor();
-    expect(await page.evaluate(active)).toEqual([]);
-    expect(await page.evaluate(kept)).toEqual([]);
+    await expect.poll(() => page.evaluate(active)).toEqual([]);
+    await expect.poll(() => page.evaluate(kept)).toEqual([]);
     await page.getByLabel("Token").fill(OPERATOR_TOKEN);
     await page.keyboard.press("Enter");
     await page.getByLabel("Message").waitFor();
@@ -119,7 +119,7 @@ describeInBrowser("the page as an app", () => {
     model.script({ calls: [{ name: "mail", arguments: { to: "bob" } }] });
     await say("Write to bob");
     await page.getByText("May mail run?").waitFor();
-    expect(await page.evaluate("window.shown[1]")).toEqual(["Waiting for you", "Take your time"]);
+    await expect.poll(() => page.evaluate("window.shown[1]")).toEqual(["Waiting for you", "Take your time"]);
     model.script({ text: "not sent" });
     await page.getByRole("button", { name: "Deny" }).first().click();
     await page.getByText("not sent", { exact: true }).waitFor();

@@ -34,17 +34,19 @@ describeInBrowser("the sidebar", () => {
     await expect.poll(focused).toBe("Rename");
     expect(await findBarriers(page)).toEqual([]);
     await page.keyboard.press("ArrowUp");
-    expect(await focused()).toBe("Delete");
+    await expect.poll(focused).toBe("Delete");
     await page.keyboard.press("ArrowDown");
     await page.keyboard.press("ArrowDown");
-    expect(await focused()).toBe("Pin");
+    await expect.poll(focused).toBe("Pin");
     await page.keyboard.press("Escape");
-    expect(await page.getByRole("menuitem").count()).toBe(0);
-    expect(await menuOf("Thread 3").evaluate((button) => button === document.activeElement)).toBe(true);
+    await expect.poll(() => page.getByRole("menuitem").count()).toBe(0);
+    await expect
+      .poll(() => menuOf("Thread 3").evaluate((button) => button === document.activeElement))
+      .toBe(true);
     await page.keyboard.press("Enter");
     await page.getByRole("menuitem", { name: "Pin" }).press("Enter");
     await threads.getByRole("heading", { name: "Pinned" }).waitFor();
-    expect(await links.first().textContent()).toBe("Thread 3");
+    await expect.poll(() => links.first().textContent()).toBe("Thread 3");
 
     // What is loaded stays, also when the list is read again.
     await menuOf("Thread 2").click();
@@ -67,7 +69,7 @@ describeInBrowser("the sidebar", () => {
     await menuOf("Thread 3").click();
     await page.getByRole("menuitem", { name: "Unpin" }).click();
     await threads.getByRole("heading", { name: "Pinned" }).waitFor({ state: "detached" });
-    expect(await links.nth(-2).textContent()).toBe("Thread 3");
+    await expect.poll(() => links.nth(-2).textContent()).toBe("Thread 3");
     expect(page.complaints).toEqual([]);
   });
 });

@@ -50,7 +50,9 @@ describeInBrowser("code on the page", () => {
     await page.getByText("The average was highest in February.").waitFor();
     const picture = page.getByRole("img", { name: "Monthly average" });
     await picture.waitFor();
-    expect(await picture.evaluate((img) => (img as HTMLImageElement).naturalWidth)).toBeGreaterThan(100);
+    await expect
+      .poll(() => picture.evaluate((img) => (img as HTMLImageElement).naturalWidth))
+      .toBeGreaterThan(100);
 
     await page.goto(`${gateway.url}/#/files/output`);
     await page.getByRole("link", { name: "monthly-average.svg" }).waitFor();

@@ -97,7 +97,7 @@ describeInBrowser("files on the page and in chat", () => {
     await expectNoFaults(page);
     await page.keyboard.press("Enter");
     await page.getByRole("list", { name: "Attached files" }).getByText("sales.csv").waitFor();
-    expect(await box.inputValue()).toBe("Chart @/data/sales.csv ");
+    await expect.poll(() => box.inputValue()).toBe("Chart @/data/sales.csv ");
     await page.keyboard.press("Enter");
 
     const chart = page.getByRole("img", { name: "Monthly average" });

@@ -22,7 +22,7 @@ describeInBrowser("the people page", () => {
     await page.getByRole("button", { name: "Create token" }).click();
     await page.locator("select[aria-invalid=true]:focus").waitFor();
     await page.getByLabel("Whose").selectOption("ann");
-    expect(await page.locator("[aria-invalid=true]").count()).toBe(0);
+    await expect.poll(() => page.locator("[aria-invalid=true]").count()).toBe(0);
     await page.getByLabel("Tools it may use").selectOption("Only these tools");
     await page.getByLabel("Names of the tools").fill("memory_read, weather");
     await page.getByLabel("Models it may use").fill("builtin");
@@ -35,9 +35,13 @@ describeInBrowser("the people page", () => {
     expect((await gateway.ask("/api/session", { token })).body.user.id).toBe("ann");
     await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
     const copy = page.getByRole("button", { name: "Copy the token" });
+    // Both are there for a moment only, so they are looked for before the click.
+    const shown = [
+      copy.filter({ hasText: "Copied" }).waitFor(),
+      page.locator("[aria-live]").getByText("Copied").waitFor({ state: "attached" }),
+    ];
     await copy.click();
-    await expect.poll(() => copy.textContent()).toBe("Copied");
-    await page.locator("[aria-live]").getByText("Copied").waitFor({ state: "attached" });
+    await Promise.all(shown);
     expect(await page.evaluate("navigator.clipboard.readText()")).toBe(token);
 
     await page.getByRole("button", { name: "Create a token" }).click();
@@ -101,12 +105,13 @@ describeInBrowser("the people page", () => {
     await page.goto(`${gateway.url}/#/people`);
     await page.getByRole("button", { name: "Invite" }).click();
     // By keyboard alone: the first field has the focus.
+    await page.locator("input:focus").waitFor();
     await page.keyboard.type("not a name");
     await page.keyboard.press("Enter");
     await page.locator("input[aria-invalid=true]:focus").waitFor();
     await page.getByText("A user id must be 1 to 128 letters").waitFor();
     await page.getByLabel("Name", { exact: true }).fill("cleo");
-    expect(await page.getByText("A user id must be").count()).toBe(0);
+    await expect.poll(() => page.getByText("A user id must be").count()).toBe(0);
     await page.keyboard.press("Enter");
     const link = (await page.getByText(/\?token=postern_invite_/).textContent()) ?? "";
     await page.getByRole("button", { name: "Withdraw the invitation of cleo" }).waitFor();
