@@ -105,17 +105,19 @@ async function namesOf(kind: string, user: string, context: OperatorContext): Pr
   const [session, plugins] = await Promise.all([context.open(), context.shippedPlugins()]);
   if (kind === "setting") return settingsOf(session, plugins);
   const read = plugins.flatMap(({ operations }) => operations?.names?.[kind] ?? []);
+  // Loading our own code does not count.
+  const store = await context.store();
   const { promise: tooLate, resolve } = Promise.withResolvers<readonly Named[]>();
   const timer = setTimeout(() => resolve([]), MAX_MS);
   const { home, settings } = session;
-  const reading = context.store().then(async (store) => {
+  const look = async (): Promise<readonly Named[]> => {
     const { rows, keyed, close } = await store.look(settings.for("store"), home);
     const found = await Promise.all(read.map((names) => names({ home, user, rows, keyed })));
     await close();
     return found.flat();
-  });
+  };
   try {
-    return await Promise.race([reading.catch(() => []), tooLate]);
+    return await Promise.race([look().catch(() => []), tooLate]);
   } finally {
     clearTimeout(timer);
   }
