@@ -39,7 +39,8 @@ beforeAll(async () => {
   const service = await servePostern(
     {
       PLUGINS: join(ROOT, "test", "fixtures", "third-party", "mcp-offers.ts"),
-      MCP_TASK_AFTER_SECS: "0.2",
+      // Enough for "greet", which must not become a task, and less than the fixture's long calls.
+      MCP_TASK_AFTER_SECS: "2",
       // Both suites at once are one user, and faster than a person.
       CHAT_RATE_LIMIT: "1000",
     },
