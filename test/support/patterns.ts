@@ -97,7 +97,7 @@ const context = createContext({ work: () => {} });
 const script = new Script("work()");
 
 /** Ends work that would otherwise end nobody knows when. The limit is for what hangs, not for what is slow. */
-export function withoutHanging<Result>(work: () => Result, timeout = 30_000): Result {
+export function withoutHanging<Result>(work: () => Result, timeout = 120_000): Result {
   context["work"] = work;
   return script.runInContext(context, { timeout });
 }

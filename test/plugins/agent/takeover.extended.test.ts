@@ -6,7 +6,7 @@ import { bootAgent, message, scriptedModel } from "../../support/services/agent.
 import { afterThisTest } from "../../support/undo.ts";
 
 const JOB = { user: "ann", channel: "webhook", message: "Hi" } as const;
-const LONG = 20_000;
+const LONG = 300_000;
 
 async function node() {
   const url = await freshDatabase(afterThisTest);

@@ -431,7 +431,7 @@ describe("a restart", () => {
       "As a job": (request) => (isTold(request) ? { text: "Whole." } : delegate("Long part")),
     });
     const next = await boot({ home: first.kernel.home }, model);
-    expect(await next.kernel.service("jobs").wait(job.id, 20_000)).toMatchObject({ response: "Whole." });
+    expect(await next.kernel.service("jobs").wait(job.id, 300_000)).toMatchObject({ response: "Whole." });
     expect(await next.listed()).toMatchObject([{ id: before?.id, status: "completed" }]);
   });
 

@@ -3,7 +3,7 @@ import type { Transaction } from "../../../kernel/plugin.ts";
 import type { JobTurn } from "../../../plugins/jobs/services.ts";
 import { bootAgent, scriptedModel } from "../../support/services/agent.ts";
 
-const LONG = 20_000;
+const LONG = 300_000;
 const TURN: JobTurn = {
   history: [
     { type: "message", id: "", role: "user", text: "My name is Ann." },

@@ -5,7 +5,7 @@ import { bootAgent, message, scriptedModel } from "../../support/services/agent.
 import { breakTable } from "../../support/services/broken-table.ts";
 
 const WEBHOOK = { user: "ann", channel: "webhook" } as const;
-const LONG = 20_000;
+const LONG = 300_000;
 
 function lastText({ messages }: ChatRequest): string {
   return String(messages.findLast(({ role }) => role === "user")?.content);

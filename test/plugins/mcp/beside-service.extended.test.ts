@@ -35,7 +35,7 @@ beforeAll(async () => {
   port = await freePort();
   await prepareShipped();
   const service = startPostern(["serve"], { env: settings(), cwd: folder, later });
-  await service.printed("weather: installed");
+  await service.printed("web-search: installed");
 });
 
 /** The SDK's client, with a person who allows everything for good. */

@@ -46,7 +46,7 @@ test("a process that is killed in the middle of a turn and of a job loses neithe
     ],
   });
   expect((await kernel.service("threads").list("ann", { q: "story" })).items).toHaveLength(1);
-  const done = await kernel.service("jobs").wait(job ?? "", 60_000);
+  const done = await kernel.service("jobs").wait(job ?? "", 300_000);
   expect(done).toMatchObject({ status: "completed", response: "Done." });
   expect(JSON.stringify(model.requests.at(-1))).toContain("Be brief.");
   const next = await kernel

@@ -114,7 +114,8 @@ describe("a turn that cannot end well ends as failed, says why, and loses nothin
   test("a model that hangs: silence ends the turn", async () => {
     const model = await scriptedModel();
     model.script({ text: "One moment", end: "stall" });
-    const kernel = await bootAgent({ model, variables: { TURN_IDLE_SECS: "1" } });
+    // Long enough for its first words, which have to be there in the end.
+    const kernel = await bootAgent({ model, variables: { TURN_IDLE_SECS: "10" } });
     const record = await (await kernel.service("agent").run(ASK)).record;
     expect(record).toMatchObject({ status: "failed", error: { code: "turn_timeout" } });
     expect(textOf(record)).toBe("One moment");

@@ -4,7 +4,7 @@ import type { TurnItem } from "../../../../kernel/plugin.ts";
 import { BILL, doubtsOf, IBAN, office, pay, READ } from "../../../support/services/office.ts";
 
 const PAYING = { calls: [pay("p", IBAN)] };
-const LONG = 20_000;
+const LONG = 300_000;
 
 test("the same payment twice in one answer asks, although the person asked for one", async () => {
   const { model, sent, say } = await office();
