@@ -172,12 +172,14 @@ export default definePlugin({
     // Beside a running service it finds everything installed; warm processes and cleaning up are the service's.
     const prepare = kernel.serving ? warmUp : provide;
     if (kernel.stays) {
-      const timer = setTimeout(() => {
+      const timer = setInterval(() => {
+        if (!kernel.isStarted) return;
+        clearInterval(timer);
         prepare().catch((error) => {
           if (!stopping.signal.aborted) log.warn({ error }, `the tools are not ready: ${reason(error)}`);
         });
       }, WARM_UP_AFTER_MILLIS);
-      onStop(() => clearTimeout(timer));
+      onStop(() => clearInterval(timer));
       const reach = setTimeout(() => {
         open()
           .then(({ foreign }) => foreign.reachAll())

@@ -4,7 +4,7 @@
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync } from "node:fs";
+import { existsSync, readdirSync, statSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
@@ -58,6 +58,7 @@ async function provide(name: string, known: string | undefined, options: Shipped
     if (installed !== undefined) return THE_USERS;
     await buildShipped(name, progress, signal);
   }
+  if (isOffered && isStill(wasm, known)) return known;
   const component = await readFile(wasm);
   const digest = digestOf(component);
   if (installed?.digest === digest) return digest;
@@ -84,6 +85,13 @@ async function provide(name: string, known: string | undefined, options: Shipped
   }
   progress(`${name}: installed`);
   return digest;
+}
+
+/** The code beside a component is named by its digest: 50 MB need not be hashed at every start to find that nothing is new. */
+function isStill(wasm: string, digest: string): boolean {
+  const folder = dirname(wasm);
+  const entry = readdirSync(folder).find((name) => name.startsWith(`${digest}-`));
+  return entry !== undefined && statSync(join(folder, entry)).mtimeMs >= statSync(wasm).mtimeMs;
 }
 
 /** The files of this installation of Postern; the component may have to be built first. */

@@ -10,14 +10,14 @@ export function findSimilar(typed: string, known: Iterable<string>): string | un
   let best: { readonly name: string; readonly distance: number } | undefined;
   for (const name of known) {
     if (Math.abs(name.length - typed.length) > most) continue;
-    const distance = distanceOf(typed.toUpperCase(), name.toUpperCase());
+    const distance = distanceOf(typed.toUpperCase(), name.toUpperCase(), most);
     if (distance <= most && distance < (best?.distance ?? most + 1)) best = { name, distance };
   }
   return best?.name;
 }
 
-/** How many letters were left out, added, mistaken, or swapped with their neighbour. */
-function distanceOf(from: string, to: string): number {
+/** How many letters were left out, added, mistaken, or swapped with their neighbour; above `most` it is not counted to the end. */
+function distanceOf(from: string, to: string, most: number): number {
   let [before, row]: [number[], number[]] = [[], Array.from({ length: to.length + 1 }, (_, at) => at)];
   for (let i = 1; i <= from.length; i++) {
     const next = [i];
@@ -32,6 +32,7 @@ function distanceOf(from: string, to: string): number {
       );
     }
     [before, row] = [row, next];
+    if (Math.min(...before, ...row) > most) break;
   }
   return row[to.length] ?? 0;
 }

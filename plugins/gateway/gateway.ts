@@ -128,8 +128,12 @@ export async function openGateway({
       "The gateway is open to your network. Put an HTTPS reverse proxy in front before you expose it further.",
     );
 
-  const warmUp = setTimeout(() => void import("koa-body"), WARM_UP_AFTER_MS);
-  onStop(() => clearTimeout(warmUp));
+  const warmUp = setInterval(() => {
+    if (!kernel.isStarted) return;
+    clearInterval(warmUp);
+    void import("koa-body");
+  }, WARM_UP_AFTER_MS);
+  onStop(() => clearInterval(warmUp));
 
   const web: Web = {
     router: app.router,

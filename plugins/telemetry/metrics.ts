@@ -1,5 +1,6 @@
 /** Metrics for Prometheus, in a registry of this service's own. */
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
+import { createRequire } from "node:module";
+import type * as Prometheus from "prom-client";
 import type { Labels, Metrics } from "./services.ts";
 
 /** Further series of a metric count as "other": names that strangers choose must not fill a monitor. */
@@ -8,11 +9,28 @@ const OTHER = "other";
 /** A turn only notes what to count: counting many at once is far cheaper than one now and then. */
 const MAX_NOTED = 500;
 
+interface Opened {
+  readonly prometheus: typeof Prometheus;
+  readonly registry: Prometheus.Registry;
+  readonly registers: Prometheus.Registry[];
+}
+
 export function createMetrics(): Metrics {
-  const registry = new Registry();
-  collectDefaultMetrics({ register: registry });
-  const registers = [registry];
+  let opened: Opened | undefined;
+  const defined = new Map<string, () => unknown>();
   let noted: (() => void)[] = [];
+  /** Makes a metric when it is first counted or rendered. Where nobody looks at metrics, their eighty files are not loaded. */
+  function define<Metric>(name: string, make: (from: Opened) => Metric): () => Metric {
+    if (defined.has(name)) throw new Error(`the metric ${name} exists already`);
+    let made: Metric | undefined;
+    const metric = () => {
+      opened ??= open();
+      made ??= make(opened);
+      return made;
+    };
+    defined.set(name, metric);
+    return metric;
+  }
   function count(): void {
     const counting = noted;
     noted = [];
@@ -24,35 +42,49 @@ export function createMetrics(): Metrics {
   }
   return {
     counter(name, help, labelNames = []) {
-      const counter = new Counter({ name, help, labelNames, registers });
+      const counter = define(
+        name,
+        ({ prometheus, registers }) => new prometheus.Counter({ name, help, labelNames, registers }),
+      );
       const bound = boundSeries(labelNames);
-      return { add: (labels, by = 1) => note(() => counter.inc(bound(labels), by)) };
+      return { add: (labels, by = 1) => note(() => counter().inc(bound(labels), by)) };
     },
     histogram(name, help, labelNames, buckets) {
-      const histogram = new Histogram({ name, help, labelNames, buckets: [...buckets], registers });
+      const histogram = define(
+        name,
+        ({ prometheus, registers }) =>
+          new prometheus.Histogram({ name, help, labelNames, buckets: [...buckets], registers }),
+      );
       const bound = boundSeries(labelNames);
-      return { observe: (labels, value) => note(() => histogram.observe(bound(labels), value)) };
+      return { observe: (labels, value) => note(() => histogram().observe(bound(labels), value)) };
     },
     gauge(name, help, read, labelNames = []) {
-      new Gauge({
+      const collect = async function (this: Prometheus.Gauge<string>) {
+        const found = await read();
+        this.reset();
+        if (typeof found === "number") this.set(found);
+        else for (const { labels, value } of (found ?? []).slice(0, MAX_SERIES)) this.set(labels, value);
+      };
+      define(
         name,
-        help,
-        labelNames,
-        registers,
-        async collect() {
-          const found = await read();
-          this.reset();
-          if (typeof found === "number") this.set(found);
-          else for (const { labels, value } of (found ?? []).slice(0, MAX_SERIES)) this.set(labels, value);
-        },
-      });
+        ({ prometheus, registers }) => new prometheus.Gauge({ name, help, labelNames, registers, collect }),
+      );
     },
-    contentType: registry.contentType,
+    contentType: "text/plain; version=0.0.4; charset=utf-8",
     render() {
+      opened ??= open();
+      for (const metric of defined.values()) metric();
       count();
-      return registry.metrics();
+      return opened.registry.metrics();
     },
   };
+}
+
+function open(): Opened {
+  const prometheus = createRequire(import.meta.url)("prom-client") as typeof Prometheus;
+  const registry = new prometheus.Registry();
+  prometheus.collectDefaultMetrics({ register: registry });
+  return { prometheus, registry, registers: [registry] };
 }
 
 function boundSeries(names: readonly string[]): (labels: Labels) => Record<string, string> {

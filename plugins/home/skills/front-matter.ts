@@ -3,7 +3,8 @@
  * standard's own validator, and what one reader could read differently from another is refused: anchors, aliases, tags, second
  * documents and keys that stand there twice.
  */
-import { isAlias, isCollection, isMap, isNode, isScalar, parseDocument, visit } from "yaml";
+import { createRequire } from "node:module";
+import type * as Yaml from "yaml";
 import { reason } from "../../../kernel/plugin.ts";
 
 /** A text, or texts by their keys. */
@@ -20,6 +21,8 @@ export interface FrontMatter {
 const MAX_LENGTH = 16 * 1024;
 /** The document, its map, a pair, a map in it, and a pair of that one. */
 const MAX_DEPTH = 4;
+/** Loaded with the first skill: its 70 files would be part of every start. */
+const yaml = () => createRequire(import.meta.url)("yaml") as typeof Yaml;
 const FENCE = /^---[ \t]*$/;
 
 /** Throws an error that says what to do. */
@@ -42,6 +45,7 @@ export function readFrontMatter(source: string): FrontMatter {
 }
 
 function readFields(matter: string): Omit<FrontMatter, "text"> {
+  const { isAlias, isCollection, isMap, isNode, parseDocument, visit } = yaml();
   const problems = new Set<string>();
   // In this schema no value is anything but a text.
   const document = parseDocument(matter, { schema: "failsafe", uniqueKeys: true, logLevel: "silent" });
@@ -65,20 +69,20 @@ function readFields(matter: string): Omit<FrontMatter, "text"> {
 }
 
 function fieldOf(value: unknown): Field {
-  if (isMap(value)) return new Map(value.items.map((pair) => [keyOf(pair.key), textOf(pair.value)]));
+  if (yaml().isMap(value)) return new Map(value.items.map((pair) => [keyOf(pair.key), textOf(pair.value)]));
   if (typeof value === "object" && value !== null && "items" in value)
     return (value.items as readonly unknown[]).map(textOf);
   return textOf(value);
 }
 
 function keyOf(key: unknown): string {
-  if (!isScalar(key)) throw new Error("a key of its front matter is not a word");
+  if (!yaml().isScalar(key)) throw new Error("a key of its front matter is not a word");
   return textOf(key);
 }
 
 function textOf(value: unknown): string {
   if (value === null) return "";
-  if (!isScalar(value)) return String(value);
+  if (!yaml().isScalar(value)) return String(value);
   return value.value === null ? "" : String(value.value);
 }
 

@@ -15,7 +15,8 @@
  * last places are given out there is no surplus, so each further visit takes a place or finds none; and where all is
  * reported and nothing left, nothing can be until the oldest place leaves its window, so until then nobody asks.
  */
-import Bottleneck from "bottleneck";
+import { createRequire } from "node:module";
+import type Bottleneck from "bottleneck";
 import type { LimitVerdict } from "../../../kernel/kit.ts";
 import type { LimiterOptions, LimitWindow, OpenLimiter, Store } from "../services.ts";
 import { openFleetPermits } from "./fleet-permits.ts";
@@ -32,6 +33,12 @@ interface Recall {
   readonly holders?: readonly string[];
   /** The node that gave permits back. */
   readonly holder?: string;
+}
+
+/** Loaded with the first place that is taken: it is twenty files, which no start needs. */
+function openReservoir(reservoir: number): Bottleneck {
+  const Reservoir = createRequire(import.meta.url)("bottleneck") as typeof Bottleneck;
+  return new Reservoir({ reservoir });
 }
 
 interface Waiting {
@@ -210,7 +217,7 @@ async function openLimiter(
   function fill(bucket: Bucket, granted: number, wanted: number): void {
     bucket.permits = Math.min(granted, Math.max(wanted, AT_HAND));
     bucket.reserved = granted - bucket.permits;
-    bucket.bottleneck = bucket.reserved > 0 ? new Bottleneck({ reservoir: bucket.reserved }) : undefined;
+    bucket.bottleneck = bucket.reserved > 0 ? openReservoir(bucket.reserved) : undefined;
     bucket.drawing = undefined;
   }
 
