@@ -93,6 +93,8 @@ export interface Plugin<
   readonly kind?: PluginKind;
   /** True where it takes over the terminal. `postern serve`, or a start without a terminal, keeps it off. */
   readonly ownsTerminal?: boolean;
+  /** Shows the first frame on that terminal before any service starts. Returns a function that gives the terminal back. */
+  preview?(): Promise<() => void>;
   /** Services this plugin cannot do without: where one is off, this plugin is off too. */
   readonly needs?: readonly Needs[];
   readonly wants?: readonly Wants[];

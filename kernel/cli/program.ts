@@ -71,16 +71,8 @@ Examples:
   $ postern doctor              check what could keep Postern from running well`;
 
 export async function buildProgram(options: ProgramOptions): Promise<Command> {
-  const {
-    argv,
-    home,
-    url,
-    version,
-    isDescribed = false,
-    operatorCommands,
-    shippedPlugins,
-    createClient,
-  } = options;
+  const { argv, home, url, version, isDescribed = false } = options;
+  const { operatorCommands, shippedPlugins, createClient } = options;
   const joining = new Set<Command>();
   const program: Command = new Command("postern")
     .description("A self-hosted agent service whose tools are sandboxed WebAssembly components.")
@@ -151,17 +143,19 @@ export async function buildProgram(options: ProgramOptions): Promise<Command> {
     const joins = url !== undefined || (why === undefined && port === undefined);
     const isServed = joins && (url ?? (await waitForRunning(session.home))) !== undefined;
     const client = isServed ? (await createClient(session, url)).plugins : [];
-    if (takeScreen(client, session)) {
-      process.exitCode = await join(session, client, { version, resume });
+    const leaveJoined = await takeScreen(client, session);
+    if (leaveJoined) {
+      process.exitCode = await join(session, client, { version, resume }).finally(leaveJoined);
       return;
     }
     const plugins = (await allPlugins(session)).map((plugin) =>
       plugin.ownsTerminal && why !== undefined ? turnedOff(plugin, why) : plugin,
     );
-    const screenTaken = takeScreen(plugins, session);
+    const leave = await takeScreen(plugins, session);
+    const screenTaken = leave !== undefined;
     if ((resume || url !== undefined) && !screenTaken)
       throw new CommanderError(2, "usage", "postern: --thread, --continue and --url need the terminal UI");
-    process.exitCode = await serve(session, plugins, { version, screenTaken, resume });
+    process.exitCode = await serve(session, plugins, { version, screenTaken, resume }).finally(leave);
   };
   // If the program had an action, commander would take a mistyped command for an argument and suggest nothing.
   if (asked === undefined) program.action(() => start(true));
@@ -324,10 +318,12 @@ async function thirdParties({ plugins, pluginsFolder }: Session): Promise<readon
   return loadPlugins(plugins, pluginsFolder);
 }
 
-function takeScreen(plugins: readonly AnyPlugin[], { settings }: Session): boolean {
-  return plugins.some(
+/** Returns how to give the terminal back; undefined where no plugin takes it. */
+async function takeScreen(plugins: readonly AnyPlugin[], { settings }: Session) {
+  const owner = plugins.find(
     (plugin) => plugin.ownsTerminal && !(plugin.configure(settings.for(plugin.name)) instanceof Off),
   );
+  return owner && ((await owner.preview?.()) ?? (() => {}));
 }
 
 function whyNoTerminal(inFront: boolean): string | undefined {

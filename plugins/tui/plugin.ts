@@ -1,6 +1,10 @@
 /** The terminal UI: in the same process as the other channels, on the terminal Postern was started from. */
 import { findByPrefix, OPERATOR } from "../../kernel/kit.ts";
 import { definePlugin, Fault, Off, type Resume, type Services } from "../../kernel/plugin.ts";
+import type { Preview } from "./preview.ts";
+
+/** There is one terminal. */
+let preview: Preview | undefined;
 
 export default definePlugin({
   name: "tui",
@@ -10,13 +14,19 @@ export default definePlugin({
   wants: ["tools", "jobs", "tasks", "memory", "workspace", "remote"],
   configure: (env) =>
     env.flag("CLI_ENABLED", true, "Turns the terminal UI on") ? {} : new Off("CLI_ENABLED=false"),
+  async preview() {
+    const { showPreview } = await import("./preview.ts");
+    preview = showPreview(process.stdin, process.stdout);
+    return () => preview?.end();
+  },
   async start({ use, onStop, announce }) {
     const [{ openTerminal }, thread] = await Promise.all([
       import("./terminal.ts"),
       // Looked up before the screen is taken, so that a refusal is printed.
       findResumed(use.threads, OPERATOR, use.kernel.resume),
     ]);
-    const terminal = openTerminal(use, thread);
+    preview?.end();
+    const terminal = openTerminal(use, thread, preview?.typed);
     onStop(() => terminal.close());
     announce("on this terminal");
   },

@@ -36,6 +36,8 @@ export function openTerminal(
     "tools" | "jobs" | "tasks" | "memory" | "workspace" | "remote"
   >,
   resumed?: string,
+  /** Keys that came before there was anything to take them. */
+  typed: readonly string[] = [],
 ) {
   if (!process.stdin.isTTY || !process.stdout.isTTY) {
     const message = 'the terminal UI needs a terminal: run "postern serve" or set CLI_ENABLED=false';
@@ -140,7 +142,7 @@ export function openTerminal(
   };
   let isOpen = true;
   const instance = render(h(Screen, props), {
-    stdin: withOtherKeys(process.stdin),
+    stdin: withOtherKeys(process.stdin, typed),
     alternateScreen: true,
     exitOnCtrlC: false,
     incrementalRendering: true,

@@ -40,11 +40,19 @@ export function createKeyRewriter(): (piece: string) => string {
   };
 }
 
-/** The same terminal, with these reports in Kitty's form. */
-export function withOtherKeys(stdin: ReadStream): ReadStream {
+/** The same terminal, with these reports in Kitty's form. `typed`: pieces that came before, which are read first. */
+export function withOtherKeys(stdin: ReadStream, typed: readonly string[] = []): ReadStream {
   const rewrite = createKeyRewriter();
+  const waiting = [...typed];
+  // Nobody reads before the terminal says that there is something, and it has said so already.
+  const announce = (event: string) => {
+    if (event !== "readable") return;
+    stdin.off("newListener", announce);
+    setImmediate(() => stdin.emit("readable"));
+  };
+  if (waiting.length > 0) stdin.on("newListener", announce);
   const read = (size?: number): unknown => {
-    const piece: unknown = stdin.read(size);
+    const piece: unknown = waiting.shift() ?? stdin.read(size);
     return typeof piece === "string" ? rewrite(piece) || null : piece;
   };
   return new Proxy(stdin, {
