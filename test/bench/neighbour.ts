@@ -6,7 +6,7 @@ import { type Bench, median, quantile, single, within } from "./support/bench.ts
 import { endProgram, inFolder, type Program, serve, startProgram, stopServing } from "./support/programs.ts";
 
 const TOKEN = "the-operator-of-the-bench";
-const SECONDS = 60;
+const SECONDS = 30;
 const PAUSE_MS = 100;
 /** So many that none of them meets the default limits. */
 const OTHERS = 30;

@@ -1,13 +1,13 @@
 /**
- * `npm run bench [-- name …]`: every bench, or those named; tables in the terminal, test/bench/results.json, and with `--page` the tables
- * of test/bench/README.md.
+ * `npm run bench [-- name …]`: every bench, or those named, or with `--fast` a few in three rounds; tables in the terminal,
+ * test/bench/results.json, and with `--page` the tables of test/bench/README.md and the README's figures.
  */
 import { globSync, writeFileSync } from "node:fs";
 import { enableCompileCache } from "node:module";
 import { cpus, loadavg } from "node:os";
 import { join } from "node:path";
 import { table } from "../../kernel/terminal/table.ts";
-import { type Bench, median, spread } from "./support/bench.ts";
+import { type Bench, isFast, median, spread } from "./support/bench.ts";
 import { type Result, type Run, targetsOf, toRows, writePage } from "./support/page.ts";
 
 // As the service itself does when it starts.
@@ -16,13 +16,20 @@ enableCompileCache();
 const HERE = import.meta.dirname;
 const PAGE = "--page";
 const LOOP_ROUNDS = 15;
+/** What a person waits for: starts, turns, tool calls. */
+const FAST = ["agent-turn", "responses", "start", "tools-many", "tui"];
 
-const wanted = process.argv.slice(2).filter((argument) => argument !== PAGE);
+const named = process.argv.slice(2).filter((argument) => !argument.startsWith("--"));
+const wanted = isFast && named.length === 0 ? FAST : named;
 const files = globSync("*.ts", { cwd: HERE })
   .filter((file) => file !== "run.ts")
   .sort();
 const loaded = await Promise.all(files.map((file) => import(join(HERE, file)) as Promise<{ bench: Bench }>));
 const all = loaded.map(({ bench }) => bench);
+if (process.argv.includes(PAGE) && wanted.length > 0) {
+  process.stderr.write("--page needs a run of every bench: the page shows figures of one run\n");
+  process.exit(2);
+}
 const unknown = wanted.filter((name) => !all.some((bench) => bench.name === name));
 if (unknown.length > 0) {
   process.stderr.write(

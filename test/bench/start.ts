@@ -118,8 +118,8 @@ export const bench: Bench = {
           "first tool call after a start, as a turn": warm.map(({ tool }) => tool),
         };
         const goals = {
-          "postern --help": within(400, "ms"),
-          "postern serve, until ready": within(1500, "ms"),
+          "postern --help": within(200, "ms"),
+          "postern serve, until ready": within(450, "ms"),
         };
         return compare(samples, { unit: "ms", goals });
       } finally {

@@ -25,7 +25,7 @@ import {
 import { endProgram, inFolder, startProgram } from "./support/programs.ts";
 import { openRivals, type Rivals } from "./support/rivals.ts";
 
-const ROUNDS = 7;
+const ROUNDS = 5;
 const MILLIS = 250;
 /** Until the engine has optimized what the contestants run. */
 const WARM_UP = { atOnce: 8, millis: 700 };

@@ -61,6 +61,10 @@ export function quantile(samples: readonly number[], share: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
 }
 
+/** `npm run bench -- --fast`: enough to see that something is twice as slow, not enough for the page. */
+export const isFast = process.argv.includes("--fast");
+const MAX_ROUNDS = isFast ? 3 : Number.POSITIVE_INFINITY;
+
 /** Runs the contestants in turn, each round beginning with another, so that noise falls on all of them alike. */
 export async function interleave(
   contestants: Readonly<Record<string, () => Promise<number>>>,
@@ -69,7 +73,7 @@ export async function interleave(
 ): Promise<Samples> {
   const entries = Object.entries(contestants);
   const samples: Record<string, number[]> = Object.fromEntries(entries.map(([name]) => [name, []]));
-  for (let round = 0; round < rounds; round++) {
+  for (let round = 0; round < Math.min(rounds, MAX_ROUNDS); round++) {
     const first = round % entries.length;
     for (const [name, measure] of [...entries.slice(first), ...entries.slice(0, first)]) {
       progress(`round ${round + 1} of ${rounds}: ${name}`);

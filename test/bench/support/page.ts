@@ -1,6 +1,7 @@
 /** Figures as rows, for the terminal and for the page. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { ROOT } from "../../../kernel/package.ts";
 import type { Figure } from "./bench.ts";
 
 export interface Result {
@@ -16,8 +17,9 @@ export interface Run {
 }
 
 const PAGE = join(import.meta.dirname, "..", "README.md");
-const BEGIN = "<!-- the last run begins -->";
-const END = "<!-- the last run ends -->";
+const README = join(ROOT, "README.md");
+const TABLES = "the last run";
+const SUMMARY = "the last run in two sentences";
 
 const number = (value: number) =>
   value >= 100
@@ -74,7 +76,7 @@ export function targetsOf({ results }: Run): { readonly met: number; readonly mi
   return { met: all.length - missed.length, missed };
 }
 
-/** Puts the tables of a run into the page, between its two marks. */
+/** Puts the tables of a run into the page, and a summary of them into the README, each between its two marks. */
 export function writePage(run: Run): void {
   const { at, machine, results } = run;
   const { met, missed } = targetsOf(run);
@@ -87,10 +89,52 @@ export function writePage(run: Run): void {
     `${at.slice(0, 10)}; ${facts.join(", ")}. ${met} targets met, ${missed.length} not met${missed.map((one) => `; ${one}`).join("")}.`,
     ...tables,
   ].join("\n\n");
-  const page = readFileSync(PAGE, "utf8");
-  const [before] = page.split(BEGIN);
-  const after = page.split(END)[1];
-  writeFileSync(PAGE, `${before}${BEGIN}\n\n${text}\n\n${END}${after}`);
+  const page = withBlock(readFileSync(PAGE, "utf8"), TABLES, text);
+  const readme = withBlock(readFileSync(README, "utf8"), SUMMARY, summarise(page));
+  writeFileSync(PAGE, page);
+  writeFileSync(README, readme);
+}
+
+/** What the README says of the last run, from the tables of the page; and what it should say. */
+export function readSummary(): { readonly found: string; readonly expected: string } {
+  return {
+    found: blockOf(readFileSync(README, "utf8"), SUMMARY),
+    expected: summarise(readFileSync(PAGE, "utf8")),
+  };
+}
+
+function summarise(page: string): string {
+  const tables = blockOf(page, TABLES);
+  const cells = (bench: string, name: string): readonly string[] => {
+    const [, table = ""] = tables.split(`### ${bench}\n`);
+    const row = table
+      .split("\n### ")[0]
+      ?.split("\n")
+      .find((line) => line.startsWith(`| ${name} |`));
+    if (row === undefined) throw new Error(`the last run has no figure "${name}" of the bench ${bench}`);
+    return row.split(" | ").slice(1);
+  };
+  const [turns = "", , besideRoute = ""] = cells("responses", "turns, 32 callers");
+  const [clean = ""] = cells("tool-call", "latency, 20 ms apart: clean");
+  const [process = ""] = cells("tool-call", "latency, 20 ms apart: process");
+  const [, date, cores] = /^([\d-]+);.*? on (\d+ cores)/.exec(tables) ?? [];
+  return `In the last run of all benchmarks (${date}, ${cores}) it handled ${turns.replace(" /s", "")} turns a second through the Responses API,
+${besideRoute} of what a bare route does. A tool call with a clean instance took ${clean}, a process for each call ${process}. [Benchmarks](test/bench/README.md)`;
+}
+
+const marksOf = (name: string) => [`<!-- ${name} begins -->`, `<!-- ${name} ends -->`] as const;
+
+function blockOf(page: string, name: string): string {
+  const [begin, end] = marksOf(name);
+  const [before = "", after] = page.split(begin);
+  const [block, rest] = after?.split(end) ?? [];
+  if (block === undefined || rest === undefined) throw new Error(`"${before.slice(0, 40)}…" has no ${begin}`);
+  return block.trim();
+}
+
+function withBlock(page: string, name: string, text: string): string {
+  const [begin, end] = marksOf(name);
+  return page.replace(`${begin}\n\n${blockOf(page, name)}\n\n${end}`, () => `${begin}\n\n${text}\n\n${end}`);
 }
 
 function toMarkdown(figures: readonly Figure[]): string {
