@@ -35,8 +35,13 @@ export function createUserStorage(
   tables: () => Promise<readonly OwnedTables[]>,
   maxBytes: number,
 ): UserStorage {
-  const sums = new LRUCache<string, Promise<Sum>>({ max: MAX_USERS });
-  const recent = new LRUCache<string, Recent>({ max: MAX_USERS, ttl: 2 * RECENT_MS });
+  // As a size: with `max` the arrays of all its places would be made at every start.
+  const sums = new LRUCache<string, Promise<Sum>>({ maxSize: MAX_USERS, sizeCalculation: () => 1 });
+  const recent = new LRUCache<string, Recent>({
+    maxSize: MAX_USERS,
+    sizeCalculation: () => 1,
+    ttl: 2 * RECENT_MS,
+  });
   let opened: Promise<Source> | undefined;
 
   function note(user: string, bytes: number): void {

@@ -35,8 +35,10 @@ export function createThrottle(sql?: Sql) {
 
 /** Counts a failure and returns how many milliseconds its refusal has to wait. */
 function createCount(): (network: string) => number {
+  // As a size: with `max` the arrays of all its places would be made at every start.
   const records = new LRUCache<string, { failures: number; nextAt: number }>({
-    max: MAX_ADDRESSES,
+    maxSize: MAX_ADDRESSES,
+    sizeCalculation: () => 1,
     ttl: FORGET_AFTER_MS,
   });
   return (network) => {

@@ -18,7 +18,12 @@ const BUSY = new Fault("unavailable", "busy", "The service is busy: try again in
 
 export function createBodyBudget({ callerBytes, allBytes, minuteBytes }: BodyLimits) {
   const held = new Map<string, number>();
-  const sent = new LRUCache<string, { bytes: number }>({ max: MAX_CALLERS, ttl: 60_000 });
+  // As a size: with `max` the arrays of all its places would be made at every start.
+  const sent = new LRUCache<string, { bytes: number }>({
+    maxSize: MAX_CALLERS,
+    sizeCalculation: () => 1,
+    ttl: 60_000,
+  });
   let all = 0;
 
   const add = (caller: string, bytes: number): void => {

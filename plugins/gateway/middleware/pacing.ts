@@ -21,7 +21,11 @@ const MAX_USERS = 10_000;
 const MAX_AT_ONCE = 3;
 
 export function createPacing(): Pacing {
-  const counted = new LRUCache<string, { bytes: number; at: number }>({ max: MAX_USERS });
+  // As a size: with `max` the arrays of all its places would be made at every start.
+  const counted = new LRUCache<string, { bytes: number; at: number }>({
+    maxSize: MAX_USERS,
+    sizeCalculation: () => 1,
+  });
   const active = new Map<string, number>();
   const waiting = new Map<string, (() => void)[]>();
 

@@ -116,7 +116,12 @@ export function acceptSockets(
 
 /** Counts what each user sent within a minute, and of that what is no whole message yet. */
 function createMeter(maxBytes: number) {
-  const sent = new LRUCache<string, { bytes: number }>({ max: MAX_METERED_USERS, ttl: MINUTE_MS });
+  // As a size: with `max` the arrays of all its places would be made at every start.
+  const sent = new LRUCache<string, { bytes: number }>({
+    maxSize: MAX_METERED_USERS,
+    sizeCalculation: () => 1,
+    ttl: MINUTE_MS,
+  });
   const held = new Map<string, number>();
   const isFull = (user: string) => (sent.get(user)?.bytes ?? 0) > maxBytes;
   const add = (user: string, bytes: number): void => {

@@ -59,8 +59,10 @@ interface Parts {
 }
 
 export function createMountedFiles({ sql, mounts, contents, changing }: Parts) {
+  // As a size: with `max` the arrays of all its places would be made at every start.
   const digests = new LRUCache<string, { readonly digest: string; readonly mime: string }>({
-    max: MAX_DIGESTS,
+    maxSize: MAX_DIGESTS,
+    sizeCalculation: () => 1,
   });
 
   const inMount = async <Result>(place: MountedPath, work: () => Promise<Result>): Promise<Result> => {

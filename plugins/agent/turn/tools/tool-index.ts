@@ -151,7 +151,12 @@ export function stemsOf(text: string): readonly string[] {
 }
 
 /** Tools say the same words again and again. */
-const stems = new LRUCache<string, string>({ max: MAX_STEMS, memoMethod: stem });
+// As a size: with `max` the arrays of all its places would be made at every start.
+const stems = new LRUCache<string, string>({
+  maxSize: MAX_STEMS,
+  sizeCalculation: () => 1,
+  memoMethod: stem,
+});
 const stemOf = (word: string): string => stems.memo(word);
 
 /** Each word once, worth what it is where it stands first: the name, the description, then the schema. */
