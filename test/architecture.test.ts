@@ -177,6 +177,8 @@ test("only what makes strangers' text visible writes to a terminal, and the log,
     "host/commands/author/temporary-host.ts",
     "kernel/cli/service/session.ts",
     "kernel/terminal/output.ts",
+    // Shows the person's own keys, without what a terminal would obey.
+    "plugins/tui/preview.ts",
     // Asks the terminal for its keys, in our words alone.
     "plugins/tui/terminal.ts",
   ]);
