@@ -91,7 +91,7 @@ const CHANNELS: readonly ChannelUnderTest[] = [
     off: { HTTP_ENABLED: "false" },
     connect: async ({ detail }) =>
       client(async (message) => {
-        const headers = { "x-webhook-secret": TOKEN, prefer: "wait=15" };
+        const headers = { "x-webhook-secret": TOKEN, prefer: "wait=60" };
         const { response, error } = await post(`${detail}/webhook`, { message, user_id: "ada" }, headers);
         return `${response} ${error?.message ?? ""}`;
       }),

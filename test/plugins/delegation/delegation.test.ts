@@ -454,7 +454,7 @@ describe("a restart", () => {
       ...asking("Please do the first part", "Do part two"),
     });
     const next = await boot({ home: first.kernel.home }, model);
-    const ended = await next.kernel.service("jobs").wait(job.id, 20_000);
+    const ended = await next.kernel.service("jobs").wait(job.id, 300_000);
     expect(ended).toMatchObject({ response: "Whole." });
     expect(await next.listed()).toMatchObject([
       { id: before?.id, title: "Do part one", status: "completed" },

@@ -150,9 +150,11 @@ describe("the queue", () => {
   test("is fair: a user with one job does not wait for another's hundred", async () => {
     const model = await scriptedModel();
     const order: string[] = [];
+    // The first ends when all are there.
+    const submitted = Promise.withResolvers<string>();
     model.otherwise((request) => {
       order.push(lastText(request));
-      return { text: "ok" };
+      return { text: [submitted.promise] };
     });
     const jobs = (await bootAgent({ model, variables: { JOBS_CONCURRENCY: "1" } })).service("jobs");
     const all = await Promise.all([
@@ -160,6 +162,7 @@ describe("the queue", () => {
       jobs.submit({ ...WEBHOOK, user: "bob", message: "bob" }),
       jobs.submit({ ...WEBHOOK, user: "cid", message: "cid" }),
     ]);
+    submitted.resolve("ok");
     await Promise.all(all.map(({ id }) => jobs.wait(id, LONG)));
     expect(order.indexOf("bob")).toBeLessThanOrEqual(2);
     expect(order.indexOf("cid")).toBeLessThanOrEqual(2);

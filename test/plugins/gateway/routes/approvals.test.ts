@@ -85,6 +85,8 @@ test("an operator sees and answers the gates of webhook identities; the identity
   const { body } = await gateway.ask("/api/chat", { method: "POST", body: { message: "Send it" } });
   await gateway.ask(`/api/approvals/${body.gate.id}`, { method: "POST", body: { decision: "always" } });
   await expect.poll(() => sent.splice(0)).toEqual([{ to: "a" }]);
+  // Its answer has been asked for, and what is scripted next is the job's.
+  await expect.poll(() => model.requests.length).toBe(2);
   const jobs = gateway.service.service("jobs");
   const ask = async (...text: string[]) => {
     model.script({ calls: [{ name: "mail", arguments: { to: "b" } }] }, ...text.map((text) => ({ text })));
@@ -108,6 +110,7 @@ test("an operator sees and answers the gates of webhook identities; the identity
   model.script({ text: "It is sent." });
   expect((await decide()).status).toBe(202);
   await expect.poll(() => sent).toEqual([{ to: "b" }]);
+  await expect.poll(() => model.requests.length).toBe(4);
   expect((await gateway.ask("/api/approvals")).body.pending).toEqual([]);
   expect(await gateway.service.service("approvals").remembered(user)).toEqual({ mail: "allow" });
   expect(await ask("Sent again.")).toMatchObject({ response: "Sent again." });

@@ -84,7 +84,7 @@ test("the newest log lines are for the operator, as JSON, with secrets hidden", 
   const messages = async (query: string) =>
     (await list(query)).lines.map((line: { message: string }) => line.message);
   await expect.poll(() => messages("user=alice")).toEqual(["GET /api/status 200"]);
-  expect(await messages("text=API/JOBS/none&level=info")).toEqual(["GET /api/jobs/none 404"]);
+  await expect.poll(() => messages("text=API/JOBS/none&level=info")).toEqual(["GET /api/jobs/none 404"]);
   expect(await messages(`text=${encodeURIComponent('"path":"/api/jobs')}`)).toEqual([]);
   expect(await messages("level=fatal")).toEqual([]);
   expect(await messages("turn=none")).toEqual([]);
