@@ -116,7 +116,7 @@ function grantOf(http: unknown, call: CallOptions = {}): Grant {
     digest: DIGEST,
     user: user ?? "ada",
     capabilities: parseCapabilities({ version: "1.0.0", wit_version: "0.1.0", http, ...rest }, choices),
-    deadline: Date.now() + (millis ?? 20_000),
+    deadline: Date.now() + (millis ?? 300_000),
   };
 }
 
