@@ -1,6 +1,6 @@
 /** The tasks of this store, from their beginning to their end, whichever node runs them and however often it dies. */
 import { randomUUIDv7 } from "node:crypto";
-import { INTERRUPTED, oneAtATime } from "../../kernel/kit.ts";
+import { createMutex, INTERRUPTED, oneAtATime } from "../../kernel/kit.ts";
 import { type Failure, Fault, type Log, type Services, type TurnEvent } from "../../kernel/plugin.ts";
 import type { Delegating, Extension, OwnToolContext, Purse } from "../agent/services.ts";
 import type { Store } from "../store/services.ts";
@@ -46,6 +46,7 @@ export function createTasks(parts: TasksParts) {
   const { sql, store, agent, jobs, threads, clock, log } = parts;
   const underWay = new Set<Promise<void>>();
   const undos: (() => void)[] = [];
+  const inOrder = createMutex();
 
   function inBackground(act: () => Promise<unknown>): void {
     const work: Promise<void> = act()
@@ -268,7 +269,9 @@ export function createTasks(parts: TasksParts) {
   return {
     service,
     purse,
-    begin: (asked: Asked, context: Parameters<typeof beginTask>[2]) => beginTask(parts, asked, context),
+    /** Those of a turn in the order of its calls: by that the next attempt finds them again. */
+    begin: (asked: Asked, context: Parameters<typeof beginTask>[2]) =>
+      inOrder(context.turn, () => beginTask(parts, asked, context)),
     follow,
     async give(tx: Parameters<NonNullable<Extension["giveUser"]>>[0], from: string, to: string) {
       for (const table of ["tasks", "task_trees"])
