@@ -64,6 +64,7 @@ export function proposingTool(
     description: DESCRIPTION,
     schema: SCHEMA,
     needsPerson: true,
+    isOffered: async ({ user, isScoped }) => !isScoped && (await isOperator(user)),
     async asks(params, context) {
       await assertAllowed(context);
       const proposed = params as ProposedTool;

@@ -271,11 +271,17 @@ export interface OwnTool {
   readonly onlyReads?: boolean;
   /** True: only the operator wrote what it returns, and the model is meant to follow it. */
   readonly isFollowed?: boolean;
+  /** False where a turn has no use for it: the model is not told of it then, and a call of it all the same is refused in its own words. */
+  isOffered?(turn: TurnOffered): boolean | Promise<boolean>;
   /** Why the call cannot be made, before anybody is asked. */
   refuse?(params: unknown, context: OwnToolContext): ToolOutcome | undefined;
   /** It stands for a call of an installed tool, which is planned and made in place of `run`, or says why it cannot be. */
   becomes?(params: unknown, context: OwnToolContext): Promise<BecomingCall | ToolOutcome>;
   run(params: unknown, context: OwnToolContext): Promise<OwnOutcome>;
+}
+
+export interface TurnOffered extends Pick<OwnToolContext, "user" | "isScoped"> {
+  readonly delegating?: Pick<Delegating, "task">;
 }
 
 export interface BecomingCall {

@@ -30,7 +30,7 @@ export default definePlugin({
     onStop(
       use.agent.extend({
         // A command beside the service works no queue, so its tasks would wait for ever.
-        tools: kernel.serving ? [delegatingTool(tasks)] : [],
+        tools: kernel.serving ? [delegatingTool(tasks, config)] : [],
         purse: tasks.purse,
         giveUser: tasks.give,
         stopping: tasks.stop,

@@ -3,13 +3,17 @@ import { Fault } from "../../kernel/plugin.ts";
 import type { OwnTool, OwnToolContext } from "../agent/services.ts";
 import { type Asked, TASK_CHANNEL, titleOf } from "./beginning.ts";
 import { outcomeOf } from "./report.ts";
+import type { DelegationSettings } from "./settings.ts";
 import type { RunningTasks, TaskContext } from "./tasks.ts";
 
 const MAX_TASK_LENGTH = 8000;
 const MAX_HANDOVER_LENGTH = 100_000;
 const MAX_DEADLINE_SECS = 86_400;
 
-export function delegatingTool(tasks: Pick<RunningTasks, "begin" | "follow">): OwnTool {
+export function delegatingTool(
+  tasks: Pick<RunningTasks, "begin" | "follow">,
+  { depth }: Pick<DelegationSettings, "depth">,
+): OwnTool {
   return {
     name: "task_delegate",
     description:
@@ -42,6 +46,7 @@ export function delegatingTool(tasks: Pick<RunningTasks, "begin" | "follow">): O
       required: ["task"],
       additionalProperties: false,
     },
+    isOffered: ({ delegating }) => (delegating?.task?.path.length ?? 0) < depth,
     asks(params) {
       const { background, task } = params as Asked;
       if (!background) return undefined;

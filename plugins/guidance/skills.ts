@@ -41,7 +41,9 @@ function sectionsOf(found: readonly Skill[]): Sections {
 }
 
 export function skillTools(skills: Skills, workspace: Workspace | undefined): readonly OwnTool[] {
-  return [loadTool(skills), runTool(skills), ...(workspace ? [copyTool(skills, workspace)] : [])];
+  const tools = [loadTool(skills), runTool(skills), ...(workspace ? [copyTool(skills, workspace)] : [])];
+  const isOffered = async () => (await skills.list()).length > 0;
+  return tools.map((tool) => ({ ...tool, isOffered }));
 }
 
 export function loadTool(skills: Skills): OwnTool {

@@ -152,10 +152,12 @@ export async function openToolbox(
   // It finds nothing that the turn may not use.
   if (!winning.has(TOOL_SEARCH)) own.set(TOOL_SEARCH, search);
   const allows = (name: string) => own.get(name) === search || scope.allows(name);
-  const agents = own
+  const mayUse = own
     .values()
     .filter((tool) => tool !== search && scope.allows(tool.name))
     .toArray();
+  const isOffered = await Promise.all(mayUse.map((tool) => tool.isOffered?.(scope) ?? true));
+  const agents = mayUse.filter((_, at) => isOffered[at]);
   const callers: readonly ModelTool[] = external
     .values()
     .map(({ name, description = "", parameters = ANY_OBJECT }) => ({ name, description, schema: parameters }))

@@ -30,6 +30,18 @@ test("what nobody could agree to is refused before anything is built", async () 
   expect(await names()).toEqual([]);
 });
 
+test("only operators are offered it, and not where their token has a scope", async () => {
+  const { model, say } = await bootProposals();
+  const offered = async (more: object) => {
+    model.script({ text: "Hi." });
+    await say("Hello", more);
+    return model.requests.at(-1)?.tools?.some((tool) => tool.function.name === "tool_propose") ?? false;
+  };
+  expect(await offered({})).toBe(true);
+  expect(await offered({ user: "ann" })).toBe(false);
+  expect(await offered({ scope: { token: "t1", tools: ["tool_propose"] } })).toBe(false);
+});
+
 test("where nobody can be asked the tool is not there", async () => {
   const { model, say } = await bootProposals();
   model.script(propose(), { text: "I cannot." });

@@ -148,6 +148,11 @@ describe("limits", () => {
     expect(tree.map(({ parent }) => parent)).toEqual([undefined, tree[0]?.id, tree[1]?.id]);
     const refused = model.requests.map((request) => JSON.stringify(lastOf(request)?.content));
     expect(refused.filter((text) => text.includes("at most 3 deep"))).toHaveLength(1);
+    // Where it would be refused, the model is not told of it.
+    const isOffered = model.requests
+      .filter((request) => !isTold(request))
+      .map(({ tools = [] }) => tools.some((tool) => tool.function.name === "task_delegate"));
+    expect(isOffered).toEqual([true, true, true, false]);
   });
 
   test("more at once than may be are refused, and the others run", async () => {

@@ -1,7 +1,7 @@
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { loadTool, skillSections } from "../../../plugins/guidance/skills.ts";
+import { loadTool, skillSections, skillTools } from "../../../plugins/guidance/skills.ts";
 import { openFolderFiles } from "../../../plugins/home/folder.ts";
 import type { Skills } from "../../../plugins/home/services.ts";
 import { createSkills } from "../../../plugins/home/skills/skills.ts";
@@ -37,6 +37,15 @@ test("skills are named in the prompt and their text is loaded on demand", async 
     status: "ok",
     output: JSON.stringify({ name: "soup", text: "Boil water." }),
   });
+});
+
+test("the tools of skills are offered where there are skills", async () => {
+  const offered = async (home: string) => {
+    const tools = skillTools(createSkills(openFolderFiles(home)), undefined);
+    return await Promise.all(tools.map((tool) => tool.isOffered?.({ user: "ann" })));
+  };
+  expect(await offered(homeWith({ soup }))).toEqual([true, true]);
+  expect(await offered(homeWith({}))).toEqual([false, false]);
 });
 
 test.for([

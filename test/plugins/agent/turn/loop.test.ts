@@ -1,4 +1,4 @@
-import { writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { testOnSqlite } from "../../../support/run/engine.ts";
@@ -203,6 +203,11 @@ testOnSqlite("identity files, missions and skills are put before the model, with
   const model = await scriptedModel();
   const kernel = await bootAgent({ model, variables: { MODEL_API_KEY: "identity-secret-1" } });
   writeFileSync(join(kernel.home, "AGENTS.md"), "Always rhyme. The key is identity-secret-1.");
+  mkdirSync(join(kernel.home, "skills", "soup"), { recursive: true });
+  writeFileSync(
+    join(kernel.home, "skills", "soup", "SKILL.md"),
+    "---\nname: soup\ndescription: How to cook.\n---\nBoil.",
+  );
   await (await kernel.service("agent").run({ user: "ann", channel: "test", input: message("Hi") })).record;
   const system = String(model.requests[0]?.messages[0]?.content);
   expect(system).toContain("Always rhyme. The key is [secret].");
