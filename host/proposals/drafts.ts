@@ -37,6 +37,12 @@ export interface Draft {
   readonly sentences: readonly string[];
 }
 
+/** How the making of one is followed and stopped. */
+interface Making {
+  readonly signal?: AbortSignal | undefined;
+  progress(words: string): void;
+}
+
 export type Drafts = ReturnType<typeof createDrafts>;
 
 const KEPT_MS = 7 * 24 * 3_600_000;
@@ -56,13 +62,15 @@ export function createDrafts({
 }) {
   const oneAfterAnother = createMutex();
 
-  async function make(proposed: ProposedTool, signal?: AbortSignal): Promise<Draft> {
+  async function make(proposed: ProposedTool, { signal, progress }: Making): Promise<Draft> {
     const { name, source, capabilities } = proposed;
     checkName(name);
     const file = { version: "0.1.0", wit_version: WIT_VERSION, ...capabilities };
     const capabilitiesText = JSON.stringify(file, undefined, 2);
     readCapabilities(capabilitiesText);
+    progress(`Building the tool ${name}. This can take a minute.`);
     const made = await makeComponent(source, places, signal);
+    progress(`Checking the tool ${name}, and trying its examples.`);
     const component = withCapabilitiesSection(made, capabilitiesText);
     const { installer, code } = await open();
     const proposal = await installer.propose(name, { component, capabilitiesText }, { unsigned: () => true });
@@ -119,10 +127,10 @@ export function createDrafts({
 
   return {
     /** Sentences about what it is and may do, for a person to agree to. A fault says what is wrong with it. */
-    async draft(key: string, proposed: ProposedTool, signal?: AbortSignal): Promise<readonly string[]> {
+    async draft(key: string, proposed: ProposedTool, making: Making): Promise<readonly string[]> {
       const kept = await keyed.get(key);
       if (kept !== undefined) return kept.sentences;
-      const made = await oneAfterAnother("build", () => make(proposed, signal));
+      const made = await oneAfterAnother("build", () => make(proposed, making));
       await keyed.set(key, made, KEPT_MS);
       return made.sentences;
     },

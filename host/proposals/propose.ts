@@ -69,7 +69,9 @@ export function proposingTool(
       await assertAllowed(context);
       const proposed = params as ProposedTool;
       const { draft } = await openDrafts();
-      const sentences = await draft(keyOf(proposed, context), proposed, context.signal);
+      const { signal, delegating } = context;
+      const progress = (words: string) => delegating?.notice("progress", words);
+      const sentences = await draft(keyOf(proposed, context), proposed, { signal, progress });
       const origins = (await context.originsOf?.(JSON.stringify(proposed))) ?? [];
       return [...sentences, whoseWords(origins)];
     },

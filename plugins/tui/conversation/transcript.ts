@@ -139,7 +139,7 @@ export function createTranscript(changed: () => void) {
         ask(event.gate);
         break;
       case "notice":
-        add({ type: "note", tone: "warning", text: event.message });
+        add({ type: "note", tone: event.code === "progress" ? "plain" : "warning", text: event.message });
         break;
       case "done":
         setEnded(lastAnswerOf(turn), event.record);

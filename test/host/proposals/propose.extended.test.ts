@@ -3,6 +3,10 @@ import { bootProposals, outcomes, propose, SOURCE } from "../../support/services
 
 test("a proposed tool is built, tried and asked about; a yes installs it, and the next message uses it", async () => {
   const { model, kernel, say, answer, names } = await bootProposals();
+  const progress: string[] = [];
+  kernel.service("agent").watch("operator", (event) => {
+    if (event.type === "notice") progress.push(event.message);
+  });
   model.script(propose(), { text: "It is there." });
   const asked = await say("I count words every day. Make a tool for it.");
   expect(asked).toMatchObject({
@@ -24,6 +28,11 @@ test("a proposed tool is built, tried and asked about; a yes installs it, and th
     },
   });
   expect(await names()).toEqual([]);
+  // The person sees that it takes its time.
+  expect(progress).toEqual([
+    "Building the tool count-words. This can take a minute.",
+    "Checking the tool count-words, and trying its examples.",
+  ]);
 
   const agreed = await answer(asked, "once");
   expect(outcomes(agreed)).toEqual([
