@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { postern } from "../../support/processes/postern.ts";
 import { bootProposals, outcomes, propose, SOURCE } from "../../support/services/proposals.ts";
 
 test("a proposed tool is built, tried and asked about; a yes installs it, and the next message uses it", async () => {
@@ -64,6 +65,12 @@ test("a proposed tool is built, tried and asked about; a yes installs it, and th
   const { catalog } = await kernel.service("toolHost").open();
   expect((await catalog.find("count-words"))?.capabilities.version).toBe("0.2.0");
   expect((await catalog.previous("count-words"))?.tool.capabilities.version).toBe("0.1.0");
+  const env = { POSTERN_HOME: kernel.home };
+  const { stdout } = await postern(["tool", "rollback", "count-words"], { env });
+  expect(stdout).toContain("count-words is back at version 0.1.0");
+  model.script({ calls: [{ name: "count-words", arguments: { text: "a b" } }] }, { text: "Two." });
+  expect(outcomes(await say("Count: a b"))).toMatchObject([{ status: "ok", output: "2" }]);
+  expect(JSON.stringify(model.requests.at(-1)?.tools)).toContain('"Counts the words of a text."');
 });
 
 test("a no installs nothing, and a yes after a restart installs what was shown", async () => {
