@@ -20,6 +20,7 @@ import { taskRoutes } from "./routes/tasks.ts";
 import { threadRoutes } from "./routes/threads.ts";
 import { destinationRoutes } from "./routes/tools/destinations.ts";
 import { mcpServerRoutes } from "./routes/tools/mcp-servers.ts";
+import { skillRoutes } from "./routes/tools/skills.ts";
 import { toolAdminRoutes } from "./routes/tools/tool-admin.ts";
 import { receiptRoutes, toolRoutes } from "./routes/tools/tools.ts";
 import { usageRoutes } from "./routes/usage.ts";
@@ -38,7 +39,15 @@ const WARM_UP_AFTER_MS = 500;
 
 const ROUTES = [
   ...[healthRoutes, sessionRoutes, statusRoutes, chatRoutes, threadRoutes, attachmentRoutes, jobRoutes],
-  ...[routineRoutes, memoryRoutes, approvalRoutes, destinationRoutes, toolRoutes, toolAdminRoutes],
+  ...[
+    routineRoutes,
+    memoryRoutes,
+    approvalRoutes,
+    destinationRoutes,
+    toolRoutes,
+    toolAdminRoutes,
+    skillRoutes,
+  ],
   ...[mcpServerRoutes, receiptRoutes, settingRoutes, logRoutes, usageRoutes, webhookRoutes, accountRoutes],
   workspaceRoutes,
   channelRoutes,

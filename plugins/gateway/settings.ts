@@ -30,6 +30,8 @@ export const WANTS = [
   "workspace",
   "messaging",
   "tasks",
+  "skills",
+  "addedSkills",
 ] as const;
 export type Needed = (typeof NEEDS)[number];
 export type Wanted = (typeof WANTS)[number];

@@ -251,6 +251,29 @@ export const TrustedDestination = Type.Object(
   { $id: "TrustedDestination" },
 );
 
+export const Skill = Type.Object(
+  {
+    name: Type.String(),
+    description: Type.String({ description: "In its own words" }),
+    source: Type.Enum(["own", "imported", "added"], {
+      description: "`own`: the operator wrote it. The words of the others are a stranger's",
+    }),
+    from: Type.Optional(Type.String({ description: "Operators: where an added one came from" })),
+    agreedAt: Type.Optional({ ...Time, description: "When the operator agreed to an added one" }),
+    allowedTools: Type.Optional(
+      Type.Array(Type.String(), { description: "A turn that follows it keeps only these tools" }),
+    ),
+    requiredTools: Type.Array(Type.String()),
+    scripts: Type.Array(Type.String(), { description: "Scripts that can be run in the sandbox" }),
+  },
+  { $id: "Skill" },
+);
+
+export const SkillProblem = Type.Object(
+  { folder: Type.String(), why: Type.String() },
+  { $id: "SkillProblem" },
+);
+
 export const ChangeableSetting = Type.Object(
   {
     name: Type.String(),

@@ -174,6 +174,7 @@ test("a token with a scope reads, and changes only what is its to change: no rou
     "/api/approvals",
     "/api/receipts",
     "/api/tools",
+    "/api/skills",
     "/api/status",
   ])
     expect([path, (await gateway.ask(path, { token })).status]).toEqual([path, 200]);

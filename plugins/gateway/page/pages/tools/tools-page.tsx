@@ -4,7 +4,14 @@ import { useEffect, useState } from "preact/hooks";
 import { visibleLine } from "../../../../../kernel/text/visible.ts";
 import { changeThen } from "../../state/app.ts";
 import { useApp, useShown } from "../../state/use-app.ts";
-import { ask, type McpServer, type Tool, type TrustedDestination } from "../../state/wire.ts";
+import {
+  ask,
+  type McpServer,
+  type Skill,
+  type SkillProblem,
+  type Tool,
+  type TrustedDestination,
+} from "../../state/wire.ts";
 import { text } from "../../text/text.ts";
 import { Page } from "../../widgets/bar.tsx";
 import { Card } from "../../widgets/card.tsx";
@@ -16,6 +23,7 @@ import { FindTool } from "./find-tool.tsx";
 import { InstallTool } from "./install-tool.tsx";
 import { AddServer } from "./servers/add-server.tsx";
 import { ServerCard } from "./servers/server-card.tsx";
+import { Skills } from "./skills.tsx";
 import { ToolCard } from "./tool-card.tsx";
 
 const words = text.tools;
@@ -25,6 +33,8 @@ interface Everything {
   readonly remembered: Remembered;
   readonly servers: readonly McpServer[];
   readonly destinations: readonly TrustedDestination[];
+  readonly skills: readonly Skill[];
+  readonly problems: readonly SkillProblem[];
 }
 
 /** `shown` is the tool that the address names. */
@@ -33,7 +43,7 @@ export function ToolsPage({ shown }: { shown: string | undefined }) {
   const isOperator = user?.role === "operator";
   const [isAdding, setAdding] = useState(false);
   const all = useShown(async (): Promise<Everything> => {
-    const paths = ["tools", "approvals", "mcp/servers", "destinations"];
+    const paths = ["tools", "approvals", "mcp/servers", "destinations", "skills"];
     const found = await Promise.all(paths.map((name) => ask<Partial<Everything>>("GET", `/api/${name}`)));
     return { remembered: {}, ...Object.assign({}, ...found) };
   });
@@ -60,7 +70,7 @@ export function ToolsPage({ shown }: { shown: string | undefined }) {
         </Card>
       )}
       <Loaded of={all} lines={8}>
-        {({ tools, servers, remembered, destinations }) => {
+        {({ tools, servers, remembered, destinations, skills, problems }) => {
           const own = tools.filter(({ server }) => !server);
           return (
             <>
@@ -91,6 +101,7 @@ export function ToolsPage({ shown }: { shown: string | undefined }) {
                   />
                 ))}
               </div>
+              <Skills of={skills} problems={problems} />
               <Destinations of={destinations} isOperator={isOperator} onChanged={load} />
             </>
           );

@@ -80,6 +80,23 @@ export const tools: Catalogue["tools"] = {
     yes: { install: "Installieren", replace: "Ersetzen" },
     installed: (name) => `${name} ist installiert`,
   },
+  skills: {
+    title: "Fähigkeiten",
+    note: "Anleitungen, die der Agent liest, wenn eine Aufgabe passt. Hinzugefügt und entfernt werden sie mit „postern skill“.",
+    none: "Es gibt keine. Hinzugefügt werden sie mit „postern skill add“.",
+    sources: { own: "vom Betreiber", imported: "importiert", added: "zugestimmt" },
+    ownWords: "Vom Betreiber geschrieben.",
+    strangersWords: "Gilt als fremder Text: Er bürgt für keine Adresse, kein Konto und keinen Link.",
+    agreed: (from, at) =>
+      from === undefined ? `Zugestimmt am ${dateOnly(at)}.` : `Von ${from}, zugestimmt am ${dateOnly(at)}.`,
+    keeps: (names) =>
+      names.length === 0
+        ? "Wer ihr folgt, behält keine Werkzeuge."
+        : `Wer ihr folgt, behält nur diese Werkzeuge: ${list(names)}.`,
+    requires: (names) => `Wer ihr folgt, scheitert ohne ${list(names)}.`,
+    runs: (paths) => `Sie kann ${list(paths)} in der Sandbox ausführen.`,
+    broken: (folder, why) => `${folder} kann nicht benutzt werden: ${why}`,
+  },
   destinations: {
     title: "Vertraute Ziele",
     note: "Ein Aufruf an eine Adresse, die du nicht selbst genannt hast, fragt zuerst. Bei diesen ist die Adresse allein kein Grund zu fragen.",

@@ -79,6 +79,23 @@ export const tools = {
     yes: { install: "Install", replace: "Replace" },
     installed: (name: string) => `${name} is installed`,
   },
+  skills: {
+    title: "Skills",
+    note: "Instructions that the agent reads when a task fits. They are added and removed with “postern skill”.",
+    none: "There are none. They are added with “postern skill add”.",
+    sources: { own: "the operator's own", imported: "imported", added: "agreed to" },
+    ownWords: "Written by the operator.",
+    strangersWords: "Its words are a stranger's: they vouch for no address, account or link.",
+    agreed: (from: string | undefined, at: string) =>
+      from === undefined ? `Agreed to on ${dateOnly(at)}.` : `From ${from}, agreed to on ${dateOnly(at)}.`,
+    keeps: (names: readonly string[]) =>
+      names.length === 0
+        ? "A turn that follows it keeps no tools."
+        : `A turn that follows it keeps only these tools: ${list(names)}.`,
+    requires: (names: readonly string[]) => `A turn that follows it fails without ${list(names)}.`,
+    runs: (paths: readonly string[]) => `It can run ${list(paths)} in the sandbox.`,
+    broken: (folder: string, why: string) => `${folder} cannot be used: ${why}`,
+  },
   destinations: {
     title: "Trusted destinations",
     note: "A call to an address that you did not give yourself asks first. For these, the address alone is no reason to ask.",
