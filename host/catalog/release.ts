@@ -1,5 +1,6 @@
 /** Compares what a tool's source offers now with what is installed and what was seen there before. Pure. */
-import { lt, valid } from "semver";
+import lt from "semver/functions/lt.js";
+import valid from "semver/functions/valid.js";
 import type { Capabilities } from "../../capabilities/capabilities.ts";
 import { compareCapabilities } from "../../capabilities/describe.ts";
 import type { ToolOrigin } from "../../kernel/kit.ts";

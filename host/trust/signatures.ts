@@ -1,6 +1,8 @@
 /** A stranger's bundles and payloads, read into signatures that can be checked. Sizes and counts are bounded before anything is parsed. */
 import { hash } from "node:crypto";
-import { type Bundle, bundleFromJSON } from "@sigstore/bundle";
+import { createRequire } from "node:module";
+import type * as Sigstore from "@sigstore/bundle";
+import type { Bundle } from "@sigstore/bundle";
 import { isRecord, reason } from "../../kernel/kit.ts";
 import { type Evidence, MAX_SIGNATURE_BYTES, SignatureProblem, type SimpleSignature } from "./evidence.ts";
 import { checkSimplePayload, checkStatement } from "./statement.ts";
@@ -151,6 +153,8 @@ function derOf(pem: string): string {
 
 function parseBundle(json: unknown): Bundle {
   let bundle: Bundle;
+  // Loaded with the first bundle: most tools have none.
+  const { bundleFromJSON } = createRequire(import.meta.url)("@sigstore/bundle") as typeof Sigstore;
   try {
     bundle = bundleFromJSON(json);
   } catch (error) {

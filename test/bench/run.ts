@@ -16,8 +16,8 @@ enableCompileCache();
 const HERE = import.meta.dirname;
 const PAGE = "--page";
 const LOOP_ROUNDS = 15;
-/** What a person waits for: starts, turns, tool calls. */
-const FAST = ["agent-turn", "responses", "start", "tools-many", "tui"];
+/** What a person waits for: starts, frames, turns. */
+const FAST = ["responses", "start", "tui"];
 
 const named = process.argv.slice(2).filter((argument) => !argument.startsWith("--"));
 const wanted = isFast && named.length === 0 ? FAST : named;

@@ -1,5 +1,6 @@
 /** Reads a registry's metadata of a package: which version a range means, where its tarball is and its digest. */
-import { maxSatisfying, valid, validRange } from "semver";
+import { createRequire } from "node:module";
+import type * as Semver from "semver";
 import { isRecord, visibleLine } from "../../../kernel/kit.ts";
 import { Fault, reason } from "../../../kernel/plugin.ts";
 
@@ -51,6 +52,8 @@ function chooseVersion(
   name: string,
   wanted: string,
 ): string {
+  // Loaded when a version is chosen: it is fifty files, which no start needs.
+  const { maxSatisfying, valid, validRange } = createRequire(import.meta.url)("semver") as typeof Semver;
   const tagged = Object.hasOwn(tags, wanted) ? tags[wanted] : undefined;
   const exact = valid(wanted);
   const range = validRange(wanted);
