@@ -62,12 +62,12 @@ async function run(
   try {
     const onShutdown = ending.request;
     const running = await boot({ plugins, settings, home, log, mask, version, resume, onShutdown });
-    for (const [name, meant] of misspelled(settings.declared.map((setting) => setting.name)))
-      log.warn(`${name} is set and is not a setting: did you mean ${meant}?`);
     const startedAt = new Date().toISOString();
     const node = running.service("store").node.id;
     post({ pid: process.pid, host: hostname(), version, startedAt, node, plugins: running.states });
     if (!screenTaken) say(startUpTable(running, version));
+    for (const [name, meant] of misspelled(settings.declared.map((setting) => setting.name)))
+      log.warn(`${name} is set and is not a setting: did you mean ${meant}?`);
     const why = await ending.requested;
     log.info(`${why}, stopping`);
     // Somebody at the keyboard wants it gone at once; a service manager sends SIGTERM and waits.
