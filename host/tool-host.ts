@@ -254,15 +254,16 @@ export async function openToolHost({ config, home, store, storage, workspace, ma
     remove,
     ...createAuthorization({ vault, catalog, network, privateHosts, environment: variable }),
     missingSecrets: (tool: InstalledTool) => missingSecrets(tool, source),
-    /** Puts the tools that come with Postern into a home that was never offered them. */
+    /** Puts the tools that come with Postern, or those named, into a home that was never offered them. */
     async provideShipped(
       progress: (line: string) => void,
       signal = new AbortController().signal,
+      names?: readonly string[],
     ): Promise<void> {
       if (!config.shipped) return;
       // One node does it: the next ones find the tools installed and do not examine them.
       await store.exclusive(SHIPPED_LOCK, () =>
-        provideShipped({ catalog, examine, place, progress, signal }),
+        provideShipped({ catalog, examine, place, progress, signal }, names),
       );
     },
     /** True until the tools that come with Postern were offered to this home. */

@@ -37,10 +37,10 @@ export async function lacksShipped(catalog: Catalog): Promise<boolean> {
   return SHIPPED.some((name) => offered[name] === undefined);
 }
 
-export async function provideShipped(options: ShippedOptions): Promise<void> {
+export async function provideShipped(options: ShippedOptions, names = SHIPPED): Promise<void> {
   const { catalog } = options;
   const offered = await catalog.offered();
-  for (const name of SHIPPED) {
+  for (const name of names) {
     const digest = await provide(name, offered[name], options);
     if (digest !== offered[name]) await catalog.offer(name, digest);
   }

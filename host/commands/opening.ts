@@ -22,7 +22,7 @@ export async function readPrivateHosts(context: CommandContext): Promise<Private
   return hosts;
 }
 
-/** Finds a tool by name; the shipped ones take seconds, and are installed only if it may be one of them. */
+/** Finds a tool by name; a shipped one is installed first, and the others when somebody asks for them. */
 export function withTool(
   context: CommandContext,
   name: string,
@@ -32,7 +32,8 @@ export function withTool(
 }
 
 export async function requireTool(host: ToolHost, name: string): Promise<InstalledTool> {
-  if (SHIPPED.includes(name) && (await host.catalog.find(name)) === undefined) await provideShipped(host);
+  if (SHIPPED.includes(name) && (await host.catalog.find(name)) === undefined)
+    await provideShipped(host, [name]);
   const tool = await host.catalog.find(name);
   if (tool === undefined) throw noSuchTool(name);
   return tool;
@@ -57,8 +58,8 @@ export function withAnyTool(
 }
 
 /** Whatever keeps a shipped tool from being built, the others are there. */
-export function provideShipped(host: ToolHost): Promise<void> {
-  return host.provideShipped(progress).catch((error) => progress(reason(error)));
+export function provideShipped(host: ToolHost, names?: readonly string[]): Promise<void> {
+  return host.provideShipped(progress, undefined, names).catch((error) => progress(reason(error)));
 }
 
 export function noSuchTool(name: string): Fault {
