@@ -60,8 +60,10 @@ function openPostern(home: string, env: Readonly<Record<string, string>> = {}): 
       });
     },
     async end() {
-      pty.write("\u0003");
+      // The first may only stop the turn, and the second clear the draft.
+      const pressing = setInterval(() => pty.write("\u0003"), 300);
       await exited;
+      clearInterval(pressing);
     },
   };
 }
