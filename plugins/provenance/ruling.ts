@@ -14,11 +14,12 @@ import {
 } from "./call/leak-budget.ts";
 import { isAddress, namesRecipient, type Role } from "./call/param-roles.ts";
 import { type Leaf, leavesOf } from "./call/param-values.ts";
-import { BACK_BITS, createReadingCheck, isPlace } from "./call/read-check.ts";
+import { BACK_BITS, createReadingCheck, isPlace, MOMENT_BITS } from "./call/read-check.ts";
 import { isAskedFor, isWanted, subjectsOf } from "./call/requested-action.ts";
 import { foreignPart, isOwnAddress } from "./call/web-address.ts";
 import { type AnswerRecord, listsThings, type Scalar } from "./outputs/records.ts";
 import { isPointedTo } from "./outputs/references.ts";
+import { createResolver, isMomentIn } from "./outputs/resolved.ts";
 import { isExcerpt, listedIn, sourceOf } from "./outputs/search.ts";
 import { hasHidden } from "./person/identifiers.ts";
 import { readNumber } from "./person/numbers.ts";
@@ -83,8 +84,16 @@ export function judge(
   const leaves = leavesOf(called).filter((leaf) => !isAlone || isPlace(leaf, true));
   const spending = budget.open(called.name);
   const kept = new Set<Leaf>();
+  const texts = leaves.flatMap(({ value }) => (typeof value === "string" ? [value] : []));
   const check = called.writes
-    ? checkSpending(called, said, spending, kept, checkChange(called, leaves, said, heard, kept))
+    ? checkSpending(
+        called,
+        said,
+        spending,
+        kept,
+        texts,
+        checkChange(called, leaves, texts, said, heard, kept),
+      )
     : createReadingCheck(
         called,
         said,
@@ -127,6 +136,7 @@ function checkSpending(
   said: Said,
   spending: Spending,
   kept: ReadonlySet<Leaf>,
+  texts: readonly string[],
   check: Check,
 ): Check {
   if (!called.isOutside) return check;
@@ -139,6 +149,8 @@ function checkSpending(
     const isLittle = value === "" || value === property.default || typeof value === "boolean";
     const isListed = property.choices.includes(value);
     if (isLittle || isListed) return spending.take(at, value, 1) ? undefined : "content";
+    if (typeof value === "string" && said.hasMoment(value, texts))
+      return spending.take(at, value, MOMENT_BITS) ? undefined : "content";
     // A text of the person's may be long, and is sent where they wanted it.
     if (leaf.role === "content" && said.hasPhrase(String(value)) && !/\d$/.test(at)) return undefined;
     return spending.takeSaid(leaf, said) ? undefined : "content";
@@ -162,16 +174,16 @@ export function approvedIn(called: Called): (leaf: Leaf) => boolean {
 
 type Check = (leaf: Leaf) => Rule | undefined;
 
-/** `kept` gets the values that are an excerpt of what the person had the agent read. */
+/** `kept` gets the values that are others', and that the person pointed to. */
 function checkChange(
   called: Called,
   leaves: readonly Leaf[],
+  texts: readonly string[],
   said: Said,
   heard: readonly Heard[],
   kept: Set<Leaf>,
 ): Check {
   const isAsked = isAskedFor(called, said);
-  const texts = leaves.flatMap(({ value }) => (typeof value === "string" ? [value] : []));
   const listing = new Set([...new Set(heard.map(({ tool, owner }) => tool ?? owner))].filter(listsThings));
   const lists = isAsked ? heard.filter(({ tool, owner }) => listing.has(tool ?? owner)) : [];
   const isTheirs = (leaf: Leaf) => isPersons(leaf, said, texts);
@@ -183,24 +195,35 @@ function checkChange(
     const records = () => listsFor(leaf).flatMap((one) => listedIn(one).records);
     return said.beginnings.some((begin) => isOnlyOne(String(leaf.value), begin, records()));
   };
+  const resolver = createResolver(called, said, heard);
+  const isResolved = (leaf: Leaf) =>
+    isAsked &&
+    (resolver.isContact(leaf) ||
+      resolver.isOnPage(leaf) ||
+      resolver.isOfNamed(leaf, (lists) =>
+        isPointedTo(leaf.value, (record) => holds(record, leaf), { lists, said, contents }),
+      ));
   // Text that the person had the agent read may be kept where the person said.
   const isKept = (leaf: Leaf) => {
-    if (!isAsked || !STORE.test(called.name) || ADMITS.test(called.name)) return false;
+    if (!isAsked || !isStore(called.name, leaves) || ADMITS.test(called.name)) return false;
     const targets = leaves.filter(({ role }) => role !== "content");
     if (targets.length === 0 || !targets.every((target) => isTheirs(target) || isMeant(target))) return false;
     const read = heard.filter(
       ({ asked, owner }) =>
         (!called.isOutside || owner === called.owner) && textsOf(asked).some((text) => said.hasPhrase(text)),
     );
-    return isExcerpt(String(leaf.value), read);
+    return isExcerpt(String(leaf.value), read) || isMomentIn(String(leaf.value), texts, read, said);
   };
   return (leaf) => {
     if (isTheirs(leaf)) return undefined;
     switch (leaf.role) {
       case "destination":
-        return isBegun(leaf) ? undefined : "destination";
+        if (isBegun(leaf)) return undefined;
+        if (!isResolved(leaf)) return "destination";
+        kept.add(leaf);
+        return undefined;
       case "selector":
-        return isMeant(leaf) ? undefined : "change";
+        return isMeant(leaf) || (isAsked && resolver.isExtreme(leaf)) ? undefined : "change";
       case "content":
         if (!isKept(leaf)) return "change";
         kept.add(leaf);
@@ -211,6 +234,13 @@ function checkChange(
 
 const STORE =
   /(?:^|_)(?:create|append|write|add|save|put)_(?:[a-z]{1,20}_){0,3}(?:files?|notes?|documents?|docs?|lists?)$/;
+const DIARY = /(?:^|_)(?:create|add)_(?:[a-z]{1,20}_)?(?:events?|appointments?|reminders?)$/;
+
+/** An entry in the person's calendar is a note of theirs while it invites nobody. */
+function isStore(name: string, leaves: readonly Leaf[]): boolean {
+  return STORE.test(name) || (DIARY.test(name) && leaves.every(({ role }) => role !== "destination"));
+}
+
 /** A list of who may come in is no note of the person's. */
 const ADMITS = /user|member|allow|block|white|mail|share|public|access|permission|key|host|ip_/;
 

@@ -13,7 +13,10 @@ const MAX_SMALL_NUMBER = 100;
 const MAX_CHOICES = 32;
 /** The cost of an owner's own value that goes back, once somebody else has said something too. */
 export const BACK_BITS = 2;
-const MOMENT_BITS = 3;
+/** The cost of one of the days and times that the person named. */
+export const MOMENT_BITS = 3;
+/** The cost of another value of the only one who has said anything, where it goes back to them. */
+const BACK_CHANGED_BITS = 1;
 /** So many different page numbers may be asked of one owner, over all calls. */
 const MAX_PAGES = 12;
 /** The person's words in another order: more of them, or repeated ones, could spell something. */
@@ -75,7 +78,10 @@ export function createReadingCheck(
     const { length } = property.choices;
     if (length <= MAX_CHOICES && property.choices.includes(value))
       return spending.take(at, value, Math.log2(length));
-    if (isBack(value)) return spending.take(at, value, others.length > 0 ? BACK_BITS : 0);
+    if (isBack(value))
+      return others.length > 0
+        ? spending.take(at, value, BACK_BITS)
+        : spending.take(at, value, 0, BACK_CHANGED_BITS);
     if (typeof value === "number") {
       if (said.hasNumber(value)) return spending.takeSaid(leaf, said);
       return isPage(value) && spending.takePage(leaf, Math.log2(MAX_SMALL_NUMBER));

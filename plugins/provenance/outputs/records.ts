@@ -27,7 +27,7 @@ export function recordsIn(text: string): readonly AnswerRecord[] {
       }
     } else if (typeof value === "object" && value !== null) {
       const fields = Object.entries(value);
-      found.push(fields.flatMap(([name, one]) => (isScalar(one) ? [[name, one] as const] : [])));
+      found.push(fields.flatMap(([name, one]) => scalarsIn(one).map((each) => [name, each] as const)));
       for (const [, one] of fields) {
         const isList = Array.isArray(one) && one.every((each) => !isObject(each));
         if (isObject(one) && !isList) walk(one, depth + 1);
@@ -36,6 +36,11 @@ export function recordsIn(text: string): readonly AnswerRecord[] {
   };
   walk(parse(text), 0);
   return found;
+}
+
+/** A list of plain values is a field that has them all. */
+function scalarsIn(value: unknown): readonly Scalar[] {
+  return (Array.isArray(value) ? value : [value]).filter(isScalar);
 }
 
 function isObject(value: unknown): boolean {

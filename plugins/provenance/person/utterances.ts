@@ -9,6 +9,9 @@ import { type CountRun, phrasesIn } from "./phrase-index.ts";
 export type Said = ReturnType<typeof hear>;
 
 const BEGINS = /\b(?:start|begin)(?:s|ing|ning)? with ['"“‘]?([\p{L}\p{N}_-]{3,64})/gu;
+/** "You can find her e-mail on her website: www.example.com". */
+const ADDRESS_ON =
+  /\b(?:find|get|take|copy|see|look up) (?:her|his|their|its) e-?mail(?: address)? (?:on|at|in|from) (?:[\p{L}'’]{1,20}:? ){0,4}((?:https?:\/\/|www\.)\S{1,500})/giu;
 const WORD = /[\p{L}\p{N}\p{M}]+/gu;
 /** Characters that are not on every keyboard. */
 const MARK = /[^\p{L}\p{N}\s!-~]/gu;
@@ -112,6 +115,9 @@ export function hear(texts: readonly string[], known: readonly string[] = [], to
     },
     /** Beginnings of names that they mentioned: "the channel starting with External". */
     beginnings: [...lower.matchAll(BEGINS)].map(([, begin = ""]) => begin),
+    /** Pages on which they said that somebody's e-mail address is to be found. */
+    addressPages: [...text.matchAll(ADDRESS_ON)].map(([, page = ""]) => trimMarks(page)),
+    durations,
   };
 }
 

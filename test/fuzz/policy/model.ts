@@ -83,7 +83,7 @@ export function createModel(file: File, world: World): (asked: Asked) => Judgeme
         if (!redirects || sent.length > 5) refuse("a redirect");
         mayBePrivate &&= isException(new URL(last.url));
         const to = URL.parse(led.location, last.url) ?? refuse("no address");
-        asked = redirected(asked, led.status, new URL(last.url), to);
+        asked = redirected(asked, led.status, last, to);
       }
     } catch (error) {
       if (error instanceof Refusal || error instanceof SyntaxError) return { ok: false, sent };
@@ -93,12 +93,13 @@ export function createModel(file: File, world: World): (asked: Asked) => Judgeme
 }
 
 /** As browsers do it: a POST becomes a GET, and what signs somebody in stays where it was meant to go. */
-function redirected(asked: Asked, status: number, from: URL, to: URL): Asked {
+function redirected(asked: Asked, status: number, from: Sent, to: URL): Asked {
   const method = asked.method.toUpperCase();
   const becomesGet = (status === 303 && method !== "HEAD") || (status < 303 && method === "POST");
   const headers = readHeaders(asked.headersJson);
+  if (from.headers["user-agent"] === OWN_AGENT) headers["user-agent"] = OWN_AGENT;
   const dropped = new RegExp(
-    `^(?:${becomesGet ? "content-.*" : ""}|${to.origin === from.origin ? "" : "authorization|cookie"})$`,
+    `^(?:${becomesGet ? "content-.*" : ""}|${to.origin === new URL(from.url).origin ? "" : "authorization|cookie"})$`,
   );
   for (const name of Object.keys(headers)) if (dropped.test(name)) delete headers[name];
   const same = { user: asked.user, url: to.href, headersJson: JSON.stringify(headers) };
