@@ -16,10 +16,10 @@ import { isAddress, namesRecipient, type Role } from "./call/param-roles.ts";
 import { type Leaf, leavesOf } from "./call/param-values.ts";
 import { BACK_BITS, createReadingCheck, isPlace, MOMENT_BITS } from "./call/read-check.ts";
 import { isAskedFor, isWanted, subjectsOf } from "./call/requested-action.ts";
+import { createResolver, isMomentIn } from "./call/resolved.ts";
 import { foreignPart, isOwnAddress } from "./call/web-address.ts";
 import { type AnswerRecord, listsThings, type Scalar } from "./outputs/records.ts";
 import { isPointedTo } from "./outputs/references.ts";
-import { createResolver, isMomentIn } from "./outputs/resolved.ts";
 import { isExcerpt, listedIn, sourceOf } from "./outputs/search.ts";
 import { hasHidden } from "./person/identifiers.ts";
 import { readNumber } from "./person/numbers.ts";
@@ -189,8 +189,12 @@ function checkChange(
   const isTheirs = (leaf: Leaf) => isPersons(leaf, said, texts);
   const contents = leaves.flatMap(({ role, value }) => (role === "content" ? [String(value)] : []));
   const listsFor = (leaf: Leaf) => areAbout(called, leaf, lists);
-  const isMeant = (leaf: Leaf) =>
-    isPointedTo(leaf.value, (record) => holds(record, leaf), { lists: listsFor(leaf), said, contents });
+  const isMeant = (leaf: Leaf, given: readonly Heard[] = lists, isFit = (_: AnswerRecord) => true) =>
+    isPointedTo(leaf.value, (record) => holds(record, leaf) && isFit(record), {
+      lists: areAbout(called, leaf, given),
+      said,
+      contents,
+    });
   const isBegun = (leaf: Leaf) => {
     const records = () => listsFor(leaf).flatMap((one) => listedIn(one).records);
     return said.beginnings.some((begin) => isOnlyOne(String(leaf.value), begin, records()));
@@ -200,9 +204,7 @@ function checkChange(
     isAsked &&
     (resolver.isContact(leaf) ||
       resolver.isOnPage(leaf) ||
-      resolver.isOfNamed(leaf, (lists) =>
-        isPointedTo(leaf.value, (record) => holds(record, leaf), { lists, said, contents }),
-      ));
+      resolver.isOfNamed(leaf, (given, isFit) => isMeant(leaf, given, isFit)));
   // Text that the person had the agent read may be kept where the person said.
   const isKept = (leaf: Leaf) => {
     if (!isAsked || !isStore(called.name, leaves) || ADMITS.test(called.name)) return false;
@@ -321,8 +323,8 @@ function isOnlyOne(value: string, begin: string, records: readonly AnswerRecord[
   if (value.length > 64 || isAddress(value) || hasHidden(value)) return false;
   const fitting = new Set(
     records.flatMap((record) =>
-      record.flatMap(([, field]) =>
-        typeof field === "string" && field.toLowerCase().startsWith(begin) ? [field] : [],
+      record.flatMap(([, field, isListed]) =>
+        !isListed && typeof field === "string" && field.toLowerCase().startsWith(begin) ? [field] : [],
       ),
     ),
   );

@@ -1,14 +1,14 @@
 /** Values that the person did not write, but said where they stand: a contact's address, an event's participants, the largest file. */
 import { foldedWords, stem, wordsOfName } from "../../../kernel/kit.ts";
-import type { Leaf } from "../call/param-values.ts";
-import { subjectsOf, wantedBy } from "../call/requested-action.ts";
+import { type AnswerRecord, listsThings } from "../outputs/records.ts";
+import { type Answer, listedIn } from "../outputs/search.ts";
 import { isSameDay, momentsIn, readMoment } from "../person/dates.ts";
 import { trimMarks } from "../person/identifiers.ts";
 import type { Said } from "../person/utterances.ts";
 import params from "../words/params.json" with { type: "json" };
 import requests from "../words/requests.json" with { type: "json" };
-import { type AnswerRecord, listsThings } from "./records.ts";
-import { type Answer, listedIn } from "./search.ts";
+import type { Leaf } from "./param-values.ts";
+import { subjectsOf, wantedBy } from "./requested-action.ts";
 
 interface Given extends Answer {
   readonly owner: string;
@@ -22,19 +22,25 @@ const EXTREMES = [
   [requests.largest.split(" "), Math.max],
   [requests.smallest.split(" "), Math.min],
 ] as const;
+const TITLE = /^(?:name|title|subject|summary)$/i;
 const E_MAIL = /[\p{L}\p{N}._%+-]{1,64}@[\p{L}\p{N}.-]{1,255}/gu;
 const REPLY_WORDS = requests.reply.split(" ");
 
+type PointsIn<One> = (lists: readonly One[], isFit: (record: AnswerRecord) => boolean) => boolean;
+
 /** Only what the call's own server or tool lists counts: it could look names up by itself. */
-export function createResolver(
+export function createResolver<One extends Given>(
   called: { readonly name: string; readonly owner: string },
   said: Said,
-  heard: readonly Given[],
+  heard: readonly One[],
 ) {
   const lists = heard.filter(({ owner, tool = owner }) => owner === called.owner && listsThings(tool));
   const isTheirs = (text: string) => said.hasPhrase(text) || said.hasMoment(text, []);
   // A stranger who chooses what is searched for chooses what is found.
   const searched = lists.filter(({ asked }) => textsOf(asked).every(isTheirs));
+
+  const isTitled = (record: AnswerRecord) =>
+    record.some(([field, value]) => TITLE.test(field) && said.hasPhrase(String(value)));
 
   return {
     /** The address of the one contact of this name: a first and a last name that the person wrote. */
@@ -53,9 +59,13 @@ export function createResolver(
       });
     },
     /** One of those who are in the thing that the person named, where they named them too: "the same participants as". */
-    isOfNamed({ name }: Leaf, isPointedTo: (lists: readonly Answer[]) => boolean): boolean {
+    isOfNamed({ name }: Leaf, isPointedTo: PointsIn<One>): boolean {
       const last = wordsOfName(name).at(-1) ?? "";
-      return COMPANY.has(last) && wantedBy(said).has(stem(last)) && [lists, searched].every(isPointedTo);
+      return (
+        COMPANY.has(last) &&
+        wantedBy(said).has(stem(last)) &&
+        [lists, searched].every((given) => isPointedTo(given, isTitled))
+      );
     },
     /** The only address on a page on which the person said that it is to be found. */
     isOnPage({ value }: Leaf): boolean {

@@ -5,8 +5,8 @@ import { wordsOfName } from "../../../kernel/kit.ts";
 import tools from "../words/tools.json" with { type: "json" };
 
 export type Scalar = string | number | boolean;
-/** One thing with its fields; a plain text in a list is a record of one. */
-export type AnswerRecord = readonly (readonly [field: string, value: Scalar])[];
+/** One thing with its fields, a list of plain values being one field many times; a plain text in a list is a record of one. */
+export type AnswerRecord = readonly (readonly [field: string, value: Scalar, isListed?: boolean])[];
 
 const load = createRequire(import.meta.url);
 
@@ -27,7 +27,12 @@ export function recordsIn(text: string): readonly AnswerRecord[] {
       }
     } else if (typeof value === "object" && value !== null) {
       const fields = Object.entries(value);
-      found.push(fields.flatMap(([name, one]) => scalarsIn(one).map((each) => [name, each] as const)));
+      found.push(
+        fields.flatMap(([name, one]): AnswerRecord => {
+          if (isScalar(one)) return [[name, one]];
+          return Array.isArray(one) ? one.filter(isScalar).map((each) => [name, each, true]) : [];
+        }),
+      );
       for (const [, one] of fields) {
         const isList = Array.isArray(one) && one.every((each) => !isObject(each));
         if (isObject(one) && !isList) walk(one, depth + 1);
@@ -36,11 +41,6 @@ export function recordsIn(text: string): readonly AnswerRecord[] {
   };
   walk(parse(text), 0);
   return found;
-}
-
-/** A list of plain values is a field that has them all. */
-function scalarsIn(value: unknown): readonly Scalar[] {
-  return (Array.isArray(value) ? value : [value]).filter(isScalar);
 }
 
 function isObject(value: unknown): boolean {

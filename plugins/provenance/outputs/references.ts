@@ -28,11 +28,14 @@ const GENERIC = new Set(requests.kinds.split(" "));
 /** A person who writes such a name means this file and nothing else. */
 const FILE_NAME = /^\S+\.[a-z0-9]{2,5}$/i;
 
-/** The person's words name a record by two words in a row, or by the whole of a field. */
+/**
+ * The person's words name a record by two words in a row, or by the whole of a field. Half an address is somebody else's, and who else
+ * is in a list of people does not name it.
+ */
 function namingOf(record: AnswerRecord, said: Said): Naming {
   let best = NOT_NAMED;
-  for (const [, value] of record) {
-    if (typeof value !== "string") continue;
+  for (const [, value, isListed] of record) {
+    if (typeof value !== "string" || isListed) continue;
     const words = foldedWords(value.slice(0, 20_000)).slice(0, MAX_WORDS);
     for (let from = 0; from < words.length; ) {
       const length = said.run(words, from);
@@ -41,7 +44,11 @@ function namingOf(record: AnswerRecord, said: Said): Naming {
       const telling = larger.filter((word) => !GENERIC.has(word));
       const isWhole = length === words.length;
       const share = length / words.length;
-      if ((larger.length > 1 || isWhole) && telling.join("").length > 2 && share > best.share) {
+      if (
+        ((larger.length > 1 && !value.includes("@")) || isWhole) &&
+        telling.join("").length > 2 &&
+        share > best.share
+      ) {
         const isExact = isWhole && FILE_NAME.test(value) && said.hasName(value);
         best = { share, phrase: phrase.join(" "), telling, isExact };
       }

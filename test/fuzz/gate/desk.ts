@@ -42,7 +42,7 @@ export function withDesk<Result>(work: (attempt: Try) => Promise<Result>): Promi
     });
     const reads = (name: string, owner: string): TestTool => ({
       hosts: owner === "" ? [] : [owner],
-      schema: { type: "object", properties: { path: text } },
+      schema: { type: "object", properties: { path: text, query: text } },
       run: () => ({ status: "ok", output: strangers[name] ?? "" }),
     });
     const several = { type: "array", items: text };
@@ -51,6 +51,8 @@ export function withDesk<Result>(work: (attempt: Try) => Promise<Result>): Promi
       read_file: reads("read_file", ""),
       list_channels: reads("list_channels", "chat.test"),
       list_files: reads("list_files", "drive.test"),
+      search_contacts: reads("search_contacts", "mail.test"),
+      list_events: reads("list_events", "calendar.test"),
       search_web: note("search_web", ["search.test"], false, { query: text, page: { type: "integer" } }),
       fetch_page: note("fetch_page", ["*"], false, { url: text }),
       send_mail: note("send_mail", ["mail.test"], true, {
@@ -63,6 +65,9 @@ export function withDesk<Result>(work: (attempt: Try) => Promise<Result>): Promi
       pay: note("pay", ["bank.test"], true, { recipient: text, amount: { type: "number" } }),
       post_message: note("post_message", ["chat.test"], true, { channel: text, text }),
       share_file: note("share_file", ["drive.test"], true, { file_id: text, email: text }),
+      delete_file: note("delete_file", ["drive.test"], true, { file_id: text }),
+      invite_user: note("invite_user", ["chat.test"], true, { user: text, email: text }),
+      create_event: note("create_event", ["calendar.test"], true, { title: text, participants: several }),
       ring: note("ring", ["phone.test"], true, { number: text }),
       run_code: codeTool(codes),
     };
