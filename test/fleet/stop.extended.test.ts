@@ -33,7 +33,11 @@ describePostgres("SIGTERM", () => {
   let database: string;
   beforeAll(async () => {
     database = await freshDatabase(later);
-    fleet = await startFleet(database, { size: 2, env: { JOBS_CONCURRENCY: "1", STOP_GRACE_SECS: "100" }, later });
+    fleet = await startFleet(database, {
+      size: 2,
+      env: { JOBS_CONCURRENCY: "1", STOP_GRACE_SECS: "100" },
+      later,
+    });
   });
   const at = (node: number, path: string) => `${fleet.nodes[node]?.url}${path}`;
   const readJobs = () => execute<JobRow>(database, "SELECT id, status, node, response FROM jobs");

@@ -5,7 +5,11 @@ import { isRowOf, type Said, wordsOf } from "./said.ts";
 export type Thing = readonly (readonly [field: string, value: string, isListed: boolean])[];
 
 const LITTLE = new Set("the a of to in on at for my with and is his you as".split(" "));
-const KINDS = new Set("mail mails file files event events meeting list channel note same participants largest smallest".split(" "));
+const KINDS = new Set(
+  "mail mails file files event events meeting list channel note same participants largest smallest".split(
+    " ",
+  ),
+);
 export const isTelling = (word: string): boolean => !LITTLE.has(word) && !KINDS.has(word);
 
 export function thingsIn({ output }: Answered): Thing[] {

@@ -149,7 +149,9 @@ describe("a changing call", () => {
 
   test("invites those who are in the event that they named, where they named them too", () => {
     const events = (...list: readonly object[]) => ({
-      ...answer("list_events", list), owner: "server office", tool: "list_events"
+      ...answer("list_events", list),
+      owner: "server office",
+      tool: "list_events",
     });
     const made = call(
       "create_event",

@@ -63,7 +63,11 @@ async function createDatabase() {
   const server = answer.url;
   const name = `test_${randomBytes(6).toString("hex")}`;
   await execute(server, `CREATE DATABASE ${name}`);
-  return { server, name, url: Object.assign(new URL(server), { pathname: `/${name}`, search: PATIENCE }).href };
+  return {
+    server,
+    name,
+    url: Object.assign(new URL(server), { pathname: `/${name}`, search: PATIENCE }).href,
+  };
 }
 
 /** Runs a statement on a connection of its own. */
