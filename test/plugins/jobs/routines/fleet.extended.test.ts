@@ -21,7 +21,7 @@ describePostgres("two nodes", () => {
     };
     const [one, other] = [
       await bootAgent({ model, clock, variables }),
-      await bootAgent({ model, clock, variables }),
+      await bootAgent({ model, clock, variables: { ...variables, JOBS_CONCURRENCY: "1" } }),
     ];
     const routines = other.service("routines");
     const added = await Promise.all(
@@ -42,26 +42,30 @@ describePostgres("two nodes", () => {
     expect(all.every((routine) => routine?.status === "paused")).toBe(true);
     await one.stop();
 
-    // A third claims the next run, begins it and is killed.
+    // The other has its hand full, so a third claims the next run, begins it and is killed.
+    const held = Promise.withResolvers<string>();
+    model.script({ text: [held.promise] }, { text: ["Half"], end: "stall" }, { text: "Whole." });
+    await other.service("jobs").submit({ user: "bob", channel: "test", message: "Wait" });
+    await expect.poll(() => model.requests).toHaveLength(added.length + 1);
     const lone = await routines.add({
       user: "ann",
       schedule: "2026-11-16 at 8:00",
       tz: "UTC",
       text: "Go on",
     });
-    model.script({ text: ["Half"], end: "stall" }, { text: "Whole." });
     const doomed = spawn(process.execPath, [NODE, temporaryFolder(), "2026-11-16T08:00:00Z"], {
       env: { ...process.env, ...variables, MODEL_BASE_URL: model.url, MODEL_NAME: "scripted" },
       stdio: ["ignore", "pipe", "inherit"],
     });
     afterThisTest(() => void doomed.kill("SIGKILL"));
     const [printed] = (await once(doomed.stdout, "data")) as [Buffer];
-    await expect.poll(() => model.requests).toHaveLength(added.length + 1);
+    await expect.poll(() => model.requests).toHaveLength(added.length + 2);
     await expect
       .poll(async () => (await routines.runs(lone.id)).items)
       .toMatchObject([{ status: "running" }]);
     doomed.kill("SIGKILL");
     await once(doomed, "exit");
+    held.resolve("Done.");
     // As if the time had passed after which a node counts as dead.
     const sql = await other.service("store").tables("fleet test", []);
     await sql.run("UPDATE nodes SET steady_since = 0");
@@ -73,7 +77,7 @@ describePostgres("two nodes", () => {
         return (await routines.runs(lone.id)).items;
       })
       .toMatchObject([{ status: "completed", cause: "schedule", dueAt: "2026-11-16T08:00:00.000Z" }]);
-    expect(model.requests).toHaveLength(added.length + 2);
+    expect(model.requests).toHaveLength(added.length + 3);
     expect(await routines.find(lone.id)).toMatchObject({ status: "done" });
   });
 });
