@@ -136,7 +136,8 @@ export function createPool(options: PoolOptions = {}): Pool {
     };
     const cancel = () => end(CANCELLED);
     const watchTime = () => setTimeout(() => end(timedOut(call.timeoutMs)), call.timeoutMs);
-    let timer = call.isTimedFromLoaded ? undefined : watchTime();
+    // Whatever is waited for has a timer: a command has no other handle, and would end in the middle of it.
+    let timer = call.isTimedFromLoaded ? setTimeout(() => {}, 2 ** 31 - 1) : watchTime();
     call.signal?.addEventListener("abort", cancel);
     running.add(cancel);
     if (isClosed || call.signal?.aborted) cancel();
@@ -145,7 +146,10 @@ export function createPool(options: PoolOptions = {}): Pool {
     let outcome: Outcome | Lost;
     try {
       seat = await processes.enter(call.component, stop.signal);
-      timer ??= watchTime();
+      if (call.isTimedFromLoaded) {
+        clearTimeout(timer);
+        timer = watchTime();
+      }
       const events = {
         http: (request: ToolRequest) => call.http(request, requests.signal),
         state: async (request: StateRequest) => (await call.state?.(request)) ?? NO_STATE,
