@@ -117,7 +117,7 @@ const content = {
     ).values(),
   ],
 };
-const head = { bomFormat: "CycloneDX", specVersion: "1.5", serialNumber: serialOf(content), version: 1 };
+const head = { bomFormat: "CycloneDX", specVersion: "1.6", serialNumber: serialOf(content), version: 1 };
 const [file = "dist/sbom.cdx.json"] = process.argv.slice(2);
 writeFileSync(join(ROOT, file), `${JSON.stringify({ ...head, ...content }, undefined, 1)}\n`);
 process.stderr.write(`${file}: ${content.components.length} components\n`);
