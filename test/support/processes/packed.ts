@@ -1,7 +1,7 @@
 /** Postern as `npm install` would lay it out: packed, unpacked, its dependencies linked instead of fetched. */
-import { execFile } from "node:child_process";
+import { execFile, execFileSync } from "node:child_process";
 import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from "node:fs";
-import { join, relative } from "node:path";
+import { dirname, join, relative } from "node:path";
 import { promisify } from "node:util";
 import { SHIPPED } from "../../../host/catalog/shipped.ts";
 import { ROOT } from "../clone.ts";
@@ -21,27 +21,35 @@ export interface Installed {
 export const PREPACK =
   "node .package/runtime.ts check && npm run build && node components/build.ts convert && node components/build.ts weather && node components/build.ts github-issues && node components/build.ts read-page && node components/build.ts run-code && node components/build.ts web-search && node .package/sbom.ts && node .package/modes.ts";
 
-/** Returns the tarball's path. */
+/** Returns the tarball's path. Only root can pack as somebody else (`uid`). */
 export async function packPostern(
   later = afterThisTest,
   variables: Readonly<Record<string, string>> = {},
+  uid?: number,
 ): Promise<string> {
   const folder = temporaryFolder(later);
   // From a copy, since other tests use what is built in the clone.
   const cwd = copyOfClone(later);
+  const who = uid === undefined ? {} : { uid, gid: uid };
+  const giveAway = () =>
+    uid !== undefined && execFileSync("chown", ["-hR", `${uid}:${uid}`, dirname(cwd), folder]);
+  giveAway();
   // `npm run check` has checked the types.
   const build = readScripts(cwd).build.replace("tsc -p", "tsc --noCheck -p");
   const PATH = [join(ROOT, "node_modules", ".bin"), process.env["PATH"]].join(":");
   const env = { ...process.env, ...variables, PATH };
-  await run("sh", ["-c", build], { cwd, env });
+  await run("sh", ["-c", build], { cwd, env, ...who });
   await prepareShipped();
   await builtComponent("github-issues");
   for (const name of [...SHIPPED, "github-issues"])
     cpSync(join(ROOT, "components", name, "dist"), join(cwd, "components", name, "dist"), {
       recursive: true,
     });
-  await run(process.execPath, [".package/sbom.ts"], { cwd, env });
-  await run("npm", ["pack", "--silent", "--ignore-scripts", "--pack-destination", folder], { cwd, env });
+  giveAway();
+  for (const step of ["sbom", "modes"])
+    await run(process.execPath, [`.package/${step}.ts`], { cwd, env, ...who });
+  const pack = ["pack", "--silent", "--ignore-scripts", "--pack-destination", folder];
+  await run("npm", pack, { cwd, env, ...who });
   return join(folder, readdirSync(folder).find((name) => name.endsWith(".tgz")) ?? "");
 }
 
