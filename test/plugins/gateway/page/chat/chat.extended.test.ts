@@ -168,8 +168,9 @@ describeInBrowser("the page at length", () => {
     await page.getByRole("heading", { level: 1, name: "Tools" }).waitFor();
     await tabTo(/^Add a tool$/);
     await page.keyboard.press("Enter");
-    await tabTo(/^Choose files$/);
+    // Before the way there: the browser is told to wait for it, and nothing says when it has heard.
     const chooser = page.waitForEvent("filechooser");
+    await tabTo(/^Choose files$/);
     await page.keyboard.press("Enter");
     await (await chooser).setFiles([
       { name: "keyed.wasm", mimeType: "application/wasm", buffer: Buffer.from(await fixture("prober.js")) },
