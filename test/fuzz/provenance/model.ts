@@ -7,7 +7,7 @@ type Single = string | number | boolean;
 
 /** The verbs of tools, with what people say for them. */
 const ALIKE: Readonly<Record<string, string>> = {
-  send: "send write mail email post reply pay invite tell",
+  send: "send write mail mails email post reply pay invite tell",
   reply: "reply answer write send",
   pay: "pay send transfer",
   post: "post publish write send share",
