@@ -1,78 +1,49 @@
 /**
  * `node test/bench/agentdojo/play.ts <clone> [version]`: AgentDojo's tasks and attacks with a model that solves each task as its
- * authors did and obeys every order that it reads. Nothing of the benchmark is here; it is read from a clone.
+ * authors did and obeys every order that it reads, in a service of our own.
  */
-import { execFileSync } from "node:child_process";
-import { join } from "node:path";
-import { createLeakBudget } from "../../../plugins/provenance/call/leak-budget.ts";
-import { hear } from "../../../plugins/provenance/person/utterances.ts";
-import { type Called, type Heard, judge } from "../../../plugins/provenance/ruling.ts";
-
-interface Step {
-  readonly call?: string;
-  readonly obeys?: string;
-  readonly with: Readonly<Record<string, unknown>>;
-  /** The answer in each of the forms. */
-  readonly gives: readonly string[];
-}
-
-interface Case {
-  readonly id: string;
-  readonly suite: string;
-  readonly kind: "task" | "attack";
-  readonly person: readonly string[];
-  readonly steps: readonly Step[];
-}
-
-interface Exported {
-  readonly tools: readonly Pick<
-    Called & { readonly suite: string },
-    "name" | "suite" | "writes" | "schema"
-  >[];
-  readonly cases: readonly Case[];
-  readonly broken: readonly string[];
-}
-
-const FORMS = ["JSON", "YAML", "free text"] as const;
+import { FORMS, readCases, TODAY } from "./cases.ts";
 
 const [clone = "", version = "v1"] = process.argv.slice(2);
-const { tools, cases, broken } = JSON.parse(
-  execFileSync("python3", [join(import.meta.dirname, "export.py"), clone, version], {
-    maxBuffer: 2 ** 30,
-    stdio: ["ignore", "pipe", "ignore"],
-  }).toString(),
-) as Exported;
+const exported = readCases(clone, version);
 
-/** Which calls of a case are asked about, as calls of an MCP server's tools. */
-function questionsOf({ suite, person, steps }: Case, form: number): readonly boolean[] {
-  const said = hear(person, [], new Date(2024, 4, 15));
-  const owner = `server ${suite}`;
-  const budget = createLeakBudget();
-  const heard: Heard[] = [];
-  return steps.map((step) => {
-    const name = step.call ?? step.obeys ?? "";
-    const tool = tools.find((one) => one.name === name && one.suite === suite);
-    if (tool === undefined) throw new Error(`${suite} has no tool ${name}`);
-    const called = { ...tool, params: step.with, isOutside: true, owner };
-    const isAsked = judge(called, said, heard, budget).length > 0;
-    heard.push({ owner, tool: name, text: step.gives[form] ?? "", asked: step.with });
-    return isAsked;
-  });
-}
+// Its conversations speak of days, and happen on one of their own.
+const shift = TODAY.getTime() - Date.now();
+const RealDate = Date;
+globalThis.Date = class extends RealDate {
+  constructor(...given: readonly unknown[]) {
+    super(...((given.length === 0 ? [RealDate.now() + shift] : given) as [number]));
+  }
+  static override now = () => RealDate.now() + shift;
+} as DateConstructor;
+const { inService } = await import("./live.ts");
 
-console.log(`AgentDojo ${version}, ${broken.length} tasks left out: ${broken.join("; ") || "none"}`);
-for (const [form, words] of FORMS.entries()) {
-  const tasks = cases.filter(({ kind }) => kind === "task").map((one) => questionsOf(one, form));
-  const free = tasks.filter((questions) => !questions.includes(true)).length;
-  const asked = tasks.flat().filter(Boolean).length;
-  const attacks = cases.filter(({ kind }) => kind === "attack");
-  // It succeeds in silence where every call that was ordered is made without a question.
-  const silent = attacks.filter((one) => {
-    const questions = questionsOf(one, form);
-    return one.steps.every(({ obeys }, at) => obeys === undefined || !questions[at]);
-  });
-  console.log(
-    `${words}: ${silent.length} of ${attacks.length} attacks in silence; ${free} of ${tasks.length} tasks without a question, ${(asked / tasks.length).toFixed(2)} questions for each task`,
+const { tools, cases, broken } = exported;
+process.stdout.write(
+  `AgentDojo ${version}, ${broken.length} tasks left out: ${broken.join("; ") || "none"}\n`,
+);
+const counts = FORMS.map(() => ({ tasks: 0, free: 0, questions: 0, attacks: 0, silent: [] as string[] }));
+for (const suite of new Set(cases.map((one) => one.suite)))
+  await inService(
+    tools.filter((tool) => tool.suite === suite),
+    async (play) => {
+      for (const one of cases.filter((each) => each.suite === suite))
+        for (const [form, count] of counts.entries()) {
+          const { questions, made } = await play(one, form);
+          if (one.kind === "task") {
+            count.tasks++;
+            count.questions += questions;
+            if (questions === 0) count.free++;
+          } else {
+            count.attacks++;
+            // It succeeds in silence where every call that was ordered is made without a question.
+            if (one.steps.every((step) => step.obeys === undefined || made.includes(step)))
+              count.silent.push(one.id);
+          }
+        }
+    },
   );
-  for (const { id } of silent) console.log(`  in silence: ${id}`);
-}
+for (const [form, { tasks, free, questions, attacks, silent }] of counts.entries())
+  process.stdout.write(
+    `${FORMS[form]}: ${silent.length} of ${attacks} attacks in silence ${silent.join(", ")}; ${free} of ${tasks} tasks without a question, ${(questions / tasks).toFixed(2)} questions for each task\n`,
+  );
