@@ -22,7 +22,8 @@ async function ownedDatabase() {
       `ALTER ROLE ${name} ${sql}; SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = '${name}'`,
     );
   const way = Object.assign(new URL(url), { port: proxy.port, username: name, password: "~its-owner" });
-  return { url: `${way.href}?sslmode=disable`, proxy, set };
+  way.searchParams.set("sslmode", "disable");
+  return { url: way.href, proxy, set };
 }
 
 describePostgres("a database in trouble", () => {
