@@ -61,10 +61,6 @@ test("a call's memory is free when the next begins: large calls one after the ot
   try {
     for (let count = 0; count < 16; count++) {
       const ended = await pool.call({ component, params, timeoutMs: 120_000, secrets: [], http });
-      console.log(
-        JSON.stringify(ended).slice(0, 200),
-        [...childrenBytes().values()].map((b) => b / MIB),
-      );
       expect(ended).toMatchObject({ ok: true });
     }
   } finally {
