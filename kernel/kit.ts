@@ -40,7 +40,7 @@ export { createProxies, type Proxies, readTrustedProxies } from "./net/proxies.t
 export { applyLimit, limitWords, RATE_LIMIT_EXCEEDED, RATE_LIMIT_HEADERS } from "./net/rate-limit.ts";
 export { type Policy, secureAnswers } from "./net/response-headers.ts";
 export * from "./net/routes.ts";
-export { MANIFEST, ROOT, threadFile } from "./package.ts";
+export { MANIFEST, moduleFile, ROOT } from "./package.ts";
 export { bytesOf, type Check, compileCheck } from "./schema/check.ts";
 export { type Declared, JsonSchema, maybe, named, nullable } from "./schema/declare.ts";
 export { describeMistake, type Mistake } from "./schema/mistake.ts";

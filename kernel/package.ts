@@ -1,8 +1,7 @@
 /** Postern's own package: its folder and its package.json, the same in a clone and in the published package. */
 import { readFileSync } from "node:fs";
 import { findPackageJSON } from "node:module";
-import { dirname } from "node:path";
-import { fileURLToPath } from "node:url";
+import { dirname, join } from "node:path";
 
 interface Manifest {
   readonly version: string;
@@ -17,7 +16,6 @@ const FILE = findPackageJSON(import.meta.url) ?? "package.json";
 export const ROOT = dirname(FILE);
 export const MANIFEST = JSON.parse(readFileSync(FILE, "utf8")) as Manifest;
 
-/** The path of a module that runs as a thread, beside the module that passes its `import.meta.url`: TypeScript in a clone, JavaScript when built. */
-export function threadFile(name: string, beside: string): string {
-  return fileURLToPath(new URL(`./${name}${beside.endsWith(".ts") ? ".ts" : ".js"}`, beside));
-}
+/** The path of one of our modules, named from the package's folder: TypeScript in a clone, JavaScript when built. */
+export const moduleFile = (name: string): string =>
+  import.meta.url.endsWith(".ts") ? join(ROOT, `${name}.ts`) : join(ROOT, "dist", `${name}.js`);

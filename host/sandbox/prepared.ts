@@ -6,7 +6,7 @@
 import { execFileSync } from "node:child_process";
 import { accessSync, constants, readFileSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
-import { ROOT, threadFile } from "../../kernel/kit.ts";
+import { moduleFile, ROOT } from "../../kernel/kit.ts";
 
 const CACHE = join(ROOT, "node_modules", ".cache", "postern");
 export const NEWEST = "sandbox.json";
@@ -22,7 +22,7 @@ export function prepared(modules: readonly [string, ...string[]], cache = CACHE)
   try {
     // In a process of its own: esbuild's would stay for more, and this happens only where the code has changed.
     if (newest(cache) === undefined)
-      execFileSync(process.execPath, [threadFile("prepare", import.meta.url), cache, ...modules], {
+      execFileSync(process.execPath, [moduleFile("host/sandbox/prepare"), cache, ...modules], {
         stdio: "ignore",
       });
     const bundle = newest(cache);

@@ -6,7 +6,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import type { Socket } from "node:net";
 import { dirname, join } from "node:path";
-import { assertSimple, ROOT, reason, threadFile } from "../../kernel/kit.ts";
+import { assertSimple, moduleFile, ROOT, reason } from "../../kernel/kit.ts";
 import type { ToolReply, ToolRequest } from "../broker/grant.ts";
 import type { ReaderJob } from "../wasm/component-reader.ts";
 import { PRLIMIT, packagesAbove } from "./confinement.ts";
@@ -380,8 +380,8 @@ function ourCode(): OurCode {
 }
 
 function find(): OurCode {
-  const child = threadFile("inside/child", import.meta.url);
-  const worker = threadFile("inside/worker", import.meta.url);
+  const child = moduleFile("host/sandbox/inside/child");
+  const worker = moduleFile("host/sandbox/inside/worker");
   const own = dirname(dirname(dirname(dirname(child))));
   return {
     child: child.endsWith(".ts") ? prepared([child, worker]) : child,

@@ -1,7 +1,7 @@
 /** Vectors from a thread that is started when first needed and ended when long unused, for it holds 200 MB. */
 
 import { Worker } from "node:worker_threads";
-import { threadFile } from "../../kernel/kit.ts";
+import { moduleFile } from "../../kernel/kit.ts";
 import { Fault, type Log, reason } from "../../kernel/plugin.ts";
 
 /** The thread is sent one text at a time, and answers before it gets the next. */
@@ -26,7 +26,7 @@ export interface EmbedderOptions {
   readonly idleMillis?: number;
 }
 
-const WORKER = threadFile("embedding-worker", import.meta.url);
+const WORKER = moduleFile("plugins/memory/embedding-worker");
 
 export function createEmbedder({ log, worker: file = WORKER, idleMillis = IDLE_MS }: EmbedderOptions) {
   let worker: Worker | undefined;

@@ -1,6 +1,6 @@
 /** Searches files by words or by a pattern, in a thread, within bounds of time, files and bytes. */
 import type { Piscina } from "piscina";
-import { threadFile } from "../../kernel/kit.ts";
+import { moduleFile } from "../../kernel/kit.ts";
 import { Fault, type Origin } from "../../kernel/plugin.ts";
 import type { SearchQuery, SearchResult } from "./services.ts";
 
@@ -47,7 +47,7 @@ export function createSearch() {
   async function openPool(): Promise<Piscina> {
     const { Piscina } = await import("piscina");
     return new Piscina({
-      filename: threadFile("search-worker", import.meta.url),
+      filename: moduleFile("plugins/workspace/search-worker"),
       minThreads: 0,
       maxThreads: MAX_THREADS,
       idleTimeout: IDLE_MS,

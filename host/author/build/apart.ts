@@ -3,7 +3,7 @@ import { spawn } from "node:child_process";
 import { mkdtemp, readFile, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { Fault, MANIFEST, threadFile } from "../../../kernel/kit.ts";
+import { Fault, MANIFEST, moduleFile } from "../../../kernel/kit.ts";
 import { PRLIMIT, packagesAbove } from "../../sandbox/confinement.ts";
 import { customSection, leb } from "../../wasm/module-sections.ts";
 import { WIT } from "../project.ts";
@@ -58,7 +58,7 @@ export async function runApart(
   toolchain: string,
   signal = new AbortController().signal,
 ): Promise<void> {
-  const maker = threadFile("maker", import.meta.url);
+  const maker = moduleFile("host/author/build/maker");
   const readable = [
     ...[folder, dirname(maker)],
     ...packagesAbove(dirname(maker), ["componentize-qjs"]),

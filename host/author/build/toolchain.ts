@@ -9,7 +9,7 @@ import { findPackageJSON } from "node:module";
 import { homedir } from "node:os";
 import { dirname, isAbsolute, join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { MANIFEST, prepareHome } from "../../../kernel/kit.ts";
+import { MANIFEST, moduleFile, prepareHome } from "../../../kernel/kit.ts";
 import { Fault, reason } from "../../../kernel/plugin.ts";
 import { fetchPackages, LOADER, markUsed } from "./fetch.ts";
 
@@ -81,7 +81,7 @@ export function locateToolchain(places: ToolchainPlaces): string {
 
 /** Undefined in a clone. */
 function readLock(): string | undefined {
-  const file = join(import.meta.dirname, LOCK);
+  const file = join(dirname(moduleFile("host/author/build/toolchain")), LOCK);
   return existsSync(file) ? readFileSync(file, "utf8") : undefined;
 }
 

@@ -3,14 +3,11 @@ import { createRequire, registerHooks } from "node:module";
 import { isAbsolute, join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { Fault, reason } from "../../fault.ts";
+import { moduleFile } from "../../package.ts";
 import type { AnyPlugin } from "../../plugin.ts";
 
-const ENDING = import.meta.url.endsWith(".ts") ? "ts" : "js";
 const DOORS = new Map(
-  ["plugin", "kit"].map((name) => [
-    `postern/${name}`,
-    new URL(`../../${name}.${ENDING}`, import.meta.url).href,
-  ]),
+  ["plugin", "kit"].map((name) => [`postern/${name}`, pathToFileURL(moduleFile(`kernel/${name}`)).href]),
 );
 
 export async function loadPlugins(names: readonly string[], folder: string): Promise<readonly AnyPlugin[]> {

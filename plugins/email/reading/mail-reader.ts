@@ -1,6 +1,6 @@
 /** Reads mails in a thread, for so long and with so much memory. */
 import type { Piscina } from "piscina";
-import { threadFile } from "../../../kernel/kit.ts";
+import { moduleFile } from "../../../kernel/kit.ts";
 import type { MailTask, ReadMail } from "./mail.ts";
 import type { WorkerTask } from "./mail-worker.ts";
 
@@ -20,7 +20,7 @@ export function createMailReader(timeoutMillis = TIMEOUT_MS): MailReader {
   async function openPool(): Promise<Piscina> {
     const { Piscina } = await import("piscina");
     return new Piscina({
-      filename: threadFile("mail-worker", import.meta.url),
+      filename: moduleFile("plugins/email/reading/mail-worker"),
       minThreads: 0,
       maxThreads: 1,
       idleTimeout: IDLE_MS,

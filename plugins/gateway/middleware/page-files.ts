@@ -2,12 +2,12 @@
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
-import { extname, join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { dirname, extname, join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
 import type { Middleware } from "koa";
-import type { Policy } from "../../../kernel/kit.ts";
+import { moduleFile, type Policy } from "../../../kernel/kit.ts";
 
 /** The page has no inline script or style and loads nothing from elsewhere. */
 export const PAGE_POLICY: Policy = {
@@ -46,9 +46,9 @@ function policyOfDiagram(document: Buffer): string {
 
 type Bundle = ReadonlyMap<string, Uint8Array>;
 
-/** The published package has the bundle here; a clone builds it from the sources, so that it is never stale. */
-const BUILT = fileURLToPath(new URL("../page/dist/", import.meta.url));
-const BUILDER = new URL("../page/build.ts", import.meta.url);
+/** A clone builds the page from its sources, so that it is never stale; the published package has what was built. */
+const BUILDER = moduleFile("plugins/gateway/page/build");
+const BUILT = join(dirname(BUILDER), "dist");
 
 type Packing = "br" | "gzip";
 
@@ -104,7 +104,7 @@ export function servePage(files: Files = ownFiles): Middleware {
 
 async function loadBundle(): Promise<Bundle> {
   if (existsSync(BUILDER)) {
-    const { bundlePage } = (await import(BUILDER.href)) as { bundlePage(): Promise<Bundle> };
+    const { bundlePage } = (await import(pathToFileURL(BUILDER).href)) as { bundlePage(): Promise<Bundle> };
     return bundlePage();
   }
   const names = await readdir(BUILT);

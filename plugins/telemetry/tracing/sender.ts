@@ -1,6 +1,6 @@
 /** Gathers spans for a thread that encodes and sends them. A slow or absent collector loses spans, but never delays a turn. */
 import { Worker } from "node:worker_threads";
-import { threadFile } from "../../../kernel/kit.ts";
+import { moduleFile } from "../../../kernel/kit.ts";
 import { type Log, reason } from "../../../kernel/plugin.ts";
 import type { TraceSettings } from "../settings.ts";
 import type { SpanRecord } from "./spans.ts";
@@ -25,7 +25,7 @@ const CLOSE_TIMEOUT_MS = 3_000;
 /** The log gets at most one line about lost spans in this time. */
 const LOG_INTERVAL_MILLIS = 60_000;
 
-const WORKER = threadFile("sender-worker", import.meta.url);
+const WORKER = moduleFile("plugins/telemetry/tracing/sender-worker");
 
 export function createSender(destination: Destination, log: Log) {
   let gathered: SpanRecord[] = [];

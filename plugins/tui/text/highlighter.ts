@@ -1,6 +1,6 @@
 /** Colours code in a thread that starts with the first block. Until the colours come, the code is shown without. */
 import { Worker } from "node:worker_threads";
-import { threadFile } from "../../../kernel/kit.ts";
+import { moduleFile } from "../../../kernel/kit.ts";
 
 /** `kind` is a class of highlight.js: keyword, string, comment … */
 export interface CodePiece {
@@ -20,7 +20,7 @@ const TIMEOUT_MS = 1000;
 const START_TIMEOUT_MS = 10_000;
 const MAX_FAILURES = 5;
 const MAX_KEPT = 200;
-const WORKER = threadFile("highlighter-worker", import.meta.url);
+const WORKER = moduleFile("plugins/tui/text/highlighter-worker");
 
 interface Known extends HighlightRequest {
   /** Undefined if it cannot be coloured. */

@@ -7,7 +7,7 @@ import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Readable, Writable } from "node:stream";
 import { fileURLToPath } from "node:url";
-import { ROOT, threadFile, tryJson } from "../../../../kernel/kit.ts";
+import { moduleFile, ROOT, tryJson } from "../../../../kernel/kit.ts";
 import { Fault } from "../../../../kernel/plugin.ts";
 import type { PdfReply } from "./pdf-child.ts";
 
@@ -78,7 +78,7 @@ export function createPdfReader(limits: PdfLimits = LIMITS) {
 async function readOne(data: Uint8Array, limits: PdfLimits, signal: AbortSignal): Promise<PdfText> {
   if (signal.aborted) return { problem: "could not be read: Postern is stopping" };
   const library = fileURLToPath(import.meta.resolve("unpdf/pdfjs"));
-  const file = threadFile("pdf-child", import.meta.url);
+  const file = moduleFile("plugins/agent/threads/attachments/pdf-child");
   const readable = [dirname(file), dirname(library), join(ROOT, "package.json")].filter((path) =>
     existsSync(path),
   );
