@@ -13,7 +13,7 @@ interface ToolRow {
   readonly name: string;
   readonly record: string;
   readonly capabilities: string;
-  readonly component: Uint8Array;
+  readonly component: Uint8Array<ArrayBuffer>;
 }
 
 export async function pushTools(home: string, sql: Sql): Promise<void> {
@@ -73,7 +73,7 @@ async function writeTool(
 ): Promise<void> {
   // A row must not lead out of the folder, nor bring other code than was installed.
   assertName(name);
-  assertUnchanged(toTool(name, JSON.parse(record) as ToolRecord, capabilities), component);
+  await assertUnchanged(toTool(name, JSON.parse(record) as ToolRecord, capabilities), component);
   const draft = join(folder, `.new-${name}`);
   await rm(draft, { recursive: true, force: true });
   await mkdir(draft, { mode: 0o700 });

@@ -191,7 +191,7 @@ export async function readTool(folder: string, name: string): Promise<InstalledT
 export async function readComponent(folder: string, tool: InstalledTool): Promise<Uint8Array<ArrayBuffer>> {
   const file = join(folder, FILES.component);
   const bytes = await readFile(file);
-  assertUnchanged(tool, bytes, file);
+  await assertUnchanged(tool, bytes, file);
   return bytes;
 }
 

@@ -72,7 +72,7 @@ export function openRowCatalog(sql: Sql, changes: Store["changes"]): Catalog {
         const message = `${tool.name} was replaced or removed on another node a moment ago. Try again.`;
         throw new Fault("unavailable", "tool_replaced", message);
       }
-      assertUnchanged(tool, row.component);
+      await assertUnchanged(tool, row.component);
       return row.component;
     },
     put: (name, candidate, before) =>
@@ -131,7 +131,7 @@ export function openRowCatalog(sql: Sql, changes: Store["changes"]): Catalog {
       }>("SELECT record, capabilities, component FROM previous_tools WHERE name = ?", name);
       if (row === undefined) return undefined;
       const tool = toTool(name, JSON.parse(row.record) as ToolRecord, row.capabilities);
-      assertUnchanged(tool, row.component);
+      await assertUnchanged(tool, row.component);
       return { tool, component: row.component, capabilitiesText: row.capabilities };
     },
     async remove(name) {
