@@ -23,12 +23,16 @@ const NONE: readonly Mistake[] = [];
 /** A value of millions of wrong items would make millions of errors; of such a one only the first is explained. */
 const MANY_NODES = 10_000;
 
+/** A schema's own check, where one was compiled when the package was built: see `.package/bundle.ts`. */
+export const COMPILED: unique symbol = Symbol.for("postern.compiled");
+
 const refusalOf: AuthorWords = ({ refusal }) => (typeof refusal === "string" ? refusal : undefined);
 
 /** Compiled when a value first comes: a start should not wait for what perhaps nobody asks. */
 export function compileCheck(schema: JsonSchema, options: CheckOptions = {}): Check {
   const { coerces = false, authorWords = refusalOf } = options;
-  const fits = once(() => compilerOf(coerces, false).compile(schema));
+  const ready = (schema as { readonly [COMPILED]?: ValidateFunction })[COMPILED];
+  const fits = once(() => ready ?? compilerOf(coerces, false).compile(schema));
   const findAll = once(() => compilerOf(coerces, true).compile(schema));
   return (value, at = "") => {
     let validate: ValidateFunction = fits();
@@ -53,7 +57,7 @@ export function bytesOf(value: unknown): number | undefined {
 
 const compilers = new Map<string, Ajv2020>();
 
-function compilerOf(coerceTypes: boolean, allErrors: boolean): Ajv2020 {
+export function compilerOf(coerceTypes: boolean, allErrors: boolean): Ajv2020 {
   const key = `${coerceTypes} ${allErrors}`;
   const known = compilers.get(key);
   if (known !== undefined) return known;
@@ -68,7 +72,7 @@ function compilerOf(coerceTypes: boolean, allErrors: boolean): Ajv2020 {
     formats: { "date-time": (text: string) => !Number.isNaN(Date.parse(text)) },
     validateSchema: false,
     // Polishing the code takes longer than it wins back.
-    code: { optimize: false },
+    code: { optimize: false, source: true, esm: true },
   });
   compiler.addKeyword({ keyword: "refusal", schemaType: "string" });
   // The constants of the branches say it too; editors and OpenAPI read this one.

@@ -1,21 +1,22 @@
-/** From typing to the answer: `postern --help`, `postern serve`, the first token and the first tool call, cold and warm. */
-import { execFile, spawn } from "node:child_process";
+/** From typing to the answer, as published: commands, `postern serve`, the first token and the first tool call, cold and warm. */
+import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync } from "node:fs";
 import { join } from "node:path";
-import { promisify } from "node:util";
 import { startModelServer } from "../support/servers/model-server.ts";
 import { type Bench, compare, interleave, within } from "./support/bench.ts";
-import { BIN, inFolder, serve, stopServing } from "./support/programs.ts";
+import { BIN, inFolder, publish, serve, stopServing } from "./support/programs.ts";
 
 const ROUNDS = 7;
 const COLD_ROUNDS = 3;
 const TOKEN = "the-operator-of-the-bench";
 const CONVERT = { value: 26.2, from: "miles", to: "km" };
 
-async function toTheEnd(args: readonly string[]): Promise<number> {
+async function toTheEnd(home: string, ...args: readonly string[]): Promise<number> {
   const began = performance.now();
-  await once(spawn(process.execPath, args, { stdio: "ignore" }), "exit");
+  const env = { PATH: process.env["PATH"] ?? "", POSTERN_HOME: home };
+  const [code] = await once(spawn(process.execPath, args, { stdio: "ignore", env }), "exit");
+  if (code !== 0) throw new Error(`${args.join(" ")} ended with ${code}`);
   return performance.now() - began;
 }
 
@@ -38,15 +39,15 @@ async function untilText(url: string, input: string, text: string): Promise<numb
 type Times = Readonly<Record<"ready" | "token" | "tool", number>>;
 
 /** Starts a service and asks it at once: milliseconds until it is ready, until the first token, and until the end of a tool call. */
-async function firstTimes(home: string, env: Readonly<Record<string, string>>): Promise<Times> {
+async function firstTimes(bin: string, home: string, env: Readonly<Record<string, string>>): Promise<Times> {
   const began = performance.now();
-  const service = await serve(home, {
+  const own = {
     GATEWAY_AUTH_TOKEN: TOKEN,
     HTTP_ENABLED: "true",
     HTTP_PORT: "0",
     HTTP_WEBHOOK_SECRET: "bench-secret",
-    ...env,
-  });
+  };
+  const service = await serve(home, { ...own, ...env }, bin);
   const ready = performance.now() - began;
   try {
     const token = await untilText(service.url, "Say it", "the first token");
@@ -58,18 +59,13 @@ async function firstTimes(home: string, env: Readonly<Record<string, string>>): 
 }
 
 /** `postern tool run`, which also installs what comes with Postern where that was never done. */
-async function toolRun(home: string): Promise<number> {
-  const began = performance.now();
-  const env = { PATH: process.env["PATH"] ?? "", POSTERN_HOME: home };
-  await promisify(execFile)(process.execPath, [BIN, "tool", "run", "convert", JSON.stringify(CONVERT)], {
-    env,
-  });
-  return performance.now() - began;
-}
+const toolRun = (bin: string, home: string) =>
+  toTheEnd(home, bin, "tool", "run", "convert", JSON.stringify(CONVERT));
 
 export const bench: Bench = {
   name: "start",
-  about: "from typing to the answer; cold: an empty home and nothing compiled; warm: the second time",
+  about:
+    "from typing to the answer, as published; cold: an empty home and nothing compiled; warm: the second time",
   run: (progress) =>
     inFolder(async (folder) => {
       const home = join(folder, "home");
@@ -85,8 +81,9 @@ export const bench: Bench = {
       const empty = () => mkdtempSync(join(folder, "cold-"));
       const coldEnv = () => ({ ...env, NODE_COMPILE_CACHE: empty(), TOOLS_SHIPPED: "false" });
       try {
-        progress("building the tools that come with Postern");
-        await toolRun(home);
+        progress("bundling Postern as it is published, and building the tools that come with it");
+        const bin = publish(join(folder, "published"));
+        await toolRun(bin, home);
         const [warm, cold]: [Times[], Times[]] = [[], []];
         const timed = async (list: Times[], times: Promise<Times>) => {
           list.push(await times);
@@ -94,18 +91,21 @@ export const bench: Bench = {
         };
         const warmSamples = await interleave(
           {
-            "node -e 0": () => toTheEnd(["-e", "0"]),
-            "postern --help": () => toTheEnd([BIN, "--help"]),
-            "postern serve, until ready": () => timed(warm, firstTimes(home, env)),
-            "postern tool run": () => toolRun(home),
+            "node -e 0": () => toTheEnd(home, "-e", "0"),
+            "postern --help": () => toTheEnd(home, bin, "--help"),
+            "postern tool list": () => toTheEnd(home, bin, "tool", "list"),
+            "postern doctor": () => toTheEnd(home, bin, "doctor"),
+            "postern serve, until ready": () => timed(warm, firstTimes(bin, home, env)),
+            "postern serve, until ready, from a clone": () => timed([], firstTimes(BIN, home, env)),
+            "postern tool run": () => toolRun(bin, home),
           },
           ROUNDS,
           progress,
         );
         const coldSamples = await interleave(
           {
-            "postern serve, until ready, cold": () => timed(cold, firstTimes(empty(), coldEnv())),
-            "postern tool run, cold": () => toolRun(empty()),
+            "postern serve, until ready, cold": () => timed(cold, firstTimes(bin, empty(), coldEnv())),
+            "postern tool run, cold": () => toolRun(bin, empty()),
           },
           COLD_ROUNDS,
           progress,
@@ -119,6 +119,9 @@ export const bench: Bench = {
         };
         const goals = {
           "postern --help": within(200, "ms"),
+          "postern tool list": within(200, "ms"),
+          "postern doctor": within(200, "ms"),
+          "postern tool run, cold": within(1000, "ms"),
           "postern serve, until ready": within(450, "ms"),
         };
         return compare(samples, { unit: "ms", goals });

@@ -94,6 +94,14 @@ test("a third-party channel of under 60 lines runs on the packed package, which 
     "weather",
     "web-search",
   ]);
+  // The check of these files was compiled when the package was built; what it refuses is explained all the same.
+  const root = join(folder, "node_modules", "postern");
+  const grants = JSON.parse(readFileSync(join(root, "capabilities", "convert.json"), "utf8"));
+  writeFileSync(join(folder, "wrong.json"), JSON.stringify({ ...grants, limits: { memory_mb: 0 } }));
+  const wasm = join(root, "components", "convert", "dist", "convert.wasm");
+  const install = ["tool", "install", wasm, "--capabilities", "wrong.json", "--name", "wrong"];
+  const refused = await postern(install, { env: fresh, cwd: folder, bin });
+  expect(refused.stderr).toContain("limits.memory_mb: must be between");
   for (const page of ["wit", "plugins", "capabilities", "components"]) {
     const place = join(folder, "node_modules", "postern", page);
     const text = readFileSync(join(place, "README.md"), "utf8");

@@ -1,12 +1,26 @@
 /** Programs under measurement in processes of their own: each tells its address once it is ready. */
-import { type ChildProcess, fork, spawn } from "node:child_process";
+import { type ChildProcess, execFileSync, fork, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { ROOT } from "../../../kernel/package.ts";
 
-export const BIN = fileURLToPath(new URL("../../../kernel/cli/bin.js", import.meta.url));
+const PROGRAM = "kernel/cli/bin.js";
+export const BIN = join(ROOT, PROGRAM);
+
+/** Lays Postern out as it is published, with the code bundled, and returns its program. */
+export function publish(folder: string): string {
+  const bin = join(folder, PROGRAM);
+  mkdirSync(dirname(bin), { recursive: true });
+  copyFileSync(BIN, bin);
+  copyFileSync(join(ROOT, "package.json"), join(folder, "package.json"));
+  for (const name of ["node_modules", "wit", "capabilities", "components"])
+    symlinkSync(join(ROOT, name), join(folder, name));
+  execFileSync(process.execPath, [join(ROOT, ".package/bundle.ts"), join(folder, "dist")]);
+  return bin;
+}
 
 export interface Program {
   readonly url: string;
@@ -29,8 +43,12 @@ export async function endProgram({ child }: Program): Promise<void> {
 }
 
 /** A real `postern serve` with a home of the caller's, once it says that it is ready. */
-export async function serve(home: string, env: Readonly<Record<string, string>>): Promise<Program> {
-  const child = spawn(process.execPath, [BIN, "serve"], {
+export async function serve(
+  home: string,
+  env: Readonly<Record<string, string>>,
+  bin = BIN,
+): Promise<Program> {
+  const child = spawn(process.execPath, [bin, "serve"], {
     env: {
       PATH: process.env["PATH"] ?? "",
       POSTERN_HOME: home,
