@@ -3,15 +3,17 @@
  * process and the other threads; and with them the packages that would bring far more than we use: as dependencies they would install 130 MB
  * that are never loaded, and compile a SQLite that nobody opens.
  */
+import { readFileSync } from "node:fs";
 import { copyFile, glob, readFile, writeFile } from "node:fs/promises";
-import { basename, dirname, join, resolve } from "node:path";
+import { basename, dirname, join, relative, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import standalone from "ajv/dist/standalone/index.js";
-import { type BuildOptions, build, type Plugin } from "esbuild";
+import { type OutputChunk, type Plugin, type RolldownBuild, rolldown } from "rolldown";
 import { MANIFEST, ROOT } from "../kernel/package.ts";
+import type { JsonSchema } from "../kernel/plugin.ts";
 import { COMPILED, compilerOf } from "../kernel/schema/check.ts";
 
-interface Bundle {
+interface Program {
   /** What is loaded by its path. They share code that is bundled once. */
   readonly modules: readonly [string, ...string[]];
   /** Not bundled: these stay dependencies. */
@@ -27,7 +29,7 @@ const allBut = (...names: readonly string[]) =>
     (name) => !names.includes(name),
   );
 
-const BUNDLES: readonly Bundle[] = [
+const PROGRAMS: readonly Program[] = [
   {
     modules: ["kernel/cli/main", "kernel/plugin", "kernel/kit", "plugins/contract/channel-contract"],
     external: allBut("@keyv/sqlite"),
@@ -36,7 +38,7 @@ const BUNDLES: readonly Bundle[] = [
   {
     // They may read little else than this folder.
     modules: ["host/sandbox/inside/child", "host/sandbox/inside/worker"],
-    external: ["piscina", "@bytecodealliance/preview2-shim/*"],
+    external: ["piscina", "@bytecodealliance/preview2-shim"],
     without: ["oxc-minify"],
     files: "node_modules/@bytecodealliance/jco-transpile/vendor/*.wasm",
   },
@@ -48,71 +50,109 @@ const BUNDLES: readonly Bundle[] = [
     "plugins/memory/embedding-worker",
     "plugins/telemetry/tracing/sender-worker",
     "plugins/workspace/search-worker",
-  ].map((module): Bundle => ({ modules: [module], external: allBut() })),
+  ].map((module): Program => ({ modules: [module], external: allBut() })),
 ];
 
-/** The options of each bundle, for whoever wants to know what goes into it. */
-export const bundleOptions = (): readonly BuildOptions[] => BUNDLES.map(optionsOf);
+/** Harmless: a module that is loaded when needed is part of what is always loaded, or asks for what only other compilers read. */
+const EXPECTED = new Set(["INEFFECTIVE_DYNAMIC_IMPORT", "MODULE_LEVEL_DIRECTIVE"]);
 
-function optionsOf({ modules, external, without = [] }: Bundle): BuildOptions {
-  return {
-    entryPoints: modules.map((module) => join(ROOT, `${module}.ts`)),
-    absWorkingDir: ROOT,
-    outbase: ROOT,
-    chunkNames: join(dirname(modules[0]), "[name]-[hash]"),
-    bundle: true,
-    splitting: true,
+const open = ({ modules, external, without = [] }: Program, common: Set<string>): Promise<RolldownBuild> =>
+  rolldown({
+    input: Object.fromEntries(modules.map((module) => [module, join(ROOT, `${module}.ts`)])),
+    cwd: ROOT,
     platform: "node",
-    format: "esm",
-    target: "node26",
-    external: [...external],
-    plugins: [compileSchemas, ...without.map(leaveOut)],
-    logLevel: "error",
-  };
-}
+    external: (id) => external.some((name) => id === name || id.startsWith(`${name}/`)),
+    plugins: [compileSchemas, findCommon(common), ...without.map(leaveOut)],
+    onLog(_level, { code = "", message }) {
+      if (!EXPECTED.has(code)) throw new Error(message);
+    },
+  });
 
-async function writeBundle(bundle: Bundle, folder: string): Promise<void> {
-  const { modules, files } = bundle;
-  const { metafile } = await build({ ...optionsOf(bundle), outdir: folder, metafile: true });
+async function writeProgram(program: Program, folder: string): Promise<void> {
+  const { modules, files } = program;
+  const common = new Set<string>();
+  const bundle = await open(program, common);
+  const { output } = await bundle.write({
+    dir: folder,
+    format: "esm",
+    entryFileNames: "[name].js",
+    chunkFileNames: `${dirname(modules[0])}/[name].js`,
+    comments: false,
+    codeSplitting: { groups: [{ name: "common", test: (id) => common.has(id) }] },
+  });
   const place = dirname(join(folder, modules[0]));
   if (files !== undefined)
     for await (const file of glob(files, { cwd: ROOT }))
       await copyFile(join(ROOT, file), join(place, basename(file)));
-  const texts = await licenses(Object.keys(metafile.inputs));
+  const texts = await licenses(packagesOf(filesIn(output)));
   if (texts !== "") await writeFile(join(place, `${basename(modules[0])}.LICENSE`), texts);
 }
 
+const filesIn = (output: readonly { readonly type: string }[]) =>
+  output
+    .filter((part): part is OutputChunk => part.type === "chunk")
+    .flatMap(({ moduleIds }) => moduleIds.map((id) => relative(ROOT, id)));
+
+/** Returns the packages that are inside of the bundles, as the lock file names them. */
+export async function bundledPackages(): Promise<readonly string[]> {
+  const outputs = await Promise.all(
+    PROGRAMS.map(async (program) => (await open(program, new Set())).generate()),
+  );
+  return packagesOf(outputs.flatMap(({ output }) => filesIn(output)));
+}
+
+/** What nearly every command loads is one file: the program itself, and each plugin as far as it says what it offers. */
+const findCommon = (common: Set<string>): Plugin => ({
+  name: "common",
+  buildEnd() {
+    const add = (id: string) => {
+      const module = this.getModuleInfo(id);
+      if (module === null || common.has(id)) return;
+      common.add(id);
+      module.importedIds.forEach(add);
+    };
+    const main = join(ROOT, "kernel/cli/main.ts");
+    const loaded = this.getModuleInfo(main)?.dynamicallyImportedIds ?? [];
+    [main, ...loaded.filter((path) => path.endsWith("/plugin.ts"))].forEach(add);
+  },
+});
+
 function leaveOut(name: string): Plugin {
+  const id = `\0without ${name}`;
+  const code = `module.exports = new Proxy({}, { get() { throw new Error("${name} is not bundled"); } });`;
   return {
-    name: `without ${name}`,
-    setup({ onResolve, onLoad }) {
-      onResolve({ filter: /^/ }, ({ path }) => (path === name ? { path, namespace: name } : undefined));
-      onLoad({ filter: /^/, namespace: name }, () => ({
-        contents: `module.exports = new Proxy({}, { get() { throw new Error("${name} is not bundled"); } });`,
-      }));
-    },
+    name: id,
+    resolveId: (path) => (path === name ? id : undefined),
+    load: (path) => (path === id ? code : undefined),
   };
 }
 
 /** Loading Ajv and compiling the schema of capabilities files would be a third of what `postern tool list` does. */
+const SCHEMAS = new Map(
+  ["capabilities/schema.json", "capabilities/servers/schema.json"].map((file) => [
+    join(ROOT, file),
+    compileSchema(JSON.parse(readFileSync(join(ROOT, file), "utf8"))),
+  ]),
+);
+
+function compileSchema(schema: JsonSchema): string {
+  const compiler = compilerOf(false, false);
+  const code = standalone
+    .default(compiler, compiler.compile(schema))
+    .replace(/export default \w+;/, "")
+    .replaceAll(
+      /const (\w+) = require\("(.+?)"\)\.default;/g,
+      'import $1Module from "$2.js"; const $1 = $1Module.default;',
+    );
+  const key = `Symbol.for(${JSON.stringify(COMPILED.description)})`;
+  return `${code}\nexport default { ...${JSON.stringify(schema)}, [${key}]: validate };`;
+}
+
 const compileSchemas: Plugin = {
   name: "compiled schemas",
-  setup({ onLoad }) {
-    onLoad({ filter: /capabilities\/(?:servers\/)?schema\.json$/ }, async ({ path }) => {
-      const schema = JSON.parse(await readFile(path, "utf8"));
-      const compiler = compilerOf(false, false);
-      const code = standalone.default(compiler, compiler.compile(schema));
-      const key = `Symbol.for(${JSON.stringify(COMPILED.description)})`;
-      const imported = code
-        .replace(/export default \w+;/, "")
-        .replaceAll(
-          /const (\w+) = require\("(.+?)"\)\.default;/g,
-          'import $1Module from "$2.js"; const $1 = $1Module.default;',
-        );
-      return {
-        contents: `${imported}\nexport default { ...${JSON.stringify(schema)}, [${key}]: validate };`,
-      };
-    });
+  load(path) {
+    const code = SCHEMAS.get(path);
+    return code === undefined ? undefined : { code, moduleType: "js" };
   },
 };
 
@@ -125,8 +165,8 @@ export function packagesOf(files: readonly string[]): readonly string[] {
 
 const PACKAGE = /^.*node_modules\/(?:@[^/]+\/)?[^/]+/;
 
-async function licenses(inputs: readonly string[]): Promise<string> {
-  const texts = packagesOf(inputs).map(async (path) => {
+async function licenses(packages: readonly string[]): Promise<string> {
+  const texts = packages.map(async (path) => {
     const text = await readFile(join(ROOT, path, "LICENSE"), "utf8");
     return `${path.replace(/^.*node_modules\//, "")}\n\n${text.trim()}\n`;
   });
@@ -136,5 +176,5 @@ async function licenses(inputs: readonly string[]): Promise<string> {
 // `node .package/bundle.ts <folder>`
 if (import.meta.main) {
   const [folder = "dist"] = parseArgs({ allowPositionals: true }).positionals;
-  for (const wanted of BUNDLES) await writeBundle(wanted, resolve(ROOT, folder));
+  for (const program of PROGRAMS) await writeProgram(program, resolve(ROOT, folder));
 }

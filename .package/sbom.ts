@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { build } from "esbuild";
 import { ROOT } from "../kernel/package.ts";
 import { OPTIONS as PAGE } from "../plugins/gateway/page/build.ts";
-import { bundleOptions, packagesOf } from "./bundle.ts";
+import { bundledPackages, packagesOf } from "./bundle.ts";
 import { isAllowed, isInstalled, type Locked, licenseOf, nameOf } from "./licenses.ts";
 
 /** Put into the package as files: the engines inside of components, and what the page draws diagrams with. */
@@ -22,11 +22,9 @@ const locked = read("package-lock.json").packages as Readonly<Record<string, Loc
 
 /** Returns the packages whose code is in our own files, as the lock file names them. */
 async function findBundled(): Promise<readonly string[]> {
-  const files = COPIED.map((name) => `node_modules/${name}/`);
-  for (const options of [...bundleOptions(), PAGE]) {
-    const unwritten = { absWorkingDir: ROOT, outdir: ROOT, write: false, metafile: true } as const;
-    files.push(...Object.keys((await build({ ...options, ...unwritten })).metafile.inputs));
-  }
+  const files = [...COPIED.map((name) => `node_modules/${name}/`), ...(await bundledPackages())];
+  const unwritten = { absWorkingDir: ROOT, outdir: ROOT, write: false, metafile: true } as const;
+  files.push(...Object.keys((await build({ ...PAGE, ...unwritten })).metafile.inputs));
   for (const record of globSync("components/*/dist/*.build.json", { cwd: ROOT }))
     files.push(...Object.keys(read(record).sources));
   return packagesOf(files);
