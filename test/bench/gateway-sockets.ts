@@ -1,4 +1,4 @@
-/** Two hundred sockets on a real service, each told of a turn every second: how late, how many lost, how much memory. */
+/** A thousand sockets on a real service, each told of a turn every second: how late, how many lost, how much memory. */
 import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import WebSocket from "ws";
@@ -7,7 +7,7 @@ import { type Bench, compare, single } from "./support/bench.ts";
 import { inFolder, serve, stopServing } from "./support/programs.ts";
 
 const TOKEN = "the-operator-of-the-bench";
-const USERS = 10;
+const USERS = 50;
 const SOCKETS_EACH = 20;
 const SECONDS = 30;
 const FEW_SECONDS = 5;

@@ -19,6 +19,8 @@ export type Progress = (text: string) => void;
 export interface Bench {
   readonly name: string;
   readonly about: string;
+  /** Runs only where it is named. */
+  readonly isLong?: boolean;
   run(progress: Progress): Promise<readonly Figure[]>;
 }
 

@@ -20,16 +20,16 @@ import { agentPlugins } from "../../support/services/agent-plugins.ts";
 import { openAgent } from "./agent.ts";
 import { compare, type Figure, median, type Progress, single, within } from "./bench.ts";
 import { openPostgres, SECRETS_KEY } from "./engines.ts";
-import { type Program, serve, stopServing } from "./programs.ts";
+import { type Program, publish, serve, stopServing } from "./programs.ts";
 
-const TOKEN = "the-operator-of-the-bench";
+export const TOKEN = "the-operator-of-the-bench";
 const MOST_TRIPS = within(5, "round trips");
 const TURNS = 21;
 const PIECES = ["one ", "two ", "three ", "four ", "five"];
 const PIECE_MILLIS = 20;
 const PATIENCE_MILLIS = 10_000;
 // A start is followed by chores: tools, sweeps, the first look at other nodes.
-const SETTLE_MILLIS = 8000;
+export const SETTLE_MILLIS = 8000;
 
 const bearer = (token: string) => ({
   authorization: `Bearer ${token}`,
@@ -45,7 +45,7 @@ export async function createDatabase(server: string, name: string): Promise<stri
   return Object.assign(new URL(server), { pathname: `/${name}` }).href;
 }
 
-async function post<Body>(url: string, body: object, token = TOKEN): Promise<Body> {
+export async function post<Body>(url: string, body: object, token = TOKEN): Promise<Body> {
   const answer = await fetch(url, { method: "POST", headers: bearer(token), body: JSON.stringify(body) });
   if (!answer.ok) throw new Error(`${url} answered ${answer.status}: ${await answer.text()}`);
   return (await answer.json()) as Body;
@@ -127,7 +127,7 @@ export async function measureTrips(database: string, home: string, progress: Pro
   return figures;
 }
 
-const nodeSettings = (database: string, modelUrl: string) => ({
+export const nodeSettings = (database: string, modelUrl: string) => ({
   STORE_URL: database,
   POSTERN_SECRETS_KEY: SECRETS_KEY.toString("base64"),
   GATEWAY_AUTH_TOKEN: TOKEN,
@@ -219,18 +219,23 @@ async function residentMegabytes({ url }: Program): Promise<number> {
   return Number(/^process_resident_memory_bytes (\S+)/m.exec(text)?.[1]) / 1024 / 1024;
 }
 
-/** Measures a node that nobody uses. */
+/** Measures a node that nobody uses, as published. */
 export async function measureMemory(database: string, folder: string, progress: Progress): Promise<Figure[]> {
   const samples: Record<string, number[]> = {};
+  const bin = publish(join(folder, "published"));
   for (const [name, url] of Object.entries({ SQLite: undefined, PostgreSQL: database })) {
     progress(`memory of a node on ${name}`);
     const home = join(folder, `idle-${name}`);
     mkdirSync(home);
     const { STORE_URL: _, ...rest } = nodeSettings(database, "http://127.0.0.1:9/v1");
-    const node = await serve(home, url === undefined ? rest : { ...rest, STORE_URL: url });
+    const settings = url === undefined ? rest : { ...rest, STORE_URL: url };
+    // The first start of a home installs its tools.
+    await stopServing(await serve(home, settings, bin));
+    const node = await serve(home, settings, bin);
     await sleep(SETTLE_MILLIS);
     samples[name] = [await residentMegabytes(node)];
     await stopServing(node);
   }
-  return compare(samples, { unit: "MB", what: "memory of an idle node" });
+  const goals = { SQLite: within(140, "MB") };
+  return compare(samples, { unit: "MB", what: "memory of an idle node", goals });
 }
