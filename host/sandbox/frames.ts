@@ -11,9 +11,11 @@ export interface FrameLimits {
 }
 
 const PREFIX = 8;
-const EMPTY = new Uint8Array();
 
-export function writeFrame(socket: Socket, header: object, body: Uint8Array = EMPTY): void {
+/** The body's parts, one after the other. */
+type Body = readonly Uint8Array[];
+
+export function writeFrame(socket: Socket, header: object, body: Body = []): void {
   // One write for what is short, and for all that is sent in one turn: each costs a system call.
   if (socket.writableCorked === 0) {
     socket.cork();
@@ -23,19 +25,27 @@ export function writeFrame(socket: Socket, header: object, body: Uint8Array = EM
 }
 
 /** At once, also where the caller goes on computing: waits while the other side has yet to read what came before. */
-export function writeFrameNow(descriptor: number, header: object, body: Uint8Array = EMPTY): void {
+export function writeFrameNow(descriptor: number, header: object, body: Body = []): void {
   for (const part of encode(header, body))
     for (let at = 0; at < part.byteLength; ) at += writeSync(descriptor, part, at);
 }
 
-function encode(header: object, body: Uint8Array): readonly Uint8Array[] {
-  const text = Buffer.from(JSON.stringify(header));
-  const prefix = Buffer.allocUnsafe(PREFIX);
-  prefix.writeUInt32LE(text.byteLength, 0);
-  prefix.writeUInt32LE(body.byteLength, 4);
-  return body.byteLength < 65_536
-    ? [Buffer.concat([prefix, text, body])]
-    : [Buffer.concat([prefix, text]), body];
+function encode(header: object, body: Body): readonly Uint8Array[] {
+  const text = JSON.stringify(header);
+  const textLength = Buffer.byteLength(text);
+  const bodyLength = body.reduce((sum, { byteLength }) => sum + byteLength, 0);
+  const isShort = bodyLength < 65_536;
+  const start = Buffer.allocUnsafe(PREFIX + textLength + (isShort ? bodyLength : 0));
+  start.writeUInt32LE(textLength, 0);
+  start.writeUInt32LE(bodyLength, 4);
+  start.write(text, PREFIX);
+  if (!isShort) return [start, ...body];
+  let at = PREFIX + textLength;
+  for (const part of body) {
+    start.set(part, at);
+    at += part.byteLength;
+  }
+  return [start];
 }
 
 /** `bytes`: how long the frame is. */

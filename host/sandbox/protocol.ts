@@ -247,13 +247,13 @@ export type FromThread =
 
 export function framed(message: Exclude<FromThread, { type: "waits" }>): {
   readonly header: FromProcess;
-  readonly body?: Uint8Array;
+  readonly body: readonly Uint8Array[];
 } {
-  if (!("asked" in message)) return { header: message };
+  if (!("asked" in message)) return { header: message, body: [] };
   const { asked, ...rest } = message;
   const { body, ...head } = asked;
   const header = { ...rest, head: { ...head, hasBody: body !== undefined } } as FromProcess;
-  return body === undefined ? { header } : { header, body };
+  return { header, body: body === undefined ? [] : [body] };
 }
 
 export function splitBody<Bytes extends Uint8Array>(

@@ -150,8 +150,9 @@ export class ToolProcess {
       "--disable-warning=SecurityWarning",
       // A thread frees the memory of large instances before it counts against the next call.
       "--expose-gc",
-      // A reader runs the transpiler once: optimizing that takes as long as running it.
-      ...(role === "read" ? ["--liftoff-only"] : []),
+      // A reader runs the transpiler once: optimizing that takes as long as running it. What a tool runs was validated
+      // whole when it was read, so the engine does so again only for the functions that it comes to.
+      role === "read" ? "--liftoff-only" : "--wasm-lazy-validation",
       program ?? child,
       `${cores}`,
       `${ready}`,
@@ -222,8 +223,8 @@ export class ToolProcess {
     preopens: readonly Preopen[] = [],
   ): Promise<void> {
     const places = modules.map(([name, bytes]) => ({ name, bytes: bytes.byteLength }));
-    const body = Buffer.concat(modules.map(([, bytes]) => bytes));
-    this.#send({ type: "load", ...code, memoryBytes, preopens, modules: places }, body);
+    const bodies = modules.map(([, bytes]) => bytes);
+    this.#send({ type: "load", ...code, memoryBytes, preopens, modules: places }, bodies);
     return this.#loaded.promise;
   }
 
@@ -264,7 +265,7 @@ export class ToolProcess {
 
   read(job: ReaderJob, bytes: Uint8Array): Promise<ReadingReply> {
     this.#isReading = true;
-    this.#send({ type: "read", ...job }, bytes);
+    this.#send({ type: "read", ...job }, [bytes]);
     return this.#reading.promise;
   }
 
@@ -274,7 +275,7 @@ export class ToolProcess {
     this.#child.kill("SIGKILL");
   }
 
-  #send(message: ToProcess, body?: Uint8Array): void {
+  #send(message: ToProcess, body?: readonly Uint8Array[]): void {
     if (this.#socket.writableLength > MAX_UNREAD_BYTES) this.end("it did not read what it was sent");
     else if (!this.#socket.destroyed) writeFrame(this.#socket, message, body);
   }
@@ -314,7 +315,7 @@ export class ToolProcess {
       if (!this.#calls.has(call)) return;
       if (!reply.ok) return this.#send({ type: "reply", call, request, reply });
       const { body: content, ...rest } = reply;
-      this.#send({ type: "reply", call, request, reply: rest }, content);
+      this.#send({ type: "reply", call, request, reply: rest }, [content]);
     };
     this.#ask(open, message, message.head.hasBody ? body : undefined).then(answer, (error: unknown) =>
       answer({ ok: false, code: "io", error: reason(error) }),

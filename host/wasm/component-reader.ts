@@ -120,6 +120,10 @@ async function transpileComponent(
   const startBytes = cores.reduce((sum, [, core]) => sum + countState(core).memoryBytes, 0);
   const wantsMarks = !compared && keeps.length === 0 && startBytes >= MIN_MARKED_BYTES;
   const marked = wantsMarks ? markModules(modules) : undefined;
+  // Here and once: what runs it validates only the functions that it comes to.
+  for (const [, module] of marked ?? modules)
+    if (!WebAssembly.validate(module as Uint8Array<ArrayBuffer>))
+      throw new UnfitModule("it holds a core module that is not valid");
   return {
     modules: Object.fromEntries(marked ?? modules),
     glue: marked === undefined ? glue : MARKED_VIEWS + glue,

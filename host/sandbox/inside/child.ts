@@ -14,22 +14,32 @@ import { Threads } from "./threads.ts";
 /** The service's messages are its own: these only catch a mistake. */
 const LIMITS: FrameLimits = { header: 64 << 20, body: 512 << 20 };
 const MEMORY_MILLIS = 100;
+const READ_BYTES = 256 << 10;
 /** Descriptors: the service's, then those of the threads' own lines to it. */
 const SERVICE = 3;
 const linesOf = (count: number) => Array.from({ length: count }, (_, at) => SERVICE + 1 + at);
 
 const [cores = "1", ready = "1", lines = "0", role = "run", tells = ""] = process.argv.slice(2);
-const service = new Socket({ fd: SERVICE });
 const reader = new FrameReader(LIMITS, (header, body, bytes) => {
   receive(header as ToProcess, body);
   void freeDropped(bytes);
 });
-service.on("data", (chunk: Buffer) => reader.push(chunk));
+const service = new Socket({
+  fd: SERVICE,
+  // The reader copies what it is given, so one buffer does for all.
+  onread: {
+    buffer: Buffer.allocUnsafe(READ_BYTES),
+    callback(bytes, buffer) {
+      reader.push(buffer.subarray(0, bytes));
+      return true;
+    },
+  },
+});
 // Without the service there is nothing to do.
 service.on("close", () => process.exit());
 service.on("error", () => process.exit());
 
-function send(message: FromProcess, body?: Uint8Array): void {
+function send(message: FromProcess, body?: readonly Uint8Array[]): void {
   writeFrame(service, message, body);
 }
 
@@ -95,7 +105,7 @@ async function read(job: Extract<ToProcess, { type: "read" }>, bytes: Uint8Array
     if (reading.what !== "transpile") return send({ type: "reading", value: reading.value });
     const { modules, ...value } = reading.value;
     const places = Object.entries(modules).map(([name, module]) => ({ name, bytes: module.byteLength }));
-    send({ type: "reading", value, modules: places }, Buffer.concat(Object.values(modules)));
+    send({ type: "reading", value, modules: places }, Object.values(modules));
   } catch (error) {
     const unfit = error instanceof UnfitModule;
     send({ type: "unreadable", unfit, message: reason(error).slice(0, 500) });
