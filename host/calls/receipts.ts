@@ -1,6 +1,6 @@
 /** The audit table: what every tool call did, in so far as the host saw it. No params, no output, no secret. */
 
-import { type AgingRows, defineTables, type Figures } from "../../kernel/kit.ts";
+import { type AgingRows, defineTables, type Figures, type SqlValue } from "../../kernel/kit.ts";
 import type { Queries, Transaction } from "../../kernel/plugin.ts";
 import type { ToolReceipt } from "../../plugins/gateway/services.ts";
 import type { FiguresQuery, Store } from "../../plugins/store/services.ts";
@@ -64,10 +64,19 @@ const COUNTED = {
 
 const KEPT: Retention = { count: 10_000, bytes: 64 * 1024 * 1024 };
 const TRIM_EVERY = 500;
+const INSERT =
+  'INSERT INTO tool_receipts (id, tool, "user", receipt, at, channel, status, millis) VALUES (?, ?, ?, ?, ?, ?, ?, ?)';
 const MAX_MESSAGE_BYTES = 4096;
 
 interface Row {
   receipt: string;
+}
+
+/** Receipts that are stored in one transaction: those that come before it begins. */
+interface Batch {
+  readonly rows: (readonly SqlValue[])[];
+  mustTrim: boolean;
+  hasBegun: boolean;
 }
 
 export async function openReceipts(store: Store, kept: Retention = KEPT) {
@@ -78,6 +87,19 @@ export async function openReceipts(store: Store, kept: Retention = KEPT) {
   /** Those under way: who reads waits for them. */
   let storing: Promise<unknown> = Promise.resolve();
   const usage = store.figures(COUNTED);
+  let batch: (Batch & { readonly stored: Promise<void> }) | undefined;
+
+  const begin = (row: Batch["rows"][number]) => {
+    const made: Batch = { rows: [row], mustTrim: false, hasBegun: false };
+    const insertion = async (tx: Transaction) => {
+      made.hasBegun = true;
+      for (const values of made.rows) await tx.run(INSERT, ...values);
+      if (made.mustTrim) await trim(tx, kept);
+    };
+    // The turn it belongs to is stored later in the same log, and flushes both.
+    return Object.assign(made, { stored: sql.transaction(insertion, { flush: false }) });
+  };
+
   return {
     async usage(query: FiguresQuery): Promise<Figures> {
       await storing;
@@ -89,8 +111,6 @@ export async function openReceipts(store: Store, kept: Retention = KEPT) {
      * receipt that could not be stored.
      */
     async add(receipt: Receipt, onLost: (error: unknown) => void): Promise<void> {
-      const insert =
-        'INSERT INTO tool_receipts (id, tool, "user", receipt, at, channel, status, millis) VALUES (?, ?, ?, ?, ?, ?, ?, ?)';
       const text = JSON.stringify(shorten(receipt));
       const { at, channel = null, status, millis } = receipt;
       const values = [receipt.id, receipt.tool, receipt.user, text, at, channel, status, millis];
@@ -101,12 +121,10 @@ export async function openReceipts(store: Store, kept: Retention = KEPT) {
         sinceTrim = 0;
         bytesSinceTrim = 0;
       }
-      const insertion = async (tx: Transaction) => {
-        await tx.run(insert, ...values);
-        if (mustTrim) await trim(tx, kept);
-      };
-      // The turn it belongs to is stored later in the same log, and flushes both.
-      const stored = sql.transaction(insertion, { flush: false }).catch(onLost);
+      if (batch === undefined || batch.hasBegun) batch = begin(values);
+      else batch.rows.push(values);
+      batch.mustTrim ||= mustTrim;
+      const stored = batch.stored.catch(onLost);
       storing = storing.then(() => stored);
       if (sql.engine === "postgres") await stored;
     },
@@ -159,13 +177,19 @@ function parse({ receipt }: Row): Receipt {
 /** Drops the oldest until both bounds hold, so that neither many calls nor talkative ones fill the disk. */
 async function trim(queries: Queries, { count, bytes }: Retention): Promise<void> {
   await queries.run(
+    "DELETE FROM tool_receipts WHERE number <= (SELECT number FROM tool_receipts ORDER BY number DESC LIMIT 1 OFFSET ?)",
+    count,
+  );
+  const held = await queries.get<{ bytes: number }>(
+    "SELECT sum(octet_length(receipt)) AS bytes FROM tool_receipts",
+  );
+  if (Number(held?.bytes ?? 0) <= bytes) return;
+  await queries.run(
     `DELETE FROM tool_receipts WHERE number IN (
        SELECT number FROM (
-         SELECT number, row_number() OVER newest AS place, sum(length(receipt)) OVER newest AS total
-         FROM tool_receipts WINDOW newest AS (ORDER BY number DESC)
-       ) AS places WHERE place > ? OR total > ?
+         SELECT number, sum(octet_length(receipt)) OVER (ORDER BY number DESC) AS total FROM tool_receipts
+       ) AS totals WHERE total > ?
      )`,
-    count,
     bytes,
   );
 }
