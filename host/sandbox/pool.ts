@@ -128,7 +128,12 @@ export function createPool(options: PoolOptions = {}): Pool {
     const logs: LogEntry[] = [];
     // One controller for each call: signals made by AbortSignal.any live as long as what they were made of.
     const stop = new AbortController();
-    const requests = new AbortController();
+    // Most calls ask for nothing: aborting a signal takes as long as everything else that is done here.
+    const requests: { over?: AbortController } = {};
+    const untilOver = () => {
+      requests.over ??= new AbortController();
+      return requests.over.signal;
+    };
     let why: Lost | undefined;
     const end = (lost: Lost) => {
       why ??= lost;
@@ -151,9 +156,9 @@ export function createPool(options: PoolOptions = {}): Pool {
         timer = watchTime();
       }
       const events = {
-        http: (request: ToolRequest) => call.http(request, requests.signal),
+        http: (request: ToolRequest) => call.http(request, untilOver()),
         state: async (request: StateRequest) => (await call.state?.(request)) ?? NO_STATE,
-        inner: async (request: InnerRequest) => (await call.inner?.(request, requests.signal)) ?? NO_TOOLS,
+        inner: async (request: InnerRequest) => (await call.inner?.(request, untilOver())) ?? NO_TOOLS,
         file: async (request: FileRequest) => (await call.files?.(request)) ?? NO_FILES,
         log: (entry: LogEntry) => void logs.push(entry),
       };
@@ -166,7 +171,7 @@ export function createPool(options: PoolOptions = {}): Pool {
       clearTimeout(timer);
       call.signal?.removeEventListener("abort", cancel);
       running.delete(cancel);
-      requests.abort(OVER);
+      requests.over?.abort(OVER);
       seat?.leave(seen.memoryPeakBytes);
     }
     const { droppedLogs, memoryPeakBytes, secretsAsked } = seen;
