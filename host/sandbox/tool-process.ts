@@ -150,6 +150,8 @@ export class ToolProcess {
       "--disable-warning=SecurityWarning",
       // A thread frees the memory of large instances before it counts against the next call.
       "--expose-gc",
+      // Each instance's memory makes V8 collect soon: its helpers would mark the heap at the expense of the calls.
+      "--no-concurrent-marking",
       // A reader runs the transpiler once: optimizing that takes as long as running it. What a tool runs was validated
       // whole when it was read, so the engine does so again only for the functions that it comes to.
       role === "read" ? "--liftoff-only" : "--wasm-lazy-validation",

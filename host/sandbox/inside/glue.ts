@@ -106,3 +106,6 @@ export const GLUE_WEBASSEMBLY: object = Object.assign(Object.create(WebAssembly)
   Module: GlueModule,
   Instance: GlueInstance,
 });
+
+/** The glue looks for a variable of the environment before each of its many words about what it does. */
+export const GLUE_GLOBAL: object = Object.create(globalThis, { process: { value: undefined } });

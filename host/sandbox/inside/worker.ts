@@ -27,7 +27,7 @@ import {
   type ToThread,
 } from "../protocol.ts";
 import { freeDropped } from "./freeing.ts";
-import { GLUE_WEBASSEMBLY } from "./glue.ts";
+import { GLUE_GLOBAL, GLUE_WEBASSEMBLY } from "./glue.ts";
 import { type Caller, createImports, type Imports } from "./imports.ts";
 import { type Instance, type Instantiate, type Linkable, openInstance } from "./instance.ts";
 import { compileParamsCheck, compileValueCheck, type ParamsCheck, type ValueCheck } from "./params.ts";
@@ -113,7 +113,8 @@ setInterval(() => {
 }, KEEP_MILLIS).unref();
 
 function load({ glue, memoryBytes, preopens, ...code }: ComponentCode, progress: Progress): Loaded {
-  const instantiate = compileFunction(glue, ["WebAssembly"])(GLUE_WEBASSEMBLY) as Instantiate;
+  const make = compileFunction(glue, ["WebAssembly", "globalThis"]);
+  const instantiate = make(GLUE_WEBASSEMBLY, GLUE_GLOBAL) as Instantiate;
   return { linkable: { instantiate, ...code, first: {} }, memoryBytes, preopens, progress };
 }
 

@@ -38,7 +38,7 @@ ${ARRAYS.map(
   (name) => `const ${name} = class extends globalThis.${name} {
   static get [Symbol.species]() { return globalThis.${name}; }
   static [Symbol.hasInstance](value) { return value instanceof globalThis.${name}; }
-  constructor(...from) { super(...from); noteWrite(this.buffer, this.byteOffset, this.byteLength); }
+  constructor(from, at, length) { super(from, at, length); noteWrite(this.buffer, this.byteOffset, this.byteLength); }
 };`,
 ).join("\n")}
 `;
