@@ -93,6 +93,7 @@ export function createRunner(parts: RunnerParts) {
     const component = createComponent({
       sha256: tool.digest,
       read: () => catalog.read(tool),
+      isChecked: true,
       cache,
       memoryMb: tool.capabilities.limits.memoryMb,
       preopens: tool.capabilities.files,

@@ -25,6 +25,8 @@ const TRANSPILER = PACKAGE.devDependencies["@bytecodealliance/jco-transpile"];
 export interface ComponentSource {
   readonly sha256: string;
   read(): Promise<Uint8Array>;
+  /** True where `read` itself refuses bytes that are not those of `sha256`. */
+  readonly isChecked?: boolean;
   readonly cache: string;
   readonly memoryMb: number;
   readonly preopens?: readonly Preopen[];
@@ -125,6 +127,7 @@ export async function prepare(source: ComponentSource): Promise<CodeBytes> {
 
 async function readComponent(source: ComponentSource): Promise<Uint8Array> {
   const bytes = await source.read();
+  if (source.isChecked) return bytes;
   const digest = await digestOf(bytes);
   if (digest === source.sha256) return bytes;
   const message = `The component's file is not the one that was installed: its SHA-256 is ${digest}, recorded is ${source.sha256}. Install it again.`;
