@@ -92,3 +92,12 @@ test("a component that starts larger than its limit is refused with both sizes",
     message: expect.stringContaining("2 MiB of memory to start, and its limit is 1 MiB"),
   });
 });
+
+test("a core module that is not valid is refused before anything of it runs", async () => {
+  const bytes = Uint8Array.from(await fixture("smuggler.wat"));
+  // local.get and i32.add become local.get and f32.add: as long as before, and of the wrong type.
+  const at = bytes.findIndex((byte, index) => byte === 0x6a && bytes[index - 2] === 0x20);
+  bytes[at] = 0x92;
+  const source = { sha256: hash("sha256", bytes), read: async () => bytes, cache, memoryMb: 64 };
+  await expect(prepare(source)).rejects.toMatchObject({ code: "not_a_component" });
+});
