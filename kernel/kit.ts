@@ -31,7 +31,7 @@ export {
   parsePrivateHosts,
   resolveFor,
 } from "./net/address.ts";
-export { assertSimple, parseJson, readBody } from "./net/body.ts";
+export { assertSimple, parseJson, parseLargeJson, readBody } from "./net/body.ts";
 export * from "./net/findings.ts";
 export * from "./net/http-fault.ts";
 export { type Listener, listen } from "./net/listen.ts";

@@ -1,4 +1,5 @@
 /** Request bodies, read by koa-body: what cannot be read within the limits is refused with the caller's status. */
+import { setImmediate } from "node:timers/promises";
 import type { Context, Middleware } from "koa";
 import type { KoaBodyMiddlewareOptions } from "koa-body";
 import { Fault } from "../fault.ts";
@@ -17,10 +18,7 @@ export function readBody(options: BodyOptions): Middleware {
 // Written plainly or with an escape for any of its letters.
 const MAY_HOLD_PROTO = /__proto__|\\u00/;
 
-/**
- * JSON from outside. A field named `__proto__` is an unknown field like others, and unknown fields are ignored; but the
- * first code that copies it into another object would change that object's nature. So it does not get further than here.
- */
+/** JSON from outside, without fields named `__proto__`: the first code that copies one to another object would change that object's nature. */
 export function parseJson(text: string): unknown {
   const parsed: unknown = JSON.parse(text);
   if (!MAY_HOLD_PROTO.test(text)) return parsed;
@@ -37,39 +35,42 @@ export function parseJson(text: string): unknown {
 
 /** More than any request of ours has, and few enough that parsing, checking and copying them stays short. */
 const MAX_DEPTH = 200;
-const MAX_VALUES = 1_000_000;
+const MAX_VALUES = 100_000;
+const STEPS_AT_A_STRETCH = 2 ** 18;
 
-/** One pass before anything is parsed: a few megabytes of brackets would take the parser seconds, and code that recurses its stack. */
-export function assertSimple(text: string): void {
+/** JSON of megabytes: others have their turn in between. */
+export async function parseLargeJson(text: string): Promise<unknown> {
+  for (const _ of scan(text)) await setImmediate();
+  const parsed = parseJson(text);
+  if (text.length > STEPS_AT_A_STRETCH) await setImmediate();
+  return parsed;
+}
+
+/** Before anything is parsed: a few megabytes of brackets would take the parser seconds, and code that recurses its stack. */
+export const assertSimple = (text: string): void => scan(text).forEach(() => {});
+
+/** One pass, which pauses after each stretch. */
+function* scan(text: string): Generator<undefined, void> {
   let depth = 0;
   let values = 0;
-  for (let at = 0; at < text.length; at++) {
-    const code = text.charCodeAt(at);
-    if (code === QUOTE) {
-      at = endOfString(text, at);
+  let isInString = false;
+  for (let at = 0, steps = 1; at < text.length; at++, steps++) {
+    if (steps % STEPS_AT_A_STRETCH === 0) yield;
+    const char = text[at];
+    if (isInString) {
+      at = text.indexOf('"', at);
       // The parser says what is wrong with it.
       if (at === -1) return;
-    } else if (code === BRACKET || code === BRACE) {
+      isInString = isEscaped(text, at);
+    } else if (char === '"') isInString = true;
+    else if (char === "[" || char === "{") {
       depth++;
       values++;
-    } else if (code === CLOSING_BRACKET || code === CLOSING_BRACE) depth--;
-    else if (code === COMMA) values++;
+    } else if (char === "]" || char === "}") depth--;
+    else if (char === ",") values++;
     if (depth > MAX_DEPTH) throw tooComplex(`is nested deeper than ${MAX_DEPTH} levels`);
     if (values > MAX_VALUES) throw tooComplex(`holds more than ${MAX_VALUES} values`);
   }
-}
-
-const QUOTE = 0x22;
-const BRACKET = 0x5b;
-const CLOSING_BRACKET = 0x5d;
-const BRACE = 0x7b;
-const CLOSING_BRACE = 0x7d;
-const COMMA = 0x2c;
-
-function endOfString(text: string, from: number): number {
-  let end = text.indexOf('"', from + 1);
-  while (end !== -1 && isEscaped(text, end)) end = text.indexOf('"', end + 1);
-  return end;
 }
 
 function isEscaped(text: string, at: number): boolean {

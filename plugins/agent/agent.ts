@@ -22,6 +22,7 @@ import {
 } from "./threads/ending.ts";
 import { CUT_SHORT, type Ledger, type LedgerTurn, type TakenOver } from "./threads/ledger.ts";
 import { type Beginning, gatePending } from "./threads/resume.ts";
+import { giveWay } from "./threads/turns/long-texts.ts";
 import { createSaving } from "./threads/writing/saving.ts";
 import type { Admit } from "./turn/admission.ts";
 import { createLanes } from "./turn/lanes.ts";
@@ -253,7 +254,11 @@ export function createAgent(parts: AgentParts): RunningAgent {
   }
 
   async function openAs(id: string, given: Turn, alongside: Alongside | undefined): Promise<TurnStream> {
-    if (isNewText(given)) await parts.storage.take(given.user, sizeOf(given));
+    if (isNewText(given)) {
+      const size = sizeOf(given);
+      await giveWay(size);
+      await parts.storage.take(given.user, size);
+    }
     const turn = await parts.admit(given);
     const options = { isIdGiven: turn.id !== undefined, alongside };
     const trace = turn.trace ?? { parent: currentTraceparent() };
@@ -297,7 +302,7 @@ export function createAgent(parts: AgentParts): RunningAgent {
     async run(turn, alongside) {
       if (isDraining)
         throw new Fault("unavailable", "stopping", "The service is stopping.", { retryAfterSecs: 5 });
-      assertReadable(turn.input);
+      assertReadable(turn);
       const opened = open(turn, alongside);
       opening.add(opened);
       return await opened.finally(() => opening.delete(opened));
@@ -368,8 +373,11 @@ function sizeOf({ input, history, instructions, context, outside, tools, attache
 }
 
 /** Refused before it is stored: no model's window takes a longer one. */
-function assertReadable(input: Turn["input"]): void {
-  if (input.type !== "message" || input.text.length <= MAX_MESSAGE_LENGTH) return;
-  const words = `A message may have at most ${MAX_MESSAGE_LENGTH} characters. Send the text as a file, or in parts.`;
+function assertReadable({ input, instructions = "", instructionsOnce = "", history = [] }: Turn): void {
+  const said = input.type === "message" ? input.text.length : 0;
+  const lengths = history.map((item) => (item.type === "message" ? item.text.length : 0));
+  const own = said + instructions.length + instructionsOnce.length;
+  if (lengths.reduce((longest, length) => Math.max(longest, length), own) <= MAX_MESSAGE_LENGTH) return;
+  const words = `A message may have at most ${MAX_MESSAGE_LENGTH} characters, with its instructions. Send the text as a file, or in parts.`;
   throw new Fault("invalid", "message_too_long", words, { param: "message" });
 }

@@ -2,8 +2,17 @@
 import { readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { startModelServer } from "../support/servers/model-server.ts";
-import { type Bench, median, quantile, single, within } from "./support/bench.ts";
-import { endProgram, inFolder, type Program, serve, startProgram, stopServing } from "./support/programs.ts";
+import { type Bench, type Figure, median, type Progress, quantile, single, within } from "./support/bench.ts";
+import {
+  BIN,
+  endProgram,
+  inFolder,
+  longestStretch,
+  type Program,
+  serve,
+  startProgram,
+  stopServing,
+} from "./support/programs.ts";
 
 const TOKEN = "the-operator-of-the-bench";
 const SECONDS = 30;
@@ -11,6 +20,12 @@ const PAUSE_MS = 100;
 /** So many that none of them meets the default limits. */
 const OTHERS = 30;
 const WANTED_P99_MS = 250;
+const WANTED_STRETCH_MS = 50;
+/** Characters in a message, the most that are taken. */
+const LONGEST = 4_000_000;
+const ROUNDS = 5;
+/** Until what a user has sent no longer counts. */
+const FORGOTTEN_MS = 4000;
 
 async function ask(url: string, token: string, path: string, body: object): Promise<Record<string, string>> {
   const answer = await fetch(url + path, {
@@ -44,6 +59,59 @@ async function chat(url: string, tokens: readonly string[], seconds: number): Pr
     millis.push(performance.now() - began);
   }
   return millis;
+}
+
+/** The largest requests that are taken: each about 10 MB of JSON. */
+const LARGEST: Readonly<Record<string, () => [path: string, body: object]>> = {
+  "a message": () => ["/api/chat", { message: "漢字 ".repeat(LONGEST / 3) }],
+  "a message of escapes": () => ["/api/chat", { message: '\n"\\ '.repeat(LONGEST / 4) }],
+  instructions: () => [
+    "/openai/v1/responses",
+    { model: "scripted", input: "Hi", instructions: "漢字 ".repeat(LONGEST / 3 - 1) },
+  ],
+  "a history": () => [
+    "/openai/v1/responses",
+    {
+      model: "scripted",
+      input: Array.from({ length: 9999 }, (_, at) => ({
+        role: at % 2 === 0 ? "user" : "assistant",
+        content: `${at} ${"some words ".repeat(110)}`,
+      })),
+    },
+  ],
+};
+
+/** How long the main thread is busy at a stretch with each of them, where the model's window takes it. */
+async function stretches(modelUrl: string, progress: Progress): Promise<readonly Figure[]> {
+  return await inFolder(async (home) => {
+    const env = {
+      GATEWAY_AUTH_TOKEN: TOKEN,
+      MODEL_BASE_URL: modelUrl,
+      MODEL_NAME: "scripted",
+      MODEL_CONTEXT_TOKENS: "10000000",
+    };
+    const service = await serve(home, env, BIN, { isWatched: true });
+    try {
+      const token = await addUser(service.url, "mallory");
+      await ask(service.url, token, "/api/chat", { message: "Are you there?" });
+      const figures: Figure[] = [];
+      for (const [name, request] of Object.entries(LARGEST)) {
+        progress(`the largest requests: ${name}`);
+        const samples: number[] = [];
+        for (let round = 0; round < ROUNDS; round++) {
+          await sleep(FORGOTTEN_MS);
+          await longestStretch(service);
+          await ask(service.url, token, ...request());
+          samples.push(await longestStretch(service));
+        }
+        const title = `the main thread at a stretch, ${name}`;
+        figures.push(single(title, median(samples), "ms", within(WANTED_STRETCH_MS, "ms")));
+      }
+      return figures;
+    } finally {
+      await stopServing(service);
+    }
+  });
 }
 
 export const bench: Bench = {
@@ -86,6 +154,7 @@ export const bench: Bench = {
           single("most memory of the service before the attack", before, "MB"),
           ...figures("under attack", attacked),
           { ...single("most memory of the service", after, "MB", within(1000, "MB")), ratio: after / before },
+          ...(await stretches(model.url, progress)),
         ];
       } finally {
         await stopServing(service);

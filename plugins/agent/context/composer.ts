@@ -4,8 +4,9 @@ import { estimateText } from "../../../kernel/kit.ts";
 import type { Mask, TurnItem } from "../../../kernel/plugin.ts";
 import type { Model, ModelRequest, ModelTool } from "../../models/services.ts";
 import type { Turn } from "../services.ts";
-import { estimateTokens, estimateTools } from "../threads/tokens.ts";
-import { type Preface, renderBlock, renderItems, type Show } from "../threads/turns/rendering.ts";
+import { BYTES_PER_TOKEN, estimateTokens, estimateTools } from "../threads/tokens.ts";
+import { giveWay } from "../threads/turns/long-texts.ts";
+import { hideLong, type Preface, renderBlock, renderItems, type Show } from "../threads/turns/rendering.ts";
 import { createAttaching } from "./attaching.ts";
 import { tooLong } from "./truncation.ts";
 import { assemble, type Context, type Fitted, type Sent, type Stored, TOO_LONG } from "./window.ts";
@@ -39,7 +40,8 @@ export function createComposer(composing: Composing): Compose {
   const { turn, items, system, stored, context, mask, trusted } = composing;
   const { instructions, context: about, outside } = turn;
   const preface: Preface = { instructions, context: about, outside };
-  const show: Show = { mask, trusted, outputs: new WeakMap() };
+  const hidden = new Map<string, string>();
+  const show: Show = { mask, trusted, outputs: new WeakMap(), hidden };
   const fitted = new Map<Model, Promise<Fitted>>();
   const sent = sentWith(turn, items, stored);
   const attach = createAttaching(turn, (ids) => context.attachments(stored.thread, ids), mask);
@@ -68,16 +70,19 @@ export function createComposer(composing: Composing): Compose {
     const wholeSystem = [system, ...once].join("\n\n");
     const fixed = estimateText(wholeSystem) + estimateTools(tools);
     const budget = Math.max(0, window - fixed - Math.min(MAX_ANSWER_LENGTH, Math.floor(window / 4)));
+    await hideLong(mask, items, preface, hidden);
     const render = (open: Stored["past"]["open"]) => renderItems(items, preface, open, show);
     const alone = render(stored.past.open).messages;
     const own = alone.reduce((sum, message) => sum + estimateTokens(message), 0);
+    await giveWay(own * BYTES_PER_TOKEN);
     const past = fitted.get(model) ?? fitPast(model, budget, own);
     fitted.set(model, past);
     const known = await past;
-    const present = render(known.open);
+    const messages = await attach(assemble(known, render(known.open), { budget, window }, sent));
+    await giveWay(own * BYTES_PER_TOKEN);
     return {
       system: wholeSystem,
-      messages: await attach(assemble(known, present, { budget, window }, sent)),
+      messages,
       tools,
       temperature: turn.temperature,
       parallelCalls: turn.parallelCalls,

@@ -6,7 +6,7 @@ import type { Outside } from "../../../kernel/kit.ts";
 import type { Queries, ToolCall, TurnItem, TurnStatus } from "../../../kernel/plugin.ts";
 import { estimateTokens, type RenderedMessage } from "./tokens.ts";
 import { type Gap, isOnPath, keyOf, newestOf, type Path } from "./turns/branch.ts";
-import { type Preface, renderItems, type Show } from "./turns/rendering.ts";
+import { hideLong, type Preface, renderItems, type Show } from "./turns/rendering.ts";
 
 export interface RenderedTurn {
   readonly seq: number;
@@ -93,7 +93,8 @@ async function render(rows: readonly Row[], before: readonly ToolCall[], show: S
   let open = before;
   const turns: RenderedTurn[] = [];
   for (const { seq, items, preface } of rows) {
-    const rendered = renderItems(items, preface, open, show);
+    const hidden = await hideLong(show.mask, items, preface);
+    const rendered = renderItems(items, preface, open, { ...show, hidden });
     open = rendered.open;
     const turn = turnOf(seq, rendered.messages);
     turns.push(turn);
@@ -139,6 +140,9 @@ const WAS_TOO_LONG = `coalesce(error, '') LIKE '{"code":"too_long"%' OR coalesce
 const MAX_UNSHOWN_BYTES = 100_000;
 const IS_SHOWN = `(octet_length(body) <= ${MAX_UNSHOWN_BYTES} OR NOT (${WAS_TOO_LONG}))`;
 
+/** Others get a word in after so many rows. */
+const MANY_ROWS = 1000;
+
 /** Turns with their items, in one pass over one index. */
 async function readRows(sql: Queries, thread: string, { after, before }: Gap, path: Path) {
   const find = `SELECT turns.seq, status, instructions, context, outside, body FROM turns JOIN turn_items ON turn_items.turn = turns.id
@@ -153,7 +157,8 @@ async function readRows(sql: Queries, thread: string, { after, before }: Gap, pa
     body: string;
   }>(find, thread, after, before, thread, after, before);
   const turns: Row[] = [];
-  for (const { seq, status, instructions, context, outside, body } of rows) {
+  for (const [at, { seq, status, instructions, context, outside, body }] of rows.entries()) {
+    if (at % MANY_ROWS === MANY_ROWS - 1) await setImmediate();
     if (!isOnPath(path, seq)) continue;
     let turn = turns.at(-1);
     if (turn?.seq !== seq) {

@@ -1,5 +1,6 @@
 /** Opens a turn, and its thread where it has none, in one transaction: a turn that is refused leaves nothing behind. */
 import { randomUUIDv7 } from "node:crypto";
+import { setImmediate } from "node:timers/promises";
 import {
   Fault,
   type Gate,
@@ -14,12 +15,12 @@ import type { Alongside, ExternalTool, Turn } from "../services.ts";
 import { writeAttachments } from "./attachments/stored.ts";
 import { type Beginning, beginningOf } from "./resume.ts";
 import { COUNT_TURN } from "./tables.ts";
-import type { ThreadTexts } from "./texts.ts";
+import { MAX_INDEXED_LENGTH, type ThreadTexts } from "./texts.ts";
 import { findThread, keepsTools, noThread, readTools, type ThreadRow, writeTools } from "./thread-row.ts";
 import { titleOf } from "./title.ts";
 import { findOrigin, followAnswers, moveToGate, moveTurn, type Origin, threadAt } from "./turns/branch.ts";
 import { writeItem } from "./turns/items.ts";
-import { addTurn, countOpen, type Place } from "./turns/turn-rows.ts";
+import { addTurn, countOpen, inputText, type Place } from "./turns/turn-rows.ts";
 
 export interface OpenedTurn {
   readonly id: string;
@@ -41,6 +42,11 @@ export interface OpenedTurn {
   readonly after: string | undefined;
 }
 
+// Others have their turn while a long history is written.
+const ITEMS_AT_A_STRETCH = 250;
+// Indexing is done at a stretch: a longer history is found by its newest messages.
+const MAX_INDEXED_HISTORY = 100_000;
+
 // A thread is a conversation: more than this many messages ahead of the answer is a caller gone wrong.
 const MAX_WAITING = 4;
 
@@ -61,6 +67,7 @@ export function createOpening(sql: Sql, texts: ThreadTexts, node: string): OpenT
     const isNew = turn.thread === undefined;
     const { id } = turn;
     const items = itemsOf(turn);
+    const input = await inputText(turn.input);
     const plain = isNew ? beginningOf(turn, undefined) : undefined;
     if (turn.ephemeral && !isNew) {
       const message = "A turn that leaves nothing behind needs a new thread.";
@@ -74,18 +81,18 @@ export function createOpening(sql: Sql, texts: ThreadTexts, node: string): OpenT
       const tools = isNew || !keepsTools(turn) ? undefined : readTools(tx, turn.user, thread);
       const touched = isNew ? undefined : touchThread(tx, thread, turn, now);
       if (isNew) addThread(tx, thread, turn, now);
-      const imported = turn.history?.length ? importHistory(tx, thread, turn, model, now) : undefined;
+      for (const answer of [found, ahead, origin, tools, touched]) answer?.catch(() => {});
+      const imported = turn.history?.length ? await importHistory(tx, thread, turn, model, now) : undefined;
       // An imported turn is what it continues from.
       const { after: _, ...next } = turn;
-      const row = { id, thread, input: turn.input, model, now, node, isOver: false, isNew };
+      const row = { id, thread, input, model, now, node, isOver: false, isNew };
       const placed = addTurn(tx, { ...row, turn: imported === undefined ? turn : next });
       for (const item of items) void writeItem(tx, { id, node }, item);
       writeTools(tx, thread, turn, isNew);
       const gate = (async () => (await found)?.gate)();
       const besides = alongside?.(tx, { id, thread, gate });
       // If one failed first, the answers of the others do not matter.
-      for (const answer of [found, ahead, origin, tools, touched, placed, gate, besides])
-        answer?.catch(() => {});
+      for (const answer of [placed, gate, besides]) answer?.catch(() => {});
       if (isIdGiven && (await placed) === undefined && (isNew || (await found) !== undefined))
         throw new Fault("invalid", "turn_exists", `The turn ${id} already exists.`, { param: "id" });
       let beginning = plain;
@@ -147,22 +154,35 @@ export function createOpening(sql: Sql, texts: ThreadTexts, node: string): OpenT
   }
 
   /** Earlier items that the caller brought are a turn of their own, so that this one holds only what is its. */
-  function importHistory(tx: Transaction, thread: string, turn: Turn, model: ModelName, now: string): string {
+  async function importHistory(
+    tx: Transaction,
+    thread: string,
+    turn: Turn,
+    model: ModelName,
+    now: string,
+  ): Promise<string> {
     const id = randomUUIDv7();
     const { instructions: _, context: __, outside: ___, ...bare } = turn;
-    const input: TurnInput = { type: "message", text: "" };
+    const input = JSON.stringify({ type: "message", text: "" } satisfies TurnInput);
     const isNew = turn.thread === undefined;
     void addTurn(tx, { id, thread, isNew, turn: bare, input, model, now, node, isOver: true });
-    for (const given of turn.history ?? []) {
+    const { history = [] } = turn;
+    let unindexed = history.reduce((sum, item) => sum + indexedLength(item), 0);
+    for (const [at, given] of history.entries()) {
       const item = { ...given, id: randomUUIDv7() };
       void writeItem(tx, { id, node }, item);
-      if (item.type === "message" && item.text !== "" && !turn.ephemeral)
+      if (item.type === "message" && item.text !== "" && !turn.ephemeral && unindexed <= MAX_INDEXED_HISTORY)
         texts.addMessage(tx, item.id, thread, item.text);
+      unindexed -= indexedLength(item);
+      if (at % ITEMS_AT_A_STRETCH === ITEMS_AT_A_STRETCH - 1) await setImmediate();
     }
     tx.last(COUNT_TURN, id, node, thread);
     return id;
   }
 }
+
+const indexedLength = (item: TurnItem): number =>
+  item.type === "message" ? Math.min(item.text.length, MAX_INDEXED_LENGTH) : 0;
 
 function itemsOf({ input, origins }: Turn): TurnItem[] {
   if (input.type !== "message") return [];

@@ -26,7 +26,7 @@ export interface ThreadList {
 }
 
 /** Indexing takes as long as the text is, and everybody waits for it on SQLite: a longer message is found by its beginning. */
-const MAX_INDEXED_LENGTH = 50_000;
+export const MAX_INDEXED_LENGTH = 50_000;
 
 /** Each word is looked for in every thread: so many are enough to find one. */
 const MAX_WORDS = 16;

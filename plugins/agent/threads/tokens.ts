@@ -16,7 +16,7 @@ export type RenderedMessage =
       readonly attachments?: readonly Attachment[];
     };
 
-const BYTES_PER_TOKEN = 4;
+export const BYTES_PER_TOKEN = 4;
 
 const TOKENS_OF_IMAGE = 1000;
 

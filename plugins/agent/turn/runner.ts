@@ -26,6 +26,7 @@ import type { LedgerTurn } from "../threads/ledger.ts";
 import { createRequiredTools, type RequiredTools } from "../threads/required-tools.ts";
 import type { Beginning } from "../threads/resume.ts";
 import { NO_SUMMARY, type Summary } from "../threads/thread-row.ts";
+import { redactLong } from "../threads/turns/long-texts.ts";
 import { type Choice, createChoice } from "./answer/choice.ts";
 import { type AnswerFormat, createFormat } from "./answer/format.ts";
 import { ableModels, withoutUntaken } from "./answer/inputs.ts";
@@ -162,7 +163,7 @@ class Run {
     const choice = createChoice(turn, toolbox);
     const { host } = parts.sources;
     const format = turn.format && createFormat(turn.format, host?.checkJson?.bind(host));
-    const compose = this.#composer([...sections, ...toolbox.about], stored, format);
+    const compose = await this.#composer([...sections, ...toolbox.about], stored, format);
     const asking = { toolbox, stored, choice, format, required, compose };
     const ending = await runLoop({
       writer,
@@ -308,10 +309,14 @@ class Run {
     });
   }
 
-  #composer(sections: readonly string[], stored: Stored, format: AnswerFormat | undefined): Compose {
+  async #composer(
+    sections: readonly string[],
+    stored: Stored,
+    format: AnswerFormat | undefined,
+  ): Promise<Compose> {
     const { mask, context, extensions } = this.#parts;
     const { turn, writer } = this.#opened;
-    const once = turn.instructionsOnce ? [redact(mask, turn.instructionsOnce)] : [];
+    const once = turn.instructionsOnce ? [await redactLong(mask, turn.instructionsOnce)] : [];
     return createComposer({
       turn,
       items: writer.items,

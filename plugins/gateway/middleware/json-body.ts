@@ -1,6 +1,6 @@
 /** Reads the JSON body of a request. */
 import type { Context, Middleware } from "koa";
-import { assertSimple, parseJson, readBody } from "../../../kernel/kit.ts";
+import { parseLargeJson, readBody } from "../../../kernel/kit.ts";
 import { Fault } from "../../../kernel/plugin.ts";
 
 /** Bodies of `application/json`, parsed; all others are left alone. */
@@ -23,8 +23,7 @@ export function readJson(bytes: number, count?: (context: Context, bytes: number
     // An empty body stays as it is: the declaration of the route says what is missing.
     if (typeof body === "string" && body !== "") {
       try {
-        assertSimple(body);
-        context.request.body = parseJson(body) as typeof body;
+        context.request.body = (await parseLargeJson(body)) as typeof body;
       } catch (error) {
         if (error instanceof Fault) throw error;
         context.throw(400, (error as Error).message);

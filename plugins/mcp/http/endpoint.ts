@@ -12,7 +12,7 @@ import {
   type ServerEvent,
   type ServerEventBus,
 } from "@modelcontextprotocol/server";
-import { assertSimple, parseJson } from "../../../kernel/kit.ts";
+import { parseLargeJson } from "../../../kernel/kit.ts";
 import { Fault, type Log, type User } from "../../../kernel/plugin.ts";
 import type { Caller } from "../../agent/services.ts";
 import type { Store } from "../../store/services.ts";
@@ -135,7 +135,7 @@ export async function createEndpoint({ servers, store, log }: EndpointParts) {
       const fetch = async (given: Request) => {
         if (count >= MAX_OPEN_REQUESTS)
           return refusal(429, `You have ${MAX_OPEN_REQUESTS} open requests. End one first.`);
-        const body = tapped.body();
+        const body = await tapped.body();
         return body instanceof Fault ? refusal(400, body.message) : route(given, { caller, body, onEnd });
       };
       const serve = toNodeHandler({ fetch }, { onerror, maxRequestBodySize: MAX_BODY_BYTES });
@@ -190,10 +190,9 @@ function tapBody(request: IncomingMessage) {
   return {
     request: copy,
     /** Undefined if it is not JSON: then the SDK responds with the protocol's error. A fault where nobody should parse it. */
-    body(): unknown {
+    async body(): Promise<unknown> {
       try {
-        assertSimple(text);
-        return text === "" ? undefined : parseJson(text);
+        return text === "" ? undefined : await parseLargeJson(text);
       } catch (error) {
         return error instanceof Fault ? error : undefined;
       }

@@ -4,7 +4,7 @@
  */
 import { randomUUIDv7 } from "node:crypto";
 import type { RawData, WebSocket } from "ws";
-import { applyLimit, assertSimple, bytesOf, parseJson, Type } from "../../../kernel/kit.ts";
+import { applyLimit, bytesOf, parseLargeJson, Type } from "../../../kernel/kit.ts";
 import { Fault, type User } from "../../../kernel/plugin.ts";
 import { respond } from "../answer/response.ts";
 import { parseOpen } from "../parse/open.ts";
@@ -97,7 +97,7 @@ function serve(parts: EndpointParts, socket: WebSocket, user: User): void {
   async function answer(text: string): Promise<void> {
     let lane: string | undefined;
     try {
-      const frame = readJsonFrame(text);
+      const frame = await readJsonFrame(text);
       lane = laneOf(frame);
       await run(readFrame(frame));
     } catch (error) {
@@ -170,10 +170,9 @@ function laneOf(frame: unknown): string | undefined {
   return typeof lane === "string" && lane.length <= 128 ? lane : undefined;
 }
 
-function readJsonFrame(text: string): unknown {
+async function readJsonFrame(text: string): Promise<unknown> {
   try {
-    assertSimple(text);
-    return parseJson(text);
+    return await parseLargeJson(text);
   } catch {
     throw invalid("type", "invalid_message", "A message must be a JSON object with a type.");
   }

@@ -1,6 +1,7 @@
 /** Takes a parsed request: resolves it, starts its turn, and writes the turn and the request in one transaction. */
 
 import { hash, randomUUIDv7 } from "node:crypto";
+import { setImmediate } from "node:timers/promises";
 import { bytesOf } from "../../../kernel/kit.ts";
 import {
   Fault,
@@ -43,6 +44,13 @@ const CHANGED: ReadonlySet<string> = new Set([
   "thread_busy",
 ]);
 
+const LONG_LENGTH = 2 ** 18;
+const MANY_ITEMS = 500;
+
+const isLong = ({ ask, instructions, once }: Resolved): boolean =>
+  ask.history.length > MANY_ITEMS ||
+  [ask.text, ...instructions, ...once].some(({ length }) => length > LONG_LENGTH);
+
 const isFault = (error: unknown, codes: ReadonlySet<string>): boolean =>
   error instanceof Fault && codes.has(error.code);
 
@@ -82,6 +90,8 @@ export function createIntake(parts: IntakeParts) {
     let taken: TakenRequest | undefined;
     const running = await agent.run(turnOf(user, request, resolved), async (tx, { id, thread, gate }) => {
       taken = takenAs(user, resolved, { id, thread });
+      // The turn has written the same text: others have their turn before it is written again.
+      if (isLong(resolved)) await setImmediate();
       await add(tx, taken, gate);
     });
     live.set(running.id, running);

@@ -60,17 +60,23 @@ function withInstructions({ ask, instructions: given }: Resolved) {
  */
 function joinMessages(items: readonly SaidItem[]): readonly SaidItem[] {
   const history: SaidItem[] = [];
+  let row: Said[] = [];
   for (const item of items) {
-    const last = history.at(-1);
-    if (last === undefined || !isWords(last) || !isWords(item)) history.push(item);
-    else
-      history[history.length - 1] = {
-        ...last,
-        text: joined([last.text, item.text]),
-        attachments: [...(last.attachments ?? []), ...(item.attachments ?? [])],
-      };
+    if (isWords(item)) row.push(item);
+    else {
+      history.push(...joinRow(row), item);
+      row = [];
+    }
   }
-  return history;
+  return [...history, ...joinRow(row)];
+}
+
+/** All at once: joined one by one, ten thousand of them would be copied ten thousand times. */
+function joinRow(row: readonly Said[]): readonly Said[] {
+  const [first, second] = row;
+  if (first === undefined || second === undefined) return row;
+  const text = joined(row.map((message) => message.text));
+  return [{ ...first, text, attachments: row.flatMap(({ attachments }) => attachments ?? []) }];
 }
 
 type Said = Extract<SaidItem, { type: "message" }>;

@@ -42,13 +42,16 @@ export async function endProgram({ child }: Program): Promise<void> {
   await ended;
 }
 
-/** A real `postern serve` with a home of the caller's, once it says that it is ready. */
+const STRETCH = new URL("stretch.ts", import.meta.url).href;
+
+/** A real `postern serve` with a home of the caller's, once it says that it is ready. `isWatched`: `longestStretch` can ask it. */
 export async function serve(
   home: string,
   env: Readonly<Record<string, string>>,
   bin = BIN,
+  { isWatched = false } = {},
 ): Promise<Program> {
-  const child = spawn(process.execPath, [bin, "serve"], {
+  const child = spawn(process.execPath, [...(isWatched ? ["--import", STRETCH] : []), bin, "serve"], {
     env: {
       PATH: process.env["PATH"] ?? "",
       POSTERN_HOME: home,
@@ -56,15 +59,23 @@ export async function serve(
       LOG_LEVEL: "error",
       ...env,
     },
-    stdio: ["ignore", "pipe", "inherit"],
+    stdio: ["ignore", "pipe", "inherit", isWatched ? "ipc" : "ignore"],
   });
   let printed = "";
-  for await (const chunk of child.stdout) {
+  for await (const chunk of child.stdout ?? []) {
     printed += String(chunk);
     const url = /Open (http:\/\/[^/\s]+)/.exec(printed)?.[1];
     if (url !== undefined && printed.includes("ready in")) return { url, child };
   }
   throw new Error(`the service ended before it was ready:\n${printed}`);
+}
+
+/** For how many milliseconds the main thread did one thing at most, since it was last asked. */
+export async function longestStretch({ child }: Program): Promise<number> {
+  const answer = once(child, "message");
+  child.send("stretch");
+  const [millis] = (await answer) as [number];
+  return millis;
 }
 
 export async function stopServing({ child }: Program): Promise<void> {

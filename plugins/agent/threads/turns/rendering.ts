@@ -1,8 +1,10 @@
 /** The items of a turn as a model reads them: secrets hidden, and what strangers wrote marked as theirs. */
 
+import { setImmediate } from "node:timers/promises";
 import { escapeTags, isRecord, type Outside, redact, wrapOutput } from "../../../../kernel/kit.ts";
 import type { Mask, ToolCall, ToolOutcome, TurnItem } from "../../../../kernel/plugin.ts";
 import type { RenderedMessage } from "../tokens.ts";
+import { isLong, redactLong } from "./long-texts.ts";
 
 /** Text that came with the user's message and stays with it. */
 export interface Preface {
@@ -24,10 +26,48 @@ export interface Show {
   readonly outputs?: WeakMap<TurnItem, string>;
   /** True where it is only counted, and nobody is shown it: looking for secrets takes long in a long text. */
   readonly isCounted?: boolean;
+  /** Long texts without their secrets. */
+  readonly hidden?: ReadonlyMap<string, string>;
 }
 
-const hideSecrets = ({ mask, isCounted = false }: Show, text: string): string =>
-  isCounted ? text : redact(mask, text);
+const hideSecrets = ({ mask, hidden, isCounted = false }: Show, text: string): string =>
+  isCounted ? text : (hidden?.get(text) ?? redact(mask, text));
+
+/** Hides what is secret in the texts of a turn, before it is rendered at a stretch; if they are short, that is soon done there. */
+export async function hideLong(
+  mask: Mask,
+  items: readonly TurnItem[],
+  preface: Preface,
+  hidden = new Map<string, string>(),
+): Promise<ReadonlyMap<string, string>> {
+  const texts = [...textsOf(items, preface)];
+  if (!isLong({ length: texts.reduce((sum, text) => sum + text.length, 0) })) return hidden;
+  let length = 0;
+  for (const text of texts) {
+    if (hidden.has(text)) continue;
+    hidden.set(text, await redactLong(mask, text));
+    length += text.length;
+    if (!isLong({ length })) continue;
+    length = 0;
+    await setImmediate();
+  }
+  return hidden;
+}
+
+function* textsOf(
+  items: readonly TurnItem[],
+  { instructions, context, outside }: Preface,
+): Generator<string> {
+  if (instructions) yield instructions;
+  if (context) yield renderContext(context);
+  if (outside?.data !== undefined) yield JSON.stringify(outside.data);
+  for (const item of items)
+    if (item.type === "tool_result") yield resultOf(item.outcome);
+    else if (item.type !== "tool_call") yield item.text;
+}
+
+const resultOf = (outcome: ToolOutcome): string =>
+  outcome.status === "ok" ? outcome.output : outcome.message;
 
 export function renderItems(
   items: readonly TurnItem[],
@@ -166,7 +206,7 @@ export function renderBlock(tag: string, text: string): string {
 function outputOf(item: TurnItem, call: ToolCall, outcome: ToolOutcome, show: Show): string {
   const known = show.outputs?.get(item);
   if (known !== undefined) return known;
-  const text = hideSecrets(show, outcome.status === "ok" ? outcome.output : outcome.message);
+  const text = hideSecrets(show, resultOf(outcome));
   const isTrusted = show.trusted.has(call.name) && !callers.has(call);
   const output = isTrusted ? text : wrapOutput(text, call.name);
   show.outputs?.set(item, output);

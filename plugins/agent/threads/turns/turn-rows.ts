@@ -1,7 +1,8 @@
 /** Turns as rows when they are opened: where they stand on their thread, and what they go on from. */
-import { hash } from "node:crypto";
+import { hash, subtle } from "node:crypto";
 import type { ModelName, Transaction, TurnInput, TurnItem, TurnStatus } from "../../../../kernel/plugin.ts";
 import type { Turn } from "../../services.ts";
+import { isLong } from "./long-texts.ts";
 
 export interface Place {
   readonly seq: number;
@@ -14,7 +15,8 @@ export interface NewTurnRow {
   readonly id: string;
   readonly thread: string;
   readonly turn: Pick<Turn, "user" | "channel" | "instructions" | "context" | "outside" | "after">;
-  readonly input: TurnInput;
+  /** As `inputText` writes it. */
+  readonly input: string;
   readonly model: ModelName;
   readonly now: string;
   readonly node: string;
@@ -66,7 +68,7 @@ export function addTurn(
     context ? JSON.stringify(context) : null,
     outside ? JSON.stringify(outside) : null,
   ];
-  const values = [id, turn.channel, inputText(row.input), ...told, model.provider, model.name, node];
+  const values = [id, turn.channel, row.input, ...told, model.provider, model.name, node];
   const times = [now, isOver ? now : null];
   const origin = !isNew && typeof after === "string" ? [after] : [];
   const add = isNew ? addToNew(isOver) : addToKnown(isOver, after);
@@ -80,9 +82,16 @@ const MIN_SHARED_LENGTH = 100;
  * The input as its row has it. A long message is the turn's first item too, and is kept there; in its place is a digest, because
  * inputs that are the same have to look the same.
  */
-function inputText(input: TurnInput): string {
+export async function inputText(input: TurnInput): Promise<string> {
   if (input.type !== "message" || input.text.length < MIN_SHARED_LENGTH) return JSON.stringify(input);
-  return JSON.stringify({ ...input, text: "", digest: hash("sha256", input.text, "base64url") });
+  return JSON.stringify({ ...input, text: "", digest: await digestOf(input.text) });
+}
+
+/** A long text's is made by another thread. */
+async function digestOf(text: string): Promise<string> {
+  if (!isLong(text)) return hash("sha256", text, "base64url");
+  const digest = Buffer.from(await subtle.digest("SHA-256", Buffer.from(text)));
+  return digest.toString("base64url");
 }
 
 /** The input of a turn with these items. */

@@ -115,3 +115,15 @@ test("every turn of a user can be watched, whatever channel it came by", async (
   await (await agent.run({ user: "ann", channel: "webhook", input: message("Hi") })).record;
   expect(seen).toHaveLength(before);
 });
+
+test("a long history that a caller brings is kept whole, and found by its newest messages", async () => {
+  const { agent, threads } = await withThreads();
+  const texts = Array.from({ length: 600 }, (_, at) => `word${at}. ${"filler ".repeat(100)}`);
+  const history = texts.map((text) => ({ type: "message", id: "", role: "user", text }) as const);
+  const turn = await agent.run({ user: "ann", channel: "test", input: message("And now?"), history });
+  await turn.record;
+  const found = async (q: string) => (await threads.list("ann", { q })).items.length;
+  expect([await found("word599"), await found("word1")]).toEqual([1, 0]);
+  const [brought] = (await threads.turns("ann", turn.thread)).items;
+  expect(brought?.items.map((item) => item.type === "message" && item.text)).toEqual(texts);
+});

@@ -49,7 +49,7 @@ test.for(["gzip", "br", "deflate", "zstd"])(
 test.for([
   ["nested deeper than 200 levels", "[".repeat(9 * MIB)],
   ["nested deeper than 200 levels", `{"message":"Hello","more":${'{"a":'.repeat(8000)}1${"}".repeat(8000)}}`],
-  ["more than 1000000 values", `[${"1,".repeat(2 * MIB)}1]`],
+  ["more than 100000 values", `[${"1,".repeat(2 * MIB)}1]`],
 ])("a body that is %s is refused before it is parsed", async ([what, body]) => {
   const { send } = await open();
   const answer = await send("/api/chat/send", body as string);

@@ -27,4 +27,9 @@ test("a message that no model could read is refused before it is stored", async 
   });
   expect([answer.status, answer.body.error.code]).toEqual([413, "message_too_long"]);
   expect((await gateway.ask("/api/threads")).body.threads).toEqual([]);
+  const input = { type: "message", text: "Hi" } as const;
+  const instructions = "x".repeat(4_000_000);
+  await expect(
+    gateway.service.service("agent").run({ user: "ann", channel: "test", input, instructions }),
+  ).rejects.toMatchObject({ code: "message_too_long" });
 });
