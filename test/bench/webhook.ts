@@ -13,6 +13,7 @@ import { Settings, type Variables } from "../../kernel/settings/env.ts";
 import { countAnswers, submitUnderKills } from "../support/processes/kills.ts";
 import { SECRET, WEBHOOK_SETTINGS, webhookPlugins } from "../support/services/webhook-plugins.ts";
 import {
+  atLeast,
   atMost,
   type Bench,
   compare,
@@ -122,7 +123,7 @@ async function load(home: string, progress: Progress): Promise<readonly Figure[]
       progress,
     );
     return [
-      ...compare(rates, { unit: "a second" }),
+      ...compare(rates, { unit: "a second", goals: { "durable submissions": atLeast(0.55) } }),
       ...(await growth(ours, running.service("jobs"), progress)),
     ];
   } finally {

@@ -42,8 +42,10 @@ export function createJobTable(sql: Sql, store: Pick<Store, "node" | "pruneOld">
   const claimOfChannel = claimOf(sql.engine, "AND free.channel = ?");
 
   async function insert(tx: Transaction, job: NewJob): Promise<Inserted> {
-    const fingerprint = job.fingerprint ?? fingerprintOf(job);
-    const known = await findEarlier(tx, sql.engine, job, fingerprint);
+    // Nobody looks for the others by it, and each would be written to another page of its index.
+    const canRepeat = job.canBeReplayed === true || job.idempotencyKey !== undefined;
+    const fingerprint = canRepeat ? (job.fingerprint ?? fingerprintOf(job)) : null;
+    const known = fingerprint === null ? undefined : await findEarlier(tx, sql.engine, job, fingerprint);
     if (known !== undefined) return { row: known, isNew: false };
     const from = currentTraceparent();
     // It runs later, maybe after the request is over: a trace of its own, which follows from that of the request.

@@ -1,11 +1,12 @@
 /**
- * Commits on one SQLite connection. What is asked for while the sockets that are ready are being read shares a commit,
- * and so one flush of the disk; work that fails is undone alone.
+ * Commits on one SQLite connection. What is asked for while the sockets that are ready are being read, and right after, shares a
+ * commit, and so one flush of the disk; work that fails is undone alone.
  */
 import type { SqlValue } from "../../../kernel/kit.ts";
 import type { Transaction } from "../../../kernel/plugin.ts";
 import type { Connection } from "./connection.ts";
 
+const MAX_ROUNDS = 4;
 // A transaction waits for its own statements, which are done at once. One that takes longer waits for something else.
 const STALLED_MS = 5000;
 
@@ -129,6 +130,12 @@ export function createCommits(writer: Connection, flushing: Flushing) {
     for (const answer of answers) answer();
   }
 
+  /** Where several wait, the commit waits while each round of the event loop brings more: a flush takes longer than a few rounds. */
+  function gather(seen = 1, round = 0): void {
+    if (waiting.length > seen && round < MAX_ROUNDS) setImmediate(gather, waiting.length, round + 1);
+    else void drain();
+  }
+
   async function drain(): Promise<void> {
     isScheduled = false;
     if (committing !== undefined || waiting.length === 0) return;
@@ -141,7 +148,7 @@ export function createCommits(writer: Connection, flushing: Flushing) {
   function schedule(): void {
     if (isScheduled || committing !== undefined) return;
     isScheduled = true;
-    setImmediate(drain);
+    setImmediate(gather);
   }
 
   /** A handle for one piece of work, which does nothing more once that work is over. */

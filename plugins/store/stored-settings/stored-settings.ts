@@ -68,6 +68,17 @@ export async function openStoredSettings({
   /** The known settings stay in use while the store is away. */
   const lookIfPossible = () => look().catch((error) => log.debug(`settings were not read: ${reason(error)}`));
 
+  let shared: Promise<void> | undefined;
+  /** Who asks in the same round of the event loop shares a look. */
+  const lookTogether = (): Promise<void> => {
+    if (shared !== undefined) return shared;
+    shared = lookIfPossible();
+    setImmediate(() => {
+      shared = undefined;
+    });
+    return shared;
+  };
+
   const stops = [rows.close];
   if (watches && sql.engine === "postgres") stops.push(store.changes.follow(TOPIC, lookIfPossible));
   if (watches && sql.engine === "sqlite") {
@@ -123,7 +134,7 @@ export async function openStoredSettings({
     });
     return {
       async current() {
-        await lookIfPossible();
+        await lookTogether();
         return config;
       },
       last: () => config,
