@@ -24,7 +24,8 @@ import { createHighlighter } from "./text/highlighter.ts";
 import { quoted } from "./text/markdown.ts";
 import { createPalette } from "./text/palette.ts";
 
-const FRAMES_PER_SECOND = 60;
+// What is streamed has its own, slower pace: a key that comes right after a frame of it does not wait for the next.
+const FRAMES_PER_SECOND = 250;
 const PULSE_MILLIS = 1000;
 const REMOTE_BEATS = 30;
 const TITLES_KNOWN = 50;

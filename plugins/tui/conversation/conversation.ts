@@ -44,8 +44,8 @@ type SendOptions = Pick<Turn, "after" | "outside"> & {
 };
 
 const TURNS_SHOWN = 50;
-// Deltas arrive faster than the screen can show them; every second frame is left free for key presses.
-const FRAME_MILLIS = 33;
+// Deltas arrive faster than anybody reads them; most of the time is left free for key presses.
+const FRAME_MILLIS = 50;
 
 export function createConversation({ agent, threads, attachments, remote, tasks, user }: ConversationParts) {
   const changes = createChangeSignal(FRAME_MILLIS);
