@@ -10,7 +10,7 @@ import {
 import { Fault, type Origin, type Sql, type Transaction } from "../../kernel/plugin.ts";
 import { cleanPath } from "./path.ts";
 import type { Writing } from "./services.ts";
-import { indexWords, ownerToken } from "./word-index.ts";
+import { indexWords } from "./word-index.ts";
 
 export interface Ranked {
   readonly id: number;
@@ -42,9 +42,10 @@ export function createDocuments(sql: Sql) {
 
   async function fetch(user: string, ids: readonly number[], text: string, isWhole: string) {
     if (ids.length === 0) return new Map<number, Excerpt>();
+    // By number: SQLite would rather walk all that are the user's.
     const rows = await sql.all<Stored<Omit<Excerpt, "isWhole">> & { whole: number }>(
       `SELECT id, path, ${text} AS text, ${isWhole} AS whole, updated_at AS "updatedAt", origins FROM memory_documents
-       WHERE "user" = ? AND id IN (${FETCHED})`,
+       WHERE "user" || '' = ? AND id IN (${FETCHED})`,
       user,
       ...Array.from({ length: MAX_FETCHED }, (_, at) => ids[at] ?? -1),
     );
@@ -101,12 +102,11 @@ export function createDocuments(sql: Sql) {
       const kept = text.replaceAll("\0", "").toWellFormed();
       const now = new Date().toISOString();
       const row = await tx.get<{ id: number; version: number; origins: string | null }>(
-        `INSERT INTO memory_documents ("user", owner, path, text, bytes, version, updated_at) VALUES (?, ?, ?, ?, ?, 1, ?)
+        `INSERT INTO memory_documents ("user", path, text, bytes, version, updated_at) VALUES (?, ?, ?, ?, 1, ?)
          ON CONFLICT ("user", path) DO UPDATE SET text = excluded.text, bytes = excluded.bytes,
            version = memory_documents.version + 1, updated_at = excluded.updated_at
          WHERE memory_documents.text <> excluded.text RETURNING id, version, origins`,
         user,
-        ownerToken(user),
         path,
         kept,
         bytes,
@@ -140,7 +140,7 @@ export function createDocuments(sql: Sql) {
           writer ? JSON.stringify(writer) : null,
         ),
         tx.run("DELETE FROM memory_versions WHERE document = ? AND version <= ?", id, version - MAX_VERSIONS),
-        indexWords(tx, sql.engine, id, { user, path, text: kept }),
+        indexWords(tx, sql.engine, [{ id, user, path, text: kept }]),
       ]);
       return { path, version, id, changed: true };
     },

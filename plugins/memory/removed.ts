@@ -2,7 +2,7 @@
 import { Fault, type Sql, type Transaction } from "../../kernel/plugin.ts";
 import { cleanPath } from "./path.ts";
 import type { RemovedDocument } from "./services.ts";
-import { indexWords, ownerToken } from "./word-index.ts";
+import { indexWords } from "./word-index.ts";
 
 const MAX_AGE_MS = 30 * 24 * 60 * 60 * 1000;
 
@@ -68,10 +68,9 @@ export function createRemovedDocuments(sql: Sql) {
         const last = versions.at(-1);
         if (kept === undefined || last === undefined) return undefined;
         const document = await tx.get<{ id: number }>(
-          `INSERT INTO memory_documents ("user", owner, path, text, bytes, version, updated_at, origins)
-           VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT ("user", path) DO NOTHING RETURNING id`,
+          `INSERT INTO memory_documents ("user", path, text, bytes, version, updated_at, origins)
+           VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT ("user", path) DO NOTHING RETURNING id`,
           user,
-          ownerToken(user),
           path,
           last.text,
           Buffer.byteLength(last.text),
@@ -81,7 +80,7 @@ export function createRemovedDocuments(sql: Sql) {
         );
         if (document === undefined) throw isTaken(path);
         await keepVersions(tx, document.id, versions);
-        await indexWords(tx, sql.engine, document.id, { user, path, text: last.text });
+        await indexWords(tx, sql.engine, [{ id: document.id, user, path, text: last.text }]);
         await tx.run("DELETE FROM memory_removed WHERE id = ?", kept.id);
         return { path, version: kept.version };
       }),

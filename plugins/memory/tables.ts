@@ -1,39 +1,34 @@
 /** Memory's tables: documents, their earlier texts, removed ones, the word index and the vectors of their passages. */
 import { defineTables, type KeptBytes } from "../../kernel/kit.ts";
 
+/** Each word has its user before it, and nothing is known of it but which documents hold it: see `word-index.ts`. */
 const SQLITE_WORDS = `CREATE VIRTUAL TABLE memory_words USING fts5 (
-    owner, path, text, content = 'memory_documents', content_rowid = 'id',
-    tokenize = 'porter unicode61 remove_diacritics 2'
+    words, content = '', contentless_delete = 1, detail = none, tokenize = 'porter ascii'
   );
-  CREATE TRIGGER memory_words_insert AFTER INSERT ON memory_documents BEGIN
-    INSERT INTO memory_words (rowid, owner, path, text) VALUES (new.id, new.owner, new.path, new.text);
-  END;
   CREATE TRIGGER memory_words_delete AFTER DELETE ON memory_documents BEGIN
-    INSERT INTO memory_words (memory_words, rowid, owner, path, text)
-    VALUES ('delete', old.id, old.owner, old.path, old.text);
-  END;
-  CREATE TRIGGER memory_words_update AFTER UPDATE OF text ON memory_documents BEGIN
-    INSERT INTO memory_words (memory_words, rowid, owner, path, text)
-    VALUES ('delete', old.id, old.owner, old.path, old.text);
-    INSERT INTO memory_words (rowid, owner, path, text) VALUES (new.id, new.owner, new.path, new.text);
+    DELETE FROM memory_words WHERE rowid = old.id;
   END;`;
 
-const POSTGRES_WORDS = `-- Beside the documents, so that marking one as embedded does not write its words again.
-  CREATE TABLE memory_words (
-    document BIGINT PRIMARY KEY REFERENCES memory_documents (id) ON DELETE CASCADE,
-    "user" TEXT COLLATE "C" NOT NULL,
-    words TSVECTOR NOT NULL
+/** Users and stems are kept as their hashes, so that a row is small. A foreign key would be looked up for every word of a document. */
+const POSTGRES_WORDS = `CREATE TABLE memory_words (
+    owner BIGINT NOT NULL,
+    word BIGINT NOT NULL,
+    document BIGINT NOT NULL,
+    PRIMARY KEY (owner, word, document)
   );
-  CREATE INDEX memory_words_by_user ON memory_words ("user", document);
-  -- Documents are written seldom and searched often: nothing waits in a list that each search would have to read.
-  CREATE INDEX memory_words_by_word ON memory_words USING gin (words) WITH (fastupdate = off);`;
+  CREATE INDEX memory_words_by_document ON memory_words (document);
+  CREATE FUNCTION memory_forget_words() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+    DELETE FROM memory_words WHERE document IN (SELECT id FROM gone);
+    RETURN NULL;
+  END $$;
+  CREATE TRIGGER memory_words_delete AFTER DELETE ON memory_documents REFERENCING OLD TABLE AS gone
+    FOR EACH STATEMENT EXECUTE FUNCTION memory_forget_words();`;
 
 export const MIGRATIONS = defineTables(
   ({ engine, text, integer, bytes, serial, strict, keyed }) => `
   CREATE TABLE memory_documents (
     id ${serial},
     "user" ${text} NOT NULL,
-    owner ${text} NOT NULL,
     path ${text} NOT NULL,
     text ${text} NOT NULL,
     bytes ${integer} NOT NULL,

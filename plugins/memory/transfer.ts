@@ -1,8 +1,9 @@
 /** Documents that become another user's. */
 import type { Sql, Transaction } from "../../kernel/plugin.ts";
-import { giveWords, indexWords, ownerToken } from "./word-index.ts";
+import { type IndexedDocument, indexWords } from "./word-index.ts";
 
-const GIVEN_AT_ONCE = 500;
+/** With their texts, which may be long. */
+const GIVEN_AT_ONCE = 100;
 
 /** Gives documents to another user: those whose path the other has go below a folder named after the first. Vectors are made anew. */
 export async function giveDocuments(
@@ -19,29 +20,20 @@ export async function giveDocuments(
   const [own, others] = await Promise.all([paths(from), paths(to)]);
   const occupied = new Set(others.map(({ path }) => path));
   const taken = new Set([...own, ...others].map(({ path }) => path));
-  for (const { id, path: before } of own.filter((row) => occupied.has(row.path))) {
-    const path = freePath(before, from, taken);
-    const row = await tx.get<{ text: string }>(
-      "UPDATE memory_documents SET path = ?, text = text WHERE id = ? RETURNING text",
-      path,
-      id,
-    );
-    await indexWords(tx, engine, id, { user: from, path, text: row?.text ?? "" });
-  }
+  for (const { id, path } of own.filter((row) => occupied.has(row.path)))
+    await tx.run("UPDATE memory_documents SET path = ? WHERE id = ?", freePath(path, from, taken), id);
   for (let at = 0; at < own.length; at += GIVEN_AT_ONCE) {
     const ids = own.slice(at, at + GIVEN_AT_ONCE).map(({ id }) => id);
     const places = ids.map(() => "?").join();
-    await Promise.all([
-      // The text is named so that SQLite writes the word index anew.
-      tx.run(
-        `UPDATE memory_documents SET "user" = ?, owner = ?, text = text, embedded = 0 WHERE id IN (${places})`,
+    const [given] = await Promise.all([
+      tx.all<IndexedDocument>(
+        `UPDATE memory_documents SET "user" = ?, embedded = 0 WHERE id IN (${places}) RETURNING id, "user", path, text`,
         to,
-        ownerToken(to),
         ...ids,
       ),
       tx.run(`DELETE FROM memory_vectors WHERE document IN (${places})`, ...ids),
-      giveWords(tx, engine, ids, from, to),
     ]);
+    await indexWords(tx, engine, given);
   }
 }
 

@@ -4,26 +4,38 @@
  * What is in memory follows the table, which other processes and nodes write too: each change of a user's vectors has
  * a number, and a search that finds a higher one reads what is new. What has gone shows when its row is not there.
  */
+import { setImmediate } from "node:timers/promises";
 import { LRUCache } from "lru-cache";
 import type { Sql, Transaction } from "../../kernel/plugin.ts";
 import type { Ranked } from "./documents.ts";
+import { distancesTo, SIGN_BYTES } from "./hamming.ts";
 
-export const DIMENSIONS = 384;
-const WORDS = DIMENSIONS / 32;
+export const DIMENSIONS = SIGN_BYTES * 8;
+/** In memory: the signs, and two numbers. */
+const BYTES_EACH = SIGN_BYTES + 16;
 const NEAREST = 64;
 const COMPARED = Array.from({ length: NEAREST }, () => "?").join();
 /** Below this two texts have nothing to do with each other. */
 const MIN_SIMILARITY = 0.3;
-/** Users whose signs stay in memory. */
-const MAX_USERS = 64;
+/** Of signs that stay in memory: two million passages. */
+const MAX_BYTES = 128 * 1024 * 1024;
+/** More would keep everybody waiting while a user's signs are read. */
+const READ_AT_ONCE = 5000;
 
 interface Signs {
-  bits: Uint32Array;
+  bits: Uint8Array;
   ids: Float64Array;
   documents: Float64Array;
   count: number;
   /** Up to which change they are known. */
   change: number;
+}
+
+interface SignsRow {
+  readonly id: number;
+  readonly document: number;
+  readonly change: number;
+  readonly signs: Uint8Array;
 }
 
 interface Compared {
@@ -35,26 +47,37 @@ interface Compared {
 export type Vectors = ReturnType<typeof createVectors>;
 
 export function createVectors(sql: Sql) {
-  const loaded = new LRUCache<string, Signs>({ max: MAX_USERS });
+  const loaded = new LRUCache<string, Signs>({ maxSize: MAX_BYTES });
+
+  function keep(user: string, signs: Signs): void {
+    // The cache looks at the size of what is new to it only.
+    loaded.delete(user);
+    loaded.set(user, signs, { size: 1 + signs.ids.length * BYTES_EACH });
+  }
 
   /** The signs of a user, at least up to this change. */
   async function follow(user: string, change: number): Promise<Signs> {
     const signs = loaded.get(user) ?? createSigns();
-    loaded.set(user, signs);
-    if (signs.change >= change) return signs;
-    const rows = await sql.all<{ id: number; document: number; change: number; signs: Uint8Array }>(
-      'SELECT id, document, change, signs FROM memory_vectors WHERE "user" = ? AND change > ? ORDER BY change',
-      user,
-      signs.change,
-    );
-    // Another search may have read some of them meanwhile.
-    const fresh = rows.filter((row) => row.change > signs.change);
-    drop(signs, new Set(fresh.map(({ document }) => document)), signs.documents);
-    // SQLite gives the number of a row that has gone to the next.
-    drop(signs, new Set(fresh.map(({ id }) => id)), signs.ids);
-    reserve(signs, fresh.length);
-    for (const row of fresh) add(signs, row);
-    signs.change = Math.max(signs.change, change, fresh.at(-1)?.change ?? 0);
+    // Others who search meanwhile wait for the same.
+    keep(user, signs);
+    while (signs.change < change) {
+      const rows = await sql.all<SignsRow>(
+        `SELECT id, document, change, signs FROM memory_vectors WHERE "user" = ? AND change > ?
+         ORDER BY change LIMIT ${READ_AT_ONCE}`,
+        user,
+        signs.change,
+      );
+      const isLast = rows.length < READ_AT_ONCE;
+      const end = rows.at(-1)?.change ?? 0;
+      // Another search may have read some of them meanwhile; of the last change there may be more.
+      take(
+        signs,
+        rows.filter((row) => row.change > signs.change && (isLast || row.change < end)),
+      );
+      if (isLast) signs.change = Math.max(signs.change, change);
+      keep(user, signs);
+      if (!isLast) await setImmediate();
+    }
     return signs;
   }
 
@@ -97,13 +120,14 @@ export function createVectors(sql: Sql) {
     /** Documents by the likeness of their nearest passage, as they were at this change or later. */
     async search(user: string, query: Float32Array, change: number): Promise<Ranked[]> {
       const signs = await follow(user, change);
-      const wanted = toWords(signsOfVector(query));
+      const wanted = signsOfVector(query);
       let rows: readonly Compared[] = [];
       for (;;) {
         const near = nearest(signs, wanted);
         if (near.length === 0) return [];
         rows = await sql.all<Compared>(
-          `SELECT id, document, vector FROM memory_vectors WHERE "user" = ? AND id IN (${COMPARED})`,
+          // By number: SQLite would rather walk all that are the user's.
+          `SELECT id, document, vector FROM memory_vectors WHERE "user" || '' = ? AND id IN (${COMPARED})`,
           user,
           ...Array.from({ length: NEAREST }, (_, at) => near[at] ?? -1),
         );
@@ -125,7 +149,7 @@ export function createVectors(sql: Sql) {
 
 function createSigns(): Signs {
   return {
-    bits: new Uint32Array(0),
+    bits: new Uint8Array(0),
     ids: new Float64Array(0),
     documents: new Float64Array(0),
     count: 0,
@@ -138,7 +162,7 @@ function reserve(signs: Signs, more: number): void {
   if (needed <= signs.ids.length) return;
   const room = signs.count === 0 ? needed : Math.max(64, needed, signs.count * 2);
   const { bits, ids, documents } = signs;
-  signs.bits = new Uint32Array(room * WORDS);
+  signs.bits = new Uint8Array(room * SIGN_BYTES);
   signs.ids = new Float64Array(room);
   signs.documents = new Float64Array(room);
   signs.bits.set(bits);
@@ -146,14 +170,19 @@ function reserve(signs: Signs, more: number): void {
   signs.documents.set(documents);
 }
 
-function add(
-  signs: Signs,
-  row: { readonly id: number; readonly document: number; readonly signs: Uint8Array },
-): void {
-  signs.bits.set(toWords(row.signs), signs.count * WORDS);
-  signs.ids[signs.count] = row.id;
-  signs.documents[signs.count] = row.document;
-  signs.count += 1;
+/** Takes in rows, which replace what was known of their documents. */
+function take(signs: Signs, rows: readonly SignsRow[]): void {
+  drop(signs, new Set(rows.map(({ document }) => document)), signs.documents);
+  // SQLite gives the number of a row that has gone to the next.
+  drop(signs, new Set(rows.map(({ id }) => id)), signs.ids);
+  reserve(signs, rows.length);
+  for (const row of rows) {
+    signs.bits.set(row.signs, signs.count * SIGN_BYTES);
+    signs.ids[signs.count] = row.id;
+    signs.documents[signs.count] = row.document;
+    signs.count += 1;
+  }
+  signs.change = rows.at(-1)?.change ?? signs.change;
 }
 
 /** Drops those whose value in the column is one of these; the last takes the place of one that goes. */
@@ -165,19 +194,17 @@ function drop(signs: Signs, gone: ReadonlySet<number>, column: Float64Array): vo
     const last = signs.count - 1;
     ids[at] = ids[last] as number;
     documents[at] = documents[last] as number;
-    bits.copyWithin(at * WORDS, last * WORDS, signs.count * WORDS);
+    bits.copyWithin(at * SIGN_BYTES, last * SIGN_BYTES, signs.count * SIGN_BYTES);
     signs.count = last;
   }
 }
 
 /** The passages whose signs differ least: a count of passages for each distance, then those under the cut. */
-function nearest(signs: Signs, query: Uint32Array): number[] {
-  const { bits, ids, count } = signs;
-  const distances = new Uint16Array(count);
+function nearest({ bits, ids, count }: Signs, query: Uint8Array): number[] {
+  const distances = distancesTo(query, bits, count);
   const histogram = new Uint32Array(DIMENSIONS + 1);
   for (let at = 0; at < count; at += 1) {
-    const distance = distanceAt(bits, at * WORDS, query);
-    distances[at] = distance;
+    const distance = distances[at] as number;
     histogram[distance] = (histogram[distance] as number) + 1;
   }
   let cut = 0;
@@ -196,43 +223,15 @@ function nearest(signs: Signs, query: Uint32Array): number[] {
     .map(({ id }) => id);
 }
 
-/** How many of the 384 signs differ. Six words at a time, so that no count outgrows its byte. */
-function distanceAt(bits: Uint32Array, from: number, query: Uint32Array): number {
-  let distance = 0;
-  for (let half = 0; half < WORDS; half += 6) {
-    let bytes = 0;
-    for (let word = half; word < half + 6; word += 3) {
-      const counts =
-        countNibbles((bits[from + word] as number) ^ (query[word] as number)) +
-        countNibbles((bits[from + word + 1] as number) ^ (query[word + 1] as number)) +
-        countNibbles((bits[from + word + 2] as number) ^ (query[word + 2] as number));
-      bytes += (counts & 0x0f0f0f0f) + ((counts >>> 4) & 0x0f0f0f0f);
-    }
-    distance += Math.imul(bytes, 0x01010101) >>> 24;
-  }
-  return distance;
-}
-
-/** The number of ones in each four bits. */
-function countNibbles(bits: number): number {
-  const pairs = bits - ((bits >>> 1) & 0x55555555);
-  return (pairs & 0x33333333) + ((pairs >>> 2) & 0x33333333);
-}
-
-function signsOfVector(vector: Float32Array): Uint8Array {
-  const bytes = new Uint8Array(DIMENSIONS / 8);
+export function signsOfVector(vector: Float32Array): Uint8Array {
+  const bytes = new Uint8Array(SIGN_BYTES);
   for (let at = 0; at < DIMENSIONS; at += 1) {
     if ((vector[at] ?? 0) > 0) bytes[at >> 3] = (bytes[at >> 3] as number) | (1 << (at & 7));
   }
   return bytes;
 }
 
-/** A copy: a view would need the bytes to start at a multiple of four. */
-function toWords(bytes: Uint8Array): Uint32Array {
-  return new Uint32Array(Uint8Array.from(bytes).buffer);
-}
-
-function toBytes(vector: Float32Array): Uint8Array {
+export function toBytes(vector: Float32Array): Uint8Array {
   const bytes = new Int8Array(DIMENSIONS);
   for (let at = 0; at < DIMENSIONS; at += 1)
     bytes[at] = Math.round(Math.max(-1, Math.min(1, vector[at] ?? 0)) * 127);

@@ -1,131 +1,132 @@
 /**
- * The index of words, where the two engines differ. SQLite has FTS5, which triggers keep up to date and which stems
- * words by itself. PostgreSQL is given the folded words and stems them: its own parser would take paths, dates and
- * addresses for one word each. In both, a user is a word too, so that a search walks only that user's documents.
+ * The index of words, where the two engines differ. Both are given the folded words of a document, stem them, and find the
+ * newest documents of one user that hold a word, without a look at those of others. SQLite has FTS5, where each word has
+ * its user before it. PostgreSQL keeps a row for each stem of a document: its own index of texts has to bring all
+ * documents with a word before it knows the newest, and this one brings as many as are wanted.
  */
 import { createHash } from "node:crypto";
 import { clipWord, indexedWords } from "../../kernel/kit.ts";
 import type { Queries, Sql, Transaction } from "../../kernel/plugin.ts";
 
 type Engine = Sql["engine"];
+type Searched = Queries & { readonly engine: Engine };
 
-/** A word that is in an eighth of these is common. */
-const MAX_NEAR = 2000;
+/** Of the rarest word so many documents are looked at for the others, on PostgreSQL. */
+const MAX_WALKED = 1000;
 
-/** The given words, stemmed. The English dictionary leaves out the most common ones, which are kept as they are. */
-const STEMS = `SELECT coalesce((ts_lexize('english_stem', word))[1], word) AS stem
-  FROM unnest(string_to_array(CAST(? AS text), ' ')) AS word`;
-const WORDS = `(SELECT array_to_tsvector(array_append(array_agg(stem), CAST(? AS text))) FROM (${STEMS}) AS stems)`;
+const OWNER = "hashtextextended(CAST(? AS text), 0)";
+/** The English dictionary leaves out the most common words, which are kept as they are. */
+const STEM = "hashtextextended(coalesce((ts_lexize('english_stem', given))[1], given), 0)";
+const TERMS = `terms AS MATERIALIZED (SELECT place, ${STEM} AS term
+  FROM unnest(string_to_array(CAST(? AS text), ' ')) WITH ORDINALITY AS words (given, place))`;
 
-/**
- * A common word is found among the user's newest documents. A rarer one is looked up in the index, which has to bring
- * all that match before it knows the newest: OFFSET 0 keeps the planner from walking all documents instead.
- */
-const FIND = `WITH query AS MATERIALIZED (
-    SELECT CAST(string_agg(quote_literal(stem), ' & ') || ' & ' || CAST(? AS text) AS tsquery) AS words FROM (${STEMS}) AS stems),
-  newest AS MATERIALIZED (
-    SELECT document, words FROM memory_words WHERE "user" = ? ORDER BY document DESC LIMIT ${MAX_NEAR}),
-  near AS MATERIALIZED (
-    SELECT document FROM newest WHERE words @@ (SELECT words FROM query) ORDER BY document DESC LIMIT ?)
-  SELECT document AS id FROM near UNION ALL
-  SELECT document FROM (
-    SELECT document FROM memory_words WHERE words @@ (SELECT words FROM query) OFFSET 0) AS found
-  WHERE (SELECT count(*) FROM near) < ? AND document < (SELECT min(document) FROM newest)
-  ORDER BY id DESC LIMIT ?`;
+const FIND_EACH = `WITH ${TERMS}
+  SELECT (SELECT string_agg(CAST(document AS text), ' ') FROM (
+    SELECT document FROM memory_words WHERE owner = ${OWNER} AND word = term ORDER BY document DESC LIMIT ?) AS newest) AS found
+  FROM terms ORDER BY place`;
 
-/** The newest documents of a user that hold all these folded words, up to the limit. */
-export async function findByWords(
-  sql: Queries & { readonly engine: Engine },
+/** OFFSET 0 keeps the planner from reading all of the index instead of looking each document up. */
+const FIND_ALL = `WITH ${TERMS},
+  rarest AS MATERIALIZED (SELECT document FROM memory_words
+    WHERE owner = ${OWNER} AND word = (SELECT term FROM terms WHERE place = 1) ORDER BY document DESC LIMIT ${MAX_WALKED})
+  SELECT document AS id FROM rarest, terms, LATERAL (SELECT 1 FROM memory_words AS words
+    WHERE words.owner = ${OWNER} AND words.word = term AND words.document = rarest.document OFFSET 0) AS held
+  WHERE place > 1 GROUP BY document HAVING count(*) = (SELECT count(*) - 1 FROM terms) ORDER BY document DESC LIMIT ?`;
+
+const INDEX = `INSERT INTO memory_words (owner, word, document)
+  SELECT DISTINCT hashtextextended("user", 0), ${STEM}, id
+  FROM json_to_recordset(CAST(? AS json)) AS documents (id bigint, "user" text, words text),
+    unnest(string_to_array(words, ' ')) AS given`;
+
+/** For each of these folded words the newest documents of a user that hold it, up to the limit. */
+export async function findEach(
+  sql: Searched,
+  user: string,
+  words: readonly string[],
+  limit: number,
+): Promise<readonly (readonly number[])[]> {
+  if (sql.engine === "sqlite") return Promise.all(words.map((word) => match(sql, user, [word], limit)));
+  const rows = await sql.all<{ found: string | null }>(FIND_EACH, joined(words), user, limit);
+  return rows.map(({ found }) => found?.split(" ").map(Number) ?? []);
+}
+
+/** The newest documents of a user that hold all of two or more folded words, up to the limit. The rarest word comes first. */
+export async function findAll(
+  sql: Searched,
   user: string,
   words: readonly string[],
   limit: number,
 ): Promise<readonly number[]> {
-  const rows =
-    sql.engine === "sqlite"
-      ? await sql.all<{ id: number }>(
-          "SELECT rowid AS id FROM memory_words WHERE memory_words MATCH ? ORDER BY rowid DESC LIMIT ?",
-          `owner : "${ownerToken(user)}" AND {path text} : (${words.map((word) => `"${word}"`).join(" AND ")})`,
-          limit,
-        )
-      : await sql.all<{ id: number }>(
-          FIND,
-          `'${ownerWord(user)}'`,
-          words.map(clipWord).join(" "),
-          user,
-          limit,
-          limit,
-          limit,
-        );
+  if (sql.engine === "sqlite") return match(sql, user, words, limit);
+  const rows = await sql.all<{ id: number }>(FIND_ALL, joined(words), user, user, limit);
   return rows.map(({ id }) => id);
 }
 
-/** Writes a document's words; SQLite has done so already. */
+const joined = (words: readonly string[]): string => words.map(clipWord).join(" ");
+
+async function match(sql: Queries, user: string, words: readonly string[], limit: number): Promise<number[]> {
+  const rows = await sql.all<{ id: number }>(
+    "SELECT rowid AS id FROM memory_words WHERE memory_words MATCH ? ORDER BY rowid DESC LIMIT ?",
+    ownWords(user, words)
+      .map((word) => `"${word}"`)
+      .join(" AND "),
+    limit,
+  );
+  return rows.map(({ id }) => id);
+}
+
+/** Digits, so that a word has the same stem for everybody. */
+function ownWords(user: string, words: readonly string[]): string[] {
+  const number = createHash("sha256").update(user).digest().readBigUInt64BE(0);
+  const prefix = String(number).padStart(20, "0");
+  return words.map((word) => `${prefix}${clipWord(word)}`);
+}
+
+export interface IndexedDocument {
+  readonly id: number;
+  readonly user: string;
+  readonly path: string;
+  readonly text: string;
+}
+
+/** Writes the words of documents, which replace those that were there. */
 export async function indexWords(
   tx: Transaction,
   engine: Engine,
-  document: number,
-  { user, path, text }: { readonly user: string; readonly path: string; readonly text: string },
+  documents: readonly IndexedDocument[],
 ): Promise<void> {
-  if (engine === "sqlite") return;
-  await tx.run(
-    `INSERT INTO memory_words (document, "user", words) VALUES (?, ?, ${WORDS})
-     ON CONFLICT (document) DO UPDATE SET words = excluded.words`,
-    document,
+  const rows = documents.map(({ id, user, path, text }) => ({
+    id,
     user,
-    ownerWord(user),
-    indexedWords(`${path} ${text}`),
+    words: indexedWords(`${path} ${text}`),
+  }));
+  const remove = `DELETE FROM memory_words WHERE document IN (${rows.map(() => "?").join()})`;
+  await Promise.all(
+    engine === "sqlite"
+      ? rows.map(({ id, user, words }) =>
+          tx.run(
+            "INSERT OR REPLACE INTO memory_words (rowid, words) VALUES (?, ?)",
+            id,
+            ownWords(user, words.split(" ")).join(" "),
+          ),
+        )
+      : [tx.run(remove, ...rows.map(({ id }) => id)), tx.run(INDEX, JSON.stringify(rows))],
   );
 }
 
 const AT_ONCE = 200;
 
 export async function indexAllDocuments(sql: Sql): Promise<void> {
-  if (sql.engine === "sqlite") {
-    await sql.run("INSERT INTO memory_words (memory_words) VALUES ('rebuild')");
-    return;
-  }
   await sql.run("DELETE FROM memory_words");
   for (let after = 0; ; ) {
-    const rows = await sql.all<{ id: number; user: string; path: string; text: string }>(
+    const rows = await sql.all<IndexedDocument>(
       'SELECT id, "user", path, text FROM memory_documents WHERE id > ? ORDER BY id LIMIT ?',
       after,
       AT_ONCE,
     );
     const last = rows.at(-1);
     if (last === undefined) return;
-    await sql.transaction(async (tx) => {
-      await Promise.all(rows.map((row) => indexWords(tx, sql.engine, row.id, row)));
-    });
+    await sql.transaction((tx) => indexWords(tx, sql.engine, rows));
     after = last.id;
   }
-}
-
-/** The index follows documents that another user gets. */
-export async function giveWords(
-  tx: Transaction,
-  engine: Engine,
-  documents: readonly number[],
-  from: string,
-  to: string,
-): Promise<void> {
-  if (engine === "sqlite" || documents.length === 0) return;
-  await tx.run(
-    `UPDATE memory_words SET "user" = ?, words = array_to_tsvector(array_replace(tsvector_to_array(words), CAST(? AS text), CAST(? AS text)))
-     WHERE document IN (${documents.map(() => "?").join()})`,
-    to,
-    ownerWord(from),
-    ownerWord(to),
-    ...documents,
-  );
-}
-
-/** No word of a text has such a mark in it. */
-const ownerWord = (user: string) => `@${ownerToken(user)}`;
-
-/**
- * The word that stands for a user in the word index. Digits only: the index stems words, and must not stem this one.
- */
-export function ownerToken(user: string): string {
-  const hash = createHash("sha256").update(user).digest();
-  return `${hash.readBigUInt64BE(0)}${hash.readBigUInt64BE(8)}`;
 }

@@ -2,10 +2,9 @@
 import { type AgingRows, defineTables, type KeptBytes, type OwnedTables } from "../../../kernel/kit.ts";
 import { indexAllThreads, threadTexts } from "./texts.ts";
 
-/** A message is at its item's number, a title at minus its thread's. The texts themselves are there, and not kept twice. */
+/** The number of a row says which thread and which message it is: see `texts.ts`. The texts are there, and not kept twice. */
 const SQLITE_TEXTS = `CREATE VIRTUAL TABLE thread_texts USING fts5 (
-    text, thread UNINDEXED, content = '', contentless_delete = 1, contentless_unindexed = 1,
-    tokenize = 'unicode61 remove_diacritics 2'
+    text, content = '', contentless_delete = 1, tokenize = 'unicode61 remove_diacritics 2'
   );`;
 
 /** A message is under its item's id, a title under its thread's. */

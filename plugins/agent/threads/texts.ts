@@ -37,28 +37,37 @@ function quoteAll(words: readonly string[], quote: '"' | "'", last: string, and:
   return some.length === 0 ? undefined : `${some.join(and)}${last}`;
 }
 
+/** The row of a message: its thread's number, then its own. A title is at 0. So the index itself says whose a row is. */
+const OWN_BITS = 36;
+const numberOf = (item: string): string => `(threads.seq << ${OWN_BITS}) + ${item}`;
+
 /**
  * One row as VALUES: what SELECT inserts is guarded by a savepoint, and every savepoint makes FTS5 write out what it has
  * gathered, which is also why it is done last. What is gone by then is not indexed: it leaves an empty row 0.
  */
 const addRow = (rowid: string, found: string): string =>
-  `INSERT OR REPLACE INTO thread_texts (rowid, text, thread)
-   VALUES (coalesce((SELECT ${rowid} ${found}), 0), (SELECT ?2 ${found}), (SELECT ?3 ${found}))`;
-const ADD_MESSAGE = addRow("seq", "FROM turn_items WHERE id = ?1");
-const ADD_TITLE = addRow("-seq", "FROM threads WHERE id = ?1");
+  `INSERT OR REPLACE INTO thread_texts (rowid, text)
+   VALUES (coalesce((SELECT ${rowid} ${found}), 0), (SELECT ?2 ${found}))`;
+const ADD_MESSAGE = addRow(
+  numberOf("turn_items.seq"),
+  "FROM turn_items, threads WHERE turn_items.id = ?1 AND threads.id = ?3",
+);
+const ADD_TITLE = addRow(numberOf("0"), "FROM threads WHERE id = ?1");
+const MESSAGES = `SELECT ${numberOf("turn_items.seq")} FROM turn_items JOIN turns ON turns.id = turn_items.turn
+  JOIN threads ON threads.id = turns.thread`;
 
 const SQLITE: ThreadTexts = {
   addMessage: (tx, item, thread, text) =>
     tx.last(ADD_MESSAGE, item, text.slice(0, MAX_INDEXED_LENGTH), thread),
-  addTitle: (tx, thread, title) => tx.last(ADD_TITLE, thread, title, thread),
-  setTitle: async (tx, thread, title) => tx.last(ADD_TITLE, thread, title, thread),
+  addTitle: (tx, thread, title) => tx.last(ADD_TITLE, thread, title),
+  setTitle: async (tx, thread, title) => tx.last(ADD_TITLE, thread, title),
   removeTurn: (tx, turn) =>
-    tx.run("DELETE FROM thread_texts WHERE rowid IN (SELECT seq FROM turn_items WHERE turn = ?)", turn),
+    tx.run(`DELETE FROM thread_texts WHERE rowid IN (${MESSAGES} WHERE turn_items.turn = ?)`, turn),
   removeThreads: (tx, threads) => {
     const ids = threads.map(() => "?").join();
     return tx.run(
-      `DELETE FROM thread_texts WHERE rowid IN (SELECT -seq FROM threads WHERE id IN (${ids}) UNION ALL
-         SELECT turn_items.seq FROM turn_items JOIN turns ON turns.id = turn_items.turn WHERE turns.thread IN (${ids}))`,
+      `DELETE FROM thread_texts WHERE rowid IN (SELECT ${numberOf("0")} FROM threads WHERE id IN (${ids})
+         UNION ALL ${MESSAGES} WHERE turns.thread IN (${ids}))`,
       ...threads,
       ...threads,
     );
@@ -66,7 +75,8 @@ const SQLITE: ThreadTexts = {
   find: (sql, { columns, condition, values, before, limit }, match) =>
     sql.all(
       `SELECT ${columns} FROM threads
-       WHERE ${condition} AND (updated_at, id) < (?, ?) AND id IN (SELECT thread FROM thread_texts WHERE thread_texts MATCH ?)
+       WHERE ${condition} AND (updated_at, id) < (?, ?)
+         AND seq IN (SELECT rowid >> ${OWN_BITS} FROM thread_texts WHERE thread_texts MATCH ?)
        ORDER BY updated_at DESC, id DESC LIMIT ?`,
       ...[...values, ...before, match, limit],
     ),

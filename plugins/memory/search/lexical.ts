@@ -1,13 +1,13 @@
 /**
  * Search by words. FTS5 finds, but its bm25() walks every document that holds a word, so a search over a
  * hundred thousand documents would cost a hundred times one over a thousand. Here each word brings at most
- * so many documents, and only the best of those are read and ranked. PostgreSQL finds the same: see `word-index.ts`.
+ * so many documents, the newest, and only the best of those are read and ranked.
  */
 
 import { foldedWords } from "../../../kernel/kit.ts";
 import type { Sql } from "../../../kernel/plugin.ts";
 import type { Documents, Excerpt, Ranked } from "../documents.ts";
-import { findByWords } from "../word-index.ts";
+import { findAll, findEach } from "../word-index.ts";
 
 const MAX_TERMS = 12;
 const MAX_PER_TERM = 256;
@@ -37,8 +37,7 @@ export async function searchWords(
 ): Promise<FoundByWords> {
   const terms = termsOf(query);
   if (terms.length === 0) return { ranked: [], excerpts: new Map() };
-  const find = (words: readonly string[]) => findByWords(sql, user, words, MAX_PER_TERM);
-  const matches = await Promise.all(terms.map((term) => find([term])));
+  const matches = await findEach(sql, user, terms, MAX_PER_TERM);
   const weights = new Map<number, number>();
   for (const found of matches) {
     const weight = rarity(found.length);
@@ -46,7 +45,8 @@ export async function searchWords(
   }
   // If every word is common, documents with all of them may be older than those that each word found.
   if (terms.length > 1 && matches.every((found) => found.length === MAX_PER_TERM)) {
-    for (const id of await find(terms)) weights.set(id, rarity(MAX_PER_TERM) * terms.length);
+    for (const id of await findAll(sql, user, rarestFirst(terms, matches), MAX_READ))
+      weights.set(id, rarity(MAX_PER_TERM) * terms.length);
   }
   const best = [...weights].sort(([a, one], [b, other]) => other - one || b - a).slice(0, MAX_READ);
   const excerpts = await documents.fetchExcerpts(
@@ -58,6 +58,12 @@ export async function searchWords(
     return row ? [{ id, score: weight * closeness(`${row.path} ${row.text}`, terms) }] : [];
   });
   return { ranked: ranked.sort((one, other) => other.score - one.score || other.id - one.id), excerpts };
+}
+
+/** Of as many documents for each word, those of the rarest reach back the furthest. */
+function rarestFirst(terms: readonly string[], matches: readonly (readonly number[])[]): string[] {
+  const oldest = new Map(terms.map((term, at) => [term, Math.min(...(matches[at] ?? []))]));
+  return terms.toSorted((one, other) => (oldest.get(one) ?? 0) - (oldest.get(other) ?? 0));
 }
 
 /** A word in few documents says more. */
@@ -92,6 +98,6 @@ export function wordMatches(word: string, term: string): boolean {
   return (
     shorter >= 4 &&
     Math.abs(word.length - term.length) <= 3 &&
-    word.slice(0, shorter - 1) === term.slice(0, shorter - 1)
+    word.startsWith(term.slice(0, shorter - 1))
   );
 }

@@ -8,6 +8,7 @@ import { createMemory, type OpenMemory } from "../../../plugins/memory/memory.ts
 import { createRemovedDocuments } from "../../../plugins/memory/removed.ts";
 import { MIGRATIONS } from "../../../plugins/memory/tables.ts";
 import { createVectors, DIMENSIONS } from "../../../plugins/memory/vectors.ts";
+import { indexAllDocuments } from "../../../plugins/memory/word-index.ts";
 import { describeEngines } from "../../support/processes/engines.ts";
 import { quiet, toolsOf } from "../../support/services/memory.ts";
 import { afterThisFile } from "../../support/undo.ts";
@@ -127,6 +128,45 @@ describeEngines("memory", (_engine, fresh) => {
     expect((await memory.search(ann, "alpha beta"))[0]?.path).toBe("old.md");
   });
 
+  test("of a common word the newest are found, of a rarer one all, and nothing of anybody else", async () => {
+    const { memory, ann, bob } = await open();
+    await memory.write(ann, "first.md", "apple quince");
+    await many(300, (at) => memory.write(ann, `n/${at}.md`, `apple ${at}`));
+    await many(300, (at) => memory.write(bob, `n/${at}.md`, `apple quince ${at}`));
+    const common = (await memory.search(ann, "apples", 50)).map(({ path }) => path);
+    expect(common).toHaveLength(40);
+    expect(common).not.toContain("first.md");
+    expect((await memory.search(ann, "quince", 50)).map(({ path }) => path)).toEqual(["first.md"]);
+    expect((await memory.search(ann, "apple quince", 50))[0]?.path).toBe("first.md");
+  });
+
+  test("the words of a document go with it, and with a user", async () => {
+    const { memory, sql, ann, bob } = await open();
+    const count = async () => Number((await sql.get<{ n: number }>("SELECT count(*) AS n FROM memory_words"))?.n);
+    const before = await count();
+    await memory.write(ann, "a.md", "scarlet bike");
+    await memory.write(ann, "b.md", "green boat");
+    await memory.write(ann, "b.md", "blue boat");
+    expect(await memory.search(ann, "green")).toEqual([]);
+    await memory.remove(ann, "a.md");
+    expect(await memory.search(ann, "scarlet")).toEqual([]);
+    await memory.restore(ann, "a.md");
+    expect((await memory.search(ann, "scarlet"))[0]?.path).toBe("a.md");
+    await sql.transaction((tx) => memory.giveUser(tx, ann, bob));
+    expect((await memory.search(bob, "blue"))[0]?.path).toBe("b.md");
+    await memory.removeUser(bob);
+    expect(await count()).toBe(before);
+  });
+
+  test("the index of words can be made anew", async () => {
+    const { memory, sql, ann } = await open();
+    await memory.write(ann, "a.md", "scarlet bikes");
+    await indexAllDocuments(sql);
+    expect((await memory.search(ann, "bike"))[0]?.path).toBe("a.md");
+    await memory.remove(ann, "a.md");
+    expect(await memory.search(ann, "bike")).toEqual([]);
+  });
+
   test("operators of the index's own language are only words", async () => {
     const { memory, ann } = await open();
     await memory.write(ann, "a.md", "near the station");
@@ -211,6 +251,29 @@ describeEngines("memory", (_engine, fresh) => {
       expect((await find(reader, vectorOf(9999))).map((hit) => hit.id)).not.toContain(id);
     const last = await put("last.md", vectorOf(7777));
     for (const reader of [vectors, elsewhere]) expect((await find(reader, vectorOf(7777)))[0]?.id).toBe(last);
+  });
+
+  test("more passages than are read at once are all found, by several who search at the same time", async () => {
+    const { sql, ann, bob } = await open();
+    const documents = createDocuments(sql);
+    const [vectors, elsewhere] = [createVectors(sql), createVectors(sql)];
+    const seeds = (at: number) => Array.from({ length: 16 }, (_, passage) => at * 16 + passage + 1);
+    const ids: number[] = [];
+    await sql.transaction(async (tx) => {
+      for (let at = 0; at < 350; at += 1) {
+        const { id } = await documents.write(tx, ann, `${at}.md`, "x");
+        await vectors.put(tx, ann, id, seeds(at).map(vectorOf));
+        ids.push(id);
+      }
+    });
+    const change = (await elsewhere.lastChange(ann)) ?? 0;
+    // The limit of what is read at once falls into the passages of number 312.
+    const wanted = [0, 100, 311, 312, 313, 349];
+    const found = await Promise.all(
+      wanted.flatMap((at) => seeds(at).map((seed) => elsewhere.search(ann, vectorOf(seed), change))),
+    );
+    expect(found.map(([best]) => best?.id)).toEqual(wanted.flatMap((at) => seeds(at).map(() => ids[at])));
+    expect(await elsewhere.search(bob, vectorOf(1), 0)).toEqual([]);
   });
 
   test("so many documents may go elsewhere that all that looks near is gone, and what is left is found", async () => {

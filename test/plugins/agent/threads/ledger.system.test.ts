@@ -149,7 +149,7 @@ describeEngines("turns", (engine, fresh) => {
 
   const find = (word: string): string =>
     engine === "sqlite"
-      ? `SELECT thread FROM thread_texts WHERE thread_texts MATCH '${word}'`
+      ? `SELECT id AS thread FROM threads WHERE seq IN (SELECT rowid >> 36 FROM thread_texts WHERE thread_texts MATCH '${word}')`
       : `SELECT thread FROM thread_texts WHERE words @@ '${word}'::tsquery`;
 
   test("what it says is stored before it is told, in order, and becomes an item", async () => {
