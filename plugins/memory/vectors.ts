@@ -1,6 +1,6 @@
 /**
  * Search by meaning. Each passage is kept as 384 signs (48 bytes, in memory) and 384 bytes (on disk). A search
- * walks the signs of one user, which is a few milliseconds for a hundred thousand, and compares the nearest exactly.
+ * walks the signs of one user, which is about a millisecond for a hundred thousand, and compares the nearest exactly.
  * What is in memory follows the table, which other processes and nodes write too: each change of a user's vectors has
  * a number, and a search that finds a higher one reads what is new. What has gone shows when its row is not there.
  */
@@ -13,7 +13,9 @@ import { distancesTo, SIGN_BYTES } from "./hamming.ts";
 export const DIMENSIONS = SIGN_BYTES * 8;
 /** In memory: the signs, and two numbers. */
 const BYTES_EACH = SIGN_BYTES + 16;
-const NEAREST = 64;
+/** So many of those whose signs differ least are weighed, and so many of these compared exactly. */
+const WEIGHED = 500;
+const NEAREST = 100;
 const COMPARED = Array.from({ length: NEAREST }, () => "?").join();
 /** Below this two texts have nothing to do with each other. */
 const MIN_SIMILARITY = 0.3;
@@ -120,10 +122,9 @@ export function createVectors(sql: Sql) {
     /** Documents by the likeness of their nearest passage, as they were at this change or later. */
     async search(user: string, query: Float32Array, change: number): Promise<Ranked[]> {
       const signs = await follow(user, change);
-      const wanted = signsOfVector(query);
       let rows: readonly Compared[] = [];
       for (;;) {
-        const near = nearest(signs, wanted);
+        const near = nearest(signs, query);
         if (near.length === 0) return [];
         rows = await sql.all<Compared>(
           // By number: SQLite would rather walk all that are the user's.
@@ -199,9 +200,12 @@ function drop(signs: Signs, gone: ReadonlySet<number>, column: Float64Array): vo
   }
 }
 
-/** The passages whose signs differ least: a count of passages for each distance, then those under the cut. */
-function nearest({ bits, ids, count }: Signs, query: Uint8Array): number[] {
-  const distances = distancesTo(query, bits, count);
+/**
+ * The passages that look nearest: of those whose signs differ least (a count of passages for each distance, then those under
+ * the cut) the ones that differ where the query's own values are small.
+ */
+function nearest({ bits, ids, count }: Signs, query: Float32Array): number[] {
+  const distances = distancesTo(signsOfVector(query), bits, count);
   const histogram = new Uint32Array(DIMENSIONS + 1);
   for (let at = 0; at < count; at += 1) {
     const distance = distances[at] as number;
@@ -210,17 +214,36 @@ function nearest({ bits, ids, count }: Signs, query: Uint8Array): number[] {
   let cut = 0;
   for (let seen = 0; cut <= DIMENSIONS; cut += 1) {
     seen += histogram[cut] as number;
-    if (seen >= NEAREST) break;
+    if (seen >= WEIGHED) break;
   }
-  const found: { id: number; distance: number }[] = [];
+  const weigh = createWeights(query);
+  const found: { id: number; weight: number }[] = [];
   for (let at = count - 1; at >= 0; at -= 1) {
-    const distance = distances[at] as number;
-    if (distance <= cut) found.push({ id: ids[at] as number, distance });
+    if ((distances[at] as number) <= cut)
+      found.push({ id: ids[at] as number, weight: weigh(bits, at * SIGN_BYTES) });
   }
   return found
-    .sort((one, other) => one.distance - other.distance)
+    .sort((one, other) => other.weight - one.weight)
     .slice(0, NEAREST)
     .map(({ id }) => id);
+}
+
+/** Adds up the query's values where a passage's sign is positive; for each byte of signs the sums are looked up. */
+function createWeights(query: Float32Array): (bits: Uint8Array, from: number) => number {
+  const sums = new Float32Array(SIGN_BYTES * 256);
+  for (let byte = 0; byte < SIGN_BYTES; byte += 1) {
+    for (let signs = 1; signs < 256; signs += 1) {
+      const lowest = 31 - Math.clz32(signs & -signs);
+      const others = sums[byte * 256 + (signs & (signs - 1))] as number;
+      sums[byte * 256 + signs] = others + (query[byte * 8 + lowest] as number);
+    }
+  }
+  return (bits, from) => {
+    let weight = 0;
+    for (let byte = 0; byte < SIGN_BYTES; byte += 1)
+      weight += sums[byte * 256 + (bits[from + byte] as number)] as number;
+    return weight;
+  };
 }
 
 export function signsOfVector(vector: Float32Array): Uint8Array {

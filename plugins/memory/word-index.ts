@@ -25,13 +25,14 @@ const FIND_EACH = `WITH ${TERMS}
     SELECT document FROM memory_words WHERE owner = ${OWNER} AND word = term ORDER BY document DESC LIMIT ?) AS newest) AS found
   FROM terms ORDER BY place`;
 
-/** OFFSET 0 keeps the planner from reading all of the index instead of looking each document up. */
+/** OFFSET 0 keeps the planner from joining whole indexes: each document is looked up, until there are enough. */
 const FIND_ALL = `WITH ${TERMS},
   rarest AS MATERIALIZED (SELECT document FROM memory_words
     WHERE owner = ${OWNER} AND word = (SELECT term FROM terms WHERE place = 1) ORDER BY document DESC LIMIT ${MAX_WALKED})
-  SELECT document AS id FROM rarest, terms, LATERAL (SELECT 1 FROM memory_words AS words
-    WHERE words.owner = ${OWNER} AND words.word = term AND words.document = rarest.document OFFSET 0) AS held
-  WHERE place > 1 GROUP BY document HAVING count(*) = (SELECT count(*) - 1 FROM terms) ORDER BY document DESC LIMIT ?`;
+  SELECT document AS id FROM rarest WHERE NOT EXISTS (SELECT 1 FROM terms WHERE place > 1 AND NOT EXISTS (
+    SELECT 1 FROM memory_words AS words
+    WHERE words.owner = ${OWNER} AND words.word = term AND words.document = rarest.document OFFSET 0) OFFSET 0)
+  LIMIT ?`;
 
 const INDEX = `INSERT INTO memory_words (owner, word, document)
   SELECT DISTINCT hashtextextended("user", 0), ${STEM}, id

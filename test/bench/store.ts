@@ -1,8 +1,17 @@
 /** The same work on each engine in one run: turns, submissions, searches; then what a fleet costs. */
 import { flushMillis } from "../../plugins/store/maintenance/diagnosis.ts";
 import { startPostgres } from "../support/processes/postgres/server.ts";
-import { type Bench, compare, type Figure, interleave, type Progress, perSecond } from "./support/bench.ts";
-import { FULL, openEngines } from "./support/engines.ts";
+import {
+  type Bench,
+  compare,
+  type Figure,
+  type Goal,
+  interleave,
+  type Progress,
+  perSecond,
+  perSecondAtLeast,
+} from "./support/bench.ts";
+import { FULL, openEngines, POSTGRES } from "./support/engines.ts";
 import { createDatabase, measureFrames, measureMemory, measureTrips } from "./support/nodes.ts";
 import { inFolder } from "./support/programs.ts";
 import { type Kind, openWork, TEXTS, type Work } from "./support/work.ts";
@@ -15,16 +24,31 @@ interface Measured {
   readonly what: string;
   readonly kind: Kind;
   readonly atOnce: number;
+  readonly goals?: Readonly<Record<string, Goal>>;
 }
+
+const SEARCHES = perSecondAtLeast(150);
+// Three milliseconds each, on the main thread.
+const COMMON_WORD = perSecondAtLeast(334);
 
 const MEASURED: readonly Measured[] = [
   { what: "turns, one after the other", kind: "turn", atOnce: 1 },
   { what: "turns, 32 at once", kind: "turn", atOnce: 32 },
   { what: "jobs submitted, one after the other", kind: "submit", atOnce: 1 },
   { what: "jobs submitted, 32 at once", kind: "submit", atOnce: 32 },
-  { what: `memory searches in ${TEXTS.toLocaleString("en")} documents`, kind: "searchMemory", atOnce: 1 },
+  {
+    what: `memory searches in ${TEXTS.toLocaleString("en")} documents`,
+    kind: "searchMemory",
+    atOnce: 1,
+    goals: { [FULL]: SEARCHES, [POSTGRES]: SEARCHES },
+  },
   { what: `thread searches in ${TEXTS.toLocaleString("en")} messages`, kind: "searchThreads", atOnce: 1 },
-  { what: "thread searches for a common word", kind: "searchCommon", atOnce: 1 },
+  {
+    what: "thread searches for a common word",
+    kind: "searchCommon",
+    atOnce: 1,
+    goals: { [FULL]: COMMON_WORD },
+  },
 ];
 
 /** What the disk itself can do, beside which the figures of SQLite with its flushes have to be read. */
@@ -45,7 +69,7 @@ async function measureEngines(folder: string, url: string, progress: Progress): 
     for (const [name, store] of stores)
       works.set(name, await openWork(store, folder, (text) => progress(`${name}: ${text}`)));
     const figures: Figure[] = [];
-    for (const { what, kind, atOnce } of MEASURED) {
+    for (const { what, kind, atOnce, goals } of MEASURED) {
       const contestants = [...works].map(
         ([name, work]) => [name, () => perSecond(work[kind], { atOnce, millis: MILLIS })] as const,
       );
@@ -54,7 +78,7 @@ async function measureEngines(folder: string, url: string, progress: Progress): 
       const samples = await interleave(Object.fromEntries(contestants), ROUNDS, (text) =>
         progress(`${what}, ${text}`),
       );
-      figures.push(...compare(samples, { unit: "a second", what, baseline: FULL }));
+      figures.push(...compare(samples, { unit: "a second", what, baseline: FULL, ...(goals && { goals }) }));
     }
     return figures;
   } finally {

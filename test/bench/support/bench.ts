@@ -49,6 +49,11 @@ export const within = (limit: number, unit: string): Goal => ({
   met: (_ratio, middle) => middle <= limit,
 });
 
+export const perSecondAtLeast = (rate: number): Goal => ({
+  words: `≥ ${rate.toLocaleString("en")} a second`,
+  met: (_ratio, middle) => middle >= rate,
+});
+
 export function median(samples: readonly number[]): number {
   return quantile(samples, 0.5);
 }

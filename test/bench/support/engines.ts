@@ -10,6 +10,7 @@ export const SECRETS_KEY = Buffer.alloc(32, 7);
 const DEFAULTS = { poolSize: 10, statementSecs: 30, tls: "prefer" } as const;
 
 export const FULL = "SQLite, full";
+export const POSTGRES = "PostgreSQL";
 
 export async function openPostgres(url: string): Promise<PostgresStore> {
   const settings = readPostgresUrl(url, DEFAULTS);
@@ -23,6 +24,6 @@ export async function openEngines(folder: string, postgres: string): Promise<Rea
   return new Map<string, OpenStore>([
     [FULL, openStore(join(folder, "full.sqlite"), { secretsKey })],
     ["SQLite, normal", openStore(join(folder, "normal.sqlite"), { secretsKey, durability: "normal" })],
-    ["PostgreSQL", await openPostgres(postgres)],
+    [POSTGRES, await openPostgres(postgres)],
   ]);
 }

@@ -290,7 +290,7 @@ describeEngines("memory", (_engine, fresh) => {
       const far = vectorOf(1).map((value, at) => (at % 5 === 0 ? -value : value));
       await vectors.put(tx, ann, (await documents.write(tx, ann, "far.md", "x")).id, [far]);
     });
-    expect(await find(elsewhere)).toHaveLength(64);
+    expect(await find(elsewhere)).toHaveLength(100);
     await sql.transaction(async (tx) => {
       await tx.run("DELETE FROM memory_documents WHERE \"user\" = ? AND path LIKE 'near/%'", ann);
     });
