@@ -69,7 +69,7 @@ export const ORDER: Readonly<Record<string, readonly string[]>> = {
   "plugins/accounts": ["commands", "sign-in", "records", "settings.ts", "services.ts"],
   "plugins/models": ["commands", "builtin", "settings.ts", "choice", "spending", "providers", "services.ts"],
   "plugins/memory": [
-    ...["tools", "memory.ts", "search", "transfer.ts", "tables.ts", "indexer.ts", "vectors.ts"],
+    ...["tools", "memory.ts", "search", "transfer.ts", "tables.ts", "indexer.ts", "vectors.ts", "hamming.ts"],
     ...["embedder.ts", "removed.ts", "documents.ts", "word-index.ts", "services.ts", "path.ts"],
   ],
   "plugins/workspace": [

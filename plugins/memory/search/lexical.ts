@@ -96,8 +96,6 @@ export function wordMatches(word: string, term: string): boolean {
   if (word === term) return true;
   const shorter = Math.min(word.length, term.length);
   return (
-    shorter >= 4 &&
-    Math.abs(word.length - term.length) <= 3 &&
-    word.startsWith(term.slice(0, shorter - 1))
+    shorter >= 4 && Math.abs(word.length - term.length) <= 3 && word.startsWith(term.slice(0, shorter - 1))
   );
 }

@@ -142,7 +142,8 @@ describeEngines("memory", (_engine, fresh) => {
 
   test("the words of a document go with it, and with a user", async () => {
     const { memory, sql, ann, bob } = await open();
-    const count = async () => Number((await sql.get<{ n: number }>("SELECT count(*) AS n FROM memory_words"))?.n);
+    const count = async () =>
+      Number((await sql.get<{ n: number }>("SELECT count(*) AS n FROM memory_words"))?.n);
     const before = await count();
     await memory.write(ann, "a.md", "scarlet bike");
     await memory.write(ann, "b.md", "green boat");
