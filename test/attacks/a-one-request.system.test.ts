@@ -58,7 +58,8 @@ attack(
     for (const [count, code] of [
       [200, "too_many_references"],
       [9_000, "too_many_references"],
-      [100_000, "too_many_items"],
+      [20_000, "too_many_items"],
+      [100_000, "body_too_complex"],
     ] as const) {
       const input = [...Array.from({ length: count }, () => reference), { role: "user", content: "go on" }];
       const answer = await service.send("POST", "/v1/responses", { model: "reborn", input });
