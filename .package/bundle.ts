@@ -14,7 +14,7 @@ import type { JsonSchema } from "../kernel/plugin.ts";
 import { COMPILED, compilerOf } from "../kernel/schema/check.ts";
 
 interface Program {
-  /** What is loaded by its path. They share code that is bundled once. */
+  /** The modules that are loaded by their path. Code that they share is bundled once. */
   readonly modules: readonly [string, ...string[]];
   /** Not bundled: these stay dependencies. */
   readonly external: readonly string[];
@@ -101,7 +101,7 @@ export async function bundledPackages(): Promise<readonly string[]> {
   return packagesOf(outputs.flatMap(({ output }) => filesIn(output)));
 }
 
-/** What nearly every command loads is one file: the program itself, and each plugin as far as it says what it offers. */
+/** Puts what nearly every command loads into one file: the program itself, and of each plugin the part that says what it offers. */
 const findCommon = (common: Set<string>): Plugin => ({
   name: "common",
   buildEnd() {

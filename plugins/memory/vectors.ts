@@ -19,7 +19,7 @@ const NEAREST = 100;
 const COMPARED = Array.from({ length: NEAREST }, () => "?").join();
 /** Below this two texts have nothing to do with each other. */
 const MIN_SIMILARITY = 0.3;
-/** Of signs that stay in memory: two million passages. */
+/** The most that signs may take in memory: two million passages. */
 const MAX_BYTES = 128 * 1024 * 1024;
 /** More would keep everybody waiting while a user's signs are read. */
 const READ_AT_ONCE = 5000;

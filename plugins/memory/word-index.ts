@@ -11,7 +11,7 @@ import type { Queries, Sql, Transaction } from "../../kernel/plugin.ts";
 type Engine = Sql["engine"];
 type Searched = Queries & { readonly engine: Engine };
 
-/** Of the rarest word so many documents are looked at for the others, on PostgreSQL. */
+/** How many documents with the rarest word PostgreSQL looks through for the others. */
 const MAX_WALKED = 1000;
 
 const OWNER = "hashtextextended(CAST(? AS text), 0)";

@@ -24,7 +24,7 @@ import { createHighlighter } from "./text/highlighter.ts";
 import { quoted } from "./text/markdown.ts";
 import { createPalette } from "./text/palette.ts";
 
-// What is streamed has its own, slower pace: a key that comes right after a frame of it does not wait for the next.
+// Streamed text is drawn at a slower pace of its own, so that a key shows at once, also right after such a frame.
 const FRAMES_PER_SECOND = 250;
 const PULSE_MILLIS = 1000;
 const REMOTE_BEATS = 30;

@@ -60,7 +60,7 @@ export async function searchWords(
   return { ranked: ranked.sort((one, other) => other.score - one.score || other.id - one.id), excerpts };
 }
 
-/** Of as many documents for each word, those of the rarest reach back the furthest. */
+/** Every word found equally many documents, so the rarest is the one whose documents go back the furthest. */
 function rarestFirst(terms: readonly string[], matches: readonly (readonly number[])[]): string[] {
   const oldest = new Map(terms.map((term, at) => [term, Math.min(...(matches[at] ?? []))]));
   return terms.toSorted((one, other) => (oldest.get(one) ?? 0) - (oldest.get(other) ?? 0));

@@ -130,7 +130,7 @@ export function createCommits(writer: Connection, flushing: Flushing) {
     for (const answer of answers) answer();
   }
 
-  /** Where several wait, the commit waits while each round of the event loop brings more: a flush takes longer than a few rounds. */
+  /** Puts the commit off for as long as each round of the event loop brings more work: a flush takes longer than a few rounds. */
   function gather(seen = 1, round = 0): void {
     if (waiting.length > seen && round < MAX_ROUNDS) setImmediate(gather, waiting.length, round + 1);
     else void drain();

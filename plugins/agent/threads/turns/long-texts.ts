@@ -7,12 +7,12 @@ const LONG_LENGTH = 2 ** 18;
 
 export const isLong = ({ length }: { readonly length: number }): boolean => length > LONG_LENGTH;
 
-/** After work on a text of this length. */
+/** Lets others have their turn after work on a text of this length. */
 export async function giveWay(length: number): Promise<void> {
   if (length > LONG_LENGTH) await setImmediate();
 }
 
-/** What `redact` returns; for a long text piece by piece. */
+/** Returns what `redact` does, and works through a long text piece by piece. */
 export async function redactLong(mask: Mask, text: string): Promise<string> {
   if (!isLong(text)) return redact(mask, text);
   let shown = "";
