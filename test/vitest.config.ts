@@ -59,17 +59,31 @@ export default defineConfig({
     expect: { poll: { timeout: 300_000, interval: 20 } },
     // One more than two cores: tests wait for processes and disks, too.
     maxWorkers: 3,
+    // One project after the other, also where files are shuffled: vitest ends a process when the next file is another project's.
     projects: [
       {
         extends: true,
-        test: { name: "quick", include: ["test/**/*.test.ts"], exclude: [SYSTEM, EXTENDED], env },
+        test: {
+          name: "quick",
+          include: ["test/**/*.test.ts"],
+          exclude: [SYSTEM, EXTENDED],
+          env,
+          sequence: { groupOrder: 1 },
+        },
       },
-      { extends: true, test: { name: "system", include: [SYSTEM], globalSetup } },
-      { extends: true, test: { name: "extended", include: [EXTENDED], globalSetup } },
+      {
+        extends: true,
+        test: { name: "system", include: [SYSTEM], globalSetup, sequence: { groupOrder: 2 } },
+      },
+      {
+        extends: true,
+        test: { name: "extended", include: [EXTENDED], globalSetup, sequence: { groupOrder: 3 } },
+      },
       {
         extends: true,
         test: {
           name: "postgres",
+          sequence: { groupOrder: 4 },
           include: findBinaries() === undefined ? [] : [...serviceTests()],
           env,
           provide: { storeEngine: "postgres" as const },
