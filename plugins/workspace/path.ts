@@ -58,8 +58,9 @@ function refuse(given: string, why: string): Fault {
 
 /** The same for names that differ only by case or form, of which there can be one. */
 export function foldPath(path: string): string {
+  // Lower case first: the capital of "ß" is "SS", but "ẞ" is a capital already.
   const fold = (part: string) =>
-    part.normalize("NFKC").replaceAll(LOOKS, "").toUpperCase().toLowerCase().normalize("NFKC");
+    part.normalize("NFKC").replaceAll(LOOKS, "").toLowerCase().toUpperCase().toLowerCase().normalize("NFKC");
   return path.split("/").map(fold).join("/");
 }
 
