@@ -43,8 +43,7 @@ try {
   rmSync(folder, { recursive: true, force: true });
 }
 print(failures.length === 0 ? `${times} of ${times} runs were green.` : `${failures.length} failures:`);
-for (const { test, seed, isBusy, message } of failures)
-  print(`  ${test}\n    seed ${seed}, ${isBusy ? "busy" : "quiet"}: ${message.split("\n")[0]}`);
+failures.forEach(printFailure);
 process.exitCode = failures.length === 0 ? 0 : 1;
 
 async function run(round: number): Promise<void> {
@@ -69,9 +68,15 @@ async function run(round: number): Promise<void> {
     print(
       `${round} of ${times}, ${isBusy ? "busy" : "quiet"}, seed ${seed}: ${found.length} failures in ${seconds} s`,
     );
+    // The other rounds may take hours.
+    found.forEach(printFailure);
   } finally {
     stop();
   }
+}
+
+function printFailure({ test, seed, isBusy, message }: Failure): void {
+  print(`  ${test}\n    seed ${seed}, ${isBusy ? "busy" : "quiet"}: ${message.split("\n")[0]}`);
 }
 
 function read(file: string, seed: number, isBusy: boolean): Failure[] {
