@@ -75,20 +75,22 @@ async function examine(
   const { settings, ignored } = await store.peekSettings(session.settings, home, liveReaders(plugins));
   // On a copy: what is wrong with the store's settings is found when its plugin is configured.
   const look = await store.look(session.settings.over(new Map()).for("store"), home);
-  for (const plugin of plugins) {
+  // Together: one hashes files, another asks a server, most load code.
+  const diagnoses = plugins.map(async (plugin): Promise<readonly Finding[]> => {
     const before = settings.problems.length;
     try {
       const config = plugin.configure(settings.for(plugin.name));
-      if (settings.problems.length > before || config instanceof Off) continue;
+      if (settings.problems.length > before || config instanceof Off) return [];
       const announced = service.notice?.plugins.find(({ name, on }) => on && name === plugin.name)?.detail;
       // It opens its ports before it has started.
       const running = service.isStarting ? "" : announced;
       const context = { config, home, running, shared: look.shared, stored: look, tables };
-      findings.push(...((await plugin.operations?.diagnose?.(context)) ?? []));
+      return (await plugin.operations?.diagnose?.(context)) ?? [];
     } catch (error) {
-      findings.push({ name: plugin.name, ok: false, detail: reason(error) });
+      return [{ name: plugin.name, ok: false, detail: reason(error) }];
     }
-  }
+  });
+  findings.push(...(await Promise.all(diagnoses)).flat());
   await look.close();
   for (const [name, why] of ignored)
     findings.push({ name, ok: true, warning: true, detail: `the stored value is ignored: ${why}` });
