@@ -1,14 +1,15 @@
 /**
  * For the published package, bundles each program of it: the service, whose start is mostly the loading of files, the code of a tool's
- * process and the other threads; and with them the packages that would bring far more than we use: as dependencies they would install 130 MB
- * that are never loaded, and compile a SQLite that nobody opens.
+ * process and the other threads. With them are the packages that nearly every start or first turn loads, 450 files of half a millisecond each, and
+ * those that would install far more than we use, such as a SQLite to be compiled that nobody opens.
  */
 import { readFileSync } from "node:fs";
-import { copyFile, glob, readFile, writeFile } from "node:fs/promises";
+import { copyFile, glob, readdir, readFile, writeFile } from "node:fs/promises";
 import { basename, dirname, join, relative, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import standalone from "ajv/dist/standalone/index.js";
 import { type OutputChunk, type Plugin, type RolldownBuild, rolldown } from "rolldown";
+import { PACKAGES } from "../host/author/build/toolchain.ts";
 import { MANIFEST, ROOT } from "../kernel/package.ts";
 import type { JsonSchema } from "../kernel/plugin.ts";
 import { COMPILED, compilerOf } from "../kernel/schema/check.ts";
@@ -24,15 +25,13 @@ interface Program {
   readonly files?: string;
 }
 
-const allBut = (...names: readonly string[]) =>
-  Object.keys({ ...MANIFEST.dependencies, ...MANIFEST.devDependencies }).filter(
-    (name) => !names.includes(name),
-  );
+/** What is installed with the package, or fetched for building. Every other package is bundled, and a development dependency. */
+const OUTSIDE = [...Object.keys(MANIFEST.dependencies), ...Object.keys(PACKAGES)];
 
 const PROGRAMS: readonly Program[] = [
   {
     modules: ["kernel/cli/main", "kernel/plugin", "kernel/kit", "plugins/contract/channel-contract"],
-    external: allBut("@keyv/sqlite"),
+    external: OUTSIDE,
     without: ["better-sqlite3", "bun:sqlite"],
   },
   {
@@ -50,11 +49,14 @@ const PROGRAMS: readonly Program[] = [
     "plugins/memory/embedding-worker",
     "plugins/telemetry/tracing/sender-worker",
     "plugins/workspace/search-worker",
-  ].map((module): Program => ({ modules: [module], external: allBut() })),
+  ].map((module): Program => ({ modules: [module], external: OUTSIDE })),
 ];
 
-/** Harmless: a module that is loaded when needed is part of what is always loaded, or asks for what only other compilers read. */
-const EXPECTED = new Set(["INEFFECTIVE_DYNAMIC_IMPORT", "MODULE_LEVEL_DIRECTIVE"]);
+/**
+ * Harmless: a module that is loaded when needed is part of what is always loaded, or asks for what only other compilers read; and the
+ * package with which Koa warns of its old functions wraps them by `eval`.
+ */
+const EXPECTED = new Set(["INEFFECTIVE_DYNAMIC_IMPORT", "MODULE_LEVEL_DIRECTIVE", "EVAL"]);
 
 const open = ({ modules, external, without = [] }: Program, common: Set<string>): Promise<RolldownBuild> =>
   rolldown({
@@ -62,7 +64,7 @@ const open = ({ modules, external, without = [] }: Program, common: Set<string>)
     cwd: ROOT,
     platform: "node",
     external: (id) => external.some((name) => id === name || id.startsWith(`${name}/`)),
-    plugins: [compileSchemas, findCommon(common), ...without.map(leaveOut)],
+    plugins: [compileSchemas, bundleRequired, findCommon(common), ...without.map(leaveOut)],
     onLog(_level, { code = "", message }) {
       if (!EXPECTED.has(code)) throw new Error(message);
     },
@@ -117,6 +119,16 @@ const findCommon = (common: Set<string>): Plugin => ({
   },
 });
 
+/** Packages that our own modules load when they first need them, without waiting for it: in a bundle their code runs then. */
+const bundleRequired: Plugin = {
+  name: "required packages",
+  transform(code, id) {
+    const call = "createRequire(import.meta.url)(";
+    if (id.includes("/node_modules/") || !code.includes(call)) return undefined;
+    return { code: code.replaceAll(call, "require(") };
+  },
+};
+
 function leaveOut(name: string): Plugin {
   const id = `\0without ${name}`;
   const code = `module.exports = new Proxy({}, { get() { throw new Error("${name} is not bundled"); } });`;
@@ -137,13 +149,7 @@ const SCHEMAS = new Map(
 
 function compileSchema(schema: JsonSchema): string {
   const compiler = compilerOf(false, false);
-  const code = standalone
-    .default(compiler, compiler.compile(schema))
-    .replace(/export default \w+;/, "")
-    .replaceAll(
-      /const (\w+) = require\("(.+?)"\)\.default;/g,
-      'import $1Module from "$2.js"; const $1 = $1Module.default;',
-    );
+  const code = standalone.default(compiler, compiler.compile(schema)).replace(/export default \w+;/, "");
   const key = `Symbol.for(${JSON.stringify(COMPILED.description)})`;
   return `${code}\nexport default { ...${JSON.stringify(schema)}, [${key}]: validate };`;
 }
@@ -167,10 +173,18 @@ const PACKAGE = /^.*node_modules\/(?:@[^/]+\/)?[^/]+/;
 
 async function licenses(packages: readonly string[]): Promise<string> {
   const texts = packages.map(async (path) => {
-    const text = await readFile(join(ROOT, path, "LICENSE"), "utf8");
+    const folder = join(ROOT, path);
+    const file = (await readdir(folder)).find((name) => /^licen[cs]e\b/i.test(name));
+    const text =
+      file === undefined ? await statedLicense(folder) : await readFile(join(folder, file), "utf8");
     return `${path.replace(/^.*node_modules\//, "")}\n\n${text.trim()}\n`;
   });
   return (await Promise.all(texts)).join("\n\n");
+}
+
+async function statedLicense(folder: string): Promise<string> {
+  const { license } = JSON.parse(await readFile(join(folder, "package.json"), "utf8"));
+  return `Its package has no text of a licence. It states: ${license}`;
 }
 
 // `node .package/bundle.ts <folder>`

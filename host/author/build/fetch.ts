@@ -26,7 +26,7 @@ const STALE_MILLIS = 3_600_000;
 const UNUSED_MILLIS = 30 * 24 * 3_600_000;
 
 export async function fetchPackages({ folder, lock, progress }: FetchOptions): Promise<void> {
-  const { dependencies } = (JSON.parse(lock) as Lock).packages[""];
+  const { dependencies, overrides } = (JSON.parse(lock) as Lock).packages[""];
   const names = Object.entries(dependencies).map(([name, version]) => `${name}@${version}`);
   progress(`fetching the build toolchain into ${folder} (once, about 400 MB): ${names.join(", ")}`);
   const began = performance.now();
@@ -35,7 +35,7 @@ export async function fetchPackages({ folder, lock, progress }: FetchOptions): P
     await mkdir(draft, { recursive: true });
     await writeFile(
       join(draft, "package.json"),
-      JSON.stringify({ private: true, type: "module", dependencies }),
+      JSON.stringify({ private: true, type: "module", dependencies, overrides }),
     );
     await writeFile(join(draft, "package-lock.json"), lock);
     await writeFile(join(draft, LOADER), "export default (name) => import(name);\n");
@@ -53,7 +53,12 @@ export async function fetchPackages({ folder, lock, progress }: FetchOptions): P
 }
 
 interface Lock {
-  readonly packages: { readonly "": { readonly dependencies: Readonly<Record<string, string>> } };
+  readonly packages: { readonly "": Root };
+}
+
+interface Root {
+  readonly dependencies: Readonly<Record<string, string>>;
+  readonly overrides?: object;
 }
 
 /** Sets everything that we rely on and the user's npm settings could turn off. `npm ci` would want every platform's lock. */

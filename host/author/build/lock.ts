@@ -20,9 +20,11 @@ export interface PackageLock {
   readonly packages: Readonly<Record<string, Entry>>;
 }
 
+/** `overrides`: as in package.json, the versions that npm takes in place of those that a package asks for. */
 export function lockOf(
   wanted: Readonly<Record<string, string>>,
   { lockfileVersion, packages }: PackageLock,
+  overrides: object = {},
 ): PackageLock {
   const found = new Map<string, Entry>();
   const visit = (names: readonly string[], from: string): void => {
@@ -39,7 +41,8 @@ export function lockOf(
   };
   visit(Object.keys(wanted), "");
   const sorted = [...found].sort(([a], [b]) => (a < b ? -1 : 1));
-  return { lockfileVersion, packages: { "": { dependencies: wanted }, ...Object.fromEntries(sorted) } };
+  const root = { dependencies: wanted, overrides };
+  return { lockfileVersion, packages: { "": root, ...Object.fromEntries(sorted) } };
 }
 
 /** As Node looks for it: in the nearest folder of packages, from the inside out. */
@@ -54,6 +57,7 @@ function resolve(name: string, from: string, packages: PackageLock["packages"]):
 // `node host/author/build/lock.ts <folder>`, for the published package.
 if (import.meta.main) {
   const [folder = "."] = parseArgs({ allowPositionals: true }).positionals;
-  const lock = JSON.parse(readFileSync(join(ROOT, "package-lock.json"), "utf8")) as PackageLock;
-  writeFileSync(join(folder, LOCK), `${JSON.stringify(lockOf(PACKAGES, lock), undefined, 1)}\n`);
+  const read = (file: string) => JSON.parse(readFileSync(join(ROOT, file), "utf8"));
+  const lock = lockOf(PACKAGES, read("package-lock.json"), read("package.json").overrides);
+  writeFileSync(join(folder, LOCK), `${JSON.stringify(lock, undefined, 1)}\n`);
 }

@@ -22,6 +22,7 @@ import { type DockerRegistry, startDockerRegistry } from "../../support/processe
 import { packPostern } from "../../support/processes/packed.ts";
 import { type PosternOptions, postern } from "../../support/processes/postern.ts";
 import { describeWhere } from "../../support/run/needs.ts";
+import { startCollector } from "../../support/servers/collector.ts";
 import { openUpstream } from "../../support/servers/upstream.ts";
 import { scriptedModel } from "../../support/services/agent.ts";
 import { propose } from "../../support/services/proposals.ts";
@@ -137,6 +138,29 @@ describeWhere(
       expect(existsSync(toolchain)).toBe(false);
     },
   );
+
+  test("packages that are bundled work where only the dependencies are installed", async () => {
+    const { folder, options, runIn } = await install(THERE);
+    const { env, ...place } = options("asking");
+    // Another home's tools: both sides of MCP.
+    const other = ["env", `POSTERN_HOME=${join(folder, "other")}`, "TOOLS_SHIPPED=true"];
+    const command = [...other, process.execPath, place.bin ?? "", "mcp"];
+    const { stdout } = await runIn("asking", "mcp", "add", "other", "--yes", "--", ...command);
+    expect(stdout).toContain("run-code");
+
+    const collector = await startCollector();
+    const tracing = {
+      OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+      OTEL_EXPORTER_OTLP_PROTOCOL: "http/json",
+      OTEL_BSP_SCHEDULE_DELAY: "10",
+    };
+    const asked = await postern(["ask", "How many days until Christmas?"], {
+      ...place,
+      env: { ...env, ...tracing },
+    });
+    expect(asked.stdout).toMatch(/25 December \d{4}/);
+    await expect.poll(() => collector.spans.map(({ name }) => name)).toContain("invoke_agent postern");
+  });
 
   test("a feed reader with an npm package, a setting and state reaches another home under a trust rule", async () => {
     const { folder, env, options, runIn } = await install("11");
