@@ -51,6 +51,8 @@ async function openService(home: string) {
     GATEWAY_AUTH_TOKEN: TOKEN,
     MODEL_PROVIDER: "builtin",
     TOOLS_SHIPPED: "false",
+    // What is written to the service is limited by it.
+    CHAT_RATE_LIMIT: "1000000",
   };
   return boot({
     plugins: PLUGINS,

@@ -3,6 +3,7 @@
 import { createThreads } from "../../../plugins/agent/threads/threads.ts";
 import { createJobs } from "../../../plugins/jobs/queue/jobs.ts";
 import { createJobTable } from "../../../plugins/jobs/queue/table.ts";
+import { MIGRATIONS as JOBS } from "../../../plugins/jobs/queue/tables.ts";
 import { createDocuments } from "../../../plugins/memory/documents.ts";
 import { createMemory } from "../../../plugins/memory/memory.ts";
 import { MIGRATIONS as MEMORY } from "../../../plugins/memory/tables.ts";
@@ -26,7 +27,7 @@ export type Kind = "turn" | "submit" | "searchMemory" | "searchThreads" | "searc
 export async function openWork(store: OpenStore, home: string, progress: Progress): Promise<Work> {
   const write = createWriter(createRandom(TEXTS));
   const { agent, sql, turn } = await openAgent(store, home);
-  const table = createJobTable(sql, store);
+  const table = createJobTable(await store.tables("jobs", JOBS), store);
   const threads = createThreads(sql, {
     store,
     onRemove: () => {},
