@@ -88,6 +88,7 @@ function answer(request: ModelRequest, at: number, now: Date, depth: number): Re
     schedule(text, intent, request.tools, now) ??
     answerPlain(intent, request.tools) ??
     follow(request, at, text, now) ??
+    countDays(text, intent, now) ??
     matchTool(text, request.tools, now) ??
     answerUnmatched(text, intent, request.tools, now)
   );
@@ -188,6 +189,13 @@ function proceed(pending: NonNullable<Reply["pending"]>): Reply {
   const { tool, filled } = pending;
   const [missing] = filled.missing;
   return missing ? { ...say(talk.askFor(tool, missing)), pending } : use(tool.name, filled.params);
+}
+
+/** Says how far away a day is. A tool that reckons with dates would be taken for what is meant. */
+function countDays(text: string, { type, about }: Intent, now: Date): Reply | undefined {
+  const distance =
+    type === "until" && /^(?:how many )?days\b/i.test(text) ? sayDistance(about, now) : undefined;
+  return distance === undefined ? undefined : say(distance);
 }
 
 /** Answers where no tool fits: with the clock, a date, a note, or the plain truth. */

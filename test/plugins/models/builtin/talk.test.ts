@@ -89,6 +89,17 @@ describe("the built-in model talks honestly", () => {
     expect((await startDialogue(tools).say(question)).text).toBe(answer);
   });
 
+  test("days are counted, although a tool could reckon with them", async () => {
+    const code = {
+      name: "run-code",
+      description: 'Runs code; how many days: dates.difference(later, earlier, "days") until a date',
+      schema: { type: "object", properties: { code: { type: "string" } }, required: ["code"] },
+    };
+    const { text, calls } = await startDialogue([...tools, code]).say("How many days until Christmas?");
+    expect(calls).toEqual([]);
+    expect(text).toBe("Friday, 25 December 2026 is 40 days away.");
+  });
+
   const propose = {
     name: "routine_propose",
     description: "Proposes a routine",
