@@ -20,7 +20,7 @@ import { temporaryFolder } from "../../support/home.ts";
 import { deadLinks } from "../../support/packed-pages.ts";
 import { type DockerRegistry, startDockerRegistry } from "../../support/processes/docker-registry.ts";
 import { packPostern } from "../../support/processes/packed.ts";
-import { type PosternOptions, postern } from "../../support/processes/postern.ts";
+import { type PosternOptions, postern, startPostern } from "../../support/processes/postern.ts";
 import { describeWhere } from "../../support/run/needs.ts";
 import { startCollector } from "../../support/servers/collector.ts";
 import { openUpstream } from "../../support/servers/upstream.ts";
@@ -141,25 +141,36 @@ describeWhere(
 
   test("packages that are bundled work where only the dependencies are installed", async () => {
     const { folder, options, runIn } = await install(THERE);
-    const { env, ...place } = options("asking");
+    const { env, ...place } = options("dates");
     // Another home's tools: both sides of MCP.
     const other = ["env", `POSTERN_HOME=${join(folder, "other")}`, "TOOLS_SHIPPED=true"];
     const command = [...other, process.execPath, place.bin ?? "", "mcp"];
-    const { stdout } = await runIn("asking", "mcp", "add", "other", "--yes", "--", ...command);
-    expect(stdout).toContain("run-code");
+    const { stdout } = await runIn("host", "mcp", "add", "other", "--yes", "--", ...command);
+    expect(stdout).toMatch(/^Added other\. \d tools/);
 
     const collector = await startCollector();
-    const tracing = {
+    const settings = {
+      GATEWAY_PORT: "0",
+      GATEWAY_AUTH_TOKEN: "the-operator-of-this-test",
       OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
       OTEL_EXPORTER_OTLP_PROTOCOL: "http/json",
       OTEL_BSP_SCHEDULE_DELAY: "10",
     };
-    const asked = await postern(["ask", "How many days until Christmas?"], {
-      ...place,
-      env: { ...env, ...tracing },
+    const service = startPostern(["serve"], { ...place, env: { ...env, ...settings } });
+    await service.printed("ready in");
+    const [, url = ""] = /Open (http:\/\/[^/\s]+)/.exec(service.stdout()) ?? [];
+    const answer = await fetch(`${url}/v1/responses`, {
+      method: "POST",
+      headers: {
+        authorization: `Bearer ${settings.GATEWAY_AUTH_TOKEN}`,
+        "content-type": "application/json",
+      },
+      body: JSON.stringify({ model: "any", input: "When is Christmas?" }),
     });
-    expect(asked.stdout).toMatch(/25 December \d{4}/);
+    expect(await answer.text()).toMatch(/25 December \d{4}/);
     await expect.poll(() => collector.spans.map(({ name }) => name)).toContain("invoke_agent postern");
+    service.kill("SIGTERM");
+    expect(await service.ended).toBe(0);
   });
 
   test("a feed reader with an npm package, a setting and state reaches another home under a trust rule", async () => {
