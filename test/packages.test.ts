@@ -1,4 +1,4 @@
-/** What the published package brings: nothing that only building needs, under which licences, on which Node. */
+/** The published package imports nothing that only building needs, has allowed licences only, and names the Node that it runs on. */
 import { globSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { subset } from "semver";

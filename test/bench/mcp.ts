@@ -51,7 +51,7 @@ async function openService(home: string) {
     GATEWAY_AUTH_TOKEN: TOKEN,
     MODEL_PROVIDER: "builtin",
     TOOLS_SHIPPED: "false",
-    // What is written to the service is limited by it.
+    // The limit of requests that write depends on this one.
     CHAT_RATE_LIMIT: "1000000",
   };
   return boot({
