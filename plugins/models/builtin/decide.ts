@@ -5,7 +5,7 @@ import type { ModelMessage, ModelRequest, ModelTool } from "../services.ts";
 import { answerSum } from "./arithmetic.ts";
 import { isoTime, sayDay, sayDistance, scheduleIn } from "./dates.ts";
 import { type Intent, intentOf } from "./intent.ts";
-import { type Candidate, choose, fill, fillFormat, guess, weigh } from "./match.ts";
+import { type Candidate, choose, fill, fillFormat, guess, takesDay, weigh } from "./match.ts";
 import { bestNotes, notePath, sayNotes } from "./memory.ts";
 import { answerFrom, unwrap } from "./outcome.ts";
 import { hear } from "./reading.ts";
@@ -88,7 +88,7 @@ function answer(request: ModelRequest, at: number, now: Date, depth: number): Re
     schedule(text, intent, request.tools, now) ??
     answerPlain(intent, request.tools) ??
     follow(request, at, text, now) ??
-    countDays(text, intent, now) ??
+    countDays(text, intent, request.tools, now) ??
     matchTool(text, request.tools, now) ??
     answerUnmatched(text, intent, request.tools, now)
   );
@@ -191,11 +191,14 @@ function proceed(pending: NonNullable<Reply["pending"]>): Reply {
   return missing ? { ...say(talk.askFor(tool, missing)), pending } : use(tool.name, filled.params);
 }
 
-/** Says how far away a day is. A tool that reckons with dates would be taken for what is meant. */
-function countDays(text: string, { type, about }: Intent, now: Date): Reply | undefined {
-  const distance =
-    type === "until" && /^(?:how many )?days\b/i.test(text) ? sayDistance(about, now) : undefined;
-  return distance === undefined ? undefined : say(distance);
+/** Says how far away a day is, where no tool is given a day: one that runs code would take the words for code. */
+function countDays(text: string, { type, about }: Intent, tools: readonly ModelTool[], now: Date) {
+  const isCount = type === "until" && /^(?:how many )?days\b/i.test(text);
+  const distance = isCount ? sayDistance(about, now) : undefined;
+  if (distance === undefined) return undefined;
+  const close = choose(hear(text, now), tools);
+  const counter = close.find(({ branch, filled }) => filled.missing.length === 0 && takesDay(branch));
+  return counter ? proceed(counter) : say(distance);
 }
 
 /** Answers where no tool fits: with the clock, a date, a note, or the plain truth. */

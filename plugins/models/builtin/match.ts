@@ -165,6 +165,7 @@ function ownWords(tool: ModelTool, branch: Branch): (word: string) => boolean {
 const SPOKEN = "zero one two three four five six seven eight nine ten eleven twelve".split(" ");
 const PLACE = /\b(?:city|town|place|location|address|region|airport|timezone)\b/;
 const TEXT = /^(?:saying|says|called|named|titled|about)$/;
+const DAY = /\b(?:date|day|birthday|deadline)\b/;
 const NUMBER = /^[-−+]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?[°%]?$/;
 
 /** Texts that have a form of their own, by the parameter's format or name. */
@@ -172,9 +173,15 @@ const FORMS: readonly (readonly [RegExp, (reading: Reading) => string | undefine
   [/\be?mail(?: address)?$/, (reading) => takeLike(reading, /^[^\s@]+@[^\s@.]+\.[^\s@]+$/)],
   [/\b(?:ur[il]|link|website)$/, (reading) => takeLike(reading, /^https?:\/\//i)],
   [/\b(?:date[- ]?time|timestamp)\b/, (reading) => reading.takeDate("hasTime", (date) => date.toISOString())],
-  [/\b(?:date|day|birthday|deadline)\b/, (reading) => reading.takeDate("hasDay", isoDate)],
+  [DAY, (reading) => reading.takeDate("hasDay", isoDate)],
   [/\btime$/, (reading) => reading.takeDate("hasTime", isoTime)],
 ];
+
+/** True for a tool that is given a day. */
+export const takesDay = ({ properties }: Branch): boolean =>
+  properties.some(
+    ({ type, format, name }) => type === "string" && (DAY.test(format) || DAY.test(sayName(name))),
+  );
 
 function formOf({ type, format, name }: Property) {
   const names = type === "string" ? [format, sayName(name)] : [];

@@ -89,7 +89,7 @@ describe("the built-in model talks honestly", () => {
     expect((await startDialogue(tools).say(question)).text).toBe(answer);
   });
 
-  test("days are counted, although a tool could reckon with them", async () => {
+  test("days are counted, although a tool could reckon with them, but not in place of one that counts them", async () => {
     const code = {
       name: "run-code",
       description: 'Runs code; how many days: dates.difference(later, earlier, "days") until a date',
@@ -98,6 +98,20 @@ describe("the built-in model talks honestly", () => {
     const { text, calls } = await startDialogue([...tools, code]).say("How many days until Christmas?");
     expect(calls).toEqual([]);
     expect(text).toBe("Friday, 25 December 2026 is 40 days away.");
+
+    const counter = {
+      name: "countdown",
+      description: "Shows how many days are left until a date.",
+      schema: {
+        type: "object",
+        properties: { date: { type: "string", format: "date" } },
+        required: ["date"],
+      },
+    };
+    const left = await startDialogue([...tools, code, counter]).say(
+      "How many days are left until 2030-01-01?",
+    );
+    expect(left.calls).toMatchObject([{ name: "countdown", params: '{"date":"2030-01-01"}' }]);
   });
 
   const propose = {
