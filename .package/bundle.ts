@@ -1,7 +1,7 @@
 /**
  * For the published package, bundles each program of it: the service, whose start is mostly the loading of files, the code of a tool's
- * process and the other threads. With them are the packages that nearly every start or first turn loads, 450 files of half a millisecond each, and
- * those that would install far more than we use, such as a SQLite to be compiled that nobody opens.
+ * process and the other threads. With them are all packages but those that look for files of their own, have native code, or declare types that
+ * our declarations use: a package brings far more than is used of it, and each of its files takes a start half a millisecond.
  */
 import { readFileSync } from "node:fs";
 import { copyFile, glob, readdir, readFile, writeFile } from "node:fs/promises";
@@ -32,7 +32,7 @@ const PROGRAMS: readonly Program[] = [
   {
     modules: ["kernel/cli/main", "kernel/plugin", "kernel/kit", "plugins/contract/channel-contract"],
     external: OUTSIDE,
-    without: ["better-sqlite3", "bun:sqlite"],
+    without: ["better-sqlite3", "bun:sqlite", "pg-native", "react-devtools-core"],
   },
   {
     // They may read little else than this folder.
@@ -57,13 +57,20 @@ const EXPECTED = new Set(["INEFFECTIVE_DYNAMIC_IMPORT", "MODULE_LEVEL_DIRECTIVE"
 /** One wraps old functions of Koa by `eval`, to warn of them; the other hides its optional Redis clients, which we have not, from bundlers. */
 const MAY_EVAL = /node_modules\/(?:depd|bottleneck)\//;
 
-const open = ({ modules, external, without = [] }: Program, common: Set<string>): Promise<RolldownBuild> =>
+/** True for the name of one of these packages, or of a module in it. */
+const isOneOf = (packages: readonly string[], id: string) =>
+  packages.some((name) => id === name || id.startsWith(`${name}/`));
+
+const open = (
+  { modules, external, without = [] }: Program,
+  places: Map<string, string>,
+): Promise<RolldownBuild> =>
   rolldown({
     input: Object.fromEntries(modules.map((module) => [module, join(ROOT, `${module}.ts`)])),
     cwd: ROOT,
     platform: "node",
-    external: (id) => external.some((name) => id === name || id.startsWith(`${name}/`)),
-    plugins: [compileSchemas, bundleRequired, findCommon(common), ...without.map(leaveOut)],
+    external: (id) => isOneOf(external, id),
+    plugins: [compileSchemas, importPlugins, bundleRequired, placeModules(places), ...without.map(leaveOut)],
     onLog(_level, { code = "", message }) {
       const isExpected = EXPECTED.has(code) || (code === "EVAL" && MAY_EVAL.test(message));
       if (!isExpected) throw new Error(message);
@@ -72,15 +79,17 @@ const open = ({ modules, external, without = [] }: Program, common: Set<string>)
 
 async function writeProgram(program: Program, folder: string): Promise<void> {
   const { modules, files } = program;
-  const common = new Set<string>();
-  const bundle = await open(program, common);
+  const places = new Map<string, string>();
+  const bundle = await open(program, places);
   const { output } = await bundle.write({
     dir: folder,
     format: "esm",
     entryFileNames: "[name].js",
     chunkFileNames: `${dirname(modules[0])}/[name].js`,
     comments: false,
-    codeSplitting: { groups: [{ name: "common", test: (id) => common.has(id) }] },
+    codeSplitting: {
+      groups: Object.keys(TOGETHER).map((name) => ({ name, test: (id) => places.get(id) === name })),
+    },
   });
   const place = dirname(join(folder, modules[0]));
   if (files !== undefined)
@@ -98,34 +107,65 @@ const filesIn = (output: readonly { readonly type: string }[]) =>
 /** Returns the packages that are inside of the bundles, as the lock file names them. */
 export async function bundledPackages(): Promise<readonly string[]> {
   const outputs = await Promise.all(
-    PROGRAMS.map(async (program) => (await open(program, new Set())).generate()),
+    PROGRAMS.map(async (program) => (await open(program, new Map())).generate()),
   );
   return packagesOf(outputs.flatMap(({ output }) => filesIn(output)));
 }
 
-/** Puts what nearly every command loads into one file: the program itself, and of each plugin the part that says what it offers. */
-const findCommon = (common: Set<string>): Plugin => ({
-  name: "common",
+/**
+ * Modules that are loaded at the same time, and all that they import: one file each, which takes half a millisecond less than every file that it
+ * is made of. What several of these would have is in the first.
+ */
+const TOGETHER: Readonly<Record<string, RegExp>> = {
+  every: /^kernel\/cli\/main\.ts$/,
+  home: /^(?:kernel\/cli\/(?:service\/session|command-context)|plugins\/store\/(?:access|start))\.ts$/,
+  tools: /^host\/(?:tool-host|commands\/(?:opening|tool))\.ts$/,
+  doctor:
+    /^(?:host\/diagnosis|plugins\/(?:operator\/doctor|models\/choice\/check|(?:accounts|home|messaging|store\/maintenance)\/diagnosis))\.ts$/,
+};
+
+/** Fills in which of them each module belongs to. */
+const placeModules = (places: Map<string, string>): Plugin => ({
+  name: "modules that are loaded together",
   buildEnd() {
-    const add = (id: string) => {
+    const add = (id: string, name: string) => {
       const module = this.getModuleInfo(id);
-      if (module === null || common.has(id)) return;
-      common.add(id);
-      module.importedIds.forEach(add);
+      if (module === null || places.has(id)) return;
+      places.set(id, name);
+      for (const imported of module.importedIds) add(imported, name);
     };
-    const main = join(ROOT, "kernel/cli/main.ts");
-    const loaded = this.getModuleInfo(main)?.dynamicallyImportedIds ?? [];
-    [main, ...loaded.filter((path) => path.endsWith("/plugin.ts"))].forEach(add);
+    for (const [name, roots] of Object.entries(TOGETHER))
+      for (const id of this.getModuleIds()) if (roots.test(relative(ROOT, id))) add(id, name);
   },
 });
+
+/** Every command loads every plugin's `plugin.ts`, which says what it offers: no files of their own. Only a client of another service loads the client's. */
+const importPlugins: Plugin = {
+  name: "plugins",
+  transform(code, id) {
+    if (id !== join(ROOT, "kernel/cli/main.ts")) return undefined;
+    const imports: string[] = [];
+    const named = code.replaceAll(/\bimport\(("(?!.*\/client\/)[^"]+\/plugin\.ts")\)/g, (_, path) => {
+      imports.push(`import * as plugin${imports.length} from ${path};`);
+      return `Promise.resolve(plugin${imports.length - 1})`;
+    });
+    return { code: `${imports.join("\n")}\n${named}` };
+  },
+};
+
+/** Looks for a package where the program runs. */
+const LOOKED_FOR =
+  /(?:createRequire\(import\.meta\.url\)(?:\.resolve)?|import\.meta\.resolve)(?:\("([^"]+)"\))?/g;
 
 /** Packages that our own modules load when they first need them, without waiting for it: in a bundle their code runs then. */
 const bundleRequired: Plugin = {
   name: "required packages",
   transform(code, id) {
-    const call = "createRequire(import.meta.url)(";
-    if (id.includes("/node_modules/") || !code.includes(call)) return undefined;
-    return { code: code.replaceAll(call, "require(") };
+    if (!id.startsWith(ROOT) || id.includes("/node_modules/")) return undefined;
+    const bundled = code.replaceAll(/createRequire\(import\.meta\.url\)(?=\(")/g, "require");
+    for (const [look, name = ""] of bundled.matchAll(LOOKED_FOR))
+      if (!isOneOf(OUTSIDE, name)) throw new Error(`${id}: ${look} finds only packages that are installed`);
+    return bundled === code ? undefined : { code: bundled };
   },
 };
 

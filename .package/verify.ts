@@ -5,14 +5,14 @@
  */
 import { execFileSync } from "node:child_process";
 import { hash } from "node:crypto";
-import { cpSync, globSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { cpSync, globSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join, resolve } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { ROOT } from "../kernel/package.ts";
 import { compareFiles, partsOf } from "./compare.ts";
 
-const COMPONENTS = "components/*/dist/*.wasm";
+const COMPONENTS = "components/*/dist/*.wasm.gz";
 
 const run = (command: string, ...args: readonly string[]) =>
   execFileSync(command, args, {
@@ -36,7 +36,7 @@ function unpack(tarball: string, folder: string): string {
 
 function compareComponents(theirs: string, ours: string): readonly string[] {
   return globSync(COMPONENTS, { cwd: theirs }).flatMap((path) => {
-    const [one, other] = [theirs, ours].map((folder) => readFileSync(join(folder, path)));
+    const [one, other] = [theirs, ours].map((folder) => gunzipSync(readFileSync(join(folder, path))));
     if (one === undefined || other === undefined) return [];
     if (one.equals(other)) say(`  ${path}: the same`);
     else if (partsOf(one).join() === partsOf(other).join())
@@ -60,9 +60,10 @@ function verify(tarball: string, folder: string): readonly string[] {
   try {
     for (const path of built) cpSync(join(ROOT, path), join(kept, path), { recursive: true });
     for (const path of globSync(COMPONENTS, { cwd: theirs })) {
-      cpSync(join(theirs, path), join(ROOT, path));
-      run("node", "components/build.ts", "--code", basename(path, ".wasm"));
+      writeFileSync(join(ROOT, path.replace(/\.gz$/, "")), gunzipSync(readFileSync(join(theirs, path))));
+      run("node", "components/build.ts", "--code", basename(path, ".wasm.gz"));
     }
+    run("node", ".package/compress.ts");
     const again = pack(made("again-"), "--ignore-scripts");
     const files = compareFiles(theirs, unpack(again, made("filled-")));
     const copy = readFileSync(again);

@@ -1,8 +1,8 @@
 /** Puts back a shipped tool whose installed copy is broken. What the operator removed or replaced is left alone. */
-import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { compareCapabilities } from "../../capabilities/describe.ts";
 import { Fault, reason } from "../../kernel/plugin.ts";
+import { findComponentFile, readComponentFile } from "../compile/component-file.ts";
 import { type Candidate, type Catalog, digestOf, type InstalledTool } from "./catalog.ts";
 import { buildShipped, filesOf, mayDoMore, SHIPPED, type ShippedOptions } from "./shipped.ts";
 
@@ -43,8 +43,8 @@ export async function repairShipped(name: string, options: RepairOptions): Promi
   const { wasm, capabilities } = filesOf(name);
   const damage = await findDamage(catalog, name);
   if (damage === undefined) return;
-  if (!existsSync(wasm)) await buildShipped(name, progress, signal);
-  const component = await readFile(wasm);
+  if (findComponentFile(wasm) === undefined) await buildShipped(name, progress, signal);
+  const component = await readComponentFile(wasm);
   const { tool } = damage;
   // Its capabilities and its origin stay as they are.
   if (tool !== undefined && tool.digest === digestOf(component)) return catalog.mend(tool, component);

@@ -11,6 +11,7 @@ import { createInterface } from "node:readline";
 import { compareCapabilities } from "../../capabilities/describe.ts";
 import { ROOT } from "../../kernel/kit.ts";
 import { Fault } from "../../kernel/plugin.ts";
+import { findComponentFile, readComponentFile } from "../compile/component-file.ts";
 import { isPrepared } from "../compile/transpile.ts";
 import { type Candidate, type Catalog, digestOf } from "./catalog.ts";
 import { type Examine, readCapabilities } from "./install.ts";
@@ -53,13 +54,14 @@ async function provide(name: string, known: string | undefined, options: Shipped
   const isOffered = known !== undefined;
   const hasChanged = isOffered && installed?.digest !== known;
   if (hasChanged) return known;
-  if (!existsSync(wasm)) {
+  const file = findComponentFile(wasm);
+  if (file === undefined) {
     if (isOffered) return known;
     if (installed !== undefined) return THE_USERS;
     await buildShipped(name, progress, signal);
   }
-  if (isOffered && isStill(wasm, known)) return known;
-  const component = await readFile(wasm);
+  if (isOffered && file !== undefined && isStill(file, known)) return known;
+  const component = await readComponentFile(wasm);
   const digest = digestOf(component);
   if (installed?.digest === digest) return digest;
   if (!isOffered && installed !== undefined) return THE_USERS;
@@ -88,10 +90,10 @@ async function provide(name: string, known: string | undefined, options: Shipped
 }
 
 /** The code beside a component is named by its digest: 50 MB need not be hashed at every start to find that nothing is new. */
-function isStill(wasm: string, digest: string): boolean {
-  const folder = dirname(wasm);
+function isStill(file: string, digest: string): boolean {
+  const folder = dirname(file);
   const entry = readdirSync(folder).find((name) => name.startsWith(`${digest}-`));
-  return entry !== undefined && statSync(join(folder, entry)).mtimeMs >= statSync(wasm).mtimeMs;
+  return entry !== undefined && statSync(join(folder, entry)).mtimeMs >= statSync(file).mtimeMs;
 }
 
 /** The files of this installation of Postern; the component may have to be built first. */
@@ -103,7 +105,7 @@ export const filesOf = (name: string) => ({
 /** True for the one component that may call every tool. */
 export async function isRunCode(digest: string): Promise<boolean> {
   const { wasm } = filesOf("run-code");
-  return existsSync(wasm) && digestOf(await readFile(wasm)) === digest;
+  return findComponentFile(wasm) !== undefined && digestOf(await readComponentFile(wasm)) === digest;
 }
 
 export function mayDoMore(name: string): string {

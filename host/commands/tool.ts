@@ -157,7 +157,7 @@ Examples:
 
   verb(
     "build <dir>",
-    "build a component from a project; the first build fetches the build toolchain (about 400 MB)",
+    "build a component from a project; the first build fetches the build toolchain (about 340 MB)",
     "build countdown",
     "build countdown --engine quickjs",
   )

@@ -5,6 +5,7 @@ import { basename, join, resolve } from "node:path";
 import { Fault, reason } from "../../kernel/plugin.ts";
 import { digestOf } from "../catalog/catalog.ts";
 import { readCapabilitiesSection } from "../compile/capabilities-section.ts";
+import { readComponentFile } from "../compile/component-file.ts";
 import { parseReference, type Reference, type ReferenceOf } from "./reference.ts";
 import type { Fetched, RecordingFile, Source } from "./source.ts";
 
@@ -20,7 +21,7 @@ export function readReference(text: string, folder: string): Reference {
 
 export const fileSource: Source<ReferenceOf<"file">> = {
   async fetch({ path }, { capabilitiesText }) {
-    const component = await read(path);
+    const component = await read(path, readComponentFile);
     const beside = `${withoutExtension(path)}.capabilities.json`;
     const text =
       capabilitiesText ?? readCapabilitiesSection(component) ?? (await readIfThere(beside))?.toString("utf8");
@@ -82,9 +83,9 @@ export async function readText(file: string): Promise<string> {
   return (await read(file)).toString("utf8");
 }
 
-async function read(file: string): Promise<Buffer> {
+async function read(file: string, readBytes: (path: string) => Promise<Buffer> = readFile): Promise<Buffer> {
   try {
-    return await readFile(file);
+    return await readBytes(file);
   } catch (error) {
     throw new Fault("invalid", "file_unreadable", `${file} cannot be read: ${reason(error)}`, {
       param: file,

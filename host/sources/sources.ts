@@ -1,10 +1,10 @@
 /** Every kind of place that tools come from, and who gets them from there. */
 
-import { existsSync } from "node:fs";
 import { Fault } from "../../kernel/plugin.ts";
 import { digestOf } from "../catalog/catalog.ts";
 import { buildShipped } from "../catalog/shipped.ts";
 import { readCapabilitiesSection } from "../compile/capabilities-section.ts";
+import { findComponentFile } from "../compile/component-file.ts";
 import type { Downloads } from "./download.ts";
 import { createHttpsSource } from "./https.ts";
 import type { IndexEntry } from "./index/index-file.ts";
@@ -89,7 +89,7 @@ function createNamedSource(
       const entry = findEntry(entries, name);
       progress(`${name} is ${entry.from} (listed in ${entry.index})`);
       // In a clone, what is shipped is built when it is first needed.
-      if (entry.index === SHIPPED_INDEX && !existsSync(entry.from))
+      if (entry.index === SHIPPED_INDEX && findComponentFile(entry.from) === undefined)
         await buildShipped(name, progress, signal ?? new AbortController().signal);
       const capabilitiesText =
         options.capabilitiesText ??

@@ -22,18 +22,18 @@ export interface TableOptions {
 
 export type Colour = "red" | "yellow" | "green" | "gray";
 
-// Loaded for the first text that needs them: they take longer than most commands do.
-const load = createRequire(import.meta.url);
 const PLAIN = /^[ -~]*$/;
 
 function stringWidth(text: string): number {
   const bare = stripVTControlCharacters(text);
-  return PLAIN.test(bare) ? bare.length : (load("string-width") as typeof StringWidth).default(bare);
+  if (PLAIN.test(bare)) return bare.length;
+  // Loaded for the first text that needs it, as is what wraps: they take longer than most commands do.
+  return (createRequire(import.meta.url)("string-width") as typeof StringWidth).default(bare);
 }
 
 function wrap(text: string, width: number): readonly string[] {
   if (stringWidth(text) <= width && !text.includes("\n")) return [text];
-  return (load("wrap-ansi") as typeof WrapAnsi).default(text, width).split("\n");
+  return (createRequire(import.meta.url)("wrap-ansi") as typeof WrapAnsi).default(text, width).split("\n");
 }
 
 const GAP = "  ";

@@ -28,7 +28,7 @@ const UNUSED_MILLIS = 30 * 24 * 3_600_000;
 export async function fetchPackages({ folder, lock, progress }: FetchOptions): Promise<void> {
   const { dependencies, overrides } = (JSON.parse(lock) as Lock).packages[""];
   const names = Object.entries(dependencies).map(([name, version]) => `${name}@${version}`);
-  progress(`fetching the build toolchain into ${folder} (once, about 400 MB): ${names.join(", ")}`);
+  progress(`fetching the build toolchain into ${folder} (once, about 340 MB): ${names.join(", ")}`);
   const began = performance.now();
   const draft = `${folder}.${randomUUID()}${DRAFT}`;
   try {

@@ -72,7 +72,7 @@ export function locateToolchain(places: ToolchainPlaces): string {
   const folder = folderOf(lock, places);
   if (!existsSync(folder)) {
     const message =
-      'The build tools are missing here (about 400 MB). "postern tool new hello" and then "postern tool build hello", run where Postern runs, fetch them once.';
+      'The build tools are missing here (about 340 MB). "postern tool new hello" and then "postern tool build hello", run where Postern runs, fetch them once.';
     throw new Fault("unavailable", "no_toolchain", message);
   }
   markUsed(folder);

@@ -179,7 +179,7 @@ function matchTool(text: string, tools: readonly ModelTool[], now: Date): Reply 
   // "What is 10 kg in pounds?" and "how many feet are in 3 miles?" ask to convert.
   const reworded = text
     .replace(/^(?:what(?:['’]?s| is)|how much is) ([-\d.,]+ \S+) in (?=\S)/i, "convert $1 to ")
-    .replace(/^how many (\S+) (?:are|is) (?:there )?in ([-\d.,]+ \S+)/i, "convert $2 to $1");
+    .replace(/^how many (\S+) (?:are|is) (?:there )?(?:in )?([-\d.,]+ \S+)/i, "convert $2 to $1");
   const close = choose(hear(reworded, now), tools);
   const best = close.find(({ filled }) => filled.missing.length === 0) ?? close[0];
   return best && proceed(best);

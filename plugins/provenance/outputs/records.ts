@@ -8,8 +8,6 @@ export type Scalar = string | number | boolean;
 /** One thing with its fields, a list of plain values being one field many times; a plain text in a list is a record of one. */
 export type AnswerRecord = readonly (readonly [field: string, value: Scalar, isListed?: boolean])[];
 
-const load = createRequire(import.meta.url);
-
 const MAX_RECORDS = 2000;
 const MAX_DEPTH = 12;
 const MAX_JSON_LENGTH = 2_000_000;
@@ -73,7 +71,8 @@ const UNUSUAL = /^[-?:,[\]{}#&*!|>'"%@`]|: |:$| #/;
 function readYaml(text: string): unknown {
   if (text.length > MAX_YAML_LENGTH || /^\s/.test(text) || OTHER_LINE.test(text)) return undefined;
   // Loaded with the first YAML: it would slow down every start.
-  const { isMap, isScalar, isSeq, parseDocument } = load("yaml") as typeof import("yaml");
+  const yaml = createRequire(import.meta.url)("yaml") as typeof import("yaml");
+  const { isMap, isScalar, isSeq, parseDocument } = yaml;
   const { contents, comment, commentBefore, errors } = parseDocument(text, {
     schema: "failsafe",
     uniqueKeys: false,

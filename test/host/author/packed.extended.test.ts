@@ -21,14 +21,22 @@ import { deadLinks } from "../../support/packed-pages.ts";
 import { type DockerRegistry, startDockerRegistry } from "../../support/processes/docker-registry.ts";
 import { packPostern } from "../../support/processes/packed.ts";
 import { type PosternOptions, postern, startPostern } from "../../support/processes/postern.ts";
+import { freshDatabase } from "../../support/processes/postgres/database.ts";
+import { findBinaries } from "../../support/processes/postgres/server.ts";
+import { posternInTerminal } from "../../support/processes/terminal.ts";
 import { describeWhere } from "../../support/run/needs.ts";
 import { startCollector } from "../../support/servers/collector.ts";
 import { openUpstream } from "../../support/servers/upstream.ts";
 import { scriptedModel } from "../../support/services/agent.ts";
+import { emailUnderKills } from "../../support/services/email-kills.ts";
+import { pairSenders } from "../../support/services/pairing.ts";
 import { propose } from "../../support/services/proposals.ts";
+import { slackUnderKills } from "../../support/services/slack-kills.ts";
+import { telegramUnderKills } from "../../support/services/telegram-kills.ts";
 import { afterThisFile, afterThisTest } from "../../support/undo.ts";
 
 const run = promisify(execFile);
+const SECRETS_KEY = "07".repeat(32);
 const FEEDS = fileURLToPath(new URL("../../fixtures/feeds", import.meta.url));
 
 const said = (command: string, ...args: readonly string[]) => {
@@ -171,6 +179,51 @@ describeWhere(
     await expect.poll(() => collector.spans.map(({ name }) => name)).toContain("invoke_agent postern");
     service.kill("SIGTERM");
     expect(await service.ended).toBe(0);
+  });
+
+  test("chats, the terminal and a shared database need nothing but the dependencies, either", async () => {
+    const { folder, options, runIn } = await install(THERE);
+    const { env, bin = "", ...place } = options("chats");
+    await runIn("chats", "tool", "install", "github-issues", "--yes");
+    const hasMail = existsSync("/usr/sbin/dovecot") && existsSync("/usr/sbin/exim4");
+    const chats = await Promise.all([
+      slackUnderKills(),
+      telegramUnderKills(),
+      ...(hasMail ? [emailUnderKills()] : []),
+    ]);
+    for (const { close } of chats) afterThisTest(async () => void (await close()));
+    const people = chats.map((chat) => ({ chat, person: chat.people[0] ?? "" }));
+    await pairSenders(
+      join(folder, "chats"),
+      people.map(({ chat, person }) => `${chat.name}/${person}`),
+    );
+    const settings = Object.assign({ GATEWAY_PORT: "0" }, ...chats.map((chat) => chat.settings));
+    const service = startPostern(["serve"], { ...place, bin, env: { ...env, ...settings } });
+    await service.printed("ready in");
+    await Promise.all(
+      people.map(async ({ chat, person }) => {
+        await chat.say(person, "What is 12 + 30?");
+        await expect.poll(() => chat.shown(person).join("\n"), { timeout: 60_000 }).toContain("42");
+      }),
+    );
+    service.kill("SIGTERM");
+    expect(await service.ended).toBe(0);
+
+    const own = { ...env, POSTERN_HOME: join(folder, "chats"), GATEWAY_ENABLED: "false" };
+    const terminal = posternInTerminal([], { env: own, cwd: folder, bin });
+    await terminal.shows("Type a message");
+    terminal.type("What is 12 + 31?\r");
+    await terminal.shows("43");
+    // Until the turn has ended, this would stop it.
+    await terminal.shows("context");
+    terminal.type("\u0003");
+    expect(await terminal.ended).toBe(0);
+
+    if (findBinaries() === undefined) return;
+    const shared = { STORE_URL: await freshDatabase(afterThisTest), POSTERN_SECRETS_KEY: SECRETS_KEY };
+    const asked = ["ask", "What is 12 + 32?"];
+    const answer = await postern(asked, { ...place, bin, env: { ...env, ...shared } });
+    expect(answer, answer.stderr).toMatchObject({ code: 0, stdout: expect.stringContaining("44") });
   });
 
   test("a feed reader with an npm package, a setting and state reaches another home under a trust rule", async () => {

@@ -19,7 +19,7 @@ export interface Installed {
 
 /** What publishing runs first. `packPostern` does the same, but builds a component only where it has changed. */
 export const PREPACK =
-  "node .package/runtime.ts check && npm run build && node components/build.ts convert && node components/build.ts weather && node components/build.ts github-issues && node components/build.ts read-page && node components/build.ts run-code && node components/build.ts web-search && node .package/sbom.ts && node .package/modes.ts";
+  "node .package/runtime.ts check && npm run build && node components/build.ts convert && node components/build.ts weather && node components/build.ts github-issues && node components/build.ts read-page && node components/build.ts run-code && node components/build.ts web-search && node .package/compress.ts && node .package/sbom.ts && node .package/modes.ts";
 
 /** Returns the tarball's path. Only root can pack as somebody else (`uid`). */
 export async function packPostern(
@@ -46,7 +46,7 @@ export async function packPostern(
       recursive: true,
     });
   giveAway();
-  for (const step of ["sbom", "modes"])
+  for (const step of ["compress", "sbom", "modes"])
     await run(process.execPath, [`.package/${step}.ts`], { cwd, env, ...who });
   const pack = ["pack", "--silent", "--ignore-scripts", "--pack-destination", folder];
   await run("npm", pack, { cwd, env, ...who });

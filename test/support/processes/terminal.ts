@@ -15,9 +15,13 @@ export interface TerminalSession {
 
 export function posternInTerminal(
   args: readonly string[],
-  { env, cwd }: { readonly env: Readonly<Record<string, string>>; readonly cwd: string },
+  {
+    env,
+    cwd,
+    bin = BIN,
+  }: { readonly env: Readonly<Record<string, string>>; readonly cwd: string; readonly bin?: string },
 ): TerminalSession {
-  const pty = spawn(process.execPath, [BIN, ...args], {
+  const pty = spawn(process.execPath, [bin, ...args], {
     cwd,
     env: { PATH: process.env["PATH"] ?? "", TERM: "xterm-256color", ...env },
     cols: 120,

@@ -65,6 +65,7 @@ describe("a request is matched to a tool and its parameters are filled", () => {
     ["Convert 26.2 miles to km", "convert", { value: 26.2, from: "miles", to: "km" }],
     ["what is 10 kg in pounds?", "convert", { value: 10, from: "kg", to: "pounds" }],
     ["How many feet are in 3 miles?", "convert", { value: 3, from: "miles", to: "feet" }],
+    ["how many km are 26.2 miles?", "convert", { value: 26.2, from: "miles", to: "km" }],
     ["read notes/my-bike.md", "memory_read", { path: "notes/my-bike.md" }],
     ["search the web for cute cats", "web_search", { query: "cute cats" }],
     ["create a mission to learn Spanish", "mission_create", { goal: "learn Spanish" }],
