@@ -16,10 +16,10 @@ import {
 import { inFolder, type Program, serve, stopServing } from "./support/programs.ts";
 
 const TOKEN = "the-operator-of-the-bench";
-const ROUNDS = 5;
+const ROUNDS = 3;
 const MESSAGES = 20;
 const PEOPLE = 100;
-const SAID_EACH = 5;
+const SAID_EACH = 3;
 /** Longer than the least pause between two messages of a bot, which would be measured otherwise. */
 const PAUSE_MS = 50;
 const PATIENCE_MS = 120_000;

@@ -10,7 +10,7 @@ import { agentPlugins } from "../support/services/agent-plugins.ts";
 import { atMost, type Bench, compare, interleave } from "./support/bench.ts";
 import { inFolder } from "./support/programs.ts";
 
-const ROUNDS = 5;
+const ROUNDS = 3;
 const MODEL_MS = 1000;
 
 const isTold = ({ messages }: ChatRequest): boolean => messages.some(({ role }) => role === "tool");

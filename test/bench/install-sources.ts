@@ -9,11 +9,11 @@ import { type Bench, compare, type Goal, interleave, median, single, within } fr
 import { inFolder } from "./support/programs.ts";
 import { openHost } from "./support/tool-host.ts";
 
-const ROUNDS = 7;
+const ROUNDS = 5;
 const COMPONENT = join(ROOT, "components", "weather", "dist", "weather.wasm");
 const CAPABILITIES = JSON.stringify({ version: "1.0.0", wit_version: "0.1.0" });
 const MAX_MORE_MILLIS = 3000;
-const UNSEEN_ROUNDS = 5;
+const UNSEEN_ROUNDS = 3;
 const UNSEEN = { "from the file, never seen before": within(1500, "ms") };
 const SAYS_SOMETHING: Goal = { words: "≥ 1", met: (_ratio, lines) => lines >= 1 };
 

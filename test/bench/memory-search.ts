@@ -59,17 +59,23 @@ const GOAL: Goal = {
   met: (ratio, millis) => ratio <= 4 && 1000 / millis >= 150,
 };
 
-async function measure(
+type Filled = Awaited<ReturnType<typeof openFilled>>;
+
+async function fill(
   engine: string,
   open: (size: number) => Promise<OpenStore>,
   progress: Progress,
-): Promise<Figure[]> {
-  const filled: Awaited<ReturnType<typeof openFilled>>[] = [];
+): Promise<Filled[]> {
+  const filled: Filled[] = [];
+  for (const size of SIZES) {
+    progress(`${engine}: writing ${size} documents`);
+    filled.push(await openFilled(await open(size), size));
+  }
+  return filled;
+}
+
+async function measure(engine: string, filled: readonly Filled[], progress: Progress): Promise<Figure[]> {
   try {
-    for (const size of SIZES) {
-      progress(`${engine}: writing ${size} documents`);
-      filled.push(await openFilled(await open(size), size));
-    }
     const figures: Figure[] = [];
     for (const [kind, what] of KINDS) {
       const points = filled.map((memory) => [nameOf(memory.size), memory[kind]] as const);
@@ -91,16 +97,21 @@ export const bench: Bench = {
     "growth: one search in memory, without the query's own embedding; 100,000 documents within 4× of 1,000, on both engines",
   run: (progress) =>
     inFolder(async (folder) => {
-      const sqlite = await measure(
-        "SQLite",
-        async (size) => openStore(join(folder, `${size}.sqlite`)),
-        progress,
-      );
       progress("starting PostgreSQL");
       const server = await startPostgres();
       try {
-        const open = async (size: number) => openPostgres(await createDatabase(server.url, `memory${size}`));
-        return [...sqlite, ...(await measure("PostgreSQL", open, progress))];
+        const [sqlite, postgres] = await Promise.all([
+          fill("SQLite", async (size) => openStore(join(folder, `${size}.sqlite`)), progress),
+          fill(
+            "PostgreSQL",
+            async (size) => openPostgres(await createDatabase(server.url, `memory${size}`)),
+            progress,
+          ),
+        ]);
+        return [
+          ...(await measure("SQLite", sqlite, progress)),
+          ...(await measure("PostgreSQL", postgres, progress)),
+        ];
       } finally {
         await server.close();
       }

@@ -18,7 +18,7 @@ import {
 } from "./support/bench.ts";
 import { endProgram, inFolder, type Program, startProgram } from "./support/programs.ts";
 
-const ROUNDS = 5;
+const ROUNDS = 3;
 const FIRST_TEXTS = 60;
 const REPLAYED = 40;
 /** As long as a file that a coding agent has read. */

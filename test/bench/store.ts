@@ -16,8 +16,8 @@ import { createDatabase, measureFrames, measureMemory, measureTrips } from "./su
 import { inFolder } from "./support/programs.ts";
 import { type Kind, openWork, TEXTS, type Work } from "./support/work.ts";
 
-const ROUNDS = 5;
-const MILLIS = 400;
+const ROUNDS = 3;
+const MILLIS = 300;
 const FLUSH_ROUNDS = 5;
 
 interface Measured {

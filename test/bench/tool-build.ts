@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 import { type Bench, compare, interleave, within } from "./support/bench.ts";
 import { BIN, inFolder } from "./support/programs.ts";
 
-const ROUNDS = 5;
+const ROUNDS = 3;
 
 export const bench: Bench = {
   name: "tool-build",

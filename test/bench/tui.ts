@@ -7,7 +7,7 @@ import { startModelServer } from "../support/servers/model-server.ts";
 import { type Bench, compare, interleave, within } from "./support/bench.ts";
 import { BIN, inFolder } from "./support/programs.ts";
 
-const ROUNDS = 7;
+const ROUNDS = 5;
 // Neither in a streamed word nor in what moves the cursor.
 const LETTERS = "БГДЖИЛПЦЧШЩЫЭЮЯ";
 const KEYS = 60;

@@ -9,7 +9,7 @@ import { atMost, type Bench, compare, type Figure, interleave, within } from "./
 import { inFolder } from "./support/programs.ts";
 import { createRandom, createWriter } from "./support/words.ts";
 
-const ROUNDS = 5;
+const ROUNDS = 3;
 const SMALL_FILES = 1000;
 const SMALL_BYTES = 4096;
 const LARGE_BYTES = 20_000_000;

@@ -6,11 +6,11 @@ import { componentizeJsFixture, fixture, toComponent } from "../../support/tools
 import { atLeast, compare, type Figure, interleave, type Progress, perSecond } from "./bench.ts";
 import { unprotected } from "./variants.ts";
 
-const ROUNDS = 7;
+const ROUNDS = 5;
 const AT_ONCE = 64;
-const MILLIS = 1000;
+const MILLIS = 600;
 /** Until the engine has optimized the code that both kinds of instances run. */
-const WARM_UP_MILLIS = 5000;
+const WARM_UP_MILLIS = 3000;
 const GOAL = 0.85;
 
 const ECHO = JSON.stringify({ text: "x".repeat(100) });
