@@ -1,6 +1,7 @@
 /**
  * `npm run test:steady -- [times] [vitest arguments]`: runs `npm test` so many times, every second time beside two processes that
- * burn both cores and one that fills the disk's queue, each time with the files in another order. Lists every test that failed once, with its seed.
+ * burn both cores and one that fills the disk's queue, each time with the files in another order and properties tried with other inputs. Lists
+ * every test that failed once, with its seed.
  */
 import { spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";

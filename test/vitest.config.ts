@@ -11,6 +11,9 @@ import Contained from "./support/run/contained.ts";
 import LeftOut from "./support/run/left-out.ts";
 import { CACHE } from "./support/tools/alone.ts";
 
+/** `--sequence.seed=<number>` changes what properties are tried with, as `npm run test:steady` does for every run. */
+process.env["POSTERN_TEST_SEED"] = /--sequence\.seed=(\d+)/.exec(process.argv.join(" "))?.[1] ?? "1";
+
 // Hundreds of processes load the same code.
 process.env["NODE_COMPILE_CACHE"] ??= join(CACHE, "node");
 
@@ -48,7 +51,7 @@ export default defineConfig({
     alias: { "postern/plugin": `${ROOT}/kernel/plugin.ts`, "postern/kit": `${ROOT}/kernel/kit.ts` },
   },
   test: {
-    setupFiles: ["test/support/run/open-handles.ts"],
+    setupFiles: ["test/support/run/open-handles.ts", "test/support/run/inputs.ts"],
     reporters: ["default", new LeftOut(), new Contained()],
     pool: "forks",
     // What all of them import is loaded once for each process, not once for each file.

@@ -166,10 +166,11 @@ function table({ header, rows }: Tokens.Table, width: number, palette: Palette):
   const widest = widths.indexOf(Math.max(...widths));
   widths[widest] = (widths[widest] ?? 0) - Math.max(0, total - width);
   if (total > width && widths[widest] < MIN_COLUMN_WIDTH) {
-    return body.flatMap((row) => [
-      ...row.flatMap((cell, column) => hang(`${head[column] || "·"} `, "  ", cell, width)),
-      "",
-    ]);
+    const labelled = (label: string, cell: string) =>
+      2 * stringWidth(label) > width
+        ? [...wrap(label, width), ...hang("  ", "  ", cell, width)]
+        : hang(`${label} `, "  ", cell, width);
+    return body.flatMap((row) => [...row.flatMap((cell, column) => labelled(head[column] || "·", cell)), ""]);
   }
   const pad = (text: string, column: number) =>
     text + " ".repeat(Math.max(0, (widths[column] ?? 0) - stringWidth(text)));

@@ -82,6 +82,11 @@ test("no line is wider than the screen, for any text and width", () => {
   );
 });
 
+test("a head that is wider than the screen is wrapped, too", () => {
+  const { lines } = renderMarkdown("| 1 | two words |\n|---|---|\n| x | y |", 8, createPalette(false));
+  expect(lines.map(stripVTControlCharacters)).toEqual(["1 x", "two ", "words", "  y"]);
+});
+
 test("escape sequences from a model never reach the terminal", () => {
   const evil =
     "a\u001b]0;title\u0007b \u001b[2J `c\u001b[31m` \u202eright to left\n\n```\n\u001b[?1049l\n```";
