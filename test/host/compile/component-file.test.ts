@@ -21,7 +21,8 @@ test("a component is read from its file, or from the compressed one where that i
 
 test("one that is damaged, or larger than any component may be, is refused and not held in memory", async () => {
   const path = join(temporaryFolder(), "large.wasm");
-  const install = () => fileSource.fetch({ kind: "file", path }, { progress: () => {}, capabilitiesText: "{}" });
+  const install = () =>
+    fileSource.fetch({ kind: "file", path }, { progress: () => {}, capabilitiesText: "{}" });
   writeFileSync(`${path}.gz`, gzipSync(Buffer.alloc(MAX_COMPONENT_BYTES + 1)));
   await expect(install()).rejects.toThrow(`${path} cannot be read: Cannot create a Buffer larger than`);
   writeFileSync(`${path}.gz`, gzipSync("packed").subarray(0, 10));
