@@ -19,7 +19,7 @@ const TOKEN = "the-operator-of-the-bench";
 const ROUNDS = 3;
 const MESSAGES = 20;
 const PEOPLE = 100;
-const SAID_EACH = 3;
+const SAID_EACH = 2;
 /** Longer than the least pause between two messages of a bot, which would be measured otherwise. */
 const PAUSE_MS = 50;
 const PATIENCE_MS = 120_000;

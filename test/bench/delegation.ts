@@ -1,4 +1,4 @@
-/** Four tasks of one answer beside one, with a model that takes a second for each answer. */
+/** Four tasks of one answer beside one, with a model that takes half a second for each answer. */
 import { boot } from "../../kernel/kernel.ts";
 import { createLog } from "../../kernel/log/log.ts";
 import { createMask } from "../../kernel/mask/mask.ts";
@@ -11,7 +11,7 @@ import { atMost, type Bench, compare, interleave } from "./support/bench.ts";
 import { inFolder } from "./support/programs.ts";
 
 const ROUNDS = 3;
-const MODEL_MS = 1000;
+const MODEL_MS = 500;
 
 const isTold = ({ messages }: ChatRequest): boolean => messages.some(({ role }) => role === "tool");
 const wanted = ({ messages }: ChatRequest): number =>
@@ -19,7 +19,7 @@ const wanted = ({ messages }: ChatRequest): number =>
 
 export const bench: Bench = {
   name: "delegation",
-  about: "four tasks delegated in one answer, beside one; the model takes a second for each answer",
+  about: "four tasks delegated in one answer, beside one; the model takes half a second for each answer",
   run: (progress) =>
     inFolder(async (home) => {
       const model = await startModelServer();

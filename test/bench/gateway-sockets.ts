@@ -9,7 +9,7 @@ import { inFolder, serve, stopServing } from "./support/programs.ts";
 const TOKEN = "the-operator-of-the-bench";
 const USERS = 50;
 const SOCKETS_EACH = 20;
-const SECONDS = 15;
+const SECONDS = 10;
 const FEW_SECONDS = 5;
 const WARM_UP_SECONDS = 2;
 const PATIENCE_MILLIS = 30_000;

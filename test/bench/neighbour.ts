@@ -15,7 +15,7 @@ import {
 } from "./support/programs.ts";
 
 const TOKEN = "the-operator-of-the-bench";
-const SECONDS = 20;
+const SECONDS = 15;
 const PAUSE_MS = 100;
 /** So many that none of them meets the default limits. */
 const OTHERS = 30;

@@ -26,7 +26,7 @@ import { endProgram, inFolder, startProgram } from "./support/programs.ts";
 import { openRivals, type Rivals } from "./support/rivals.ts";
 
 const ROUNDS = 3;
-const MILLIS = 250;
+const MILLIS = 200;
 /** Until the engine has optimized what the contestants run. */
 const WARM_UP = { atOnce: 8, millis: 500 };
 const AT_ONCE = [1, 8, 64];

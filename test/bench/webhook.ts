@@ -32,7 +32,7 @@ const STORED = [0, 10_000, 100_000] as const;
 /** They share a commit. */
 const FILLED_AT_ONCE = 100;
 
-const SURVIVAL_SECONDS = 15;
+const SURVIVAL_SECONDS = 10;
 
 const headers = { "content-type": "application/json", "x-webhook-secret": SECRET };
 const body = JSON.stringify({ user_id: "ada", message: "What is 6 times 7?" });

@@ -10,7 +10,7 @@ const ROUNDS = 5;
 const AT_ONCE = 64;
 const MILLIS = 600;
 /** Until the engine has optimized the code that both kinds of instances run. */
-const WARM_UP_MILLIS = 3000;
+const WARM_UP_MILLIS = 2000;
 const GOAL = 0.85;
 
 const ECHO = JSON.stringify({ text: "x".repeat(100) });

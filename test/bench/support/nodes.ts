@@ -1,8 +1,10 @@
 /** What a fleet costs: how often a turn asks the database, and how late another node hears of it. */
+import { execFile } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { promisify } from "node:util";
 import pg from "pg";
 import WebSocket from "ws";
 import { boot } from "../../../kernel/kernel.ts";
@@ -30,7 +32,7 @@ const PIECES = ["one ", "two ", "three ", "four ", "five"];
 const PIECE_MILLIS = 20;
 const PATIENCE_MILLIS = 10_000;
 // A start is followed by chores: tools, sweeps, the first look at other nodes.
-export const SETTLE_MILLIS = 8000;
+export const SETTLE_MILLIS = 5000;
 
 const bearer = (token: string) => ({
   authorization: `Bearer ${token}`,
@@ -231,8 +233,9 @@ export async function measureMemory(database: string, folder: string, progress: 
     mkdirSync(home);
     const { STORE_URL: _, ...rest } = nodeSettings(database, "http://127.0.0.1:9/v1");
     const settings = url === undefined ? rest : { ...rest, STORE_URL: url };
-    // The first start of a home installs its tools.
-    await stopServing(await serve(home, settings, bin));
+    // A start would install the tools that come with Postern while it is measured.
+    const env = { PATH: process.env["PATH"] ?? "", POSTERN_HOME: home, ...settings };
+    await promisify(execFile)(process.execPath, [bin, "tool", "list"], { env });
     const node = await serve(home, settings, bin);
     await sleep(SETTLE_MILLIS);
     samples[name] = [await residentMegabytes(node)];
