@@ -7,13 +7,16 @@ const SQLITE_TEXTS = `CREATE VIRTUAL TABLE thread_texts USING fts5 (
     text, content = '', contentless_delete = 1, tokenize = 'unicode61 remove_diacritics 2'
   );`;
 
-/** A message is under its item's id, a title under its thread's. */
+/**
+ * A message is under its item's id, a title under its thread's. Every search walks over the rows that PostgreSQL has not yet sorted into the
+ * index: as few as it allows.
+ */
 const POSTGRES_TEXTS = `CREATE TABLE thread_texts (
     source TEXT COLLATE "C" PRIMARY KEY,
     thread TEXT COLLATE "C" NOT NULL REFERENCES threads (id) ON DELETE CASCADE,
     words TSVECTOR NOT NULL
   );
-  CREATE INDEX thread_texts_words ON thread_texts USING GIN (words);
+  CREATE INDEX thread_texts_words ON thread_texts USING GIN (words) WITH (gin_pending_list_limit = 64);
   CREATE INDEX thread_texts_by_thread ON thread_texts (thread);`;
 
 export const MIGRATIONS = defineTables(

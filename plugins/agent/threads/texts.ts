@@ -90,28 +90,35 @@ const ADD = `INSERT INTO thread_texts (source, thread, words)
 
 /** A word that is in nearly every thread fills a page from these. */
 const MAX_NEAR = 64;
+/** A word that is in none of the first few is not such a word. */
+const SAMPLED = 8;
+
+const heldBy = (thread: string): string => `EXISTS (
+  SELECT 1 FROM (SELECT words FROM thread_texts WHERE thread = ${thread}.id OFFSET 0) AS own
+  WHERE words @@ (SELECT words FROM wanted))`;
 
 /**
  * A common word is looked for in the newest threads, one after the other. A rarer one is looked up in the index, which has to bring all
  * messages that match before it knows the newest. OFFSET 0 and MATERIALIZED keep the planner from guessing which of the two a word is.
  */
 const findBoth = (columns: string, condition: string): string => `
-  WITH newest AS MATERIALIZED (
+  WITH wanted AS MATERIALIZED (SELECT CAST(? AS tsquery) AS words),
+  newest AS MATERIALIZED (
     SELECT ${columns} FROM threads WHERE ${condition} AND (updated_at, id) < (?, ?)
     ORDER BY updated_at DESC, id DESC LIMIT ${MAX_NEAR}),
+  sample AS MATERIALIZED (
+    SELECT 1 FROM (SELECT id FROM newest LIMIT ${SAMPLED}) AS few WHERE ${heldBy("few")} LIMIT 1),
   near AS MATERIALIZED (
-    SELECT * FROM newest WHERE EXISTS (
-      SELECT 1 FROM (SELECT words FROM thread_texts WHERE thread = newest.id OFFSET 0) AS own
-      WHERE words @@ CAST(? AS tsquery))
+    SELECT * FROM newest
+    WHERE (EXISTS (SELECT 1 FROM sample) OR (SELECT count(*) FROM newest) < ${MAX_NEAR}) AND ${heldBy("newest")}
     LIMIT ?),
   found AS MATERIALIZED (
-    SELECT thread FROM thread_texts WHERE words @@ (SELECT CAST(? AS tsquery)))
+    SELECT thread FROM thread_texts WHERE words @@ (SELECT words FROM wanted))
   SELECT * FROM near UNION ALL
   SELECT * FROM (
     SELECT ${columns} FROM threads
     WHERE ${condition} AND (SELECT count(*) FROM near) < ? AND (SELECT count(*) FROM newest) = ${MAX_NEAR}
-      AND (updated_at, id) < (SELECT updated_at, id FROM newest ORDER BY updated_at, id LIMIT 1)
-      AND id IN (SELECT thread FROM found)
+      AND (updated_at, id) < (?, ?) AND id NOT IN (SELECT id FROM near) AND id IN (SELECT thread FROM found)
     ORDER BY updated_at DESC, id DESC LIMIT ?) AS others
   ORDER BY updated_at DESC, id DESC LIMIT ?`;
 
@@ -129,8 +136,8 @@ const POSTGRES: ThreadTexts = {
   find: (sql, { columns, condition, values, before, limit }, match) =>
     sql.all(
       findBoth(columns, condition),
-      ...[...values, ...before, match, limit, match],
-      ...[...values, limit, limit, limit],
+      ...[match, ...values, ...before, limit],
+      ...[...values, limit, ...before, limit, limit],
     ),
   matching: (q) => quoteAll(indexedWords(q).match(/\S+/g) ?? [], "'", ":*", " & "),
 };

@@ -126,6 +126,31 @@ describeEngines("what is read", (_engine, fresh) => {
     expect((await one.threads.list("ann")).items).toHaveLength(2);
   });
 
+  test("a common word, a rare one and one between are found in all of many threads, page by page", async () => {
+    const { one } = await twoNodes();
+    const ids: string[] = [];
+    for (let at = 0; at < 100; at++) {
+      const words = ["always", at % 7 === 3 && "sometimes", at === 2 && "once"].filter(Boolean);
+      ids.push((await one.say(words.join(" "))).thread);
+    }
+    const found = async (q?: string) => {
+      const pages: number[][] = [];
+      for (let before: string | undefined; ; ) {
+        const page = await one.threads.list("ann", { limit: 6, ...(q && { q }), ...(before && { before }) });
+        pages.push(page.items.map(({ id }) => ids.indexOf(id)));
+        if (page.next === undefined) return pages.flat();
+        before = page.next;
+      }
+    };
+    // Those of one millisecond may be in any order.
+    const newestFirst = await found();
+    expect(newestFirst).toHaveLength(100);
+    expect(await found("always")).toEqual(newestFirst);
+    expect(await found("someti")).toEqual(newestFirst.filter((at) => at % 7 === 3));
+    expect(await found("once always")).toEqual([2]);
+    expect(await found("once sometimes")).toEqual([]);
+  });
+
   test("a node's history has what other nodes added, and turns are read in pages", async () => {
     const { one, other } = await twoNodes();
     const { thread } = await one.say("first");
