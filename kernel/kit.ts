@@ -67,6 +67,7 @@ export {
   UNKNOWN,
 } from "./text/file-type.ts";
 export { isRecord, tryJson, tryRecord } from "./text/json.ts";
+export { digestText, giveWay, isLong, LONG_LENGTH } from "./text/long.ts";
 export { cutMarkdown } from "./text/markdown-cutting.ts";
 export { findSimilar } from "./text/similar.ts";
 export { relativeTime } from "./text/time-words.ts";

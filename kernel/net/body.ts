@@ -3,6 +3,7 @@ import { setImmediate } from "node:timers/promises";
 import type { Context, Middleware } from "koa";
 import type { KoaBodyMiddlewareOptions } from "koa-body";
 import { Fault } from "../fault.ts";
+import { giveWay, LONG_LENGTH } from "../text/long.ts";
 
 export type BodyOptions = Partial<Omit<KoaBodyMiddlewareOptions, "onError">>;
 
@@ -36,13 +37,13 @@ export function parseJson(text: string): unknown {
 /** More than any request of ours has, and few enough that parsing, checking and copying them stays short. */
 const MAX_DEPTH = 200;
 const MAX_VALUES = 100_000;
-const STEPS_AT_A_STRETCH = 2 ** 18;
 
 /** JSON of megabytes: others have their turn in between. */
 export async function parseLargeJson(text: string): Promise<unknown> {
   for (const _ of scan(text)) await setImmediate();
+  await giveWay(text.length);
   const parsed = parseJson(text);
-  if (text.length > STEPS_AT_A_STRETCH) await setImmediate();
+  await giveWay(text.length);
   return parsed;
 }
 
@@ -55,7 +56,7 @@ function* scan(text: string): Generator<undefined, void> {
   let values = 0;
   let isInString = false;
   for (let at = 0, steps = 1; at < text.length; at++, steps++) {
-    if (steps % STEPS_AT_A_STRETCH === 0) yield;
+    if (steps % LONG_LENGTH === 0) yield;
     const char = text[at];
     if (isInString) {
       at = text.indexOf('"', at);

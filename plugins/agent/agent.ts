@@ -2,7 +2,7 @@
 
 import { randomUUIDv7 } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import { currentTraceparent } from "../../kernel/kit.ts";
+import { currentTraceparent, giveWay } from "../../kernel/kit.ts";
 import { Fault, type Log, reason, type TurnEvent, type TurnRecord } from "../../kernel/plugin.ts";
 import type { Node, Signals, UserStorage } from "../store/services.ts";
 import type { Extensions } from "./extensions.ts";
@@ -22,7 +22,6 @@ import {
 } from "./threads/ending.ts";
 import { CUT_SHORT, type Ledger, type LedgerTurn, type TakenOver } from "./threads/ledger.ts";
 import { type Beginning, gatePending } from "./threads/resume.ts";
-import { giveWay } from "./threads/turns/long-texts.ts";
 import { createSaving } from "./threads/writing/saving.ts";
 import type { Admit } from "./turn/admission.ts";
 import { createLanes } from "./turn/lanes.ts";
@@ -254,11 +253,9 @@ export function createAgent(parts: AgentParts): RunningAgent {
   }
 
   async function openAs(id: string, given: Turn, alongside: Alongside | undefined): Promise<TurnStream> {
-    if (isNewText(given)) {
-      const size = sizeOf(given);
-      await giveWay(size);
-      await parts.storage.take(given.user, size);
-    }
+    const size = isNewText(given) ? sizeOf(given) : 0;
+    await giveWay(size);
+    if (size > 0) await parts.storage.take(given.user, size);
     const turn = await parts.admit(given);
     const options = { isIdGiven: turn.id !== undefined, alongside };
     const trace = turn.trace ?? { parent: currentTraceparent() };
@@ -269,6 +266,7 @@ export function createAgent(parts: AgentParts): RunningAgent {
     active.set(id, entry);
     // Deleted by another node, or in the moment before it was known here.
     void writer.gone.then(() => entry.stopper.abort());
+    await giveWay(size);
     try {
       await remember(turn.user, opened.beginning);
     } catch (error) {

@@ -1,11 +1,10 @@
 /** Makes the requests of one turn to its models: what they are shown, as it fits the window of each. */
 
-import { estimateText } from "../../../kernel/kit.ts";
+import { estimateText, giveWay } from "../../../kernel/kit.ts";
 import type { Mask, TurnItem } from "../../../kernel/plugin.ts";
 import type { Model, ModelRequest, ModelTool } from "../../models/services.ts";
 import type { Turn } from "../services.ts";
 import { BYTES_PER_TOKEN, estimateTokens, estimateTools } from "../threads/tokens.ts";
-import { giveWay } from "../threads/turns/long-texts.ts";
 import { hideLong, type Preface, renderBlock, renderItems, type Show } from "../threads/turns/rendering.ts";
 import { createAttaching } from "./attaching.ts";
 import { tooLong } from "./truncation.ts";

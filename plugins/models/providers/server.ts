@@ -1,6 +1,6 @@
 /** A provider's server: where it is, the connections to it, and which models it offers. */
 
-import { createOutbound, MAX_REPLY_BYTES, type OutboundReply } from "../../../kernel/kit.ts";
+import { createOutbound, giveWay, MAX_REPLY_BYTES, type OutboundReply } from "../../../kernel/kit.ts";
 import type { LocalServer, Model } from "../services.ts";
 
 export type ProviderName = "openai" | "anthropic" | "ollama" | "openai-compatible";
@@ -42,6 +42,7 @@ export async function openReply(
 ): Promise<Awaited<ReturnType<Dispatcher["request"]>>> {
   const { origin, pathname, search } = new URL(url);
   const dispatcher = await outbound.dispatcher();
+  await giveWay(body.length);
   return dispatcher.request({ origin, path: pathname + search, method: "POST", headers, body, signal });
 }
 

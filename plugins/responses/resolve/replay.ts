@@ -5,6 +5,7 @@
 
 import { hash } from "node:crypto";
 import { setImmediate } from "node:timers/promises";
+import { giveWay } from "../../../kernel/kit.ts";
 import type { Services, TurnRecord } from "../../../kernel/plugin.ts";
 import type { GivenItem } from "../parse/items.ts";
 import { MAX_ALIKE, type Requests, type TakenRequest } from "../stored/requests.ts";
@@ -25,7 +26,7 @@ interface MatchParts {
   readonly threads: Pick<Services["threads"], "turn" | "turns">;
 }
 
-const LONG_LENGTH = 2 ** 18;
+const ITEMS_AT_A_STRETCH = 1000;
 const MAX_PREFIXES = 64;
 const MAX_RECORDS = 8;
 
@@ -39,12 +40,11 @@ export async function matchReplay(
   seed: string,
   { requests, threads }: MatchParts,
 ): Promise<{ readonly digest: string; readonly match: Match | undefined }> {
-  const entries = entriesOf(items);
-  // Others have their turn between steps that take as long as the input is.
-  const isLong = entries.reduce((sum, { canon }) => sum + canon.length, 0) > LONG_LENGTH;
-  if (isLong) await setImmediate();
-  const digests = digestsOf(entries, seed);
-  if (isLong) await setImmediate();
+  const entries = await entriesOf(items);
+  const length = entries.reduce((sum, { canon }) => sum + canon.length, 0);
+  await giveWay(length);
+  const digests = await digestsOf(entries, seed);
+  await giveWay(length);
   const digest = digests.at(-1) as string;
   const none = { digest, match: undefined };
   const starts = entries
@@ -64,7 +64,7 @@ export async function matchReplay(
       if (++looked > MAX_RECORDS) return none;
       const [row, record] = await Promise.all([requests.find(user, id), threads.turn(user, id)]);
       if (row === undefined || record === undefined) continue;
-      const output = outputEntries(record, row.echo.tools);
+      const output = await outputEntries(record, row.echo.tools);
       const follows =
         output.length > 0 && output.every((canon, index) => entries[at + index]?.canon === canon);
       if (follows) matches.push({ row, record, rest: items.slice(entries[at + output.length - 1]?.end) });
@@ -91,9 +91,9 @@ function isCertain(matches: readonly Match[], same: number): boolean {
 
 const ENDED: ReadonlySet<TurnRecord["status"]> = new Set(["completed", "waiting"]);
 
-function outputEntries(record: TurnRecord, tools: readonly WireTool[]): readonly string[] {
+async function outputEntries(record: TurnRecord, tools: readonly WireTool[]): Promise<readonly string[]> {
   if (!ENDED.has(record.status)) return [];
-  return entriesOf(outputItems(record, tools)).map(({ canon }) => canon);
+  return (await entriesOf(outputItems(record, tools))).map(({ canon }) => canon);
 }
 
 /** A message, a call, an output, or several messages of the assistant in a row. */
@@ -104,7 +104,7 @@ interface Entry {
   readonly end: number;
 }
 
-function entriesOf(items: readonly GivenItem[]): readonly Entry[] {
+async function entriesOf(items: readonly GivenItem[]): Promise<readonly Entry[]> {
   const entries: Entry[] = [];
   let speech: string | undefined;
   const speak = (end: number) => {
@@ -112,6 +112,7 @@ function entriesOf(items: readonly GivenItem[]): readonly Entry[] {
     speech = undefined;
   };
   for (const [index, item] of items.entries()) {
+    await breatheAfter(index);
     if (item.type === "message" && item.role === "assistant") {
       speech = (speech ?? "") + item.text.replaceAll(/\s/g, "");
       continue;
@@ -138,9 +139,20 @@ function canonOf(item: Exclude<GivenItem, { type: "reasoning" }>): string {
 }
 
 /** The digests of all prefixes: of no entries, of one, of two, and so on. */
-function digestsOf(entries: readonly Entry[], seed: string): readonly string[] {
+async function digestsOf(entries: readonly Entry[], seed: string): Promise<readonly string[]> {
   let digest = hash("sha256", seed, "base64url");
-  return [digest, ...entries.map(({ canon }) => (digest = hash("sha256", digest + canon, "base64url")))];
+  const digests = [digest];
+  for (const [index, { canon }] of entries.entries()) {
+    await breatheAfter(index);
+    digest = hash("sha256", digest + canon, "base64url");
+    digests.push(digest);
+  }
+  return digests;
+}
+
+/** Others have their turn after so many items, and between steps that take as long as the input is. */
+async function breatheAfter(index: number): Promise<void> {
+  if (index % ITEMS_AT_A_STRETCH === ITEMS_AT_A_STRETCH - 1) await setImmediate();
 }
 
 /** Equal arguments have equal JSON; a text that is no JSON is taken as it is. */

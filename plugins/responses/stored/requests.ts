@@ -1,7 +1,6 @@
 /** The requests that were taken: what their responses echo, and what keeps a repeated request from running twice. */
 
-import { hash } from "node:crypto";
-import { defineTables, type KeptBytes } from "../../../kernel/kit.ts";
+import { defineTables, digestText, giveWay, type KeptBytes } from "../../../kernel/kit.ts";
 import type { Queries, Transaction } from "../../../kernel/plugin.ts";
 import type { Store } from "../../store/services.ts";
 import type { KeptItem } from "../parse/items.ts";
@@ -114,38 +113,57 @@ const SELECT = `SELECT r.*, ${SHARED.map((field) => `${field}.text AS ${field}_t
 
 export type Requests = Awaited<ReturnType<typeof createRequests>>["requests"];
 
+/** What a request's row is made of. */
+export interface RequestTexts {
+  readonly inline: string;
+  readonly items: string;
+  /** Those that stand once for the thread, in the order of their columns; undefined for one that is short, and so in the row. */
+  readonly shared: readonly ({ readonly text: string; readonly digest: string } | undefined)[];
+  /** Of them all. */
+  readonly length: number;
+}
+
+/** Made before the transaction, because nobody else writes during that. */
+export async function textsOf(echo: Echo, input: TakenRequest["input"]): Promise<RequestTexts> {
+  const inline: Record<string, unknown> = { ...echo };
+  const items = JSON.stringify(input);
+  let { length } = items;
+  const shared: RequestTexts["shared"][number][] = [];
+  for (const field of SHARED) {
+    const text = JSON.stringify(echo[field] ?? null);
+    const isShared = text.length >= MIN_SHARED_LENGTH;
+    shared.push(isShared ? { text, digest: await digestText(text) } : undefined);
+    if (isShared) delete inline[field];
+    length += text.length;
+  }
+  await giveWay(length);
+  return { inline: JSON.stringify(inline), items, shared, length };
+}
+
 export async function createRequests(store: Store) {
   const sql = await store.tables(OWNER, MIGRATIONS);
   const holdsSince = () => new Date(Date.now() - KEY_LIFETIME_MS).toISOString();
 
-  /** Writes long texts once for the thread; returns what the row holds in their place. */
-  function share(tx: Transaction, { user, thread, echo }: TakenRequest) {
-    const inline: Record<string, unknown> = { ...echo };
-    const digests = SHARED.map((field) => {
-      const text = JSON.stringify(echo[field] ?? null);
-      if (text.length < MIN_SHARED_LENGTH) return null;
-      delete inline[field];
-      const digest = hash("sha256", text, "base64url");
-      void tx.run(
-        `INSERT INTO response_texts (thread, digest, "user", text) VALUES (?, ?, ?, ?) ON CONFLICT (thread, digest) DO NOTHING`,
-        ...[thread, digest, user, text],
-      );
-      return digest;
-    });
-    return { inline: JSON.stringify(inline), digests };
-  }
-
   const requests = {
     /** Returns false, and adds nothing, when another request came with this key within a day. */
-    async add(tx: Transaction, request: TakenRequest, repeat: RepeatKey | undefined): Promise<boolean> {
-      const { id, user, thread, createdAt, input, error, goesOn, inputDigest, token } = request;
+    async add(
+      tx: Transaction,
+      request: TakenRequest,
+      { inline, items, shared }: RequestTexts,
+      repeat: RepeatKey | undefined,
+    ): Promise<boolean> {
+      const { id, user, thread, createdAt, error, goesOn, inputDigest, token } = request;
       if (repeat)
         void tx.run(
           `UPDATE responses SET repeat_key = NULL WHERE "user" = ? AND repeat_key = ? AND created_at <= ?`,
           ...[user, repeat.key, holdsSince()],
         );
-      const { inline, digests } = share(tx, request);
-      const items = JSON.stringify(input);
+      for (const one of shared)
+        if (one)
+          void tx.run(
+            `INSERT INTO response_texts (thread, digest, "user", text) VALUES (?, ?, ?, ?) ON CONFLICT (thread, digest) DO NOTHING`,
+            ...[thread, one.digest, user, one.text],
+          );
       const added = await tx.run(
         `INSERT INTO responses (id, "user", thread, created_at, echo, input, error, repeat_key, digest, goes_on,
            input_digest, ran_turn, token, bytes, ${SHARED.join(", ")})
@@ -155,7 +173,7 @@ export async function createRequests(store: Store) {
         ...[error ? JSON.stringify(error) : null, repeat?.key ?? null, repeat?.digest ?? null],
         ...[goesOn ?? null, inputDigest ?? null, isBackground(request) ? NOT_ENDED : null],
         ...[token ?? null, Buffer.byteLength(inline) + Buffer.byteLength(items)],
-        ...digests,
+        ...shared.map((one) => one?.digest ?? null),
       );
       return added > 0;
     },

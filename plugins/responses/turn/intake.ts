@@ -1,8 +1,7 @@
 /** Takes a parsed request: resolves it, starts its turn, and writes the turn and the request in one transaction. */
 
 import { hash, randomUUIDv7 } from "node:crypto";
-import { setImmediate } from "node:timers/promises";
-import { bytesOf } from "../../../kernel/kit.ts";
+import { bytesOf, giveWay } from "../../../kernel/kit.ts";
 import {
   Fault,
   type Gate,
@@ -15,7 +14,7 @@ import type { RunningTurn } from "../../agent/services.ts";
 import type { CreateRequest } from "../parse/request.ts";
 import type { ConversationPlace } from "../resolve/conversation.ts";
 import { createResolver, type Resolved, type ResolverParts, resolvePlain } from "../resolve/resolve.ts";
-import type { RepeatKey, TakenRequest } from "../stored/requests.ts";
+import { type RepeatKey, type RequestTexts, type TakenRequest, textsOf } from "../stored/requests.ts";
 import { invalid } from "../wire/refusal.ts";
 import { jobOf, turnOf } from "./turn.ts";
 
@@ -44,12 +43,8 @@ const CHANGED: ReadonlySet<string> = new Set([
   "thread_busy",
 ]);
 
-const LONG_LENGTH = 2 ** 18;
-const MANY_ITEMS = 500;
-
-const isLong = ({ ask, instructions, once }: Resolved): boolean =>
-  ask.history.length > MANY_ITEMS ||
-  [ask.text, ...instructions, ...once].some(({ length }) => length > LONG_LENGTH);
+const inputOf = ({ items }: Pick<Resolved, "items">): TakenRequest["input"] =>
+  items.filter((item) => item.type !== "reasoning");
 
 const isFault = (error: unknown, codes: ReadonlySet<string>): boolean =>
   error instanceof Fault && codes.has(error.code);
@@ -65,7 +60,7 @@ export function createIntake(parts: IntakeParts) {
 
   const takenAs = (
     { id: user, scope }: User,
-    { echo, items, failure, goesOn, inputDigest }: Resolved,
+    { echo, failure, goesOn, inputDigest, ...resolved }: Resolved,
     { id, thread }: { readonly id: string; readonly thread: string },
   ): TakenRequest => ({
     id,
@@ -73,7 +68,7 @@ export function createIntake(parts: IntakeParts) {
     thread,
     createdAt: new Date().toISOString(),
     echo,
-    input: items.filter((item) => item.type !== "reasoning"),
+    input: inputOf(resolved),
     goesOn,
     inputDigest,
     error: failure,
@@ -85,14 +80,16 @@ export function createIntake(parts: IntakeParts) {
     user: User,
     request: CreateRequest,
     resolved: Resolved,
+    texts: RequestTexts | undefined,
     add: (tx: Transaction, taken: TakenRequest, gate: Promise<Gate | undefined>) => Promise<void>,
   ): Promise<Begun> {
     let taken: TakenRequest | undefined;
     const running = await agent.run(turnOf(user, request, resolved), async (tx, { id, thread, gate }) => {
       taken = takenAs(user, resolved, { id, thread });
-      // The turn has written the same text: others have their turn before it is written again.
-      if (isLong(resolved)) await setImmediate();
+      // The turn has written the same text: others have their turn before it is written again, and before all of it is committed.
+      await giveWay(texts?.length ?? 0);
       await add(tx, taken, gate);
+      await giveWay(texts?.length ?? 0);
     });
     live.set(running.id, running);
     const forget = () => void live.delete(running.id);
@@ -108,9 +105,10 @@ export function createIntake(parts: IntakeParts) {
     repeat: RepeatKey | undefined,
     place?: ConversationPlace,
   ): Promise<Begun> {
+    const texts = request.store ? await textsOf(resolved.echo, inputOf(resolved)) : undefined;
     const add = async (tx: Transaction, taken: TakenRequest): Promise<void> => {
-      if (!request.store) return;
-      const added = requests.add(tx, taken, repeat);
+      if (texts === undefined) return;
+      const added = requests.add(tx, taken, texts, repeat);
       // Without a key nothing has to wait for it: when it fails, so does the transaction.
       if (repeat === undefined) added.catch(() => {});
       else if (!(await added)) throw new KeyTaken();
@@ -139,7 +137,7 @@ export function createIntake(parts: IntakeParts) {
       });
       return { taken: queued, running: undefined };
     }
-    return await open(user, request, resolved, add);
+    return await open(user, request, resolved, texts, add);
   }
 
   /**
@@ -152,12 +150,14 @@ export function createIntake(parts: IntakeParts) {
       (item) => item.type === "message" && item.role !== "assistant" && !item.attachments?.length,
     );
     if (previous === undefined || !isPlain) return undefined;
+    const resolved = resolvePlain(request, previous);
+    const texts = await textsOf(resolved.echo, inputOf(resolved));
     try {
-      return await open(user, request, resolvePlain(request, previous), async (tx, taken, gate) => {
+      return await open(user, request, resolved, texts, async (tx, taken, gate) => {
         const [earlier, waitsFor] = await Promise.all([
           requests.find(user.id, previous.turn, tx),
           gate,
-          requests.add(tx, taken, undefined),
+          requests.add(tx, taken, texts, undefined),
         ]);
         if (earlier?.thread !== previous.thread || waitsFor !== undefined) throw new NotPlain();
       });

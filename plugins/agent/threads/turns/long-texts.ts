@@ -1,16 +1,7 @@
 /** Texts of megabytes: everybody's turns share one thread, so others have theirs in between. */
 import { setImmediate } from "node:timers/promises";
-import { hideShapes, redact } from "../../../../kernel/kit.ts";
+import { hideShapes, isLong, LONG_LENGTH, redact } from "../../../../kernel/kit.ts";
 import type { Mask } from "../../../../kernel/plugin.ts";
-
-const LONG_LENGTH = 2 ** 18;
-
-export const isLong = ({ length }: { readonly length: number }): boolean => length > LONG_LENGTH;
-
-/** Lets others have their turn after work on a text of this length. */
-export async function giveWay(length: number): Promise<void> {
-  if (length > LONG_LENGTH) await setImmediate();
-}
 
 /** Returns what `redact` does, and works through a long text piece by piece. */
 export async function redactLong(mask: Mask, text: string): Promise<string> {

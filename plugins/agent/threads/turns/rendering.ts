@@ -1,10 +1,10 @@
 /** The items of a turn as a model reads them: secrets hidden, and what strangers wrote marked as theirs. */
 
 import { setImmediate } from "node:timers/promises";
-import { escapeTags, isRecord, type Outside, redact, wrapOutput } from "../../../../kernel/kit.ts";
+import { escapeTags, isLong, isRecord, type Outside, redact, wrapOutput } from "../../../../kernel/kit.ts";
 import type { Mask, ToolCall, ToolOutcome, TurnItem } from "../../../../kernel/plugin.ts";
 import type { RenderedMessage } from "../tokens.ts";
-import { isLong, redactLong } from "./long-texts.ts";
+import { redactLong } from "./long-texts.ts";
 
 /** Text that came with the user's message and stays with it. */
 export interface Preface {

@@ -1,8 +1,7 @@
 /** Turns as rows when they are opened: where they stand on their thread, and what they go on from. */
-import { hash, subtle } from "node:crypto";
+import { digestText } from "../../../../kernel/kit.ts";
 import type { ModelName, Transaction, TurnInput, TurnItem, TurnStatus } from "../../../../kernel/plugin.ts";
 import type { Turn } from "../../services.ts";
-import { isLong } from "./long-texts.ts";
 
 export interface Place {
   readonly seq: number;
@@ -84,14 +83,7 @@ const MIN_SHARED_LENGTH = 100;
  */
 export async function inputText(input: TurnInput): Promise<string> {
   if (input.type !== "message" || input.text.length < MIN_SHARED_LENGTH) return JSON.stringify(input);
-  return JSON.stringify({ ...input, text: "", digest: await digestOf(input.text) });
-}
-
-/** A long text's is made by another thread. */
-async function digestOf(text: string): Promise<string> {
-  if (!isLong(text)) return hash("sha256", text, "base64url");
-  const digest = Buffer.from(await subtle.digest("SHA-256", Buffer.from(text)));
-  return digest.toString("base64url");
+  return JSON.stringify({ ...input, text: "", digest: await digestText(input.text) });
 }
 
 /** The input of a turn with these items. */

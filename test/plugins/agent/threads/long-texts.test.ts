@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { redact } from "../../../../kernel/kit.ts";
+import { giveWay, redact } from "../../../../kernel/kit.ts";
 import { createMask } from "../../../../kernel/mask/mask.ts";
-import { giveWay, redactLong } from "../../../../plugins/agent/threads/turns/long-texts.ts";
+import { redactLong } from "../../../../plugins/agent/threads/turns/long-texts.ts";
 
 const PIECE = 2 ** 18;
 const KNOWN = "a-value-that-is-secret";
