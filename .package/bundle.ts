@@ -47,6 +47,7 @@ const PROGRAMS: readonly Program[] = [
     "plugins/agent/threads/attachments/pdf-child",
     "plugins/email/reading/mail-worker",
     "plugins/memory/embedding-worker",
+    "plugins/store/sqlite/checkpoint-worker",
     "plugins/telemetry/tracing/sender-worker",
     "plugins/workspace/search-worker",
   ].map((module): Program => ({ modules: [module], external: OUTSIDE })),

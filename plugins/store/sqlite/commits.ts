@@ -37,7 +37,8 @@ export interface Flushing {
   soon(): void;
 }
 
-export function createCommits(writer: Connection, flushing: Flushing) {
+/** `committed`: called after each commit, with no transaction open. */
+export function createCommits(writer: Connection, flushing: Flushing, committed: () => void = () => {}) {
   const { connection } = writer;
   let waiting: Waiting[] = [];
   let isScheduled = false;
@@ -128,6 +129,7 @@ export function createCommits(writer: Connection, flushing: Flushing) {
       return;
     }
     for (const answer of answers) answer();
+    committed();
   }
 
   /** Puts the commit off for as long as each round of the event loop brings more work: a flush takes longer than a few rounds. */
