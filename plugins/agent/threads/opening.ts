@@ -1,6 +1,7 @@
 /** Opens a turn, and its thread where it has none, in one transaction: a turn that is refused leaves nothing behind. */
 import { randomUUIDv7 } from "node:crypto";
 import { setImmediate } from "node:timers/promises";
+import { giveWay } from "../../../kernel/kit.ts";
 import {
   Fault,
   type Gate,
@@ -19,7 +20,7 @@ import { MAX_INDEXED_LENGTH, type ThreadTexts } from "./texts.ts";
 import { findThread, keepsTools, noThread, readTools, type ThreadRow, writeTools } from "./thread-row.ts";
 import { titleOf } from "./title.ts";
 import { findOrigin, followAnswers, moveToGate, moveTurn, type Origin, threadAt } from "./turns/branch.ts";
-import { writeItem } from "./turns/items.ts";
+import { writeBody, writeItem } from "./turns/items.ts";
 import { addTurn, countOpen, inputText, type Place } from "./turns/turn-rows.ts";
 
 export interface OpenedTurn {
@@ -67,6 +68,8 @@ export function createOpening(sql: Sql, texts: ThreadTexts, node: string): OpenT
     const isNew = turn.thread === undefined;
     const { id } = turn;
     const items = itemsOf(turn);
+    const bodies = items.map((item) => [item.id, JSON.stringify(item)] as const);
+    await giveWay(bodies.reduce((sum, [, { length }]) => sum + length, 0));
     const input = await inputText(turn.input);
     const plain = isNew ? beginningOf(turn, undefined) : undefined;
     if (turn.ephemeral && !isNew) {
@@ -87,7 +90,7 @@ export function createOpening(sql: Sql, texts: ThreadTexts, node: string): OpenT
       const { after: _, ...next } = turn;
       const row = { id, thread, input, model, now, node, isOver: false, isNew };
       const placed = addTurn(tx, { ...row, turn: imported === undefined ? turn : next });
-      for (const item of items) void writeItem(tx, { id, node }, item);
+      for (const [item, body] of bodies) void writeBody(tx, { id, node }, item, body);
       writeTools(tx, thread, turn, isNew);
       const gate = (async () => (await found)?.gate)();
       const besides = alongside?.(tx, { id, thread, gate });

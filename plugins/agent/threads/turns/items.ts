@@ -21,10 +21,19 @@ export interface Piece {
 }
 
 /** Adds the item, or replaces the one with its id. */
-export function writeItem(tx: Transaction, { id, node }: OwnTurn, item: TurnItem): Promise<number> {
+export const writeItem = (tx: Transaction, turn: OwnTurn, item: TurnItem): Promise<number> =>
+  writeBody(tx, turn, item.id, JSON.stringify(item));
+
+/** The same with the item as JSON, which takes a while to make of a long one. */
+export function writeBody(
+  tx: Transaction,
+  { id, node }: OwnTurn,
+  item: string,
+  body: string,
+): Promise<number> {
   const write = `INSERT INTO turn_items (id, turn, body) SELECT CAST(? AS TEXT), id, CAST(? AS TEXT) FROM turns
     WHERE id = ? AND node = ? ON CONFLICT (id) DO UPDATE SET body = excluded.body`;
-  return tx.run(write, item.id, JSON.stringify(item), id, node);
+  return tx.run(write, item, body, id, node);
 }
 
 export function addPiece(tx: Transaction, { id, node }: OwnTurn, piece: Piece): Promise<number> {
