@@ -19,7 +19,7 @@ export { type Automaton, createAutomaton, startCursor } from "./mask/automaton.t
 export { canBeHidden, encodePathValue, SHORTEST } from "./mask/forms.ts";
 export { createMask, type Mask } from "./mask/mask.ts";
 export { createHidingStream, createMatcher, type Matcher } from "./mask/matcher.ts";
-export { hideShapes, openEnd, redact } from "./mask/redact.ts";
+export { hideShapes, KEY_START, openEnd, redact } from "./mask/redact.ts";
 export { createMutex, oneAtATime } from "./mutex.ts";
 export {
   AddressRefused,
@@ -98,7 +98,7 @@ export * from "./vocabulary/routine.ts";
 export { findSources, type Source, sourcesOf } from "./vocabulary/sources.ts";
 export type * from "./vocabulary/store.ts";
 export { defineTables } from "./vocabulary/tables.ts";
-export { expiresSoon, whenInWords } from "./vocabulary/token-words.ts";
+export { expiresSoon } from "./vocabulary/token-words.ts";
 export { Attachment, readsAsText } from "./vocabulary/tool-call.ts";
 export {
   isAgentsName,

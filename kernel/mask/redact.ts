@@ -39,7 +39,7 @@ const TRAILING_RUN = new RegExp(`(?<!${RUN})${RUN}+$`);
 const TRAILING_DASHES = /-{1,5}(?:(?<=-{5})B[A-Z0-9 ]*-{0,4})?$/;
 
 // Looking for a fixed text is many times faster than a pattern, and most texts have none of these.
-const KEY_START = "-----BEGIN ";
+export const KEY_START = "-----BEGIN ";
 
 export function hideShapes(text: string): string {
   let safe = text;

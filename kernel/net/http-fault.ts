@@ -2,7 +2,6 @@
 import { Fault, type FaultKind } from "../fault.ts";
 import type { Declared } from "../schema/declare.ts";
 import { Type } from "../schema/type.ts";
-import { isRecord, tryRecord } from "../text/json.ts";
 
 export const ErrorEnvelope = Type.Object(
   {
@@ -108,23 +107,10 @@ function faultAnswer(fault: Fault, rules: ChannelRules): HttpFault {
   };
 }
 
-/** The way back: the fault that a Postern elsewhere answered with. `status` alone counts where the body is somebody else's. */
-export function readFault(host: string, status: number, body: string, retryAfter?: string): Fault {
-  const { error } = tryRecord(body);
-  const { message, code, param } = isRecord(error) ? error : {};
-  const [kind = status < 500 ? "invalid" : "unavailable"] = (Object.keys(KINDS) as FaultKind[]).filter(
-    (each) => each !== "config" && KINDS[each][0] === status,
-  );
-  const secs = Number(retryAfter);
-  return new Fault(
-    kind,
-    typeof code === "string" ? code : "not_postern",
-    typeof message === "string" ? message : `${host} answered with the status ${status}.`,
-    {
-      ...(typeof param === "string" && { param }),
-      ...(Number.isInteger(secs) && secs > 0 && { retryAfterSecs: secs }),
-    },
-  );
+/** The way back: what a fault that was answered with this status is. */
+export function kindOf(status: number): FaultKind {
+  const kinds = (Object.keys(KINDS) as FaultKind[]).filter((kind) => kind !== "config");
+  return kinds.find((kind) => KINDS[kind][0] === status) ?? (status < 500 ? "invalid" : "unavailable");
 }
 
 function envelope(

@@ -15,12 +15,12 @@ import {
   table,
   toWire,
   verb,
-  whenInWords,
   wireSchema,
 } from "../../../kernel/kit.ts";
 import { type CommandContext, Fault } from "../../../kernel/plugin.ts";
 import { type Accounts, createAccounts } from "../records/accounts.ts";
 import { type AvailableHere, scopeIn } from "../records/scope.ts";
+import { whenInWords } from "../sign-in/expiry.ts";
 import { withAccounts } from "./users.ts";
 
 export function registerToken(group: Command, context: CommandContext): void {

@@ -1,5 +1,5 @@
 /** Warns the operator in the log, once a day, of tokens that expire soon. */
-import { expiresSoon, whenInWords } from "../../../kernel/kit.ts";
+import { expiresSoon } from "../../../kernel/kit.ts";
 import type { Log } from "../../../kernel/plugin.ts";
 import type { Store } from "../../store/services.ts";
 import type { Tokens } from "../records/tokens.ts";
@@ -28,4 +28,11 @@ interface ExpiringToken {
 
 export function expiryInWords({ id, user, name, expiresAt = "" }: ExpiringToken): string {
   return `the token "${name}" of ${user} expires ${whenInWords(expiresAt)} (${expiresAt.slice(0, 16)}Z): postern token expire ${id} 90`;
+}
+
+/** Returns text such as "in 3 days" or "in 5 hours". */
+export function whenInWords(expiresAt: string, now = Date.now()): string {
+  const hours = Math.max(1, Math.round((Date.parse(expiresAt) - now) / 3_600_000));
+  const [count, unit] = hours < 48 ? [hours, "hour"] : [Math.round(hours / 24), "day"];
+  return `in ${count} ${unit}${count === 1 ? "" : "s"}`;
 }

@@ -6,12 +6,12 @@ import {
   type Declared,
   fromWire,
   type Outbound,
-  readFault,
   tryJson,
   wireSchema,
 } from "../../../kernel/kit.ts";
 import { Fault, reason } from "../../../kernel/plugin.ts";
 import type { Place } from "./address.ts";
+import { readFault } from "./refusal.ts";
 
 export type Requests = ReturnType<typeof createRequests>;
 

@@ -1,9 +1,9 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { expiresSoon, whenInWords } from "../../../kernel/vocabulary/token-words.ts";
+import { expiresSoon } from "../../../kernel/vocabulary/token-words.ts";
 import { diagnose } from "../../../plugins/accounts/diagnosis.ts";
 import { createAccounts } from "../../../plugins/accounts/records/accounts.ts";
-import { watchExpiry } from "../../../plugins/accounts/sign-in/expiry.ts";
+import { watchExpiry, whenInWords } from "../../../plugins/accounts/sign-in/expiry.ts";
 import { openStore } from "../../../plugins/store/sqlite/store.ts";
 import { temporaryFolder } from "../../support/home.ts";
 import { diagnosing } from "../../support/services/diagnosis.ts";

@@ -1,6 +1,6 @@
 /** Texts of megabytes: everybody's turns share one thread, so others have theirs in between. */
 import { setImmediate } from "node:timers/promises";
-import { hideShapes, isLong, LONG_LENGTH, redact } from "../../../../kernel/kit.ts";
+import { hideShapes, isLong, KEY_START, LONG_LENGTH, redact } from "../../../../kernel/kit.ts";
 import type { Mask } from "../../../../kernel/plugin.ts";
 
 /** Returns what `redact` does, and works through a long text piece by piece. */
@@ -31,5 +31,3 @@ function* unbroken(text: string): Generator<string> {
     yield text.slice(from, space.lastIndex - 1);
   }
 }
-
-const KEY_START = "-----BEGIN ";
