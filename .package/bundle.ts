@@ -47,7 +47,6 @@ const PROGRAMS: readonly Program[] = [
     "plugins/agent/threads/attachments/pdf-child",
     "plugins/email/reading/mail-worker",
     "plugins/memory/embedding-worker",
-    "plugins/store/sqlite/checkpoint-worker",
     "plugins/telemetry/tracing/sender-worker",
     "plugins/workspace/search-worker",
   ].map((module): Program => ({ modules: [module], external: OUTSIDE })),

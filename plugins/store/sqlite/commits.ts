@@ -37,8 +37,7 @@ export interface Flushing {
   soon(): void;
 }
 
-/** `committed`: called after each commit, with no transaction open. */
-export function createCommits(writer: Connection, flushing: Flushing, committed: () => void = () => {}) {
+export function createCommits(writer: Connection, flushing: Flushing) {
   const { connection } = writer;
   let waiting: Waiting[] = [];
   let isScheduled = false;
@@ -129,7 +128,6 @@ export function createCommits(writer: Connection, flushing: Flushing, committed:
       return;
     }
     for (const answer of answers) answer();
-    committed();
   }
 
   /** Puts the commit off for as long as each round of the event loop brings more work: a flush takes longer than a few rounds. */
