@@ -5,7 +5,7 @@ import { openAgent } from "./support/agent.ts";
 import { atMost, type Bench, compare, interleave } from "./support/bench.ts";
 import { inFolder } from "./support/programs.ts";
 
-const ROUNDS = 15;
+const ROUNDS = 9;
 const LONG = [100, 1000, 10_000];
 
 export const bench: Bench = {
