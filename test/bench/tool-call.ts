@@ -23,7 +23,7 @@ import {
 import { measureCleaning } from "./support/cleaning.ts";
 import { fresh, unprotected } from "./support/variants.ts";
 
-const ROUNDS = 5;
+const ROUNDS = 4;
 const WORKERS = 2;
 const AT_ONCE = 64;
 const MILLIS = 300;
