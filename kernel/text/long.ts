@@ -2,7 +2,7 @@
 import { hash, webcrypto } from "node:crypto";
 import { setImmediate } from "node:timers/promises";
 
-/** What is longer is worked through piece by piece. */
+/** A text that is longer takes milliseconds to work through, so that is done piece by piece. */
 export const LONG_LENGTH = 2 ** 18;
 
 export const isLong = ({ length }: { readonly length: number }): boolean => length > LONG_LENGTH;

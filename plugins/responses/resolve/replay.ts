@@ -150,7 +150,7 @@ async function digestsOf(entries: readonly Entry[], seed: string): Promise<reado
   return digests;
 }
 
-/** Others have their turn after so many items, and between steps that take as long as the input is. */
+/** Lets others have their turn after so many items. */
 async function breatheAfter(index: number): Promise<void> {
   if (index % ITEMS_AT_A_STRETCH === ITEMS_AT_A_STRETCH - 1) await setImmediate();
 }

@@ -113,17 +113,17 @@ const SELECT = `SELECT r.*, ${SHARED.map((field) => `${field}.text AS ${field}_t
 
 export type Requests = Awaited<ReturnType<typeof createRequests>>["requests"];
 
-/** What a request's row is made of. */
+/** The texts that are stored for a request. */
 export interface RequestTexts {
   readonly inline: string;
   readonly items: string;
   /** Those that stand once for the thread, in the order of their columns; undefined for one that is short, and so in the row. */
   readonly shared: readonly ({ readonly text: string; readonly digest: string } | undefined)[];
-  /** Of them all. */
+  /** The characters of all these texts together. */
   readonly length: number;
 }
 
-/** Made before the transaction, because nobody else writes during that. */
+/** Returns the texts to store. They are made before the transaction, during which nobody else can write. */
 export async function textsOf(echo: Echo, input: TakenRequest["input"]): Promise<RequestTexts> {
   const inline: Record<string, unknown> = { ...echo };
   const items = JSON.stringify(input);
