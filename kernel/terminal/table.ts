@@ -76,11 +76,8 @@ export function fields(
     .join("");
 }
 
-function terminalWidth(): number {
-  return process.stdout.isTTY
-    ? (process.stdout.columns ?? Number.POSITIVE_INFINITY)
-    : Number.POSITIVE_INFINITY;
-}
+const terminalWidth = (): number =>
+  (process.stdout.isTTY ? process.stdout.columns : undefined) ?? Number.POSITIVE_INFINITY;
 
 interface Column {
   readonly widest: number;

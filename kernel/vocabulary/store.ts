@@ -132,6 +132,8 @@ export interface Queries {
 export interface Transaction extends Queries {
   /** Runs it right before the commit, together with others of its kind. */
   last(sql: string, ...values: SqlValue[]): void;
+  /** Fails the whole with this error unless the query has a row. Nobody has to wait for the answer. */
+  demand(unmet: Error, sql: string, ...values: SqlValue[]): void;
 }
 
 /** Statements outside a transaction each commit alone. Every write is on disk when its promise resolves. */

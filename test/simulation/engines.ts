@@ -104,6 +104,7 @@ function timed(sql: Sql, now: () => number): Sql {
           work({
             ...{ all: query(tx, "all"), get: query(tx, "get"), run: query(tx, "run") },
             last: (text, ...values) => tx.last(at(text), ...values),
+            demand: (unmet, text, ...values) => tx.demand(unmet, at(text), ...values),
           } as Transaction),
         options,
       ),

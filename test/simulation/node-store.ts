@@ -90,6 +90,7 @@ function noting(tx: Transaction, written: string[]): Transaction {
       note(text);
       tx.last(text, ...values);
     },
+    demand: tx.demand,
   };
 }
 

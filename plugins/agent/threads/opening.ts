@@ -21,7 +21,7 @@ import { findThread, keepsTools, noThread, readTools, type ThreadRow, writeTools
 import { titleOf } from "./title.ts";
 import { findOrigin, followAnswers, moveToGate, moveTurn, type Origin, threadAt } from "./turns/branch.ts";
 import { writeBody, writeItem } from "./turns/items.ts";
-import { addTurn, countOpen, inputText, type Place } from "./turns/turn-rows.ts";
+import { addTurn, countOpen, inputText, openOn, type Place } from "./turns/turn-rows.ts";
 
 export interface OpenedTurn {
   readonly id: string;
@@ -57,80 +57,108 @@ export type OpenTurn = (
   options: { readonly isIdGiven: boolean; readonly alongside: Alongside | undefined },
 ) => Promise<OpenedTurn>;
 
+/** SQL: the thread takes a message at once. Its values are the thread and the user. */
+const PLAIN = `SELECT 1 FROM threads WHERE id = ? AND "user" = ? AND ephemeral = 0 AND gate IS NULL
+  AND ${openOn("threads.id")} <= ${MAX_WAITING}`;
+/** SQL, after that: the turn to go on from, its value, is one of the thread and asked nothing. */
+const FROM = `AND EXISTS (SELECT 1 FROM turns WHERE turns.id = ? AND thread = threads.id AND turns."user" = threads."user"
+  AND turns.gate IS NULL)`;
+
+/** Something has to be looked at before the turn can be opened, or refused. */
+class NotPlain extends Error {}
+
+function demandPlain(tx: Transaction, thread: string, { user, after }: Turn): void {
+  if (typeof after !== "string") tx.demand(new NotPlain(), PLAIN, thread, user);
+  else tx.demand(new NotPlain(), `${PLAIN} ${FROM}`, thread, user, after);
+}
+
 /**
- * The statements of a message are issued together and judged afterwards: what must not be is rolled back, and a database
- * on another machine is asked once.
+ * A message on a new thread, or on one that waits for nothing, is opened without a look at what is there: the database itself
+ * refuses where that is not so, and one on another machine is asked once. Anything else is judged before the commit; its statements
+ * are issued together all the same, and what must not be is rolled back.
  */
 export function createOpening(sql: Sql, texts: ThreadTexts, node: string): OpenTurn {
   return async (turn, model, { isIdGiven, alongside }) => {
     const now = new Date().toISOString();
     const thread = turn.thread ?? randomUUIDv7();
     const isNew = turn.thread === undefined;
+    const isMessage = turn.input.type === "message" && !turn.history?.length;
     const { id } = turn;
     const items = itemsOf(turn);
     const bodies = items.map((item) => [item.id, JSON.stringify(item)] as const);
     await giveWay(bodies.reduce((sum, [, { length }]) => sum + length, 0));
     const input = await inputText(turn.input);
-    const plain = isNew ? beginningOf(turn, undefined) : undefined;
+    const plain = isNew || isMessage ? beginningOf(turn, undefined) : undefined;
     if (turn.ephemeral && !isNew) {
       const message = "A turn that leaves nothing behind needs a new thread.";
       throw new Fault("invalid", "ephemeral_on_thread", message, { param: "thread" });
     }
 
-    const { placed, touched, imported, moved, ...opened } = await sql.transaction(async (tx) => {
-      const found = isNew ? undefined : findThread(tx, turn.user, thread, sql.engine);
-      const ahead = isNew ? undefined : countOpen(tx, thread);
-      const origin = turn.after === undefined ? undefined : findOrigin(tx, turn, turn.thread);
-      const tools = isNew || !keepsTools(turn) ? undefined : readTools(tx, turn.user, thread);
-      const touched = isNew ? undefined : touchThread(tx, thread, turn, now);
-      if (isNew) addThread(tx, thread, turn, now);
-      for (const answer of [found, ahead, origin, tools, touched]) answer?.catch(() => {});
-      const imported = turn.history?.length ? await importHistory(tx, thread, turn, model, now) : undefined;
-      // An imported turn is what it continues from.
-      const { after: _, ...next } = turn;
-      const row = { id, thread, input, model, now, node, isOver: false, isNew };
-      const placed = addTurn(tx, { ...row, turn: imported === undefined ? turn : next });
-      for (const [item, body] of bodies) void writeBody(tx, { id, node }, item, body);
-      writeTools(tx, thread, turn, isNew);
-      const gate = (async () => (await found)?.gate)();
-      const besides = alongside?.(tx, { id, thread, gate });
-      // If one failed first, the answers of the others do not matter.
-      for (const answer of [placed, gate, besides]) answer?.catch(() => {});
-      if (isIdGiven && (await placed) === undefined && (isNew || (await found) !== undefined))
-        throw new Fault("invalid", "turn_exists", `The turn ${id} already exists.`, { param: "id" });
-      let beginning = plain;
-      let answered: Gate | undefined;
-      let moved: Origin | undefined;
-      const before = await found;
-      if (isNew) await origin;
-      if (!isNew) {
-        if (before === undefined) throw noThread(thread, "thread");
-        const from = await origin;
-        // If the person asked has answered since, the first of the new turns continues from that.
-        const at = from && (await followAnswers(tx, before, from));
-        if (at && at !== from) await moveTurn(tx, { id: imported ?? id, thread }, at.seq);
-        if (at !== from && imported === undefined) moved = at;
-        const row = at ? threadAt(before, at, turn.input) : before;
-        answered = row.gate;
-        beginning = beginningOf(turn, row);
-        const isElsewhere = turn.after === undefined && turn.input.type !== "message";
-        if (isElsewhere && answered !== undefined && (await touched)?.branched === 1)
-          moved = await moveToGate(tx, { id, thread, seq: ((await placed) as Place).seq }, answered);
-        refuseBusy((await ahead) ?? 0);
-        if (closes(turn, before.gate)) await closeGate(tx, thread, before.gate);
-      }
-      writeAttachments(tx, thread, turn);
-      await besides;
-      return {
-        ...{ placed, touched, imported, moved, before, gate: answered, tools: await tools },
-        beginning: beginning as Beginning,
-      };
+    const attempt = (isPlain: boolean) =>
+      sql.transaction(async (tx) => {
+        const found = isNew ? undefined : findThread(tx, turn.user, thread, sql.engine);
+        if (isPlain) demandPlain(tx, thread, turn);
+        const isJudged = !isNew && !isPlain;
+        const ahead = isJudged ? countOpen(tx, thread) : undefined;
+        const origin = turn.after === undefined || isPlain ? undefined : findOrigin(tx, turn, turn.thread);
+        const tools = isNew || !keepsTools(turn) ? undefined : readTools(tx, turn.user, thread);
+        const touched = isNew ? undefined : touchThread(tx, thread, turn, now);
+        if (isNew) addThread(tx, thread, turn, now);
+        for (const answer of [found, ahead, origin, tools, touched]) answer?.catch(() => {});
+        const imported = turn.history?.length ? await importHistory(tx, thread, turn, model, now) : undefined;
+        // An imported turn is what it continues from.
+        const { after: _, ...next } = turn;
+        const row = { id, thread, input, model, now, node, isOver: false, isNew };
+        const placed = addTurn(tx, { ...row, turn: imported === undefined ? turn : next });
+        for (const [item, body] of bodies) void writeBody(tx, { id, node }, item, body);
+        writeTools(tx, thread, turn, isNew);
+        const gate = (async () => (isJudged ? (await found)?.gate : undefined))();
+        const besides = alongside?.(tx, { id, thread, gate });
+        // If one failed first, the answers of the others do not matter.
+        for (const answer of [placed, gate, besides]) answer?.catch(() => {});
+        if (isIdGiven && (await placed) === undefined && (isNew || (await found) !== undefined))
+          throw new Fault("invalid", "turn_exists", `The turn ${id} already exists.`, { param: "id" });
+        let beginning = plain;
+        let answered: Gate | undefined;
+        let moved: Origin | undefined;
+        if (isNew) await origin;
+        if (isJudged) {
+          const before = await found;
+          if (before === undefined) throw noThread(thread, "thread");
+          const from = await origin;
+          // If the person asked has answered since, the first of the new turns continues from that.
+          const at = from && (await followAnswers(tx, before, from));
+          if (at && at !== from) await moveTurn(tx, { id: imported ?? id, thread }, at.seq);
+          if (at !== from && imported === undefined) moved = at;
+          const row = at ? threadAt(before, at, turn.input) : before;
+          answered = row.gate;
+          beginning = beginningOf(turn, row);
+          const isElsewhere = turn.after === undefined && turn.input.type !== "message";
+          if (isElsewhere && answered !== undefined && (await touched)?.branched === 1)
+            moved = await moveToGate(tx, { id, thread, seq: ((await placed) as Place).seq }, answered);
+          refuseBusy((await ahead) ?? 0);
+          if (closes(turn, before.gate)) await closeGate(tx, thread, before.gate);
+        }
+        writeAttachments(tx, thread, turn);
+        await besides;
+        return { found, placed, touched, imported, moved, tools, beginning, gate: answered };
+      });
+
+    const opened = attempt(!isNew && isMessage && !isIdGiven).catch((error: unknown) => {
+      if (error instanceof NotPlain) return attempt(false);
+      throw error;
     });
-    // Asked for after the commit, so that a new thread needs no answer before it.
+    const { found, placed, touched, imported, moved, tools, beginning, gate } = await opened;
+    // Asked for after the commit, so that a plain message needs no answer before it.
     const { seq, status, parent } = (await placed) as Place;
-    const isBranched = (await touched)?.branched === 1;
-    const after = imported ?? moved?.id ?? parent ?? undefined;
-    return { id, thread, seq, status, now, items, isBranched, after, ...opened };
+    return {
+      ...{ id, thread, seq, status, now, items, gate },
+      beginning: beginning as Beginning,
+      before: await found,
+      tools: await tools,
+      isBranched: (await touched)?.branched === 1,
+      after: imported ?? moved?.id ?? parent ?? undefined,
+    };
   };
 
   /** A new thread with what the turn brings, which is a turn more where it brings history. */

@@ -1,11 +1,12 @@
 /** The requests that were taken: what their responses echo, and what keeps a repeated request from running twice. */
 
 import { defineTables, digestText, giveWay, type KeptBytes } from "../../../kernel/kit.ts";
-import type { Queries, Transaction } from "../../../kernel/plugin.ts";
+import type { Transaction } from "../../../kernel/plugin.ts";
 import type { Store } from "../../store/services.ts";
 import type { KeptItem } from "../parse/items.ts";
 import type { Echo } from "../parse/request.ts";
 import type { WireError } from "../wire/format.ts";
+import type { ResponseId } from "../wire/id.ts";
 
 export interface TakenRequest {
   /** The response's UUID, which is its turn's too. */
@@ -177,8 +178,13 @@ export async function createRequests(store: Store) {
       );
       return added > 0;
     },
-    async find(user: string, id: string, tx: Queries = sql): Promise<TakenRequest | undefined> {
-      const row = await tx.get<Columns>(`${SELECT} WHERE r.id = ? AND r."user" = ?`, id, user);
+    /** Fails the transaction with this error unless the user has such a request. */
+    demand(tx: Transaction, unmet: Error, user: string, { turn, thread }: ResponseId): void {
+      const find = 'SELECT 1 FROM responses WHERE id = ? AND "user" = ? AND thread = ?';
+      tx.demand(unmet, find, turn, user, thread);
+    },
+    async find(user: string, id: string): Promise<TakenRequest | undefined> {
+      const row = await sql.get<Columns>(`${SELECT} WHERE r.id = ? AND r."user" = ?`, id, user);
       return row && read(row);
     },
     /** The request that came first with this key, within a day. */

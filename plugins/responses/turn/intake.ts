@@ -154,12 +154,9 @@ export function createIntake(parts: IntakeParts) {
     const texts = await textsOf(resolved.echo, inputOf(resolved));
     try {
       return await open(user, request, resolved, texts, async (tx, taken, gate) => {
-        const [earlier, waitsFor] = await Promise.all([
-          requests.find(user.id, previous.turn, tx),
-          gate,
-          requests.add(tx, taken, texts, undefined),
-        ]);
-        if (earlier?.thread !== previous.thread || waitsFor !== undefined) throw new NotPlain();
+        requests.demand(tx, new NotPlain(), user.id, previous);
+        requests.add(tx, taken, texts, undefined).catch(() => {});
+        if ((await gate) !== undefined) throw new NotPlain();
       });
     } catch (error) {
       if (error instanceof NotPlain || isFault(error, NOT_PLAIN)) return undefined;

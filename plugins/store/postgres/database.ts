@@ -5,7 +5,7 @@ import type pg from "pg";
 import type { SqlValue } from "../../../kernel/kit.ts";
 import type { Sql, Transaction } from "../../../kernel/plugin.ts";
 import type { PostgresSettings } from "../config/postgres-url.ts";
-import { isConflict, isStale } from "./faults.ts";
+import { isConflict, isDivision, isStale } from "./faults.ts";
 import { type Answer, type Lease, openPool, type Value } from "./pool.ts";
 import { createStatements, type Statement } from "./statements.ts";
 
@@ -120,21 +120,21 @@ export async function openDatabase(settings: PostgresSettings): Promise<Postgres
     let isOver = false;
     let failure: { readonly error: unknown } | undefined;
 
-    const send = (statement: Statement, values?: readonly Value[]): Promise<Answer> => {
+    const send = (statement: Statement, values?: readonly Value[], unmet?: Error): Promise<Answer> => {
       const answer = watch.during(lease.send(statement, values, patience));
       // PostgreSQL does nothing more after it: the first error says why.
       const heard = answer.catch((error: unknown) => {
         if (isStale(error)) statements.renew(statement);
-        failure ??= { error };
+        failure ??= { error: unmet !== undefined && isDivision(error) ? unmet : error };
         throw pool.explain(failure.error);
       });
       return unawaited(heard);
     };
-    const execute = (statement: Statement, values?: readonly Value[]): Promise<Answer> => {
+    const execute = (statement: Statement, values?: readonly Value[], unmet?: Error): Promise<Answer> => {
       if (isOver) return Promise.reject(new Error("a statement came after its transaction was over"));
       if (!isOpen) void send(begin);
       isOpen = true;
-      return send(statement, values);
+      return send(statement, values, unmet);
     };
     const run = (sql: string, values: readonly SqlValue[]) => execute(statements.find(sql), values);
     const tx: Handle = {
@@ -146,6 +146,11 @@ export async function openDatabase(settings: PostgresSettings): Promise<Postgres
       last: (sql, ...values) => {
         if (isOver) throw new Error("a statement came after its transaction was over");
         closing.push(() => void run(sql, values));
+      },
+      demand: (unmet, sql, ...values) => {
+        // A division by nought is a failure that a query can bring about by itself.
+        const divided = `SELECT 1 / CASE WHEN EXISTS (${sql}) THEN 1 ELSE 0 END`;
+        void unawaited(execute(statements.find(divided), values, unmet));
       },
       script: async (sql) => void (await execute(text(sql))),
     };

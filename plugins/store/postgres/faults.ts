@@ -133,3 +133,6 @@ export function isConflict(error: unknown): boolean {
 export function isStale(error: unknown): boolean {
   return (error as Coded).code === "0A000" && /cached plan/.test(reason(error));
 }
+
+/** A statement divided by nought. */
+export const isDivision = (error: unknown): boolean => (error as Coded).code === "22012";

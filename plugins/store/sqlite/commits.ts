@@ -178,6 +178,11 @@ export function createCommits(writer: Connection, flushing: Flushing) {
           if (isOver) throw new Error("a statement came after its transaction was over");
           closing.push(() => writer.run(sql, values));
         },
+        demand: (unmet, sql, ...values) => {
+          void statement(() => {
+            if (writer.get(sql, values) === undefined) throw unmet;
+          });
+        },
       },
       assertDone: () => {
         if (failure !== undefined) throw failure.error;

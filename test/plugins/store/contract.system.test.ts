@@ -228,6 +228,31 @@ describeEngines("tables", (engine, fresh) => {
     await expect(failing).rejects.toThrow(/unique/i);
   });
 
+  test("a demand that is not met undoes the whole with its error, whoever waited for what", async () => {
+    const sql = await open();
+    await sql.run(ADD, 1);
+    const unmet = new Error("there is no such number");
+    const find = "SELECT 1 FROM numbers WHERE n = ?";
+    const failing = sql.transaction(async (tx) => {
+      void tx.run(ADD, 2);
+      tx.demand(unmet, find, 7);
+      await tx.run(ADD, 3).catch(() => {});
+    });
+    await expect(failing).rejects.toBe(unmet);
+    const unawaited = sql.transaction(async (tx) => {
+      tx.demand(unmet, find, 7);
+      void tx.run(ADD, 4);
+    });
+    await expect(unawaited).rejects.toBe(unmet);
+    await sql.transaction(async (tx) => {
+      void tx.run(ADD, 5);
+      tx.demand(unmet, find, 5);
+    });
+    expect(await numbers(sql)).toEqual([1, 5]);
+    const broken = sql.transaction(async (tx) => tx.demand(unmet, "SELECT 1 / n FROM nowhere"));
+    await expect(broken).rejects.toThrow(/nowhere/);
+  });
+
   test("a handle that is used after its transaction is over is refused", async () => {
     const sql = await open();
     const kept = await sql.transaction(async (tx) => tx);

@@ -1,5 +1,6 @@
 import { createServer, type Socket } from "node:net";
 import { beforeAll, expect, onTestFinished, test } from "vitest";
+import type { Transaction } from "../../../kernel/plugin.ts";
 import { readPostgresUrl } from "../../../plugins/store/config/postgres-url.ts";
 import { openDatabase, type PostgresDatabase } from "../../../plugins/store/postgres/database.ts";
 import { translate } from "../../../plugins/store/postgres/statements.ts";
@@ -105,6 +106,9 @@ describePostgres("SQL on PostgreSQL", () => {
     expect(await trips(work(10, true))).toBe(2);
     expect(await trips(work(20, false))).toBe(2);
     expect(await trips(() => sql.transaction(async (tx) => tx.last(add, 30)))).toBe(1);
+    const demanding = async (tx: Transaction) =>
+      tx.demand(new Error("unmet"), "SELECT 1 FROM numbers WHERE n = ?", 30);
+    expect(await trips(() => sql.transaction(demanding))).toBe(1);
     expect(await trips(() => sql.transaction(async () => "nothing"))).toBe(0);
     expect(await sql.get("SELECT count(*) AS count FROM numbers")).toEqual({ count: 7 });
   });

@@ -94,7 +94,10 @@ export function readInput(text: string, items: readonly TurnItem[]): TurnInput {
   return said?.type === "message" ? { ...input, text: said.text } : input;
 }
 
+/** SQL: how many turns of the thread with this id are queued or running. */
+export const openOn = (thread: string): string =>
+  `(SELECT count(*) FROM turns INDEXED BY turns_open WHERE thread = ${thread} AND ${OPEN})`;
+
 export async function countOpen(tx: Transaction, thread: string): Promise<number> {
-  const query = `SELECT count(*) AS count FROM turns INDEXED BY turns_open WHERE thread = ? AND ${OPEN}`;
-  return (await tx.get<{ count: number }>(query, thread))?.count ?? 0;
+  return (await tx.get<{ count: number }>(`SELECT ${openOn("?")} AS count`, thread))?.count ?? 0;
 }
