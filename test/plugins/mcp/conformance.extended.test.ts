@@ -11,6 +11,7 @@ import { temporaryFolder } from "../../support/home.ts";
 import { servePostern } from "../../support/processes/served.ts";
 import { openSigningProxy } from "../../support/servers/signing-proxy.ts";
 import { REVISIONS, type Revision } from "../../support/services/mcp.ts";
+import { clientsFolder, describeWithClients } from "../../support/tools/clients.ts";
 import { afterThisFile } from "../../support/undo.ts";
 
 /** Every scenario that is allowed to fail, and why. One that passes has to leave this list. */
@@ -35,30 +36,9 @@ interface Check {
 const later = afterThisFile();
 const reports: Partial<Record<Revision, ReadonlyMap<string, readonly Check[]>>> = {};
 
-beforeAll(async () => {
-  const service = await servePostern(
-    {
-      PLUGINS: join(ROOT, "test", "fixtures", "third-party", "mcp-offers.ts"),
-      // Enough for "greet", which must not become a task, and less than the fixture's long calls.
-      MCP_TASK_AFTER_SECS: "2",
-      // Both suites at once are one user, and faster than a person.
-      CHAT_RATE_LIMIT: "1000",
-    },
-    later,
-  );
-  const token = new URL(service.link()).searchParams.get("token") ?? "";
-  const url = `${await openSigningProxy(service.url, token, later)}/mcp`;
-  // Side by side: most of their time they wait.
-  await Promise.all(
-    REVISIONS.map(async (revision) => {
-      reports[revision] = await runSuite(url, revision);
-    }),
-  );
-});
-
 async function runSuite(url: string, revision: Revision): Promise<ReadonlyMap<string, readonly Check[]>> {
   const folder = temporaryFolder(later);
-  const suite = join(ROOT, "node_modules", "@modelcontextprotocol", "conformance", "dist", "index.js");
+  const suite = join(clientsFolder(), "node_modules/@modelcontextprotocol/conformance/dist/index.js");
   const args = [suite, "server", "--url", url, "--requirements", revision, "-o", folder];
   // It ends with 1 where a scenario failed; which one is in the folder.
   await new Promise((resolve) => {
@@ -72,17 +52,40 @@ async function runSuite(url: string, revision: Revision): Promise<ReadonlyMap<st
   );
 }
 
-test.each(REVISIONS)("the suite's scenarios for %s pass, except those that are listed", (revision) => {
-  const report = reports[revision] ?? new Map<string, readonly Check[]>();
-  expect(report.size).toBe(SCENARIOS[revision]);
-  const failed = [...report].filter(([, checks]) => checks.some(({ status }) => status === "FAILURE"));
-  const why = failed.map(([scenario, checks]) => [
-    scenario,
-    checks.flatMap(({ status, id, errorMessage }) =>
-      status === "FAILURE" ? [`${id}: ${errorMessage}`] : [],
-    ),
-  ]);
-  const unexpected = why.filter(([scenario]) => !(String(scenario) in EXPECTED[revision]));
-  expect(Object.fromEntries(unexpected)).toEqual({});
-  expect(failed.map(([scenario]) => scenario).sort()).toEqual(Object.keys(EXPECTED[revision]).sort());
+describeWithClients("the official suite", () => {
+  beforeAll(async () => {
+    const service = await servePostern(
+      {
+        PLUGINS: join(ROOT, "test", "fixtures", "third-party", "mcp-offers.ts"),
+        // Enough for "greet", which must not become a task, and less than the fixture's long calls.
+        MCP_TASK_AFTER_SECS: "2",
+        // Both suites at once are one user, and faster than a person.
+        CHAT_RATE_LIMIT: "1000",
+      },
+      later,
+    );
+    const token = new URL(service.link()).searchParams.get("token") ?? "";
+    const url = `${await openSigningProxy(service.url, token, later)}/mcp`;
+    // Side by side: most of their time they wait.
+    await Promise.all(
+      REVISIONS.map(async (revision) => {
+        reports[revision] = await runSuite(url, revision);
+      }),
+    );
+  });
+
+  test.each(REVISIONS)("the suite's scenarios for %s pass, except those that are listed", (revision) => {
+    const report = reports[revision] ?? new Map<string, readonly Check[]>();
+    expect(report.size).toBe(SCENARIOS[revision]);
+    const failed = [...report].filter(([, checks]) => checks.some(({ status }) => status === "FAILURE"));
+    const why = failed.map(([scenario, checks]) => [
+      scenario,
+      checks.flatMap(({ status, id, errorMessage }) =>
+        status === "FAILURE" ? [`${id}: ${errorMessage}`] : [],
+      ),
+    ]);
+    const unexpected = why.filter(([scenario]) => !(String(scenario) in EXPECTED[revision]));
+    expect(Object.fromEntries(unexpected)).toEqual({});
+    expect(failed.map(([scenario]) => scenario).sort()).toEqual(Object.keys(EXPECTED[revision]).sort());
+  });
 });

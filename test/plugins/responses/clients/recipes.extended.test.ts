@@ -8,6 +8,7 @@ import { ROOT } from "../../../support/clone.ts";
 import type { ChatRequest } from "../../../support/servers/model-server.ts";
 import { scriptedModel } from "../../../support/services/agent.ts";
 import { startService, TOKEN } from "../../../support/services/responses.ts";
+import { clientsFolder, describeWithClients } from "../../../support/tools/clients.ts";
 
 const PAGE = readFileSync(join(ROOT, "plugins/responses/RECIPES.md"), "utf8");
 
@@ -22,7 +23,7 @@ function recipe(title: string, language: string): string {
 
 async function run(code: string, url: string): Promise<string> {
   const env = { PATH: process.env["PATH"] ?? "", POSTERN_URL: url, POSTERN_TOKEN: TOKEN };
-  const child = spawn(process.execPath, ["--input-type=module", "-"], { cwd: ROOT, env });
+  const child = spawn(process.execPath, ["--input-type=module", "-"], { cwd: clientsFolder(), env });
   let printed = "";
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding("utf8").on("data", (chunk: string) => {
@@ -45,16 +46,18 @@ function clerk({ messages, tools = [] }: ChatRequest) {
     : { text: "42" };
 }
 
-test.each([
-  ["OpenAI's library in JavaScript", "42\n42\n"],
-  ["OpenAI's agents library", "There are 12.\n"],
-  ["Vercel's ai", "There are 12.\n"],
-  ["LangChain", "There are 12.\n"],
-])("the recipe for %s works as it is typed", async (title, expected) => {
-  const model = await scriptedModel();
-  model.otherwise(clerk);
-  const { url } = await startService({ model });
-  expect(await run(recipe(title, "js"), url)).toBe(expected);
+describeWithClients("with the libraries themselves", () => {
+  test.each([
+    ["OpenAI's library in JavaScript", "42\n42\n"],
+    ["OpenAI's agents library", "There are 12.\n"],
+    ["Vercel's ai", "There are 12.\n"],
+    ["LangChain", "There are 12.\n"],
+  ])("the recipe for %s works as it is typed", async (title, expected) => {
+    const model = await scriptedModel();
+    model.otherwise(clerk);
+    const { url } = await startService({ model });
+    expect(await run(recipe(title, "js"), url)).toBe(expected);
+  });
 });
 
 test("every recipe names the one base URL, and those in JSON can be read", () => {
