@@ -63,5 +63,5 @@ export async function fillMemory(sql: Sql, user: string, size: number, random: (
   if (sql.engine !== "postgres") return;
   await sql.run("ALTER TABLE memory_words ADD PRIMARY KEY (owner, word, document)");
   // As the database does by itself after a while.
-  await sql.run("ANALYZE");
+  await sql.run("VACUUM ANALYZE");
 }
