@@ -5,7 +5,7 @@ import type pg from "pg";
 import type { SqlValue } from "../../../kernel/kit.ts";
 import type { Sql, Transaction } from "../../../kernel/plugin.ts";
 import type { PostgresSettings } from "../config/postgres-url.ts";
-import { isConflict, isDivision, isStale } from "./faults.ts";
+import { isConflict, isNoNumber, isStale } from "./faults.ts";
 import { type Answer, type Lease, openPool, type Value } from "./pool.ts";
 import { createStatements, type Statement } from "./statements.ts";
 
@@ -30,6 +30,7 @@ const BEGIN_UNFLUSHED = text(`${BEGIN.text}; SET LOCAL synchronous_commit = off`
 const BEGIN_PATIENT = text(`${BEGIN.text}; SET LOCAL statement_timeout = 0`);
 const COMMIT = text("COMMIT");
 const ROLLBACK = text("ROLLBACK");
+const UNMET = "a demand of Postern was not met, which it expects and handles";
 
 export interface TransactionOptions {
   readonly flush?: boolean;
@@ -125,7 +126,7 @@ export async function openDatabase(settings: PostgresSettings): Promise<Postgres
       // PostgreSQL does nothing more after it: the first error says why.
       const heard = answer.catch((error: unknown) => {
         if (isStale(error)) statements.renew(statement);
-        failure ??= { error: unmet !== undefined && isDivision(error) ? unmet : error };
+        failure ??= { error: unmet !== undefined && isNoNumber(error) ? unmet : error };
         throw pool.explain(failure.error);
       });
       return unawaited(heard);
@@ -148,9 +149,9 @@ export async function openDatabase(settings: PostgresSettings): Promise<Postgres
         closing.push(() => void run(sql, values));
       },
       demand: (unmet, sql, ...values) => {
-        // A division by nought is a failure that a query can bring about by itself.
-        const divided = `SELECT 1 / CASE WHEN EXISTS (${sql}) THEN 1 ELSE 0 END`;
-        void unawaited(execute(statements.find(divided), values, unmet));
+        // What is no number fails where it is made one; the server's log has the words.
+        const number = `SELECT CAST(CASE WHEN EXISTS (${sql}) THEN '1' ELSE '${UNMET}' END AS integer)`;
+        void unawaited(execute(statements.find(number), values, unmet));
       },
       script: async (sql) => void (await execute(text(sql))),
     };

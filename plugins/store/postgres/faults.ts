@@ -134,5 +134,5 @@ export function isStale(error: unknown): boolean {
   return (error as Coded).code === "0A000" && /cached plan/.test(reason(error));
 }
 
-/** A statement divided by nought. */
-export const isDivision = (error: unknown): boolean => (error as Coded).code === "22012";
+/** A statement made a number of a text that is none. */
+export const isNoNumber = (error: unknown): boolean => (error as Coded).code === "22P02";
