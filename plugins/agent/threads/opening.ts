@@ -14,7 +14,7 @@ import {
 } from "../../../kernel/plugin.ts";
 import type { Alongside, ExternalTool, Turn } from "../services.ts";
 import { writeAttachments } from "./attachments/stored.ts";
-import { type Beginning, beginningOf } from "./resume.ts";
+import { type Beginning, beginningOf, isBlank } from "./resume.ts";
 import { COUNT_TURN } from "./tables.ts";
 import { MAX_INDEXED_LENGTH, type ThreadTexts } from "./texts.ts";
 import { findThread, keepsTools, noThread, readTools, type ThreadRow, writeTools } from "./thread-row.ts";
@@ -60,7 +60,7 @@ export type OpenTurn = (
 /** SQL: the thread takes a message at once. Its values are the thread and the user. */
 const PLAIN = `SELECT 1 FROM threads WHERE id = ? AND "user" = ? AND ephemeral = 0 AND gate IS NULL
   AND ${openOn("threads.id")} <= ${MAX_WAITING}`;
-/** SQL, after that: the turn to go on from, its value, is one of the thread and asked nothing. */
+/** SQL, after that: the turn to go on from, its value, is one of that thread's turns and asked nothing. */
 const FROM = `AND EXISTS (SELECT 1 FROM turns WHERE turns.id = ? AND thread = threads.id AND turns."user" = threads."user"
   AND turns.gate IS NULL)`;
 
@@ -74,15 +74,15 @@ function demandPlain(tx: Transaction, thread: string, { user, after }: Turn): vo
 
 /**
  * A message on a new thread, or on one that waits for nothing, is opened without a look at what is there: the database itself
- * refuses where that is not so, and one on another machine is asked once. Anything else is judged before the commit; its statements
- * are issued together all the same, and what must not be is rolled back.
+ * refuses where that is not so, and one on another machine is asked once. Anything else, and a turn whose id its caller chose, is
+ * judged before the commit; its statements are issued together all the same, and what must not be is rolled back.
  */
 export function createOpening(sql: Sql, texts: ThreadTexts, node: string): OpenTurn {
   return async (turn, model, { isIdGiven, alongside }) => {
     const now = new Date().toISOString();
     const thread = turn.thread ?? randomUUIDv7();
     const isNew = turn.thread === undefined;
-    const isMessage = turn.input.type === "message" && !turn.history?.length;
+    const isMessage = turn.input.type === "message" && !turn.history?.length && !isBlank(turn);
     const { id } = turn;
     const items = itemsOf(turn);
     const bodies = items.map((item) => [item.id, JSON.stringify(item)] as const);

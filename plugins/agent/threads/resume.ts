@@ -48,6 +48,10 @@ const PLAIN: Beginning = {
   trusted: undefined,
 };
 
+/** A message that says nothing and brings nothing. */
+export const isBlank = ({ input, history }: Turn): boolean =>
+  input.type === "message" && input.text.trim() === "" && !input.attachments?.length && !history?.length;
+
 export function beginningOf(turn: Turn, thread: ThreadRow | undefined): Beginning {
   const { input } = turn;
   if (thread !== undefined && turn.after === undefined && turn.history?.length)
@@ -57,8 +61,7 @@ export function beginningOf(turn: Turn, thread: ThreadRow | undefined): Beginnin
       "history",
     );
   if (input.type === "message") {
-    if (input.text.trim() === "" && !input.attachments?.length && !turn.history?.length)
-      throw invalid("empty_message", "The message is empty.", "message");
+    if (isBlank(turn)) throw invalid("empty_message", "The message is empty.", "message");
     if (thread?.gate !== undefined && unanswered(turn, thread.gate).length > 0)
       throw gatePending(thread.gate);
     return PLAIN;

@@ -3,9 +3,9 @@ import { randomInt } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import type pg from "pg";
 import type { SqlValue } from "../../../kernel/kit.ts";
-import type { Sql, Transaction } from "../../../kernel/plugin.ts";
+import { reason, type Sql, type Transaction } from "../../../kernel/plugin.ts";
 import type { PostgresSettings } from "../config/postgres-url.ts";
-import { isConflict, isNoNumber, isStale } from "./faults.ts";
+import { isConflict, isStale } from "./faults.ts";
 import { type Answer, type Lease, openPool, type Value } from "./pool.ts";
 import { createStatements, type Statement } from "./statements.ts";
 
@@ -119,14 +119,15 @@ export async function openDatabase(settings: PostgresSettings): Promise<Postgres
     const watch = watchIdle();
     let isOpen = false;
     let isOver = false;
-    let failure: { readonly error: unknown } | undefined;
+    let failure: { readonly error: unknown; readonly isUnmet: boolean } | undefined;
 
     const send = (statement: Statement, values?: readonly Value[], unmet?: Error): Promise<Answer> => {
       const answer = watch.during(lease.send(statement, values, patience));
       // PostgreSQL does nothing more after it: the first error says why.
       const heard = answer.catch((error: unknown) => {
         if (isStale(error)) statements.renew(statement);
-        failure ??= { error: unmet !== undefined && isNoNumber(error) ? unmet : error };
+        const isUnmet = unmet !== undefined && reason(error).includes(UNMET);
+        failure ??= { error: isUnmet ? unmet : error, isUnmet };
         throw pool.explain(failure.error);
       });
       return unawaited(heard);
@@ -149,9 +150,10 @@ export async function openDatabase(settings: PostgresSettings): Promise<Postgres
         closing.push(() => void run(sql, values));
       },
       demand: (unmet, sql, ...values) => {
+        if (isOver) throw new Error("a statement came after its transaction was over");
         // What is no number fails where it is made one; the server's log has the words.
-        const number = `SELECT CAST(CASE WHEN EXISTS (${sql}) THEN '1' ELSE '${UNMET}' END AS integer)`;
-        void unawaited(execute(statements.find(number), values, unmet));
+        const number = `SELECT CAST(CASE WHEN EXISTS (${sql}\n) THEN '1' ELSE '${UNMET}' END AS integer)`;
+        void execute(statements.find(number), values, unmet);
       },
       script: async (sql) => void (await execute(text(sql))),
     };
@@ -162,15 +164,16 @@ export async function openDatabase(settings: PostgresSettings): Promise<Postgres
       isOver = true;
       if (!isOpen) return result;
       const { command } = await send(COMMIT);
+      isOpen = false;
       if (failure !== undefined) throw failure.error;
       if (command !== "COMMIT") throw new Error(`PostgreSQL answered a commit with ${command}`);
       return result;
     } catch (error) {
       isOver = true;
-      const first = failure?.error ?? error;
       if (isOpen) await lease.send(ROLLBACK).catch(lease.discard);
-      // The work may have turned a conflict into another error; it is done again all the same.
-      throw isRepeatable(first) ? first : error;
+      // The work may have turned a conflict, or a demand that was not met, into another error.
+      const first = failure?.error ?? error;
+      throw isRepeatable(first) || failure?.isUnmet ? first : error;
     } finally {
       watch.end();
       lease.release();

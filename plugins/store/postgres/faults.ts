@@ -133,6 +133,3 @@ export function isConflict(error: unknown): boolean {
 export function isStale(error: unknown): boolean {
   return (error as Coded).code === "0A000" && /cached plan/.test(reason(error));
 }
-
-/** A statement made a number of a text that is none. */
-export const isNoNumber = (error: unknown): boolean => (error as Coded).code === "22P02";

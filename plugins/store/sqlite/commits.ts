@@ -22,6 +22,14 @@ interface Waiting {
 
 type Statement = () => unknown;
 
+interface Handle {
+  readonly tx: Transaction;
+  /** The error of a demand that was not met. */
+  unmet(): Error | undefined;
+  assertDone(): void;
+  end(): void;
+}
+
 const afterCommit = new WeakMap<Transaction, (() => void)[]>();
 
 /** Does it when what the handle is for has been committed. */
@@ -94,7 +102,8 @@ export function createCommits(writer: Connection, flushing: Flushing) {
         command(undo === "ROLLBACK" ? "BEGIN IMMEDIATE" : "RELEASE alone");
         if (undo === "ROLLBACK") hasWritten = false;
       }
-      return () => reject(error);
+      // The work goes on after a demand that was not met, and may have failed for that.
+      return () => reject(handle.unmet() ?? error);
     } finally {
       stall.over();
       handle.end();
@@ -152,9 +161,10 @@ export function createCommits(writer: Connection, flushing: Flushing) {
   }
 
   /** A handle for one piece of work, which does nothing more once that work is over. */
-  function createHandle(prepare: () => void): { readonly tx: Transaction; assertDone(): void; end(): void } {
+  function createHandle(prepare: () => void): Handle {
     let isOver = false;
     let failure: { readonly error: unknown } | undefined;
+    let unmet: Error | undefined;
     const statement = <Result>(run: () => Result): Promise<Result> => {
       try {
         if (isOver) throw new Error("a statement came after its transaction was over");
@@ -178,12 +188,16 @@ export function createCommits(writer: Connection, flushing: Flushing) {
           if (isOver) throw new Error("a statement came after its transaction was over");
           closing.push(() => writer.run(sql, values));
         },
-        demand: (unmet, sql, ...values) => {
+        demand: (error, sql, ...values) => {
+          if (isOver) throw new Error("a statement came after its transaction was over");
           void statement(() => {
-            if (writer.get(sql, values) === undefined) throw unmet;
+            if (writer.get(sql, values) !== undefined) return;
+            unmet ??= error;
+            throw error;
           });
         },
       },
+      unmet: () => unmet,
       assertDone: () => {
         if (failure !== undefined) throw failure.error;
       },

@@ -244,6 +244,11 @@ describeEngines("tables", (engine, fresh) => {
       void tx.run(ADD, 4);
     });
     await expect(unawaited).rejects.toBe(unmet);
+    const consequent = sql.transaction(async (tx) => {
+      tx.demand(unmet, find, 7);
+      if ((await tx.get(find, 7).catch(() => undefined)) === undefined) throw new Error("what came of it");
+    });
+    await expect(consequent).rejects.toBe(unmet);
     await sql.transaction(async (tx) => {
       void tx.run(ADD, 5);
       tx.demand(unmet, find, 5);
@@ -258,6 +263,7 @@ describeEngines("tables", (engine, fresh) => {
     const kept = await sql.transaction(async (tx) => tx);
     await expect(kept.run(ADD, 1)).rejects.toThrow("transaction was over");
     expect(() => kept.last(ADD, 1)).toThrow("transaction was over");
+    expect(() => kept.demand(new Error("unmet"), ADD, 1)).toThrow("transaction was over");
     await sql.run(ADD, 2);
     expect(await numbers(sql)).toEqual([2]);
   });

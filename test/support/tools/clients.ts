@@ -2,12 +2,15 @@
 import { describeWhere } from "../run/needs.ts";
 import { CLIENTS, openPackages } from "./packages.ts";
 
-const packages = await openPackages(CLIENTS).catch(() => undefined);
+const { folder, why } = await openPackages(CLIENTS).then(
+  (packages) => ({ ...packages, why: "" }),
+  ({ message }: Error) => ({ folder: undefined, why: message }),
+);
 
 export const describeWithClients = describeWhere(
-  packages !== undefined,
-  "a registry of npm packages, to install test/fixtures/clients from",
+  folder !== undefined,
+  `the packages of test/fixtures/clients, which could not be installed: ${why}`,
 );
 
 /** Where they are installed. For the tests that have them. */
-export const clientsFolder = (): string => (packages as NonNullable<typeof packages>).folder;
+export const clientsFolder = (): string => folder as string;

@@ -3,9 +3,10 @@
  * installs them too. They are installed into the cache folder of the tests when they are first needed.
  */
 import { execFile } from "node:child_process";
+import { hash } from "node:crypto";
 import { copyFileSync, existsSync, mkdirSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { join } from "node:path";
+import { basename, join, relative } from "node:path";
 import { promisify } from "node:util";
 import { ROOT } from "../clone.ts";
 import { alone, CACHE } from "./alone.ts";
@@ -13,8 +14,7 @@ import { alone, CACHE } from "./alone.ts";
 export const RIVALS = join(ROOT, "test/bench/rivals");
 export const CLIENTS = join(ROOT, "test/fixtures/clients");
 
-const FILES = ["package.json", "package-lock.json"];
-const INSTALL_MILLIS = 300_000;
+const INSTALL_MILLIS = 180_000;
 
 export interface Packages {
   readonly folder: string;
@@ -27,32 +27,39 @@ const opened = new Map<string, Promise<Packages>>();
 
 /** Rejects with npm's own words where they cannot be installed, as without a network. */
 export function openPackages(source: string, progress?: (what: string) => void): Promise<Packages> {
-  const known = opened.get(source) ?? alone(() => install(source, progress));
+  const known = opened.get(source) ?? open(source, progress);
   opened.set(source, known);
   return known;
 }
 
-async function install(source: string, progress?: (what: string) => void): Promise<Packages> {
-  const { name } = JSON.parse(readFileSync(join(source, "package.json"), "utf8")) as { name: string };
-  const folder = join(CACHE, name);
+async function open(source: string, progress?: (what: string) => void): Promise<Packages> {
+  const lock = readFileSync(join(source, "package-lock.json"));
+  // Another clone may want other versions.
+  const folder = join(CACHE, `${basename(source)}-${hash("sha256", lock).slice(0, 16)}`);
+  const isThere = () => existsSync(join(folder, "node_modules", ".package-lock.json"));
+  if (!isThere())
+    await alone(async () => {
+      if (isThere()) return;
+      progress?.(`installing ${relative(ROOT, source)}, once`);
+      await install(source, folder);
+    });
   const require = createRequire(join(folder, "package.json"));
-  const packages = { folder, load: require, find: require.resolve };
-  const isCurrent = FILES.every(
-    (file) =>
-      existsSync(join(folder, file)) &&
-      readFileSync(join(folder, file)).equals(readFileSync(join(source, file))),
-  );
-  if (isCurrent && existsSync(join(folder, "node_modules", ".package-lock.json"))) return packages;
-  progress?.(`installing ${name}, once`);
+  return { folder, load: require, find: require.resolve };
+}
+
+async function install(source: string, folder: string): Promise<void> {
   mkdirSync(folder, { recursive: true });
-  for (const file of FILES) copyFileSync(join(source, file), join(folder, file));
+  for (const file of ["package.json", "package-lock.json"])
+    copyFileSync(join(source, file), join(folder, file));
   // Their scripts are not needed: what is compiled comes with the packages.
-  const args = ["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--fetch-retries=0", "--loglevel=error"];
+  const quick = ["--ignore-scripts", "--no-audit", "--no-fund", "--fetch-retries=0", "--fetch-timeout=20000"];
   try {
-    await promisify(execFile)("npm", args, { cwd: folder, timeout: INSTALL_MILLIS });
+    await promisify(execFile)("npm", ["ci", ...quick, "--loglevel=error"], {
+      cwd: folder,
+      timeout: INSTALL_MILLIS,
+    });
   } catch (error) {
     const { message } = error as Error;
     throw new Error(/npm error .*/.exec(message)?.[0] ?? message);
   }
-  return packages;
 }

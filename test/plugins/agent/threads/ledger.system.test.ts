@@ -136,6 +136,14 @@ describeEngines("turns", (engine, fresh) => {
     await expect(fails).rejects.toThrow("no");
     const foreign = ann.open({ user: "eve", thread: given[1] as string }, write);
     await expect(foreign).rejects.toMatchObject({ code: "thread_not_found" });
+    const wordless = {
+      user: "eve",
+      thread: given[1] as string,
+      input: { type: "message", text: " " },
+    } as const;
+    await expect(ann.open(wordless)).rejects.toMatchObject({ code: "thread_not_found" });
+    const elsewhere = ann.open({ thread: given[1] as string, after: randomUUIDv7() }, write);
+    await expect(elsewhere).rejects.toMatchObject({ code: "turn_not_found" });
     const again = ann.ledger.open({ ...MESSAGE, id: given[0] as string }, MODEL, {
       isIdGiven: true,
       alongside: undefined,
