@@ -2,18 +2,17 @@
  * `npm run bench [-- name …]`: every bench, or those named, or with `--fast` a few in three rounds; tables in the terminal,
  * test/bench/results.json, and with `--page` the tables of test/bench/README.md and the README's figures.
  */
+import { fork } from "node:child_process";
 import { globSync, writeFileSync } from "node:fs";
-import { enableCompileCache } from "node:module";
 import { cpus, loadavg } from "node:os";
 import { join } from "node:path";
 import { table } from "../../kernel/terminal/table.ts";
-import { type Bench, isFast, median, spread } from "./support/bench.ts";
+import { type Bench, type Figure, isFast, median, type Progress, spread } from "./support/bench.ts";
+import type { Told } from "./support/one.ts";
 import { type Result, type Run, targetsOf, toRows, writePage } from "./support/page.ts";
 
-// As the service itself does when it starts.
-enableCompileCache();
-
 const HERE = import.meta.dirname;
+const ONE = join(HERE, "support", "one.ts");
 const PAGE = "--page";
 const LOOP_ROUNDS = 15;
 /** What a person waits for: starts, frames, turns. */
@@ -25,7 +24,7 @@ const files = globSync("*.ts", { cwd: HERE })
   .filter((file) => file !== "run.ts")
   .sort();
 const loaded = await Promise.all(files.map((file) => import(join(HERE, file)) as Promise<{ bench: Bench }>));
-const all = loaded.map(({ bench }) => bench);
+const all = loaded.map(({ bench }, at) => ({ ...bench, file: join(HERE, files[at] as string) }));
 if (process.argv.includes(PAGE) && wanted.length > 0) {
   process.stderr.write("--page needs a run of every bench: the page shows figures of one run\n");
   process.exit(2);
@@ -60,15 +59,31 @@ const progress = (text: string) => {
   if (process.stderr.isTTY) process.stderr.write(`\r\x1b[K${text.slice(0, width)}`);
 };
 
+function measure(file: string, progress: Progress): Promise<readonly Figure[]> {
+  const { promise, resolve, reject } = Promise.withResolvers<readonly Figure[]>();
+  const child = fork(ONE, [file, ...process.argv.slice(2)]);
+  let figures: readonly Figure[] | undefined;
+  child.on("message", (told: Told) => {
+    if ("figures" in told) figures = told.figures;
+    else progress(told.progress);
+  });
+  child.on("error", reject);
+  child.on("close", (code) => {
+    if (figures === undefined) reject(new Error(`its process ended with ${code}`));
+    else resolve(figures);
+  });
+  return promise;
+}
+
 const results: Record<string, Result> = {};
 let failures = 0;
-for (const [index, { name, about, run }] of benches.entries()) {
+for (const [index, { name, about, file }] of benches.entries()) {
   const place = `${index + 1} of ${benches.length}`;
   if (!process.stderr.isTTY) process.stderr.write(`${clock(began)} ${name}, ${place}\n`);
   for (let round = 0; round < LOOP_ROUNDS; round++) loops.push(timeLoop());
   const started = performance.now();
   try {
-    const figures = await run((text) => progress(`${clock(began)} ${name}, ${place}: ${text}`));
+    const figures = await measure(file, (text) => progress(`${clock(began)} ${name}, ${place}: ${text}`));
     failures += figures.filter(({ target }) => target?.must && !target.met).length;
     results[name] = { about, seconds: Math.round((performance.now() - started) / 1000), figures };
     progress("");
