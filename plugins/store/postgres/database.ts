@@ -151,7 +151,7 @@ export async function openDatabase(settings: PostgresSettings): Promise<Postgres
       },
       demand: (unmet, sql, ...values) => {
         if (isOver) throw new Error("a statement came after its transaction was over");
-        // What is no number fails where it is made one; the server's log has the words.
+        // Casting these words to a number fails, and the server's log shows them.
         const number = `SELECT CAST(CASE WHEN EXISTS (${sql}\n) THEN '1' ELSE '${UNMET}' END AS integer)`;
         void execute(statements.find(number), values, unmet);
       },

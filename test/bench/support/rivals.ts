@@ -1,4 +1,4 @@
-/** What the benches stand beside. Undefined, after a sentence that says why, where it cannot be installed: they go on without it. */
+/** The packages that ours is compared with. Where they cannot be installed, the benches say why and go on without them. */
 import { openPackages, type Packages, RIVALS } from "../../support/tools/packages.ts";
 import type { Progress } from "./bench.ts";
 

@@ -228,7 +228,7 @@ describeEngines("tables", (engine, fresh) => {
     await expect(failing).rejects.toThrow(/unique/i);
   });
 
-  test("a demand that is not met undoes the whole with its error, whoever waited for what", async () => {
+  test("a demand that is not met rolls everything back and is the error, also where the work then fails for another reason", async () => {
     const sql = await open();
     await sql.run(ADD, 1);
     const unmet = new Error("there is no such number");

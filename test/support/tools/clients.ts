@@ -12,5 +12,5 @@ export const describeWithClients = describeWhere(
   `the packages of test/fixtures/clients, which could not be installed: ${why}`,
 );
 
-/** Where they are installed. For the tests that have them. */
+/** Returns the folder that they are installed in; only tests under `describeWithClients` have one. */
 export const clientsFolder = (): string => folder as string;

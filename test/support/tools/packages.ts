@@ -19,20 +19,12 @@ const INSTALL_MILLIS = 180_000;
 export interface Packages {
   readonly folder: string;
   load<Module>(name: string): Module;
-  /** Where a package's file is. */
+  /** Returns the path of a package's file. */
   find(name: string): string;
 }
 
-const opened = new Map<string, Promise<Packages>>();
-
 /** Rejects with npm's own words where they cannot be installed, as without a network. */
-export function openPackages(source: string, progress?: (what: string) => void): Promise<Packages> {
-  const known = opened.get(source) ?? open(source, progress);
-  opened.set(source, known);
-  return known;
-}
-
-async function open(source: string, progress?: (what: string) => void): Promise<Packages> {
+export async function openPackages(source: string, progress?: (what: string) => void): Promise<Packages> {
   const lock = readFileSync(join(source, "package-lock.json"));
   // Another clone may want other versions.
   const folder = join(CACHE, `${basename(source)}-${hash("sha256", lock).slice(0, 16)}`);
