@@ -1,7 +1,7 @@
 /**
- * `npm run pictures`: takes the pictures of the README from a running service, the capture of a terminal session that
- * stands in it as text, and pictures of every page. Real process, real browser, real terminal; the built-in model answers
- * in the README's, a scripted one in those of the pages. `npm run pictures -- pages` takes only the latter.
+ * `npm run pictures`: takes the pictures of the README from a running service, the terminal session that the README has as
+ * text, and pictures of every page. Real process, real browser, real terminal; the built-in model answers in the README's,
+ * a scripted one in those of the pages, which are only to look at: git ignores them. `npm run pictures -- pages` takes only those.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -117,7 +117,7 @@ async function takeStage(browser: Browser): Promise<void> {
     };
     try {
       await furnish(ask, storeOf(home));
-      await takePages(browser, link, PICTURES);
+      await takePages(browser, link, join(PICTURES, "pages"));
     } finally {
       await stop();
     }
