@@ -1,15 +1,14 @@
 /** Who the agent is and whom it serves: files of the operator, and documents of the user in memory. */
 import type { Services } from "../../kernel/plugin.ts";
-import type { Preface } from "../agent/services.ts";
 
 const MAX_LENGTH = 16_000;
 
 /** The sections of the prompt; none where nobody wrote any. */
 export async function identitySections(
-  files: Pick<Services["homeFiles"], "identity" | "read" | "isImported">,
+  files: Pick<Services["homeFiles"], "identity" | "read">,
   memory: Pick<Services["memory"], "read"> | undefined,
   user: string,
-): Promise<Preface["sections"]> {
+): Promise<readonly { readonly text: string; readonly isPersons: true; readonly isMemory: boolean }[]> {
   const sections = await Promise.all(
     files.identity.map(async ({ name, about }) => {
       const [shared = "", own] = await Promise.all([
@@ -17,22 +16,16 @@ export async function identitySections(
         memory?.read(user, name),
       ]);
       return [
-        {
-          text: shared,
-          whose: "from the operator",
-          isMemory: false,
-          isPersons: !(await files.isImported(name, shared)),
-        },
-        { text: own?.text ?? "", whose: "from this user's memory", isMemory: true, isPersons: true },
-      ].flatMap(({ text, whose, isMemory, isPersons }) =>
+        { text: shared, whose: "from the operator", isMemory: false },
+        { text: own?.text ?? "", whose: "from this user's memory", isMemory: true },
+      ].flatMap(({ text, whose, isMemory }) =>
         text.trim() === ""
           ? []
           : [
               {
                 text: `## ${name} (${about}, ${whose})\n${cap(text.trim())}`,
-                isPersons,
+                isPersons: true as const,
                 isMemory,
-                ...(!isPersons && { origin: { kind: "file", name } as const }),
               },
             ],
       );

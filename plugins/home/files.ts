@@ -7,8 +7,6 @@ export interface OperatorFiles extends Pick<HomeFiles, "read" | "onChange"> {
   /** What else is in a folder of `skills`; nothing where nodes share a database, which has only texts. */
   skillFiles(folder: string): Promise<readonly { readonly path: string; readonly bytes: number }[]>;
   skillFile(folder: string, path: string): Promise<Uint8Array | undefined>;
-  /** Writes files that are not there yet, by their paths in the home; where nodes share a database only those that they share. */
-  write(files: ReadonlyMap<string, Uint8Array>): Promise<void>;
 }
 
 /** The text of a SKILL.md, or why it cannot be had. */
@@ -25,15 +23,9 @@ export const IDENTITY_FILES: HomeFiles["identity"] = [
 ];
 
 export const PRICES_FILE = "prices.json";
-/** The digests of what was imported, by path: who changes a file makes it their own. */
-export const IMPORTED_FILE = "imported.json";
 
 /** All but the skills. */
-export const SINGLE_FILES: readonly string[] = [
-  ...IDENTITY_FILES.map(({ name }) => name),
-  PRICES_FILE,
-  IMPORTED_FILE,
-];
+export const SINGLE_FILES: readonly string[] = [...IDENTITY_FILES.map(({ name }) => name), PRICES_FILE];
 
 export const MAX_SKILL_LENGTH = 64 * 1024;
 export const MAX_BYTES = 1024 * 1024;

@@ -1,8 +1,7 @@
 /** The operator's files in the home. Every turn asks, so a file that has not changed costs no more than a look at its date. */
-import { randomUUID } from "node:crypto";
 import { constants, existsSync, readdirSync, type Stats, statSync } from "node:fs";
-import { lstat, mkdir, open, readdir, readFile, realpath, rename, writeFile } from "node:fs/promises";
-import { dirname, join, sep } from "node:path";
+import { lstat, open, readdir, readFile, realpath } from "node:fs/promises";
+import { join, sep } from "node:path";
 import { reason } from "../../kernel/plugin.ts";
 import { MAX_SKILL_LENGTH, type OperatorFiles, type SkillFile } from "./files.ts";
 
@@ -78,15 +77,6 @@ export function openFolderFiles(home: string): OperatorFiles {
       const { size } = await lstat(real);
       if (size > MAX_FILE_BYTES) return undefined;
       return readFile(real, { flag: constants.O_RDONLY | constants.O_NOFOLLOW });
-    },
-    async write(files) {
-      for (const [path, data] of files) {
-        const file = join(home, path);
-        await mkdir(dirname(file), { recursive: true, mode: 0o700 });
-        const draft = `${file}.${randomUUID()}`;
-        await writeFile(draft, data, { mode: 0o600, flush: true });
-        await rename(draft, file);
-      }
     },
     onChange: () => () => {},
   };

@@ -2,16 +2,8 @@
 
 import type { Log } from "../../kernel/plugin.ts";
 import type { Store } from "../store/services.ts";
-import {
-  IDENTITY_FILES,
-  IMPORTED_FILE,
-  isOperatorFile,
-  MAX_BYTES,
-  type OperatorFiles,
-  PRICES_FILE,
-} from "./files.ts";
+import { IDENTITY_FILES, MAX_BYTES, type OperatorFiles, PRICES_FILE } from "./files.ts";
 import { openFolderFiles } from "./folder.ts";
-import { createImports } from "./imports.ts";
 import { findUnused } from "./local-copy.ts";
 import { parsePrices } from "./prices.ts";
 import { FILE_TABLES, openRowFiles } from "./rows.ts";
@@ -34,17 +26,10 @@ export async function openOperatorFiles(
 }
 
 export function homeFilesOf(files: OperatorFiles): HomeFiles {
-  const imports = createImports(files);
   return {
     identity: IDENTITY_FILES,
     read: files.read,
     prices: async () => parsePrices(await files.read(PRICES_FILE, MAX_BYTES)),
-    isImported: imports.isImported,
-    async import(given) {
-      const texts = [...given].map(([path, data]) => [path, Buffer.from(data).toString("utf8")] as const);
-      const mark = await imports.marking(new Map(texts.filter(([path]) => isOperatorFile(path))));
-      await files.write(new Map([...given, [IMPORTED_FILE, Buffer.from(mark)]]));
-    },
     onChange: files.onChange,
   };
 }

@@ -36,12 +36,6 @@ export default definePlugin({
         example: "postern skill add ./pdf-forms",
         load: async () => (await import("./skills/commands.ts")).register,
       },
-      {
-        name: "import",
-        about: "bring the files, memory, skills and schedules of another agent's home",
-        example: "postern import openclaw ~/.openclaw",
-        load: async () => (await import("./import/command.ts")).register,
-      },
     ],
     tables: async () => (await import("./tables.ts")).TABLES,
     diagnose: async (context) => (await import("./diagnosis.ts")).diagnoseFiles(context),

@@ -2,7 +2,7 @@
 
 import type { Queries, Sql } from "../../kernel/plugin.ts";
 import type { Store } from "../store/services.ts";
-import { folderOf, isOperatorFile, type OperatorFiles } from "./files.ts";
+import { folderOf, type OperatorFiles } from "./files.ts";
 
 export const FILE_TABLES = {
   // One machine has them in its home.
@@ -26,17 +26,6 @@ export interface RowFiles extends OperatorFiles {
 
 export function openRowFiles(sql: Sql, changes: Store["changes"]): RowFiles {
   const files = changes.cache(TOPIC, () => readFileRows(sql));
-  const change: RowFiles["change"] = async (written, removed) => {
-    const now = new Date().toISOString();
-    await sql.transaction(async (tx) => {
-      await Promise.all([
-        changes.mark(TOPIC, tx),
-        ...[...written].map(([path, text]) => writeFileRow(tx, path, text, now)),
-        ...removed.map((path) => tx.run("DELETE FROM home_files WHERE path = ?", path)),
-      ]);
-    });
-    files.forget();
-  };
   return {
     all: files.get,
     async read(path, mostBytes) {
@@ -51,17 +40,18 @@ export function openRowFiles(sql: Sql, changes: Store["changes"]): RowFiles {
     },
     skillFiles: async () => [],
     skillFile: async () => undefined,
-    write: (given) =>
-      change(
-        new Map(
-          [...given]
-            .filter(([path]) => isOperatorFile(path))
-            .map(([path, data]) => [path, Buffer.from(data).toString("utf8")]),
-        ),
-        [],
-      ),
     onChange: (listener) => changes.follow(TOPIC, listener),
-    change,
+    async change(written, removed) {
+      const now = new Date().toISOString();
+      await sql.transaction(async (tx) => {
+        await Promise.all([
+          changes.mark(TOPIC, tx),
+          ...[...written].map(([path, text]) => writeFileRow(tx, path, text, now)),
+          ...removed.map((path) => tx.run("DELETE FROM home_files WHERE path = ?", path)),
+        ]);
+      });
+      files.forget();
+    },
     close: files.close,
   };
 }

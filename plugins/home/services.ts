@@ -80,10 +80,6 @@ export interface HomeFiles {
   read(path: string, maxBytes: number): Promise<string | undefined>;
   /** The operator's prices, by the names of models. Throws where `prices.json` is not a price table. */
   prices(): Promise<Readonly<Record<string, Price>>>;
-  /** Whether a file is still as it was imported: then its words are not the operator's. */
-  isImported(path: string, text: string): Promise<boolean>;
-  /** Writes files of another program's home, by their paths in this one, and remembers what they are. */
-  import(files: ReadonlyMap<string, Uint8Array>): Promise<void>;
   /** Tells when another node or command changed something; never in a home, which is read as it is. */
   onChange(listener: () => void): () => void;
 }

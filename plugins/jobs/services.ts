@@ -67,8 +67,6 @@ export interface NewRoutine {
   readonly budget?: RoutineBudget;
   readonly timeoutSecs?: number;
   readonly deliver?: string;
-  /** A word for whose routine it was. It is paused, and its text is theirs, until the user changes the text. */
-  readonly importedFrom?: string;
 }
 
 /** Null removes a field. */

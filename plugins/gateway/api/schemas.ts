@@ -255,8 +255,8 @@ export const Skill = Type.Object(
   {
     name: Type.String(),
     description: Type.String({ description: "In its own words" }),
-    source: Type.Enum(["own", "imported", "added"], {
-      description: "`own`: the operator wrote it. The words of the others are a stranger's",
+    source: Type.Enum(["own", "added"], {
+      description: "`own`: the operator wrote it. The words of an added one are a stranger's",
     }),
     from: Type.Optional(Type.String({ description: "Operators: where an added one came from" })),
     agreedAt: Type.Optional({ ...Time, description: "When the operator agreed to an added one" }),

@@ -1,9 +1,8 @@
 /** `postern skill add|list|info|check|update|remove`: skills from elsewhere, which are followed once the operator has agreed to them. */
 import type { Command } from "commander";
-import { isInteractive, type JsonOption, print, table, verb } from "../../../kernel/kit.ts";
+import { isInteractive, type JsonOption, print, table, verb, visible, warn } from "../../../kernel/kit.ts";
 import { type CommandContext, Fault, type Services } from "../../../kernel/plugin.ts";
-import type { AddedSkill, Skill } from "../services.ts";
-import { agree, bullets, confirms, progress } from "./agreeing.ts";
+import type { AddedSkill } from "../services.ts";
 import { BUNDLE_BOUNDS } from "./bundle.ts";
 import { badSkill, compareProposals, describeProposal, diffOf, type Proposal, propose } from "./proposal.ts";
 
@@ -92,9 +91,9 @@ export function register(group: Command, context: CommandContext): void {
           addedSkills.list(),
         ]);
         const from = new Map(added.map(({ name, origin }) => [name, origin.reference]));
-        const rows = all.map(({ name, description, origin }) => ({
+        const rows = all.map(({ name, description }) => ({
           name,
-          from: origin === undefined ? null : (from.get(name) ?? "imported"),
+          from: from.get(name) ?? null,
           description,
         }));
         const lines = [
@@ -127,7 +126,9 @@ export function register(group: Command, context: CommandContext): void {
       const facts = row && { digest: row.digest, from: row.origin.reference, agreed_at: row.addedAt };
       const lines = [
         `${skill.name}: ${skill.description}`,
-        whose(skill, row),
+        row
+          ? `from ${row.origin.reference}, agreed to on ${row.addedAt} as ${row.digest}`
+          : "yours: what it says counts as your word",
         skill.allowedTools === undefined
           ? "a turn that follows it keeps all tools that it has"
           : `a turn that follows it keeps only these tools: ${skill.allowedTools.join(", ") || "none"}`,
@@ -193,13 +194,6 @@ export function register(group: Command, context: CommandContext): void {
   }
 }
 
-function whose({ origin }: Skill, row: AddedSkill | undefined): string {
-  if (row) return `from ${row.origin.reference}, agreed to on ${row.addedAt} as ${row.digest}`;
-  return origin === undefined
-    ? "yours: what it says counts as your word"
-    : "imported: a stranger's words until you change it";
-}
-
 function assertStandard({ definition, origin }: Proposal): void {
   if (definition.problems.length > 0) throw badSkill(origin.reference, definition.problems);
 }
@@ -250,10 +244,30 @@ async function askUnsigned(sentence: string, reference: string, options: Options
   throw new Fault("invalid", "tool_unsigned", message, { param: "allow_unsigned" });
 }
 
+/** Asks on a terminal; anywhere else `--yes` is the only way to agree. */
+async function agree(question: string, { yes = false }: Options): Promise<void> {
+  if (yes || (isInteractive() && (await confirms(question)))) return;
+  const why = isInteractive()
+    ? "Cancelled; nothing changed."
+    : `${question} There is no terminal to ask on; pass --yes to agree.`;
+  throw new Fault("invalid", "not_agreed", why);
+}
+
+async function confirms(question: string): Promise<boolean> {
+  const { confirm } = await import("@clack/prompts");
+  return (
+    (await confirm({ message: visible(question), initialValue: false, output: process.stderr })) === true
+  );
+}
+
 function missing(name: string): never {
   const message = `there is no skill "${name}"; "postern skill list" shows them`;
   throw new Fault("missing", "no_such_skill", message, { param: "name" });
 }
+
+// On standard error, so that the output of --json can be piped.
+const progress = (line: string): void => warn(`${line}\n`);
+const bullets = (sentences: readonly string[]): string => sentences.map((one) => `  - ${one}`).join("\n");
 
 function shorten(text: string): string {
   const line = text.replace(/\s+/g, " ");

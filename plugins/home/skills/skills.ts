@@ -1,7 +1,6 @@
 /** Skills: those that the operator wrote, folders with a SKILL.md, and those from elsewhere. One that cannot be read is reported and left out. */
 import { reason } from "../../../kernel/plugin.ts";
-import { type OperatorFiles, skillPath } from "../files.ts";
-import { createImports, isAsImported } from "../imports.ts";
+import type { OperatorFiles } from "../files.ts";
 import type { Skill, SkillProblem, Skills } from "../services.ts";
 import type { AddedRows } from "./added.ts";
 import { kindOf, SKILL_FILE, textIn } from "./bundle.ts";
@@ -27,32 +26,27 @@ interface KnownSkills extends Skills {
   forget(): void;
 }
 
-type OwnFiles = Pick<OperatorFiles, "skills" | "skillFiles" | "skillFile" | "read">;
+type OwnFiles = Pick<OperatorFiles, "skills" | "skillFiles" | "skillFile">;
 
 /** `added`: absent where only the operator's own count. */
 export function createSkills(files: OwnFiles, added?: Omit<AddedRows, "put" | "remove">): KnownSkills {
   let known: { readonly at: number; readonly found: Promise<Known> } | undefined;
   // The prompt names them every turn: only what changed is parsed again.
-  const own = new Map<
-    string,
-    { readonly text: string; readonly isImported: boolean; readonly found: Found }
-  >();
-  const imports = createImports(files);
+  const own = new Map<string, { readonly text: string; readonly found: Found }>();
   const agreed = new Map<string, { readonly digest: string; readonly found: Found }>();
 
-  function readOwn(folder: string, text: string, isImported: boolean): Found {
+  function readOwn(folder: string, text: string): Found {
     const known = own.get(folder);
-    if (known?.text === text && known.isImported === isImported) return known.found;
+    if (known?.text === text) return known.found;
     const definition = readDefinition(text, folder);
     const found: Found = {
       name: definition.name,
       description: definition.description,
-      origin: isImported ? { kind: "skill", name: definition.name } : undefined,
       definition,
       sizes: () => files.skillFiles(folder),
       file: (path) => files.skillFile(folder, path),
     };
-    own.set(folder, { text, isImported, found });
+    own.set(folder, { text, found });
     return found;
   }
 
@@ -87,11 +81,10 @@ export function createSkills(files: OwnFiles, added?: Omit<AddedRows, "put" | "r
       }
     };
     // The operator's own first: nobody's name takes the place of theirs.
-    const marked = await imports.digests();
     for (const file of await files.skills())
       await add(file.folder, () => {
         if ("why" in file) throw new Error(file.why);
-        return readOwn(file.folder, file.text, isAsImported(marked, skillPath(file.folder), file.text));
+        return readOwn(file.folder, file.text);
       });
     if (added)
       for (const { name, digest } of await added.known())

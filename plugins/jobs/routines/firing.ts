@@ -171,7 +171,6 @@ export function createFiring(parts: FiringParts) {
         channel: ROUTINE_CHANNEL,
         message: routine.text,
         conversation: conversationOf(routine.id),
-        ...outsideOf(routine),
         turn: { unattended: true, budgetUsd: left },
       },
       tx,
@@ -179,10 +178,6 @@ export function createFiring(parts: FiringParts) {
     await deliver(tx, routine, { id: run.id, job: run.job });
     return run;
   }
-
-  /** What the user has not made their own is shown as somebody else's words. */
-  const outsideOf = ({ imported_from: origin, text }: RoutineRow) =>
-    origin !== null && { origin, spans: [{ from: 0, to: text.length }] };
 
   async function budgetLeft(tx: Transaction, routine: RoutineRow, now: number): Promise<number | undefined> {
     const { id, tz, budget_usd: usd, budget_per: per } = routine;

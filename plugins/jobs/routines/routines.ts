@@ -47,9 +47,6 @@ const PREVIEWED = 5;
 /** Finished routines may be so many times as many as others. */
 const DONE_FACTOR = 10;
 
-const importedWhy = (from: string) =>
-  `It was imported from ${from}. Its words are a stranger's until you change the text; then resume it.`;
-
 export async function createRoutines(parts: RoutineParts): Promise<RunningRoutines> {
   const { clock, limits } = parts;
   const sql = await parts.store.tables("routines", MIGRATIONS);
@@ -106,7 +103,6 @@ export async function createRoutines(parts: RoutineParts): Promise<RunningRoutin
         budget,
         timeoutSecs = DEFAULT_TIMEOUT_SECS,
         deliver,
-        importedFrom,
       } = given;
       assertOwner(user);
       const text = assertText(given.text);
@@ -117,9 +113,9 @@ export async function createRoutines(parts: RoutineParts): Promise<RunningRoutin
       const row = await sql.transaction(async (tx) => {
         await assertRoom(tx, user);
         return (await tx.get<RoutineRow>(
-          `INSERT INTO routines (id, "user", text, schedule, words, tz, plan, next_at, budget_usd, budget_per, timeout_secs,
-             deliver, created_at, imported_from, status, paused_why)
-           VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING *`,
+          `INSERT INTO routines (id, "user", text, schedule, words, tz, plan, status, next_at, budget_usd, budget_per, timeout_secs,
+             deliver, created_at)
+           VALUES (?, ?, ?, ?, ?, ?, ?, 'active', ?, ?, ?, ?, ?, ?) RETURNING *`,
           `r_${randomUUID().slice(0, 8)}`,
           user,
           text,
@@ -127,14 +123,12 @@ export async function createRoutines(parts: RoutineParts): Promise<RunningRoutin
           words,
           tz,
           JSON.stringify(plan),
-          importedFrom === undefined ? (nextAfter(plan, tz, clock.now()) ?? null) : null,
+          nextAfter(plan, tz, clock.now()) ?? null,
           budget?.usd ?? null,
           budget?.per ?? null,
           timeoutSecs,
           deliver ?? null,
           new Date(clock.now()).toISOString(),
-          importedFrom ?? null,
-          ...(importedFrom === undefined ? ["active", null] : ["paused", importedWhy(importedFrom)]),
         )) as RoutineRow;
       });
       return routineOf(row);
@@ -162,7 +156,7 @@ export async function createRoutines(parts: RoutineParts): Promise<RunningRoutin
         const next = changedRow(row, change);
         await tx.run(
           `UPDATE routines SET text = ?, schedule = ?, words = ?, tz = ?, plan = ?, status = ?, paused_why = ?, next_at = ?,
-             budget_usd = ?, budget_per = ?, timeout_secs = ?, deliver = ?, imported_from = ? WHERE id = ?`,
+             budget_usd = ?, budget_per = ?, timeout_secs = ?, deliver = ? WHERE id = ?`,
           ...[
             next.text,
             next.schedule,
@@ -173,7 +167,7 @@ export async function createRoutines(parts: RoutineParts): Promise<RunningRoutin
             next.paused_why,
             next.next_at,
           ],
-          ...[next.budget_usd, next.budget_per, next.timeout_secs, next.deliver, next.imported_from, id],
+          ...[next.budget_usd, next.budget_per, next.timeout_secs, next.deliver, id],
         );
         return true;
       });
@@ -236,7 +230,6 @@ export async function createRoutines(parts: RoutineParts): Promise<RunningRoutin
       throw invalid("bad_schedule", "Give the schedule again with the new time zone.", "schedule");
     const isNew = schedule !== undefined || tz !== row.tz;
     const { plan, words } = isNew ? read(schedule ?? row.schedule, tz) : { ...row, plan: planOf(row) };
-    const text = change.text === undefined ? row.text : assertText(change.text);
     assertTimeout(timeoutSecs);
     if (budget) assertBudget(budget);
     if (deliver) assertCanDeliver(deliver);
@@ -250,8 +243,7 @@ export async function createRoutines(parts: RoutineParts): Promise<RunningRoutin
     const stopped = row.status === "done" && paused !== true ? "done" : "paused";
     return {
       ...row,
-      text,
-      imported_from: text === row.text ? row.imported_from : null,
+      text: change.text === undefined ? row.text : assertText(change.text),
       schedule: schedule?.trim() ?? row.schedule,
       words,
       tz,

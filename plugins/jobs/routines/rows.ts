@@ -18,7 +18,6 @@ export interface RoutineRow {
   readonly budget_per: "run" | "day" | null;
   readonly timeout_secs: number;
   readonly deliver: string | null;
-  readonly imported_from: string | null;
   readonly created_at: string;
 }
 

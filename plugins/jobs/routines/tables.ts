@@ -19,9 +19,7 @@ export const MIGRATIONS = defineTables(
     budget_per ${text},
     timeout_secs ${integer} NOT NULL,
     deliver ${text},
-    created_at ${text} NOT NULL,
-    -- Whose it was, while the text is still theirs.
-    imported_from ${text}
+    created_at ${text} NOT NULL
   ) ${strict};
   CREATE INDEX routines_by_user ON routines ("user", seq);
   CREATE INDEX routines_due ON routines (next_at) WHERE next_at IS NOT NULL;

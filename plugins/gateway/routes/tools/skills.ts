@@ -29,7 +29,7 @@ export function skillRoutes({ skills, addedSkills }: RouteParts): readonly Route
           return {
             name,
             description,
-            source: origin === undefined ? "own" : row ? "added" : "imported",
+            source: row ? "added" : "own",
             from: isOperator ? row?.origin.reference : undefined,
             agreedAt: row?.addedAt,
             allowedTools: allowedTools && [...allowedTools],

@@ -197,24 +197,3 @@ describe("the files of a skill", () => {
     expect(found).toMatchObject({ bytes: 6, origins: [{ kind: "skill", name: "bills" }] });
   });
 });
-
-describe("what was imported", () => {
-  const imported = async (desk: Office, path: string, text: string) =>
-    desk.kernel.service("homeFiles").import(new Map([[path, Buffer.from(text)]]));
-
-  for (const path of ["skills/bills/SKILL.md", "AGENTS.md"])
-    testOnSqlite(`${path} is a stranger's until somebody changes it`, async () => {
-      const desk = await office();
-      await imported(desk, path, skillOf());
-      const script = path === "AGENTS.md" ? [PAYING] : [load, PAYING];
-      desk.model.script(...script);
-      expect(doubtsOf((await desk.say("Pay my bills")).gate)[0]).toMatchObject({ value: IBAN });
-      writeFileSync(join(desk.kernel.home, path), skillOf("", `${BILL} Yes, do.`));
-      await expect
-        .poll(() => desk.kernel.service("skills").list())
-        .not.toContainEqual(expect.objectContaining({ origin: { kind: "skill", name: "bills" } }));
-      desk.model.script(...script, DONE);
-      await desk.say("Pay my bills");
-      expect(desk.sent).toHaveLength(1);
-    });
-});

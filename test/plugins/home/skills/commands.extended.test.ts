@@ -1,5 +1,5 @@
-/** `postern skill …` and `postern import …`, each command in a process of its own. */
-import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+/** `postern skill …`, each command in a process of its own. */
+import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { strToU8, zipSync } from "fflate";
 import { expect, test } from "vitest";
@@ -111,39 +111,4 @@ test("what does not fit the standard, links, shadows or is too much is refused i
     code: 1,
     stderr: expect.stringContaining("1000 entries"),
   });
-});
-
-test("another agent's home is shown first, then taken, without running or replacing anything", async () => {
-  const { run, folder } = home();
-  write(folder, { "SOUL.md": "Mine." });
-  const jobs = [
-    { name: "Brief", schedule: { kind: "cron", expr: "0 7 * * *", display: "x" }, prompt: "Summarize." },
-    { name: "Probe", schedule: { kind: "interval", minutes: 30 }, prompt: "", no_agent: true },
-  ];
-  const other = write(temporaryFolder(), {
-    "SOUL.md": "Theirs.",
-    "memories/USER.md": "Ann.",
-    "memories/MEMORY.md": "Ann likes trains.",
-    "skills/office/mail/SKILL.md": "---\nname: mail\ndescription: Writes mails.\nversion: 1\n---\nWrite.",
-    "cron/jobs.json": JSON.stringify({ jobs }),
-  });
-  const dry = await run("import", "hermes", other, "--dry-run", "--json");
-  expect(JSON.parse(dry.stdout)).toEqual({
-    dry_run: true,
-    identity: ["USER.md"],
-    memory: ["imported/hermes/memories/MEMORY.md"],
-    skills: ["mail"],
-    schedules: [{ schedule: expect.any(String), text: "Summarize." }],
-    refused: ['the schedule "Probe": it runs a command, which is never done here', "SOUL.md: you have one"],
-  });
-  expect(await run("import", "hermes", other)).toMatchObject({
-    code: 1,
-    stderr: expect.stringContaining("pass --yes"),
-  });
-  expect((await run("import", "hermes", other, "--yes")).code).toBe(0);
-  expect(readFileSync(join(folder, "SOUL.md"), "utf8")).toBe("Mine.");
-  expect((await run("skill", "info", "mail")).stdout).toContain("a stranger's words until you change it");
-  expect((await run("memory", "list")).stdout).toContain("others’ words, too");
-  const { stdout } = await run("routine", "list", "--json");
-  expect(JSON.parse(stdout)).toMatchObject({ routines: [{ status: "paused", text: "Summarize." }] });
 });

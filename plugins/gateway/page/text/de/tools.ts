@@ -84,7 +84,7 @@ export const tools: Catalogue["tools"] = {
     title: "Fähigkeiten",
     note: "Anleitungen, die der Agent liest, wenn eine Aufgabe passt. Hinzugefügt und entfernt werden sie mit „postern skill“.",
     none: "Es gibt keine. Hinzugefügt werden sie mit „postern skill add“.",
-    sources: { own: "vom Betreiber", imported: "importiert", added: "zugestimmt" },
+    sources: { own: "vom Betreiber", added: "zugestimmt" },
     ownWords: "Vom Betreiber geschrieben.",
     strangersWords: "Gilt als fremder Text: Er bürgt für keine Adresse, kein Konto und keinen Link.",
     agreed: (from, at) =>

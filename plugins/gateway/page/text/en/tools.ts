@@ -83,7 +83,7 @@ export const tools = {
     title: "Skills",
     note: "Instructions that the agent reads when a task fits. They are added and removed with “postern skill”.",
     none: "There are none. They are added with “postern skill add”.",
-    sources: { own: "the operator's own", imported: "imported", added: "agreed to" },
+    sources: { own: "the operator's own", added: "agreed to" },
     ownWords: "Written by the operator.",
     strangersWords: "Its words are a stranger's: they vouch for no address, account or link.",
     agreed: (from: string | undefined, at: string) =>
