@@ -47,7 +47,7 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
     ".docs/architecture.md",
     "kernel/README.md",
     "plugins/README.md",
-    "plugins/gateway/page/style/README.md",
+    "plugins/page/style/README.md",
     "plugins/agent/README.md",
     "plugins/models/README.md",
     "plugins/memory/README.md",

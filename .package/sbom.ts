@@ -7,7 +7,7 @@ import { globSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { build } from "esbuild";
 import { ROOT } from "../kernel/package.ts";
-import { OPTIONS as PAGE } from "../plugins/gateway/page/build.ts";
+import { OPTIONS as PAGE } from "../plugins/page/build.ts";
 import { bundledPackages, packagesOf } from "./bundle.ts";
 import { isAllowed, isInstalled, type Locked, licenseOf, nameOf } from "./licenses.ts";
 

@@ -48,10 +48,17 @@ describe("imports", () => {
   const isServiceType = (file: string, target: string) =>
     /^(?:plugins\/\w+|host)\/services\.ts$/.test(target) && importsTypesOnly(file, target);
 
+  /** The page and the client still take their wire forms from the gateway. */
+  const isWireForm = (file: string, target: string) =>
+    /^plugins\/(?:page|client)\//.test(file) && /^plugins\/gateway\/(?:api|socket)\//.test(target);
+
   test("a plugin imports the kernel, itself and the types of others' services, and nothing else of them or the host", () => {
     const ownFolder = (file: string) => file.split("/").slice(0, 2).join("/");
     const allowed = (file: string, target: string) =>
-      under("kernel")(target) || under(ownFolder(file))(target) || isServiceType(file, target);
+      under("kernel")(target) ||
+      under(ownFolder(file))(target) ||
+      isServiceType(file, target) ||
+      isWireForm(file, target);
     // For TypeScript, `postern/plugin` has the types of every service.
     const isPlugin = (file: string) =>
       under("plugins")(file) && file !== "plugins/services.ts" && !isContract(file);
@@ -199,8 +206,7 @@ test("of TypeBox only the types are loaded: its modules would slow every start",
 test("every request leaves through kernel/net: nobody else uses undici or the platform's fetch", () => {
   const outside = FILES.filter(
     (file) =>
-      /^(kernel|plugins|host)\//.test(file) &&
-      !/^(kernel\/net|plugins\/gateway\/page|plugins\/template)\//.test(file),
+      /^(kernel|plugins|host)\//.test(file) && !/^(kernel\/net|plugins\/page|plugins\/template)\//.test(file),
   );
   const leaks = outside.filter((file) => {
     const text = read(file);

@@ -23,7 +23,7 @@ const { engines, files } = read("package.json") as Manifest;
 /** Run when the package is built or in a clone, and not in the package. */
 const SCRIPTS = new Set(["components/build.ts", "host/sandbox/prepare.ts"]);
 /** Bundled when the package is built, or when a component is. */
-const BUNDLED = (file: string) => /^(plugins\/gateway\/page|components\/[^/]+)\//.test(file);
+const BUNDLED = (file: string) => /^(plugins\/page|components\/[^/]+)\//.test(file);
 
 const FILES = globSync("{kernel,plugins,host,capabilities,components}/**/*.{ts,tsx,js}", {
   cwd: ROOT,

@@ -105,10 +105,10 @@ export const ORDER: Readonly<Record<string, readonly string[]>> = {
   "plugins/messaging": ["commands", "text", "outbox.ts", "lease.ts", "services.ts"],
   "plugins/jobs": ["commands", "settings.ts", "routines", "queue", "services.ts"],
   "plugins/gateway": [
-    ...["gateway.ts", "server.ts", "app.ts", "client", "middleware", "page"],
+    ...["gateway.ts", "server.ts", "app.ts", "client", "middleware"],
     ...["routes", "socket", "route.ts", "sign-in", "settings.ts", "services.ts", "api"],
   ],
-  "plugins/gateway/page": ["frame", "pages", "chat", "widgets", "state", "text"],
+  "plugins/page": ["frame", "pages", "chat", "widgets", "state", "text"],
   "plugins/responses": ["endpoints", "completions", "answer", "turn", "resolve", "stored", "parse", "wire"],
   "plugins/mcp": [
     "http",
@@ -149,7 +149,7 @@ export const isContract = (file: string) => file.startsWith("plugins/contract/")
 
 /** A browser, a thread and a tool's process load only what they use; the kernel's kit would bring the rest along. */
 export const isApart = (file: string) =>
-  /^plugins\/gateway\/page\/|^host\/sandbox\/inside\/|-worker\.ts$/.test(file) || isContract(file);
+  /^plugins\/page\/|^host\/sandbox\/inside\/|-worker\.ts$/.test(file) || isContract(file);
 
 /** A folder's entries that import each other in a circle. */
 export interface Knot {

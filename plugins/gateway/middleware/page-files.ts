@@ -47,7 +47,7 @@ function policyOfDiagram(document: Buffer): string {
 type Bundle = ReadonlyMap<string, Uint8Array>;
 
 /** A clone builds the page from its sources, so that it is never stale; the published package has what was built. */
-const BUILDER = moduleFile("plugins/gateway/page/build");
+const BUILDER = moduleFile("plugins/page/build");
 const BUILT = join(dirname(BUILDER), "dist");
 
 type Packing = "br" | "gzip";

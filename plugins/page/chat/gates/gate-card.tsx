@@ -1,0 +1,222 @@
+import KeyRound from "lucide/dist/esm/icons/key-round.mjs";
+import MessageCircleQuestionMark from "lucide/dist/esm/icons/message-circle-question-mark.mjs";
+import ShieldAlert from "lucide/dist/esm/icons/shield-alert.mjs";
+import ShieldQuestionMark from "lucide/dist/esm/icons/shield-question-mark.mjs";
+import { visibleLine } from "../../../../kernel/text/visible.ts";
+import { decisionsAt } from "../../../../kernel/vocabulary/approval.ts";
+import { type Piece, tell } from "../../../../kernel/vocabulary/doubts.ts";
+import { answerGate } from "../../state/turns.ts";
+import { useApp } from "../../state/use-app.ts";
+import type { Answer, Decision, Doubt, Gate, ToolCall } from "../../state/wire.ts";
+import { text } from "../../text/text.ts";
+import { Button } from "../../widgets/controls.tsx";
+import { Grants } from "../../widgets/grants.tsx";
+import { SetupAtGate } from "../../widgets/tool-setup.tsx";
+import { Values } from "../values.tsx";
+import { GateHead } from "./gate-head.tsx";
+import { QuestionCard } from "./question-card.tsx";
+
+interface GateCardProps {
+  readonly gate: Gate;
+  /** Given if the thread belongs to somebody else, so that it is not opened after the answer. */
+  onAnswer?(answer: Answer): void;
+}
+
+/** The gate that the thread waits at, with its possible answers. */
+export function GateCard({ gate, onAnswer = (answer) => void answerGate(gate, answer) }: GateCardProps) {
+  const onDecide = (decision: Decision) => onAnswer({ decision });
+  switch (gate.type) {
+    case "approval":
+      return <ApprovalCard gate={gate} onDecide={onDecide} />;
+    case "authentication":
+      return <SignInCard gate={gate} onDecide={onDecide} />;
+    case "question":
+      return <QuestionCard gate={gate} onAnswer={onAnswer} />;
+    case "external_tool":
+      return (
+        <section class="gate" aria-label={text.chat.gates.program}>
+          <GateHead icon={MessageCircleQuestionMark}>{text.chat.gates.program}</GateHead>
+          <p class="lead">{text.chat.gates.waitsForProgram(<b key="name">{gate.call.name}</b>)}</p>
+        </section>
+      );
+  }
+}
+
+interface SignInCardProps {
+  readonly gate: Extract<Gate, { type: "authentication" }>;
+  onDecide(decision: Decision): void;
+}
+
+/** A call that lacks a credential. The operator gives it here; anybody else has to ask them. */
+function SignInCard({ gate, onDecide }: SignInCardProps) {
+  const isOperator = useApp().user?.role === "operator";
+  const { gates } = text.chat;
+  const choices = [
+    ["done", gates.done],
+    ["deny", gates.without],
+  ] as const;
+  return (
+    <section class="gate" aria-label={gates.signInOf}>
+      <GateHead icon={KeyRound}>{gates.signIn}</GateHead>
+      <p class="lead">{gates.needsToSignIn(visibleLine(gate.call.name))}</p>
+      <Path gate={gate} />
+      <Asked gate={gate} />
+      {isOperator ? (
+        <div class="setup">
+          <SetupAtGate tool={gate.call.name} />
+        </div>
+      ) : (
+        <span class="soft">{gates.onlyOperator}</span>
+      )}
+      <Answers onDecide={onDecide} choices={choices} />
+    </section>
+  );
+}
+
+interface ApprovalCardProps {
+  readonly gate: Extract<Gate, { type: "approval" }>;
+  onDecide(decision: Decision): void;
+}
+
+/** Asks whether a call may run: the reasons, what the call would do, and the possible answers. */
+function ApprovalCard({ gate, onDecide }: ApprovalCardProps) {
+  const { call, doubts = [], others = [] } = gate;
+  const { gates } = text.chat;
+  const places = new Set(doubts.flatMap(({ rule, value }) => (rule === "destination" ? value : []))).size;
+  const words: Readonly<Partial<Record<Decision, string>>> = {
+    once: others.length > 0 ? gates.allowAllOnce : gates.allowOnce,
+    always: gates.allowAlways,
+    destination: places > 1 ? gates.allowDestinations : gates.allowDestination,
+    deny: gates.deny,
+  };
+  const choices = decisionsAt(gate).map((decision) => [decision, words[decision] ?? decision] as const);
+  const question = gates.mayRun(visibleLine(call.name));
+  return (
+    <section class="gate" aria-label={gates.approval}>
+      {/* With doubts, the reason is more important than the question. */}
+      <GateHead icon={doubts.length === 0 ? ShieldQuestionMark : ShieldAlert}>
+        {doubts.length === 0 ? gates.approval : question}
+      </GateHead>
+      {doubts.length === 0 && <p class="lead">{question}</p>}
+      <Path gate={gate} />
+      <Asked gate={gate} />
+      {/* If a stranger's words are the reason for the question, no answer is highlighted. */}
+      <Answers choices={choices} isUrged={doubts.length === 0} onDecide={onDecide} />
+    </section>
+  );
+}
+
+/** The tasks that led to the question, the outermost first. */
+function Path({ gate: { task } }: { gate: Gate }) {
+  if (!task) return null;
+  return (
+    <p class="gate-note" dir="auto">
+      {text.chat.gates.askedBy(task.path.map(visibleLine).join(" › "))}
+    </p>
+  );
+}
+
+/** What is asked for, as the card shows it and as it can be looked up once it is answered. */
+export function Asked({ gate }: { gate: Extract<Gate, { type: "approval" | "authentication" }> }) {
+  if (gate.type === "authentication")
+    return (
+      <>
+        <p class="gate-note">{gate.message}</p>
+        <Calls calls={[gate.call]} />
+      </>
+    );
+  const { call, grants, doubts = [], others = [] } = gate;
+  return (
+    <>
+      <Doubts of={doubts} />
+      <Calls calls={[call, ...others]} />
+      {/* Of a tool of the agent's own, they are the question. */}
+      <details class="grants" open={gate.fingerprint === undefined && doubts.length === 0}>
+        <summary>{text.chat.gates.whatItMayDo(visibleLine(call.name))}</summary>
+        <Grants of={grants} />
+      </details>
+    </>
+  );
+}
+
+function Calls({ calls }: { calls: readonly ToolCall[] }) {
+  const [first] = calls;
+  if (first && calls.length === 1) return <Values of={first.params} />;
+  return (
+    <>
+      <span>{text.chat.gates.callsOf(calls.length, visibleLine(first?.name ?? ""))}</span>
+      <ol class="several">
+        {calls.map((call) => (
+          <li key={call.id}>
+            <Values of={call.params} />
+          </li>
+        ))}
+      </ol>
+    </>
+  );
+}
+
+/** The reasons to ask about a call although its tool may run, with excerpts of the sources of its values. */
+function Doubts({ of: doubts }: { of: readonly Doubt[] }) {
+  if (doubts.length === 0) return null;
+  return (
+    <ul class="doubts">
+      {tell(doubts).map(({ sentence, source, excerpt }) => (
+        <li key={sentence.map(({ text }) => text).join("")}>
+          <p>
+            <Pieces of={sentence} />
+          </p>
+          {excerpt && (
+            <figure>
+              {source !== undefined && (
+                <figcaption>{text.chat.gates.says(<bdi key="source">{source}</bdi>)}</figcaption>
+              )}
+              <blockquote dir="auto">
+                <Pieces of={excerpt} />
+              </blockquote>
+            </figure>
+          )}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** Each piece has its own text direction, so that a stranger's letters cannot reorder ours. */
+function Pieces({ of: pieces }: { of: readonly Piece[] }) {
+  return pieces.map(({ at, text, mark }) =>
+    mark === undefined ? (
+      text
+    ) : mark === "source" ? (
+      <bdi key={at} class="source">
+        {text}
+      </bdi>
+    ) : (
+      <mark key={at}>
+        <bdi>{text}</bdi>
+      </mark>
+    ),
+  );
+}
+
+interface AnswersProps {
+  readonly choices: readonly (readonly [decision: Decision, label: string])[];
+  /** True if the first answer is highlighted. */
+  readonly isUrged?: boolean;
+  onDecide(decision: Decision): void;
+}
+
+function Answers({ choices, isUrged = true, onDecide }: AnswersProps) {
+  return (
+    <div class="answers">
+      {choices.map(([decision, label], index) => (
+        <Button
+          label={label}
+          key={decision}
+          class={isUrged && index === 0 ? "primary" : decision === "deny" ? "danger" : ""}
+          onClick={() => onDecide(decision)}
+        />
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,148 @@
+import ChevronRight from "lucide/dist/esm/icons/chevron-right.mjs";
+import CircleCheck from "lucide/dist/esm/icons/circle-check.mjs";
+import CircleX from "lucide/dist/esm/icons/circle-x.mjs";
+import Hand from "lucide/dist/esm/icons/hand.mjs";
+import LoaderCircle from "lucide/dist/esm/icons/loader-circle.mjs";
+import { isRecord, tryJson } from "../../../../kernel/text/json.ts";
+import { visible, visibleLine } from "../../../../kernel/text/visible.ts";
+import { readCodeRun } from "../../../../kernel/vocabulary/code-run.ts";
+import type { Piece, Result } from "../../state/turn-view.ts";
+import type { ToolCall } from "../../state/wire.ts";
+import { duration } from "../../text/language.ts";
+import { text } from "../../text/text.ts";
+import { FileLink } from "../../widgets/change-set.tsx";
+import { Icon } from "../../widgets/icon.tsx";
+import { KeepButton } from "../attachments/keep-button.tsx";
+import { Values } from "../values.tsx";
+import { Charts, CodeRunView } from "./code-run.tsx";
+
+type Call = Extract<Piece, { type: "call" }>;
+
+/** Calls that follow each other, a line for each. Pictures stand below all of them, so that none of the lines moves. */
+export function Calls({ of: calls }: { of: readonly Call[] }) {
+  const charts = calls.flatMap(({ call, outcome }) => runOf(call, outcome)?.result?.charts ?? []);
+  const made = calls.flatMap(({ call, outcome }) =>
+    (outcome?.attachments ?? []).map((file, at) => ({
+      file,
+      alt: file.name ?? text.chat.calls.image(at + 1, call.name),
+    })),
+  );
+  return (
+    <>
+      <div class="calls">
+        {calls.map((call) => (
+          <CallLine key={call.call.id} {...call} />
+        ))}
+      </div>
+      {/* What was asked for is not folded away. */}
+      {made.map(({ file, alt }) => (
+        <figure key={file.id} class="made">
+          <a href={`/api/attachments/${file.id}`} target="_blank" rel="noopener noreferrer">
+            <img src={`/api/attachments/${file.id}`} alt={alt} />
+          </a>
+          <KeepButton file={file} />
+        </figure>
+      ))}
+      <Charts of={charts} />
+    </>
+  );
+}
+
+const runOf = (call: ToolCall, outcome: Result | undefined) =>
+  readCodeRun(call, outcome?.status === "ok" ? outcome.output : undefined);
+
+const STATES = {
+  running: { icon: LoaderCircle, words: text.chat.calls.running },
+  waiting: { icon: Hand, words: text.chat.calls.waiting },
+  succeeded: { icon: CircleCheck, words: text.chat.calls.succeeded },
+  failed: { icon: CircleX, words: text.chat.calls.failed },
+};
+
+function stateOf({ outcome, isWaiting }: Pick<Call, "outcome" | "isWaiting">): keyof typeof STATES {
+  if (outcome) return outcome.status === "ok" ? "succeeded" : "failed";
+  return isWaiting ? "waiting" : "running";
+}
+
+/** One tool call, folded to a line: what was called, what it did, how long it took; inside, its parameters and its result. */
+function CallLine({ call, outcome, millis, isWaiting }: Call) {
+  const state = stateOf({ outcome, isWaiting });
+  const { icon, words } = STATES[state];
+  const run = runOf(call, outcome);
+  const paths = pathsIn(call, outcome);
+  const receipt = outcome && "receipt" in outcome ? outcome.receipt : undefined;
+  const what =
+    outcome?.status === "error"
+      ? visibleLine(outcome.message)
+      : run
+        ? visibleLine(run.code.trim())
+        : whatItDid(call);
+  return (
+    <details class={`call ${state}`}>
+      <summary>
+        <Icon of={icon} />
+        <b>{visibleLine(call.name)}</b>
+        <span class={state === "waiting" ? "tag waiting" : "unseen"}>{words}</span>
+        <span class="what" dir="auto">
+          {what}
+        </span>
+        <span class="time">{millis === undefined ? "" : duration(millis)}</span>
+        <Icon of={ChevronRight} />
+      </summary>
+      <div class="inside">
+        {run ? (
+          <CodeRunView run={run} receipt={receipt} />
+        ) : (
+          <>
+            <h3>{text.chat.calls.parameters}</h3>
+            <Values of={call.params} />
+          </>
+        )}
+        {outcome && run?.result === undefined && (
+          <>
+            <h3>{outcome.status === "ok" ? text.chat.calls.result : text.chat.calls.error}</h3>
+            {outcome.status === "ok" ? (
+              <Values of={outcome.output} />
+            ) : (
+              <Values of={visible(outcome.message)} isFailed />
+            )}
+          </>
+        )}
+        {paths.length > 0 && (
+          <p class="row">
+            {paths.map((path) => (
+              <FileLink key={path} path={path} />
+            ))}
+          </p>
+        )}
+        {receipt && <p class="soft">{text.chat.calls.receipt(receipt)}</p>}
+      </div>
+    </details>
+  );
+}
+
+const MAX_PATHS = 20;
+
+/** The paths that a call of the workspace's own tools names, in its params or in what came back. */
+function pathsIn({ name, params }: ToolCall, outcome: Result | undefined): readonly string[] {
+  if (!name.startsWith("workspace_")) return [];
+  const output = outcome?.status === "ok" ? tryJson(outcome.output) : undefined;
+  const rows = [tryJson(params), output, ...(isRecord(output) ? Object.values(output) : [])].flat();
+  const paths = rows.flatMap((row) => (isRecord(row) ? [row["path"], row["to"]] : []));
+  return [...new Set(paths.filter((path) => typeof path === "string"))].slice(0, MAX_PATHS);
+}
+
+/** Our own tools are told in words, others by their parameters. */
+function whatItDid({ name, params }: ToolCall): string {
+  const given = tryJson(params);
+  if (!isRecord(given)) return visibleLine(params);
+  const did = new Map(Object.entries(text.chat.calls.did)).get(name);
+  const subject =
+    ["query", "path", "name", "title", "task", "id"].map((key) => given[key]).find(isWords) ?? "";
+  if (did) return did(visibleLine(subject));
+  const words = Object.entries(given).map(
+    ([key, value]) => `${key}: ${typeof value === "string" ? value : JSON.stringify(value)}`,
+  );
+  return visibleLine(words.join(", "));
+}
+
+const isWords = (value: unknown): value is string => typeof value === "string";

@@ -1,0 +1,44 @@
+/** Every page of the browser page, at every width and in both colour schemes, as axe sees it. */
+import { beforeAll, expect, test } from "vitest";
+import { findBarriers } from "../../support/processes/axe.ts";
+import { describeInBrowser, openPage, useBrowser } from "../../support/processes/browser.ts";
+import { type Served, servePostern } from "../../support/processes/served.ts";
+import { afterThisFile } from "../../support/undo.ts";
+
+const PAGES = "tools jobs files memory routines usage people channels webhooks settings logs".split(" ");
+
+describeInBrowser("every page", () => {
+  useBrowser();
+  const later = afterThisFile();
+  let served: Served;
+  beforeAll(async () => {
+    served = await servePostern({ CHAT_RATE_LIMIT: "1000" }, later);
+  });
+
+  test.each([
+    ["light, wide", {}],
+    ["dark, wide", { dark: true }],
+    ["light, tablet", { width: 800 }],
+    ["dark, tablet", { dark: true, width: 800 }],
+    ["dark, phone", { dark: true, width: 390 }],
+    ["light, phone", { width: 390 }],
+  ])("axe finds nothing (%s), and nothing is wider than the screen", async (_name, options) => {
+    const page = await openPage(options);
+    await page.goto(served.link());
+    served.model.script({
+      text: "# Title\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n```sh\nls -la\n```\n`inline` and [link](https://example.com)",
+    });
+    await page.getByLabel("Message").fill("Show everything");
+    await page.keyboard.press("Enter");
+    await page.getByRole("button", { name: "Copy", exact: true }).waitFor();
+    for (const hash of ["", ...PAGES.map((name) => `#/${name}`)]) {
+      if (hash) await page.goto(`${served.url}/${hash}`);
+      await page.getByRole("heading", { level: 1 }).waitFor();
+      expect([hash, await findBarriers(page)]).toEqual([hash, []]);
+      const wide = await page.evaluate(
+        "document.documentElement.scrollWidth > innerWidth ? [...document.querySelectorAll('main *')].filter((one) => one.getBoundingClientRect().right > innerWidth).map((one) => one.outerHTML.slice(0, 80)) : []",
+      );
+      expect([hash, wide]).toEqual([hash, []]);
+    }
+  });
+});

@@ -1,0 +1,134 @@
+/** A thread that branches, its model, and what the model thought, as people see them. */
+import { expect, test } from "vitest";
+import { findBarriers } from "../../../support/processes/axe.ts";
+import { describeInBrowser, openPage, useBrowser } from "../../../support/processes/browser.ts";
+import { scriptedModel } from "../../../support/services/agent.ts";
+import { OPERATOR_TOKEN, openGateway } from "../../../support/services/gateway.ts";
+
+const PHONE = { width: 390, height: 844 };
+
+describeInBrowser("on the chat page", () => {
+  useBrowser();
+
+  test("a message is edited, an answer regenerated, versions are stepped through, here and in another window", async () => {
+    const model = await scriptedModel();
+    const gateway = await openGateway({ model });
+    const page = await openPage();
+    await page.goto(`${gateway.url}/?token=${OPERATOR_TOKEN}`);
+    const box = page.getByLabel("Message");
+    const button = (name: string, on = page) => on.getByRole("button", { name, exact: true });
+    const say = async (text: string, answer: string) => {
+      model.script({ text: answer });
+      await box.fill(text);
+      await page.keyboard.press("Enter");
+      await page.getByText(answer, { exact: true }).waitFor();
+    };
+    const asked = async (on = page) => await on.locator(".asked").allInnerTexts();
+    const answers = async (on = page) => await on.locator(".prose").allInnerTexts();
+    const seen = () =>
+      model.requests
+        .at(-1)
+        ?.messages.filter(({ role }) => role !== "system")
+        .map(({ content }) => content);
+
+    await say("My cat is Tom.", "Hello **Tom**.".replaceAll("*", ""));
+    await say("Its name?", "Tom.");
+
+    // An answer that was fine, once more: the first stays.
+    model.script({ text: "It is Tom." });
+    await button("Regenerate the answer").last().click();
+    await page.getByText("It is Tom.", { exact: true }).waitFor();
+    await page.getByText("2 / 2").waitFor();
+    expect(await answers()).toEqual(["Hello Tom.", "It is Tom."]);
+    expect(seen()).toEqual(["My cat is Tom.", "Hello Tom.", "Its name?"]);
+    await button("Previous version of the answer").click();
+    await page.getByText("Tom.", { exact: true }).waitFor();
+    expect(await answers()).toEqual(["Hello Tom.", "Tom."]);
+    // The keyboard stays there.
+    const focused = () => page.evaluate("document.activeElement.getAttribute('aria-label')");
+    await expect.poll(focused).toBe("Next version of the answer");
+
+    // The first message, edited: Escape keeps the draft, Enter sends. All by keyboard.
+    await button("Edit your question").first().focus();
+    await page.keyboard.press("Enter");
+    await page.getByRole("textbox", { name: "Edit your question" }).fill("My cat is Ada.");
+    await page.keyboard.press("Escape");
+    await button("Edit your question").first().click();
+    model.script({ text: "Hello Ada." });
+    await page.keyboard.press("Enter");
+    await page.getByText("Hello Ada.", { exact: true }).waitFor();
+    expect(seen()).toEqual(["My cat is Ada."]);
+    expect(await asked()).toEqual(["My cat is Ada."]);
+    // What is shown is what the model sees.
+    await say("And now?", "Ada.");
+    expect(seen()).toEqual(["My cat is Ada.", "Hello Ada.", "And now?"]);
+
+    // Which version is shown survives a reload; another window begins with the newest.
+    await button("Previous version of your question").click();
+    await expect.poll(() => asked()).toEqual(["My cat is Tom.", "Its name?"]);
+    const shown = await answers();
+    await page.reload();
+    await expect.poll(() => asked()).toEqual(["My cat is Tom.", "Its name?"]);
+    expect(await answers()).toEqual(shown);
+    const other = await openPage();
+    await other.goto(`${gateway.url}/?token=${OPERATOR_TOKEN}`);
+    await other.getByLabel("Message").waitFor();
+    await other.goto(page.url());
+    await expect.poll(() => asked(other)).toEqual(["My cat is Ada.", "And now?"]);
+
+    // A branch made there is a version more here, and takes the reader nowhere.
+    await other.getByRole("button", { name: "Previous version of your question" }).click();
+    await expect.poll(() => asked(other)).toEqual(["My cat is Tom.", "Its name?"]);
+    model.script({ text: "Still Tom." });
+    await button("Regenerate the answer", other).last().click();
+    await other.getByText("Still Tom.", { exact: true }).waitFor();
+    await page.getByText(/[12] \/ 3/).waitFor();
+    expect(await answers()).toEqual(shown);
+    expect(await findBarriers(page)).toEqual([]);
+    await page.setViewportSize(PHONE);
+    expect(await findBarriers(page)).toEqual([]);
+    for (const small of await page.locator(".meta button").all())
+      expect(Math.round((await small.boundingBox())?.height ?? 0)).toBeGreaterThanOrEqual(44);
+    await Promise.all([page.close(), other.close()]);
+  });
+
+  test("a thread's model is picked, its name is on the answer, and what it thought is folded", async () => {
+    const model = await scriptedModel();
+    model.offer("scripted", "thinker");
+    const gateway = await openGateway({ model });
+    const page = await openPage();
+    await page.goto(`${gateway.url}/?token=${OPERATOR_TOKEN}`);
+    const picker = page.getByLabel("Model of this thread");
+    await expect.poll(() => picker.locator("option").count()).toBe(4);
+    await picker.selectOption({ label: "thinker" });
+    const more = Promise.withResolvers<string>();
+    model.script({ reasoning: ["First I think, ", "<b>then</b> I speak."], text: [more.promise] });
+    await page.getByLabel("Message").fill("Hi");
+    await page.keyboard.press("Enter");
+    const thoughts = page.locator("details.thoughts");
+    await thoughts.getByText("Thinking…").waitFor();
+    expect(await thoughts.getAttribute("open")).toBe(null);
+    await thoughts.locator("summary").click();
+    await thoughts.getByText("First I think, <b>then</b> I speak.").waitFor();
+    more.resolve("Here I am.");
+    await page.getByText("Here I am.").waitFor();
+    await page.locator(".meta").getByText("thinker").waitFor();
+    expect(model.requests[0]?.model).toBe("thinker");
+    expect(await thoughts.locator("summary").textContent()).toMatch(/^Thought for/);
+    await page.reload();
+    await page.getByText("Here I am.").waitFor();
+    expect(await page.locator("details.thoughts summary").textContent()).toMatch(/^Thought for/);
+    expect(await page.locator(".meta").last().textContent()).toContain("thinker");
+    await expect.poll(() => picker.inputValue()).toContain("thinker");
+    await picker.selectOption({ index: 0 });
+    await page.getByLabel("Message").fill("Again");
+    await page.keyboard.press("Enter");
+    await expect.poll(() => model.requests.length).toBe(2);
+    expect(model.requests[1]?.model).toBe("scripted");
+    await page.getByText("ok", { exact: true }).waitFor();
+    // Nothing where there is none.
+    expect(await page.locator("details.thoughts").count()).toBe(1);
+    expect(await findBarriers(page)).toEqual([]);
+    await page.close();
+  });
+});

@@ -1,0 +1,75 @@
+/** The list of threads beside the chat. */
+import { readFileSync } from "node:fs";
+import { expect, test } from "vitest";
+import { findBarriers } from "../../../support/processes/axe.ts";
+import { describeInBrowser, openPage, useBrowser } from "../../../support/processes/browser.ts";
+import { scriptedModel } from "../../../support/services/agent.ts";
+import { OPERATOR_TOKEN, openGateway } from "../../../support/services/gateway.ts";
+
+describeInBrowser("the sidebar", () => {
+  useBrowser();
+
+  test("has all threads, page by page; each is renamed, pinned, exported and deleted by its menu, also by keyboard", async () => {
+    const model = await scriptedModel();
+    const variables = { MEMORY_VECTORS: "false", CHAT_RATE_LIMIT: "1000" };
+    const gateway = await openGateway({ model, variables });
+    for (let at = 1; at <= 120; at++)
+      await gateway.ask("/api/chat", { method: "POST", body: { message: `Thread ${at}` } });
+
+    const page = await openPage();
+    await page.goto(`${gateway.url}/?token=${OPERATOR_TOKEN}`);
+    const threads = page.getByRole("navigation", { name: "Threads" });
+    const links = threads.getByRole("link");
+    await expect.poll(() => links.count()).toBe(50);
+    expect(await threads.getByRole("heading").allInnerTexts()).toEqual(["Today"]);
+    for (const count of [100, 120]) {
+      await links.last().scrollIntoViewIfNeeded();
+      await expect.poll(() => links.count()).toBe(count);
+    }
+
+    const menuOf = (title: string) => page.getByRole("button", { name: `Options for “${title}”` });
+    const focused = () => page.evaluate("document.activeElement.textContent");
+    await menuOf("Thread 3").focus();
+    await page.keyboard.press("Enter");
+    await expect.poll(focused).toBe("Rename");
+    expect(await findBarriers(page)).toEqual([]);
+    await page.keyboard.press("ArrowUp");
+    await expect.poll(focused).toBe("Delete");
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("ArrowDown");
+    await expect.poll(focused).toBe("Pin");
+    await page.keyboard.press("Escape");
+    await expect.poll(() => page.getByRole("menuitem").count()).toBe(0);
+    await expect
+      .poll(() => menuOf("Thread 3").evaluate((button) => button === document.activeElement))
+      .toBe(true);
+    await page.keyboard.press("Enter");
+    await page.getByRole("menuitem", { name: "Pin" }).press("Enter");
+    await threads.getByRole("heading", { name: "Pinned" }).waitFor();
+    await expect.poll(() => links.first().textContent()).toBe("Thread 3");
+
+    // What is loaded stays, also when the list is read again.
+    await menuOf("Thread 2").click();
+    await page.getByRole("menuitem", { name: "Rename" }).click();
+    await page.getByLabel("Title").fill("Renamed <b>");
+    await page.keyboard.press("Enter");
+    await threads.getByRole("link", { name: "Renamed <b>" }).waitFor();
+    expect(await links.count()).toBe(120);
+    await menuOf("Renamed <b>").click();
+    const download = page.waitForEvent("download");
+    await page.getByRole("menuitem", { name: "Export as Markdown" }).click();
+    const file = await download;
+    expect(file.suggestedFilename()).toBe("Renamed b.md");
+    expect(readFileSync(await file.path(), "utf8")).toContain("# Renamed \\<b\\>");
+
+    await menuOf("Thread 1").click();
+    await page.getByRole("menuitem", { name: "Delete" }).click();
+    await page.getByRole("alertdialog").getByRole("button", { name: "Delete" }).click();
+    await expect.poll(() => links.count()).toBe(119);
+    await menuOf("Thread 3").click();
+    await page.getByRole("menuitem", { name: "Unpin" }).click();
+    await threads.getByRole("heading", { name: "Pinned" }).waitFor({ state: "detached" });
+    await expect.poll(() => links.nth(-2).textContent()).toBe("Thread 3");
+    expect(page.complaints).toEqual([]);
+  });
+});

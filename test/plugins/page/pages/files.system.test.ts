@@ -1,0 +1,41 @@
+/** The shortest way through Files: a file is dropped and looked at, an answer removes it, and the answer is undone. */
+import { expect, test } from "vitest";
+import { describeInBrowser, openSignedIn, useBrowser } from "../../../support/processes/browser.ts";
+import { scriptedModel } from "../../../support/services/agent.ts";
+import { OPERATOR_TOKEN, openGateway } from "../../../support/services/gateway.ts";
+
+/** In the page: drops a file as a person does. */
+function drop({ name, text }: { name: string; text: string }): void {
+  const dataTransfer = new DataTransfer();
+  dataTransfer.items.add(new File([text], name));
+  document.body.dispatchEvent(new DragEvent("drop", { dataTransfer, bubbles: true, cancelable: true }));
+}
+
+describeInBrowser("files on the page", () => {
+  useBrowser();
+
+  test("a CSV is dropped, shown as a table, removed by an answer, and back after an undo", async () => {
+    const model = await scriptedModel();
+    const gateway = await openGateway({ model });
+    const page = await openSignedIn(gateway, OPERATOR_TOKEN, "files");
+    await page.getByText("This folder is empty").waitFor();
+    await page.evaluate(drop, { name: "sales.csv", text: 'month,amount\n"Jan, cold",60\nFeb,90\n' });
+    await page.getByText("1 file is uploaded").waitFor();
+    await page.getByRole("link", { name: "sales.csv" }).click();
+    await page.getByRole("cell", { name: "Jan, cold" }).waitFor();
+    expect(await page.getByRole("columnheader").allTextContents()).toEqual(["month", "amount"]);
+
+    model.script(
+      { calls: [{ name: "workspace_remove", arguments: { path: "/sales.csv" } }] },
+      { text: "The file is gone." },
+    );
+    await page.goto(`${gateway.url}/#/`);
+    await page.getByLabel("Message", { exact: true }).fill("Delete /sales.csv");
+    await page.keyboard.press("Enter");
+    await page.getByRole("button", { name: "Undo what this answer changed" }).click();
+    await page.getByText("Undone.", { exact: true }).waitFor();
+    await page.goto(`${gateway.url}/#/files`);
+    await page.getByRole("link", { name: "sales.csv", exact: true }).waitFor();
+    expect(page.complaints).toEqual([]);
+  });
+});
