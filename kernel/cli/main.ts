@@ -45,8 +45,8 @@ async function shippedPlugins(): Promise<readonly AnyPlugin[]> {
 /** The client of the service that runs on the session's home, or at this address. */
 async function createClient(session: Session, url: string | undefined): Promise<Client> {
   const [client, { serviceAt, serviceOfHome }, accounts, operatorToken, terminal] = await Promise.all([
-    import("../../plugins/gateway/client/plugin.ts"),
-    import("../../plugins/gateway/client/address.ts"),
+    import("../../plugins/client/plugin.ts"),
+    import("../../plugins/client/address.ts"),
     import("../../plugins/accounts/settings.ts"),
     import("../../plugins/accounts/sign-in/operator-token.ts"),
     import("../../plugins/tui/plugin.ts"),

@@ -105,7 +105,7 @@ export const ORDER: Readonly<Record<string, readonly string[]>> = {
   "plugins/messaging": ["commands", "text", "outbox.ts", "lease.ts", "services.ts"],
   "plugins/jobs": ["commands", "settings.ts", "routines", "queue", "services.ts"],
   "plugins/gateway": [
-    ...["gateway.ts", "server.ts", "app.ts", "client", "middleware"],
+    ...["gateway.ts", "server.ts", "app.ts", "middleware"],
     ...["routes", "socket", "route.ts", "sign-in", "settings.ts", "services.ts", "api"],
   ],
   "plugins/page": ["frame", "pages", "chat", "widgets", "state", "text"],

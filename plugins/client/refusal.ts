@@ -1,5 +1,5 @@
-import { isRecord, kindOf, tryRecord } from "../../../kernel/kit.ts";
-import { Fault } from "../../../kernel/plugin.ts";
+import { isRecord, kindOf, tryRecord } from "../../kernel/kit.ts";
+import { Fault } from "../../kernel/plugin.ts";
 
 /** The fault that a Postern elsewhere answered with. `status` alone counts where the body is somebody else's. */
 export function readFault(host: string, status: number, body: string, retryAfter?: string): Fault {

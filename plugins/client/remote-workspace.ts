@@ -1,8 +1,8 @@
 /** The files of the user, as the gateway of a service elsewhere offers them to the terminal. */
-import { Type, toWire } from "../../../kernel/kit.ts";
-import type { Services } from "../../../kernel/plugin.ts";
-import { pageOf } from "../api/schemas.ts";
-import { ChangeSet, FileEntry, FilesUsage, UndoOutcome, UndoRequest } from "../api/workspace.ts";
+import { Type, toWire } from "../../kernel/kit.ts";
+import type { Services } from "../../kernel/plugin.ts";
+import { pageOf } from "../gateway/api/schemas.ts";
+import { ChangeSet, FileEntry, FilesUsage, UndoOutcome, UndoRequest } from "../gateway/api/workspace.ts";
 import { orNone, type Requests } from "./requests.ts";
 
 const Entries = Type.Object(pageOf("entries", FileEntry));

@@ -8,8 +8,8 @@ import {
   type Outbound,
   tryJson,
   wireSchema,
-} from "../../../kernel/kit.ts";
-import { Fault, reason } from "../../../kernel/plugin.ts";
+} from "../../kernel/kit.ts";
+import { Fault, reason } from "../../kernel/plugin.ts";
 import type { Place } from "./address.ts";
 import { readFault } from "./refusal.ts";
 

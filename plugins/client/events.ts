@@ -1,8 +1,8 @@
 /** The socket for the events of the user's turns. It reconnects by itself, and says when events were missed. */
 import { WebSocket } from "ws";
-import { type Declared, fromWire, tryJson, type User } from "../../../kernel/kit.ts";
-import { Fault, type Mask, reason, type Services, type TurnEvent } from "../../../kernel/plugin.ts";
-import { SOCKET_PATH, SocketFrame } from "../socket/frame.ts";
+import { type Declared, fromWire, tryJson, type User } from "../../kernel/kit.ts";
+import { Fault, type Mask, reason, type Services, type TurnEvent } from "../../kernel/plugin.ts";
+import { SOCKET_PATH, SocketFrame } from "../gateway/socket/frame.ts";
 import { type Place, type ServiceAddress, tokenRefused } from "./address.ts";
 import { readFault } from "./refusal.ts";
 import { bearer, checkOf } from "./requests.ts";

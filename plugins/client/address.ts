@@ -1,7 +1,7 @@
 /** Where the service is that a terminal joins, and the token to sign in with: of this home, or at an address that a person gave. */
 import { hostname } from "node:os";
-import { findRunning, isInteractive, isLoopback, readSecret } from "../../../kernel/kit.ts";
-import { type Env, Fault } from "../../../kernel/plugin.ts";
+import { findRunning, isInteractive, isLoopback, readSecret } from "../../kernel/kit.ts";
+import { type Env, Fault } from "../../kernel/plugin.ts";
 
 export interface Place {
   readonly origin: string;

@@ -1,7 +1,7 @@
 /** A turn that runs in a service elsewhere, followed over the socket to its end. */
-import type { TurnEvent, TurnRecord } from "../../../kernel/plugin.ts";
-import { Fault } from "../../../kernel/plugin.ts";
-import type { RunningTurn } from "../../agent/services.ts";
+import type { TurnEvent, TurnRecord } from "../../kernel/plugin.ts";
+import { Fault } from "../../kernel/plugin.ts";
+import type { RunningTurn } from "../agent/services.ts";
 import type { Events } from "./events.ts";
 
 export interface RemoteTurnParts {

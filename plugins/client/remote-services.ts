@@ -16,10 +16,9 @@ import {
   TurnRecord,
   Type,
   toWire,
-} from "../../../kernel/kit.ts";
-import type { Services, TurnInput } from "../../../kernel/plugin.ts";
-import type { Turn, Upload as Uploaded } from "../../agent/services.ts";
-import type { FiguresQuery } from "../../store/services.ts";
+} from "../../kernel/kit.ts";
+import type { Services, TurnInput } from "../../kernel/plugin.ts";
+import type { Turn, Upload as Uploaded } from "../agent/services.ts";
 import {
   Accepted,
   Answer,
@@ -34,8 +33,9 @@ import {
   ThreadWithTurns,
   Upload,
   UsageAnswer,
-} from "../api/schemas.ts";
-import type { Remote } from "../services.ts";
+} from "../gateway/api/schemas.ts";
+import type { Remote } from "../gateway/services.ts";
+import type { FiguresQuery } from "../store/services.ts";
 import type { Events } from "./events.ts";
 import { followTurn } from "./remote-turn.ts";
 import { createRemoteWorkspace } from "./remote-workspace.ts";
