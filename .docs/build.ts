@@ -57,7 +57,7 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
     "plugins/delegation/README.md",
     "plugins/guidance/README.md",
     "plugins/home/README.md",
-    "plugins/operator/README.md",
+    "kernel/cli/operator/README.md",
     "test/bench/README.md",
     "test/simulation/README.md",
     "CONTRIBUTING.md",

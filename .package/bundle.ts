@@ -121,7 +121,7 @@ const TOGETHER: Readonly<Record<string, RegExp>> = {
   home: /^(?:kernel\/cli\/(?:service\/session|command-context)|plugins\/store\/(?:access|start))\.ts$/,
   tools: /^host\/(?:tool-host|commands\/(?:opening|tool))\.ts$/,
   doctor:
-    /^(?:host\/diagnosis|plugins\/(?:operator\/doctor|models\/choice\/check|(?:accounts|home|messaging|store\/maintenance)\/diagnosis))\.ts$/,
+    /^(?:host\/diagnosis|kernel\/cli\/operator\/doctor|plugins\/(?:models\/choice\/check|(?:accounts|home|messaging|store\/maintenance)\/diagnosis))\.ts$/,
 };
 
 /** Fills in which of them each module belongs to. */

@@ -1,10 +1,10 @@
 /** The composition root: the only file that knows everyone. Heavy modules are loaded when they are needed. */
 import { CommanderError } from "commander";
-import { operatorCommands } from "../../plugins/operator/commands.ts";
 import { Fault, reason } from "../fault.ts";
 import { MANIFEST } from "../package.ts";
 import type { AnyPlugin } from "../plugin.ts";
 import { setTypedCommand, warn } from "../terminal/output.ts";
+import { operatorCommands } from "./operator/commands.ts";
 import { takePlace } from "./option-values.ts";
 import { buildProgram, type Client } from "./program.ts";
 import type { Session } from "./service/session.ts";

@@ -3,18 +3,14 @@ import { existsSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import type { Command } from "commander";
 import { gt, valid } from "semver";
-import {
-  createOutbound,
-  findRunning,
-  type JsonOption,
-  OutboundError,
-  ROOT,
-  type Session,
-  say,
-  sayJson,
-  table,
-} from "../../kernel/kit.ts";
-import { reason } from "../../kernel/plugin.ts";
+import { createOutbound, OutboundError } from "../../net/outbound.ts";
+import { ROOT } from "../../package.ts";
+import { reason } from "../../plugin.ts";
+import { say, sayJson } from "../../terminal/output.ts";
+import { table } from "../../terminal/table.ts";
+import type { JsonOption } from "../../terminal/verb.ts";
+import { findRunning } from "../service/home.ts";
+import type { Session } from "../service/session.ts";
 import type { OperatorContext, UpgradeCheck } from "./context.ts";
 
 export function register(command: Command, context: OperatorContext): void {

@@ -1,8 +1,8 @@
 import { chmodSync, existsSync, mkdirSync, readdirSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { temporaryFolder } from "../../support/home.ts";
-import { runHere } from "../../support/processes/in-process.ts";
+import { temporaryFolder } from "../../../support/home.ts";
+import { runHere } from "../../../support/processes/in-process.ts";
 
 test("doctor --fix closes files, removes what crashes left and nothing that a person wrote, and says each", async () => {
   const home = temporaryFolder();

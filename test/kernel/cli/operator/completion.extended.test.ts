@@ -3,10 +3,10 @@ import { spawnSync } from "node:child_process";
 import { chmodSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
-import { BIN } from "../../support/clone.ts";
-import { temporaryFolder } from "../../support/home.ts";
-import { postern } from "../../support/processes/postern.ts";
-import { afterThisFile } from "../../support/undo.ts";
+import { BIN } from "../../../support/clone.ts";
+import { temporaryFolder } from "../../../support/home.ts";
+import { postern } from "../../../support/processes/postern.ts";
+import { afterThisFile } from "../../../support/undo.ts";
 
 const later = afterThisFile();
 const folder = temporaryFolder(later);

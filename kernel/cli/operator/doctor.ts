@@ -2,25 +2,17 @@
 import { realpathSync, statfsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { Command } from "commander";
-import {
-  assertMakeable,
-  findForeign,
-  findRunning,
-  givenPort,
-  isClaimed,
-  type JsonOption,
-  liveReaders,
-  MANIFEST,
-  PORT_ABOUT,
-  type PortOption,
-  parsePort,
-  pathsOfHome,
-  type Session,
-  say,
-  sayJson,
-  table,
-} from "../../kernel/kit.ts";
-import { type AnyPlugin, type CommandContext, type Finding, Off, reason } from "../../kernel/plugin.ts";
+import { assertMakeable } from "../../files/folders.ts";
+import { findForeign, pathsOfHome } from "../../files/ownership.ts";
+import { MANIFEST } from "../../package.ts";
+import { type AnyPlugin, type CommandContext, type Finding, Off, reason } from "../../plugin.ts";
+import { liveReaders } from "../../settings/live.ts";
+import { say, sayJson } from "../../terminal/output.ts";
+import { table } from "../../terminal/table.ts";
+import type { JsonOption } from "../../terminal/verb.ts";
+import { givenPort, PORT_ABOUT, type PortOption, parsePort } from "../option-values.ts";
+import { findRunning, isClaimed } from "../service/home.ts";
+import type { Session } from "../service/session.ts";
 import type { OperatorContext, StoreAccess } from "./context.ts";
 import { applyFixes, type FixOptions, type FixResult, fixesInWords } from "./doctor-fix.ts";
 import { examineFixable } from "./home-fixes.ts";

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Command } from "commander";
-import { sayPainted } from "../../kernel/kit.ts";
+import { sayPainted } from "../../terminal/output.ts";
 import type { OperatorContext } from "./context.ts";
 
 export function register(command: Command, { programFor, version }: OperatorContext): void {

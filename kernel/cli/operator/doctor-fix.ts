@@ -1,5 +1,5 @@
 /** `postern doctor --fix`: does what findings offer, one after the other, and says what it did. */
-import { type CommandContext, type Finding, reason } from "../../kernel/plugin.ts";
+import { type CommandContext, type Finding, reason } from "../../plugin.ts";
 
 export interface FixResult {
   readonly name: string;

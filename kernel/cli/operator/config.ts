@@ -2,20 +2,13 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Command } from "commander";
-import {
-  findSimilar,
-  type JsonOption,
-  liveReaders,
-  say,
-  sayJson,
-  showPaged,
-  type TableOptions,
-  table,
-  typedCommand,
-  verb,
-  warn,
-} from "../../kernel/kit.ts";
-import { Fault, reason } from "../../kernel/plugin.ts";
+import { Fault, reason } from "../../plugin.ts";
+import { liveReaders } from "../../settings/live.ts";
+import { say, sayJson, typedCommand, warn } from "../../terminal/output.ts";
+import { showPaged } from "../../terminal/pager.ts";
+import { type TableOptions, table } from "../../terminal/table.ts";
+import { type JsonOption, verb } from "../../terminal/verb.ts";
+import { findSimilar } from "../../text/similar.ts";
 import { setSettings, unsetSettings } from "./config-change.ts";
 import type { OperatorContext } from "./context.ts";
 

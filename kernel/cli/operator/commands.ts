@@ -1,5 +1,5 @@
 /** The operator's commands. Other plugins bring their own; the code of each is loaded when it is typed. */
-import type { OperatorCommand } from "../../kernel/kit.ts";
+import type { OperatorCommand } from "../program.ts";
 import type { OperatorContext, StoreAccess } from "./context.ts";
 
 interface CommandModule {

@@ -1,7 +1,10 @@
 /** The context of the operator's commands: the command line, and the store with nothing started, which the composition root hands over. */
 import { InvalidArgumentError } from "commander";
-import type { CommandLine, LiveReader, OwnedTables, Settings } from "../../kernel/kit.ts";
-import type { Env, SharedStore, StoreLook } from "../../kernel/plugin.ts";
+import type { Env, SharedStore, StoreLook } from "../../plugin.ts";
+import type { Settings } from "../../settings/env.ts";
+import type { LiveReader } from "../../settings/live.ts";
+import type { OwnedTables } from "../../vocabulary/store.ts";
+import type { CommandLine } from "../program.ts";
 
 export interface StoreAccess {
   /** Opens the store that the settings name for reading. Nothing is made or changed, whatever is there. */

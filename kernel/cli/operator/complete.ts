@@ -1,7 +1,10 @@
 /** `postern complete -- words…`: what may come next, for the shells. Starts nothing, writes nothing, and is quiet about errors. */
 import type { Command, Option } from "commander";
-import { OPERATOR, type Session, sayPainted, visibleLine } from "../../kernel/kit.ts";
-import type { AnyPlugin, Named } from "../../kernel/plugin.ts";
+import type { AnyPlugin, Named } from "../../plugin.ts";
+import { sayPainted } from "../../terminal/output.ts";
+import { visibleLine } from "../../text/visible.ts";
+import { OPERATOR } from "../../vocabulary/user.ts";
+import type { Session } from "../service/session.ts";
 import { SHELLS } from "./completion.ts";
 import type { OperatorContext } from "./context.ts";
 

@@ -5,9 +5,9 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect, onTestFinished, test } from "vitest";
-import { describeInstallation } from "../../../plugins/operator/upgrade.ts";
-import { temporaryFolder } from "../../support/home.ts";
-import { postern } from "../../support/processes/postern.ts";
+import { describeInstallation } from "../../../../kernel/cli/operator/upgrade.ts";
+import { temporaryFolder } from "../../../support/home.ts";
+import { postern } from "../../../support/processes/postern.ts";
 
 test("what to type depends on how it was installed", () => {
   const folder = temporaryFolder();

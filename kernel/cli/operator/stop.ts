@@ -5,17 +5,10 @@ import { hostname } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Command } from "commander";
-import {
-  claimFile,
-  findRunning,
-  isClaimed,
-  type JsonOption,
-  type Notice,
-  openStatusLine,
-  say,
-  sayJson,
-} from "../../kernel/kit.ts";
-import { Fault } from "../../kernel/plugin.ts";
+import { Fault } from "../../plugin.ts";
+import { openStatusLine, say, sayJson } from "../../terminal/output.ts";
+import type { JsonOption } from "../../terminal/verb.ts";
+import { claimFile, findRunning, isClaimed, type Notice } from "../service/home.ts";
 import { type OperatorContext, parseCount } from "./context.ts";
 
 export function register(command: Command, context: OperatorContext): void {

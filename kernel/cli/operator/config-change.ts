@@ -1,7 +1,11 @@
 /** `postern config get|set|unset`: the settings that are kept in the store, which a running service follows. */
-import { findRunning, isInteractive, OPERATOR, readSecret, say, sayJson } from "../../kernel/kit.ts";
-import { Fault } from "../../kernel/plugin.ts";
-import type { ChangeableSetting, SettingValues, StoredSettings } from "../store/services.ts";
+
+import type { ChangeableSetting, SettingValues, StoredSettings } from "../../../plugins/store/services.ts";
+import { Fault } from "../../plugin.ts";
+import { say, sayJson } from "../../terminal/output.ts";
+import { isInteractive, readSecret } from "../../terminal/secret-input.ts";
+import { OPERATOR } from "../../vocabulary/user.ts";
+import { findRunning } from "../service/home.ts";
 import type { OperatorContext } from "./context.ts";
 
 /** `words`: a name and its value, or any number of `NAME=value`, with the bare name of a secret. */

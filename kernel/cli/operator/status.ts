@@ -1,17 +1,12 @@
 /** `postern status`: whether a service is running with this home, with which plugins, and all nodes of its store. */
 import type { Command } from "commander";
-import {
-  findRunning,
-  type JsonOption,
-  type Notice,
-  pluginTable,
-  relativeTime,
-  type Session,
-  say,
-  sayJson,
-  table,
-} from "../../kernel/kit.ts";
-import type { NodeInfo } from "../store/services.ts";
+import type { NodeInfo } from "../../../plugins/store/services.ts";
+import { say, sayJson } from "../../terminal/output.ts";
+import { pluginTable, table } from "../../terminal/table.ts";
+import type { JsonOption } from "../../terminal/verb.ts";
+import { relativeTime } from "../../text/time-words.ts";
+import { findRunning, type Notice } from "../service/home.ts";
+import type { Session } from "../service/session.ts";
 import type { OperatorContext } from "./context.ts";
 
 export function register(command: Command, context: OperatorContext): void {

@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { temporaryFolder } from "../../support/home.ts";
-import { postern } from "../../support/processes/postern.ts";
-import { bootAgent } from "../../support/services/agent.ts";
+import { temporaryFolder } from "../../../support/home.ts";
+import { postern } from "../../../support/processes/postern.ts";
+import { bootAgent } from "../../../support/services/agent.ts";
 
 const KEY = "sk-ant-a-key-that-nobody-may-see-0815";
 

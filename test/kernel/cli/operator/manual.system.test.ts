@@ -2,8 +2,8 @@ import { spawnSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { temporaryFolder } from "../../support/home.ts";
-import { postern } from "../../support/processes/postern.ts";
+import { temporaryFolder } from "../../../support/home.ts";
+import { postern } from "../../../support/processes/postern.ts";
 
 test("the manual has every command with its options and examples, as --help, and is valid troff", async () => {
   const folder = temporaryFolder();

@@ -12,8 +12,11 @@ import {
 import { createRequire } from "node:module";
 import { basename, join, resolve } from "node:path";
 import type { Command } from "commander";
-import { fields, type JsonOption, ROOT, say, sayJson, table, warn } from "../../kernel/kit.ts";
-import { type AnyPlugin, Fault, Off, reason } from "../../kernel/plugin.ts";
+import { ROOT } from "../../package.ts";
+import { type AnyPlugin, Fault, Off, reason } from "../../plugin.ts";
+import { say, sayJson, warn } from "../../terminal/output.ts";
+import { fields, table } from "../../terminal/table.ts";
+import type { JsonOption } from "../../terminal/verb.ts";
 import type { OperatorContext } from "./context.ts";
 
 export function register(command: Command, context: OperatorContext): void {

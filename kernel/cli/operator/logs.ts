@@ -1,14 +1,9 @@
 /** `postern logs`: the log file of this home, also while the service runs and after it has ended. */
 import { type Command, InvalidArgumentError } from "commander";
-import {
-  LOG_LEVELS,
-  type LogLevel,
-  type LogQuery,
-  logFiles,
-  prettyLines,
-  sayPainted,
-  warn,
-} from "../../kernel/kit.ts";
+import { logFiles } from "../../log/file.ts";
+import { LOG_LEVELS, type LogLevel, prettyLines } from "../../log/log.ts";
+import type { LogQuery } from "../../log/query.ts";
+import { sayPainted, warn } from "../../terminal/output.ts";
 import { type OperatorContext, parseCount } from "./context.ts";
 import { followLog, readLog } from "./log-reading.ts";
 

@@ -1,7 +1,8 @@
 /** The log file read back: its newest lines, and those that follow. */
 import { closeSync, fstatSync, openSync, readSync, statSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type LogQuery, logFiles, matcherOf } from "../../kernel/kit.ts";
+import { logFiles } from "../../log/file.ts";
+import { type LogQuery, matcherOf } from "../../log/query.ts";
 
 const LOOK_MILLIS = 200;
 const AT_ONCE = 64 * 1024;
