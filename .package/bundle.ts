@@ -30,7 +30,7 @@ const OUTSIDE = [...Object.keys(MANIFEST.dependencies), ...Object.keys(PACKAGES)
 
 const PROGRAMS: readonly Program[] = [
   {
-    modules: ["kernel/cli/main", "kernel/plugin", "kernel/kit", "plugins/contract/channel-contract"],
+    modules: ["kernel/cli/main", "kernel/plugin", "kernel/kit", "test/channel-contract/channel-contract"],
     external: OUTSIDE,
     without: ["better-sqlite3", "bun:sqlite", "pg-native", "react-devtools-core"],
   },

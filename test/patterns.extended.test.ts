@@ -29,7 +29,7 @@ const MEGABYTE = 1_000_000;
 
 /** Not read by a pattern in our process, or short by then. */
 const ELSEWHERE: readonly (readonly [place: string, why: string])[] = [
-  ["plugins/contract/", "reads what a test caused"],
+  ["test/channel-contract/", "reads what a test caused"],
   ["host/compile/", "runs in the tool's process"],
   ["host/sandbox/inside/", "runs in the tool's process"],
   ["plugins/models/providers/chat-completions/speak.ts /\\/+$/", "reads a setting"],

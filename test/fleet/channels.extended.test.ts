@@ -1,7 +1,7 @@
 /** The channel contract, as it is seen from outside, where each request goes to another of three nodes. */
 import { beforeAll, describe, expect, test } from "vitest";
 import type { Turn } from "../../plugins/agent/services.ts";
-import { type ChannelClient, conversation } from "../../plugins/contract/channel-contract.ts";
+import { type ChannelClient, conversation } from "../channel-contract/channel-contract.ts";
 import { type Fleet, startFleet, TOKEN } from "../support/processes/fleet.ts";
 import { describePostgres, execute, freshDatabase } from "../support/processes/postgres/database.ts";
 import type { ChatRequest } from "../support/servers/model-server.ts";

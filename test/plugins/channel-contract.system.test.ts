@@ -1,17 +1,17 @@
 /** Every channel that can be reached from outside its process keeps the one contract. The terminal is not among them. */
 import { afterAll, expect, test } from "vitest";
 import { type AnyPlugin, definePlugin, Off } from "../../kernel/plugin.ts";
-import {
-  type ChannelClient,
-  type ChannelUnderTest,
-  channelContract,
-} from "../../plugins/contract/channel-contract.ts";
 import gateway from "../../plugins/gateway/plugin.ts";
 import mcp from "../../plugins/mcp/plugin.ts";
 import messaging from "../../plugins/messaging/plugin.ts";
 import responses from "../../plugins/responses/plugin.ts";
 import telegram from "../../plugins/telegram/plugin.ts";
 import webhook from "../../plugins/webhook/plugin.ts";
+import {
+  type ChannelClient,
+  type ChannelUnderTest,
+  channelContract,
+} from "../channel-contract/channel-contract.ts";
 import { startTelegram } from "../support/servers/telegram.ts";
 import { connectClient, REVISIONS, textOf } from "../support/services/mcp.ts";
 

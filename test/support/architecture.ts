@@ -144,12 +144,8 @@ export const ORDER: Readonly<Record<string, readonly string[]>> = {
   "plugins/telemetry": ["tracing", "metrics.ts", "settings.ts", "services.ts"],
 };
 
-/** The suite for channels is no plugin: it boots a kernel with the store and the accounts that it runs on. */
-export const isContract = (file: string) => file.startsWith("plugins/contract/");
-
 /** A browser, a thread and a tool's process load only what they use; the kernel's kit would bring the rest along. */
-export const isApart = (file: string) =>
-  /^plugins\/page\/|^host\/sandbox\/inside\/|-worker\.ts$/.test(file) || isContract(file);
+export const isApart = (file: string) => /^plugins\/page\/|^host\/sandbox\/inside\/|-worker\.ts$/.test(file);
 
 /** A folder's entries that import each other in a circle. */
 export interface Knot {

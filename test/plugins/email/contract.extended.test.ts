@@ -2,9 +2,9 @@
 import { beforeAll, test } from "vitest";
 import type { Running } from "../../../kernel/kernel.ts";
 import type { AnyPlugin } from "../../../kernel/plugin.ts";
-import { type ChannelUnderTest, channelContract } from "../../../plugins/contract/channel-contract.ts";
 import email from "../../../plugins/email/plugin.ts";
 import messaging from "../../../plugins/messaging/plugin.ts";
+import { type ChannelUnderTest, channelContract } from "../../channel-contract/channel-contract.ts";
 import {
   AGENT,
   ANN,

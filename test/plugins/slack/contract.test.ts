@@ -1,9 +1,9 @@
 /** Slack keeps the contract of all channels. */
 import { beforeAll, describe, test } from "vitest";
 import type { AnyPlugin } from "../../../kernel/plugin.ts";
-import { channelContract } from "../../../plugins/contract/channel-contract.ts";
 import messaging from "../../../plugins/messaging/plugin.ts";
 import slackPlugin from "../../../plugins/slack/plugin.ts";
+import { channelContract } from "../../channel-contract/channel-contract.ts";
 import {
   APP_TOKEN,
   BOT_TOKEN,

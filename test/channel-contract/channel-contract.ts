@@ -14,8 +14,8 @@ import { createLog } from "../../kernel/log/log.ts";
 import { createMask } from "../../kernel/mask/mask.ts";
 import { type AnyPlugin, Off } from "../../kernel/plugin.ts";
 import { Settings, type Variables } from "../../kernel/settings/env.ts";
-import accounts from "../accounts/plugin.ts";
-import store from "../store/plugin.ts";
+import accounts from "../../plugins/accounts/plugin.ts";
+import store from "../../plugins/store/plugin.ts";
 import { createScriptedAgent, type ScriptedAgent, type Turn } from "./scripted-agent.ts";
 
 export interface ChannelClient {
