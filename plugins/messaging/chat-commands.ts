@@ -1,6 +1,6 @@
 /** Commands that people type into a chat: `/new`, `/threads`, `/stop`, `/undo`, `/model`, `/approvals`, `/help`. */
 import { Fault, type Services, type Transaction } from "../../kernel/plugin.ts";
-import type { OutboxTable, Place } from "./outbox.ts";
+import type { OutboxTable, Recipient } from "./outbox.ts";
 import type { Requests } from "./requests.ts";
 
 /** What a line's messages become jobs of. */
@@ -49,19 +49,12 @@ export function createCommands(parts: CommandParts) {
   const { channel, outbox, jobs, threads, agent, workspace, accounts, requests, conversationOf } = parts;
 
   /** From now on the line goes on with this thread, or a new one. `id` makes the name of its jobs new. */
-  const turnTo = (place: Place, id: string, thread?: string) => (tx: Transaction) =>
+  const turnTo = (to: Recipient, id: string, thread?: string) => (tx: Transaction) =>
     tx.run(
       `INSERT INTO messaging_conversations (channel, line, conversation, "user", name, thread) VALUES (?, ?, ?, ?, ?, ?)
        ON CONFLICT (channel, line) DO UPDATE
        SET name = excluded.name, thread = excluded.thread, model = NULL, job = NULL, "user" = excluded."user"`,
-      ...[
-        channel,
-        place.line,
-        place.conversation,
-        place.user,
-        `${channel} ${place.line} ${id}`,
-        thread ?? null,
-      ],
+      ...[channel, to.line, to.conversation, to.user, `${channel} ${to.line} ${id}`, thread ?? null],
     );
 
   async function threadOf(line: string): Promise<string | undefined> {
@@ -70,16 +63,16 @@ export function createCommands(parts: CommandParts) {
     return job?.thread ?? row?.thread ?? undefined;
   }
 
-  const commands: Readonly<Record<string, (place: Place, given: string, id: string) => Promise<Command>>> = {
+  const commands: Readonly<Record<string, (to: Recipient, given: string, id: string) => Promise<Command>>> = {
     help: async () => ({ words: HELP }),
     start: async () => ({ words: HELP }),
-    new: async (place, _, id) => ({
+    new: async (to, _, id) => ({
       words: "A new thread: what you write next begins it.",
-      keep: turnTo(place, id),
+      keep: turnTo(to, id),
     }),
 
-    async threads(place, given, id) {
-      const { items } = await threads.list(place.user, { limit: MAX_LISTED });
+    async threads(to, given, id) {
+      const { items } = await threads.list(to.user, { limit: MAX_LISTED });
       if (items.length === 0) return { words: "You have no threads yet." };
       const lines = items.map(
         ({ title, updatedAt }, at) => `${at + 1}. ${title} (${updatedAt.slice(0, 10)})`,
@@ -87,30 +80,30 @@ export function createCommands(parts: CommandParts) {
       if (given === "") return { words: `${lines.join("\n")}\n\nGo on with one: \`/threads 2\`` };
       const chosen = items[Number(given) - 1];
       if (chosen === undefined) return { words: `There is no thread ${given}: /threads lists them.` };
-      return { words: `Going on with: ${chosen.title}`, keep: turnTo(place, id, chosen.id) };
+      return { words: `Going on with: ${chosen.title}`, keep: turnTo(to, id, chosen.id) };
     },
 
-    async stop(place) {
-      const owed = await outbox.owedIn(place.line);
+    async stop(to) {
+      const owed = await outbox.owedIn(to.line);
       for (const { job } of owed) await jobs.cancel(job);
       // Each of them says that it was stopped.
       return { words: owed.length === 0 ? "Nothing is running." : "" };
     },
 
-    async undo(place, _, id) {
+    async undo(to, _, id) {
       if (!workspace) return { words: "There is no workspace here, so there is nothing to undo." };
       // Names this very message, so that it takes back one set however often it is dealt with.
       const turn = `${channel} ${id}`;
-      const thread = await threadOf(place.line);
-      const [done] = (await workspace.log(place.user, { turn, limit: 1 })).items;
-      const set = (await workspace.log(place.user, { limit: 50 })).items.find(
+      const thread = await threadOf(to.line);
+      const [done] = (await workspace.log(to.user, { turn, limit: 1 })).items;
+      const set = (await workspace.log(to.user, { limit: 50 })).items.find(
         (one) => one.writer.thread === thread && one.undoes === undefined && one.undoneBy === undefined,
       );
       if (done === undefined && (thread === undefined || set === undefined))
         return { words: "There is no change to your files in this thread to undo." };
       const { set: taken, conflicts } = done
         ? { set: done, conflicts: [] }
-        : await workspace.undo(place.user, set?.id ?? "", { writer: { kind: "api", channel, turn } });
+        : await workspace.undo(to.user, set?.id ?? "", { writer: { kind: "api", channel, turn } });
       if (taken === undefined) {
         const paths = conflicts.map(({ path }) => path).slice(0, MAX_PATHS);
         return { words: `Not undone: these have changed since: ${paths.join(", ")}` };
@@ -123,11 +116,11 @@ export function createCommands(parts: CommandParts) {
       };
     },
 
-    async model(place, given) {
+    async model(to, given) {
       const { items } = await agent.models();
-      const thread = await threadOf(place.line);
+      const thread = await threadOf(to.line);
       if (given === "") {
-        const own = thread === undefined ? undefined : (await threads.find(place.user, thread))?.model;
+        const own = thread === undefined ? undefined : (await threads.find(to.user, thread))?.model;
         const { provider, name } = own ?? agent.model();
         const names = items.slice(0, MAX_MODELS).map((one) => `- ${one.provider}/${one.name}`);
         return {
@@ -148,12 +141,12 @@ export function createCommands(parts: CommandParts) {
             tx.run(
               `INSERT INTO messaging_conversations (channel, line, conversation, "user", name, model) VALUES (?, ?, ?, ?, ?, ?)
                ON CONFLICT (channel, line) DO UPDATE SET model = excluded.model`,
-              ...[channel, place.line, place.conversation, place.user, `${channel} ${place.line}`],
+              ...[channel, to.line, to.conversation, to.user, `${channel} ${to.line}`],
               JSON.stringify(wanted),
             ),
         };
       }
-      await threads.setModel(place.user, thread, wanted);
+      await threads.setModel(to.user, thread, wanted);
       return { words: `This thread uses ${wanted.name} from now on.` };
     },
   };
@@ -161,10 +154,10 @@ export function createCommands(parts: CommandParts) {
   /** Only for those who may decide who is let in. */
   const decide =
     (act: (code: string, account: string) => Promise<string>) =>
-    async (place: Place, given: string): Promise<Command> => {
-      if ((await accounts.find(place.user))?.role !== "operator")
+    async (to: Recipient, given: string): Promise<Command> => {
+      if ((await accounts.find(to.user))?.role !== "operator")
         return { words: "Only an operator can decide who is let in." };
-      const [code = "", account = place.user] = given.split(/\s+/);
+      const [code = "", account = to.user] = given.split(/\s+/);
       return { words: await act(code, account) };
     };
   const deciding: typeof commands = {
@@ -179,13 +172,13 @@ export function createCommands(parts: CommandParts) {
 
   return {
     /** Undefined where the text is no command of ours: then it is a message. `id` is the message's own. */
-    async run(text: string, place: Place, id: string): Promise<Command | undefined> {
+    async run(text: string, to: Recipient, id: string): Promise<Command | undefined> {
       const [, name = "", given = ""] = COMMAND.exec(text.trim()) ?? [];
       const all = { ...commands, ...deciding };
       const command = Object.hasOwn(all, name) ? all[name] : undefined;
       if (command === undefined) return undefined;
       try {
-        return await command(place, given.trim(), id);
+        return await command(to, given.trim(), id);
       } catch (error) {
         if (error instanceof Fault && error.kind !== "unavailable") return { words: error.message };
         throw error;

@@ -12,7 +12,7 @@ import {
   whyHeld,
 } from "../../kernel/kit.ts";
 import type { Gate, Question, Reply, Services, Sql, Transaction, TurnInput } from "../../kernel/plugin.ts";
-import type { Part, Place } from "./outbox.ts";
+import type { Part, Recipient } from "./outbox.ts";
 import type { ChatService, SentMessage } from "./services.ts";
 import { writeMessages } from "./text/markdown.ts";
 
@@ -80,7 +80,7 @@ export function createGates(
     /** The messages that ask it, and what has to be kept for its answer, in the transaction that makes them due. */
     ask(
       gate: Gate,
-      place: Place,
+      to: Recipient,
     ): { readonly parts: readonly Part[]; keep(tx: Transaction): Promise<unknown> } | undefined {
       if (gate.type === "external_tool") return undefined;
       const { words, choices, typed } = question(gate);
@@ -106,15 +106,7 @@ export function createGates(
             `INSERT INTO messaging_gates (id, channel, conversation, line, "user", content, opened_at)
              VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE
              SET channel = excluded.channel, conversation = excluded.conversation, line = excluded.line, sent = NULL`,
-            ...[
-              gate.id,
-              channel,
-              place.conversation,
-              place.line,
-              place.user,
-              JSON.stringify(kept),
-              gate.openedAt,
-            ],
+            ...[gate.id, channel, to.conversation, to.line, to.user, JSON.stringify(kept), gate.openedAt],
           ),
       };
     },
@@ -133,7 +125,7 @@ export function createGates(
     },
 
     /** The answer that a typed text is to the gate that this conversation waits at; a sentence where it does not fit. */
-    async typed(text: string, { line, user }: Place): Promise<GateAnswer | string | undefined> {
+    async typed(text: string, { line, user }: Recipient): Promise<GateAnswer | string | undefined> {
       const row = await find('line = ? AND "user" = ?', line, user);
       if (row === undefined) return undefined;
       const { choices, typed } = JSON.parse(row.content) as AskedGate;
@@ -170,7 +162,7 @@ export function createGates(
         if (row.answer === null && !isElsewhere) return [];
         const { text, html } = JSON.parse(row.content) as AskedGate;
         const sent = row.sent === null ? undefined : (JSON.parse(row.sent) as SentMessage);
-        return [{ id: row.id, place: row, text, html, sent, answer: row.answer ?? undefined }];
+        return [{ id: row.id, to: row, text, html, sent, answer: row.answer ?? undefined }];
       });
       return closed;
     },
@@ -180,7 +172,7 @@ export function createGates(
 
 export interface ClosedGate {
   readonly id: string;
-  readonly place: { readonly conversation: string; readonly line: string; readonly user: string };
+  readonly to: { readonly conversation: string; readonly line: string; readonly user: string };
   readonly text: string;
   readonly html: string | undefined;
   readonly sent: SentMessage | undefined;

@@ -176,20 +176,20 @@ export function createMessaging(parts: MessagingParts): OpenMessaging {
     deny: requests.deny,
 
     async give(tx, from, to) {
-      const place = await requests.take(tx, from);
+      const sender = await requests.take(tx, from);
       await Promise.all([
         ...["messaging_inbox", "messaging_outbox", "messaging_conversations", "messaging_gates"].map(
           (table) => tx.run(`UPDATE ${table} SET "user" = ? WHERE "user" = ?`, to, from),
         ),
         tx.run(`UPDATE messaging_outbox SET status = 'owed' WHERE "user" = ? AND status = 'held'`, to),
       ]);
-      if (place === undefined) return;
-      await openOutbox(sql, place.channel, store.node.id).sayAside(
+      if (sender === undefined) return;
+      await openOutbox(sql, sender.channel, store.node.id).sayAside(
         tx,
-        { ...place, user: to },
+        { ...sender, user: to },
         { parts: [{ text: "You are let in: what you write here is answered now." }] },
       );
-      await store.signals.send(topicOf(place.channel), "", tx);
+      await store.signals.send(topicOf(sender.channel), "", tx);
     },
 
     async close() {

@@ -34,8 +34,8 @@ export interface Content {
   readonly gate?: string | undefined;
 }
 
-/** Where something is said to somebody. */
-export interface Place {
+/** Whom something is said to, and in which conversation. */
+export interface Recipient {
   readonly conversation: string;
   readonly line: string;
   readonly user: string;
@@ -86,7 +86,7 @@ export function openOutbox(sql: Sql, channel: string, node: string) {
   const now = nowOf(sql.engine);
   const insert = (
     tx: Transaction,
-    { conversation, line, user, reply }: Place,
+    { conversation, line, user, reply }: Recipient,
     row: { readonly status: string; readonly job?: string; readonly content?: Content },
   ): Promise<number> =>
     tx.run(
@@ -102,14 +102,13 @@ export function openOutbox(sql: Sql, channel: string, node: string) {
 
   return {
     /** The answer of this job is owed, in the order of its line. */
-    owe: (tx: Transaction, place: Place, job: string, isHeld = false) =>
-      insert(tx, place, { status: isHeld ? "held" : "owed", job }),
+    owe: (tx: Transaction, to: Recipient, job: string, isHeld = false) =>
+      insert(tx, to, { status: isHeld ? "held" : "owed", job }),
     /** Says this in the order of its line. */
-    say: (tx: Transaction, place: Place, content: Content) =>
-      insert(tx, place, { status: "waiting", content }),
+    say: (tx: Transaction, to: Recipient, content: Content) => insert(tx, to, { status: "waiting", content }),
     /** Says this without waiting for answers that are owed. */
-    sayAside: (tx: Transaction, place: Place, content: Content) =>
-      insert(tx, { ...place, line: ASIDE + place.line }, { status: "waiting", content }),
+    sayAside: (tx: Transaction, to: Recipient, content: Content) =>
+      insert(tx, { ...to, line: ASIDE + to.line }, { status: "waiting", content }),
 
     owed: (after = ""): Promise<readonly OwedRow[]> =>
       sql.all<OwedRow>(

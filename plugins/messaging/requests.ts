@@ -2,7 +2,7 @@
 import { randomInt } from "node:crypto";
 import { createMutex, identityOf } from "../../kernel/kit.ts";
 import { Fault, type Services, type Sql, type Transaction } from "../../kernel/plugin.ts";
-import type { Place } from "./outbox.ts";
+import type { Recipient } from "./outbox.ts";
 import type { IncomingMessage, PairingRequest } from "./services.ts";
 
 interface RequestRow {
@@ -44,7 +44,7 @@ export function createRequests(sql: Sql, identities: Pick<Services["identities"]
       tx: Transaction,
       channel: string,
       message: IncomingMessage,
-      place: Place,
+      to: Recipient,
     ): Promise<{ readonly code: string; readonly isNew: boolean; readonly isToTell: boolean } | undefined> {
       const user = identityOf(channel, message.sender.id);
       const isAuthentic = message.isAuthentic === false ? 0 : 1;
@@ -59,13 +59,7 @@ export function createRequests(sql: Sql, identities: Pick<Services["identities"]
         if (isAuthentic > known.is_authentic)
           await tx.run(
             `UPDATE messaging_requests SET is_authentic = 1, text = ?, conversation = ?, line = ?, reply = ? WHERE "user" = ?`,
-            ...[
-              firstWords(message.text),
-              place.conversation,
-              place.line,
-              JSON.stringify(place.reply ?? null),
-              user,
-            ],
+            ...[firstWords(message.text), to.conversation, to.line, JSON.stringify(to.reply ?? null), user],
           );
         const isToTell = known.told_at === null || now - Date.parse(known.told_at) > TELL_AGAIN_MS;
         if (isToTell) await tx.run('UPDATE messaging_requests SET told_at = ? WHERE "user" = ?', at, user);
@@ -76,7 +70,7 @@ export function createRequests(sql: Sql, identities: Pick<Services["identities"]
       await tx.run(
         `INSERT INTO messaging_requests ("user", code, channel, conversation, line, reply, name, text, is_authentic, asked_at, told_at)
          VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-        ...[user, code, channel, place.conversation, place.line, JSON.stringify(place.reply ?? null)],
+        ...[user, code, channel, to.conversation, to.line, JSON.stringify(to.reply ?? null)],
         ...[message.sender.name ?? null, firstWords(message.text), isAuthentic, at, at],
       );
       return { code, isNew: true, isToTell: true };
@@ -113,7 +107,7 @@ export function createRequests(sql: Sql, identities: Pick<Services["identities"]
     async take(
       tx: Transaction,
       identity: string,
-    ): Promise<(Omit<Place, "user"> & { readonly channel: string }) | undefined> {
+    ): Promise<(Omit<Recipient, "user"> & { readonly channel: string }) | undefined> {
       const row = await tx.get<RequestRow>(
         'DELETE FROM messaging_requests WHERE "user" = ? RETURNING *',
         identity,

@@ -16,7 +16,14 @@ import { type ConversationRow, createCommands } from "./chat-commands.ts";
 import { createFiles } from "./files.ts";
 import { createGates, type GateAnswer } from "./gates.ts";
 import { AlreadyDone, type InboxRow, type InboxTable } from "./inbox.ts";
-import { type Content, type OutboxTable, type OwedRow, openOutbox, type Part, type Place } from "./outbox.ts";
+import {
+  type Content,
+  type OutboxTable,
+  type OwedRow,
+  openOutbox,
+  type Part,
+  type Recipient,
+} from "./outbox.ts";
 import type { Requests } from "./requests.ts";
 import type { ChatService, IncomingMessage } from "./services.ts";
 import { writeMessages } from "./text/markdown.ts";
@@ -47,7 +54,7 @@ export interface TurnParts {
 interface Incoming {
   readonly row: InboxRow;
   readonly message: IncomingMessage;
-  readonly place: Place;
+  readonly to: Recipient;
 }
 
 /** Answers of one line that wait to be sent; beyond them what is said there is not answered. */
@@ -73,8 +80,8 @@ export function createTurns(parts: TurnParts) {
     const identity = identityOf(channel, message.sender.id);
     const account = message.isAuthentic === false ? undefined : await identities.account(identity);
     const user = account ?? identity;
-    const place: Place = { conversation: message.conversation, line: row.line, user, reply: message.reply };
-    const incoming = { row, message, place };
+    const to: Recipient = { conversation: message.conversation, line: row.line, user, reply: message.reply };
+    const incoming = { row, message, to };
     const isMeant = !message.isGroup || message.isMention || message.pressed !== undefined;
     if (!isMeant || (message.isGroup && account === undefined)) return await finish(incoming);
     if (account === undefined) return await takeStranger(incoming);
@@ -83,84 +90,83 @@ export function createTurns(parts: TurnParts) {
     } catch (error) {
       // The person can do something about it.
       if (!(error instanceof Fault) || error.kind === "unavailable") throw error;
-      await finish(incoming, (tx) => outbox.say(tx, place, write(error.message)));
+      await finish(incoming, (tx) => outbox.say(tx, to, write(error.message)));
     }
   }
 
   /** The message is dealt with, along with what is done in the same transaction. */
   const finish = (
-    { row, place }: Pick<Incoming, "row" | "place">,
+    { row, to }: Pick<Incoming, "row" | "to">,
     work: (tx: Transaction) => Promise<unknown> = async () => {},
   ): Promise<void> =>
     sql.transaction(async (tx) => {
-      await inbox.finish(tx, row, place.user);
+      await inbox.finish(tx, row, to.user);
       await work(tx);
     });
 
   async function takeKnown(incoming: Incoming): Promise<void> {
-    const { row, message, place } = incoming;
+    const { row, message, to } = incoming;
     const tell = (words: string, keep?: (tx: Transaction) => Promise<unknown>) =>
       finish(incoming, async (tx) => {
         await keep?.(tx);
-        if (words !== "") await outbox.sayAside(tx, place, write(words));
+        if (words !== "") await outbox.sayAside(tx, to, write(words));
       });
     const unsent = await outbox.countUnsent(row.line);
     if (unsent >= MAX_UNSENT) {
       const words = "Too many of your messages wait for an answer: this one and later ones are not answered.";
       return await finish(incoming, async (tx) => {
-        if (unsent === MAX_UNSENT) await outbox.say(tx, place, write(words));
+        if (unsent === MAX_UNSENT) await outbox.say(tx, to, write(words));
       });
     }
     if (message.pressed === undefined && message.text.trim() === "/approvals")
       return await listGates(incoming);
     const command =
       message.pressed === undefined && !message.edits
-        ? await commands.run(message.text, place, row.id)
+        ? await commands.run(message.text, to, row.id)
         : undefined;
     if (command) return await tell(command.words, command.keep);
     const answer =
       message.pressed === undefined
-        ? await gates.typed(message.text, place)
-        : await gates.pressed(message.pressed, place.user);
+        ? await gates.typed(message.text, to)
+        : await gates.pressed(message.pressed, to.user);
     if (typeof answer === "string") return await tell(answer);
-    const verdict = await agent.chatLimit.take(place.user);
+    const verdict = await agent.chatLimit.take(to.user);
     if (!verdict.ok)
       return await finish(incoming, (tx) =>
         outbox.say(
           tx,
-          place,
+          to,
           write(`Too many messages in a minute. Try again in ${verdict.resetSecs} seconds.`),
         ),
       );
-    parts.onJob(place.user);
+    parts.onJob(to.user);
     if (answer) return await answerGate(incoming, answer);
     await takeMessage(incoming);
   }
 
   /** Asks everything again that waits for this person, wherever it was asked first. */
   async function listGates(incoming: Incoming): Promise<void> {
-    const pending = await parts.approvals.pending(incoming.place.user);
+    const pending = await parts.approvals.pending(incoming.to.user);
     const asked = pending.flatMap((gate) => {
-      const asking = gates.ask(gate, incoming.place);
+      const asking = gates.ask(gate, incoming.to);
       return asking ? [{ gate, ...asking }] : [];
     });
     await finish(incoming, async (tx) => {
-      if (asked.length === 0)
-        await outbox.sayAside(tx, incoming.place, write("Nothing waits for your answer."));
+      if (asked.length === 0) await outbox.sayAside(tx, incoming.to, write("Nothing waits for your answer."));
       for (const { gate, parts: messages, keep } of asked) {
         await keep(tx);
-        await outbox.sayAside(tx, incoming.place, { parts: messages, gate: gate.id });
+        await outbox.sayAside(tx, incoming.to, { parts: messages, gate: gate.id });
       }
     });
   }
 
   async function answerGate(incoming: Incoming, answer: GateAnswer): Promise<void> {
-    const { row, place } = incoming;
+    const { row, to } = incoming;
     const { isOfTask } = answer;
     const turn = { input: answer.input, thread: answer.thread };
     const job: NewJob = {
       id: randomUUIDv7(),
-      user: place.user,
+      user: to.user,
       // The turn that delegated it waits for it: it must not wait for that one's place in the queue.
       channel: isOfTask ? TASK_CHANNEL : channel,
       message: answer.label,
@@ -169,12 +175,12 @@ export function createTurns(parts: TurnParts) {
     await jobs.assertRoom(job);
     await sql.transaction(async (tx) => {
       if (!(await gates.close(tx, answer))) {
-        await inbox.finish(tx, row, place.user);
-        return void (await outbox.sayAside(tx, place, write("This was answered already.")));
+        await inbox.finish(tx, row, to.user);
+        return void (await outbox.sayAside(tx, to, write("This was answered already.")));
       }
       const { id } = await jobs.submit(job, tx);
-      await inbox.finish(tx, row, place.user, id);
-      if (!isOfTask) await outbox.owe(tx, place, id);
+      await inbox.finish(tx, row, to.user, id);
+      if (!isOfTask) await outbox.owe(tx, to, id);
     });
   }
 
@@ -185,13 +191,13 @@ export function createTurns(parts: TurnParts) {
       const gate = (await threads.find(user, thread))?.gate;
       if (gate === undefined) continue;
       waiting.add(gate.id);
-      const place = known.has(gate.id) ? undefined : await placeOf(user, rootThread);
-      const asking = place && gates.ask(gate, place);
+      const to = known.has(gate.id) ? undefined : await recipientIn(user, rootThread);
+      const asking = to && gates.ask(gate, to);
       if (!asking) continue;
       await sql.transaction(async (tx) => {
         if (await gates.isAsked(tx, gate.id)) return;
         await asking.keep(tx);
-        await outbox.sayAside(tx, place, { parts: asking.parts, gate: gate.id });
+        await outbox.sayAside(tx, to, { parts: asking.parts, gate: gate.id });
       });
       // One that was answered is forgotten a moment before its turn begins.
       known.add(gate.id);
@@ -200,8 +206,8 @@ export function createTurns(parts: TurnParts) {
   }
 
   /** The chat in which this thread goes on. */
-  async function placeOf(user: string, thread: string): Promise<Place | undefined> {
-    const rows = await sql.all<ConversationRow & Place>(
+  async function recipientIn(user: string, thread: string): Promise<Recipient | undefined> {
+    const rows = await sql.all<ConversationRow & Recipient>(
       `SELECT conversation, line, thread, job FROM messaging_conversations WHERE channel = ? AND "user" = ?`,
       ...[channel, user],
     );
@@ -215,19 +221,19 @@ export function createTurns(parts: TurnParts) {
   }
 
   async function takeMessage(incoming: Incoming): Promise<void> {
-    const { row, message, place } = incoming;
+    const { row, message, to } = incoming;
     const edited = message.edits === undefined ? undefined : await inbox.find(message.edits);
     // Only the newest message can be worded anew: what came after it was said to the old words.
     if (edited && (edited.job === null || Number(edited.isNewest) === 0)) return await finish(incoming);
-    const taken = await files.take(service, place.user, row.id, message.files ?? []);
+    const taken = await files.take(service, to.user, row.id, message.files ?? []);
     const text = [message.text.trim(), ...taken.notes].filter((line) => line !== "").join("\n\n");
     const { attachments, attached } = taken.turn;
     if (text === "" && attachments.length === 0 && !message.quoted?.length) return await finish(incoming);
-    const conversation = await conversationOf(place.line);
+    const conversation = await conversationOf(to.line);
     const before = edited?.job ? await takeBack(edited.job) : {};
     const job: NewJob = {
-      ...jobOf(message, place, text),
-      conversation: conversation?.name ?? nameOf(place.line),
+      ...jobOf(message, to, text),
+      conversation: conversation?.name ?? nameOf(to.line),
       turn: {
         ...(conversation?.thread ? { thread: conversation.thread } : {}),
         ...(conversation?.model ? { model: JSON.parse(conversation.model) as WantedModel } : {}),
@@ -240,23 +246,15 @@ export function createTurns(parts: TurnParts) {
     await jobs.assertRoom(job);
     await sql.transaction(async (tx) => {
       const { id } = await jobs.submit(job, tx);
-      await inbox.finish(tx, row, place.user, id);
+      await inbox.finish(tx, row, to.user, id);
       // An edit may overtake its message.
-      if (message.edits !== undefined && !edited) await inbox.pass(tx, message.edits, row.line, place.user);
+      if (message.edits !== undefined && !edited) await inbox.pass(tx, message.edits, row.line, to.user);
       if (edited?.job) await outbox.forgetOwed(edited.job, tx);
-      await outbox.owe(tx, place, id);
+      await outbox.owe(tx, to, id);
       await tx.run(
         `INSERT INTO messaging_conversations (channel, line, conversation, is_group, "user", name, job) VALUES (?, ?, ?, ?, ?, ?, ?)
          ON CONFLICT (channel, line) DO UPDATE SET job = excluded.job, model = NULL, "user" = excluded."user"`,
-        ...[
-          channel,
-          place.line,
-          place.conversation,
-          message.isGroup ? 1 : 0,
-          place.user,
-          nameOf(place.line),
-          id,
-        ],
+        ...[channel, to.line, to.conversation, message.isGroup ? 1 : 0, to.user, nameOf(to.line), id],
       );
     });
     await taken.drop();
@@ -270,33 +268,33 @@ export function createTurns(parts: TurnParts) {
   }
 
   /** A stranger's message waits for somebody who says whose it is. */
-  async function takeStranger({ row, message, place }: Incoming): Promise<void> {
+  async function takeStranger({ row, message, to }: Incoming): Promise<void> {
     const canWait = message.isAuthentic !== false;
     const job: NewJob = {
-      ...jobOf(message, place, message.text.trim()),
-      conversation: nameOf(place.line),
+      ...jobOf(message, to, message.text.trim()),
+      conversation: nameOf(to.line),
       waitsForPairing: true,
     };
     const operators = (await parts.accounts.listUsers()).filter(({ role }) => role === "operator");
     // One after the other, so that no more of them are listed than may be.
     await requests.oneAtATime("stranger", () =>
       sql.transaction(async (tx) => {
-        const asked = await requests.ask(tx, channel, message, place);
+        const asked = await requests.ask(tx, channel, message, to);
         const held = await tx.get<{ count: number }>(
           `SELECT count(*) AS count FROM messaging_outbox WHERE "user" = ? AND status = 'held'`,
-          place.user,
+          to.user,
         );
         const isHeld = canWait && asked !== undefined && Number(held?.count) < MAX_HELD && job.message !== "";
         const id = isHeld ? (await jobs.submit(job, tx)).id : undefined;
-        await inbox.finish(tx, row, place.user, id);
-        if (id !== undefined) await outbox.owe(tx, place, id, true);
+        await inbox.finish(tx, row, to.user, id);
+        if (id !== undefined) await outbox.owe(tx, to, id, true);
         if (asked?.isToTell && canWait && !service.isSilentToStrangers)
-          await outbox.sayAside(tx, place, write(codeWords(asked.code)));
+          await outbox.sayAside(tx, to, write(codeWords(asked.code)));
         if (asked?.isNew && canWait)
           await tellOperators(
             tx,
             operators.map((one) => one.id),
-            strangerWords(message, place.user, asked.code),
+            strangerWords(message, to.user, asked.code),
           );
       }),
     );
@@ -310,9 +308,9 @@ export function createTurns(parts: TurnParts) {
        WHERE is_group = 0 AND "user" IN (${operators.map(() => "?").join(", ")}) ORDER BY line LIMIT ${MAX_OPERATOR_CHATS}`,
       ...operators,
     );
-    for (const { channel: name, ...place } of rows) {
+    for (const { channel: name, ...to } of rows) {
       const content = name === channel ? write(words) : { parts: [{ text: words }] };
-      await openOutbox(sql, name, "").sayAside(tx, place, content);
+      await openOutbox(sql, name, "").sayAside(tx, to, content);
       if (name !== channel) await parts.wake(name, tx);
     }
   }
@@ -326,7 +324,7 @@ export function createTurns(parts: TurnParts) {
 
   const nameOf = (line: string): string => `${channel} ${line}`;
 
-  const jobOf = ({ quoted }: IncomingMessage, { user }: Place, text: string): NewJob => ({
+  const jobOf = ({ quoted }: IncomingMessage, { user }: Recipient, text: string): NewJob => ({
     id: randomUUIDv7(),
     user,
     channel,
@@ -391,11 +389,11 @@ export function createTurns(parts: TurnParts) {
 
     /** Says in the chat which of its questions were answered. */
     async settleGates(signal: AbortSignal): Promise<void> {
-      for (const { id, place, text, html, sent, answer } of await gates.settle()) {
+      for (const { id, to, text, html, sent, answer } of await gates.settle()) {
         const words = answer ?? "Answered elsewhere.";
         const done = write(`✓ ${words}`).parts[0]?.text ?? "";
         if (sent && service.edit) {
-          const message = { key: `gate-${id}`, conversation: place.conversation, text: `${text}\n\n${done}` };
+          const message = { key: `gate-${id}`, conversation: to.conversation, text: `${text}\n\n${done}` };
           await service
             .edit(sent, html === undefined ? message : { ...message, html: `${html}<p>${done}</p>` }, signal)
             .catch((error: unknown) => parts.log.debug({ error, channel }, "a question could not be edited"));
@@ -403,7 +401,7 @@ export function createTurns(parts: TurnParts) {
         await sql.transaction(async (tx) => {
           await gates.forget(tx, id);
           if (answer === undefined && !service.edit)
-            await outbox.sayAside(tx, place, write("The question above was answered elsewhere."));
+            await outbox.sayAside(tx, to, write("The question above was answered elsewhere."));
         });
       }
     },
@@ -413,10 +411,10 @@ export function createTurns(parts: TurnParts) {
       if (error instanceof AlreadyDone) return;
       const message = JSON.parse(row.message) as IncomingMessage;
       const user = identityOf(channel, message.sender.id);
-      const place = { conversation: message.conversation, line: row.line, user, reply: message.reply };
+      const to = { conversation: message.conversation, line: row.line, user, reply: message.reply };
       parts.log.error({ error, channel }, `a message could not be dealt with: ${reason(error)}`);
       const words = "Something went wrong in the service; the log has the details.";
-      await finish({ row, place }, (tx) => outbox.say(tx, place, write(words)));
+      await finish({ row, to }, (tx) => outbox.say(tx, to, write(words)));
     },
   };
 }

@@ -34,7 +34,7 @@ function conversationOf(channel: string, thread: string): string {
   return thread === "" ? channel : `${channel}:${thread}`;
 }
 
-export function placeOf(conversation: string): { readonly channel: string; readonly thread_ts?: string } {
+export function targetOf(conversation: string): { readonly channel: string; readonly thread_ts?: string } {
   const [channel = "", thread] = conversation.split(":");
   return thread === undefined ? { channel } : { channel, thread_ts: thread };
 }

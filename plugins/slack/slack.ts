@@ -5,7 +5,7 @@ import { Fault, type Log, reason } from "../../kernel/plugin.ts";
 import type { ChatService, OutgoingMessage, SentMessage } from "../messaging/services.ts";
 import { createClient, tokenFault, whyNotDone } from "./client.ts";
 import { holdConnection } from "./connection.ts";
-import { placeOf, readEnvelope, type Self } from "./events.ts";
+import { readEnvelope, type Self, targetOf } from "./events.ts";
 import { SCOPES } from "./manifest.ts";
 import { APP_TOKEN, BOT_TOKEN, type SlackSettings } from "./settings.ts";
 
@@ -95,7 +95,7 @@ export function createSlack({ settings, log, announce }: SlackParts): ChatServic
   }
 
   async function post(message: OutgoingMessage, signal: AbortSignal): Promise<SentMessage> {
-    const { channel, thread_ts } = placeOf(message.conversation);
+    const { channel, thread_ts } = targetOf(message.conversation);
     const { ts = "" } = await web(signal).chat.postMessage({
       channel,
       ...(thread_ts !== undefined && { thread_ts }),
@@ -113,7 +113,7 @@ export function createSlack({ settings, log, announce }: SlackParts): ChatServic
     known: History,
     signal: AbortSignal,
   ): Promise<void> {
-    const { channel, thread_ts } = placeOf(message.conversation);
+    const { channel, thread_ts } = targetOf(message.conversation);
     const { ts: since = "0" } = tryRecord(id) as { ts?: string };
     const shared = known
       .filter(({ ts = "" }) => Number(ts) > Number(since))
@@ -173,7 +173,7 @@ export function createSlack({ settings, log, announce }: SlackParts): ChatServic
       return sent;
     },
     async lookUp(message, signal) {
-      const { channel, thread_ts } = placeOf(message.conversation);
+      const { channel, thread_ts } = targetOf(message.conversation);
       const history = await readHistory(web(signal), channel, thread_ts);
       const found = history.find(({ metadata }) => {
         const { event_type, event_payload } = (metadata ?? {}) as Record<string, unknown>;

@@ -15,7 +15,7 @@ const MAX_ROW_LENGTH = 30;
 
 type File = NonNullable<OutgoingMessage["files"]>[number];
 
-interface Place {
+interface ChatTarget {
   readonly chat: number;
   readonly options: { readonly message_thread_id?: number; readonly reply_parameters?: ReplyParameters };
 }
@@ -28,7 +28,7 @@ interface Sent {
   readonly isCaption?: boolean;
 }
 
-export function placeOf(conversation: string, reply?: unknown): Place {
+export function targetOf(conversation: string, reply?: unknown): ChatTarget {
   const [chat, topic] = conversation.split(":").map(Number);
   const { message } = Object(reply) as { readonly message?: unknown };
   return {
@@ -54,7 +54,7 @@ export function createSender({
 
   async function deliver(message: OutgoingMessage, chat: number, signal: AbortSignal): Promise<Sent> {
     const { key, text, files = [], isContinued, reply } = message;
-    const { options } = placeOf(message.conversation, isContinued ? undefined : reply);
+    const { options } = targetOf(message.conversation, isContinued ? undefined : reply);
     const markup = markupOf(message);
     const isCaption =
       files.length > 0 && text.length <= MAX_CAPTION_LENGTH && (files.length === 1 || !markup);
@@ -76,7 +76,7 @@ export function createSender({
   async function sendFiles(
     chat: number,
     files: readonly File[],
-    options: Place["options"] & {
+    options: ChatTarget["options"] & {
       readonly caption?: string;
       readonly parse_mode?: "HTML";
       readonly reply_markup?: InlineKeyboardMarkup;
@@ -101,7 +101,7 @@ export function createSender({
   }
 
   return async (message, signal) => {
-    const { chat } = placeOf(message.conversation);
+    const { chat } = targetOf(message.conversation);
     const sent = await deliver(message, chat, signal).catch((error: unknown) => {
       // A group that has grown has another number from then on.
       const moved = error instanceof GrammyError ? error.parameters.migrate_to_chat_id : undefined;

@@ -4,7 +4,7 @@ import { Fault, type Log } from "../../kernel/plugin.ts";
 import type { ChatService } from "../messaging/services.ts";
 import { type BotApi, createBotApi, explain, notSent } from "./bot-api.ts";
 import { listenForUpdates, poll } from "./receiving.ts";
-import { createSender, editMessage, placeOf } from "./sending.ts";
+import { createSender, editMessage, targetOf } from "./sending.ts";
 import type { TelegramConfig } from "./settings.ts";
 
 const MAX_UPLOAD_BYTES = 50 * 1024 * 1024;
@@ -66,7 +66,7 @@ export function createTelegram({ config, log, announce }: TelegramParts): ChatSe
     },
     edit: (sent, message, signal) => editMessage(botApi, sent, message, signal).catch(explained),
     async showTyping(conversation, signal) {
-      const { chat, options } = placeOf(conversation);
+      const { chat, options } = targetOf(conversation);
       await botApi
         .call("sendChatAction", { chat_id: chat, action: "typing", ...options }, signal)
         .catch(explained);
