@@ -27,6 +27,7 @@ import {
 import type { Requests } from "./requests.ts";
 import type { ChatService, IncomingMessage } from "./services.ts";
 import { writeMessages } from "./text/markdown.ts";
+import { escapeMarkdown } from "./text/marks.ts";
 
 export interface TurnParts {
   readonly service: ChatService;
@@ -425,9 +426,6 @@ function codeWords(code: string): string {
 
 function strangerWords({ sender, text }: IncomingMessage, identity: string, code: string): string {
   const name = sender.name === undefined ? identity : `${sender.name} (${identity})`;
-  const plain = `${name} wants to talk to me: ${text.slice(0, 200).toWellFormed()}`.replaceAll(
-    /[\\`*_~[\]<>#|]/g,
-    "\\$&",
-  );
-  return `${plain}\n\nLet them in with \`/pair ${code} <account>\`, or turn them away with \`/deny ${code}\`.`;
+  const asked = escapeMarkdown(`${name} wants to talk to me: ${text.slice(0, 200).toWellFormed()}`);
+  return `${asked}\n\nLet them in with \`/pair ${code} <account>\`, or turn them away with \`/deny ${code}\`.`;
 }

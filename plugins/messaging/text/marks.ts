@@ -82,3 +82,6 @@ export const MARKS: Readonly<Record<TextFormat, Marks>> = {
   telegram: TELEGRAM,
   slack: SLACK,
 };
+
+/** Escapes a stranger's words, so that none of them is a mark of Markdown. */
+export const escapeMarkdown = (text: string): string => text.replaceAll(/[\\`*_~[\]<>#|]/g, "\\$&");

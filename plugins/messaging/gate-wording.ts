@@ -1,0 +1,120 @@
+/** What a chat shows of a gate: its question in Markdown, and the answers to choose from. */
+import { decisionsAt, type Field, fieldsOf, visibleJson, visibleLine, whyHeld } from "../../kernel/kit.ts";
+import type { Gate, Question, Reply, TurnInput } from "../../kernel/plugin.ts";
+import { escapeMarkdown } from "./text/marks.ts";
+
+export interface GateChoice {
+  readonly label: string;
+  readonly input: TurnInput;
+}
+
+export interface GateWording {
+  /** In Markdown. */
+  readonly words: string;
+  readonly choices: readonly GateChoice[];
+  /** What is typed next is the answer to it. */
+  readonly typed?: { readonly key: string; readonly field: Field } | undefined;
+}
+
+/** Of all calls that one approval is about. More than this is not agreed to in a chat. */
+const MAX_SHOWN = 6000;
+
+export function wordGate(gate: Exclude<Gate, { type: "external_tool" }>): GateWording {
+  if (gate.type === "approval") return approval(gate);
+  if (gate.type === "question") return serverQuestion(gate);
+  const input = (decision: "done" | "deny"): TurnInput => ({
+    type: "authentication",
+    gate: gate.id,
+    decision,
+  });
+  return {
+    words: `**${escapeMarkdown(gate.call.name)} needs a credential.** ${escapeMarkdown(gate.message)}`,
+    choices: [
+      { label: "Try again", input: input("done") },
+      { label: "Deny", input: input("deny") },
+    ],
+  };
+}
+
+function approval(gate: Extract<Gate, { type: "approval" }>): GateWording {
+  const { call, others = [], grants, doubts = [] } = gate;
+  const labels = {
+    once: others.length > 0 ? "Allow all of them once" : "Allow once",
+    always: "Always allow this tool",
+    destination: "Allow, and this destination from now on",
+    deny: "Deny",
+  };
+  const why = whyHeld(gate);
+  const calls = [call, ...others].map(({ name, params }) => `${visibleLine(name)} ${visibleJson(params)}`);
+  const all = calls.join("\n");
+  const isWhole = all.length <= MAX_SHOWN;
+  const may = doubts.length > 0 ? [] : grants.map((grant) => `- ${escapeMarkdown(grant)}`);
+  const words = [
+    `**May ${escapeMarkdown(call.name)} run?**${why === "" ? "" : ` ${escapeMarkdown(why)}`}`,
+    fence(all.slice(0, MAX_SHOWN).toWellFormed()),
+    ...(isWhole
+      ? []
+      : ["This is only its beginning. Read all of it and allow it in the web UI or the terminal."]),
+    ...(may.length > 0 ? [may.join("\n")] : []),
+  ].join("\n\n");
+  const decisions = decisionsAt(gate);
+  return {
+    words,
+    choices: (isWhole ? decisions : decisions.filter((one) => one === "deny")).map((decision) => ({
+      label: labels[decision],
+      input: { type: "approval", gate: gate.id, decision },
+    })),
+  };
+}
+
+/** What a server asks: with one field it is answered here, with more on the page. */
+function serverQuestion(gate: Extract<Gate, { type: "question" }>): GateWording {
+  const { server, questions } = gate;
+  const reply = (replies: readonly Reply[]): TurnInput => ({
+    type: "question",
+    gate: gate.id,
+    replies: [...replies],
+  });
+  const decline: GateChoice = {
+    label: "Decline",
+    input: reply(questions.map(({ key }) => ({ key, action: "decline" as const }))),
+  };
+  const asked = questions
+    .map(({ message, url }) => `${escapeMarkdown(message)}${url === undefined ? "" : `\n${url}`}`)
+    .join("\n\n");
+  const words = `**${escapeMarkdown(server)} asks:** ${asked}`;
+  const accepted = (content?: Record<string, unknown>): TurnInput =>
+    reply(questions.map(({ key }) => ({ key, action: "accept" as const, ...(content ? { content } : {}) })));
+  const fields = questions.flatMap((one) => (one.url === undefined ? (fieldsOf(one.schema) ?? []) : []));
+  if (fields.length === 0) return { words, choices: [{ label: "Done", input: accepted() }, decline] };
+  const [field] = fields as [Field];
+  if (fields.length > 1 || questions.length > 1 || field.kind === "choices")
+    return { words: `${words}\n\nAnswer it in the web UI or the terminal, or decline.`, choices: [decline] };
+  const [{ key }] = questions as [Question];
+  if (field.kind === "boolean" || field.kind === "choice") {
+    const options =
+      field.kind === "boolean"
+        ? [
+            { label: "Yes", value: true },
+            { label: "No", value: false },
+          ]
+        : (field.choices ?? []);
+    const choices = options.map(({ label, value }) => ({
+      label: visibleLine(label),
+      input: accepted({ [field.name]: value }),
+    }));
+    return { words: `${words}\n\n${escapeMarkdown(field.label)}`, choices: [...choices, decline] };
+  }
+  return {
+    words: `${words}\n\n${escapeMarkdown(field.label)}: reply with the answer.`,
+    choices: [decline],
+    typed: { key, field },
+  };
+}
+
+/** Longer than any run of marks inside. */
+function fence(text: string): string {
+  const longest = Math.max(2, ...(text.match(/`+/g) ?? []).map(({ length }) => length));
+  const marks = "`".repeat(longest + 1);
+  return `${marks}\n${text}\n${marks}`;
+}
