@@ -1,34 +1,22 @@
 /** Commands that people type into a chat: `/new`, `/threads`, `/stop`, `/undo`, `/model`, `/approvals`, `/help`. */
-import { Fault, type Services, type Transaction } from "../../kernel/plugin.ts";
-import type { OutboxTable, Recipient } from "./outbox.ts";
-import type { Requests } from "./requests.ts";
+import { Fault, type Transaction } from "../../kernel/plugin.ts";
+import type { Gates } from "./gates.ts";
+import type { Recipient } from "./outbox.ts";
+import type { ChannelParts } from "./parts.ts";
+import type { IncomingMessage } from "./services.ts";
 
-/** What a line's messages become jobs of. */
-export interface ConversationRow {
-  readonly name: string;
-  readonly thread: string | null;
-  readonly model: string | null;
-  readonly job: string | null;
+export interface CommandParts extends ChannelParts {
+  readonly gates: Gates;
 }
 
-export interface CommandParts {
-  readonly channel: string;
-  readonly outbox: OutboxTable;
-  readonly jobs: Pick<Services["jobs"], "cancel" | "find">;
-  readonly threads: Pick<Services["threads"], "list" | "setModel" | "find">;
-  readonly agent: Pick<Services["agent"], "models" | "model">;
-  readonly workspace: Pick<Services["workspace"], "log" | "undo"> | undefined;
-  readonly accounts: Pick<Services["accounts"], "find">;
-  readonly requests: Pick<Requests, "pair" | "deny">;
-  conversationOf(line: string): Promise<ConversationRow | undefined>;
-}
-
-export interface Command {
+export interface CommandReply {
   /** What the person is told, in Markdown; empty for nothing. */
   readonly words: string;
-  /** Changes the conversation along with the message's end. */
+  /** Changes what is kept, in the transaction that ends the message. */
   keep?(tx: Transaction): Promise<unknown>;
 }
+
+export type ChatCommands = ReturnType<typeof createCommands>;
 
 const HELP = `Write to me as you would to a person. Besides:
 
@@ -46,29 +34,24 @@ const MAX_PATHS = 10;
 const COMMAND = /^\/([a-z]{2,20})(?:\s+(.{1,200}))?\s*$/s;
 
 export function createCommands(parts: CommandParts) {
-  const { channel, outbox, jobs, threads, agent, workspace, accounts, requests, conversationOf } = parts;
-
-  /** From now on the line goes on with this thread, or a new one. `id` makes the name of its jobs new. */
-  const turnTo = (to: Recipient, id: string, thread?: string) => (tx: Transaction) =>
-    tx.run(
-      `INSERT INTO messaging_conversations (channel, line, conversation, "user", name, thread) VALUES (?, ?, ?, ?, ?, ?)
-       ON CONFLICT (channel, line) DO UPDATE
-       SET name = excluded.name, thread = excluded.thread, model = NULL, job = NULL, "user" = excluded."user"`,
-      ...[channel, to.line, to.conversation, to.user, `${channel} ${to.line} ${id}`, thread ?? null],
-    );
+  const { outbox, jobs, threads, agent, workspace, accounts, requests, approvals, conversations, gates } =
+    parts;
+  const channel = parts.service.name;
 
   async function threadOf(line: string): Promise<string | undefined> {
-    const row = await conversationOf(line);
+    const row = await conversations.find(line);
     const job = row?.job ? await jobs.find(row.job) : undefined;
     return job?.thread ?? row?.thread ?? undefined;
   }
 
-  const commands: Readonly<Record<string, (to: Recipient, given: string, id: string) => Promise<Command>>> = {
+  const commands: Readonly<
+    Record<string, (to: Recipient, given: string, id: string) => Promise<CommandReply | undefined>>
+  > = {
     help: async () => ({ words: HELP }),
     start: async () => ({ words: HELP }),
     new: async (to, _, id) => ({
       words: "A new thread: what you write next begins it.",
-      keep: turnTo(to, id),
+      keep: (tx) => conversations.turnTo(tx, to, id),
     }),
 
     async threads(to, given, id) {
@@ -80,7 +63,10 @@ export function createCommands(parts: CommandParts) {
       if (given === "") return { words: `${lines.join("\n")}\n\nGo on with one: \`/threads 2\`` };
       const chosen = items[Number(given) - 1];
       if (chosen === undefined) return { words: `There is no thread ${given}: /threads lists them.` };
-      return { words: `Going on with: ${chosen.title}`, keep: turnTo(to, id, chosen.id) };
+      return {
+        words: `Going on with: ${chosen.title}`,
+        keep: (tx) => conversations.turnTo(tx, to, id, chosen.id),
+      };
     },
 
     async stop(to) {
@@ -137,24 +123,34 @@ export function createCommands(parts: CommandParts) {
           return { words: `There is no model ${given}: /model lists them.` };
         return {
           words: `The next thread uses ${wanted.name}.`,
-          keep: (tx) =>
-            tx.run(
-              `INSERT INTO messaging_conversations (channel, line, conversation, "user", name, model) VALUES (?, ?, ?, ?, ?, ?)
-               ON CONFLICT (channel, line) DO UPDATE SET model = excluded.model`,
-              ...[channel, to.line, to.conversation, to.user, `${channel} ${to.line}`],
-              JSON.stringify(wanted),
-            ),
+          keep: (tx) => conversations.chooseModel(tx, to, wanted),
         };
       }
       await threads.setModel(to.user, thread, wanted);
       return { words: `This thread uses ${wanted.name} from now on.` };
+    },
+
+    /** Asks everything again that waits for this person, wherever it was asked first. */
+    async approvals(to, given) {
+      if (given !== "") return undefined;
+      const asked = (await approvals.pending(to.user)).flatMap((gate) => gates.ask(gate, to) ?? []);
+      if (asked.length === 0) return { words: "Nothing waits for your answer." };
+      return {
+        words: "",
+        async keep(tx) {
+          for (const { content, keep } of asked) {
+            await keep(tx);
+            await outbox.sayAside(tx, to, content);
+          }
+        },
+      };
     },
   };
 
   /** Only for those who may decide who is let in. */
   const decide =
     (act: (code: string, account: string) => Promise<string>) =>
-    async (to: Recipient, given: string): Promise<Command> => {
+    async (to: Recipient, given: string): Promise<CommandReply> => {
       if ((await accounts.find(to.user))?.role !== "operator")
         return { words: "Only an operator can decide who is let in." };
       const [code = "", account = to.user] = given.split(/\s+/);
@@ -170,15 +166,18 @@ export function createCommands(parts: CommandParts) {
     ),
   };
 
+  const all = { ...commands, ...deciding };
   return {
-    /** Undefined where the text is no command of ours: then it is a message. `id` is the message's own. */
-    async run(text: string, to: Recipient, id: string): Promise<Command | undefined> {
+    /** Returns undefined if the text is not a command: then it is a message. `id` is the message's own. */
+    async run(
+      { text, edits }: IncomingMessage,
+      to: Recipient,
+      id: string,
+    ): Promise<CommandReply | undefined> {
       const [, name = "", given = ""] = COMMAND.exec(text.trim()) ?? [];
-      const all = { ...commands, ...deciding };
-      const command = Object.hasOwn(all, name) ? all[name] : undefined;
-      if (command === undefined) return undefined;
+      const isCommand = Object.hasOwn(all, name) && (!edits || name === "approvals");
       try {
-        return await command(to, given.trim(), id);
+        return isCommand ? await all[name]?.(to, given.trim(), id) : undefined;
       } catch (error) {
         if (error instanceof Fault && error.kind !== "unavailable") return { words: error.message };
         throw error;

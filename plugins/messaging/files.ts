@@ -1,16 +1,10 @@
 /** Files both ways: what came with a message becomes an attachment of its turn, and what a turn wrote goes out with its answer. */
 import { cleanFileName } from "../../kernel/kit.ts";
-import { Fault, type Log, reason, type Services, type TurnRecord } from "../../kernel/plugin.ts";
+import { Fault, reason, type Services, type TurnRecord } from "../../kernel/plugin.ts";
 import type { JobTurn } from "../jobs/services.ts";
 import type { FileRef } from "./outbox.ts";
-import type { ChatService, IncomingFile, OutgoingMessage } from "./services.ts";
-
-export interface FileParts {
-  readonly attachments: Services["attachments"];
-  readonly threads: Pick<Services["threads"], "attachment">;
-  readonly workspace: Pick<Services["workspace"], "log" | "read" | "find" | "apply"> | undefined;
-  readonly log: Log;
-}
+import type { ChannelParts } from "./parts.ts";
+import type { IncomingFile, OutgoingMessage } from "./services.ts";
 
 /** What came with a message, as its job takes it. */
 export interface TakenFiles {
@@ -29,15 +23,20 @@ const DOWNLOAD_MS = 60_000;
 /** Where files lie that a model cannot be shown, such as a voice message. */
 const FOLDER = "/inbox";
 
-export function createFiles({ attachments, threads, workspace, log }: FileParts) {
-  async function takeOne(
-    service: ChatService,
-    user: string,
-    id: string,
-    file: IncomingFile,
-  ): Promise<string | { id: string }> {
+export type Files = ReturnType<typeof createFiles>;
+
+export function createFiles({
+  service,
+  attachments,
+  threads,
+  workspace,
+  log,
+}: Pick<ChannelParts, "service" | "attachments" | "threads" | "workspace" | "log">) {
+  const { fileBytes } = service.limits;
+
+  async function takeOne(user: string, id: string, file: IncomingFile): Promise<string | { id: string }> {
     const name = cleanFileName(file.name) || "file";
-    const most = Math.max(attachments.limits.fileBytes, service.limits.fileBytes);
+    const most = Math.max(attachments.limits.fileBytes, fileBytes);
     if (!service.download) return `(${name}: files cannot be received here)`;
     if ((file.bytes ?? 0) > most) return `(${name} was not taken: it is too large)`;
     let data: Uint8Array;
@@ -66,16 +65,11 @@ export function createFiles({ attachments, threads, workspace, log }: FileParts)
   }
 
   return {
-    async take(
-      service: ChatService,
-      user: string,
-      id: string,
-      files: readonly IncomingFile[],
-    ): Promise<TakenFiles> {
+    async take(user: string, id: string, files: readonly IncomingFile[]): Promise<TakenFiles> {
       const taken: string[] = [];
       const notes: string[] = [];
       for (const file of files.slice(0, MAX_FILES_IN)) {
-        const one = await takeOne(service, user, id, file);
+        const one = await takeOne(user, id, file);
         if (typeof one === "string") notes.push(one);
         else taken.push(one.id);
       }
@@ -100,8 +94,7 @@ export function createFiles({ attachments, threads, workspace, log }: FileParts)
     /** Files that a turn wrote to the workspace, and those that its tools returned; a note for each that is too large to send. */
     async of(
       record: TurnRecord,
-      most: number,
-    ): Promise<{ readonly files: readonly FileRef[]; readonly notes: readonly string[] }> {
+    ): Promise<{ readonly refs: readonly FileRef[]; readonly notes: readonly string[] }> {
       const returned = record.items.flatMap((item) =>
         item.type === "tool_result" ? (item.attachments ?? []) : [],
       );
@@ -114,37 +107,34 @@ export function createFiles({ attachments, threads, workspace, log }: FileParts)
           if (!isFolder && change !== "removed" && target !== undefined && !written.has(target))
             written.set(target, after);
         }
-      const files: FileRef[] = [];
+      const refs: FileRef[] = [];
       const notes: string[] = [];
       for (const { id, mime, name, size } of returned) {
         const clean = cleanFileName(name ?? "") || "file";
-        if (size > most) notes.push(`(${clean} is too large to send here.)`);
-        else files.push({ attachment: id, mime, name: clean });
+        if (size > fileBytes) notes.push(`(${clean} is too large to send here.)`);
+        else refs.push({ attachment: id, mime, name: clean });
       }
       for (const [path, version] of written) {
         const entry = await workspace?.find(record.user, path);
         if (entry?.kind !== "file") continue;
-        if (entry.bytes > most) notes.push(`(${path} is too large to send here. It is in your workspace.)`);
-        else files.push({ path, version, mime: entry.mime, name: path.slice(path.lastIndexOf("/") + 1) });
+        if (entry.bytes > fileBytes)
+          notes.push(`(${path} is too large to send here. It is in your workspace.)`);
+        else refs.push({ path, version, mime: entry.mime, name: path.slice(path.lastIndexOf("/") + 1) });
       }
-      if (files.length > MAX_FILES_OUT)
-        notes.push(`(${files.length - MAX_FILES_OUT} more files are in your workspace.)`);
-      return { files: files.slice(0, MAX_FILES_OUT), notes };
+      if (refs.length > MAX_FILES_OUT)
+        notes.push(`(${refs.length - MAX_FILES_OUT} more files are in your workspace.)`);
+      return { refs: refs.slice(0, MAX_FILES_OUT), notes };
     },
 
     /** Their bytes; without those that are gone or larger than the service takes. */
-    async load(
-      user: string,
-      files: readonly FileRef[],
-      most: number,
-    ): Promise<NonNullable<OutgoingMessage["files"]>> {
+    async load(user: string, refs: readonly FileRef[]): Promise<NonNullable<OutgoingMessage["files"]>> {
       const loaded: { name: string; mime: string; data: Uint8Array }[] = [];
-      for (const { name, mime, path, version, attachment } of files) {
+      for (const { name, mime, path, version, attachment } of refs) {
         const data =
           path === undefined
             ? (await threads.attachment(user, attachment ?? ""))?.data
             : (await workspace?.read(user, path, version ? { version } : {}))?.data;
-        if (data !== undefined && data.length <= most) loaded.push({ name, mime, data });
+        if (data !== undefined && data.length <= fileBytes) loaded.push({ name, mime, data });
       }
       return loaded;
     },

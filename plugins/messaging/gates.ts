@@ -3,11 +3,11 @@
  * on the page and the other way round; whichever answer is first counts, and the message here says that it was given.
  */
 import { type Field, mistakeIn, visibleLine } from "../../kernel/kit.ts";
-import type { Gate, Services, Sql, Transaction, TurnInput } from "../../kernel/plugin.ts";
+import type { Gate, Transaction, TurnInput } from "../../kernel/plugin.ts";
 import { type GateChoice, type GateWording, wordGate } from "./gate-wording.ts";
-import type { Part, Recipient } from "./outbox.ts";
-import type { ChatService, SentMessage } from "./services.ts";
-import { writeMessages } from "./text/markdown.ts";
+import type { Content, Part, Recipient } from "./outbox.ts";
+import type { ChannelParts } from "./parts.ts";
+import type { SentMessage } from "./services.ts";
 import { escapeMarkdown } from "./text/marks.ts";
 
 /** What is kept of a gate while nobody has answered it. */
@@ -42,11 +42,16 @@ export interface GateAnswer {
 const PRESSED = /^gate:([\w-]{1,64}):(\d{1,3})$/;
 const COLUMNS = 'id, "user", conversation, line, content, sent, answer';
 
-export function createGates(
-  sql: Sql,
-  service: ChatService,
-  approvals: Pick<Services["approvals"], "pending">,
-) {
+export type Gates = ReturnType<typeof createGates>;
+
+export function createGates({
+  sql,
+  service,
+  outbox,
+  approvals,
+  log,
+  write,
+}: Pick<ChannelParts, "sql" | "service" | "outbox" | "approvals" | "log" | "write">) {
   const channel = service.name;
   const hasButtons = (choices: readonly GateChoice[]) => choices.length <= service.limits.buttons;
 
@@ -58,12 +63,30 @@ export function createGates(
     );
   }
 
+  async function showAnswered(row: GateRow, signal: AbortSignal): Promise<void> {
+    const { id, conversation, answer } = row;
+    const { text, html } = JSON.parse(row.content) as AskedGate;
+    const done = write(`✓ ${answer ?? "Answered elsewhere."}`).parts[0]?.text ?? "";
+    if (row.sent !== null && service.edit) {
+      const message = { key: `gate-${id}`, conversation, text: `${text}\n\n${done}` };
+      const whole = html === undefined ? message : { ...message, html: `${html}<p>${done}</p>` };
+      await service
+        .edit(JSON.parse(row.sent) as SentMessage, whole, signal)
+        .catch((error: unknown) => log.debug({ error, channel }, "a question could not be edited"));
+    }
+    await sql.transaction(async (tx) => {
+      await tx.run("DELETE FROM messaging_gates WHERE id = ?", id);
+      if (answer === null && !service.edit)
+        await outbox.sayAside(tx, row, write("The question above was answered elsewhere."));
+    });
+  }
+
   return {
     /** The messages that ask it, and what has to be kept for its answer, in the transaction that makes them due. */
     ask(
       gate: Gate,
       to: Recipient,
-    ): { readonly parts: readonly Part[]; keep(tx: Transaction): Promise<unknown> } | undefined {
+    ): { readonly content: Content; keep(tx: Transaction): Promise<unknown> } | undefined {
       if (gate.type === "external_tool") return undefined;
       const { words, choices, typed } = wordGate(gate);
       const path = gate.task?.path.map(visibleLine).map(escapeMarkdown).join(" › ");
@@ -72,17 +95,17 @@ export function createGates(
       const how = hasButtons(choices)
         ? ""
         : `\n\n${numbered}\n\nReply with the number${typed ? ", or with the answer" : ""}.`;
-      const parts = writeMessages(asked + how, {
-        format: service.format,
-        characters: service.limits.characters,
-      });
+      const { parts } = write(asked + how);
       const last = parts.at(-1) as Part;
       const buttons = choices.map(({ label }, at) => ({ text: label, value: `gate:${gate.id}:${at}` }));
       const { thread } = gate;
       const isOfTask = gate.task !== undefined;
       const kept: AskedGate = { thread, isOfTask, text: last.text, html: last.html, choices, typed };
       return {
-        parts: hasButtons(choices) ? [...parts.slice(0, -1), { ...last, buttons }] : parts,
+        content: {
+          parts: hasButtons(choices) ? [...parts.slice(0, -1), { ...last, buttons }] : parts,
+          gate: gate.id,
+        },
         keep: (tx) =>
           tx.run(
             `INSERT INTO messaging_gates (id, channel, conversation, line, "user", content, opened_at)
@@ -129,8 +152,8 @@ export function createGates(
       (await tx.run("UPDATE messaging_gates SET answer = ? WHERE id = ? AND answer IS NULL", label, gate)) >
       0,
 
-    /** Notes which gates were answered elsewhere, and returns those whose message here does not say so yet. */
-    async settle(): Promise<readonly ClosedGate[]> {
+    /** Says in the chat which of its questions were answered, here or elsewhere. */
+    async settle(signal: AbortSignal): Promise<void> {
       const rows = await sql.all<GateRow>(
         `SELECT ${COLUMNS} FROM messaging_gates WHERE channel = ?`,
         channel,
@@ -139,27 +162,10 @@ export function createGates(
       const pending = new Set<string>();
       for (const user of new Set(open.map(({ user }) => user)))
         for (const { id } of await approvals.pending(user)) pending.add(id);
-      const closed = rows.flatMap((row): readonly ClosedGate[] => {
-        const isElsewhere = row.answer === null && !pending.has(row.id);
-        if (row.answer === null && !isElsewhere) return [];
-        const { text, html } = JSON.parse(row.content) as AskedGate;
-        const sent = row.sent === null ? undefined : (JSON.parse(row.sent) as SentMessage);
-        return [{ id: row.id, to: row, text, html, sent, answer: row.answer ?? undefined }];
-      });
-      return closed;
+      for (const row of rows)
+        if (row.answer !== null || !pending.has(row.id)) await showAnswered(row, signal);
     },
-    forget: (tx: Transaction, id: string) => tx.run("DELETE FROM messaging_gates WHERE id = ?", id),
   };
-}
-
-export interface ClosedGate {
-  readonly id: string;
-  readonly to: { readonly conversation: string; readonly line: string; readonly user: string };
-  readonly text: string;
-  readonly html: string | undefined;
-  readonly sent: SentMessage | undefined;
-  /** Absent where it was answered elsewhere. */
-  readonly answer: string | undefined;
 }
 
 function answerOf(row: GateRow, { label, input }: GateChoice): GateAnswer {

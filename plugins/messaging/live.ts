@@ -3,18 +3,13 @@
  * that shows it is noted with the answer that is owed, which then replaces its text. Nothing depends on it: should it fail, the whole
  * answer comes all the same.
  */
-import type { Log, Services, TurnEvent } from "../../kernel/plugin.ts";
-import { findPreview, type OutboxTable, type OwedRow, type Part, previewKey } from "./outbox.ts";
-import type { ChatService, OutgoingMessage, SentMessage } from "./services.ts";
+import type { TurnEvent } from "../../kernel/plugin.ts";
+import { findPreview, type OwedRow, previewKey } from "./outbox.ts";
+import type { ChannelParts } from "./parts.ts";
+import type { OutgoingMessage, SentMessage } from "./services.ts";
 
-export interface LiveParts {
-  readonly service: ChatService;
-  readonly outbox: OutboxTable;
-  readonly agent: Pick<Services["agent"], "watch">;
-  readonly jobs: Pick<Services["jobs"], "find">;
-  readonly log: Log;
-  /** The first message that this Markdown makes. */
-  write(markdown: string): Part | undefined;
+export interface LiveParts
+  extends Pick<ChannelParts, "service" | "outbox" | "agent" | "jobs" | "log" | "write"> {
   /** A turn of somebody who uses this channel has begun, which may answer what was asked here, or waits for an answer. */
   onNews(): void;
 }
@@ -41,8 +36,6 @@ const MAX_TYPING = 50;
 const MIN_SHOWN = 20;
 /** So long the end of an answer waits for what shows it to be sent. */
 const END_MS = 5000;
-
-export type Live = ReturnType<typeof createLive>;
 
 export function createLive(
   { service, outbox, agent, jobs, log, write, onNews }: LiveParts,
@@ -111,7 +104,7 @@ export function createLive(
 
   async function show(turn: ShownTurn): Promise<void> {
     const { row, text } = turn;
-    const part = write(text);
+    const [part] = write(text).parts;
     if (turn.isOver || !row || !part || signal.aborted || text === turn.shown) return;
     turn.shown = text;
     const message: OutgoingMessage = {

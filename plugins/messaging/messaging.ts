@@ -1,30 +1,19 @@
 /** The service: the channels that are open here, and what operators ask about all of them. */
-import { Fault, type Log, type Services, type Sql, type Transaction } from "../../kernel/plugin.ts";
+import { Fault, type Services, type Transaction } from "../../kernel/plugin.ts";
 import type { Telemetry } from "../telemetry/services.ts";
-import { type Channel, type ChannelParts, openChannel, type Timing, topicOf } from "./channel.ts";
+import { type OpenChannel, openChannel } from "./channel.ts";
 import { createOffers, type StoredState } from "./offers.ts";
 import { openLetters, openOutbox } from "./outbox.ts";
+import { type SharedParts, type Timing, topicOf, type UsedServices } from "./parts.ts";
 import { createRequests } from "./requests.ts";
 import type { Messaging } from "./services.ts";
 import type { MessagingSettings } from "./settings.ts";
 import { DEAD_LETTERS, OLD_MESSAGES } from "./tables.ts";
 
-export interface MessagingParts {
+export interface MessagingParts extends UsedServices {
   readonly config: MessagingSettings;
-  readonly sql: Sql;
-  readonly store: Services["store"];
   readonly settings: Services["settings"];
-  readonly jobs: Services["jobs"];
-  readonly threads: Services["threads"];
-  readonly identities: Services["identities"];
-  readonly accounts: Services["accounts"];
-  readonly approvals: Services["approvals"];
-  readonly attachments: Services["attachments"];
-  readonly agent: Services["agent"];
-  readonly workspace?: Services["workspace"] | undefined;
-  readonly tasks?: Services["tasks"] | undefined;
   readonly telemetry: Telemetry;
-  readonly log: Log;
   /** False for a command beside the service: it holds no connection. */
   readonly isServing: boolean;
   readonly timing?: Partial<Timing>;
@@ -62,17 +51,17 @@ export interface OpenMessaging extends Messaging {
 
 export function createMessaging(parts: MessagingParts): OpenMessaging {
   const { sql, store, log, telemetry, identities } = parts;
-  const open = new Map<string, Channel>();
+  const open = new Map<string, OpenChannel>();
   const requests = createRequests(sql, identities);
   const letters = openLetters(sql);
   const counter = (name: string, help: string) => telemetry.metrics.counter(name, help, ["channel"]);
-  const shared: ChannelParts = {
+  const shared: SharedParts = {
     ...parts,
     requests,
     delivery: parts.config.delivery,
     timing: { ...TIMING, ...parts.timing },
-    received: counter("postern_messages_received_total", "Chat messages that were accepted"),
     counts: {
+      received: counter("postern_messages_received_total", "Chat messages that were accepted"),
       sent: counter("postern_messages_sent_total", "Chat messages that were sent"),
       failed: counter("postern_messages_failed_total", "Tries to send a chat message that failed"),
       repeated: counter(
@@ -80,9 +69,6 @@ export function createMessaging(parts: MessagingParts): OpenMessaging {
         "Chat messages sent again because it was unknown whether they had been",
       ),
     },
-    workspace: parts.workspace,
-    tasks: parts.tasks,
-    wake: (channel, tx) => store.signals.send(topicOf(channel), "", tx),
   };
 
   const gauge = (name: string, help: string, read: (state: StoredState) => number) =>

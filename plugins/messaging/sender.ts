@@ -1,41 +1,16 @@
 /** Sends what is due on a channel: in order for each line, within the service's rate, and again where it failed. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { oneAtATime } from "../../kernel/kit.ts";
-import { type Log, reason } from "../../kernel/plugin.ts";
-import type { Counter } from "../telemetry/services.ts";
-import {
-  type Content,
-  type Failed,
-  type FileRef,
-  findPreview,
-  type OutboxRow,
-  type OutboxTable,
-  type Part,
-} from "./outbox.ts";
+import { reason } from "../../kernel/plugin.ts";
+import { type Content, type Failed, type FileRef, findPreview, type OutboxRow, type Part } from "./outbox.ts";
+import type { ChannelParts } from "./parts.ts";
 import type { ChatService, NotSent, OutgoingMessage, SentMessage } from "./services.ts";
-import type { MessagingSettings } from "./settings.ts";
 
-export interface SenderParts {
-  readonly service: ChatService;
-  readonly outbox: OutboxTable;
-  readonly delivery: MessagingSettings["delivery"];
-  readonly log: Log;
-  readonly counts: SendCounts;
-  readonly timing: SendTiming;
+export interface SenderParts extends Pick<ChannelParts, "service" | "outbox" | "delivery" | "log"> {
+  readonly counts: Omit<ChannelParts["counts"], "received">;
+  readonly timing: Pick<ChannelParts["timing"], "backoffMillis" | "sendMillis">;
   /** The bytes of files that go along; those that are gone or too large are left out. */
   load(user: string, files: readonly FileRef[]): Promise<NonNullable<OutgoingMessage["files"]>>;
-}
-
-export interface SendTiming {
-  /** Before each further try; then it is a dead letter. */
-  readonly backoffMillis: readonly number[];
-  readonly sendMillis: number;
-}
-
-export interface SendCounts {
-  readonly sent: Counter;
-  readonly failed: Counter;
-  readonly repeated: Counter;
 }
 
 const MAX_CONCURRENT = 8;
