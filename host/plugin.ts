@@ -15,9 +15,9 @@ import type { HostConfig, ToolHost } from "./tool-host.ts";
 const NONE = "none installed";
 const GETTING_READY = "getting the shipped tools ready";
 // The other plugins start first: what is warmed up here is not needed before the first chat.
-const WARM_UP_AFTER_MILLIS = 200;
+const WARM_UP_AFTER_MS = 200;
 // A list of tools needs no connection: servers of others come after everything of ours.
-const REACH_AFTER_MILLIS = 2000;
+const REACH_AFTER_MS = 2000;
 
 export default definePlugin({
   name: "tools",
@@ -178,13 +178,13 @@ export default definePlugin({
         prepare().catch((error) => {
           if (!stopping.signal.aborted) log.warn({ error }, `the tools are not ready: ${reason(error)}`);
         });
-      }, WARM_UP_AFTER_MILLIS);
+      }, WARM_UP_AFTER_MS);
       onStop(() => clearInterval(timer));
       const reach = setTimeout(() => {
         open()
           .then(({ foreign }) => foreign.reachAll())
           .catch((error) => log.warn({ error }, `the MCP servers could not be reached: ${reason(error)}`));
-      }, REACH_AFTER_MILLIS);
+      }, REACH_AFTER_MS);
       onStop(() => clearTimeout(reach));
     }
 

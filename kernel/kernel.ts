@@ -49,8 +49,8 @@ const MACHINE_CLOCK: Clock = {
 
 export type Running = Awaited<ReturnType<typeof boot>>;
 
-const START_MILLIS = 30_000;
-const STOP_MILLIS = 10_000;
+const START_MS = 30_000;
+const STOP_MS = 10_000;
 // Part of the time for stopping, in equal slices, so that one stuck undo leaves time for the others.
 const RESERVED_FOR_LATER = 0.25;
 
@@ -60,15 +60,7 @@ interface Undo {
 }
 
 export async function boot(options: BootOptions) {
-  const {
-    settings,
-    home,
-    log,
-    mask,
-    version,
-    startMillis = START_MILLIS,
-    stopMillis = STOP_MILLIS,
-  } = options;
+  const { settings, home, log, mask, version, startMillis = START_MS, stopMillis = STOP_MS } = options;
   const chosen = options.only ? closure(options.plugins, options.only) : options.plugins;
   const ordered = startOrder(chosen);
   const readers = liveReaders(options.plugins);

@@ -13,7 +13,7 @@ const MAX_ATTRIBUTES = 200;
 /** More elements within each other than any page has. */
 const MAX_OPEN = 2_000;
 /** A page can be made whose every character is slow. What was read until then is better than nothing at all. */
-const MAX_MILLIS = 10_000;
+const MAX_MS = 10_000;
 /** Tags between two looks at the clock. */
 const CLOCK_STEPS = 1_000;
 
@@ -83,7 +83,7 @@ export function parseHtml(html: string): Document {
   for (let from = 0; !document.isCut; ) {
     const tag = html.indexOf("<", from);
     if (tag === -1) break;
-    if (++steps % CLOCK_STEPS === 0 && Date.now() - began > MAX_MILLIS) document.isCut = true;
+    if (++steps % CLOCK_STEPS === 0 && Date.now() - began > MAX_MS) document.isCut = true;
     TAG.lastIndex = tag;
     const found = TAG.exec(html);
     if (found === null) {

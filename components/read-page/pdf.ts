@@ -7,7 +7,7 @@ const MAX_PAGES = 2_000;
 const MAX_TREE = 20_000;
 const MAX_TEXT = 1 << 20;
 /** A file can be made whose every step is slow. What was read until then is better than nothing at all. */
-const MAX_MILLIS = 20_000;
+const MAX_MS = 20_000;
 /** The work that is done between two looks at the clock. */
 const CLOCK_STEPS = 1_000;
 const MAX_UNKNOWN_SHARE = 0.2;
@@ -36,7 +36,7 @@ export function readPdf(bytes: Uint8Array, now: () => number = Date.now): PdfDoc
     steps += more;
     if (steps >= CLOCK_STEPS) {
       steps = 0;
-      isLate ||= now() - began > MAX_MILLIS;
+      isLate ||= now() - began > MAX_MS;
     }
     return !isLate;
   };

@@ -9,7 +9,7 @@ export interface Changes {
 }
 
 /** Editors write a file in several steps. */
-const SETTLE_MILLIS = 150;
+const SETTLE_MS = 150;
 
 /** Entries of the folder itself whose names are in `ignored` do not count. */
 export function watchFolder(folder: string, ignored: ReadonlySet<string>): Changes {
@@ -23,7 +23,7 @@ export function watchFolder(folder: string, ignored: ReadonlySet<string>): Chang
     settled = setTimeout(() => {
       isChanged = true;
       wake();
-    }, SETTLE_MILLIS);
+    }, SETTLE_MS);
   };
   const close = watchTree(folder, ignored, note);
   return {

@@ -36,7 +36,7 @@ export interface SignIn {
 }
 
 // A token that ends within this time may end on its way.
-const REFRESH_EARLY_MILLIS = 60_000;
+const REFRESH_EARLY_MS = 60_000;
 
 export function mergeScopes(
   secretName: string,
@@ -135,7 +135,7 @@ export function createRefresh(
 ): Refresh {
   const underway = new Map<string, Promise<SecretRecord>>();
   return async (values, name, record, spent) => {
-    if (!isEnding(record, REFRESH_EARLY_MILLIS) && record.value !== spent) return record;
+    if (!isEnding(record, REFRESH_EARLY_MS) && record.value !== spent) return record;
     const token = record.oauth?.refreshToken ?? "";
     let renewal = underway.get(token);
     if (renewal === undefined) {
@@ -166,8 +166,7 @@ async function renew(
   // Somebody else may have renewed it since it was read, and refresh tokens are good for one use.
   const record = (await options.values.read(name)) ?? seen;
   const { oauth } = record;
-  if (oauth === undefined || (!isEnding(record, REFRESH_EARLY_MILLIS) && record.value !== spent))
-    return record;
+  if (oauth === undefined || (!isEnding(record, REFRESH_EARLY_MS) && record.value !== spent)) return record;
   const { refreshToken } = oauth;
   if (refreshToken === undefined)
     throw signedOut(name, "its token has expired and cannot be renewed", options.signInWith);

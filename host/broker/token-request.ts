@@ -31,7 +31,7 @@ export interface OAuthOptions {
   readonly signInWith?: string;
 }
 
-const TOKEN_TIMEOUT_MILLIS = 30_000;
+const TOKEN_TIMEOUT_MS = 30_000;
 
 export async function createExchange(
   { values, network, privateHosts, signInWith }: OAuthOptions,
@@ -79,7 +79,7 @@ function tokenFetch(network: Outbound) {
       url: new URL(url),
       headers,
       body: String(body),
-      timeoutMs: TOKEN_TIMEOUT_MILLIS,
+      timeoutMs: TOKEN_TIMEOUT_MS,
       maxBytes: MAX_REPLY_BYTES,
     });
     return new Response(withoutIdentity(reply.body), {

@@ -17,7 +17,7 @@ export type Switches = Awaited<ReturnType<typeof openSwitches>>;
 export const SWITCHES = "tool-switches";
 
 const DEATHS = 3;
-const WITHIN_MILLIS = 10 * 60_000;
+const WITHIN_MS = 10 * 60_000;
 
 // By name, as the switches are: two tools may be the same component.
 export const TABLES = defineTables(
@@ -48,7 +48,7 @@ export async function openSwitches(store: Store, log: Log) {
     sql.transaction(async (tx) => {
       // First: of two deaths at once on two nodes, the second to count sees the other.
       await store.changes.mark(SWITCHES, tx);
-      await tx.run("DELETE FROM tool_deaths WHERE at <= ?", Date.now() - WITHIN_MILLIS);
+      await tx.run("DELETE FROM tool_deaths WHERE at <= ?", Date.now() - WITHIN_MS);
       await tx.run("INSERT INTO tool_deaths (tool, digest, at) VALUES (?, ?, ?)", name, digest, Date.now());
       const found = await tx.get<{ deaths: number }>(
         "SELECT count(*) AS deaths FROM tool_deaths WHERE tool = ? AND digest = ?",

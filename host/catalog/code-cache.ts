@@ -6,9 +6,9 @@ import type { Catalog } from "./catalog.ts";
 export type CodeCache = ReturnType<typeof openCodeCache>;
 
 // Somebody may be reading what a tool would be allowed to do, and agree later.
-const STALE_MILLIS = 24 * 60 * 60 * 1000;
+const STALE_MS = 24 * 60 * 60 * 1000;
 // To write one takes minutes at most.
-const DRAFT_MILLIS = 60 * 60 * 1000;
+const DRAFT_MS = 60 * 60 * 1000;
 const DRAFT = ".draft";
 
 export const codeFolder = (home: string): string => join(home, "cache");
@@ -33,7 +33,7 @@ export function openCodeCache(home: string, catalog: Catalog) {
     const judged = (await unused()).map(async (entry) => {
       const path = join(folder, entry);
       const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: now }));
-      return now - mtimeMs > (entry.endsWith(DRAFT) ? DRAFT_MILLIS : STALE_MILLIS) ? [path] : [];
+      return now - mtimeMs > (entry.endsWith(DRAFT) ? DRAFT_MS : STALE_MS) ? [path] : [];
     });
     return (await Promise.all(judged)).flat();
   }

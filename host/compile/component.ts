@@ -299,7 +299,7 @@ function refuseVersion(name: string): void {
   throw invalid("wrong_wit_version", `it uses ${name}, and this host speaks version ${WIT_VERSION}`, name);
 }
 
-const READER_MILLIS = 120_000;
+const READER_MS = 120_000;
 /** Transpiling the largest engine takes a third of it. */
 const READER_BYTES = 1536 * 2 ** 20;
 
@@ -307,7 +307,7 @@ const READER_BYTES = 1536 * 2 ** 20;
 async function runReader<Job extends ReaderJob>(job: Job, bytes: Uint8Array): Promise<Readings[Job["what"]]> {
   const child = ToolProcess.start({ role: "read", cores: 1 });
   const watch = new MemoryWatch(child, () => READER_BYTES);
-  const timer = setTimeout(() => child.end("reading it took too long"), READER_MILLIS);
+  const timer = setTimeout(() => child.end("reading it took too long"), READER_MS);
   try {
     const reading = child.read(job, bytes);
     watch.start();

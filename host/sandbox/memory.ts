@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import type { ToolProcess } from "./tool-process.ts";
 
 // A guest that allocates as fast as it can gets no further between two looks than the allowance has room for.
-const LOOK_MILLIS = 10;
+const LOOK_MS = 10;
 
 /** Private memory: what the machine gets back when the process ends. */
 function heldBytes({ pid, reportedBytes }: ToolProcess): number {
@@ -29,7 +29,7 @@ export class MemoryWatch {
   }
 
   start(): void {
-    this.#timer ??= setInterval(() => this.#look(), LOOK_MILLIS).unref();
+    this.#timer ??= setInterval(() => this.#look(), LOOK_MS).unref();
   }
 
   stop(): void {

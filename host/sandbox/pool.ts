@@ -97,7 +97,7 @@ export interface PoolOptions {
 }
 
 const DEFAULT_PROCESSES = 8;
-const DESCRIBE_MILLIS = 10_000;
+const DESCRIBE_MS = 10_000;
 
 type Finished = PoolReport & { readonly outcome: Outcome | Lost };
 
@@ -227,7 +227,7 @@ function halfOfMemory(): number {
 
 const refuse = async (): Promise<ToolReply> => ({ ok: false, error: "no requests while describing itself" });
 const ABOUT_ITSELF = {
-  timeoutMs: DESCRIBE_MILLIS,
+  timeoutMs: DESCRIBE_MS,
   isTimedFromLoaded: true,
   http: refuse,
   secrets: [],

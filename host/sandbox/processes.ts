@@ -61,12 +61,12 @@ const GLUE_BYTES = 4 * MIB;
 /** A call of a tool that was never seen. */
 const USUAL_CALL_BYTES = 16 * MIB;
 const READY_THREADS = 2;
-const ROUND_MILLIS = 30_000;
-const IDLE_MILLIS = 120_000;
+const ROUND_MS = 30_000;
+const IDLE_MS = 120_000;
 /** A service that has just started has other things to do. */
-const FIRST_SPARE_MILLIS = 1500;
+const FIRST_SPARE_MS = 1500;
 /** The call that took the last spare process needs the cores now. */
-const SPARE_AFTER_MILLIS = 300;
+const SPARE_AFTER_MS = 300;
 
 export interface InUse {
   readonly processes: number;
@@ -84,8 +84,8 @@ export class Processes {
 
   constructor(options: ProcessesOptions) {
     this.#options = options;
-    this.#timer = setInterval(() => this.#round(), ROUND_MILLIS).unref();
-    if (options.keepsSpare) this.#makeSpareAfter(FIRST_SPARE_MILLIS);
+    this.#timer = setInterval(() => this.#round(), ROUND_MS).unref();
+    if (options.keepsSpare) this.#makeSpareAfter(FIRST_SPARE_MS);
   }
 
   /** Waits for a place in the component's process. Rejects where `signal` is aborted first, or the code cannot be had. */
@@ -136,7 +136,7 @@ export class Processes {
   #start(component: Component): Held {
     const process = this.#spare ?? this.#fork();
     this.#spare = undefined;
-    if (this.#options.keepsSpare) this.#makeSpareAfter(SPARE_AFTER_MILLIS);
+    if (this.#options.keepsSpare) this.#makeSpareAfter(SPARE_AFTER_MS);
     const held: Held = {
       component,
       process,
@@ -254,14 +254,14 @@ export class Processes {
     void spare.exited.then(() => {
       if (this.#spare !== spare) return;
       this.#spare = undefined;
-      this.#makeSpareAfter(ROUND_MILLIS);
+      this.#makeSpareAfter(ROUND_MS);
     });
   }
 
   #round(): void {
     for (const held of this.#held.values()) {
       held.peaks = [held.calls, held.peaks[0]];
-      if (held.calls === 0 && performance.now() - held.usedAt > IDLE_MILLIS) this.#end(held);
+      if (held.calls === 0 && performance.now() - held.usedAt > IDLE_MS) this.#end(held);
     }
   }
 

@@ -92,7 +92,7 @@ const LAST_WORDS = 4096;
 /** Threads that speak for themselves; what those beyond have to say goes through the process's main thread. */
 const MAX_LINES = 16;
 /** Ending a thread takes a fraction of this on a busy machine. */
-const LET_GO_MILLIS = 10_000;
+const LET_GO_MS = 10_000;
 
 /** No core dumps, no files, few descriptors. */
 const BOUNDS = ["--core=0", "--fsize=0", "--nofile=256"];
@@ -248,7 +248,7 @@ export class ToolProcess {
       reject(new CallLost("it was cancelled", false));
       this.#send({ type: "cancel", call });
       const letGo = () => this.#calls.has(call) && this.end("it held on to a cancelled call");
-      setTimeout(letGo, LET_GO_MILLIS).unref();
+      setTimeout(letGo, LET_GO_MS).unref();
     };
     if (signal.aborted) cancel();
     else signal.addEventListener("abort", cancel, { once: true });

@@ -112,7 +112,7 @@ export async function getFile(
   return answer.body;
 }
 
-const EVERY_MILLIS = 1000;
+const EVERY_MS = 1000;
 
 export function progressOf(
   what: string,
@@ -122,7 +122,7 @@ export function progressOf(
   let last = performance.now();
   return (count) => {
     const now = performance.now();
-    if (now - last < EVERY_MILLIS) return;
+    if (now - last < EVERY_MS) return;
     last = now;
     progress(`${what}: ${megabytes(count)}${size === undefined ? "" : ` of ${megabytes(size)}`} MB`);
   };

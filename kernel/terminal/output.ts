@@ -43,14 +43,14 @@ export function warn(text: string): void {
   process.stderr.write(visible(asTyped(text)));
 }
 
-const EVERY_MILLIS = 200;
+const EVERY_MS = 200;
 
 /** Progress as one line that changes, on a terminal; nothing where nobody looks. */
 export function openStatusLine(): { show(text: string): void; end(): void } {
   let last = 0;
   return {
     show(text) {
-      if (process.stderr.isTTY !== true || Date.now() - last < EVERY_MILLIS) return;
+      if (process.stderr.isTTY !== true || Date.now() - last < EVERY_MS) return;
       last = Date.now();
       process.stderr.write(`\r\x1b[K${visible(text)}`);
     },

@@ -1,6 +1,6 @@
 /** When a token ends. The page shows it too, so this file imports nothing. */
 
-const DAY_MILLIS = 86_400_000;
+const DAY_MS = 86_400_000;
 const SOON_DAYS = 7;
 
 interface Expiring {
@@ -12,5 +12,5 @@ interface Expiring {
 export function expiresSoon({ expiresAt, revokedAt }: Expiring, now = Date.now()): boolean {
   if (!expiresAt || revokedAt) return false;
   const left = Date.parse(expiresAt) - now;
-  return left > 0 && left <= SOON_DAYS * DAY_MILLIS;
+  return left > 0 && left <= SOON_DAYS * DAY_MS;
 }

@@ -26,7 +26,7 @@ import { createPalette } from "./text/palette.ts";
 
 // Streamed text is drawn at a slower pace of its own, so that a key shows at once, also right after such a frame.
 const FRAMES_PER_SECOND = 250;
-const PULSE_MILLIS = 1000;
+const PULSE_MS = 1000;
 const REMOTE_BEATS = 30;
 const TITLES_KNOWN = 50;
 const KNOWN_MS = 5000;
@@ -204,7 +204,7 @@ function createPulse<Seen>(look: () => Seen) {
     changed();
   };
   const soon = setImmediate(beat);
-  const timer = setInterval(beat, PULSE_MILLIS);
+  const timer = setInterval(beat, PULSE_MS);
   return {
     seen: () => seen,
     subscribe,

@@ -12,7 +12,7 @@ const SOCKETS_EACH = 20;
 const SECONDS = 10;
 const FEW_SECONDS = 5;
 const WARM_UP_SECONDS = 2;
-const PATIENCE_MILLIS = 30_000;
+const PATIENCE_MS = 30_000;
 
 interface Listener {
   readonly socket: WebSocket;
@@ -86,7 +86,7 @@ async function load(url: string, tokens: readonly string[], each: number, second
     crowds.flatMap(({ listeners, turns }) =>
       listeners.flatMap(({ done }) => [...turns.keys()].filter((turn) => !done.has(turn))),
     ).length;
-  for (const end = Date.now() + PATIENCE_MILLIS; missing() > 0 && Date.now() < end; ) await sleep(50);
+  for (const end = Date.now() + PATIENCE_MS; missing() > 0 && Date.now() < end; ) await sleep(50);
   const millis = crowds.flatMap(({ listeners, turns }) =>
     [...turns].map(([turn, at]) => Math.max(...listeners.map(({ done }) => done.get(turn) ?? at)) - at),
   );
@@ -119,7 +119,7 @@ export const bench: Bench = {
           tokens.push(JSON.parse(made).token);
         }
         progress("waiting for the tools of a first start, which take a core to build");
-        for (const end = Date.now() + PATIENCE_MILLIS; Date.now() < end; await sleep(200))
+        for (const end = Date.now() + PATIENCE_MS; Date.now() < end; await sleep(200))
           if (JSON.parse(await ask(url, TOKEN, "/api/status")).tools.length > 0) break;
         progress("one socket a user");
         await load(url, tokens, 1, WARM_UP_SECONDS);

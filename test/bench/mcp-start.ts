@@ -12,7 +12,7 @@ import { inFolder, serve, stopServing } from "./support/programs.ts";
 const ROUNDS = 9;
 const SERVERS = 10;
 const DEAD = 2;
-const MORE_MILLIS = 100;
+const MORE_MS = 100;
 
 async function untilReady(home: string, env: Readonly<Record<string, string>>): Promise<number> {
   const began = performance.now();
@@ -64,8 +64,8 @@ export const bench: Bench = {
         const base =
           samples["no servers"]?.toSorted((one, other) => one - other)[Math.floor(ROUNDS / 2)] ?? 0;
         const goal: Goal = {
-          words: `≤ ${MORE_MILLIS} ms more`,
-          met: (_ratio, median) => median - base <= MORE_MILLIS,
+          words: `≤ ${MORE_MS} ms more`,
+          met: (_ratio, median) => median - base <= MORE_MS,
         };
         return compare(samples, { unit: "ms", goals: { "ten servers": goal } });
       } finally {

@@ -30,7 +30,7 @@ const SHORT = ["It has ", "shipped."];
 const WORDS = Array.from({ length: 20 }, (_, index) => `word${index} `);
 
 const PORTKEY = "@portkey-ai/gateway";
-const PATIENCE_MILLIS = 20_000;
+const PATIENCE_MS = 20_000;
 
 async function memoryOf({ child }: Program): Promise<number> {
   child.send("memory");
@@ -50,7 +50,7 @@ async function startPortkey(rivals: Rivals, model: Program): Promise<Program & E
     },
   );
   const url = `http://127.0.0.1:${port}`;
-  for (const end = Date.now() + PATIENCE_MILLIS; Date.now() < end; await sleep(50))
+  for (const end = Date.now() + PATIENCE_MS; Date.now() < end; await sleep(50))
     if (await fetch(url).catch(() => undefined)) break;
   const headers = { "x-portkey-provider": "openai", "x-portkey-custom-host": model.url };
   return { url: `${url}/v1/chat/completions`, headers, child };

@@ -18,7 +18,7 @@ import {
   quantile,
   single,
 } from "./support/bench.ts";
-import { createDatabase, nodeSettings, post, SETTLE_MILLIS, TOKEN } from "./support/nodes.ts";
+import { createDatabase, nodeSettings, post, SETTLE_MS, TOKEN } from "./support/nodes.ts";
 import { inFolder, type Program, publish, serve, stopServing } from "./support/programs.ts";
 
 const THREADS = [10_000, 100_000, 1_000_000];
@@ -28,7 +28,7 @@ const REPEATED = 20;
 const STARTS = 3;
 const MOST_NODES = 4;
 const CALLERS = 32;
-const MILLIS = 5000;
+const MEASURE_MS = 5000;
 
 const NUMBERS = "WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ?)";
 const TIME = "strftime('%Y-%m-%dT%H:%M:%fZ', 1700000000 + n, 'unixepoch')";
@@ -137,9 +137,9 @@ async function measureNodes(
       const home = join(folder, `node-${count}`);
       mkdirSync(home, { mode: 0o700 });
       nodes.push(await serve(home, nodeSettings(database, model), bin));
-      await sleep(SETTLE_MILLIS);
+      await sleep(SETTLE_MS);
       const times: number[] = [];
-      const end = performance.now() + MILLIS;
+      const end = performance.now() + MEASURE_MS;
       const began = performance.now();
       const caller = async (number: number) => {
         const { url } = nodes[number % nodes.length] as Program;

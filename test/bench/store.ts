@@ -17,7 +17,7 @@ import { inFolder } from "./support/programs.ts";
 import { type Kind, openWork, TEXTS, type Work } from "./support/work.ts";
 
 const ROUNDS = 3;
-const MILLIS = 300;
+const MEASURE_MS = 300;
 const FLUSH_ROUNDS = 5;
 
 interface Measured {
@@ -76,7 +76,7 @@ async function measureEngines(folder: string, url: string, progress: Progress): 
     const figures: Figure[] = [];
     for (const { what, kind, atOnce, goals } of MEASURED) {
       const contestants = [...works].map(
-        ([name, work]) => [name, () => perSecond(work[kind], { atOnce, millis: MILLIS })] as const,
+        ([name, work]) => [name, () => perSecond(work[kind], { atOnce, millis: MEASURE_MS })] as const,
       );
       // The first round compiles statements and fills caches.
       for (const [, measure] of contestants) await measure();

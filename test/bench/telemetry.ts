@@ -16,7 +16,7 @@ import { inFolder } from "./support/programs.ts";
 // Turn by turn in turns, so that what else the machine does falls on all alike.
 const TURNS = 4000;
 /** A turn that took longer was held up by another program. */
-const LONGEST_MILLIS = 6;
+const LONGEST_MS = 6;
 
 /** In a thread of its own: what a collector does is not the service's work. */
 const COLLECTOR = `
@@ -79,6 +79,6 @@ export const bench: Bench = {
 };
 
 function meanOf(millis: readonly number[]): number {
-  const counted = millis.filter((each) => each < LONGEST_MILLIS);
+  const counted = millis.filter((each) => each < LONGEST_MS);
   return counted.reduce((sum, each) => sum + each, 0) / counted.length;
 }

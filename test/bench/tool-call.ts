@@ -26,13 +26,13 @@ import { fresh, unprotected } from "./support/variants.ts";
 const ROUNDS = 4;
 const WORKERS = 2;
 const AT_ONCE = 64;
-const MILLIS = 300;
-const WAIT_MILLIS = 100;
+const MEASURE_MS = 300;
+const WAIT_MS = 100;
 const LATER_BURSTS = 8;
 const MANY = 500;
-const SPARE_MILLIS = 2500;
+const SPARE_MS = 2500;
 const SPACED = 15;
-const PAUSE_MILLIS = 20;
+const PAUSE_MS = 20;
 const ROUND_TRIPS = 50;
 const PARAMS = JSON.stringify({ text: "x".repeat(100) });
 
@@ -68,7 +68,7 @@ async function spaced(work: () => Promise<number>): Promise<number> {
   const samples: number[] = [];
   for (let count = 0; count < SPACED; count++) {
     samples.push(await work());
-    await pause(PAUSE_MILLIS);
+    await pause(PAUSE_MS);
   }
   return median(samples);
 }
@@ -82,7 +82,7 @@ async function firstCall(): Promise<number> {
     const { componentizeJsFixture, toComponent } = await import(${url("../support/tools/components.ts")});
     const component = toComponent(await componentizeJsFixture("echo.js"));
     const pool = createPool({ size: ${WORKERS}, keepsSpare: true });
-    await new Promise((resolve) => setTimeout(resolve, ${SPARE_MILLIS}));
+    await new Promise((resolve) => setTimeout(resolve, ${SPARE_MS}));
     const http = async () => ({ ok: false, error: "" });
     const call = { component, params: "{}", timeoutMs: 60_000, secrets: [], http };
     const outcome = await pool.call(call);
@@ -132,11 +132,11 @@ async function bursts(
   let waiting = 0;
   const params = JSON.stringify({ url: "https://a" });
   const burst = async (count: number) => {
-    progress(`${what}: ${count} calls that wait ${WAIT_MILLIS} ms`);
+    progress(`${what}: ${count} calls that wait ${WAIT_MS} ms`);
     most = 0;
     const http = async () => {
       most = Math.max(most, ++waiting);
-      await pause(WAIT_MILLIS);
+      await pause(WAIT_MS);
       waiting--;
       return ANSWER;
     };
@@ -162,7 +162,7 @@ async function bursts(
     await measure(`after ${LATER_BURSTS} such bursts`, LATER_BURSTS, later);
     return compare(samples, {
       unit: "ms",
-      what: `${what}, waiting ${WAIT_MILLIS} ms`,
+      what: `${what}, waiting ${WAIT_MS} ms`,
       baseline: "one call",
       goals,
     });
@@ -222,7 +222,7 @@ export const bench: Bench = {
     const pool = createPool({ size: WORKERS });
     try {
       for (const component of Object.values(contestants))
-        await perSecond(() => answered(pool, component), { atOnce: AT_ONCE, millis: MILLIS });
+        await perSecond(() => answered(pool, component), { atOnce: AT_ONCE, millis: MEASURE_MS });
       const group = (measure: (component: Component) => Promise<number>) =>
         Object.fromEntries(
           Object.entries(contestants).map(([name, component]) => [name, () => measure(component)]),
@@ -230,9 +230,9 @@ export const bench: Bench = {
       const rates = await interleave(
         {
           ...group((component) =>
-            perSecond(() => answered(pool, component), { atOnce: AT_ONCE, millis: MILLIS }),
+            perSecond(() => answered(pool, component), { atOnce: AT_ONCE, millis: MEASURE_MS }),
           ),
-          process: () => perSecond(answeredByProcess, { atOnce: WORKERS, millis: MILLIS }),
+          process: () => perSecond(answeredByProcess, { atOnce: WORKERS, millis: MEASURE_MS }),
         },
         ROUNDS,
         (text) => progress(`throughput, ${text}`),

@@ -26,7 +26,7 @@ import { endProgram, inFolder, startProgram } from "./support/programs.ts";
 import { openRivals, type Rivals } from "./support/rivals.ts";
 
 const ROUNDS = 3;
-const MILLIS = 150;
+const MEASURE_MS = 150;
 /** Until the engine has optimized what the contestants run. */
 const WARM_UP = { atOnce: 8, millis: 500 };
 const AT_ONCE = [1, 8, 64];
@@ -73,7 +73,7 @@ async function measure(
         .filter(([, { most = atOnce }]) => most >= atOnce)
         .map(
           ([column, { call }]) =>
-            [column, () => perSecond(() => call(params), { atOnce, millis: MILLIS })] as const,
+            [column, () => perSecond(() => call(params), { atOnce, millis: MEASURE_MS })] as const,
         );
       const samples = await interleave(Object.fromEntries(rates), ROUNDS, (text) =>
         progress(`${name}, ${text}`),

@@ -11,10 +11,10 @@ import { afterThisTest } from "../support/undo.ts";
 const KILLS = 6;
 const USERS = 7;
 const LIMIT = 20;
-const WINDOW_MILLIS = 60_000;
+const WINDOW_MS = 60_000;
 
 /** Who sends does not wait for ever: a node that was killed answers nothing. */
-const PATIENCE_MILLIS = 20_000;
+const PATIENCE_MS = 20_000;
 
 async function post(url: string, headers: Record<string, string>, body: unknown) {
   try {
@@ -22,7 +22,7 @@ async function post(url: string, headers: Record<string, string>, body: unknown)
       method: "POST",
       headers: { "content-type": "application/json", ...headers },
       body: JSON.stringify(body),
-      signal: AbortSignal.timeout(PATIENCE_MILLIS),
+      signal: AbortSignal.timeout(PATIENCE_MS),
     });
     const text = await answer.text();
     return { status: answer.status, json: answer.ok ? JSON.parse(text) : undefined };
@@ -110,7 +110,7 @@ describePostgres("a fleet", () => {
     await expect.poll(() => execute(postgres.url, stillOpen)).toEqual([]);
     // A place was taken at some moment between the two: only those wholly within a window certainly count in it.
     for (const { sent: from } of passed) {
-      const within = passed.filter(({ sent, answered }) => sent >= from && answered < from + WINDOW_MILLIS);
+      const within = passed.filter(({ sent, answered }) => sent >= from && answered < from + WINDOW_MS);
       expect(within.length).toBeLessThanOrEqual(LIMIT);
     }
   });

@@ -21,9 +21,9 @@ export const LOADER = "load.js";
 
 const DRAFT = ".draft";
 /** A fetch that was interrupted leaves its draft behind; no fetch takes that long. */
-const STALE_MILLIS = 3_600_000;
+const STALE_MS = 3_600_000;
 /** Another version of Postern may use another toolchain of the same user. */
-const UNUSED_MILLIS = 30 * 24 * 3_600_000;
+const UNUSED_MS = 30 * 24 * 3_600_000;
 
 export async function fetchPackages({ folder, lock, progress }: FetchOptions): Promise<void> {
   const { dependencies, overrides } = (JSON.parse(lock) as Lock).packages[""];
@@ -152,7 +152,7 @@ async function removeOthers(folder: string): Promise<void> {
     if (name === basename(folder)) continue;
     const path = join(parent, name);
     const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: Date.now() }));
-    const isInUse = Date.now() - mtimeMs < (name.endsWith(DRAFT) ? STALE_MILLIS : UNUSED_MILLIS);
+    const isInUse = Date.now() - mtimeMs < (name.endsWith(DRAFT) ? STALE_MS : UNUSED_MS);
     if (!isInUse) await rm(path, { recursive: true, force: true });
   }
 }

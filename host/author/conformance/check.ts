@@ -35,7 +35,7 @@ export interface CheckOptions {
   readonly signal?: AbortSignal;
 }
 
-const SLOW_START_MILLIS = 1000;
+const SLOW_START_MS = 1000;
 
 export async function checkConformance(options: CheckOptions): Promise<Report> {
   const { component: bytes } = options;
@@ -114,7 +114,7 @@ async function load(
     const millis = Math.round(performance.now() - loaded);
     found.push({
       subject: "start",
-      verdict: millis > SLOW_START_MILLIS ? "warn" : "ok",
+      verdict: millis > SLOW_START_MS ? "warn" : "ok",
       detail: `${millis} ms to the first answer; ${
         wasPrepared ? "prepared before" : `prepared at install in ${((loaded - began) / 1000).toFixed(1)} s`
       }`,

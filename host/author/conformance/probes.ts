@@ -6,7 +6,7 @@ import type { Pool, PoolCall, PoolOutcome } from "../../sandbox/pool.ts";
 import type { Component } from "../../sandbox/processes.ts";
 import type { Finding, Verdict } from "./report.ts";
 
-const PROBE_MILLIS = 10_000;
+const PROBE_MS = 10_000;
 
 interface Probe {
   readonly subject: string;
@@ -42,7 +42,7 @@ export async function probe(
       params,
       http: async () => ({ ok: false, error: "There is no network while a tool is checked." }),
       ...known,
-      timeoutMs: Math.min(PROBE_MILLIS, known.timeoutMs),
+      timeoutMs: Math.min(PROBE_MS, known.timeoutMs),
       state: openState()?.answer,
       files: openFiles().answer,
     });

@@ -27,7 +27,7 @@ import { dropReplaced, exists, keepAsPrevious, previousFolder, replacedFolder } 
 export const FILES = { component: "component.wasm", capabilities: "capabilities.json", record: "tool.json" };
 
 // File times move in steps; a change within one step of the last reading would go unseen.
-const TIME_STEP_MILLIS = 50;
+const TIME_STEP_MS = 50;
 
 interface Reading {
   readonly modified: number;
@@ -179,7 +179,7 @@ async function readTools(folder: string, modified: number): Promise<Reading> {
     if ("reason" in found) broken.push(found);
     else tools.set(found.name, found);
   }
-  return { modified, settled: began - modified > TIME_STEP_MILLIS, tools, broken };
+  return { modified, settled: began - modified > TIME_STEP_MS, tools, broken };
 }
 
 export async function readTool(folder: string, name: string): Promise<InstalledTool> {

@@ -10,7 +10,7 @@ import { dropAll, exists, findReplaced, keepAsPrevious } from "./replaced.ts";
 
 const DRAFT = /^\.(?:(?:new|old)-|shipped\.json\.\d+$)/;
 // Younger ones may be another process's at work, which takes seconds.
-const DRAFT_MILLIS = 60 * 60 * 1000;
+const DRAFT_MS = 60 * 60 * 1000;
 
 export async function recoverTools(folder: string, log: Log): Promise<void> {
   if (!(await exists(folder))) return;
@@ -49,7 +49,7 @@ export async function findDrafts(folder: string): Promise<readonly string[]> {
       };
     }),
   );
-  return dated.flatMap(({ path, time }) => (Date.now() - time > DRAFT_MILLIS ? [path] : []));
+  return dated.flatMap(({ path, time }) => (Date.now() - time > DRAFT_MS ? [path] : []));
 }
 
 /**

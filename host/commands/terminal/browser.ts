@@ -1,6 +1,6 @@
 /** The person's own browser. */
 
-const LAUNCH_MILLIS = 1500;
+const LAUNCH_MS = 1500;
 
 /** False where this machine has no browser: the caller shows the address instead. */
 export async function openBrowser(url: string): Promise<boolean> {
@@ -10,7 +10,7 @@ export async function openBrowser(url: string): Promise<boolean> {
   if (launcher.exitCode !== null) return launcher.exitCode === 0;
   // A launcher that fails does so at once; one that is still running has found a browser.
   return new Promise((resolve) => {
-    const timer = setTimeout(() => resolve(true), LAUNCH_MILLIS);
+    const timer = setTimeout(() => resolve(true), LAUNCH_MS);
     launcher.once("exit", (code) => {
       clearTimeout(timer);
       resolve(code === 0);

@@ -14,8 +14,8 @@ import type { Mistake } from "../../../kernel/schema/mistake.ts";
 export type BoundedCheck = (value: unknown, size: number) => readonly Mistake[];
 
 // Generous, since it is the wall's time and the machine may be busy.
-const COMPILE_MILLIS = 3000;
-const CHECK_MILLIS = 1000;
+const COMPILE_MS = 3000;
+const CHECK_MS = 1000;
 // Polishing the code takes longer than a tool's few checks ever win back.
 const OPTIONS: Options = {
   allErrors: true,
@@ -29,12 +29,12 @@ const LITTLE_WORK = 1_000_000;
 
 /** Throws where the schema cannot be used, with the reason. */
 export function compileBoundedCheck(schema: JsonSchema): BoundedCheck {
-  const validate = withinTime(COMPILE_MILLIS, openCompiler(schema));
+  const validate = withinTime(COMPILE_MS, openCompiler(schema));
   // Watching the clock takes a thread for each check, which is most of what a short call costs in this process.
   const schemaSize = isBounded(schema) ? JSON.stringify(schema).length : Number.POSITIVE_INFINITY;
   return (value, size) => {
     const look = () => (validate(value) ? [] : explain(validate.errors ?? [], value));
-    return schemaSize * size <= LITTLE_WORK ? look() : withinTime(CHECK_MILLIS, look);
+    return schemaSize * size <= LITTLE_WORK ? look() : withinTime(CHECK_MS, look);
   };
 }
 /** Keywords that look at a value at most once for each place in the schema: without references, the work is schema times value. */

@@ -13,7 +13,7 @@ import { Threads } from "./threads.ts";
 
 /** The service's messages are its own: these only catch a mistake. */
 const LIMITS: FrameLimits = { header: 64 << 20, body: 512 << 20 };
-const MEMORY_MILLIS = 100;
+const MEMORY_MS = 100;
 const READ_BYTES = 256 << 10;
 /** Descriptors: the service's, then those of the threads' own lines to it. */
 const SERVICE = 3;
@@ -113,4 +113,4 @@ async function read(job: Extract<ToProcess, { type: "read" }>, bytes: Uint8Array
 }
 
 if (tells === "memory")
-  setInterval(() => send({ type: "memory", bytes: process.memoryUsage.rss() }), MEMORY_MILLIS).unref();
+  setInterval(() => send({ type: "memory", bytes: process.memoryUsage.rss() }), MEMORY_MS).unref();

@@ -21,12 +21,12 @@ import { Progress } from "./progress.ts";
 const MAX_THREADS = 16;
 /** Calls that are posted to a thread before it has begun the one before: it need not wait for the next. */
 const AHEAD = 4;
-const IDLE_MILLIS = 30_000;
+const IDLE_MS = 30_000;
 /** More than memory has room for; the service admits calls by what they hold. */
 const MAX_CALLS = 100_000;
 
 /** A cancelled call that still computes after this long will not stop on its own: its thread is ended. */
-const CANCEL_MILLIS = 500;
+const CANCEL_MS = 500;
 
 export interface ThreadEvents {
   /** A message of a running call whose thread has no line of its own to the service. */
@@ -66,7 +66,7 @@ export class Threads {
       minThreads: ready,
       maxThreads: MAX_THREADS,
       concurrentTasksPerWorker: MAX_CALLS,
-      idleTimeout: IDLE_MILLIS,
+      idleTimeout: IDLE_MS,
       // Calls wait for messages, so the thread's loop must go on between them.
       atomics: "disabled",
       // Nobody asks how long they took.
@@ -133,7 +133,7 @@ export class Threads {
       const isHeld = thread.calls.get(call) === placed && isBegun(thread, placed);
       if (isHeld && thread.progress.get("inside") === placed.number) this.#terminate(thread);
     };
-    setTimeout(check, CANCEL_MILLIS).unref();
+    setTimeout(check, CANCEL_MS).unref();
   }
 
   #welcome({ threadId, port }: ThreadHello): void {
@@ -190,7 +190,7 @@ export class Threads {
     this.#timer = setTimeout(() => {
       this.#timer = undefined;
       this.#pump();
-    }, SILENT_MILLIS);
+    }, SILENT_MS);
   }
 
   #tellWhetherWanted(): void {
@@ -286,7 +286,7 @@ type PiscinaWorker = Parameters<
 >[1][number];
 
 /** A thread that has not come on for so long is computing something that takes long, or for ever. */
-const SILENT_MILLIS = 250;
+const SILENT_MS = 250;
 
 interface Thread {
   readonly id: number;
@@ -346,7 +346,7 @@ function wake(thread: Thread): void {
 function isSilent(thread: Thread): boolean {
   const steps = thread.progress.get("steps");
   if (steps !== thread.seen.steps) thread.seen = { at: now(), steps };
-  return computing(thread) > 0 && now() - thread.seen.at > SILENT_MILLIS;
+  return computing(thread) > 0 && now() - thread.seen.at > SILENT_MS;
 }
 
 function hasUnbegun({ posted, progress }: Thread): boolean {

@@ -36,7 +36,7 @@ import { Progress } from "./progress.ts";
 import { ToolExit } from "./wasi/wasi.ts";
 
 /** Instances that no call needed for so long are dropped. */
-const KEEP_MILLIS = 30_000;
+const KEEP_MS = 30_000;
 
 interface Room {
   readonly imports: Imports;
@@ -110,7 +110,7 @@ port.on("message", (message: ToThread) => {
 setInterval(() => {
   clean.splice(0, unused);
   unused = clean.length;
-}, KEEP_MILLIS).unref();
+}, KEEP_MS).unref();
 
 function load({ glue, memoryBytes, preopens, ...code }: ComponentCode, progress: Progress): Loaded {
   const make = compileFunction(glue, ["WebAssembly", "globalThis"]);

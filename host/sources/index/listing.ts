@@ -15,7 +15,7 @@ export interface Listing<Entry> {
 const MAX_INDEX_BYTES = 1024 * 1024;
 const MAX_ENTRIES = 2000;
 const MAX_PROBLEMS = 10;
-const TIMEOUT_MILLIS = 15_000;
+const TIMEOUT_MS = 15_000;
 
 /** `index`: where the text is from. `readEntry` throws a fault that says what is wrong. */
 export function parseListing<Entry extends { readonly name: string }>(
@@ -99,7 +99,7 @@ export function isUrl(name: string): boolean {
 async function readRemote(downloads: Downloads, url: string, signal?: AbortSignal): Promise<string> {
   const bytes = await getFile(downloads, url, `the index ${url}`, {
     maxBytes: MAX_INDEX_BYTES,
-    timeoutMs: TIMEOUT_MILLIS,
+    timeoutMs: TIMEOUT_MS,
     accept: "application/json",
     signal,
   });

@@ -33,8 +33,8 @@ const MAX_MANIFEST = 256 * 1024;
 const MAX_README = 256 * 1024;
 const MAX_RECORDING = 1024 * 1024;
 const MAX_RECORDINGS = 50;
-const METADATA_MILLIS = 30_000;
-const TARBALL_MILLIS = 5 * 60_000;
+const METADATA_MS = 30_000;
+const TARBALL_MS = 5 * 60_000;
 
 interface FetchedRelease extends Pick<Fetched, "origin" | "evidence"> {
   readonly files: PackageFiles;
@@ -57,7 +57,7 @@ export function createReleases(downloads: Downloads, registry: string): FetchRel
     const { name, range } = reference;
     const metadata = await getFile(downloads, `${base}${name}`, `npm:${name}`, {
       maxBytes: MAX_METADATA,
-      timeoutMs: METADATA_MILLIS,
+      timeoutMs: METADATA_MS,
       accept: ABBREVIATED,
       signal,
     });
@@ -66,7 +66,7 @@ export function createReleases(downloads: Downloads, registry: string): FetchRel
     progress(`downloading ${what}`);
     const tarball = await getFile(downloads, placeOf(release, base), what, {
       maxBytes: MAX_COMPONENT_BYTES,
-      timeoutMs: TARBALL_MILLIS,
+      timeoutMs: TARBALL_MS,
       namedBy: new URL(base),
       signal,
     });
@@ -114,7 +114,7 @@ async function fetchAttestations(
   const place = `${base}-/npm/v1/attestations/${name}@${version}`;
   const answer = await getFile(downloads, place, `the attestations of npm:${name}@${version}`, {
     maxBytes: MAX_ATTESTATIONS,
-    timeoutMs: METADATA_MILLIS,
+    timeoutMs: METADATA_MS,
     accept: "application/json",
     signal,
   });

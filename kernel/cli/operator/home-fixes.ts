@@ -7,7 +7,7 @@ import type { Finding } from "../../plugin.ts";
 import { isClaimed } from "../service/home.ts";
 
 /** A command may be at work beside us: what it uses is younger. */
-const OLD_MILLIS = 3_600_000;
+const OLD_MS = 3_600_000;
 
 /** Folders that commands make for a while, and backups that never became whole. Names that nobody chooses. */
 const LEFTOVER = /^\.(?:files|flush|postern)-[A-Za-z0-9]{6}$|\.partial(?:-wal|-shm|-journal)?$/;
@@ -58,7 +58,7 @@ function findLeftovers(home: string): readonly Finding[] {
     .map((name) => join(home, name))
     .filter((path) => {
       const stat = lstatSync(path, { throwIfNoEntry: false });
-      return stat !== undefined && !stat.isSymbolicLink() && Date.now() - stat.mtimeMs > OLD_MILLIS;
+      return stat !== undefined && !stat.isSymbolicLink() && Date.now() - stat.mtimeMs > OLD_MS;
     })
     .map((path) => ({
       name: "leftover",

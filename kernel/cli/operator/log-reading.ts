@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { logFiles } from "../../log/file.ts";
 import { type LogQuery, matcherOf } from "../../log/query.ts";
 
-const LOOK_MILLIS = 200;
+const LOOK_MS = 200;
 const AT_ONCE = 64 * 1024;
 const END_OF_LINE = 10;
 
@@ -41,7 +41,7 @@ export async function followLog(
     }
     const next = file === undefined || isReplaced(file, newest) ? openToRead(newest) : undefined;
     if (next === undefined) {
-      await sleep(LOOK_MILLIS, undefined, { signal }).catch(() => {});
+      await sleep(LOOK_MS, undefined, { signal }).catch(() => {});
       continue;
     }
     // Looked for once more after the file was replaced: nothing is added to the old one any more.

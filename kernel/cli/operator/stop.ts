@@ -25,7 +25,7 @@ export function register(command: Command, context: OperatorContext): void {
     });
 }
 
-const LOOK_MILLIS = 100;
+const LOOK_MS = 100;
 
 async function stopService(home: string, timeoutSecs: number, json: boolean): Promise<void> {
   if (!isClaimed(home)) {
@@ -38,7 +38,7 @@ async function stopService(home: string, timeoutSecs: number, json: boolean): Pr
   const status = openStatusLine();
   const wait = async (text: string) => {
     status.show(`${text} ${Math.round((Date.now() - began) / 1000)} s`);
-    await sleep(LOOK_MILLIS);
+    await sleep(LOOK_MS);
   };
   try {
     let notice = findRunning(home);

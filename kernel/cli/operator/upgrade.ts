@@ -24,7 +24,7 @@ export function register(command: Command, context: OperatorContext): void {
 }
 
 const REGISTRY = "https://registry.npmjs.org";
-const REGISTRY_MILLIS = 5000;
+const REGISTRY_MS = 5000;
 const MAX_REPLY_BYTES = 1024 * 1024;
 
 interface Installation {
@@ -138,7 +138,7 @@ async function readNewest(registry: string): Promise<Newest> {
     const { status, body } = await outbound.send({
       url: new URL(`${registry.replace(/\/$/, "")}/postern/latest`),
       headers: { accept: "application/json" },
-      timeoutMs: REGISTRY_MILLIS,
+      timeoutMs: REGISTRY_MS,
       maxBytes: MAX_REPLY_BYTES,
     });
     if (status < 200 || status > 299) return { problem: `${registry} answered ${status}` };

@@ -19,7 +19,7 @@ export interface ServeOptions {
 }
 
 // After an orderly stop nothing should be left; anything that is must not keep the process alive.
-const LINGER_MILLIS = 1000;
+const LINGER_MS = 1000;
 
 export async function serve(
   session: Session,
@@ -120,7 +120,7 @@ export function waitForEnd(onCrash: (error: unknown) => void) {
       clearInterval(awake);
       process.off("SIGINT", onSignal).off("SIGTERM", onSignal).off("SIGHUP", onSignal);
       process.off("uncaughtException", onError).off("unhandledRejection", onError);
-      setTimeout(() => process.exit(), LINGER_MILLIS).unref();
+      setTimeout(() => process.exit(), LINGER_MS).unref();
     },
   };
 }

@@ -16,7 +16,7 @@ import {
 
 const route = routesOf("session");
 
-const SESSION_MILLIS = 30 * 86_400_000;
+const SESSION_MS = 30 * 86_400_000;
 
 export function sessionRoutes({
   accounts,
@@ -40,7 +40,7 @@ export function sessionRoutes({
     { user, source, expiresAt, invitation }: SignedIn,
     before: SignedIn | undefined,
   ): Promise<SessionAnswer> => {
-    const longest = Date.now() + SESSION_MILLIS;
+    const longest = Date.now() + SESSION_MS;
     const expires = new Date(Math.min(longest, expiresAt?.getTime() ?? longest));
     const secret = await accounts.openSession({
       user: user.id,

@@ -8,7 +8,7 @@ import { invalidFault, type Route, type RouteParts, routesOf } from "../route.ts
 
 const route = routesOf("status");
 
-const DAY_MILLIS = 86_400_000;
+const DAY_MS = 86_400_000;
 const USUAL_DAYS = 7;
 const MAX_DAYS = 400;
 /** Up to this many days, figures are by the hour. */
@@ -77,10 +77,10 @@ export function spansOf({ from, to, zone = "UTC", step: wanted }: Range): {
   readonly step: "hour" | "day";
 } {
   const end = to === undefined ? Date.now() : timeOf(to, "to");
-  const begin = from === undefined ? end - USUAL_DAYS * DAY_MILLIS : timeOf(from, "from");
+  const begin = from === undefined ? end - USUAL_DAYS * DAY_MS : timeOf(from, "from");
   if (begin >= end) throw wrong("from", "`from` must be before `to`.");
-  if (end - begin > MAX_DAYS * DAY_MILLIS) throw wrong("from", `The range may be up to ${MAX_DAYS} days.`);
-  const step = wanted ?? (end - begin <= DAYS_BY_HOUR * DAY_MILLIS ? "hour" : "day");
+  if (end - begin > MAX_DAYS * DAY_MS) throw wrong("from", `The range may be up to ${MAX_DAYS} days.`);
+  const step = wanted ?? (end - begin <= DAYS_BY_HOUR * DAY_MS ? "hour" : "day");
   let at = startOf(begin, zone, step);
   const spans: FiguresSpan[] = [];
   while (at.epochMilliseconds < end) {

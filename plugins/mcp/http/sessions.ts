@@ -28,10 +28,10 @@ export interface Session {
 
 const MAX_PER_USER = 16;
 const MAX_SESSIONS = 500;
-const IDLE_MILLIS = 30 * 60_000;
-const SWEEP_MILLIS = 60_000;
+const IDLE_MS = 30 * 60_000;
+const SWEEP_MS = 60_000;
 const MAX_ENDED_IDS = 10_000;
-const MAX_AGE_MILLIS = 7 * 86_400_000;
+const MAX_AGE_MS = 7 * 86_400_000;
 const MAX_NAME_LENGTH = 60;
 
 type Initialize = (transport: SessionTransport) => Promise<void>;
@@ -45,8 +45,8 @@ export async function createSessions(servers: Servers, store: Store) {
 
   const sweep = setInterval(() => {
     for (const { id, holds, usedAt } of [...held.values()])
-      if (holds === 0 && Date.now() - usedAt > IDLE_MILLIS) void drop(id);
-  }, SWEEP_MILLIS).unref();
+      if (holds === 0 && Date.now() - usedAt > IDLE_MS) void drop(id);
+  }, SWEEP_MS).unref();
 
   async function drop(id: string): Promise<void> {
     const session = held.get(id);
@@ -171,7 +171,7 @@ async function createSessionIds(store: Store) {
     read(caller: Caller, id: string): Opening | undefined {
       try {
         const { at, opening } = JSON.parse(unseal(key, nameOf(caller), id));
-        return Date.now() - at < MAX_AGE_MILLIS ? opening : undefined;
+        return Date.now() - at < MAX_AGE_MS ? opening : undefined;
       } catch {
         return undefined;
       }

@@ -17,7 +17,7 @@ type ChangeListener = (change: Change) => void;
 
 type ChangeParts = Pick<ServerParts, "toolCalls" | "skills" | "memory" | "workspace" | "log">;
 
-const POLL_MILLIS = 1500;
+const POLL_MS = 1500;
 // With many listeners, each is polled less often.
 const MAX_POLLS_PER_SECOND = 40;
 /** More sets between two polls are told as a changed list. */
@@ -78,7 +78,7 @@ export function createListChanges({ toolCalls, skills, memory, workspace, log }:
         timer = undefined;
         arm();
       },
-      Math.max(POLL_MILLIS, (watched.size * 1000) / MAX_POLLS_PER_SECOND),
+      Math.max(POLL_MS, (watched.size * 1000) / MAX_POLLS_PER_SECOND),
     );
   };
 

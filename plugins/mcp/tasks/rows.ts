@@ -50,7 +50,7 @@ const MAX_TASKS = 100;
 const MAX_BYTES = 64 * 1024 * 1024;
 const INTERNAL_ERROR = -32603;
 /** A node that is not among the living and has not renewed its tasks for this long is gone. */
-const LOST_AFTER_MILLIS = 15_000;
+const LOST_AFTER_MS = 15_000;
 
 const LOST = {
   status: "failed",
@@ -127,7 +127,7 @@ export function createTaskRows(sql: Sql, node: Node) {
         `SELECT id, status, detail, params, created_at, updated_at, expires_at,
            CASE WHEN ${lost} THEN 1 ELSE 0 END AS is_lost
          FROM mcp_tasks WHERE id = ? AND "user" = ? AND token = ? AND expires_at > ?`,
-        ...[now - LOST_AFTER_MILLIS, id, owner.user, owner.token, now],
+        ...[now - LOST_AFTER_MS, id, owner.user, owner.token, now],
       );
       if (row === undefined) return undefined;
       const task = toTask(row, owner);

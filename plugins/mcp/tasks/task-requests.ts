@@ -23,11 +23,11 @@ import { hasEnded, type RunningCall, type Tasks } from "./tasks.ts";
 
 const INVALID_PARAMS = ProtocolErrorCode.InvalidParams;
 /** How often a client should look at a task. */
-const POLL_MILLIS = 1000;
+const POLL_MS = 1000;
 /** How long a task may take, and is kept. */
-const MAX_TTL_MILLIS = 3_600_000;
+const MAX_TTL_MS = 3_600_000;
 /** Tasks that are kept count against the limit for a user, so a client cannot have them forgotten at once. */
-const MIN_TTL_MILLIS = 60_000;
+const MIN_TTL_MS = 60_000;
 
 interface TaskServing {
   readonly tasks: Tasks;
@@ -87,7 +87,7 @@ function serveModern({ handle, handleTask }: Handlers, handler: CallHandler, ser
     const late = sleep(afterMillis, undefined, { signal: over.signal }).catch(() => undefined);
     const inTime = await Promise.race([call.result, late]).finally(() => over.abort());
     if (inTime) return inTime;
-    const task = await tasks.begin(owner, request.params, MAX_TTL_MILLIS, () => call.detach());
+    const task = await tasks.begin(owner, request.params, MAX_TTL_MS, () => call.detach());
     if (task === undefined) return call.result;
     return { content: [], resultType: "task", ...modernTask(task) };
   });
@@ -173,7 +173,7 @@ function serveLegacy({ handle, handleTask }: Handlers, handler: CallHandler, ser
   handle("tools/call", async (request, context) => {
     const asked = request.params.task;
     if (asked === undefined) return handler(request, context);
-    const ttl = Math.max(MIN_TTL_MILLIS, Math.min(asked.ttl ?? MAX_TTL_MILLIS, MAX_TTL_MILLIS));
+    const ttl = Math.max(MIN_TTL_MS, Math.min(asked.ttl ?? MAX_TTL_MS, MAX_TTL_MS));
     const task = await tasks.begin(owner, request.params, ttl, () =>
       detachable(handler, request, withoutAsking(context)).detach(),
     );
@@ -215,7 +215,7 @@ function taskOf({ id, status, createdAt, updatedAt }: Task) {
 }
 
 function modernTask(task: Task) {
-  return { ...taskOf(task), ttlMs: task.ttlMillis, pollIntervalMs: POLL_MILLIS };
+  return { ...taskOf(task), ttlMs: task.ttlMillis, pollIntervalMs: POLL_MS };
 }
 
 function modernDetail(task: Task): object {
@@ -234,7 +234,7 @@ function modernDetail(task: Task): object {
 }
 
 function legacyTask(task: Task) {
-  return { ...taskOf(task), ttl: task.ttlMillis, pollInterval: POLL_MILLIS };
+  return { ...taskOf(task), ttl: task.ttlMillis, pollInterval: POLL_MS };
 }
 
 function found(task: Task | undefined): Task {

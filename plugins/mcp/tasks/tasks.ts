@@ -26,15 +26,15 @@ interface TaskParts {
 export type Tasks = ReturnType<typeof createTasks>;
 
 const TOPIC = "mcp tasks";
-const RENEW_MILLIS = 4000;
-const LOOK_MILLIS = 500;
-const SWEEP_MILLIS = 60_000;
+const RENEW_MS = 4000;
+const LOOK_MS = 500;
+const SWEEP_MS = 60_000;
 const WORKING: TaskState = { status: "working" };
 
 export function createTasks({ sql, store, log, sweeps }: TaskParts) {
   const rows = createTaskRows(sql, store.node);
   const running = new Map<string, { readonly done: Promise<void>; abort(): void }>();
-  const stopSweeping = sweeps ? store.repeat(TOPIC, SWEEP_MILLIS, rows.removeExpired) : () => {};
+  const stopSweeping = sweeps ? store.repeat(TOPIC, SWEEP_MS, rows.removeExpired) : () => {};
   // Another node has cancelled it.
   const stopListening = store.signals.listen(TOPIC, (id) => running.get(id)?.abort());
   let renewing: NodeJS.Timeout | undefined;
@@ -51,7 +51,7 @@ export function createTasks({ sql, store, log, sweeps }: TaskParts) {
       }
     });
     running.set(task.id, { abort: call.abort, done });
-    if (running.size === 1) renewing = setInterval(() => void renew(), RENEW_MILLIS).unref();
+    if (running.size === 1) renewing = setInterval(() => void renew(), RENEW_MS).unref();
   }
 
   /** If the store fails, the next renewal comes soon. */
@@ -102,7 +102,7 @@ export function createTasks({ sql, store, log, sweeps }: TaskParts) {
       for (;;) {
         const task = await rows.find(owner, id);
         if (task === undefined || hasEnded(task) || signal.aborted) return task;
-        const pause = sleep(LOOK_MILLIS, undefined, { signal }).catch(() => {});
+        const pause = sleep(LOOK_MS, undefined, { signal }).catch(() => {});
         await Promise.race([running.get(id)?.done ?? pause, pause]);
       }
     },

@@ -23,7 +23,7 @@ const MAX_WAITING_BATCHES = 8;
 /** A stop does not wait longer for a collector that is gone. */
 const CLOSE_TIMEOUT_MS = 3_000;
 /** The log gets at most one line about lost spans in this time. */
-const LOG_INTERVAL_MILLIS = 60_000;
+const LOG_INTERVAL_MS = 60_000;
 
 const WORKER = moduleFile("plugins/telemetry/tracing/sender-worker");
 
@@ -81,7 +81,7 @@ export function createSender(destination: Destination, log: Log) {
 
   function lose(count: number, why: string): void {
     lost += count;
-    if (performance.now() - toldAt < LOG_INTERVAL_MILLIS) return;
+    if (performance.now() - toldAt < LOG_INTERVAL_MS) return;
     toldAt = performance.now();
     log.warn({ code: "traces_lost", spans: lost, why }, `traces were lost: ${why}`);
     lost = 0;

@@ -45,10 +45,10 @@ type SendOptions = Pick<Turn, "after" | "outside"> & {
 
 const TURNS_SHOWN = 50;
 // Deltas arrive faster than anybody reads them; most of the time is left free for key presses.
-const FRAME_MILLIS = 50;
+const FRAME_MS = 50;
 
 export function createConversation({ agent, threads, attachments, remote, tasks, user }: ConversationParts) {
-  const changes = createChangeSignal(FRAME_MILLIS);
+  const changes = createChangeSignal(FRAME_MS);
   const { changed } = changes;
   const live = new Map<string, LiveTurn>();
   const sending = new Map<string, SentTurn>();

@@ -36,7 +36,7 @@ const BACKOFF_SECS = [1, 10, 60, 300, 1800, 3600, 10_800, 21_600, 43_200] as con
 const MAX_CONCURRENT = 8;
 const TIMEOUT_MS = 10_000;
 /** How often a node looks for callbacks that others made due, or whose completion was missed. */
-const POLL_MILLIS = 10_000;
+const POLL_MS = 10_000;
 
 export async function createCallbacks({ jobs, sql, store, log, target }: CallbackOptions) {
   const outbound = createOutbound({ privateHosts: target.privateHosts });
@@ -59,7 +59,7 @@ export async function createCallbacks({ jobs, sql, store, log, target }: Callbac
     pumping = sendDue()
       .catch((error) => {
         log.error({ error }, "callback error, retrying");
-        wakeIn(POLL_MILLIS);
+        wakeIn(POLL_MS);
       })
       .finally(() => {
         pumping = undefined;
@@ -190,7 +190,7 @@ export async function createCallbacks({ jobs, sql, store, log, target }: Callbac
   const stopWatching = store.node.onDead(findMissedSafely);
   const polling = setInterval(() => {
     if (isBehind || sql.engine === "postgres") findMissedSafely();
-  }, POLL_MILLIS).unref();
+  }, POLL_MS).unref();
 
   return {
     /** Submits the job and owes its callback, both or neither, in that transaction. `userId` is the user that it names. */

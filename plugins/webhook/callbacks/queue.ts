@@ -12,7 +12,7 @@ export interface Owed {
 }
 
 // Longer than a try, with time to spare; and a dead node's callbacks are taken over within 15 seconds.
-const LEASE_MILLIS = 14_000;
+const LEASE_MS = 14_000;
 const PAGE_SIZE = 200;
 
 export function openCallbackQueue(sql: Sql, node: Node) {
@@ -24,7 +24,7 @@ export function openCallbackQueue(sql: Sql, node: Node) {
     WITH due AS MATERIALIZED (
       SELECT job FROM webhook_callbacks WHERE due_at <= ${now} ORDER BY due_at LIMIT ? ${isShared ? "FOR UPDATE SKIP LOCKED" : ""}
     )
-    UPDATE webhook_callbacks SET due_at = ${now} + ${LEASE_MILLIS}, holder = ?
+    UPDATE webhook_callbacks SET due_at = ${now} + ${LEASE_MS}, holder = ?
     WHERE job IN (SELECT job FROM due) RETURNING job, attempts, user_id, traceparent`;
   const next = `SELECT min(due_at) - ${now} AS millis FROM webhook_callbacks WHERE due_at IS NOT NULL`;
 

@@ -24,7 +24,7 @@ interface IntegrationParts {
 }
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
-const USE_PRECISION_MILLIS = 60_000;
+const USE_PRECISION_MS = 60_000;
 
 type Row = Readonly<
   Record<"id" | "name" | "user" | "created_at", string> &
@@ -85,7 +85,7 @@ export function createIntegrations({ store, sql, accounts, onSecret }: Integrati
 
     /** Notes the time of use, to the minute, in the background. */
     markUsed({ id, lastUsedAt }: Sender): void {
-      if (lastUsedAt !== undefined && Date.now() - Date.parse(lastUsedAt) < USE_PRECISION_MILLIS) return;
+      if (lastUsedAt !== undefined && Date.now() - Date.parse(lastUsedAt) < USE_PRECISION_MS) return;
       const now = new Date().toISOString();
       sql
         .run("UPDATE webhook_integrations SET last_used_at = ? WHERE id = ?", now, id)

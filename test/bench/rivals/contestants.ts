@@ -19,7 +19,7 @@ export interface Contestant {
 }
 
 const MEMORY_MB = 64;
-const TIMEOUT_MILLIS = 60_000;
+const TIMEOUT_MS = 60_000;
 const GUEST = readFileSync(join(import.meta.dirname, "guest.js"), "utf8");
 
 async function request(url: string): Promise<string> {
@@ -39,7 +39,7 @@ export function openPools(
       const outcome = await pool.call({
         component: variant,
         params,
-        timeoutMs: TIMEOUT_MILLIS,
+        timeoutMs: TIMEOUT_MS,
         secrets: [],
         http: async ({ url }) => ({ ok: true, status: 200, body: Buffer.from(await request(url)) }),
       });
@@ -138,7 +138,7 @@ export async function openQuickJs(rivals: Rivals): Promise<Contestant> {
     async call(params) {
       const context = engine.newContext();
       context.runtime.setMemoryLimit(MEMORY_MB * 2 ** 20);
-      const deadline = Date.now() + TIMEOUT_MILLIS;
+      const deadline = Date.now() + TIMEOUT_MS;
       context.runtime.setInterruptHandler(() => Date.now() > deadline);
       const lent = context.newFunction("request", (url) => {
         const answer = context.newPromise();
@@ -201,7 +201,7 @@ export async function openIsolatedVm(rivals: Rivals): Promise<Contestant> {
       await context.evalClosure(lend, [request], { arguments: { reference: true } });
       await script.run(context);
       const code = `execute(${JSON.stringify(params)})`;
-      const text = await context.eval(code, { promise: true, timeout: TIMEOUT_MILLIS });
+      const text = await context.eval(code, { promise: true, timeout: TIMEOUT_MS });
       context.release();
       return String(text);
     },

@@ -8,9 +8,9 @@ import { unprotected } from "./variants.ts";
 
 const ROUNDS = 5;
 const AT_ONCE = 64;
-const MILLIS = 600;
+const MEASURE_MS = 600;
 /** Until the engine has optimized the code that both kinds of instances run. */
-const WARM_UP_MILLIS = 2000;
+const WARM_UP_MS = 2000;
 const GOAL = 0.85;
 
 const ECHO = JSON.stringify({ text: "x".repeat(100) });
@@ -44,8 +44,8 @@ export async function measureCleaning(pool: Pool, progress: Progress): Promise<F
           () => perSecond(call(component), { atOnce: AT_ONCE, millis }),
         ]),
       );
-    await interleave(measures(WARM_UP_MILLIS), 1, (text) => progress(`${name}, warming up, ${text}`));
-    const rates = await interleave(measures(MILLIS), ROUNDS, (text) => progress(`${name}, ${text}`));
+    await interleave(measures(WARM_UP_MS), 1, (text) => progress(`${name}, warming up, ${text}`));
+    const rates = await interleave(measures(MEASURE_MS), ROUNDS, (text) => progress(`${name}, ${text}`));
     figures.push(
       ...compare(rates, {
         what: name,

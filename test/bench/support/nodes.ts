@@ -29,10 +29,10 @@ const MOST_TRIPS = within(5, "round trips");
 const MOST_CONTINUED = within(4, "round trips");
 const TURNS = 21;
 const PIECES = ["one ", "two ", "three ", "four ", "five"];
-const PIECE_MILLIS = 20;
-const PATIENCE_MILLIS = 10_000;
+const PIECE_MS = 20;
+const PATIENCE_MS = 10_000;
 // A start is followed by chores: tools, sweeps, the first look at other nodes.
-export const SETTLE_MILLIS = 5000;
+export const SETTLE_MS = 5000;
 
 const bearer = (token: string) => ({
   authorization: `Bearer ${token}`,
@@ -164,7 +164,7 @@ async function listen({ url }: Program): Promise<Listener> {
   return {
     async framesOf(turn) {
       const { times, ended } = known(turn);
-      await Promise.race([ended.promise, sleep(PATIENCE_MILLIS, undefined, { ref: false })]);
+      await Promise.race([ended.promise, sleep(PATIENCE_MS, undefined, { ref: false })]);
       return times;
     },
     close: () => socket.terminate(),
@@ -175,7 +175,7 @@ async function listen({ url }: Program): Promise<Listener> {
 export async function measureFrames(database: string, folder: string, progress: Progress): Promise<Figure[]> {
   progress("starting two nodes");
   const model = await startModelServer();
-  model.otherwise({ text: PIECES, delay: PIECE_MILLIS });
+  model.otherwise({ text: PIECES, delay: PIECE_MS });
   const homes = ["first", "second"].map((name) => join(folder, name));
   const settings = nodeSettings(database, model.url);
   for (const home of homes) mkdirSync(home);
@@ -183,7 +183,7 @@ export async function measureFrames(database: string, folder: string, progress: 
   const first = await serve(homes[0] as string, settings);
   const second = await serve(homes[1] as string, settings);
   try {
-    await sleep(SETTLE_MILLIS);
+    await sleep(SETTLE_MS);
     const [here, there] = [await listen(first), await listen(second)];
     await sleep(1000);
     const [near, far, added]: [number[], number[], number[]] = [[], [], []];
@@ -237,7 +237,7 @@ export async function measureMemory(database: string, folder: string, progress: 
     const env = { PATH: process.env["PATH"] ?? "", POSTERN_HOME: home, ...settings };
     await promisify(execFile)(process.execPath, [bin, "tool", "list"], { env });
     const node = await serve(home, settings, bin);
-    await sleep(SETTLE_MILLIS);
+    await sleep(SETTLE_MS);
     samples[name] = [await residentMegabytes(node)];
     await stopServing(node);
   }

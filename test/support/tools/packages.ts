@@ -14,7 +14,7 @@ import { alone, CACHE } from "./alone.ts";
 export const RIVALS = join(ROOT, "test/bench/rivals");
 export const CLIENTS = join(ROOT, "test/fixtures/clients");
 
-const INSTALL_MILLIS = 180_000;
+const INSTALL_MS = 180_000;
 
 export interface Packages {
   readonly folder: string;
@@ -48,7 +48,7 @@ async function install(source: string, folder: string): Promise<void> {
   try {
     await promisify(execFile)("npm", ["ci", ...quick, "--loglevel=error"], {
       cwd: folder,
-      timeout: INSTALL_MILLIS,
+      timeout: INSTALL_MS,
     });
   } catch (error) {
     const { message } = error as Error;

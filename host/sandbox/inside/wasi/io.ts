@@ -17,7 +17,7 @@ const MAX_HELD_BYTES = 32 << 20;
 // Many more than the broker sends for one call, which is for the broker to say.
 const MAX_REQUESTS = 1000;
 
-const MAX_TIMER_MILLIS = 2 ** 31 - 1;
+const MAX_TIMER_MS = 2 ** 31 - 1;
 const MAX_READ_BYTES = 1 << 20;
 // One call may ask for much, but never for more than its memory could hold anyway.
 const MAX_WRITE_BYTES = 1 << 20;
@@ -102,7 +102,7 @@ export class Holdings {
 
   #startTimer(due: bigint, wake: () => void): () => void {
     const left = Math.ceil(Number(due - process.hrtime.bigint()) / 1e6);
-    const timer = setTimeout(wake, Math.min(left, MAX_TIMER_MILLIS));
+    const timer = setTimeout(wake, Math.min(left, MAX_TIMER_MS));
     this.#timers.add(timer);
     return () => {
       clearTimeout(timer);

@@ -9,8 +9,8 @@ import { text } from "../../text/text.ts";
 import { Button } from "../../widgets/controls.tsx";
 
 const words = text.chat.tasks;
-const LIVE_MILLIS = 1500;
-const IDLE_MILLIS = 30_000;
+const LIVE_MS = 1500;
+const IDLE_MS = 30_000;
 
 /** What an answer delegated: each task with how far it is, its cost, a way into its thread, and a stop. */
 export function TaskTree({ turn }: { turn: TurnView }) {
@@ -29,11 +29,7 @@ function Tree({ turn }: { turn: TurnView }) {
     setOpen(!isOver(turn) || found.some(({ completed_at }) => completed_at === undefined));
     return found;
   };
-  const [tasks = [], , reload] = useLive(load, isOpen ? LIVE_MILLIS : IDLE_MILLIS, [
-    turn.id,
-    isOpen,
-    isOver(turn),
-  ]);
+  const [tasks = [], , reload] = useLive(load, isOpen ? LIVE_MS : IDLE_MS, [turn.id, isOpen, isOver(turn)]);
   if (tasks.length === 0) return null;
   const stop = async (id: string) => {
     await request<Task>("POST", `/api/tasks/${encodeURIComponent(id)}/cancel`);

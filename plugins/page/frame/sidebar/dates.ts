@@ -9,7 +9,7 @@ export interface DatedThreads {
   readonly threads: readonly ThreadRow[];
 }
 
-const DAY_MILLIS = 24 * 60 * 60 * 1000;
+const DAY_MS = 24 * 60 * 60 * 1000;
 
 /** Keeps the given order; pinned threads are a group of their own. */
 export function groupByDate(threads: readonly ThreadRow[], now: Date): readonly DatedThreads[] {
@@ -21,7 +21,7 @@ export function groupByDate(threads: readonly ThreadRow[], now: Date): readonly 
 
 function nameDate(date: Date, now: Date): string {
   // Rounded: a day in which the clocks change has 23 or 25 hours.
-  const days = Math.round((midnight(now) - midnight(date)) / DAY_MILLIS);
+  const days = Math.round((midnight(now) - midnight(date)) / DAY_MS);
   if (days <= 0) return text.frame.today;
   if (days === 1) return text.frame.yesterday;
   if (days <= 7) return text.frame.lastWeek;

@@ -22,7 +22,7 @@ import { toast } from "../../widgets/toast.tsx";
 import { PairForm } from "../webhooks/identities.tsx";
 
 const words = text.channels;
-const EVERY_MILLIS = 3000;
+const EVERY_MS = 3000;
 
 interface Everything {
   readonly channels: readonly ChatChannel[];
@@ -33,7 +33,7 @@ interface Everything {
 
 /** Chat channels as an operator sees them: what they do, what they could not send, and who waits to be let in. */
 export function ChannelsPage() {
-  const [, , load, all] = useLive(loadAll, EVERY_MILLIS, []);
+  const [, , load, all] = useLive(loadAll, EVERY_MS, []);
   return (
     <Page
       title={text.pages.channels}

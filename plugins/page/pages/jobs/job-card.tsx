@@ -12,7 +12,7 @@ import { Icon } from "../../widgets/icon.tsx";
 import { Loaded } from "../../widgets/loaded.tsx";
 
 const words = text.jobs;
-const EVERY_MILLIS = 1500;
+const EVERY_MS = 1500;
 
 export function JobState({ of: { error, waiting_for, status } }: { of: Job }) {
   const state = error ? (error.code === "cancelled" ? "cancelled" : "failed") : status;
@@ -28,7 +28,7 @@ export function JobState({ of: { error, waiting_for, status } }: { of: Job }) {
 export function JobCard({ id }: { readonly id: string }) {
   const me = useApp().user?.id;
   const path = `/api/jobs/${encodeURIComponent(id)}`;
-  const [, setJob, , shown] = useLive(() => ask<Job>("GET", path), EVERY_MILLIS, [id]);
+  const [, setJob, , shown] = useLive(() => ask<Job>("GET", path), EVERY_MS, [id]);
   const cancel = async () => {
     const changed = await request<Job>("POST", `${path}/cancel`);
     if (changed) setJob(changed);

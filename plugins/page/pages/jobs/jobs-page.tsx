@@ -21,7 +21,7 @@ interface JobPage {
 
 const PAGE = 50;
 const MAX_AT_ONCE = 200;
-const EVERY_MILLIS = 2500;
+const EVERY_MS = 2500;
 
 /** The job queue; `shown` is the job that the address names. */
 export function JobsPage({ shown }: { readonly shown: string | undefined }) {
@@ -42,7 +42,7 @@ function Queue() {
     });
     return ask<JobPage>("GET", `/api/jobs?${query}`);
   };
-  const [found, setFound, , shown] = useLive(() => read(size.current), EVERY_MILLIS, [status]);
+  const [found, setFound, , shown] = useLive(() => read(size.current), EVERY_MS, [status]);
   const choose = (chosen: string) => {
     size.current = PAGE;
     setFound(undefined);

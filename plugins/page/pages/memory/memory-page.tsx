@@ -18,7 +18,7 @@ import { at, History } from "./history.tsx";
 
 const words = text.memory;
 /** The search waits for a pause in typing. */
-const TYPING_MILLIS = 150;
+const TYPING_MS = 150;
 
 /** A new file has not been written yet. */
 type EditedFile = Omit<MemoryFile, "updated_at">;
@@ -33,7 +33,7 @@ export function MemoryPage() {
   useEffect(() => {
     // The first ones are loaded already.
     if (hits.answer === undefined) return;
-    const timer = setTimeout(() => void hits.load(), TYPING_MILLIS);
+    const timer = setTimeout(() => void hits.load(), TYPING_MS);
     return () => clearTimeout(timer);
   }, [query]);
   const open = async (path: string) => setFile(await request<MemoryFile>("GET", at(path)));

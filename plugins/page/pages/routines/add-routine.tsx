@@ -10,7 +10,7 @@ import { localTime } from "./routine-words.ts";
 const words = text.routines;
 const HERE = Intl.DateTimeFormat().resolvedOptions().timeZone;
 /** The preview waits for a pause in typing. */
-const TYPING_MILLIS = 300;
+const TYPING_MS = 300;
 
 export function AddRoutine({ onAdded, onClose }: { onAdded(): void; onClose(): void }) {
   const [schedule, setSchedule] = useState("");
@@ -27,7 +27,7 @@ export function AddRoutine({ onAdded, onClose }: { onAdded(): void; onClose(): v
       ask<RoutinePreview>("GET", `/api/routines/preview?${query}`).then(setPreview, (error: Error) =>
         setPreview(error.message),
       );
-    const timer = setTimeout(() => void look(), TYPING_MILLIS);
+    const timer = setTimeout(() => void look(), TYPING_MS);
     return () => clearTimeout(timer);
   }, [schedule, tz]);
 

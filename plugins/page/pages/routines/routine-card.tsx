@@ -15,7 +15,7 @@ import { toast } from "../../widgets/toast.tsx";
 import { causeOf, localTime, outcomeOf, statusOf } from "./routine-words.ts";
 
 const words = text.routines;
-const EVERY_MILLIS = 2500;
+const EVERY_MS = 2500;
 
 export function RoutineCard({ id }: { readonly id: string }) {
   const { user } = useApp();
@@ -24,7 +24,7 @@ export function RoutineCard({ id }: { readonly id: string }) {
     routine: await ask<Routine>("GET", path),
     ...(await ask<{ runs: readonly RoutineRun[] }>("GET", `${path}/runs`)),
   });
-  const [, , reload, shown] = useLive(read, EVERY_MILLIS, [id]);
+  const [, , reload, shown] = useLive(read, EVERY_MS, [id]);
   const change = changeThen(reload);
   const allow = (tool: string) =>
     change("PUT", `/api/approvals/remembered/${encodeURIComponent(tool)}`, { decision: "allow" });

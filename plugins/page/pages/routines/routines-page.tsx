@@ -14,7 +14,7 @@ import { RoutineCard } from "./routine-card.tsx";
 import { localTime, outcomeOf, statusOf } from "./routine-words.ts";
 
 const words = text.routines;
-const EVERY_MILLIS = 5000;
+const EVERY_MS = 5000;
 
 /** The routines; `shown` is the routine that the address names. */
 export function RoutinesPage({ shown }: { readonly shown: string | undefined }) {
@@ -25,7 +25,7 @@ function Routines() {
   const isOperator = useApp().user?.role === "operator";
   const [isAdding, setAdding] = useState(false);
   const read = () => ask<{ routines: readonly Routine[] }>("GET", "/api/routines");
-  const [, , reload, shown] = useLive(read, EVERY_MILLIS, []);
+  const [, , reload, shown] = useLive(read, EVERY_MS, []);
   const { user, what, when, next, last } = words.columns;
   const onAdded = () => {
     setAdding(false);

@@ -24,8 +24,8 @@ interface Usage {
 
 type Summed = Omit<Figure, "p50_millis" | "p95_millis">;
 
-const DAY_MILLIS = 86_400_000;
-const EVERY_MILLIS = 60_000;
+const DAY_MS = 86_400_000;
+const EVERY_MS = 60_000;
 
 const tokensOf = ({ input_tokens, output_tokens }: Summed) => input_tokens + output_tokens;
 
@@ -36,13 +36,13 @@ export function UsagePage() {
   const [by, setBy] = useState("model");
   const load = () => {
     const query = new URLSearchParams({
-      from: new Date(Date.now() - days * DAY_MILLIS).toISOString(),
+      from: new Date(Date.now() - days * DAY_MS).toISOString(),
       zone: Intl.DateTimeFormat().resolvedOptions().timeZone,
       by,
     });
     return ask<Usage>("GET", `/api/usage?${query}`);
   };
-  const [, , , shown] = useLive(load, EVERY_MILLIS, [days, by]);
+  const [, , , shown] = useLive(load, EVERY_MS, [days, by]);
   const groups = ["model", "tool", "channel", ...(isOperator ? ["user"] : [])];
   return (
     <Page

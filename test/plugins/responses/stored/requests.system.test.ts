@@ -9,7 +9,7 @@ import {
 } from "../../../../plugins/responses/stored/requests.ts";
 import { describeEngines } from "../../../support/processes/engines.ts";
 
-const DAY_MILLIS = 24 * 60 * 60 * 1000;
+const DAY_MS = 24 * 60 * 60 * 1000;
 
 const taken = (more: Partial<TakenRequest> = {}): TakenRequest => ({
   id: randomUUIDv7(),
@@ -55,7 +55,7 @@ describeEngines("a key", (_engine, fresh) => {
     const opened = await createRequests(await (await fresh()).open());
     const { requests } = opened;
     const repeat = { key: "k", digest: "d" };
-    const old = taken({ createdAt: new Date(Date.now() - DAY_MILLIS - 1000).toISOString() });
+    const old = taken({ createdAt: new Date(Date.now() - DAY_MS - 1000).toISOString() });
     expect(await add(opened, old, repeat)).toBe(true);
     expect(await requests.findRepeated("ann", "k")).toBeUndefined();
     const next = taken();
