@@ -1,5 +1,6 @@
 /** Forms with files. Within the limit that the reader has they fit into memory: nothing a caller sends is written to disk. */
-import { type Readable, Writable } from "node:stream";
+import type { IncomingMessage } from "node:http";
+import { Writable } from "node:stream";
 import type { File, Formidable, Options, Part } from "formidable";
 import type { Context } from "koa";
 import { type Form, readBody } from "../../../kernel/kit.ts";
@@ -10,34 +11,36 @@ export type FormReader = (context: Context) => Promise<Form>;
 // Far more than our forms have.
 const MAX_PARTS = 32;
 const PART_HEADER_BYTES = 8192;
+// As formidable finds it.
+const BOUNDARY = /boundary=(?:"([^"]+)"|([^;]+))/i;
 
 const contents = new WeakMap<object, Buffer[]>();
 
 /** `limit`: of the form as a whole, in bytes. */
 export function createFormReader(limit: number): FormReader {
-  const parse = readBody({
-    json: false,
-    urlencoded: false,
-    text: false,
-    multipart: true,
-    formidable: {
-      enabledPlugins: [(form, options) => readParts(form, options, limit)],
-      fileWriteStreamHandler: (file) => collect(file as object),
-      onPart: takePart,
-      maxFields: MAX_PARTS,
-      maxFiles: MAX_PARTS,
-      maxFieldsSize: limit,
-      maxFileSize: limit,
-      maxTotalFileSize: limit,
-      // The handler says better what is wrong with a file that is empty.
-      allowEmptyFiles: true,
-      minFileSize: 0,
-    },
-  });
   return async (context) => {
     if (!context.is("multipart/form-data")) context.throw(415);
     if (!/^(?:identity)?$/i.test(context.get("content-encoding"))) context.throw(415);
     if (Number(context.get("content-length")) > limit) context.throw(413);
+    const parse = readBody({
+      json: false,
+      urlencoded: false,
+      text: false,
+      multipart: true,
+      formidable: {
+        enabledPlugins: [(form, options) => readParts(form, options, context.req, limit)],
+        fileWriteStreamHandler: (file) => collect(file as object),
+        onPart: takePart,
+        maxFields: MAX_PARTS,
+        maxFiles: MAX_PARTS,
+        maxFieldsSize: limit,
+        maxFileSize: limit,
+        maxTotalFileSize: limit,
+        // The handler says better what is wrong with a file that is empty.
+        allowEmptyFiles: true,
+        minFileSize: 0,
+      },
+    });
     await parse(context, async () => {});
     return formOf(context);
   };
@@ -80,23 +83,40 @@ function takePart(part: Part & { transferEncoding?: string }, take: (part: Part)
   if (part.name !== "__proto__") take(part);
 }
 
-/** formidable bounds what is in the parts. This bounds the form as a whole, and their headers. */
+/**
+ * formidable bounds what is in the parts. This bounds the form as a whole, and the headers of its parts: a second parser reads each
+ * chunk before the form does, because the form's patterns would take hours for a header of megabytes.
+ */
 async function readParts(
   form: InstanceType<typeof Formidable>,
   options: Partial<Options>,
+  request: IncomingMessage,
   limit: number,
 ): Promise<void> {
-  const { multipart } = await import("formidable");
+  const { multipart, MultipartParser } = await import("formidable");
+  let bytes = 0;
+  let longest = 0;
+  class HeaderParser extends MultipartParser {
+    /** It is called with each piece as it is found, which a listener would hear of only later. */
+    override push(piece: Piece | null): boolean {
+      if (piece?.name === "partBegin") bytes = 0;
+      if (piece?.name === "headerField" || piece?.name === "headerValue") bytes += piece.end - piece.start;
+      longest = Math.max(longest, bytes);
+      return true;
+    }
+  }
   multipart.call(form, form, options);
+  const [, quoted, bare] = BOUNDARY.exec(request.headers["content-type"] ?? "") ?? [];
+  const headers = new HeaderParser();
+  headers.initWithBoundary(quoted ?? bare ?? "");
+  // The form's own parser says what is wrong.
+  headers.on("error", () => {});
+  const look = (chunk: Buffer) => void headers.write(chunk);
+  request.on("data", look);
+  form.on("error", () => request.off("data", look));
   form.on("progress", (received) => {
     if (received > limit) throw refusal(413, "the form is too large");
-  });
-  const { _parser: parser } = form as unknown as { readonly _parser: Readable | null };
-  let bytes = 0;
-  parser?.prependListener("data", ({ name, start, end }: Piece) => {
-    if (name === "partBegin") bytes = 0;
-    if (name === "headerField" || name === "headerValue") bytes += end - start;
-    if (bytes > PART_HEADER_BYTES) parser.destroy(refusal(400, "the header of a part is too long"));
+    if (longest > PART_HEADER_BYTES) throw refusal(400, "the header of a part is too long");
   });
 }
 
