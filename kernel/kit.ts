@@ -33,6 +33,7 @@ export {
 } from "./net/address.ts";
 export { assertSimple, parseJson, parseLargeJson, readBody } from "./net/body.ts";
 export * from "./net/findings.ts";
+export { createFormReader, type FormReader } from "./net/form.ts";
 export * from "./net/http-fault.ts";
 export { type Listener, listen } from "./net/listen.ts";
 export * from "./net/outbound.ts";

@@ -2,7 +2,6 @@
 
 import { isLoopback, type RouteDescription, SILENT, Type } from "../../kernel/kit.ts";
 import type { StartContext } from "../../kernel/plugin.ts";
-import { createFormReader } from "./api/form.ts";
 import { describeApi } from "./api/openapi.ts";
 import { identityOf, mount, type Route, routesOf } from "./route.ts";
 import { accountRoutes } from "./routes/accounts.ts";
@@ -156,7 +155,6 @@ export async function openGateway({
       web.describe([describeSocket(socket)]);
     },
     mountProtocol: (protocol) => server.protocols.mount(protocol, listener.url),
-    createFormReader,
     user: (context) => identityOf(context).user,
     url: listener.url,
   };

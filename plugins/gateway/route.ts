@@ -9,7 +9,9 @@ import type { Context } from "koa";
 import type { TSchema, TUnknown } from "typebox";
 import {
   type CheckedRoute,
+  createFormReader,
   describeMistake,
+  type FormReader,
   mountRoutes,
   type Proxies,
   type RouteDefinition,
@@ -17,7 +19,6 @@ import {
 import { Fault, type Limiter, type Use, type User } from "../../kernel/plugin.ts";
 import type { SignedIn } from "../accounts/services.ts";
 import type { Metrics } from "../telemetry/services.ts";
-import { createFormReader, type FormReader } from "./api/form.ts";
 import { MAX_BODY_BYTES, type Needed, type Wanted } from "./settings.ts";
 import type { Authenticator, OriginCheck } from "./sign-in/authenticator.ts";
 

@@ -5,7 +5,6 @@ import type { Context } from "koa";
 import type { WebSocket } from "ws";
 import type { RouteDescription, User } from "../../kernel/kit.ts";
 import type { PluginState } from "../../kernel/plugin.ts";
-import type { createFormReader } from "./api/form.ts";
 
 export type {
   ListedServer,
@@ -63,8 +62,6 @@ export interface Web {
    * the sign-in that opened it.
    */
   mountProtocol(protocol: MountedProtocol): void;
-  /** A reader of forms with files, of at most so many bytes as a whole. */
-  createFormReader: typeof createFormReader;
   user(context: Context): User;
   /** The public address of the gateway, without a slash at the end. */
   readonly url: string;

@@ -1,6 +1,5 @@
 /** Files of messages: uploaded first, then named by a message, and later read by the user who sent them. */
-import { sniffImage, Type } from "../../../kernel/kit.ts";
-import { createFormReader, type FormReader } from "../api/form.ts";
+import { createFormReader, type FormReader, sniffImage, Type } from "../../../kernel/kit.ts";
 import { AttachmentLimits, Upload } from "../api/schemas.ts";
 import { invalidFault, missingFault, type Route, type RouteParts, routesOf } from "../route.ts";
 

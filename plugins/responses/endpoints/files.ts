@@ -1,6 +1,6 @@
 /** `/files`: upload, list, get, read and delete. */
 import { Readable } from "node:stream";
-import { type Asked, type Declared, type Form, Type } from "../../../kernel/kit.ts";
+import { type Asked, createFormReader, type Declared, type Form, Type } from "../../../kernel/kit.ts";
 import { Fault, type User } from "../../../kernel/plugin.ts";
 import { inSeconds } from "../answer/response.ts";
 import { MAX_FILES, type StoredFile } from "../stored/files.ts";
@@ -76,8 +76,8 @@ const MAX_UPLOADS_AT_ONCE = 4;
 const FORM_BYTES = 64 * 1024;
 const MISSING = { 404: "There is no such file" };
 
-export function fileEndpoints({ files, maxFileBytes, web }: EndpointParts): readonly Endpoint[] {
-  const readForm = web.createFormReader(maxFileBytes + FORM_BYTES);
+export function fileEndpoints({ files, maxFileBytes }: EndpointParts): readonly Endpoint[] {
+  const readForm = createFormReader(maxFileBytes + FORM_BYTES);
   const inSlot = createSlots(MAX_UPLOADS_AT_ONCE, tooManyUploads);
 
   async function add({ id: user, scope }: User, form: Form): Promise<StoredFile> {

@@ -3,7 +3,8 @@ import type { IncomingMessage } from "node:http";
 import { Writable } from "node:stream";
 import type { File, Formidable, Options, Part } from "formidable";
 import type { Context } from "koa";
-import { type Form, readBody } from "../../../kernel/kit.ts";
+import { readBody } from "./body.ts";
+import type { Form } from "./routes.ts";
 
 /** Reads the form of a request. */
 export type FormReader = (context: Context) => Promise<Form>;

@@ -6,10 +6,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Koa from "koa";
 import { afterAll, expect, onTestFinished, test, vi } from "vitest";
-import { listen } from "../../../../kernel/net/listen.ts";
-import type { Form } from "../../../../kernel/net/routes.ts";
-import { createFormReader } from "../../../../plugins/gateway/api/form.ts";
-import { head } from "../../../support/servers/raw-socket.ts";
+import { createFormReader } from "../../../kernel/net/form.ts";
+import { listen } from "../../../kernel/net/listen.ts";
+import type { Form } from "../../../kernel/net/routes.ts";
+import { head } from "../../support/servers/raw-socket.ts";
 
 // Where uploads would land; formidable looks it up once.
 const folder = mkdtempSync(join(tmpdir(), "postern-test-"));
