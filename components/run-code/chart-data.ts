@@ -15,11 +15,11 @@ export interface Options {
   readonly height?: number;
 }
 
-export type Place = string | number | Date;
+export type AxisValue = string | number | Date;
 
 export interface Series {
   readonly name: string;
-  readonly points: readonly { readonly x: Place; readonly y: number }[];
+  readonly points: readonly { readonly x: AxisValue; readonly y: number }[];
 }
 
 export interface Data {
@@ -87,7 +87,7 @@ function isDate(value: unknown): boolean {
   return typeof value === "string" && DATE.test(value) && !Number.isNaN(Date.parse(value));
 }
 
-function placeOf(value: unknown, isDated: boolean): Place {
+function placeOf(value: unknown, isDated: boolean): AxisValue {
   if (isDated) return value instanceof Date ? value : new Date(String(value));
   return typeof value === "number" ? value : String(value ?? "");
 }

@@ -2,7 +2,7 @@
 import { extent, max, min } from "d3-array";
 import { scaleBand, scaleLinear, scalePoint, scaleUtc } from "d3-scale";
 import { arc, area, line, pie } from "d3-shape";
-import { type Data, MAX_BARS, type Options, type Place, readData, type Series } from "./chart-data.ts";
+import { type AxisValue, type Data, MAX_BARS, type Options, readData, type Series } from "./chart-data.ts";
 
 type Kind = "bar" | "line" | "area" | "scatter";
 
@@ -104,17 +104,17 @@ function drawPlot(kind: Kind, { x, series }: Data, options: Options): string {
 }
 
 interface Along {
-  position(place: Place): number;
+  position(place: AxisValue): number;
   /** 0 where a place has no width. */
   readonly step: number;
   readonly ticks: readonly { readonly at: number; readonly label: string }[];
   readonly isCrowded: boolean;
 }
 
-const nameOf = (place: Place): string =>
+const nameOf = (place: AxisValue): string =>
   place instanceof Date ? place.toISOString().replace(/T00:00:00\.000Z$/, "") : String(place);
 
-function placesIn(series: readonly Series[]): readonly Place[] {
+function placesIn(series: readonly Series[]): readonly AxisValue[] {
   return series.flatMap(({ points }) => points.map(({ x }) => x));
 }
 

@@ -3,7 +3,7 @@ import { Refusal } from "./refusal.ts";
 
 export type Units = "metric" | "imperial";
 
-export interface Place {
+export interface CityQuery {
   readonly city: string;
   /** Upper case; empty to search all countries. */
   readonly countryCode: string;
@@ -11,8 +11,8 @@ export interface Place {
 }
 
 export type Params =
-  | ({ readonly action: "get_current" } & Place)
-  | ({ readonly action: "get_forecast" } & Place)
+  | ({ readonly action: "get_current" } & CityQuery)
+  | ({ readonly action: "get_forecast" } & CityQuery)
   | { readonly action: "get_air_quality"; readonly lat: number; readonly lon: number };
 
 const LAT = { min: -90, max: 90 };
@@ -98,7 +98,7 @@ function parseObject(text: string): Fields {
   return value as Fields;
 }
 
-function readPlace(fields: Fields): Place {
+function readPlace(fields: Fields): CityQuery {
   const city = readText(fields, "city").trim();
   const countryCode = readText(fields, "country_code").trim().toUpperCase();
   const { units = "metric" } = fields;

@@ -1,5 +1,5 @@
 /** Open-Meteo's three APIs: the request to each, and the fields used from its response. */
-import type { Place, Units } from "./params.ts";
+import type { CityQuery, Units } from "./params.ts";
 import { Refusal } from "./refusal.ts";
 import { describeWeather, labelAirQuality } from "./tables.ts";
 
@@ -23,7 +23,7 @@ interface Spot {
   readonly longitude: number;
 }
 
-export function currentWeather(place: Place, fetch: Fetch) {
+export function currentWeather(place: CityQuery, fetch: Fetch) {
   const spot = locate(place, fetch);
   const answer = fetch(
     forecastUrl(spot, place.units, {
@@ -43,7 +43,7 @@ export function currentWeather(place: Place, fetch: Fetch) {
   };
 }
 
-export function forecast(place: Place, fetch: Fetch) {
+export function forecast(place: CityQuery, fetch: Fetch) {
   const spot = locate(place, fetch);
   const answer = fetch(
     forecastUrl(spot, place.units, {
@@ -93,7 +93,7 @@ export function airQuality({ lat, lon }: { lat: number; lon: number }, fetch: Fe
   };
 }
 
-function locate({ city, countryCode }: Place, fetch: Fetch): Spot {
+function locate({ city, countryCode }: CityQuery, fetch: Fetch): Spot {
   const answer = fetch(
     address(GEOCODING_URL, {
       name: city,

@@ -8,13 +8,13 @@ import { Fault } from "../../kernel/plugin.ts";
 
 type Scheme = "oci" | "https" | "npm";
 
-export interface Place {
+export interface SourceAddress {
   readonly scheme: Scheme;
   /** The host first, where there is one. */
   readonly segments: readonly string[];
 }
 
-export interface Pattern extends Place {
+export interface Pattern extends SourceAddress {
   /** It ends with `*`. */
   readonly isOpen: boolean;
 }
@@ -68,7 +68,10 @@ export function formatPattern({ scheme, segments, isOpen }: Pattern): string {
 }
 
 /** Undefined where no rule can be for it: what is on this machine's disk. */
-export function placeOf({ kind, reference }: Pick<ToolOrigin, "kind" | "reference">): Place | undefined {
+export function placeOf({
+  kind,
+  reference,
+}: Pick<ToolOrigin, "kind" | "reference">): SourceAddress | undefined {
   if (kind === "https") {
     const url = new URL(reference);
     return { scheme: kind, segments: [normalizeHost(url.host), ...decodePath(url.pathname)] };
@@ -84,7 +87,7 @@ export function placeOf({ kind, reference }: Pick<ToolOrigin, "kind" | "referenc
   return { scheme: kind, segments: [normalizeHost(host), ...segments] };
 }
 
-export function isFor(pattern: Pattern, place: Place): boolean {
+export function isFor(pattern: Pattern, place: SourceAddress): boolean {
   const { scheme, segments, isOpen } = pattern;
   if (scheme !== place.scheme) return false;
   const isLongEnough = isOpen

@@ -3,14 +3,14 @@ import { hostname } from "node:os";
 import { findRunning, isInteractive, isLoopback, readSecret } from "../../kernel/kit.ts";
 import { type Env, Fault } from "../../kernel/plugin.ts";
 
-export interface Place {
+export interface ServiceLocation {
   readonly origin: string;
   readonly token: string;
 }
 
 export interface ServiceAddress {
   /** Asked before each connection, since a service that was started again may be elsewhere. Throws where there is none to join. */
-  locate(): Place;
+  locate(): ServiceLocation;
   /** The command that joins it again. */
   readonly command: string;
   /** What to do where it does not accept the token. */

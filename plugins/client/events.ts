@@ -3,7 +3,7 @@ import { WebSocket } from "ws";
 import { type Declared, fromWire, tryJson, type User } from "../../kernel/kit.ts";
 import { Fault, type Mask, reason, type Services, type TurnEvent } from "../../kernel/plugin.ts";
 import { SOCKET_PATH, SocketFrame } from "../gateway/socket/frame.ts";
-import { type Place, type ServiceAddress, tokenRefused } from "./address.ts";
+import { type ServiceAddress, type ServiceLocation, tokenRefused } from "./address.ts";
 import { readFault } from "./refusal.ts";
 import { bearer, checkOf } from "./requests.ts";
 
@@ -32,7 +32,7 @@ const SIGNED_OUT = 1008;
 export function createEvents(service: ServiceAddress, mask: Mask) {
   const listeners = new Set<Listener>();
   /** Set while the socket is open. */
-  let connected: Place | undefined;
+  let connected: ServiceLocation | undefined;
   let socket: WebSocket | undefined;
   let problem: string | undefined;
   let at: { stream: string; id: number } | undefined;
@@ -65,7 +65,7 @@ export function createEvents(service: ServiceAddress, mask: Mask) {
     deliver(({ tell }) => tell(event, { id: turn, thread }));
   }
 
-  function locate(): Place {
+  function locate(): ServiceLocation {
     const place = service.locate();
     mask.add(place.token);
     return place;
@@ -144,7 +144,7 @@ export function createEvents(service: ServiceAddress, mask: Mask) {
       return opening;
     },
     /** Where requests go. Throws where the socket was opened and there is no connection. */
-    place(): Place {
+    place(): ServiceLocation {
       if (opening === undefined) return locate();
       if (connected !== undefined) return connected;
       throw new Fault("unavailable", "not_connected", problem ?? "There is no connection.");

@@ -10,7 +10,7 @@ import {
   wireSchema,
 } from "../../kernel/kit.ts";
 import { Fault, reason } from "../../kernel/plugin.ts";
-import type { Place } from "./address.ts";
+import type { ServiceLocation } from "./address.ts";
 import { readFault } from "./refusal.ts";
 
 export type Requests = ReturnType<typeof createRequests>;
@@ -39,7 +39,11 @@ export function checkOf(schema: TSchema): Check {
   return check;
 }
 
-export function createRequests(place: () => Place, outbound: Outbound, refused: (origin: string) => Fault) {
+export function createRequests(
+  place: () => ServiceLocation,
+  outbound: Outbound,
+  refused: (origin: string) => Fault,
+) {
   function locate(path: string, query: Given["query"] = {}) {
     const { origin, token } = place();
     const url = new URL(path, origin);

@@ -57,7 +57,7 @@ async function complete(words: readonly string[], context: OperatorContext): Pro
   sayPainted(lines.join(""));
 }
 
-interface Place {
+interface CompletionSlot {
   readonly command: Command;
   /** The kind of names that fits here. */
   readonly kind: string | undefined;
@@ -68,7 +68,7 @@ interface Place {
 }
 
 /** Walks what was typed: commands, their options with values, and how many arguments there are already. */
-function readWords(program: Command, typed: readonly string[], current: string): Place {
+function readWords(program: Command, typed: readonly string[], current: string): CompletionSlot {
   let command = program;
   let taken = 0;
   let user: string = OPERATOR;

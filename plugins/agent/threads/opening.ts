@@ -21,7 +21,7 @@ import { findThread, keepsTools, noThread, readTools, type ThreadRow, writeTools
 import { titleOf } from "./title.ts";
 import { findOrigin, followAnswers, moveToGate, moveTurn, type Origin, threadAt } from "./turns/branch.ts";
 import { writeBody, writeItem } from "./turns/items.ts";
-import { addTurn, countOpen, inputText, openOn, type Place } from "./turns/turn-rows.ts";
+import { addTurn, countOpen, inputText, openOn, type TurnPosition } from "./turns/turn-rows.ts";
 
 export interface OpenedTurn {
   readonly id: string;
@@ -135,7 +135,7 @@ export function createOpening(sql: Sql, texts: ThreadTexts, node: string): OpenT
           beginning = beginningOf(turn, row);
           const isElsewhere = turn.after === undefined && turn.input.type !== "message";
           if (isElsewhere && answered !== undefined && (await touched)?.branched === 1)
-            moved = await moveToGate(tx, { id, thread, seq: ((await placed) as Place).seq }, answered);
+            moved = await moveToGate(tx, { id, thread, seq: ((await placed) as TurnPosition).seq }, answered);
           refuseBusy((await ahead) ?? 0);
           if (closes(turn, before.gate)) await closeGate(tx, thread, before.gate);
         }
@@ -150,7 +150,7 @@ export function createOpening(sql: Sql, texts: ThreadTexts, node: string): OpenT
     });
     const { found, placed, touched, imported, moved, tools, beginning, gate } = await opened;
     // Asked for after the commit, so that a plain message needs no answer before it.
-    const { seq, status, parent } = (await placed) as Place;
+    const { seq, status, parent } = (await placed) as TurnPosition;
     return {
       ...{ id, thread, seq, status, now, items, gate },
       beginning: beginning as Beginning,

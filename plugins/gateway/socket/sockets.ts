@@ -10,7 +10,7 @@ import type { SignedIn } from "../../accounts/services.ts";
 import type { Authenticator } from "../sign-in/authenticator.ts";
 import { SocketFrame } from "./frame.ts";
 import { BEAT_MS, CLOSE, createOpenSockets } from "./open-sockets.ts";
-import { openStream, type Place, type UserStream } from "./stream.ts";
+import { openStream, type ReadPosition, type UserStream } from "./stream.ts";
 
 export interface SocketTimes {
   readonly beatMillis: number;
@@ -116,7 +116,7 @@ function createConnection(
   const send = (frame: Declared<typeof SocketFrame>): void =>
     socket.send(JSON.stringify(toWire(SocketFrame, frame)));
   const resumed = from?.stream === stream.name ? stream.resume(from.after) : undefined;
-  const place: Place = resumed ?? stream.begin();
+  const place: ReadPosition = resumed ?? stream.begin();
   const here = { stream: stream.name, id: place.at };
   send({ type: "hello", ...here, user });
   if (from !== undefined && resumed === undefined)

@@ -7,7 +7,7 @@ import { TurnFrame } from "./frame.ts";
 const BOUNDS: RingBounds = { entries: 20_000, bytes: 8 * 1024 * 1024 };
 
 /** The position of a reader in the stream. */
-export interface Place {
+export interface ReadPosition {
   /** The number of the last frame that was read. */
   at: number;
   /** Up to this number only frames of these turns are read: the others had ended when the reader connected. */
@@ -44,18 +44,18 @@ export function openStream(watch: Watch, onEvent: () => void, bounds: RingBounds
       return open.size > 0;
     },
     /** Returns the position of a new reader: the start of the turns that are running, so that it gets them whole. */
-    begin(): Place {
+    begin(): ReadPosition {
       const whole = [...open].filter(([, first]) => first >= ring.first);
       const at = Math.min(ring.last, ...whole.map(([, first]) => first - 1));
       return { at, until: ring.last, turns: new Set(whole.map(([turn]) => turn)) };
     },
     /** Returns the position after a frame that was read, or undefined if frames after it are gone. */
-    resume: (after: number): Place | undefined =>
+    resume: (after: number): ReadPosition | undefined =>
       after >= ring.first - 1 && after <= ring.last
         ? { at: after, until: after, turns: new Set() }
         : undefined,
     /** Returns the next frame and moves past it, or "lost" if the reader was too slow and frames are gone. */
-    next(place: Place): Entry | "lost" | undefined {
+    next(place: ReadPosition): Entry | "lost" | undefined {
       if (place.at < ring.first - 1) return "lost";
       for (let entry = ring.after(place.at); entry !== undefined; entry = ring.after(place.at)) {
         place.at = entry.id;

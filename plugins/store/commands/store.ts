@@ -6,7 +6,7 @@ import { findRunning, openStatusLine, prepareHome, say, sayJson, table } from ".
 import { type CommandContext, Fault } from "../../../kernel/plugin.ts";
 import { readStoreSettings } from "../config/settings.ts";
 import { addFiles, noteBackup, readBackup, readNote, restoreFiles } from "../copy/backup.ts";
-import { ownPlace, type Place, placeOfFile, placeOfUrl } from "../copy/place.ts";
+import { ownPlace, placeOfFile, placeOfUrl, type StoreLocation } from "../copy/place.ts";
 import type { Digest } from "../copy/side.ts";
 import { transfer } from "../copy/transfer.ts";
 import { deriveKey } from "../keys/ring.ts";
@@ -22,7 +22,11 @@ interface Options {
 export function register(group: Command, context: CommandContext): void {
   const { home } = context;
   const config = () => context.settingsOf("store", readStoreSettings);
-  const move = async (from: Place, to: Place, replace: boolean): Promise<readonly Digest[]> => {
+  const move = async (
+    from: StoreLocation,
+    to: StoreLocation,
+    replace: boolean,
+  ): Promise<readonly Digest[]> => {
     prepareHome(home);
     const secretsKey = await loadKeys(home, config().secretsKey);
     const { show, end } = openStatusLine();
@@ -146,7 +150,7 @@ export function register(group: Command, context: CommandContext): void {
 
 /** The home, or a folder that stands in for it where the store keeps in tables what a home has in files. */
 async function withHome<Result>(
-  { engine }: Place,
+  { engine }: StoreLocation,
   home: string,
   work: (home: string) => Promise<Result>,
 ): Promise<Result> {

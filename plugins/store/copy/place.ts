@@ -8,7 +8,7 @@ import { fileOf, type StoreSettings } from "../config/settings.ts";
 import type { OpenStore } from "../engine/open-store.ts";
 import type { Source, Target } from "./side.ts";
 
-export interface Place {
+export interface StoreLocation {
   readonly name: string;
   readonly engine: Sql["engine"];
   /** The home that the store's files are in; undefined where it is no home's own. */
@@ -19,7 +19,7 @@ export interface Place {
   open(secretsKey: SealingKey): Promise<OpenStore>;
 }
 
-export function placeOfUrl(url: string): Place {
+export function placeOfUrl(url: string): StoreLocation {
   if (/^postgres(ql)?:\/\//i.test(url)) {
     const settings = readPostgresUrl(url, { poolSize: 2, statementSecs: 3600, tls: "prefer" });
     if (typeof settings === "string") throw badUrl(settings);
@@ -31,14 +31,14 @@ export function placeOfUrl(url: string): Place {
 }
 
 /** The store that a home's settings name. */
-export const ownPlace = (config: StoreSettings, home: string): Place =>
+export const ownPlace = (config: StoreSettings, home: string): StoreLocation =>
   config.engine === "postgres" ? placeOfDatabase(config.settings) : placeOfFile(fileOf(config, home), home);
 
 /** A store in a home's own place belongs to that home. */
 export function placeOfFile(
   file: string,
   home = file.endsWith("/store.sqlite") ? dirname(file) : undefined,
-): Place {
+): StoreLocation {
   return {
     name: file,
     engine: "sqlite",
@@ -56,7 +56,7 @@ export function placeOfFile(
   };
 }
 
-function placeOfDatabase(settings: PostgresSettings): Place {
+function placeOfDatabase(settings: PostgresSettings): StoreLocation {
   return {
     engine: "postgres",
     name: nameOf(settings),

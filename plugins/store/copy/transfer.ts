@@ -3,7 +3,7 @@ import type { OwnedTables, SealingKey } from "../../../kernel/kit.ts";
 import { Fault } from "../../../kernel/plugin.ts";
 import { refuseOtherSchema, STAMP_OWNER } from "../engine/migrations.ts";
 import type { OpenStore } from "../engine/open-store.ts";
-import { type Place, prepare } from "./place.ts";
+import { prepare, type StoreLocation } from "./place.ts";
 import { type Digest, digestOf, type Source, type Table, type Target } from "./side.ts";
 
 export interface TransferOptions {
@@ -14,7 +14,11 @@ export interface TransferOptions {
   progress(table: string, done: number, of: number): void;
 }
 
-export async function transfer(from: Place, to: Place, options: TransferOptions): Promise<readonly Digest[]> {
+export async function transfer(
+  from: StoreLocation,
+  to: StoreLocation,
+  options: TransferOptions,
+): Promise<readonly Digest[]> {
   const left = new Set(options.owned.flatMap(({ derived = [] }) => derived));
   // Between two engines what the one has in a home goes another way.
   if (from.engine !== to.engine)
@@ -30,7 +34,7 @@ export async function transfer(from: Place, to: Place, options: TransferOptions)
   return digests;
 }
 
-async function makeReady(to: Place, { owned, secretsKey, replace }: TransferOptions): Promise<void> {
+async function makeReady(to: StoreLocation, { owned, secretsKey, replace }: TransferOptions): Promise<void> {
   await using store = await to.open(secretsKey);
   await refuseServed(to, store);
   if (!replace && (await isInUse(store))) {
@@ -41,7 +45,7 @@ async function makeReady(to: Place, { owned, secretsKey, replace }: TransferOpti
 }
 
 /** A service that runs there would not expect its rows to change. */
-async function refuseServed(to: Place, store: OpenStore): Promise<void> {
+async function refuseServed(to: StoreLocation, store: OpenStore): Promise<void> {
   const others = (await store.node.list()).filter(({ id }) => id !== store.node.id).length;
   if (others === 0) return;
   const [services, them] = others === 1 ? ["a service runs", "it"] : [`${others} services run`, "them"];
@@ -58,7 +62,7 @@ async function isInUse(store: OpenStore): Promise<boolean> {
 /** Copies every row in one transaction of the target's. Returns what was written, table by table. */
 async function copyRows(
   source: Source,
-  to: Place,
+  to: StoreLocation,
   left: ReadonlySet<string>,
   { progress }: TransferOptions,
 ): Promise<readonly Digest[]> {
@@ -107,7 +111,11 @@ async function pairTables(
 }
 
 /** Reads the copy again and compares it with what was written. */
-async function verify(to: Place, expected: readonly Digest[], { progress }: TransferOptions): Promise<void> {
+async function verify(
+  to: StoreLocation,
+  expected: readonly Digest[],
+  { progress }: TransferOptions,
+): Promise<void> {
   await using copy = await to.source();
   const tables = new Map((await copy.tables()).map((table) => [table.name, table]));
   for (const { table: name, rows, sha256 } of expected) {
@@ -121,7 +129,7 @@ async function verify(to: Place, expected: readonly Digest[], { progress }: Tran
   }
 }
 
-async function derive(to: Place, { owned, secretsKey }: TransferOptions): Promise<void> {
+async function derive(to: StoreLocation, { owned, secretsKey }: TransferOptions): Promise<void> {
   await using store = await to.open(secretsKey);
   for (const tables of owned) await tables.derive?.(await store.tables(tables.owner, tables.migrations));
 }
@@ -130,7 +138,7 @@ async function derive(to: Place, { owned, secretsKey }: TransferOptions): Promis
 async function carryFiles(
   way: "push" | "pull",
   home: string | undefined,
-  database: Place,
+  database: StoreLocation,
   { owned, secretsKey }: TransferOptions,
 ): Promise<void> {
   if (home === undefined) return;

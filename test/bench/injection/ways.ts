@@ -20,7 +20,7 @@ export interface Way {
   readonly shows: string;
 }
 
-export interface Place {
+export interface Trial {
   readonly agent: Services["agent"];
   readonly user: string;
   /** Changed by what a server adds. */
@@ -30,7 +30,7 @@ export interface Place {
   summarise(text: string): void;
 }
 
-export async function prepare({ before = [] }: Case, place: Place): Promise<Way> {
+export async function prepare({ before = [] }: Case, place: Trial): Promise<Way> {
   const [first] = before;
   if (first === undefined) return { turn: {}, replies: [], shows: "" };
   const { from, text } = first;

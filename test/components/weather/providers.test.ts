@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import type { Place } from "../../../components/weather/params.ts";
+import type { CityQuery } from "../../../components/weather/params.ts";
 import { airQuality, currentWeather, forecast } from "../../../components/weather/providers.ts";
 
-const BERLIN: Place = { city: "Berlin", countryCode: "", units: "metric" };
+const BERLIN: CityQuery = { city: "Berlin", countryCode: "", units: "metric" };
 const FOUND = { results: [{ name: "Berlin", country: "Germany", latitude: 52.52437, longitude: 13.41053 }] };
 
 /** Returns the answers in order and records the requested URLs. */

@@ -3,7 +3,7 @@ import { digestText } from "../../../../kernel/kit.ts";
 import type { ModelName, Transaction, TurnInput, TurnItem, TurnStatus } from "../../../../kernel/plugin.ts";
 import type { Turn } from "../../services.ts";
 
-export interface Place {
+export interface TurnPosition {
   readonly seq: number;
   /** The turn that it goes on from; null at the beginning. */
   readonly parent: string | null;
@@ -59,7 +59,7 @@ const addToNew = (isOver: boolean): string => `INSERT INTO turns (${COLUMNS}, th
 export function addTurn(
   tx: Transaction,
   row: NewTurnRow & { readonly isNew: boolean },
-): Promise<Place | undefined> {
+): Promise<TurnPosition | undefined> {
   const { id, thread, turn, model, node, now, isOver, isNew } = row;
   const { instructions = null, context, outside, after } = turn;
   const told = [
@@ -71,7 +71,7 @@ export function addTurn(
   const times = [now, isOver ? now : null];
   const origin = !isNew && typeof after === "string" ? [after] : [];
   const add = isNew ? addToNew(isOver) : addToKnown(isOver, after);
-  return tx.get<Place>(add, ...values, ...times, ...origin, thread, turn.user);
+  return tx.get<TurnPosition>(add, ...values, ...times, ...origin, thread, turn.user);
 }
 
 /** Shorter texts cost less than what would stand for them. */

@@ -35,7 +35,7 @@ type Event =
   | { readonly type: "called"; readonly name: string; readonly params: string }
   | { readonly type: "required"; readonly names: readonly string[] };
 
-interface Place {
+interface LastUse {
   readonly at: number;
   /** Used, searched for or required: it outstays those that only fitted. */
   readonly isKept: boolean;
@@ -99,7 +99,7 @@ interface Offering {
 function createOffering(
   index: ToolIndex,
   most: number,
-  before = { places: new Map<string, Place>(), now: 0, answer: "" },
+  before = { places: new Map<string, LastUse>(), now: 0, answer: "" },
 ): Offering {
   const { places } = before;
   let { now, answer } = before;
@@ -139,7 +139,7 @@ function createOffering(
 /** Who gives way: one that only fitted, the longest unwanted first; of a server that holds more than half of the places, if one does. */
 function leastWanted(
   { tools }: ToolIndex,
-  places: ReadonlyMap<string, Place>,
+  places: ReadonlyMap<string, LastUse>,
   { now, most, isKept }: { readonly now: number; readonly most: number; readonly isKept: boolean },
 ): string | undefined {
   const older = [...places].filter(([, { at }]) => at < now);

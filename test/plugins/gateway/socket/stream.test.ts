@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import type { TurnEvent, TurnRecord } from "../../../../kernel/plugin.ts";
 import {
   openStream,
-  type Place,
+  type ReadPosition,
   type UserStream,
   type Watch,
 } from "../../../../plugins/gateway/socket/stream.ts";
@@ -23,7 +23,7 @@ function open(bounds: { entries: number; bytes: number }) {
   return { stream, emit: (turn: string, event: TurnEvent) => tell(event, { id: turn, thread: "t" }) };
 }
 
-function readAll(stream: UserStream, place: Place): readonly number[] | "lost" {
+function readAll(stream: UserStream, place: ReadPosition): readonly number[] | "lost" {
   const ids: number[] = [];
   for (let entry = stream.next(place); entry !== undefined; entry = stream.next(place)) {
     if (entry === "lost") return "lost";
@@ -86,6 +86,6 @@ test("however much happens, no more is kept than the bounds say", () => {
   const late = stream.begin();
   for (let at = 0; at < 5000; at++) emit("turn", text("x"));
   expect(stream.resume(4989)).toBeUndefined();
-  expect(readAll(stream, stream.resume(4990) as Place)).toHaveLength(10);
+  expect(readAll(stream, stream.resume(4990) as ReadPosition)).toHaveLength(10);
   expect(readAll(stream, late)).toBe("lost");
 });
