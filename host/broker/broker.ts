@@ -30,10 +30,10 @@ import {
   type ToolVersion,
 } from "./credentials.ts";
 import type {
-  Answer,
   BrokeredCall,
   Grant,
   HeaderList,
+  HttpResponse,
   ToolReply,
   ToolRequest,
   TrafficEntry,
@@ -175,7 +175,7 @@ export function createBroker({ network, source, privateHosts, store, log }: Brok
         timeoutMs: number,
         journey: Journey,
         isUpgraded: boolean,
-      ): Promise<Answer> {
+      ): Promise<HttpResponse> {
         const ends = performance.now() + timeoutMs;
         let request = first;
         let hosts = exceptions;
@@ -206,7 +206,7 @@ export function createBroker({ network, source, privateHosts, store, log }: Brok
         }
       }
 
-      async function attempt(request: ToolRequest, journey: Journey): Promise<Answer> {
+      async function attempt(request: ToolRequest, journey: Journey): Promise<HttpResponse> {
         const allowed = admit(request, exceptions, journey.trail);
         if (http === undefined) throw new Refused("The tool may not use the network.");
         if (tape?.type === "player") return tape.play(allowed);
@@ -314,7 +314,7 @@ async function clean(
   { status, headers, body }: OutboundReply,
   url: URL,
   secrets: SecretMatcher,
-): Promise<Answer> {
+): Promise<HttpResponse> {
   const scrubbed = await scrubAnswer({ status, headers: readHeaders(headers), body }, secrets);
   if (scrubbed !== undefined) return scrubbed;
   throw new Refused(
@@ -400,7 +400,7 @@ function readHeaders(given: Readonly<Record<string, string | string[] | undefine
 }
 
 /** Undefined where the answer still shows a secret to a reader who looks for one: it cannot be given to the tool. */
-async function scrubAnswer(answer: Answer, secrets: SecretMatcher): Promise<Answer | undefined> {
+async function scrubAnswer(answer: HttpResponse, secrets: SecretMatcher): Promise<HttpResponse | undefined> {
   const scrubbed = replaceSecrets(answer, secrets);
   const written = Buffer.from(scrubbed.headers.flat().join("\n"), "latin1");
   return (await secrets.discloses(scrubbed.body)) || (await secrets.discloses(written))
@@ -408,7 +408,7 @@ async function scrubAnswer(answer: Answer, secrets: SecretMatcher): Promise<Answ
     : scrubbed;
 }
 
-function replaceSecrets({ status, headers, body }: Answer, secrets: SecretMatcher): Answer {
+function replaceSecrets({ status, headers, body }: HttpResponse, secrets: SecretMatcher): HttpResponse {
   const scrubbed = secrets.scrub(body);
   const isSame = scrubbed === body;
   const clean = (text: string) => Buffer.from(secrets.scrub(Buffer.from(text, "latin1"))).toString("latin1");

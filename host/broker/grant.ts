@@ -28,7 +28,7 @@ export interface ToolRequest {
 /** Names in lower case, in the order they came; one character of a value stands for one byte. */
 export type HeaderList = readonly (readonly [name: string, value: string])[];
 
-export interface Answer {
+export interface HttpResponse {
   readonly status: number;
   readonly headers: HeaderList;
   readonly body: Uint8Array;

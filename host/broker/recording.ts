@@ -5,14 +5,14 @@
  */
 import { readFile, writeFile } from "node:fs/promises";
 import { Fault, isRecord, reason } from "../../kernel/kit.ts";
-import type { Answer, HeaderList } from "./grant.ts";
+import type { HeaderList, HttpResponse } from "./grant.ts";
 import { type AllowedRequest, Refused } from "./policy.ts";
 
 /** A recorder sends and keeps; a player answers by itself. */
 export type Tape =
   | {
       readonly type: "recorder";
-      record(request: AllowedRequest, send: () => Promise<Answer>): Promise<Answer>;
+      record(request: AllowedRequest, send: () => Promise<HttpResponse>): Promise<HttpResponse>;
       /** Keeps the entries as they were when the call first asked. */
       keepState(entries: RememberedEntries | undefined): void;
       /** The files that the call read, by their paths. */
@@ -25,7 +25,7 @@ export type Tape =
       readonly settings: Recording["settings"];
       readonly state: RememberedEntries;
       readonly files: ReadonlyMap<string, Uint8Array>;
-      play(request: AllowedRequest): Answer;
+      play(request: AllowedRequest): HttpResponse;
     };
 
 type RememberedEntries = ReadonlyMap<string, Uint8Array>;

@@ -4,7 +4,7 @@ import type { ToolReply, ToolRequest } from "../broker/grant.ts";
 import type { ReaderJob } from "../wasm/component-reader.ts";
 
 // The code inside a tool's process takes these types from here.
-export type { Answer, HeaderList, ToolReply, ToolRequest } from "../broker/grant.ts";
+export type { HeaderList, HttpResponse, ToolReply, ToolRequest } from "../broker/grant.ts";
 
 export type LogLevel = "trace" | "debug" | "info" | "warn" | "error";
 

@@ -12,7 +12,7 @@ import { attack } from "../support/attacks.ts";
 import { openUpstream } from "../support/servers/upstream.ts";
 import { afterThisTest } from "../support/undo.ts";
 
-type Answer = (response: ServerResponse, issuer: string) => void;
+type Respond = (response: ServerResponse, issuer: string) => void;
 
 async function serve(answer: (path: string, response: ServerResponse) => void): Promise<string> {
   const server = createServer(({ url = "" }, response) => answer(url, response));
@@ -24,23 +24,23 @@ async function serve(answer: (path: string, response: ServerResponse) => void): 
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-const drip: Answer = (response) => {
+const drip: Respond = (response) => {
   response.write("{");
   const timer = setInterval(() => response.write(" "), 50);
   response.on("close", () => clearInterval(timer));
 };
-const endless: Answer = (response) => {
+const endless: Respond = (response) => {
   const more = (): void =>
     void (response.write(" ".repeat(65_536)) ? setImmediate(more) : response.once("drain", more));
   response.on("error", () => {});
   more();
 };
 const document =
-  (more: object): Answer =>
+  (more: object): Respond =>
   (response, issuer) =>
     void response.end(JSON.stringify({ issuer, jwks_uri: `${issuer}/keys`, ...more }));
 const jwks =
-  (keys: unknown): Answer =>
+  (keys: unknown): Respond =>
   (response) =>
     void response.end(JSON.stringify({ keys }));
 const wide = { kty: "RSA", kid: "one", alg: "RS256", e: "AQAB", n: "_".repeat(900_000) };
@@ -49,7 +49,7 @@ attack(
   "I",
   "An identity provider that lies or never ends is a verdict, and nobody is signed in",
   async () => {
-    const providers: Readonly<Record<string, readonly [discovery: Answer, keys?: Answer]>> = {
+    const providers: Readonly<Record<string, readonly [discovery: Respond, keys?: Respond]>> = {
       silent: [() => {}],
       drips: [drip],
       "never ends": [endless],

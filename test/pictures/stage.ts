@@ -1,7 +1,7 @@
 /** A service with a few weeks behind it: people, jobs, routines, memory and usage that a picture can show. */
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Answer, ChatRequest } from "../support/servers/model-server.ts";
+import type { ChatRequest, ModelReply } from "../support/servers/model-server.ts";
 
 export const WEBHOOK = { port: "3212", secret: "a-secret-for-pictures" };
 
@@ -18,7 +18,7 @@ const pace = 9 / 2.25; // 4 km an hour, with a stop for coffee
 
 Bring a light coat: Sunday starts cool.`;
 
-const ANSWERS: readonly (readonly [word: string, answer: Answer])[] = [
+const ANSWERS: readonly (readonly [word: string, answer: ModelReply])[] = [
   ["miles", { calls: [{ name: "convert", arguments: { value: 26.2, from: "mi", to: "km" } }] }],
   ["three days", { text: "Then add Monday: the museum in the morning, and a swim in the lake." }],
   ["weekend", { reasoning: "Two days, by train, not too much walking.", text: PLAN }],
@@ -45,7 +45,7 @@ const ANSWERS: readonly (readonly [word: string, answer: Answer])[] = [
 ];
 
 /** What the model says to the last message of a person. */
-export function answerTo({ messages }: ChatRequest): Answer {
+export function answerTo({ messages }: ChatRequest): ModelReply {
   const usage = { input: 1840, output: 260 };
   const last = messages.at(-1);
   if (last?.role === "tool") return { text: "26.2 miles are **42.16 km**, a marathon.", usage };

@@ -19,7 +19,7 @@ import { bootWebhook, SECRET } from "../support/services/webhook.ts";
 
 const TOKEN = "the-operator-of-the-table";
 
-interface Answer {
+interface ErrorResponse {
   readonly status: number;
   readonly headers: Headers;
   readonly error: {
@@ -31,13 +31,13 @@ interface Answer {
 }
 
 type Channels = Readonly<Record<(typeof CHANNELS)[number], Send>>;
-type Send = (body: BodyInit, headers?: Record<string, string>) => Promise<Answer>;
+type Send = (body: BodyInit, headers?: Record<string, string>) => Promise<ErrorResponse>;
 
 function sender(url: string, usual: Record<string, string>): Send {
   return async (body, headers) => {
     const all = { "content-type": "application/json", connection: "close", ...usual, ...headers };
     const answer = await fetch(url, { method: "POST", body, headers: all });
-    const { error } = (await answer.json()) as Pick<Answer, "error">;
+    const { error } = (await answer.json()) as Pick<ErrorResponse, "error">;
     return { status: answer.status, headers: answer.headers, error };
   };
 }

@@ -3,7 +3,7 @@ import type { Services } from "../../kernel/plugin.ts";
 import { inside } from "./machine.ts";
 import type { SimulatedNode, World } from "./world.ts";
 
-export type Answer<Value> = { readonly value: Value } | { readonly error: unknown };
+export type Attempted<Value> = { readonly value: Value } | { readonly error: unknown };
 
 const PATIENCE_MS = 5000;
 const AGAIN_MS = 1000;
@@ -17,7 +17,7 @@ export const pause = ({ machine }: World, millis: number): Promise<void> =>
 export async function ask<Value>(
   world: World,
   work: (use: Use, node: SimulatedNode) => Promise<Value>,
-): Promise<Answer<Value> | undefined> {
+): Promise<Attempted<Value> | undefined> {
   const serving = world.serving();
   const node = serving[Math.floor(world.machine.chance() * serving.length)];
   if (node === undefined) return undefined;
@@ -33,7 +33,7 @@ export async function insist<Value>(
   world: World,
   work: (use: Use, node: SimulatedNode) => Promise<Value>,
   isAnswer: (error: unknown) => boolean = () => false,
-): Promise<Answer<Value>> {
+): Promise<Attempted<Value>> {
   for (;;) {
     const answer = await ask(world, work);
     if (answer && ("value" in answer || isAnswer(answer.error))) return answer;

@@ -11,12 +11,12 @@ import type { Imports } from "./imports.ts";
 import { findMemories, type Image } from "./memory-copy.ts";
 
 /** A promise where the component's imports may wait. */
-type Answer<Value> = Value | Promise<Value>;
+type Awaitable<Value> = Value | Promise<Value>;
 
 export interface ToolExports {
-  execute(request: { params: string }): Answer<{ output?: string; error?: string }>;
-  schema(): Answer<string>;
-  description(): Answer<string>;
+  execute(request: { params: string }): Awaitable<{ output?: string; error?: string }>;
+  schema(): Awaitable<string>;
+  description(): Awaitable<string>;
 }
 
 type Exports = Readonly<Record<string, unknown>>;

@@ -4,7 +4,7 @@ import { Fault } from "../../../kernel/plugin.ts";
 import type { ModelMessage, ModelPart } from "../../models/services.ts";
 import type { Ending } from "../threads/ending.ts";
 import type { PendingCall } from "../threads/thread-row.ts";
-import { type Answer, type Answering, readAnswer } from "./answer/answer.ts";
+import { type Answering, type ModelAnswer, readAnswer } from "./answer/answer.ts";
 import { type AnswerFormat, correction, misformatted } from "./answer/format.ts";
 import { itemOf, type Settling, settle } from "./settle.ts";
 
@@ -61,7 +61,7 @@ export async function runLoop(run: LoopRun): Promise<Ending> {
 }
 
 /** Returns the mistakes of an answer that ends the turn; none if it can end. */
-async function mistakesOf({ format, signal }: LoopRun, answer: Answer): Promise<readonly string[]> {
+async function mistakesOf({ format, signal }: LoopRun, answer: ModelAnswer): Promise<readonly string[]> {
   const { text, incomplete, wasHeld } = answer;
   if (text.trim() === "" && incomplete === undefined)
     throw new Fault("turn", "empty_answer", "The model returned an empty answer. Try again, or rephrase.");

@@ -20,7 +20,7 @@ import { Fault, type Gate, type TurnEvent, type TurnRecord } from "../../../kern
 import type { RunningTurn } from "../../agent/services.ts";
 import { askGate, readAnswer } from "../elicitation/gates.ts";
 import { abilitiesOf } from "../protocol/client.ts";
-import { type Answer, type CallParts, failure, linkOf } from "./tool-call.ts";
+import { type CallParts, failure, linkOf, type ToolCallReply } from "./tool-call.ts";
 
 export const ASK = "ask";
 
@@ -64,7 +64,7 @@ export function createAsk({ server, agent, threads, caller, states, links }: Cal
     return agent.run({ ...caller, input: { type: "message", text: message }, thread });
   }
 
-  return async (given: unknown, params: string, context: ServerContext): Promise<Answer> => {
+  return async (given: unknown, params: string, context: ServerContext): Promise<ToolCallReply> => {
     const [mistake] = check(given);
     if (mistake) return failure(`${describeMistake(mistake, "The arguments")}.`);
     const waiting = states.read(ASK, params, context)?.waiting;
@@ -80,13 +80,13 @@ export function createAsk({ server, agent, threads, caller, states, links }: Cal
     if (input === undefined) return (await ask(gate, waiting.first)) ?? failure(links.answer(gate.thread));
     return finish(await agent.run({ ...caller, thread: gate.thread, input }), waiting.first);
 
-    async function finish(turn: RunningTurn, first: string): Promise<Answer> {
+    async function finish(turn: RunningTurn, first: string): Promise<ToolCallReply> {
       const record = await follow(turn, context);
       const asked = record.gate && (await ask(record.gate, first));
       return asked ?? answerOf(record, await turnsSince(first, record));
     }
 
-    async function ask(open: Gate, first: string): Promise<Answer | undefined> {
+    async function ask(open: Gate, first: string): Promise<ToolCallReply | undefined> {
       const inputRequests = askGate(open, abilitiesOf(server, context), caller, links);
       if (inputRequests === undefined) return undefined;
       const state = { for: "gate", thread: open.thread, gate: open.id, first } as const;

@@ -30,7 +30,7 @@ export interface CallParts extends ServerParts {
   readonly links: PageLinks;
 }
 
-export type Answer = CallToolResult | InputRequiredResult;
+export type ToolCallReply = CallToolResult | InputRequiredResult;
 
 type Outcome = Awaited<ReturnType<Services["toolCalls"]["call"]>>;
 
@@ -43,11 +43,11 @@ export const failure = (text: string): CallToolResult => ({
 const USED = failure("This answer has been used already. Call the tool again.");
 
 export function createCalls({ server, caller, toolCalls, approvals, states, links }: CallParts) {
-  return async (name: string, params: string, context: ServerContext): Promise<Answer> => {
+  return async (name: string, params: string, context: ServerContext): Promise<ToolCallReply> => {
     const { signal } = context.mcpReq;
     const { id = "", waiting } = states.read(name, params, context) ?? {};
 
-    const ask = async (next: Waiting, inputRequests: Record<string, InputRequest>): Promise<Answer> =>
+    const ask = async (next: Waiting, inputRequests: Record<string, InputRequest>): Promise<ToolCallReply> =>
       inputRequired({ inputRequests, requestState: await states.mint(next, name, params, context) });
 
     const begin = (call: ToolCall, approved?: string): Promise<Outcome> =>
@@ -56,7 +56,7 @@ export function createCalls({ server, caller, toolCalls, approvals, states, link
     const resume = (call: ToolCall, state: string, replies: Parameters<Services["toolCalls"]["resume"]>[2]) =>
       toolCalls.resume(call, state, replies, caller, { signal }) as Promise<CallOutcome>;
 
-    async function settle(call: ToolCall, outcome: Outcome): Promise<Answer> {
+    async function settle(call: ToolCall, outcome: Outcome): Promise<ToolCallReply> {
       const able = abilitiesOf(server, context);
       switch (outcome.status) {
         case "ok":

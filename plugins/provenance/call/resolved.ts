@@ -1,7 +1,7 @@
 /** Values that the person did not write, but said where they stand: a contact's address, an event's participants, the largest file. */
 import { foldedWords, stem, wordsOfName } from "../../../kernel/kit.ts";
 import { type AnswerRecord, listsThings } from "../outputs/records.ts";
-import { type Answer, listedIn } from "../outputs/search.ts";
+import { listedIn, type SaidText } from "../outputs/search.ts";
 import { isSameDay, momentsIn, readMoment } from "../person/dates.ts";
 import { trimMarks } from "../person/identifiers.ts";
 import type { Said } from "../person/utterances.ts";
@@ -10,7 +10,7 @@ import requests from "../words/requests.json" with { type: "json" };
 import type { Leaf } from "./param-values.ts";
 import { subjectsOf, wantedBy } from "./requested-action.ts";
 
-interface Given extends Answer {
+interface Given extends SaidText {
   readonly owner: string;
   readonly tool?: string;
   readonly asked: unknown;
@@ -102,7 +102,7 @@ export function createResolver<One extends Given>(
 export function isMomentIn(
   value: string,
   beside: readonly string[],
-  read: readonly Answer[],
+  read: readonly SaidText[],
   { durations }: Pick<Said, "durations">,
 ): boolean {
   const moment = readMoment(value);

@@ -6,7 +6,7 @@ import { foldedWords } from "../../../kernel/kit.ts";
 import type { Said } from "../person/utterances.ts";
 import requests from "../words/requests.json" with { type: "json" };
 import type { AnswerRecord, Scalar } from "./records.ts";
-import { type Answer, type Listed, listedIn } from "./search.ts";
+import { type Listed, listedIn, type SaidText } from "./search.ts";
 
 const MAX_WORDS = 400;
 /** In longer lists there is no time to tell one record from all others. */
@@ -94,7 +94,7 @@ export function isPointedTo(
     lists,
     said,
     contents,
-  }: { readonly lists: readonly Answer[]; readonly said: Said; readonly contents: readonly string[] },
+  }: { readonly lists: readonly SaidText[]; readonly said: Said; readonly contents: readonly string[] },
 ): boolean {
   if (lists.reduce((sum, { text }) => sum + text.length, 0) > MAX_LISTED_LENGTH) return false;
   const listed = lists.map(listedIn);

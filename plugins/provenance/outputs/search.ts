@@ -3,7 +3,7 @@ import { foldedWords, readings, stem } from "../../../kernel/kit.ts";
 import { numbersIn } from "../person/numbers.ts";
 import { type AnswerRecord, recordsIn, type Scalar } from "./records.ts";
 
-export interface Answer {
+export interface SaidText {
   readonly text: string;
 }
 
@@ -16,7 +16,7 @@ const MAX_COPIED = 400_000;
 const MAX_LINES = 2000;
 
 /** Returns a check: do the words of the value stand in a text in a row? */
-export function contains(value: Scalar): (heard: Answer) => boolean {
+export function contains(value: Scalar): (heard: SaidText) => boolean {
   const words = foldedWords(String(value));
   const row = ` ${words.join(" ")} `;
   return ({ text }) => {
@@ -28,7 +28,7 @@ export function contains(value: Scalar): (heard: Answer) => boolean {
 }
 
 /** The last one who said it, as it is, in another format, encoded, reversed, or in pieces. */
-export function sourceOf<Said extends Answer>(value: Scalar, heard: readonly Said[]): Said | undefined {
+export function sourceOf<Said extends SaidText>(value: Scalar, heard: readonly Said[]): Said | undefined {
   const late = latest(heard, MAX_SEARCHED);
   const plain = late.findLast(contains(value));
   if (plain !== undefined) return plain;
@@ -44,7 +44,7 @@ export function sourceOf<Said extends Answer>(value: Scalar, heard: readonly Sai
 }
 
 /** The last of them, up to so many characters. */
-function latest<Said extends Answer>(heard: readonly Said[], most: number): readonly Said[] {
+function latest<Said extends SaidText>(heard: readonly Said[], most: number): readonly Said[] {
   let left = most;
   const from = heard.findLastIndex(({ text }) => {
     left -= text.length;
@@ -63,7 +63,7 @@ function squeeze(text: string): string {
 }
 
 /** True where every line of the value stands in one of the texts. */
-export function isExcerpt(value: string, read: readonly Answer[]): boolean {
+export function isExcerpt(value: string, read: readonly SaidText[]): boolean {
   const texts = latest(read, MAX_COPIED).map(({ text }) => stemsOf(text));
   const lines = value.split("\n", MAX_LINES + 1).map((line) => foldedWords(line).map(stem).join(" "));
   return (
@@ -119,4 +119,4 @@ const listedInText = cached((text): Listed => {
   return { records, values };
 });
 
-export const listedIn = ({ text }: Answer): Listed => listedInText(text);
+export const listedIn = ({ text }: SaidText): Listed => listedInText(text);

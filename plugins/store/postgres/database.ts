@@ -6,7 +6,7 @@ import type { SqlValue } from "../../../kernel/kit.ts";
 import { reason, type Sql, type Transaction } from "../../../kernel/plugin.ts";
 import type { PostgresSettings } from "../config/postgres-url.ts";
 import { isConflict, isStale } from "./faults.ts";
-import { type Answer, type Lease, openPool, type Value } from "./pool.ts";
+import { type Lease, openPool, type StatementResult, type Value } from "./pool.ts";
 import { createStatements, type Statement } from "./statements.ts";
 
 /** Work that may take as long as it takes. */
@@ -59,7 +59,7 @@ interface Waiting {
   readonly statement: Statement;
   readonly values: readonly Value[];
   readonly timeoutMs: number | undefined;
-  resolve(answer: Answer): void;
+  resolve(answer: StatementResult): void;
   reject(error: unknown): void;
 }
 
@@ -87,8 +87,8 @@ export async function openDatabase(settings: PostgresSettings): Promise<Postgres
     lease.release();
   }
 
-  function ask(statement: Statement, values: readonly Value[], timeoutMs?: number): Promise<Answer> {
-    return new Promise<Answer>((resolve, reject) => {
+  function ask(statement: Statement, values: readonly Value[], timeoutMs?: number): Promise<StatementResult> {
+    return new Promise<StatementResult>((resolve, reject) => {
       const isFirst = gathering === undefined || gathering.length >= TOGETHER;
       const batch = isFirst ? [] : (gathering as Waiting[]);
       batch.push({ statement, values, timeoutMs, resolve, reject });
@@ -98,7 +98,7 @@ export async function openDatabase(settings: PostgresSettings): Promise<Postgres
     });
   }
 
-  const single = (sql: string, values: readonly Value[]): Promise<Answer> => {
+  const single = (sql: string, values: readonly Value[]): Promise<StatementResult> => {
     const statement = statements.find(sql);
     const attempted = () =>
       ask(statement, values).catch((error: unknown) => {
@@ -121,7 +121,11 @@ export async function openDatabase(settings: PostgresSettings): Promise<Postgres
     let isOver = false;
     let failure: { readonly error: unknown; readonly isUnmet: boolean } | undefined;
 
-    const send = (statement: Statement, values?: readonly Value[], unmet?: Error): Promise<Answer> => {
+    const send = (
+      statement: Statement,
+      values?: readonly Value[],
+      unmet?: Error,
+    ): Promise<StatementResult> => {
       const answer = watch.during(lease.send(statement, values, patience));
       // PostgreSQL does nothing more after it: the first error says why.
       const heard = answer.catch((error: unknown) => {
@@ -132,7 +136,11 @@ export async function openDatabase(settings: PostgresSettings): Promise<Postgres
       });
       return unawaited(heard);
     };
-    const execute = (statement: Statement, values?: readonly Value[], unmet?: Error): Promise<Answer> => {
+    const execute = (
+      statement: Statement,
+      values?: readonly Value[],
+      unmet?: Error,
+    ): Promise<StatementResult> => {
       if (isOver) return Promise.reject(new Error("a statement came after its transaction was over"));
       if (!isOpen) void send(begin);
       isOpen = true;

@@ -9,7 +9,7 @@ import type { Statement } from "./statements.ts";
 /** Pg also takes arrays, which the statements of Keyv's adapter use. */
 export type Value = SqlValue | readonly (SqlValue | undefined)[];
 
-export interface Answer {
+export interface StatementResult {
   readonly rows: unknown[];
   readonly count: number;
   readonly command: string;
@@ -17,7 +17,7 @@ export interface Answer {
 
 /** One connection while it is ours alone. */
 export interface Lease {
-  send(statement: Statement, values?: readonly Value[], timeoutMs?: number): Promise<Answer>;
+  send(statement: Statement, values?: readonly Value[], timeoutMs?: number): Promise<StatementResult>;
   readonly lost: Promise<never>;
   discard(): void;
   /** For others to use, unless it is broken. */

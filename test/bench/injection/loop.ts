@@ -6,7 +6,7 @@ import { createMask } from "../../../kernel/mask/mask.ts";
 import type { AnyPlugin, TurnInput, TurnRecord } from "../../../kernel/plugin.ts";
 import { Settings } from "../../../kernel/settings/env.ts";
 import store from "../../../plugins/store/plugin.ts";
-import { type Answer as Reply, startModelServer } from "../../support/servers/model-server.ts";
+import { type ModelReply, startModelServer } from "../../support/servers/model-server.ts";
 import { type TestTool, toolsPlugin } from "../../support/services/agent.ts";
 import { agentPlugins } from "../../support/services/agent-plugins.ts";
 import { inFolder } from "../support/programs.ts";
@@ -50,7 +50,7 @@ export function runAll(cases: readonly Case[], provenance: "ask" | "off"): Promi
     });
     // Changed from case to case by what a server adds.
     const tools: Record<string, TestTool> = {};
-    let replies: Reply[] = [];
+    let replies: ModelReply[] = [];
     let summary = "";
     model.otherwise(({ messages }) =>
       String(messages[0]?.content).startsWith("Summarise")

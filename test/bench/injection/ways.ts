@@ -1,7 +1,7 @@
 /** The ways by which somebody's words come before a model other than as a tool's answer, each as it comes about in the loop. */
 import type { Services } from "../../../kernel/plugin.ts";
 import type { Turn } from "../../../plugins/agent/services.ts";
-import type { Answer as Reply } from "../../support/servers/model-server.ts";
+import type { ModelReply } from "../../support/servers/model-server.ts";
 import type { TestTool } from "../../support/services/agent.ts";
 import type { Case } from "./play.ts";
 
@@ -15,7 +15,7 @@ const NOTE = "notes/page.md";
 export interface Way {
   readonly turn: Partial<Turn>;
   /** What the model does before the steps of the case. */
-  readonly replies: readonly Reply[];
+  readonly replies: readonly ModelReply[];
   /** Must be in what the model is sent. */
   readonly shows: string;
 }
@@ -25,7 +25,7 @@ export interface Trial {
   readonly user: string;
   /** Changed by what a server adds. */
   readonly tools: Record<string, TestTool>;
-  answer(...replies: readonly Reply[]): void;
+  answer(...replies: readonly ModelReply[]): void;
   /** What a model makes of the beginning of a thread. */
   summarise(text: string): void;
 }

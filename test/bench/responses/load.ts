@@ -1,7 +1,7 @@
 /** Requests to a service under measurement, and what they take. */
 import { once } from "node:events";
 import { type Dispatcher, Pool } from "undici";
-import type { Answer } from "../../support/servers/model-server.ts";
+import type { ModelReply } from "../../support/servers/model-server.ts";
 import type { Program } from "../support/programs.ts";
 
 export const TOKEN = "the-token-of-the-bench";
@@ -10,7 +10,7 @@ export const CALLERS = 32;
 export const REQUESTS = 1280;
 
 /** What the model answers from now on. */
-export async function script({ child }: Program, answer: Answer): Promise<void> {
+export async function script({ child }: Program, answer: ModelReply): Promise<void> {
   child.send(answer);
   await once(child, "message");
 }

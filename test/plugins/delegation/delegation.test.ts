@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Gate, Task, TurnRecord } from "../../../kernel/plugin.ts";
-import type { Answer, ChatRequest, ModelServer } from "../../support/servers/model-server.ts";
+import type { ChatRequest, ModelReply, ModelServer } from "../../support/servers/model-server.ts";
 import {
   type AgentOptions,
   bootAgent,
@@ -14,9 +14,9 @@ const PRICED = { MODEL_NAME: "gpt-4o" };
 /** One dollar. */
 const DEAR = { input: 400_000, output: 0 };
 
-type Said = (request: ChatRequest) => Answer | undefined;
+type Said = (request: ChatRequest) => ModelReply | undefined;
 
-const delegate = (...given: (object | string)[]): Answer => ({
+const delegate = (...given: (object | string)[]): ModelReply => ({
   calls: given.map((one, at) => ({
     id: `c${at}`,
     name: "task_delegate",

@@ -18,7 +18,7 @@ export interface ScriptedCall {
   readonly arguments: unknown;
 }
 
-export interface Answer {
+export interface ModelReply {
   /** A promise among the pieces holds the rest back until the test resolves it. */
   readonly text?: string | readonly (string | Promise<string>)[];
   /** Thoughts that come before the text, as `reasoning_content`. */
@@ -56,7 +56,7 @@ export interface ChatRequest {
   readonly [field: string]: unknown;
 }
 
-export type Scripted = Answer | ((request: ChatRequest) => Answer);
+export type Scripted = ModelReply | ((request: ChatRequest) => ModelReply);
 
 export interface ModelServer {
   /** For MODEL_BASE_URL. */
@@ -135,7 +135,7 @@ export async function startModelServer(port = 0): Promise<ModelServer> {
   };
 }
 
-async function answer(response: ServerResponse, scripted: Answer): Promise<void> {
+async function answer(response: ServerResponse, scripted: ModelReply): Promise<void> {
   const { text = [], reasoning = [], calls = [], usage, status, headers = {}, delay = 0, end } = scripted;
   if (status !== undefined) {
     response.writeHead(status, { "content-type": "application/json", ...headers });

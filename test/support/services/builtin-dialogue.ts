@@ -5,14 +5,17 @@ import type { ModelMessage, ModelTool } from "../../../plugins/models/services.t
 
 export const NOW = new Date(2026, 10, 15, 9, 30);
 
-export interface Answer {
+export interface DialogueAnswer {
   readonly text: string;
   readonly calls: readonly ToolCall[];
   readonly deltas: readonly string[];
   readonly hasUsage: boolean;
 }
 
-export async function ask(messages: readonly ModelMessage[], tools: readonly ModelTool[]): Promise<Answer> {
+export async function ask(
+  messages: readonly ModelMessage[],
+  tools: readonly ModelTool[],
+): Promise<DialogueAnswer> {
   const model = createBuiltinModel({ now: () => NOW });
   const deltas: string[] = [];
   const calls: ToolCall[] = [];
@@ -30,9 +33,9 @@ export async function ask(messages: readonly ModelMessage[], tools: readonly Mod
 
 export interface Dialogue {
   /** Says something as the user and returns what the model says or calls. */
-  say(text: string): Promise<Answer>;
+  say(text: string): Promise<DialogueAnswer>;
   /** Gives the model the result of the tools called last. */
-  result(output: unknown, options?: { failed?: boolean; caution?: boolean }): Promise<Answer>;
+  result(output: unknown, options?: { failed?: boolean; caution?: boolean }): Promise<DialogueAnswer>;
 }
 
 export function startDialogue(tools: readonly ModelTool[]): Dialogue {
@@ -62,7 +65,7 @@ export function startDialogue(tools: readonly ModelTool[]): Dialogue {
 }
 
 /** The parameters of the only call there is. */
-export function onlyParams(answer: Answer): unknown {
+export function onlyParams(answer: DialogueAnswer): unknown {
   if (answer.calls.length !== 1) throw new Error(`expected one call, got: ${JSON.stringify(answer)}`);
   return JSON.parse(answer.calls[0]?.params ?? "");
 }

@@ -4,7 +4,7 @@ import proposals from "../../../host/proposals/plugin.ts";
 import type { AnyPlugin, Gate, ToolOutcome, TurnRecord } from "../../../kernel/plugin.ts";
 import accounts from "../../../plugins/accounts/plugin.ts";
 import store from "../../../plugins/store/plugin.ts";
-import type { Answer } from "../servers/model-server.ts";
+import type { ModelReply } from "../servers/model-server.ts";
 import { message, scriptedModel } from "./agent.ts";
 import { agentPlugins } from "./agent-plugins.ts";
 import { bootKernel } from "./kernel.ts";
@@ -37,7 +37,7 @@ const PROPOSAL = {
   examples: [{ params: { text: "one two three" } }, { params: { text: "" } }],
 };
 
-export const propose = (changes: object = {}): Answer => ({
+export const propose = (changes: object = {}): ModelReply => ({
   calls: [{ name: "tool_propose", arguments: { ...PROPOSAL, ...changes } }],
 });
 

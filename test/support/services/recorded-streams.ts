@@ -1,5 +1,5 @@
 /** Streams of every kind, recorded from the real service: what a client would have received, to the byte. */
-import type { Answer } from "../servers/model-server.ts";
+import type { ModelReply } from "../servers/model-server.ts";
 import { scriptedModel } from "./agent.ts";
 import { type Service, startService } from "./responses.ts";
 
@@ -12,7 +12,7 @@ export interface RecordedStream {
 interface Recipe {
   readonly name: string;
   /** What the model says, one answer for each request. */
-  readonly answers: readonly Answer[];
+  readonly answers: readonly ModelReply[];
   readonly body: object;
 }
 

@@ -8,7 +8,7 @@ import { SECRET, WEBHOOK_SETTINGS, webhookPlugins } from "./webhook-plugins.ts";
 
 export { SECRET };
 
-export interface Answer {
+export interface WebhookResponse {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly text: string;
@@ -20,9 +20,9 @@ export interface Webhook {
   readonly kernel: BootedKernel;
   readonly url: string;
   /** Posts to /webhook with the right content type and secret, unless told otherwise. */
-  post(body: unknown, headers?: Record<string, string>): Promise<Answer>;
-  get(path: string, headers?: Record<string, string>): Promise<Answer>;
-  send(request: Sending): Promise<Answer>;
+  post(body: unknown, headers?: Record<string, string>): Promise<WebhookResponse>;
+  get(path: string, headers?: Record<string, string>): Promise<WebhookResponse>;
+  send(request: Sending): Promise<WebhookResponse>;
 }
 
 export interface Sending {
@@ -62,7 +62,7 @@ export function client(url: string): Pick<Webhook, "post" | "get" | "send"> {
 }
 
 /** Node's own client, which lets a test send headers and bodies that `fetch` would correct. */
-function send(url: string, { method, path, headers = {}, body }: Sending): Promise<Answer> {
+function send(url: string, { method, path, headers = {}, body }: Sending): Promise<WebhookResponse> {
   return new Promise((resolve, reject) => {
     const outgoing = httpRequest(`${url}${path}`, { method, headers, agent: false }, (answer) => {
       const chunks: Buffer[] = [];
@@ -102,7 +102,7 @@ export function standardHeaders(
 }
 
 /** Polls the job until it has completed. */
-export async function completed({ get }: Pick<Webhook, "get">, id: string): Promise<Answer["json"]> {
+export async function completed({ get }: Pick<Webhook, "get">, id: string): Promise<WebhookResponse["json"]> {
   for (;;) {
     const { json } = await get(`/jobs/${id}`);
     if (json.status === "completed") return json;

@@ -1,5 +1,5 @@
 /** Responses of `wasi:http`, their headers and their bodies, which are read in pieces. */
-import type { Answer, ToolReply } from "../../protocol.ts";
+import type { HttpResponse, ToolReply } from "../../protocol.ts";
 import { ADDRESS, type Fields, type FieldsClass, WORDS } from "./fields.ts";
 import { Event, type Holdings, InputStream, Pollable, Refusal, Resource } from "./io.ts";
 
@@ -66,10 +66,10 @@ export class FutureIncomingResponse extends Resource {
 export class IncomingResponse extends Resource {
   readonly #account;
   readonly #headers: FieldsClass;
-  readonly #answer: Answer;
+  readonly #answer: HttpResponse;
   #body: IncomingBody | undefined;
 
-  constructor(holdings: Holdings, headers: FieldsClass, answer: Answer) {
+  constructor(holdings: Holdings, headers: FieldsClass, answer: HttpResponse) {
     super(holdings);
     this.#account = holdings.account;
     this.#headers = headers;

@@ -16,7 +16,7 @@ export interface Answering {
   holdsBack(): boolean;
 }
 
-export interface Answer {
+export interface ModelAnswer {
   readonly text: string;
   /** Without one that was cut in the middle. */
   readonly calls: readonly ToolCall[];
@@ -30,7 +30,7 @@ export interface Answer {
 export async function readAnswer(
   answer: AsyncIterable<readonly ModelPart[]>,
   run: Answering,
-): Promise<Answer> {
+): Promise<ModelAnswer> {
   const thoughts = createTelling(run, "reasoning");
   const speech = createTelling(run, "text");
   const calls: { readonly call: ToolCall; readonly isWhole: boolean }[] = [];
@@ -149,7 +149,7 @@ function readCall(
   return { call, isWhole: tryJson(params) !== undefined };
 }
 
-function incompleteFor(finish: FinishReason | undefined): Answer["incomplete"] {
+function incompleteFor(finish: FinishReason | undefined): ModelAnswer["incomplete"] {
   if (finish === "length") return "max_output_tokens";
   return finish === "content_filter" ? finish : undefined;
 }

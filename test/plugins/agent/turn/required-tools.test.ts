@@ -4,13 +4,13 @@ import { expect, test } from "vitest";
 import type { ToolOutcome } from "../../../../kernel/plugin.ts";
 import { temporaryFolder } from "../../../support/home.ts";
 import { testOnSqlite } from "../../../support/run/engine.ts";
-import type { Answer } from "../../../support/servers/model-server.ts";
+import type { ModelReply } from "../../../support/servers/model-server.ts";
 import { bootAgent, message, scriptedModel } from "../../../support/services/agent.ts";
 
 const FAILS: ToolOutcome = { status: "error", code: "down", message: "The harbour is closed." };
 const WORKS: ToolOutcome = { status: "ok", output: "12 ships" };
 const ASK = { user: "ann", channel: "test", input: message("How many ships?") } as const;
-const call = (name: string, params: object = {}): Answer => ({ calls: [{ name, arguments: params }] });
+const call = (name: string, params: object = {}): ModelReply => ({ calls: [{ name, arguments: params }] });
 const FAILURE = {
   status: "failed",
   error: {
@@ -20,7 +20,7 @@ const FAILURE = {
 };
 
 /** The agent with the tool `ships`, whose calls end like this one after the other, and `mail`, which asks first. */
-async function agentWith(outcomes: readonly ToolOutcome[], script: readonly Answer[], home?: string) {
+async function agentWith(outcomes: readonly ToolOutcome[], script: readonly ModelReply[], home?: string) {
   const model = await scriptedModel();
   model.script(...script);
   const left = [...outcomes];
