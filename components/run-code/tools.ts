@@ -1,7 +1,7 @@
 /** `tools.call` of the code: calls that are made while the code waits go out together. */
 import { callAll } from "postern:tool/agent-tools@0.1.0";
 
-interface Waiting {
+interface QueuedCall {
   readonly name: string;
   readonly params: string;
   readonly failure: Error;
@@ -10,7 +10,7 @@ interface Waiting {
 }
 
 const { parse, stringify } = JSON;
-const waiting: Waiting[] = [];
+const waiting: QueuedCall[] = [];
 let made = 0;
 
 export const tools = {

@@ -46,7 +46,7 @@ export const inside = <Result>(process: Process, work: () => Result): Result => 
 /** Runs it with the real clock and the real timers. */
 export const outside = <Result>(work: () => Result): Result => current.run(undefined, work);
 
-interface Waiting {
+interface PendingAct {
   readonly process: Process | undefined;
   readonly label: string;
   /** What a process asks for in one moment is done in its order. */
@@ -78,7 +78,7 @@ export function createMachine(
   let now = 0;
   let steps = 0;
   let counter = 0;
-  let waiting: Waiting[] = [];
+  let waiting: PendingAct[] = [];
   const pending = new Set<Timer>();
 
   function startTimer(process: Process | undefined, millis: number, fire: () => void): Timer {
@@ -87,7 +87,7 @@ export function createMachine(
     return timer;
   }
 
-  function ready(): Waiting[] {
+  function ready(): PendingAct[] {
     const moments = new Map<Process, number>();
     return waiting.filter(({ process, moment }) => {
       if (process === undefined) return true;
@@ -115,7 +115,7 @@ export function createMachine(
     steps: () => steps,
     isIdle: () => waiting.length === 0,
     /** Puts something in line, for a process or for the world. */
-    wait(process: Process | undefined, label: string, act: Waiting["act"]): void {
+    wait(process: Process | undefined, label: string, act: PendingAct["act"]): void {
       if (!process?.isDead) waiting.push({ process, label, moment: steps, act });
     },
     startTimer,
@@ -134,7 +134,7 @@ export function createMachine(
       const can = ready();
       const isHasty = can.length > 0 && pending.size > 0 && chance() < HASTE;
       if (can.length > 0 && !isHasty) {
-        const next = can[choose(can.length)] as Waiting;
+        const next = can[choose(can.length)] as PendingAct;
         const others = isConcurrent() ? can.filter(({ process }) => process !== next.process) : [];
         const group = [next, ...new Map(others.map((one) => [one.process, one])).values()];
         waiting = waiting.filter((one) => !group.includes(one));

@@ -62,7 +62,7 @@ export function createHooks(): { readonly hooks: GlueHooks; assertOutward(): voi
 }
 
 /** Stands in the glue for `WebAssembly.Suspending`, which hides the function that it wraps. */
-export class Waiting {
+export class SuspendingImport {
   readonly target: CoreFunction;
 
   constructor(target: CoreFunction) {
@@ -92,7 +92,7 @@ class GlueModule {
 
 class GlueInstance {
   constructor(module: WebAssembly.Module, imports: Imports = {}) {
-    const real = (value: unknown) => (value instanceof Waiting ? suspending(value.target) : value);
+    const real = (value: unknown) => (value instanceof SuspendingImport ? suspending(value.target) : value);
     const map = (fields: Imports[string]) =>
       Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, real(value)]));
     const linked = Object.fromEntries(Object.entries(imports).map(([name, fields]) => [name, map(fields)]));
@@ -102,7 +102,7 @@ class GlueInstance {
 }
 
 export const GLUE_WEBASSEMBLY: object = Object.assign(Object.create(WebAssembly), {
-  Suspending: Waiting,
+  Suspending: SuspendingImport,
   Module: GlueModule,
   Instance: GlueInstance,
 });

@@ -6,7 +6,7 @@
  */
 
 import { PRIVATE } from "../../wasm/marking/names.ts";
-import { type CoreFunction, createHooks, type GlueHooks, suspending, Waiting } from "./glue.ts";
+import { type CoreFunction, createHooks, type GlueHooks, SuspendingImport, suspending } from "./glue.ts";
 import type { Imports } from "./imports.ts";
 import { findMemories, type Image } from "./memory-copy.ts";
 
@@ -21,7 +21,7 @@ export interface ToolExports {
 
 type Exports = Readonly<Record<string, unknown>>;
 type CoreImport = WebAssembly.Memory | WebAssembly.Global | WebAssembly.Table | CoreFunction;
-type CoreImports = Readonly<Record<string, Readonly<Record<string, CoreImport | Waiting>>>>;
+type CoreImports = Readonly<Record<string, Readonly<Record<string, CoreImport | SuspendingImport>>>>;
 type InstantiateCore = (module: WebAssembly.Module, imports?: CoreImports) => { readonly exports: Exports };
 
 /** The function the transpiler wrote for one component. */
@@ -108,15 +108,15 @@ function link(
       const group: Record<string, CoreImport> = {};
       for (const [name, value] of Object.entries(fields)) {
         if (own.has(value)) group[name] = value as CoreFunction;
-        else if (typeof value === "function" || value instanceof Waiting) {
-          const slot: Forwarder = { target: targetOf(value as CoreFunction | Waiting) };
+        else if (typeof value === "function" || value instanceof SuspendingImport) {
+          const slot: Forwarder = { target: targetOf(value as CoreFunction | SuspendingImport) };
           slots.set(`${namespace}\n${name}`, slot);
           const forward = (...values: unknown[]) => {
             assertOutward();
             hasAsked = true;
             return slot.target(...values);
           };
-          group[name] = value instanceof Waiting ? suspending(forward) : forward;
+          group[name] = value instanceof SuspendingImport ? suspending(forward) : forward;
         } else {
           isBoundToGlue = true;
           if (value instanceof WebAssembly.Global) glueGlobals.push(value);
@@ -142,7 +142,7 @@ function link(
       for (const [namespace, fields] of Object.entries(wanted)) {
         for (const [name, value] of Object.entries(fields)) {
           const slot = slots.get(`${namespace}\n${name}`);
-          if (slot !== undefined) slot.target = targetOf(value as CoreFunction | Waiting);
+          if (slot !== undefined) slot.target = targetOf(value as CoreFunction | SuspendingImport);
         }
       }
       return core;
@@ -204,6 +204,6 @@ function link(
   };
 }
 
-function targetOf(value: CoreFunction | Waiting): CoreFunction {
-  return value instanceof Waiting ? value.target : value;
+function targetOf(value: CoreFunction | SuspendingImport): CoreFunction {
+  return value instanceof SuspendingImport ? value.target : value;
 }

@@ -49,7 +49,7 @@ interface Planned {
   readonly asked?: QuestionOutcome;
 }
 
-interface Waiting extends Planned {
+interface WaitingCall extends Planned {
   readonly outcome: ToolOutcome | QuestionOutcome | undefined;
 }
 
@@ -72,7 +72,7 @@ export async function settle(run: Settling, calls: readonly PendingCall[]): Prom
     return result.value;
   });
   run.signal.throwIfAborted();
-  const waiting: Waiting[] = [];
+  const waiting: WaitingCall[] = [];
   for (const [at, each] of planned.entries()) {
     const outcome = outcomes[at];
     if (outcome && !isOpen(outcome)) run.required.settled(each.call.name, outcome);
@@ -110,7 +110,11 @@ async function planCall(
 }
 
 /** Returns the calls that surface with the first: all calls of the caller's functions, or calls of one tool that one answer is for. */
-function alongside(first: Waiting, waiting: readonly Waiting[], together: boolean): readonly Waiting[] {
+function alongside(
+  first: WaitingCall,
+  waiting: readonly WaitingCall[],
+  together: boolean,
+): readonly WaitingCall[] {
   if (first.plan.type === "external") return together ? waiting : [first];
   if (doubtsOf(first).length === 0 || first.outcome !== undefined) return [first];
   const surfacing = [first];
@@ -131,7 +135,7 @@ function doubtsOf({ plan }: Planned): readonly Doubt[] {
 }
 
 /** A call that has asked something does not begin anew when its turn comes. */
-function pendingOf({ call, plan, outcome }: Waiting): PendingCall {
+function pendingOf({ call, plan, outcome }: WaitingCall): PendingCall {
   if (outcome?.status !== "question") return call;
   const { status: _, ...question } = outcome;
   return { ...call, asked: { ...question, fingerprint: fingerprintIn(plan) } };
@@ -141,7 +145,7 @@ function pendingOf({ call, plan, outcome }: Waiting): PendingCall {
  * A server that asked something waits for the answer, so it comes first. An external call waits for the caller, who
  * cannot answer the other gates: it comes last.
  */
-function rank({ plan, outcome }: Waiting): number {
+function rank({ plan, outcome }: WaitingCall): number {
   return outcome?.status === "question" ? 0 : plan.type === "external" ? 2 : 1;
 }
 
@@ -153,7 +157,7 @@ function isOpen(outcome: CallOutcome): outcome is Open {
 }
 
 /** The outcome of a call that could be made; undefined where someone has to be waited for. */
-async function perform(run: Settling, { call, plan, asked }: Planned): Promise<Waiting["outcome"]> {
+async function perform(run: Settling, { call, plan, asked }: Planned): Promise<WaitingCall["outcome"]> {
   if (plan.type === "ask" || plan.type === "external") return asked;
   const { writer, emit, signal, mask } = run;
   const item = randomUUIDv7();
@@ -277,7 +281,7 @@ function fingerprintIn(plan: Plan): string | undefined {
   return "fingerprint" in plan ? plan.fingerprint : undefined;
 }
 
-function openGate(writer: TurnWriter, first: Waiting, others: readonly Waiting[]): Gate {
+function openGate(writer: TurnWriter, first: WaitingCall, others: readonly WaitingCall[]): Gate {
   const { call, plan, outcome } = first;
   const openedAt = new Date().toISOString();
   const base = { id: randomUUIDv7(), turn: writer.id, thread: writer.thread, openedAt };

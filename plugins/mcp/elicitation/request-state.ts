@@ -18,7 +18,7 @@ import { createUsedStates } from "./used-states.ts";
 const TTL_SECS = 3600;
 export const OTHER_CALL = "This requestState belongs to another call.";
 
-export type Waiting =
+export type AwaitedInput =
   /** A person has to allow the call. */
   | { readonly for: "approval"; readonly call: string; readonly fingerprint: string }
   /** The server behind the tool asks something. `resume` is sealed: whoever has it can continue the call. */
@@ -39,7 +39,7 @@ interface Signed {
   readonly id: string;
   /** A digest of the tool's name and params. */
   readonly of: string;
-  readonly waiting: Waiting;
+  readonly waiting: AwaitedInput;
 }
 
 export type RequestStates = ReturnType<Awaited<ReturnType<typeof createRequestStates>>>;
@@ -65,7 +65,7 @@ export async function createRequestStates(store: Store) {
           codecOf(first).verify(state, context),
         );
       },
-      mint: (waiting: Waiting, name: string, params: string, context: ServerContext): Promise<string> =>
+      mint: (waiting: AwaitedInput, name: string, params: string, context: ServerContext): Promise<string> =>
         codecOf(keys.all()[0]).mint({ id: randomUUID(), of: digestOf(name, params), waiting }, context),
       /** Returns what this request continues; refuses the state of another call. */
       read(name: string, params: string, { mcpReq }: ServerContext): Signed | undefined {

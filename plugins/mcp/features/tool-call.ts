@@ -18,7 +18,7 @@ import type { Caller } from "../../agent/services.ts";
 import { askApproval, readApproval } from "../elicitation/approval.ts";
 import type { PageLinks } from "../elicitation/page-links.ts";
 import { askQuestions, canAsk, cancelAll, readReplies } from "../elicitation/questions.ts";
-import type { RequestStates, Waiting } from "../elicitation/request-state.ts";
+import type { AwaitedInput, RequestStates } from "../elicitation/request-state.ts";
 import type { ServerParts } from "../parts.ts";
 import { abilitiesOf } from "../protocol/client.ts";
 
@@ -47,7 +47,10 @@ export function createCalls({ server, caller, toolCalls, approvals, states, link
     const { signal } = context.mcpReq;
     const { id = "", waiting } = states.read(name, params, context) ?? {};
 
-    const ask = async (next: Waiting, inputRequests: Record<string, InputRequest>): Promise<ToolCallReply> =>
+    const ask = async (
+      next: AwaitedInput,
+      inputRequests: Record<string, InputRequest>,
+    ): Promise<ToolCallReply> =>
       inputRequired({ inputRequests, requestState: await states.mint(next, name, params, context) });
 
     const begin = (call: ToolCall, approved?: string): Promise<Outcome> =>

@@ -2,14 +2,14 @@
  * The service worker. It only shows an offline page when the service cannot be reached. Code and API responses are never cached,
  * so nothing of an earlier version is ever run or shown.
  */
-interface Waiting extends Event {
+interface ExtendableEvent extends Event {
   waitUntil(work: Promise<unknown>): void;
 }
-interface Fetching extends Waiting {
+interface Fetching extends ExtendableEvent {
   readonly request: Request;
   respondWith(response: Promise<Response>): void;
 }
-interface Clicked extends Waiting {
+interface Clicked extends ExtendableEvent {
   readonly notification: Notification;
 }
 interface Window {
@@ -31,7 +31,7 @@ const OFFLINE = "/offline.html";
 const FILES = [OFFLINE, "/style.css", "/icon.svg"];
 
 addEventListener("install", (event) => {
-  (event as Waiting).waitUntil(keepShell().then(() => scope.skipWaiting()));
+  (event as ExtendableEvent).waitUntil(keepShell().then(() => scope.skipWaiting()));
 });
 
 async function keepShell(): Promise<void> {
@@ -56,7 +56,7 @@ addEventListener("fetch", (given) => {
 });
 
 /** The page sends this at each start: a worker that a sign-out had removed is taken up again without being installed. */
-addEventListener("message", (event) => (event as unknown as Waiting).waitUntil(restoreShell()));
+addEventListener("message", (event) => (event as unknown as ExtendableEvent).waitUntil(restoreShell()));
 
 addEventListener("notificationclick", (event) => {
   const { notification } = event as Clicked;

@@ -55,7 +55,7 @@ export interface PostgresDatabase extends Sql {
 }
 
 /** A statement outside a transaction, until a connection is free. */
-interface Waiting {
+interface QueuedStatement {
   readonly statement: Statement;
   readonly values: readonly Value[];
   readonly timeoutMs: number | undefined;
@@ -67,10 +67,10 @@ export async function openDatabase(settings: PostgresSettings): Promise<Postgres
   const pool = await openPool(settings);
   const statements = createStatements();
   const working = new Set<Promise<unknown>>();
-  let gathering: Waiting[] | undefined;
+  let gathering: QueuedStatement[] | undefined;
 
   /** Sends what has been asked for when there is a connection for it. */
-  async function dispatch(batch: Waiting[]): Promise<void> {
+  async function dispatch(batch: QueuedStatement[]): Promise<void> {
     let lease: Lease;
     try {
       lease = await pool.lease();
@@ -90,7 +90,7 @@ export async function openDatabase(settings: PostgresSettings): Promise<Postgres
   function ask(statement: Statement, values: readonly Value[], timeoutMs?: number): Promise<StatementResult> {
     return new Promise<StatementResult>((resolve, reject) => {
       const isFirst = gathering === undefined || gathering.length >= TOGETHER;
-      const batch = isFirst ? [] : (gathering as Waiting[]);
+      const batch = isFirst ? [] : (gathering as QueuedStatement[]);
       batch.push({ statement, values, timeoutMs, resolve, reject });
       if (!isFirst) return;
       gathering = batch;

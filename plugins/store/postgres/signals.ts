@@ -17,7 +17,7 @@ const RETRY_MS = 250;
 const NOTIFY = `SELECT pg_notify(message ->> 0, message ->> 1)
   FROM json_array_elements(CAST(? AS json)) WITH ORDINALITY AS messages (message, place) ORDER BY place`;
 
-interface Waiting {
+interface QueuedSend {
   readonly messages: readonly (readonly [channel: string, text: string])[];
   resolve(): void;
   reject(error: unknown): void;
@@ -114,7 +114,7 @@ export function openSignals(
     if (message !== undefined) listeners.tell(channel, message.payload, message.sender === sender);
   }
 
-  let waiting: Waiting[] = [];
+  let waiting: QueuedSend[] = [];
   let sending: Promise<void> | undefined;
   let count = 0;
 

@@ -11,7 +11,7 @@ const MAX_ROUNDS = 4;
 const STALLED_MS = 5000;
 
 /** Work that waits for the next shared commit. */
-interface Waiting {
+interface QueuedWork {
   readonly flush: boolean;
   /** One statement undoes itself where it fails. */
   readonly isStatement: boolean;
@@ -47,7 +47,7 @@ export interface Flushing {
 
 export function createCommits(writer: Connection, flushing: Flushing) {
   const { connection } = writer;
-  let waiting: Waiting[] = [];
+  let waiting: QueuedWork[] = [];
   let isScheduled = false;
   let committing: Promise<void> | undefined;
   // Above nothing while a transaction is open.
@@ -73,7 +73,7 @@ export function createCommits(writer: Connection, flushing: Flushing) {
   const command = (sql: string): void => execute(() => void writer.run(sql, []));
 
   /** Runs one piece of work so that its failure undoes only what it did; returns a function that tells its caller. */
-  async function attempt({ work, isStatement, resolve, reject }: Waiting): Promise<() => void> {
+  async function attempt({ work, isStatement, resolve, reject }: QueuedWork): Promise<() => void> {
     const before = closing.length;
     let undo: "ROLLBACK" | "ROLLBACK TO alone" | undefined;
     // A transaction without writes has nothing to undo, and the first to write is undone with the whole.
