@@ -18,7 +18,7 @@ export interface Received {
 /** An error for the model: what was there in place of a text. */
 export class Refusal extends Error {}
 
-interface Reading {
+interface Extract {
   readonly kind: "page" | "feed" | "json" | "pdf" | "text";
   readonly title: string;
   readonly content: string;
@@ -30,7 +30,7 @@ interface Reading {
 }
 
 /** The output; `sources` is how a tool says what an answer rests on. */
-export interface Output extends Omit<Reading, "notes"> {
+export interface Output extends Omit<Extract, "notes"> {
   readonly url: string;
   readonly page: number;
   readonly pages: number;
@@ -76,7 +76,7 @@ function select(content: string, pages: readonly string[], { page = 1, find: wor
   return { shown, page, said };
 }
 
-function interpret(received: Received): Reading {
+function interpret(received: Received): Extract {
   const { status, url, body } = received;
   const type = received.contentType.toLowerCase().split(";")[0]?.trim() ?? "";
   const isFound = status >= 200 && status <= 299;
@@ -94,7 +94,7 @@ function interpret(received: Received): Reading {
   return { kind: "text", title: "", content: text.replaceAll("\r\n", "\n").trim() };
 }
 
-function readHtml(text: string, url: string): Reading {
+function readHtml(text: string, url: string): Extract {
   const { obstacle, ...article } = readArticle(text, url);
   if (obstacle !== undefined)
     throw new Refusal(`${article.title === "" ? "" : `"${article.title}": `}${obstacle}`);
@@ -103,13 +103,13 @@ function readHtml(text: string, url: string): Reading {
   return { kind: "page", ...article };
 }
 
-function readDocument(body: Uint8Array): Reading {
+function readDocument(body: Uint8Array): Extract {
   const { obstacle, ...document } = readPdf(body);
   if (obstacle !== undefined) throw new Refusal(`The PDF document of ${size(body)} ${obstacle}.`);
   return { kind: "pdf", ...document };
 }
 
-function readJson(text: string, url: string): Reading {
+function readJson(text: string, url: string): Extract {
   let value: unknown;
   try {
     value = JSON.parse(text);

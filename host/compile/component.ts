@@ -6,7 +6,7 @@ import type { Capabilities } from "../../capabilities/capabilities.ts";
 import { Fault, reason } from "../../kernel/kit.ts";
 import { MemoryWatch } from "../sandbox/memory.ts";
 import { ToolProcess } from "../sandbox/tool-process.ts";
-import type { Outline, Producers, ReaderJob, Readings, Transpiled } from "../wasm/component-reader.ts";
+import type { Outline, Producers, ReaderJob, ReaderValues, Transpiled } from "../wasm/component-reader.ts";
 
 export const WIT_VERSION = "0.1.0";
 const HOST = "postern:tool/host";
@@ -304,7 +304,10 @@ const READER_MS = 120_000;
 const READER_BYTES = 1536 * 2 ** 20;
 
 /** Reads in a process of its own, which is gone afterwards. */
-async function runReader<Job extends ReaderJob>(job: Job, bytes: Uint8Array): Promise<Readings[Job["what"]]> {
+async function runReader<Job extends ReaderJob>(
+  job: Job,
+  bytes: Uint8Array,
+): Promise<ReaderValues[Job["what"]]> {
   const child = ToolProcess.start({ role: "read", cores: 1 });
   const watch = new MemoryWatch(child, () => READER_BYTES);
   const timer = setTimeout(() => child.end("reading it took too long"), READER_MS);
@@ -312,7 +315,7 @@ async function runReader<Job extends ReaderJob>(job: Job, bytes: Uint8Array): Pr
     const reading = child.read(job, bytes);
     watch.start();
     const reply = await reading;
-    if (reply.ok) return reply.value as Readings[Job["what"]];
+    if (reply.ok) return reply.value as ReaderValues[Job["what"]];
     throw reply.unfit
       ? invalid("unfit_component", reply.message)
       : invalid("not_a_component", `it cannot be read (${reply.message})`);

@@ -52,14 +52,14 @@ export interface Outline {
 /** The fields of a component's own producers section, not of the modules inside; each value has a version. */
 export type Producers = readonly (readonly [field: string, values: readonly (readonly [string, string])[]])[];
 
-export interface Readings {
+export interface ReaderValues {
   readonly outline: Outline;
   readonly transpile: Transpiled;
 }
 
-export type Reading = {
-  [What in keyof Readings]: { readonly what: What; readonly value: Readings[What] };
-}[keyof Readings];
+export type ReaderReply = {
+  [What in keyof ReaderValues]: { readonly what: What; readonly value: ReaderValues[What] };
+}[keyof ReaderValues];
 
 // More than any toolchain makes; each costs the host memory that no limit of the guest's counts.
 const MAX_INSTANCES = 1000;
@@ -212,7 +212,7 @@ function unknownShape(): Error {
   return new Error("the transpiler wrote glue of an unknown shape");
 }
 
-export async function readComponent(job: ReaderJob, bytes: Uint8Array): Promise<Reading> {
+export async function readComponent(job: ReaderJob, bytes: Uint8Array): Promise<ReaderReply> {
   const { what } = job;
   if (what === "transpile") return { what, value: await transpileComponent(job, bytes) };
   return { what, value: await readOutline(bytes) };

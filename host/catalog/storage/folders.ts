@@ -29,7 +29,7 @@ export const FILES = { component: "component.wasm", capabilities: "capabilities.
 // File times move in steps; a change within one step of the last reading would go unseen.
 const TIME_STEP_MS = 50;
 
-interface Reading {
+interface LoadedFolder {
   readonly modified: number;
   readonly settled: boolean;
   readonly tools: ReadonlyMap<string, InstalledTool>;
@@ -43,9 +43,9 @@ export function toolsFolder(home: string): string {
 export function openFolderCatalog(home: string): Catalog {
   const folder = toolsFolder(home);
   const shipped = join(folder, ".shipped.json");
-  let last: Promise<Reading> | undefined;
+  let last: Promise<LoadedFolder> | undefined;
 
-  async function current(): Promise<Reading> {
+  async function current(): Promise<LoadedFolder> {
     const modified = modifiedAt(folder);
     const known = await last?.catch(() => undefined);
     if (known?.settled && known.modified === modified) return known;
@@ -163,7 +163,7 @@ function modifiedAt(folder: string): number {
   return statSync(folder, { throwIfNoEntry: false })?.mtimeMs ?? 0;
 }
 
-async function readTools(folder: string, modified: number): Promise<Reading> {
+async function readTools(folder: string, modified: number): Promise<LoadedFolder> {
   const began = Date.now();
   const tools = new Map<string, InstalledTool>();
   const broken: BrokenTool[] = [];

@@ -24,13 +24,17 @@ interface ToolRow {
   readonly capabilities: string;
 }
 
-interface Reading {
+interface LoadedTools {
   readonly tools: ReadonlyMap<string, InstalledTool>;
   readonly broken: readonly BrokenTool[];
 }
 
 export function openRowCatalog(sql: Sql, changes: Store["changes"]): Catalog {
-  const { get: current, forget, close } = changes.cache<Reading>(TOPIC, (last) => readRows(sql, last?.tools));
+  const {
+    get: current,
+    forget,
+    close,
+  } = changes.cache<LoadedTools>(TOPIC, (last) => readRows(sql, last?.tools));
 
   async function place(
     name: string,
@@ -193,7 +197,10 @@ export async function offerRow(queries: Queries, name: string, digest: string): 
 }
 
 /** A tool that is still the same stays the same object. */
-async function readRows(sql: Sql, known: ReadonlyMap<string, InstalledTool> = new Map()): Promise<Reading> {
+async function readRows(
+  sql: Sql,
+  known: ReadonlyMap<string, InstalledTool> = new Map(),
+): Promise<LoadedTools> {
   const rows = await sql.all<ToolRow>(
     "SELECT name, sha256, installed_at, record, capabilities FROM tools ORDER BY name",
   );

@@ -70,7 +70,7 @@ interface Row {
   readonly state: string;
 }
 
-interface Reading {
+interface LoadedServers {
   readonly servers: ReadonlyMap<string, StoredServer>;
   readonly tools: ReadonlyMap<string, { readonly server: StoredServer; readonly tool: StoredTool }>;
 }
@@ -78,7 +78,7 @@ interface Reading {
 /** `polls`: false for a process that ends soon. */
 export async function openServerRows(store: Store, polls: boolean) {
   const sql = await store.tables(OWNER, TABLES);
-  const followed = store.changes.cache<Reading>(TOPIC, () => readRows(sql));
+  const followed = store.changes.cache<LoadedServers>(TOPIC, () => readRows(sql));
   const listeners = new Set<() => void>();
   let number = -1;
 
@@ -88,7 +88,7 @@ export async function openServerRows(store: Store, polls: boolean) {
   };
 
   /** SQLite does not tell other processes of a change: the number of the last one does. */
-  async function current(): Promise<Reading> {
+  async function current(): Promise<LoadedServers> {
     if (sql.engine === "sqlite") {
       const found = await readNumber(sql);
       const isChanged = found !== number;
@@ -198,7 +198,7 @@ async function readNumber(sql: Sql): Promise<number> {
   return row?.number ?? 0;
 }
 
-async function readRows(sql: Pick<Sql, "all">): Promise<Reading> {
+async function readRows(sql: Pick<Sql, "all">): Promise<LoadedServers> {
   const rows = await sql.all<Row>("SELECT * FROM mcp_servers ORDER BY name");
   const servers = new Map(rows.map((row) => [row.name, toServer(row)]));
   const tools = [...servers.values()].flatMap((server) =>

@@ -3,7 +3,7 @@ import { isStop, sayName, stem, wordsOfName } from "../../../kernel/kit.ts";
 import type { Format, ModelTool } from "../services.ts";
 import { contentStems, wordsOf } from "./content-stems.ts";
 import { isoDate, isoTime } from "./dates.ts";
-import { type Heard, type Phrase, Reading } from "./reading.ts";
+import { type Heard, MessageReader, type Phrase } from "./reading.ts";
 import { type Branch, branchesOf, fits, type Params, type Property, textOf } from "./schema.ts";
 
 export type Candidate = NonNullable<ReturnType<typeof weigh>>;
@@ -84,7 +84,7 @@ const isGeneric = (stemmed: string): boolean => GENERIC.has(stemmed);
 
 /** `known` comes from earlier in the conversation; for `asked`, which the message answers, a bare value is enough. */
 export function fill(tool: ModelTool, branch: Branch, heard: Heard, known: Params = {}, asked = "") {
-  const reading = new Reading(heard);
+  const reading = new MessageReader(heard);
   const found = { ...heard.json };
   const isAsked = ({ name }: Property) => name === asked;
   // The parameter that was asked for comes first: the answer "EUR" must not go to one that was known.
@@ -169,7 +169,7 @@ const DAY = /\b(?:date|day|birthday|deadline)\b/;
 const NUMBER = /^[-−+]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?[°%]?$/;
 
 /** Texts that have a form of their own, by the parameter's format or name. */
-const FORMS: readonly (readonly [RegExp, (reading: Reading) => string | undefined])[] = [
+const FORMS: readonly (readonly [RegExp, (reading: MessageReader) => string | undefined])[] = [
   [/\be?mail(?: address)?$/, (reading) => takeLike(reading, /^[^\s@]+@[^\s@.]+\.[^\s@]+$/)],
   [/\b(?:ur[il]|link|website)$/, (reading) => takeLike(reading, /^https?:\/\//i)],
   [/\b(?:date[- ]?time|timestamp)\b/, (reading) => reading.takeDate("hasTime", (date) => date.toISOString())],
@@ -189,7 +189,7 @@ function formOf({ type, format, name }: Property) {
 }
 
 /** Takes what the parameter's type, format and name lead to; undefined where nothing is clearly meant for it. */
-function takeValue(reading: Reading, property: Property): unknown {
+function takeValue(reading: MessageReader, property: Property): unknown {
   if (property.type === "choice") return takeChoice(reading, property);
   if (property.type === "boolean") return takeBoolean(reading, property);
   if (property.type === "array") return takeList(reading, property);
@@ -202,7 +202,8 @@ const isText = (property: Property) => property.type === "string" && formOf(prop
 const isNumber = ({ type }: Pick<Property, "type">) => type === "number" || type === "integer";
 const isPlace = ({ name }: Property) => PLACE.test(sayName(name));
 const leadsOf = ({ name }: Property) => LEADS.find(([names]) => names.test(sayName(name)))?.[1];
-const takeLike = (reading: Reading, pattern: RegExp) => reading.takeFirst(({ text }) => pattern.test(text));
+const takeLike = (reading: MessageReader, pattern: RegExp) =>
+  reading.takeFirst(({ text }) => pattern.test(text));
 
 /** The words that English puts before a value, by what the parameter is called. */
 const LEADS: readonly (readonly [RegExp, RegExp])[] = [
@@ -213,7 +214,7 @@ const LEADS: readonly (readonly [RegExp, RegExp])[] = [
 ];
 
 /** Takes the listed value that stands where the parameter's name would put it ("to EUR"), else the first there is. */
-function takeChoice(reading: Reading, property: Property): unknown {
+function takeChoice(reading: MessageReader, property: Property): unknown {
   // A choice goes by its own name and by its part of the description: "imperial: Fahrenheit and mph".
   const parts = property.description.toLowerCase().split(/[;.]\s*/);
   const find = (value: unknown) => {
@@ -232,7 +233,7 @@ function takeChoice(reading: Reading, property: Property): unknown {
 }
 
 /** Takes true where the parameter is named, and false where "no" or "off" stands beside it. */
-function takeBoolean(reading: Reading, { name }: Property): boolean | undefined {
+function takeBoolean(reading: MessageReader, { name }: Property): boolean | undefined {
   const label = name.replace(/^(?:is|has|include|with|enable)_/, "");
   const found = reading.find(label) ?? (label === "on" ? reading.find("off") : undefined);
   if (!found) return undefined;
@@ -242,7 +243,7 @@ function takeBoolean(reading: Reading, { name }: Property): boolean | undefined 
 }
 
 /** Takes the number beside the parameter's name, or before the compass point that stands for it. */
-function takeNumber(reading: Reading, { name }: Property): number | undefined {
+function takeNumber(reading: MessageReader, { name }: Property): number | undefined {
   const labels = wordsOfName(name).filter((word) => word.length > 2);
   const points = /^lat/i.test(name) ? "NS" : /^(?:lon|lng)/i.test(name) ? "EW" : "";
   for (const { at, text } of reading.open) {
@@ -261,7 +262,7 @@ function toNumber(text: string): number | undefined {
   return SPOKEN.includes(text.toLowerCase()) ? SPOKEN.indexOf(text.toLowerCase()) : undefined;
 }
 
-function takeList(reading: Reading, { name }: Property): unknown {
+function takeList(reading: MessageReader, { name }: Property): unknown {
   const [label, last] = [reading.find(name), reading.open.at(-1)];
   if (!label || !last || last.at <= label.to) return undefined;
   reading.take(label.from, label.to);
@@ -269,7 +270,7 @@ function takeList(reading: Reading, { name }: Property): unknown {
 }
 
 /** Takes the phrase that English puts such a value in: "in Berlin", "from Oslo", "saying hello". */
-function takeLed(reading: Reading, property: Property, withRegion: boolean): string | undefined {
+function takeLed(reading: MessageReader, property: Property, withRegion: boolean): string | undefined {
   const phrases = reading.phrases();
   const leads = leadsOf(property);
   const led = phrases.flatMap((one) => (leads?.test(one.lead) && reading.trim(one, isStop)) || []);
@@ -282,7 +283,7 @@ function takeLed(reading: Reading, property: Property, withRegion: boolean): str
 }
 
 /** Takes what is left without the opening ("please search the web for") and the tool's own words at either end. */
-function takeRest(reading: Reading, property: Property, isOwn: (word: string) => boolean) {
+function takeRest(reading: MessageReader, property: Property, isOwn: (word: string) => boolean) {
   let isNamed = false;
   const isOpening = (word: string) => {
     isNamed ||= isOwn(word);
@@ -294,7 +295,7 @@ function takeRest(reading: Reading, property: Property, isOwn: (word: string) =>
 }
 
 /** Takes the phrase. A text runs on across commas and little words, where the name of something ends. */
-function takeOn(reading: Reading, { from, to }: Phrase, runsOn: boolean, isOwn = isStop): string {
+function takeOn(reading: MessageReader, { from, to }: Phrase, runsOn: boolean, isOwn = isStop): string {
   const open = new Set(reading.open.map(({ at }) => at));
   let last = to;
   while (runsOn && open.has(last + 1)) last += 1;
@@ -303,7 +304,7 @@ function takeOn(reading: Reading, { from, to }: Phrase, runsOn: boolean, isOwn =
 }
 
 /** Takes a whole answer to "which city?", or its first phrase, without "it's" and "in". */
-function takeAnswer(reading: Reading, isShort: boolean): string | undefined {
+function takeAnswer(reading: MessageReader, isShort: boolean): string | undefined {
   const isOpening = /^(?:it['’]?s|that['’]?s|use|in|for|at|my|the)$/i;
   const first = reading.open.find(({ text }) => !isOpening.test(text));
   const phrase = isShort ? reading.phrases().find(({ to }) => first && to >= first.at) : undefined;

@@ -30,7 +30,7 @@ export function hear(message: string, now: Date) {
   return { text, stems: contentStems(text), tokens, dates, isLater, json };
 }
 
-export class Reading {
+export class MessageReader {
   readonly heard: Heard;
   readonly #taken = new Set<unknown>();
 

@@ -8,7 +8,7 @@ import { type Plan, refused, type Schedule, weekdayFrom } from "./plan.ts";
 import { type ClockTime, inWords, readTimes, sayTime } from "./times.ts";
 import { cronOf, dateOf, dayNumber, instantOf, type LocalDate, localTime } from "./zone.ts";
 
-export interface Reading {
+export interface ScheduleClock {
   readonly zone: string;
   readonly now: number;
 }
@@ -43,7 +43,7 @@ const MINUTES: Readonly<Record<string, number>> = {
   week: WEEK,
 };
 
-export function readSchedule(text: string, reading: Reading): Schedule {
+export function readSchedule(text: string, reading: ScheduleClock): Schedule {
   const given = text.trim();
   if (given === "") throw refused(`The schedule is empty. Try ${EXAMPLES}.`);
   if (given.length > MAX_SCHEDULE_LENGTH)
@@ -56,7 +56,7 @@ export function readSchedule(text: string, reading: Reading): Schedule {
   return schedule;
 }
 
-function readPhrase(words: Cursor, reading: Reading): Schedule | undefined {
+function readPhrase(words: Cursor, reading: ScheduleClock): Schedule | undefined {
   if (words.take("in")) return readDelay(words, reading);
   if (words.take("every", "each")) return readEvery(words, reading);
   if (words.take("hourly")) return every(60, reading);
@@ -77,7 +77,7 @@ function readPhrase(words: Cursor, reading: Reading): Schedule | undefined {
 }
 
 /** "20 minutes": once. */
-function readDelay(words: Cursor, reading: Reading): Schedule | undefined {
+function readDelay(words: Cursor, reading: ScheduleClock): Schedule | undefined {
   const count = words.number() ?? (words.take("a", "an") ? 1 : undefined);
   const minutes = words.unit(MINUTES);
   if (count === undefined || minutes === undefined || count < 1) return undefined;
@@ -89,7 +89,7 @@ function readDelay(words: Cursor, reading: Reading): Schedule | undefined {
   return once(instantOf({ ...date, hour, minute }, reading.zone) ?? reading.now, reading.zone);
 }
 
-function readEvery(words: Cursor, reading: Reading): Schedule | undefined {
+function readEvery(words: Cursor, reading: ScheduleClock): Schedule | undefined {
   const isOther = words.take("other");
   const count = isOther ? 2 : words.number();
   if (count === 0) return undefined;
@@ -113,7 +113,7 @@ function readEvery(words: Cursor, reading: Reading): Schedule | undefined {
   return everyFewDays(words, reading, { count: count ?? 1, unit: "day", from: today });
 }
 
-function every(minutes: number, { now }: Reading): Schedule {
+function every(minutes: number, { now }: ScheduleClock): Schedule {
   const [count, unit] = minutes % 60 === 0 ? [minutes / 60, "hour"] : [minutes, "minute"];
   return {
     plan: { type: "interval", minutes, from: Math.floor(now / 60_000) * 60_000 },
@@ -121,7 +121,7 @@ function every(minutes: number, { now }: Reading): Schedule {
   };
 }
 
-function everyFewWeeks(words: Cursor, reading: Reading, count: number): Schedule | undefined {
+function everyFewWeeks(words: Cursor, reading: ScheduleClock, count: number): Schedule | undefined {
   const [weekday] = readNames(words);
   if (weekday === undefined) return undefined;
   const from = weekdayFrom(localTime(reading.now, reading.zone), weekday.number);
@@ -136,7 +136,7 @@ interface Stride {
   readonly from: LocalDate;
 }
 
-function everyFewDays(words: Cursor, { now, zone }: Reading, stride: Stride): Schedule {
+function everyFewDays(words: Cursor, { now, zone }: ScheduleClock, stride: Stride): Schedule {
   const { count, unit, on } = stride;
   const { year, month, day } = stride.from;
   const length = unit === "week" ? 7 : 1;
@@ -253,7 +253,7 @@ function patterns(times: readonly ClockTime[], rest: string): readonly string[] 
   return times.map(({ hour, minute }) => `${minute} ${hour} ${rest}`);
 }
 
-function onDate(words: Cursor, { zone }: Reading, { year, month, day }: LocalDate): Schedule {
+function onDate(words: Cursor, { zone }: ScheduleClock, { year, month, day }: LocalDate): Schedule {
   const [time, another] = timesIn(words, true);
   if (another !== undefined) throw refused("Once is at one time only.");
   return once(instantOf({ year, month, day, ...(time as ClockTime) }, zone) as number, zone);
@@ -265,7 +265,7 @@ function once(at: number, zone: string): Schedule {
   return { plan: { type: "once", at }, words: `once, on ${date} at ${sayTime({ hour, minute })}` };
 }
 
-function daysAhead({ now, zone }: Reading, days: number): LocalDate {
+function daysAhead({ now, zone }: ScheduleClock, days: number): LocalDate {
   return dateOf(dayNumber(localTime(now, zone)) + days);
 }
 
