@@ -3,7 +3,7 @@
  * process and the other threads. With them are all packages but those that look for files of their own, have native code, or declare types that
  * our declarations use: a package brings far more than is used of it, and each of its files takes a start half a millisecond.
  */
-import { readFileSync } from "node:fs";
+import { globSync, readFileSync } from "node:fs";
 import { copyFile, glob, readdir, readFile, writeFile } from "node:fs/promises";
 import { basename, dirname, join, relative, resolve } from "node:path";
 import { parseArgs } from "node:util";
@@ -30,7 +30,11 @@ const OUTSIDE = [...Object.keys(MANIFEST.dependencies), ...Object.keys(PACKAGES)
 
 const PROGRAMS: readonly Program[] = [
   {
-    modules: ["kernel/cli/main", "kernel/plugin", "kernel/kit", "test/channel-contract/channel-contract"],
+    modules: [
+      ...(["kernel/cli/main", "kernel/plugin"] as const),
+      ...globSync("kernel/kit/*.ts", { cwd: ROOT }).map((file) => file.replace(/\.ts$/, "")),
+      "test/channel-contract/channel-contract",
+    ],
     external: OUTSIDE,
     without: ["better-sqlite3", "bun:sqlite", "pg-native", "react-devtools-core"],
   },

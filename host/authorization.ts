@@ -1,6 +1,6 @@
 /** Gets a tool its credentials, for `tool auth` and `tool setup`; the command does the prompting. */
 import type { AuthSetup, Capabilities, OAuthSetup } from "../capabilities/capabilities.ts";
-import { Fault } from "../kernel/kit.ts";
+import { Fault } from "../kernel/plugin.ts";
 import { beginSignIn, finishSignIn, mergeScopes, type SignIn } from "./broker/oauth.ts";
 import type { OAuthOptions } from "./broker/token-request.ts";
 import type { Catalog, InstalledTool } from "./catalog/catalog.ts";

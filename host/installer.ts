@@ -3,7 +3,7 @@
  * the person has agreed. Faults name no option of a command; a command adds its own in its `Consent`.
  */
 import { compareCapabilities } from "../capabilities/describe.ts";
-import type { ToolOrigin } from "../kernel/kit.ts";
+import type { ToolOrigin } from "../kernel/kit/tools.ts";
 import { Fault } from "../kernel/plugin.ts";
 import type { Candidate, Catalog, InstalledTool } from "./catalog/catalog.ts";
 import type { CodeCache } from "./catalog/code-cache.ts";

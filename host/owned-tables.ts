@@ -1,5 +1,5 @@
 /** The tool host's tables, by owner. */
-import type { OwnedTables } from "../kernel/kit.ts";
+import type { OwnedTables } from "../kernel/kit/store.ts";
 import { OLD_RECEIPTS, MIGRATIONS as RECEIPTS } from "./calls/receipts.ts";
 import { giveState, KEEPS, PERSONAL, TABLES as STATE, OWNER as STATE_OWNER } from "./calls/state.ts";
 import { TABLES as DEATHS } from "./calls/switches.ts";

@@ -5,7 +5,9 @@
 
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { parsePrivateHosts, SILENT, warn } from "../kernel/kit.ts";
+import { SILENT } from "../kernel/kit/log.ts";
+import { parsePrivateHosts } from "../kernel/kit/outbound.ts";
+import { warn } from "../kernel/kit/terminal.ts";
 import { definePlugin, reason, type ToolCall } from "../kernel/plugin.ts";
 import type { Store } from "../plugins/store/services.ts";
 import { openToolTables } from "./catalog/storage/tables.ts";

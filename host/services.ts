@@ -1,13 +1,7 @@
 /** Services of the tool host for plugins: tools and calls of them, and the operator's view of tools and MCP servers. */
-import type {
-  Attachment,
-  Figures,
-  JsonSchema,
-  McpServerInfo,
-  Reply,
-  ToolInfo,
-  ToolOrigin,
-} from "../kernel/kit.ts";
+import type { JsonSchema } from "../kernel/kit/schema.ts";
+import type { Attachment, McpServerInfo, ToolInfo, ToolOrigin } from "../kernel/kit/tools.ts";
+import type { Figures, Reply } from "../kernel/kit/turns.ts";
 import type { Origin, Question, ToolCall, ToolOutcome } from "../kernel/plugin.ts";
 import type {
   ListedTool,

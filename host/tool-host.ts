@@ -1,6 +1,6 @@
 /** The parts of the tool host put together. Everything heavy is imported from here, and here only. */
 
-import type { PrivateHosts } from "../kernel/kit.ts";
+import type { PrivateHosts } from "../kernel/kit/outbound.ts";
 import type { Log, Mask, Sql, ToolCall, ToolInfo } from "../kernel/plugin.ts";
 import type { Store, UserStorage } from "../plugins/store/services.ts";
 import type { Workspace } from "../plugins/workspace/services.ts";

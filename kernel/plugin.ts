@@ -8,7 +8,7 @@ import type { Env, Settings } from "./settings/env.ts";
 import type { LiveReader } from "./settings/live.ts";
 import type { Changes, OwnedTables, Sql, SqlValue } from "./vocabulary/store.ts";
 
-export { Fault, reason } from "./fault.ts";
+export { Fault, type FaultKind, reason } from "./fault.ts";
 export type { Log } from "./log/log.ts";
 export type { Mask } from "./mask/mask.ts";
 export type { JsonSchema } from "./schema/declare.ts";

@@ -1,5 +1,5 @@
 /** `npm run house`: how large each wing is, which folders import each other in a circle, and who uses the kernel past its doors. */
-import { FILES, IMPORTS, isApart, knots, linesOf, read } from "./support/architecture.ts";
+import { FILES, IMPORTS, isApart, isDoor, knots, linesOf, read } from "./support/architecture.ts";
 
 const WINGS = ["kernel", "plugins", "host", "capabilities", "components", "wit"];
 const plugins = [
@@ -23,16 +23,14 @@ print();
 print(`Knots: ${found.length === 0 ? "none" : found.length}`);
 for (const { folder, entries } of found) print(`  ${folder}: ${entries.join(" ⇄ ")}`);
 
-const DOORS = new Set(["kernel/plugin.ts", "kernel/kit.ts"]);
 const past = [...IMPORTS]
   .filter(([file]) => /^(plugins|host)\//.test(file) && !isApart(file))
-  .flatMap(([, targets]) => targets.filter((target) => target.startsWith("kernel/") && !DOORS.has(target)));
+  .flatMap(([, targets]) => targets.filter((target) => target.startsWith("kernel/") && !isDoor(target)));
 print();
 print("Doors");
-row("kernel files imported past the two doors", new Set(past).size);
+row("kernel files imported past the doors", new Set(past).size);
 row("places that do so", past.length);
-row("names in kernel/plugin.ts", exportsOf("kernel/plugin.ts").size);
-row("names in kernel/kit.ts", exportsOf("kernel/kit.ts").size);
+for (const door of FILES.filter(isDoor)) row(`names in ${door}`, exportsOf(door).size);
 
 print();
 print("Services that a plugin's start provides");

@@ -48,7 +48,7 @@ const globalSetup = ["test/support/run/postgres.ts"];
 export default defineConfig({
   root: ROOT,
   resolve: {
-    alias: { "postern/plugin": `${ROOT}/kernel/plugin.ts`, "postern/kit": `${ROOT}/kernel/kit.ts` },
+    alias: [{ find: /^postern\/(plugin|kit\/\w+)$/, replacement: `${ROOT}/kernel/$1.ts` }],
   },
   test: {
     setupFiles: ["test/support/run/open-handles.ts", "test/support/run/inputs.ts"],

@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { basename, join, resolve } from "node:path";
-import { ROOT } from "../../kernel/kit.ts";
+import { ROOT } from "../../kernel/kit/files.ts";
 import { Fault } from "../../kernel/plugin.ts";
 import { checkName } from "../catalog/install.ts";
 

@@ -5,20 +5,19 @@
 import { isUtf8 } from "node:buffer";
 import type { Capabilities, HttpCapabilities } from "../../capabilities/capabilities.ts";
 import { CONNECTION_HEADERS, isRefusedBesideCredential } from "../../capabilities/headers.ts";
+import { limitWords, RATE_LIMIT_EXCEEDED } from "../../kernel/kit/http.ts";
+import type { Log } from "../../kernel/kit/log.ts";
 import {
-  Fault,
   hostAndPort,
-  type LimitVerdict,
-  type Log,
-  limitWords,
   MAX_REPLY_BYTES,
   type Outbound,
   OutboundError,
   type OutboundReply,
   type OutboundRequest,
   type PrivateHosts,
-  RATE_LIMIT_EXCEEDED,
-} from "../../kernel/kit.ts";
+} from "../../kernel/kit/outbound.ts";
+import type { LimitVerdict } from "../../kernel/kit/store.ts";
+import { Fault } from "../../kernel/plugin.ts";
 import type { Store } from "../../plugins/store/services.ts";
 import { type Holder, holderOf } from "../secrets/holder.ts";
 import {

@@ -6,7 +6,7 @@ import type {
   HttpCapabilities,
 } from "../../capabilities/capabilities.ts";
 import { hostMatches } from "../../capabilities/match.ts";
-import { encodePathValue } from "../../kernel/kit.ts";
+import { encodePathValue } from "../../kernel/kit/secrets.ts";
 import type { SecretRecord } from "../secrets/entry.ts";
 import { type Holder, holderOf } from "../secrets/holder.ts";
 import type { Vault } from "../secrets/secrets.ts";

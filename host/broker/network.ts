@@ -1,5 +1,5 @@
 /** The way out for everything that tools bring about: their requests, MCP servers, sign-ins and downloads of tools. */
-import { createOutbound, type Outbound, type OutboundOptions } from "../../kernel/kit.ts";
+import { createOutbound, type Outbound, type OutboundOptions } from "../../kernel/kit/outbound.ts";
 
 // Requests have shorter limits of their own; this one ends those that nobody waits for any more.
 const HEADERS_TIMEOUT_MS = 15 * 60 * 1000;

@@ -11,7 +11,7 @@ import {
   validateAuthResponse,
 } from "oauth4webapi";
 import type { Capabilities, OAuthSetup } from "../../capabilities/capabilities.ts";
-import { hostAndPort } from "../../kernel/kit.ts";
+import { hostAndPort } from "../../kernel/kit/outbound.ts";
 import type { Store } from "../../plugins/store/services.ts";
 import type { OAuthGrant, SecretRecord } from "../secrets/entry.ts";
 import type { SecretValues } from "../secrets/secrets.ts";

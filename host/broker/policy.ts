@@ -6,7 +6,9 @@ import { isUtf8 } from "node:buffer";
 import { type AllowRule, ANY_HOST, type HttpCapabilities } from "../../capabilities/capabilities.ts";
 import { RESERVED_HEADERS } from "../../capabilities/headers.ts";
 import { hostMatches, pathMatches } from "../../capabilities/match.ts";
-import { hostAndPort, isRecord, MANIFEST, type PrivateHosts } from "../../kernel/kit.ts";
+import { MANIFEST } from "../../kernel/kit/files.ts";
+import { hostAndPort, type PrivateHosts } from "../../kernel/kit/outbound.ts";
+import { isRecord } from "../../kernel/kit/text.ts";
 import type { ToolRequest } from "./grant.ts";
 
 /** A request that passed, in the only form in which it may be sent. It holds no secret yet. */

@@ -4,7 +4,8 @@
  * secret for it to keep, and none is needed to play it.
  */
 import { readFile, writeFile } from "node:fs/promises";
-import { Fault, isRecord, reason } from "../../kernel/kit.ts";
+import { isRecord } from "../../kernel/kit/text.ts";
+import { Fault, reason } from "../../kernel/plugin.ts";
 import type { HeaderList, HttpResponse } from "./grant.ts";
 import { type AllowedRequest, Refused } from "./policy.ts";
 

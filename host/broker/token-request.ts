@@ -12,15 +12,9 @@ import {
   ResponseBodyError,
   type TokenEndpointResponse,
 } from "oauth4webapi";
-import {
-  createMatcher,
-  Fault,
-  hostAndPort,
-  MAX_REPLY_BYTES,
-  type Outbound,
-  type PrivateHosts,
-  reason,
-} from "../../kernel/kit.ts";
+import { hostAndPort, MAX_REPLY_BYTES, type Outbound, type PrivateHosts } from "../../kernel/kit/outbound.ts";
+import { createMatcher } from "../../kernel/kit/secrets.ts";
+import { Fault, reason } from "../../kernel/plugin.ts";
 import type { OAuthGrant, SecretRecord } from "../secrets/entry.ts";
 import type { SecretValues } from "../secrets/secrets.ts";
 

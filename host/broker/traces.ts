@@ -11,9 +11,9 @@ import {
   createAutomaton,
   createMatcher,
   type Matcher,
-  readings,
   startCursor,
-} from "../../kernel/kit.ts";
+} from "../../kernel/kit/secrets.ts";
+import { readings } from "../../kernel/kit/untrusted.ts";
 
 /** Letters and digits alone; fewer would be found in ordinary text. */
 const MIN_TRACE_LENGTH = 10;

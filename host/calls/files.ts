@@ -5,8 +5,8 @@
  */
 import type { GrantedFolder } from "../../capabilities/capabilities.ts";
 import { pathMatches } from "../../capabilities/match.ts";
-import { distinctOrigins, Fault } from "../../kernel/kit.ts";
-import type { Origin } from "../../kernel/plugin.ts";
+import { distinctOrigins } from "../../kernel/kit/turns.ts";
+import { Fault, type Origin } from "../../kernel/plugin.ts";
 import type { Edit, Workspace, WorkspaceEntry } from "../../plugins/workspace/services.ts";
 import {
   type FileEntry,

@@ -3,7 +3,7 @@
  * believed; whether the call is made is for the agent to say, as if the model had made it.
  */
 import { ANY_TOOL } from "../../capabilities/capabilities.ts";
-import { distinctOrigins } from "../../kernel/kit.ts";
+import { distinctOrigins } from "../../kernel/kit/turns.ts";
 import { type Origin, reason, type ToolCall } from "../../kernel/plugin.ts";
 import type { Catalog, InstalledTool } from "../catalog/catalog.ts";
 import type { InnerReply, InnerRequest } from "../sandbox/protocol.ts";

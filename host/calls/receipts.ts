@@ -1,6 +1,7 @@
 /** The audit table: what every tool call did, in so far as the host saw it. No params, no output, no secret. */
 
-import { type AgingRows, defineTables, type Figures, type SqlValue } from "../../kernel/kit.ts";
+import { type AgingRows, defineTables, type SqlValue } from "../../kernel/kit/store.ts";
+import type { Figures } from "../../kernel/kit/turns.ts";
 import type { Queries, Transaction } from "../../kernel/plugin.ts";
 import type { ToolReceipt } from "../../plugins/gateway/services.ts";
 import type { FiguresQuery, Store } from "../../plugins/store/services.ts";

@@ -1,7 +1,7 @@
 /** A recorded call played again with a component that may not be installed: no network, no secrets, no receipt. */
 import type { Capabilities } from "../../capabilities/capabilities.ts";
 import { hostOfSetting, settingValues } from "../../capabilities/settings.ts";
-import type { PrivateHosts } from "../../kernel/kit.ts";
+import type { PrivateHosts } from "../../kernel/kit/outbound.ts";
 import { type JsonSchema, reason } from "../../kernel/plugin.ts";
 import type { ToolReply, ToolRequest } from "../broker/grant.ts";
 import { type AllowedRequest, exceptionsFor, rule } from "../broker/policy.ts";

@@ -2,7 +2,8 @@
 import { randomUUID } from "node:crypto";
 import type { Setting } from "../../capabilities/capabilities.ts";
 import { settingValues } from "../../capabilities/settings.ts";
-import { distinctOrigins, invalidParams } from "../../kernel/kit.ts";
+import { invalidParams } from "../../kernel/kit/schema.ts";
+import { distinctOrigins } from "../../kernel/kit/turns.ts";
 import {
   Fault,
   type Log,

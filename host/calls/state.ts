@@ -2,8 +2,9 @@
  * Keeps the state of tools, for each tool and user. A call reads the state once, when it first asks, and works on that; its
  * writes are stored in one transaction when the call has succeeded.
  */
-import { defineTables, Fault, type KeptBytes } from "../../kernel/kit.ts";
-import type { Queries, Transaction } from "../../kernel/plugin.ts";
+
+import { defineTables, type KeptBytes } from "../../kernel/kit/store.ts";
+import { Fault, type Queries, type Transaction } from "../../kernel/plugin.ts";
 import type { Store, UserStorage } from "../../plugins/store/services.ts";
 import type { StateReply, StateRequest } from "../sandbox/protocol.ts";
 

@@ -1,5 +1,5 @@
 /** Tools that were switched off because they kept taking their process down, and the way back. On all nodes of the store. */
-import { defineTables } from "../../kernel/kit.ts";
+import { defineTables } from "../../kernel/kit/store.ts";
 import type { Log } from "../../kernel/plugin.ts";
 import type { Store } from "../../plugins/store/services.ts";
 import type { InstalledTool } from "../catalog/catalog.ts";

@@ -2,7 +2,9 @@
 import { hash } from "node:crypto";
 import type { Capabilities, Choices } from "../../capabilities/capabilities.ts";
 import { createCapabilitiesParser } from "../../capabilities/parse.ts";
-import { compileCheck, type ToolOrigin, visibleLine } from "../../kernel/kit.ts";
+import { compileCheck } from "../../kernel/kit/schema.ts";
+import { visibleLine } from "../../kernel/kit/text.ts";
+import type { ToolOrigin } from "../../kernel/kit/tools.ts";
 import { Fault, type JsonSchema } from "../../kernel/plugin.ts";
 
 export const parseCapabilities = createCapabilitiesParser(compileCheck, visibleLine);

@@ -2,7 +2,9 @@
 import { ANY_TOOL, type Capabilities, type Choices } from "../../capabilities/capabilities.ts";
 import { describeCapabilities } from "../../capabilities/describe.ts";
 import { CapabilitiesError } from "../../capabilities/parse.ts";
-import { isAgentsName, isRecord, type PrivateHosts, reservedPrefix } from "../../kernel/kit.ts";
+import type { PrivateHosts } from "../../kernel/kit/outbound.ts";
+import { isRecord } from "../../kernel/kit/text.ts";
+import { isAgentsName, reservedPrefix } from "../../kernel/kit/tools.ts";
 import { Fault, type JsonSchema, reason } from "../../kernel/plugin.ts";
 import { assertAsked, type ComponentInfo, inspect, readOutline, WIT_VERSION } from "../compile/component.ts";
 import {

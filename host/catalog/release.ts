@@ -3,7 +3,7 @@ import lt from "semver/functions/lt.js";
 import valid from "semver/functions/valid.js";
 import type { Capabilities } from "../../capabilities/capabilities.ts";
 import { compareCapabilities } from "../../capabilities/describe.ts";
-import type { ToolOrigin } from "../../kernel/kit.ts";
+import type { ToolOrigin } from "../../kernel/kit/tools.ts";
 import { type Candidate, type InstalledTool, isSameTool, type SeenRelease } from "./catalog.ts";
 
 export interface Offer {

@@ -9,7 +9,7 @@ import { readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { compareCapabilities } from "../../capabilities/describe.ts";
-import { ROOT } from "../../kernel/kit.ts";
+import { ROOT } from "../../kernel/kit/files.ts";
 import { Fault } from "../../kernel/plugin.ts";
 import { findComponentFile, readComponentFile } from "../compile/component-file.ts";
 import { isPrepared } from "../compile/transpile.ts";

@@ -2,7 +2,8 @@
 import { hash } from "node:crypto";
 import type { Capabilities } from "../../capabilities/capabilities.ts";
 import { describeCapabilities } from "../../capabilities/describe.ts";
-import type { PrivateHosts, ToolOrigin } from "../../kernel/kit.ts";
+import type { PrivateHosts } from "../../kernel/kit/outbound.ts";
+import type { ToolOrigin } from "../../kernel/kit/tools.ts";
 import type { JsonSchema, ToolInfo } from "../../kernel/plugin.ts";
 import type { InstalledTool } from "./catalog.ts";
 

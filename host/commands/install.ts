@@ -1,6 +1,6 @@
 /** `tool install`, `tool enable` and `tool remove`. */
 
-import { isInteractive, type JsonOption } from "../../kernel/kit.ts";
+import { isInteractive, type JsonOption } from "../../kernel/kit/terminal.ts";
 import { type CommandContext, Fault, reason } from "../../kernel/plugin.ts";
 import { located } from "../author/trace/located.ts";
 import { checkName } from "../catalog/install.ts";

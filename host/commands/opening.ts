@@ -1,6 +1,6 @@
 /** Opens the tool host for a command and closes it afterwards. */
 
-import type { PrivateHosts } from "../../kernel/kit.ts";
+import type { PrivateHosts } from "../../kernel/kit/outbound.ts";
 import { type CommandContext, Fault, reason, type ToolInfo } from "../../kernel/plugin.ts";
 import type { InstalledTool } from "../catalog/catalog.ts";
 import { SHIPPED } from "../catalog/shipped.ts";

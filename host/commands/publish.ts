@@ -1,7 +1,7 @@
 /** `tool publish`: a built project pushed to a registry. */
 
 import { resolve } from "node:path";
-import type { JsonOption } from "../../kernel/kit.ts";
+import type { JsonOption } from "../../kernel/kit/terminal.ts";
 import { type CommandContext, Fault } from "../../kernel/plugin.ts";
 import { refuseStale } from "../author/build/record.ts";
 import { located } from "../author/trace/located.ts";

@@ -1,6 +1,6 @@
 /** `postern registry …`: sign-ins to the registries that tools come from. */
 import type { Command } from "commander";
-import { type JsonOption, table } from "../../kernel/kit.ts";
+import { type JsonOption, table } from "../../kernel/kit/terminal.ts";
 import { type CommandContext, Fault } from "../../kernel/plugin.ts";
 import { parseReference } from "../sources/reference.ts";
 import { withHost } from "./opening.ts";

@@ -1,7 +1,8 @@
 /** `tool run`: one call outside of a chat; its HTTP exchanges can be recorded or replayed. */
 import { randomUUID } from "node:crypto";
 import { resolve } from "node:path";
-import { type JsonOption, visibleLine } from "../../kernel/kit.ts";
+import type { JsonOption } from "../../kernel/kit/terminal.ts";
+import { visibleLine } from "../../kernel/kit/text.ts";
 import { type CommandContext, Fault } from "../../kernel/plugin.ts";
 import { locateReceipts, tellOnce } from "../author/trace/located.ts";
 import type { Tape } from "../broker/recording.ts";

@@ -1,5 +1,5 @@
 /** `tool search`: what the indexes list. */
-import { type JsonOption, table } from "../../kernel/kit.ts";
+import { type JsonOption, table } from "../../kernel/kit/terminal.ts";
 import type { CommandContext } from "../../kernel/plugin.ts";
 import { SHIPPED_INDEX } from "../sources/index/indexes.ts";
 import { searchEntries } from "../sources/index/listing.ts";

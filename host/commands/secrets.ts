@@ -1,5 +1,5 @@
 /** `tool auth` and `tool setup`: a tool's settings, and the secrets it needs, which are entered here and never shown again. */
-import { isInteractive, type JsonOption } from "../../kernel/kit.ts";
+import { isInteractive, type JsonOption } from "../../kernel/kit/terminal.ts";
 import type { CommandContext } from "../../kernel/plugin.ts";
 import type { InstalledTool } from "../catalog/catalog.ts";
 import type { GivenSettings } from "../catalog/settings.ts";

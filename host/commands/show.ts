@@ -1,5 +1,7 @@
 /** `tool list`, `tool info` and `tool log`: what is installed and what it did. */
-import { fields, type JsonOption, relativeTime, ToolOrigin, table, toWire } from "../../kernel/kit.ts";
+import { toWire } from "../../kernel/kit/schema.ts";
+import { fields, type JsonOption, relativeTime, table } from "../../kernel/kit/terminal.ts";
+import { ToolOrigin } from "../../kernel/kit/tools.ts";
 import type { CommandContext, ToolInfo } from "../../kernel/plugin.ts";
 import { quote } from "../author/conformance/report.ts";
 import { locateReceipts } from "../author/trace/located.ts";

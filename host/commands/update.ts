@@ -1,6 +1,7 @@
 /** `tool update` and `tool rollback`: from a version to the next and back. */
 import { compareCapabilities } from "../../capabilities/describe.ts";
-import { isInteractive, type JsonOption, table, visibleLine } from "../../kernel/kit.ts";
+import { isInteractive, type JsonOption, table } from "../../kernel/kit/terminal.ts";
+import { visibleLine } from "../../kernel/kit/text.ts";
 import { type CommandContext, Fault } from "../../kernel/plugin.ts";
 import { located } from "../author/trace/located.ts";
 import { digestOf, type InstalledTool } from "../catalog/catalog.ts";

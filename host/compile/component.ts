@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import type { Capabilities } from "../../capabilities/capabilities.ts";
-import { Fault, reason } from "../../kernel/kit.ts";
+import { Fault, reason } from "../../kernel/plugin.ts";
 import { MemoryWatch } from "../sandbox/memory.ts";
 import { ToolProcess } from "../sandbox/tool-process.ts";
 import type { Outline, Producers, ReaderJob, ReaderValues, Transpiled } from "../wasm/component-reader.ts";

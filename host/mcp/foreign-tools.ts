@@ -1,5 +1,6 @@
 /** Tools of MCP servers that others run, put together: rows, sign-in, sessions, calls and the operator's view. */
-import type { Outbound, PrivateHosts, SealingKey } from "../../kernel/kit.ts";
+import type { Outbound, PrivateHosts } from "../../kernel/kit/outbound.ts";
+import type { SealingKey } from "../../kernel/kit/secrets.ts";
 import type { Log, Mask, ToolInfo } from "../../kernel/plugin.ts";
 import type { Store } from "../../plugins/store/services.ts";
 import type { Receipts } from "../calls/receipts.ts";

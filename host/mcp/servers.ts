@@ -1,6 +1,7 @@
 /** The operator's view of the servers: listing, adding, agreeing, testing, removing, and their credentials. */
 import { ServerFileError } from "../../capabilities/servers/parse.ts";
-import type { McpServerInfo, PrivateHosts } from "../../kernel/kit.ts";
+import type { PrivateHosts } from "../../kernel/kit/outbound.ts";
+import type { McpServerInfo } from "../../kernel/kit/tools.ts";
 import { Fault } from "../../kernel/plugin.ts";
 import type { SeenTool } from "../../plugins/gateway/services.ts";
 import { Refused, readUrl } from "../broker/policy.ts";

@@ -2,8 +2,10 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, sep } from "node:path";
-import { createMutex, Fault, findOrders, type PrivateHosts } from "../../kernel/kit.ts";
-import type { Keyed } from "../../kernel/plugin.ts";
+import { createMutex } from "../../kernel/kit/concurrency.ts";
+import type { PrivateHosts } from "../../kernel/kit/outbound.ts";
+import { findOrders } from "../../kernel/kit/untrusted.ts";
+import { Fault, type Keyed } from "../../kernel/plugin.ts";
 import { makeComponent } from "../author/build/apart.ts";
 import type { ToolchainPlaces } from "../author/build/toolchain.ts";
 import { checkConformance } from "../author/conformance/check.ts";

@@ -1,6 +1,8 @@
 /** The agent proposes a tool that it wrote; only the operator's yes installs it. */
 import { hash } from "node:crypto";
-import { Fault, type Origin, TOOL_PROPOSE } from "../../kernel/kit.ts";
+import { TOOL_PROPOSE } from "../../kernel/kit/tools.ts";
+import type { Origin } from "../../kernel/kit/turns.ts";
+import { Fault } from "../../kernel/plugin.ts";
 import type { OwnTool, OwnToolContext } from "../../plugins/agent/services.ts";
 import type { Drafts, ProposedTool } from "./drafts.ts";
 

@@ -1,6 +1,6 @@
 /** Tool calls in processes of their own: each alone, with a deadline, and always ending in an outcome. */
 import { availableParallelism, totalmem } from "node:os";
-import { Fault, reason } from "../../kernel/kit.ts";
+import { Fault, reason } from "../../kernel/plugin.ts";
 import type { ToolReply, ToolRequest } from "../broker/grant.ts";
 import type { Component } from "./processes.ts";
 import { type InUse, Processes, type Seat } from "./processes.ts";

@@ -3,7 +3,7 @@ import { hash, randomUUID } from "node:crypto";
 import { mkdir, rename, rm, stat, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { build } from "esbuild";
-import { ROOT } from "../../kernel/kit.ts";
+import { ROOT } from "../../kernel/kit/files.ts";
 import { type Bundle, NEWEST, stateOf } from "./prepared.ts";
 
 // A service keeps its files to itself; this is for everybody who uses this clone.

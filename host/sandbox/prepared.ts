@@ -6,7 +6,7 @@
 import { execFileSync } from "node:child_process";
 import { accessSync, constants, readFileSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
-import { moduleFile, ROOT } from "../../kernel/kit.ts";
+import { moduleFile, ROOT } from "../../kernel/kit/files.ts";
 
 const CACHE = join(ROOT, "node_modules", ".cache", "postern");
 export const NEWEST = "sandbox.json";

@@ -6,7 +6,9 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import type { Socket } from "node:net";
 import { dirname, join } from "node:path";
-import { assertSimple, moduleFile, ROOT, reason } from "../../kernel/kit.ts";
+import { moduleFile, ROOT } from "../../kernel/kit/files.ts";
+import { assertSimple } from "../../kernel/kit/http.ts";
+import { reason } from "../../kernel/plugin.ts";
 import type { ToolReply, ToolRequest } from "../broker/grant.ts";
 import type { ReaderJob } from "../wasm/component-reader.ts";
 import { PRLIMIT, packagesAbove } from "./confinement.ts";

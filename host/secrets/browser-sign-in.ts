@@ -2,7 +2,7 @@
 
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { Fault } from "../../kernel/kit.ts";
+import { Fault } from "../../kernel/plugin.ts";
 
 export interface Prompt {
   say(line: string): void;

@@ -5,8 +5,8 @@
  */
 
 import { randomUUID } from "node:crypto";
-import { canBeHidden, Fault, type Mask, type SealingKey, SHORTEST, seal, unseal } from "../../kernel/kit.ts";
-import type { Keyed } from "../../kernel/plugin.ts";
+import { canBeHidden, type Mask, type SealingKey, SHORTEST, seal, unseal } from "../../kernel/kit/secrets.ts";
+import { Fault, type Keyed } from "../../kernel/plugin.ts";
 import {
   covers,
   type Entry,

@@ -1,8 +1,8 @@
 /** Sign-ins under way, kept until the browser comes back: over a restart, for ten minutes, and for one answer. */
 
 import { hash } from "node:crypto";
-import { Fault, type SealingKey, seal, unseal } from "../../kernel/kit.ts";
-import type { Keyed } from "../../kernel/plugin.ts";
+import { type SealingKey, seal, unseal } from "../../kernel/kit/secrets.ts";
+import { Fault, type Keyed } from "../../kernel/plugin.ts";
 
 export type SignIns<Kept> = ReturnType<typeof createSignIns<Kept>>;
 

@@ -1,5 +1,10 @@
 /** Requests to where tools come from. Each has the tools' rule for addresses, a cap and a deadline, and follows redirects. */
-import { type Outbound, OutboundError, type OutboundReply, type OutboundRequest } from "../../kernel/kit.ts";
+import {
+  type Outbound,
+  OutboundError,
+  type OutboundReply,
+  type OutboundRequest,
+} from "../../kernel/kit/outbound.ts";
 import { Fault, reason } from "../../kernel/plugin.ts";
 import { Refused, readUrl } from "../broker/policy.ts";
 

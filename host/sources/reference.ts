@@ -1,5 +1,5 @@
 /** Parses what a person names when they install a tool. It looks at the words alone; the source looks at the rest. */
-import { visibleLine } from "../../kernel/kit.ts";
+import { visibleLine } from "../../kernel/kit/text.ts";
 import { Fault } from "../../kernel/plugin.ts";
 
 export type Reference =

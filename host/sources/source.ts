@@ -1,5 +1,5 @@
 /** The result of every kind of source. All of it was written by a stranger, and only its digests are checked. */
-import type { ToolOrigin } from "../../kernel/kit.ts";
+import type { ToolOrigin } from "../../kernel/kit/tools.ts";
 import type { Evidence } from "../trust/evidence.ts";
 import type { Reference } from "./reference.ts";
 

@@ -1,6 +1,6 @@
 /** Who made a tool, as far as its signatures prove it, and whether the operator's rules accept that. */
 import { createPublicKey } from "node:crypto";
-import type { ToolOrigin } from "../../kernel/kit.ts";
+import type { ToolOrigin } from "../../kernel/kit/tools.ts";
 import {
   describeSigner,
   type Evidence,

@@ -3,7 +3,7 @@
  * segments; the only wildcard is a last segment `*`, which stands for one segment or more.
  */
 
-import type { ToolOrigin } from "../../kernel/kit.ts";
+import type { ToolOrigin } from "../../kernel/kit/tools.ts";
 import { Fault } from "../../kernel/plugin.ts";
 
 type Scheme = "oci" | "https" | "npm";

@@ -1,7 +1,8 @@
 /** Whose signature is needed for which tools. Rows of the store: the same on every node. */
 
 import { hash } from "node:crypto";
-import { defineTables, type ToolOrigin } from "../../kernel/kit.ts";
+import { defineTables } from "../../kernel/kit/store.ts";
+import type { ToolOrigin } from "../../kernel/kit/tools.ts";
 import { Fault } from "../../kernel/plugin.ts";
 import type { Store } from "../../plugins/store/services.ts";
 import { comparePrecision, isFor, type Pattern, parsePattern, placeOf } from "./pattern.ts";

@@ -3,7 +3,8 @@ import { hash } from "node:crypto";
 import { createRequire } from "node:module";
 import type * as Sigstore from "@sigstore/bundle";
 import type { Bundle } from "@sigstore/bundle";
-import { isRecord, reason } from "../../kernel/kit.ts";
+import { isRecord } from "../../kernel/kit/text.ts";
+import { reason } from "../../kernel/plugin.ts";
 import { type Evidence, MAX_SIGNATURE_BYTES, SignatureProblem, type SimpleSignature } from "./evidence.ts";
 import { checkSimplePayload, checkStatement } from "./statement.ts";
 

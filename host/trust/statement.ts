@@ -1,6 +1,6 @@
 /** Reads the subject of a signed text. It counts only if that is exactly the bytes that were fetched. */
 import { hash } from "node:crypto";
-import { isRecord, tryJson } from "../../kernel/kit.ts";
+import { isRecord, tryJson } from "../../kernel/kit/text.ts";
 import { SignatureProblem } from "./evidence.ts";
 
 export const COSIGN_SIGN = "https://sigstore.dev/cosign/sign/v1";

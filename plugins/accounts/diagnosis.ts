@@ -1,5 +1,6 @@
 /** For `postern doctor`: operator's tokens that are easy to guess or unusable, and tokens that expire soon. */
-import { examineSecret, expiresSoon } from "../../kernel/kit.ts";
+import { examineSecret } from "../../kernel/kit/operations.ts";
+import { expiresSoon } from "../../kernel/kit/people.ts";
 import type { DiagnoseContext, Finding } from "../../kernel/plugin.ts";
 import type { AccountsConfig } from "./settings.ts";
 import { expiryInWords } from "./sign-in/expiry.ts";

@@ -1,5 +1,5 @@
 /** Services of accounts for other plugins. */
-import type { User } from "../../kernel/kit.ts";
+import type { User } from "../../kernel/kit/people.ts";
 
 /** Somebody whose credential was checked, in a form that can be checked again without keeping the secret. */
 export interface SignedIn {

@@ -2,7 +2,8 @@
 
 import { randomUUIDv7 } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import { currentTraceparent, giveWay } from "../../kernel/kit.ts";
+import { currentTraceparent } from "../../kernel/kit/http.ts";
+import { giveWay } from "../../kernel/kit/text.ts";
 import { Fault, type Log, reason, type TurnEvent, type TurnRecord } from "../../kernel/plugin.ts";
 import type { Node, Signals, UserStorage } from "../store/services.ts";
 import type { Extensions } from "./extensions.ts";

@@ -1,15 +1,15 @@
 /** Services of the agent for other plugins: turns, threads, files, approvals and calls of tools. */
 import type { CallOptions, CallOutcome } from "../../host/services.ts";
+import type { JsonSchema } from "../../kernel/kit/schema.ts";
 import type {
   Doubt,
   Figures,
   Generation,
-  JsonSchema,
   Origin,
   Outside,
   ThreadSummary,
   TurnTask,
-} from "../../kernel/kit.ts";
+} from "../../kernel/kit/turns.ts";
 import type {
   Attachment,
   Gate,

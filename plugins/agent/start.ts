@@ -1,5 +1,5 @@
 /** Wires turns, threads, context and approvals together into the services that channels use. */
-import { SILENT } from "../../kernel/kit.ts";
+import { SILENT } from "../../kernel/kit/log.ts";
 import type { ModelName, Services, StartContext } from "../../kernel/plugin.ts";
 import { createAgent } from "./agent.ts";
 import { createContext } from "./context/window.ts";

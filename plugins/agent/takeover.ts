@@ -1,5 +1,5 @@
 /** Closes or reruns, within seconds, what other nodes left behind when they died; the first node that notices does it. */
-import { oneAtATime } from "../../kernel/kit.ts";
+import { oneAtATime } from "../../kernel/kit/concurrency.ts";
 import { type Log, reason, type TurnRecord } from "../../kernel/plugin.ts";
 import type { Store } from "../store/services.ts";
 import type { RunningAgent } from "./agent.ts";

@@ -1,6 +1,8 @@
 /** Where the service is that a terminal joins, and the token to sign in with: of this home, or at an address that a person gave. */
 import { hostname } from "node:os";
-import { findRunning, isInteractive, isLoopback, readSecret } from "../../kernel/kit.ts";
+import { findRunning } from "../../kernel/kit/operations.ts";
+import { isLoopback } from "../../kernel/kit/outbound.ts";
+import { isInteractive, readSecret } from "../../kernel/kit/terminal.ts";
 import { type Env, Fault } from "../../kernel/plugin.ts";
 
 export interface ServiceLocation {

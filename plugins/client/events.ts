@@ -1,6 +1,8 @@
 /** The socket for the events of the user's turns. It reconnects by itself, and says when events were missed. */
 import { WebSocket } from "ws";
-import { type Declared, fromWire, tryJson, type User } from "../../kernel/kit.ts";
+import type { User } from "../../kernel/kit/people.ts";
+import { type Declared, fromWire } from "../../kernel/kit/schema.ts";
+import { tryJson } from "../../kernel/kit/text.ts";
 import { Fault, type Mask, reason, type Services, type TurnEvent } from "../../kernel/plugin.ts";
 import { SOCKET_PATH, SocketFrame } from "../gateway/socket/frame.ts";
 import { type ServiceAddress, type ServiceLocation, tokenRefused } from "./address.ts";

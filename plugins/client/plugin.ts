@@ -1,5 +1,5 @@
 /** A client of a service that runs elsewhere: it provides what the terminal UI uses over the HTTP API and the socket of its gateway. */
-import { createOutbound } from "../../kernel/kit.ts";
+import { createOutbound } from "../../kernel/kit/outbound.ts";
 import { definePlugin } from "../../kernel/plugin.ts";
 import { type ServiceAddress, tokenRefused } from "./address.ts";
 import { createEvents } from "./events.ts";

@@ -1,4 +1,5 @@
-import { isRecord, kindOf, tryRecord } from "../../kernel/kit.ts";
+import { kindOf } from "../../kernel/kit/http.ts";
+import { isRecord, tryRecord } from "../../kernel/kit/text.ts";
 import { Fault } from "../../kernel/plugin.ts";
 
 /** The fault that a Postern elsewhere answered with. `status` alone counts where the body is somebody else's. */

@@ -1,22 +1,11 @@
 /** The services that the terminal uses, as the gateway of a service elsewhere offers them. The token says which user is meant. */
-import {
-  cleanFileName,
-  type Declared,
-  Job,
-  MemoryEntry,
-  MemoryHit,
-  OPERATOR,
-  Routine,
-  RoutinePreview,
-  RoutineRun,
-  Task,
-  ThreadSummary as Thread,
-  type ThreadSummary,
-  ToolInfo,
-  TurnRecord,
-  Type,
-  toWire,
-} from "../../kernel/kit.ts";
+import { cleanFileName } from "../../kernel/kit/files.ts";
+import { Job, Routine, RoutinePreview, RoutineRun, Task } from "../../kernel/kit/jobs.ts";
+import { MemoryEntry, MemoryHit } from "../../kernel/kit/memory.ts";
+import { OPERATOR } from "../../kernel/kit/people.ts";
+import { type Declared, Type, toWire } from "../../kernel/kit/schema.ts";
+import { ToolInfo } from "../../kernel/kit/tools.ts";
+import { ThreadSummary as Thread, type ThreadSummary, TurnRecord } from "../../kernel/kit/turns.ts";
 import type { Services, TurnInput } from "../../kernel/plugin.ts";
 import type { Turn, Upload as Uploaded } from "../agent/services.ts";
 import {

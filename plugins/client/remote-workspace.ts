@@ -1,5 +1,5 @@
 /** The files of the user, as the gateway of a service elsewhere offers them to the terminal. */
-import { Type, toWire } from "../../kernel/kit.ts";
+import { Type, toWire } from "../../kernel/kit/schema.ts";
 import type { Services } from "../../kernel/plugin.ts";
 import { pageOf } from "../gateway/api/schemas.ts";
 import { ChangeSet, FileEntry, FilesUsage, UndoOutcome, UndoRequest } from "../gateway/api/workspace.ts";

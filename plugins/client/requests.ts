@@ -1,14 +1,8 @@
 /** Requests to the gateway of a service elsewhere. Its refusals are thrown as the faults that they were there. */
 import type { TSchema } from "typebox";
-import {
-  type Check,
-  compileCheck,
-  type Declared,
-  fromWire,
-  type Outbound,
-  tryJson,
-  wireSchema,
-} from "../../kernel/kit.ts";
+import type { Outbound } from "../../kernel/kit/outbound.ts";
+import { type Check, compileCheck, type Declared, fromWire, wireSchema } from "../../kernel/kit/schema.ts";
+import { tryJson } from "../../kernel/kit/text.ts";
 import { Fault, reason } from "../../kernel/plugin.ts";
 import type { ServiceLocation } from "./address.ts";
 import { readFault } from "./refusal.ts";

@@ -1,6 +1,7 @@
 /** Begins a task: one row and one job in one transaction, within the limits of its tree. */
 import { hash, randomUUIDv7 } from "node:crypto";
-import { type Origin, type TurnTask, visibleLine } from "../../kernel/kit.ts";
+import { visibleLine } from "../../kernel/kit/text.ts";
+import type { Origin, TurnTask } from "../../kernel/kit/turns.ts";
 import { type Clock, Fault, type Services, type Sql, type Transaction } from "../../kernel/plugin.ts";
 import type { Delegating, OwnToolContext } from "../agent/services.ts";
 import type { NewJob } from "../jobs/services.ts";

@@ -1,5 +1,5 @@
 /** What a task did, from the turns of its thread, and how the model that delegated it is told. */
-import { answerText, distinctOrigins, INTERRUPTED, NO_USAGE, type Origin } from "../../kernel/kit.ts";
+import { answerText, distinctOrigins, INTERRUPTED, NO_USAGE, type Origin } from "../../kernel/kit/turns.ts";
 import type { Failure, Job, Services, TurnItem, TurnRecord } from "../../kernel/plugin.ts";
 import type { OwnOutcome } from "../agent/services.ts";
 import { callsOf, failureOf, originsOf, type Report, type TaskRow } from "./rows.ts";

@@ -1,5 +1,5 @@
 /** Tasks as their rows say they are. */
-import type { Origin } from "../../kernel/kit.ts";
+import type { Origin } from "../../kernel/kit/turns.ts";
 import { type Failure, Fault, type Queries, type Sql, type Task, type Usage } from "../../kernel/plugin.ts";
 
 export interface TaskRow {

@@ -1,5 +1,5 @@
 /** Tasks, each with the turn that it works for, and the purse of each tree. */
-import { type AgingRows, defineTables } from "../../kernel/kit.ts";
+import { type AgingRows, defineTables } from "../../kernel/kit/store.ts";
 
 export const MIGRATIONS = defineTables(
   ({ text, integer, real, serial, strict, keyed }) => `

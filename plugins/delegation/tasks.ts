@@ -1,6 +1,7 @@
 /** The tasks of this store, from their beginning to their end, whichever node runs them and however often it dies. */
 import { randomUUIDv7 } from "node:crypto";
-import { createMutex, INTERRUPTED, oneAtATime } from "../../kernel/kit.ts";
+import { createMutex, oneAtATime } from "../../kernel/kit/concurrency.ts";
+import { INTERRUPTED } from "../../kernel/kit/turns.ts";
 import { type Failure, Fault, type Log, type Services, type TurnEvent } from "../../kernel/plugin.ts";
 import type { Delegating, Extension, OwnToolContext, Purse } from "../agent/services.ts";
 import type { Store } from "../store/services.ts";

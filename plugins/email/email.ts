@@ -1,5 +1,5 @@
 /** E-mail as a chat service: a mail is a message, the mails that answer each other are a conversation. */
-import { createMutex } from "../../kernel/kit.ts";
+import { createMutex } from "../../kernel/kit/concurrency.ts";
 import { Fault, type Limiter, type Log, reason } from "../../kernel/plugin.ts";
 import type { ChatService, IncomingFile, IncomingMessage } from "../messaging/services.ts";
 import { createMailbox, type FolderPosition, type FoundMail, type MailPlace } from "./mailbox.ts";

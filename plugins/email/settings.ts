@@ -1,5 +1,5 @@
 /** The channel's settings: two servers, who we are, and whose word about senders counts. */
-import { isLoopback } from "../../kernel/kit.ts";
+import { isLoopback } from "../../kernel/kit/outbound.ts";
 import { type Env, Off } from "../../kernel/plugin.ts";
 
 export interface MailServer {

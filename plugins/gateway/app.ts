@@ -8,7 +8,7 @@ import {
   routerPath,
   secureAnswers,
   withTraceparent,
-} from "../../kernel/kit.ts";
+} from "../../kernel/kit/http.ts";
 import { Fault, type Kernel, type Log } from "../../kernel/plugin.ts";
 import type { Metrics } from "../telemetry/services.ts";
 import { logRequests, nameRequests } from "./middleware/access-log.ts";

@@ -1,6 +1,9 @@
 /** Starts the gateway: the server, its routes and its sockets. */
 
-import { isLoopback, type RouteDescription, SILENT, Type } from "../../kernel/kit.ts";
+import type { RouteDescription } from "../../kernel/kit/http.ts";
+import { SILENT } from "../../kernel/kit/log.ts";
+import { isLoopback } from "../../kernel/kit/outbound.ts";
+import { Type } from "../../kernel/kit/schema.ts";
 import type { StartContext } from "../../kernel/plugin.ts";
 import { describeApi } from "./api/openapi.ts";
 import { identityOf, mount, type Route, routesOf } from "./route.ts";

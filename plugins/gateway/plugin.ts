@@ -1,6 +1,6 @@
 /** The web gateway: HTTP, WebSocket and the browser page. Offers `web` to plugins that mount routes. */
 
-import { examinePort } from "../../kernel/kit.ts";
+import { examinePort } from "../../kernel/kit/operations.ts";
 import { definePlugin } from "../../kernel/plugin.ts";
 import { NEEDS, readSettings, WANTS } from "./settings.ts";
 

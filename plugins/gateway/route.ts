@@ -10,12 +10,12 @@ import type { TSchema, TUnknown } from "typebox";
 import {
   type CheckedRoute,
   createFormReader,
-  describeMistake,
   type FormReader,
   mountRoutes,
   type Proxies,
   type RouteDefinition,
-} from "../../kernel/kit.ts";
+} from "../../kernel/kit/http.ts";
+import { describeMistake } from "../../kernel/kit/schema.ts";
 import { Fault, type Limiter, type Use, type User } from "../../kernel/plugin.ts";
 import type { SignedIn } from "../accounts/services.ts";
 import type { Metrics } from "../telemetry/services.ts";

@@ -1,6 +1,7 @@
 /** The listener with its sign-in, on which the routes and sockets are mounted. */
 
-import { applyLimit, createProxies, type Listener, listen, SILENT } from "../../kernel/kit.ts";
+import { applyLimit, createProxies, type Listener, listen } from "../../kernel/kit/http.ts";
+import { SILENT } from "../../kernel/kit/log.ts";
 import type { Kernel, Limiter, Log, Services } from "../../kernel/plugin.ts";
 import type { Metrics } from "../telemetry/services.ts";
 import { createApp } from "./app.ts";

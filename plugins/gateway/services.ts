@@ -3,7 +3,8 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type Router from "@koa/router";
 import type { Context } from "koa";
 import type { WebSocket } from "ws";
-import type { RouteDescription, User } from "../../kernel/kit.ts";
+import type { RouteDescription } from "../../kernel/kit/http.ts";
+import type { User } from "../../kernel/kit/people.ts";
 import type { PluginState } from "../../kernel/plugin.ts";
 
 export type {

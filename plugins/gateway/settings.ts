@@ -1,5 +1,5 @@
 /** The settings of the gateway, and the services it uses. */
-import { readTrustedProxies } from "../../kernel/kit.ts";
+import { readTrustedProxies } from "../../kernel/kit/http.ts";
 import { type Env, Off } from "../../kernel/plugin.ts";
 
 export const NEEDS = [

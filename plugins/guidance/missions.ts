@@ -3,7 +3,8 @@
  * page talked a model into must not come back in every later conversation.
  */
 import { randomUUID } from "node:crypto";
-import { type Declared, defineTables, Time, Type, toWire } from "../../kernel/kit.ts";
+import { type Declared, Time, Type, toWire } from "../../kernel/kit/schema.ts";
+import { defineTables } from "../../kernel/kit/store.ts";
 import type { JsonSchema, Queries, ToolOutcome, Transaction } from "../../kernel/plugin.ts";
 import type { OwnTool } from "../agent/services.ts";
 import type { Store } from "../store/services.ts";

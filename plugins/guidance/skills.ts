@@ -2,7 +2,7 @@
  * Skills as the model sees them: it is told their names and what they are for, and reads, copies or runs the rest of one when it needs
  * it. What the operator wrote counts as theirs; what came from elsewhere is followed, and its words stay a stranger's.
  */
-import { trimEnd } from "../../kernel/kit.ts";
+import { trimEnd } from "../../kernel/kit/words.ts";
 import type { JsonSchema, Services, ToolOutcome } from "../../kernel/plugin.ts";
 import type { OwnOutcome, OwnTool, OwnToolContext, Preface } from "../agent/services.ts";
 import type { ReadSkill, Skill } from "../home/services.ts";

@@ -1,6 +1,6 @@
 /** `postern home push|pull`: the operator's files between this home and the database that nodes share. */
 import type { Command } from "commander";
-import { type JsonOption, say, sayJson, verb } from "../../kernel/kit.ts";
+import { type JsonOption, say, sayJson, verb } from "../../kernel/kit/terminal.ts";
 import { type CommandContext, Fault } from "../../kernel/plugin.ts";
 import { isOperatorFile, PRICES_FILE } from "./files.ts";
 import { openFolderFiles } from "./folder.ts";

@@ -1,5 +1,5 @@
 /** Services of the operator's files for other plugins. */
-import type { ToolOrigin } from "../../kernel/kit.ts";
+import type { ToolOrigin } from "../../kernel/kit/tools.ts";
 import type { Origin } from "../../kernel/plugin.ts";
 
 /** A text for each kind of task that the agent was taught, loaded when a task fits. */

@@ -1,5 +1,5 @@
 /** The table of the files that nodes share, and how they go from a home to it and back when a store moves to the other engine. */
-import type { OwnedTables } from "../../kernel/kit.ts";
+import type { OwnedTables } from "../../kernel/kit/store.ts";
 import { Fault, type Sql } from "../../kernel/plugin.ts";
 import { gather, writeToHome } from "./local-copy.ts";
 import { FILE_TABLES, readFileRows, writeFileRow } from "./rows.ts";

@@ -1,5 +1,6 @@
 /** Services of jobs and routines for other plugins. */
-import type { Outside, Routine, RoutineBudget, RoutinePreview, RoutineRun } from "../../kernel/kit.ts";
+import type { Routine, RoutineBudget, RoutinePreview, RoutineRun } from "../../kernel/kit/jobs.ts";
+import type { Outside } from "../../kernel/kit/turns.ts";
 import type { Job, JobCallback, JobStatus, Page, Transaction, TurnInput } from "../../kernel/plugin.ts";
 import type { Turn } from "../agent/services.ts";
 

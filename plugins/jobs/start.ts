@@ -1,6 +1,6 @@
 /** Starts the queue and the routines, and adds to the agent what has to happen with its turns and users. */
 
-import { SILENT } from "../../kernel/kit.ts";
+import { SILENT } from "../../kernel/kit/log.ts";
 import type { Services, Sql, StartContext } from "../../kernel/plugin.ts";
 import type { Telemetry } from "../telemetry/services.ts";
 import { createJobs } from "./queue/jobs.ts";

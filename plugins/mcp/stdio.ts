@@ -2,7 +2,8 @@
 import { once } from "node:events";
 import { Writable } from "node:stream";
 import type { Command } from "commander";
-import { OPERATOR, warn } from "../../kernel/kit.ts";
+import { OPERATOR } from "../../kernel/kit/people.ts";
+import { warn } from "../../kernel/kit/terminal.ts";
 import { type CommandContext, Fault, type Services } from "../../kernel/plugin.ts";
 import { CHANNEL, readSettings, SERVICES, WANTED } from "./parts.ts";
 

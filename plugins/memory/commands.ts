@@ -11,18 +11,19 @@ import {
   MemoryHit,
   MemoryVersion,
   type MemoryWriter,
-  OPERATOR,
+} from "../../kernel/kit/memory.ts";
+import { OPERATOR } from "../../kernel/kit/people.ts";
+import { toWire } from "../../kernel/kit/schema.ts";
+import {
   relativeTime,
   say,
   sayJson,
   sayPainted,
   table,
-  toWire,
   verb,
   wholeNumber,
-} from "../../kernel/kit.ts";
-import type { CommandContext } from "../../kernel/plugin.ts";
-import { Fault, reason } from "../../kernel/plugin.ts";
+} from "../../kernel/kit/terminal.ts";
+import { type CommandContext, Fault, reason } from "../../kernel/plugin.ts";
 import type { Memory, RemovedDocument } from "./services.ts";
 
 interface Options {

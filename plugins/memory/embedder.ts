@@ -1,7 +1,7 @@
 /** Vectors from a thread that is started when first needed and ended when long unused, for it holds 200 MB. */
 
 import { Worker } from "node:worker_threads";
-import { moduleFile } from "../../kernel/kit.ts";
+import { moduleFile } from "../../kernel/kit/files.ts";
 import { Fault, type Log, reason } from "../../kernel/plugin.ts";
 
 /** The thread is sent one text at a time, and answers before it gets the next. */

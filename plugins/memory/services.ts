@@ -1,5 +1,11 @@
 /** Memory as other plugins use it. Whoever provides it in place of ours may leave out what is optional. */
-import type { MemoryEntry, MemoryFile, MemoryHit, MemoryVersion, MemoryWriter } from "../../kernel/kit.ts";
+import type {
+  MemoryEntry,
+  MemoryFile,
+  MemoryHit,
+  MemoryVersion,
+  MemoryWriter,
+} from "../../kernel/kit/memory.ts";
 import type { Origin, Transaction } from "../../kernel/plugin.ts";
 
 export interface Writing {

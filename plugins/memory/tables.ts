@@ -1,5 +1,5 @@
 /** Memory's tables: documents, their earlier texts, removed ones, the word index and the vectors of their passages. */
-import { defineTables, type KeptBytes } from "../../kernel/kit.ts";
+import { defineTables, type KeptBytes } from "../../kernel/kit/store.ts";
 
 /** Each word has its user before it, and nothing is known of it but which documents hold it: see `word-index.ts`. */
 const SQLITE_WORDS = `CREATE VIRTUAL TABLE memory_words USING fts5 (

@@ -5,7 +5,7 @@
  * documents with a word before it knows the newest, and this one brings as many as are wanted.
  */
 import { createHash } from "node:crypto";
-import { clipWord, indexedWords } from "../../kernel/kit.ts";
+import { clipWord, indexedWords } from "../../kernel/kit/words.ts";
 import type { Queries, Sql, Transaction } from "../../kernel/plugin.ts";
 
 type Engine = Sql["engine"];

@@ -1,5 +1,5 @@
 /** Fills in the answers that are owed, from the turns of jobs that have completed. */
-import { answerText } from "../../kernel/kit.ts";
+import { answerText } from "../../kernel/kit/turns.ts";
 import type { Job, Transaction } from "../../kernel/plugin.ts";
 import type { Files } from "./files.ts";
 import type { Gates } from "./gates.ts";

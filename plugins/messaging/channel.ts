@@ -1,6 +1,6 @@
 /** One open channel. While this node holds its lease, messages come in, become jobs, and their answers are sent. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { oneAtATime } from "../../kernel/kit.ts";
+import { oneAtATime } from "../../kernel/kit/concurrency.ts";
 import { createAnswers } from "./answers.ts";
 import { createCommands } from "./chat-commands.ts";
 import { openConversations } from "./conversations.ts";

@@ -1,5 +1,5 @@
 /** Files both ways: what came with a message becomes an attachment of its turn, and what a turn wrote goes out with its answer. */
-import { cleanFileName } from "../../kernel/kit.ts";
+import { cleanFileName } from "../../kernel/kit/files.ts";
 import { Fault, reason, type Services, type TurnRecord } from "../../kernel/plugin.ts";
 import type { JobTurn } from "../jobs/services.ts";
 import type { FileRef } from "./outbox.ts";

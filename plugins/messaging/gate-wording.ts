@@ -1,5 +1,6 @@
 /** What a chat shows of a gate: its question in Markdown, and the answers to choose from. */
-import { decisionsAt, type Field, fieldsOf, visibleJson, visibleLine, whyHeld } from "../../kernel/kit.ts";
+import { visibleJson, visibleLine } from "../../kernel/kit/text.ts";
+import { decisionsAt, type Field, fieldsOf, whyHeld } from "../../kernel/kit/turns.ts";
 import type { Gate, Question, Reply, TurnInput } from "../../kernel/plugin.ts";
 import { escapeMarkdown } from "./text/marks.ts";
 

@@ -1,6 +1,6 @@
 /** What came in: one row for each message under the service's own id, written with the position in one commit. */
 
-import { identityOf } from "../../kernel/kit.ts";
+import { identityOf } from "../../kernel/kit/people.ts";
 import { Fault, type Sql, type Transaction } from "../../kernel/plugin.ts";
 import type { IncomingMessage } from "./services.ts";
 

@@ -1,6 +1,6 @@
 /** What becomes of one message: a command, an answer to a gate, or a job whose answer is owed. Always in one transaction. */
 import { randomUUIDv7 } from "node:crypto";
-import { identityOf } from "../../kernel/kit.ts";
+import { identityOf } from "../../kernel/kit/people.ts";
 import { Fault, reason, type Transaction } from "../../kernel/plugin.ts";
 import type { NewJob } from "../jobs/services.ts";
 import type { WantedModel } from "../models/services.ts";

@@ -1,6 +1,6 @@
 /** Takes messages out of the inbox: in order for each line, several lines at once, and again if it failed. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { oneAtATime } from "../../kernel/kit.ts";
+import { oneAtATime } from "../../kernel/kit/concurrency.ts";
 import { Fault } from "../../kernel/plugin.ts";
 import { AlreadyDone, type InboxRow } from "./inbox.ts";
 import { giveUp, type IncomingParts, takeMessage } from "./incoming.ts";

@@ -1,5 +1,5 @@
 /** The channels that plugins offer: each is opened while its settings are there, and anew when they change. */
-import { oneAtATime } from "../../kernel/kit.ts";
+import { oneAtATime } from "../../kernel/kit/concurrency.ts";
 import { Fault, type Log, Off, reason } from "../../kernel/plugin.ts";
 import type { StoredSettings } from "../store/services.ts";
 import type { ChannelState, Messaging, OfferedChannel } from "./services.ts";

@@ -1,5 +1,5 @@
 /** What chat channels share: the inbox, turns, gates, the outbox, and who somebody is. Channels such as Telegram register with it. */
-import { SILENT } from "../../kernel/kit.ts";
+import { SILENT } from "../../kernel/kit/log.ts";
 import { definePlugin } from "../../kernel/plugin.ts";
 import { readSettings } from "./settings.ts";
 import { DEAD_LETTERS, MIGRATIONS, OLD_MESSAGES, PERSONAL } from "./tables.ts";

@@ -1,6 +1,7 @@
 /** Senders that nobody knows yet: each has a code, which whoever may decide about it names. */
 import { randomInt } from "node:crypto";
-import { createMutex, identityOf } from "../../kernel/kit.ts";
+import { createMutex } from "../../kernel/kit/concurrency.ts";
+import { identityOf } from "../../kernel/kit/people.ts";
 import { Fault, type Services, type Sql, type Transaction } from "../../kernel/plugin.ts";
 import type { Recipient } from "./outbox.ts";
 import type { IncomingMessage, PairingRequest } from "./services.ts";

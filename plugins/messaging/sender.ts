@@ -1,6 +1,6 @@
 /** Sends what is due on a channel: in order for each line, within the service's rate, and again where it failed. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { oneAtATime } from "../../kernel/kit.ts";
+import { oneAtATime } from "../../kernel/kit/concurrency.ts";
 import { reason } from "../../kernel/plugin.ts";
 import { type Content, type Failed, type FileRef, findPreview, type OutboxRow, type Part } from "./outbox.ts";
 import type { ChannelParts } from "./parts.ts";

@@ -1,5 +1,5 @@
 /** The tables of messaging: channels with their position and lease, what came in, what goes out, and who asks to be paired. */
-import { type AgingRows, defineTables } from "../../kernel/kit.ts";
+import { type AgingRows, defineTables } from "../../kernel/kit/store.ts";
 
 export const MIGRATIONS = defineTables(
   ({ text, integer, serial, strict, keyed }) => `

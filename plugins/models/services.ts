@@ -1,5 +1,6 @@
 /** Services of models for other plugins. */
-import type { Generation, JsonSchema } from "../../kernel/kit.ts";
+import type { JsonSchema } from "../../kernel/kit/schema.ts";
+import type { Generation } from "../../kernel/kit/turns.ts";
 import type { ModelName, TokenScope, ToolCall, Transaction, Usage } from "../../kernel/plugin.ts";
 import type { SettingValues } from "../store/services.ts";
 

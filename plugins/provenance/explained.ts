@@ -1,5 +1,6 @@
 /** The origins of the values in a turn's calls, for `postern explain`. */
-import { type Declared, Doubt, named, Origin, Time, Type } from "../../kernel/kit.ts";
+import { type Declared, named, Time, Type } from "../../kernel/kit/schema.ts";
+import { Doubt, Origin } from "../../kernel/kit/turns.ts";
 
 const ExplainedValue = Type.Object({
   param: Type.String(),

@@ -1,14 +1,11 @@
 /** The provenance gate of a turn: finds the values of a call that are neither the person's nor what they pointed to. */
 
-import {
-  createMutex,
-  type Doubt,
-  distinctOrigins,
-  fingerprintOf,
-  foldedWords,
-  redact,
-  tryJson,
-} from "../../kernel/kit.ts";
+import { createMutex } from "../../kernel/kit/concurrency.ts";
+import { redact } from "../../kernel/kit/secrets.ts";
+import { tryJson } from "../../kernel/kit/text.ts";
+import { fingerprintOf } from "../../kernel/kit/tools.ts";
+import { type Doubt, distinctOrigins } from "../../kernel/kit/turns.ts";
+import { foldedWords } from "../../kernel/kit/words.ts";
 import type { Mask, Origin, ToolCall, ToolInfo, ToolOutcome, TurnItem } from "../../kernel/plugin.ts";
 import type { CallRuling, CheckedTurn, SpokenTurn, TurnCheck } from "../agent/services.ts";
 import { createLeakBudget } from "./call/leak-budget.ts";

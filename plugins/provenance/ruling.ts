@@ -2,7 +2,7 @@
  * Rules whether a call may run without asking, given where its values come from. Nothing is asked while the conversation has only
  * the person's words. Once it has somebody else's, a value counts as theirs unless it can be traced to the person.
  */
-import { wordsOfName } from "../../kernel/kit.ts";
+import { wordsOfName } from "../../kernel/kit/words.ts";
 import type { JsonSchema } from "../../kernel/plugin.ts";
 import { isChosen, isSwitched } from "./call/choices.ts";
 import {

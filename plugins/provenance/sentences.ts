@@ -1,5 +1,7 @@
 /** The sentences about a call that is held: one for each value, with who said it. */
-import { type Doubt, MAX_DOUBTS, type Origin, sayName, visibleLine } from "../../kernel/kit.ts";
+import { visibleLine } from "../../kernel/kit/text.ts";
+import { type Doubt, MAX_DOUBTS, type Origin } from "../../kernel/kit/turns.ts";
+import { sayName } from "../../kernel/kit/words.ts";
 import { isAddress } from "./call/param-roles.ts";
 import type { ExplainedValue } from "./explained.ts";
 import { MAX_FOLLOWED } from "./links.ts";

@@ -1,5 +1,5 @@
 /** The table of trusted destinations. */
-import { defineTables } from "../../kernel/kit.ts";
+import { defineTables } from "../../kernel/kit/store.ts";
 
 export const MIGRATIONS = defineTables(
   ({ text, keyed }) => `

@@ -2,7 +2,9 @@
  * Collects whose words a conversation is made of, from all that is stored of it and what the running turn adds. What a model is
  * still shown does not matter: a summary says in other words what these items said.
  */
-import { capText, type Outside, tryJson } from "../../kernel/kit.ts";
+import { tryJson } from "../../kernel/kit/text.ts";
+import type { Outside } from "../../kernel/kit/turns.ts";
+import { capText } from "../../kernel/kit/untrusted.ts";
 import type { Gate, Origin, ToolCall, TurnInput, TurnItem } from "../../kernel/plugin.ts";
 import type { SpokenTurn } from "../agent/services.ts";
 import { isUsualName } from "./call/param-roles.ts";

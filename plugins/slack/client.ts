@@ -1,6 +1,6 @@
 /** Slack's own client, on our way out of the process, and what its errors mean for a message. */
 import { ErrorCode, type FetchFunction, WebClient } from "@slack/web-api";
-import { createOutbound, hostAndPort, type Outbound, OutboundError } from "../../kernel/kit.ts";
+import { createOutbound, hostAndPort, type Outbound, OutboundError } from "../../kernel/kit/outbound.ts";
 import { Fault, type Log } from "../../kernel/plugin.ts";
 import type { NotSent } from "../messaging/services.ts";
 import { type APP_TOKEN, BOT_TOKEN, type SlackSettings } from "./settings.ts";

@@ -1,5 +1,5 @@
 /** What Slack sends over the socket, as messages of ours. Pure. */
-import { isRecord } from "../../kernel/kit.ts";
+import { isRecord } from "../../kernel/kit/text.ts";
 import type { IncomingFile, IncomingMessage } from "../messaging/services.ts";
 
 /** Who we are at Slack. */

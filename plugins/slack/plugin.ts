@@ -37,9 +37,10 @@ export default definePlugin({
     live: readSettings,
     async diagnose({ config: { settings } }): Promise<readonly Finding[]> {
       if (settings instanceof Off) return [];
-      const [{ createSlack }, { createLog, createMask }] = await Promise.all([
+      const [{ createSlack }, { createLog }, { createMask }] = await Promise.all([
         import("./slack.ts"),
-        import("../../kernel/kit.ts"),
+        import("../../kernel/kit/log.ts"),
+        import("../../kernel/kit/secrets.ts"),
       ]);
       const log = createLog("error", createMask()).child("slack");
       const slack = createSlack({ settings, log, announce: () => {} });

@@ -1,6 +1,6 @@
 /** Slack as a chat service: what people write there comes in by a socket, and answers leave by its Web API. */
 import type { Block, ConversationsHistoryResponse, WebClient } from "@slack/web-api";
-import { isRecord, tryRecord } from "../../kernel/kit.ts";
+import { isRecord, tryRecord } from "../../kernel/kit/text.ts";
 import { Fault, type Log, reason } from "../../kernel/plugin.ts";
 import type { ChatService, OutgoingMessage, SentMessage } from "../messaging/services.ts";
 import { createClient, tokenFault, whyNotDone } from "./client.ts";

@@ -1,15 +1,7 @@
 /** Services of the store for other plugins. */
-import type {
-  AgingRows,
-  Changes,
-  Figures,
-  Keyring,
-  Migrations,
-  Setting,
-  SqlValue,
-  UsageBy,
-  UsedStorage,
-} from "../../kernel/kit.ts";
+import type { Setting } from "../../kernel/kit/settings.ts";
+import type { AgingRows, Changes, Keyring, Migrations, SqlValue } from "../../kernel/kit/store.ts";
+import type { Figures, UsageBy, UsedStorage } from "../../kernel/kit/turns.ts";
 import type { Env, Keyed, Limiter, Sql, Transaction } from "../../kernel/plugin.ts";
 
 export interface Store {

@@ -1,5 +1,5 @@
 /** Opens the store, the settings in it and its maintenance. */
-import type { Keyring } from "../../kernel/kit.ts";
+import type { Keyring } from "../../kernel/kit/store.ts";
 import type { StartContext } from "../../kernel/plugin.ts";
 import { fileOf, type StoreSettings } from "./config/settings.ts";
 import type { OpenStore } from "./engine/open-store.ts";

@@ -1,6 +1,7 @@
 /** How much each user keeps, over the tables of all plugins, and the refusal of what goes beyond it. */
 import { LRUCache } from "lru-cache";
-import type { KeptBytes, OwnedTables, UsedStorage } from "../../kernel/kit.ts";
+import type { KeptBytes, OwnedTables } from "../../kernel/kit/store.ts";
+import type { UsedStorage } from "../../kernel/kit/turns.ts";
 import { Fault, type Sql } from "../../kernel/plugin.ts";
 import type { Store, UserStorage } from "./services.ts";
 

@@ -1,14 +1,8 @@
 /** Telegram's Bot API through grammY, over our own connections, and what its refusals mean. */
 import { Api, GrammyError, HttpError, type RawApi } from "grammy";
 import type { UserFromGetMe } from "grammy/types";
-import {
-  createOutbound,
-  Fault,
-  MAX_REPLY_BYTES,
-  type Outbound,
-  OutboundError,
-  reason,
-} from "../../kernel/kit.ts";
+import { createOutbound, MAX_REPLY_BYTES, type Outbound, OutboundError } from "../../kernel/kit/outbound.ts";
+import { Fault, reason } from "../../kernel/plugin.ts";
 import type { NotSent } from "../messaging/services.ts";
 import { type TelegramConfig, TOKEN } from "./settings.ts";
 

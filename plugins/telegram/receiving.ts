@@ -4,7 +4,7 @@ import type { IncomingMessage as Request } from "node:http";
 import { setTimeout as wait } from "node:timers/promises";
 import { GrammyError } from "grammy";
 import type { Update } from "grammy/types";
-import { listen, parseJson } from "../../kernel/kit.ts";
+import { listen, parseJson } from "../../kernel/kit/http.ts";
 import { type Log, reason } from "../../kernel/plugin.ts";
 import type { Inbox } from "../messaging/services.ts";
 import type { BotApi } from "./bot-api.ts";

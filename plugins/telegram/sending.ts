@@ -2,7 +2,7 @@
 import { GrammyError, InputFile } from "grammy";
 import type { InlineKeyboardMarkup, Message, ReplyParameters } from "grammy/types";
 import { LRUCache } from "lru-cache";
-import { cleanFileName } from "../../kernel/kit.ts";
+import { cleanFileName } from "../../kernel/kit/files.ts";
 import type { OutgoingMessage, SentMessage } from "../messaging/services.ts";
 import type { BotApi } from "./bot-api.ts";
 

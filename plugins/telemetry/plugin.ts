@@ -1,5 +1,5 @@
 /** Metrics, and traces if a collector is configured; otherwise their code is not loaded. */
-import { SILENT } from "../../kernel/kit.ts";
+import { SILENT } from "../../kernel/kit/log.ts";
 import { definePlugin } from "../../kernel/plugin.ts";
 import { readTraceSettings } from "./settings.ts";
 

@@ -2,7 +2,7 @@
  * A channel for a chat service that is asked for new messages (`GET <url>/updates?after=<id>`) and told the answers
  * (`POST <url>/messages`). Replace `poll` and `send` with the calls of your service.
  */
-import { identityOf } from "postern/kit";
+import { identityOf } from "postern/kit/people";
 import { definePlugin, Fault, Off } from "postern/plugin";
 
 const NAME = "{{name}}";

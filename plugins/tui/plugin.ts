@@ -1,5 +1,6 @@
 /** The terminal UI: in the same process as the other channels, on the terminal Postern was started from. */
-import { findByPrefix, OPERATOR } from "../../kernel/kit.ts";
+import { OPERATOR } from "../../kernel/kit/people.ts";
+import { findByPrefix } from "../../kernel/kit/terminal.ts";
 import { definePlugin, Fault, Off, type Resume, type Services } from "../../kernel/plugin.ts";
 import type { Preview } from "./preview.ts";
 

@@ -3,7 +3,7 @@
  * what they type, and the screen that follows is given each key as it came.
  */
 import type { ReadStream, WriteStream } from "node:tty";
-import { MANIFEST } from "../../kernel/kit.ts";
+import { MANIFEST } from "../../kernel/kit/files.ts";
 
 export interface Preview {
   /** What came from the terminal, piece by piece. */

@@ -2,7 +2,8 @@
 import { isDeepStrictEqual } from "node:util";
 import { render } from "ink";
 import { createElement as h } from "react";
-import { OPERATOR, typedCommand } from "../../kernel/kit.ts";
+import { OPERATOR } from "../../kernel/kit/people.ts";
+import { typedCommand } from "../../kernel/kit/terminal.ts";
 import { Fault, type Kernel, type ModelName, reason, type Services, type Use } from "../../kernel/plugin.ts";
 import { complete, runSlash, suggest } from "./commands/slash.ts";
 import { createChangeSignal } from "./conversation/change-signal.ts";

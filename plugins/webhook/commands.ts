@@ -1,6 +1,8 @@
 /** `postern webhook …`; the commands also work while the service is running. */
 import type { Command } from "commander";
-import { Integration, type JsonOption, print, relativeTime, table, toWire, verb } from "../../kernel/kit.ts";
+import { Integration } from "../../kernel/kit/jobs.ts";
+import { toWire } from "../../kernel/kit/schema.ts";
+import { type JsonOption, print, relativeTime, table, verb } from "../../kernel/kit/terminal.ts";
 import { type CommandContext, Fault } from "../../kernel/plugin.ts";
 import { callbackSecrets } from "./derived-secrets.ts";
 import { createIntegrations, type OpenIntegrations } from "./integrations/integrations.ts";

@@ -1,5 +1,5 @@
 /** Secrets of this channel, as Standard Webhooks writes them. They are derived when needed and stored nowhere. */
-import type { Keyring } from "../../kernel/kit.ts";
+import type { Keyring } from "../../kernel/kit/store.ts";
 import type { Store } from "../store/services.ts";
 
 /** Sign callbacks and nothing else. There are several while the secrets key is changed, the new one first. */

@@ -1,5 +1,5 @@
 /** Checks of `postern doctor`: could anybody post, could the callback be reached? */
-import { resolveFor } from "../../kernel/kit.ts";
+import { resolveFor } from "../../kernel/kit/outbound.ts";
 import type { Finding, StoreLook } from "../../kernel/plugin.ts";
 import { explainFailure } from "./callbacks/callbacks.ts";
 import { type CallbackTarget, describeNoSecret } from "./settings.ts";

@@ -1,5 +1,6 @@
 /** The forms in which senders get to see a job. */
-import { Job, named, Type } from "../../kernel/kit.ts";
+import { Job } from "../../kernel/kit/jobs.ts";
+import { named, Type } from "../../kernel/kit/schema.ts";
 
 const { id, user, status, waitingFor, response, error, createdAt, completedAt, conversation } =
   Job.properties;

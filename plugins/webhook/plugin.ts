@@ -1,6 +1,7 @@
 /** The webhook channel: external systems post a message, get a job, and poll it or are called back. */
 
-import { createProxies, examinePort, examineSecret, listen, showWeaknesses } from "../../kernel/kit.ts";
+import { createProxies, listen } from "../../kernel/kit/http.ts";
+import { examinePort, examineSecret, showWeaknesses } from "../../kernel/kit/operations.ts";
 import { definePlugin, type Finding, Off } from "../../kernel/plugin.ts";
 import { describeNoSecret, readRate, readSettings, SECRET } from "./settings.ts";
 import { MIGRATIONS } from "./tables.ts";

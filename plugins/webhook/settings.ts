@@ -1,5 +1,6 @@
 /** The channel's settings, and what they mean for who can post. */
-import { hostAndPort, type PrivateHosts, parsePrivateHosts, readTrustedProxies } from "../../kernel/kit.ts";
+import { readTrustedProxies } from "../../kernel/kit/http.ts";
+import { hostAndPort, type PrivateHosts, parsePrivateHosts } from "../../kernel/kit/outbound.ts";
 import type { Env } from "../../kernel/plugin.ts";
 
 export const SECRET = "HTTP_WEBHOOK_SECRET";

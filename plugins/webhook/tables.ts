@@ -1,5 +1,5 @@
 /** The channel's own tables; its jobs are the agent's. */
-import { defineTables } from "../../kernel/kit.ts";
+import { defineTables } from "../../kernel/kit/store.ts";
 
 export const MIGRATIONS = defineTables(
   ({ text, integer, keyed }) => `

@@ -5,10 +5,10 @@ import { basename, join, resolve } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { type Command, InvalidArgumentError } from "commander";
 import { createTwoFilesPatch } from "diff";
+import { isTextual } from "../../kernel/kit/files.ts";
+import { OPERATOR } from "../../kernel/kit/people.ts";
 import {
   findByPrefix,
-  isTextual,
-  OPERATOR,
   relativeTime,
   say,
   sayJson,
@@ -16,7 +16,7 @@ import {
   sayText,
   shortId,
   table,
-} from "../../kernel/kit.ts";
+} from "../../kernel/kit/terminal.ts";
 import { type CommandContext, Fault, reason } from "../../kernel/plugin.ts";
 import type {
   Change,

@@ -1,5 +1,5 @@
 /** What a file of the workspace is: its bytes say whether it is text or an image, its name which kind of text. */
-import { isTextual, mimeOfName, sniff, UNKNOWN } from "../../kernel/kit.ts";
+import { isTextual, mimeOfName, sniff, UNKNOWN } from "../../kernel/kit/files.ts";
 
 export const HEAD_BYTES = 8192;
 const TEXT = "text/plain";

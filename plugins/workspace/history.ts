@@ -1,5 +1,5 @@
 /** What was changed, by whom, and how it is taken back. */
-import { pageOf, pageSize, readNumber } from "../../kernel/kit.ts";
+import { pageOf, pageSize, readNumber } from "../../kernel/kit/store.ts";
 import { Fault, type Page, type Queries } from "../../kernel/plugin.ts";
 import { isBelow } from "./path.ts";
 import type { ChangeSet, UndoOutcome, WorkspaceVersion, Writer } from "./services.ts";

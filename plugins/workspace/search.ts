@@ -1,6 +1,6 @@
 /** Searches files by words or by a pattern, in a thread, within bounds of time, files and bytes. */
 import type { Piscina } from "piscina";
-import { moduleFile } from "../../kernel/kit.ts";
+import { moduleFile } from "../../kernel/kit/files.ts";
 import { Fault, type Origin } from "../../kernel/plugin.ts";
 import type { SearchQuery, SearchResult } from "./services.ts";
 

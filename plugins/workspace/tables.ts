@@ -1,5 +1,5 @@
 /** The workspace's tables: what there is, every version of it, the sets that versions were made in, contents in parts, and mounts. */
-import { defineTables, type KeptBytes } from "../../kernel/kit.ts";
+import { defineTables, type KeptBytes } from "../../kernel/kit/store.ts";
 
 export const MIGRATIONS = defineTables(
   ({ text, integer, bytes, serial, strict, keyed }) => `

@@ -1,6 +1,7 @@
 /** The tree as it is now, and the steps that change it. Each step leaves a version of every file that it touches. */
 import { randomUUID } from "node:crypto";
-import { distinctOrigins, isTextual } from "../../kernel/kit.ts";
+import { isTextual } from "../../kernel/kit/files.ts";
+import { distinctOrigins } from "../../kernel/kit/turns.ts";
 import { Fault, type Origin, type Page, type Queries, type Transaction } from "../../kernel/plugin.ts";
 import { type Account, ROW_BYTES } from "./account.ts";
 import type { Content } from "./contents.ts";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { playBack } from "../../host/broker/recording.ts";
 import { createSettings, NO_CHOICES } from "../../host/catalog/settings.ts";
-import type { Lookup } from "../../kernel/kit.ts";
+import type { Lookup } from "../../kernel/kit/outbound.ts";
 import { openUpstream } from "../support/servers/upstream.ts";
 import { copyCode, fixture } from "../support/tools/components.ts";
 import { NOTHING, toolHost } from "../support/tools/tool-host.ts";

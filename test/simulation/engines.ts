@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { SqlValue } from "../../kernel/kit.ts";
+import type { SqlValue } from "../../kernel/kit/store.ts";
 import type { Sql, Transaction } from "../../kernel/plugin.ts";
 import { readPostgresUrl } from "../../plugins/store/config/postgres-url.ts";
 import { stepsOf } from "../../plugins/store/engine/migrations.ts";

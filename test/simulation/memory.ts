@@ -1,6 +1,6 @@
 /** The store of the simulation: SQLite in memory, which in a fleet understands what Postern says to PostgreSQL. */
 import { DatabaseSync, type StatementSync } from "node:sqlite";
-import type { Migrations, SqlValue } from "../../kernel/kit.ts";
+import type { Migrations, SqlValue } from "../../kernel/kit/store.ts";
 import type { Sql, Transaction } from "../../kernel/plugin.ts";
 import { stepsOf } from "../../plugins/store/engine/migrations.ts";
 import { beat, draw } from "./statements.ts";

@@ -1,6 +1,6 @@
 /** Messages of a chat: each is answered, in the order of its conversation, and once where the service can tell a repeat. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { SILENT } from "../../kernel/kit.ts";
+import { SILENT } from "../../kernel/kit/log.ts";
 import { type AnyPlugin, definePlugin } from "../../kernel/plugin.ts";
 import { createMessaging } from "../../plugins/messaging/messaging.ts";
 import type {

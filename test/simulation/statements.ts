@@ -1,5 +1,5 @@
 /** The two statements of a fleet that SQLite has no words for: they write in the middle of a query. */
-import type { SqlValue } from "../../kernel/kit.ts";
+import type { SqlValue } from "../../kernel/kit/store.ts";
 import { MAX_SURPLUS, SURPLUS_PART } from "../../plugins/store/limits/permits.ts";
 import type { Values } from "./memory.ts";
 

@@ -40,7 +40,7 @@ export function importsTypesOnly(file: string, target: string): boolean {
  */
 export const ORDER: Readonly<Record<string, readonly string[]>> = {
   kernel: [
-    ...["kit.ts", "cli", "kernel.ts", "order.ts", "readiness.ts", "silent-telemetry.ts"],
+    ...["kit", "cli", "kernel.ts", "order.ts", "readiness.ts", "silent-telemetry.ts"],
     ...["terminal", "files", "crypto", "net", "plugin.ts"],
     ...["settings", "log", "mask", "vocabulary", "schema", "text"],
     ...["package.ts", "mutex.ts", "deadline.ts", "fault.ts"],
@@ -144,7 +144,10 @@ export const ORDER: Readonly<Record<string, readonly string[]>> = {
   "plugins/telemetry": ["tracing", "metrics.ts", "settings.ts", "services.ts"],
 };
 
-/** A browser, a thread and a tool's process load only what they use; the kernel's kit would bring the rest along. */
+/** What plugins and the host may import of the kernel: the contract, and what they build with, by subject. */
+export const isDoor = (file: string) => /^kernel\/(?:plugin|kit\/\w+)\.ts$/.test(file);
+
+/** A browser, a thread and a tool's process load only what they use; the kernel's doors would bring the rest along. */
 export const isApart = (file: string) => /^plugins\/page\/|^host\/sandbox\/inside\/|-worker\.ts$/.test(file);
 
 /** A folder's entries that import each other in a circle. */

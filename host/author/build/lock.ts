@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { ROOT } from "../../../kernel/kit.ts";
+import { ROOT } from "../../../kernel/kit/files.ts";
 import { LOCK, PACKAGES } from "./toolchain.ts";
 
 interface Entry {

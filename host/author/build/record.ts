@@ -3,7 +3,7 @@ import { hash } from "node:crypto";
 import { statSync } from "node:fs";
 import { glob, readFile, writeFile } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
-import { MANIFEST } from "../../../kernel/kit.ts";
+import { MANIFEST } from "../../../kernel/kit/files.ts";
 import { Fault } from "../../../kernel/plugin.ts";
 import { readCapabilitiesSection } from "../../compile/capabilities-section.ts";
 import { openProject, type Project } from "../project.ts";

@@ -9,7 +9,8 @@ import { findPackageJSON } from "node:module";
 import { homedir } from "node:os";
 import { dirname, isAbsolute, join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { MANIFEST, moduleFile, prepareHome } from "../../../kernel/kit.ts";
+import { MANIFEST, moduleFile } from "../../../kernel/kit/files.ts";
+import { prepareHome } from "../../../kernel/kit/operations.ts";
 import { Fault, reason } from "../../../kernel/plugin.ts";
 import { fetchPackages, LOADER, markUsed } from "./fetch.ts";
 

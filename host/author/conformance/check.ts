@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Capabilities, SettingFormat } from "../../../capabilities/capabilities.ts";
 import { settingValues } from "../../../capabilities/settings.ts";
-import type { PrivateHosts } from "../../../kernel/kit.ts";
+import type { PrivateHosts } from "../../../kernel/kit/outbound.ts";
 import { Fault } from "../../../kernel/plugin.ts";
 import { readable } from "../../calls/crash.ts";
 import { filesIn, openCallFiles } from "../../calls/files.ts";

@@ -2,7 +2,7 @@
 import { basename } from "node:path";
 import type { Capabilities } from "../../../capabilities/capabilities.ts";
 import { hostMatches, pathMatches } from "../../../capabilities/match.ts";
-import { hostAndPort, type PrivateHosts } from "../../../kernel/kit.ts";
+import { hostAndPort, type PrivateHosts } from "../../../kernel/kit/outbound.ts";
 import type { JsonSchema } from "../../../kernel/plugin.ts";
 import { credentialsFor } from "../../broker/credentials.ts";
 import { type AllowedRequest, exceptionsFor, rule } from "../../broker/policy.ts";

@@ -1,6 +1,6 @@
 /** The findings of `tool check`, as data and in words. */
 
-import { table } from "../../../kernel/kit.ts";
+import { table } from "../../../kernel/kit/terminal.ts";
 import type { JsonSchema } from "../../../kernel/plugin.ts";
 
 /** `fail`: it would not be installed, or its calls break. `warn`: worth fixing. `note`: worth knowing. */

@@ -1,7 +1,7 @@
 /** `tool build`: an author's project made into a component. */
 
 import { relative, resolve } from "node:path";
-import type { JsonOption } from "../../../kernel/kit.ts";
+import type { JsonOption } from "../../../kernel/kit/terminal.ts";
 import type { CommandContext } from "../../../kernel/plugin.ts";
 import type { Engine } from "../../author/build/engines.ts";
 import { isScript, openProject, type Project } from "../../author/project.ts";

@@ -2,7 +2,7 @@
 
 import { existsSync, statSync } from "node:fs";
 import { relative, resolve } from "node:path";
-import type { JsonOption } from "../../../kernel/kit.ts";
+import type { JsonOption } from "../../../kernel/kit/terminal.ts";
 import { type CommandContext, Fault } from "../../../kernel/plugin.ts";
 import { listRecordings, openProject } from "../../author/project.ts";
 import { codeFolder } from "../../catalog/code-cache.ts";

@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { basename, join, relative, resolve } from "node:path";
-import { type JsonOption, table } from "../../../kernel/kit.ts";
+import { type JsonOption, table } from "../../../kernel/kit/terminal.ts";
 import { type CommandContext, Fault } from "../../../kernel/plugin.ts";
 import type { Engine } from "../../author/build/engines.ts";
 import { watchFolder } from "../../author/changes.ts";

@@ -2,7 +2,8 @@
 import { existsSync } from "node:fs";
 import { cp, mkdir, readdir, readFile, rename, writeFile } from "node:fs/promises";
 import { basename, join, relative, resolve } from "node:path";
-import { type JsonOption, makeFolders } from "../../../kernel/kit.ts";
+import { makeFolders } from "../../../kernel/kit/files.ts";
+import type { JsonOption } from "../../../kernel/kit/terminal.ts";
 import { type CommandContext, Fault, reason } from "../../../kernel/plugin.ts";
 import { ENTRIES, type Language, type TEMPLATES, WIT } from "../../author/project.ts";
 import { checkName } from "../../catalog/install.ts";

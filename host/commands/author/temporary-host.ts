@@ -1,5 +1,7 @@
 /** A tool host on a home and a store of its own, beside the operator's: no secrets, one worker. */
-import { createLog, createMask, type PrivateHosts } from "../../../kernel/kit.ts";
+import { createLog } from "../../../kernel/kit/log.ts";
+import type { PrivateHosts } from "../../../kernel/kit/outbound.ts";
+import { createMask } from "../../../kernel/kit/secrets.ts";
 import type { Store } from "../../../plugins/store/services.ts";
 import { openToolHost, type ToolHost } from "../../tool-host.ts";
 

@@ -1,15 +1,10 @@
 /** `mcp add`: connects, shows what would be added, and asks. Nothing is left of a server that the person refuses. */
 import { resolve } from "node:path";
-import {
-  hostAndPort,
-  type JsonOption,
-  localKind,
-  type McpServerInfo,
-  type PrivateHosts,
-  McpServerInfo as ServerForm,
-  toWire,
-  visibleLine,
-} from "../../../kernel/kit.ts";
+import { hostAndPort, localKind, type PrivateHosts } from "../../../kernel/kit/outbound.ts";
+import { toWire } from "../../../kernel/kit/schema.ts";
+import type { JsonOption } from "../../../kernel/kit/terminal.ts";
+import { visibleLine } from "../../../kernel/kit/text.ts";
+import { type McpServerInfo, McpServerInfo as ServerForm } from "../../../kernel/kit/tools.ts";
 import { type CommandContext, Fault } from "../../../kernel/plugin.ts";
 import type { NewMcpServer } from "../../../plugins/gateway/services.ts";
 import type { McpServers } from "../../services.ts";

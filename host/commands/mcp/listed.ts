@@ -1,6 +1,7 @@
 /** The servers that can be added by name: `mcp index`, and what `mcp add` takes from the list. */
 import { isCancel, select } from "@clack/prompts";
-import { isInteractive, type JsonOption, table, visibleLine } from "../../../kernel/kit.ts";
+import { isInteractive, type JsonOption, table } from "../../../kernel/kit/terminal.ts";
+import { visibleLine } from "../../../kernel/kit/text.ts";
 import { type CommandContext, Fault } from "../../../kernel/plugin.ts";
 import type { ListedServer, ServerListing } from "../../../plugins/gateway/services.ts";
 import type { McpServers } from "../../services.ts";

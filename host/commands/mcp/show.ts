@@ -1,13 +1,7 @@
 /** `mcp list`, `mcp info` and `mcp test`. */
-import {
-  fields,
-  type JsonOption,
-  type McpServerInfo,
-  relativeTime,
-  McpServerInfo as ServerForm,
-  table,
-  toWire,
-} from "../../../kernel/kit.ts";
+import { toWire } from "../../../kernel/kit/schema.ts";
+import { fields, type JsonOption, relativeTime, table } from "../../../kernel/kit/terminal.ts";
+import { type McpServerInfo, McpServerInfo as ServerForm } from "../../../kernel/kit/tools.ts";
 import type { CommandContext } from "../../../kernel/plugin.ts";
 import { print, progress } from "../terminal/terminal.ts";
 import { countTools, describeChanges, describeTarget, describeTools } from "./describe.ts";

@@ -1,7 +1,8 @@
 /** The person at the terminal, or whatever is piped in: one line for each secret. */
 import { createInterface } from "node:readline";
 import { confirm, isCancel, password, text } from "@clack/prompts";
-import { isInteractive, visible } from "../../../kernel/kit.ts";
+import { isInteractive } from "../../../kernel/kit/terminal.ts";
+import { visible } from "../../../kernel/kit/text.ts";
 import type { Prompt } from "../../secrets/browser-sign-in.ts";
 import { openBrowser } from "./browser.ts";
 import { progress } from "./terminal.ts";

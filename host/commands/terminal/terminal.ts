@@ -3,7 +3,8 @@
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import type { Command } from "commander";
-import { isInteractive, type JsonOption, say, sayJson, verb, visible, warn } from "../../../kernel/kit.ts";
+import { isInteractive, type JsonOption, say, sayJson, verb, warn } from "../../../kernel/kit/terminal.ts";
+import { visible } from "../../../kernel/kit/text.ts";
 import { type CommandContext, Fault, reason } from "../../../kernel/plugin.ts";
 
 export function print({ json = false }: JsonOption, value: unknown, text: () => string): void {

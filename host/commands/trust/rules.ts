@@ -1,5 +1,5 @@
 /** `trust add`, `trust list` and `trust remove`. */
-import { type JsonOption, table } from "../../../kernel/kit.ts";
+import { type JsonOption, table } from "../../../kernel/kit/terminal.ts";
 import { type CommandContext, Fault } from "../../../kernel/plugin.ts";
 import { describeSigner } from "../../trust/evidence.ts";
 import { checkIssuer, checkSubject, formatPattern, parsePattern } from "../../trust/pattern.ts";

@@ -4,16 +4,11 @@
  */
 import { randomUUID } from "node:crypto";
 import type { ElicitRequest, ElicitResult } from "@modelcontextprotocol/client";
-import {
-  invalidParams,
-  limitWords,
-  RATE_LIMIT_EXCEEDED,
-  refuseQuestions,
-  type SealingKey,
-  seal,
-  unseal,
-  withoutHidden,
-} from "../../../kernel/kit.ts";
+import { limitWords, RATE_LIMIT_EXCEEDED } from "../../../kernel/kit/http.ts";
+import { invalidParams } from "../../../kernel/kit/schema.ts";
+import { type SealingKey, seal, unseal } from "../../../kernel/kit/secrets.ts";
+import { withoutHidden } from "../../../kernel/kit/text.ts";
+import { refuseQuestions } from "../../../kernel/kit/turns.ts";
 import {
   Fault,
   type JsonSchema,

@@ -1,6 +1,7 @@
 /** Turns a server's answer into an outcome: text, data and images, and a note for everything else. Capped, and without known secrets. */
 import { randomUUID } from "node:crypto";
-import { sniffImage, withoutHidden } from "../../../kernel/kit.ts";
+import { sniffImage } from "../../../kernel/kit/files.ts";
+import { withoutHidden } from "../../../kernel/kit/text.ts";
 import type { Mask } from "../../../kernel/plugin.ts";
 import type { CallOutcome } from "../../services.ts";
 import type { CallAnswer } from "../session/session.ts";

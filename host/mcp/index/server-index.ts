@@ -3,7 +3,9 @@
  * stranger's text: it can take no name that is listed before it, and an entry that is wrong is left out with a sentence.
  */
 import { resolve } from "node:path";
-import { compileCheck, isRecord, type PrivateHosts } from "../../../kernel/kit.ts";
+import type { PrivateHosts } from "../../../kernel/kit/outbound.ts";
+import { compileCheck } from "../../../kernel/kit/schema.ts";
+import { isRecord } from "../../../kernel/kit/text.ts";
 import { Fault } from "../../../kernel/plugin.ts";
 import type { ListedServer, ServerListing } from "../../../plugins/gateway/services.ts";
 import { readUrl } from "../../broker/policy.ts";

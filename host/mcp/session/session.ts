@@ -13,7 +13,7 @@ import {
   StreamableHTTPClientTransport,
   UnauthorizedError,
 } from "@modelcontextprotocol/client";
-import { visibleLine } from "../../../kernel/kit.ts";
+import { visibleLine } from "../../../kernel/kit/text.ts";
 import { Fault, type JsonSchema, reason } from "../../../kernel/plugin.ts";
 import {
   clip,

@@ -5,16 +5,14 @@
 
 import type { FetchLike } from "@modelcontextprotocol/client";
 import {
-  createHidingStream,
-  createMatcher,
-  Fault,
   type FetchBounds,
-  type Mask,
   type Outbound,
   OutboundError,
   type PrivateHosts,
-  visibleLine,
-} from "../../../kernel/kit.ts";
+} from "../../../kernel/kit/outbound.ts";
+import { createHidingStream, createMatcher, type Mask } from "../../../kernel/kit/secrets.ts";
+import { visibleLine } from "../../../kernel/kit/text.ts";
+import { Fault } from "../../../kernel/plugin.ts";
 import type { Store } from "../../../plugins/store/services.ts";
 import { createMatcherCache, isSpent } from "../../broker/credentials.ts";
 import { createRefresh } from "../../broker/oauth.ts";

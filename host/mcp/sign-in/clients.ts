@@ -4,8 +4,8 @@ import type {
   FetchLike,
   OAuthClientInformationFull,
 } from "@modelcontextprotocol/client";
-import { Fault, type SealingKey, seal, unseal } from "../../../kernel/kit.ts";
-import type { Keyed } from "../../../kernel/plugin.ts";
+import { type SealingKey, seal, unseal } from "../../../kernel/kit/secrets.ts";
+import { Fault, type Keyed } from "../../../kernel/plugin.ts";
 import { clientMetadata } from "./client-document.ts";
 import { digest } from "./target.ts";
 

@@ -1,7 +1,7 @@
 /** The values of the environment variables that commands get, which are sealed because most of them are secrets. */
 
-import { Fault, type SealingKey, seal, unseal } from "../../../kernel/kit.ts";
-import type { Keyed } from "../../../kernel/plugin.ts";
+import { type SealingKey, seal, unseal } from "../../../kernel/kit/secrets.ts";
+import { Fault, type Keyed } from "../../../kernel/plugin.ts";
 import type { Vault } from "../../secrets/secrets.ts";
 import type { StoredServer } from "../tools/rows.ts";
 import { toolOf } from "./target.ts";

@@ -5,15 +5,10 @@
  */
 import { randomBytes } from "node:crypto";
 import type { AuthorizationServerMetadata, FetchLike, OAuthTokens } from "@modelcontextprotocol/client";
-import {
-  createMatcher,
-  Fault,
-  type Mask,
-  OutboundError,
-  reason,
-  type SealingKey,
-  visibleLine,
-} from "../../../kernel/kit.ts";
+import { OutboundError } from "../../../kernel/kit/outbound.ts";
+import { createMatcher, type Mask, type SealingKey } from "../../../kernel/kit/secrets.ts";
+import { visibleLine } from "../../../kernel/kit/text.ts";
+import { Fault, reason } from "../../../kernel/plugin.ts";
 import type { Store } from "../../../plugins/store/services.ts";
 import { Refused } from "../../broker/policy.ts";
 import { looksRandom, type OAuthGrant, type SecretRecord } from "../../secrets/entry.ts";

@@ -1,7 +1,8 @@
 /** An MCP server as its credentials know it: which are its own, and under which names they are kept. */
 import { hash } from "node:crypto";
 import type { ServerCredential, ServerTarget } from "../../../capabilities/servers/server-file.ts";
-import { Fault, hostAndPort, type PrivateHosts } from "../../../kernel/kit.ts";
+import { hostAndPort, type PrivateHosts } from "../../../kernel/kit/outbound.ts";
+import { Fault } from "../../../kernel/plugin.ts";
 import type { Holder } from "../../secrets/holder.ts";
 import type { StoredServer } from "../tools/rows.ts";
 

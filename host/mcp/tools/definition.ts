@@ -3,7 +3,8 @@
  * is done with them; the digest covers what came, so that no change goes unnoticed.
  */
 import { hash } from "node:crypto";
-import { findOrders, isRecord, withoutHidden } from "../../../kernel/kit.ts";
+import { isRecord, withoutHidden } from "../../../kernel/kit/text.ts";
+import { findOrders } from "../../../kernel/kit/untrusted.ts";
 import type { JsonSchema } from "../../../kernel/plugin.ts";
 
 export interface Definition {

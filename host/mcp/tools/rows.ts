@@ -4,7 +4,7 @@
  */
 import { randomUUID } from "node:crypto";
 import type { ServerFile } from "../../../capabilities/servers/server-file.ts";
-import { defineTables } from "../../../kernel/kit.ts";
+import { defineTables } from "../../../kernel/kit/store.ts";
 import { Fault, reason, type Sql, type Transaction } from "../../../kernel/plugin.ts";
 import type { Store } from "../../../plugins/store/services.ts";
 import type { Definition } from "./definition.ts";

@@ -1,6 +1,7 @@
 /** The parser of servers' files, the rule for servers' names, and the file that `add` writes. */
 import { createServerFileParser } from "../../../capabilities/servers/parse.ts";
-import { compileCheck, visibleLine } from "../../../kernel/kit.ts";
+import { compileCheck } from "../../../kernel/kit/schema.ts";
+import { visibleLine } from "../../../kernel/kit/text.ts";
 import { Fault } from "../../../kernel/plugin.ts";
 import type { NewMcpServer } from "../../../plugins/gateway/services.ts";
 

@@ -13,7 +13,9 @@ import {
   serializeMessage,
   type Transport,
 } from "@modelcontextprotocol/client";
-import { createThrottle, Fault, type Log, reason } from "../../../kernel/kit.ts";
+import type { Log } from "../../../kernel/kit/log.ts";
+import { createThrottle } from "../../../kernel/kit/outbound.ts";
+import { Fault, reason } from "../../../kernel/plugin.ts";
 
 export interface CommandOptions {
   readonly server: string;

@@ -5,7 +5,7 @@
  *     { "tools": [{ "name": "weather", "about": "Current weather and forecasts.", "from": "oci://ghcr.io/acme/weather:1",
  *       "digest": "sha256:…", "signer": "releases@acme.example" }] }
  */
-import { isRecord, visibleLine } from "../../../kernel/kit.ts";
+import { isRecord, visibleLine } from "../../../kernel/kit/text.ts";
 import { Fault } from "../../../kernel/plugin.ts";
 import { checkName } from "../../catalog/install.ts";
 import { parseReference } from "../reference.ts";

@@ -1,6 +1,6 @@
 /** The indexes that the operator names in TOOLS_INDEX, read anew for each question: they are small, and change when their authors say so. */
 import { dirname, join, resolve } from "node:path";
-import { ROOT } from "../../../kernel/kit.ts";
+import { ROOT } from "../../../kernel/kit/files.ts";
 import { Fault } from "../../../kernel/plugin.ts";
 import type { Downloads } from "../download.ts";
 import { type IndexEntry, parseIndex } from "./index-file.ts";

@@ -3,7 +3,7 @@
  * entry that is not what it should be is left out with a sentence that says why.
  */
 import { readFile, stat } from "node:fs/promises";
-import { visibleLine, withoutHidden } from "../../../kernel/kit.ts";
+import { visibleLine, withoutHidden } from "../../../kernel/kit/text.ts";
 import { Fault, reason } from "../../../kernel/plugin.ts";
 import { type Downloads, getFile } from "../download.ts";
 

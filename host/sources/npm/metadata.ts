@@ -1,7 +1,7 @@
 /** Reads a registry's metadata of a package: which version a range means, where its tarball is and its digest. */
 import { createRequire } from "node:module";
 import type * as Semver from "semver";
-import { isRecord, visibleLine } from "../../../kernel/kit.ts";
+import { isRecord, visibleLine } from "../../../kernel/kit/text.ts";
 import { Fault, reason } from "../../../kernel/plugin.ts";
 
 export interface Release {

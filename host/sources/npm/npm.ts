@@ -8,7 +8,7 @@
  * and a folder of that name.
  */
 import { hash } from "node:crypto";
-import { isRecord, tryRecord, visibleLine } from "../../../kernel/kit.ts";
+import { isRecord, tryRecord, visibleLine } from "../../../kernel/kit/text.ts";
 import { Fault, reason } from "../../../kernel/plugin.ts";
 import {
   MAX_CAPABILITIES_BYTES,

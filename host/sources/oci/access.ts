@@ -3,7 +3,9 @@
 import { readFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join } from "node:path";
-import { Fault, isRecord, type PrivateHosts, reason, tryJson } from "../../../kernel/kit.ts";
+import type { PrivateHosts } from "../../../kernel/kit/outbound.ts";
+import { isRecord, tryJson } from "../../../kernel/kit/text.ts";
+import { Fault, reason } from "../../../kernel/plugin.ts";
 import type { Downloads } from "../download.ts";
 import type { OciReference } from "../reference.ts";
 import type { Login, Logins } from "./logins.ts";

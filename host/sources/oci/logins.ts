@@ -1,6 +1,6 @@
 /** Sign-ins to registries that a person gave to `postern registry login`, sealed like other secrets. */
 
-import { type SealingKey, seal, unseal } from "../../../kernel/kit.ts";
+import { type SealingKey, seal, unseal } from "../../../kernel/kit/secrets.ts";
 import type { Keyed, Mask } from "../../../kernel/plugin.ts";
 
 export interface Login {

@@ -1,6 +1,6 @@
 /** A registry's manifest of a tool, in the CNCF layout for Wasm. Reads a stranger's JSON and fetches nothing. */
 import { hash } from "node:crypto";
-import { isRecord, visibleLine } from "../../../kernel/kit.ts";
+import { isRecord, visibleLine } from "../../../kernel/kit/text.ts";
 import { Fault } from "../../../kernel/plugin.ts";
 import { MAX_CAPABILITIES_BYTES, MAX_COMPONENT_BYTES } from "../../compile/capabilities-section.ts";
 

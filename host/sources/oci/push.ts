@@ -1,5 +1,5 @@
 /** Blobs and manifests pushed to a registry. */
-import type { OutboundReply } from "../../../kernel/kit.ts";
+import type { OutboundReply } from "../../../kernel/kit/outbound.ts";
 import { canonicalReference, type OciReference } from "../reference.ts";
 import { type Descriptor, MEDIA, sha256 } from "./manifest.ts";
 import { type Registry, refused, unexpected } from "./registry.ts";

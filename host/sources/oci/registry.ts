@@ -3,7 +3,8 @@
  * keeps the token it got, and whether the registry speaks TLS.
  */
 
-import { hostAndPort, type OutboundReply, type PrivateHosts, visibleLine } from "../../../kernel/kit.ts";
+import { hostAndPort, type OutboundReply, type PrivateHosts } from "../../../kernel/kit/outbound.ts";
+import { visibleLine } from "../../../kernel/kit/text.ts";
 import { Fault } from "../../../kernel/plugin.ts";
 import { type DownloadRequest, type Downloads, isPlainServer } from "../download.ts";
 import type { Login } from "./logins.ts";

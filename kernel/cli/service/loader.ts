@@ -1,4 +1,4 @@
-/** Third-party plugins: packages or paths named in `PLUGINS`, which import only `postern/plugin` and `postern/kit`. */
+/** Third-party plugins: packages or paths named in `PLUGINS`, which import only `postern/plugin` and the doors in `postern/kit/`. */
 import { createRequire, registerHooks } from "node:module";
 import { isAbsolute, join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -6,17 +6,16 @@ import { Fault, reason } from "../../fault.ts";
 import { moduleFile } from "../../package.ts";
 import type { AnyPlugin } from "../../plugin.ts";
 
-const DOORS = new Map(
-  ["plugin", "kit"].map((name) => [`postern/${name}`, pathToFileURL(moduleFile(`kernel/${name}`)).href]),
-);
+const DOOR = /^postern\/(plugin|kit\/\w+)$/;
 
 export async function loadPlugins(names: readonly string[], folder: string): Promise<readonly AnyPlugin[]> {
   if (names.length === 0) return [];
-  // A plugin gets the two modules of the Postern that runs it, wherever its own file lies.
+  // A plugin gets the modules of the Postern that runs it, no matter what its own folder has installed.
   registerHooks({
     resolve(specifier, context, next) {
-      const url = DOORS.get(specifier);
-      return url === undefined ? next(specifier, context) : { url, shortCircuit: true };
+      const door = DOOR.exec(specifier)?.[1];
+      if (door === undefined) return next(specifier, context);
+      return { url: pathToFileURL(moduleFile(`kernel/${door}`)).href, shortCircuit: true };
     },
   });
   return Promise.all(names.map((name) => load(name, folder)));

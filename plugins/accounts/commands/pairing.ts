@@ -1,6 +1,8 @@
 /** `postern user pair …`: pairs identities of channels with accounts; it also works while the service is running. */
 import type { Command } from "commander";
-import { Identity, type JsonOption, print, table, toWire, verb } from "../../../kernel/kit.ts";
+import { Identity } from "../../../kernel/kit/people.ts";
+import { toWire } from "../../../kernel/kit/schema.ts";
+import { type JsonOption, print, table, verb } from "../../../kernel/kit/terminal.ts";
 import { type CommandContext, Fault, type Services } from "../../../kernel/plugin.ts";
 
 export function registerPairing(group: Command, context: CommandContext): void {

@@ -1,22 +1,18 @@
 /** `postern token …`; it also works while the service is running. */
 import { type Command, CommanderError, InvalidArgumentError } from "commander";
 import type { TSchema } from "typebox";
+import { expiresSoon, NewToken, TokenInfo } from "../../../kernel/kit/people.ts";
+import { compileCheck, toWire, wireSchema } from "../../../kernel/kit/schema.ts";
 import {
-  compileCheck,
   createShortener,
-  expiresSoon,
   findByPrefix,
   type JsonOption,
-  NewToken,
   print,
   relativeTime,
   type TableOptions,
-  TokenInfo,
   table,
-  toWire,
   verb,
-  wireSchema,
-} from "../../../kernel/kit.ts";
+} from "../../../kernel/kit/terminal.ts";
 import { type CommandContext, Fault } from "../../../kernel/plugin.ts";
 import { type Accounts, createAccounts } from "../records/accounts.ts";
 import { type AvailableHere, scopeIn } from "../records/scope.ts";

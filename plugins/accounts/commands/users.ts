@@ -1,18 +1,16 @@
 /** `postern user …` and `postern session …`; they also work while the service is running. */
 import { type Command, CommanderError, InvalidArgumentError, Option } from "commander";
+import { Account, InvitationInfo, SessionInfo } from "../../../kernel/kit/people.ts";
+import { toWire } from "../../../kernel/kit/schema.ts";
 import {
-  Account,
   createShortener,
   findByPrefix,
-  InvitationInfo,
   type JsonOption,
   print,
   relativeTime,
-  SessionInfo,
   table,
-  toWire,
   verb,
-} from "../../../kernel/kit.ts";
+} from "../../../kernel/kit/terminal.ts";
 import { type CommandContext, Fault, type User } from "../../../kernel/plugin.ts";
 import { type Accounts, createAccounts } from "../records/accounts.ts";
 import { MAX_INVITATION_DAYS } from "../records/invitations.ts";

@@ -1,6 +1,6 @@
 /** The users, with the records that the files beside this one keep of them. */
 
-import { type Account, isIdentity } from "../../../kernel/kit.ts";
+import { type Account, isIdentity } from "../../../kernel/kit/people.ts";
 import { Fault, type Queries, type User } from "../../../kernel/plugin.ts";
 import type { Store } from "../../store/services.ts";
 import { createInvitations, type Invitations } from "./invitations.ts";

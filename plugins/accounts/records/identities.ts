@@ -1,5 +1,5 @@
 /** Maps each identity of a channel to its account, and moves its data when an operator pairs it. */
-import { type Identity, isIdentity } from "../../../kernel/kit.ts";
+import { type Identity, isIdentity } from "../../../kernel/kit/people.ts";
 import { Fault, type Sql, type Transaction } from "../../../kernel/plugin.ts";
 import type { Accounts } from "./accounts.ts";
 

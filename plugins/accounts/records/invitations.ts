@@ -3,7 +3,7 @@
  * deleted when it is used. An invitation is no token: it opens a session and nothing else.
  */
 import { randomUUID } from "node:crypto";
-import type { InvitationInfo } from "../../../kernel/kit.ts";
+import type { InvitationInfo } from "../../../kernel/kit/people.ts";
 import { Fault, type Sql } from "../../../kernel/plugin.ts";
 import { digestOf, newSecret } from "./secret.ts";
 import { inDays, noAccount, OPERATOR } from "./tokens.ts";

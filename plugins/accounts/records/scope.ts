@@ -1,5 +1,5 @@
 /** The scope of a token: what it may use, as it is requested, kept and applied to its user. */
-import type { NewToken } from "../../../kernel/kit.ts";
+import type { NewToken } from "../../../kernel/kit/people.ts";
 import type { ModelName, TokenScope, User } from "../../../kernel/plugin.ts";
 
 /** A scope without the token it belongs to. An absent part is not limited. */

@@ -1,6 +1,6 @@
 /** Browser sessions. Only the hash of a cookie is kept, so a session has an id by which it is listed and ended. */
 import { randomUUID } from "node:crypto";
-import type { SessionInfo } from "../../../kernel/kit.ts";
+import type { SessionInfo } from "../../../kernel/kit/people.ts";
 import type { Sql, User } from "../../../kernel/plugin.ts";
 import { boundBy, readScope, toUser } from "./scope.ts";
 import { digestOf, newSecret } from "./secret.ts";

@@ -1,5 +1,5 @@
 /** The tables: people, who they are at an identity provider and in channels, their tokens, browser sessions and invitations. */
-import { defineTables } from "../../../kernel/kit.ts";
+import { defineTables } from "../../../kernel/kit/store.ts";
 
 const NOW = {
   sqlite: "strftime('%Y-%m-%dT%H:%M:%fZ', 'now')",

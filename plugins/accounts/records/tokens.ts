@@ -1,6 +1,6 @@
 /** People's tokens, and those that nodes have printed for the operator. Only their hashes are kept. */
 import { randomUUID } from "node:crypto";
-import type { NewToken, TokenInfo } from "../../../kernel/kit.ts";
+import type { NewToken, TokenInfo } from "../../../kernel/kit/people.ts";
 import { Fault, type Sql, type User } from "../../../kernel/plugin.ts";
 import { type AvailableHere, boundBy, readScope, scopeIn, toUser, warningsOf } from "./scope.ts";
 import { digestOf, newSecret } from "./secret.ts";

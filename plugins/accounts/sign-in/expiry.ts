@@ -1,5 +1,5 @@
 /** Warns the operator in the log, once a day, of tokens that expire soon. */
-import { expiresSoon } from "../../../kernel/kit.ts";
+import { expiresSoon } from "../../../kernel/kit/people.ts";
 import type { Log } from "../../../kernel/plugin.ts";
 import type { Store } from "../../store/services.ts";
 import type { Tokens } from "../records/tokens.ts";

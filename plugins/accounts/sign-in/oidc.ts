@@ -10,8 +10,8 @@ import {
   jwtVerify,
   type RemoteJWKSet,
 } from "jose";
-import { createOutbound, reason } from "../../../kernel/kit.ts";
-import type { Keyed } from "../../../kernel/plugin.ts";
+import { createOutbound } from "../../../kernel/kit/outbound.ts";
+import { type Keyed, reason } from "../../../kernel/plugin.ts";
 import type { Person } from "../records/people.ts";
 import type { OidcConfig } from "../settings.ts";
 

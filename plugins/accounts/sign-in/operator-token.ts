@@ -4,7 +4,8 @@
  */
 import { existsSync, linkSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type SealedPlace, seal, unseal } from "../../../kernel/kit.ts";
+import { seal, unseal } from "../../../kernel/kit/secrets.ts";
+import type { SealedPlace } from "../../../kernel/kit/store.ts";
 import { Fault, type Finding, type Fix, reason } from "../../../kernel/plugin.ts";
 import type { Store } from "../../store/services.ts";
 import { digestOf, newSecret } from "../records/secret.ts";

@@ -1,6 +1,6 @@
 /** Checks tokens and browser sessions, and says whose they are. A refusal never says what was wrong with a token. */
 import { timingSafeEqual } from "node:crypto";
-import { showWeaknesses } from "../../../kernel/kit.ts";
+import { showWeaknesses } from "../../../kernel/kit/operations.ts";
 import { type Log, type Mask, reason } from "../../../kernel/plugin.ts";
 import type { Store } from "../../store/services.ts";
 import type { Accounts } from "../records/accounts.ts";

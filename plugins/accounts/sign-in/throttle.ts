@@ -6,7 +6,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import ipaddr from "ipaddr.js";
 import { LRUCache } from "lru-cache";
-import { createMutex } from "../../../kernel/kit.ts";
+import { createMutex } from "../../../kernel/kit/concurrency.ts";
 import type { Sql } from "../../../kernel/plugin.ts";
 
 const FREE_FAILURES = 5;

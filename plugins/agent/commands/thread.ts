@@ -2,11 +2,12 @@
 import { open, rename, rm } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { type Command, InvalidArgumentError } from "commander";
+import { OPERATOR } from "../../../kernel/kit/people.ts";
+import { toWire } from "../../../kernel/kit/schema.ts";
 import {
   createShortener,
   fields,
   findByPrefix,
-  OPERATOR,
   relativeTime,
   say,
   sayJson,
@@ -14,15 +15,16 @@ import {
   sayText,
   shortId,
   type TableOptions,
-  type ThreadSummary,
   table,
-  toWire,
   typedCommand,
-  visible,
+  wholeNumber,
+} from "../../../kernel/kit/terminal.ts";
+import { visible } from "../../../kernel/kit/text.ts";
+import {
+  type ThreadSummary,
   ThreadSummary as WireThread,
   TurnRecord as WireTurn,
-  wholeNumber,
-} from "../../../kernel/kit.ts";
+} from "../../../kernel/kit/turns.ts";
 import {
   type CommandContext,
   Fault,

@@ -1,18 +1,16 @@
 /** `postern usage`: what was asked and what it cost, through the running service where there is one. */
 import { type Command, InvalidArgumentError } from "commander";
+import { OPERATOR } from "../../../kernel/kit/people.ts";
+import { toWire } from "../../../kernel/kit/schema.ts";
+import { say, sayJson, table } from "../../../kernel/kit/terminal.ts";
 import {
   type Figure,
   type Figures,
   Figures as FiguresShape,
-  OPERATOR,
-  say,
-  sayJson,
-  table,
-  toWire,
   UsageBy,
   UsedStorage as UsedShape,
   type UsedStorage,
-} from "../../../kernel/kit.ts";
+} from "../../../kernel/kit/turns.ts";
 import type { CommandContext } from "../../../kernel/plugin.ts";
 
 const DAY_MS = 86_400_000;

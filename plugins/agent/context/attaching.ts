@@ -1,6 +1,7 @@
 /** Brings what is attached to messages to those that a model is shown, once they fit its window. */
 
-import { readsAsText, redact } from "../../../kernel/kit.ts";
+import { redact } from "../../../kernel/kit/secrets.ts";
+import { readsAsText } from "../../../kernel/kit/tools.ts";
 import type { Attachment, Mask } from "../../../kernel/plugin.ts";
 import type { ModelAttachment, ModelMessage } from "../../models/services.ts";
 import type { Turn } from "../services.ts";

@@ -3,7 +3,8 @@
  * the thread; the turns themselves stay as they are.
  */
 
-import { capText, escapeTags, estimateText } from "../../../kernel/kit.ts";
+import { estimateText } from "../../../kernel/kit/turns.ts";
+import { capText, escapeTags } from "../../../kernel/kit/untrusted.ts";
 import { Fault, type Sql } from "../../../kernel/plugin.ts";
 import type { Model, TokenCount } from "../../models/services.ts";
 import type { Turn } from "../services.ts";

@@ -1,6 +1,7 @@
 /** May this tool be called for this user: at once, after asking, or not at all. */
 
-import { fingerprintOf, isIdentity } from "../../../kernel/kit.ts";
+import { isIdentity } from "../../../kernel/kit/people.ts";
+import { fingerprintOf } from "../../../kernel/kit/tools.ts";
 import type { Env, Gate, Sql, ToolInfo } from "../../../kernel/plugin.ts";
 import type { Approvals } from "../services.ts";
 

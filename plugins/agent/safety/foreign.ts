@@ -1,6 +1,6 @@
 /** Tools of servers that others run, as a model is shown them: every word of theirs marked, bounded and without our tags. */
 
-import { capText, escapeTags, findOrders } from "../../../kernel/kit.ts";
+import { capText, escapeTags, findOrders } from "../../../kernel/kit/untrusted.ts";
 import type { JsonSchema, ToolInfo } from "../../../kernel/plugin.ts";
 import type { ModelTool } from "../../models/services.ts";
 

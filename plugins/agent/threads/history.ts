@@ -2,7 +2,7 @@
 
 import { setImmediate } from "node:timers/promises";
 import { LRUCache } from "lru-cache";
-import type { Outside } from "../../../kernel/kit.ts";
+import type { Outside } from "../../../kernel/kit/turns.ts";
 import type { Queries, ToolCall, TurnItem, TurnStatus } from "../../../kernel/plugin.ts";
 import { estimateTokens, type RenderedMessage } from "./tokens.ts";
 import { type Gap, isOnPath, keyOf, newestOf, type Path } from "./turns/branch.ts";

@@ -1,6 +1,6 @@
 /** Turns as they are opened and, after a crash, closed. What was written is never lost. */
 
-import { INTERRUPTED } from "../../../kernel/kit.ts";
+import { INTERRUPTED } from "../../../kernel/kit/turns.ts";
 import type { Sql, TokenScope, Transaction, TurnItem } from "../../../kernel/plugin.ts";
 import type { Node } from "../../store/services.ts";
 import { scopesOf } from "../safety/scope.ts";

@@ -1,5 +1,6 @@
 /** Stored turns as they were spoken, for the checks of calls: every item, whatever a model is still shown of it. */
-import { type Outside, readsAsText } from "../../../kernel/kit.ts";
+import { readsAsText } from "../../../kernel/kit/tools.ts";
+import type { Outside } from "../../../kernel/kit/turns.ts";
 import type { Gate, Queries, TurnItem, TurnStatus } from "../../../kernel/plugin.ts";
 import type { PastTurns } from "../services.ts";
 import { readAttachments } from "./attachments/stored.ts";

@@ -1,5 +1,5 @@
 /** The agent's tables. A turn is a row and its items are rows, so that appending a turn costs that turn. */
-import { type AgingRows, defineTables, type KeptBytes, type OwnedTables } from "../../../kernel/kit.ts";
+import { type AgingRows, defineTables, type KeptBytes, type OwnedTables } from "../../../kernel/kit/store.ts";
 import { indexAllThreads, threadTexts } from "./texts.ts";
 
 /** The number of a row says which thread and which message it is: see `texts.ts`. The texts are there, and not kept twice. */

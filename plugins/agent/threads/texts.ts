@@ -1,5 +1,5 @@
 /** The words of threads, to search in: messages and titles. FTS5 on SQLite; on PostgreSQL the folded words as a tsvector. */
-import { indexedWords } from "../../../kernel/kit.ts";
+import { indexedWords } from "../../../kernel/kit/words.ts";
 import type { Queries, Sql, Transaction, TurnItem } from "../../../kernel/plugin.ts";
 
 export interface ThreadTexts {

@@ -1,13 +1,9 @@
 /** Reads threads and turns for channels, always within one user. */
 
-import {
-  badCursor,
-  createMutex,
-  isIdentity,
-  pageOf,
-  pageSize,
-  type ThreadSummary,
-} from "../../../kernel/kit.ts";
+import { createMutex } from "../../../kernel/kit/concurrency.ts";
+import { isIdentity } from "../../../kernel/kit/people.ts";
+import { badCursor, pageOf, pageSize } from "../../../kernel/kit/store.ts";
+import type { ThreadSummary } from "../../../kernel/kit/turns.ts";
 import { Fault, type Gate, type ModelName, type Sql, type TokenScope } from "../../../kernel/plugin.ts";
 import type { WantedModel } from "../../models/services.ts";
 import type { Store } from "../../store/services.ts";

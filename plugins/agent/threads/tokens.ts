@@ -1,6 +1,7 @@
 /** The messages that a model is shown, and an estimate of their tokens without asking the model. */
-import type { Attachment } from "../../../kernel/kit.ts";
-import { estimateText, readsAsText } from "../../../kernel/kit.ts";
+import type { Attachment } from "../../../kernel/kit/tools.ts";
+import { readsAsText } from "../../../kernel/kit/tools.ts";
+import { estimateText } from "../../../kernel/kit/turns.ts";
 import type { ToolCall } from "../../../kernel/plugin.ts";
 import type { ModelAttachment, ModelMessage, ModelTool } from "../../models/services.ts";
 

@@ -1,5 +1,6 @@
 /** Counts or condenses what a turn would be shown, without running a turn. */
-import { estimateText, NO_USAGE, redact } from "../../../kernel/kit.ts";
+import { redact } from "../../../kernel/kit/secrets.ts";
+import { estimateText, NO_USAGE } from "../../../kernel/kit/turns.ts";
 import {
   Fault,
   type Mask,

@@ -1,6 +1,6 @@
 /** Calls that a channel makes itself: no model, no thread, and the same rules as in a turn. */
 
-import { fingerprintOf, isAgentsName, TOOL_SEARCH } from "../../../kernel/kit.ts";
+import { fingerprintOf, isAgentsName, TOOL_SEARCH } from "../../../kernel/kit/tools.ts";
 import type { ToolCall, ToolInfo } from "../../../kernel/plugin.ts";
 import { judgeTool } from "../safety/approvals.ts";
 import { allowsTool } from "../safety/scope.ts";

@@ -1,6 +1,7 @@
 /** Brings one turn together with its model, its tools and its history, and counts what it costs. */
 
-import { NO_USAGE, redact } from "../../../kernel/kit.ts";
+import { redact } from "../../../kernel/kit/secrets.ts";
+import { NO_USAGE } from "../../../kernel/kit/turns.ts";
 import {
   Fault,
   type Log,

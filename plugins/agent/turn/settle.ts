@@ -2,7 +2,8 @@
 
 import { randomUUIDv7 } from "node:crypto";
 import type { CallOutcome, InnerCall, QuestionOutcome } from "../../../host/services.ts";
-import { type Doubt, MAX_DOUBTS, redact, refuseQuestions, whyHeld } from "../../../kernel/kit.ts";
+import { redact } from "../../../kernel/kit/secrets.ts";
+import { type Doubt, MAX_DOUBTS, refuseQuestions, whyHeld } from "../../../kernel/kit/turns.ts";
 import {
   Fault,
   type Gate,

@@ -1,5 +1,7 @@
 /** Has the model name a new thread after its first answer: one short request, which is counted like any other. */
-import { answerText, capText, NO_USAGE, redact } from "../../../kernel/kit.ts";
+import { redact } from "../../../kernel/kit/secrets.ts";
+import { answerText, NO_USAGE } from "../../../kernel/kit/turns.ts";
+import { capText } from "../../../kernel/kit/untrusted.ts";
 import {
   type Log,
   type Mask,

@@ -3,17 +3,13 @@ import type { CallOptions, CallOutcome, Tools } from "../../../host/services.ts"
 import {
   type Check,
   compileCheck,
-  type Doubt,
-  distinctOrigins,
-  fingerprintOf,
   invalidParams,
-  isAgentsName,
   judgeParams,
-  type Origin,
   type ParamsVerdict,
-  TOOL_SEARCH,
-  tryJson,
-} from "../../../kernel/kit.ts";
+} from "../../../kernel/kit/schema.ts";
+import { tryJson } from "../../../kernel/kit/text.ts";
+import { fingerprintOf, isAgentsName, TOOL_SEARCH } from "../../../kernel/kit/tools.ts";
+import { type Doubt, distinctOrigins, type Origin } from "../../../kernel/kit/turns.ts";
 import {
   Fault,
   type JsonSchema,

@@ -1,6 +1,6 @@
 /** Reads mails in a thread, for so long and with so much memory. */
 import type { Piscina } from "piscina";
-import { moduleFile } from "../../../kernel/kit.ts";
+import { moduleFile } from "../../../kernel/kit/files.ts";
 import type { MailTask, ReadMail } from "./mail.ts";
 import type { WorkerTask } from "./mail-worker.ts";
 

@@ -1,7 +1,8 @@
 /** The OpenAPI document, made from the routes themselves. */
 import { STATUS_CODES } from "node:http";
 import type { TSchema } from "typebox";
-import { ErrorEnvelope, type Rendering, type RouteDescription, wireSchema } from "../../../kernel/kit.ts";
+import { ErrorEnvelope, type RouteDescription } from "../../../kernel/kit/http.ts";
+import { type Rendering, wireSchema } from "../../../kernel/kit/schema.ts";
 import type { JsonSchema } from "../../../kernel/plugin.ts";
 
 export interface ApiDescription {

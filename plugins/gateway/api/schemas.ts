@@ -1,22 +1,18 @@
 /** Declarations that only the gateway's API uses. Tests check every response against its declaration. */
 import type { TSchema } from "typebox";
+import { RoutineFields } from "../../../kernel/kit/jobs.ts";
+import { User } from "../../../kernel/kit/people.ts";
+import { maybe, named, nullable, Time, Type } from "../../../kernel/kit/schema.ts";
+import { Attachment } from "../../../kernel/kit/tools.ts";
 import {
   ApprovalDecision,
-  Attachment,
   Figures,
   ModelName,
-  maybe,
-  named,
-  nullable,
   Reply,
-  RoutineFields,
   ThreadSummary,
-  Time,
   TurnRecord,
-  Type,
   UsedStorage,
-  User,
-} from "../../../kernel/kit.ts";
+} from "../../../kernel/kit/turns.ts";
 
 /** A page of a list. Pass its `next` as `before` for the following page; it is null at the end. */
 export const page = <const Name extends string, Item extends TSchema>(name: Name, item: Item) =>

@@ -1,5 +1,7 @@
 /** Tools and MCP servers as the page installs them, sets them up and reads their receipts. The host provides what is declared here. */
-import { type Declared, Doubt, Time, ToolInfo, ToolOrigin, Type } from "../../../kernel/kit.ts";
+import { type Declared, Time, Type } from "../../../kernel/kit/schema.ts";
+import { ToolInfo, ToolOrigin } from "../../../kernel/kit/tools.ts";
+import { Doubt } from "../../../kernel/kit/turns.ts";
 
 const { version, description, schema, grants, writes, hints, hosts, params } = ToolInfo.properties;
 /** A tool says this of itself and is granted it, installed or not. */

@@ -1,5 +1,7 @@
 /** The files of a user as the API shows them. The workspace provides what is declared here. */
-import { type Declared, MemoryWriter, named, Origin, Time, Type } from "../../../kernel/kit.ts";
+import { MemoryWriter } from "../../../kernel/kit/memory.ts";
+import { type Declared, named, Time, Type } from "../../../kernel/kit/schema.ts";
+import { Origin } from "../../../kernel/kit/turns.ts";
 import type * as workspace from "../../workspace/services.ts";
 
 const origins = Type.Optional(

@@ -1,7 +1,7 @@
 /** Gives each request an id and logs one line about it: never a query, a header or a body. */
 import { randomUUID } from "node:crypto";
 import type { Context, Middleware } from "koa";
-import type { Proxies } from "../../../kernel/kit.ts";
+import type { Proxies } from "../../../kernel/kit/http.ts";
 import type { Log } from "../../../kernel/plugin.ts";
 import type { SignedIn } from "../../accounts/services.ts";
 import type { Metrics } from "../../telemetry/services.ts";

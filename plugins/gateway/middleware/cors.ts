@@ -1,6 +1,6 @@
 /** Lets pages of the listed origins call the API from a browser. */
 import type { Middleware } from "koa";
-import { RATE_LIMIT_HEADERS } from "../../../kernel/kit.ts";
+import { RATE_LIMIT_HEADERS } from "../../../kernel/kit/http.ts";
 
 const METHODS = "GET, HEAD, POST, PUT, PATCH, DELETE";
 const READABLE = [

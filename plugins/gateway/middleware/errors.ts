@@ -1,6 +1,6 @@
 /** Turns errors into responses: the JSON envelope of faults, or plain text for a refused sign-in. */
 import type { Context, Middleware } from "koa";
-import { type ChannelRules, type HttpFault, httpFault, statusFault } from "../../../kernel/kit.ts";
+import { type ChannelRules, type HttpFault, httpFault, statusFault } from "../../../kernel/kit/http.ts";
 import type { Log } from "../../../kernel/plugin.ts";
 import { MAX_BODY_BYTES, MAX_OPEN_BODY_BYTES } from "../settings.ts";
 import { CONFIRM_SIGN_IN, Refusal } from "../sign-in/authenticator.ts";

@@ -1,6 +1,6 @@
 /** Reads the JSON body of a request. */
 import type { Context, Middleware } from "koa";
-import { parseLargeJson, readBody } from "../../../kernel/kit.ts";
+import { parseLargeJson, readBody } from "../../../kernel/kit/http.ts";
 import { Fault } from "../../../kernel/plugin.ts";
 
 /** Bodies of `application/json`, parsed; all others are left alone. */

@@ -7,7 +7,8 @@ import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
 import type { Middleware } from "koa";
-import { moduleFile, type Policy } from "../../../kernel/kit.ts";
+import { moduleFile } from "../../../kernel/kit/files.ts";
+import type { Policy } from "../../../kernel/kit/http.ts";
 
 /** The page has no inline script or style and loads nothing from elsewhere. */
 export const PAGE_POLICY: Policy = {

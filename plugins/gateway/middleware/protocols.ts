@@ -5,7 +5,8 @@
 
 import type { IncomingMessage } from "node:http";
 import type { Context, Middleware } from "koa";
-import { isLoopback, type Proxies } from "../../../kernel/kit.ts";
+import type { Proxies } from "../../../kernel/kit/http.ts";
+import { isLoopback } from "../../../kernel/kit/outbound.ts";
 import type { SignedIn } from "../../accounts/services.ts";
 import { SCOPED_TOKEN } from "../route.ts";
 import type { MountedProtocol } from "../services.ts";

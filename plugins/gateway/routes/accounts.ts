@@ -5,9 +5,9 @@ import {
   NewToken,
   SessionInfo,
   TokenInfo,
-  Type,
   User,
-} from "../../../kernel/kit.ts";
+} from "../../../kernel/kit/people.ts";
+import { Type } from "../../../kernel/kit/schema.ts";
 import { invalidFault, missingFault, type Route, type RouteParts, routesOf } from "../route.ts";
 
 const route = routesOf("accounts");

@@ -1,6 +1,8 @@
 /** Gates that wait for the user's decision, and decisions that are remembered. */
 
-import { type Declared, fingerprintOf, Gate, Type } from "../../../kernel/kit.ts";
+import { type Declared, Type } from "../../../kernel/kit/schema.ts";
+import { fingerprintOf } from "../../../kernel/kit/tools.ts";
+import { Gate } from "../../../kernel/kit/turns.ts";
 import type { Fault, TurnInput, User } from "../../../kernel/plugin.ts";
 import { Accepted, Answer, PairingGate } from "../api/schemas.ts";
 import { assertTool, invalidFault, missingFault, type Route, type RouteParts, routesOf } from "../route.ts";

@@ -1,5 +1,7 @@
 /** Files of messages: uploaded first, then named by a message, and later read by the user who sent them. */
-import { createFormReader, type FormReader, sniffImage, Type } from "../../../kernel/kit.ts";
+import { sniffImage } from "../../../kernel/kit/files.ts";
+import { createFormReader, type FormReader } from "../../../kernel/kit/http.ts";
+import { Type } from "../../../kernel/kit/schema.ts";
 import { AttachmentLimits, Upload } from "../api/schemas.ts";
 import { invalidFault, missingFault, type Route, type RouteParts, routesOf } from "../route.ts";
 

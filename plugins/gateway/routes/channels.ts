@@ -1,12 +1,6 @@
 /** For operators: chat channels, the messages that wait or could not be sent, and the senders that wait to be let in. */
-import {
-  ChannelState,
-  nullable,
-  OutboxEntry,
-  OutboxStatus,
-  PairingRequest,
-  Type,
-} from "../../../kernel/kit.ts";
+import { ChannelState, OutboxEntry, OutboxStatus, PairingRequest } from "../../../kernel/kit/messaging.ts";
+import { nullable, Type } from "../../../kernel/kit/schema.ts";
 import { missingFault, orRefuse, type Route, type RouteParts, routesOf } from "../route.ts";
 
 const operatorRoute = routesOf("channels", "operator");

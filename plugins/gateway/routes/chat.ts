@@ -1,14 +1,9 @@
 /** Sends messages to the agent, with or without waiting for the answer, and reads, retries and cancels turns. */
 
 import type { Context } from "koa";
-import {
-  answerText,
-  applyLimit,
-  type Declared,
-  type Outside,
-  TurnRecord,
-  Type,
-} from "../../../kernel/kit.ts";
+import { applyLimit } from "../../../kernel/kit/http.ts";
+import { type Declared, Type } from "../../../kernel/kit/schema.ts";
+import { answerText, type Outside, TurnRecord } from "../../../kernel/kit/turns.ts";
 import type { User } from "../../../kernel/plugin.ts";
 import type { RunningTurn } from "../../agent/services.ts";
 import { Accepted, Message } from "../api/schemas.ts";

@@ -1,5 +1,7 @@
 /** Jobs that the webhook and others have queued. A user sees their own, an operator all. */
-import { applyLimit, Job, JobStatus, Type } from "../../../kernel/kit.ts";
+import { applyLimit } from "../../../kernel/kit/http.ts";
+import { Job, JobStatus } from "../../../kernel/kit/jobs.ts";
+import { Type } from "../../../kernel/kit/schema.ts";
 import type { User } from "../../../kernel/plugin.ts";
 import { page, pageQuery } from "../api/schemas.ts";
 import { missingFault, type Route, type RouteParts, routesOf } from "../route.ts";

@@ -1,5 +1,6 @@
 /** The user's memory files: search, read, write and delete. */
-import { MemoryEntry, MemoryFile, MemoryHit, MemoryVersion, Type } from "../../../kernel/kit.ts";
+import { MemoryEntry, MemoryFile, MemoryHit, MemoryVersion } from "../../../kernel/kit/memory.ts";
+import { Type } from "../../../kernel/kit/schema.ts";
 import { assertTool, missingFault, type Route, type RouteParts, routesOf } from "../route.ts";
 
 const route = routesOf("memory");

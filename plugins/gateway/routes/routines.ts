@@ -1,5 +1,7 @@
 /** Routines: tasks on a schedule. Users see and change their own, an operator all of them. */
-import { OPERATOR, Routine, RoutineFields, RoutinePreview, RoutineRun, Type } from "../../../kernel/kit.ts";
+import { Routine, RoutineFields, RoutinePreview, RoutineRun } from "../../../kernel/kit/jobs.ts";
+import { OPERATOR } from "../../../kernel/kit/people.ts";
+import { Type } from "../../../kernel/kit/schema.ts";
 import { Fault, type User } from "../../../kernel/plugin.ts";
 import { NewRoutine, page, pageQuery, RoutineChange } from "../api/schemas.ts";
 import { missingFault, type Route, type RouteParts, routesOf } from "../route.ts";

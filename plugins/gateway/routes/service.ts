@@ -1,6 +1,7 @@
 /** How the service is doing: status, metrics, health and readiness, and the newest log lines. */
 
-import { LOG_LEVELS, matcherOf, Type } from "../../../kernel/kit.ts";
+import { LOG_LEVELS, matcherOf } from "../../../kernel/kit/log.ts";
+import { Type } from "../../../kernel/kit/schema.ts";
 import { Status } from "../api/schemas.ts";
 import { type Route, type RouteParts, routesOf } from "../route.ts";
 

@@ -1,7 +1,8 @@
 /** Sign-in and sign-out of a browser: a token is exchanged once for a cookie that scripts cannot read. */
 
 import type { Context } from "koa";
-import { expiresSoon, Type } from "../../../kernel/kit.ts";
+import { expiresSoon } from "../../../kernel/kit/people.ts";
+import { Type } from "../../../kernel/kit/schema.ts";
 import type { User } from "../../../kernel/plugin.ts";
 import type { SignedIn } from "../../accounts/services.ts";
 import { Session } from "../api/schemas.ts";

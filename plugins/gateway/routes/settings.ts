@@ -1,5 +1,6 @@
 /** Settings that an operator can change while the service runs. */
-import { applyLimit, Type } from "../../../kernel/kit.ts";
+import { applyLimit } from "../../../kernel/kit/http.ts";
+import { Type } from "../../../kernel/kit/schema.ts";
 import { Fault } from "../../../kernel/plugin.ts";
 import { ChangeableSetting, LocalServer, ModelTest } from "../api/schemas.ts";
 import { type Route, type RouteParts, routesOf } from "../route.ts";

@@ -1,5 +1,6 @@
 /** Tasks that turns have delegated. A user sees their own, an operator all. */
-import { Task, Type } from "../../../kernel/kit.ts";
+import { Task } from "../../../kernel/kit/jobs.ts";
+import { Type } from "../../../kernel/kit/schema.ts";
 import { missingFault, orRefuse, type Route, type RouteParts, routesOf } from "../route.ts";
 
 const route = routesOf("tasks");

@@ -1,6 +1,7 @@
 /** The user's threads: list, read, export, rename, pin and delete; and the models for them. */
 import { Readable } from "node:stream";
-import { ThreadSummary, Type } from "../../../kernel/kit.ts";
+import { Type } from "../../../kernel/kit/schema.ts";
+import { ThreadSummary } from "../../../kernel/kit/turns.ts";
 import type { User } from "../../../kernel/plugin.ts";
 import { ContextUse, Models, page, pageQuery, ThreadWithTurns, WantedModel } from "../api/schemas.ts";
 import { missingFault, type Route, type RouteParts, routesOf, SCOPED_TOKEN } from "../route.ts";

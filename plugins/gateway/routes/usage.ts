@@ -1,6 +1,7 @@
 /** Turns and tool calls over time, with their cost and duration, and what is kept. Users see their own, an operator all of them. */
 
-import { type Figures, Type, UsageBy } from "../../../kernel/kit.ts";
+import { Type } from "../../../kernel/kit/schema.ts";
+import { type Figures, UsageBy } from "../../../kernel/kit/turns.ts";
 import type { Fault } from "../../../kernel/plugin.ts";
 import type { FiguresSpan } from "../../store/services.ts";
 import { UsageAnswer } from "../api/schemas.ts";

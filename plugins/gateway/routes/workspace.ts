@@ -1,6 +1,7 @@
 /** The user's files: listed, read, written, and taken back. Each route needs the scope of the tool of the agent's that does the same. */
 import { Readable } from "node:stream";
-import { named, sniff, Type } from "../../../kernel/kit.ts";
+import { sniff } from "../../../kernel/kit/files.ts";
+import { named, Type } from "../../../kernel/kit/schema.ts";
 import { Fault, type User } from "../../../kernel/plugin.ts";
 import type { SignedIn } from "../../accounts/services.ts";
 import type { Change, Edit } from "../../workspace/services.ts";

@@ -1,6 +1,6 @@
 /** Reads the credentials of a request and turns a refusal into the plain-text reply of §7.2. */
 import type { IncomingMessage } from "node:http";
-import type { Proxies } from "../../../kernel/kit.ts";
+import type { Proxies } from "../../../kernel/kit/http.ts";
 import type { Services } from "../../../kernel/plugin.ts";
 import type { SignedIn, SignInRefusal } from "../../accounts/services.ts";
 

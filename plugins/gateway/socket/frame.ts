@@ -1,6 +1,8 @@
 /** The frames of the socket. A frame's `id` is one more than that of the frame before it in the stream. */
 import type { TObject, TUnion } from "typebox";
-import { named, TurnEvent, Type, User } from "../../../kernel/kit.ts";
+import { User } from "../../../kernel/kit/people.ts";
+import { named, Type } from "../../../kernel/kit/schema.ts";
+import { TurnEvent } from "../../../kernel/kit/turns.ts";
 
 export const SOCKET_PATH = "/api/chat/ws";
 

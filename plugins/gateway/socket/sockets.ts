@@ -4,7 +4,7 @@
  */
 
 import type { WebSocket } from "ws";
-import { type Declared, toWire } from "../../../kernel/kit.ts";
+import { type Declared, toWire } from "../../../kernel/kit/schema.ts";
 import type { Services } from "../../../kernel/plugin.ts";
 import type { SignedIn } from "../../accounts/services.ts";
 import type { Authenticator } from "../sign-in/authenticator.ts";

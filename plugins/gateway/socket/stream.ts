@@ -1,6 +1,6 @@
 /** The events of one user's turns, on any channel, as numbered frames. */
 import { randomBytes } from "node:crypto";
-import { toWire } from "../../../kernel/kit.ts";
+import { toWire } from "../../../kernel/kit/schema.ts";
 import type { Services } from "../../../kernel/plugin.ts";
 import { TurnFrame } from "./frame.ts";
 

@@ -4,7 +4,7 @@ import { type IncomingMessage, type Server, STATUS_CODES } from "node:http";
 import type { Duplex } from "node:stream";
 import { LRUCache } from "lru-cache";
 import { WebSocketServer } from "ws";
-import type { Proxies } from "../../../kernel/kit.ts";
+import type { Proxies } from "../../../kernel/kit/http.ts";
 import type { Kernel, Log } from "../../../kernel/plugin.ts";
 import { SCOPED_TOKEN } from "../route.ts";
 import type { MountedSocket } from "../services.ts";

@@ -1,5 +1,5 @@
 /** Skills from elsewhere, as the operator agreed to them: rows of the store, so that nothing changes them afterwards and every node has them. */
-import { defineTables } from "../../../kernel/kit.ts";
+import { defineTables } from "../../../kernel/kit/store.ts";
 import type { Sql } from "../../../kernel/plugin.ts";
 import type { AddedSkill, AddedSkills } from "../services.ts";
 import { digestOf } from "./bundle.ts";

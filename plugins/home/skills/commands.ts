@@ -1,6 +1,7 @@
 /** `postern skill add|list|info|check|update|remove`: skills from elsewhere, which are followed once the operator has agreed to them. */
 import type { Command } from "commander";
-import { isInteractive, type JsonOption, print, table, verb, visible, warn } from "../../../kernel/kit.ts";
+import { isInteractive, type JsonOption, print, table, verb, warn } from "../../../kernel/kit/terminal.ts";
+import { visible } from "../../../kernel/kit/text.ts";
 import { type CommandContext, Fault, type Services } from "../../../kernel/plugin.ts";
 import type { AddedSkill } from "../services.ts";
 import { BUNDLE_BOUNDS } from "./bundle.ts";

@@ -1,6 +1,6 @@
 /** A skill that somebody offers, in the words that the operator agrees to. */
 import { createTwoFilesPatch } from "diff";
-import { isAgentsName, type ToolOrigin } from "../../../kernel/kit.ts";
+import { isAgentsName, type ToolOrigin } from "../../../kernel/kit/tools.ts";
 import { Fault, reason } from "../../../kernel/plugin.ts";
 import { digestOf, findBundle, kindOf, SKILL_FILE, type SkillFiles, textIn } from "./bundle.ts";
 import { readDefinition, type SkillDefinition } from "./definition.ts";

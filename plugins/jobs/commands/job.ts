@@ -1,24 +1,19 @@
 /** `postern job list|tree|show|cancel|retry`: the durable queue from the command line, through the running service where there is one. */
 import { type Command, InvalidArgumentError } from "commander";
+import { Job as JOB, JobStatus as STATUS, Task as TASK } from "../../../kernel/kit/jobs.ts";
+import { named, nullable, Type, toWire } from "../../../kernel/kit/schema.ts";
 import {
   type Colour,
   createShortener,
   fields,
   findByPrefix,
-  Job as JOB,
-  named,
-  nullable,
   relativeTime,
-  JobStatus as STATUS,
   say,
   sayJson,
-  Task as TASK,
-  Type,
   table,
-  toWire,
   typedCommand,
   wholeNumber,
-} from "../../../kernel/kit.ts";
+} from "../../../kernel/kit/terminal.ts";
 import {
   type CommandContext,
   Fault,

@@ -1,23 +1,20 @@
 /** `postern routine …`: from the command line, through the running service where there is one. */
 
 import { type Command, InvalidArgumentError } from "commander";
+import { Routine, type RoutineBudget, RoutinePreview, RoutineRun } from "../../../kernel/kit/jobs.ts";
+import { OPERATOR } from "../../../kernel/kit/people.ts";
+import { toWire } from "../../../kernel/kit/schema.ts";
 import {
   type Colour,
   fields,
   findByPrefix,
-  OPERATOR,
-  Routine,
-  type RoutineBudget,
-  RoutinePreview,
-  RoutineRun,
   relativeTime,
   say,
   sayJson,
   table,
-  toWire,
   verb,
   wholeNumber,
-} from "../../../kernel/kit.ts";
+} from "../../../kernel/kit/terminal.ts";
 import { type CommandContext, Fault, type Services } from "../../../kernel/plugin.ts";
 import type { RoutineChange, Routines } from "../services.ts";
 

@@ -1,6 +1,7 @@
 /** The completion of a job. */
 
-import { answerText, INTERRUPTED, isIdentity, whyHeld } from "../../../kernel/kit.ts";
+import { isIdentity } from "../../../kernel/kit/people.ts";
+import { answerText, INTERRUPTED, whyHeld } from "../../../kernel/kit/turns.ts";
 import { type Failure, Fault, type TurnRecord } from "../../../kernel/plugin.ts";
 
 export interface Completion {

@@ -1,7 +1,8 @@
 /** The durable queue: what was accepted is run once, fairly between users, whatever happens to the process. */
 
 import { randomUUIDv7 } from "node:crypto";
-import { INTERRUPTED, oneAtATime } from "../../../kernel/kit.ts";
+import { oneAtATime } from "../../../kernel/kit/concurrency.ts";
+import { INTERRUPTED } from "../../../kernel/kit/turns.ts";
 import {
   Fault,
   type Job,

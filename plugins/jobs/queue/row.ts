@@ -1,6 +1,6 @@
 /** A job as its row says it is. */
 
-import type { Outside } from "../../../kernel/kit.ts";
+import type { Outside } from "../../../kernel/kit/turns.ts";
 import type { Job, JobStatus } from "../../../kernel/plugin.ts";
 import type { Turn } from "../../agent/services.ts";
 import type { JobTurn, NewJob } from "../services.ts";

@@ -1,7 +1,8 @@
 /** Jobs as rows: every question is answered from an index, however many there are. */
 
 import { randomUUIDv7 } from "node:crypto";
-import { currentTraceparent, pageOf, pageSize, readNumber } from "../../../kernel/kit.ts";
+import { currentTraceparent } from "../../../kernel/kit/http.ts";
+import { pageOf, pageSize, readNumber } from "../../../kernel/kit/store.ts";
 import type { Job, JobCallback, JobStatus, Page, Sql, Transaction } from "../../../kernel/plugin.ts";
 import type { Store } from "../../store/services.ts";
 import type { Jobs, NewJob } from "../services.ts";

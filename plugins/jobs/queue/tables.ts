@@ -1,5 +1,5 @@
 /** The tables of jobs, and of the thread that each conversation goes on with; which jobs may go when they are old. */
-import { type AgingRows, defineTables, type KeptBytes } from "../../../kernel/kit.ts";
+import { type AgingRows, defineTables, type KeptBytes } from "../../../kernel/kit/store.ts";
 
 export const MIGRATIONS = defineTables(
   ({ text, integer, serial, strict, keyed }) => `

@@ -1,6 +1,7 @@
 /** Checks a routine before it is kept. */
 
-import { isIdentity, type RoutineBudget } from "../../../kernel/kit.ts";
+import type { RoutineBudget } from "../../../kernel/kit/jobs.ts";
+import { isIdentity } from "../../../kernel/kit/people.ts";
 import { Fault } from "../../../kernel/plugin.ts";
 
 export interface RoutineLimits {

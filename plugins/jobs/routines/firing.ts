@@ -4,7 +4,8 @@
  */
 
 import { randomUUIDv7 } from "node:crypto";
-import { oneAtATime, type Routine } from "../../../kernel/kit.ts";
+import { oneAtATime } from "../../../kernel/kit/concurrency.ts";
+import type { Routine } from "../../../kernel/kit/jobs.ts";
 import {
   type Clock,
   type Failure,

@@ -1,8 +1,7 @@
 /** The agent proposes a routine; only a person's yes makes it. */
 
-import { ROUTINE_PROPOSE } from "../../../kernel/kit.ts";
-import type { ToolOutcome } from "../../../kernel/plugin.ts";
-import { Fault, reason } from "../../../kernel/plugin.ts";
+import { ROUTINE_PROPOSE } from "../../../kernel/kit/tools.ts";
+import { Fault, reason, type ToolOutcome } from "../../../kernel/plugin.ts";
 import type { OwnTool, OwnToolContext } from "../../agent/services.ts";
 import { assertOwner, assertText, MAX_TEXT_LENGTH } from "./bounds.ts";
 import type { RunningRoutines } from "./routines.ts";

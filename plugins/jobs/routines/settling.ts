@@ -1,6 +1,7 @@
 /** Settles runs: how each ended, what it cost, and which of its calls needed a person. */
 
-import { oneAtATime, type RefusedCall, type RoutineRun } from "../../../kernel/kit.ts";
+import { oneAtATime } from "../../../kernel/kit/concurrency.ts";
+import type { RefusedCall, RoutineRun } from "../../../kernel/kit/jobs.ts";
 import type { Clock, Failure, Sql, TurnRecord } from "../../../kernel/plugin.ts";
 
 export interface SettlingParts {

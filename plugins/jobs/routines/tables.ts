@@ -1,5 +1,5 @@
 /** Routines, and the history of each. A run is claimed by its row: one for each routine and time it was due. */
-import { defineTables } from "../../../kernel/kit.ts";
+import { defineTables } from "../../../kernel/kit/store.ts";
 
 export const MIGRATIONS = defineTables(
   ({ text, integer, real, serial, strict }) => `

@@ -5,12 +5,8 @@ import {
   inputResponse,
   type ServerContext,
 } from "@modelcontextprotocol/server";
-import {
-  type ApprovalDecision,
-  ApprovalDecision as Decisions,
-  visible,
-  visibleJson,
-} from "../../../kernel/kit.ts";
+import { visible, visibleJson } from "../../../kernel/kit/text.ts";
+import { type ApprovalDecision, ApprovalDecision as Decisions } from "../../../kernel/kit/turns.ts";
 import type { Caller } from "../../agent/services.ts";
 
 const KEY = "approval";

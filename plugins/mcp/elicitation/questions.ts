@@ -5,7 +5,7 @@ import {
   inputResponse,
   type ServerContext,
 } from "@modelcontextprotocol/server";
-import { visible } from "../../../kernel/kit.ts";
+import { visible } from "../../../kernel/kit/text.ts";
 import type { Question, Reply } from "../../../kernel/plugin.ts";
 import type { Abilities } from "../protocol/client.ts";
 

@@ -10,7 +10,7 @@ import {
   type RequestStateCodec,
   type ServerContext,
 } from "@modelcontextprotocol/server";
-import { seal, unseal } from "../../../kernel/kit.ts";
+import { seal, unseal } from "../../../kernel/kit/secrets.ts";
 import type { Caller } from "../../agent/services.ts";
 import type { Store } from "../../store/services.ts";
 import { createUsedStates } from "./used-states.ts";

@@ -1,5 +1,5 @@
 /** Request states whose answer has been used: each counts once, on whichever node it arrives. */
-import { defineTables } from "../../../kernel/kit.ts";
+import { defineTables } from "../../../kernel/kit/store.ts";
 import type { Store } from "../../store/services.ts";
 
 export const OWNER = "mcp answers";

@@ -6,16 +6,10 @@ import {
   type ServerContext,
   type Tool,
 } from "@modelcontextprotocol/server";
-import {
-  answerText,
-  compileCheck,
-  describeMistake,
-  limitWords,
-  RATE_LIMIT_EXCEEDED,
-  sourcesOf,
-  visible,
-  whyHeld,
-} from "../../../kernel/kit.ts";
+import { limitWords, RATE_LIMIT_EXCEEDED } from "../../../kernel/kit/http.ts";
+import { compileCheck, describeMistake } from "../../../kernel/kit/schema.ts";
+import { visible } from "../../../kernel/kit/text.ts";
+import { answerText, sourcesOf, whyHeld } from "../../../kernel/kit/turns.ts";
 import { Fault, type Gate, type TurnEvent, type TurnRecord } from "../../../kernel/plugin.ts";
 import type { RunningTurn } from "../../agent/services.ts";
 import { askGate, readAnswer } from "../elicitation/gates.ts";

@@ -1,6 +1,6 @@
 /** The files of the caller's workspace as resources: `workspace:///reports/may.csv`. */
 import { ProtocolError, ProtocolErrorCode, type Resource } from "@modelcontextprotocol/server";
-import { isTextual } from "../../../kernel/kit.ts";
+import { isTextual } from "../../../kernel/kit/files.ts";
 import { Fault, type Services } from "../../../kernel/plugin.ts";
 import type { WorkspaceEntry } from "../../workspace/services.ts";
 import { cursorOf, keysIn, PAGE_SIZE } from "../protocol/paging.ts";

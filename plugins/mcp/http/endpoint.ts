@@ -12,7 +12,7 @@ import {
   type ServerEvent,
   type ServerEventBus,
 } from "@modelcontextprotocol/server";
-import { parseLargeJson } from "../../../kernel/kit.ts";
+import { parseLargeJson } from "../../../kernel/kit/http.ts";
 import { Fault, type Log, type User } from "../../../kernel/plugin.ts";
 import type { Caller } from "../../agent/services.ts";
 import type { Store } from "../../store/services.ts";

@@ -8,7 +8,7 @@ import {
   type Server,
   WebStandardStreamableHTTPServerTransport as SessionTransport,
 } from "@modelcontextprotocol/server";
-import { seal, unseal } from "../../../kernel/kit.ts";
+import { seal, unseal } from "../../../kernel/kit/secrets.ts";
 import type { Caller } from "../../agent/services.ts";
 import type { Store } from "../../store/services.ts";
 import type { Servers } from "../server/server.ts";

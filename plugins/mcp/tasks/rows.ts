@@ -1,6 +1,6 @@
 /** Tasks in the store: any node can read one, and continue it when an answer arrives. */
 
-import { defineTables, type KeptBytes } from "../../../kernel/kit.ts";
+import { defineTables, type KeptBytes } from "../../../kernel/kit/store.ts";
 import type { Sql } from "../../../kernel/plugin.ts";
 import type { Node } from "../../store/services.ts";
 

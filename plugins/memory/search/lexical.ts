@@ -4,7 +4,7 @@
  * so many documents, the newest, and only the best of those are read and ranked.
  */
 
-import { foldedWords } from "../../../kernel/kit.ts";
+import { foldedWords } from "../../../kernel/kit/words.ts";
 import type { Sql } from "../../../kernel/plugin.ts";
 import type { Documents, Excerpt, Ranked } from "../documents.ts";
 import { findAll, findEach } from "../word-index.ts";

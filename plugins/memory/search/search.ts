@@ -1,5 +1,6 @@
 /** One search: by words and, where vectors are ready, by meaning; fused by rank, because their scores do not compare. */
-import { foldedWords, type MemoryHit } from "../../../kernel/kit.ts";
+import type { MemoryHit } from "../../../kernel/kit/memory.ts";
+import { foldedWords } from "../../../kernel/kit/words.ts";
 import type { Sql } from "../../../kernel/plugin.ts";
 import type { Documents, Ranked } from "../documents.ts";
 import type { Embedder } from "../embedder.ts";

@@ -1,5 +1,6 @@
 /** Memory as the model sees it. */
-import { distinctOrigins, type MemoryFile, type MemoryWriter } from "../../../kernel/kit.ts";
+import type { MemoryFile, MemoryWriter } from "../../../kernel/kit/memory.ts";
+import { distinctOrigins } from "../../../kernel/kit/turns.ts";
 import { Fault, type Origin } from "../../../kernel/plugin.ts";
 import type { OwnOutcome, OwnTool } from "../../agent/services.ts";
 import { cleanPath } from "../path.ts";

@@ -1,23 +1,21 @@
 /** `postern channel …`: sets chat channels up, and says how they are doing and who waits to be let in. Also while the service runs. */
 import type { Command } from "commander";
+import { ChannelState, PairingRequest } from "../../../kernel/kit/messaging.ts";
+import { findRunning } from "../../../kernel/kit/operations.ts";
+import { OPERATOR } from "../../../kernel/kit/people.ts";
+import { toWire } from "../../../kernel/kit/schema.ts";
 import {
-  ChannelState,
-  findRunning,
   isInteractive,
   type JsonOption,
-  OPERATOR,
-  PairingRequest,
   print,
   readSecret,
   relativeTime,
   say,
   table,
-  toWire,
   verb,
-  visible,
-  visibleLine,
   warn,
-} from "../../../kernel/kit.ts";
+} from "../../../kernel/kit/terminal.ts";
+import { visible, visibleLine } from "../../../kernel/kit/text.ts";
 import { type CommandContext, Fault } from "../../../kernel/plugin.ts";
 import type { ChangeableSetting } from "../../store/services.ts";
 import type { Messaging, OfferedChannel } from "../services.ts";

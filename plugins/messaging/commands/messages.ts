@@ -1,21 +1,20 @@
 /** `postern messages …`: what waits to be sent in chats, and what could not be. Also while the service runs. */
 import { type Command, InvalidArgumentError } from "commander";
+import { OutboxEntry, OutboxStatus } from "../../../kernel/kit/messaging.ts";
+import { toWire } from "../../../kernel/kit/schema.ts";
 import {
   createShortener,
   findByPrefix,
   type JsonOption,
-  OutboxEntry,
-  OutboxStatus,
   print,
   relativeTime,
   say,
   sayJson,
   table,
-  toWire,
   typedCommand,
   verb,
   wholeNumber,
-} from "../../../kernel/kit.ts";
+} from "../../../kernel/kit/terminal.ts";
 import { type CommandContext, Fault } from "../../../kernel/plugin.ts";
 import type { Messaging } from "../services.ts";
 

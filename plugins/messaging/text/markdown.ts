@@ -3,7 +3,7 @@
  * is closed and opened again, a long table repeats its head, and a link or a word in code is never cut in two.
  */
 import { Lexer, type Token, type Tokens } from "marked";
-import { cutMarkdown } from "../../../kernel/kit.ts";
+import { cutMarkdown } from "../../../kernel/kit/text.ts";
 import type { Part } from "../outbox.ts";
 import type { TextFormat } from "../services.ts";
 import { MAIL_HTML, MARKS, type Marks } from "./marks.ts";

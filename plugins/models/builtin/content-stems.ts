@@ -1,5 +1,5 @@
 /** The words of a sentence that say what it is about. */
-import { isStop, stem } from "../../../kernel/kit.ts";
+import { isStop, stem } from "../../../kernel/kit/words.ts";
 
 /** The words of a text as they are written, with their apostrophes. */
 export function wordsOf(text: string): string[] {

@@ -1,5 +1,7 @@
 /** Decides what to answer: a pure function of the messages, the tools and the clock. */
-import { ownWords, ROUTINE_PROPOSE, tryRecord } from "../../../kernel/kit.ts";
+import { tryRecord } from "../../../kernel/kit/text.ts";
+import { ROUTINE_PROPOSE } from "../../../kernel/kit/tools.ts";
+import { ownWords } from "../../../kernel/kit/untrusted.ts";
 import { offerTools } from "../providers/request.ts";
 import type { ModelMessage, ModelRequest, ModelTool } from "../services.ts";
 import { answerSum } from "./arithmetic.ts";

@@ -1,5 +1,5 @@
 /** Tells what a message is, before any tool is considered. Only whole messages count: a greeting inside a request is none. */
-import { trimEnd } from "../../../kernel/kit.ts";
+import { trimEnd } from "../../../kernel/kit/words.ts";
 
 export interface Intent {
   readonly type: (typeof RULES)[number][0] | "empty" | "request";

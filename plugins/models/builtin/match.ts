@@ -1,5 +1,5 @@
 /** Finds the tool that a message is about, and reads its parameters out of what the user wrote. */
-import { isStop, sayName, stem, wordsOfName } from "../../../kernel/kit.ts";
+import { isStop, sayName, stem, wordsOfName } from "../../../kernel/kit/words.ts";
 import type { Format, ModelTool } from "../services.ts";
 import { contentStems, wordsOf } from "./content-stems.ts";
 import { isoDate, isoTime } from "./dates.ts";

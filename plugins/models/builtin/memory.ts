@@ -1,7 +1,8 @@
 /** Remembering, recalling and forgetting through the agent's memory tools. */
 
 import { createHash } from "node:crypto";
-import { capitalise, isRecord, stem, trimEnd } from "../../../kernel/kit.ts";
+import { isRecord } from "../../../kernel/kit/text.ts";
+import { capitalise, stem, trimEnd } from "../../../kernel/kit/words.ts";
 import { contentStems } from "./content-stems.ts";
 import { textOf } from "./schema.ts";
 import { clip } from "./talk.ts";

@@ -1,5 +1,6 @@
 /** Says what came out once tools have run, as a person would put it, or why nothing did. */
-import { capitalise, isRecord, sayName, trimEnd, tryJson, tryRecord } from "../../../kernel/kit.ts";
+import { isRecord, tryJson, tryRecord } from "../../../kernel/kit/text.ts";
+import { capitalise, sayName, trimEnd } from "../../../kernel/kit/words.ts";
 import type { ToolCall } from "../../../kernel/plugin.ts";
 import type { ModelMessage, ModelTool } from "../services.ts";
 import { intentOf } from "./intent.ts";

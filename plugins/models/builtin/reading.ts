@@ -1,5 +1,6 @@
 /** Cuts a message into tokens and phrases ("flights | from Oslo | to Rome"). What one parameter takes, no other takes. */
-import { isStop, stem, trimEnd, tryRecord, wordsOfName } from "../../../kernel/kit.ts";
+import { tryRecord } from "../../../kernel/kit/text.ts";
+import { isStop, stem, trimEnd, wordsOfName } from "../../../kernel/kit/words.ts";
 import { contentStems } from "./content-stems.ts";
 import { datesIn, isoDate, type Mention } from "./dates.ts";
 

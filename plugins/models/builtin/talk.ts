@@ -1,5 +1,6 @@
 /** The built-in model's answers about itself and about the tools it has. */
-import { isAgentsName, listing, ROUTINE_PROPOSE, sayName } from "../../../kernel/kit.ts";
+import { isAgentsName, ROUTINE_PROPOSE } from "../../../kernel/kit/tools.ts";
+import { listing, sayName } from "../../../kernel/kit/words.ts";
 import type { ModelTool } from "../services.ts";
 import type { Property } from "./schema.ts";
 

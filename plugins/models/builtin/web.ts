@@ -1,5 +1,6 @@
 /** Reads pages and looks things up, where the tools for it are installed, and says what they returned. */
-import { isRecord, trimEnd, tryRecord } from "../../../kernel/kit.ts";
+import { isRecord, tryRecord } from "../../../kernel/kit/text.ts";
+import { trimEnd } from "../../../kernel/kit/words.ts";
 import type { ToolCall } from "../../../kernel/plugin.ts";
 import type { ModelMessage, ModelTool } from "../services.ts";
 import { type Params, textOf } from "./schema.ts";

@@ -1,6 +1,6 @@
 /** Tests the configured model: with one tiny request, or only by asking its server for the models it offers. */
 
-import { redact } from "../../../kernel/kit.ts";
+import { redact } from "../../../kernel/kit/secrets.ts";
 import { Fault, type Finding, type Log, type Mask, reason } from "../../../kernel/plugin.ts";
 import type { SettingValues, StoredSettings } from "../../store/services.ts";
 import { askModels, findLocalServers, listModels, type Server } from "../providers/server.ts";

@@ -1,6 +1,6 @@
 /** The end of an answer, as every provider's stream comes down to it. */
 
-import { tryJson } from "../../../kernel/kit.ts";
+import { tryJson } from "../../../kernel/kit/text.ts";
 import type { ToolCall } from "../../../kernel/plugin.ts";
 import type { FinishReason, ModelPart } from "../services.ts";
 

@@ -4,7 +4,7 @@
  * whoever runs the tool checks the arguments against the real schema. Strangers write schemas: each place is looked at once.
  */
 
-import { isRecord } from "../../../kernel/kit.ts";
+import { isRecord } from "../../../kernel/kit/text.ts";
 import type { JsonSchema } from "../../../kernel/plugin.ts";
 import type { ModelTool } from "../services.ts";
 

@@ -1,6 +1,8 @@
 /** A request in the form that every provider shares, whatever its dialect. */
 
-import { cautionFor, escapeTags, isRecord, readsAsText, tryJson } from "../../../kernel/kit.ts";
+import { isRecord, tryJson } from "../../../kernel/kit/text.ts";
+import { readsAsText } from "../../../kernel/kit/tools.ts";
+import { cautionFor, escapeTags } from "../../../kernel/kit/untrusted.ts";
 import type { Format, ModelAttachment, ModelMessage, ModelRequest, ModelTool } from "../services.ts";
 
 export interface Offer {

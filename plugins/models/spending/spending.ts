@@ -1,5 +1,5 @@
 /** Counts today's spending of each user, and of each token with a cap of its own. */
-import { defineTables } from "../../../kernel/kit.ts";
+import { defineTables } from "../../../kernel/kit/store.ts";
 import { Fault, type Sql } from "../../../kernel/plugin.ts";
 import type { Models } from "../services.ts";
 

@@ -1,5 +1,5 @@
 /** Judges values that are chosen rather than written: yes or no, or one of a few that the schema lists. */
-import { foldedWords, stem, wordsOfName } from "../../../kernel/kit.ts";
+import { foldedWords, stem, wordsOfName } from "../../../kernel/kit/words.ts";
 import type { Said } from "../person/utterances.ts";
 import params from "../words/params.json" with { type: "json" };
 import type { Leaf } from "./param-values.ts";

@@ -2,7 +2,7 @@
  * Counts what the calls of one turn could carry out of here in values that each say little: switches, choices, empty values, page
  * numbers, and which of the person's words come in which order. Together they may say no more than a few letters would.
  */
-import { foldedWords } from "../../../kernel/kit.ts";
+import { foldedWords } from "../../../kernel/kit/words.ts";
 import type { Said } from "../person/utterances.ts";
 import type { Leaf } from "./param-values.ts";
 

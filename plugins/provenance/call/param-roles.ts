@@ -1,5 +1,5 @@
 /** Guesses from a parameter's name what it is for: where something goes, what is meant, or what is said. In doubt, the strictest. */
-import { wordsOfName } from "../../../kernel/kit.ts";
+import { wordsOfName } from "../../../kernel/kit/words.ts";
 import { isHost } from "../person/identifiers.ts";
 import params from "../words/params.json" with { type: "json" };
 

@@ -1,5 +1,5 @@
 /** The single values of a call, each with what its schema says about it. */
-import { isRecord } from "../../../kernel/kit.ts";
+import { isRecord } from "../../../kernel/kit/text.ts";
 import type { JsonSchema } from "../../../kernel/plugin.ts";
 import { isScalar, type Scalar } from "../outputs/records.ts";
 import { isUsualName, leadsOut, type Role, roleOf } from "./param-roles.ts";

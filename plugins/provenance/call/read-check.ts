@@ -1,5 +1,5 @@
 /** Checks calls that only read: they change nothing, but their values can carry something out. */
-import { foldedWords } from "../../../kernel/kit.ts";
+import { foldedWords } from "../../../kernel/kit/words.ts";
 import type { Scalar } from "../outputs/records.ts";
 import { contains } from "../outputs/search.ts";
 import { hasHidden } from "../person/identifiers.ts";

@@ -1,6 +1,6 @@
 /** Whether the person asked for the action of a call: its values may all be theirs, and what is done with them not. */
 import { LRUCache } from "lru-cache";
-import { foldedWords, stem, wordsOfName } from "../../../kernel/kit.ts";
+import { foldedWords, stem, wordsOfName } from "../../../kernel/kit/words.ts";
 import { readMoment } from "../person/dates.ts";
 import { readNumber } from "../person/numbers.ts";
 import type { Said } from "../person/utterances.ts";

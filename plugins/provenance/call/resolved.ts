@@ -1,5 +1,5 @@
 /** Values that the person did not write, but said where they stand: a contact's address, an event's participants, the largest file. */
-import { foldedWords, stem, wordsOfName } from "../../../kernel/kit.ts";
+import { foldedWords, stem, wordsOfName } from "../../../kernel/kit/words.ts";
 import { type AnswerRecord, listsThings } from "../outputs/records.ts";
 import { listedIn, type SaidText } from "../outputs/search.ts";
 import { isSameDay, momentsIn, readMoment } from "../person/dates.ts";

@@ -1,5 +1,6 @@
 /** Addresses of web pages, as a tool gets them that may read any: whose they are, and what in them is whose. */
-import { foldedWords, readings } from "../../../kernel/kit.ts";
+import { readings } from "../../../kernel/kit/untrusted.ts";
+import { foldedWords } from "../../../kernel/kit/words.ts";
 import type { Scalar } from "../outputs/records.ts";
 import { linkOf } from "../person/identifiers.ts";
 import type { Said } from "../person/utterances.ts";

@@ -1,6 +1,7 @@
 /** `postern destination add|list|remove`: where calls may go although the user did not name it. */
 import type { Command } from "commander";
-import { relativeTime, say, sayJson, table, visibleLine } from "../../../kernel/kit.ts";
+import { relativeTime, say, sayJson, table } from "../../../kernel/kit/terminal.ts";
+import { visibleLine } from "../../../kernel/kit/text.ts";
 import { type CommandContext, Fault } from "../../../kernel/plugin.ts";
 import type { TrustedDestination } from "../services.ts";
 

@@ -1,7 +1,9 @@
 /** `postern explain`: where the values of a turn's calls came from. */
 
 import type { Command } from "commander";
-import { relativeTime, say, sayJson, table, toWire, visibleLine } from "../../../kernel/kit.ts";
+import { toWire } from "../../../kernel/kit/schema.ts";
+import { relativeTime, say, sayJson, table } from "../../../kernel/kit/terminal.ts";
+import { visibleLine } from "../../../kernel/kit/text.ts";
 import { type CommandContext, Fault } from "../../../kernel/plugin.ts";
 import type { ExplainedCall } from "../explained.ts";
 import { ExplainedTurn } from "../explained.ts";

@@ -1,7 +1,7 @@
 /** The records in a tool's output. Only structure counts: what a field's text pretends to be is never read as another field. */
 import { createRequire } from "node:module";
 import type { Scalar as YamlScalar } from "yaml";
-import { wordsOfName } from "../../../kernel/kit.ts";
+import { wordsOfName } from "../../../kernel/kit/words.ts";
 import tools from "../words/tools.json" with { type: "json" };
 
 export type Scalar = string | number | boolean;

@@ -2,7 +2,7 @@
  * Finds which record the person's words name: the one of ten events that they called "Dental check-up". Records are looked up by
  * value, and only those that could be taken for the same thing are compared: a conversation may have listed thousands.
  */
-import { foldedWords } from "../../../kernel/kit.ts";
+import { foldedWords } from "../../../kernel/kit/words.ts";
 import type { Said } from "../person/utterances.ts";
 import requests from "../words/requests.json" with { type: "json" };
 import type { AnswerRecord, Scalar } from "./records.ts";

@@ -1,5 +1,6 @@
 /** Finds where a value stands in what others said: to tell the person who is asked, and to let content go back to its source. */
-import { foldedWords, readings, stem } from "../../../kernel/kit.ts";
+import { readings } from "../../../kernel/kit/untrusted.ts";
+import { foldedWords, stem } from "../../../kernel/kit/words.ts";
 import { numbersIn } from "../person/numbers.ts";
 import { type AnswerRecord, recordsIn, type Scalar } from "./records.ts";
 

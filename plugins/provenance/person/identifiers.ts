@@ -1,5 +1,5 @@
 /** Addresses, accounts, links, paths and people that the person named. What only looks alike is another name. */
-import { trimEnd } from "../../../kernel/kit.ts";
+import { trimEnd } from "../../../kernel/kit/words.ts";
 import requests from "../words/requests.json" with { type: "json" };
 
 const MAX_NAME_LENGTH = 500;

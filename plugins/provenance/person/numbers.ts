@@ -1,5 +1,5 @@
 /** Numbers as people write them. Only those that count something: no part of a date, an account or an id. */
-import { trimEnd } from "../../../kernel/kit.ts";
+import { trimEnd } from "../../../kernel/kit/words.ts";
 import calendar from "../words/calendar.json" with { type: "json" };
 
 export const SPOKEN = calendar.numbers.split(" ");

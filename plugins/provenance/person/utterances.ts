@@ -1,5 +1,5 @@
 /** Reads the person's words so that each value of a call can be looked up in them. */
-import { foldedWords } from "../../../kernel/kit.ts";
+import { foldedWords } from "../../../kernel/kit/words.ts";
 import requests from "../words/requests.json" with { type: "json" };
 import { isSameDay, momentsIn, readMoment } from "./dates.ts";
 import { hasHidden, isHost, namesIn, trimMarks } from "./identifiers.ts";

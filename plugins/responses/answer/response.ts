@@ -1,6 +1,7 @@
 /** A stored turn and the echo of its request, as the response object of the wire. */
 
-import { NO_USAGE, toWire, Usage } from "../../../kernel/kit.ts";
+import { toWire } from "../../../kernel/kit/schema.ts";
+import { NO_USAGE, Usage } from "../../../kernel/kit/turns.ts";
 import type { TurnRecord } from "../../../kernel/plugin.ts";
 import type { Echo } from "../parse/request.ts";
 import { gateError, type PageOf } from "../resolve/gate.ts";

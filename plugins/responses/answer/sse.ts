@@ -1,6 +1,6 @@
 /** Server-sent events on a Node response: headers at once, one write per frame, no faster than the reader reads. */
 import type { ServerResponse } from "node:http";
-import { visibleLine } from "../../../kernel/kit.ts";
+import { visibleLine } from "../../../kernel/kit/text.ts";
 
 const KEEPALIVE_MS = 15_000;
 

@@ -1,5 +1,5 @@
 /** The events of a turn as the chunks of a completion. Pure: the same events give the same chunks. */
-import type { ErrorEnvelope, HttpFault } from "../../../kernel/kit.ts";
+import type { ErrorEnvelope, HttpFault } from "../../../kernel/kit/http.ts";
 import type { TurnEvent, TurnRecord } from "../../../kernel/plugin.ts";
 import { isSaid, isThought } from "../resolve/history.ts";
 import type { TakenRequest } from "../stored/requests.ts";

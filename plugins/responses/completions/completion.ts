@@ -1,6 +1,7 @@
 /** A turn that has ended, as a chat completion. */
 
-import { toWire, Usage } from "../../../kernel/kit.ts";
+import { toWire } from "../../../kernel/kit/schema.ts";
+import { Usage } from "../../../kernel/kit/turns.ts";
 import type { ToolCall as Called, TurnItem, TurnRecord } from "../../../kernel/plugin.ts";
 import { citationsOf } from "../answer/output.ts";
 import { inSeconds } from "../answer/response.ts";

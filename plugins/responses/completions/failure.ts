@@ -3,8 +3,8 @@
  * all repeat a request by themselves after 408, 409, 429 and 5xx, some of them whatever `x-should-retry` says, and some after 422
  * too; after 400 and 403 none does.
  */
-import type { FaultKind, HttpFault } from "../../../kernel/kit.ts";
-import { Fault, type TurnRecord } from "../../../kernel/plugin.ts";
+import type { HttpFault } from "../../../kernel/kit/http.ts";
+import { Fault, type FaultKind, type TurnRecord } from "../../../kernel/plugin.ts";
 import { gateError, type PageOf } from "../resolve/gate.ts";
 import type { WireError } from "../wire/format.ts";
 import { refusalOf } from "../wire/refusal.ts";

@@ -3,7 +3,7 @@
  * every call has its output, every output its call, and the last message asks something. The parts of a message are checked in the
  * caller's words and become parts of the Responses format, whose parser has the other rules.
  */
-import { maybe, Type } from "../../../kernel/kit.ts";
+import { maybe, Type } from "../../../kernel/kit/schema.ts";
 import { MAX_ITEMS, tooManyItems } from "../parse/items.ts";
 import { compile, invalid } from "../wire/refusal.ts";
 import { customParams } from "../wire/tool-names.ts";

@@ -1,6 +1,7 @@
 /** The body of a chat completion: each field that has an effect here, with its rule; and the request to the agent that it becomes. */
 
-import { type Declared, type Generation, maybe, Type } from "../../../kernel/kit.ts";
+import { type Declared, maybe, Type } from "../../../kernel/kit/schema.ts";
+import type { Generation } from "../../../kernel/kit/turns.ts";
 import type { Format } from "../../models/services.ts";
 import { atLeast, OpenBody } from "../parse/open.ts";
 import { parseOpenItem } from "../parse/open-items.ts";

@@ -1,6 +1,6 @@
 /** The tools of a chat and which of them may be called, in today's form and in the older one of `functions`. */
 
-import { type Declared, maybe, Type } from "../../../kernel/kit.ts";
+import { type Declared, maybe, Type } from "../../../kernel/kit/schema.ts";
 import type { ToolChoice } from "../../models/services.ts";
 import type { GivenTools } from "../parse/open-tools.ts";
 import { functionTool, GIVEN_FUNCTION, refuseDouble, ToolName, words } from "../parse/request.ts";

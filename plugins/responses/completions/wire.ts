@@ -1,6 +1,7 @@
 /** The schemas of what the chat completions format sends, whole and in chunks. */
 import type { TSchema } from "typebox";
-import { type Declared, WireUsage as PlainUsage, Type } from "../../../kernel/kit.ts";
+import { type Declared, Type } from "../../../kernel/kit/schema.ts";
+import { WireUsage as PlainUsage } from "../../../kernel/kit/turns.ts";
 
 const orNull = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()]);
 

@@ -1,7 +1,7 @@
 /** The endpoints of chat completions: each is sent whole when its turn has ended, or in chunks while it runs. */
 import type { ServerResponse } from "node:http";
 import type { TSchema } from "typebox";
-import { ErrorEnvelope, type HttpFault } from "../../../kernel/kit.ts";
+import { ErrorEnvelope, type HttpFault } from "../../../kernel/kit/http.ts";
 import { Fault } from "../../../kernel/plugin.ts";
 import { GONE } from "../answer/answer.ts";
 import { openEventStream } from "../answer/sse.ts";

@@ -1,6 +1,6 @@
 /** `/responses/input_tokens` and `/responses/compact`: how much of the window a request would take, and how to make it smaller. */
 import { randomUUIDv7 } from "node:crypto";
-import { Type } from "../../../kernel/kit.ts";
+import { Type } from "../../../kernel/kit/schema.ts";
 import type { User } from "../../../kernel/plugin.ts";
 import type { Turn } from "../../agent/services.ts";
 import { PLACEHOLDER_MODEL, usageOf, withCacheWrites } from "../answer/response.ts";

@@ -1,5 +1,6 @@
 /** `/conversations` and their items. */
-import { type Asked, type Declared, maybe, Type } from "../../../kernel/kit.ts";
+import type { Asked } from "../../../kernel/kit/http.ts";
+import { type Declared, maybe, Type } from "../../../kernel/kit/schema.ts";
 import { Fault, type TurnRecord, type User } from "../../../kernel/plugin.ts";
 import type { TurnPage } from "../../agent/services.ts";
 import { outputOf } from "../answer/output.ts";

@@ -1,5 +1,6 @@
 /** `/embeddings`, by the model that searches memory. */
-import { estimateText, Type } from "../../../kernel/kit.ts";
+import { Type } from "../../../kernel/kit/schema.ts";
+import { estimateText } from "../../../kernel/kit/turns.ts";
 import { Fault } from "../../../kernel/plugin.ts";
 import { BODY } from "../parse/request.ts";
 import { compile, invalid } from "../wire/refusal.ts";

@@ -4,11 +4,10 @@ import type { TSchema, TUnknown } from "typebox";
 import {
   applyLimit,
   type CheckedRoute,
-  type Declared,
   mountRoutes,
   type RouteDefinition,
-  Type,
-} from "../../../kernel/kit.ts";
+} from "../../../kernel/kit/http.ts";
+import { type Declared, Type } from "../../../kernel/kit/schema.ts";
 import { Fault, type Log, type Use, type User } from "../../../kernel/plugin.ts";
 import type { Answers } from "../answer/answer.ts";
 import type { JoinConversation } from "../resolve/conversation.ts";

@@ -1,6 +1,7 @@
 /** `/files`: upload, list, get, read and delete. */
 import { Readable } from "node:stream";
-import { type Asked, createFormReader, type Declared, type Form, Type } from "../../../kernel/kit.ts";
+import { type Asked, createFormReader, type Form } from "../../../kernel/kit/http.ts";
+import { type Declared, Type } from "../../../kernel/kit/schema.ts";
 import { Fault, type User } from "../../../kernel/plugin.ts";
 import { inSeconds } from "../answer/response.ts";
 import { MAX_FILES, type StoredFile } from "../stored/files.ts";

@@ -1,5 +1,5 @@
 /** The input items of a request, as its caller can list them. */
-import { type Declared, Type } from "../../../kernel/kit.ts";
+import { type Declared, Type } from "../../../kernel/kit/schema.ts";
 import { type KeptAttachment, Role } from "../parse/items.ts";
 import type { PlacedItem } from "../resolve/history.ts";
 import { formatItemId } from "../wire/id.ts";

@@ -1,5 +1,5 @@
 /** The models that a request may name. The name has no effect: settings choose the model. */
-import { type Declared, Type } from "../../../kernel/kit.ts";
+import { type Declared, Type } from "../../../kernel/kit/schema.ts";
 import { Fault } from "../../../kernel/plugin.ts";
 import { PLACEHOLDER_MODEL } from "../answer/response.ts";
 import { type Endpoint, type EndpointParts, endpoint } from "./endpoint.ts";

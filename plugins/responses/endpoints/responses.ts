@@ -1,6 +1,7 @@
 /** The endpoints of responses, in both dialects. */
 import type { TSchema } from "typebox";
-import { type Asked, Type } from "../../../kernel/kit.ts";
+import type { Asked } from "../../../kernel/kit/http.ts";
+import { Type } from "../../../kernel/kit/schema.ts";
 import { Fault, type Services, type User } from "../../../kernel/plugin.ts";
 import { PLACEHOLDER_MODEL } from "../answer/response.ts";
 import { ignoredHeader, OpenCreateBody, parseOpen } from "../parse/open.ts";

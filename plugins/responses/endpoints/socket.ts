@@ -4,7 +4,8 @@
  */
 import { randomUUIDv7 } from "node:crypto";
 import type { RawData, WebSocket } from "ws";
-import { applyLimit, bytesOf, parseLargeJson, Type } from "../../../kernel/kit.ts";
+import { applyLimit, parseLargeJson } from "../../../kernel/kit/http.ts";
+import { bytesOf, Type } from "../../../kernel/kit/schema.ts";
 import { Fault, type User } from "../../../kernel/plugin.ts";
 import { respond } from "../answer/response.ts";
 import { parseOpen } from "../parse/open.ts";

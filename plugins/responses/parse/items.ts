@@ -1,6 +1,6 @@
 /** The items of `input`, each checked and reduced to what a turn can hold; and the strict dialect's parser of them. */
 
-import { type Declared, Type } from "../../../kernel/kit.ts";
+import { type Declared, Type } from "../../../kernel/kit/schema.ts";
 import type { Attachment } from "../../../kernel/plugin.ts";
 import { compile, invalid } from "../wire/refusal.ts";
 

@@ -1,5 +1,6 @@
 /** The items of `input` in the open dialect: everything that clients send, each kept, converted or skipped. */
-import { type Declared, maybe, mimeOfName, Type } from "../../../kernel/kit.ts";
+import { mimeOfName } from "../../../kernel/kit/files.ts";
+import { type Declared, maybe, Type } from "../../../kernel/kit/schema.ts";
 import type { WireTool } from "../wire/format.ts";
 import { compile, invalid } from "../wire/refusal.ts";
 import { customParams, offeredName } from "../wire/tool-names.ts";

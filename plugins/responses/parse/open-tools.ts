@@ -1,6 +1,6 @@
 /** The tools of a request in the open dialect, and which of them may be called. Kinds that only their maker can run are ignored. */
 
-import { bytesOf, type Declared, maybe, Type } from "../../../kernel/kit.ts";
+import { bytesOf, type Declared, maybe, Type } from "../../../kernel/kit/schema.ts";
 import type { ToolChoice } from "../../models/services.ts";
 import { anyObject, type CustomTool, type FunctionTool, type WireTool } from "../wire/format.ts";
 import { compile, invalid } from "../wire/refusal.ts";

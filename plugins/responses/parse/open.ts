@@ -1,6 +1,7 @@
 /** The body of a create request in the open dialect: what today's clients send, each field honoured, echoed or named as ignored. */
 
-import { type Declared, type Generation, maybe, Type } from "../../../kernel/kit.ts";
+import { type Declared, maybe, Type } from "../../../kernel/kit/schema.ts";
+import type { Generation } from "../../../kernel/kit/turns.ts";
 import type { Format } from "../../models/services.ts";
 import { anyObject } from "../wire/format.ts";
 import { parseResponseId } from "../wire/id.ts";

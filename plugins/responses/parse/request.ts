@@ -1,7 +1,7 @@
 /** A parsed request, in whichever dialect and format it came, and the fields and faults that the parsers share. */
 
 import type { TObject } from "typebox";
-import { type Declared, maybe, Type } from "../../../kernel/kit.ts";
+import { type Declared, maybe, Type } from "../../../kernel/kit/schema.ts";
 import { Fault } from "../../../kernel/plugin.ts";
 import type { Turn } from "../../agent/services.ts";
 import type { Format } from "../../models/services.ts";

@@ -1,5 +1,5 @@
 /** The body of a create request in the strict dialect: every rule and limit of the specification that needs no lookup. */
-import { bytesOf, maybe, Type } from "../../../kernel/kit.ts";
+import { bytesOf, maybe, Type } from "../../../kernel/kit/schema.ts";
 import { anyObject } from "../wire/format.ts";
 import { parseResponseId } from "../wire/id.ts";
 import { compile } from "../wire/refusal.ts";

@@ -1,19 +1,20 @@
 /** Reads the attachments of a request into bytes that a turn can hold, or refuses them. */
 import { hash, randomUUIDv7 } from "node:crypto";
 import {
-  createOutbound,
-  hostAndPort,
   imageProblem,
   isTextual,
   mimeOfName,
-  OutboundError,
-  type PrivateHosts,
-  reason,
   sniff,
   sniffImage,
   UNKNOWN,
-} from "../../../kernel/kit.ts";
-import type { Attachment } from "../../../kernel/plugin.ts";
+} from "../../../kernel/kit/files.ts";
+import {
+  createOutbound,
+  hostAndPort,
+  OutboundError,
+  type PrivateHosts,
+} from "../../../kernel/kit/outbound.ts";
+import { type Attachment, reason } from "../../../kernel/plugin.ts";
 import type { AttachedBytes } from "../../agent/services.ts";
 import type { GivenAttachment, GivenItem, KeptAttachment, SaidItem } from "../parse/items.ts";
 import type { GivenBytes } from "../parse/open-items.ts";

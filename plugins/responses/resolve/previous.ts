@@ -1,5 +1,5 @@
 /** Finds what a request takes from earlier ones: the items it names, the thread and turn to continue, and the tools. */
-import type { ThreadSummary } from "../../../kernel/kit.ts";
+import type { ThreadSummary } from "../../../kernel/kit/turns.ts";
 import { Fault, type Gate, type Services, type TurnRecord } from "../../../kernel/plugin.ts";
 import type { GivenItem, InputItem, SealedKind } from "../parse/items.ts";
 import type { CreateRequest, Echo } from "../parse/request.ts";

@@ -3,7 +3,7 @@
  * two responses, wait here and go to the next one.
  */
 import { randomUUIDv7 } from "node:crypto";
-import { defineTables, type KeptBytes } from "../../../kernel/kit.ts";
+import { defineTables, type KeptBytes } from "../../../kernel/kit/store.ts";
 import { Fault, type Queries, type Services, type Transaction } from "../../../kernel/plugin.ts";
 import type { Store, UserStorage } from "../../store/services.ts";
 import { invalid } from "../wire/refusal.ts";

@@ -1,14 +1,8 @@
 /** The files that users upload to name them in requests: they are kept in the store, in parts, until they expire. */
 
 import { randomUUIDv7 } from "node:crypto";
-import {
-  cleanFileName,
-  defineTables,
-  type KeptBytes,
-  mimeOfName,
-  sniff,
-  UNKNOWN,
-} from "../../../kernel/kit.ts";
+import { cleanFileName, mimeOfName, sniff, UNKNOWN } from "../../../kernel/kit/files.ts";
+import { defineTables, type KeptBytes } from "../../../kernel/kit/store.ts";
 import { Fault, type Queries } from "../../../kernel/plugin.ts";
 import type { Store, UserStorage } from "../../store/services.ts";
 

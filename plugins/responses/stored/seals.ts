@@ -1,5 +1,5 @@
 /** Encrypts texts that a caller keeps for us and cannot read, for requests whose history is not stored here. */
-import { seal, unseal } from "../../../kernel/kit.ts";
+import { seal, unseal } from "../../../kernel/kit/secrets.ts";
 import type { Store } from "../../store/services.ts";
 import type { SealedKind } from "../parse/items.ts";
 

@@ -1,6 +1,7 @@
 /** The dialects, and the schemas of what the Responses format sends: every key is always there, and null when there is no value. */
 import type { TObject, TProperties, TSchema, TSchemaOptions } from "typebox";
-import { type Declared, JsonSchema, WireUsage as PlainUsage, Type } from "../../../kernel/kit.ts";
+import { type Declared, JsonSchema, Type } from "../../../kernel/kit/schema.ts";
+import { WireUsage as PlainUsage } from "../../../kernel/kit/turns.ts";
 
 /**
  * The two dialects of the API lead to the same agent and the same threads. Strict is the specification, to the byte; older clients

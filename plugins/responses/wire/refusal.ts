@@ -1,15 +1,13 @@
 /** Refusals of this API: faults that name a field, checks of declarations, and the error envelope. */
 import type { TSchema } from "typebox";
+import { type ChannelRules, type HttpFault, httpFault } from "../../../kernel/kit/http.ts";
 import {
-  type ChannelRules,
   compileCheck,
   type Declared,
   describeMistake,
-  type HttpFault,
-  httpFault,
   type Mistake,
   wireSchema,
-} from "../../../kernel/kit.ts";
+} from "../../../kernel/kit/schema.ts";
 import { Fault } from "../../../kernel/plugin.ts";
 
 const RESPONSES_RULES: ChannelRules = {

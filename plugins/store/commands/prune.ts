@@ -4,16 +4,9 @@ import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { confirm, isCancel } from "@clack/prompts";
 import { type Command, InvalidArgumentError } from "commander";
-import {
-  type AgingRows,
-  findRunning,
-  isInteractive,
-  type OwnedTables,
-  openStatusLine,
-  say,
-  sayJson,
-  table,
-} from "../../../kernel/kit.ts";
+import { findRunning } from "../../../kernel/kit/operations.ts";
+import type { AgingRows, OwnedTables } from "../../../kernel/kit/store.ts";
+import { isInteractive, openStatusLine, say, sayJson, table } from "../../../kernel/kit/terminal.ts";
 import { type CommandContext, Fault, type Sql } from "../../../kernel/plugin.ts";
 import { fileOf, readStoreSettings } from "../config/settings.ts";
 import { ownPlace } from "../copy/place.ts";

@@ -1,6 +1,7 @@
 /** `postern secret rotate`. */
 import type { Command } from "commander";
-import { type Keyring, type OwnedTables, openStatusLine, say, sayJson, table } from "../../../kernel/kit.ts";
+import type { Keyring, OwnedTables } from "../../../kernel/kit/store.ts";
+import { openStatusLine, say, sayJson, table } from "../../../kernel/kit/terminal.ts";
 import { type CommandContext, Fault, type Sql } from "../../../kernel/plugin.ts";
 import { readStoreSettings } from "../config/settings.ts";
 import { type Count, reseal, survey } from "../keys/rotation.ts";

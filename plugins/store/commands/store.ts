@@ -2,7 +2,8 @@
 import { closeSync, existsSync, mkdtempSync, openSync, renameSync, rmSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { Command } from "commander";
-import { findRunning, openStatusLine, prepareHome, say, sayJson, table } from "../../../kernel/kit.ts";
+import { findRunning, prepareHome } from "../../../kernel/kit/operations.ts";
+import { openStatusLine, say, sayJson, table } from "../../../kernel/kit/terminal.ts";
 import { type CommandContext, Fault } from "../../../kernel/plugin.ts";
 import { readStoreSettings } from "../config/settings.ts";
 import { addFiles, noteBackup, readBackup, readNote, restoreFiles } from "../copy/backup.ts";

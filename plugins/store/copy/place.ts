@@ -1,7 +1,8 @@
 /** A store by its URL, as one end of a copy. */
 import { existsSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import type { OwnedTables, SealingKey } from "../../../kernel/kit.ts";
+import type { SealingKey } from "../../../kernel/kit/secrets.ts";
+import type { OwnedTables } from "../../../kernel/kit/store.ts";
 import { Fault, type Sql } from "../../../kernel/plugin.ts";
 import { nameOf, type PostgresSettings, readPostgresUrl } from "../config/postgres-url.ts";
 import { fileOf, type StoreSettings } from "../config/settings.ts";

@@ -1,6 +1,6 @@
 /** A PostgreSQL database as the source or the target of a copy. */
 import pg from "pg";
-import type { SqlValue } from "../../../kernel/kit.ts";
+import type { SqlValue } from "../../../kernel/kit/store.ts";
 import { nameOf, type PostgresSettings } from "../config/postgres-url.ts";
 import { APPLIED, type Applied } from "../engine/migrations.ts";
 import { openPool } from "../postgres/pool.ts";

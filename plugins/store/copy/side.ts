@@ -1,6 +1,6 @@
 /** A store as copying sees it: tables, and rows in the order of their key. One file for each engine says how. */
 import { createHash } from "node:crypto";
-import type { SqlValue } from "../../../kernel/kit.ts";
+import type { SqlValue } from "../../../kernel/kit/store.ts";
 import type { Applied } from "../engine/migrations.ts";
 
 export interface Table {

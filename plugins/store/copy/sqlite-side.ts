@@ -1,6 +1,6 @@
 /** A SQLite file as the source or the target of a copy. */
 import { DatabaseSync } from "node:sqlite";
-import type { SqlValue } from "../../../kernel/kit.ts";
+import type { SqlValue } from "../../../kernel/kit/store.ts";
 import { APPLIED, type Applied } from "../engine/migrations.ts";
 import {
   BYTES_AT_ONCE,

@@ -1,5 +1,6 @@
 /** Copies everything of one store into another, whichever engines the two are on, and proves that it arrived. */
-import type { OwnedTables, SealingKey } from "../../../kernel/kit.ts";
+import type { SealingKey } from "../../../kernel/kit/secrets.ts";
+import type { OwnedTables } from "../../../kernel/kit/store.ts";
 import { Fault } from "../../../kernel/plugin.ts";
 import { refuseOtherSchema, STAMP_OWNER } from "../engine/migrations.ts";
 import type { OpenStore } from "../engine/open-store.ts";

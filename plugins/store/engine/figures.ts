@@ -1,5 +1,5 @@
 /** Sums and latencies over time, of any table whose rows have a time: the same SQL for both engines. */
-import type { Figures } from "../../../kernel/kit.ts";
+import type { Figures } from "../../../kernel/kit/turns.ts";
 import type { Sql } from "../../../kernel/plugin.ts";
 import type { FigureSource, FiguresQuery, FiguresSpan } from "../services.ts";
 

@@ -1,5 +1,5 @@
 /** The numbered migrations of each owner, on either engine, and the stamp that says which schema they belong to. */
-import type { Migration, Migrations } from "../../../kernel/kit.ts";
+import type { Migration, Migrations } from "../../../kernel/kit/store.ts";
 import { Fault, type Sql, type Transaction } from "../../../kernel/plugin.ts";
 
 /** Raised only where the tables of an owner are written anew instead of being migrated. */

@@ -1,5 +1,5 @@
 /** A store that is open, on either engine, and what both engines have in common. */
-import type { SealingKey } from "../../../kernel/kit.ts";
+import type { SealingKey } from "../../../kernel/kit/secrets.ts";
 import type { Sql } from "../../../kernel/plugin.ts";
 import { ringOf } from "../keys/ring.ts";
 import { createLimiter } from "../limits/limiter.ts";

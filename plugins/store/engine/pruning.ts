@@ -1,6 +1,6 @@
 /** Deletes rows, a few at a time, so that nobody waits for it. A kill loses at most the batch that was under way. */
 import { setTimeout as sleep } from "node:timers/promises";
-import type { AgingRows } from "../../../kernel/kit.ts";
+import type { AgingRows } from "../../../kernel/kit/store.ts";
 import type { Sql } from "../../../kernel/plugin.ts";
 import type { PrunedRows, PruneOptions } from "../services.ts";
 

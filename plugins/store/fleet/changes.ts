@@ -3,7 +3,7 @@
  * signal goes out with it. Signals can be missed, so there is a look at the numbers every second as well, which is one small
  * statement. Who finds another number than before reads again.
  */
-import type { Changes } from "../../../kernel/kit.ts";
+import type { Changes } from "../../../kernel/kit/store.ts";
 import type { Sql, Transaction } from "../../../kernel/plugin.ts";
 import type { Signals } from "../services.ts";
 

@@ -1,7 +1,7 @@
 /** Keeps the processes on one store informed about each other: who is alive, what changed, and whose turn it is. */
 
 import { setTimeout as sleep } from "node:timers/promises";
-import { createMutex } from "../../../kernel/kit.ts";
+import { createMutex } from "../../../kernel/kit/concurrency.ts";
 import type { Sql } from "../../../kernel/plugin.ts";
 import type { Node, Store } from "../services.ts";
 import { CHANGE_TABLE, createChanges, NO_CHANGES } from "./changes.ts";

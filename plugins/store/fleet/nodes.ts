@@ -3,7 +3,7 @@
  * so is removed by another. All times are the database's: the clocks of two machines never agree.
  */
 import { randomUUID } from "node:crypto";
-import { MANIFEST } from "../../../kernel/kit.ts";
+import { MANIFEST } from "../../../kernel/kit/files.ts";
 import type { Sql } from "../../../kernel/plugin.ts";
 import type { Node, NodeInfo } from "../services.ts";
 

@@ -1,6 +1,7 @@
 /** Rings of keys, and keys for one purpose made from another key. */
 import { hkdfSync } from "node:crypto";
-import type { Keyring, Keys, SealingKey } from "../../../kernel/kit.ts";
+import type { Keys, SealingKey } from "../../../kernel/kit/secrets.ts";
+import type { Keyring } from "../../../kernel/kit/store.ts";
 
 const KEY_BYTES = 32;
 

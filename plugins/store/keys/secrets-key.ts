@@ -3,7 +3,8 @@ import { randomBytes } from "node:crypto";
 import { readFileSync, statSync } from "node:fs";
 import { link, open, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import type { Keyring, Keys } from "../../../kernel/kit.ts";
+import type { Keys } from "../../../kernel/kit/secrets.ts";
+import type { Keyring } from "../../../kernel/kit/store.ts";
 import { type Env, Fault } from "../../../kernel/plugin.ts";
 import { createRing } from "./ring.ts";
 

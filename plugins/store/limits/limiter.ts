@@ -17,7 +17,7 @@
  */
 import { createRequire } from "node:module";
 import type Bottleneck from "bottleneck";
-import type { LimitVerdict } from "../../../kernel/kit.ts";
+import type { LimitVerdict } from "../../../kernel/kit/store.ts";
 import type { LimiterOptions, LimitWindow, OpenLimiter, Store } from "../services.ts";
 import { openFleetPermits } from "./fleet-permits.ts";
 import { openOwnPermits } from "./own-permits.ts";

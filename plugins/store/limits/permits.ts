@@ -1,5 +1,5 @@
 /** A limiter's part of the store: it reports the places that were taken, and draws a block of permits for more. */
-import { defineTables } from "../../../kernel/kit.ts";
+import { defineTables } from "../../../kernel/kit/store.ts";
 import type { Sql } from "../../../kernel/plugin.ts";
 import type { LimitWindow } from "../services.ts";
 

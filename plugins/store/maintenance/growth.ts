@@ -1,7 +1,7 @@
 /** Measures how large the store is, how fast it grows, and when its disk is full. It keeps one small row a day. */
 import { statfsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
-import { defineTables } from "../../../kernel/kit.ts";
+import { defineTables } from "../../../kernel/kit/store.ts";
 import type { Queries } from "../../../kernel/plugin.ts";
 
 /** They describe this store on this machine: a copy elsewhere does not take them along. */

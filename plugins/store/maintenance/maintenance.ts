@@ -1,6 +1,6 @@
 /** Maintains the store while the service runs: it watches its growth, backs it up, and deletes what is too old. */
 
-import type { OwnedTables } from "../../../kernel/kit.ts";
+import type { OwnedTables } from "../../../kernel/kit/store.ts";
 import type { Clock, Log } from "../../../kernel/plugin.ts";
 import type { BackupSettings, RetentionSettings } from "../config/settings.ts";
 import type { Store, StoreHealth } from "../services.ts";

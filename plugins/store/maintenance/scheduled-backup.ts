@@ -7,7 +7,7 @@ import { execFile } from "node:child_process";
 import { mkdirSync, statfsSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { promisify } from "node:util";
-import { ROOT } from "../../../kernel/kit.ts";
+import { ROOT } from "../../../kernel/kit/files.ts";
 import { Fault, type Log, type Queries, reason } from "../../../kernel/plugin.ts";
 import type { BackupSettings } from "../config/settings.ts";
 import { backupName, openNote, removeUnfinished, rotate } from "../copy/backup.ts";

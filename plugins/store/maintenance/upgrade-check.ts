@@ -1,7 +1,7 @@
 /** Findings of `postern upgrade` about the store: its schema, its last backup, and the disk. */
 import { existsSync, statfsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
-import type { OwnedTables } from "../../../kernel/kit.ts";
+import type { OwnedTables } from "../../../kernel/kit/store.ts";
 import { type Env, type Finding, reason } from "../../../kernel/plugin.ts";
 import { readLastBackup } from "../copy/backup.ts";
 import { APPLIED, type Applied, refuseOtherSchema, stepsOf } from "../engine/migrations.ts";

@@ -2,7 +2,7 @@
 import { randomInt } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import type pg from "pg";
-import type { SqlValue } from "../../../kernel/kit.ts";
+import type { SqlValue } from "../../../kernel/kit/store.ts";
 import { reason, type Sql, type Transaction } from "../../../kernel/plugin.ts";
 import type { PostgresSettings } from "../config/postgres-url.ts";
 import { isConflict, isStale } from "./faults.ts";

@@ -1,7 +1,7 @@
 /** Connections to PostgreSQL. What is sent in one moment over one of them travels together. */
 import type { ConnectionOptions } from "node:tls";
 import pg from "pg";
-import type { SqlValue } from "../../../kernel/kit.ts";
+import type { SqlValue } from "../../../kernel/kit/store.ts";
 import { type PostgresSettings, readTls } from "../config/postgres-url.ts";
 import { explain, isLost, offersNoTls } from "./faults.ts";
 import type { Statement } from "./statements.ts";

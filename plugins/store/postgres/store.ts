@@ -1,5 +1,6 @@
 /** The store on PostgreSQL, for any number of nodes. */
-import type { Keyring, Keys, SealingKey } from "../../../kernel/kit.ts";
+import type { Keys, SealingKey } from "../../../kernel/kit/secrets.ts";
+import type { Keyring } from "../../../kernel/kit/store.ts";
 import { Fault, type Sql } from "../../../kernel/plugin.ts";
 import { nameOf, type PostgresSettings } from "../config/postgres-url.ts";
 import {

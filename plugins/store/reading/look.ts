@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
-import type { SqlValue } from "../../../kernel/kit.ts";
+import type { SqlValue } from "../../../kernel/kit/store.ts";
 import type { Env, SharedStore, StoreLook } from "../../../kernel/plugin.ts";
 import type { PostgresSettings } from "../config/postgres-url.ts";
 import { fileOf, readStoreSettings } from "../config/settings.ts";

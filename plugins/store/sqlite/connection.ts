@@ -1,7 +1,7 @@
 /** One connection to a SQLite file, with errors turned into faults that name the file and say what to do. */
 import { basename } from "node:path";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
-import type { SqlValue } from "../../../kernel/kit.ts";
+import type { SqlValue } from "../../../kernel/kit/store.ts";
 import { Fault, reason } from "../../../kernel/plugin.ts";
 
 // A write waits this long for another process before the store counts as locked.

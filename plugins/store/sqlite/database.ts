@@ -5,7 +5,7 @@
 import { closeSync, fdatasync, fdatasyncSync, fsyncSync, openSync } from "node:fs";
 import { dirname } from "node:path";
 import { promisify } from "node:util";
-import type { SqlValue } from "../../../kernel/kit.ts";
+import type { SqlValue } from "../../../kernel/kit/store.ts";
 import type { Sql } from "../../../kernel/plugin.ts";
 import type { Durability } from "../config/settings.ts";
 import { APPLIED, type Applied, refuseOtherSchema, STAMP } from "../engine/migrations.ts";

@@ -1,8 +1,9 @@
 /** The store on one SQLite file: keyed state through Keyv and ordered state in SQL tables. */
 import { closeSync, openSync, rmSync } from "node:fs";
 import Keyv from "keyv";
-import type { Migrations } from "../../../kernel/kit.ts";
-import { makePrivate, type SealingKey, type SqlValue } from "../../../kernel/kit.ts";
+import { makePrivate } from "../../../kernel/kit/files.ts";
+import type { SealingKey } from "../../../kernel/kit/secrets.ts";
+import type { Migrations, SqlValue } from "../../../kernel/kit/store.ts";
 import { Fault } from "../../../kernel/plugin.ts";
 import type { Durability } from "../config/settings.ts";
 import { createMigrations, type MigrationTarget } from "../engine/migrations.ts";

@@ -6,7 +6,7 @@ import {
   type Settings,
   type StoredValue,
   type StoredValues,
-} from "../../../kernel/kit.ts";
+} from "../../../kernel/kit/settings.ts";
 import type { Decoded } from "./rows.ts";
 
 export interface Layered {

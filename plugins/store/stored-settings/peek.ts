@@ -1,5 +1,5 @@
 /** Reads stored settings for commands that start nothing: no table is made, no node joins, the service may run. */
-import { changeable, type LiveReader, type Settings } from "../../../kernel/kit.ts";
+import { changeable, type LiveReader, type Settings } from "../../../kernel/kit/settings.ts";
 import { readStoreSettings } from "../config/settings.ts";
 import { loadKeys } from "../keys/secrets-key.ts";
 import { look } from "../reading/look.ts";

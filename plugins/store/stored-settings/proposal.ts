@@ -6,7 +6,7 @@ import {
   readAll,
   type Settings,
   type StoredValue,
-} from "../../../kernel/kit.ts";
+} from "../../../kernel/kit/settings.ts";
 import { Fault } from "../../../kernel/plugin.ts";
 import type { SettingValues } from "../services.ts";
 import { added, describe, type Layered } from "./layers.ts";

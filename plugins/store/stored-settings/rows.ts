@@ -1,14 +1,7 @@
 /** Settings as rows. Secrets are sealed together with where they may be sent. */
-import {
-  defineTables,
-  type SealedPlace,
-  type SealingKey,
-  type Setting,
-  type StoredValue,
-  type StoredValues,
-  seal,
-  unseal,
-} from "../../../kernel/kit.ts";
+import { type SealingKey, seal, unseal } from "../../../kernel/kit/secrets.ts";
+import type { Setting, StoredValue, StoredValues } from "../../../kernel/kit/settings.ts";
+import { defineTables, type SealedPlace } from "../../../kernel/kit/store.ts";
 import { type Queries, reason } from "../../../kernel/plugin.ts";
 
 export const SETTING_TABLES = defineTables(

@@ -1,6 +1,6 @@
 /** The service `settings`: rows that every node follows, read through the same reader as the environment. */
 
-import { changeable, type LiveReader, type Setting, type Settings } from "../../../kernel/kit.ts";
+import { changeable, type LiveReader, type Setting, type Settings } from "../../../kernel/kit/settings.ts";
 import { type Env, type Log, reason } from "../../../kernel/plugin.ts";
 import type { ChangeableSetting, Live, Store, StoredSettings } from "../services.ts";
 import { describe, layer } from "./layers.ts";

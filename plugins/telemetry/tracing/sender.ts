@@ -1,6 +1,6 @@
 /** Gathers spans for a thread that encodes and sends them. A slow or absent collector loses spans, but never delays a turn. */
 import { Worker } from "node:worker_threads";
-import { moduleFile } from "../../../kernel/kit.ts";
+import { moduleFile } from "../../../kernel/kit/files.ts";
 import { type Log, reason } from "../../../kernel/plugin.ts";
 import type { TraceSettings } from "../settings.ts";
 import type { SpanRecord } from "./spans.ts";

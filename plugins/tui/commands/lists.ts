@@ -1,5 +1,5 @@
 /** Commands that list threads, tools, jobs and memory. */
-import { relativeTime, typedCommand } from "../../../kernel/kit.ts";
+import { relativeTime, typedCommand } from "../../../kernel/kit/terminal.ts";
 import type { Task } from "../../../kernel/plugin.ts";
 import { plural } from "../text/amounts.ts";
 import { quoted, verbatim } from "../text/markdown.ts";

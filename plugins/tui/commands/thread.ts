@@ -2,7 +2,7 @@
 import { open, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { lexer, type Tokens, walkTokens } from "marked";
-import { cutMarkdown } from "../../../kernel/kit.ts";
+import { cutMarkdown } from "../../../kernel/kit/text.ts";
 import type { ModelOption } from "../../models/services.ts";
 import { completePath, fileFault, pathOf } from "../files/paths.ts";
 import { plural, sizeOf } from "../text/amounts.ts";

@@ -1,5 +1,5 @@
 /** Commands for the files of the workspace. */
-import { relativeTime } from "../../../kernel/kit.ts";
+import { relativeTime } from "../../../kernel/kit/terminal.ts";
 import type { ChangeSet, UndoOutcome, Writer } from "../../workspace/services.ts";
 import { completeKept } from "../files/mentions.ts";
 import { plural, sizeOf } from "../text/amounts.ts";

@@ -1,5 +1,5 @@
 /** Answers to what the history asks: a gate by choice or field by field, or a question of Postern's own by yes or no. */
-import { ApprovalDecision } from "../../../kernel/kit.ts";
+import { ApprovalDecision } from "../../../kernel/kit/turns.ts";
 import type { Gate, TurnInput } from "../../../kernel/plugin.ts";
 import { type Choice, isFoldable } from "./entry.ts";
 import { currentStep, type Form, fillIn, type QuestionGate, repliesOf, stepsOf } from "./question-form.ts";

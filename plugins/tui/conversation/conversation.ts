@@ -2,7 +2,7 @@
 
 import { randomUUID } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
-import { oneAtATime } from "../../../kernel/kit.ts";
+import { oneAtATime } from "../../../kernel/kit/concurrency.ts";
 import {
   type ModelName,
   reason,

@@ -1,6 +1,6 @@
 /** Colours code in a thread that starts with the first block. Until the colours come, the code is shown without. */
 import { Worker } from "node:worker_threads";
-import { moduleFile } from "../../../kernel/kit.ts";
+import { moduleFile } from "../../../kernel/kit/files.ts";
 
 /** `kind` is a class of highlight.js: keyword, string, comment … */
 export interface CodePiece {

@@ -1,7 +1,7 @@
 /** Makes text safe for the terminal and fits it to the width of the screen. */
 import stringWidth from "string-width";
 import wrapAnsi from "wrap-ansi";
-import { visible, withoutHidden } from "../../../kernel/kit.ts";
+import { visible, withoutHidden } from "../../../kernel/kit/text.ts";
 
 /** Removes what is not text from what a person types or pastes. */
 export function typed(text: string): string {

@@ -1,7 +1,7 @@
 /** Renders Markdown as terminal lines. While text streams in, only its unfinished end is parsed again. */
 import { Marked, type Token, type TokenizerAndRendererExtension, type Tokens } from "marked";
 import stringWidth from "string-width";
-import { cutMarkdown } from "../../../kernel/kit.ts";
+import { cutMarkdown } from "../../../kernel/kit/text.ts";
 import type { Highlighter } from "./highlighter.ts";
 import { hang, plain, wrap } from "./lines.ts";
 import type { Palette } from "./palette.ts";

@@ -6,7 +6,8 @@
  * the sender's own clock from before it asked for it, so no two nodes send the same at once; one that dies gives back what it held.
  */
 import { Webhook } from "standardwebhooks";
-import { AddressRefused, createOutbound, OutboundError, toWire } from "../../../kernel/kit.ts";
+import { AddressRefused, createOutbound, OutboundError } from "../../../kernel/kit/outbound.ts";
+import { toWire } from "../../../kernel/kit/schema.ts";
 import {
   type Job,
   type JobCallback,

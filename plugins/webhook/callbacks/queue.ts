@@ -1,5 +1,5 @@
 /** The queue of callbacks that are owed, which all nodes on the store share. Its times are the database's. */
-import { currentTraceparent } from "../../../kernel/kit.ts";
+import { currentTraceparent } from "../../../kernel/kit/http.ts";
 import type { Sql, Transaction } from "../../../kernel/plugin.ts";
 import type { Node } from "../../store/services.ts";
 

@@ -8,13 +8,13 @@ import {
   applyLimit,
   type ChannelRules,
   httpFault,
-  identityOf,
   type Proxies,
   readBody,
   secureAnswers,
-  toWire,
   withTraceparent,
-} from "../../../kernel/kit.ts";
+} from "../../../kernel/kit/http.ts";
+import { identityOf } from "../../../kernel/kit/people.ts";
+import { toWire } from "../../../kernel/kit/schema.ts";
 import { Fault, type Job, type Limiter, type Log, reason, type Services } from "../../../kernel/plugin.ts";
 import type { NewJob } from "../../jobs/services.ts";
 import { JobRecord, JobSubmission } from "../job-wire.ts";

@@ -1,5 +1,6 @@
 /** Parses the body of a request (§2.2) into a job, or throws a fault that names the field. */
-import { type Check, compileCheck, describeMistake, type Mistake, parseJson } from "../../../kernel/kit.ts";
+import { parseJson } from "../../../kernel/kit/http.ts";
+import { type Check, compileCheck, describeMistake, type Mistake } from "../../../kernel/kit/schema.ts";
 import { Fault } from "../../../kernel/plugin.ts";
 import type { NewJob } from "../../jobs/services.ts";
 import { parseTemplate, render } from "../integrations/template.ts";

@@ -6,7 +6,7 @@ import { createHash } from "node:crypto";
 import type { BigIntStats } from "node:fs";
 import type { FileHandle } from "node:fs/promises";
 import { LRUCache } from "lru-cache";
-import { mimeOfName } from "../../../kernel/kit.ts";
+import { mimeOfName } from "../../../kernel/kit/files.ts";
 import { Fault, type Origin, type Page, type Queries } from "../../../kernel/plugin.ts";
 import { MAX_FILE_BYTES, ROW_BYTES } from "../account.ts";
 import type { Contents, Incoming } from "../contents.ts";

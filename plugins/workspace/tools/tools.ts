@@ -1,5 +1,6 @@
 /** The workspace as the model sees it. */
-import { distinctOrigins, isTextual } from "../../../kernel/kit.ts";
+import { isTextual } from "../../../kernel/kit/files.ts";
+import { distinctOrigins } from "../../../kernel/kit/turns.ts";
 import { Fault, type Origin } from "../../../kernel/plugin.ts";
 import type { OwnOutcome, OwnTool, OwnToolContext } from "../../agent/services.ts";
 import type { Change, ChangeSet, UndoOutcome, Workspace, WorkspaceEntry, Writer } from "../services.ts";

@@ -1,5 +1,5 @@
 /** Many documents with their words and vectors, written as quickly as the engine takes them. */
-import type { SqlValue } from "../../../kernel/kit.ts";
+import type { SqlValue } from "../../../kernel/kit/store.ts";
 import type { Sql } from "../../../kernel/plugin.ts";
 import { DIMENSIONS, signsOfVector, toBytes } from "../../../plugins/memory/vectors.ts";
 import { indexWords } from "../../../plugins/memory/word-index.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { distinctOrigins, type Origin } from "../../../kernel/kit.ts";
+import { distinctOrigins, type Origin } from "../../../kernel/kit/turns.ts";
 
 test("of more origins than are kept, one that nobody can trust stands for the rest", () => {
   const tools = Array.from({ length: 8 }, (_, at): Origin => ({ kind: "tool", name: `tool-${at}` }));

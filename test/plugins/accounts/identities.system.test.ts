@@ -1,6 +1,6 @@
 /** The users of any channel can be paired with accounts, and an operator answers their gates. */
 import { expect, test } from "vitest";
-import { identityOf, isIdentity } from "../../../kernel/kit.ts";
+import { identityOf, isIdentity } from "../../../kernel/kit/people.ts";
 import { type AnyPlugin, definePlugin, type Job } from "../../../kernel/plugin.ts";
 import { scriptedModel, type TestTool } from "../../support/services/agent.ts";
 import { openGateway } from "../../support/services/gateway.ts";

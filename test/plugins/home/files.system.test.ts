@@ -2,7 +2,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
-import { NO_USAGE } from "../../../kernel/kit.ts";
+import { NO_USAGE } from "../../../kernel/kit/turns.ts";
 import { identitySections } from "../../../plugins/guidance/identity.ts";
 import { skillSections } from "../../../plugins/guidance/skills.ts";
 import { homeFilesOf } from "../../../plugins/home/open.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { SILENT } from "../../../kernel/kit.ts";
+import { SILENT } from "../../../kernel/kit/log.ts";
 import { Fault, type Log, type Sql } from "../../../kernel/plugin.ts";
 import { openOutbox } from "../../../plugins/messaging/outbox.ts";
 import { createSender } from "../../../plugins/messaging/sender.ts";

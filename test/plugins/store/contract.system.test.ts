@@ -1,6 +1,6 @@
 /** What the store promises plugins, held by both engines. */
 import { expect, test, vi } from "vitest";
-import type { Migrations } from "../../../kernel/kit.ts";
+import type { Migrations } from "../../../kernel/kit/store.ts";
 import type { Queries, Sql } from "../../../kernel/vocabulary/store.ts";
 import { type Columns, defineTables } from "../../../kernel/vocabulary/tables.ts";
 import type { OpenStore } from "../../../plugins/store/engine/open-store.ts";

@@ -4,7 +4,7 @@
  * the agent only repeats what it was told, and keeps its turns in the same store.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import { SILENT } from "../../../kernel/kit.ts";
+import { SILENT } from "../../../kernel/kit/log.ts";
 import {
   Fault,
   type Log,

@@ -1,5 +1,5 @@
 /** A tool that calls others, as code does, with the code being a function of the test's own. */
-import { distinctOrigins } from "../../../kernel/kit.ts";
+import { distinctOrigins } from "../../../kernel/kit/turns.ts";
 import type { Origin } from "../../../kernel/plugin.ts";
 import type { TestTool } from "./agent.ts";
 

@@ -1,5 +1,5 @@
 /** An agent with a desk of tools that are always allowed, and one bill that somebody else wrote. */
-import type { ApprovalDecision } from "../../../kernel/kit.ts";
+import type { ApprovalDecision } from "../../../kernel/kit/turns.ts";
 import type { Gate, TurnRecord } from "../../../kernel/plugin.ts";
 import type { Doubt } from "../../../kernel/vocabulary/gate.ts";
 import type { Turn } from "../../../plugins/agent/services.ts";

@@ -1,5 +1,5 @@
 /** Recognises a file's kind and what models read of it; refuses the others in words. */
-import { imageProblem, isTextual, mimeOfName, sniff, sniffImage } from "../../../../kernel/kit.ts";
+import { imageProblem, isTextual, mimeOfName, sniff, sniffImage } from "../../../../kernel/kit/files.ts";
 import { type Attachment, Fault } from "../../../../kernel/plugin.ts";
 import type { PdfText } from "./pdf.ts";
 

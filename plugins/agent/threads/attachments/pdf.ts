@@ -7,7 +7,8 @@ import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Readable, Writable } from "node:stream";
 import { fileURLToPath } from "node:url";
-import { moduleFile, ROOT, tryJson } from "../../../../kernel/kit.ts";
+import { moduleFile, ROOT } from "../../../../kernel/kit/files.ts";
+import { tryJson } from "../../../../kernel/kit/text.ts";
 import { Fault } from "../../../../kernel/plugin.ts";
 import type { PdfReply } from "./pdf-child.ts";
 

@@ -2,7 +2,7 @@
 
 import { randomUUIDv7 } from "node:crypto";
 import type { Extras } from "../../../../host/services.ts";
-import { imageProblem, sniffImage } from "../../../../kernel/kit.ts";
+import { imageProblem, sniffImage } from "../../../../kernel/kit/files.ts";
 import type { Attachment, Queries, Sql, Transaction } from "../../../../kernel/plugin.ts";
 import type { Turn } from "../../services.ts";
 import type { OwnTurn } from "../turns/items.ts";

@@ -1,7 +1,7 @@
 /** Files that people upload to send them with a message. Those that no message names go after a day. */
 
 import { randomUUIDv7 } from "node:crypto";
-import { cleanFileName, isTextual, sniffImage } from "../../../../kernel/kit.ts";
+import { cleanFileName, isTextual, sniffImage } from "../../../../kernel/kit/files.ts";
 import { type Attachment, Fault, type Log, type Queries, type Sql } from "../../../../kernel/plugin.ts";
 import type { Model } from "../../../models/services.ts";
 import type { Store, UserStorage } from "../../../store/services.ts";

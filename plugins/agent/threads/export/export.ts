@@ -1,6 +1,8 @@
 /** A thread as a text to keep, written turn by turn: however long it is, only two pages of it are in memory. */
 
-import { ThreadSummary, toWire, TurnRecord as WireTurn, withoutHidden } from "../../../../kernel/kit.ts";
+import { toWire } from "../../../../kernel/kit/schema.ts";
+import { withoutHidden } from "../../../../kernel/kit/text.ts";
+import { ThreadSummary, TurnRecord as WireTurn } from "../../../../kernel/kit/turns.ts";
 import type { TurnRecord } from "../../../../kernel/plugin.ts";
 import type { ExportedThread, ExportFormat, Threads } from "../../services.ts";
 import { noThread } from "../thread-row.ts";

@@ -1,5 +1,6 @@
 /** A thread as Markdown. What a tool or a stranger wrote stays in its fence, and an answer in its place. */
-import { type ThreadSummary, visible, visibleJson, visibleLine } from "../../../../kernel/kit.ts";
+import { visible, visibleJson, visibleLine } from "../../../../kernel/kit/text.ts";
+import type { ThreadSummary } from "../../../../kernel/kit/turns.ts";
 import type { Attachment, ToolCall, TurnInput, TurnItem, TurnRecord } from "../../../../kernel/plugin.ts";
 import { contain, fence, inCode, plain } from "./containment.ts";
 

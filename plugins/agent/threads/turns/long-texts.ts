@@ -1,6 +1,7 @@
 /** Texts of megabytes: everybody's turns share one thread, so others have theirs in between. */
 import { setImmediate } from "node:timers/promises";
-import { hideShapes, isLong, KEY_START, LONG_LENGTH, redact } from "../../../../kernel/kit.ts";
+import { hideShapes, KEY_START, redact } from "../../../../kernel/kit/secrets.ts";
+import { isLong, LONG_LENGTH } from "../../../../kernel/kit/text.ts";
 import type { Mask } from "../../../../kernel/plugin.ts";
 
 /** Returns what `redact` does, and works through a long text piece by piece. */

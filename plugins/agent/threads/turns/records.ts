@@ -1,13 +1,7 @@
 /** Stored turns as channels read them: one, a page of all, or a page of one path. */
 
-import {
-  NO_USAGE,
-  type Outside,
-  pageOf,
-  pageSize,
-  readNumber,
-  type SqlValue,
-} from "../../../../kernel/kit.ts";
+import { pageOf, pageSize, readNumber, type SqlValue } from "../../../../kernel/kit/store.ts";
+import { NO_USAGE, type Outside } from "../../../../kernel/kit/turns.ts";
 import type { Gate, Sql, TurnItem, TurnRecord, TurnStatus, Usage } from "../../../../kernel/plugin.ts";
 import type { Threads, TurnPage } from "../../services.ts";
 import { noTurn } from "./branch.ts";

@@ -1,7 +1,10 @@
 /** The items of a turn as a model reads them: secrets hidden, and what strangers wrote marked as theirs. */
 
 import { setImmediate } from "node:timers/promises";
-import { escapeTags, isLong, isRecord, type Outside, redact, wrapOutput } from "../../../../kernel/kit.ts";
+import { redact } from "../../../../kernel/kit/secrets.ts";
+import { isLong, isRecord } from "../../../../kernel/kit/text.ts";
+import type { Outside } from "../../../../kernel/kit/turns.ts";
+import { escapeTags, wrapOutput } from "../../../../kernel/kit/untrusted.ts";
 import type { Mask, ToolCall, ToolOutcome, TurnItem } from "../../../../kernel/plugin.ts";
 import type { RenderedMessage } from "../tokens.ts";
 import { redactLong } from "./long-texts.ts";

@@ -1,5 +1,5 @@
 /** One open turn: its items in memory and, as they happen, in the store; then its end. */
-import { NO_USAGE } from "../../../../kernel/kit.ts";
+import { NO_USAGE } from "../../../../kernel/kit/turns.ts";
 import type {
   ModelName,
   Sql,

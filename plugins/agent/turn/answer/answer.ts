@@ -1,7 +1,7 @@
 /** One answer of the model: told and stored as it comes, without secrets. */
 
 import { randomUUIDv7 } from "node:crypto";
-import { tryJson } from "../../../../kernel/kit.ts";
+import { tryJson } from "../../../../kernel/kit/text.ts";
 import type { Mask, ToolCall, TurnEvent } from "../../../../kernel/plugin.ts";
 import type { FinishReason, ModelPart, TokenCount } from "../../../models/services.ts";
 import type { TurnWriter } from "../../threads/writing/writer.ts";

@@ -1,6 +1,6 @@
 /** Finds the inputs of a request besides text, and the models that can take them. */
 
-import { readsAsText } from "../../../../kernel/kit.ts";
+import { readsAsText } from "../../../../kernel/kit/tools.ts";
 import { type Attachment, Fault } from "../../../../kernel/plugin.ts";
 import type { InputKind, Model, ModelAttachment, ModelMessage } from "../../../models/services.ts";
 import { withNotes } from "../../context/attaching.ts";

@@ -1,5 +1,5 @@
 /** Hides secrets in an answer while it streams, where one may be cut anywhere. */
-import { hideShapes, type Mask, openEnd } from "../../../../kernel/kit.ts";
+import { hideShapes, type Mask, openEnd } from "../../../../kernel/kit/secrets.ts";
 
 type HidingStream = ReturnType<Mask["stream"]>;
 

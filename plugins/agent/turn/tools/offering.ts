@@ -4,7 +4,8 @@
  * same order and what is new comes at the end: providers cache what a request begins with.
  */
 
-import { ownWords, TOOL_SEARCH } from "../../../../kernel/kit.ts";
+import { TOOL_SEARCH } from "../../../../kernel/kit/tools.ts";
+import { ownWords } from "../../../../kernel/kit/untrusted.ts";
 import type { ToolCall, TurnItem } from "../../../../kernel/plugin.ts";
 import type { RenderedMessage } from "../../threads/tokens.ts";
 import { readSearch, searchTools } from "./search-tool.ts";

@@ -1,6 +1,6 @@
 /** `tool_search`: by which a model finds those of many tools that it was not offered. */
 
-import { TOOL_SEARCH } from "../../../../kernel/kit.ts";
+import { TOOL_SEARCH } from "../../../../kernel/kit/tools.ts";
 import type { JsonSchema } from "../../../../kernel/plugin.ts";
 import { showTool } from "../../safety/foreign.ts";
 import type { OwnTool } from "../../services.ts";

@@ -3,7 +3,7 @@
  * for a tool, only so many of them count, and no server takes more than its share of the places while others want them.
  */
 import { LRUCache } from "lru-cache";
-import { foldedWords, isStop, stem, wordsOfName } from "../../../../kernel/kit.ts";
+import { foldedWords, isStop, stem, wordsOfName } from "../../../../kernel/kit/words.ts";
 import type { JsonSchema, ToolInfo } from "../../../../kernel/plugin.ts";
 
 /** Words to look for, by what each is worth. */

@@ -1,6 +1,6 @@
 /** Destinations that calls may go to although somebody else named them. A user has their own; an operator also keeps those for everybody. */
 
-import { Type } from "../../../../kernel/kit.ts";
+import { Type } from "../../../../kernel/kit/schema.ts";
 import { Fault } from "../../../../kernel/plugin.ts";
 import { TrustedDestination } from "../../api/schemas.ts";
 import { missingFault, orRefuse, type Route, type RouteParts, routesOf } from "../../route.ts";

@@ -1,6 +1,7 @@
 /** MCP servers of others: the operator adds them and agrees to their tools; a user sees them, and signs in where each has a sign-in of their own. */
 import type { Context } from "koa";
-import { type McpServerInfo, McpServerInfo as Server, Type } from "../../../../kernel/kit.ts";
+import { Type } from "../../../../kernel/kit/schema.ts";
+import { type McpServerInfo, McpServerInfo as Server } from "../../../../kernel/kit/tools.ts";
 import { Fault, type User } from "../../../../kernel/plugin.ts";
 import { NewMcpServer, SeenTool, ServerListing } from "../../api/tools.ts";
 import { missingFault, orRefuse, type Route, type RouteParts, routesOf } from "../../route.ts";

@@ -1,5 +1,5 @@
 /** Skills, as the operator and users see them; they are changed with `postern skill`. */
-import { Type } from "../../../../kernel/kit.ts";
+import { Type } from "../../../../kernel/kit/schema.ts";
 import { Skill, SkillProblem } from "../../api/schemas.ts";
 import { orRefuse, type Route, type RouteParts, routesOf } from "../../route.ts";
 

@@ -1,7 +1,9 @@
 /** Installing, removing and setting up tools: the operator's. The grants are shown before anything happens. */
 import type { Context } from "koa";
 import type { ToolUpload } from "../../../../host/services.ts";
-import { type Form, type Proxies, ToolInfo, Type } from "../../../../kernel/kit.ts";
+import type { Form, Proxies } from "../../../../kernel/kit/http.ts";
+import { Type } from "../../../../kernel/kit/schema.ts";
+import { ToolInfo } from "../../../../kernel/kit/tools.ts";
 import { Fault } from "../../../../kernel/plugin.ts";
 import { ListedTool, ToolFinding, ToolProposal, ToolSetup } from "../../api/tools.ts";
 import { missingFault, orRefuse, type Route, type RouteParts, routesOf } from "../../route.ts";

@@ -1,6 +1,7 @@
 /** The installed tools, as everybody may see them, and the receipts of their calls. */
 
-import { nullable, ToolInfo, Type } from "../../../../kernel/kit.ts";
+import { nullable, Type } from "../../../../kernel/kit/schema.ts";
+import { ToolInfo } from "../../../../kernel/kit/tools.ts";
 import type { User } from "../../../../kernel/plugin.ts";
 import { pageQuery } from "../../api/schemas.ts";
 import { ToolLimits, ToolReceipt } from "../../api/tools.ts";

@@ -1,5 +1,5 @@
 /** Times of the day as people write them: 8, 8:00, 8am, 8:30 pm, noon. */
-import { listing } from "../../../../kernel/kit.ts";
+import { listing } from "../../../../kernel/kit/words.ts";
 import type { Cursor } from "./cursor.ts";
 import { refused } from "./plan.ts";
 

@@ -1,5 +1,5 @@
 /** Learns a server's dialect while talking with it: compatible servers differ in what they accept. */
-import { tryRecord } from "../../../../kernel/kit.ts";
+import { tryRecord } from "../../../../kernel/kit/text.ts";
 import { refusalText } from "../explain.ts";
 
 export type ThoughtField = "reasoning_content" | "reasoning";

@@ -1,7 +1,7 @@
 /** Turns that go on from an older one of their thread, on both engines. */
 import { randomUUIDv7 } from "node:crypto";
 import { expect, test } from "vitest";
-import { NO_USAGE } from "../../../../kernel/kit.ts";
+import { NO_USAGE } from "../../../../kernel/kit/turns.ts";
 import { createMask } from "../../../../kernel/mask/mask.ts";
 import type { Gate } from "../../../../kernel/plugin.ts";
 import { createContext } from "../../../../plugins/agent/context/window.ts";

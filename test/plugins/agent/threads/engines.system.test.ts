@@ -3,7 +3,7 @@ import { randomUUIDv7 } from "node:crypto";
 import { expect, test } from "vitest";
 import { openToolState } from "../../../../host/calls/state.ts";
 import { TABLES as TOOLS } from "../../../../host/owned-tables.ts";
-import { NO_USAGE } from "../../../../kernel/kit.ts";
+import { NO_USAGE } from "../../../../kernel/kit/turns.ts";
 import { createMask } from "../../../../kernel/mask/mask.ts";
 import { createAccounts } from "../../../../plugins/accounts/records/accounts.ts";
 import { createIdentities } from "../../../../plugins/accounts/records/identities.ts";

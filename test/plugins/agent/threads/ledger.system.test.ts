@@ -1,7 +1,7 @@
 /** Turns as rows, on both engines, with two nodes on one store. */
 import { randomUUIDv7 } from "node:crypto";
 import { expect, test } from "vitest";
-import { NO_USAGE } from "../../../../kernel/kit.ts";
+import { NO_USAGE } from "../../../../kernel/kit/turns.ts";
 import type { Sql } from "../../../../kernel/plugin.ts";
 import type { Alongside, Turn } from "../../../../plugins/agent/services.ts";
 import { createLedger, type Ledger } from "../../../../plugins/agent/threads/ledger.ts";

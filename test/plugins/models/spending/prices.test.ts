@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { NO_USAGE } from "../../../../kernel/kit.ts";
+import { NO_USAGE } from "../../../../kernel/kit/turns.ts";
 import { openFolderFiles } from "../../../../plugins/home/folder.ts";
 import { homeFilesOf } from "../../../../plugins/home/open.ts";
 import { readPrices } from "../../../../plugins/models/spending/prices.ts";

@@ -1,0 +1,3 @@
+/** Work that must not run at the same time. */
+
+export { createMutex, oneAtATime } from "../mutex.ts";

@@ -1,0 +1,14 @@
+/** Folders that are ours alone, types of files, and where our own files are. */
+
+export { makeFolders } from "../files/folders.ts";
+export { makePrivate } from "../files/ownership.ts";
+export { MANIFEST, moduleFile, ROOT } from "../package.ts";
+export {
+  cleanFileName,
+  imageProblem,
+  isTextual,
+  mimeOfName,
+  sniff,
+  sniffImage,
+  UNKNOWN,
+} from "../text/file-type.ts";

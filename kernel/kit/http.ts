@@ -1,0 +1,26 @@
+/** Answering HTTP: listening, reading bodies, routes with their checks, rate limits in headers, faults as responses. */
+
+export { currentTraceparent, withTraceparent } from "../log/trace-context.ts";
+export { assertSimple, parseJson, parseLargeJson, readBody } from "../net/body.ts";
+export { createFormReader, type FormReader } from "../net/form.ts";
+export {
+  type ChannelRules,
+  ErrorEnvelope,
+  type HttpFault,
+  httpFault,
+  kindOf,
+  statusFault,
+} from "../net/http-fault.ts";
+export { type Listener, listen } from "../net/listen.ts";
+export { createProxies, type Proxies, readTrustedProxies } from "../net/proxies.ts";
+export { applyLimit, limitWords, RATE_LIMIT_EXCEEDED, RATE_LIMIT_HEADERS } from "../net/rate-limit.ts";
+export { type Policy, secureAnswers } from "../net/response-headers.ts";
+export {
+  type Asked,
+  type CheckedRoute,
+  type Form,
+  mountRoutes,
+  type RouteDefinition,
+  type RouteDescription,
+  routerPath,
+} from "../net/routes.ts";

@@ -1,0 +1,3 @@
+/** Documents of the memory. */
+
+export { MemoryEntry, MemoryFile, MemoryHit, MemoryVersion, MemoryWriter } from "../vocabulary/memory.ts";

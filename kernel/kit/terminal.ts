@@ -1,0 +1,8 @@
+/** Output and input of commands: tables, lines, JSON, secrets typed without echo, short ids. */
+
+export { openStatusLine, say, sayJson, sayPainted, sayText, typedCommand, warn } from "../terminal/output.ts";
+export { isInteractive, readSecret } from "../terminal/secret-input.ts";
+export { createShortener, findByPrefix, shortId } from "../terminal/short-id.ts";
+export { type Colour, fields, type TableOptions, table } from "../terminal/table.ts";
+export { type JsonOption, print, verb, wholeNumber } from "../terminal/verb.ts";
+export { relativeTime } from "../text/time-words.ts";

@@ -1,0 +1,13 @@
+/** Tools and their calls, as the agent, the host and channels see them. */
+
+export { type CodeResult, type CodeRun, readCodeRun } from "../vocabulary/code-run.ts";
+export { McpServerInfo, McpTool } from "../vocabulary/mcp.ts";
+export { Attachment, readsAsText } from "../vocabulary/tool-call.ts";
+export {
+  isAgentsName,
+  ROUTINE_PROPOSE,
+  reservedPrefix,
+  TOOL_PROPOSE,
+  TOOL_SEARCH,
+} from "../vocabulary/tool-names.ts";
+export { fingerprintOf, ToolInfo, ToolOrigin } from "../vocabulary/tools.ts";

@@ -1,0 +1,14 @@
+/** Words and stems, as tools, memory and provenance compare them. */
+
+export {
+  capitalise,
+  clipWord,
+  foldedWords,
+  indexedWords,
+  isStop,
+  listing,
+  sayName,
+  stem,
+  trimEnd,
+  wordsOfName,
+} from "../text/words.ts";
