@@ -18,7 +18,7 @@ import { allowListedOrigins } from "./middleware/cors.ts";
 import { answerErrors } from "./middleware/errors.ts";
 import { readJson } from "./middleware/json-body.ts";
 import type { Pacing } from "./middleware/pacing.ts";
-import { PAGE_POLICY, servePage } from "./middleware/page-files.ts";
+import { PAGE_POLICY, servePage } from "./middleware/site.ts";
 import type { LimitWrites, Protocols } from "./middleware/protocols.ts";
 import { identityOf, SCOPED_TOKEN } from "./route.ts";
 import { MAX_BODY_BYTES, MAX_OPEN_BODY_BYTES, OPEN_BODY_LIMITS } from "./settings.ts";

@@ -2,7 +2,7 @@ import { createServer, get } from "node:http";
 import type { AddressInfo } from "node:net";
 import Koa from "koa";
 import { expect, onTestFinished, test } from "vitest";
-import { servePage, toFiles } from "../../../../plugins/gateway/middleware/page-files.ts";
+import { servePage, toFiles } from "../../../../plugins/gateway/middleware/site.ts";
 
 async function serve(files: Readonly<Record<string, string>>): Promise<string> {
   const bundle = new Map(Object.entries(files).map(([name, text]) => [name, Buffer.from(text)]));
