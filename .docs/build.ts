@@ -47,6 +47,7 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
     ".docs/architecture.md",
     "kernel/README.md",
     "plugins/README.md",
+    "plugins/page/README.md",
     "plugins/page/style/README.md",
     "plugins/agent/README.md",
     "plugins/models/README.md",

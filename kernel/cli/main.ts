@@ -31,6 +31,7 @@ async function shippedPlugins(): Promise<readonly AnyPlugin[]> {
     import("../../plugins/tui/plugin.ts"),
     import("../../plugins/accounts/plugin.ts"),
     import("../../plugins/gateway/plugin.ts"),
+    import("../../plugins/page/plugin.ts"),
     import("../../plugins/responses/plugin.ts"),
     import("../../plugins/mcp/plugin.ts"),
     import("../../plugins/webhook/plugin.ts"),

@@ -7,8 +7,12 @@ export type Policy = Readonly<Record<string, string[]>>;
 
 const YEAR_SECS = 31_536_000;
 
-export function secureAnswers(proxies: Proxies, policy: Policy = {}): Middleware {
-  const open = async () => {
+/** The policy may change while the service runs: the strictest holds until there is one. */
+export function secureAnswers(
+  proxies: Proxies,
+  policyNow: () => Policy | undefined = () => undefined,
+): Middleware {
+  const open = async (policy: Policy | undefined) => {
     const { default: helmet } = await import("koa-helmet");
     const secure = helmet({
       contentSecurityPolicy: {
@@ -29,9 +33,12 @@ export function secureAnswers(proxies: Proxies, policy: Policy = {}): Middleware
     return { secure, insist };
   };
   let opened: ReturnType<typeof open> | undefined;
+  let openedFor: Policy | undefined;
   return async (context, next) => {
+    const policy = policyNow();
     // Loaded with the first request, like all that a command never needs.
-    opened ??= open();
+    if (opened === undefined || policy !== openedFor) opened = open(policy);
+    openedFor = policy;
     const { secure, insist } = await opened;
     context.set("Permissions-Policy", "camera=(), microphone=(), geolocation=(), payment=()");
     context.set("Cache-Control", "no-store");

@@ -18,8 +18,8 @@ import { allowListedOrigins } from "./middleware/cors.ts";
 import { answerErrors } from "./middleware/errors.ts";
 import { readJson } from "./middleware/json-body.ts";
 import type { Pacing } from "./middleware/pacing.ts";
-import { PAGE_POLICY, servePage } from "./middleware/site.ts";
 import type { LimitWrites, Protocols } from "./middleware/protocols.ts";
+import { createSite } from "./middleware/site.ts";
 import { identityOf, SCOPED_TOKEN } from "./route.ts";
 import { MAX_BODY_BYTES, MAX_OPEN_BODY_BYTES, OPEN_BODY_LIMITS } from "./settings.ts";
 import { type Authenticator, FOREIGN_ORIGIN, type OriginCheck, Refusal } from "./sign-in/authenticator.ts";
@@ -52,18 +52,19 @@ export function createApp(parts: AppParts) {
   const koa = new Koa();
   const open = new Router();
   const router = new Router();
+  const site = createSite();
   const openToScoped = new Set<string>();
   router.use(refuseScoped(openToScoped));
 
   koa.use((context, next) => withTraceparent(context.req.headers["traceparent"], next));
   koa.use(nameRequests());
   koa.use(logRequests(log, metrics, proxies));
-  koa.use(secureAnswers(proxies, PAGE_POLICY));
+  koa.use(secureAnswers(proxies, site.policy));
   koa.use(allowListedOrigins(parts.allowedOrigins));
   koa.use(compressAnswers());
   koa.use(answerErrors(log));
 
-  koa.use(servePage());
+  koa.use(site.serve);
   const openBodies = createBodyBudget(OPEN_BODY_LIMITS);
   open.use(holdBody(openBodies, ({ req }) => proxies.address(req), MAX_OPEN_BODY_BYTES));
   open.use(readJson(MAX_OPEN_BODY_BYTES));
@@ -92,6 +93,7 @@ export function createApp(parts: AppParts) {
     open,
     /** Its routes need a valid token. */
     router,
+    mountSite: site.mount,
     /** Lets tokens with a scope use this route of `router`. */
     openToScoped: ({ method, path }: Pick<RouteDescription, "method" | "path">): void =>
       void openToScoped.add(`${method.toUpperCase()} ${routerPath(path)}`),

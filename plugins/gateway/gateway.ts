@@ -157,6 +157,7 @@ export async function openGateway({
       app.router.get(socket.path, (context) => context.throw(426));
       web.describe([describeSocket(socket)]);
     },
+    mountSite: app.mountSite,
     mountProtocol: (protocol) => server.protocols.mount(protocol, listener.url),
     user: (context) => identityOf(context).user,
     url: listener.url,

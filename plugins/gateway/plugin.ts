@@ -1,4 +1,4 @@
-/** The web gateway: HTTP, WebSocket and the browser page. Offers `web` to plugins that mount routes. */
+/** The web gateway: HTTP and WebSocket. Offers `web` to plugins that mount routes. */
 
 import { examinePort } from "../../kernel/kit/operations.ts";
 import { definePlugin } from "../../kernel/plugin.ts";

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type Router from "@koa/router";
 import type { Context } from "koa";
 import type { WebSocket } from "ws";
-import type { RouteDescription } from "../../kernel/kit/http.ts";
+import type { Policy, RouteDescription } from "../../kernel/kit/http.ts";
 import type { User } from "../../kernel/kit/people.ts";
 import type { PluginState } from "../../kernel/plugin.ts";
 
@@ -46,6 +46,20 @@ export interface MountedProtocol {
   handle(request: IncomingMessage, response: ServerResponse, user: User): Promise<void>;
 }
 
+/** Files for browsers, at "/" and without a token. They are read once, and never change while the service runs. */
+export interface MountedSite {
+  /** What its pages may load. It is sent with every answer of the gateway. */
+  readonly policy: Policy;
+  /** Its files by name, without folders. `index.html` is at "/". Called with the first request for one, and again after a failure. */
+  files(): Promise<ReadonlyMap<string, SiteFile>>;
+}
+
+export interface SiteFile {
+  readonly contents: Uint8Array;
+  /** Sent with this file instead of the gateway's own of the same names. */
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
 /** Plugins mount routes on it instead of opening a listener. */
 export interface Web {
   /**
@@ -63,6 +77,8 @@ export interface Web {
    * the sign-in that opened it.
    */
   mountProtocol(protocol: MountedProtocol): void;
+  /** Takes the files that browsers get at "/". Returns a function that removes them. There is only one site. */
+  mountSite(site: MountedSite): () => void;
   user(context: Context): User;
   /** The public address of the gateway, without a slash at the end. */
   readonly url: string;

@@ -10,11 +10,11 @@ import type { Metrics } from "../../telemetry/services.ts";
 const QUIET = new Set(["/health", "/ready", "/metrics"]);
 const METHODS = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
 
-/** The page polls every few seconds, and its reads would drown the rest. */
+/** A page polls every few seconds, and its reads would drown the rest. */
 function isByPage({ method, status, state }: Context): boolean {
   const identity = state["identity"] as SignedIn | undefined;
   const isRead = method === "GET" && status < 400;
-  return isRead && (identity?.session !== undefined || state["isPageFile"] === true);
+  return isRead && (identity?.session !== undefined || state["isSiteFile"] === true);
 }
 
 export function logRequests(log: Log, metrics: Metrics, proxies: Proxies): Middleware {

@@ -5,6 +5,7 @@ import type { AnyPlugin } from "../../../kernel/plugin.ts";
 import type { Variables } from "../../../kernel/settings/env.ts";
 import accountsPlugin from "../../../plugins/accounts/plugin.ts";
 import gatewayPlugin from "../../../plugins/gateway/plugin.ts";
+import pagePlugin from "../../../plugins/page/plugin.ts";
 import store from "../../../plugins/store/plugin.ts";
 import telemetry from "../../../plugins/telemetry/plugin.ts";
 import type { ModelServer } from "../servers/model-server.ts";
@@ -74,6 +75,7 @@ export async function openGateway(options: GatewayOptions = {}, later?: Later): 
     ...agentPlugins,
     accountsPlugin as AnyPlugin,
     gatewayPlugin as AnyPlugin,
+    pagePlugin as AnyPlugin,
     ...plugins,
   ];
   const settings = {

@@ -21,7 +21,7 @@ interface Composition {
 /** By the names of its plugins. What a test makes itself may have other tables of the same owner. */
 const compositions = new Map<string, Composition>();
 export const SHIPPED: ReadonlySet<string> = new Set([
-  ...["store", "accounts", "agent", "gateway", "mcp", "responses", "tools", "webhook"],
+  ...["store", "accounts", "agent", "gateway", "mcp", "page", "responses", "tools", "webhook"],
   ...[
     "home",
     "models",

@@ -1,21 +1,26 @@
-import { createServer, get } from "node:http";
+import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import Koa from "koa";
 import { expect, onTestFinished, test } from "vitest";
-import { servePage, toFiles } from "../../../../plugins/gateway/middleware/site.ts";
+import { createSite } from "../../../../plugins/gateway/middleware/site.ts";
 
-async function serve(files: Readonly<Record<string, string>>): Promise<string> {
-  const bundle = new Map(Object.entries(files).map(([name, text]) => [name, Buffer.from(text)]));
-  const app = new Koa().use(servePage(async () => toFiles(bundle)));
-  const server = createServer(app.callback()).listen(0, "127.0.0.1");
+const POLICY = { "script-src": ["'self'"] };
+
+async function serve(files: Readonly<Record<string, string>>) {
+  const site = createSite();
+  const read = new Map(
+    Object.entries(files).map(([name, text]) => [name, { contents: Buffer.from(text) }] as const),
+  );
+  const unmount = site.mount({ policy: POLICY, files: async () => read });
+  const server = createServer(new Koa().use(site.serve).callback()).listen(0, "127.0.0.1");
   await new Promise((resolve) => server.once("listening", resolve));
   onTestFinished(() => void server.close());
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, site, unmount };
 }
 
-test("the page's files are served with their type, compressed, and revalidated by a tag", async () => {
+test("a site's files are served with their type, compressed, and revalidated by a tag", async () => {
   const script = "console.log(1);".repeat(200);
-  const url = await serve({ "index.html": "<!doctype html>Hello", "page.js": script });
+  const { url } = await serve({ "index.html": "<!doctype html>Hello", "page.js": script });
   const index = await fetch(`${url}/`);
   expect(index.headers.get("content-type")).toBe("text/html; charset=utf-8");
   expect(await index.text()).toContain("Hello");
@@ -31,42 +36,29 @@ test("the page's files are served with their type, compressed, and revalidated b
   expect((await fetch(`${url}/`, { method: "POST" })).status).toBe(404);
 });
 
-test("nothing outside of the page's folder can be reached", async () => {
-  const url = await serve({ "index.html": "x" });
+test("nothing but a site's files can be reached", async () => {
+  const { url } = await serve({ "index.html": "x" });
   for (const path of ["/../../etc/passwd", "/..%2f..%2fetc/passwd", "/assets/", "/index.html%00"])
     expect((await fetch(url + path)).status).toBe(404);
 });
 
-test("a clone bundles the page from its sources, its first view small enough to load at once", async () => {
-  const app = new Koa().use(servePage());
-  const server = createServer(app.callback()).listen(0, "127.0.0.1");
-  await new Promise((resolve) => server.once("listening", resolve));
-  onTestFinished(() => void server.close());
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const sizeOf = (path: string) =>
-    new Promise<number>((resolve, reject) => {
-      get(`${url}${path}`, { headers: { "accept-encoding": "br" } }, (answer) => {
-        let size = 0;
-        answer.on("data", (chunk: Buffer) => {
-          size += chunk.length;
-        });
-        answer.on("end", () => resolve(answer.statusCode === 200 ? size : Number.NaN));
-      }).on("error", reject);
-    });
-  // With the parts that the script cannot begin without; `import()` fetches others later, but for the texts of one language.
-  const needed = new Set(["/", "/style.css", "/icon.svg", "/main.js"]);
-  const sources = new Map<string, string>();
-  for (const path of needed) {
-    if (!path.endsWith(".js")) continue;
-    const script = await (await fetch(url + path)).text();
-    sources.set(path, script);
-    for (const [, part] of script.matchAll(/(?:from|import)"\.(\/[\w-]+\.js)"/g)) needed.add(part as string);
-    const [, language] = /\ben:async\(\)=>\(await import\("\.(\/[\w-]+\.js)"\)/.exec(script) ?? [];
-    if (language) needed.add(language);
-  }
-  expect([...needed].some((path) => sources.get(path)?.includes("Loading…"))).toBe(true);
-  let bytes = 0;
-  for (const path of needed) bytes += await sizeOf(path);
-  expect(bytes).toBeGreaterThan(10_000);
-  expect(bytes).toBeLessThan(120_000);
+test("one site is mounted, until its plugin stops", async () => {
+  const { url, site, unmount } = await serve({ "index.html": "Hello" });
+  expect(site.policy()).toBe(POLICY);
+  expect(() => site.mount({ policy: {}, files: async () => new Map() })).toThrow(/Another plugin/);
+  unmount();
+  expect((await fetch(`${url}/`)).status).toBe(404);
+  expect(site.policy()).toBeUndefined();
+});
+
+test("files that could not be read are read again with the next request", async () => {
+  const { url, site, unmount } = await serve({});
+  unmount();
+  const tries = [
+    () => Promise.reject(new Error("not built")),
+    async () => new Map([["index.html", { contents: Buffer.from("Hello") }]]),
+  ];
+  site.mount({ policy: POLICY, files: () => (tries.shift() as () => Promise<never>)() });
+  expect((await fetch(`${url}/`)).status).toBe(500);
+  expect((await fetch(`${url}/`)).status).toBe(200);
 });
