@@ -1,13 +1,25 @@
 /** The people who may use this Postern: accounts, tokens, browser sessions, the identity provider, and who they are in channels. */
 import type { Command } from "commander";
 import { definePlugin } from "../../kernel/plugin.ts";
+import type { Followers } from "./followers.ts";
 import type { Accounts } from "./records/accounts.ts";
 import type { Identities } from "./records/identities.ts";
 import { MIGRATIONS } from "./records/tables.ts";
 import { readSettings } from "./settings.ts";
 import type { SignIn } from "./sign-in/sign-in.ts";
 
-export interface AccountsService extends Accounts {
+export interface AccountsService extends Omit<Accounts, "removeUser"> {
+  /**
+   * Removes the user with all tokens and sessions, and stops what runs for them. With data, all that plugins keep of them goes too: threads,
+   * jobs, memory, missions. Receipts of tool calls, which hold nothing that was said, stay. With data it also takes an identity of a
+   * channel, or a user who was removed before and whose data was kept.
+   */
+  removeUser(id: string, options: { readonly withData: boolean }): Promise<void>;
+  /**
+   * Adds what a plugin does when a user goes or becomes another. Returns the undo. Such a plugin names the service in `extends`, so that a
+   * command which removes a user starts it too.
+   */
+  readonly follow: Followers["follow"];
   /** Starts checking credentials for a channel that people sign in to. Close it with the channel. */
   openSignIn(): Promise<SignIn>;
   /** Tells every node that a credential ended. */
@@ -30,17 +42,22 @@ export default definePlugin({
   configure: readSettings,
   async start({ config, use, home, log, announce }) {
     const { store, kernel } = use;
-    const [{ createAccounts }, { createIdentities }, { followRevoked, tellRevoked }] = await Promise.all([
-      import("./records/accounts.ts"),
-      import("./records/identities.ts"),
-      import("./records/revocations.ts"),
-    ]);
+    const [{ createAccounts }, { createFollowers }, { createIdentities }, { followRevoked, tellRevoked }] =
+      await Promise.all([
+        import("./records/accounts.ts"),
+        import("./followers.ts"),
+        import("./records/identities.ts"),
+        import("./records/revocations.ts"),
+      ]);
     const accounts = await createAccounts(store);
+    const followers = createFollowers(store, kernel);
     const count = (await accounts.listUsers()).length;
     announce(count === 1 ? "1 user" : `${count} users`);
     return {
       accounts: {
         ...accounts,
+        removeUser: (id, options) => accounts.removeUser(id, options, () => followers.remove(id, options)),
+        follow: followers.follow,
         // Loaded when a channel asks for it: commands need only the records.
         async openSignIn() {
           const { openSignIn } = await import("./sign-in/sign-in.ts");
@@ -49,7 +66,7 @@ export default definePlugin({
         tellRevoked: () => tellRevoked(store),
         followRevoked: (recheck) => followRevoked(store, recheck),
       },
-      identities: createIdentities(await store.tables("gateway", MIGRATIONS), accounts),
+      identities: createIdentities(await store.tables("gateway", MIGRATIONS), accounts, followers.give),
     };
   },
   operations: {

@@ -4,9 +4,10 @@ import { readSettings, readTurnSettings } from "./settings.ts";
 
 export default definePlugin({
   name: "agent",
-  needs: ["store", "storage", "settings", "kernel", "models"],
+  needs: ["accounts", "store", "storage", "settings", "kernel", "models"],
   wants: ["tools", "telemetry"],
   provides: ["agent", "threads", "attachments", "approvals", "toolCalls"],
+  extends: ["accounts"],
   configure: readSettings,
   start: async (context) => (await import("./start.ts")).startAgent(context),
   operations: {

@@ -66,15 +66,8 @@ export interface Agent {
   ): Promise<ContextUse>;
   /** All that this turn would know, in a few paragraphs by the model. Nothing is stored but what it cost. */
   condense(turn: Turn, signal?: AbortSignal): Promise<{ readonly text: string; readonly usage: Usage }>;
-  /**
-   * The user is gone: what runs or waits to run for them stops. With data, all that is kept of them goes: threads, jobs,
-   * memory, missions and remembered answers. Receipts of tool calls, which hold nothing that was said, stay.
-   */
-  removeUser(user: string, options: { readonly withData: boolean }): Promise<void>;
   /** Adds tools, sections and checks of another plugin. Returns the undo: it ends every turn, so that none goes on without them. */
   extend(extension: Extension): () => Promise<void>;
-  /** Gives what is kept of one user to another: threads, memory, missions, jobs, what tools remember. Returns what remains to be done in a transaction. */
-  giveUser(from: string, to: string): Promise<(tx: Transaction) => Promise<void>>;
   /** How many messages a user may send in a minute, over all chat channels. */
   readonly chatLimit: Limiter;
   /** How many requests that write something a user may send in a minute, messages among them: ten times as many. */
@@ -237,12 +230,6 @@ export interface Extension {
   trustDestinations?(user: string, gate: Extract<Gate, { type: "approval" }>): Promise<void>;
   /** The stored turns of a thread changed or went: what was read of them is outdated. */
   threadChanged?(thread: string): void;
-  /** The user is gone: nothing may be started for them any more. Their turns are stopped afterwards. */
-  stopUser?(user: string): Promise<void>;
-  /** Deletes what is kept of a user who is gone, beside the rows of tables that are declared as personal. */
-  removeUser?(user: string): Promise<void>;
-  /** Gives what is kept of one user to another. */
-  giveUser?(tx: Transaction, from: string, to: string): Promise<void>;
   /** The turns of nodes that are gone were closed. */
   takeOver?(): Promise<void>;
   /** The agent stops: no new turn may be started from here on. */

@@ -20,7 +20,6 @@ import { createToolCalls } from "./turn/direct-calls.ts";
 import { createTurnRunner, type RunnerParts } from "./turn/runner.ts";
 import { createTitling } from "./turn/titling.ts";
 import { createToolIndexes } from "./turn/tools/tool-index.ts";
-import { createUsers } from "./users.ts";
 
 // A message takes a few writes around it: files, an answer at a gate, a new title.
 const WRITES_PER_MESSAGE = 10;
@@ -28,13 +27,13 @@ const MIN_WRITES = 300;
 
 export async function startAgent({
   config,
-  use: { store, storage, kernel, models, tools: host, settings: stored, telemetry = SILENT },
+  use: { accounts, store, storage, kernel, models, tools: host, settings: stored, telemetry = SILENT },
   log,
   onStop,
   onDrain,
 }: StartContext<
   AgentSettings,
-  "store" | "storage" | "settings" | "kernel" | "models",
+  "accounts" | "store" | "storage" | "settings" | "kernel" | "models",
   "tools" | "telemetry"
 >): Promise<Pick<Services, "agent" | "threads" | "attachments" | "approvals" | "toolCalls">> {
   const [sql, live] = await Promise.all([
@@ -83,6 +82,16 @@ export async function startAgent({
     ...{ sql, store, storage, models, log, fileBytes: config.attachmentsMb * 1_000_000 },
   });
   onStop(attachments.close);
+  onStop(
+    accounts.follow({
+      async stop(user) {
+        const busy = await ledger.busyThreads(user);
+        await Promise.all(busy.map(agent.cancelThread));
+      },
+      remove: threads.removeAll,
+      give: threads.give,
+    }),
+  );
   onStop(agent.stop);
   onDrain(agent.drain);
   const chatLimit = store.limiter({
@@ -113,7 +122,6 @@ export async function startAgent({
       ...agent,
       models: models.list,
       ...createCondensing({ sql, history, models, sources, extensions, settings, mask }),
-      ...createUsers({ sql, threads, extensions, store, kernel, cancelThread: agent.cancelThread }),
       chatLimit,
       writeLimit,
     },

@@ -4,10 +4,10 @@ import { readSettings } from "./settings.ts";
 
 export default definePlugin({
   name: "delegation",
-  needs: ["agent", "threads", "models", "jobs", "store", "kernel"],
+  needs: ["accounts", "agent", "threads", "models", "jobs", "store", "kernel"],
   wants: ["tools", "toolCalls"],
   provides: ["tasks"],
-  extends: ["agent"],
+  extends: ["agent", "accounts"],
   configure(env) {
     const settings = readSettings(env);
     return settings.atOnce === 0 ? new Off("TASKS_AT_ONCE=0") : settings;
@@ -27,12 +27,12 @@ export default definePlugin({
       config,
       log,
     });
+    onStop(use.accounts.follow({ give: tasks.give }));
     onStop(
       use.agent.extend({
         // A command beside the service works no queue, so its tasks would wait for ever.
         tools: kernel.serving ? [delegatingTool(tasks, config)] : [],
         purse: tasks.purse,
-        giveUser: tasks.give,
         stopping: tasks.stop,
         stopped: tasks.idle,
       }),

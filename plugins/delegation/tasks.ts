@@ -2,7 +2,14 @@
 import { randomUUIDv7 } from "node:crypto";
 import { createMutex, oneAtATime } from "../../kernel/kit/concurrency.ts";
 import { INTERRUPTED } from "../../kernel/kit/turns.ts";
-import { type Failure, Fault, type Log, type Services, type TurnEvent } from "../../kernel/plugin.ts";
+import {
+  type Failure,
+  Fault,
+  type Log,
+  type Services,
+  type Transaction,
+  type TurnEvent,
+} from "../../kernel/plugin.ts";
 import type { Delegating, Extension, OwnToolContext, Purse } from "../agent/services.ts";
 import type { Store } from "../store/services.ts";
 import { type Asked, type BeginningParts, beginTask, TASK_CHANNEL } from "./beginning.ts";
@@ -274,7 +281,7 @@ export function createTasks(parts: TasksParts) {
     begin: (asked: Asked, context: Parameters<typeof beginTask>[2]) =>
       inOrder(context.turn, () => beginTask(parts, asked, context)),
     follow,
-    async give(tx: Parameters<NonNullable<Extension["giveUser"]>>[0], from: string, to: string) {
+    async give(tx: Transaction, from: string, to: string) {
       for (const table of ["tasks", "task_trees"])
         await tx.run(`UPDATE ${table} SET "user" = ? WHERE "user" = ?`, to, from);
     },

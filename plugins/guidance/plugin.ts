@@ -6,13 +6,14 @@ import { skillSections, skillTools } from "./skills.ts";
 
 export default definePlugin({
   name: "guidance",
-  needs: ["agent", "homeFiles", "skills", "store"],
+  needs: ["accounts", "agent", "homeFiles", "skills", "store"],
   wants: ["memory", "workspace"],
-  extends: ["agent"],
+  extends: ["agent", "accounts"],
   configure: () => ({}),
   async start({ use, onStop }) {
     const { homeFiles, skills, memory } = use;
     const missions = await createMissions(use.store);
+    onStop(use.accounts.follow({ give: missions.give }));
     onStop(
       use.agent.extend({
         tools: [...skillTools(skills, use.workspace), ...missions.tools],
@@ -27,7 +28,6 @@ export default definePlugin({
             requiredTools: mission?.requiredTools,
           };
         },
-        giveUser: (tx, from, to) => missions.give(tx, from, to),
       }),
     );
   },

@@ -4,10 +4,10 @@ import { readSettings } from "./settings.ts";
 
 export default definePlugin({
   name: "jobs",
-  needs: ["agent", "threads", "store", "storage", "kernel"],
-  wants: ["telemetry", "identities"],
+  needs: ["accounts", "identities", "agent", "threads", "store", "storage", "kernel"],
+  wants: ["telemetry"],
   provides: ["jobs", "routines"],
-  extends: ["agent"],
+  extends: ["agent", "accounts"],
   configure: readSettings,
   start: async (context) => (await import("./start.ts")).startJobs(context),
   operations: {

@@ -12,14 +12,14 @@ import type { JobSettings } from "./settings.ts";
 
 export async function startJobs({
   config,
-  use: { agent, threads, store, storage, kernel, telemetry = SILENT, identities },
+  use: { accounts, identities, agent, threads, store, storage, kernel, telemetry = SILENT },
   log,
   onStop,
   onDrain,
 }: StartContext<
   JobSettings,
-  "agent" | "threads" | "store" | "storage" | "kernel",
-  "telemetry" | "identities"
+  "accounts" | "identities" | "agent" | "threads" | "store" | "storage" | "kernel",
+  "telemetry"
 >): Promise<Pick<Services, "jobs" | "routines">> {
   const sql = await store.tables("jobs", JOBS);
   const table = createJobTable(sql, store);
@@ -41,12 +41,6 @@ export async function startJobs({
   onStop(
     agent.extend({
       tools: [proposingTool(routines)],
-      async stopUser(user) {
-        // Before the jobs, so that no new one comes behind them.
-        await routines.pauseAll(user, "Its user was removed.");
-        await jobs.cancelAll(user);
-      },
-      giveUser: table.give,
       takeOver: jobs.takeOver,
       stopping: stop,
       async stopped() {
@@ -56,16 +50,24 @@ export async function startJobs({
       },
     }),
   );
-  if (identities)
-    onStop(
-      identities.extend({
-        known: threads.identities,
-        held: table.heldCounts,
-        firstHeld: table.firstHeld,
-        refuseHeld: jobs.refuseHeld,
-        give: agent.giveUser,
-      }),
-    );
+  onStop(
+    accounts.follow({
+      async stop(user) {
+        // Before the jobs, so that no new one comes behind them.
+        await routines.pauseAll(user, "Its user was removed.");
+        await jobs.cancelAll(user);
+      },
+      give: table.give,
+    }),
+  );
+  onStop(
+    identities.extend({
+      known: threads.identities,
+      held: table.heldCounts,
+      firstHeld: table.firstHeld,
+      refuseHeld: jobs.refuseHeld,
+    }),
+  );
   onDrain(async () => {
     stop();
     await jobs.idle();

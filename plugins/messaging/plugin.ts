@@ -14,15 +14,15 @@ export default definePlugin({
   ],
   wants: ["telemetry", "workspace", "tasks"],
   provides: ["messaging"],
-  extends: ["agent"],
+  extends: ["accounts"],
   configure: readSettings,
   async start({ config, use, log, onStop, check }) {
     const { createMessaging } = await import("./messaging.ts");
-    const { store, agent, kernel, telemetry = SILENT } = use;
+    const { store, accounts, kernel, telemetry = SILENT } = use;
     const sql = await store.tables("messaging", MIGRATIONS);
     const messaging = createMessaging({ ...use, config, sql, telemetry, log, isServing: kernel.serving });
     onStop(messaging.close);
-    onStop(agent.extend({ giveUser: messaging.give }));
+    onStop(accounts.follow({ give: messaging.give }));
     if (kernel.serving) {
       const stopping = new AbortController();
       onStop(() => stopping.abort());

@@ -5,15 +5,15 @@ import { MIGRATIONS } from "./tables.ts";
 
 export default definePlugin({
   name: "provenance",
-  needs: ["agent", "threads", "store", "settings", "kernel"],
+  needs: ["accounts", "agent", "threads", "store", "settings", "kernel"],
   wants: ["toolAdmin"],
   provides: ["provenance", "destinations"],
-  extends: ["agent"],
+  extends: ["agent", "accounts"],
   configure(env) {
     const settings = readProvenance(env);
     return settings.mode === "off" ? new Off("PROVENANCE=off") : settings;
   },
-  async start({ use: { agent, threads, store, settings, kernel, toolAdmin }, onStop }) {
+  async start({ use: { accounts, agent, threads, store, settings, kernel, toolAdmin }, onStop }) {
     const { createDestinations, heldDestinations } = await import("./destinations.ts");
     const { createExplaining } = await import("./explaining.ts");
     const { openTurnGate } = await import("./gate.ts");
@@ -31,9 +31,11 @@ export default definePlugin({
           for (const value of heldDestinations(gate)) await destinations.add({ user, tool, value });
         },
         threadChanged: stored.forget,
-        // Whoever gets what a user has answers for themselves where calls may go.
-        giveUser: async (tx, from) => void (await tx.run('DELETE FROM destinations WHERE "user" = ?', from)),
       }),
+    );
+    // A user who is given what another had decides anew where calls may go.
+    onStop(
+      accounts.follow({ give: (tx, from) => tx.run('DELETE FROM destinations WHERE "user" = ?', from) }),
     );
     return {
       provenance: createExplaining({

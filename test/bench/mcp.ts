@@ -8,7 +8,6 @@ import { createLog } from "../../kernel/log/log.ts";
 import { createMask } from "../../kernel/mask/mask.ts";
 import type { AnyPlugin } from "../../kernel/plugin.ts";
 import { Settings } from "../../kernel/settings/env.ts";
-import accountsPlugin from "../../plugins/accounts/plugin.ts";
 import gatewayPlugin from "../../plugins/gateway/plugin.ts";
 import mcpPlugin from "../../plugins/mcp/plugin.ts";
 import storePlugin from "../../plugins/store/plugin.ts";
@@ -26,7 +25,6 @@ const PLUGINS = [
   storePlugin,
   hostPlugin,
   ...agentPlugins,
-  accountsPlugin,
   gatewayPlugin,
   mcpPlugin,
 ] as readonly unknown[] as readonly AnyPlugin[];

@@ -9,7 +9,6 @@ import { parseCapabilities } from "../../host/catalog/catalog.ts";
 import host from "../../host/plugin.ts";
 import type { AnyPlugin } from "../../kernel/plugin.ts";
 import { Settings } from "../../kernel/settings/env.ts";
-import accounts from "../../plugins/accounts/plugin.ts";
 import gateway from "../../plugins/gateway/plugin.ts";
 import responses from "../../plugins/responses/plugin.ts";
 import store from "../../plugins/store/plugin.ts";
@@ -307,7 +306,6 @@ test("a tool cannot be given any setting of ours", () => {
     ...agentPlugins,
     telemetry,
     tui,
-    accounts,
     gateway,
     responses,
     webhook,

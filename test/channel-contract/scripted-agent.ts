@@ -85,8 +85,6 @@ export function createScriptedAgent(): ScriptedAgent {
       return { model: MODEL, window: 1000, ...none, isSummarised: false, cost: "0", spent: 0 };
     },
     condense: async () => ({ text: "", usage: NO_USAGE }),
-    removeUser: async () => {},
-    giveUser: async () => async () => {},
     extend: () => async () => {},
     chatLimit: OPEN,
     writeLimit: OPEN,

@@ -6,7 +6,6 @@ import { expect, test } from "vitest";
 import { loadPlugins } from "../../kernel/cli/service/loader.ts";
 import { compose } from "../../kernel/order.ts";
 import type { AnyPlugin } from "../../kernel/plugin.ts";
-import accounts from "../../plugins/accounts/plugin.ts";
 import gateway from "../../plugins/gateway/plugin.ts";
 import store from "../../plugins/store/plugin.ts";
 import { temporaryFolder } from "../support/home.ts";
@@ -33,7 +32,7 @@ async function serviceWith(...names: readonly string[]) {
   const tools = toolsPlugin({
     forbidden: { run: () => ({ status: "ok", output: "it ran" }) },
   });
-  const shipped = [store, tools, ...agentPlugins, accounts, gateway] as readonly AnyPlugin[];
+  const shipped = [store, tools, ...agentPlugins, gateway] as readonly AnyPlugin[];
   const kernel = await bootKernel(compose(shipped, others), {
     MODEL_BASE_URL: model.url,
     MODEL_NAME: "scripted",

@@ -1,5 +1,6 @@
 /** What runs on a node: the real plugins, on the simulation's store, with a model and a tool at the other end of its network. */
 import { type AnyPlugin, definePlugin, Fault } from "../../kernel/plugin.ts";
+import accounts from "../../plugins/accounts/plugin.ts";
 import agent from "../../plugins/agent/plugin.ts";
 import jobs from "../../plugins/jobs/plugin.ts";
 import { streamSteadily } from "../../plugins/models/providers/retry.ts";
@@ -29,6 +30,7 @@ export function pluginsOf(
     storePlugin(world, node, database, signalling),
     modelsPlugin(world, node),
     toolsPlugin(world, node),
+    accounts,
     agent,
     workspace,
     jobs,

@@ -49,10 +49,9 @@ export function registerPairing(group: Command, context: CommandContext): void {
   );
 }
 
-/** An identity's data moves with it, so the plugins that keep it have to be there too. */
 function withIdentities(
   context: CommandContext,
   work: (identities: Services["identities"]) => Promise<void>,
 ): Promise<void> {
-  return context.with(["identities", "jobs"], ({ identities }) => work(identities));
+  return context.with(["identities"], ({ identities }) => work(identities));
 }

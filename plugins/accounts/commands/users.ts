@@ -97,11 +97,10 @@ export function registerUser(group: Command, context: CommandContext): void {
       "delete their threads, jobs, memory and missions too, also of a user removed before or an identity of a channel",
     )
     .action((id: string, options: JsonOption & { withData?: boolean }) =>
-      context.with(["store", "agent"], async ({ store, agent }) => {
+      context.with(["accounts"], async ({ accounts }) => {
         const withData = options.withData === true;
-        const accounts = await createAccounts(store);
-        await accounts.removeUser(id, { withData }, () => agent.removeUser(id, { withData }));
-        await tellRevoked(store);
+        await accounts.removeUser(id, { withData });
+        await accounts.tellRevoked();
         print(
           options,
           { id, removed: true, with_data: withData },

@@ -13,10 +13,7 @@ export interface Accounts extends Invitations, People, Sessions, Tokens {
   /** Fails if the data of an earlier user with that id was kept, unless `takesData` is true. */
   addUser(id: string, role: User["role"], options?: { readonly takesData?: boolean }): Promise<Account>;
   setRole(id: string, role: User["role"]): Promise<Account>;
-  /**
-   * Removes the user with all tokens and sessions, then calls `removeData`. With `withData` it also takes an identity of a
-   * channel, or a user who was removed before and whose data was kept.
-   */
+  /** Removes the user with all tokens and sessions, then calls `removeData`. */
   removeUser(
     id: string,
     options: { readonly withData: boolean },

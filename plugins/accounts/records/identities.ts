@@ -24,7 +24,6 @@ export interface IdentityRecords {
   firstHeld(limit: number): Promise<readonly HeldMessage[]>;
   /** Refuses the messages of an identity that wait and returns how many there were. */
   refuseHeld(identity: string): Promise<number>;
-  give(identity: string, account: string): Promise<(tx: Transaction) => Promise<void>>;
 }
 
 interface HeldMessage {
@@ -37,7 +36,11 @@ interface HeldMessage {
 const MAX_LISTED = 500;
 const MAX_MESSAGE_LENGTH = 500;
 
-export function createIdentities(sql: Sql, accounts: Pick<Accounts, "mustFind">) {
+export function createIdentities(
+  sql: Sql,
+  accounts: Pick<Accounts, "mustFind">,
+  give: (from: string, to: string) => Promise<(tx: Transaction) => Promise<void>>,
+) {
   const extensions = new Set<IdentityRecords>();
   const fromAll = <Value>(ask: (records: IdentityRecords) => Promise<Value>) =>
     Promise.all([...extensions].map(ask));
@@ -93,7 +96,7 @@ export function createIdentities(sql: Sql, accounts: Pick<Accounts, "mustFind">)
     async pair(identity: string, account: string): Promise<void> {
       const { id, createdAt } = await accounts.mustFind(account);
       assertIdentity(identity);
-      const gives = await fromAll((records) => records.give(identity, id));
+      const giveAll = await give(identity, id);
       await sql.transaction(async (tx) => {
         await Promise.all([
           tx.run(
@@ -105,7 +108,7 @@ export function createIdentities(sql: Sql, accounts: Pick<Accounts, "mustFind">)
             createdAt,
             new Date().toISOString(),
           ),
-          ...gives.map((give) => give(tx)),
+          giveAll(tx),
         ]);
       });
     },

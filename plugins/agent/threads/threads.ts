@@ -4,7 +4,14 @@ import { createMutex } from "../../../kernel/kit/concurrency.ts";
 import { isIdentity } from "../../../kernel/kit/people.ts";
 import { badCursor, pageOf, pageSize } from "../../../kernel/kit/store.ts";
 import type { ThreadSummary } from "../../../kernel/kit/turns.ts";
-import { Fault, type Gate, type ModelName, type Sql, type TokenScope } from "../../../kernel/plugin.ts";
+import {
+  Fault,
+  type Gate,
+  type ModelName,
+  type Sql,
+  type TokenScope,
+  type Transaction,
+} from "../../../kernel/plugin.ts";
 import type { WantedModel } from "../../models/services.ts";
 import type { Store } from "../../store/services.ts";
 import type { Threads } from "../services.ts";
@@ -45,6 +52,8 @@ const COLUMNS = "id, title, created_at, updated_at, turns, channel, provider, mo
 
 export interface StoredThreads extends Omit<Threads, "checked"> {
   removeAll(user: string): Promise<void>;
+  /** Gives all threads of one user to another. */
+  give(tx: Transaction, from: string, to: string): Promise<void>;
 }
 
 // A long transaction would keep everybody else waiting.
@@ -173,6 +182,17 @@ export function createThreads(sql: Sql, { store, onRemove, choose }: ThreadsPart
       const rows = await sql.all<{ user: string }>(find);
       return rows.map(({ user }) => user).filter(isIdentity);
     },
+    async give(tx, from, to) {
+      const turns = 'UPDATE turns SET "user" = ? WHERE thread IN (SELECT id FROM threads WHERE "user" = ?)';
+      await Promise.all([
+        tx.run(turns, to, from),
+        tx.run('UPDATE threads SET "user" = ? WHERE "user" = ?', to, from),
+        tx.run('UPDATE turn_figures SET "user" = ? WHERE "user" = ?', to, from),
+        // Answers of the one identity at gates end here: those of the other count.
+        tx.run('DELETE FROM approvals WHERE "user" = ?', from),
+      ]);
+    },
+
     async removeAll(user) {
       const find = 'SELECT id FROM threads WHERE "user" = ? LIMIT ?';
       for (;;) {

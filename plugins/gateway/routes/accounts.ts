@@ -55,7 +55,7 @@ export function accountRoutes({ accounts, agent, toolCalls, onRevoked }: RoutePa
       refusals: { 404: "There is no such user" },
       async handle({ user, params: { id }, query: { withData = false } }) {
         refuseOwn(user, id);
-        await accounts.removeUser(id, { withData }, () => agent.removeUser(id, { withData }));
+        await accounts.removeUser(id, { withData });
         await onRevoked();
       },
     }),

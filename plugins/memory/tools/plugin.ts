@@ -4,15 +4,19 @@ import { memoryTools } from "./tools.ts";
 
 export default definePlugin({
   name: "memory-tools",
-  needs: ["agent", "memory", "homeFiles"],
-  extends: ["agent"],
+  needs: ["accounts", "agent", "memory", "homeFiles"],
+  extends: ["agent", "accounts"],
   configure: () => ({}),
-  start({ use: { agent, memory, homeFiles }, onStop }) {
+  start({ use: { accounts, agent, memory, homeFiles }, onStop }) {
     onStop(
       agent.extend({
         tools: memoryTools(memory, new Set(homeFiles.identity.map(({ name }) => name))),
-        removeUser: async (user) => memory.removeUser?.(user),
-        giveUser: async (tx, from, to) => memory.giveUser?.(tx, from, to),
+      }),
+    );
+    onStop(
+      accounts.follow({
+        remove: async (user) => memory.removeUser?.(user),
+        give: async (tx, from, to) => memory.giveUser?.(tx, from, to),
       }),
     );
   },

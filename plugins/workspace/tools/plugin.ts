@@ -4,16 +4,11 @@ import { workspaceTools } from "./tools.ts";
 
 export default definePlugin({
   name: "workspace-tools",
-  needs: ["agent", "workspace"],
-  extends: ["agent"],
+  needs: ["accounts", "agent", "workspace"],
+  extends: ["agent", "accounts"],
   configure: () => ({}),
-  start({ use: { agent, workspace }, onStop }) {
-    onStop(
-      agent.extend({
-        tools: workspaceTools(workspace),
-        removeUser: (user) => workspace.removeUser(user),
-        giveUser: (tx, from, to) => workspace.giveUser(tx, from, to),
-      }),
-    );
+  start({ use: { accounts, agent, workspace }, onStop }) {
+    onStop(agent.extend({ tools: workspaceTools(workspace) }));
+    onStop(accounts.follow({ remove: workspace.removeUser, give: workspace.giveUser }));
   },
 });

@@ -5,7 +5,6 @@ import { createLog } from "../../../kernel/log/log.ts";
 import { createMask } from "../../../kernel/mask/mask.ts";
 import type { AnyPlugin } from "../../../kernel/plugin.ts";
 import { Settings } from "../../../kernel/settings/env.ts";
-import accounts from "../../../plugins/accounts/plugin.ts";
 import gateway from "../../../plugins/gateway/plugin.ts";
 import responses from "../../../plugins/responses/plugin.ts";
 import store from "../../../plugins/store/plugin.ts";
@@ -14,7 +13,7 @@ import { agentPlugins } from "../../support/services/agent-plugins.ts";
 const [home, modelUrl, token] = process.argv.slice(2) as [string, string, string];
 const mask = createMask();
 const running = await boot({
-  plugins: [store, ...agentPlugins, accounts, gateway, responses] as AnyPlugin[],
+  plugins: [store, ...agentPlugins, gateway, responses] as AnyPlugin[],
   settings: new Settings(
     {
       GATEWAY_PORT: "0",

@@ -173,10 +173,11 @@ test("nobody is signed in as a user who was removed meanwhile", async () => {
 test("data that could not be deleted with its user stays kept from the next of that name", async () => {
   const { door } = await openGateway();
   await door.accounts.addUser("alice", "user");
-  const failing = () => Promise.reject(new Error("the disk is full"));
-  await expect(door.accounts.removeUser("alice", { withData: true }, failing)).rejects.toThrow("full");
+  const unfollow = door.accounts.follow({ remove: () => Promise.reject(new Error("the disk is full")) });
+  await expect(door.accounts.removeUser("alice", { withData: true })).rejects.toThrow("full");
   await expect(door.accounts.addUser("alice", "user")).rejects.toMatchObject({ code: "user_has_data" });
-  await door.accounts.removeUser("alice", { withData: true }, async () => {});
+  unfollow();
+  await door.accounts.removeUser("alice", { withData: true });
   expect(await door.accounts.addUser("alice", "user")).toMatchObject({ id: "alice" });
 });
 

@@ -5,7 +5,8 @@ async function withTwoUsers() {
   const model = await scriptedModel();
   const never = new Promise<string>(() => {});
   const kernel = await bootAgent({ model, variables: { JOBS_CONCURRENCY: "1" } });
-  const [agent, threads, jobs, memory, approvals] = [
+  const [accounts, agent, threads, jobs, memory, approvals] = [
+    kernel.service("accounts"),
     kernel.service("agent"),
     kernel.service("threads"),
     kernel.service("jobs"),
@@ -13,6 +14,7 @@ async function withTwoUsers() {
     kernel.service("approvals"),
   ];
   for (const user of ["ann", "bob"]) {
+    await accounts.addUser(user, "user");
     model.script({ text: "Hello." });
     await (await agent.run({ user, channel: "test", input: { type: "message", text: "hi" } })).record;
     await memory.write(user, "notes/diary.md", `I am ${user}.`);
@@ -33,21 +35,21 @@ async function withTwoUsers() {
     documents: (await memory.tree(user)).length,
     remembered: await approvals.remembered(user),
   });
-  return { agent, jobs, running, shown };
+  return { accounts, jobs, running, shown };
 }
 
 test("who is removed with their data leaves nothing behind, and others keep theirs", async () => {
-  const { agent, running, shown } = await withTwoUsers();
+  const { accounts, running, shown } = await withTwoUsers();
   const before = await shown("bob");
-  await agent.removeUser("ann", { withData: true });
+  await accounts.removeUser("ann", { withData: true });
   expect((await running.record).status).toBe("cancelled");
   expect(await shown("ann")).toEqual({ threads: 0, jobs: 0, documents: 0, remembered: {} });
   expect(await shown("bob")).toEqual(before);
 });
 
 test("who is removed without it has nothing running any more, and everything is still there", async () => {
-  const { agent, jobs, running, shown } = await withTwoUsers();
-  await agent.removeUser("ann", { withData: false });
+  const { accounts, jobs, running, shown } = await withTwoUsers();
+  await accounts.removeUser("ann", { withData: false });
   expect((await running.record).status).toBe("cancelled");
   await expect
     .poll(async () => (await jobs.list({ user: "ann" })).items)

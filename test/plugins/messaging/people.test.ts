@@ -78,10 +78,7 @@ test("nothing is left of a user who is removed with all data, and what was their
   await chat.write("What is 20 + 3?");
   const messaging = kernel.service("messaging");
   await expect.poll(() => messaging.list({ status: "dead" })).toHaveLength(1);
-  const agent = kernel.service("agent");
-  await kernel
-    .service("accounts")
-    .removeUser("ann", { withData: true }, () => agent.removeUser("ann", { withData: true }));
+  await kernel.service("accounts").removeUser("ann", { withData: true });
   const sql = await kernel.service("store").tables("messaging", MIGRATIONS);
   for (const table of PERSONAL)
     expect(await sql.all(`SELECT * FROM ${table} WHERE "user" = 'ann'`)).toEqual([]);

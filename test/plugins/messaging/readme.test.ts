@@ -2,7 +2,6 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { AnyPlugin } from "../../../kernel/plugin.ts";
-import accounts from "../../../plugins/accounts/plugin.ts";
 import messaging from "../../../plugins/messaging/plugin.ts";
 import store from "../../../plugins/store/plugin.ts";
 import { ROOT } from "../../support/clone.ts";
@@ -21,7 +20,7 @@ test("the channel of the README chats through two files, and takes up where it w
   writeFileSync(file, source.replace("postern/plugin", join(ROOT, "kernel/plugin.ts")));
   writeFileSync(join(folder, "in.txt"), "");
   const { default: plugin } = (await import(file)) as { default: AnyPlugin };
-  const plugins = [store, ...agentPlugins, accounts, messaging, plugin] as readonly AnyPlugin[];
+  const plugins = [store, ...agentPlugins, messaging, plugin] as readonly AnyPlugin[];
   const home = temporaryFolder(afterThisTest);
   const settings = { FILES_FOLDER: folder, MODEL_PROVIDER: "builtin" };
   const said = () => {

@@ -1,7 +1,6 @@
 /** The whole way: a person in Telegram, messaging, the agent, and back, while Telegram fails. */
 import { expect, test } from "vitest";
 import type { AnyPlugin } from "../../../kernel/plugin.ts";
-import accounts from "../../../plugins/accounts/plugin.ts";
 import messaging from "../../../plugins/messaging/plugin.ts";
 import store from "../../../plugins/store/plugin.ts";
 import telegramPlugin from "../../../plugins/telegram/plugin.ts";
@@ -16,7 +15,7 @@ async function bootTelegram(settings: object = {}, more: readonly AnyPlugin[] = 
   const telegram = await startTelegram();
   afterThisTest(telegram.close);
   const model = await scriptedModel();
-  const plugins = [store, telemetry, ...more, ...agentPlugins, accounts, messaging, telegramPlugin];
+  const plugins = [store, telemetry, ...more, ...agentPlugins, messaging, telegramPlugin];
   const kernel = await bootKernel(plugins as readonly AnyPlugin[], {
     MODEL_BASE_URL: model.url,
     MODEL_NAME: "scripted",

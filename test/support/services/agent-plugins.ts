@@ -1,5 +1,6 @@
 /** The agent and every plugin that it is made of. */
 import type { AnyPlugin } from "../../../kernel/plugin.ts";
+import accounts from "../../../plugins/accounts/plugin.ts";
 import agent from "../../../plugins/agent/plugin.ts";
 import delegation from "../../../plugins/delegation/plugin.ts";
 import guidance from "../../../plugins/guidance/plugin.ts";
@@ -13,6 +14,7 @@ import workspace from "../../../plugins/workspace/plugin.ts";
 import workspaceTools from "../../../plugins/workspace/tools/plugin.ts";
 
 export const agentPlugins = [
+  accounts,
   home,
   models,
   agent,

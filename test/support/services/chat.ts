@@ -2,7 +2,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type AnyPlugin, definePlugin } from "../../../kernel/plugin.ts";
 import type { Variables } from "../../../kernel/settings/env.ts";
-import accounts from "../../../plugins/accounts/plugin.ts";
 import messaging from "../../../plugins/messaging/plugin.ts";
 import type {
   ChatService,
@@ -121,7 +120,7 @@ export async function bootChat(
   } = {},
 ): Promise<BootedKernel> {
   const { home, plugins = [], model } = options;
-  const all = [store, telemetry, ...plugins, ...agentPlugins, accounts, messaging, fakeChannel(chat)];
+  const all = [store, telemetry, ...plugins, ...agentPlugins, messaging, fakeChannel(chat)];
   const asked = model ? { MODEL_BASE_URL: model.url, MODEL_NAME: "scripted" } : { MODEL_PROVIDER: "builtin" };
   const settings = { ...asked, ...variables };
   return bootKernel(all as readonly AnyPlugin[], settings, home === undefined ? {} : { home });

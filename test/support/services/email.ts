@@ -4,7 +4,6 @@ import { createLog } from "../../../kernel/log/log.ts";
 import { createMask } from "../../../kernel/mask/mask.ts";
 import { type AnyPlugin, type Limiter, Off } from "../../../kernel/plugin.ts";
 import { Settings, type Variables } from "../../../kernel/settings/env.ts";
-import accounts from "../../../plugins/accounts/plugin.ts";
 import { createEmail } from "../../../plugins/email/email.ts";
 import email from "../../../plugins/email/plugin.ts";
 import { createMailReader } from "../../../plugins/email/reading/mail-reader.ts";
@@ -132,7 +131,7 @@ export async function bootEmail(
   variables: Variables = {},
   options: { readonly home?: string } = {},
 ): Promise<BootedKernel> {
-  const plugins = [store, telemetry, toolsPlugin({}), ...agentPlugins, accounts, messaging, email];
+  const plugins = [store, telemetry, toolsPlugin({}), ...agentPlugins, messaging, email];
   const all = { MODEL_BASE_URL: model.url, MODEL_NAME: "scripted", ...settings, ...variables };
   const kernel = await bootKernel(plugins as readonly AnyPlugin[], all, options);
   await connected(kernel);

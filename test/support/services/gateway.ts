@@ -3,7 +3,6 @@ import { onTestFinished } from "vitest";
 import WebSocket from "ws";
 import type { AnyPlugin } from "../../../kernel/plugin.ts";
 import type { Variables } from "../../../kernel/settings/env.ts";
-import accountsPlugin from "../../../plugins/accounts/plugin.ts";
 import gatewayPlugin from "../../../plugins/gateway/plugin.ts";
 import pagePlugin from "../../../plugins/page/plugin.ts";
 import store from "../../../plugins/store/plugin.ts";
@@ -73,7 +72,6 @@ export async function openGateway(options: GatewayOptions = {}, later?: Later): 
     ...(tools ? [toolsPlugin(tools)] : []),
     telemetry as AnyPlugin,
     ...agentPlugins,
-    accountsPlugin as AnyPlugin,
     gatewayPlugin as AnyPlugin,
     pagePlugin as AnyPlugin,
     ...plugins,

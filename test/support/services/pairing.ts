@@ -4,7 +4,6 @@ import { createLog } from "../../../kernel/log/log.ts";
 import { createMask } from "../../../kernel/mask/mask.ts";
 import type { AnyPlugin } from "../../../kernel/plugin.ts";
 import { Settings } from "../../../kernel/settings/env.ts";
-import accounts from "../../../plugins/accounts/plugin.ts";
 import store from "../../../plugins/store/plugin.ts";
 import telemetry from "../../../plugins/telemetry/plugin.ts";
 import { agentPlugins } from "./agent-plugins.ts";
@@ -12,7 +11,7 @@ import { agentPlugins } from "./agent-plugins.ts";
 export async function pairSenders(home: string, identities: readonly string[]): Promise<void> {
   const mask = createMask();
   const running = await boot({
-    plugins: [store, telemetry, ...agentPlugins, accounts] as readonly AnyPlugin[],
+    plugins: [store, telemetry, ...agentPlugins] as readonly AnyPlugin[],
     settings: new Settings({ MODEL_PROVIDER: "builtin" }),
     home,
     log: createLog("silent", mask, { pretty: false, write: () => {} }),

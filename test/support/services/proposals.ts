@@ -2,7 +2,6 @@
 import tools from "../../../host/plugin.ts";
 import proposals from "../../../host/proposals/plugin.ts";
 import type { AnyPlugin, Gate, ToolOutcome, TurnRecord } from "../../../kernel/plugin.ts";
-import accounts from "../../../plugins/accounts/plugin.ts";
 import store from "../../../plugins/store/plugin.ts";
 import type { ModelReply } from "../servers/model-server.ts";
 import { message, scriptedModel } from "./agent.ts";
@@ -45,7 +44,7 @@ export async function bootProposals(options: { readonly home?: string; readonly 
   const { user = "operator", ...others } = options;
   const model = await scriptedModel();
   const kernel = await bootKernel(
-    [store, accounts, tools, ...agentPlugins, proposals] as readonly AnyPlugin[],
+    [store, tools, ...agentPlugins, proposals] as readonly AnyPlugin[],
     {
       MODEL_BASE_URL: model.url,
       MODEL_NAME: "scripted",

@@ -2,7 +2,6 @@
 
 import type { AnyPlugin, Sql } from "../../../kernel/plugin.ts";
 import type { Variables } from "../../../kernel/settings/env.ts";
-import accountsPlugin from "../../../plugins/accounts/plugin.ts";
 import { createAccounts } from "../../../plugins/accounts/records/accounts.ts";
 import gateway from "../../../plugins/gateway/plugin.ts";
 import responses from "../../../plugins/responses/plugin.ts";
@@ -52,7 +51,6 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     store,
     ...(tools ? [toolsPlugin(tools)] : []),
     ...(unwired ? agentPlugins.map(withoutToolCalls) : agentPlugins),
-    accountsPlugin,
     gateway,
     responses,
   ] as AnyPlugin[];

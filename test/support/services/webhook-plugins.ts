@@ -2,7 +2,6 @@
 
 import type { AnyPlugin } from "../../../kernel/plugin.ts";
 import type { Variables } from "../../../kernel/settings/env.ts";
-import accounts from "../../../plugins/accounts/plugin.ts";
 import store from "../../../plugins/store/plugin.ts";
 import telemetry from "../../../plugins/telemetry/plugin.ts";
 import webhook from "../../../plugins/webhook/plugin.ts";
@@ -10,7 +9,7 @@ import { agentPlugins } from "./agent-plugins.ts";
 
 export const SECRET = "a secret that only the tests know";
 
-export const webhookPlugins = [store, telemetry, ...agentPlugins, accounts, webhook] as readonly AnyPlugin[];
+export const webhookPlugins = [store, telemetry, ...agentPlugins, webhook] as readonly AnyPlugin[];
 
 export const WEBHOOK_SETTINGS: Variables = {
   HTTP_ENABLED: "true",

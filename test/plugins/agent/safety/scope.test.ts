@@ -213,7 +213,8 @@ describe("money", () => {
     });
     expect((await (await run(other)).record).status).toBe("completed");
     expect((await (await run(undefined)).record).status).toBe("completed");
-    await kernel.service("agent").removeUser("ann", { withData: true });
+    await kernel.service("accounts").addUser("ann", "user");
+    await kernel.service("accounts").removeUser("ann", { withData: true });
     expect((await (await run(one)).record).status).toBe("completed");
   });
 

@@ -5,16 +5,15 @@ import { openToolState } from "../../../../host/calls/state.ts";
 import { TABLES as TOOLS } from "../../../../host/owned-tables.ts";
 import { NO_USAGE } from "../../../../kernel/kit/turns.ts";
 import { createMask } from "../../../../kernel/mask/mask.ts";
+import { createFollowers } from "../../../../plugins/accounts/followers.ts";
 import { createAccounts } from "../../../../plugins/accounts/records/accounts.ts";
 import { createIdentities } from "../../../../plugins/accounts/records/identities.ts";
 import { MIGRATIONS as ACCOUNTS } from "../../../../plugins/accounts/records/tables.ts";
-import { createExtensions } from "../../../../plugins/agent/extensions.ts";
 import { createApprovals } from "../../../../plugins/agent/safety/approvals.ts";
 import { createHistory } from "../../../../plugins/agent/threads/history.ts";
 import { createLedger } from "../../../../plugins/agent/threads/ledger.ts";
 import { MIGRATIONS, TABLES } from "../../../../plugins/agent/threads/tables.ts";
 import { createThreads } from "../../../../plugins/agent/threads/threads.ts";
-import { createUsers } from "../../../../plugins/agent/users.ts";
 import { createMissions, MIGRATIONS as MISSIONS } from "../../../../plugins/guidance/missions.ts";
 import jobs from "../../../../plugins/jobs/plugin.ts";
 import { createJobTable } from "../../../../plugins/jobs/queue/table.ts";
@@ -42,22 +41,21 @@ async function nodeOn(place: StorePlace) {
       choose: async ({ provider = "", name }) => ({ provider, name }),
     }),
   ];
-  const extensions = createExtensions();
   const jobTables = (await jobs.operations?.tables?.()) ?? [];
   const kernel = { tables: async () => [...TABLES, ...jobTables, ...MISSION_TABLES, ...TOOLS] };
-  const users = createUsers({ sql, threads, extensions, store, kernel, cancelThread: async () => {} });
+  const followers = createFollowers(store, kernel);
   const accounts = await createAccounts(store);
-  const identities = createIdentities(await store.tables("gateway", ACCOUNTS), accounts);
+  const identities = createIdentities(await store.tables("gateway", ACCOUNTS), accounts, followers.give);
   identities.extend({
     known: threads.identities,
     held: table.heldCounts,
     firstHeld: table.firstHeld,
     refuseHeld: async () => 0,
-    give: users.giveUser,
   });
-  extensions.add({ giveUser: missions.give });
-  extensions.add({ giveUser: memory.giveUser, removeUser: memory.removeUser });
-  extensions.add({ giveUser: table.give });
+  followers.follow({ remove: threads.removeAll, give: threads.give });
+  followers.follow({ give: missions.give });
+  followers.follow({ give: memory.giveUser, remove: memory.removeUser });
+  followers.follow({ give: table.give });
   return {
     sql,
     memory,
@@ -78,7 +76,7 @@ async function nodeOn(place: StorePlace) {
     identities,
     addUser: accounts.addUser,
     removeUser: (user: string, options: { withData: boolean }) =>
-      accounts.removeUser(user, options, () => users.removeUser(user, options)),
+      accounts.removeUser(user, options, () => followers.remove(user, options)),
     async say(text: string, thread?: string, user = "ann") {
       const turn = { id: randomUUIDv7(), user, channel: "test", input: message(text) };
       const { writer } = await ledger.open({ ...turn, ...(thread !== undefined && { thread }) }, MODEL, {

@@ -188,8 +188,14 @@ test("what is too large, too many, empty or of another type is refused in words,
   // Those that no message names go, and so does what a user had who is gone.
   await sql.run("UPDATE uploads SET expires_at = '2000-01-01T00:00:00.000Z' WHERE id = ?", ids[0] ?? null);
   expect((await say("Hi", [ids[0] ?? ""])).body.error.message).toMatch(/Attach the file again/);
-  await gateway.service.service("agent").removeUser("operator", { withData: true });
-  expect(await count()).toBe(0);
+  const left = (await count()) ?? 0;
+  await gateway.addUser("alice");
+  await gateway.service
+    .service("attachments")
+    .add("alice", { name: "a.txt", data: Buffer.from("text of Alice") });
+  expect(await count()).toBe(left + 1);
+  await gateway.service.service("accounts").removeUser("alice", { withData: true });
+  expect(await count()).toBe(left);
 });
 
 test("of a text that does not fit the model the beginning is sent; model and person are told, before and after", async () => {

@@ -3,7 +3,6 @@ import { expect } from "vitest";
 import { createCommandContext } from "../../../../kernel/cli/command-context.ts";
 import { openSession } from "../../../../kernel/cli/service/session.ts";
 import type { AnyPlugin } from "../../../../kernel/plugin.ts";
-import accounts from "../../../../plugins/accounts/plugin.ts";
 import { register } from "../../../../plugins/jobs/commands/routine.ts";
 import store from "../../../../plugins/store/plugin.ts";
 import { temporaryFolder } from "../../../support/home.ts";
@@ -21,7 +20,7 @@ async function routine(home: string, ...words: string[]): Promise<string> {
     MEMORY_VECTORS: "false",
   };
   const group = new Command("routine").exitOverride().configureOutput({ writeErr: () => {} });
-  const plugins = [store, accounts, ...agentPlugins] as readonly AnyPlugin[];
+  const plugins = [store, ...agentPlugins] as readonly AnyPlugin[];
   register(
     group,
     createCommandContext(openSession(settings, home), async () => plugins, "0.0.0-test"),

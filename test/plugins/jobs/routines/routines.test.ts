@@ -300,11 +300,12 @@ test("removing one stops its run and forgets its history; its thread stays", asy
 test("routines are paused when their user is removed, and go with the user's data", async () => {
   const { kernel, clock, routines } = await boot();
   const { id } = await routines.add(DAILY);
-  await kernel.service("agent").removeUser("ann", { withData: false });
+  await kernel.service("accounts").addUser("ann", "user");
+  await kernel.service("accounts").removeUser("ann", { withData: false });
   expect(await routines.find(id)).toMatchObject({ status: "paused", pausedWhy: "Its user was removed." });
   clock.turnTo("2026-11-17T07:00:00Z");
   expect((await routines.runs(id)).items).toEqual([]);
-  await kernel.service("agent").removeUser("ann", { withData: true });
+  await kernel.service("accounts").removeUser("ann", { withData: true });
   expect(await routines.list()).toEqual([]);
 });
 
