@@ -26,6 +26,7 @@ async function shippedPlugins(): Promise<readonly AnyPlugin[]> {
     import("../../plugins/provenance/plugin.ts"),
     import("../../host/proposals/plugin.ts"),
     import("../../plugins/jobs/plugin.ts"),
+    import("../../plugins/jobs/queue/plugin.ts"),
     import("../../plugins/delegation/plugin.ts"),
     // Before the other channels: a person waits for the first frame, and the screen fills in the rest later.
     import("../../plugins/tui/plugin.ts"),

@@ -44,7 +44,7 @@ export interface AgentParts {
   forget(thread: string): void;
   /** Keeps what the person said at a gate about later calls. */
   remember(user: string, answer: Pick<Beginning, "remember" | "trusted">): Promise<void>;
-  readonly extensions: Pick<Extensions, "add" | "all">;
+  readonly extensions: Pick<Extensions, "add">;
   readonly entitle: Entitle;
 }
 
@@ -81,6 +81,7 @@ export function createAgent(parts: AgentParts): RunningAgent {
   const opening = new Set<Promise<unknown>>();
   const beginning = new Set<string>();
   const ends = new Set<Promise<void>>();
+  const titling = new Set<Promise<void>>();
   const saving = createSaving((thread) => {
     forget(thread);
     void lanes.wake(thread);
@@ -193,8 +194,8 @@ export function createAgent(parts: AgentParts): RunningAgent {
     const record = await close(open, ending, running);
     observer.ended(record);
     if (!settings.chatTitles) return;
-    const named = entitle(open, record, observer).finally(() => ends.delete(named));
-    ends.add(named);
+    const named = entitle(open, record, observer).finally(() => titling.delete(named));
+    titling.add(named);
   }
 
   /** The turn has ended; the next one does not wait for this. */
@@ -274,10 +275,16 @@ export function createAgent(parts: AgentParts): RunningAgent {
       // It is open already: its end tells the caller.
       entry.stopper.abort(error);
     }
-    if (stopped !== undefined) entry.stopper.abort(STOPPED);
     if (hasToWait && !entry.stopper.signal.aborted) lanes.join(writer.thread, entry);
     else start(entry);
     return stream;
+  }
+
+  /** Ends every turn that was taken before, also one that still waits in line: what it may use was judged when it came. */
+  async function interrupt(): Promise<void> {
+    await Promise.allSettled([...opening]);
+    for (const entry of [...active.values()]) cancel(entry, STOPPED);
+    await Promise.allSettled([...ends]);
   }
 
   function stop(): Promise<void> {
@@ -289,11 +296,9 @@ export function createAgent(parts: AgentParts): RunningAgent {
     isDraining = true;
     clearInterval(looking);
     stopTitling.abort();
-    for (const extension of extensions.all()) extension.stopping?.();
-    for (const entry of [...active.values()]) cancel(entry, STOPPED);
-    while (opening.size + ends.size > 0) await Promise.allSettled([...opening, ...ends]);
+    while (opening.size + ends.size > 0) await interrupt();
+    await Promise.allSettled([...titling]);
     await saving.stop();
-    for (const extension of extensions.all()) await extension.stopped?.();
     await relay.stop();
   }
 
@@ -347,7 +352,7 @@ export function createAgent(parts: AgentParts): RunningAgent {
 
     async drain() {
       isDraining = true;
-      while (opening.size + active.size + ends.size > 0) await sleep(DRAIN_LOOK_MS);
+      while (opening.size + active.size + ends.size + titling.size > 0) await sleep(DRAIN_LOOK_MS);
     },
 
     stop,
@@ -355,8 +360,8 @@ export function createAgent(parts: AgentParts): RunningAgent {
     extend(extension) {
       const remove = extensions.add(extension);
       return async () => {
-        await stop();
         remove();
+        await interrupt();
       };
     },
   };

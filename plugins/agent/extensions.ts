@@ -1,15 +1,6 @@
 /** Collects what other plugins have added to the agent, as turns use it. */
 import { Fault } from "../../kernel/plugin.ts";
-import type {
-  CheckedTurn,
-  Extension,
-  OwnTool,
-  PayingTurn,
-  Preface,
-  Purse,
-  Stranger,
-  TurnCheck,
-} from "./services.ts";
+import type { CheckedTurn, Extension, OwnTool, Preface, Stranger, TurnCheck } from "./services.ts";
 
 /** The text before the conversation of a turn. */
 export interface TurnPreface {
@@ -51,7 +42,6 @@ export function createExtensions() {
         }
       };
     },
-    all: (): readonly Extension[] => [...extensions],
     tools: (): readonly OwnTool[] => [...tools.values()],
     isOwn: (tool: string) => tools.has(tool),
     /** The names of own tools whose output is meant to be followed. It changes with them. */
@@ -69,8 +59,6 @@ export function createExtensions() {
         requiredTools: found.flatMap(({ requiredTools = [] }) => requiredTools),
       };
     },
-    purses: (turn: PayingTurn): Promise<readonly Purse[]> =>
-      Promise.all([...extensions].flatMap((extension) => extension.purse?.(turn) ?? [])),
     check: (turn: CheckedTurn): Promise<readonly TurnCheck[]> =>
       Promise.all([...extensions].flatMap((extension) => extension.check?.(turn) ?? [])),
   };

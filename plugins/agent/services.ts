@@ -66,8 +66,16 @@ export interface Agent {
   ): Promise<ContextUse>;
   /** All that this turn would know, in a few paragraphs by the model. Nothing is stored but what it cost. */
   condense(turn: Turn, signal?: AbortSignal): Promise<{ readonly text: string; readonly usage: Usage }>;
-  /** Adds tools, sections and checks of another plugin. Returns the undo: it ends every turn, so that none goes on without them. */
+  /**
+   * Adds tools, sections and checks of another plugin. The undo takes them away from later turns, ends those that run on this node as
+   * interrupted, since a turn keeps what it began with, and resolves when they have ended. Everything else stays as it is.
+   */
   extend(extension: Extension): () => Promise<void>;
+  /**
+   * Calls the listener whenever this node has looked for nodes that died, after their turns were closed. Returns a function that
+   * unsubscribes.
+   */
+  onTakeover(listener: () => Promise<void>): () => void;
   /** How many messages a user may send in a minute, over all chat channels. */
   readonly chatLimit: Limiter;
   /** How many requests that write something a user may send in a minute, messages among them: ten times as many. */
@@ -131,6 +139,8 @@ export interface Threads {
   remove(user: string, thread: string): Promise<void>;
   /** Turns, tokens and cost of all that has ended, also where its thread is gone. */
   usage(query: FiguresQuery): Promise<Figures>;
+  /** Calls the listener when stored turns of a thread were changed or deleted. Returns a function that unsubscribes. */
+  onChanged(listener: (thread: string) => void): () => void;
   /** Whether the turn had called a tool that can change things outside. */
   hadSideEffects(turn: string): Promise<boolean>;
   /** The identities of channels that have a thread. */
@@ -180,6 +190,8 @@ export interface Attachments {
   }>;
 }
 
+type ApprovalGate = Extract<Gate, { type: "approval" }>;
+
 export interface Approvals {
   /** Returns this user's remembered decisions: tool → always allowed or denied. */
   remembered(user: string): Promise<Readonly<Record<string, "allow" | "deny">>>;
@@ -187,6 +199,11 @@ export interface Approvals {
   remember(user: string, tool: string, decision: "allow" | "deny", fingerprint?: string): Promise<void>;
   revoke(user: string, tool: string): Promise<boolean>;
   pending(user: string): Promise<readonly Gate[]>;
+  /**
+   * Calls the listener when a person lets later calls of a tool go to the destinations that this gate asked about, before the turn that
+   * answers the gate runs. Returns a function that unsubscribes.
+   */
+  onTrusted(listener: (user: string, gate: ApprovalGate) => Promise<void>): () => void;
   /** Lists the pending gates of channels' identities, each with its user: they cannot sign in and answer. */
   pendingOfIdentities(): Promise<readonly (Gate & { readonly user: string })[]>;
 }
@@ -224,18 +241,6 @@ export interface Extension {
   preface?(user: string, allows: (tool: string) => boolean): Promise<Preface>;
   /** Called once for each turn, before its first call. */
   check?(turn: CheckedTurn): TurnCheck | Promise<TurnCheck>;
-  /** Called once for each turn, before it does anything. */
-  purse?(turn: PayingTurn): Promise<Purse>;
-  /** The person lets later calls of this tool go to the destinations that this gate asked about. */
-  trustDestinations?(user: string, gate: Extract<Gate, { type: "approval" }>): Promise<void>;
-  /** The stored turns of a thread changed or went: what was read of them is outdated. */
-  threadChanged?(thread: string): void;
-  /** The turns of nodes that are gone were closed. */
-  takeOver?(): Promise<void>;
-  /** The agent stops: no new turn may be started from here on. */
-  stopping?(): void;
-  /** Every turn has ended. */
-  stopped?(): Promise<void>;
 }
 
 type Asked = readonly string[] | undefined;
@@ -313,18 +318,6 @@ export interface Delegating extends Pick<Turn, "task" | "job" | "budgetUsd"> {
   notice(code: string, message: string): void;
   /** A sign of life that nobody has to see. */
   alive(): void;
-}
-
-export interface PayingTurn extends Pick<Turn, "user" | "task" | "job" | "budgetUsd"> {
-  readonly id: string;
-  readonly thread: string;
-}
-
-/** What the requests of a turn are paid from beside its own budget. */
-export interface Purse {
-  /** Rejects with a `Fault` where nothing is left, or what the turn works for is over. `spentUsd`: by the turn itself so far. */
-  assertLeft(spentUsd: number): Promise<void>;
-  spend(tx: Transaction, usd: number): void;
 }
 
 export interface Preface {

@@ -57,6 +57,9 @@ export async function startAgent({
   const chosenFor: RunnerParts["chosenFor"] = async ({ user, thread, model }) =>
     thread === undefined ? (model as ModelName | undefined) : (await ledger.thread(user, thread))?.model;
 
+  const changeListeners = new Set<(thread: string) => void>();
+  const takeoverListeners = new Set<() => Promise<void>>();
+
   measureWaiting(telemetry, sql, node);
   const agent = createAgent({
     observers: createObservers(telemetry, mask, log, kernel.serving),
@@ -69,12 +72,11 @@ export async function startAgent({
     ...{ ledger, extensions, node, signals, storage, log, settings },
     forget(thread) {
       history.forget(thread);
-      for (const extension of extensions.all()) extension.threadChanged?.(thread);
+      for (const listener of changeListeners) listener(thread);
     },
     async remember(user, { remember, trusted }) {
       if (remember) await approvals.remember(user, remember.tool, "allow", remember.fingerprint);
-      for (const extension of extensions.all())
-        if (trusted) await extension.trustDestinations?.(user, trusted);
+      if (trusted) await approvals.trust(user, trusted);
     },
   });
   const threads = createThreads(sql, { store, onRemove: agent.cancelThread, choose: models.choose });
@@ -111,7 +113,7 @@ export async function startAgent({
   });
   onStop(writeLimit.close);
   if (kernel.serving) {
-    const deaths = { ledger, agent, extensions, readTurn: threads.turn, log };
+    const deaths = { ledger, agent, listeners: takeoverListeners, readTurn: threads.turn, log };
     const interrupted = await closeOrphans(deaths);
     if (interrupted > 0) log.warn({ turns: interrupted }, "turns were interrupted when the service stopped");
     // On SQLite the only other process is a command, which looks after its own turn.
@@ -122,12 +124,22 @@ export async function startAgent({
       ...agent,
       models: models.list,
       ...createCondensing({ sql, history, models, sources, extensions, settings, mask }),
+      onTakeover: (listener) => subscribe(takeoverListeners, listener),
       chatLimit,
       writeLimit,
     },
-    threads: { ...threads, checked: createCheckedReader(sql, extensions, host) },
+    threads: {
+      ...threads,
+      onChanged: (listener) => subscribe(changeListeners, listener),
+      checked: createCheckedReader(sql, extensions, host),
+    },
     attachments,
     approvals,
     toolCalls: createToolCalls(sources, settings, ledger.thread),
   };
+}
+
+function subscribe<Listener>(listeners: Set<Listener>, listener: Listener): () => void {
+  listeners.add(listener);
+  return () => void listeners.delete(listener);
 }

@@ -3,7 +3,6 @@ import { oneAtATime } from "../../kernel/kit/concurrency.ts";
 import { type Log, reason, type TurnRecord } from "../../kernel/plugin.ts";
 import type { Store } from "../store/services.ts";
 import type { RunningAgent } from "./agent.ts";
-import type { Extensions } from "./extensions.ts";
 import type { Ledger } from "./threads/ledger.ts";
 
 // Also where nobody was told of a death: a node may have died before this one started.
@@ -12,13 +11,13 @@ const LOOK_MS = 5000;
 export interface DeathParts {
   readonly ledger: Pick<Ledger, "takeOver">;
   readonly agent: Pick<RunningAgent, "isOurs" | "closed" | "abandon">;
-  readonly extensions: Pick<Extensions, "all">;
+  readonly listeners: ReadonlySet<() => Promise<void>>;
   readTurn(user: string, turn: string): Promise<TurnRecord | undefined>;
   readonly log: Log;
 }
 
 /** Closes turns that no node runs any more, and returns how many there were. */
-export async function closeOrphans({ ledger, agent, readTurn }: Omit<DeathParts, "extensions" | "log">) {
+export async function closeOrphans({ ledger, agent, readTurn }: Omit<DeathParts, "listeners" | "log">) {
   const taken = await ledger.takeOver(agent.isOurs);
   for (const turn of taken) {
     const record = await readTurn(turn.user, turn.id);
@@ -29,12 +28,12 @@ export async function closeOrphans({ ledger, agent, readTurn }: Omit<DeathParts,
 
 /** Returns a function that stops it. */
 export function followDeaths({ node }: Pick<Store, "node">, parts: DeathParts): () => Promise<void> {
-  const { agent, extensions, log } = parts;
+  const { agent, listeners, log } = parts;
   const takeOver = oneAtATime(async () => {
     try {
       const turns = await closeOrphans(parts);
       if (turns > 0) log.warn({ turns }, "closed the turns of a node that is gone");
-      for (const extension of extensions.all()) await extension.takeOver?.();
+      for (const listener of listeners) await listener();
     } catch (error) {
       log.warn(`what other nodes left could not be taken over, retrying: ${reason(error)}`);
     }

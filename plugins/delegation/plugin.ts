@@ -28,15 +28,16 @@ export default definePlugin({
       log,
     });
     onStop(use.accounts.follow({ give: tasks.give }));
+    onStop(use.models.addPurse(tasks.openPurse));
+    // After the turns have ended that follow their tasks.
+    onStop(tasks.idle);
     onStop(
       use.agent.extend({
         // A command beside the service works no queue, so its tasks would wait for ever.
         tools: kernel.serving ? [delegatingTool(tasks, config)] : [],
-        purse: tasks.purse,
-        stopping: tasks.stop,
-        stopped: tasks.idle,
       }),
     );
+    onStop(tasks.stop);
     onDrain(async () => {
       tasks.stop();
       await tasks.idle();

@@ -10,7 +10,8 @@ import {
   type Transaction,
   type TurnEvent,
 } from "../../kernel/plugin.ts";
-import type { Delegating, Extension, OwnToolContext, Purse } from "../agent/services.ts";
+import type { Delegating, OwnToolContext } from "../agent/services.ts";
+import type { OpenPurse, Purse } from "../models/services.ts";
 import type { Store } from "../store/services.ts";
 import { type Asked, type BeginningParts, beginTask, TASK_CHANNEL } from "./beginning.ts";
 import { CANCELLED, factsOf, type ReportParts, reportOf } from "./report.ts";
@@ -212,7 +213,7 @@ export function createTasks(parts: TasksParts) {
     return row;
   }
 
-  const purse: NonNullable<Extension["purse"]> = async ({ id, thread, task, job, budgetUsd }) => {
+  const openPurse: OpenPurse = async ({ id, thread, task, job, budgetUsd }) => {
     if (task === undefined) {
       if (budgetUsd === undefined) return FREE;
       return { ...FREE, assertLeft: (usd) => assertRootGoesOn(sql, job ?? id, usd) };
@@ -276,7 +277,7 @@ export function createTasks(parts: TasksParts) {
 
   return {
     service,
-    purse,
+    openPurse,
     /** Those of a turn in the order of its calls: by that the next attempt finds them again. */
     begin: (asked: Asked, context: Parameters<typeof beginTask>[2]) =>
       inOrder(context.turn, () => beginTask(parts, asked, context)),

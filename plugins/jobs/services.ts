@@ -38,6 +38,14 @@ export interface Jobs {
   onCompleted(listener: (job: Job) => void): () => void;
 }
 
+/** Starts and stops the work on jobs and routines, for the plugin `job-queue`. */
+export interface JobQueue {
+  start(): Promise<void>;
+  stop(): void;
+  /** Resolves when nothing of a stopped queue is under way. */
+  idle(): Promise<void>;
+}
+
 export interface Routines {
   /** Rejects with a `Fault` that says what is wrong with it. */
   add(given: NewRoutine): Promise<Routine>;
@@ -125,6 +133,7 @@ export interface JobTurn
 declare module "../../kernel/plugin.ts" {
   interface Services {
     jobs: Jobs;
+    jobQueue: JobQueue;
     routines: Routines;
   }
 }

@@ -8,6 +8,7 @@ import { createJobTable } from "./queue/table.ts";
 import { MIGRATIONS as JOBS } from "./queue/tables.ts";
 import { proposingTool } from "./routines/propose.ts";
 import { createRoutines } from "./routines/routines.ts";
+import type { JobQueue } from "./services.ts";
 import type { JobSettings } from "./settings.ts";
 
 export async function startJobs({
@@ -15,12 +16,11 @@ export async function startJobs({
   use: { accounts, identities, agent, threads, store, storage, kernel, telemetry = SILENT },
   log,
   onStop,
-  onDrain,
 }: StartContext<
   JobSettings,
   "accounts" | "identities" | "agent" | "threads" | "store" | "storage" | "kernel",
   "telemetry"
->): Promise<Pick<Services, "jobs" | "routines">> {
+>): Promise<Pick<Services, "jobs" | "routines" | "jobQueue">> {
   const sql = await store.tables("jobs", JOBS);
   const table = createJobTable(sql, store);
   const jobs = createJobs({ ...config, table, agent, threads, store, storage, log });
@@ -34,22 +34,14 @@ export async function startJobs({
     isServing: kernel.serving,
   });
   measureJobs(telemetry, sql);
-  const stop = (): void => {
-    routines.stop();
-    jobs.stop();
-  };
-  onStop(
-    agent.extend({
-      tools: [proposingTool(routines)],
-      takeOver: jobs.takeOver,
-      stopping: stop,
-      async stopped() {
-        await jobs.idle();
-        await routines.idle();
-        if (kernel.serving) await jobs.handBack();
-      },
-    }),
-  );
+  onStop(agent.onTakeover(jobs.takeOver));
+  // After the undo below has ended the turns of jobs.
+  onStop(async () => {
+    await jobs.idle();
+    await routines.idle();
+    if (kernel.serving) await jobs.handBack();
+  });
+  onStop(agent.extend({ tools: [proposingTool(routines)] }));
   onStop(
     accounts.follow({
       async stop(user) {
@@ -68,15 +60,18 @@ export async function startJobs({
       refuseHeld: jobs.refuseHeld,
     }),
   );
-  onDrain(async () => {
-    stop();
-    await jobs.idle();
-  });
-  if (kernel.serving) {
-    await jobs.start();
-    routines.start();
-  }
-  return { jobs, routines };
+  const jobQueue: JobQueue = {
+    async start() {
+      await jobs.start();
+      routines.start();
+    },
+    stop() {
+      routines.stop();
+      jobs.stop();
+    },
+    idle: jobs.idle,
+  };
+  return { jobs, routines, jobQueue };
 }
 
 /** How many jobs wait, and for how long: asked for when the metrics are. */

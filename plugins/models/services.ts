@@ -1,6 +1,6 @@
 /** Services of models for other plugins. */
 import type { JsonSchema } from "../../kernel/kit/schema.ts";
-import type { Generation } from "../../kernel/kit/turns.ts";
+import type { Generation, TurnTask } from "../../kernel/kit/turns.ts";
 import type { ModelName, TokenScope, ToolCall, Transaction, Usage } from "../../kernel/plugin.ts";
 import type { SettingValues } from "../store/services.ts";
 
@@ -52,8 +52,33 @@ export interface Models {
   assertLeft(user: string, capUsd: number | undefined, scopes: readonly TokenScope[]): Promise<void>;
   /** Counts what was spent, in a transaction of the caller. */
   spend(tx: Transaction, user: string, usage: Usage, scopes: readonly TokenScope[]): void;
+  /**
+   * Has what turns spend paid by more than the user and the tokens: `open` is asked once for each turn, before it does anything. Returns the
+   * undo.
+   */
+  addPurse(open: OpenPurse): () => void;
+  /** The purses that this turn is paid from as well. */
+  openPurses(turn: PayingTurn): Promise<readonly Purse[]>;
   /** Warns the operator, once, of models whose price is not known, which this cap does not count. */
   warnUncounted(cap: string, models: readonly Model[]): void;
+}
+
+/** A turn as far as a purse has to know it. */
+export interface PayingTurn {
+  readonly id: string;
+  readonly thread: string;
+  readonly task: TurnTask | undefined;
+  readonly job: string | undefined;
+  readonly budgetUsd: number | undefined;
+}
+
+export type OpenPurse = (turn: PayingTurn) => Promise<Purse>;
+
+/** What the requests of a turn are paid from besides its own budget. */
+export interface Purse {
+  /** Rejects with a `Fault` if nothing is left, or if what the turn works for is over. `spentUsd`: by the turn itself so far. */
+  assertLeft(spentUsd: number): Promise<void>;
+  spend(tx: Transaction, usd: number): void;
 }
 
 /** The limits of a turn: its tokens' scopes and the daily cap. */

@@ -5,7 +5,7 @@ import { MIGRATIONS } from "./tables.ts";
 
 export default definePlugin({
   name: "provenance",
-  needs: ["accounts", "agent", "threads", "store", "settings", "kernel"],
+  needs: ["accounts", "agent", "approvals", "threads", "store", "settings", "kernel"],
   wants: ["toolAdmin"],
   provides: ["provenance", "destinations"],
   extends: ["agent", "accounts"],
@@ -13,7 +13,7 @@ export default definePlugin({
     const settings = readProvenance(env);
     return settings.mode === "off" ? new Off("PROVENANCE=off") : settings;
   },
-  async start({ use: { accounts, agent, threads, store, settings, kernel, toolAdmin }, onStop }) {
+  async start({ use: { accounts, agent, approvals, threads, store, settings, kernel, toolAdmin }, onStop }) {
     const { createDestinations, heldDestinations } = await import("./destinations.ts");
     const { createExplaining } = await import("./explaining.ts");
     const { openTurnGate } = await import("./gate.ts");
@@ -26,13 +26,15 @@ export default definePlugin({
     onStop(
       agent.extend({
         check: async (turn) => openTurnGate(turn, stored, { ...parts, settings: await live.current() }),
-        async trustDestinations(user, gate) {
-          const tool = gate.call.name;
-          for (const value of heldDestinations(gate)) await destinations.add({ user, tool, value });
-        },
-        threadChanged: stored.forget,
       }),
     );
+    onStop(
+      approvals.onTrusted(async (user, gate) => {
+        const tool = gate.call.name;
+        for (const value of heldDestinations(gate)) await destinations.add({ user, tool, value });
+      }),
+    );
+    onStop(threads.onChanged(stored.forget));
     // A user who is given what another had decides anew where calls may go.
     onStop(
       accounts.follow({ give: (tx, from) => tx.run('DELETE FROM destinations WHERE "user" = ?', from) }),

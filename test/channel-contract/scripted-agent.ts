@@ -86,6 +86,7 @@ export function createScriptedAgent(): ScriptedAgent {
     },
     condense: async () => ({ text: "", usage: NO_USAGE }),
     extend: () => async () => {},
+    onTakeover: () => () => {},
     chatLimit: OPEN,
     writeLimit: OPEN,
   };
@@ -222,6 +223,7 @@ function threadsOf(records: ReadonlyMap<string, TurnRecord>): Services["threads"
     setModel: async () => {},
     remove: async () => {},
     usage: async () => ({ total: NOTHING, points: [], groups: [] }),
+    onChanged: () => () => {},
     hadSideEffects: async () => false,
     identities: async () => [],
     checked: async () => undefined,
@@ -292,6 +294,7 @@ const EMPTY_SERVICES = {
     revoke: async () => false,
     pending: async () => [],
     pendingOfIdentities: async () => [],
+    onTrusted: () => () => {},
   },
 } satisfies Partial<Services>;
 

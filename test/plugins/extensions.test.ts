@@ -75,14 +75,52 @@ test("a check of a third party's plugin is asked before an installed tool is cal
   );
 });
 
-test("what an undone extension had added is gone, and turns are over by then", async () => {
-  const { kernel } = await serviceWith("dice");
+test("a plugin that is undone alone ends the turns that run, and later ones do without what it had added", async () => {
+  const { model, kernel, say } = await serviceWith("dice");
   const agent = kernel.service("agent");
-  const undo = agent.extend({ tools: [] });
-  await undo();
-  await expect(agent.run({ user: "ann", channel: "test", input: message("Hi") })).rejects.toMatchObject({
-    code: "stopping",
+  const called = Promise.withResolvers<void>();
+  const undo = agent.extend({
+    tools: [
+      {
+        name: "toss_coin",
+        description: "Tosses a coin that never lands.",
+        schema: { type: "object", properties: {}, additionalProperties: false },
+        run() {
+          called.resolve();
+          return new Promise(() => {});
+        },
+      },
+    ],
+    preface: async () => ({ sections: [{ text: "Coins: toss them when asked to." }] }),
   });
+  const calls = [
+    { id: "c", name: "toss_coin", arguments: {} },
+    { id: "d", name: "roll_dice", arguments: {} },
+  ];
+  model.script({ calls: calls.slice(0, 1) });
+  const tossing = await agent.run({ user: "ann", channel: "test", input: message("Toss a coin") });
+  await called.promise;
+  await undo();
+  expect(await tossing.record).toMatchObject({ status: "failed", error: { code: "interrupted" } });
+
+  model.script({ calls }, { text: "Only the dice are there." });
+  const record = await say("Toss a coin, and roll the dice", "ann");
+  expect(record.status).toBe("completed");
+  const outcomes = record.items.flatMap((item) => (item.type === "tool_result" ? [item] : []));
+  expect(outcomes.map(({ call, outcome }) => [call, outcome])).toEqual([
+    ["c", expect.objectContaining({ status: "error", code: "unknown_tool" })],
+    ["d", { status: "ok", output: "ann rolled 20" }],
+  ]);
+  const request = model.requests[1];
+  const offered = request?.tools?.map((tool) => tool.function.name);
+  expect(offered).toContain("roll_dice");
+  expect(offered).not.toContain("toss_coin");
+  expect(JSON.stringify(request?.messages[0])).not.toContain("Coins:");
+
+  model.script({ text: "Later it is." });
+  const jobs = kernel.service("jobs");
+  const { id } = await jobs.submit({ user: "ann", channel: "test", message: "later" });
+  expect(await jobs.wait(id, 10_000)).toMatchObject({ status: "completed", response: "Later it is." });
 });
 
 test("a third party's memory takes the place of ours: the agent's tools and the API use it", async () => {

@@ -3,6 +3,7 @@ import { type AnyPlugin, definePlugin, Fault } from "../../kernel/plugin.ts";
 import accounts from "../../plugins/accounts/plugin.ts";
 import agent from "../../plugins/agent/plugin.ts";
 import jobs from "../../plugins/jobs/plugin.ts";
+import jobQueue from "../../plugins/jobs/queue/plugin.ts";
 import { streamSteadily } from "../../plugins/models/providers/retry.ts";
 import type { Model, ModelPart, ModelRequest } from "../../plugins/models/services.ts";
 import { addUsage } from "../../plugins/models/spending/prices.ts";
@@ -34,6 +35,7 @@ export function pluginsOf(
     agent,
     workspace,
     jobs,
+    jobQueue,
   ] as readonly AnyPlugin[];
 }
 

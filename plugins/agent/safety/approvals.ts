@@ -41,9 +41,13 @@ export function judgeTool(
 export interface RememberedApprovals extends Approvals {
   /** Returns this user's decision on this very tool. */
   recall(user: string, tool: ToolInfo): Promise<"allow" | "deny" | undefined>;
+  /** Tells the listeners of `onTrusted`. */
+  trust(...trusted: Parameters<Trusted>): Promise<void>;
   /** Forgets every "allow" for what is no longer there as it was. */
   forgetOthers(user: string, tools: readonly ToolInfo[]): Promise<void>;
 }
+
+type Trusted = Parameters<Approvals["onTrusted"]>[0];
 
 interface Row {
   readonly tool: string;
@@ -52,6 +56,7 @@ interface Row {
 }
 
 export function createApprovals(sql: Sql): RememberedApprovals {
+  const listeners = new Set<Trusted>();
   const rows = (user: string) =>
     sql.all<Row>('SELECT tool, decision, fingerprint FROM approvals WHERE "user" = ? ORDER BY tool', user);
   const holds = ({ decision, fingerprint }: Row, tool: ToolInfo | undefined) =>
@@ -62,6 +67,13 @@ export function createApprovals(sql: Sql): RememberedApprovals {
       const find = 'SELECT tool, decision, fingerprint FROM approvals WHERE "user" = ? AND tool = ?';
       const row = await sql.get<Row>(find, user, tool.name);
       return row && holds(row, tool) ? row.decision : undefined;
+    },
+    onTrusted(listener) {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+    async trust(user, gate) {
+      for (const listener of listeners) await listener(user, gate);
     },
     async forgetOthers(user, tools) {
       const known = new Map(tools.map((tool) => [tool.name, tool]));

@@ -50,7 +50,7 @@ const USAGE = {
 
 const COLUMNS = "id, title, created_at, updated_at, turns, channel, provider, model, gate, pinned";
 
-export interface StoredThreads extends Omit<Threads, "checked"> {
+export interface StoredThreads extends Omit<Threads, "checked" | "onChanged"> {
   removeAll(user: string): Promise<void>;
   /** Gives all threads of one user to another. */
   give(tx: Transaction, from: string, to: string): Promise<void>;

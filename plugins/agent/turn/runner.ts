@@ -13,14 +13,21 @@ import {
   type TurnEvent,
   type Usage,
 } from "../../../kernel/plugin.ts";
-import type { Model, ModelMessage, ModelPart, ModelRequest, TokenCount } from "../../models/services.ts";
+import type {
+  Model,
+  ModelMessage,
+  ModelPart,
+  ModelRequest,
+  Purse,
+  TokenCount,
+} from "../../models/services.ts";
 import { type Compose, createComposer } from "../context/composer.ts";
 import { systemText } from "../context/prompt.ts";
 import { type Context, digest, nothingStored, type Stored, summarise } from "../context/window.ts";
 import type { Extensions, TurnPreface } from "../extensions.ts";
 import type { TurnObserver } from "../live/observer.ts";
 import { allowsTool, refuseWidening, scopesOf } from "../safety/scope.ts";
-import type { Purse, Turn } from "../services.ts";
+import type { Turn } from "../services.ts";
 import type { TurnSettings } from "../settings.ts";
 import type { Ending } from "../threads/ending.ts";
 import type { LedgerTurn } from "../threads/ledger.ts";
@@ -131,9 +138,8 @@ class Run {
   async begin(): Promise<void> {
     const { models } = this.#parts;
     const { turn, scopes, writer } = this.#opened;
-    const { user, task, job, budgetUsd } = turn;
-    const place = { id: writer.id, thread: writer.thread };
-    this.#purses = await this.#parts.extensions.purses({ user, task, job, budgetUsd, ...place });
+    const { task, job, budgetUsd } = turn;
+    this.#purses = await models.openPurses({ id: writer.id, thread: writer.thread, task, job, budgetUsd });
     for (const purse of this.#purses) await purse.assertLeft(0);
     this.#capUsd = await models.dailyCap();
     this.#chain = ableModels(await models.chain(writer.chosen, { scopes, capUsd: this.#capUsd }), turn);

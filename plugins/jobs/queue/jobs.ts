@@ -198,9 +198,10 @@ export function createJobs(parts: JobsParts): RunningJobs {
     if (isOpen) await reconsider(row);
   }
 
-  /** Between the claim and the turn it may have been cancelled, or removed with its user: then no turn is opened. */
+  /** Between the claim and the turn the queue may have stopped, or the job was cancelled or removed with its user: then no turn is opened. */
   async function assertClaimed(tx: Transaction, row: Claimed, thread: string): Promise<void> {
-    if (!(await table.setThread(tx, row, thread))) throw new Fault("turn", CANCELLED.code, CANCELLED.message);
+    if (!isOpen || !(await table.setThread(tx, row, thread)))
+      throw new Fault("turn", CANCELLED.code, CANCELLED.message);
   }
 
   /** Runs again what was not begun in earnest; tells how the rest ended. */

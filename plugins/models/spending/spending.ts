@@ -1,7 +1,7 @@
 /** Counts today's spending of each user, and of each token with a cap of its own. */
 import { defineTables } from "../../../kernel/kit/store.ts";
 import { Fault, type Sql } from "../../../kernel/plugin.ts";
-import type { Models } from "../services.ts";
+import type { Models, OpenPurse } from "../services.ts";
 
 export const MIGRATIONS = defineTables(
   ({ text, real, keyed }) => `
@@ -32,7 +32,8 @@ const TOKEN_CAP: Cap = {
   setBy: "the operator sets it when the token is created (--per-day-usd)",
 };
 
-export function createSpending(sql: Sql): Pick<Models, "assertLeft" | "spend"> {
+export function createSpending(sql: Sql): Pick<Models, "assertLeft" | "spend" | "addPurse" | "openPurses"> {
+  const purses = new Set<OpenPurse>();
   const today = (): string => new Date().toISOString().slice(0, 10);
 
   async function assertUnder(cap: number | undefined, key: string, { spent: query, who, setBy }: Cap) {
@@ -44,6 +45,11 @@ export function createSpending(sql: Sql): Pick<Models, "assertLeft" | "spend"> {
   }
 
   return {
+    addPurse(open) {
+      purses.add(open);
+      return () => void purses.delete(open);
+    },
+    openPurses: (turn) => Promise.all([...purses].map((open) => open(turn))),
     async assertLeft(user, capUsd, scopes) {
       await Promise.all([
         assertUnder(capUsd, user, USER_CAP),

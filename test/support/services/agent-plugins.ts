@@ -6,6 +6,7 @@ import delegation from "../../../plugins/delegation/plugin.ts";
 import guidance from "../../../plugins/guidance/plugin.ts";
 import home from "../../../plugins/home/plugin.ts";
 import jobs from "../../../plugins/jobs/plugin.ts";
+import jobQueue from "../../../plugins/jobs/queue/plugin.ts";
 import memory from "../../../plugins/memory/plugin.ts";
 import memoryTools from "../../../plugins/memory/tools/plugin.ts";
 import models from "../../../plugins/models/plugin.ts";
@@ -25,5 +26,6 @@ export const agentPlugins = [
   guidance,
   provenance,
   jobs,
+  jobQueue,
   delegation,
 ] as readonly AnyPlugin[];
