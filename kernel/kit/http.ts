@@ -16,6 +16,18 @@ export { createProxies, type Proxies, readTrustedProxies } from "../net/proxies.
 export { applyLimit, limitWords, RATE_LIMIT_EXCEEDED, RATE_LIMIT_HEADERS } from "../net/rate-limit.ts";
 export { type Policy, secureAnswers } from "../net/response-headers.ts";
 export {
+  assertTool,
+  invalidFault,
+  isOpenToScoped,
+  type MountRules,
+  missingFault,
+  orRefuse,
+  type Route,
+  type RouteCaller,
+  routesOf,
+  SCOPED_TOKEN,
+} from "../net/route.ts";
+export {
   type Asked,
   type CheckedRoute,
   type Form,

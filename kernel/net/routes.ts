@@ -74,6 +74,8 @@ export interface Asked<Body = unknown, Query = unknown> {
 export interface CheckedRoute<Caller> extends RouteDescription {
   /** Reads the body in place of the check by `body`, which then only describes it. */
   readBody?(body: unknown): unknown;
+  /** The same for the query. */
+  readQuery?(query: unknown): unknown;
   handle(asked: Asked & Caller): unknown;
 }
 
@@ -91,6 +93,7 @@ export interface RouteDefinition<
   readonly query?: Query;
   readonly answer?: Answer;
   readBody?(body: unknown): Read;
+  readQuery?(query: unknown): unknown;
   handle(asked: Asked<Read, Declared<Query>> & Caller): Given<Answer> | Promise<Given<Answer>>;
 }
 
@@ -114,7 +117,7 @@ export function mountRoutes<Caller, Route extends CheckedRoute<Caller>>(
   const { admit, refuse, readForm, answersAreWire, guard = (_context, next) => next() } = rules;
   for (const route of routes) {
     const { status = 200, answer } = route;
-    const readQuery = reader(route.query, "The query", refuse, true);
+    const readQuery = route.readQuery ?? reader(route.query, "The query", refuse, true);
     const readBody = route.readBody ?? reader(route.body, "The body", refuse, false);
     router[route.method](routerPath(route.path), guard, async (context: Context) => {
       const caller = await admit(context, route);

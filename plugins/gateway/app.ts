@@ -1,14 +1,8 @@
 /** The whole path of a request, on one screen. */
 
-import Router, { type Layer } from "@koa/router";
+import Router from "@koa/router";
 import Koa, { type Context, type Middleware } from "koa";
-import {
-  type Proxies,
-  type RouteDescription,
-  routerPath,
-  secureAnswers,
-  withTraceparent,
-} from "../../kernel/kit/http.ts";
+import { type Proxies, secureAnswers, withTraceparent } from "../../kernel/kit/http.ts";
 import { Fault, type Kernel, type Log } from "../../kernel/plugin.ts";
 import type { Metrics } from "../telemetry/services.ts";
 import { logRequests, nameRequests } from "./middleware/access-log.ts";
@@ -20,9 +14,15 @@ import { readJson } from "./middleware/json-body.ts";
 import type { Pacing } from "./middleware/pacing.ts";
 import type { LimitWrites, Protocols } from "./middleware/protocols.ts";
 import { createSite } from "./middleware/site.ts";
-import { identityOf, SCOPED_TOKEN } from "./route.ts";
+import { createMounts, type Mounts, STOPPED } from "./mounts.ts";
 import { MAX_BODY_BYTES, MAX_OPEN_BODY_BYTES, OPEN_BODY_LIMITS } from "./settings.ts";
-import { type Authenticator, FOREIGN_ORIGIN, type OriginCheck, Refusal } from "./sign-in/authenticator.ts";
+import {
+  type Authenticator,
+  FOREIGN_ORIGIN,
+  identityOf,
+  type OriginCheck,
+  Refusal,
+} from "./sign-in/authenticator.ts";
 
 const STARTING = new Fault("unavailable", "starting", "The service is starting: try again in a second.", {
   retryAfterSecs: 1,
@@ -53,8 +53,7 @@ export function createApp(parts: AppParts) {
   const open = new Router();
   const router = new Router();
   const site = createSite();
-  const openToScoped = new Set<string>();
-  router.use(refuseScoped(openToScoped));
+  const mounts = createMounts({ open, closed: router, bodies: parts.bodies });
 
   koa.use((context, next) => withTraceparent(context.req.headers["traceparent"], next));
   koa.use(nameRequests());
@@ -81,37 +80,13 @@ export function createApp(parts: AppParts) {
     readJson(MAX_BODY_BYTES, (context, bytes) => parts.pacing.count(identityOf(context).user.id, bytes)),
   );
   koa.use(holdAnswer(parts.bodies, parts.pacing));
-  koa.use(refuseUnmounted(parts.kernel));
+  koa.use(refuseUnmounted(parts.kernel, mounts));
   koa.use(router.routes());
   koa.use(router.allowedMethods());
 
   // A connection that breaks while the response is sent ends here, after all middleware.
   koa.on("error", (error) => log.debug({ error }, "a response could not be sent completely"));
-  return {
-    koa,
-    /** Its routes need no token. */
-    open,
-    /** Its routes need a valid token. */
-    router,
-    mountSite: site.mount,
-    /** Lets tokens with a scope use this route of `router`. */
-    openToScoped: ({ method, path }: Pick<RouteDescription, "method" | "path">): void =>
-      void openToScoped.add(`${method.toUpperCase()} ${routerPath(path)}`),
-  };
-}
-
-/** A plugin that does not know of scopes must not let a token reach beyond its own: its routes are closed unless it opens them. */
-function refuseScoped(opened: ReadonlySet<string>): Middleware {
-  return (context, next) => {
-    if (identityOf(context).user.scope === undefined) return next();
-    const method = context.method === "HEAD" ? "GET" : context.method;
-    // Each of them may handle the request, whichever comes first.
-    const matched = (context["matched"] as readonly Layer[]).filter(({ methods }) =>
-      methods.includes(method),
-    );
-    if (matched.some(({ path }) => !opened.has(`${method} ${path}`))) throw SCOPED_TOKEN;
-    return next();
-  };
+  return { koa, mounts, mountSite: site.mount };
 }
 
 /** Every route that writes, also one that a plugin mounts; before the body, so that what is refused is not read. */
@@ -182,12 +157,14 @@ function authenticate(authenticator: Authenticator): Middleware {
   };
 }
 
-/** Until every plugin has started, an address without a route may get one: a caller is told to try again. */
-function refuseUnmounted(kernel: AppParts["kernel"]): Middleware {
+/** While plugins start or stop, an address without a route may get one or had one: a caller should try again. */
+function refuseUnmounted(kernel: AppParts["kernel"], mounts: Mounts): Middleware {
   return async (context, next) => {
     const wasStarted = kernel.isStarted;
     await next();
-    if (!wasStarted && context.body === undefined && context.status >= 400) throw STARTING;
+    if (context.body !== undefined || context.status < 400) return;
+    if (!wasStarted) throw STARTING;
+    if (mounts.wasMounted(context.path)) throw STOPPED;
   };
 }
 

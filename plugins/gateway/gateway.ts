@@ -1,12 +1,11 @@
 /** Starts the gateway: the server, its routes and its sockets. */
 
-import type { RouteDescription } from "../../kernel/kit/http.ts";
+import { type Route, type RouteDescription, routesOf } from "../../kernel/kit/http.ts";
 import { SILENT } from "../../kernel/kit/log.ts";
 import { isLoopback } from "../../kernel/kit/outbound.ts";
 import { Type } from "../../kernel/kit/schema.ts";
 import type { StartContext } from "../../kernel/plugin.ts";
 import { describeApi } from "./api/openapi.ts";
-import { identityOf, mount, type Route, routesOf } from "./route.ts";
 import { accountRoutes } from "./routes/accounts.ts";
 import { approvalRoutes } from "./routes/approvals.ts";
 import { attachmentRoutes } from "./routes/attachments.ts";
@@ -94,7 +93,7 @@ export async function openGateway({
 
   const testLimit = use.store.limiter({ name: "model-test", windows: [MODEL_TESTS], isKept: false });
   onStop(() => testLimit.close());
-  const described: RouteDescription[] = [SOCKET];
+  const { mounts } = app;
   const parts = {
     ...use,
     ...server,
@@ -109,22 +108,24 @@ export async function openGateway({
     routesOf("status")("GET /api/openapi.json", {
       summary: "Get this document",
       answer: Type.Record(Type.String(), Type.Unknown()),
-      handle: () => describeApi({ version: kernel.version, routes: described, others: [SocketFrame] }),
+      scoped: true,
+      handle: () =>
+        describeApi({ version: kernel.version, routes: mounts.described(), others: [SocketFrame] }),
     }),
   ];
-  described.push(...routes);
-  const { open = [], closed = [] } = Object.groupBy(routes, ({ audience }) =>
-    audience === "anyone" ? "open" : "closed",
-  );
-  mount(app.open, open);
-  mount(app.router, closed);
-  app.router.get(SOCKET_PATH, (context) => context.throw(426));
-  // Each of these checks the scope itself.
-  for (const route of [...closed, SOCKET]) app.openToScoped(route);
+  mounts.mount([upgradeOnly(SOCKET), ...routes]);
 
   const listener = await server.listen();
   onStop(() => listener.close(GRACE_MS));
-  acceptSockets(listener.server, { ...server, sockets, mounted, mountedOpen, log, kernel });
+  acceptSockets(listener.server, {
+    ...server,
+    sockets,
+    mounted,
+    mountedOpen,
+    log,
+    kernel,
+    wasMounted: mounts.wasMounted,
+  });
   onStop(() => sockets.close());
   onStop(() => mountedOpen.close());
   onStop(() => server.protocols.close());
@@ -147,29 +148,34 @@ export async function openGateway({
   onStop(() => clearInterval(warmUp));
 
   const web: Web = {
-    router: app.router,
-    describe(more) {
-      described.push(...more);
-      for (const route of more) if (route.scoped) app.openToScoped(route);
-    },
+    mount: mounts.mount,
     mountSocket(socket) {
+      const unmount = mounts.mount([upgradeOnly(describeSocket(socket))]);
       mounted.set(socket.path, socket);
-      app.router.get(socket.path, (context) => context.throw(426));
-      web.describe([describeSocket(socket)]);
+      return () => {
+        unmount();
+        mounted.delete(socket.path);
+      };
     },
     mountSite: app.mountSite,
     mountProtocol: (protocol) => server.protocols.mount(protocol, listener.url),
-    user: (context) => identityOf(context).user,
     url: listener.url,
   };
   return { web };
 }
+
+/** A plain request to the path of a socket. */
+const upgradeOnly = (description: RouteDescription): Route => ({
+  ...description,
+  handle: ({ context }) => context.throw(426),
+});
 
 const SOCKET: RouteDescription = {
   ...describeSocket({
     path: SOCKET_PATH,
     tag: "chat",
     summary: "Open a WebSocket that streams every turn of this user as `SocketFrame`s",
+    scoped: true,
   }),
   query: Type.Object({
     stream: Type.Optional(Type.String({ description: "The `stream` of the `hello` frame before the drop" })),

@@ -1,9 +1,7 @@
 /** The gateway's listener as other plugins see it. */
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type Router from "@koa/router";
-import type { Context } from "koa";
 import type { WebSocket } from "ws";
-import type { Policy, RouteDescription } from "../../kernel/kit/http.ts";
+import type { MountRules, Policy, Route, RouteDescription } from "../../kernel/kit/http.ts";
 import type { User } from "../../kernel/kit/people.ts";
 import type { PluginState } from "../../kernel/plugin.ts";
 
@@ -60,26 +58,23 @@ export interface SiteFile {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Plugins mount routes on it instead of opening a listener. */
+/** Plugins mount routes on it instead of opening a listener. Each method returns the undo, for `onStop`. */
 export interface Web {
   /**
-   * Routes here are reached only with a valid token; errors thrown become the JSON envelope. Tokens with a scope reach only those
-   * that are described as `scoped`.
+   * Adds routes, made by `routesOf`, to the listener and to the OpenAPI document. A route is reached only with a valid token
+   * unless its audience is `anyone`, and with a scoped token only if it says `scoped`; errors thrown become the JSON envelope.
    */
-  readonly router: Router;
-  /** Adds what was mounted to the OpenAPI document, and opens what is `scoped` to tokens with a scope. */
-  describe(routes: readonly RouteDescription[]): void;
+  mount<One extends Route>(routes: readonly One[], rules?: MountRules<One>): () => void;
   /** Takes WebSockets, under the same sign-in as routes and only from pages that may use this gateway. */
-  mountSocket(socket: MountedSocket): void;
+  mountSocket(socket: MountedSocket): () => void;
   /**
    * Takes a protocol. The sign-in is a bearer token, never a cookie, and a page of another origin is refused. Where an
    * identity provider is configured, the metadata document that clients find it by is there too (RFC 9728). A stream ends with
    * the sign-in that opened it.
    */
-  mountProtocol(protocol: MountedProtocol): void;
-  /** Takes the files that browsers get at "/". Returns a function that removes them. There is only one site. */
+  mountProtocol(protocol: MountedProtocol): () => void;
+  /** Takes the files that browsers get at "/". There is only one site. */
   mountSite(site: MountedSite): () => void;
-  user(context: Context): User;
   /** The public address of the gateway, without a slash at the end. */
   readonly url: string;
 }

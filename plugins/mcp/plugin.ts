@@ -38,13 +38,14 @@ export default definePlugin({
     }
     onStop(async () => void (await (await opened?.catch(() => undefined))?.close()));
     onDrain(async () => void (await (await opened?.catch(() => undefined))?.drain()));
-    web.mountProtocol({
+    const unmount = web.mountProtocol({
       path: PATH,
       title: "Postern",
       resource: config.url,
       scoped: true,
       handle: async (request, response, user) => (await endpoint()).handle(request, response, user),
     });
+    onStop(unmount);
     announce(web.url + PATH);
   },
   operations: {

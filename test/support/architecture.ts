@@ -106,7 +106,7 @@ export const ORDER: Readonly<Record<string, readonly string[]>> = {
   "plugins/jobs": ["commands", "settings.ts", "routines", "queue", "services.ts"],
   "plugins/gateway": [
     ...["gateway.ts", "server.ts", "app.ts", "middleware"],
-    ...["routes", "socket", "route.ts", "sign-in", "settings.ts", "services.ts", "api"],
+    ...["routes", "socket", "route.ts", "mounts.ts", "sign-in", "settings.ts", "services.ts", "api"],
   ],
   "plugins/page": ["frame", "pages", "chat", "widgets", "state", "text"],
   "plugins/responses": ["endpoints", "completions", "answer", "turn", "resolve", "stored", "parse", "wire"],

@@ -5,10 +5,10 @@
 
 import type { IncomingMessage } from "node:http";
 import type { Context, Middleware } from "koa";
-import type { Proxies } from "../../../kernel/kit/http.ts";
+import { type Proxies, SCOPED_TOKEN } from "../../../kernel/kit/http.ts";
 import { isLoopback } from "../../../kernel/kit/outbound.ts";
 import type { SignedIn } from "../../accounts/services.ts";
-import { SCOPED_TOKEN } from "../route.ts";
+import { STOPPED } from "../mounts.ts";
 import type { MountedProtocol } from "../services.ts";
 import { MAX_BODY_BYTES } from "../settings.ts";
 import {
@@ -30,7 +30,7 @@ const RECHECK_MS = 30_000;
 
 export interface Protocols {
   readonly middleware: Middleware;
-  mount(protocol: MountedProtocol, url: string): void;
+  mount(protocol: MountedProtocol, url: string): () => void;
   /** Ends the streams of users who are no longer signed in. */
   recheck(): Promise<void>;
   close(): void;
@@ -149,7 +149,12 @@ export function createProtocols(parts: ProtocolParts): Protocols {
       return described ? describe(described, context) : next();
     },
     mount(protocol, url) {
-      mounted.set(protocol.path, { ...protocol, audience: protocol.resource ?? url + protocol.path });
+      const audience = protocol.resource ?? url + protocol.path;
+      mounted.set(protocol.path, { ...protocol, audience });
+      return () => {
+        const handle = () => Promise.reject(STOPPED);
+        mounted.set(protocol.path, { ...protocol, audience, handle });
+      };
     },
     recheck,
     close() {

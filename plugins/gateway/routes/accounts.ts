@@ -1,4 +1,5 @@
 /** Users, invitations, tokens and browser sessions. Most of it is for operators. */
+import { invalidFault, missingFault, type Route, routesOf } from "../../../kernel/kit/http.ts";
 import {
   Account,
   InvitationInfo,
@@ -8,7 +9,7 @@ import {
   User,
 } from "../../../kernel/kit/people.ts";
 import { Type } from "../../../kernel/kit/schema.ts";
-import { invalidFault, missingFault, type Route, type RouteParts, routesOf } from "../route.ts";
+import type { RouteParts } from "../route.ts";
 
 const route = routesOf("accounts");
 const operatorRoute = routesOf("accounts", "operator");
@@ -62,6 +63,7 @@ export function accountRoutes({ accounts, agent, toolCalls, onRevoked }: RoutePa
     route("GET /api/sessions", {
       summary: "List the browsers that are signed in: yours, or everybody's if you are an operator",
       answer: Type.Object({ sessions: Type.Array(SessionInfo) }),
+      scoped: true,
       handle: async ({ user }) => ({ sessions: await accounts.listSessions(onlyOwn(user)) }),
     }),
     route("DELETE /api/sessions/{id}", {

@@ -1,11 +1,12 @@
 /** Gates that wait for the user's decision, and decisions that are remembered. */
 
+import { assertTool, invalidFault, missingFault, type Route, routesOf } from "../../../kernel/kit/http.ts";
 import { type Declared, Type } from "../../../kernel/kit/schema.ts";
 import { fingerprintOf } from "../../../kernel/kit/tools.ts";
 import { Gate } from "../../../kernel/kit/turns.ts";
 import type { Fault, TurnInput, User } from "../../../kernel/plugin.ts";
 import { Accepted, Answer, PairingGate } from "../api/schemas.ts";
-import { assertTool, invalidFault, missingFault, type Route, type RouteParts, routesOf } from "../route.ts";
+import type { RouteParts } from "../route.ts";
 import { accepted } from "./chat.ts";
 
 const route = routesOf("approvals");
@@ -34,6 +35,7 @@ export function approvalRoutes({
         pending: Type.Array(Type.Union([...Gate.anyOf, PairingGate])),
         remembered: Type.Record(Type.String(), Type.Enum(["allow", "deny"])),
       }),
+      scoped: true,
       async handle({ user }) {
         const [gates, pairings, remembered] = await Promise.all([
           pendingFor(user),

@@ -1,9 +1,16 @@
 /** Files of messages: uploaded first, then named by a message, and later read by the user who sent them. */
 import { sniffImage } from "../../../kernel/kit/files.ts";
-import { createFormReader, type FormReader } from "../../../kernel/kit/http.ts";
+import {
+  createFormReader,
+  type FormReader,
+  invalidFault,
+  missingFault,
+  type Route,
+  routesOf,
+} from "../../../kernel/kit/http.ts";
 import { Type } from "../../../kernel/kit/schema.ts";
 import { AttachmentLimits, Upload } from "../api/schemas.ts";
-import { invalidFault, missingFault, type Route, type RouteParts, routesOf } from "../route.ts";
+import type { RouteParts } from "../route.ts";
 
 const route = routesOf("chat");
 
@@ -21,6 +28,7 @@ export function attachmentRoutes({ attachments }: RouteParts): readonly Route[] 
     route("GET /api/attachments", {
       summary: "Get how much may be attached to a message",
       answer: AttachmentLimits,
+      scoped: true,
       handle: () => ({ ...attachments.limits }),
     }),
     route("POST /api/attachments", {
@@ -46,6 +54,7 @@ export function attachmentRoutes({ attachments }: RouteParts): readonly Route[] 
         "Get what came with a message or a tool's result, or an upload, by its id; only images are shown as what they are",
       answer: "*/*",
       refusals: { 404: "There is no such attachment" },
+      scoped: true,
       async handle({ user, params, context }) {
         const found = await attachments.read(user.id, params.id);
         if (!found) throw notFound();

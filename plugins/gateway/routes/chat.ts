@@ -1,19 +1,27 @@
 /** Sends messages to the agent, with or without waiting for the answer, and reads, retries and cancels turns. */
 
-import type { Context } from "koa";
-import { applyLimit } from "../../../kernel/kit/http.ts";
+import {
+  type Asked,
+  applyLimit,
+  invalidFault,
+  missingFault,
+  type Route,
+  type RouteCaller,
+  routesOf,
+} from "../../../kernel/kit/http.ts";
 import { type Declared, Type } from "../../../kernel/kit/schema.ts";
 import { answerText, type Outside, TurnRecord } from "../../../kernel/kit/turns.ts";
 import type { User } from "../../../kernel/plugin.ts";
 import type { RunningTurn } from "../../agent/services.ts";
 import { Accepted, Message } from "../api/schemas.ts";
-import { identityOf, invalidFault, missingFault, type Route, type RouteParts, routesOf } from "../route.ts";
+import type { RouteParts } from "../route.ts";
 
 const route = routesOf("chat");
 
 const CHANNEL = "gateway";
 
 type Said = Declared<typeof Message>;
+type Sender = RouteCaller & Pick<Asked, "context">;
 
 const { thread, id } = Accepted.properties;
 const { usage, error, gate } = TurnRecord.properties;
@@ -33,7 +41,11 @@ const refusalsOfMessages = { ...refusals, 404: "There is no such thread, or no s
 export const accepted = ({ thread, id }: RunningTurn) => ({ thread, id, status: "accepted" as const });
 
 export function chatRoutes({ agent, threads, attachments, follow }: RouteParts): readonly Route[] {
-  const say = async (user: User, context: Context, said: Said, outside?: Outside): Promise<RunningTurn> => {
+  const say = async (
+    { user, isBrowser, context }: Sender,
+    said: Said,
+    outside?: Outside,
+  ): Promise<RunningTurn> => {
     const { message: text, attachments: ids = [] } = said;
     if (text === "" && ids.length === 0)
       throw invalidFault("invalid_request", '"message" must not be empty.', "message");
@@ -45,7 +57,7 @@ export function chatRoutes({ agent, threads, attachments, follow }: RouteParts):
         user: user.id,
         channel: said.channel ?? CHANNEL,
         // A browser that is signed in is the page; programs have tokens.
-        wantsTitle: said.channel === "tui" || identityOf(context).session !== undefined,
+        wantsTitle: said.channel === "tui" || isBrowser,
         input: { type: "message", text, ...(brought && { attachments: brought.attachments }) },
         attached: brought?.attached,
         thread: said.thread,
@@ -57,10 +69,10 @@ export function chatRoutes({ agent, threads, attachments, follow }: RouteParts):
       brought?.alongside,
     );
   };
-  const send = async (user: User, context: Context, said: Said, outside?: Outside) => {
+  const send = async (sender: Sender, said: Said, outside?: Outside) => {
     // A client that does not wait for the answer may open its socket a moment later.
-    follow(user.id);
-    return accepted(await say(user, context, said, outside));
+    follow(sender.user.id);
+    return accepted(await say(sender, said, outside));
   };
   const findTurn = async (user: User, id: string): Promise<TurnRecord> => {
     const turn = await threads.turn(user.id, id);
@@ -75,8 +87,8 @@ export function chatRoutes({ agent, threads, attachments, follow }: RouteParts):
       answer: Answered,
       scoped: true,
       refusals: refusalsOfMessages,
-      async handle({ user, context, body }) {
-        const turn = await (await say(user, context, body)).record;
+      async handle({ body, ...sender }) {
+        const turn = await (await say(sender, body)).record;
         // The record is complete only when the turn has ended.
         const status = turn.status as Declared<typeof EndStatus>;
         return { ...turn, status, response: answerText(turn) };
@@ -89,12 +101,13 @@ export function chatRoutes({ agent, threads, attachments, follow }: RouteParts):
       answer: Accepted,
       scoped: true,
       refusals: refusalsOfMessages,
-      handle: ({ user, context, body }) => send(user, context, body),
+      handle: ({ body, ...sender }) => send(sender, body),
     }),
     route("GET /api/turns/{id}", {
       summary: "Get a turn",
       answer: TurnRecord,
       refusals: { 404: "There is no such turn" },
+      scoped: true,
       handle: ({ user, params }) => findTurn(user, params.id),
     }),
     route("POST /api/turns/{id}/cancel", {
@@ -113,12 +126,12 @@ export function chatRoutes({ agent, threads, attachments, follow }: RouteParts):
       answer: Accepted,
       scoped: true,
       refusals: { ...refusals, 404: "There is no such turn" },
-      async handle({ user, context, params }) {
-        const { input, thread, outside, after = null } = await findTurn(user, params.id);
+      async handle({ params, ...sender }) {
+        const { input, thread, outside, after = null } = await findTurn(sender.user, params.id);
         if (input.type !== "message")
           throw invalidFault("not_a_message", "Only a turn that began with a message can be retried.", "id");
         const attachments = input.attachments?.map(({ id }) => id);
-        return send(user, context, { message: input.text, thread, after, attachments }, outside);
+        return send(sender, { message: input.text, thread, after, attachments }, outside);
       },
     }),
   ];

@@ -1,10 +1,10 @@
 /** Jobs that the webhook and others have queued. A user sees their own, an operator all. */
-import { applyLimit } from "../../../kernel/kit/http.ts";
+import { applyLimit, missingFault, type Route, routesOf } from "../../../kernel/kit/http.ts";
 import { Job, JobStatus } from "../../../kernel/kit/jobs.ts";
 import { Type } from "../../../kernel/kit/schema.ts";
 import type { User } from "../../../kernel/plugin.ts";
 import { page, pageQuery } from "../api/schemas.ts";
-import { missingFault, type Route, type RouteParts, routesOf } from "../route.ts";
+import type { RouteParts } from "../route.ts";
 
 const route = routesOf("jobs");
 
@@ -28,6 +28,7 @@ export function jobRoutes({ jobs, agent }: RouteParts): readonly Route[] {
         ...pageQuery,
       }),
       answer: page("jobs", Job),
+      scoped: true,
       async handle({ user, query }) {
         const asked = user.role === "operator" ? query : { ...query, user: user.id };
         const { items, ...rest } = await jobs.list(asked);
@@ -38,6 +39,7 @@ export function jobRoutes({ jobs, agent }: RouteParts): readonly Route[] {
       summary: "Get a job",
       answer: Job,
       refusals: { 404: "There is no such job" },
+      scoped: true,
       handle: ({ user, params }) => find(user, params.id),
     }),
     route("POST /api/jobs/{id}/cancel", {

@@ -1,7 +1,8 @@
 /** The user's memory files: search, read, write and delete. */
+import { assertTool, missingFault, type Route, routesOf } from "../../../kernel/kit/http.ts";
 import { MemoryEntry, MemoryFile, MemoryHit, MemoryVersion } from "../../../kernel/kit/memory.ts";
 import { Type } from "../../../kernel/kit/schema.ts";
-import { assertTool, missingFault, type Route, type RouteParts, routesOf } from "../route.ts";
+import type { RouteParts } from "../route.ts";
 
 const route = routesOf("memory");
 
@@ -27,6 +28,7 @@ export function memoryRoutes({ memory }: RouteParts): readonly Route[] {
       }),
       answer: Type.Object({ results: Type.Array(Listed) }),
       refusals: outOfScope,
+      scoped: true,
       async handle({ user, query: { q, limit } }) {
         assertTool(user, q ? "memory_search" : "memory_tree", q ? "search memory" : "list memory");
         if (q) return { results: await memory.search(user.id, q, limit) };
@@ -39,6 +41,7 @@ export function memoryRoutes({ memory }: RouteParts): readonly Route[] {
       query: Type.Object({ ...Place.properties, version: Type.Optional(Type.Integer({ minimum: 1 })) }),
       answer: MemoryFile,
       refusals,
+      scoped: true,
       async handle({ user, query }) {
         assertTool(user, "memory_read", "read memory");
         const file = await (query.version === undefined
@@ -53,6 +56,7 @@ export function memoryRoutes({ memory }: RouteParts): readonly Route[] {
       query: Place,
       answer: Type.Object({ versions: Type.Array(MemoryVersion) }),
       refusals,
+      scoped: true,
       async handle({ user, query }) {
         assertTool(user, "memory_read", "read memory");
         const versions = await memory.history(user.id, query.path);
@@ -67,9 +71,9 @@ export function memoryRoutes({ memory }: RouteParts): readonly Route[] {
       scoped: true,
       answer: Type.Object({ path, version }),
       refusals: outOfScope,
-      handle({ user, identity, query, body }) {
+      handle({ user, isBrowser, query, body }) {
         assertTool(user, "memory_write", "write memory");
-        const kind = identity.session === undefined ? "api" : "page";
+        const kind = isBrowser ? "page" : "api";
         return memory.write(user.id, query.path, body.text, { expected: body.version, writer: { kind } });
       },
     }),

@@ -1,10 +1,11 @@
 /** Routines: tasks on a schedule. Users see and change their own, an operator all of them. */
+import { missingFault, type Route, routesOf } from "../../../kernel/kit/http.ts";
 import { Routine, RoutineFields, RoutinePreview, RoutineRun } from "../../../kernel/kit/jobs.ts";
 import { OPERATOR } from "../../../kernel/kit/people.ts";
 import { Type } from "../../../kernel/kit/schema.ts";
 import { Fault, type User } from "../../../kernel/plugin.ts";
 import { NewRoutine, page, pageQuery, RoutineChange } from "../api/schemas.ts";
-import { missingFault, type Route, type RouteParts, routesOf } from "../route.ts";
+import type { RouteParts } from "../route.ts";
 
 const route = routesOf("routines");
 
@@ -32,6 +33,7 @@ export function routineRoutes({ routines, accounts }: RouteParts): readonly Rout
       summary: "List routines, newest first; for an operator, those of everybody",
       query: Type.Object({ user: Type.Optional(Type.String({ description: "Only this user's" })) }),
       answer: Type.Object({ routines: Type.Array(Routine) }),
+      scoped: true,
       handle: async ({ user, query }) => ({
         routines: await routines.list(user.role === "operator" ? query.user : user.id),
       }),
@@ -48,12 +50,14 @@ export function routineRoutes({ routines, accounts }: RouteParts): readonly Rout
       summary: "Get what a schedule comes to: in words, and its next five firings",
       query: Type.Object({ schedule, tz: Type.Optional(tz) }),
       answer: RoutinePreview,
+      scoped: true,
       handle: ({ query }) => routines.preview(query.schedule, query.tz),
     }),
     route("GET /api/routines/{id}", {
       summary: "Get a routine",
       answer: Routine,
       refusals: missing,
+      scoped: true,
       handle: ({ user, params }) => find(user, params.id),
     }),
     route("PATCH /api/routines/{id}", {
@@ -93,6 +97,7 @@ export function routineRoutes({ routines, accounts }: RouteParts): readonly Rout
       query: Type.Object(pageQuery),
       answer: page("runs", RoutineRun),
       refusals: missing,
+      scoped: true,
       handle: async ({ user, params, query }) => await routines.runs((await find(user, params.id)).id, query),
     }),
   ];

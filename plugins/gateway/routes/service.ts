@@ -1,9 +1,10 @@
 /** How the service is doing: status, metrics, health and readiness, and the newest log lines. */
 
+import { type Route, routesOf } from "../../../kernel/kit/http.ts";
 import { LOG_LEVELS, matcherOf } from "../../../kernel/kit/log.ts";
 import { Type } from "../../../kernel/kit/schema.ts";
 import { Status } from "../api/schemas.ts";
-import { type Route, type RouteParts, routesOf } from "../route.ts";
+import type { RouteParts } from "../route.ts";
 
 const route = routesOf("status");
 
@@ -13,6 +14,7 @@ export function statusRoutes(parts: RouteParts): readonly Route[] {
     route("GET /api/status", {
       summary: "Get the version, channels, model, tools, nodes, store and current load",
       answer: Status,
+      scoped: true,
       handle: async ({ user }) => ({
         version: kernel.version,
         uptimeSecs: Math.floor((Date.now() - kernel.startedAt.getTime()) / 1000),

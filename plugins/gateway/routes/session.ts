@@ -1,15 +1,17 @@
 /** Sign-in and sign-out of a browser: a token is exchanged once for a cookie that scripts cannot read. */
 
 import type { Context } from "koa";
+import { invalidFault, type Route, routesOf } from "../../../kernel/kit/http.ts";
 import { expiresSoon } from "../../../kernel/kit/people.ts";
 import { Type } from "../../../kernel/kit/schema.ts";
 import type { User } from "../../../kernel/plugin.ts";
 import type { SignedIn } from "../../accounts/services.ts";
 import { Session } from "../api/schemas.ts";
-import { invalidFault, type Route, type RouteParts, routesOf } from "../route.ts";
+import type { RouteParts } from "../route.ts";
 import {
   CONFIRM_SIGN_IN,
   FOREIGN_ORIGIN,
+  identityOf,
   Refusal,
   sessionCookie,
   UNKNOWN,
@@ -90,14 +92,19 @@ export function sessionRoutes({
     route("GET /api/session", {
       summary: "Get the signed-in user",
       answer: Session,
-      handle: ({ user, identity: { source, expiresAt } }) => signedIn(user, source, expiresAt),
+      scoped: true,
+      handle({ user, context }) {
+        const { source, expiresAt } = identityOf(context);
+        return signedIn(user, source, expiresAt);
+      },
     }),
     route("DELETE /api/session", {
       summary: "Sign out and end the session",
       scoped: true,
       status: 204,
-      async handle({ identity, context }) {
-        if (identity.session !== undefined) await accounts.closeSession(identity.session);
+      async handle({ context }) {
+        const { session } = identityOf(context);
+        if (session !== undefined) await accounts.closeSession(session);
         setCookie(context, "", new Date(0));
         await onRevoked();
       },

@@ -1,9 +1,9 @@
 /** Settings that an operator can change while the service runs. */
-import { applyLimit } from "../../../kernel/kit/http.ts";
+import { applyLimit, type Route, routesOf } from "../../../kernel/kit/http.ts";
 import { Type } from "../../../kernel/kit/schema.ts";
 import { Fault } from "../../../kernel/plugin.ts";
 import { ChangeableSetting, LocalServer, ModelTest } from "../api/schemas.ts";
-import { type Route, type RouteParts, routesOf } from "../route.ts";
+import type { RouteParts } from "../route.ts";
 
 const operatorRoute = routesOf("settings", "operator");
 

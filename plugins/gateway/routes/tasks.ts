@@ -1,7 +1,8 @@
 /** Tasks that turns have delegated. A user sees their own, an operator all. */
+import { missingFault, orRefuse, type Route, routesOf } from "../../../kernel/kit/http.ts";
 import { Task } from "../../../kernel/kit/jobs.ts";
 import { Type } from "../../../kernel/kit/schema.ts";
-import { missingFault, orRefuse, type Route, type RouteParts, routesOf } from "../route.ts";
+import type { RouteParts } from "../route.ts";
 
 const route = routesOf("tasks");
 
@@ -24,6 +25,7 @@ export function taskRoutes({ tasks }: RouteParts): readonly Route[] {
         ),
       }),
       answer: Type.Object({ tasks: Type.Array(Task) }),
+      scoped: true,
       async handle({ user, query }) {
         const asked = user.role === "operator" ? query : { ...query, user: user.id };
         return { tasks: [...(await there().list(asked))] };

@@ -1,10 +1,11 @@
 /** The user's threads: list, read, export, rename, pin and delete; and the models for them. */
 import { Readable } from "node:stream";
+import { missingFault, type Route, routesOf, SCOPED_TOKEN } from "../../../kernel/kit/http.ts";
 import { Type } from "../../../kernel/kit/schema.ts";
 import { ThreadSummary } from "../../../kernel/kit/turns.ts";
 import type { User } from "../../../kernel/plugin.ts";
 import { ContextUse, Models, page, pageQuery, ThreadWithTurns, WantedModel } from "../api/schemas.ts";
-import { missingFault, type Route, type RouteParts, routesOf, SCOPED_TOKEN } from "../route.ts";
+import type { RouteParts } from "../route.ts";
 
 const route = routesOf("threads");
 
@@ -36,6 +37,7 @@ export function threadRoutes({ threads, agent }: RouteParts): readonly Route[] {
       }),
       answer: page("threads", ThreadSummary),
       // The page sends an empty `q` for an empty search box.
+      scoped: true,
       handle: ({ user, query: { q, order, ...query } }) =>
         threads.list(user.id, { ...query, q: q || undefined, pinnedFirst: order !== "changed" }),
     }),
@@ -44,6 +46,7 @@ export function threadRoutes({ threads, agent }: RouteParts): readonly Route[] {
       query: Type.Object({ ...pageQuery, through: Through }),
       answer: ThreadWithTurns,
       refusals: { 404: "There is no such thread, or no such turn on it" },
+      scoped: true,
       async handle({ user, params, query }) {
         const thread = await find(user, params.id);
         return { thread, ...(await threads.turns(user.id, thread.id, query)) };
@@ -55,6 +58,7 @@ export function threadRoutes({ threads, agent }: RouteParts): readonly Route[] {
       query: Type.Object({ format: Type.Optional(Type.Enum(["markdown", "json"])), through: Through }),
       answer: "*/*",
       refusals: { 404: "There is no such thread, or no such turn on it" },
+      scoped: true,
       async handle({ user, params, query: { format = "markdown", through }, context }) {
         const { name, mime, text } = await threads.export(user.id, params.id, format, through);
         context.attachment(name);
@@ -70,6 +74,7 @@ export function threadRoutes({ threads, agent }: RouteParts): readonly Route[] {
       }),
       answer: ContextUse,
       refusals: { 404: "There is no such thread, or no such turn on it" },
+      scoped: true,
       async handle({ user, params, query: { after } }) {
         const { id: thread } = await find(user, params.id);
         return await agent.contextOf({ user: user.id, channel: "gateway", thread, after, scope: user.scope });
@@ -103,6 +108,7 @@ export function threadRoutes({ threads, agent }: RouteParts): readonly Route[] {
     route("GET /api/models", {
       summary: "List the models that may be chosen for a thread, the configured one first",
       answer: Models,
+      scoped: true,
       handle: ({ user }) => agent.models(user.scope),
     }),
     route("DELETE /api/threads/{id}", {

@@ -1,11 +1,12 @@
 /** Turns and tool calls over time, with their cost and duration, and what is kept. Users see their own, an operator all of them. */
 
+import { invalidFault, type Route, routesOf } from "../../../kernel/kit/http.ts";
 import { Type } from "../../../kernel/kit/schema.ts";
 import { type Figures, UsageBy } from "../../../kernel/kit/turns.ts";
 import type { Fault } from "../../../kernel/plugin.ts";
 import type { FiguresSpan } from "../../store/services.ts";
 import { UsageAnswer } from "../api/schemas.ts";
-import { invalidFault, type Route, type RouteParts, routesOf } from "../route.ts";
+import type { RouteParts } from "../route.ts";
 
 const route = routesOf("status");
 
@@ -50,6 +51,7 @@ export function usageRoutes({ threads, storage, toolAdmin }: RouteParts): readon
         ),
       }),
       answer: UsageAnswer,
+      scoped: true,
       async handle({ user, query }) {
         const { spans, step } = spansOf(query);
         const asked = { spans, by: query.by, user: user.role === "operator" ? query.user : user.id };

@@ -1,8 +1,9 @@
 /** For operators: the integrations of the webhook channel, and the accounts of its identities. */
+import { missingFault, orRefuse, type Route, routesOf } from "../../../kernel/kit/http.ts";
 import { Integration } from "../../../kernel/kit/jobs.ts";
 import { Identity } from "../../../kernel/kit/people.ts";
 import { Type } from "../../../kernel/kit/schema.ts";
-import { missingFault, orRefuse, type Route, type RouteParts, routesOf } from "../route.ts";
+import type { RouteParts } from "../route.ts";
 
 const operatorRoute = routesOf("webhooks", "operator");
 

@@ -1,9 +1,16 @@
 /** The user's files: listed, read, written, and taken back. Each route needs the scope of the tool of the agent's that does the same. */
 import { Readable } from "node:stream";
 import { sniff } from "../../../kernel/kit/files.ts";
+import {
+  assertTool,
+  invalidFault,
+  missingFault,
+  orRefuse,
+  type Route,
+  routesOf,
+} from "../../../kernel/kit/http.ts";
 import { named, Type } from "../../../kernel/kit/schema.ts";
 import { Fault, type User } from "../../../kernel/plugin.ts";
-import type { SignedIn } from "../../accounts/services.ts";
 import type { Change, Edit } from "../../workspace/services.ts";
 import { diffLines } from "../api/differences.ts";
 import { pageOf, Upload } from "../api/schemas.ts";
@@ -21,15 +28,7 @@ import {
   UndoOutcome,
   UndoRequest,
 } from "../api/workspace.ts";
-import {
-  assertTool,
-  invalidFault,
-  missingFault,
-  orRefuse,
-  type Route,
-  type RouteParts,
-  routesOf,
-} from "../route.ts";
+import type { RouteParts } from "../route.ts";
 
 const route = routesOf("files");
 
@@ -59,7 +58,7 @@ const refusalsOfWrites = {
   413: "The file is too large, or there is no room for it",
 };
 
-export function workspaceRoutes({ workspace, attachments, bodies }: RouteParts): readonly Route[] {
+export function workspaceRoutes({ workspace, attachments }: RouteParts): readonly Route[] {
   const files = orRefuse(workspace, "workspace_off", "The workspace is off, so there are no files.");
   const may = (user: User, tool: string) => assertTool(user, `workspace_${tool}`, "do this with files");
 
@@ -74,8 +73,8 @@ export function workspaceRoutes({ workspace, attachments, bodies }: RouteParts):
     return found;
   };
   /** Makes one edit, and returns what is there then. */
-  const edit = async (user: User, identity: SignedIn, path: string, one: Edit) => {
-    const [entry] = await files().apply(user.id, [one], changeBy(identity));
+  const edit = async (user: User, isBrowser: boolean, path: string, one: Edit) => {
+    const [entry] = await files().apply(user.id, [one], changeBy(isBrowser));
     return entry ?? (await find(user, path));
   };
   const readText = async (user: User, path: string, version: number | undefined) => {
@@ -99,6 +98,7 @@ export function workspaceRoutes({ workspace, attachments, bodies }: RouteParts):
       }),
       answer: Type.Object(pageOf("entries", FileEntry)),
       refusals: { ...refusals, 404: "There is no such folder" },
+      scoped: true,
       handle({ user, query: { folder = "/", ...query } }) {
         may(user, "list");
         return files().list(user.id, folder, query);
@@ -108,6 +108,7 @@ export function workspaceRoutes({ workspace, attachments, bodies }: RouteParts):
       summary: "Get how much room the files take, and how much there is",
       answer: FilesUsage,
       refusals: outOfScope,
+      scoped: true,
       handle({ user }) {
         may(user, "list");
         return files().usage(user.id);
@@ -117,6 +118,7 @@ export function workspaceRoutes({ workspace, attachments, bodies }: RouteParts):
       summary: "List the named workspaces, and the folders of the machine that are mounted",
       answer: Type.Object({ roots: Type.Array(FilesRoot) }),
       refusals: outOfScope,
+      scoped: true,
       async handle({ user }) {
         may(user, "list");
         return { roots: await files().roots(user.id) };
@@ -127,6 +129,7 @@ export function workspaceRoutes({ workspace, attachments, bodies }: RouteParts):
       query: At,
       answer: FileEntry,
       refusals,
+      scoped: true,
       handle({ user, query }) {
         may(user, "list");
         return find(user, query.path);
@@ -136,7 +139,9 @@ export function workspaceRoutes({ workspace, attachments, bodies }: RouteParts):
       summary: "Download a file; with `version`, an earlier content of it. Only pictures have their own type",
       query: AtVersion,
       answer: "*/*",
+      heldBytes: STREAM_BYTES,
       refusals,
+      scoped: true,
       async handle({ user, query: { path, version }, context }) {
         may(user, "read");
         const found = await files().stream(user.id, path, version);
@@ -152,7 +157,6 @@ export function workspaceRoutes({ workspace, attachments, bodies }: RouteParts):
           context.status = 304;
           return null;
         }
-        bodies.holdAnswer(user.id, context.res, STREAM_BYTES);
         const stream = Readable.from(data, { objectMode: false, highWaterMark: 64 * 1024 });
         // A reader that goes away ends the reading, too.
         context.res.once("close", () => stream.destroy());
@@ -165,6 +169,7 @@ export function workspaceRoutes({ workspace, attachments, bodies }: RouteParts):
       query: AtVersion,
       answer: FileText,
       refusals: { ...refusals, 429: "Too many PDFs are being read" },
+      scoped: true,
       async handle({ user, query: { path, version } }) {
         may(user, "read");
         try {
@@ -183,11 +188,11 @@ export function workspaceRoutes({ workspace, attachments, bodies }: RouteParts):
       answer: FileEntry,
       scoped: true,
       refusals: refusalsOfWrites,
-      async handle({ user, identity, query: { path, expected }, context }) {
+      async handle({ user, isBrowser, query: { path, expected }, context }) {
         may(user, "write");
         // Whoever sends a file need not have written it.
         const origins = [{ kind: "file" as const, name: nameIn(path) }];
-        const change = { ...changeBy(identity), origins };
+        const change = { ...changeBy(isBrowser), origins };
         // A request that is refused half-way is still answered, so it must not be cut off.
         const data = context.req.iterator({ destroyOnReturn: false });
         try {
@@ -204,9 +209,9 @@ export function workspaceRoutes({ workspace, attachments, bodies }: RouteParts):
       status: 204,
       scoped: true,
       refusals,
-      async handle({ user, identity, query: { path } }) {
+      async handle({ user, isBrowser, query: { path } }) {
         may(user, "remove");
-        await files().apply(user.id, [{ op: "remove", path }], changeBy(identity));
+        await files().apply(user.id, [{ op: "remove", path }], changeBy(isBrowser));
       },
     }),
     route("POST /api/workspace/folders", {
@@ -216,9 +221,9 @@ export function workspaceRoutes({ workspace, attachments, bodies }: RouteParts):
       answer: FileEntry,
       scoped: true,
       refusals: refusalsOfWrites,
-      handle({ user, identity, body: { path } }) {
+      handle({ user, isBrowser, body: { path } }) {
         may(user, "write");
-        return edit(user, identity, path, { op: "folder", path });
+        return edit(user, isBrowser, path, { op: "folder", path });
       },
     }),
     route("POST /api/workspace/move", {
@@ -227,9 +232,9 @@ export function workspaceRoutes({ workspace, attachments, bodies }: RouteParts):
       answer: FileEntry,
       scoped: true,
       refusals: refusalsOfWrites,
-      handle({ user, identity, body: { path, to } }) {
+      handle({ user, isBrowser, body: { path, to } }) {
         may(user, "move");
-        return edit(user, identity, to, { op: "move", path, to });
+        return edit(user, isBrowser, to, { op: "move", path, to });
       },
     }),
     route("POST /api/workspace/keep", {
@@ -239,14 +244,14 @@ export function workspaceRoutes({ workspace, attachments, bodies }: RouteParts):
       answer: FileEntry,
       scoped: true,
       refusals: refusalsOfWrites,
-      async handle({ user, identity, body: { attachment, path } }) {
+      async handle({ user, isBrowser, body: { attachment, path } }) {
         may(user, "write");
         const found = await attachments.read(user.id, attachment);
         if (!found)
           throw missingFault("attachment_not_found", "There is no such attachment.", "attachment_id");
         const origins = [{ kind: "file" as const, name: found.name ?? nameIn(path) }];
         // What is there already is not replaced by one click.
-        return edit(user, identity, path, { op: "write", path, data: found.data, expected: 0, origins });
+        return edit(user, isBrowser, path, { op: "write", path, data: found.data, expected: 0, origins });
       },
     }),
     route("POST /api/workspace/attach", {
@@ -267,6 +272,7 @@ export function workspaceRoutes({ workspace, attachments, bodies }: RouteParts):
       query: At,
       answer: Type.Object({ versions: Type.Array(KeptVersion) }),
       refusals,
+      scoped: true,
       async handle({ user, query: { path } }) {
         may(user, "read");
         const versions = await files().versions(user.id, path);
@@ -279,6 +285,7 @@ export function workspaceRoutes({ workspace, attachments, bodies }: RouteParts):
       query: Type.Object({ path: FilePath, from: FileVersion, to: FileVersion }),
       answer: FileDifference,
       refusals,
+      scoped: true,
       async handle({ user, query: { path, from, to } }) {
         may(user, "read");
         const problem = (words: string) => ({ lines: [], problem: words });
@@ -299,9 +306,9 @@ export function workspaceRoutes({ workspace, attachments, bodies }: RouteParts):
       answer: FileEntry,
       scoped: true,
       refusals: refusalsOfWrites,
-      handle({ user, identity, body: { path, version } }) {
+      handle({ user, isBrowser, body: { path, version } }) {
         may(user, "write");
-        return files().restore(user.id, path, version, changeBy(identity));
+        return files().restore(user.id, path, version, changeBy(isBrowser));
       },
     }),
     route("GET /api/workspace/log", {
@@ -314,6 +321,7 @@ export function workspaceRoutes({ workspace, attachments, bodies }: RouteParts):
       }),
       answer: Type.Object(pageOf("sets", ChangeSet)),
       refusals: outOfScope,
+      scoped: true,
       async handle({ user, query }) {
         may(user, "list");
         const { items, ...page } = await files().log(user.id, query);
@@ -330,17 +338,15 @@ export function workspaceRoutes({ workspace, attachments, bodies }: RouteParts):
         404: "There is no such set, or its versions are no longer kept",
         409: "It was undone already",
       },
-      async handle({ user, identity, body: { set, conflicts } }) {
-        const outcome = await files().undo(user.id, set, changeBy(identity), conflicts);
+      async handle({ user, isBrowser, body: { set, conflicts } }) {
+        const outcome = await files().undo(user.id, set, changeBy(isBrowser), conflicts);
         return { ...outcome, set: outcome.set && shownSet(outcome.set) };
       },
     }),
   ];
 }
 
-const changeBy = ({ session }: SignedIn): Change => ({
-  writer: { kind: session === undefined ? "api" : "page" },
-});
+const changeBy = (isBrowser: boolean): Change => ({ writer: { kind: isBrowser ? "page" : "api" } });
 
 const nameIn = (path: string): string => path.slice(path.lastIndexOf("/") + 1);
 

@@ -1,5 +1,6 @@
 /** Reads the credentials of a request and turns a refusal into the plain-text reply of §7.2. */
 import type { IncomingMessage } from "node:http";
+import type { Context } from "koa";
 import type { Proxies } from "../../../kernel/kit/http.ts";
 import type { Services } from "../../../kernel/plugin.ts";
 import type { SignedIn, SignInRefusal } from "../../accounts/services.ts";
@@ -33,6 +34,13 @@ const REFUSALS: Readonly<Record<SignInRefusal, Refusal>> = {
   store_unavailable: new Refusal(503, "Database unavailable"),
   provider_unavailable: new Refusal(503, "Identity provider unavailable"),
 };
+
+/** Who sent a request that has passed the sign-in. */
+export function identityOf(context: Context): SignedIn {
+  const identity = context.state["identity"] as SignedIn | undefined;
+  if (identity === undefined) throw new Error(`${context.path} was reached without authentication`);
+  return identity;
+}
 
 export interface Authenticator {
   /** Checks the bearer header, else the session cookie; never the address. */

@@ -4,9 +4,9 @@ import { type IncomingMessage, type Server, STATUS_CODES } from "node:http";
 import type { Duplex } from "node:stream";
 import { LRUCache } from "lru-cache";
 import { WebSocketServer } from "ws";
-import type { Proxies } from "../../../kernel/kit/http.ts";
+import { type Proxies, SCOPED_TOKEN } from "../../../kernel/kit/http.ts";
 import type { Kernel, Log } from "../../../kernel/plugin.ts";
-import { SCOPED_TOKEN } from "../route.ts";
+import { type Mounts, STOPPED } from "../mounts.ts";
 import type { MountedSocket } from "../services.ts";
 import { type Authenticator, FOREIGN_ORIGIN, type OriginCheck, Refusal } from "../sign-in/authenticator.ts";
 import { SOCKET_PATH } from "./frame.ts";
@@ -39,11 +39,22 @@ export interface UpgradeParts {
   readonly isOwnOrigin: OriginCheck;
   readonly log: Log;
   readonly kernel: Pick<Kernel, "isStarted">;
+  readonly wasMounted: Mounts["wasMounted"];
 }
 
 export function acceptSockets(
   server: Server,
-  { sockets, mounted, mountedOpen, authenticator, proxies, isOwnOrigin, log, kernel }: UpgradeParts,
+  {
+    sockets,
+    mounted,
+    mountedOpen,
+    authenticator,
+    proxies,
+    isOwnOrigin,
+    log,
+    kernel,
+    wasMounted,
+  }: UpgradeParts,
 ): void {
   const upgraderOf = (maxPayload: number) =>
     new WebSocketServer({
@@ -69,11 +80,16 @@ export function acceptSockets(
     };
     const other = mounted.get(url?.pathname ?? "");
     const isMissing = url === null || (url.pathname !== SOCKET_PATH && other === undefined);
-    if (isMissing && kernel.isStarted) return reject(404, "There is no socket at this address");
+    const mayComeBack = !kernel.isStarted || wasMounted(url?.pathname ?? "");
+    if (isMissing && !mayComeBack) return reject(404, "There is no socket at this address");
     if (!isOwnOrigin(request)) return reject(403, FOREIGN_ORIGIN.message);
     const verdict = await authenticator.identify(request);
     if (verdict instanceof Refusal) return reject(verdict.status, verdict.message);
-    if (isMissing) return reject(503, "The service is starting: try again in a second.");
+    if (isMissing)
+      return reject(
+        503,
+        kernel.isStarted ? STOPPED.message : "The service is starting: try again in a second.",
+      );
     const { user } = verdict;
     if (user.scope && other && !other.scoped) return reject(403, SCOPED_TOKEN.message);
     const held = other === undefined ? sockets : mountedOpen;

@@ -24,6 +24,7 @@ import {
   OTHERS,
   refuseOthers,
   toPage,
+  unparsed,
 } from "./endpoint.ts";
 import { inputItem } from "./input-items.ts";
 
@@ -157,7 +158,7 @@ export function conversationEndpoints(parts: EndpointParts): readonly Endpoint[]
     endpoint("get", "/conversations/{id}/items", {
       summary: "List the items of a conversation",
       query: ItemQuery,
-      checksQuery: true,
+      readQuery: unparsed,
       answer: ItemList,
       refusals: MISSING,
       async handle(asked) {

@@ -1,12 +1,7 @@
 /** How an endpoint of this API is declared and mounted: all return their errors in the same envelope. */
 import type { Context, Middleware } from "koa";
 import type { TSchema, TUnknown } from "typebox";
-import {
-  applyLimit,
-  type CheckedRoute,
-  mountRoutes,
-  type RouteDefinition,
-} from "../../../kernel/kit/http.ts";
+import { applyLimit, type Route, type RouteCaller, type RouteDefinition } from "../../../kernel/kit/http.ts";
 import { type Declared, Type } from "../../../kernel/kit/schema.ts";
 import { Fault, type Log, type Use, type User } from "../../../kernel/plugin.ts";
 import type { Answers } from "../answer/answer.ts";
@@ -47,18 +42,12 @@ export interface EndpointParts extends Use<EndpointServices, "toolCalls"> {
   readonly pageOf: PageOf;
 }
 
-interface Caller {
-  readonly user: User;
-}
-
 interface Marks {
   /** True when a request counts as a message of its user. */
   readonly limited?: boolean;
-  /** True when the handler checks the query itself, because an unknown id comes first. */
-  readonly checksQuery?: boolean;
 }
 
-export type Endpoint = Omit<CheckedRoute<Caller>, "tag"> & Marks;
+export type Endpoint = Omit<Route, "tag"> & Marks;
 
 /** Gives the handler the types of what is declared beside it. */
 export function endpoint<
@@ -69,40 +58,34 @@ export function endpoint<
 >(
   method: Endpoint["method"],
   path: string,
-  definition: Omit<RouteDefinition<Caller, Body, Query, Answer, Read>, "method" | "path" | "tag"> & Marks,
+  definition: Omit<RouteDefinition<RouteCaller, Body, Query, Answer, Read>, "method" | "path" | "tag"> &
+    Marks,
 ): Endpoint {
   return { method, path, ...definition } as Endpoint;
 }
 
-/** For bodies that the handler parses itself. */
-export const unparsed = (body: unknown): unknown => body;
+/** For bodies that the handler parses itself, and queries that it checks after something else. */
+export const unparsed = (given: unknown): unknown => given;
 
+/** Returns the undo. */
 export function mountEndpoints(
   { web, agent, log }: Pick<EndpointParts, "web" | "agent" | "log">,
   prefixes: readonly string[],
   endpoints: readonly Endpoint[],
-): void {
-  for (const prefix of prefixes) {
-    // Turns carry the scope of the token, and what deletes something asks `refuseOthers`.
-    const routes = endpoints.map((one) => ({
-      ...one,
-      path: prefix + one.path,
-      tag: "responses",
-      scoped: true,
-    }));
-    web.describe(routes);
-    const checked = routes.map((route) => (route.checksQuery ? { ...route, query: undefined } : route));
-    mountRoutes<Caller, (typeof checked)[number]>(web.router, checked, {
-      async admit(context, { limited }) {
-        const user = web.user(context);
-        if (limited) applyLimit(await agent.chatLimit.take(user.id), context, { perRequests: true });
-        return { user };
-      },
-      refuse: mistakeFault,
-      answersAreWire: true,
-      guard: returnFaults(log),
-    });
-  }
+): () => void {
+  // Turns carry the scope of the token, and what deletes something asks `refuseOthers`.
+  const routes = prefixes.flatMap((prefix) =>
+    endpoints.map((one) => ({ ...one, path: prefix + one.path, tag: "responses", scoped: true })),
+  );
+  return web.mount(routes, {
+    async admit({ user }, context, { limited }) {
+      if (limited) applyLimit(await agent.chatLimit.take(user.id), context, { perRequests: true });
+    },
+    refuse: mistakeFault,
+    answersAreWire: true,
+    leavesForms: true,
+    guard: returnFaults(log),
+  });
 }
 
 /** The meaning of 403 where something is deleted. */

@@ -55,8 +55,8 @@ export async function mountAll({
     joinConversation: createJoinConversation(threads, conversations),
   };
   const models = modelEndpoints(parts);
-  mountEndpoints(parts, PREFIXES.strict, [...responseEndpoints(parts, "strict"), models[0]]);
-  mountEndpoints(parts, PREFIXES.open, [
+  onStop(mountEndpoints(parts, PREFIXES.strict, [...responseEndpoints(parts, "strict"), models[0]]));
+  const open = [
     ...responseEndpoints(parts, "open"),
     ...models,
     ...fileEndpoints(parts),
@@ -64,6 +64,7 @@ export async function mountAll({
     ...completionEndpoints(parts),
     ...contextEndpoints(parts),
     ...conversationEndpoints(parts),
-  ]);
-  for (const prefix of PREFIXES.open) mountResponseSocket(parts, `${prefix}/responses`);
+  ];
+  onStop(mountEndpoints(parts, PREFIXES.open, open));
+  for (const prefix of PREFIXES.open) onStop(mountResponseSocket(parts, `${prefix}/responses`));
 }

@@ -176,7 +176,7 @@ export function responseEndpoints(parts: EndpointParts, dialect: Dialect): reado
     endpoint("get", "/responses/{id}/input_items", {
       summary: "List the input items of a response",
       query: ItemQuery,
-      checksQuery: true,
+      readQuery: unparsed,
       answer: InputList,
       refusals: MISSING,
       async handle(asked) {

@@ -23,8 +23,8 @@ const MAX_WAITING = 8;
 
 const ENDS = new Set(["response.completed", "response.failed", "response.incomplete"]);
 
-export function mountResponseSocket(parts: EndpointParts, path: string): void {
-  parts.web.mountSocket({
+export function mountResponseSocket(parts: EndpointParts, path: string): () => void {
+  return parts.web.mountSocket({
     path,
     tag: "responses",
     scoped: true,

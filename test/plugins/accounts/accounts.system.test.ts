@@ -10,7 +10,6 @@ import { followRevoked, tellRevoked } from "../../../plugins/accounts/records/re
 import { digestOf } from "../../../plugins/accounts/records/secret.ts";
 import { MIGRATIONS } from "../../../plugins/accounts/records/tables.ts";
 import { createThrottle } from "../../../plugins/accounts/sign-in/throttle.ts";
-import { mount } from "../../../plugins/gateway/route.ts";
 import { sessionRoutes } from "../../../plugins/gateway/routes/session.ts";
 import { buildServer, type GatewayServer } from "../../../plugins/gateway/server.ts";
 import { type GatewayConfig, readSettings } from "../../../plugins/gateway/settings.ts";
@@ -179,8 +178,7 @@ describePostgres("gateways on one PostgreSQL", () => {
         door = built;
         onStop(() => built.signIn.close());
         const routes = sessionRoutes({ ...door, onRevoked: async () => {} });
-        mount(door.app.open, routes.slice(0, 1));
-        mount(door.app.router, routes.slice(1));
+        door.app.mounts.mount(routes);
         const listener = await door.listen();
         onStop(() => listener.close(100));
         url = listener.url;

@@ -2,10 +2,11 @@ import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { routesOf } from "../../../kernel/net/route.ts";
 import { type AnyPlugin, definePlugin, Fault } from "../../../kernel/plugin.ts";
+import { Type } from "../../../kernel/schema/type.ts";
 import accountsPlugin from "../../../plugins/accounts/plugin.ts";
 import { MIGRATIONS } from "../../../plugins/accounts/records/tables.ts";
-import { mount } from "../../../plugins/gateway/route.ts";
 import { healthRoutes } from "../../../plugins/gateway/routes/service.ts";
 import { sessionRoutes } from "../../../plugins/gateway/routes/session.ts";
 import { buildServer, type GatewayServer } from "../../../plugins/gateway/server.ts";
@@ -18,6 +19,9 @@ import { afterThisTest } from "../../support/undo.ts";
 
 const TOKEN = "a-token-for-tests";
 const LOCAL = { GATEWAY_PORT: "0", GATEWAY_AUTH_TOKEN: TOKEN };
+
+const route = routesOf("test");
+const ANYTHING = Type.Record(Type.String(), Type.Unknown());
 
 interface OpenDoor {
   readonly url: string;
@@ -38,29 +42,35 @@ async function openGateway(environment: Record<string, string> = LOCAL, home?: s
       door = built;
       onStop(() => built.signIn.close());
       const routes = [...healthRoutes(use), ...sessionRoutes({ ...built, onRevoked: async () => {} })];
-      mount(
-        built.app.open,
-        routes.filter(({ audience }) => audience === "anyone"),
-      );
-      mount(
-        built.app.router,
-        routes.filter(({ audience }) => audience !== "anyone"),
-      );
-      built.app.router.get("/whoami", (context) => {
-        context.body = context.state["identity"].user;
-      });
-      built.app.router.post("/size", (context) => {
-        context.body = { bytes: JSON.stringify((context.request as { body?: unknown }).body ?? "").length };
-      });
-      built.app.router.get("/long", (context) => {
-        context.body = { text: "x".repeat(5000) };
-      });
-      built.app.router.get("/bug", () => {
-        throw new Error("the secret plan");
-      });
-      built.app.router.get("/limited", () => {
-        throw new Fault("limited", "slow_down", "Slower, please.", { retryAfterSecs: 7, param: "speed" });
-      });
+      built.app.mounts.mount([
+        ...routes,
+        route("GET /whoami", {
+          ...{ summary: "Who am I", answer: ANYTHING },
+          handle: ({ user }) => ({ ...user }),
+        }),
+        route("POST /size", {
+          ...{ summary: "How large is a body", answer: ANYTHING },
+          handle: ({ context }) => ({
+            bytes: JSON.stringify((context.request as { body?: unknown }).body ?? "").length,
+          }),
+        }),
+        route("GET /long", {
+          ...{ summary: "A long answer", answer: ANYTHING },
+          handle: () => ({ text: "x".repeat(5000) }),
+        }),
+        route("GET /bug", {
+          summary: "A bug",
+          handle() {
+            throw new Error("the secret plan");
+          },
+        }),
+        route("GET /limited", {
+          summary: "A limit",
+          handle() {
+            throw new Fault("limited", "slow_down", "Slower, please.", { retryAfterSecs: 7, param: "speed" });
+          },
+        }),
+      ]);
       const listener = await built.listen();
       onStop(() => listener.close(100));
       url = listener.url;

@@ -2,12 +2,14 @@ import { once } from "node:events";
 import type { ServerResponse } from "node:http";
 import { expect, test } from "vitest";
 import WebSocket from "ws";
+import { routesOf } from "../../../kernel/net/route.ts";
 import type { AnyPlugin } from "../../../kernel/plugin.ts";
 import { createAccounts } from "../../../plugins/accounts/records/accounts.ts";
 import type { Web } from "../../../plugins/gateway/services.ts";
 import { openGateway } from "../../support/services/gateway.ts";
 
-const ROUTE = { method: "post", summary: "A route", tag: "guest" } as const;
+const route = routesOf("guest");
+const ROUTE = { summary: "A route", answer: "text/plain", handle: () => "here" } as const;
 const SOCKET = { summary: "A socket", tag: "guest", largestMessage: 1024, accept: () => {} };
 
 const guest = {
@@ -15,13 +17,11 @@ const guest = {
   needs: ["web"],
   configure: () => ({}),
   async start({ use: { web } }: { use: { web: Web } }) {
-    for (const name of ["undescribed", "closed", "open"])
-      web.router.all(`/guest/${name}/:id`, (context) => {
-        context.body = name;
-      });
-    web.describe([
-      { ...ROUTE, path: "/guest/closed/{id}" },
-      { ...ROUTE, path: "/guest/open/{id}", scoped: true },
+    web.mount([
+      route("POST /guest/closed/{id}", ROUTE),
+      route("GET /guest/closed/{id}", ROUTE),
+      route("POST /guest/open/{id}", { ...ROUTE, scoped: true }),
+      { ...route("GET /guest/operator/{id}", { ...ROUTE, scoped: true }), audience: "operator" },
     ]);
     for (const scoped of [undefined, true]) {
       const path = `/guest/${scoped ? "open" : "closed"}`;
@@ -42,7 +42,7 @@ test("what a plugin mounts is closed to tokens with a scope unless it says other
   const statuses = (token: string) =>
     Array.fromAsync(
       [
-        ...["POST /guest/undescribed/1", "POST /guest/closed/1", "POST /guest/open/1", "GET /guest/open/1"],
+        ...["POST /guest/closed/1", "GET /guest/closed/1", "POST /guest/open/1", "GET /guest/operator/1"],
         ...["GET /guest/closed-socket", "GET /guest/open-socket"],
         ...["POST /guest/closed-protocol", "POST /guest/open-protocol"],
       ],

@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { expect, test } from "vitest";
 import WebSocket from "ws";
+import { routesOf } from "../../../kernel/net/route.ts";
 import type { AnyPlugin } from "../../../kernel/plugin.ts";
 import type { Web } from "../../../plugins/gateway/services.ts";
 import { OPERATOR_TOKEN, openGateway } from "../../support/services/gateway.ts";
@@ -32,9 +33,9 @@ test("until every plugin has started, what is not mounted yet is 503 with a time
       const ready = await ask("/ready");
       seen["ready"] = [ready.status, ((await ready.json()) as { checks: unknown[] }).checks[0]];
       seen["thread"] = (await ask("/api/threads/none")).status;
-      web.router.get("/late", (context) => {
-        context.body = "here";
-      });
+      web.mount([
+        routesOf("late")("GET /late", { summary: "Late", answer: "text/plain", handle: () => "here" }),
+      ]);
     },
   } as unknown as AnyPlugin;
   const { url } = await openGateway({ plugins: [late] });

@@ -3,7 +3,6 @@
 import { Ajv2020 } from "ajv/dist/2020.js";
 import formats from "ajv-formats";
 import { expect, test } from "vitest";
-import { routerPath } from "../../../kernel/net/routes.ts";
 import { scriptedModel } from "../../support/services/agent.ts";
 import { eventsOf, type Service, startService } from "../../support/services/responses.ts";
 
@@ -26,7 +25,7 @@ const PREFIXES = [...STRICT, OPEN];
 
 const SEARCH = { type: "function", name: "search", parameters: { type: "object", properties: {} } };
 
-test("every route that answers is in the OpenAPI document, and everything in it answers", async () => {
+test("everything in the OpenAPI document answers", async () => {
   const service = await startService();
   const described = Object.entries((await documentOf(service)).paths).flatMap(([path, verbs]) =>
     Object.entries(verbs).map(([verb, { security }]) => ({
@@ -35,15 +34,10 @@ test("every route that answers is in the OpenAPI document, and everything in it 
       isOpen: security?.length === 0,
     })),
   );
-  const mounted = service.kernel
-    .service("web")
-    .router.stack.flatMap(({ path, methods }) =>
-      methods.filter((method) => method !== "HEAD").map((method) => `${method} ${String(path)}`),
-    );
-  const closed = described.filter(({ isOpen }) => !isOpen);
-  expect(closed.map(({ verb, path }) => `${verb} ${routerPath(path)}`).toSorted()).toEqual(
-    mounted.toSorted(),
-  );
+  for (const { verb, path } of described.filter(({ isOpen }) => !isOpen)) {
+    const { headers } = await service.send("OPTIONS", path.replaceAll(/\{\w+\}/g, "x"));
+    expect(headers.get("allow")?.split(", "), `${verb} ${path}`).toContain(verb);
+  }
   for (const { verb, path } of described.filter(({ isOpen }) => isOpen))
     expect((await fetch(service.url + path, { method: verb })).status, `${verb} ${path}`).not.toBe(404);
 });

@@ -1,9 +1,10 @@
 /** Destinations that calls may go to although somebody else named them. A user has their own; an operator also keeps those for everybody. */
 
+import { missingFault, orRefuse, type Route, routesOf } from "../../../../kernel/kit/http.ts";
 import { Type } from "../../../../kernel/kit/schema.ts";
 import { Fault } from "../../../../kernel/plugin.ts";
 import { TrustedDestination } from "../../api/schemas.ts";
-import { missingFault, orRefuse, type Route, type RouteParts, routesOf } from "../../route.ts";
+import type { RouteParts } from "../../route.ts";
 
 const route = routesOf("approvals");
 
@@ -27,6 +28,7 @@ export function destinationRoutes(parts: RouteParts): readonly Route[] {
       summary:
         "List the destinations you trust, and those that the operator trusts for everybody (without `user`)",
       answer: Type.Object({ destinations: Type.Array(TrustedDestination) }),
+      scoped: true,
       handle: async ({ user }) => ({ destinations: await destinations().list(user.id) }),
     }),
     route("POST /api/destinations/remove", {

@@ -1,10 +1,11 @@
 /** MCP servers of others: the operator adds them and agrees to their tools; a user sees them, and signs in where each has a sign-in of their own. */
 import type { Context } from "koa";
+import { missingFault, orRefuse, type Route, routesOf } from "../../../../kernel/kit/http.ts";
 import { Type } from "../../../../kernel/kit/schema.ts";
 import { type McpServerInfo, McpServerInfo as Server } from "../../../../kernel/kit/tools.ts";
 import { Fault, type User } from "../../../../kernel/plugin.ts";
 import { NewMcpServer, SeenTool, ServerListing } from "../../api/tools.ts";
-import { missingFault, orRefuse, type Route, type RouteParts, routesOf } from "../../route.ts";
+import type { RouteParts } from "../../route.ts";
 import { markBrowser } from "../../sign-in/sign-in-cookie.ts";
 import { callbackOn } from "./tool-admin.ts";
 
@@ -41,6 +42,7 @@ export function mcpServerRoutes({ mcpServers, proxies }: RouteParts): readonly R
     route("GET /api/mcp/servers", {
       summary: "List the MCP servers whose tools the agent may use, each with its tools",
       answer: Type.Object({ servers: Type.Array(Server) }),
+      scoped: true,
       async handle({ user }) {
         const all = (await mcpServers?.list(user.id)) ?? [];
         return { servers: user.role === "operator" ? all : all.map(forUser) };

@@ -1,7 +1,8 @@
 /** Skills, as the operator and users see them; they are changed with `postern skill`. */
+import { orRefuse, type Route, routesOf } from "../../../../kernel/kit/http.ts";
 import { Type } from "../../../../kernel/kit/schema.ts";
 import { Skill, SkillProblem } from "../../api/schemas.ts";
-import { orRefuse, type Route, type RouteParts, routesOf } from "../../route.ts";
+import type { RouteParts } from "../../route.ts";
 
 const route = routesOf("tools");
 
@@ -11,6 +12,7 @@ export function skillRoutes({ skills, addedSkills }: RouteParts): readonly Route
     route("GET /api/skills", {
       summary: "List skills, with whose words they are and what they want, and folders that cannot be used",
       answer: Type.Object({ skills: Type.Array(Skill), problems: Type.Array(SkillProblem) }),
+      scoped: true,
       async handle({ user }) {
         if (user.scope?.tools && !user.scope.tools.includes("skill_load"))
           return { skills: [], problems: [] };

@@ -1,12 +1,19 @@
 /** Installing, removing and setting up tools: the operator's. The grants are shown before anything happens. */
 import type { Context } from "koa";
 import type { ToolUpload } from "../../../../host/services.ts";
-import type { Form, Proxies } from "../../../../kernel/kit/http.ts";
+import {
+  type Form,
+  missingFault,
+  orRefuse,
+  type Proxies,
+  type Route,
+  routesOf,
+} from "../../../../kernel/kit/http.ts";
 import { Type } from "../../../../kernel/kit/schema.ts";
 import { ToolInfo } from "../../../../kernel/kit/tools.ts";
 import { Fault } from "../../../../kernel/plugin.ts";
 import { ListedTool, ToolFinding, ToolProposal, ToolSetup } from "../../api/tools.ts";
-import { missingFault, orRefuse, type Route, type RouteParts, routesOf } from "../../route.ts";
+import type { RouteParts } from "../../route.ts";
 import { isMarked } from "../../sign-in/sign-in-cookie.ts";
 
 const route = routesOf("tools");

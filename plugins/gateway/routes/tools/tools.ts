@@ -1,11 +1,12 @@
 /** The installed tools, as everybody may see them, and the receipts of their calls. */
 
+import { missingFault, type Route, routesOf } from "../../../../kernel/kit/http.ts";
 import { nullable, Type } from "../../../../kernel/kit/schema.ts";
 import { ToolInfo } from "../../../../kernel/kit/tools.ts";
 import type { User } from "../../../../kernel/plugin.ts";
 import { pageQuery } from "../../api/schemas.ts";
 import { ToolLimits, ToolReceipt } from "../../api/tools.ts";
-import { missingFault, type Route, type RouteParts, routesOf } from "../../route.ts";
+import type { RouteParts } from "../../route.ts";
 
 const route = routesOf("tools");
 
@@ -15,12 +16,14 @@ export function toolRoutes({ tools, toolAdmin }: RouteParts): readonly Route[] {
     route("GET /api/tools", {
       summary: "List the installed tools, with what each may do in words",
       answer: Type.Object({ tools: Type.Array(ToolInfo) }),
+      scoped: true,
       handle: async () => ({ tools: await all() }),
     }),
     route("GET /api/tools/{name}", {
       summary: "Get a tool",
       answer: ToolInfo,
       refusals: { 404: "There is no such tool" },
+      scoped: true,
       async handle({ params }) {
         const found = (await all()).find(({ name }) => name === params.name);
         if (!found) throw missingFault("tool_not_found", `There is no tool ${params.name}.`, "name");
@@ -31,6 +34,7 @@ export function toolRoutes({ tools, toolAdmin }: RouteParts): readonly Route[] {
       summary: "Get what you have left of a tool's rate limit; null if it may not use the network",
       answer: Type.Object({ limits: nullable(ToolLimits) }),
       refusals: { 404: "There is no such tool" },
+      scoped: true,
       async handle({ user, params }) {
         const limits = await toolAdmin?.limits(params.name, user.id);
         return limits ? { limits } : {};
@@ -47,6 +51,7 @@ export function receiptRoutes({ toolAdmin }: RouteParts): readonly Route[] {
       summary: "List the receipts of tool calls, newest first",
       query: Type.Object({ tool: Type.Optional(Type.String()), limit: pageQuery.limit }),
       answer: Type.Object({ receipts: Type.Array(ToolReceipt) }),
+      scoped: true,
       async handle({ user, query }) {
         const asked = user.role === "operator" ? query : { ...query, user: user.id };
         return { receipts: (await toolAdmin?.receipts(asked)) ?? [] };
@@ -56,6 +61,7 @@ export function receiptRoutes({ toolAdmin }: RouteParts): readonly Route[] {
       summary: "Get the receipt of a tool call",
       answer: ToolReceipt,
       refusals: { 404: "There is no such receipt" },
+      scoped: true,
       async handle({ user, params }) {
         const receipt = await toolAdmin?.receipt(params.id);
         if (!receipt || !isSeenBy(user, receipt.user))
