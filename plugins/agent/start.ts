@@ -1,6 +1,6 @@
 /** Wires turns, threads, context and approvals together into the services that channels use. */
 import { SILENT } from "../../kernel/kit/log.ts";
-import type { ModelName, Services, StartContext } from "../../kernel/plugin.ts";
+import type { Services, StartContext } from "../../kernel/plugin.ts";
 import { createAgent } from "./agent.ts";
 import { createContext } from "./context/window.ts";
 import { createExtensions } from "./extensions.ts";
@@ -17,7 +17,6 @@ import { createAdmission } from "./turn/admission.ts";
 import { createCheckedReader } from "./turn/checked-turn.ts";
 import { createCondensing } from "./turn/condensing.ts";
 import { createToolCalls } from "./turn/direct-calls.ts";
-import { createTurnRunner, type RunnerParts } from "./turn/runner.ts";
 import { createTitling } from "./turn/titling.ts";
 import { createToolIndexes } from "./turn/tools/tool-index.ts";
 
@@ -54,22 +53,16 @@ export async function startAgent({
     mostOffered: config.toolsOffered,
     index: createToolIndexes(),
   };
-  const chosenFor: RunnerParts["chosenFor"] = async ({ user, thread, model }) =>
-    thread === undefined ? (model as ModelName | undefined) : (await ledger.thread(user, thread))?.model;
-
   const changeListeners = new Set<(thread: string) => void>();
   const takeoverListeners = new Set<() => Promise<void>>();
 
   measureWaiting(telemetry, sql, node);
   const agent = createAgent({
     observers: createObservers(telemetry, mask, log, kernel.serving),
-    runner: createTurnRunner({
-      ...{ models, chosenFor, sql, sources, extensions, mask, log },
-      context: createContext(sql, history),
-    }),
-    admit: createAdmission({ sources, models, chosenFor, toolsOf: ledger.tools }),
+    context: createContext(sql, history),
+    admit: createAdmission({ sources, models, storage, ledger }),
     entitle: createTitling({ sql, models, mask, log }),
-    ...{ ledger, extensions, node, signals, storage, log, settings },
+    ...{ models, sql, sources, extensions, mask, ledger, node, signals, log, settings },
     forget(thread) {
       history.forget(thread);
       for (const listener of changeListeners) listener(thread);

@@ -1,6 +1,13 @@
 /** A running turn as its callers see it: every event kept, so that a late listener misses none. */
 import type { TurnEvent, TurnRecord } from "../../../kernel/plugin.ts";
 import type { RunningTurn } from "../services.ts";
+import type { LedgerTurn } from "../threads/ledger.ts";
+
+/** A turn that this node has in hand: it waits in line, runs or is being closed. */
+export interface OpenTurn extends LedgerTurn {
+  readonly stream: TurnStream;
+  readonly stopper: AbortController;
+}
 
 export interface TurnStream extends RunningTurn {
   /** Adds an event and returns its number; `done` and `failed` end the stream. */

@@ -1,64 +1,43 @@
 /** Checks a turn's request before it is opened: what cannot be had is refused, and nothing is stored. */
 import { hash } from "node:crypto";
 import { LRUCache } from "lru-cache";
+import { giveWay } from "../../../kernel/kit/text.ts";
 import { Fault, type ModelName, type Services } from "../../../kernel/plugin.ts";
-import { allowsTool, scopesOf } from "../safety/scope.ts";
-import type { ExternalTool, Turn } from "../services.ts";
+import type { UserStorage } from "../../store/services.ts";
+import { allowsTool, refuseWidening, scopesOf } from "../safety/scope.ts";
+import type { Turn } from "../services.ts";
 import { fitTexts } from "../threads/attachments/fitting.ts";
+import type { Ledger } from "../threads/ledger.ts";
 import { assertChoosable } from "./answer/choice.ts";
 import { ableModels, bringsOnlyText } from "./answer/inputs.ts";
 import type { ToolSources } from "./toolbox.ts";
 
 export interface AdmissionParts {
   readonly sources: ToolSources;
-  readonly models: Pick<Services["models"], "chain" | "choose">;
-  chosenFor(turn: Turn): Promise<ModelName | undefined>;
-  toolsOf(user: string, thread: string): Promise<readonly ExternalTool[]>;
+  readonly models: Pick<Services["models"], "name" | "chain" | "choose">;
+  readonly storage: Pick<UserStorage, "take">;
+  readonly ledger: Pick<Ledger, "thread" | "tools">;
 }
 
+export interface Admitted {
+  /** As it can run, with long files cut to what fits. */
+  readonly turn: Turn;
+  readonly model: ModelName;
+  /** In bytes; 0 if it counts nothing against its user's storage. */
+  readonly size: number;
+}
+
+export type Admit = (turn: Turn) => Promise<Admitted>;
+
 const MAX_SCHEMAS = 1000;
+const MAX_MESSAGE_LENGTH = 4_000_000;
 
-/** Returns the turn as it can run, with long files cut to what fits. */
-export type Admit = (turn: Turn) => Promise<Turn>;
-
-export function createAdmission(parts: AdmissionParts): Admit {
-  const { sources, models, toolsOf } = parts;
+export function createAdmission({ sources, models, storage, ledger }: AdmissionParts): Admit {
   /** Digests of schemas that were used before: most callers send the same few again and again. */
   const usable = new LRUCache<string, true>({ max: MAX_SCHEMAS });
 
-  async function admitChoice(turn: Turn): Promise<void> {
-    const { user, thread, toolChoice, tools, input } = turn;
-    if (typeof toolChoice !== "object") return;
-    const isRemembered = tools === undefined && thread !== undefined && input.type !== "message";
-    const [installed, callers] = await Promise.all([
-      sources.host?.list().catch(() => undefined) ?? [],
-      isRemembered ? toolsOf(user, thread) : (tools ?? []),
-    ]);
-    // A host that cannot say what it has now may have it when the turn runs.
-    if (installed === undefined) return;
-    const ours = [...sources.own(), ...installed].filter(({ name }) => allowsTool(scopesOf(turn), name));
-    assertChoosable(toolChoice.names, new Set([...ours, ...callers].map(({ name }) => name)));
-  }
-
-  async function admitFormat({ format }: Turn): Promise<void> {
-    const { host } = sources;
-    if (format?.type !== "json_schema" || host?.checkJson === undefined) return;
-    const digest = hash("sha256", JSON.stringify(format.schema), "base64");
-    if (usable.has(digest)) return;
-    await host.checkJson(format.schema, null, { signal: new AbortController().signal });
-    usable.set(digest, true);
-  }
-
-  async function admitInputs(turn: Turn): Promise<Turn> {
-    if (bringsOnlyText(turn) && !turn.attached?.length) return turn;
-    const scopes = scopesOf(turn);
-    const chain = await models.chain(await parts.chosenFor(turn), { scopes, capUsd: undefined });
-    const [model] = ableModels(chain, turn);
-    return model === undefined ? turn : fitTexts(turn, model);
-  }
-
   /** A new thread may begin with a model of its own. */
-  async function admitModel(turn: Turn): Promise<Turn> {
+  async function withModel(turn: Turn): Promise<Turn> {
     if (turn.model === undefined) return turn;
     if (turn.thread !== undefined) {
       const message = "Only a new thread begins with a model: change that of a thread itself.";
@@ -67,9 +46,78 @@ export function createAdmission(parts: AdmissionParts): Admit {
     return { ...turn, model: await models.choose(turn.model, turn.scope) };
   }
 
+  /** The models that would answer it, best first. */
+  async function chainFor(turn: Turn) {
+    const { user, thread, model } = turn;
+    const chosen =
+      thread === undefined ? (model as ModelName | undefined) : (await ledger.thread(user, thread))?.model;
+    return models.chain(chosen, { scopes: scopesOf(turn), capUsd: undefined });
+  }
+
+  async function fitInputs(turn: Turn): Promise<Turn> {
+    if (bringsOnlyText(turn) && !turn.attached?.length) return turn;
+    const [model] = ableModels(await chainFor(turn), turn);
+    return model === undefined ? turn : fitTexts(turn, model);
+  }
+
+  async function refuseChoice(turn: Turn): Promise<void> {
+    const { user, thread, toolChoice, tools, input } = turn;
+    if (typeof toolChoice !== "object") return;
+    const isRemembered = tools === undefined && thread !== undefined && input.type !== "message";
+    const [installed, callers] = await Promise.all([
+      sources.host?.list().catch(() => undefined) ?? [],
+      isRemembered ? ledger.tools(user, thread) : (tools ?? []),
+    ]);
+    // A host that cannot say what it has now may have it when the turn runs.
+    if (installed === undefined) return;
+    const ours = [...sources.own(), ...installed].filter(({ name }) => allowsTool(scopesOf(turn), name));
+    assertChoosable(toolChoice.names, new Set([...ours, ...callers].map(({ name }) => name)));
+  }
+
+  async function refuseFormat({ format }: Turn): Promise<void> {
+    const { host } = sources;
+    if (format?.type !== "json_schema" || host?.checkJson === undefined) return;
+    const digest = hash("sha256", JSON.stringify(format.schema), "base64");
+    if (usable.has(digest)) return;
+    await host.checkJson(format.schema, null, { signal: new AbortController().signal });
+    usable.set(digest, true);
+  }
+
+  /** The model that it is opened with. Rejects with a `Fault` if its token allows none that is here. */
+  async function modelOf(turn: Turn): Promise<ModelName> {
+    refuseWidening(turn);
+    const chosen = turn.thread === undefined ? (turn.model as ModelName | undefined) : undefined;
+    if (scopesOf(turn).length === 0) return chosen ?? models.name();
+    const [model] = await chainFor(turn);
+    return model?.name ?? models.name();
+  }
+
   return async (given) => {
-    const turn = await admitModel(given);
-    const [admitted] = await Promise.all([admitInputs(turn), admitChoice(turn), admitFormat(turn)]);
-    return admitted;
+    assertReadable(given);
+    const size = isNewText(given) ? sizeOf(given) : 0;
+    await giveWay(size);
+    if (size > 0) await storage.take(given.user, size);
+    const wanted = await withModel(given);
+    const [turn] = await Promise.all([fitInputs(wanted), refuseChoice(wanted), refuseFormat(wanted)]);
+    return { turn, model: await modelOf(turn), size };
   };
+}
+
+/** An answer at a gate is short, and the turn that waits for it may come to its end. */
+const isNewText = ({ input, ephemeral, isCounted }: Turn): boolean =>
+  !ephemeral && !isCounted && (input.type === "message" || input.type.startsWith("tool_output"));
+
+function sizeOf({ input, history, instructions, context, outside, tools, attached = [] }: Turn): number {
+  const told = JSON.stringify([input, history, instructions, context, outside, tools]);
+  return attached.reduce((sum, { data }) => sum + data.byteLength, Buffer.byteLength(told));
+}
+
+/** Refused before it is stored: no model's window takes a longer one. */
+function assertReadable({ input, instructions = "", instructionsOnce = "", history = [] }: Turn): void {
+  const said = input.type === "message" ? input.text.length : 0;
+  const lengths = history.map((item) => (item.type === "message" ? item.text.length : 0));
+  const own = said + instructions.length + instructionsOnce.length;
+  if (lengths.reduce((longest, length) => Math.max(longest, length), own) <= MAX_MESSAGE_LENGTH) return;
+  const words = `A message may have at most ${MAX_MESSAGE_LENGTH} characters, with its instructions. Send the text as a file, or in parts.`;
+  throw new Fault("invalid", "message_too_long", words, { param: "message" });
 }

@@ -11,7 +11,6 @@ import type { TurnSettings } from "../../../plugins/agent/settings.ts";
 import { createHistory } from "../../../plugins/agent/threads/history.ts";
 import { createLedger } from "../../../plugins/agent/threads/ledger.ts";
 import { MIGRATIONS } from "../../../plugins/agent/threads/tables.ts";
-import { createTurnRunner } from "../../../plugins/agent/turn/runner.ts";
 import { createToolIndexes } from "../../../plugins/agent/turn/tools/tool-index.ts";
 import { openFolderFiles } from "../../../plugins/home/folder.ts";
 import { homeFilesOf } from "../../../plugins/home/open.ts";
@@ -58,7 +57,7 @@ export async function openAgent(store: OpenStore, home: string, telemetry: Telem
     ...{ chatRateLimit: 1_000_000, maxToolCalls: 10, chatTitles: false, turnIdleSecs: 60 },
   };
   const prices = await readPrices(homeFilesOf(openFolderFiles(home)));
-  const runner = createTurnRunner({
+  const agent = createAgent({
     models: {
       name: () => instant.name,
       current: async () => [instant],
@@ -72,7 +71,6 @@ export async function openAgent(store: OpenStore, home: string, telemetry: Telem
       ...createSpending(await store.tables("models", SPENDING)),
       warnUncounted: () => {},
     },
-    chosenFor: async () => undefined,
     context: createContext(sql, history),
     sources: {
       own: extensions.tools,
@@ -82,21 +80,15 @@ export async function openAgent(store: OpenStore, home: string, telemetry: Telem
       index: createToolIndexes(),
     },
     ...{ sql, extensions, mask, log: SILENT },
-  });
-  const agent = createAgent({
     observers: createObservers(telemetry, mask, SILENT),
     ledger: createLedger(sql, store.node),
-    runner,
     node: store.node,
     signals: store.signals,
-    storage: { take: async () => {} },
-    log: SILENT,
     settings: async () => settings,
-    admit: async (turn) => turn,
+    admit: async (turn) => ({ turn, model: instant.name, size: 0 }),
     forget: history.forget,
     remember: async () => {},
     entitle: async () => undefined,
-    extensions,
   });
   return {
     agent,

@@ -5,6 +5,8 @@ import type { TurnWriter } from "./writer.ts";
 
 const RETRY_MS = 1000;
 
+export type Saving = ReturnType<typeof createSaving>;
+
 /** `onSaved` is told of a thread whose stored turns have changed. */
 export function createSaving(onSaved: (thread: string) => void) {
   const unsaved = new Map<string, () => Promise<void>>();

@@ -1,0 +1,142 @@
+/** Asks the models of one turn for its next answer: what they are shown, which tools they are offered, and which of them answers. */
+import { redact } from "../../../kernel/kit/secrets.ts";
+import {
+  type Log,
+  type Mask,
+  type ModelName,
+  reason,
+  type Services,
+  type TurnEvent,
+} from "../../../kernel/plugin.ts";
+import type { Model, ModelMessage, ModelPart, ModelRequest, TokenCount } from "../../models/services.ts";
+import { createComposer } from "../context/composer.ts";
+import { systemText } from "../context/prompt.ts";
+import { type Context, digest, type Stored, summarise } from "../context/window.ts";
+import type { Extensions } from "../extensions.ts";
+import type { TurnObserver } from "../live/observer.ts";
+import type { TurnSettings } from "../settings.ts";
+import type { LedgerTurn } from "../threads/ledger.ts";
+import type { RequiredTools } from "../threads/required-tools.ts";
+import { NO_SUMMARY, type Summary } from "../threads/thread-row.ts";
+import { redactLong } from "../threads/turns/long-texts.ts";
+import type { Choice } from "./answer/choice.ts";
+import type { AnswerFormat } from "./answer/format.ts";
+import { withoutUntaken } from "./answer/inputs.ts";
+import type { Bill } from "./bill.ts";
+import type { Toolbox } from "./toolbox.ts";
+
+/** A turn that runs, with those who hear of it. */
+export interface Run extends LedgerTurn {
+  readonly settings: TurnSettings;
+  readonly bill: Bill;
+  readonly observer: TurnObserver;
+  readonly signal: AbortSignal;
+  emit(event: TurnEvent): void;
+  /** Called with every sign of life: of the model, even if it has nothing to show yet, and of tools. */
+  alive(): void;
+  /** Something that the person is told as well. */
+  notice(code: string, message: string): void;
+}
+
+export interface AskingParts {
+  readonly models: Services["models"];
+  readonly context: Context;
+  readonly extensions: Pick<Extensions, "followed">;
+  readonly mask: Mask;
+  readonly log: Log;
+}
+
+interface Asking {
+  /** The models to try, best first. */
+  readonly chain: readonly Model[];
+  readonly sections: readonly string[];
+  readonly stored: Stored;
+  readonly toolbox: Toolbox;
+  readonly choice: Choice;
+  readonly format: AnswerFormat | undefined;
+  readonly required: RequiredTools;
+}
+
+export async function createAsking(parts: AskingParts, run: Run, asking: Asking) {
+  const { models, mask, context, extensions, log } = parts;
+  const { turn, writer, bill, signal, alive, observer } = run;
+  const { chain, sections, stored, toolbox, choice, format, required } = asking;
+  let serving = chain[0];
+  const servingName = (): ModelName => serving?.name ?? models.name();
+
+  async function summarisePast(model: Model, transcript: string): Promise<string> {
+    if (model.name.provider === "builtin") return digest(transcript);
+    run.notice(
+      "summarising",
+      "The thread no longer fits the model's context window; summarising the beginning.",
+    );
+    try {
+      const count = (tokens: TokenCount) => bill.count(model.name, tokens);
+      return redact(mask, await summarise(model, transcript, { signal, alive, count }));
+    } catch (error) {
+      if (signal.aborted) throw error;
+      // The turn matters more than its summary.
+      log.warn(`the model could not summarise, using a digest instead: ${reason(error)}`);
+      return digest(transcript);
+    }
+  }
+
+  const once = turn.instructionsOnce ? [await redactLong(mask, turn.instructionsOnce)] : [];
+  const compose = createComposer({
+    turn,
+    items: writer.items,
+    system: redact(mask, systemText(new Date(), sections)),
+    stored,
+    context,
+    mask,
+    trusted: extensions.followed,
+    once: (model) =>
+      format === undefined || format.isKeptBy(model) ? once : [...once, redact(mask, format.words)],
+    readAgain: () => readPast(parts, run),
+    summarise: summarisePast,
+  });
+
+  return {
+    /** True if what the model says is shown only once it fits the format. */
+    holdsBack: () => format !== undefined && !format.isKeptBy(serving),
+    count: (tokens: TokenCount) => bill.countAnswer(servingName(), tokens),
+    /** One answer to the thread as it now is, and to what is said besides. */
+    async ask(besides: readonly ModelMessage[]): Promise<AsyncIterable<readonly ModelPart[]>> {
+      await bill.assertAffordable();
+      const offer = choice.offer();
+      const said = {
+        summary: stored.summary.text,
+        past: stored.past.turns.map(({ messages }) => messages),
+        items: writer.items,
+        required: required.carry().tools,
+      };
+      const offered = toolbox.offer(said, choice.names);
+      const left = bill.left();
+      const generation = { ...turn.generation, ...(Number.isFinite(left) && { maxOutputTokens: left }) };
+      const requestFor = async (model: Model): Promise<ModelRequest> => {
+        // It reads no tokens, and looks at all of them itself.
+        const offering = offer(model.name.provider === "builtin" ? toolbox.all : offered);
+        const composed = await compose(model, offering.tools);
+        const messages = withoutUntaken([...composed.messages, ...besides], model);
+        const isAsked = turn.format !== undefined && format?.canBeAskedOf(model);
+        return { ...composed, ...offering, messages, generation, ...(isAsked && { format: turn.format }) };
+      };
+      return models.stream(chain, requestFor, {
+        ...{ signal, alive, observer, notice: run.notice },
+        onModel: (model) => {
+          if (model !== serving) writer.setModel(model.name);
+          serving = model;
+        },
+      });
+    },
+  };
+}
+
+/** A caller that sends the whole thread is not shown a summary of it. */
+export function readPast(
+  { context }: Pick<AskingParts, "context">,
+  { turn, writer }: Run,
+  summary?: Summary,
+): Promise<Stored> {
+  return context.read(writer, turn.isReplay ? NO_SUMMARY : summary);
+}
