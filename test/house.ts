@@ -1,52 +1,105 @@
-/** `npm run house`: how large each wing is, which folders import each other in a circle, and who uses the kernel past its doors. */
-import { FILES, IMPORTS, isApart, isDoor, knots, linesOf, read } from "./support/architecture.ts";
+/** `npm run house`: how large each wing is, what plugins need of each other, what is published, and which functions are long. */
+import { parseAst } from "rolldown/parseAst";
+import {
+  FILES,
+  IMPORTS,
+  isApart,
+  isDoor,
+  knots,
+  linesOf,
+  read,
+  typeCircles,
+} from "./support/architecture.ts";
 
 const WINGS = ["kernel", "plugins", "host", "capabilities", "components", "wit"];
+const LONG_FUNCTION = 200;
 const plugins = [
   ...new Set(FILES.filter((file) => /^plugins\/[^/]+\//.test(file)).map((file) => file.split("/")[1])),
 ];
 
 const print = (line = "") => process.stdout.write(`${line}\n`);
-const row = (name: string, figure: number | string) =>
-  print(`  ${name.padEnd(44)} ${String(figure).padStart(8)}`);
+const row = (name: string, ...figures: readonly (number | string)[]) =>
+  print(`  ${name.padEnd(44)}${figures.map((figure) => String(figure).padStart(9)).join("")}`);
+const sum = (figures: readonly number[]) => figures.reduce((total, figure) => total + figure, 0);
 
 print("Lines of source");
 for (const wing of WINGS) row(wing, linesOf(wing));
 for (const plugin of plugins) row(`plugins/${plugin}`, linesOf(`plugins/${plugin}`));
-row(
-  "all",
-  WINGS.reduce((sum, wing) => sum + linesOf(wing), 0),
+row("all", sum(WINGS.map(linesOf)));
+row("files", FILES.length);
+
+print();
+printCircles(
+  "Circles of folders",
+  knots().map(({ folder, entries }) => `${folder}: ${entries.join(" ⇄ ")}`),
+);
+printCircles(
+  "Circles of plugins, by types",
+  typeCircles().map((members) => members.join(" ⇄ ")),
 );
 
-const found = knots();
 print();
-print(`Knots: ${found.length === 0 ? "none" : found.length}`);
-for (const { folder, entries } of found) print(`  ${folder}: ${entries.join(" ⇄ ")}`);
-
+print("Published names");
+const doors = FILES.filter(isDoor).map((file) => [file, exportsOf(file).size] as const);
+for (const [file, names] of doors) row(file, names);
+row("in all", sum(doors.map(([, names]) => names)));
 const past = [...IMPORTS]
   .filter(([file]) => /^(plugins|host)\//.test(file) && !isApart(file))
   .flatMap(([, targets]) => targets.filter((target) => target.startsWith("kernel/") && !isDoor(target)));
-print();
-print("Doors");
-row("kernel files imported past the doors", new Set(past).size);
-row("places that do so", past.length);
-for (const door of FILES.filter(isDoor)) row(`names in ${door}`, exportsOf(door).size);
+row("imports of the kernel past the doors", past.length);
 
 print();
-print("Services that a plugin's start provides");
-for (const file of FILES.filter((one) => /^(host|plugins\/.*)\/plugin\.ts$/.test(one))) {
-  const [, list = ""] = /provides: \[([^\]]*)\]/.exec(read(file)) ?? [];
-  row(file, list.split(",").filter((name) => name.trim() !== "").length);
+print(
+  "Services of a plugin".padEnd(46) + ["needs", "wants", "provides"].map((word) => word.padStart(9)).join(""),
+);
+for (const file of FILES.filter((one) => /^(host|plugins\/.*)\/plugin\.ts$/.test(one)))
+  row(file, ...["needs", "wants", "provides"].map((list) => servicesListed(file, list)));
+
+print();
+print(`Functions of more than ${LONG_FUNCTION} lines`);
+for (const { file, line, lines } of longFunctions()) row(`${file}:${line}`, lines);
+
+function printCircles(title: string, found: readonly string[]): void {
+  print(`${title}: ${found.length === 0 ? "none" : found.length}`);
+  for (const circle of found) print(`  ${circle}`);
 }
 
-print();
-row(
-  "lines with ALTER TABLE",
-  FILES.reduce((sum, file) => sum + (read(file).match(/ALTER TABLE/g)?.length ?? 0), 0),
-);
-row("files", FILES.length);
+/** How many services a plugin names in this list; some keep their lists as constants in settings.ts. */
+function servicesListed(file: string, list: string): number {
+  const own = new RegExp(`\\b${list}: \\[([^\\]]*)\\]`).exec(read(file))?.[1];
+  const settings = file.replace("plugin.ts", "settings.ts");
+  const constant = new RegExp(`\\b${list}: ${list.toUpperCase()}\\b`).test(read(file))
+    ? new RegExp(`${list.toUpperCase()} = \\[([^\\]]*)\\]`).exec(read(settings))?.[1]
+    : undefined;
+  return (own ?? constant ?? "").split(",").filter((name) => name.trim() !== "").length;
+}
 
-/** The names a module exports, `export *` followed. */
+function longFunctions(): readonly { file: string; line: number; lines: number }[] {
+  return FILES.flatMap((file) => {
+    const text = read(file);
+    const lineAt = (offset: number) => text.slice(0, offset).split("\n").length;
+    return functionsIn(parseAst(text, { lang: file.endsWith(".tsx") ? "tsx" : "ts" }))
+      .map(({ start, end }) => ({ file, line: lineAt(start), lines: lineAt(end) - lineAt(start) + 1 }))
+      .filter(({ lines }) => lines > LONG_FUNCTION);
+  }).toSorted((one, other) => other.lines - one.lines);
+}
+
+interface Span {
+  readonly start: number;
+  readonly end: number;
+}
+
+function functionsIn(node: unknown): readonly Span[] {
+  if (Array.isArray(node)) return node.flatMap(functionsIn);
+  if (typeof node !== "object" || node === null) return [];
+  const { type, start, end } = node as Span & { readonly type?: unknown };
+  const inside = Object.values(node).flatMap(functionsIn);
+  const isFunction =
+    type === "ArrowFunctionExpression" || /^Function(?:Declaration|Expression)$/.test(String(type));
+  return isFunction ? [{ start, end }, ...inside] : inside;
+}
+
+/** The names that a module exports, `export *` followed. */
 function exportsOf(file: string): ReadonlySet<string> {
   const text = read(file);
   const names = new Set<string>();

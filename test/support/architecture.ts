@@ -188,6 +188,41 @@ export function upwardImports(wing: string, order: readonly string[]): readonly 
   return found;
 }
 
+/** The plugin that a file belongs to; the tool host counts as one. */
+const pluginOf = (file: string): string | undefined =>
+  file.startsWith("host/") ? "host" : /^plugins\/[^/]+(?=\/)/.exec(file)?.[0];
+
+/** The service names of `pattern`'s first group, by the plugin whose file declares or mentions them. */
+function servicesIn(pattern: RegExp): readonly (readonly [plugin: string, service: string])[] {
+  return FILES.flatMap((file) => {
+    const plugin = pluginOf(file);
+    if (plugin === undefined) return [];
+    const lists = [...read(file).matchAll(pattern)].flatMap(([, list = ""]) => list.match(/\w+/g) ?? []);
+    return lists.map((service) => [plugin, service] as const);
+  });
+}
+
+/**
+ * Circles of plugins that know each other's types: by an import, also one of types alone, or by `Services["x"]`, which is a type
+ * of the plugin that declares x.
+ */
+export function typeCircles(): readonly (readonly string[])[] {
+  const declared = servicesIn(/interface Services \{([^}]*)\}/g);
+  const providers = new Map(declared.map(([plugin, service]) => [service, plugin]));
+  const mentioned = [
+    ...servicesIn(/\bServices\["(\w+)"\]/g),
+    ...servicesIn(/\bPick<\s*Services,([^>]*)>/g),
+  ].map(([plugin, service]) => [plugin, providers.get(service)] as const);
+  const imported = [...IMPORTS].flatMap(([file, targets]) =>
+    targets.map((target) => [pluginOf(file), pluginOf(target)] as const),
+  );
+  const edges = new Map<string, Set<string>>();
+  for (const [from, to] of [...mentioned, ...imported])
+    if (from !== undefined && to !== undefined && from !== to)
+      edges.set(from, (edges.get(from) ?? new Set()).add(to));
+  return circles(edges).map((members) => members.toSorted());
+}
+
 const lineCount = (file: string) => read(file).split("\n").length - 1;
 
 export function linesOf(folder: string): number {
