@@ -32,7 +32,7 @@ const ELSEWHERE: readonly (readonly [place: string, why: string])[] = [
   ["test/channel-contract/", "reads what a test caused"],
   ["host/compile/", "runs in the tool's process"],
   ["host/sandbox/inside/", "runs in the tool's process"],
-  ["plugins/models/providers/chat-completions/speak.ts /\\/+$/", "reads a setting"],
+  ["plugins/models/providers/chat-completions/endpoint.ts /\\/+$/", "reads a setting"],
   ["plugins/models/spending/prices.ts /0+$/", "reads twelve digits"],
   ["plugins/memory/search/search.ts /\\s+\\S*$/u", "reads 240 characters"],
   ['plugins/models/builtin/reading.ts /"[^"]+"', "reads 2000 characters"],

@@ -42,10 +42,10 @@ function inputsOf({ provider, name }: ProviderSettings): Model["takes"] {
 async function load(settings: ProviderSettings): Promise<Speak> {
   switch (settings.provider) {
     case "openai":
-      return (await import("./packages/speak.ts")).speakOpenAI(settings);
+      return (await import("./packages.ts")).speakOpenAI(settings);
     case "anthropic":
-      return (await import("./packages/speak.ts")).speakAnthropic(settings);
+      return (await import("./packages.ts")).speakAnthropic(settings);
     default:
-      return (await import("./chat-completions/speak.ts")).speakChatCompletions(settings);
+      return (await import("./chat-completions/endpoint.ts")).speakChatCompletions(settings);
   }
 }

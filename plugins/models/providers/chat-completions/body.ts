@@ -12,7 +12,7 @@ import {
   toBase64,
   toDataUrl,
 } from "../request.ts";
-import type { Dialect } from "./dialect.ts";
+import type { Dialect } from "./call-error.ts";
 
 export interface Body {
   readonly text: string;

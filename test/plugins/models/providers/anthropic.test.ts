@@ -1,8 +1,8 @@
 /** Every field of a request as Anthropic sees it, and what comes back. */
 import { expect, test } from "vitest";
-import { createProviderModel } from "../../../../../plugins/models/providers/provider.ts";
-import type { ModelMessage, ModelPart, ModelRequest } from "../../../../../plugins/models/services.ts";
-import { type EventServer, startEventServer } from "../../../../support/servers/event-server.ts";
+import { createProviderModel } from "../../../../plugins/models/providers/provider.ts";
+import type { ModelMessage, ModelPart, ModelRequest } from "../../../../plugins/models/services.ts";
+import { type EventServer, startEventServer } from "../../../support/servers/event-server.ts";
 
 function speaker({ url }: EventServer, name = "claude-sonnet-4-5") {
   const model = createProviderModel({ provider: "anthropic", name, baseUrl: url, key: "k", window: 1000 });

@@ -8,8 +8,8 @@ import { StringDecoder } from "node:string_decoder";
 import type { ModelPart } from "../../services.ts";
 import { openReply, type ProviderSettings, type Speak } from "../server.ts";
 import { bodyOf } from "./body.ts";
-import { CallError, type Dialect, refusedField } from "./dialect.ts";
-import { createReader } from "./reader.ts";
+import { CallError, type Dialect, refusedField } from "./call-error.ts";
+import { createReader } from "./events.ts";
 
 // Bounds how much of a refusal's body is read.
 const MAX_REFUSAL_LENGTH = 64_000;

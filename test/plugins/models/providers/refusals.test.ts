@@ -1,9 +1,9 @@
 /** Servers that refuse a field which the answer could do without. */
 import { expect, test } from "vitest";
-import { createProviderModel } from "../../../../../plugins/models/providers/provider.ts";
-import type { ModelRequest } from "../../../../../plugins/models/services.ts";
-import type { ModelServer, Scripted } from "../../../../support/servers/model-server.ts";
-import { scriptedModel } from "../../../../support/services/agent.ts";
+import { createProviderModel } from "../../../../plugins/models/providers/provider.ts";
+import type { ModelRequest } from "../../../../plugins/models/services.ts";
+import type { ModelServer, Scripted } from "../../../support/servers/model-server.ts";
+import { scriptedModel } from "../../../support/services/agent.ts";
 
 function speaker(server: ModelServer) {
   const model = createProviderModel({

@@ -1,6 +1,7 @@
 /** A request as a package's model takes it. */
-import type { Format, ModelAttachment, ModelMessage, ModelRequest } from "../../services.ts";
-import { describeForProvider } from "../flat-schema.ts";
+import type { Format, ModelAttachment, ModelMessage, ModelRequest } from "../services.ts";
+import { describeForProvider } from "./flat-schema.ts";
+import type { CallOptions, FilePart, PromptMessage } from "./language-model.ts";
 import {
   attachToUser,
   objectText,
@@ -9,8 +10,7 @@ import {
   readFiles,
   startOfTurn,
   systemOf,
-} from "../request.ts";
-import type { CallOptions, FilePart, PromptMessage } from "./language-model.ts";
+} from "./request.ts";
 import type { Thoughts } from "./thoughts.ts";
 
 export interface Manner {

@@ -1,12 +1,12 @@
 /** Providers whose models differ in what they take: their packages know. */
 
-import type { ToolCall } from "../../../../kernel/plugin.ts";
-import type { ModelPart, ModelRequest } from "../../services.ts";
-import { endParts, noFinishReason } from "../answer.ts";
-import { callErrorOf, refusalText } from "../explain.ts";
-import { openReply, type ProviderSettings, type Speak } from "../server.ts";
+import type { ToolCall } from "../../../kernel/plugin.ts";
+import type { ModelPart, ModelRequest } from "../services.ts";
+import { callErrorOf, refusalText } from "./explain.ts";
 import type { LanguageModel, StreamPart } from "./language-model.ts";
 import { callOptions, type Manner } from "./prompt.ts";
+import { endParts, noFinishReason } from "./reader.ts";
+import { openReply, type ProviderSettings, type Speak } from "./server.ts";
 import { createThoughtReader, createThoughts } from "./thoughts.ts";
 
 /**

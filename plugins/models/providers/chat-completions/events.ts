@@ -2,8 +2,8 @@
 
 import { createParser } from "eventsource-parser";
 import type { ModelPart } from "../../services.ts";
-import { endParts, noFinishReason } from "../answer.ts";
-import { type Dialect, messageOf, type ThoughtField } from "./dialect.ts";
+import { endParts, noFinishReason } from "../reader.ts";
+import { type Dialect, messageOf, type ThoughtField } from "./call-error.ts";
 
 /** As much of an event as we read; servers leave out or add what they like. */
 interface Chunk {

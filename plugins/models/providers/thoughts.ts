@@ -3,7 +3,7 @@
  * of a thread. After a restart they are gone, and the model goes on without.
  */
 import { LRUCache } from "lru-cache";
-import type { ModelMessage } from "../../services.ts";
+import type { ModelMessage } from "../services.ts";
 import type { ReasoningPart, StreamPart } from "./language-model.ts";
 
 // Characters over all turns that run.

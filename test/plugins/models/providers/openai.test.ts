@@ -1,9 +1,9 @@
 /** Every field of a request as OpenAI sees it, and what comes back. */
 import { expect, test } from "vitest";
-import { createProviderModel } from "../../../../../plugins/models/providers/provider.ts";
-import type { ModelMessage, ModelPart, ModelRequest } from "../../../../../plugins/models/services.ts";
-import { startEventServer } from "../../../../support/servers/event-server.ts";
-import { scriptedModel } from "../../../../support/services/agent.ts";
+import { createProviderModel } from "../../../../plugins/models/providers/provider.ts";
+import type { ModelMessage, ModelPart, ModelRequest } from "../../../../plugins/models/services.ts";
+import { startEventServer } from "../../../support/servers/event-server.ts";
+import { scriptedModel } from "../../../support/services/agent.ts";
 
 function speaker(baseUrl: string, name = "gpt-4o") {
   const model = createProviderModel({ provider: "openai", name, baseUrl, key: "k", window: 1000 });
