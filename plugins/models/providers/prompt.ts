@@ -1,9 +1,13 @@
-/** A request as a package's model takes it. */
-import type { Format, ModelAttachment, ModelMessage, ModelRequest } from "../services.ts";
+/** A request in the words that every endpoint shares. */
+import type { Format, ModelAttachment, ModelMessage, ModelRequest, ModelTool } from "../services.ts";
 import { describeForProvider } from "./flat-schema.ts";
-import type { CallOptions, FilePart, PromptMessage } from "./language-model.ts";
+import type { CallOptions, FilePart, FunctionTool, PromptMessage, ReasoningPart } from "./language-model.ts";
+import type { Quirks } from "./quirks.ts";
+import type { Hint, Hints } from "./refusals.ts";
 import {
   attachToUser,
+  inWords,
+  type Offer,
   objectText,
   offerPast,
   offerTools,
@@ -13,58 +17,117 @@ import {
 } from "./request.ts";
 import type { Thoughts } from "./thoughts.ts";
 
-export interface Manner {
-  /** False where a result of a tool is only text. */
-  readonly resultsCarryFiles: boolean;
-  /** True where a model that is to think needs its earlier thoughts of the turn back. */
-  readonly needsThoughts: boolean;
-  /** True where the tools of earlier calls have to be described in any case. */
-  readonly wantsPastTools: boolean;
-  /** The least it takes as a limit. */
-  readonly leastTokens: number;
-  providerOptions(request: ModelRequest): NonNullable<CallOptions["providerOptions"]>;
+export interface Prompt {
+  readonly options: CallOptions;
+  /** What is in it that the answer can do without. */
+  readonly hints: Hints;
 }
 
 const EFFORTS = ["none", "minimal", "low", "medium", "high", "xhigh", "max"] as const;
 
-export function callOptions(
-  request: ModelRequest,
-  manner: Manner,
+/** `without`: hints that the server refuses. */
+export function buildPrompt(
+  given: ModelRequest,
+  quirks: Quirks,
   thoughts: Thoughts,
-  signal: AbortSignal,
-): CallOptions {
-  const { generation = {}, format } = request;
-  const { maxOutputTokens: mostTokens } = generation;
-  const offer = offerTools(request) ?? (manner.wantsPastTools ? offerPast(request.messages) : undefined);
+  without: ReadonlySet<Hint>,
+): Prompt {
+  const offer = offerOf(given, quirks);
+  const canFormat = quirks.formatsWithTools || offer === undefined || offer.choice === "none";
+  const request = canFormat ? given : inWords(given);
+  const { format, traceparent } = request;
+  const own = request.messages.slice(startOfTurn(request.messages));
+  const thoughtsOf = new Map(own.flatMap((message) => thoughtsBefore(message, thoughts)));
+  const hints = hintsOf(
+    request,
+    {
+      parallelCalls: offer === undefined ? undefined : request.parallelCalls,
+      usage: true,
+      thoughts: thoughtsOf.size > 0 ? true : undefined,
+    },
+    quirks,
+    without,
+  );
+  const canThink =
+    !quirks.needsThoughts || own.every((message) => !isCalling(message) || thoughtsOf.has(message));
   const files = readFiles(request.messages);
-  const messages = manner.resultsCarryFiles ? files : attachToUser(files);
-  const start = startOfTurn(request.messages);
-  const own = request.messages.slice(start);
-  const canThink = !manner.needsThoughts || own.every((message) => isThoughtKnown(message, thoughts));
-  const effort = EFFORTS.find((name) => name === generation.reasoningEffort);
-  const turn = new Set(own);
+  const messages = quirks.resultsCarryFiles ? files : attachToUser(files);
+  const takesThoughts = !without.has("thoughts");
   return {
-    prompt: [
-      { role: "system", content: systemOf(request) },
-      ...messages.map((message) => promptMessage(message, turn.has(message) ? thoughts : undefined)),
-    ],
-    abortSignal: signal,
-    headers: { traceparent: request.traceparent },
-    temperature: generation.temperature ?? request.temperature,
-    topP: generation.topP,
-    seed: generation.seed,
-    stopSequences: generation.stop?.length ? [...generation.stop] : undefined,
-    maxOutputTokens: mostTokens === undefined ? undefined : Math.max(manner.leastTokens, mostTokens),
-    reasoning: canThink ? effort : undefined,
-    responseFormat: format && responseFormat(format),
-    tools: offer?.tools.map((tool) => ({ type: "function", name: tool.name, ...describeForProvider(tool) })),
-    toolChoice: offer && { type: offer.choice },
-    providerOptions: manner.providerOptions(request),
+    hints,
+    options: {
+      prompt: [
+        { role: "system", content: systemOf(request) },
+        ...messages.map((message) =>
+          promptMessage(message, quirks, takesThoughts ? thoughtsOf.get(message) : undefined),
+        ),
+      ],
+      headers: { traceparent },
+      temperature: hints.temperature,
+      topP: hints.topP,
+      seed: hints.seed,
+      stopSequences: hints.stop && [...hints.stop],
+      maxOutputTokens: hints.maxTokens,
+      reasoning: canThink ? EFFORTS.find((name) => name === hints.reasoningEffort) : undefined,
+      responseFormat: format && responseFormat(format),
+      tools: offer?.tools.map(describeTool),
+      toolChoice: offer && { type: offer.choice },
+      providerOptions: quirks.providerOptions(hints, format),
+    },
   };
 }
 
-function isThoughtKnown(message: ModelMessage, thoughts: Thoughts): boolean {
-  return message.role !== "assistant" || message.calls.length === 0 || thoughts.before(message) !== undefined;
+function offerOf(request: ModelRequest, { readsToolChoice, needsPastTools }: Quirks): Offer | undefined {
+  const offer = offerTools(request) ?? (needsPastTools ? offerPast(request.messages) : undefined);
+  return readsToolChoice || offer?.choice !== "none" ? offer : undefined;
+}
+
+/** Returns what is sent of the hints: what was asked for, the endpoint takes and its server has not refused. */
+function hintsOf(
+  { generation = {}, temperature }: ModelRequest,
+  others: Pick<Hints, "parallelCalls" | "usage" | "thoughts">,
+  quirks: Quirks,
+  without: ReadonlySet<Hint>,
+): Hints {
+  const { maxOutputTokens, ...asked } = generation;
+  const limit = maxOutputTokens === undefined ? undefined : Math.max(quirks.minOutputTokens, maxOutputTokens);
+  const hints: Hints = {
+    ...asked,
+    ...others,
+    temperature: generation.temperature ?? temperature,
+    stop: generation.stop?.length ? generation.stop : undefined,
+    maxTokens: limit,
+    maxCompletionTokens: without.has("maxTokens") ? limit : undefined,
+  };
+  const names = Object.keys(hints) as Hint[];
+  return Object.fromEntries(
+    names
+      .filter((name) => hints[name] !== undefined && quirks.hints.has(name) && !without.has(name))
+      .map((name) => [name, hints[name]]),
+  );
+}
+
+function isCalling(message: ModelMessage): boolean {
+  return message.role === "assistant" && message.calls.length > 0;
+}
+
+function thoughtsBefore(
+  message: ModelMessage,
+  thoughts: Thoughts,
+): readonly (readonly [ModelMessage, readonly ReasoningPart[]])[] {
+  const known = message.role === "assistant" ? thoughts.before(message) : undefined;
+  return known === undefined ? [] : [[message, known]];
+}
+
+const described = new WeakMap<ModelTool, FunctionTool>();
+
+/** Described once: tools are the largest part of most requests, and the same in all of them. */
+function describeTool(tool: ModelTool): FunctionTool {
+  return described.getOrInsertComputed(tool, () => ({
+    type: "function",
+    name: tool.name,
+    ...describeForProvider(tool),
+  }));
 }
 
 function responseFormat(format: Format): NonNullable<CallOptions["responseFormat"]> {
@@ -73,7 +136,11 @@ function responseFormat(format: Format): NonNullable<CallOptions["responseFormat
   return { type: "json", name, schema, description };
 }
 
-function promptMessage(message: ModelMessage, thoughts: Thoughts | undefined): PromptMessage {
+function promptMessage(
+  message: ModelMessage,
+  { argumentsAreText }: Quirks,
+  thoughts: readonly ReasoningPart[] = [],
+): PromptMessage {
   switch (message.role) {
     case "user": {
       const files = (message.attachments ?? []).map(filePart);
@@ -88,13 +155,15 @@ function promptMessage(message: ModelMessage, thoughts: Thoughts | undefined): P
       return {
         role: "assistant",
         content: [
-          ...(thoughts?.before(message) ?? []),
+          ...thoughts,
           ...(message.text === "" ? [] : [{ type: "text" as const, text: message.text }]),
           ...message.calls.map((call) => ({
             type: "tool-call" as const,
             toolCallId: call.id,
             toolName: call.name,
-            input: JSON.parse(objectText(call.params)) as unknown,
+            input: argumentsAreText
+              ? objectText(call.params)
+              : (JSON.parse(objectText(call.params)) as unknown),
           })),
         ],
       };

@@ -20,7 +20,7 @@ export function createProviderModel(settings: ProviderSettings): Model {
     // Anthropic's models are held to a schema, and to nothing without one.
     formats: new Set(settings.provider === "anthropic" ? ["json_schema"] : ["json_object", "json_schema"]),
     async *stream(request, signal) {
-      loading ??= load(settings);
+      loading ??= import("./endpoints.ts").then(({ connect }) => connect(settings));
       try {
         const speak = await loading;
         yield* speak(request, signal);
@@ -37,15 +37,4 @@ function inputsOf({ provider, name }: ProviderSettings): Model["takes"] {
   if (provider === "ollama" || provider === "openai-compatible")
     return new Set(SEES.test(name) ? ["image"] : []);
   return new Set(/audio/i.test(name) ? ["image", "file", "audio"] : ["image", "file"]);
-}
-
-async function load(settings: ProviderSettings): Promise<Speak> {
-  switch (settings.provider) {
-    case "openai":
-      return (await import("./packages.ts")).speakOpenAI(settings);
-    case "anthropic":
-      return (await import("./packages.ts")).speakAnthropic(settings);
-    default:
-      return (await import("./chat-completions/endpoint.ts")).speakChatCompletions(settings);
-  }
 }

@@ -1,4 +1,4 @@
-/** A request in the form that every provider shares, whatever its dialect. */
+/** The parts of a request that every provider shares. */
 
 import { isRecord, tryJson } from "../../../kernel/kit/text.ts";
 import { readsAsText } from "../../../kernel/kit/tools.ts";
@@ -111,10 +111,6 @@ export function objectText(params: string): string {
 
 export function toBase64({ buffer, byteOffset, byteLength }: Uint8Array): string {
   return Buffer.from(buffer, byteOffset, byteLength).toString("base64");
-}
-
-export function toDataUrl({ mime, data }: ModelAttachment): string {
-  return `data:${mime};base64,${toBase64(data)}`;
 }
 
 const FILE_TAG = /<(\s*(?:\/\s*)?file)(?![\w-])/gi;

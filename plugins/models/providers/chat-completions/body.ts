@@ -1,159 +1,116 @@
-/** A request as the body of a call. */
-import type { Format, ModelAttachment, ModelMessage, ModelRequest, ModelTool } from "../../services.ts";
-import { describeForProvider } from "../flat-schema.ts";
-import {
-  attachToUser,
-  inWords,
-  objectText,
-  offerTools,
-  readFiles,
-  startOfTurn,
-  systemOf,
-  toBase64,
-  toDataUrl,
-} from "../request.ts";
-import type { Dialect } from "./call-error.ts";
+/** A prompt as the body of a request. */
+import type { CallOptions, FilePart, FunctionTool, PromptMessage } from "../language-model.ts";
+import { toBase64 } from "../request.ts";
 
-export interface Body {
-  readonly text: string;
-  /** Fields in it that the answer could do without. */
-  readonly optional: readonly string[];
-}
+/** The names by which servers send a model's thoughts, and want them back. */
+export type ThoughtField = "reasoning_content" | "reasoning";
 
-export function bodyOf(
-  model: string,
-  given: ModelRequest,
-  dialect: Dialect,
-  without: ReadonlySet<string>,
-): Body {
-  const offered = offerTools(given);
-  const offer = dialect.readsToolChoice || offered?.choice !== "none" ? offered : undefined;
-  // Most of these servers hold every answer to the format, so that no tool is called any more; others refuse both at once.
-  const request = offer === undefined || offer.choice === "none" ? given : inWords(given);
-  const hints = Object.entries(hintsOf(request, offer !== undefined, without)).filter(
-    ([name, value]) => value !== undefined && !without.has(name),
-  );
-  const thoughts = dialect.thoughts;
-  const thinkers = thoughts === undefined || without.has(thoughts) ? NOBODY : thinkersOf(request.messages);
+/** `thoughts`: the server's name for them, once it has sent any. */
+export function bodyOf(model: string, options: CallOptions, thoughts: ThoughtField | undefined): string {
+  const { toolChoice, providerOptions } = options;
+  const hints = providerOptions?.["openai"] ?? {};
   const body = JSON.stringify({
     model,
-    messages: [
-      { role: "system", content: systemOf(request) },
-      ...attachToUser(readFiles(request.messages)).map((message) =>
-        thoughts !== undefined && thinkers.has(message)
-          ? { ...wireMessage(message), [thoughts]: thinkers.get(message) }
-          : wireMessage(message),
-      ),
-    ],
+    messages: options.prompt.flatMap((message) => wireMessages(message, thoughts)),
     stream: true,
-    ...Object.fromEntries(hints),
-    ...(offer && { tool_choice: offer.choice }),
-    ...(request.format && { response_format: wireFormat(request.format) }),
+    temperature: options.temperature,
+    top_p: options.topP,
+    seed: options.seed,
+    stop: options.stopSequences,
+    max_tokens: options.maxOutputTokens,
+    max_completion_tokens: hints["maxCompletionTokens"],
+    reasoning_effort: hints["reasoningEffort"],
+    prompt_cache_key: hints["promptCacheKey"],
+    parallel_tool_calls: hints["parallelToolCalls"],
+    stream_options: hints["includeUsage"] ? { include_usage: true } : undefined,
+    tool_choice: toolChoice?.type,
+    response_format: wireFormat(options.responseFormat, hints["strictJsonSchema"]),
   });
-  return {
-    // The largest part of most requests, and the same in all of them.
-    text: offer ? `${body.slice(0, -1)},"tools":[${offer.tools.map(toolText).join(",")}]}` : body,
-    optional: [...hints.map(([name]) => name), ...(thoughts && thinkers.size > 0 ? [thoughts] : [])],
-  };
+  const tools = (options.tools ?? []).filter((tool) => tool.type === "function");
+  // The largest part of most requests, and the same in all of them.
+  return tools.length === 0 ? body : `${body.slice(0, -1)},"tools":[${tools.map(toolText).join(",")}]}`;
 }
 
-function hintsOf(
-  { generation = {}, temperature, parallelCalls }: ModelRequest,
-  isOffering: boolean,
-  without: ReadonlySet<string>,
-): Readonly<Record<string, unknown>> {
-  // The older name is the one that every local server reads; newer models of OpenAI's take only the other.
-  const most = without.has("max_tokens") ? "max_completion_tokens" : "max_tokens";
-  return {
-    temperature: generation.temperature ?? temperature,
-    top_p: generation.topP,
-    seed: generation.seed,
-    stop: generation.stop?.length ? generation.stop : undefined,
-    [most]: generation.maxOutputTokens,
-    reasoning_effort: generation.reasoningEffort,
-    prompt_cache_key: generation.cacheKey,
-    parallel_tool_calls: isOffering ? parallelCalls : undefined,
-    stream_options: { include_usage: true },
-  };
-}
-
-const NOBODY: ReadonlyMap<ModelMessage, string> = new Map();
-
-/** The answers of this turn with what was thought before them; of earlier turns no server wants it. */
-function thinkersOf(messages: readonly ModelMessage[]): ReadonlyMap<ModelMessage, string> {
-  const own = messages.slice(startOfTurn(messages));
-  return new Map(
-    own.flatMap((message) =>
-      message.role === "assistant" && message.reasoning ? [[message, message.reasoning] as const] : [],
-    ),
-  );
-}
-
-function wireMessage(message: ModelMessage): object {
+function wireMessages(message: PromptMessage, thoughts: ThoughtField | undefined): readonly object[] {
   switch (message.role) {
+    case "system":
+      return [{ role: "system", content: message.content }];
     case "user":
-      return { role: "user", content: wireContent(message.text, message.attachments) };
+      return [{ role: "user", content: wireContent(message.content) }];
     case "assistant":
-      if (message.calls.length === 0) return { role: "assistant", content: message.text };
-      return {
-        role: "assistant",
-        content: message.text === "" ? null : message.text,
-        tool_calls: message.calls.map(({ id, name, params }) => ({
-          id,
-          type: "function",
-          function: { name, arguments: objectText(params) },
-        })),
-      };
+      return [wireAnswer(message, thoughts)];
     case "tool":
-      return { role: "tool", tool_call_id: message.call.id, content: message.output };
+      return message.content.flatMap((part) =>
+        part.type === "tool-result" && "value" in part.output
+          ? [{ role: "tool", tool_call_id: part.toolCallId, content: part.output.value }]
+          : [],
+      );
   }
 }
 
-/** The question comes after the files it is about. */
-function wireContent(text: string, attachments: readonly ModelAttachment[] = []): unknown {
-  if (attachments.length === 0) return text;
-  return [...attachments.map(wireAttachment), ...(text === "" ? [] : [{ type: "text", text }])];
+type UserContent = Extract<PromptMessage, { role: "user" }>["content"];
+
+function wireContent(content: UserContent): unknown {
+  const [first] = content;
+  if (content.length === 1 && first?.type === "text") return first.text;
+  return content.map((part) => (part.type === "text" ? { type: "text", text: part.text } : wireFile(part)));
 }
 
-function wireAttachment(attachment: ModelAttachment): object {
-  const { kind, mime, data, name, detail } = attachment;
-  switch (kind) {
+function wireAnswer(
+  { content }: Extract<PromptMessage, { role: "assistant" }>,
+  thoughts: ThoughtField | undefined,
+): object {
+  let [text, reasoning] = ["", ""];
+  const calls: object[] = [];
+  for (const part of content) {
+    if (part.type === "text") text += part.text;
+    else if (part.type === "reasoning") reasoning += part.text;
+    else if (part.type === "tool-call")
+      calls.push({
+        id: part.toolCallId,
+        type: "function",
+        function: { name: part.toolName, arguments: part.input },
+      });
+  }
+  return {
+    role: "assistant",
+    content: calls.length > 0 && text === "" ? null : text,
+    ...(calls.length > 0 && { tool_calls: calls }),
+    ...(thoughts !== undefined && reasoning !== "" && { [thoughts]: reasoning }),
+  };
+}
+
+function wireFile({ mediaType, data, filename = "file", providerOptions }: FilePart): object {
+  if (data.type !== "data" || typeof data.data === "string")
+    throw new TypeError("a file is sent as its bytes");
+  const base64 = toBase64(data.data);
+  const url = `data:${mediaType};base64,${base64}`;
+  switch (mediaType.split("/")[0]) {
     case "image":
-      return {
-        type: "image_url",
-        image_url: { url: toDataUrl(attachment), detail },
-      };
+      return { type: "image_url", image_url: { url, detail: providerOptions?.["openai"]?.["imageDetail"] } };
     case "audio":
-      return { type: "input_audio", input_audio: { data: toBase64(data), format: audioFormat(mime) } };
-    case "file":
-      return { type: "file", file: { filename: name ?? "file", file_data: toDataUrl(attachment) } };
+      return { type: "input_audio", input_audio: { data: base64, format: audioFormat(mediaType) } };
+    default:
+      return { type: "file", file: { filename, file_data: url } };
   }
 }
 
-const AUDIO_FORMATS = new Map([
-  ["mpeg", "mp3"],
-  ["wave", "wav"],
-  ["x-wav", "wav"],
-]);
-
-function audioFormat(mime: string): string {
-  const [, subtype = "wav"] = mime.split(/[/;]/);
-  return AUDIO_FORMATS.get(subtype) ?? subtype;
+function audioFormat(mediaType: string): string {
+  const [, subtype = "wav"] = mediaType.split(/[/;]/);
+  return subtype === "mpeg" ? "mp3" : subtype;
 }
 
-function wireFormat(format: Format): object {
-  if (format.type === "json_object") return { type: "json_object" };
-  const { type, ...json_schema } = format;
-  return { type, json_schema };
+function wireFormat(format: CallOptions["responseFormat"], strict: unknown): object | undefined {
+  if (format?.type !== "json") return undefined;
+  const { name, description, schema } = format;
+  if (schema === undefined) return { type: "json_object" };
+  return { type: "json_schema", json_schema: { name, description, schema, strict } };
 }
 
-const toolTexts = new WeakMap<ModelTool, string>();
+const toolTexts = new WeakMap<FunctionTool, string>();
 
-function toolText(tool: ModelTool): string {
-  const known = toolTexts.get(tool);
-  if (known !== undefined) return known;
-  const { description, inputSchema: parameters } = describeForProvider(tool);
-  const text = JSON.stringify({ type: "function", function: { name: tool.name, description, parameters } });
-  toolTexts.set(tool, text);
-  return text;
+function toolText(tool: FunctionTool): string {
+  return toolTexts.getOrInsertComputed(tool, ({ name, description, inputSchema: parameters }) =>
+    JSON.stringify({ type: "function", function: { name, description, parameters } }),
+  );
 }

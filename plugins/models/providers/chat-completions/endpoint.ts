@@ -5,16 +5,16 @@
 
 import type { Readable } from "node:stream";
 import { StringDecoder } from "node:string_decoder";
-import type { ModelPart } from "../../services.ts";
-import { openReply, type ProviderSettings, type Speak } from "../server.ts";
+import type { Endpoint, StreamPart } from "../language-model.ts";
+import { openReply, type ProviderSettings } from "../server.ts";
 import { bodyOf } from "./body.ts";
-import { CallError, type Dialect, refusedField } from "./call-error.ts";
-import { createReader } from "./events.ts";
+import { CallError } from "./call-error.ts";
+import { createEventReader, type Dialect } from "./events.ts";
 
 // Bounds how much of a refusal's body is read.
 const MAX_REFUSAL_LENGTH = 64_000;
 
-export function speakChatCompletions({ provider, name, baseUrl, key }: ProviderSettings): Speak {
+export function openChatCompletions({ name, baseUrl, key }: ProviderSettings): Endpoint {
   const { origin, pathname, search } = new URL(baseUrl);
   const url = `${origin}${pathname.replace(/\/+$/, "")}/chat/completions${search}`;
   const headers = {
@@ -22,34 +22,13 @@ export function speakChatCompletions({ provider, name, baseUrl, key }: ProviderS
     accept: "text/event-stream",
     ...(key !== undefined && { authorization: `Bearer ${key}` }),
   };
-  const dialect: Dialect = {
-    refused: new Set(),
-    thoughts: undefined,
-    readsToolChoice: provider !== "ollama",
-  };
+  const dialect: Dialect = { thoughts: undefined };
 
-  return async function* (request, signal) {
-    const without = new Set(dialect.refused);
-    const unknown: string[] = [];
-    const { traceparent } = request;
+  return (options) => {
+    const { traceparent } = options.headers ?? {};
     const sent = traceparent === undefined ? headers : { ...headers, traceparent };
-    // Each round leaves out one field more, so there are no more rounds than fields.
-    for (;;) {
-      const { text, optional } = bodyOf(name, request, dialect, without);
-      try {
-        for await (const parts of readAnswer(url, { headers: sent, body: text, signal }, dialect)) {
-          // Only now is it certain that the field was the reason.
-          for (const field of unknown.splice(0)) dialect.refused.add(field);
-          yield parts;
-        }
-        return;
-      } catch (error) {
-        const refused = refusedField(error, optional);
-        if (refused === undefined) throw error;
-        without.add(refused.name);
-        if (refused.isUnknown) unknown.push(refused.name);
-      }
-    }
+    const body = bodyOf(name, options, dialect.thoughts);
+    return readAnswer(url, { headers: sent, body, signal: options.abortSignal }, dialect);
   };
 }
 
@@ -57,7 +36,7 @@ async function* readAnswer(
   url: string,
   options: Parameters<typeof openReply>[1],
   dialect: Dialect,
-): AsyncGenerator<readonly ModelPart[]> {
+): AsyncGenerator<readonly StreamPart[]> {
   const { statusCode, headers, body } = await openReply(url, options);
   const decoder = new StringDecoder("utf8");
   if (statusCode >= 300) {
@@ -68,7 +47,7 @@ async function* readAnswer(
     }
     throw new CallError(statusCode, headers as Readonly<Record<string, string>>, text);
   }
-  const reader = createReader(dialect);
+  const reader = createEventReader(dialect);
   for await (const chunk of chunksOf(body)) {
     yield* reader.push(decoder.write(chunk));
   }

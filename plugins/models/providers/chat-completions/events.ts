@@ -1,9 +1,9 @@
-/** The events of an answer, put together as they come. */
+/** Puts the events of an answer together as they come. */
 
 import { createParser } from "eventsource-parser";
-import type { ModelPart } from "../../services.ts";
-import { endParts, noFinishReason } from "../reader.ts";
-import { type Dialect, messageOf, type ThoughtField } from "./call-error.ts";
+import type { FinishReason, StreamPart, Usage } from "../language-model.ts";
+import type { ThoughtField } from "./body.ts";
+import { messageOf } from "./call-error.ts";
 
 /** As much of an event as we read; servers leave out or add what they like. */
 interface Chunk {
@@ -39,24 +39,32 @@ interface ChunkUsage {
 
 // Bounds one event in characters: a server that never ends one would fill the memory of the whole service.
 const MAX_EVENT_LENGTH = 8 * 1024 * 1024;
+/** The id of all text, and of all thoughts: the servers do not number them. */
+const ONLY = "0";
 const THOUGHT_FIELDS: readonly ThoughtField[] = ["reasoning_content", "reasoning"];
 
-export function createReader(dialect: Pick<Dialect, "thoughts">) {
-  let come: ModelPart[] | undefined;
+/** What a server was seen to do. */
+export interface Dialect {
+  /** By which name it sends its thoughts, and wants them back. */
+  thoughts: ThoughtField | undefined;
+}
+
+export function createEventReader(dialect: Dialect) {
+  let come: StreamPart[] | undefined;
   const calls: { index: number | undefined; id: string; name: string; params: string }[] = [];
   let usage: ChunkUsage | undefined;
   let finish: string | undefined;
 
-  const say = (delta: unknown, type: "text" | "reasoning" = "text"): void => {
-    if (typeof delta === "string" && delta !== "") come?.push({ type, delta });
+  const say = (delta: unknown, type: "text-delta" | "reasoning-delta" = "text-delta"): void => {
+    if (typeof delta === "string" && delta !== "") come?.push({ type, id: ONLY, delta });
   };
 
   function readContent({ type, text, thinking }: ContentDelta): void {
     if (type === "text") say(text);
     else if (type !== "thinking") return;
     else if (Array.isArray(thinking))
-      for (const part of thinking as ContentDelta[]) say(part.text, "reasoning");
-    else say(thinking, "reasoning");
+      for (const part of thinking as ContentDelta[]) say(part.text, "reasoning-delta");
+    else say(thinking, "reasoning-delta");
   }
 
   /** Servers that change the name send both for a while, with the same words. */
@@ -64,7 +72,7 @@ export function createReader(dialect: Pick<Dialect, "thoughts">) {
     const field = THOUGHT_FIELDS.find((name) => typeof delta[name] === "string" && delta[name] !== "");
     if (field === undefined) return;
     dialect.thoughts ??= field;
-    say(delta[field], "reasoning");
+    say(delta[field], "reasoning-delta");
   }
 
   /**
@@ -115,7 +123,7 @@ export function createReader(dialect: Pick<Dialect, "thoughts">) {
      * Yields the parts in this text, which may be none to show; nothing where no event ended, or only a keepalive came. An error
      * of the server is thrown after what it said before.
      */
-    *push(text: string): Generator<readonly ModelPart[]> {
+    *push(text: string): Generator<readonly StreamPart[]> {
       come = undefined;
       let failure: { readonly error: unknown } | undefined;
       try {
@@ -126,19 +134,35 @@ export function createReader(dialect: Pick<Dialect, "thoughts">) {
       if (come !== undefined) yield come;
       if (failure !== undefined) throw failure.error;
     },
-    /** Throws where the answer has no proper end. */
-    end(): readonly ModelPart[] {
-      if (finish === undefined) throw noFinishReason();
-      return endParts({
-        calls: calls.map(({ id, name, params }) => ({ id, name, params })),
-        reason: finish,
-        usage: usage && {
-          inputTokens: usage.prompt_tokens ?? 0,
-          outputTokens: usage.completion_tokens ?? 0,
-          cachedTokens: usage.prompt_tokens_details?.cached_tokens ?? 0,
-          reasoningTokens: usage.completion_tokens_details?.reasoning_tokens ?? 0,
-        },
-      });
-    },
+    end: (): readonly StreamPart[] => [
+      ...calls.map(({ id, name, params }) => ({
+        type: "tool-call" as const,
+        toolCallId: id,
+        toolName: name,
+        input: params,
+      })),
+      { type: "finish", finishReason: finishOf(finish), usage: usageOf(usage) },
+    ],
+  };
+}
+
+const UNIFIED = new Map<string, FinishReason["unified"]>([
+  ["length", "length"],
+  ["max_tokens", "length"],
+  ["content_filter", "content-filter"],
+]);
+
+function finishOf(raw: string | undefined): FinishReason {
+  return { unified: raw === undefined ? "other" : (UNIFIED.get(raw) ?? "stop"), raw };
+}
+
+function usageOf(counted: ChunkUsage | undefined): Usage {
+  const input = counted && (counted.prompt_tokens ?? 0);
+  const output = counted && (counted.completion_tokens ?? 0);
+  const cacheRead = counted?.prompt_tokens_details?.cached_tokens ?? undefined;
+  const reasoning = counted?.completion_tokens_details?.reasoning_tokens ?? undefined;
+  return {
+    inputTokens: { total: input, noCache: undefined, cacheRead, cacheWrite: undefined },
+    outputTokens: { total: output, text: undefined, reasoning },
   };
 }

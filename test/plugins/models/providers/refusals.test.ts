@@ -1,13 +1,14 @@
 /** Servers that refuse a field which the answer could do without. */
 import { expect, test } from "vitest";
 import { createProviderModel } from "../../../../plugins/models/providers/provider.ts";
+import type { ProviderName } from "../../../../plugins/models/providers/server.ts";
 import type { ModelRequest } from "../../../../plugins/models/services.ts";
 import type { ModelServer, Scripted } from "../../../support/servers/model-server.ts";
 import { scriptedModel } from "../../../support/services/agent.ts";
 
-function speaker(server: ModelServer) {
+function speaker(server: ModelServer, provider: ProviderName = "openai-compatible") {
   const model = createProviderModel({
-    provider: "openai-compatible",
+    provider,
     name: "m",
     baseUrl: server.url,
     key: undefined,
@@ -133,4 +134,16 @@ test("thoughts that the server does not take back are left out", async () => {
   expect(await ask({ messages })).toBe("ok");
   expect(await ask({ messages })).toBe("ok");
   expect(server.requests).toHaveLength(4);
+});
+
+test("OpenAI is asked again without the refused field alone, which the next request has again", async () => {
+  const server = await scriptedModel();
+  const error = { message: "Unsupported parameter: 'prompt_cache_key'", param: "prompt_cache_key" };
+  server.otherwise(refusing({ prompt_cache_key: error }));
+  const ask = speaker(server, "openai");
+  const generation = { cacheKey: "k", seed: 7, safetyIdentifier: "ann" };
+  expect(await ask({ generation })).toBe("ok");
+  expect(await ask({ generation })).toBe("ok");
+  expect(server.requests.map((request) => "prompt_cache_key" in request)).toEqual([true, false, true, false]);
+  expect(server.requests[1]).toMatchObject({ seed: 7, safety_identifier: "ann" });
 });

@@ -1,0 +1,117 @@
+/**
+ * What the endpoints of providers take and what they do not: each difference is written here, once. Which fields a server
+ * turns out to refuse is learnt in `refusals.ts`.
+ */
+import type { Format } from "../services.ts";
+import type { ProviderOptions } from "./language-model.ts";
+import type { Hint, Hints } from "./refusals.ts";
+
+export interface Quirks {
+  /** What is sent of the settings that an answer can do without. */
+  readonly hints: ReadonlySet<Hint>;
+  /** False if a result of a tool is only text. */
+  readonly resultsCarryFiles: boolean;
+  /** How the thoughts of a turn go back to the model: as their text, or as the provider sealed them. */
+  readonly thoughts: "text" | "sealed";
+  /** True if a model that is to think needs its earlier thoughts of the turn back. */
+  readonly needsThoughts: boolean;
+  /** True if the arguments of earlier calls go back as the text that the model wrote. */
+  readonly argumentsAreText: boolean;
+  /** True if the tools of earlier calls have to be described in any case. */
+  readonly needsPastTools: boolean;
+  /** False if the model calls any tool it is shown, whatever the choice is. */
+  readonly readsToolChoice: boolean;
+  /** False if a server that is asked for a format calls no tools any more, or refuses both at once. */
+  readonly formatsWithTools: boolean;
+  /** True if a server that refuses a hint as unknown is not sent it again until a restart. */
+  readonly remembersRefusals: boolean;
+  /** The least that is taken as a limit of an answer. */
+  readonly minOutputTokens: number;
+  /** What the shared options have no field for. */
+  providerOptions(hints: Hints, format: Format | undefined): ProviderOptions;
+}
+
+const SAMPLING = ["temperature", "topP", "seed", "stop", "maxTokens", "maxCompletionTokens"] as const;
+
+/** Compatible servers. */
+const COMPATIBLE: Quirks = {
+  hints: new Set([...SAMPLING, "reasoningEffort", "cacheKey", "parallelCalls", "usage", "thoughts"]),
+  resultsCarryFiles: false,
+  thoughts: "text",
+  needsThoughts: false,
+  argumentsAreText: true,
+  needsPastTools: false,
+  readsToolChoice: true,
+  formatsWithTools: false,
+  remembersRefusals: true,
+  minOutputTokens: 1,
+  providerOptions: (hints, format) => ({
+    openai: {
+      ...optionsOfOpenAI(hints, format),
+      // In whichever words the server has: a package takes only those that it knows.
+      reasoningEffort: hints.reasoningEffort,
+      includeUsage: hints.usage,
+    },
+  }),
+};
+
+const OLLAMA: Quirks = { ...COMPATIBLE, readsToolChoice: false };
+
+const OPENAI_CHAT: Quirks = {
+  ...COMPATIBLE,
+  hints: new Set([...SAMPLING, "reasoningEffort", "cacheKey", "parallelCalls", "safetyIdentifier"]),
+  thoughts: "sealed",
+  argumentsAreText: false,
+  formatsWithTools: true,
+  // A field that one request may not have may be right in the next: that depends on its tools.
+  remembersRefusals: false,
+  providerOptions: (hints, format) => ({ openai: optionsOfOpenAI(hints, format) }),
+};
+
+const OPENAI_RESPONSES: Quirks = {
+  ...OPENAI_CHAT,
+  hints: OPENAI_CHAT.hints.union(new Set<Hint>(["reasoningSummary"])),
+  minOutputTokens: 16,
+  providerOptions: (hints, format) => ({
+    openai: {
+      ...optionsOfOpenAI(hints, format),
+      // The thread is ours to keep.
+      store: false,
+      // Not by itself: some accounts may not have summaries.
+      reasoningSummary: hints.reasoningSummary ?? null,
+    },
+  }),
+};
+
+const ANTHROPIC: Quirks = {
+  ...OPENAI_CHAT,
+  resultsCarryFiles: true,
+  needsThoughts: true,
+  needsPastTools: true,
+  providerOptions: ({ parallelCalls, cacheKey, safetyIdentifier }) => ({
+    anthropic: {
+      ...(parallelCalls === false && { disableParallelToolUse: true }),
+      // There is no key to a cache; whoever names one wants the request to be kept.
+      ...(cacheKey !== undefined && { cacheControl: { type: "ephemeral" } }),
+      ...(safetyIdentifier !== undefined && { metadata: { userId: safetyIdentifier } }),
+    },
+  }),
+};
+
+function optionsOfOpenAI(hints: Hints, format: Format | undefined): ProviderOptions[string] {
+  return {
+    parallelToolCalls: hints.parallelCalls,
+    promptCacheKey: hints.cacheKey,
+    safetyIdentifier: hints.safetyIdentifier,
+    maxCompletionTokens: hints.maxCompletionTokens,
+    strictJsonSchema: format?.type === "json_schema" ? format.strict : undefined,
+  };
+}
+
+export const QUIRKS = {
+  "openai-compatible": COMPATIBLE,
+  ollama: OLLAMA,
+  "openai-chat": OPENAI_CHAT,
+  "openai-responses": OPENAI_RESPONSES,
+  anthropic: ANTHROPIC,
+};

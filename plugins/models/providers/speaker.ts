@@ -1,0 +1,40 @@
+/** Asks one endpoint: builds the prompt, reads the answer, and asks again without what the server refuses. */
+import type { Endpoint } from "./language-model.ts";
+import { buildPrompt } from "./prompt.ts";
+import type { Quirks } from "./quirks.ts";
+import { createReader } from "./reader.ts";
+import { type Hint, type RefusedHint, refusedHint } from "./refusals.ts";
+import type { Speak } from "./server.ts";
+import { createSealedThoughts, TEXT_THOUGHTS } from "./thoughts.ts";
+
+export function createSpeaker(endpoint: Endpoint, quirks: Quirks): Speak {
+  const thoughts = quirks.thoughts === "sealed" ? createSealedThoughts() : TEXT_THOUGHTS;
+  /** Left out from now on. */
+  const learned = new Set<Hint>();
+
+  return async function* (request, abortSignal) {
+    const without = new Set(learned);
+    const refused: RefusedHint[] = [];
+    // Each round leaves out one hint more, so there are no more rounds than hints.
+    for (;;) {
+      const { options, hints } = buildPrompt(request, quirks, thoughts, without);
+      const read = createReader(thoughts.keep);
+      let hasBegun = false;
+      try {
+        for await (const parts of endpoint({ ...options, abortSignal })) {
+          hasBegun = true;
+          // Only now is it certain that the hints were the reason.
+          for (const { hint, isUnknown } of refused.splice(0))
+            if (isUnknown && quirks.remembersRefusals) learned.add(hint);
+          yield read(parts);
+        }
+        return;
+      } catch (error) {
+        const found = hasBegun ? undefined : refusedHint(error, hints);
+        if (found === undefined) throw error;
+        refused.push(found);
+        without.add(found.hint);
+      }
+    }
+  };
+}
