@@ -1,4 +1,5 @@
-/** Reads separated values: quoted fields, doubled quotes, line breaks within quotes. Linear, and ends after so many rows. */
+/** Reads separated values, at most so many rows of them. */
+import { dsvFormat } from "d3-dsv";
 
 /** Without a separator, the one of `,`, `;` and tab that the first line has most of. */
 export function parseCsv(
@@ -6,34 +7,7 @@ export function parseCsv(
   maxRows: number,
   separator = guessSeparator(text),
 ): readonly (readonly string[])[] {
-  const rows: string[][] = [];
-  let row: string[] = [];
-  let field = "";
-  let isQuoted = false;
-  const endField = () => {
-    row.push(field);
-    field = "";
-  };
-  const endRow = () => {
-    endField();
-    rows.push(row);
-    row = [];
-  };
-  for (let at = 0; at < text.length && rows.length < maxRows; at++) {
-    const sign = text.charAt(at);
-    if (isQuoted) {
-      if (sign !== '"') field += sign;
-      else if (text.charAt(at + 1) === '"') {
-        field += sign;
-        at++;
-      } else isQuoted = false;
-    } else if (sign === '"' && field === "") isQuoted = true;
-    else if (sign === separator) endField();
-    else if (sign === "\n") endRow();
-    else if (sign !== "\r" || text.charAt(at + 1) !== "\n") field += sign;
-  }
-  if ((field !== "" || row.length > 0) && rows.length < maxRows) endRow();
-  return rows;
+  return dsvFormat(separator).parseRows(text).slice(0, maxRows);
 }
 
 function guessSeparator(text: string): string {
