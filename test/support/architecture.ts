@@ -108,7 +108,7 @@ export const ORDER: Readonly<Record<string, readonly string[]>> = {
     ...["gateway.ts", "server.ts", "app.ts", "middleware"],
     ...["routes", "socket", "route.ts", "mounts.ts", "sign-in", "settings.ts", "services.ts", "api"],
   ],
-  "plugins/page": ["frame", "pages", "chat", "widgets", "state", "text"],
+  "plugins/page": ["frame", "pages", "chat", "widgets", "state", "text", "api.ts"],
   "plugins/responses": ["endpoints", "completions", "answer", "turn", "resolve", "stored", "parse", "wire"],
   "plugins/mcp": [
     "http",

@@ -73,7 +73,7 @@ async function findTexts(file: string): Promise<readonly string[]> {
 const FILES = readdirSync(PAGE, { recursive: true, withFileTypes: true })
   .filter((one) => one.isFile() && /\.tsx?$/.test(one.name))
   .map((one) => relative(PAGE, join(one.parentPath, one.name)))
-  .filter((file) => !/^(?:text|dist|installable)\/|^(?:build|plugin)\.ts$/.test(file))
+  .filter((file) => !/^(?:text|dist|installable)\/|^(?:build|generate|plugin)\.ts$/.test(file))
   // The names of elements of HTML and MathML, and patterns.
   .filter((file) => !/^chat\/prose\/(?:markdown|maths|formulas|colours)\.ts$/.test(file));
 
