@@ -51,9 +51,9 @@ describe("imports", () => {
     expect(offences((_file, target) => target !== "kernel/cli/main.ts", isOther)).toEqual([]);
   });
 
-  /** The page and the client still take their wire forms from the gateway. */
+  /** The client still takes its wire forms from the gateway. */
   const isWireForm = (file: string, target: string) =>
-    /^plugins\/(?:page|client)\//.test(file) && /^plugins\/gateway\/(?:api|socket)\//.test(target);
+    under("plugins/client")(file) && /^plugins\/gateway\/(?:api|socket)\//.test(target);
 
   test("a plugin imports the kernel, itself and the types of others' services, and nothing else of them or the host", () => {
     const ownFolder = (file: string) => file.split("/").slice(0, 2).join("/");
@@ -65,6 +65,13 @@ describe("imports", () => {
     // For TypeScript, `postern/plugin` has the types of every service.
     const isPlugin = (file: string) => under("plugins")(file) && file !== "plugins/services.ts";
     expect(offences(allowed, isPlugin)).toEqual([]);
+  });
+
+  test("the page imports itself and pure functions of the kernel, and its plugin.ts the doors", () => {
+    const isPure = (target: string) => /^kernel\/(?:text|vocabulary)\//.test(target);
+    const allowed = (file: string, target: string) =>
+      under("plugins/page")(target) || (file === "plugins/page/plugin.ts" ? isDoor(target) : isPure(target));
+    expect(offences(allowed, under("plugins/page"))).toEqual([]);
   });
 
   test("the host imports the kernel, the capabilities, itself and the types of plugins' services", () => {

@@ -1,0 +1,20 @@
+/** How two versions of a document differ, line by line. Bounded: texts that differ too much are not compared. */
+
+const MAX_EDITS = 600;
+const TIMEOUT_MS = 300;
+
+/** Each line begins with its sign and a space. Texts that differ too much are shown one after the other. */
+export async function diffLines(before: string, after: string): Promise<readonly string[]> {
+  // Loaded when it is first used, since few people ask for it.
+  const { structuredPatch } = await import("diff");
+  const options = { context: 2, maxEditLength: MAX_EDITS, timeout: TIMEOUT_MS };
+  const [from, to] = [endLine(before), endLine(after)];
+  const patch = structuredPatch("", "", from, to, "", "", options);
+  if (patch) return patch.hunks.flatMap(({ lines }) => lines.map((line) => `${line[0]} ${line.slice(1)}`));
+  const all = (sign: string, text: string) =>
+    text === "" ? [] : text.split("\n").map((line) => `${sign} ${line}`);
+  return [...all("-", before), ...all("+", after)];
+}
+
+/** A last line without a line feed would count as different from the same line with one. */
+const endLine = (text: string): string => (text === "" || text.endsWith("\n") ? text : `${text}\n`);
