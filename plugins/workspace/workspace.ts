@@ -15,7 +15,8 @@ import {
   restoreVersion,
   undoSet,
 } from "./history.ts";
-import { createMountedFiles, type WriteOptions } from "./mounts/files.ts";
+import type { WriteOptions } from "./mounts/edits.ts";
+import { createMountedFiles } from "./mounts/files.ts";
 import { createMounts, type MountedPath } from "./mounts/mounts.ts";
 import { cleanPath, ROOT } from "./path.ts";
 import { createSearch, type SearchSource } from "./search.ts";
