@@ -73,7 +73,17 @@ export const ORDER: Readonly<Record<string, readonly string[]>> = {
     ...["embedder.ts", "removed.ts", "documents.ts", "word-index.ts", "services.ts", "path.ts"],
   ],
   "plugins/workspace": [
-    ...["tools", "workspace.ts", "mounts", "sweep.ts", "transfer.ts", "history.ts", "tree.ts", "tables.ts"],
+    ...[
+      "tools",
+      "workspace.ts",
+      "searched-files.ts",
+      "undo.ts",
+      "edits.ts",
+      "lookup.ts",
+      "parts.ts",
+      "mounts",
+    ],
+    ...["change-store.ts", "sweep.ts", "transfer.ts", "history.ts", "tree.ts", "tables.ts"],
     ...[
       "search-worker.ts",
       "search.ts",

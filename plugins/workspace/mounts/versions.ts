@@ -1,21 +1,15 @@
 /** Versions of files below a mount: what the disk held when it was last looked at, and what is kept of it in the store. */
+
 import type { BigIntStats } from "node:fs";
 import type { FileHandle } from "node:fs/promises";
 import type { Origin, Queries } from "../../../kernel/plugin.ts";
 import { ROW_BYTES } from "../account.ts";
+import type { ChangeStore } from "../change-store.ts";
 import type { Contents } from "../contents.ts";
 import type { Change } from "../services.ts";
-import { type Changing, hasChanged, type OwnSet, storeOrigins } from "../tree.ts";
+import { type Changing, hasChanged, storeOrigins } from "../tree.ts";
 import { type DigestOf, piecesOf } from "./disk-content.ts";
 import type { MountedPath, Mounts } from "./mounts.ts";
-
-/** Runs work on the workspace of a user; with an id, in the set of that id. */
-export type ChangeStore = <Result>(
-  user: string,
-  change: Change,
-  options: { readonly freely?: boolean; readonly own?: OwnSet },
-  work: (on: Changing) => Promise<Result>,
-) => Promise<Result>;
 
 /** What files below mounts work with. */
 export interface MountParts {

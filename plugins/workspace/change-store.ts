@@ -1,0 +1,24 @@
+import type { Sql } from "../../kernel/plugin.ts";
+import { type Limits, openAccount } from "./account.ts";
+import type { Change } from "./services.ts";
+import { type Changing, type OwnSet, setOf } from "./tree.ts";
+
+/** With an id among the options, the changes belong to the set of that id. */
+export type ChangeStore = <Result>(
+  user: string,
+  change: Change,
+  options: { readonly freely?: boolean; readonly own?: OwnSet },
+  work: (on: Changing, setId: () => string | undefined) => Promise<Result>,
+) => Promise<Result>;
+
+export function createChangeStore(sql: Sql, limits: Limits): ChangeStore {
+  return (user, change, options, work) =>
+    sql.transaction(async (tx) => {
+      const account = await openAccount(tx, sql.engine, user, limits);
+      const base = { tx, user, account, change, at: new Date().toISOString() };
+      const set = setOf(base, options.own);
+      const result = await work({ ...base, set: set.number }, set.id);
+      await account.close(options.freely);
+      return result;
+    });
+}
