@@ -5,7 +5,8 @@
 import { randomUUID } from "node:crypto";
 import { type Declared, Time, Type, toWire } from "../../kernel/kit/schema.ts";
 import { defineTables } from "../../kernel/kit/store.ts";
-import type { JsonSchema, Queries, ToolOutcome, Transaction } from "../../kernel/plugin.ts";
+import { paramsSchema } from "../../kernel/kit/tools.ts";
+import type { Queries, ToolOutcome, Transaction } from "../../kernel/plugin.ts";
 import type { OwnTool } from "../agent/services.ts";
 import type { Store } from "../store/services.ts";
 
@@ -132,7 +133,7 @@ function missionTools(missions: Missions): OwnTool[] {
       name: "mission_create",
       description:
         "Sets a long-term goal (a mission) of the user, shown in every conversation. The user is asked first. Also approves an earlier mission, by its exact goal.",
-      schema: object(
+      schema: paramsSchema(
         {
           goal: {
             type: "string",
@@ -171,7 +172,7 @@ function missionTools(missions: Missions): OwnTool[] {
       name: "mission_list",
       onlyReads: true,
       description: "Lists the user's missions.",
-      schema: object({ status: { type: "string", enum: ["open", "completed"] } }, []),
+      schema: paramsSchema({ status: { type: "string", enum: ["open", "completed"] } }, []),
       async run(params, { user }) {
         const listed = await missions.list(user, (params as { status?: Mission["status"] }).status);
         const output = JSON.stringify({ missions: listed.map((mission) => toWire(Mission, mission)) });
@@ -181,7 +182,7 @@ function missionTools(missions: Missions): OwnTool[] {
     {
       name: "mission_complete",
       description: "Marks a mission of the user as completed.",
-      schema: object(
+      schema: paramsSchema(
         { mission: { type: "string", minLength: 1, description: "The mission's id, or its exact goal" } },
         ["mission"],
       ),
@@ -213,8 +214,4 @@ function ok(mission: Mission): ToolOutcome {
 
 function failed(code: string, message: string): ToolOutcome {
   return { status: "error", code, message };
-}
-
-function object(properties: object, required: readonly string[]): JsonSchema {
-  return { type: "object", properties, required, additionalProperties: false };
 }

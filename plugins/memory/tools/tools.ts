@@ -1,8 +1,8 @@
 /** Memory as the model sees it. */
-import type { MemoryFile, MemoryWriter } from "../../../kernel/kit/memory.ts";
-import { distinctOrigins } from "../../../kernel/kit/turns.ts";
-import { Fault, type Origin } from "../../../kernel/plugin.ts";
-import type { OwnOutcome, OwnTool } from "../../agent/services.ts";
+import type { MemoryWriter } from "../../../kernel/kit/memory.ts";
+import { documentOutcome, paramsSchema, writtenFrom } from "../../../kernel/kit/tools.ts";
+import { Fault } from "../../../kernel/plugin.ts";
+import type { OwnTool } from "../../agent/services.ts";
 import { cleanPath } from "../path.ts";
 import type { Memory, Writing } from "../services.ts";
 
@@ -18,7 +18,7 @@ export function memoryTools(memory: Memory, identity: ReadonlySet<string>): OwnT
       name: "memory_write",
       description:
         "Saves a document in the user's long-term memory, which every later conversation can search. Replaces the text at that path; earlier texts are kept as versions.",
-      schema: object(
+      schema: paramsSchema(
         {
           path: PATH,
           text: { type: "string" },
@@ -27,7 +27,7 @@ export function memoryTools(memory: Memory, identity: ReadonlySet<string>): OwnT
         ["path", "text"],
       ),
       run: (params, { user, originsOf, channel, thread, turn }) =>
-        outcome(async () => {
+        documentOutcome("memory", async () => {
           const { path, text, append } = params as { path: string; text: string; append?: boolean };
           refuseIdentity(path, identity);
           // A name can say something too.
@@ -43,16 +43,19 @@ export function memoryTools(memory: Memory, identity: ReadonlySet<string>): OwnT
       name: "memory_read",
       onlyReads: true,
       description: "Reads a document from the user's memory, or an earlier version of it.",
-      schema: object({ path: PATH, version: { type: "integer", minimum: 1 } }, ["path"]),
+      schema: paramsSchema({ path: PATH, version: { type: "integer", minimum: 1 } }, ["path"]),
       run: (params, { user }) =>
-        outcome(async () => {
+        documentOutcome("memory", async () => {
           const { path, version } = params as { path: string; version?: number };
           const found = await (version === undefined
             ? memory.read(user, path)
             : memory.readVersion(user, path, version));
           if (!found) throw noDocument(version === undefined ? path : `${path} in version ${version}`);
           const { path: at, text, version: is, updatedAt } = found;
-          return [{ path: at, text, version: is, updated_at: updatedAt, written_from: told(found) }, found];
+          return [
+            { path: at, text, version: is, updated_at: updatedAt, written_from: writtenFrom(found) },
+            found,
+          ];
         }),
     },
     {
@@ -60,12 +63,12 @@ export function memoryTools(memory: Memory, identity: ReadonlySet<string>): OwnT
       onlyReads: true,
       description:
         "Searches the user's memory by words and meaning: what they said, noted or asked to remember.",
-      schema: object(
+      schema: paramsSchema(
         { query: { type: "string", minLength: 1 }, limit: { type: "integer", minimum: 1, maximum: 50 } },
         ["query"],
       ),
       run: (params, { user }) =>
-        outcome(async () => {
+        documentOutcome("memory", async () => {
           const { query, limit } = params as { query: string; limit?: number };
           const hits = await memory.search(user, query, limit ?? USUAL_HITS);
           const results = hits.map(({ path, snippet, score, updatedAt, origins }) => ({
@@ -73,7 +76,7 @@ export function memoryTools(memory: Memory, identity: ReadonlySet<string>): OwnT
             snippet,
             score,
             updated_at: updatedAt,
-            written_from: told({ origins }),
+            written_from: writtenFrom({ origins }),
           }));
           return [{ results }, ...hits];
         }),
@@ -82,10 +85,10 @@ export function memoryTools(memory: Memory, identity: ReadonlySet<string>): OwnT
       name: "memory_remove",
       description:
         "Forgets a document of the user's memory with all its versions. Only when the user asks for it.",
-      schema: object({ path: PATH }, ["path"]),
+      schema: paramsSchema({ path: PATH }, ["path"]),
       destroys: { path: "selector" },
       run: (params, { user }) =>
-        outcome(async () => {
+        documentOutcome("memory", async () => {
           const { path } = params as { path: string };
           refuseIdentity(path, identity);
           if (!(await memory.remove(user, path))) throw noDocument(path);
@@ -96,12 +99,12 @@ export function memoryTools(memory: Memory, identity: ReadonlySet<string>): OwnT
       name: "memory_tree",
       onlyReads: true,
       description: "Lists the documents in the user's memory.",
-      schema: object(
+      schema: paramsSchema(
         { prefix: { type: "string", description: "Only paths with this prefix, for example notes/" } },
         [],
       ),
       run: (params, { user }) =>
-        outcome(async () => {
+        documentOutcome("memory", async () => {
           const { prefix } = params as { prefix?: string };
           const all = (await memory.tree(user)).filter(({ path }) => path.startsWith(prefix ?? ""));
           const listed = all.slice(0, MAX_LISTED);
@@ -140,37 +143,4 @@ function refuseIdentity(path: string, identity: ReadonlySet<string>): void {
 function noDocument(which: string): Fault {
   const message = `There is no document ${which}. memory_tree lists all documents.`;
   return new Fault("missing", "no_document", message);
-}
-
-function object(properties: object, required: readonly string[]) {
-  return { type: "object", properties, required, additionalProperties: false };
-}
-
-type Shown = Pick<MemoryFile, "path" | "origins">;
-
-/** The document first: it is where the words stand. */
-function originsOfShown({ path, origins }: Shown): readonly Origin[] {
-  return origins === undefined ? [] : [{ kind: "memory", name: path }, ...origins];
-}
-
-/** Tells the model whose words it reads; undefined for the user's own. */
-function told({ origins }: Pick<Shown, "origins">): string | undefined {
-  const names = origins?.map(({ kind, name }) => `${kind} ${name}`).join(", ");
-  return names && `${names}; not the user's own words`;
-}
-
-/** A fault is an outcome that the model reads; anything else is reported by the loop. */
-async function outcome(work: () => Promise<readonly [unknown, ...Shown[]]>): Promise<OwnOutcome> {
-  try {
-    const [output, ...shown] = await work();
-    const origins = distinctOrigins(shown.flatMap(originsOfShown));
-    return {
-      status: "ok",
-      output: JSON.stringify(output),
-      origins: origins.length > 0 ? origins : undefined,
-    };
-  } catch (error) {
-    if (!(error instanceof Fault)) throw error;
-    return { status: "error", code: error.code, message: error.message };
-  }
 }

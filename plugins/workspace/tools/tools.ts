@@ -1,8 +1,8 @@
 /** The workspace as the model sees it. */
 import { isTextual } from "../../../kernel/kit/files.ts";
-import { distinctOrigins } from "../../../kernel/kit/turns.ts";
-import { Fault, type Origin } from "../../../kernel/plugin.ts";
-import type { OwnOutcome, OwnTool, OwnToolContext } from "../../agent/services.ts";
+import { documentOutcome, paramsSchema, writtenFrom } from "../../../kernel/kit/tools.ts";
+import { Fault } from "../../../kernel/plugin.ts";
+import type { OwnTool, OwnToolContext } from "../../agent/services.ts";
 import type { Change, ChangeSet, UndoOutcome, Workspace, WorkspaceEntry, Writer } from "../services.ts";
 import { readLines } from "./lines.ts";
 
@@ -22,7 +22,7 @@ export function workspaceTools(workspace: Workspace): OwnTool[] {
       name: "workspace_list",
       onlyReads: true,
       description: "Lists a folder of the workspace, where the user keeps files such as /reports/may.csv.",
-      schema: object(
+      schema: paramsSchema(
         {
           folder: PATH,
           deep: { type: "boolean" },
@@ -31,7 +31,7 @@ export function workspaceTools(workspace: Workspace): OwnTool[] {
         [],
       ),
       run: (params, { user }) =>
-        outcome(async () => {
+        documentOutcome("file", async () => {
           const { folder = "/", deep, after } = params as { folder?: string; deep?: boolean; after?: string };
           const { items, next } = await workspace.list(user, folder, {
             limit: MAX_LISTED,
@@ -53,7 +53,7 @@ export function workspaceTools(workspace: Workspace): OwnTool[] {
       name: "workspace_read",
       onlyReads: true,
       description: `Reads lines of a file in the workspace (${DEFAULT_LINES}, unless told otherwise).`,
-      schema: object(
+      schema: paramsSchema(
         {
           path: PATH,
           from_line: { type: "integer", minimum: 1 },
@@ -63,7 +63,7 @@ export function workspaceTools(workspace: Workspace): OwnTool[] {
         ["path"],
       ),
       run: (params, { user }) =>
-        outcome(async () => {
+        documentOutcome("file", async () => {
           const { path, version, ...lines } = params as ReadParams;
           const from = lines.from_line ?? 1;
           const to = lines.to_line ?? from + DEFAULT_LINES - 1;
@@ -82,7 +82,7 @@ export function workspaceTools(workspace: Workspace): OwnTool[] {
             lines: read.total,
             text: read.text,
             cut: read.isCut || undefined,
-            written_from: told(entry),
+            written_from: writtenFrom(entry),
           };
           return [output, entry];
         }),
@@ -91,7 +91,7 @@ export function workspaceTools(workspace: Workspace): OwnTool[] {
       name: "workspace_search",
       onlyReads: true,
       description: "Finds lines in files of the workspace, by words or by a regular expression (RE2).",
-      schema: object(
+      schema: paramsSchema(
         {
           words: { type: "string", minLength: 1 },
           pattern: { type: "string", minLength: 1 },
@@ -101,7 +101,7 @@ export function workspaceTools(workspace: Workspace): OwnTool[] {
         [],
       ),
       run: (params, { user }) =>
-        outcome(async () => {
+        documentOutcome("file", async () => {
           const { limit = DEFAULT_HITS, ...query } = params as { limit?: number };
           const { hits, isComplete } = await workspace.search(user, { ...query, limit });
           const results = hits.map(({ path, line, text }) => ({ path, line, text }));
@@ -111,7 +111,7 @@ export function workspaceTools(workspace: Workspace): OwnTool[] {
     {
       name: "workspace_write",
       description: "Writes a text file in the workspace. Earlier versions are kept.",
-      schema: object(
+      schema: paramsSchema(
         {
           path: PATH,
           text: { type: "string" },
@@ -120,7 +120,7 @@ export function workspaceTools(workspace: Workspace): OwnTool[] {
         ["path", "text"],
       ),
       run: (params, context) =>
-        outcome(async () => {
+        documentOutcome("file", async () => {
           const { path, text, append } = params as { path: string; text: string; append?: boolean };
           const change = await changeBy(context, text, path);
           const entry = await (append === true
@@ -132,13 +132,13 @@ export function workspaceTools(workspace: Workspace): OwnTool[] {
     {
       name: "workspace_edit",
       description: "Replaces an exact text that stands once in a file of the workspace.",
-      schema: object({ path: PATH, old: { type: "string", minLength: 1 }, new: { type: "string" } }, [
+      schema: paramsSchema({ path: PATH, old: { type: "string", minLength: 1 }, new: { type: "string" } }, [
         "path",
         "old",
         "new",
       ]),
       run: (params, context) =>
-        outcome(async () => {
+        documentOutcome("file", async () => {
           const edit = params as { path: string; old: string; new: string };
           const change = await changeBy(context, edit.new, edit.path);
           return [written(await replaceText(workspace, context.user, edit, change))];
@@ -147,9 +147,9 @@ export function workspaceTools(workspace: Workspace): OwnTool[] {
     {
       name: "workspace_move",
       description: "Moves or renames a file or folder of the workspace.",
-      schema: object({ path: PATH, to: PATH }, ["path", "to"]),
+      schema: paramsSchema({ path: PATH, to: PATH }, ["path", "to"]),
       run: (params, context) =>
-        outcome(async () => {
+        documentOutcome("file", async () => {
           const { path, to } = params as { path: string; to: string };
           // What would be replaced has to be removed first, which the person may have to agree to.
           if (path !== to && (await workspace.find(context.user, to)) !== undefined)
@@ -162,10 +162,10 @@ export function workspaceTools(workspace: Workspace): OwnTool[] {
     {
       name: "workspace_remove",
       description: "Removes a file or folder of the workspace. Only when the user asks for it.",
-      schema: object({ path: PATH }, ["path"]),
+      schema: paramsSchema({ path: PATH }, ["path"]),
       destroys: { path: "selector" },
       run: (params, context) =>
-        outcome(async () => {
+        documentOutcome("file", async () => {
           const { path } = params as { path: string };
           await workspace.apply(context.user, [{ op: "remove", path }], { writer: writerOf(context) });
           return [{ path, removed: true }];
@@ -175,7 +175,7 @@ export function workspaceTools(workspace: Workspace): OwnTool[] {
       name: "workspace_undo",
       description:
         "Takes back what the last answer changed in the workspace, or a change by its id. Only when the user asks for it.",
-      schema: object(
+      schema: paramsSchema(
         {
           change: { type: "string" },
           conflicts: { type: "string", enum: ["overwrite", "skip"] },
@@ -188,7 +188,7 @@ export function workspaceTools(workspace: Workspace): OwnTool[] {
         ...((params as UndoParams).conflicts === "overwrite" ? ["replace what was changed there since"] : []),
       ],
       run: (params, context) =>
-        outcome(async () => {
+        documentOutcome("file", async () => {
           const { change, conflicts } = params as UndoParams;
           const set = change ?? (await lastChange(workspace, context));
           const undone = await workspace.undo(context.user, set, { writer: writerOf(context) }, conflicts);
@@ -336,37 +336,4 @@ function undoneInWords({ set, conflicts }: UndoOutcome) {
         paths: set.changes.slice(0, MAX_NAMED).map(({ path }) => path),
         left_alone_or_replaced: changed.length ? changed : undefined,
       };
-}
-
-function object(properties: object, required: readonly string[]) {
-  return { type: "object", properties, required, additionalProperties: false };
-}
-
-type Shown = { readonly path: string; readonly origins?: readonly Origin[] | undefined };
-
-/** The file first: it is where the words stand. */
-function originsOfShown({ path, origins }: Shown): readonly Origin[] {
-  return origins === undefined ? [] : [{ kind: "file", name: path }, ...origins];
-}
-
-/** Tells the model whose words it reads; undefined for the user's own. */
-function told({ origins }: Pick<Shown, "origins">): string | undefined {
-  const names = origins?.map(({ kind, name }) => `${kind} ${name}`).join(", ");
-  return names && `${names}; not the user's own words`;
-}
-
-/** A fault is an outcome that the model reads; anything else is reported by the loop. */
-async function outcome(work: () => Promise<readonly [unknown, ...Shown[]]>): Promise<OwnOutcome> {
-  try {
-    const [output, ...shown] = await work();
-    const origins = distinctOrigins(shown.flatMap(originsOfShown));
-    return {
-      status: "ok",
-      output: JSON.stringify(output),
-      origins: origins.length > 0 ? origins : undefined,
-    };
-  } catch (error) {
-    if (!(error instanceof Fault)) throw error;
-    return { status: "error", code: error.code, message: error.message };
-  }
 }
