@@ -5,8 +5,8 @@ import { readSettings, readTurnSettings } from "./settings.ts";
 export default definePlugin({
   name: "agent",
   needs: ["accounts", "store", "storage", "settings", "kernel", "models"],
-  wants: ["tools", "telemetry"],
-  provides: ["agent", "threads", "attachments", "approvals", "toolCalls"],
+  wants: ["tools", "toolAdmin", "telemetry"],
+  provides: ["agent", "threads", "conversations", "attachments", "approvals", "toolCalls"],
   extends: ["accounts"],
   configure: readSettings,
   start: async (context) => (await import("./start.ts")).startAgent(context),

@@ -9,6 +9,7 @@ import type {
   Outside,
   ThreadSummary,
   TurnTask,
+  UsedStorage,
 } from "../../kernel/kit/turns.ts";
 import type {
   Attachment,
@@ -147,6 +148,18 @@ export interface Threads {
   identities(): Promise<readonly string[]>;
   /** A stored turn of any user as a check sees it; without an id, the last that called a tool. */
   checked(turn?: string): Promise<(CheckedTurn & { readonly createdAt: string }) | undefined>;
+}
+
+/**
+ * What commands do with the agent, in this process or in a service elsewhere. There the token says whose threads they are, whatever
+ * `user` is.
+ */
+export interface Conversations extends Pick<Threads, "list" | "find" | "export" | "rename" | "remove"> {
+  /** Starts a turn of the operator and follows it to its end. */
+  ask(text: string, thread?: string): Promise<RunningTurn>;
+  turns(user: string, thread: string, query: { readonly limit: number }): Promise<Page<TurnRecord>>;
+  /** Counts turns, or calls of tools where it is `by` tool. */
+  usage(query: FiguresQuery): Promise<{ readonly figures: Figures; readonly storage: UsedStorage }>;
 }
 
 interface ForwardQuery {
@@ -564,6 +577,7 @@ declare module "../../kernel/plugin.ts" {
   interface Services {
     agent: Agent;
     threads: Threads;
+    conversations: Conversations;
     attachments: Attachments;
     approvals: Approvals;
     toolCalls: ToolCalls;

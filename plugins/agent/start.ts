@@ -1,5 +1,7 @@
 /** Wires turns, threads, context and approvals together into the services that channels use. */
 import { SILENT } from "../../kernel/kit/log.ts";
+import { OPERATOR } from "../../kernel/kit/people.ts";
+import type { Figures } from "../../kernel/kit/turns.ts";
 import type { Services, StartContext } from "../../kernel/plugin.ts";
 import { createAgent } from "./agent.ts";
 import { createContext } from "./context/window.ts";
@@ -24,17 +26,35 @@ import { createToolIndexes } from "./turn/tools/tool-index.ts";
 const WRITES_PER_MESSAGE = 10;
 const MIN_WRITES = 300;
 
+const NO_FIGURES: Figures = {
+  total: { count: 0, failed: 0, inputTokens: 0, outputTokens: 0, usd: 0 },
+  points: [],
+  groups: [],
+};
+
 export async function startAgent({
   config,
-  use: { accounts, store, storage, kernel, models, tools: host, settings: stored, telemetry = SILENT },
+  use: {
+    accounts,
+    store,
+    storage,
+    kernel,
+    models,
+    tools: host,
+    toolAdmin,
+    settings: stored,
+    telemetry = SILENT,
+  },
   log,
   onStop,
   onDrain,
 }: StartContext<
   AgentSettings,
   "accounts" | "store" | "storage" | "settings" | "kernel" | "models",
-  "tools" | "telemetry"
->): Promise<Pick<Services, "agent" | "threads" | "attachments" | "approvals" | "toolCalls">> {
+  "tools" | "toolAdmin" | "telemetry"
+>): Promise<
+  Pick<Services, "agent" | "threads" | "conversations" | "attachments" | "approvals" | "toolCalls">
+> {
   const [sql, live] = await Promise.all([
     store.tables("agent", MIGRATIONS),
     stored.live("agent", readTurnSettings),
@@ -125,6 +145,18 @@ export async function startAgent({
       ...threads,
       onChanged: (listener) => subscribe(changeListeners, listener),
       checked: createCheckedReader(sql, extensions, host),
+    },
+    conversations: {
+      ...threads,
+      ask: (text, thread) =>
+        agent.run({ user: OPERATOR, channel: "ask", input: { type: "message", text }, thread }),
+      async usage(query) {
+        const counted = query.by === "tool" ? toolAdmin?.usage(query) : threads.usage(query);
+        return {
+          figures: (await counted) ?? NO_FIGURES,
+          storage: await storage.used(query.user ?? OPERATOR),
+        };
+      },
     },
     attachments,
     approvals,

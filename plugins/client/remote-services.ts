@@ -7,7 +7,7 @@ import { type Declared, Type, toWire } from "../../kernel/kit/schema.ts";
 import { ToolInfo } from "../../kernel/kit/tools.ts";
 import { ThreadSummary as Thread, type ThreadSummary, TurnRecord } from "../../kernel/kit/turns.ts";
 import type { Services, TurnInput } from "../../kernel/plugin.ts";
-import type { Turn, Upload as Uploaded } from "../agent/services.ts";
+import type { RunningTurn, Turn, Upload as Uploaded } from "../agent/services.ts";
 import {
   Accepted,
   Answer,
@@ -24,15 +24,14 @@ import {
   UsageAnswer,
 } from "../gateway/api/schemas.ts";
 import type { Remote } from "../gateway/services.ts";
-import type { FiguresQuery } from "../store/services.ts";
 import type { Events } from "./events.ts";
 import { followTurn } from "./remote-turn.ts";
 import { createRemoteWorkspace } from "./remote-workspace.ts";
 import { orNone, type Requests } from "./requests.ts";
 
 export const OFFERED = [
-  ...(["agent", "threads", "attachments", "tools", "toolAdmin", "jobs", "tasks", "routines"] as const),
-  ...(["memory", "workspace", "storage"] as const),
+  ...(["agent", "threads", "attachments", "tools", "jobs", "tasks", "memory", "workspace"] as const),
+  ...(["conversations", "jobControl", "taskControl", "routineControl"] as const),
 ];
 type Offered = (typeof OFFERED)[number];
 /** The methods of a service that are offered here. */
@@ -93,12 +92,15 @@ export function createRemoteServices(requests: Requests, events: Events, seen?: 
   const cancel = async (turn: string): Promise<boolean> =>
     (await ask(`POST /api/turns/${encoded(turn)}/cancel`, Cancelled)).cancelled;
 
+  const follow = ({ id, thread }: Pick<RunningTurn, "id" | "thread">): RunningTurn => {
+    const read = () => threads.turn(OPERATOR, id);
+    return followTurn({ id, thread, events, read, cancel: () => cancel(id) });
+  };
+
   const agent: Part<"agent"> = {
     async run(turn) {
       await events.open();
-      const { id, thread } = await events.whileHeld(() => start(turn));
-      const read = () => threads.turn(turn.user, id);
-      return followTurn({ id, thread, events, read, cancel: () => cancel(id) });
+      return follow(await events.whileHeld(() => start(turn)));
     },
     watch: events.watch,
     cancel: (_user, turn) => cancel(turn),
@@ -106,11 +108,6 @@ export function createRemoteServices(requests: Requests, events: Events, seen?: 
     models: () => ask("GET /api/models", Models),
     contextOf: ({ thread }) => ask(`GET /api/threads/${encoded(thread)}/context`, ContextUse),
   };
-
-  const readUsage = ({ spans, by, user }: FiguresQuery) =>
-    ask("GET /api/usage", UsageAnswer, {
-      query: { from: spans[0]?.since, to: spans.at(-1)?.until, step: "day", by, user },
-    });
 
   const threads = {
     list: (_user, { pinnedFirst = false, ...query } = {}) =>
@@ -128,20 +125,36 @@ export function createRemoteServices(requests: Requests, events: Events, seen?: 
       const found = await orNone(ask(`GET /api/turns/${encoded(turn)}`, TurnRecord));
       return found && owned(found);
     },
-    async export(_user, thread, format) {
-      const answer = await requests.download(`/api/threads/${encoded(thread)}/export`, { format });
+    async export(_user, thread, format, through) {
+      const path = `/api/threads/${encoded(thread)}/export`;
+      const answer = await requests.download(path, { format, through });
       return {
         name: fileNameIn(answer.headers.get("content-disposition") ?? "", format),
         mime: answer.headers.get("content-type") ?? "",
         text: (answer.body ?? new Blob().stream()).pipeThrough(new TextDecoderStream()),
       };
     },
-    usage: async (query) => (await readUsage(query)).turns,
     rename: (_user, thread, title) => tell(`PATCH /api/threads/${encoded(thread)}`, { body: { title } }),
     setModel: (_user, thread, model = undefined) =>
       tell(`PATCH /api/threads/${encoded(thread)}`, { body: { model: model ?? null } }),
     remove: (_user, thread) => tell(`DELETE /api/threads/${encoded(thread)}`),
   } satisfies Part<"threads">;
+
+  const conversations: Services["conversations"] = {
+    ...threads,
+    async ask(text, thread) {
+      const input = { type: "message", text } as const;
+      await events.open();
+      const started = await events.whileHeld(() => start({ user: OPERATOR, channel: "ask", input, thread }));
+      return follow(started);
+    },
+    async usage({ spans, by, user }) {
+      const { turns, calls, storage } = await ask("GET /api/usage", UsageAnswer, {
+        query: { from: spans[0]?.since, to: spans.at(-1)?.until, step: "day", by, user },
+      });
+      return { figures: by === "tool" ? calls : turns, storage };
+    },
+  };
 
   const attachments: Part<"attachments"> = {
     limits,
@@ -165,13 +178,8 @@ export function createRemoteServices(requests: Requests, events: Events, seen?: 
   };
 
   const tools: Part<"tools"> = { list: async () => (await ask("GET /api/tools", Tools)).tools };
-  const toolAdmin: Part<"toolAdmin"> = { usage: async (query) => (await readUsage(query)).calls };
-  const storage: Part<"storage"> = {
-    used: async (user) =>
-      (await ask("GET /api/usage", UsageAnswer, { query: user === OPERATOR ? {} : { user } })).storage,
-  };
   const routinePath = (id: string) => `/api/routines/${encoded(id)}` as const;
-  const routines: Part<"routines"> = {
+  const routineControl: Services["routineControl"] = {
     add: ({ user, ...given }) =>
       ask("POST /api/routines", Routine, {
         body: toWire(NewRoutine, user === OPERATOR ? given : { ...given, user }),
@@ -186,7 +194,7 @@ export function createRemoteServices(requests: Requests, events: Events, seen?: 
     preview: (schedule, tz) => ask("GET /api/routines/preview", RoutinePreview, { query: { schedule, tz } }),
   };
   const jobPath = (id: string) => `/api/jobs/${encoded(id)}` as const;
-  const jobs: Part<"jobs"> = {
+  const jobs: Services["jobControl"] & Part<"jobs"> = {
     async counts() {
       status = await ask("GET /api/status", Status);
       return status.jobs;
@@ -196,7 +204,7 @@ export function createRemoteServices(requests: Requests, events: Events, seen?: 
     cancel: (id) => orNone(ask(`POST ${jobPath(id)}/cancel`, Job)),
     retry: (id) => orNone(ask(`POST ${jobPath(id)}/retry`, Job)),
   };
-  const tasks: Part<"tasks"> = {
+  const tasks: Services["taskControl"] = {
     list: async (query = {}) => (await ask("GET /api/tasks", Tasks, { query: { ...query } })).tasks,
     cancel: (id) => orNone(ask(`POST /api/tasks/${encoded(id)}/cancel`, Task)),
   };
@@ -214,13 +222,14 @@ export function createRemoteServices(requests: Requests, events: Events, seen?: 
     threads,
     attachments,
     tools,
-    toolAdmin,
     jobs,
+    jobControl: jobs,
     tasks,
-    routines,
+    taskControl: tasks,
+    routineControl,
+    conversations,
     memory,
     workspace,
-    storage,
   };
   // The terminal and the commands that join a service use no more of them.
   return { ...(offered as unknown as Pick<Services, Offered>), remote };

@@ -6,7 +6,7 @@ export default definePlugin({
   name: "delegation",
   needs: ["accounts", "agent", "threads", "models", "jobs", "store", "kernel"],
   wants: ["tools", "toolCalls"],
-  provides: ["tasks"],
+  provides: ["tasks", "taskControl"],
   extends: ["agent", "accounts"],
   configure(env) {
     const settings = readSettings(env);
@@ -43,7 +43,7 @@ export default definePlugin({
       await tasks.idle();
     });
     if (kernel.serving) tasks.start();
-    return { tasks: tasks.service };
+    return { tasks: tasks.service, taskControl: tasks.service };
   },
   operations: {
     tables: async () => {

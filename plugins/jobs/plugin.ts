@@ -6,7 +6,7 @@ export default definePlugin({
   name: "jobs",
   needs: ["accounts", "identities", "agent", "threads", "store", "storage", "kernel"],
   wants: ["telemetry"],
-  provides: ["jobs", "routines", "jobQueue"],
+  provides: ["jobs", "jobControl", "routines", "routineControl", "jobQueue"],
   extends: ["agent", "accounts"],
   configure: readSettings,
   start: async (context) => (await import("./start.ts")).startJobs(context),

@@ -4,7 +4,33 @@ import type { Outside } from "../../kernel/kit/turns.ts";
 import type { Job, JobCallback, JobStatus, Page, Transaction, TurnInput } from "../../kernel/plugin.ts";
 import type { Turn } from "../agent/services.ts";
 
-export interface Jobs {
+/** Jobs as commands handle them, in this process or in a service elsewhere. */
+export interface JobControl<Shown = ShownJob> {
+  find(id: string): Promise<Shown | undefined>;
+  list(query?: {
+    readonly user?: string;
+    /** Failed: completed with an error. */
+    readonly status?: JobStatus | "failed";
+    readonly limit?: number;
+    readonly before?: string;
+  }): Promise<Page<Shown>>;
+  /**
+   * A queued job completes with the error `cancelled`; a running one is stopped, also where another process
+   * (`postern job cancel`) asks. A completed one is left as it is.
+   */
+  cancel(id: string): Promise<Shown | undefined>;
+  /** A new job with the same message, for the same user; it has no callback. Undefined where there is no such job. */
+  retry(id: string): Promise<Shown | undefined>;
+}
+
+/** What commands show of a job. */
+export type ShownJob = Pick<
+  Job,
+  | ("id" | "user" | "status" | "waitingFor" | "response" | "error" | "createdAt" | "completedAt")
+  | ("conversation" | "thread")
+>;
+
+export interface Jobs extends JobControl<Job> {
   /**
    * On disk when it resolves; with `tx` it commits with the caller's transaction, and does not run before. The user needs room for
    * it: with `tx` the caller asks `assertRoom` before the transaction.
@@ -12,21 +38,6 @@ export interface Jobs {
   submit(job: NewJob, tx?: Transaction): Promise<Job>;
   /** Counts the job against its user's storage. Rejects with a `Fault` where that is full. */
   assertRoom(job: NewJob): Promise<void>;
-  find(id: string): Promise<Job | undefined>;
-  list(query?: {
-    readonly user?: string;
-    /** Failed: completed with an error. */
-    readonly status?: JobStatus | "failed";
-    readonly limit?: number;
-    readonly before?: string;
-  }): Promise<Page<Job>>;
-  /**
-   * A queued job completes with the error `cancelled`; a running one is stopped, also where another process
-   * (`postern job cancel`) asks. A completed one is left as it is.
-   */
-  cancel(id: string): Promise<Job | undefined>;
-  /** A new job with the same message, for the same user; it has no callback. Undefined where there is no such job. */
-  retry(id: string): Promise<Job | undefined>;
   /** Records the state of its callback. */
   noteCallback(id: string, callback: JobCallback): Promise<void>;
   /** Forgets a job that has completed, before its time. Another is left as it is. */
@@ -46,7 +57,8 @@ export interface JobQueue {
   idle(): Promise<void>;
 }
 
-export interface Routines {
+/** Routines as commands handle them, in this process or in a service elsewhere. */
+export interface RoutineControl {
   /** Rejects with a `Fault` that says what is wrong with it. */
   add(given: NewRoutine): Promise<Routine>;
   list(user?: string): Promise<readonly Routine[]>;
@@ -57,6 +69,9 @@ export interface Routines {
   run(id: string): Promise<RoutineRun | undefined>;
   runs(id: string, query?: { readonly limit?: number; readonly before?: string }): Promise<Page<RoutineRun>>;
   preview(schedule: string, tz?: string): RoutinePreview | Promise<RoutinePreview>;
+}
+
+export interface Routines extends RoutineControl {
   /**
    * A channel takes answers of routines under this name. `owe` is called in the transaction that submits the run's job: it writes
    * down that the answer is owed, and the channel sends it when the job has completed. Call what it answers to stop.
@@ -133,7 +148,9 @@ export interface JobTurn
 declare module "../../kernel/plugin.ts" {
   interface Services {
     jobs: Jobs;
+    jobControl: JobControl;
     jobQueue: JobQueue;
     routines: Routines;
+    routineControl: RoutineControl;
   }
 }

@@ -20,7 +20,7 @@ export async function startJobs({
   JobSettings,
   "accounts" | "identities" | "agent" | "threads" | "store" | "storage" | "kernel",
   "telemetry"
->): Promise<Pick<Services, "jobs" | "routines" | "jobQueue">> {
+>): Promise<Pick<Services, "jobs" | "jobControl" | "routines" | "routineControl" | "jobQueue">> {
   const sql = await store.tables("jobs", JOBS);
   const table = createJobTable(sql, store);
   const jobs = createJobs({ ...config, table, agent, threads, store, storage, log });
@@ -71,7 +71,7 @@ export async function startJobs({
     },
     idle: jobs.idle,
   };
-  return { jobs, routines, jobQueue };
+  return { jobs, jobControl: jobs, routines, routineControl: routines, jobQueue };
 }
 
 /** How many jobs wait, and for how long: asked for when the metrics are. */

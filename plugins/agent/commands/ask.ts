@@ -36,10 +36,10 @@ Examples:
         const text = [words.join(" ").trim(), piped].filter((part) => part !== "").join("\n\n");
         if (text === "")
           throw new Fault("invalid", "empty_message", "The question is empty.", { usage: true });
-        const ask = async ({ agent, threads }: Use<"agent" | "threads", never>) => {
-          const thread = given === undefined ? undefined : (await findThread(threads, OPERATOR, given)).id;
-          const input = { type: "message", text } as const;
-          const run = await agent.run({ user: OPERATOR, channel: "ask", input, thread });
+        const ask = async ({ conversations }: Use<"conversations", never>) => {
+          const thread =
+            given === undefined ? undefined : (await findThread(conversations, OPERATOR, given)).id;
+          const run = await conversations.ask(text, thread);
           const cancel = () => run.cancel();
           let isRead = true;
           // Whoever read the answer, such as `head`, has seen enough: that is how it should end, not a failure.
@@ -59,7 +59,7 @@ Examples:
           }
           if (json && isRead && (await run.record).status !== "completed") process.exitCode = 1;
         };
-        await context.with(["agent", "threads"], ask, { isQuiet: !verbose });
+        await context.with(["conversations"], ask, { isQuiet: !verbose });
       },
     );
 }

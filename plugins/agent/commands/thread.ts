@@ -32,7 +32,7 @@ import {
   type TurnItem,
   type TurnRecord,
 } from "../../../kernel/plugin.ts";
-import type { ExportFormat, Threads } from "../services.ts";
+import type { Conversations, ExportFormat } from "../services.ts";
 
 interface Options {
   readonly user: string;
@@ -58,12 +58,12 @@ export function register(group: Command, context: CommandContext): void {
         "after",
         `\nExample${examples.length > 1 ? "s" : ""}:\n${examples.map((example) => `  $ postern thread ${example}`).join("\n")}`,
       );
-  const withThreads = (user: string, work: (threads: Threads) => Promise<void>) =>
-    context.with(["threads"], ({ threads }) => work(threads), { user });
+  const withThreads = (user: string, work: (threads: Conversations) => Promise<void>) =>
+    context.with(["conversations"], ({ conversations }) => work(conversations), { user });
   const withThread = (
     { user }: Options,
     id: string,
-    work: (threads: Threads, thread: ThreadSummary) => Promise<void>,
+    work: (threads: Conversations, thread: ThreadSummary) => Promise<void>,
   ) => withThreads(user, async (threads) => work(threads, await findThread(threads, user, id)));
 
   const printList = async (
@@ -175,7 +175,11 @@ interface ExportOptions extends Options {
 }
 
 /** The thread with this id, or the only one whose id begins so. */
-export async function findThread(threads: Threads, user: string, given: string): Promise<ThreadSummary> {
+export async function findThread(
+  threads: Pick<Conversations, "find" | "list">,
+  user: string,
+  given: string,
+): Promise<ThreadSummary> {
   const found = await findByPrefix(given, {
     what: "thread",
     find: (id) => threads.find(user, id),

@@ -34,23 +34,16 @@ export function register(command: Command, context: CommandContext): void {
     )
     .action(async ({ days, by, user, json = false }: Options) => {
       const asked = { spans: daysBefore(Date.now(), days), by, ...(user && { user }) };
-      const whose = user ?? OPERATOR;
-      const print = (what: "turns" | "calls", figures: Figures, used: UsedStorage) =>
-        json
-          ? sayJson({
-              ...{ days, by, [what]: toWire(FiguresShape, figures) },
-              storage: { user: whose, ...toWire(UsedShape, used) },
-            })
-          : say(`${inWords(figures, what, { by, days })}\n${storedInWords(user, used)}\n`);
-      // Calls of tools are counted where they are made.
-      if (by === "tool")
-        await context.with(["toolAdmin", "storage"], async ({ toolAdmin, storage }) =>
-          print("calls", await toolAdmin.usage(asked), await storage.used(whose)),
-        );
-      else
-        await context.with(["threads", "storage"], async ({ threads, storage }) =>
-          print("turns", await threads.usage(asked), await storage.used(whose)),
-        );
+      const what = by === "tool" ? "calls" : "turns";
+      await context.with(["conversations"], async ({ conversations }) => {
+        const { figures, storage } = await conversations.usage(asked);
+        if (json)
+          sayJson({
+            ...{ days, by, [what]: toWire(FiguresShape, figures) },
+            storage: { user: user ?? OPERATOR, ...toWire(UsedShape, storage) },
+          });
+        else say(`${inWords(figures, what, { by, days })}\n${storedInWords(user, storage)}\n`);
+      });
     });
 }
 

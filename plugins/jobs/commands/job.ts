@@ -14,14 +14,8 @@ import {
   typedCommand,
   wholeNumber,
 } from "../../../kernel/kit/terminal.ts";
-import {
-  type CommandContext,
-  Fault,
-  type Job,
-  type JobStatus,
-  type Services,
-  type Task,
-} from "../../../kernel/plugin.ts";
+import { type CommandContext, Fault, type JobStatus, type Task } from "../../../kernel/plugin.ts";
+import type { JobControl, ShownJob } from "../services.ts";
 
 type ListedStatus = JobStatus | "failed";
 const STATUSES: readonly ListedStatus[] = [...STATUS.enum, "failed"];
@@ -55,7 +49,7 @@ export function register(group: Command, context: CommandContext): void {
     .option("--json", "print JSON")
     .addHelpText("after", "\nExample:\n  $ postern job list --status queued")
     .action(({ json = false, limit, ...query }: ListOptions) =>
-      context.with(["jobs"], async ({ jobs }) => {
+      context.with(["jobControl"], async ({ jobControl: jobs }) => {
         const { items, next } = await jobs.list({ limit, ...query });
         if (json) sayJson({ jobs: items.map((job) => toWire(JobDetails, job)), next: next ?? null });
         else if (items.length === 0) print("No jobs.");
@@ -77,8 +71,8 @@ export function register(group: Command, context: CommandContext): void {
     .option("--json", "print JSON")
     .addHelpText("after", "\nExample:\n  $ postern job tree --user ann")
     .action(({ json = false, ...query }: TreeOptions) =>
-      context.with(["tasks"], async ({ tasks }) => {
-        const listed = await tasks.list(query);
+      context.with(["taskControl"], async ({ taskControl }) => {
+        const listed = await taskControl.list(query);
         if (json) sayJson({ tasks: listed.map((task) => toWire(TASK, task)) });
         else if (listed.length === 0) print("Nothing was delegated.");
         else {
@@ -92,7 +86,7 @@ export function register(group: Command, context: CommandContext): void {
   const verb = (
     name: string,
     about: string,
-    act: (jobs: Services["jobs"], id: string) => Promise<Job | undefined>,
+    act: (jobs: JobControl, id: string) => Promise<ShownJob | undefined>,
   ) =>
     group
       .command(name)
@@ -101,7 +95,7 @@ export function register(group: Command, context: CommandContext): void {
       .option("--json", "print JSON")
       .addHelpText("after", `\nExample:\n  $ postern job ${name} 0c9c2a52`)
       .action((given: string, { json = false }: { json?: boolean }) =>
-        context.with(["jobs"], async ({ jobs }) => {
+        context.with(["jobControl"], async ({ jobControl: jobs }) => {
           const { id } = await findJob(jobs, given);
           show((await act(jobs, id)) ?? missing(given), json);
         }),
@@ -135,7 +129,7 @@ function parseStatus(text: string): ListedStatus {
 }
 
 /** The job with this id, or the only one whose id begins so. */
-async function findJob(jobs: Services["jobs"], given: string): Promise<Job> {
+async function findJob(jobs: JobControl, given: string): Promise<ShownJob> {
   const found = await findByPrefix(given, {
     what: "job",
     find: (id) => jobs.find(id),
@@ -151,7 +145,7 @@ function missing(id: string): never {
 
 const rowOf =
   (shorten: (id: string) => string) =>
-  ({ id, status, error, user, createdAt, completedAt }: Job): string[] => [
+  ({ id, status, error, user, createdAt, completedAt }: ShownJob): string[] => [
     shorten(id),
     error ? `${status} (${error.code})` : status,
     user,
@@ -162,12 +156,12 @@ const rowOf =
 const colourOf = (status: string): Colour | undefined =>
   status.includes("(") ? "red" : status === "running" ? "green" : undefined;
 
-function show(job: Job, json: boolean): void {
+function show(job: ShownJob, json: boolean): void {
   if (json) sayJson(toWire(JobDetails, job));
   else print(inWords(job));
 }
 
-function inWords(job: Job): string {
+function inWords(job: ShownJob): string {
   const { response, error } = job;
   const told = Object.entries(toWire(JobDetails, job)).filter(
     ([name, value]) => value !== null && name !== "response" && name !== "error",

@@ -16,7 +16,7 @@ import {
   wholeNumber,
 } from "../../../kernel/kit/terminal.ts";
 import { type CommandContext, Fault, type Services } from "../../../kernel/plugin.ts";
-import type { RoutineChange, Routines } from "../services.ts";
+import type { RoutineChange, RoutineControl } from "../services.ts";
 
 interface Given {
   readonly json?: boolean;
@@ -33,10 +33,13 @@ const MAX_SHOWN = 200;
 
 export function register(group: Command, context: CommandContext): void {
   const withRoutines = (
-    work: (routines: Routines, use: Pick<Partial<Services>, "accounts">) => Promise<void>,
-  ) => context.with(["routines"], ({ routines, ...use }) => work(routines, use), { wants: ["accounts"] });
+    work: (routines: RoutineControl, use: Pick<Partial<Services>, "accounts">) => Promise<void>,
+  ) =>
+    context.with(["routineControl"], ({ routineControl, ...use }) => work(routineControl, use), {
+      wants: ["accounts"],
+    });
   /** With the routine of this id, or the only one whose id begins so. */
-  const withRoutine = (typed: string, work: (routines: Routines, routine: Routine) => Promise<void>) =>
+  const withRoutine = (typed: string, work: (routines: RoutineControl, routine: Routine) => Promise<void>) =>
     withRoutines(async (routines) => {
       const found = await findByPrefix(typed, {
         what: "routine",
