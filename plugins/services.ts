@@ -21,5 +21,6 @@ export type {} from "./models/services.ts";
 export type {} from "./provenance/services.ts";
 export type {} from "./store/services.ts";
 export type {} from "./telemetry/services.ts";
+export type {} from "./tui/services.ts";
 export type {} from "./webhook/services.ts";
 export type {} from "./workspace/services.ts";

@@ -51,17 +51,10 @@ describe("imports", () => {
     expect(offences((_file, target) => target !== "kernel/cli/main.ts", isOther)).toEqual([]);
   });
 
-  /** The client still takes its wire forms from the gateway. */
-  const isWireForm = (file: string, target: string) =>
-    under("plugins/client")(file) && /^plugins\/gateway\/(?:api|socket)\//.test(target);
-
   test("a plugin imports the kernel, itself and the types of others' services, and nothing else of them or the host", () => {
     const ownFolder = (file: string) => file.split("/").slice(0, 2).join("/");
     const allowed = (file: string, target: string) =>
-      under("kernel")(target) ||
-      under(ownFolder(file))(target) ||
-      isServiceType(file, target) ||
-      isWireForm(file, target);
+      under("kernel")(target) || under(ownFolder(file))(target) || isServiceType(file, target);
     // For TypeScript, `postern/plugin` has the types of every service.
     const isPlugin = (file: string) => under("plugins")(file) && file !== "plugins/services.ts";
     expect(offences(allowed, isPlugin)).toEqual([]);

@@ -30,6 +30,7 @@ async function shippedPlugins(): Promise<readonly AnyPlugin[]> {
     import("../../plugins/delegation/plugin.ts"),
     // Before the other channels: a person waits for the first frame, and the screen fills in the rest later.
     import("../../plugins/tui/plugin.ts"),
+    import("../../plugins/tui/local/plugin.ts"),
     import("../../plugins/accounts/plugin.ts"),
     import("../../plugins/gateway/plugin.ts"),
     import("../../plugins/page/plugin.ts"),
@@ -60,7 +61,7 @@ async function createClient(session: Session, url: string | undefined): Promise<
       ? serviceOfHome(home, () => operatorToken.findOperatorToken(config, home))
       : await serviceAt(url, settings.for("client"));
   return {
-    plugins: [client.createClient(service) as AnyPlugin, terminal.default as AnyPlugin],
+    plugins: [...client.createClient(service), terminal.default as AnyPlugin],
     assertReachable: () => void service.locate(),
   };
 }

@@ -1,26 +1,21 @@
 /** The socket for the events of the user's turns. It reconnects by itself, and says when events were missed. */
 import { WebSocket } from "ws";
 import type { User } from "../../kernel/kit/people.ts";
-import { type Declared, fromWire } from "../../kernel/kit/schema.ts";
+import { fromWire } from "../../kernel/kit/schema.ts";
 import { tryJson } from "../../kernel/kit/text.ts";
-import { Fault, type Mask, reason, type Services, type TurnEvent } from "../../kernel/plugin.ts";
-import { SOCKET_PATH, SocketFrame } from "../gateway/socket/frame.ts";
+import { TurnEvent } from "../../kernel/kit/turns.ts";
+import { Fault, type Mask, reason } from "../../kernel/plugin.ts";
+import type { Terminal } from "../tui/services.ts";
 import { type ServiceAddress, type ServiceLocation, tokenRefused } from "./address.ts";
 import { readFault } from "./refusal.ts";
 import { bearer, checkOf } from "./requests.ts";
+import { Frame } from "./wire.ts";
 
-type Frame = Declared<typeof SocketFrame>;
-type Watched = Parameters<Services["agent"]["watch"]>;
-
-interface Listener {
-  readonly tell: Watched[1];
-  readonly lost: Watched[2];
-}
-
-type Call = (listener: Listener) => void;
+type Watch = Terminal["watch"];
 
 export type Events = ReturnType<typeof createEvents>;
 
+const SOCKET_PATH = "/api/chat/ws";
 const MIN_WAIT_MS = 500;
 const MAX_WAIT_MS = 15_000;
 // The server sends a frame at least every 30 s; after two missed ones the connection is dead.
@@ -32,7 +27,7 @@ const MAX_REFUSAL_BYTES = 2000;
 const SIGNED_OUT = 1008;
 
 export function createEvents(service: ServiceAddress, mask: Mask) {
-  const listeners = new Set<Listener>();
+  const listeners = new Set<Parameters<Watch>>();
   /** Set while the socket is open. */
   let connected: ServiceLocation | undefined;
   let socket: WebSocket | undefined;
@@ -43,28 +38,22 @@ export function createEvents(service: ServiceAddress, mask: Mask) {
   let silence: NodeJS.Timeout | undefined;
   let isClosed = false;
   let opening: Promise<User> | undefined;
-  /** While somebody waits for the id of a turn, its events wait too: nobody knows yet whose they are. */
-  let holders = 0;
-  let held: Call[] = [];
-
-  const deliver = (call: Call): void => {
-    if (holders > 0) held.push(call);
-    else for (const listener of listeners) call(listener);
-  };
 
   const listenForSilence = () => {
     clearTimeout(silence);
     silence = setTimeout(() => socket?.terminate(), MAX_SILENCE_MS).unref();
   };
 
-  function take(frame: Frame): void {
-    at = { stream: "stream" in frame ? frame.stream : (at?.stream ?? ""), id: frame.id };
-    if (frame.type === "resync") deliver(({ lost }) => lost?.());
-    if (frame.type === "hello" || frame.type === "resync" || frame.type === "alive") return;
-    const { turn, thread, id: _, ...rest } = frame;
-    // The event that begins a turn names both itself.
-    const event = (frame.type === "started" ? { ...rest, turn, thread } : rest) as TurnEvent;
-    deliver(({ tell }) => tell(event, { id: turn, thread }));
+  /** Returns who is signed in, if the frame says so. What a newer service sends besides is for newer clients. */
+  function take(value: unknown): User | undefined {
+    if (checkOf(Frame)(value).length > 0) return undefined;
+    const { type, id, stream = at?.stream ?? "", user, turn, thread } = fromWire(Frame, value);
+    at = { stream, id };
+    if (type === "resync") for (const [, lost] of listeners) lost();
+    if (turn === undefined || thread === undefined || checkOf(TurnEvent)(value).length > 0) return user;
+    const event = fromWire(TurnEvent, value);
+    for (const [tell] of listeners) tell(event, { id: turn, thread });
+    return undefined;
   }
 
   function locate(): ServiceLocation {
@@ -88,17 +77,12 @@ export function createEvents(service: ServiceAddress, mask: Mask) {
     socket = opened;
     opened.on("message", (data) => {
       listenForSilence();
-      const value = tryJson(String(data));
-      // What a newer service sends besides is for newer clients.
-      if (checkOf(SocketFrame)(value).length > 0) return;
-      const frame = fromWire(SocketFrame, value);
-      if (frame.type === "hello") {
-        connected = place;
-        problem = undefined;
-        wait = MIN_WAIT_MS;
-        resolve(frame.user);
-      }
-      take(frame);
+      const user = take(tryJson(String(data)));
+      if (user === undefined) return;
+      connected = place;
+      problem = undefined;
+      wait = MIN_WAIT_MS;
+      resolve(user);
     });
     opened.on("unexpected-response", (request, response) => {
       let words = "";
@@ -153,25 +137,9 @@ export function createEvents(service: ServiceAddress, mask: Mask) {
     },
     /** Why there is no connection; undefined while there is one. */
     problem: () => problem,
-    watch(_user: Watched[0], tell: Watched[1], lost?: Watched[2]): () => void {
-      const listener = { tell, lost };
+    watch(...listener: Parameters<Watch>): () => void {
       listeners.add(listener);
       return () => void listeners.delete(listener);
-    },
-    /** Holds events back until the work is done and whoever waits for it has seen the result. */
-    async whileHeld<Result>(work: () => Promise<Result>): Promise<Result> {
-      holders++;
-      try {
-        return await work();
-      } finally {
-        setImmediate(() => {
-          holders--;
-          if (holders > 0) return;
-          const waiting = held;
-          held = [];
-          for (const call of waiting) deliver(call);
-        });
-      }
     },
     close(): void {
       isClosed = true;

@@ -2,21 +2,21 @@
 import type { TurnEvent, TurnRecord } from "../../kernel/plugin.ts";
 import { Fault } from "../../kernel/plugin.ts";
 import type { RunningTurn } from "../agent/services.ts";
+import type { StartedTurn } from "../tui/services.ts";
 import type { Events } from "./events.ts";
 
 export interface RemoteTurnParts {
-  readonly id: string;
-  readonly thread: string;
   readonly events: Events;
-  read(): Promise<TurnRecord | undefined>;
-  cancel(): Promise<unknown>;
+  start(): Promise<StartedTurn>;
+  read(turn: string): Promise<TurnRecord | undefined>;
+  cancel(turn: string): Promise<unknown>;
 }
 
 /** A service that is started again is back by then. */
 const MAX_AWAY_MS = 60_000;
 const LOOK_MS = 1000;
 
-export function followTurn({ id, thread, events, read, cancel }: RemoteTurnParts): RunningTurn {
+export async function followTurn({ events, start, read, cancel }: RemoteTurnParts): Promise<RunningTurn> {
   const { promise: record, resolve, reject } = Promise.withResolvers<TurnRecord>();
   // Not everybody who starts a turn waits for its end.
   record.catch(() => {});
@@ -47,33 +47,47 @@ export function followTurn({ id, thread, events, read, cancel }: RemoteTurnParts
     reject(error);
     end();
   };
+  const readAgain = () => {
+    again = new Map();
+    // What still runs is told again; what ended meanwhile is not.
+    read(id).then((found) => {
+      if (isOver || found === undefined || isOpen(found)) return;
+      for (const item of found.items)
+        if (item.type === "message" && item.role === "assistant")
+          hear({ type: "text", item: item.id, delta: item.text });
+      hear(endOf(found));
+    }, fail);
+  };
+  // What is heard before the id is known waits: it may be of this turn.
+  let early: (() => void)[] | undefined = [];
+  const onceKnown = (work: () => void) => {
+    if (early) early.push(work);
+    else work();
+  };
   const unwatch = events.watch(
-    "",
-    (event, turn) => {
-      if (turn.id === id) hear(event);
-    },
-    () => {
-      again = new Map();
-      // What still runs is told again; what ended meanwhile is not.
-      read().then((found) => {
-        if (isOver || found === undefined || isOpen(found)) return;
-        for (const item of found.items)
-          if (item.type === "message" && item.role === "assistant")
-            hear({ type: "text", item: item.id, delta: item.text });
-        hear(endOf(found));
-      }, fail);
-    },
+    (event, turn) =>
+      onceKnown(() => {
+        if (turn.id === id) hear(event);
+      }),
+    () => onceKnown(readAgain),
   );
   const timer = setInterval(() => {
     away = events.problem() === undefined ? 0 : away + LOOK_MS;
     if (away >= MAX_AWAY_MS) fail(new Fault("unavailable", "not_connected", events.problem() ?? ""));
   }, LOOK_MS);
+  const { id, thread } = await start().catch((error: unknown) => {
+    end();
+    throw error;
+  });
+  const waiting = early;
+  early = undefined;
+  for (const work of waiting) work();
 
   return {
     id,
     thread,
     record,
-    cancel: () => void cancel().catch(fail),
+    cancel: () => void cancel(id).catch(fail),
     async *[Symbol.asyncIterator]() {
       for (;;) {
         yield* heard.splice(0);

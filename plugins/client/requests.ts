@@ -21,6 +21,8 @@ const TIMEOUT_MS = 60_000;
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 const MAX_DOWNLOAD_BYTES = 1024 * 1024 * 1024;
 
+export const encoded = encodeURIComponent;
+
 /** Headers carry bytes: letters of any script go as UTF-8. */
 export const bearer = (token: string): string => `Bearer ${Buffer.from(token).toString("latin1")}`;
 

@@ -3,7 +3,6 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { WebSocket } from "ws";
 import type { MountRules, Policy, Route, RouteDescription } from "../../kernel/kit/http.ts";
 import type { User } from "../../kernel/kit/people.ts";
-import type { PluginState } from "../../kernel/plugin.ts";
 
 export type {
   ListedServer,
@@ -79,23 +78,8 @@ export interface Web {
   readonly url: string;
 }
 
-/** The service elsewhere that this process is a client of. */
-export interface Remote {
-  readonly url: string;
-  readonly version: string;
-  /** The command that joins it again. */
-  readonly command: string;
-  /** Why there is no connection; undefined while there is one. */
-  problem(): string | undefined;
-  /** Its channels, as of the last look at its jobs. */
-  plugins(): readonly PluginState[];
-  /** Sends the message of a turn again. Whose words it is made of stays with the service. */
-  retry(turn: string): Promise<{ readonly id: string; readonly thread: string }>;
-}
-
 declare module "../../kernel/plugin.ts" {
   interface Services {
     web: Web;
-    remote: Remote;
   }
 }

@@ -1,8 +1,8 @@
 /** The terminal UI: in the same process as the other channels, on the terminal Postern was started from. */
-import { OPERATOR } from "../../kernel/kit/people.ts";
 import { findByPrefix } from "../../kernel/kit/terminal.ts";
-import { definePlugin, Fault, Off, type Resume, type Services } from "../../kernel/plugin.ts";
+import { definePlugin, Fault, Off, type Resume } from "../../kernel/plugin.ts";
 import type { Preview } from "./preview.ts";
+import type { Terminal } from "./services.ts";
 
 /** There is one terminal. */
 let preview: Preview | undefined;
@@ -11,8 +11,7 @@ export default definePlugin({
   name: "tui",
   kind: "channel",
   ownsTerminal: true,
-  needs: ["kernel", "agent", "threads", "attachments"],
-  wants: ["tools", "jobs", "tasks", "memory", "workspace", "remote"],
+  needs: ["kernel", "terminal"],
   configure: (env) =>
     env.flag("CLI_ENABLED", true, "Turns the terminal UI on") ? {} : new Off("CLI_ENABLED=false"),
   async preview() {
@@ -24,7 +23,7 @@ export default definePlugin({
     const [{ openTerminal }, thread] = await Promise.all([
       import("./terminal.ts"),
       // Looked up before the screen is taken, so that a refusal is printed.
-      findResumed(use.threads, OPERATOR, use.kernel.resume),
+      findResumed(use.terminal.threads, use.kernel.resume),
     ]);
     preview?.end();
     const terminal = openTerminal(use, thread, preview?.typed);
@@ -37,20 +36,19 @@ const PAGE_SIZE = 200;
 
 /** Finds the thread that the command line asks for by id, by the beginning of one, or as the newest. */
 async function findResumed(
-  threads: Services["threads"],
-  user: string,
+  threads: Terminal["threads"],
   resume: Resume | undefined,
 ): Promise<string | undefined> {
   if (resume === undefined) return undefined;
   if (resume === "newest") {
-    const [newest] = (await threads.list(user, { limit: 1 })).items;
+    const [newest] = (await threads.list({ limit: 1 })).items;
     if (newest === undefined) throw refuse("There is no thread to continue yet. Start one: postern");
     return newest.id;
   }
   const found = await findByPrefix(resume.thread, {
     what: "thread",
-    find: (id) => threads.find(user, id),
-    list: (before) => threads.list(user, { limit: PAGE_SIZE, before }),
+    find: threads.find,
+    list: (before) => threads.list({ limit: PAGE_SIZE, before }),
     title: ({ title }) => title,
   });
   if (found === undefined)

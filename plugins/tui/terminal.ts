@@ -2,9 +2,8 @@
 import { isDeepStrictEqual } from "node:util";
 import { render } from "ink";
 import { createElement as h } from "react";
-import { OPERATOR } from "../../kernel/kit/people.ts";
 import { typedCommand } from "../../kernel/kit/terminal.ts";
-import { Fault, type Kernel, type ModelName, reason, type Services, type Use } from "../../kernel/plugin.ts";
+import { Fault, reason, type Use } from "../../kernel/plugin.ts";
 import { complete, runSlash, suggest } from "./commands/slash.ts";
 import { createChangeSignal } from "./conversation/change-signal.ts";
 import { type Conversation, createConversation } from "./conversation/conversation.ts";
@@ -21,6 +20,7 @@ import {
 } from "./screen/key-encoding.ts";
 import { type BrokenLink, Screen } from "./screen/screen.ts";
 import { createView } from "./screen/view.ts";
+import type { Terminal } from "./services.ts";
 import { createHighlighter } from "./text/highlighter.ts";
 import { quoted } from "./text/markdown.ts";
 import { createPalette } from "./text/palette.ts";
@@ -33,10 +33,7 @@ const TITLES_KNOWN = 50;
 const KNOWN_MS = 5000;
 
 export function openTerminal(
-  use: Use<
-    "kernel" | "agent" | "threads" | "attachments",
-    "tools" | "jobs" | "tasks" | "memory" | "workspace" | "remote"
-  >,
+  { kernel, terminal }: Use<"kernel" | "terminal", never>,
   resumed?: string,
   /** Keys that came before there was anything to take them. */
   typed: readonly string[] = [],
@@ -45,34 +42,32 @@ export function openTerminal(
     const message = 'the terminal UI needs a terminal: run "postern serve" or set CLI_ENABLED=false';
     throw new Fault("config", "no_terminal", message, { param: "CLI_ENABLED" });
   }
-  const { kernel, agent, threads, attachments, tools, jobs, tasks, workspace, remote } = use;
-  const service = remote ?? kernel;
+  const { joined, threads, files } = terminal;
   const palette = createPalette(process.stdout.hasColors());
-  const conversation = createConversation({ agent, threads, attachments, remote, tasks, user: OPERATOR });
+  const conversation = createConversation(terminal);
   const quit = () => {
     isOpen = false;
     instance.unmount();
     kernel.shutdown();
   };
-  const pendingFiles = createPendingFiles(attachments, conversation, OPERATOR, workspace);
+  const pendingFiles = createPendingFiles(terminal, conversation);
   // Servers are asked for their models, so the first Tab may come too early to complete one.
-  const modelNames = createKnown(async () => (await agent.models()).items.map(({ name }) => name));
+  const modelNames = createKnown(async () => (await terminal.models()).items.map(({ name }) => name));
   const threadTitles = createKnown(async () =>
-    (await threads.list(OPERATOR, { limit: TITLES_KNOWN })).items.map(({ title }) => title),
+    (await threads.list({ limit: TITLES_KNOWN })).items.map(({ title }) => title),
   );
-  const readPaths = createPathReader(workspace, OPERATOR);
+  const readPaths = createPathReader(files);
   // OSC 52 reaches the clipboard of the machine the person sits at, also over SSH.
   const copy = (text: string) =>
     void process.stdout.write(`\u001b]52;c;${Buffer.from(text).toString("base64")}\u001b\\`);
   const parts = {
-    ...use,
-    user: OPERATOR,
+    terminal,
     conversation,
     pendingFiles,
     modelNames,
     threadTitles,
     keptPaths: createKnown(readPaths),
-    describeService: () => describeService(service, kernel.lines()),
+    describeService: () => describeService(terminal, kernel.lines()),
     copy,
     quit,
   };
@@ -92,13 +87,13 @@ export function openTerminal(
   let counted = { queued: 0, running: 0 };
   const readStore = async () => {
     await conversation.lookUpTitle();
-    counted = (await jobs?.counts()) ?? counted;
+    counted = await terminal.jobs.counts();
   };
   let beats = 0;
   let seenVersions = "";
   /** Over a network every second would be too often, and nothing is asked while nobody does anything. */
   const isDue = (): boolean => {
-    if (!remote) return true;
+    if (!joined) return true;
     const versions = `${conversation.version()} ${view.version()}`;
     if (versions === seenVersions || beats++ % REMOTE_BEATS !== 0) return false;
     seenVersions = versions;
@@ -107,17 +102,16 @@ export function openTerminal(
   const pulse = createPulse(() => {
     // If the store fails, the screen keeps what it read last.
     if (isDue()) readStore().catch(() => {});
-    const problem = remote?.problem();
-    return { jobs: counted, plugins: service.plugins(), lines: kernel.lines(), problem };
+    const problem = joined?.problem();
+    return { jobs: counted, plugins: terminal.plugins(), lines: kernel.lines(), problem };
   });
   if (resumed !== undefined) conversation.open(resumed).catch(refuse);
-  const greeted = { version: service.version, lines: kernel.lines, model: agent.model, tools };
-  pulse.subscribe(greet(conversation, greeted, resumed !== undefined));
+  pulse.subscribe(greet(conversation, terminal, kernel.lines, resumed !== undefined));
 
   const status = () => {
-    const { title, spent, fill, model = agent.model() } = conversation;
+    const { title, spent, fill, model = terminal.model() } = conversation;
     const { jobs: counts, plugins, problem } = pulse.seen();
-    return { model, title, spent, fill, plugins, jobs: counts, problem, isJoined: remote !== undefined };
+    return { model, title, spent, fill, plugins, jobs: counts, problem, isJoined: joined !== undefined };
   };
   const highlighter = palette.hasColours ? createHighlighter(conversation.changed) : undefined;
   const renderer = createRenderer(palette, highlighter);
@@ -169,9 +163,9 @@ export function openTerminal(
       // The shell's screen is back now.
       if (conversation.thread !== undefined)
         process.stdout.write(
-          `To continue this thread: ${remote?.command.replace(/^postern/, typedCommand()) ?? typedCommand()} --thread ${conversation.thread}\n`,
+          `To continue this thread: ${joined?.command.replace(/^postern/, typedCommand()) ?? typedCommand()} --thread ${conversation.thread}\n`,
         );
-      if (remote) process.stdout.write(`Postern keeps running at ${remote.url}\n`);
+      if (joined) process.stdout.write(`Postern keeps running at ${joined.url}\n`);
     },
   };
 }
@@ -226,20 +220,14 @@ function overprint({ link, row }: BrokenLink): string {
   return `\u001b7\u001b[${row + 1};1H\u001b[4m\u001b]8;;${link}\u001b\\${link}\u001b]8;;\u001b\\\u001b[24m\u001b8`;
 }
 
-interface Greeted {
-  readonly version: string;
-  lines(): readonly string[];
-  model(): ModelName;
-  readonly tools: Services["tools"] | undefined;
-}
-
 /**
  * Says in three lines what answers and where the page is, with three things to try; a resumed thread gets only the link. Returns a
  * function that brings it up to date: channels that start after this one get their addresses later.
  */
 function greet(
   conversation: Pick<Conversation, "note" | "rewrite">,
-  { version, lines, model, tools }: Greeted,
+  { version, model, tools }: Pick<Terminal, "version" | "model" | "tools">,
+  lines: () => readonly string[],
   isBrief: boolean,
 ): () => void {
   const [head, address] = [isBrief ? undefined : conversation.note(""), conversation.note("")];
@@ -267,7 +255,7 @@ function greet(
   };
   update();
   if (!isBrief)
-    tools?.list().then(
+    tools().then(
       (found) => {
         installed = found.filter(({ switchedOff }) => !switchedOff).map(({ name }) => name);
         update();
@@ -297,10 +285,7 @@ function ideasFor(installed: readonly string[]): readonly string[] {
 
 const LINK = /^(?<words>[^:]*) (?<url>https?:\/\/[!-~]+)$/;
 
-function describeService(
-  { version, plugins }: Pick<Kernel, "version" | "plugins">,
-  lines: readonly string[],
-): string {
+function describeService({ version, plugins }: Terminal, lines: readonly string[]): string {
   const rows = plugins().map(
     ({ name, on, detail }) => `| ${name} | ${on ? "on" : "off"} | ${quoted(detail)} |`,
   );

@@ -150,7 +150,7 @@ export const ORDER: Readonly<Record<string, readonly string[]>> = {
     "settings.ts",
   ],
   "plugins/slack": ["slack.ts", "connection.ts", "client.ts", "events.ts", "settings.ts", "manifest.ts"],
-  "plugins/tui": ["screen", "commands", "files", "conversation", "text"],
+  "plugins/tui": ["local", "screen", "commands", "files", "conversation", "text", "services.ts"],
   "plugins/telemetry": ["tracing", "metrics.ts", "settings.ts", "services.ts"],
 };
 

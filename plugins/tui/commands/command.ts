@@ -1,7 +1,7 @@
 /** The shape of a slash command, and what it works with. */
-import type { Use } from "../../../kernel/plugin.ts";
 import type { Conversation } from "../conversation/conversation.ts";
 import type { PendingFiles } from "../files/pending-files.ts";
+import type { Terminal } from "../services.ts";
 
 export interface CompletionParts {
   modelNames(): readonly string[];
@@ -11,10 +11,8 @@ export interface CompletionParts {
   keptPaths(): readonly string[];
 }
 
-export interface SlashParts
-  extends CompletionParts,
-    Use<"agent" | "threads", "tools" | "jobs" | "tasks" | "memory" | "workspace"> {
-  readonly user: string;
+export interface SlashParts extends CompletionParts {
+  readonly terminal: Terminal;
   readonly conversation: Conversation;
   readonly pendingFiles: PendingFiles;
   /** What runs here, in Markdown. */

@@ -20,10 +20,10 @@ export const LISTS: Commands = {
     takes: "[number, title or words]",
     complete: (rest, { threadTitles }) =>
       threadTitles().filter((title) => title.toLowerCase().startsWith(rest.toLowerCase())),
-    async run({ threads, user, conversation }, rest) {
+    async run({ terminal, conversation }, rest) {
       const number = /^\d+$/.test(rest) ? Number(rest) : undefined;
       const q = number === undefined && rest !== "" ? rest : undefined;
-      const { items } = await threads.list(user, { limit: MAX_LISTED, q });
+      const { items } = await terminal.threads.list({ limit: MAX_LISTED, q });
       if (number !== undefined) {
         const chosen = items[number - 1];
         if (!chosen) return `There is no thread ${number}. /threads lists them.`;
@@ -45,8 +45,8 @@ export const LISTS: Commands = {
   },
   tools: {
     about: "list installed tools and what they may do",
-    async run({ tools }) {
-      const installed = (await tools?.list()) ?? [];
+    async run({ terminal }) {
+      const installed = await terminal.tools();
       if (installed.length === 0)
         return `No tools are installed. Install one with \`${typedCommand()} tool install\` in another terminal.`;
       return installed
@@ -59,10 +59,10 @@ export const LISTS: Commands = {
   },
   jobs: {
     about: "list the newest webhook jobs",
-    async run({ jobs }) {
-      const { items = [] } = (await jobs?.list({ limit: MAX_LISTED })) ?? {};
-      if (items.length === 0) return "No jobs.";
-      return items
+    async run({ terminal }) {
+      const listed = await terminal.jobs.list(MAX_LISTED);
+      if (listed.length === 0) return "No jobs.";
+      return listed
         .map(
           ({ id, user, status, createdAt, error }) =>
             `- \`${id}\` ${status}${error ? ` (${quoted(error.code)})` : ""}, ${quoted(user)}, ${relativeTime(createdAt)}`,
@@ -74,16 +74,14 @@ export const LISTS: Commands = {
     about:
       "list what this conversation delegated; /tasks all shows everything, /tasks open 2 opens the second, /tasks stop 2 stops it",
     takes: "[all | open number | stop number]",
-    async run({ tasks, user, conversation }, rest) {
-      const { thread } = conversation;
-      const isOfThread = rest !== "all" && thread !== undefined;
-      const listed = (await tasks?.list({ user, ...(isOfThread && { thread }) })) ?? [];
+    async run({ terminal: { tasks }, conversation }, rest) {
+      const listed = await tasks.list(rest === "all" ? undefined : conversation.thread);
       const [, verb, number] = /^(open|stop) (\d+)$/.exec(rest) ?? [];
       if (verb !== undefined) {
         const chosen = listed[Number(number) - 1];
         if (!chosen) return `There is no task ${number}. /tasks lists them.`;
         if (verb === "stop") {
-          await tasks?.cancel(chosen.id);
+          await tasks.cancel(chosen.id);
           return `Stopped ${quoted(chosen.title)}.`;
         }
         if (chosen.thread === undefined) return `${quoted(chosen.title)} has not begun.`;
@@ -99,15 +97,15 @@ export const LISTS: Commands = {
   },
   memory: {
     about: "list memory files; /memory <words> searches",
-    async run({ memory, user }, rest) {
+    async run({ terminal: { memory } }, rest) {
       if (!memory) return "Memory is off.";
       if (rest !== "") {
-        const hits = await memory.search(user, rest, MAX_LISTED);
+        const hits = await memory.search(rest, MAX_LISTED);
         return hits.length === 0
           ? "No matches in memory."
           : hits.map(({ path, snippet }) => `- \`${path}\`: ${quoted(snippet)}`).join("\n");
       }
-      const files = await memory.tree(user);
+      const files = await memory.list();
       return files.length === 0
         ? "Memory is empty."
         : files

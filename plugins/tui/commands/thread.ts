@@ -24,9 +24,9 @@ const MODEL: SlashCommand = {
   about: "list the models, or choose one for this thread; /model default takes the configured one",
   takes: "[name]",
   complete: (rest, { modelNames }) => modelNames().filter((name) => name.startsWith(rest)),
-  async run({ agent, conversation }, rest) {
-    const { items, unlisted } = await agent.models();
-    const { provider, name } = conversation.model ?? agent.model();
+  async run({ terminal, conversation }, rest) {
+    const { items, unlisted } = await terminal.models();
+    const { provider, name } = conversation.model ?? terminal.model();
     if (rest === "") {
       const lines = items.slice(0, MAX_MODELS_LISTED).map((each) => {
         const mark = each.provider === provider && each.name === name ? " ← this thread" : "";
@@ -41,7 +41,7 @@ const MODEL: SlashCommand = {
     }
     if (rest === "default") {
       await conversation.setModel(undefined);
-      return `**${quoted(agent.model().name)}**, the configured model, answers here from now on.`;
+      return `**${quoted(terminal.model().name)}**, the configured model, answers here from now on.`;
     }
     const matching = find(items, rest);
     const [chosen, ...others] = matching;
@@ -77,12 +77,12 @@ export const THREAD_COMMANDS: Commands = {
   },
   retry: {
     about: "ask the last message again, for another answer",
-    async run({ conversation, threads, user }) {
+    async run({ conversation, terminal }) {
       const { thread } = conversation;
       if (thread === undefined) return NO_THREAD;
       if (conversation.activity) return "An answer is on its way. Esc cancels it; then /retry asks again.";
-      const { items } = await threads.turns(user, thread, { limit: MAX_TURNS_BACK, through: "newest" });
-      const last = items
+      const turns = await terminal.threads.turns(thread, MAX_TURNS_BACK);
+      const last = turns
         .toSorted((a, b) => a.createdAt.localeCompare(b.createdAt))
         .findLast(({ input }) => input.type === "message");
       if (last === undefined) return "There is no message to ask again.";
@@ -130,11 +130,11 @@ export const THREAD_COMMANDS: Commands = {
     about: "write the thread to a file: Markdown, or JSON if it ends with .json",
     takes: "[file]",
     complete: completePath,
-    async run({ conversation, threads, user }, rest) {
+    async run({ conversation, terminal: { threads } }, rest) {
       const { thread } = conversation;
       if (thread === undefined) return NO_THREAD;
       const format = rest.toLowerCase().endsWith(".json") ? "json" : "markdown";
-      const { name, text } = await threads.export(user, thread, format);
+      const { name, text } = await threads.export(thread, format);
       const given = pathOf(rest === "" ? "." : rest);
       const path = (await look(given))?.isDirectory() ? join(given, name) : given;
       const isThere = (await look(path)) !== undefined;
@@ -149,24 +149,24 @@ export const THREAD_COMMANDS: Commands = {
   rename: {
     about: "rename the thread",
     takes: "<title>",
-    async run({ conversation, threads, user }, rest) {
+    async run({ conversation, terminal: { threads } }, rest) {
       if (conversation.thread === undefined) return NO_THREAD;
       if (rest === "") return "Write the new title after the command: /rename Plans for May";
-      await threads.rename(user, conversation.thread, rest);
+      await threads.rename(conversation.thread, rest);
       await conversation.lookUpTitle();
       return `Renamed to ${quoted(conversation.title ?? rest)}.`;
     },
   },
   delete: {
     about: "delete the thread",
-    async run({ conversation, threads, user }) {
+    async run({ conversation, terminal: { threads } }) {
       const { thread } = conversation;
-      const found = thread === undefined ? undefined : await threads.find(user, thread);
+      const found = thread === undefined ? undefined : await threads.find(thread);
       if (found === undefined) return NO_THREAD;
       const { id, title, turns } = found;
       const question = `Delete "${title}" with ${plural(turns, "turn")} for good?`;
       if (!(await conversation.confirm(question, "Delete"))) return "Not deleted.";
-      await threads.remove(user, id);
+      await threads.remove(id);
       if (conversation.thread === id) await conversation.open(undefined);
       return `Deleted ${quoted(title)}. *Your next message starts a new thread.*`;
     },

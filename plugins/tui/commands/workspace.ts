@@ -1,7 +1,8 @@
 /** Commands for the files of the workspace. */
 import { relativeTime } from "../../../kernel/kit/terminal.ts";
-import type { ChangeSet, UndoOutcome, Writer } from "../../workspace/services.ts";
+import type { UndoOutcome, Writer } from "../../workspace/services.ts";
 import { completeKept } from "../files/mentions.ts";
+import type { FileChanges, TerminalFiles } from "../services.ts";
 import { plural, sizeOf } from "../text/amounts.ts";
 import { fenced, quoted, verbatim } from "../text/markdown.ts";
 import type { Commands, SlashParts } from "./command.ts";
@@ -16,13 +17,13 @@ export const WORKSPACE_COMMANDS: Commands = {
     about: "list a folder of the workspace, or show the beginning of a file",
     takes: "[path]",
     complete: (rest, { keptPaths }) => completeKept(rest, keptPaths()),
-    async run({ workspace, user }, rest) {
-      if (!workspace) return OFF;
+    async run({ terminal: { files } }, rest) {
+      if (!files) return OFF;
       const path = rest === "" ? "/" : rest;
-      const entry = await workspace.find(user, path);
-      if (entry?.kind === "file") return await showFile(workspace, user, entry.path);
-      const { items, next } = await workspace.list(user, path, { limit: MAX_LISTED });
-      const { bytes, maxBytes } = await workspace.usage(user);
+      const entry = await files.find(path);
+      if (entry?.kind === "file") return await showFile(files, entry.path);
+      const { items, next } = await files.list(path, { limit: MAX_LISTED });
+      const { bytes, maxBytes } = await files.usage();
       const lines = items.map(({ path: each, kind, bytes: size, updatedAt }) =>
         kind === "folder"
           ? `- ${verbatim(`${each}/`)}`
@@ -35,24 +36,21 @@ export const WORKSPACE_COMMANDS: Commands = {
   },
   undo: {
     about: "undo what the last answer changed in files; once more brings it back",
-    async run(parts) {
-      const { workspace, user, conversation } = parts;
-      if (!workspace) return OFF;
-      const { items } = await workspace.log(user, { limit: MAX_SETS_BACK });
-      const last = items.find(
+    async run({ terminal: { files }, conversation }) {
+      if (!files) return OFF;
+      const sets = await files.log(MAX_SETS_BACK);
+      const last = sets.find(
         ({ writer, undoes }) =>
           writer.turn !== undefined && writer.thread === conversation.thread && undoes === undefined,
       );
       if (last === undefined) return "No answer in this thread has changed a file.";
-      return await undo(parts, workspace, last);
+      return await undo(files, conversation, last);
     },
   },
 };
 
-type Workspace = NonNullable<SlashParts["workspace"]>;
-
-async function showFile(workspace: Workspace, user: string, path: string): Promise<string> {
-  const found = await workspace.read(user, path, { length: MAX_SHOWN_BYTES });
+async function showFile(files: TerminalFiles, path: string): Promise<string> {
+  const found = await files.read(path, MAX_SHOWN_BYTES);
   if (!found) return `There is no ${verbatim(path)}.`;
   const { bytes, mime, version } = found.entry;
   const head = `${verbatim(path)} ${sizeOf(bytes)}, version ${version}`;
@@ -74,14 +72,14 @@ function decode(data: Uint8Array): string | undefined {
 
 /** Takes a set back, or what took it back. Where that would undo somebody's later change, the person chooses. */
 async function undo(
-  { user, conversation }: SlashParts,
-  workspace: Workspace,
-  set: ChangeSet,
+  files: TerminalFiles,
+  conversation: SlashParts["conversation"],
+  set: FileChanges,
 ): Promise<string> {
-  const change = { writer: { kind: "cli", channel: "tui", thread: conversation.thread } } as const;
+  const { thread } = conversation;
   const [id, words] =
     set.undoneBy === undefined ? [set.id, "Undone:"] : [set.undoneBy, "Brought back what was undone:"];
-  const first = await workspace.undo(user, id, change);
+  const first = await files.undo(id, { thread });
   if (first.set) return `${words}\n${changeLines(set)}`;
   if (first.conflicts.length === 0) return "There is nothing left to undo.";
   const names = conflictWords(first.conflicts);
@@ -91,7 +89,7 @@ async function undo(
       ? "overwrite"
       : undefined;
   if (way === undefined) return "Nothing was undone.";
-  const second = await workspace.undo(user, id, change, way);
+  const second = await files.undo(id, { thread, conflicts: way });
   if (!second.set) return "There was nothing left to undo.";
   const left =
     way === "skip" ? `\n\n*Left alone: ${first.conflicts.map(({ path }) => verbatim(path)).join(", ")}*` : "";
@@ -101,7 +99,7 @@ async function undo(
 const WORDS = { created: "new", written: "changed", removed: "removed", moved: "moved" } as const;
 const MAX_LINES = 20;
 
-function changeLines({ changes, isCut }: ChangeSet): string {
+function changeLines({ changes, isCut }: FileChanges): string {
   const lines = changes
     .slice(0, MAX_LINES)
     .map(

@@ -1,11 +1,12 @@
 /** Answers to what the history asks: a gate by choice or field by field, or a question of Postern's own by yes or no. */
 import { ApprovalDecision } from "../../../kernel/kit/turns.ts";
-import type { Gate, TurnInput } from "../../../kernel/plugin.ts";
+import type { Gate } from "../../../kernel/plugin.ts";
+import type { GateAnswer } from "../services.ts";
 import { type Choice, isFoldable } from "./entry.ts";
 import { currentStep, type Form, fillIn, type QuestionGate, repliesOf, stepsOf } from "./question-form.ts";
 import type { Transcript } from "./transcript.ts";
 
-export function createAnswers(transcript: Transcript, start: (input: TurnInput) => void) {
+export function createAnswers(transcript: Transcript, start: (answer: GateAnswer) => void) {
   const { add, update } = transcript;
   const confirmations = new Map<number, (isAgreed: boolean) => void>();
 
@@ -53,7 +54,7 @@ export function createAnswers(transcript: Transcript, start: (input: TurnInput) 
         update(id, "gate", (known) => ({ ...known, form: { values: [] } }));
       else {
         update(id, "gate", (known) => ({ ...known, decided: label }));
-        start(inputOf(gate, decision));
+        start(answerOf(gate, decision));
       }
     },
     /** Returns the field that the next line in the composer answers, if a form is open. */
@@ -68,7 +69,7 @@ export function createAnswers(transcript: Transcript, start: (input: TurnInput) 
       const form = fillIn(gate, open.form, line);
       const decided = currentStep(gate, form) === undefined ? "Answered" : undefined;
       update(id, "gate", (known) => ({ ...known, form, decided }));
-      if (decided) start(inputOf(gate, "accept", form));
+      if (decided) start(answerOf(gate, "accept", form));
     },
     /** The question stays open. Returns false if no form was open. */
     closeForm(): boolean {
@@ -79,8 +80,7 @@ export function createAnswers(transcript: Transcript, start: (input: TurnInput) 
   };
 }
 
-/** The turn that answers a gate. */
-function inputOf(gate: Gate, decision: string, form: Form = { values: [] }): TurnInput {
+function answerOf(gate: Gate, decision: string, form: Form = { values: [] }): GateAnswer {
   if (gate.type === "question") {
     const declined = gate.questions.map(({ key }) => ({ key, action: "decline" as const }));
     const replies = decision === "accept" ? repliesOf(gate, form) : declined;

@@ -1,18 +1,16 @@
 /** The open thread: sends turns, follows turns from every channel and holds what the history pane shows. */
 
-import { randomUUID } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import { oneAtATime } from "../../../kernel/kit/concurrency.ts";
 import {
   type ModelName,
   reason,
   type TurnEvent,
-  type TurnInput,
   type TurnRecord,
   type Usage,
-  type Use,
 } from "../../../kernel/plugin.ts";
-import type { Turn, Upload } from "../../agent/services.ts";
+import type { Upload } from "../../agent/services.ts";
+import type { StartedTurn, Terminal } from "../services.ts";
 import { createAnswers } from "./answers.ts";
 import { createChangeSignal } from "./change-signal.ts";
 import type { EntryOf } from "./entry.ts";
@@ -20,38 +18,19 @@ import { createLiveTurn, itemsBeforeEvents, type LiveTurn, recordEvent } from ".
 import { tasksLine } from "./tasks-line.ts";
 import { createTranscript, describeFiles } from "./transcript.ts";
 
-export interface ConversationParts extends Use<"agent" | "threads" | "attachments", "remote" | "tasks"> {
-  readonly user: string;
-}
-
 export type Conversation = ReturnType<typeof createConversation>;
-
-/** A turn sent from here that no event has arrived for yet. */
-interface SentTurn {
-  /** The thread that was open then. */
-  readonly where: string | undefined;
-  readonly asked: string | undefined;
-  /** The entry that shows the message. */
-  readonly entry: number | undefined;
-}
-
-/** `files` are ids of uploads, or of files that came with an earlier message. */
-type SendOptions = Pick<Turn, "after" | "outside"> & {
-  readonly files?: readonly string[];
-  /** The turn whose message is sent again. */
-  readonly again?: string;
-  readonly entry?: number;
-};
 
 const TURNS_SHOWN = 50;
 // Deltas arrive faster than anybody reads them; most of the time is left free for key presses.
 const FRAME_MS = 50;
 
-export function createConversation({ agent, threads, attachments, remote, tasks, user }: ConversationParts) {
+export function createConversation(terminal: Terminal) {
+  const { threads } = terminal;
   const changes = createChangeSignal(FRAME_MS);
   const { changed } = changes;
   const live = new Map<string, LiveTurn>();
-  const sending = new Map<string, SentTurn>();
+  /** While a turn is being sent: what was heard of turns that are not known, which may be that one. */
+  let heldBack: (() => void)[] | undefined;
   let lastSend: Promise<unknown> = Promise.resolve();
   let thread: string | undefined;
   let title: string | undefined;
@@ -72,68 +51,50 @@ export function createConversation({ agent, threads, attachments, remote, tasks,
   const report = (error: unknown) => void add({ type: "note", tone: "bad", text: reason(error) });
 
   /** Returns false if the turn was refused. */
-  function start(input: TurnInput, options: SendOptions = {}): Promise<boolean> {
-    // One after the other: the second message to a new thread has to know which thread that is.
-    const sent = lastSend.then(() => sendTurn(input, options));
-    lastSend = sent;
-    return sent;
-  }
-
-  async function sendTurn(
-    input: TurnInput,
-    { files = [], again, entry, ...options }: SendOptions,
+  function start(
+    begin: (where: string | undefined) => Promise<StartedTurn>,
+    sent: Partial<Pick<LiveTurn, "asked" | "entry">> = {},
   ): Promise<boolean> {
-    const id = randomUUID();
-    // Read now: another thread may be open when the files have been brought.
-    const [where, chosen] = [thread, model];
-    sending.set(id, { where, asked: input.type === "message" ? input.text : undefined, entry });
-    try {
-      const brought = files.length === 0 ? undefined : await attachments.bring(user, files);
-      const turn: Turn = {
-        ...{ user, channel: "tui", wantsTitle: true, id, ...options },
-        input: brought && input.type === "message" ? { ...input, attachments: brought.attachments } : input,
-        attached: brought?.attached,
-        thread: where,
-        model: where === undefined ? chosen : undefined,
-      };
-      const running = await (remote && again !== undefined
-        ? remote.retry(again)
-        : agent.run(turn, brought?.alongside));
-      if (running.id !== id) rename(id, running.id);
-      noticeSent(running.id, running.thread);
-      return true;
-    } catch (error) {
-      sending.delete(id);
-      report(error);
-      return false;
-    }
+    // One after the other: the second message to a new thread has to know which thread that is.
+    const isTaken = lastSend.then(async () => {
+      // Read now: another thread may be open when the turn has begun.
+      const where = thread;
+      heldBack = [];
+      try {
+        noticeSent(await begin(where), where, sent);
+        return true;
+      } catch (error) {
+        report(error);
+        return false;
+      } finally {
+        const waiting = heldBack;
+        heldBack = undefined;
+        for (const hearIt of waiting) hearIt();
+      }
+    });
+    lastSend = isTaken;
+    return isTaken;
   }
 
-  /** A service elsewhere names its turns itself. */
-  function rename(id: string, given: string): void {
-    const sent = sending.get(id);
-    sending.delete(id);
-    if (sent) sending.set(given, sent);
-  }
-
-  /** Called with the first sign of a turn: that it runs, or an event of it. */
-  function noticeSent(id: string, where: string): void {
-    const sent = sending.get(id);
-    if (sent === undefined) return;
-    sending.delete(id);
-    if (sent.where === thread && thread !== where) {
-      thread = where;
+  /** `where` is the thread that was open when it was sent. */
+  function noticeSent(
+    turn: StartedTurn,
+    where: string | undefined,
+    sent: Partial<Pick<LiveTurn, "asked" | "entry">>,
+  ): void {
+    if (where === thread && thread !== turn.thread) {
+      ({ thread } = turn);
       // If the store fails now, the title is looked up again within a second.
       lookUpTitle().catch(() => {});
     }
-    live.set(id, createLiveTurn(id, where, sent));
+    live.set(turn.id, createLiveTurn(turn.id, turn.thread, sent));
     changed();
   }
 
   /** Looks up the title again, which another channel may have changed. */
   async function lookUpTitle(): Promise<void> {
     const asked = thread;
-    const found = asked === undefined ? undefined : await threads.find(user, asked);
+    const found = asked === undefined ? undefined : await threads.find(asked);
     if (asked !== thread || found === undefined) return;
     const isSame = found.title === title && isDeepStrictEqual(found.model, model);
     ({ title, model } = found);
@@ -143,50 +104,50 @@ export function createConversation({ agent, threads, attachments, remote, tasks,
   /** Looks up how full the window of the model is. */
   async function lookUpContext(): Promise<void> {
     const asked = thread;
-    const found = asked && (await agent.contextOf({ user, channel: "tui", thread: asked }));
+    const found = asked && (await threads.contextOf(asked));
     if (!found || asked !== thread) return;
     fill = found.total / found.window;
     changed();
   }
 
   const lookUpTasks = oneAtATime(async () => {
-    const listed = thread === undefined ? [] : await tasks?.list({ user, thread });
+    const listed = thread === undefined ? [] : await terminal.tasks.list(thread);
     for (const [turn, line] of taskLines)
-      update(line, "note", (entry) => ({ ...entry, text: tasksLine(listed ?? [], turn) ?? entry.text }));
+      update(line, "note", (entry) => ({ ...entry, text: tasksLine(listed, turn) ?? entry.text }));
   });
 
-  const unwatch = agent.watch(
-    user,
-    (event, { id, thread: where }) => {
-      // It comes after the end of its turn, which must not begin again.
-      if (event.type === "titled") {
-        if (where === thread) lookUpTitle().catch(() => {});
-        return;
-      }
-      noticeSent(id, where);
-      const turn = live.get(id) ?? join(id, where);
-      recordEvent(turn, event);
-      if (event.type === "started") update(turn.entry, "person", (entry) => ({ ...entry, isQueued: false }));
-      if (event.type === "started" && where === thread && opening === undefined) {
-        const isElsewhere = !turn.isOurs && newest !== undefined && event.after !== newest;
-        newest = id;
-        // Another channel made another version of what is shown.
-        if (isElsewhere) open(thread).catch(report);
-      }
-      const isOver = event.type === "done" || event.type === "failed";
-      if (isOver) live.delete(id);
-      if (where !== thread) return;
-      if (opening !== undefined) opening.set(id, turn);
-      else if (!turn.isJoining) show(event, turn);
-      if (isOver) {
-        update(turn.entry, "person", (entry) => ({ ...entry, isQueued: false }));
-        lookUpTitle().catch(() => {});
-        lookUpContext().catch(() => {});
-      }
-      changed();
-    },
-    readAgain,
-  );
+  const unwatch = terminal.watch((event, turn) => {
+    if (heldBack === undefined || live.has(turn.id)) hear(event, turn);
+    else heldBack.push(() => hear(event, turn));
+  }, readAgain);
+
+  function hear(event: TurnEvent, { id, thread: where }: StartedTurn): void {
+    // It comes after the end of its turn, which must not begin again.
+    if (event.type === "titled") {
+      if (where === thread) lookUpTitle().catch(() => {});
+      return;
+    }
+    const turn = live.get(id) ?? join(id, where);
+    recordEvent(turn, event);
+    if (event.type === "started") update(turn.entry, "person", (entry) => ({ ...entry, isQueued: false }));
+    if (event.type === "started" && where === thread && opening === undefined) {
+      const isElsewhere = !turn.isOurs && newest !== undefined && event.after !== newest;
+      newest = id;
+      // Another channel made another version of what is shown.
+      if (isElsewhere) open(thread).catch(report);
+    }
+    const isOver = event.type === "done" || event.type === "failed";
+    if (isOver) live.delete(id);
+    if (where !== thread) return;
+    if (opening !== undefined) opening.set(id, turn);
+    else if (!turn.isJoining) show(event, turn);
+    if (isOver) {
+      update(turn.entry, "person", (entry) => ({ ...entry, isQueued: false }));
+      lookUpTitle().catch(() => {});
+      lookUpContext().catch(() => {});
+    }
+    changed();
+  }
 
   /** Events were missed: what runs is told anew, and the rest is read. */
   function readAgain(): void {
@@ -207,7 +168,7 @@ export function createConversation({ agent, threads, attachments, remote, tasks,
     const shownFor = opened;
     turn.isJoining = true;
     // Without the record the turn is shown from its first event on.
-    const record = await threads.turn(user, turn.id).catch(() => undefined);
+    const record = await threads.turn(turn.id).catch(() => undefined);
     if (opened !== shownFor) return;
     turn.isJoining = false;
     if (record) {
@@ -221,9 +182,9 @@ export function createConversation({ agent, threads, attachments, remote, tasks,
   /** Shows a thread as it is stored, with the events that arrive while it is read. */
   async function read(next: string, heard: Map<string, LiveTurn>): Promise<void> {
     const shownFor = opened;
-    const [{ items }, summary] = await Promise.all([
-      threads.turns(user, next, { limit: TURNS_SHOWN, through: "newest" }),
-      threads.find(user, next),
+    const [turns, summary] = await Promise.all([
+      threads.turns(next, TURNS_SHOWN),
+      threads.find(next),
     ]).finally(() => {
       if (opened === shownFor) opening = undefined;
     });
@@ -232,7 +193,7 @@ export function createConversation({ agent, threads, attachments, remote, tasks,
     model = summary?.model;
     const meanwhile = transcript.clear();
     taskLines.clear();
-    for (const turn of items.toSorted((a, b) => a.createdAt.localeCompare(b.createdAt))) {
+    for (const turn of turns.toSorted((a, b) => a.createdAt.localeCompare(b.createdAt))) {
       newest = turn.id;
       const running = heard.get(turn.id);
       if (running) {
@@ -257,7 +218,7 @@ export function createConversation({ agent, threads, attachments, remote, tasks,
   }
 
   function show(event: TurnEvent, turn: LiveTurn): void {
-    if (event.type === "notice" && event.code === "task" && tasks) {
+    if (event.type === "notice" && event.code === "task") {
       if (!taskLines.has(turn.id))
         taskLines.set(turn.id, add({ type: "note", tone: "plain", text: event.message }));
       lookUpTasks().catch(() => {});
@@ -317,7 +278,7 @@ export function createConversation({ agent, threads, attachments, remote, tasks,
     },
     /** `undefined` goes back to the configured model. */
     async setModel(wanted: ModelName | undefined): Promise<void> {
-      if (thread !== undefined) await threads.setModel(user, thread, wanted);
+      if (thread !== undefined) await threads.setModel(thread, wanted);
       model = wanted;
       lookUpContext().catch(() => {});
       changed();
@@ -336,23 +297,25 @@ export function createConversation({ agent, threads, attachments, remote, tasks,
     async send(text: string, files: readonly Upload[] = []): Promise<boolean> {
       const isQueued = liveHere().length > 0;
       const entry = add({ type: "person", text, open: false, files: describeFiles(files), isQueued });
-      const isTaken = await start({ type: "message", text }, { files: files.map(({ id }) => id), entry });
+      const attachments = files.map(({ id }) => id);
+      const isTaken = await start(
+        (where) =>
+          terminal.send({ text, attachments, thread: where, model: where === undefined ? model : undefined }),
+        { asked: text, entry },
+      );
       if (!isTaken) transcript.remove(entry);
       return isTaken;
     },
     /** Sends the message of a turn again, as another version of it. */
-    async sendAgain({ id, input, outside, after }: TurnRecord): Promise<void> {
-      if (input.type !== "message") return;
-      const files = input.attachments?.map(({ id }) => id) ?? [];
-      const { attachments: _, ...message } = input;
-      const options = { files, after: after ?? null, outside, again: id };
-      if (await start(message, options)) await open(thread);
+    async sendAgain({ id, input }: TurnRecord): Promise<void> {
+      const asked = input.type === "message" ? input.text : undefined;
+      if (await start(() => terminal.retry(id), { asked })) await open(thread);
     },
     /** Returns false if nothing was running. */
     cancel(): boolean {
       const running = liveHere();
       for (const turn of running) turn.isOneOfSeveral = running.length > 1;
-      for (const { id } of running) agent.cancel(user, id).catch(report);
+      for (const { id } of running) terminal.cancel(id).catch(report);
       return running.length > 0;
     },
     /** Shows a command as it was typed. */
@@ -361,7 +324,7 @@ export function createConversation({ agent, threads, attachments, remote, tasks,
     note: (text: string, tone: EntryOf<"note">["tone"] = "plain") => add({ type: "note", tone, text }),
     rewrite: (id: number, text: string, link?: string) =>
       update(id, "note", (entry) => ({ ...entry, text, link })),
-    ...createAnswers(transcript, (input) => void start(input)),
+    ...createAnswers(transcript, (answer) => void start((where) => terminal.answer(answer, where))),
     clear: forget,
     lookUpTitle,
     open,

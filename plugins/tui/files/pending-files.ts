@@ -1,10 +1,10 @@
 /** Files that go with the next message. Each is uploaded as soon as it is named, so that a refusal loses no message. */
 import { open } from "node:fs/promises";
 import { basename } from "node:path";
-import { Fault, reason, type Services } from "../../../kernel/plugin.ts";
+import { Fault, reason } from "../../../kernel/plugin.ts";
 import type { Upload } from "../../agent/services.ts";
-import type { WorkspaceEntry } from "../../workspace/services.ts";
 import type { Conversation } from "../conversation/conversation.ts";
+import type { FileEntry, Terminal } from "../services.ts";
 import { sizeOf } from "../text/amounts.ts";
 import { quoted } from "../text/markdown.ts";
 import { mentionsIn } from "./mentions.ts";
@@ -12,33 +12,28 @@ import { fileFault } from "./paths.ts";
 
 export type PendingFiles = ReturnType<typeof createPendingFiles>;
 
-export function createPendingFiles(
-  attachments: Services["attachments"],
-  conversation: Conversation,
-  user: string,
-  workspace?: Services["workspace"],
-) {
+export function createPendingFiles({ uploads, files }: Terminal, conversation: Conversation) {
   let waiting: readonly Upload[] = [];
 
   const upload = async (path: string): Promise<Upload> =>
-    attachments.add(user, { name: basename(path), data: await read(path, attachments.limits.fileBytes) });
+    uploads.add({ name: basename(path), data: await read(path, uploads.limits.fileBytes) });
 
   /** The file of the workspace that a mention means; undefined where it means none. */
-  const findKept = async (candidates: readonly string[]): Promise<WorkspaceEntry | undefined> => {
+  const findKept = async (candidates: readonly string[]): Promise<FileEntry | undefined> => {
     for (const path of candidates) {
       // What cannot be a path is only text.
-      const entry = await workspace?.find(user, path).catch(() => undefined);
+      const entry = await files?.find(path).catch(() => undefined);
       if (entry?.kind === "file") return entry;
     }
     return undefined;
   };
 
   /** One that no message can carry is only named by the message, and the agent can still read it. */
-  const uploadKept = async ({ path }: WorkspaceEntry): Promise<readonly Upload[]> => {
+  const uploadKept = async ({ path }: FileEntry): Promise<readonly Upload[]> => {
     try {
-      const length = attachments.limits.fileBytes + 1;
-      const data = (await workspace?.read(user, path, { length }))?.data ?? new Uint8Array();
-      return [await attachments.add(user, { name: basename(path), data })];
+      const length = uploads.limits.fileBytes + 1;
+      const data = (await files?.read(path, length))?.data ?? new Uint8Array();
+      return [await uploads.add({ name: basename(path), data })];
     } catch (error) {
       if (!(error instanceof Fault)) throw error;
       conversation.note(`${quoted(path)} is named, but not attached: ${quoted(error.message)}`, "warning");
@@ -46,8 +41,8 @@ export function createPendingFiles(
     }
   };
 
-  const remove = (uploads: readonly Upload[]) =>
-    Promise.allSettled(uploads.map(({ id }) => attachments.remove(user, id)));
+  const remove = (unsent: readonly Upload[]) =>
+    Promise.allSettled(unsent.map(({ id }) => uploads.remove(id)));
 
   return {
     get waiting() {
@@ -55,8 +50,8 @@ export function createPendingFiles(
     },
     /** Rejects with a `Fault` that says why the file is not accepted. */
     async add(path: string): Promise<Upload> {
-      if (waiting.length >= attachments.limits.files)
-        throw fault("too_many_files", `A message can have at most ${attachments.limits.files} files.`);
+      if (waiting.length >= uploads.limits.files)
+        throw fault("too_many_files", `A message can have at most ${uploads.limits.files} files.`);
       const added = await upload(path);
       waiting = [...waiting, added];
       conversation.changed();
@@ -73,7 +68,7 @@ export function createPendingFiles(
     /** Sends a message with the waiting files and those that it names; returns false if it was refused. */
     async send(text: string, isPasted: boolean): Promise<boolean> {
       const { local, others } = mentionsIn(text);
-      const kept: WorkspaceEntry[] = [];
+      const kept: FileEntry[] = [];
       for (const candidates of others) {
         const entry = await findKept(candidates);
         if (entry) kept.push(entry);
@@ -86,21 +81,21 @@ export function createPendingFiles(
           "warning",
         );
       const before = waiting;
-      const uploads: Upload[] = [];
+      const mentioned: Upload[] = [];
       try {
         if (!isPasted) {
-          for (const path of local) uploads.push(await upload(path));
-          for (const entry of kept) uploads.push(...(await uploadKept(entry)));
+          for (const path of local) mentioned.push(await upload(path));
+          for (const entry of kept) mentioned.push(...(await uploadKept(entry)));
         }
       } catch (error) {
-        await remove(uploads);
+        await remove(mentioned);
         conversation.note(reason(error), "bad");
         return false;
       }
       waiting = [];
-      if (await conversation.send(text, [...before, ...uploads])) return true;
+      if (await conversation.send(text, [...before, ...mentioned])) return true;
       waiting = [...before, ...waiting];
-      await remove(uploads);
+      await remove(mentioned);
       return false;
     },
   };

@@ -7,21 +7,17 @@ test("a title that comes after the end of a turn does not begin it again", async
   let tell: (event: TurnEvent, turn: { id: string; thread: string }) => void = () => {};
   let title = "Hello";
   const conversation = createConversation({
-    user: "ann",
-    agent: {
-      watch: (_user: string, listener: typeof tell) => {
-        tell = listener;
-        return () => {};
-      },
-      contextOf: async () => undefined,
-    } as never,
+    watch: (listener: typeof tell) => {
+      tell = listener;
+      return () => {};
+    },
     threads: {
-      turns: async () => ({ items: [] }),
+      turns: async () => [],
       find: async () => ({ id: "one", title }),
       turn: async () => ({ items: [{ id: "a", type: "message", role: "user", text: "Hello" }] }),
-    } as never,
-    attachments: {} as never,
-  });
+      contextOf: async () => ({ total: 1, window: 10 }),
+    },
+  } as never);
   await conversation.open("one");
   title = "A greeting";
   tell({ type: "titled", title }, { id: "turn", thread: "one" });

@@ -1,7 +1,6 @@
 /** What a key does to a question that waits, by the view alone. */
 import type { Key } from "ink";
 import { expect, test } from "vitest";
-import type { Services } from "../../../kernel/plugin.ts";
 import { createConversation } from "../../../plugins/tui/conversation/conversation.ts";
 import { columnOf } from "../../../plugins/tui/screen/scroll-position.ts";
 import { createView } from "../../../plugins/tui/screen/view.ts";
@@ -11,16 +10,7 @@ const NO_KEY = {} as Key;
 function open() {
   let time = 0;
   // Nothing is sent here: a question of Postern's own is answered by the same keys as a gate.
-  const agent = { watch: () => () => {} } as unknown as Services["agent"];
-  const [threads, attachments] = [{} as Services["threads"], {} as Services["attachments"]];
-  const conversation = createConversation({
-    agent,
-    threads,
-    attachments,
-    remote: undefined,
-    tasks: undefined,
-    user: "ann",
-  });
+  const conversation = createConversation({ watch: () => () => {} } as never);
   const view = createView({
     conversation,
     submit: async () => true,

@@ -7,6 +7,7 @@ import { openSession } from "../../../kernel/cli/service/session.ts";
 import { type AnyPlugin, definePlugin, reason, type ToolInfo } from "../../../kernel/plugin.ts";
 import gateway from "../../../plugins/gateway/plugin.ts";
 import store from "../../../plugins/store/plugin.ts";
+import terminal from "../../../plugins/tui/local/plugin.ts";
 import tui from "../../../plugins/tui/plugin.ts";
 import { agentPlugins } from "../../support/services/agent-plugins.ts";
 
@@ -77,7 +78,7 @@ const tools = definePlugin({
 // Most of these processes are killed, and would never write down what they compiled.
 flushCompileCache();
 
-const plugins = [store, tools, ...agentPlugins, gateway, tui] as readonly AnyPlugin[];
+const plugins = [store, tools, ...agentPlugins, gateway, terminal, tui] as readonly AnyPlugin[];
 const { values } = parseArgs({ options: { thread: { type: "string" }, continue: { type: "boolean" } } });
 const resume = values.continue
   ? "newest"

@@ -33,7 +33,7 @@ export const SHIPPED: ReadonlySet<string> = new Set([
     "provenance",
     "jobs",
   ],
-  "test-tools",
+  ...["terminal", "test-tools"],
 ]);
 
 /** Puts a migrated store into the home where there is one; answers the plugins to boot with. */
