@@ -3,13 +3,13 @@
 import type { PrivateHosts } from "../kernel/kit/outbound.ts";
 import type { Log, Mask, Sql, ToolCall, ToolInfo } from "../kernel/plugin.ts";
 import type { Store, UserStorage } from "../plugins/store/services.ts";
-import type { Workspace } from "../plugins/workspace/services.ts";
 import { createAdmin } from "./admin.ts";
 import { createAuthorization } from "./authorization.ts";
 import { createBroker } from "./broker/broker.ts";
 import { createCredentialSource, missingSecrets } from "./broker/credentials.ts";
 import { createNetwork } from "./broker/network.ts";
 import { createRefresh } from "./broker/oauth.ts";
+import type { FileStore } from "./calls/files.ts";
 import { openReceipts } from "./calls/receipts.ts";
 import { createReplay } from "./calls/replay.ts";
 import { createRunner, type RunOptions } from "./calls/runner.ts";
@@ -81,7 +81,7 @@ export interface HostParts {
   /** What a user may keep in all; without it only each tool's own quota holds. */
   readonly storage?: UserStorage;
   /** Absent where it is off: then no tool has files. */
-  readonly workspace?: Workspace | undefined;
+  readonly workspace?: FileStore | undefined;
   readonly mask: Mask;
   readonly log: Log;
 }

@@ -6,8 +6,7 @@
 import type { GrantedFolder } from "../../capabilities/capabilities.ts";
 import { pathMatches } from "../../capabilities/match.ts";
 import { distinctOrigins } from "../../kernel/kit/turns.ts";
-import { Fault, type Origin } from "../../kernel/plugin.ts";
-import type { Edit, Workspace, WorkspaceEntry } from "../../plugins/workspace/services.ts";
+import { Fault, type Origin, type Page } from "../../kernel/plugin.ts";
 import {
   type FileEntry,
   type FileErrorCode,
@@ -32,13 +31,67 @@ const MAX_WAITING = 128;
 /** Limits all calls together, because it is the service's own memory. */
 const MAX_HELD_BYTES = 512_000_000;
 
+/** A file or a folder, as the service that keeps it describes it. */
+export interface KeptFile {
+  readonly path: string;
+  readonly kind: "file" | "folder";
+  readonly bytes: number;
+  readonly version: number;
+  readonly digest?: string | undefined;
+  readonly updatedAt: string;
+  /** Whose words it was made from; absent if they are the person's or the model's own. */
+  readonly origins?: readonly Origin[] | undefined;
+}
+
+export type FileEdit =
+  | {
+      readonly op: "write";
+      readonly path: string;
+      readonly data: Uint8Array;
+      readonly expected?: number | undefined;
+      readonly origins?: readonly Origin[] | undefined;
+    }
+  | { readonly op: "folder" | "remove"; readonly path: string }
+  | { readonly op: "move"; readonly path: string; readonly to: string };
+
 /** What a call reads from; `read` is only asked for files that were found. */
-export type FileSource = Pick<Workspace, "find" | "list" | "read">;
+export interface FileSource {
+  find(user: string, path: string): Promise<KeptFile | undefined>;
+  list(
+    user: string,
+    folder: string,
+    query?: { readonly deep?: boolean; readonly after?: string },
+  ): Promise<Page<KeptFile>>;
+  read(
+    user: string,
+    path: string,
+    part?: { readonly version?: number; readonly offset?: number; readonly length?: number },
+  ): Promise<{ readonly entry: KeptFile; readonly data: Uint8Array } | undefined>;
+}
+
+/** Where the files of calls are kept: the workspace, if it is on. */
+export interface FileStore extends FileSource {
+  /** Makes all edits or, with a fault that names the path, none. */
+  apply(
+    user: string,
+    edits: readonly FileEdit[],
+    change: {
+      readonly writer: {
+        readonly kind: "tool";
+        readonly channel?: string;
+        readonly thread?: string;
+        readonly turn?: string;
+        readonly tool?: string;
+      };
+      readonly origins?: readonly Origin[];
+    },
+  ): Promise<readonly KeptFile[]>;
+}
 
 export interface CallFiles {
   answer(request: FileRequest): Promise<FileReply>;
   /** What it wrote, in order. */
-  edits(): readonly Edit[];
+  edits(): readonly FileEdit[];
   /** Whose words it read, where they are not the user's own. */
   origins(): readonly Origin[];
   read(): readonly string[];
@@ -91,11 +144,11 @@ class HeldFile {
 type Node =
   | { readonly kind: "folder" }
   | { readonly kind: "held"; readonly file: HeldFile }
-  | { readonly kind: "moved"; readonly entry: WorkspaceEntry }
+  | { readonly kind: "moved"; readonly entry: KeptFile }
   | { readonly kind: "gone" };
 
 type Step =
-  | Exclude<Edit, { readonly op: "write" }>
+  | Exclude<FileEdit, { readonly op: "write" }>
   | {
       readonly op: "write";
       readonly path: string;
@@ -107,7 +160,7 @@ type Step =
 interface Seen extends FileEntry {
   readonly file?: HeldFile;
   /** Where its content is, if the call did not write it. */
-  readonly entry?: WorkspaceEntry;
+  readonly entry?: KeptFile;
 }
 
 const NOTHING = new Uint8Array();
@@ -124,7 +177,7 @@ export function openCallFiles(
   const nodes = new Map<string, Node>();
   const steps: Step[] = [];
   /** What the workspace said of a path first. */
-  const found = new Map<string, WorkspaceEntry | undefined>();
+  const found = new Map<string, KeptFile | undefined>();
   const origins = new Map(given.map((origin) => [`${origin.kind} ${origin.name}`, origin]));
   const read = new Set<string>();
   const startedAt = new Date().toISOString();
@@ -176,7 +229,7 @@ export function openCallFiles(
     return { ...shown(entry), path, entry };
   }
 
-  async function findOnce(path: string): Promise<WorkspaceEntry | undefined> {
+  async function findOnce(path: string): Promise<KeptFile | undefined> {
     if (!found.has(path)) {
       const entry = await source.find(user, path);
       // Another spelling may lie outside of what was granted.
@@ -205,12 +258,8 @@ export function openCallFiles(
     return [...inside.values()].toSorted((one, other) => (one.path < other.path ? -1 : 1));
   }
 
-  async function listAll(
-    folder: string,
-    deep = false,
-    most = MAX_LISTED,
-  ): Promise<readonly WorkspaceEntry[]> {
-    const entries: WorkspaceEntry[] = [];
+  async function listAll(folder: string, deep = false, most = MAX_LISTED): Promise<readonly KeptFile[]> {
+    const entries: KeptFile[] = [];
     let after: string | undefined;
     do {
       const page = await source.list(user, folder, { deep, ...(after !== undefined && { after }) });
@@ -241,7 +290,7 @@ export function openCallFiles(
   }
 
   /** What it reads is in what it says and writes from then on. */
-  function note({ path, origins: own = [] }: WorkspaceEntry): void {
+  function note({ path, origins: own = [] }: KeptFile): void {
     if (own.length === 0 || origins.size >= MAX_ORIGINS) return;
     for (const origin of [{ kind: "file", name: path } as const, ...own])
       origins.set(`${origin.kind} ${origin.name}`, origin);
@@ -419,12 +468,11 @@ export function withMounted(source: FileSource, { folder, files }: MountedFiles)
 
 export function filesIn(files: ReadonlyMap<string, Uint8Array>): FileSource {
   const updatedAt = new Date(0).toISOString();
-  const entryOf = (path: string): WorkspaceEntry | undefined => {
+  const entryOf = (path: string): KeptFile | undefined => {
     const data = files.get(path);
-    if (data !== undefined)
-      return { path, kind: "file", bytes: data.byteLength, mime: "", version: 1, updatedAt };
+    if (data !== undefined) return { path, kind: "file", bytes: data.byteLength, version: 1, updatedAt };
     const isFolder = [...files.keys()].some((file) => file !== path && pathMatches(path, file));
-    return isFolder ? { path, kind: "folder", bytes: 0, mime: "", version: 0, updatedAt } : undefined;
+    return isFolder ? { path, kind: "folder", bytes: 0, version: 0, updatedAt } : undefined;
   };
   return {
     find: async (_user, path) => entryOf(path),
@@ -461,12 +509,12 @@ function toReply(error: unknown): FileReply {
   throw error;
 }
 
-function noneWhereMissing(error: unknown): readonly WorkspaceEntry[] {
+function noneWhereMissing(error: unknown): readonly KeptFile[] {
   if (error instanceof Fault && error.kind === "missing") return [];
   throw error;
 }
 
-function shown({ path, kind, bytes, updatedAt }: WorkspaceEntry): FileEntry {
+function shown({ path, kind, bytes, updatedAt }: KeptFile): FileEntry {
   return { path, kind, bytes, updatedAt };
 }
 

@@ -14,7 +14,6 @@ import {
   type ToolOutcome,
 } from "../../kernel/plugin.ts";
 import type { CallTrace } from "../../plugins/telemetry/services.ts";
-import type { Workspace } from "../../plugins/workspace/services.ts";
 import type { Broker } from "../broker/broker.ts";
 import type { Grant, TrafficEntry } from "../broker/grant.ts";
 import type { Tape } from "../broker/recording.ts";
@@ -25,7 +24,7 @@ import type { Pool, PoolReport } from "../sandbox/pool.ts";
 import type { Component } from "../sandbox/processes.ts";
 import type { AddressCheck, CallOptions, Extras } from "../services.ts";
 import { readable } from "./crash.ts";
-import { type CallFiles, filesIn, openCallFiles, withMounted } from "./files.ts";
+import { type CallFiles, type FileStore, filesIn, openCallFiles, withMounted } from "./files.ts";
 import { type InnerCalls, openInnerCalls } from "./inner-calls.ts";
 import type { Receipt, Receipts } from "./receipts.ts";
 import { applySettings } from "./replay.ts";
@@ -58,7 +57,7 @@ export interface RunnerParts {
   readonly switches: Switches;
   readonly state: ToolState;
   /** Absent where it is off. */
-  readonly workspace?: Workspace | undefined;
+  readonly workspace?: FileStore | undefined;
   readonly mask: Mask;
   readonly log: Log;
 }
@@ -325,7 +324,7 @@ function namesOf(files: CallFiles, isKept: boolean): NonNullable<Receipt["files"
 
 /** For a recording: large files are left out. */
 async function readWhole(
-  workspace: Workspace,
+  workspace: FileStore,
   user: string,
   paths: readonly string[],
 ): Promise<ReadonlyMap<string, Uint8Array>> {

@@ -2,9 +2,22 @@
 import { hash } from "node:crypto";
 import { TOOL_PROPOSE } from "../../kernel/kit/tools.ts";
 import type { Origin } from "../../kernel/kit/turns.ts";
-import { Fault } from "../../kernel/plugin.ts";
-import type { OwnTool, OwnToolContext } from "../../plugins/agent/services.ts";
+import { Fault, type ToolOutcome } from "../../kernel/plugin.ts";
 import type { Drafts, ProposedTool } from "./drafts.ts";
+
+interface Proposer {
+  readonly user: string;
+  /** The token behind the turn may not use everything. */
+  readonly isScoped?: boolean;
+}
+
+/** What a proposal needs to know of the turn that makes it. */
+interface ProposingContext extends Proposer {
+  readonly thread: string;
+  readonly signal?: AbortSignal;
+  readonly delegating?: { notice(code: string, message: string): void };
+  originsOf?(text: string): Promise<readonly Origin[]>;
+}
 
 const MAX_SOURCE_LENGTH = 64 * 1024;
 
@@ -49,9 +62,9 @@ const SCHEMA = {
 export function proposingTool(
   openDrafts: () => Promise<Pick<Drafts, "draft" | "install">>,
   isOperator: (user: string) => Promise<boolean>,
-): OwnTool {
+) {
   /** Tools are there for everybody, and a token with a scope stands for less than its user. */
-  const assertAllowed = async ({ user, isScoped }: OwnToolContext): Promise<void> => {
+  const assertAllowed = async ({ user, isScoped }: Proposer): Promise<void> => {
     if (!(await isOperator(user)))
       throw new Fault("forbidden", "operator_only", "Only an operator can agree to a new tool.");
     if (isScoped)
@@ -66,8 +79,8 @@ export function proposingTool(
     description: DESCRIPTION,
     schema: SCHEMA,
     needsPerson: true,
-    isOffered: async ({ user, isScoped }) => !isScoped && (await isOperator(user)),
-    async asks(params, context) {
+    isOffered: async ({ user, isScoped }: Proposer) => !isScoped && (await isOperator(user)),
+    async asks(params: unknown, context: ProposingContext) {
       await assertAllowed(context);
       const proposed = params as ProposedTool;
       const { draft } = await openDrafts();
@@ -77,7 +90,7 @@ export function proposingTool(
       const origins = (await context.originsOf?.(JSON.stringify(proposed))) ?? [];
       return [...sentences, whoseWords(origins)];
     },
-    async run(params, context) {
+    async run(params: unknown, context: ProposingContext): Promise<ToolOutcome> {
       try {
         await assertAllowed(context);
         const { install } = await openDrafts();
@@ -93,7 +106,7 @@ export function proposingTool(
 }
 
 /** What is installed was proposed in this thread, word for word. */
-function keyOf(proposed: ProposedTool, { user, thread }: OwnToolContext): string {
+function keyOf(proposed: ProposedTool, { user, thread }: ProposingContext): string {
   return hash("sha256", JSON.stringify([user, thread, proposed]));
 }
 

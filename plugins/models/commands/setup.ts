@@ -3,11 +3,10 @@
 import { randomUUID } from "node:crypto";
 import { autocomplete, isCancel, password, select, text } from "@clack/prompts";
 import type { Command } from "commander";
-import type { Tools } from "../../../host/services.ts";
 import { OPERATOR } from "../../../kernel/kit/people.ts";
 import { isInteractive, readSecret, say, sayJson, warn } from "../../../kernel/kit/terminal.ts";
 import { visible } from "../../../kernel/kit/text.ts";
-import { type CommandContext, Fault, reason, type ToolInfo } from "../../../kernel/plugin.ts";
+import { type CommandContext, Fault, reason } from "../../../kernel/plugin.ts";
 import type { ChangeableSetting, StoredSettings } from "../../store/services.ts";
 import type { ModelCheck, ModelTest, ReachedServer } from "../services.ts";
 
@@ -299,24 +298,21 @@ async function tryFirstTool(context: CommandContext): Promise<void> {
     output,
   });
   if (isCancel(answer) || !answer) return;
-  await context.with([], ({ tools }) => runFirst(tools), { wants: ["tools"] });
-}
-
-async function runFirst(tools: Tools | undefined): Promise<void> {
-  const tool = tools && (await findFirst(tools));
-  if (tools === undefined || tool === undefined) {
-    warn(`${FIRST_TOOL} is not installed here; "postern tool search" shows what there is.\n`);
-    return;
-  }
-  const params = JSON.stringify(FIRST_PARAMS);
-  const outcome = await tools.call({ id: randomUUID(), name: FIRST_TOOL, params }, { user: OPERATOR });
-  const result = outcome.status === "ok" ? outcome.output : `it ${outcome.status}`;
-  say(
-    `\n${FIRST_TOOL} ${params}\n  → ${visible(result)}\n${tool.grants.map((grant) => `  - ${grant}\n`).join("")}`,
+  await context.with(
+    [],
+    async ({ tools }) => {
+      await tools?.ready?.();
+      const tool = (await tools?.list())?.find(({ name }) => name === FIRST_TOOL);
+      if (tools === undefined || tool === undefined) {
+        warn(`${FIRST_TOOL} is not installed here; "postern tool search" shows what there is.\n`);
+        return;
+      }
+      const params = JSON.stringify(FIRST_PARAMS);
+      const outcome = await tools.call({ id: randomUUID(), name: FIRST_TOOL, params }, { user: OPERATOR });
+      const result = outcome.status === "ok" ? outcome.output : `it ${outcome.status}`;
+      const grants = tool.grants.map((grant) => `  - ${grant}\n`).join("");
+      say(`\n${FIRST_TOOL} ${params}\n  → ${visible(result)}\n${grants}`);
+    },
+    { wants: ["tools"] },
   );
-}
-
-async function findFirst(tools: Tools): Promise<ToolInfo | undefined> {
-  await tools.ready?.();
-  return (await tools.list()).find(({ name }) => name === FIRST_TOOL);
 }
