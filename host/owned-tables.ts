@@ -3,7 +3,7 @@ import type { OwnedTables } from "../kernel/kit/store.ts";
 import { OLD_RECEIPTS, MIGRATIONS as RECEIPTS } from "./calls/receipts.ts";
 import { giveState, KEEPS, PERSONAL, TABLES as STATE, OWNER as STATE_OWNER } from "./calls/state.ts";
 import { TABLES as DEATHS } from "./calls/switches.ts";
-import { pullTools, pushTools } from "./catalog/storage/copying.ts";
+import { pullTools, pushTools } from "./catalog/storage/copy.ts";
 import { TABLES as CATALOG } from "./catalog/storage/tables.ts";
 import { TABLES as MCP, OWNER as MCP_OWNER } from "./mcp/tools/rows.ts";
 import { TABLES as TRUST, OWNER as TRUST_OWNER } from "./trust/rules.ts";

@@ -35,7 +35,7 @@ const ELSEWHERE: readonly (readonly [place: string, why: string])[] = [
   ["plugins/models/providers/chat-completions/endpoint.ts /\\/+$/", "reads a setting"],
   ["plugins/models/spending/prices.ts /0+$/", "reads twelve digits"],
   ["plugins/memory/search/search.ts /\\s+\\S*$/u", "reads 240 characters"],
-  ['plugins/models/builtin/reading.ts /"[^"]+"', "reads 2000 characters"],
+  ['plugins/models/builtin/message-reader.ts /"[^"]+"', "reads 2000 characters"],
 ];
 
 /** Returns those of these texts that take longest. */

@@ -7,7 +7,7 @@ import { checkName } from "../catalog/install.ts";
 import { type GivenSettings, unsetSetting } from "../catalog/settings.ts";
 import { type Consent, unsigned } from "../installer.ts";
 import { readReference } from "../sources/local.ts";
-import { noSuchTool, withHost } from "./opening.ts";
+import { noSuchTool, withHost } from "./host-access.ts";
 import { terminalPrompt } from "./terminal/prompt.ts";
 import { agree, bullets, print, progress, readInput } from "./terminal/terminal.ts";
 

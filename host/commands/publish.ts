@@ -9,7 +9,7 @@ import { folderSource } from "../sources/local.ts";
 import { publish as push } from "../sources/oci/publish.ts";
 import { pushSignatures } from "../sources/oci/sign.ts";
 import { canonicalReference, parseReference } from "../sources/reference.ts";
-import { withHost } from "./opening.ts";
+import { withHost } from "./host-access.ts";
 import { print, progress } from "./terminal/terminal.ts";
 import { loadSigningKey } from "./trust/keys.ts";
 

@@ -3,7 +3,7 @@ import type { Command } from "commander";
 import { type JsonOption, table } from "../../kernel/kit/terminal.ts";
 import { type CommandContext, Fault } from "../../kernel/plugin.ts";
 import { parseReference } from "../sources/reference.ts";
-import { withHost } from "./opening.ts";
+import { withHost } from "./host-access.ts";
 import { terminalPrompt } from "./terminal/prompt.ts";
 import { print, verbsOf } from "./terminal/terminal.ts";
 

@@ -8,7 +8,7 @@ import { locateReceipts, tellOnce } from "../author/trace/located.ts";
 import type { Tape } from "../broker/recording.ts";
 import type { QuestionOutcome } from "../services.ts";
 import type { ToolHost } from "../tool-host.ts";
-import { requireTool, withHost } from "./opening.ts";
+import { requireTool, withHost } from "./host-access.ts";
 import { print, progress } from "./terminal/terminal.ts";
 
 interface RunOptions extends JsonOption {

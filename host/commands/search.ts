@@ -3,7 +3,7 @@ import { type JsonOption, table } from "../../kernel/kit/terminal.ts";
 import type { CommandContext } from "../../kernel/plugin.ts";
 import { SHIPPED_INDEX } from "../sources/index/indexes.ts";
 import { searchEntries } from "../sources/index/listing.ts";
-import { withHost } from "./opening.ts";
+import { withHost } from "./host-access.ts";
 import { print, progress } from "./terminal/terminal.ts";
 
 export async function search(

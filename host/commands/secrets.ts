@@ -5,7 +5,7 @@ import type { InstalledTool } from "../catalog/catalog.ts";
 import type { GivenSettings } from "../catalog/settings.ts";
 import { gaveUp, type Prompt } from "../secrets/browser-sign-in.ts";
 import type { ToolHost } from "../tool-host.ts";
-import { withTool } from "./opening.ts";
+import { withTool } from "./host-access.ts";
 import { terminalPrompt } from "./terminal/prompt.ts";
 import { agree, bullets, print, progress } from "./terminal/terminal.ts";
 

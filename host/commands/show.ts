@@ -7,7 +7,7 @@ import { quote } from "../author/conformance/report.ts";
 import { locateReceipts } from "../author/trace/located.ts";
 import type { Receipt } from "../calls/receipts.ts";
 import type { ToolHost } from "../tool-host.ts";
-import { provideShipped, withAnyTool, withHost } from "./opening.ts";
+import { provideShipped, withAnyTool, withHost } from "./host-access.ts";
 import { bullets, print } from "./terminal/terminal.ts";
 
 export async function list(context: CommandContext, options: JsonOption): Promise<void> {

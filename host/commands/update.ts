@@ -14,8 +14,8 @@ import type { Sources } from "../sources/sources.ts";
 import type { ToolHost } from "../tool-host.ts";
 import { describeSigner } from "../trust/evidence.ts";
 import { isNamedBy, type JudgeSignature } from "../trust/judge.ts";
+import { noSuchTool, requireTool, withHost } from "./host-access.ts";
 import { askOnTerminal } from "./install.ts";
-import { noSuchTool, requireTool, withHost } from "./opening.ts";
 import { terminalPrompt } from "./terminal/prompt.ts";
 import { agree, bullets, print, progress } from "./terminal/terminal.ts";
 

@@ -2,5 +2,5 @@
 
 export { isRecord, tryJson, tryRecord } from "../text/json.ts";
 export { digestText, giveWay, isLong, LONG_LENGTH } from "../text/long.ts";
-export { cutMarkdown } from "../text/markdown-cutting.ts";
+export { cutMarkdown } from "../text/markdown-pieces.ts";
 export { visible, visibleJson, visibleLine, withoutHidden } from "../text/visible.ts";

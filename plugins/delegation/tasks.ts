@@ -13,7 +13,6 @@ import {
 import type { Delegating, OwnToolContext } from "../agent/services.ts";
 import type { OpenPurse, Purse } from "../models/services.ts";
 import type { Store } from "../store/services.ts";
-import { type Asked, type BeginningParts, beginTask, TASK_CHANNEL } from "./beginning.ts";
 import { CANCELLED, factsOf, type ReportParts, reportOf } from "./report.ts";
 import {
   assertGoesOn,
@@ -29,6 +28,7 @@ import {
 } from "./rows.ts";
 import type { OpenTask, Tasks } from "./services.ts";
 import { OLD_TASKS } from "./tables.ts";
+import { type Asked, type BeginningParts, beginTask, TASK_CHANNEL } from "./task-start.ts";
 
 export interface TasksParts extends BeginningParts, ReportParts {
   readonly agent: Pick<Services["agent"], "cancel" | "watch">;

@@ -1,9 +1,9 @@
 /** `task_delegate`: the agent hands a piece of its work to a turn of its own, and is told how that ended by the service. */
 import { Fault } from "../../kernel/plugin.ts";
 import type { OwnTool, OwnToolContext } from "../agent/services.ts";
-import { type Asked, TASK_CHANNEL, titleOf } from "./beginning.ts";
 import { outcomeOf } from "./report.ts";
 import type { DelegationSettings } from "./settings.ts";
+import { type Asked, TASK_CHANNEL, titleOf } from "./task-start.ts";
 import type { RunningTasks, TaskContext } from "./tasks.ts";
 
 const MAX_TASK_LENGTH = 8000;

@@ -15,7 +15,7 @@ export default definePlugin({
   },
   async start({ use: { accounts, agent, approvals, threads, store, settings, kernel, toolAdmin }, onStop }) {
     const { createDestinations, heldDestinations } = await import("./destinations.ts");
-    const { createExplaining } = await import("./explaining.ts");
+    const { createExplaining } = await import("./explainer.ts");
     const { openTurnGate } = await import("./gate.ts");
     const { createStoredTraces } = await import("./stored-trace.ts");
     const sql = await store.tables("provenance", MIGRATIONS);

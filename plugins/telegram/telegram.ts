@@ -3,8 +3,8 @@ import { GrammyError } from "grammy";
 import { Fault, type Log } from "../../kernel/plugin.ts";
 import type { ChatService } from "../messaging/services.ts";
 import { type BotApi, createBotApi, explain, notSent } from "./bot-api.ts";
-import { listenForUpdates, poll } from "./receiving.ts";
-import { createSender, editMessage, targetOf } from "./sending.ts";
+import { listenForUpdates, poll } from "./receiver.ts";
+import { createSender, editMessage, targetOf } from "./sender.ts";
 import type { TelegramConfig } from "./settings.ts";
 
 const MAX_UPLOAD_BYTES = 50 * 1024 * 1024;

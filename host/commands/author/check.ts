@@ -7,7 +7,7 @@ import { type CommandContext, Fault } from "../../../kernel/plugin.ts";
 import { listRecordings, openProject } from "../../author/project.ts";
 import { codeFolder } from "../../catalog/code-cache.ts";
 import { WIT_VERSION } from "../../compile/component.ts";
-import { readPrivateHosts } from "../opening.ts";
+import { readPrivateHosts } from "../host-access.ts";
 import { bullets, print, progress, readInput } from "../terminal/terminal.ts";
 
 interface CheckOptions extends JsonOption {

@@ -10,7 +10,7 @@ import { listRecordings, openProject, type Project } from "../../author/project.
 import { located, locateReceipts } from "../../author/trace/located.ts";
 import type { Receipt } from "../../calls/receipts.ts";
 import type { ToolHost } from "../../tool-host.ts";
-import { readPrivateHosts } from "../opening.ts";
+import { readPrivateHosts } from "../host-access.ts";
 import { print, progress, shorten } from "../terminal/terminal.ts";
 import { buildWith } from "./build.ts";
 

@@ -12,7 +12,7 @@ import { terminalPrompt } from "../terminal/prompt.ts";
 import { agree, print, progress } from "../terminal/terminal.ts";
 import { describeTarget, describeTools } from "./describe.ts";
 import { chooseListed, usage } from "./listed.ts";
-import { interruptible, OPERATOR, type Services, withServers } from "./opening.ts";
+import { interruptible, OPERATOR, type Services, withServers } from "./server-access.ts";
 import { signIn } from "./sign-in.ts";
 
 interface AddOptions extends JsonOption {

@@ -9,7 +9,7 @@ import { McpServerInfo as ServerForm } from "../../../kernel/kit/tools.ts";
 import { type CommandContext, Fault } from "../../../kernel/plugin.ts";
 import { agree, print, progress, readInput } from "../terminal/terminal.ts";
 import { countTools, describeChanges, describeTools } from "./describe.ts";
-import { noSuchServer, withServer, withServers } from "./opening.ts";
+import { noSuchServer, withServer, withServers } from "./server-access.ts";
 
 export async function agreeTo(
   context: CommandContext,

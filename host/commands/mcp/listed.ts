@@ -8,7 +8,7 @@ import type { McpServers } from "../../services.ts";
 import { searchEntries } from "../../sources/index/listing.ts";
 import { terminalPrompt } from "../terminal/prompt.ts";
 import { print, progress } from "../terminal/terminal.ts";
-import { withServers } from "./opening.ts";
+import { withServers } from "./server-access.ts";
 
 export async function index(
   context: CommandContext,

@@ -6,7 +6,7 @@ import { verbsOf } from "../terminal/terminal.ts";
 import { add } from "./add.ts";
 import { agreeTo, edit, remove } from "./change.ts";
 import { index } from "./listed.ts";
-import { OPERATOR } from "./opening.ts";
+import { OPERATOR } from "./server-access.ts";
 import { info, list, test } from "./show.ts";
 import { auth } from "./sign-in.ts";
 

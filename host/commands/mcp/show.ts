@@ -5,7 +5,7 @@ import { type McpServerInfo, McpServerInfo as ServerForm } from "../../../kernel
 import type { CommandContext } from "../../../kernel/plugin.ts";
 import { print, progress } from "../terminal/terminal.ts";
 import { countTools, describeChanges, describeTarget, describeTools } from "./describe.ts";
-import { interruptible, OPERATOR, withServer, withServers } from "./opening.ts";
+import { interruptible, OPERATOR, withServer, withServers } from "./server-access.ts";
 
 export async function list(context: CommandContext, options: JsonOption): Promise<void> {
   await withServers(context, async (mcpServers) => {

@@ -5,7 +5,7 @@ import { type CommandContext, Fault } from "../../../kernel/plugin.ts";
 import { gaveUp, signInByBrowser } from "../../secrets/browser-sign-in.ts";
 import { terminalPrompt } from "../terminal/prompt.ts";
 import { print, progress } from "../terminal/terminal.ts";
-import { interruptible, type Services, withServer } from "./opening.ts";
+import { interruptible, type Services, withServer } from "./server-access.ts";
 
 interface AuthOptions extends JsonOption {
   readonly user: string;

@@ -5,7 +5,7 @@ import { describeSigner } from "../../trust/evidence.ts";
 import { checkIssuer, checkSubject, formatPattern, parsePattern } from "../../trust/pattern.ts";
 import { fingerprintOf, readPublicKey } from "../../trust/public-key.ts";
 import type { NamedSigner, TrustRule } from "../../trust/rules.ts";
-import { withHost } from "../opening.ts";
+import { withHost } from "../host-access.ts";
 import { print, readInput } from "../terminal/terminal.ts";
 
 export interface AddOptions extends JsonOption {

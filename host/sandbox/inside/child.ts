@@ -7,7 +7,7 @@ import { Socket } from "node:net";
 import { reason } from "../../../kernel/fault.ts";
 import { type FrameLimits, FrameReader, writeFrame } from "../frames.ts";
 import { type FromProcess, framed, splitBody, type ToProcess } from "../protocol.ts";
-import { freeDropped } from "./freeing.ts";
+import { freeDropped } from "./dropped-memory.ts";
 import { shutSignals } from "./permission-gaps.ts";
 import { Threads } from "./threads.ts";
 

@@ -26,7 +26,7 @@ import {
   type ToolReply,
   type ToThread,
 } from "../protocol.ts";
-import { freeDropped } from "./freeing.ts";
+import { freeDropped } from "./dropped-memory.ts";
 import { GLUE_GLOBAL, GLUE_WEBASSEMBLY } from "./glue.ts";
 import { type Caller, createImports, type Imports } from "./imports.ts";
 import { type Instance, type Instantiate, type Linkable, openInstance } from "./instance.ts";

@@ -5,7 +5,7 @@ import { LOG_LEVELS, type LogLevel, prettyLines } from "../../log/log.ts";
 import type { LogQuery } from "../../log/query.ts";
 import { sayPainted, warn } from "../../terminal/output.ts";
 import { type OperatorContext, parseCount } from "./context.ts";
-import { followLog, readLog } from "./log-reading.ts";
+import { followLog, readLog } from "./log-reader.ts";
 
 interface LogOptions extends Omit<LogQuery, "last"> {
   readonly lines?: number;

@@ -22,7 +22,7 @@ import { invalid } from "./bounds.ts";
 import { planOf, type RoutineRow, type RunRow } from "./rows.ts";
 import { countBetween, nextAfter } from "./schedule/plan.ts";
 import { instantOf, localTime } from "./schedule/zone.ts";
-import { createSettling, type SettlingParts } from "./settling.ts";
+import { createSettling, type SettlingParts } from "./settlement.ts";
 
 export type Owe = Parameters<Routines["deliverBy"]>[1];
 

@@ -3,7 +3,7 @@ import { isStop, sayName, stem, wordsOfName } from "../../../kernel/kit/words.ts
 import type { Format, ModelTool } from "../services.ts";
 import { contentStems, wordsOf } from "./content-stems.ts";
 import { isoDate, isoTime } from "./dates.ts";
-import { type Heard, MessageReader, type Phrase } from "./reading.ts";
+import { type Heard, MessageReader, type Phrase } from "./message-reader.ts";
 import { type Branch, branchesOf, fits, type Params, type Property, textOf } from "./schema.ts";
 
 export type Candidate = NonNullable<ReturnType<typeof weigh>>;

@@ -9,7 +9,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { followLog, readLog } from "../../../kernel/cli/operator/log-reading.ts";
+import { followLog, readLog } from "../../../kernel/cli/operator/log-reader.ts";
 import { logFiles, openLogFile } from "../../../kernel/log/file.ts";
 import { createLog } from "../../../kernel/log/log.ts";
 import { createMask } from "../../../kernel/mask/mask.ts";

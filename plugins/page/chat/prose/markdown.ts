@@ -2,7 +2,7 @@
 
 import DOMPurify from "dompurify";
 import { Marked, Renderer } from "marked";
-import { cutMarkdown, type Piece } from "../../../../kernel/text/markdown-cutting.ts";
+import { cutMarkdown, type Piece } from "../../../../kernel/text/markdown-pieces.ts";
 import { visibleLine } from "../../../../kernel/text/visible.ts";
 import { filesLink } from "../../state/files.ts";
 import { knownColours } from "./colours.ts";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { cutMarkdown } from "../../../kernel/text/markdown-cutting.ts";
+import { cutMarkdown } from "../../../kernel/text/markdown-pieces.ts";
 
 const types = (text: string) => cutMarkdown(text).map(({ type }) => type);
 
