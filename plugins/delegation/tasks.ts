@@ -1,6 +1,6 @@
 /** The tasks of this store, from their beginning to their end, whichever node runs them and however often it dies. */
 import { randomUUIDv7 } from "node:crypto";
-import { createMutex, oneAtATime } from "../../kernel/kit/concurrency.ts";
+import { createBackground, createMutex, oneAtATime } from "../../kernel/kit/concurrency.ts";
 import { INTERRUPTED } from "../../kernel/kit/turns.ts";
 import {
   type Failure,
@@ -53,19 +53,9 @@ export type RunningTasks = ReturnType<typeof createTasks>;
 
 export function createTasks(parts: TasksParts) {
   const { sql, store, agent, jobs, threads, clock, log } = parts;
-  const underWay = new Set<Promise<void>>();
+  const background = createBackground(log, "tasks error, retrying");
   const undos: (() => void)[] = [];
   const inOrder = createMutex();
-
-  function inBackground(act: () => Promise<unknown>): void {
-    const work: Promise<void> = act()
-      .then(
-        () => {},
-        (error: unknown) => log.error({ error }, "tasks error, retrying"),
-      )
-      .finally(() => underWay.delete(work));
-    underWay.add(work);
-  }
 
   async function end(row: TaskRow, why?: Failure): Promise<TaskRow> {
     const report = await reportOf(parts, row.user, await jobs.find(row.id));
@@ -290,23 +280,21 @@ export function createTasks(parts: TasksParts) {
       const stopping = new AbortController();
       undos.push(
         () => stopping.abort(),
-        clock.every(LOOK_MS, () => inBackground(look)),
+        clock.every(LOOK_MS, () => background.run(look)),
         store.repeat("sweep tasks", SWEEP_MS, async () => {
           const before = new Date(Date.now() - parts.config.retentionDays * DAY_MS).toISOString();
-          inBackground(() => store.pruneOld(OLD_TASKS, before, { signal: stopping.signal }));
+          background.run(() => store.pruneOld(OLD_TASKS, before, { signal: stopping.signal }));
         }),
         jobs.onCompleted(({ id, channel }) => {
-          if (channel === TASK_CHANNEL) inBackground(() => settleJob(id));
+          if (channel === TASK_CHANNEL) background.run(() => settleJob(id));
         }),
       );
-      inBackground(look);
+      background.run(look);
     },
     stop(): void {
       for (const undo of undos.splice(0)) undo();
     },
-    async idle(): Promise<void> {
-      while (underWay.size > 0) await Promise.all(underWay);
-    },
+    idle: background.idle,
   };
 }
 

@@ -41,7 +41,7 @@ export function importsTypesOnly(file: string, target: string): boolean {
 export const ORDER: Readonly<Record<string, readonly string[]>> = {
   kernel: [
     ...["kit", "cli", "kernel.ts", "order.ts", "readiness.ts", "silent-telemetry.ts"],
-    ...["terminal", "files", "crypto", "net", "plugin.ts"],
+    ...["terminal", "files", "crypto", "net", "background.ts", "plugin.ts"],
     ...["settings", "log", "mask", "vocabulary", "schema", "text"],
     ...["package.ts", "mutex.ts", "deadline.ts", "fault.ts"],
   ],

@@ -1,7 +1,7 @@
 /** The durable queue: what was accepted is run once, fairly between users, whatever happens to the process. */
 
 import { randomUUIDv7 } from "node:crypto";
-import { oneAtATime } from "../../../kernel/kit/concurrency.ts";
+import { createBackground, oneAtATime } from "../../../kernel/kit/concurrency.ts";
 import { INTERRUPTED } from "../../../kernel/kit/turns.ts";
 import {
   Fault,
@@ -80,20 +80,9 @@ export function createJobs(parts: JobsParts): RunningJobs {
   let lastUser = "";
   let isOpen = false;
   const undos: (() => void)[] = [];
-  const underWay = new Set<Promise<void>>();
+  const background = createBackground(log, "job queue error, retrying");
   /** The turns of jobs that this node runs or is about to. One that it claimed without hearing of it is in none. */
   const claims = new Set<string>();
-
-  /** For what runs by itself: a full disk must cost a try, not the process. */
-  function inBackground(act: () => Promise<unknown>, trouble = "job queue error, retrying"): void {
-    const work: Promise<void> = act()
-      .then(
-        () => {},
-        (error: unknown) => log.error({ error }, trouble),
-      )
-      .finally(() => underWay.delete(work));
-    underWay.add(work);
-  }
 
   async function complete(id: string, completion: Completion, from: From = {}): Promise<boolean> {
     const row = await table.complete(id, completion, from);
@@ -101,7 +90,10 @@ export function createJobs(parts: JobsParts): RunningJobs {
     const job = jobOf(row);
     const told = [...(waiters.get(id) ?? []), ...listeners];
     waiters.delete(id);
-    inBackground(() => store.signals.send(completedTopic(id), ""), "other nodes could not be told of a job");
+    background.run(
+      () => store.signals.send(completedTopic(id), ""),
+      "other nodes could not be told of a job",
+    );
     for (const tell of told) {
       try {
         tell(job);
@@ -131,7 +123,7 @@ export function createJobs(parts: JobsParts): RunningJobs {
       if (!isOpen) return void (await table.putBack(row));
       lastUser = row.user;
       if (!isTask(row)) running++;
-      inBackground(() => runOne(row), "a job could not be run");
+      background.run(() => runOne(row), "a job could not be run");
     }
   });
 
@@ -146,7 +138,7 @@ export function createJobs(parts: JobsParts): RunningJobs {
       claims.delete(row.turn as string);
     }
     // After a failure the next look tries again: at once would be for ever.
-    inBackground(pump);
+    background.run(pump);
   }
 
   /** A write that fails now is tried again by a later look. */
@@ -218,7 +210,7 @@ export function createJobs(parts: JobsParts): RunningJobs {
 
   async function settleAll(rows: readonly JobRow[]): Promise<void> {
     for (const row of rows) await settle(row);
-    if (rows.length > 0) inBackground(pump);
+    if (rows.length > 0) background.run(pump);
   }
 
   const assertRoom = ({ user, message, metadata, turn }: NewJob): Promise<void> =>
@@ -229,7 +221,7 @@ export function createJobs(parts: JobsParts): RunningJobs {
     if (tx === undefined) await assertRoom(job);
     const { row, isNew } = await table.insert(job, tx);
     // Not in this call: the caller should hear "queued" before anything runs, and its transaction comes to its end.
-    if (isNew) setImmediate(() => inBackground(running < concurrency || isTask(row) ? pump : tellOthers));
+    if (isNew) setImmediate(() => background.run(running < concurrency || isTask(row) ? pump : tellOthers));
     return jobOf(row);
   }
 
@@ -250,22 +242,22 @@ export function createJobs(parts: JobsParts): RunningJobs {
     async start() {
       isOpen = true;
       await settleAll(await table.orphaned());
-      const timer = setInterval(() => inBackground(look), LOOK_MS).unref();
+      const timer = setInterval(() => background.run(look), LOOK_MS).unref();
       const stopping = new AbortController();
       undos.push(
         () => clearInterval(timer),
         () => stopping.abort(),
         store.repeat("sweep jobs", SWEEP_MS, async () =>
-          inBackground(
+          background.run(
             () => table.sweep(parts.retentionDays, stopping.signal),
             "old jobs could not be deleted, retrying later",
           ),
         ),
         store.signals.listen(WAITING, (_, isOwn) => {
-          if (!isOwn) inBackground(pump);
+          if (!isOwn) background.run(pump);
         }),
       );
-      inBackground(pump);
+      background.run(pump);
     },
     async takeOver() {
       const lost = (await table.own()).filter(({ turn }) => turn === null || !claims.has(turn));
@@ -276,9 +268,7 @@ export function createJobs(parts: JobsParts): RunningJobs {
       isOpen = false;
       for (const undo of undos) undo();
     },
-    async idle() {
-      while (underWay.size > 0) await Promise.all(underWay);
-    },
+    idle: background.idle,
     submit,
     assertRoom,
     async retry(id) {

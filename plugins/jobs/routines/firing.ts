@@ -4,7 +4,7 @@
  */
 
 import { randomUUIDv7 } from "node:crypto";
-import { oneAtATime } from "../../../kernel/kit/concurrency.ts";
+import { createBackground, oneAtATime } from "../../../kernel/kit/concurrency.ts";
 import type { Routine } from "../../../kernel/kit/jobs.ts";
 import {
   type Clock,
@@ -64,19 +64,9 @@ const conversationOf = (routine: string): string => `routine:${routine}`;
 export function createFiring(parts: FiringParts) {
   const { sql, store, clock, jobs, log, deliveries } = parts;
   const settling = createSettling(parts);
-  const underWay = new Set<Promise<void>>();
+  const background = createBackground(log, "routines error, retrying");
   const undos: (() => void)[] = [];
   let isOpen = false;
-
-  function inBackground(act: () => Promise<unknown>): void {
-    const work: Promise<void> = act()
-      .then(
-        () => {},
-        (error: unknown) => log.error({ error }, "routines error, retrying"),
-      )
-      .finally(() => underWay.delete(work));
-    underWay.add(work);
-  }
 
   const look = oneAtATime(async () => {
     if (!isOpen) return;
@@ -233,23 +223,21 @@ export function createFiring(parts: FiringParts) {
       const stopping = new AbortController();
       undos.push(
         () => stopping.abort(),
-        clock.every(LOOK_MS, () => inBackground(look)),
+        clock.every(LOOK_MS, () => background.run(look)),
         parts.store.repeat("sweep routines", SWEEP_MS, async () =>
-          inBackground(() => sweep(stopping.signal)),
+          background.run(() => sweep(stopping.signal)),
         ),
         jobs.onCompleted(({ channel }) => {
-          if (channel === ROUTINE_CHANNEL && isOpen) inBackground(settling.settle);
+          if (channel === ROUTINE_CHANNEL && isOpen) background.run(settling.settle);
         }),
       );
-      inBackground(look);
+      background.run(look);
     },
     stop(): void {
       isOpen = false;
       for (const undo of undos.splice(0)) undo();
     },
-    async idle(): Promise<void> {
-      while (underWay.size > 0) await Promise.all(underWay);
-    },
+    idle: background.idle,
   };
 }
 
