@@ -147,7 +147,7 @@ export async function createRoutines(parts: RoutineParts): Promise<RunningRoutin
           id,
         );
         if (row === undefined) return false;
-        const next = changedRow(row, change);
+        const next = changedRow(row, change, { read, assertCanDeliver, now: clock.now() });
         await tx.run(
           `UPDATE routines SET text = ?, schedule = ?, words = ?, tz = ?, plan = ?, status = ?, paused_why = ?, next_at = ?,
              budget_usd = ?, budget_per = ?, timeout_secs = ?, deliver = ? WHERE id = ?`,
@@ -217,37 +217,48 @@ export async function createRoutines(parts: RoutineParts): Promise<RunningRoutin
       );
     },
   };
+}
 
-  function changedRow(row: RoutineRow, change: RoutineChange): RoutineRow {
-    const { schedule, tz = row.tz, timeoutSecs = row.timeout_secs, budget, deliver, paused } = change;
-    if (schedule === undefined && tz !== row.tz && planOf(row).type === "once")
-      throw invalid("bad_schedule", "Give the schedule again with the new time zone.", "schedule");
-    const isNew = schedule !== undefined || tz !== row.tz;
-    const { plan, words } = isNew ? read(schedule ?? row.schedule, tz) : { ...row, plan: planOf(row) };
-    assertTimeout(timeoutSecs);
-    if (budget) assertBudget(budget);
-    if (deliver) assertCanDeliver(deliver);
-    const isActive =
-      paused === undefined ? (isNew ? row.status !== "paused" : row.status === "active") : !paused;
-    const isResumed = isActive && row.status !== "active";
-    // Runs that it missed while it was paused are not caught up with.
-    const next = isNew || isResumed ? nextAfter(plan, tz, clock.now()) : (row.next_at ?? undefined);
-    if (isResumed && next === undefined)
-      throw invalid("bad_schedule", "Its time has passed. Give it another schedule.", "schedule");
-    const stopped = row.status === "done" && paused !== true ? "done" : "paused";
-    return {
-      ...row,
-      text: change.text === undefined ? row.text : assertText(change.text),
-      schedule: schedule?.trim() ?? row.schedule,
-      words,
-      tz,
-      plan: JSON.stringify(plan),
-      status: isActive ? "active" : stopped,
-      paused_why: isActive || paused === true ? null : row.paused_why,
-      next_at: isActive ? (next ?? null) : null,
-      timeout_secs: timeoutSecs,
-      ...(budget !== undefined && { budget_usd: budget?.usd ?? null, budget_per: budget?.per ?? null }),
-      ...(deliver !== undefined && { deliver }),
-    };
-  }
+interface ChangeRules {
+  readonly now: number;
+  read(schedule: string, tz: string): Schedule;
+  assertCanDeliver(name: string): void;
+}
+
+/** The row of a routine after a change; throws if the change cannot be made. */
+function changedRow(
+  row: RoutineRow,
+  change: RoutineChange,
+  { read, assertCanDeliver, now }: ChangeRules,
+): RoutineRow {
+  const { schedule, tz = row.tz, timeoutSecs = row.timeout_secs, budget, deliver, paused } = change;
+  if (schedule === undefined && tz !== row.tz && planOf(row).type === "once")
+    throw invalid("bad_schedule", "Give the schedule again with the new time zone.", "schedule");
+  const isNew = schedule !== undefined || tz !== row.tz;
+  const { plan, words } = isNew ? read(schedule ?? row.schedule, tz) : { ...row, plan: planOf(row) };
+  assertTimeout(timeoutSecs);
+  if (budget) assertBudget(budget);
+  if (deliver) assertCanDeliver(deliver);
+  const isActive =
+    paused === undefined ? (isNew ? row.status !== "paused" : row.status === "active") : !paused;
+  const isResumed = isActive && row.status !== "active";
+  // Runs that it missed while it was paused are not caught up with.
+  const next = isNew || isResumed ? nextAfter(plan, tz, now) : (row.next_at ?? undefined);
+  if (isResumed && next === undefined)
+    throw invalid("bad_schedule", "Its time has passed. Give it another schedule.", "schedule");
+  const stopped = row.status === "done" && paused !== true ? "done" : "paused";
+  return {
+    ...row,
+    text: change.text === undefined ? row.text : assertText(change.text),
+    schedule: schedule?.trim() ?? row.schedule,
+    words,
+    tz,
+    plan: JSON.stringify(plan),
+    status: isActive ? "active" : stopped,
+    paused_why: isActive || paused === true ? null : row.paused_why,
+    next_at: isActive ? (next ?? null) : null,
+    timeout_secs: timeoutSecs,
+    ...(budget !== undefined && { budget_usd: budget?.usd ?? null, budget_per: budget?.per ?? null }),
+    ...(deliver !== undefined && { deliver }),
+  };
 }
