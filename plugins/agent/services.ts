@@ -62,9 +62,7 @@ export interface Agent {
   /** How many tokens a model would be sent with this turn, by estimate. Nothing runs, and nothing is stored. */
   measure(turn: Turn): Promise<number>;
   /** How full the model's window is for the next message on a thread, by estimate: what takes the room, and what it costs. */
-  contextOf(
-    turn: Pick<Turn, "user" | "channel" | "after" | "scope"> & { readonly thread: string },
-  ): Promise<ContextUse>;
+  contextOf(turn: Caller & Pick<TurnPoint, "after"> & { readonly thread: string }): Promise<ContextUse>;
   /** All that this turn would know, in a few paragraphs by the model. Nothing is stored but what it cost. */
   condense(turn: Turn, signal?: AbortSignal): Promise<{ readonly text: string; readonly usage: Usage }>;
   /**
@@ -319,7 +317,7 @@ export interface OwnToolContext {
   originsOf?(text: string, name?: string): Promise<readonly Origin[]>;
 }
 
-export interface Delegating extends Pick<Turn, "task" | "job" | "budgetUsd"> {
+export interface Delegating extends Pick<WorkPolicy, "task" | "job" | "budgetUsd"> {
   /** The id of the call. */
   readonly call: string;
   /** Aborted when the turn is over. */
@@ -436,10 +434,12 @@ export interface Upload extends Attachment {
   readonly note?: string;
 }
 
-/** Who calls a tool without a turn. */
+/** Who asks. */
 export interface Caller {
   readonly user: string;
+  /** The name of the channel that took it. */
   readonly channel: string;
+  /** The scope of the token that the request came with: `user(context).scope` of the service `web`. */
   readonly scope?: TokenScope;
 }
 
@@ -496,81 +496,98 @@ export interface AttachedBytes {
   readonly text?: Uint8Array;
 }
 
-/** One request to the agent, whatever channel it came by. It stays in this process. */
-export interface Turn {
-  readonly user: string;
-  /** The name of the channel that took it. */
-  readonly channel: string;
-  /** UUID minted by the channel when it has to know the turn's name beforehand. */
-  readonly id?: string;
+/**
+ * One request to the agent, whatever channel it came by: who asks, where, what, and by which policy. It stays in this process. Most channels
+ * give `user`, `channel`, `thread` and `input`.
+ */
+export interface Turn extends Caller, TurnPoint, TurnWords, AnswerPolicy, WorkPolicy, KeepingPolicy {}
+
+/** Where it takes place. A turn without any of this begins a new thread. */
+export interface TurnPoint {
   /** Continues this thread of the same user; absent starts a new one. */
   readonly thread?: string;
-  /** True where a person reads along in a list of threads: the model gives a new thread its title after the first answer. */
-  readonly wantsTitle?: boolean;
-  /** The model of a new thread, now and later; absent: the configured model. `threads.setModel` changes it. */
-  readonly model?: WantedModel;
+  /**
+   * The turn of the thread that this one goes on from; null for the beginning. If the thread has gone on since, this one
+   * is a branch: it sees the history of that turn and nothing of the other branch, and answers the gate of that turn.
+   */
+  readonly after?: string | null;
+  /** UUID minted by the channel when it has to know the turn's name beforehand. */
+  readonly id?: string;
+}
+
+/** What is said, and what comes with it. */
+export interface TurnWords {
   readonly input: TurnInput;
-  /** Whose words the message may be made of, where they are not the person's. */
-  readonly origins?: readonly Origin[];
-  /** The task that it does for another turn. */
-  readonly task?: TurnTask;
-  /** The job that it is an attempt of. */
-  readonly job?: string;
+  /** The bytes that the attachments in `input` and `history` stand for. */
+  readonly attached?: readonly AttachedBytes[];
+  /** Earlier items brought by the caller, for a new thread or, with `after`, for one that goes on. */
+  readonly history?: readonly TurnItem[];
+  /** True if the caller sent the whole history with this request: it is never summarised. */
+  readonly isReplay?: boolean;
   /** Rendered as an `<instructions>` block ahead of the message, and stored with it. */
   readonly instructions?: string;
+  /** Instructions of this request only: shown to the model after the system text, and no part of the history. */
+  readonly instructionsOnce?: string;
   /** Rendered as a `<user-context>` block ahead of the message, and stored with it. */
   readonly context?: Readonly<Record<string, unknown>>;
   /** Put ahead of the message as data, never as orders, and stored with it. */
   readonly outside?: Outside;
+  /** Whose words the message may be made of, if they are not the person's. */
+  readonly origins?: readonly Origin[];
+}
+
+/** How it is to be answered: by which model, with which tools, in which form. */
+export interface AnswerPolicy {
+  /** The model of a new thread, now and later; absent: the configured model. `threads.setModel` changes it. */
+  readonly model?: WantedModel;
   /** Functions the caller runs itself; a call to one pauses the thread on a gate. */
   readonly tools?: readonly ExternalTool[];
-  /** Tools whose error fails the turn, with the code `required_tool_failed`: the last call of each counts. */
-  readonly requiredTools?: readonly string[];
   /** True: a caller's tool takes the place of one of ours that has its name, for this turn. False: ours stay. */
   readonly callersToolsWin?: boolean;
   readonly toolChoice?: ToolChoice;
+  /** Tools whose error fails the turn, with the code `required_tool_failed`: the last call of each counts. */
+  readonly requiredTools?: readonly string[];
   /** True: the calls of the caller's functions in one answer surface together, at one gate. False: one at a time. */
   readonly parallelCalls?: boolean;
   /** Calls of our tools; beyond them the model has to answer without. */
   readonly maxToolCalls?: number;
   readonly format?: Format;
   readonly generation?: Generation;
-  /** Instructions of this request only: shown to the model after the system text, and no part of the history. */
-  readonly instructionsOnce?: string;
-  /** Earlier items brought by the caller, for a new thread or, with `after`, for one that goes on. */
-  readonly history?: readonly TurnItem[];
-  /** The bytes that the attachments in `input` and `history` stand for. */
-  readonly attached?: readonly AttachedBytes[];
-  /**
-   * The turn of the thread that this one goes on from; null for the beginning. Where the thread has gone on since, this one
-   * is a branch: it sees the history of that turn and nothing of the other branch, and answers the gate of that turn.
-   */
-  readonly after?: string | null;
-  /** The trace that the request came with: its part, or what it follows from. Values of the header `traceparent`. */
-  readonly trace?: { readonly parent?: string | undefined; readonly links?: readonly string[] };
-  /** True where the caller sent the whole history with this request: it is never summarised. */
-  readonly isReplay?: boolean;
+  readonly temperature?: number;
   /**
    * Decides about input of this request that does not fit the window: it fails with `context_length_exceeded`, or
    * whole pairs are left out of its middle. Absent on channels where people talk.
    */
   readonly truncation?: "disabled" | "auto";
-  /** True: its messages remember in which pieces they were told, so that the same events can be told again. */
-  readonly keepsPieces?: boolean;
-  /** True where its message was counted against the user's storage when it was accepted: it runs, also when that is full by now. */
-  readonly isCounted?: boolean;
-  /** True: nothing of the turn, nor of its thread, is left when it ends. Only for a new thread. */
-  readonly ephemeral?: boolean;
+}
+
+/** What it is done for, and within which limits. */
+export interface WorkPolicy {
+  /** The task that it does for another turn. */
+  readonly task?: TurnTask;
+  /** The job that it is an attempt of. */
+  readonly job?: string;
   /**
-   * True where nobody is there to be asked: what would wait for an approval, a credential or an answer fails, and the model
+   * True if no person is there to be asked: what would wait for an approval, a credential or an answer fails, and the model
    * is told that it needs a person.
    */
   readonly unattended?: boolean;
   /** US dollars that its models may cost. Once they are spent it fails with `budget_spent`. */
   readonly budgetUsd?: number;
-  /** The scope of the token that the turn came with: `user(context).scope` of the service `web`. */
-  readonly scope?: TokenScope;
-  readonly temperature?: number;
+  /** The trace that the request came with: its part, or what it follows from. Values of the header `traceparent`. */
+  readonly trace?: { readonly parent?: string | undefined; readonly links?: readonly string[] };
+}
+
+/** What is kept of it. */
+export interface KeepingPolicy {
+  /** True: nothing of the turn, nor of its thread, is left when it ends. Only for a new thread. */
+  readonly ephemeral?: boolean;
+  /** True if a person reads along in a list of threads: the model gives a new thread its title after the first answer. */
+  readonly wantsTitle?: boolean;
+  /** True: its messages remember in which pieces they were told, so that the same events can be told again. */
+  readonly keepsPieces?: boolean;
+  /** True if its message was counted against the user's storage when it was accepted: it runs even if that is full by now. */
+  readonly isCounted?: boolean;
 }
 
 declare module "../../kernel/plugin.ts" {

@@ -7,7 +7,7 @@ import { estimateText } from "../../../kernel/kit/turns.ts";
 import { capText, escapeTags } from "../../../kernel/kit/untrusted.ts";
 import { Fault, type Sql } from "../../../kernel/plugin.ts";
 import type { Model, TokenCount } from "../../models/services.ts";
-import type { Turn } from "../services.ts";
+import type { AnswerPolicy } from "../services.ts";
 import { readAttachments } from "../threads/attachments/stored.ts";
 import { type History, orphansOf, type Past, type RenderedTurn, sumTokens } from "../threads/history.ts";
 import type { Present } from "../threads/past-turns.ts";
@@ -184,7 +184,7 @@ export interface Sent {
   /** Calls whose results came with it. */
   readonly calls: ReadonlySet<string>;
   /** Absent: it fails only where the turn alone does not fit. */
-  readonly truncation: Turn["truncation"];
+  readonly truncation: AnswerPolicy["truncation"];
 }
 
 /** The messages of one request: summary, history, this turn; its own oldest results give way first. */

@@ -12,7 +12,7 @@ import {
   type TurnItem,
   type TurnStatus,
 } from "../../../kernel/plugin.ts";
-import type { Alongside, ExternalTool, Turn } from "../services.ts";
+import type { Alongside, ExternalTool, Turn, TurnPoint, TurnWords } from "../services.ts";
 import { writeAttachments } from "./attachments/stored.ts";
 import { type Beginning, beginningOf, isBlank } from "./resume.ts";
 import { COUNT_TURN } from "./tables.ts";
@@ -215,7 +215,7 @@ export function createOpening(sql: Sql, texts: ThreadTexts, node: string): OpenT
 const indexedLength = (item: TurnItem): number =>
   item.type === "message" ? Math.min(item.text.length, MAX_INDEXED_LENGTH) : 0;
 
-function itemsOf({ input, origins }: Turn): TurnItem[] {
+function itemsOf({ input, origins }: TurnWords): TurnItem[] {
   if (input.type !== "message") return [];
   const { type, text, attachments } = input;
   if (text === "" && !attachments?.length) return [];
@@ -223,7 +223,7 @@ function itemsOf({ input, origins }: Turn): TurnItem[] {
   return [{ type, id: randomUUIDv7(), role: "user", text, attachments, ...known }];
 }
 
-const turnsOf = ({ history }: Turn): number => (history?.length ? 2 : 1);
+const turnsOf = ({ history }: TurnWords): number => (history?.length ? 2 : 1);
 
 const BRANCHES = `CASE WHEN EXISTS (
   SELECT 1 FROM turns AS later WHERE later.thread = threads.id AND later.seq > (
@@ -244,7 +244,7 @@ function touchThread(tx: Transaction, thread: string, turn: Turn, now: string) {
 }
 
 /** A new branch does without the answer that another waits for, unless a person has to give it. */
-function closes({ after, input }: Turn, gate: Gate | undefined): boolean {
+function closes({ after, input }: TurnPoint & TurnWords, gate: Gate | undefined): boolean {
   if (after === undefined) return input.type !== "message";
   return gate?.type === "external_tool" || gate?.type === input.type;
 }

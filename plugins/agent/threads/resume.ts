@@ -11,7 +11,7 @@ import {
   type TurnInput,
   type TurnItem,
 } from "../../../kernel/plugin.ts";
-import type { Turn } from "../services.ts";
+import type { Turn, TurnWords } from "../services.ts";
 import { type Carried, createRequiredTools, NOTHING_REQUIRED } from "./required-tools.ts";
 import type { PendingCall, ThreadRow } from "./thread-row.ts";
 
@@ -49,7 +49,7 @@ const PLAIN: Beginning = {
 };
 
 /** A message that says nothing and brings nothing. */
-export const isBlank = ({ input, history }: Turn): boolean =>
+export const isBlank = ({ input, history }: TurnWords): boolean =>
   input.type === "message" && input.text.trim() === "" && !input.attachments?.length && !history?.length;
 
 export function beginningOf(turn: Turn, thread: ThreadRow | undefined): Beginning {
@@ -159,7 +159,7 @@ function answered(
 }
 
 /** The calls at a gate that the history brought along does not answer. */
-function unanswered({ history = [] }: Turn, gate: Gate): readonly ToolCall[] {
+function unanswered({ history = [] }: TurnWords, gate: Gate): readonly ToolCall[] {
   const others = gate.type === "external_tool" ? (gate.others ?? []) : [];
   return [gate.call, ...others].filter(
     ({ id }) =>

@@ -5,7 +5,7 @@ import { giveWay } from "../../../kernel/kit/text.ts";
 import { Fault, type ModelName, type Services } from "../../../kernel/plugin.ts";
 import type { UserStorage } from "../../store/services.ts";
 import { allowsTool, refuseWidening, scopesOf } from "../safety/scope.ts";
-import type { Turn } from "../services.ts";
+import type { AnswerPolicy, KeepingPolicy, Turn, TurnWords } from "../services.ts";
 import { fitTexts } from "../threads/attachments/fitting.ts";
 import type { Ledger } from "../threads/ledger.ts";
 import { assertChoosable } from "./answer/choice.ts";
@@ -74,7 +74,7 @@ export function createAdmission({ sources, models, storage, ledger }: AdmissionP
     assertChoosable(toolChoice.names, new Set([...ours, ...callers].map(({ name }) => name)));
   }
 
-  async function refuseFormat({ format }: Turn): Promise<void> {
+  async function refuseFormat({ format }: AnswerPolicy): Promise<void> {
     const { host } = sources;
     if (format?.type !== "json_schema" || host?.checkJson === undefined) return;
     const digest = hash("sha256", JSON.stringify(format.schema), "base64");
@@ -104,16 +104,24 @@ export function createAdmission({ sources, models, storage, ledger }: AdmissionP
 }
 
 /** An answer at a gate is short, and the turn that waits for it may come to its end. */
-const isNewText = ({ input, ephemeral, isCounted }: Turn): boolean =>
+const isNewText = ({ input, ephemeral, isCounted }: TurnWords & KeepingPolicy): boolean =>
   !ephemeral && !isCounted && (input.type === "message" || input.type.startsWith("tool_output"));
 
-function sizeOf({ input, history, instructions, context, outside, tools, attached = [] }: Turn): number {
+function sizeOf({
+  input,
+  history,
+  instructions,
+  context,
+  outside,
+  tools,
+  attached = [],
+}: TurnWords & AnswerPolicy): number {
   const told = JSON.stringify([input, history, instructions, context, outside, tools]);
   return attached.reduce((sum, { data }) => sum + data.byteLength, Buffer.byteLength(told));
 }
 
 /** Refused before it is stored: no model's window takes a longer one. */
-function assertReadable({ input, instructions = "", instructionsOnce = "", history = [] }: Turn): void {
+function assertReadable({ input, instructions = "", instructionsOnce = "", history = [] }: TurnWords): void {
   const said = input.type === "message" ? input.text.length : 0;
   const lengths = history.map((item) => (item.type === "message" ? item.text.length : 0));
   const own = said + instructions.length + instructionsOnce.length;

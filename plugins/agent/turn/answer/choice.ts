@@ -2,7 +2,7 @@
 
 import { Fault, type ToolCall, type ToolOutcome } from "../../../../kernel/plugin.ts";
 import type { ModelTool, ToolChoice } from "../../../models/services.ts";
-import type { Turn } from "../../services.ts";
+import type { AnswerPolicy } from "../../services.ts";
 import type { Toolbox } from "../toolbox.ts";
 
 interface Offer {
@@ -13,7 +13,7 @@ interface Offer {
 export type Choice = ReturnType<typeof createChoice>;
 
 export function createChoice(
-  { toolChoice, maxToolCalls = Number.POSITIVE_INFINITY }: Pick<Turn, "toolChoice" | "maxToolCalls">,
+  { toolChoice, maxToolCalls = Number.POSITIVE_INFINITY }: AnswerPolicy,
   toolbox: Pick<Toolbox, "isExternal">,
 ) {
   let isFirst = true;
