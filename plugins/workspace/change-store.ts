@@ -1,3 +1,4 @@
+/** Work on the workspace of one user in a transaction, one at a time. */
 import type { Sql } from "../../kernel/plugin.ts";
 import { type Limits, openAccount } from "./account.ts";
 import type { Change } from "./services.ts";

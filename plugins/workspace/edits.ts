@@ -1,5 +1,4 @@
 /** Edits of files in the store and below mounts. */
-
 import { randomUUID } from "node:crypto";
 import { Fault } from "../../kernel/plugin.ts";
 import { MAX_FILE_BYTES, tooLarge } from "./account.ts";

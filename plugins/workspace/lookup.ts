@@ -1,5 +1,4 @@
 /** Files and folders as they are now, or as a version was, in the store and below mounts. */
-
 import type { Page, Queries } from "../../kernel/plugin.ts";
 import { mimeOfFile } from "./file-type.ts";
 import { findVersion } from "./history.ts";

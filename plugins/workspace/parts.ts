@@ -1,5 +1,4 @@
 /** What the modules of the workspace work with. */
-
 import type { Sql } from "../../kernel/plugin.ts";
 import type { UserStorage } from "../store/services.ts";
 import type { ChangeStore } from "./change-store.ts";

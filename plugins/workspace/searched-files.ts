@@ -1,5 +1,4 @@
 /** What a search reads: files in the store, and below mounts that are on this machine. */
-
 import type { MountedPath } from "./mounts/mounts.ts";
 import type { WorkspaceParts } from "./parts.ts";
 import { ROOT } from "./path.ts";

@@ -1,5 +1,4 @@
 /** Takes changes back, in the store and below mounts. */
-
 import { randomUUID } from "node:crypto";
 import { removeAt, writeAt } from "./edits.ts";
 import {

@@ -1,5 +1,4 @@
 /** The workspace: a tree of files for each user in the store, every change of which is kept and can be undone. */
-
 import { randomUUID } from "node:crypto";
 import type { Store, UserStorage } from "../store/services.ts";
 import { limitsOf } from "./account.ts";

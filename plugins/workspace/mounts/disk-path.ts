@@ -1,3 +1,4 @@
+/** A path below a mount as the disk has it, which may keep the letters of a name in another form. */
 import { cleanPath, foldPath } from "../path.ts";
 import { isTaken, notFolder } from "../tree.ts";
 import { type Directory, mountFault, openDirectory } from "./directory.ts";

@@ -1,3 +1,4 @@
+/** Changes of files below a mount. What a change replaces or removes is kept in the store first. */
 import { Fault, type Origin } from "../../../kernel/plugin.ts";
 import type { Incoming } from "../contents.ts";
 import { mimeOfFile } from "../file-type.ts";

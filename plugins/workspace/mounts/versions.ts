@@ -1,5 +1,4 @@
 /** Versions of files below a mount: what the disk held when it was last looked at, and what is kept of it in the store. */
-
 import type { BigIntStats } from "node:fs";
 import type { FileHandle } from "node:fs/promises";
 import type { Origin, Queries } from "../../../kernel/plugin.ts";
