@@ -3,34 +3,22 @@
  * Whatever a server does becomes an outcome.
  */
 import { randomUUID } from "node:crypto";
-import type { ElicitRequest, ElicitResult } from "@modelcontextprotocol/client";
+import type { ElicitRequest } from "@modelcontextprotocol/client";
 import { limitWords, RATE_LIMIT_EXCEEDED } from "../../../kernel/kit/http.ts";
-import { invalidParams } from "../../../kernel/kit/schema.ts";
 import { type SealingKey, seal, unseal } from "../../../kernel/kit/secrets.ts";
-import { withoutHidden } from "../../../kernel/kit/text.ts";
-import { refuseQuestions } from "../../../kernel/kit/turns.ts";
-import {
-  Fault,
-  type JsonSchema,
-  type Log,
-  type Mask,
-  type Question,
-  type Reply,
-  reason,
-  type ToolCall,
-  type ToolOutcome,
-} from "../../../kernel/plugin.ts";
+import type { Log, Mask, Question, Reply, ToolCall, ToolOutcome } from "../../../kernel/plugin.ts";
 import type { Store } from "../../../plugins/store/services.ts";
 import { createLimiters } from "../../broker/rate-limits.ts";
 import type { Receipt, Receipts } from "../../calls/receipts.ts";
 import type { CheckJson } from "../../sandbox/json-check.ts";
 import type { CallOptions, CallOutcome } from "../../services.ts";
-import { SessionFailed } from "../session/failure.ts";
 import type { CallAnswer } from "../session/session.ts";
 import type { Sessions } from "../session/sessions.ts";
-import { stateForCalls } from "../tools/agreement.ts";
-import { cleaned, clip, type Definition, isShallow } from "../tools/definition.ts";
+import type { Definition } from "../tools/definition.ts";
 import type { ServerRows, StoredServer, StoredTool } from "../tools/rows.ts";
+import { CHECK_TIMEOUT_MS, check, checkReplies, readParams } from "./checks.ts";
+import { readRequests, toResult, Unaskable } from "./questions.ts";
+import { explain, noSuchTool, Refused, requireUsable } from "./refusal.ts";
 import { toOutcome } from "./result.ts";
 import { MAX_ROUNDS, QUESTION_TIMEOUT_MS, type RunningCall, startCall } from "./running-call.ts";
 
@@ -82,8 +70,6 @@ type Resumption = {
     }
 );
 
-/** With the start of a process to check in, which takes longest on a busy machine; the check itself has its own limit. */
-const CHECK_TIMEOUT_MS = 60_000;
 /** A gate may wait for days. */
 const RESUMPTION_TTL_MS = 7 * 24 * 60 * 60_000;
 /** A call that nobody answered in time is kept a little longer, to say so. */
@@ -94,48 +80,14 @@ const SEALED_AS = "an MCP server's question";
 const OVER =
   "The question can no longer be answered: the call it belongs to is over, or it was answered already. Call the tool again.";
 
-class Refused extends Error {
-  readonly outcome: Extract<ToolOutcome, { status: "error" }>;
-
-  constructor(code: string, message: string) {
-    super(message);
-    this.outcome = { status: "error", code, message };
-  }
-}
-
 export function createMcpCalls(parts: McpCallsParts) {
   const { rows, sessions, checkJson, receipts, store, key, mask, log } = parts;
   const limiters = createLimiters(store, "mcp");
   const held = new Map<string, RunningCall>();
 
-  async function check(schema: JsonSchema, value: unknown, signal: AbortSignal): Promise<readonly string[]> {
-    try {
-      return await checkJson(schema, value, { signal });
-    } catch (error) {
-      if (error instanceof Fault && error.kind === "invalid") return [error.message];
-      throw error;
-    }
-  }
-
-  async function readParams(
-    { schema, exactSchema }: Definition,
-    params: string,
-    signal = AbortSignal.timeout(CHECK_TIMEOUT_MS),
-  ): Promise<Readonly<Record<string, unknown>>> {
-    let value: unknown;
-    try {
-      value = JSON.parse(params);
-    } catch (error) {
-      throw refuseParams(`not JSON: ${reason(error)}`);
-    }
-    const mistakes = await check(exactSchema ?? schema, value, signal);
-    if (mistakes.length > 0) throw refuseParams(mistakes.join("; "));
-    return value as Readonly<Record<string, unknown>>;
-  }
-
   async function begin(attempt: Attempt): Promise<CallOutcome> {
     const { server, definition, call, options } = attempt;
-    const params = await readParams(definition, call.params, options.signal);
+    const params = await readParams(checkJson, definition, call.params, options.signal);
     const verdict = await limiters.find(server.name, server.file.rateLimit).take(options.user);
     if (!verdict.ok) throw new Refused(RATE_LIMIT_EXCEEDED, limitWords(verdict));
     return send(attempt, params, 0);
@@ -178,7 +130,7 @@ export function createMcpCalls(parts: McpCallsParts) {
       const { outputSchema } = definition;
       const isChecked = outputSchema !== undefined && structured !== undefined && !isError;
       const mistakes = isChecked
-        ? await check(outputSchema, structured, AbortSignal.timeout(CHECK_TIMEOUT_MS))
+        ? await check(checkJson, outputSchema, structured, AbortSignal.timeout(CHECK_TIMEOUT_MS))
         : [];
       return toOutcome(step, mistakes, mask);
     } catch (error) {
@@ -257,7 +209,7 @@ export function createMcpCalls(parts: McpCallsParts) {
     if (resumption?.name !== call.name || resumption.user !== options.user)
       throw new Refused("no_such_question", "This answers no question of this tool.");
     const { questions } = resumption;
-    const again = await checkReplies(questions, replies);
+    const again = await checkReplies(checkJson, questions, replies);
     if (again !== undefined)
       return { status: "question", server: server.name, questions: again, resume: text };
     const replyTo = (key: string) => toResult(replies.find((reply) => reply.key === key));
@@ -276,25 +228,6 @@ export function createMcpCalls(parts: McpCallsParts) {
     const inputResponses = Object.fromEntries(questions.map(({ key }) => [key, replyTo(key)]));
     const retry = { inputResponses, ...(requestState !== undefined && { requestState }) };
     return send({ ...attempt, call: { ...call, params } }, JSON.parse(params), round, retry);
-  }
-
-  /** Returns the questions again, with the mistakes, where an answer does not match its schema. */
-  async function checkReplies(
-    questions: readonly Question[],
-    replies: readonly Reply[],
-  ): Promise<readonly Question[] | undefined> {
-    let isWrong = false;
-    const again = questions.map(async (question) => {
-      const { key, schema, url, message } = question;
-      const reply = replies.find((one) => one.key === key);
-      if (reply?.action !== "accept" || schema === undefined || url !== undefined) return question;
-      const mistakes = await check(schema, reply.content ?? {}, AbortSignal.timeout(CHECK_TIMEOUT_MS));
-      if (mistakes.length === 0) return question;
-      isWrong = true;
-      return { ...question, message: `${message}\n(Not accepted: ${mistakes.join("; ")})` };
-    });
-    const checked = await Promise.all(again);
-    return isWrong ? checked : undefined;
   }
 
   async function run(
@@ -317,27 +250,7 @@ export function createMcpCalls(parts: McpCallsParts) {
       ended = explain(server, call, options, error);
     }
     const outcome = withReceipt(ended, id, mask);
-    const { bytes, millis } = traffic;
-    const isSent = millis > 0;
-    const credentials = isSent ? credentialsOf(server) : [];
-    const error = outcome.status === "error" ? outcome.message.slice(0, MAX_REQUEST_ERROR_LENGTH) : undefined;
-    const request = { method: "tools/call", host: hostOf(server), bytes, millis, credentials, error };
-    const receipt: Receipt = {
-      id,
-      at: new Date(at).toISOString(),
-      tool: call.name,
-      digest: definition?.digest ?? "",
-      user: options.user,
-      channel: options.channel || undefined,
-      parent: options.parent,
-      millis: Date.now() - at,
-      ...summaryOf(outcome),
-      requests: isSent ? [request] : [],
-      credentials,
-      memoryPeak: 0,
-      logs: [],
-      logsDropped: 0,
-    };
+    const receipt = receiptOf(outcome, { id, at, server, definition, call, options, traffic });
     await receipts.add(receipt, (error) =>
       log.error({ error, receipt }, `the receipt for a call of ${call.name} could not be stored`),
     );
@@ -353,7 +266,7 @@ export function createMcpCalls(parts: McpCallsParts) {
       const found = await rows.tool(name);
       if (found === undefined) return undefined;
       try {
-        await readParams(requireUsable(name, found), params);
+        await readParams(checkJson, requireUsable(name, found), params);
         return undefined;
       } catch (error) {
         if (error instanceof Refused) return error.outcome;
@@ -368,66 +281,41 @@ export function createMcpCalls(parts: McpCallsParts) {
   };
 }
 
-/** Returns the definition that the operator agreed to; throws where the tool may not be called. */
-function requireUsable(
-  name: string,
-  found: { readonly server: StoredServer; readonly tool: StoredTool } | undefined,
-): Definition {
-  if (found === undefined) throw noSuchTool(name);
-  const { server, tool } = found;
-  const state = stateForCalls(server, tool);
-  if (state === "off")
-    throw new Refused(
-      "switched_off",
-      `${name} is not among the tools of ${server.name} that the operator allows.`,
-    );
-  if (state === "held")
-    throw new Refused(
-      "held_back",
-      `${name} is held back: ${server.name} changed it, or offers it only now, and the operator has not seen that yet.`,
-    );
-  if (!tool.isThere || tool.agreed === undefined)
-    throw new Refused("unavailable", `${server.name} no longer offers ${name}.`);
-  return tool.agreed;
-}
-
-function noSuchTool(name: string): Refused {
-  return new Refused("no_such_tool", `There is no tool named "${name}".`);
-}
-
-function refuseParams(why: string): Refused {
-  const { code, message } = invalidParams(why);
-  return new Refused(code, message);
-}
-
 function unaskable({ server }: Attempt, error: unknown): unknown {
   if (!(error instanceof Unaskable)) return error;
   return new Refused("unsupported", `${server.name} cannot be answered: ${error.message}.`);
 }
 
-function explain(
-  { name, file: { target } }: StoredServer,
-  call: ToolCall,
-  { signal }: CallOptions,
-  error: unknown,
-): CallOutcome {
-  if (error instanceof Refused) return error.outcome;
-  const fail = (code: string, message: string) => new Refused(code, message).outcome;
-  if (signal?.aborted === true) return fail("cancelled", "The call was cancelled.");
-  if (!(error instanceof SessionFailed)) return fail("unavailable", reason(error));
-  const { kind, message } = error;
-  switch (kind) {
-    case "unauthenticated": {
-      const secret = target.type === "http" ? target.credential.secretName : name;
-      return { status: "unauthenticated", tool: call.name, secret, message };
-    }
-    case "refused":
-      return fail("tool_error", `${name}: ${message}`);
-    case "timeout":
-      return fail("timeout", `${name}: ${message}`);
-    case "unreachable":
-      return fail("unavailable", `${name} cannot be used: ${message}`);
-  }
+interface EndedCall extends Pick<Attempt, "server" | "call" | "options" | "traffic"> {
+  readonly id: string;
+  readonly at: number;
+  /** Undefined if the call was refused before its definition was known. */
+  readonly definition: Definition | undefined;
+}
+
+function receiptOf(outcome: CallOutcome, ended: EndedCall): Receipt {
+  const { id, at, server, definition, call, options, traffic } = ended;
+  const { bytes, millis } = traffic;
+  const isSent = millis > 0;
+  const credentials = isSent ? credentialsOf(server) : [];
+  const error = outcome.status === "error" ? outcome.message.slice(0, MAX_REQUEST_ERROR_LENGTH) : undefined;
+  const request = { method: "tools/call", host: hostOf(server), bytes, millis, credentials, error };
+  return {
+    id,
+    at: new Date(at).toISOString(),
+    tool: call.name,
+    digest: definition?.digest ?? "",
+    user: options.user,
+    channel: options.channel || undefined,
+    parent: options.parent,
+    millis: Date.now() - at,
+    ...summaryOf(outcome),
+    requests: isSent ? [request] : [],
+    credentials,
+    memoryPeak: 0,
+    logs: [],
+    logsDropped: 0,
+  };
 }
 
 /** An error may quote the server. */
@@ -450,51 +338,4 @@ function hostOf({ name, file: { target } }: StoredServer): string {
 function credentialsOf({ file: { target } }: StoredServer): readonly string[] {
   if (target.type === "command") return target.env;
   return target.credential.isNamed ? [target.credential.secretName] : [];
-}
-
-const MAX_KEY_LENGTH = 200;
-const MAX_MESSAGE_LENGTH = 4000;
-const MAX_URL_LENGTH = 2000;
-const MAX_SCHEMA_DEPTH = 8;
-
-class Unaskable extends Error {}
-
-function readRequests(requests: unknown): readonly Question[] {
-  const entries = Object.entries((requests ?? {}) as Readonly<Record<string, unknown>>);
-  const questions = entries.map(([key, request]) => {
-    const { method, params } = (request ?? {}) as { method?: unknown; params?: unknown };
-    if (method !== "elicitation/create")
-      throw new Unaskable(
-        `it asks for ${withoutHidden(String(method)).slice(0, 60)}, which is not supported`,
-      );
-    if (key.length > MAX_KEY_LENGTH || withoutHidden(key) !== key)
-      throw new Unaskable("its question has no usable name");
-    return read(key, params as ElicitRequest["params"]);
-  });
-  const why = refuseQuestions(questions);
-  if (why !== undefined) throw new Unaskable(why);
-  return questions;
-}
-
-function read(key: string, params: ElicitRequest["params"]): Question {
-  const { message, mode, url, requestedSchema } = params as Readonly<Record<string, unknown>>;
-  const text = clip(withoutHidden(String(message ?? "")), MAX_MESSAGE_LENGTH);
-  if (mode === "url") {
-    const page = typeof url === "string" && url.length <= MAX_URL_LENGTH ? URL.parse(url) : null;
-    if (page === null) throw new Unaskable("it asks to visit an address that is not a web page");
-    return { key, message: text, url: page.href };
-  }
-  if (requestedSchema === undefined) return { key, message: text };
-  if (!isShallow(requestedSchema, MAX_SCHEMA_DEPTH)) throw new Unaskable("its question nests too deeply");
-  const schema = cleaned(requestedSchema) as Readonly<Record<string, unknown>> | null;
-  if (schema?.["type"] !== "object") throw new Unaskable("the answer to its question would not be an object");
-  return { key, message: text, schema };
-}
-
-function toResult(reply: Reply | undefined): ElicitResult {
-  if (reply === undefined) return { action: "cancel" };
-  const { action, content } = reply;
-  return action === "accept" && content !== undefined
-    ? { action, content: content as NonNullable<ElicitResult["content"]> }
-    : { action };
 }
