@@ -1,7 +1,6 @@
 /** The operations that the operator's page has on tools; the `tool` commands do the same. */
 
 import { Fault, type ToolInfo } from "../kernel/plugin.ts";
-import type { ToolProposal, ToolSetup } from "../plugins/gateway/services.ts";
 import { assertToken, secretsToEnter } from "./authorization.ts";
 import type { Broker } from "./broker/broker.ts";
 import type { CredentialSource } from "./broker/credentials.ts";
@@ -25,6 +24,7 @@ import { searchEntries } from "./sources/index/listing.ts";
 import { parseReference } from "./sources/reference.ts";
 import type { Fetched } from "./sources/source.ts";
 import type { Sources } from "./sources/sources.ts";
+import type { ToolProposal, ToolSetup } from "./wire.ts";
 
 /** It belongs to one version of a tool: one that took its place meanwhile does not get what the person agreed to. */
 interface ToolSignIn {

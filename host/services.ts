@@ -3,6 +3,8 @@ import type { JsonSchema } from "../kernel/kit/schema.ts";
 import type { Attachment, McpServerInfo, ToolInfo, ToolOrigin } from "../kernel/kit/tools.ts";
 import type { Figures, Reply } from "../kernel/kit/turns.ts";
 import type { Origin, Question, ToolCall, ToolOutcome } from "../kernel/plugin.ts";
+import type { FiguresQuery } from "../plugins/store/services.ts";
+import type { CallTrace } from "../plugins/telemetry/services.ts";
 import type {
   ListedTool,
   NewMcpServer,
@@ -13,9 +15,7 @@ import type {
   ToolProposal,
   ToolReceipt,
   ToolSetup,
-} from "../plugins/gateway/services.ts";
-import type { FiguresQuery } from "../plugins/store/services.ts";
-import type { CallTrace } from "../plugins/telemetry/services.ts";
+} from "./wire.ts";
 
 /** Parts of an outcome besides text: images, and the tool's data. */
 export interface Extras {

@@ -89,7 +89,7 @@ export interface Plugin<
   Provides extends ServiceName = never,
 > {
   readonly name: string;
-  /** A channel is a way for messages to come in; status pages list channels apart from the rest. */
+  /** A channel is a way for messages to come in; status pages list channels apart from the rest. A part of another plugin, such as its routes, is not listed. */
   readonly kind?: PluginKind;
   /** True where it takes over the terminal. `postern serve`, or a start without a terminal, keeps it off. */
   readonly ownsTerminal?: boolean;
@@ -165,7 +165,7 @@ export interface SharedStore {
   readonly changes: Changes;
 }
 
-type PluginKind = "channel";
+type PluginKind = "channel" | "part";
 
 /** A command that a plugin adds: `postern <name> …`. Plugins that Postern ships may add to the same one. */
 export interface PluginCommand {

@@ -187,7 +187,7 @@ test("only what makes strangers' text visible writes to a terminal, and the log,
 });
 
 test("handlers use our names: what the wire calls them comes from the declarations", () => {
-  const handlers = FILES.filter((file) => /^plugins\/gateway\/(api|routes|socket)\//.test(file));
+  const handlers = FILES.filter((file) => /^(?:plugins\/\w+|host)\/(?:api|routes|socket)\//.test(file));
   expect(handlers.length).toBeGreaterThan(10);
   const snake = /^\s*(?:readonly )?[a-z]+(?:_[a-z]+)+\??:/m;
   expect(handlers.filter((file) => snake.test(read(file)))).toEqual([]);

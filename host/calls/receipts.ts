@@ -3,9 +3,9 @@
 import { type AgingRows, defineTables, type SqlValue } from "../../kernel/kit/store.ts";
 import type { Figures } from "../../kernel/kit/turns.ts";
 import type { Queries, Transaction } from "../../kernel/plugin.ts";
-import type { ToolReceipt } from "../../plugins/gateway/services.ts";
 import type { FiguresQuery, Store } from "../../plugins/store/services.ts";
 import type { TrafficEntry } from "../broker/grant.ts";
+import type { ToolReceipt } from "../wire.ts";
 
 export interface Receipt extends ToolReceipt {
   readonly digest: string;

@@ -2,6 +2,7 @@
 
 export { currentTraceparent, withTraceparent } from "../log/trace-context.ts";
 export { assertSimple, parseJson, parseLargeJson, readBody } from "../net/body.ts";
+export { readCookie } from "../net/cookies.ts";
 export { createFormReader, type FormReader } from "../net/form.ts";
 export {
   type ChannelRules,
@@ -12,6 +13,7 @@ export {
   statusFault,
 } from "../net/http-fault.ts";
 export { type Listener, listen } from "../net/listen.ts";
+export { pageFields, pageQuery } from "../net/pages.ts";
 export { createProxies, type Proxies, readTrustedProxies } from "../net/proxies.ts";
 export { applyLimit, limitWords, RATE_LIMIT_EXCEEDED, RATE_LIMIT_HEADERS } from "../net/rate-limit.ts";
 export { type Policy, secureAnswers } from "../net/response-headers.ts";

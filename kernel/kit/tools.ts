@@ -3,7 +3,7 @@
 export { type CodeResult, type CodeRun, readCodeRun } from "../vocabulary/code-run.ts";
 export { documentOutcome, paramsSchema, writtenFrom } from "../vocabulary/document-tools.ts";
 export { McpServerInfo, McpTool } from "../vocabulary/mcp.ts";
-export { Attachment, readsAsText } from "../vocabulary/tool-call.ts";
+export { Attachment, readsAsText, Upload } from "../vocabulary/tool-call.ts";
 export {
   isAgentsName,
   ROUTINE_PROPOSE,

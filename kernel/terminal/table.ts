@@ -154,6 +154,8 @@ function shorten(text: string, width: number): string {
 
 /** The start-up table, which `postern status` shows too. */
 export function pluginTable(states: readonly PluginState[]): string {
-  const rows = states.map(({ name, on, detail }) => [name, on ? "on" : "off", detail]);
+  const rows = states
+    .filter(({ kind }) => kind !== "part")
+    .map(({ name, on, detail }) => [name, on ? "on" : "off", detail]);
   return table(["PLUGIN", "STATE", "DETAIL"], rows, { indent: "  " });
 }

@@ -61,3 +61,13 @@ export type Attachment = Declared<typeof Attachment>;
 export function readsAsText({ kind, mime, text }: Pick<Attachment, "kind" | "mime" | "text">): boolean {
   return kind === "file" && (text !== undefined || isTextual(mime));
 }
+
+/** A file that was uploaded for a message. */
+export const Upload = Type.Object(
+  {
+    ...Attachment.properties,
+    name: Type.String(),
+    note: Type.Optional(Type.String({ description: "What the model cannot read of it" })),
+  },
+  { $id: "Upload" },
+);

@@ -9,24 +9,11 @@ import { describeApi } from "./api/openapi.ts";
 import { accountRoutes } from "./routes/accounts.ts";
 import { approvalRoutes } from "./routes/approvals.ts";
 import { attachmentRoutes } from "./routes/attachments.ts";
-import { channelRoutes } from "./routes/channels.ts";
 import { chatRoutes } from "./routes/chat.ts";
-import { jobRoutes } from "./routes/jobs.ts";
-import { memoryRoutes } from "./routes/memory.ts";
-import { routineRoutes } from "./routes/routines.ts";
 import { healthRoutes, logRoutes, statusRoutes } from "./routes/service.ts";
 import { sessionRoutes } from "./routes/session.ts";
-import { settingRoutes } from "./routes/settings.ts";
-import { taskRoutes } from "./routes/tasks.ts";
 import { threadRoutes } from "./routes/threads.ts";
-import { destinationRoutes } from "./routes/tools/destinations.ts";
-import { mcpServerRoutes } from "./routes/tools/mcp-servers.ts";
-import { skillRoutes } from "./routes/tools/skills.ts";
-import { toolAdminRoutes } from "./routes/tools/tool-admin.ts";
-import { receiptRoutes, toolRoutes } from "./routes/tools/tools.ts";
 import { usageRoutes } from "./routes/usage.ts";
-import { webhookRoutes } from "./routes/webhooks.ts";
-import { workspaceRoutes } from "./routes/workspace.ts";
 import { buildServer } from "./server.ts";
 import type { MountedSocket, Web } from "./services.ts";
 import type { GatewayConfig, Needed, Wanted } from "./settings.ts";
@@ -39,23 +26,9 @@ import { acceptSockets } from "./socket/upgrade.ts";
 const WARM_UP_AFTER_MS = 500;
 
 const ROUTES = [
-  ...[healthRoutes, sessionRoutes, statusRoutes, chatRoutes, threadRoutes, attachmentRoutes, jobRoutes],
-  ...[
-    routineRoutes,
-    memoryRoutes,
-    approvalRoutes,
-    destinationRoutes,
-    toolRoutes,
-    toolAdminRoutes,
-    skillRoutes,
-  ],
-  ...[mcpServerRoutes, receiptRoutes, settingRoutes, logRoutes, usageRoutes, webhookRoutes, accountRoutes],
-  workspaceRoutes,
-  channelRoutes,
-  taskRoutes,
+  ...[healthRoutes, sessionRoutes, statusRoutes, chatRoutes, threadRoutes, attachmentRoutes],
+  ...[approvalRoutes, logRoutes, usageRoutes, accountRoutes],
 ];
-
-const MODEL_TESTS = { limit: 10, seconds: 60 };
 
 // The kernel gives the whole service ten seconds to stop.
 const GRACE_MS = 3000;
@@ -91,14 +64,11 @@ export async function openGateway({
   );
   metrics.gauge("postern_streams", "Users whose events are kept for a socket", sockets.streams);
 
-  const testLimit = use.store.limiter({ name: "model-test", windows: [MODEL_TESTS], isKept: false });
-  onStop(() => testLimit.close());
   const { mounts } = app;
   const parts = {
     ...use,
     ...server,
     metrics,
-    testLimit,
     onRevoked,
     follow: sockets.follow,
     usersOnline: sockets.users,
@@ -159,6 +129,8 @@ export async function openGateway({
     },
     mountSite: app.mountSite,
     mountProtocol: (protocol) => server.protocols.mount(protocol, listener.url),
+    originOf: (request) =>
+      `${server.proxies.isHttps(request) ? "https" : "http"}://${server.proxies.host(request)}`,
     url: listener.url,
   };
   return { web };

@@ -4,19 +4,6 @@ import type { WebSocket } from "ws";
 import type { MountRules, Policy, Route, RouteDescription } from "../../kernel/kit/http.ts";
 import type { User } from "../../kernel/kit/people.ts";
 
-export type {
-  ListedServer,
-  ListedTool,
-  NewMcpServer,
-  SeenTool,
-  ServerListing,
-  ToolFinding,
-  ToolLimits,
-  ToolProposal,
-  ToolReceipt,
-  ToolSetup,
-} from "./api/tools.ts";
-
 /** A WebSocket that a plugin takes, at a path without parameters. */
 export interface MountedSocket extends Pick<RouteDescription, "path" | "summary" | "tag"> {
   /** True when tokens with a scope may open it: what it does stays within the scope. */
@@ -74,6 +61,8 @@ export interface Web {
   mountProtocol(protocol: MountedProtocol): () => void;
   /** Takes the files that browsers get at "/". There is only one site. */
   mountSite(site: MountedSite): () => void;
+  /** The address by which the sender of a request reaches the gateway, without a slash at the end. */
+  originOf(request: IncomingMessage): string;
   /** The public address of the gateway, without a slash at the end. */
   readonly url: string;
 }

@@ -11,28 +11,10 @@ export const NEEDS = [
   "threads",
   "attachments",
   "jobs",
-  "routines",
-  "memory",
   "approvals",
   "identities",
-  "settings",
 ] as const;
-export const WANTS = [
-  "tools",
-  "toolAdmin",
-  "mcpServers",
-  "integrations",
-  "toolCalls",
-  "destinations",
-  "modelCheck",
-  "telemetry",
-  "storeHealth",
-  "workspace",
-  "messaging",
-  "tasks",
-  "skills",
-  "addedSkills",
-] as const;
+export const WANTS = ["tools", "toolAdmin", "toolCalls", "modelCheck", "telemetry", "storeHealth"] as const;
 export type Needed = (typeof NEEDS)[number];
 export type Wanted = (typeof WANTS)[number];
 

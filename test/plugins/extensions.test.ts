@@ -12,6 +12,7 @@ import { temporaryFolder } from "../support/home.ts";
 import { message, scriptedModel, toolsPlugin } from "../support/services/agent.ts";
 import { agentPlugins } from "../support/services/agent-plugins.ts";
 import { bootKernel } from "../support/services/kernel.ts";
+import { routePlugins } from "../support/services/route-plugins.ts";
 
 const TOKEN = "a-token-of-the-operator-0123456789";
 
@@ -32,7 +33,7 @@ async function serviceWith(...names: readonly string[]) {
   const tools = toolsPlugin({
     forbidden: { run: () => ({ status: "ok", output: "it ran" }) },
   });
-  const shipped = [store, tools, ...agentPlugins, gateway] as readonly AnyPlugin[];
+  const shipped = [store, tools, ...agentPlugins, gateway, ...routePlugins] as readonly AnyPlugin[];
   const kernel = await bootKernel(compose(shipped, others), {
     MODEL_BASE_URL: model.url,
     MODEL_NAME: "scripted",

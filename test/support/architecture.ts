@@ -46,7 +46,7 @@ export const ORDER: Readonly<Record<string, readonly string[]>> = {
     ...["package.ts", "mutex.ts", "deadline.ts", "fault.ts"],
   ],
   host: [
-    ...["proposals", "commands", "tool-host.ts", "admin.ts", "installer.ts", "authorization.ts"],
+    ...["proposals", "routes", "commands", "tool-host.ts", "admin.ts", "installer.ts", "authorization.ts"],
     ...[
       "author",
       "mcp",
@@ -60,20 +60,41 @@ export const ORDER: Readonly<Record<string, readonly string[]>> = {
       "broker",
       "secrets",
       "services.ts",
+      "wire.ts",
     ],
   ],
   "plugins/store": [
-    ...["commands", "stored-settings", "maintenance", "reading", "copy", "sqlite", "postgres"],
+    ...["routes", "commands", "stored-settings", "maintenance", "reading", "copy", "sqlite", "postgres"],
     ...["fleet", "engine", "config", "limits", "keys", "services.ts"],
   ],
-  "plugins/accounts": ["commands", "sign-in", "records", "settings.ts", "services.ts"],
-  "plugins/models": ["commands", "builtin", "settings.ts", "choice", "spending", "providers", "services.ts"],
+  "plugins/accounts": ["routes", "commands", "sign-in", "records", "settings.ts", "services.ts"],
+  "plugins/models": [
+    "routes",
+    "commands",
+    "builtin",
+    "settings.ts",
+    "choice",
+    "spending",
+    "providers",
+    "services.ts",
+  ],
   "plugins/memory": [
-    ...["tools", "memory.ts", "search", "transfer.ts", "tables.ts", "indexer.ts", "vectors.ts", "hamming.ts"],
+    ...[
+      "routes",
+      "tools",
+      "memory.ts",
+      "search",
+      "transfer.ts",
+      "tables.ts",
+      "indexer.ts",
+      "vectors.ts",
+      "hamming.ts",
+    ],
     ...["embedder.ts", "removed.ts", "documents.ts", "word-index.ts", "services.ts", "path.ts"],
   ],
   "plugins/workspace": [
     ...[
+      "routes",
       "tools",
       "workspace.ts",
       "searched-files.ts",
@@ -108,12 +129,12 @@ export const ORDER: Readonly<Record<string, readonly string[]>> = {
     ],
   ],
   "plugins/provenance": [
-    ...["commands", "explainer.ts", "gate.ts", "stored-trace.ts", "settings.ts", "destinations.ts"],
+    ...["routes", "commands", "explainer.ts", "gate.ts", "stored-trace.ts", "settings.ts", "destinations.ts"],
     ...["services.ts", "sentences.ts", "explained.ts", "links.ts", "sources.ts", "trace.ts", "ruling.ts"],
     ...["call", "outputs", "person"],
   ],
-  "plugins/messaging": ["commands", "text", "outbox.ts", "lease.ts", "services.ts"],
-  "plugins/jobs": ["commands", "settings.ts", "routines", "queue", "services.ts"],
+  "plugins/messaging": ["routes", "commands", "text", "outbox.ts", "lease.ts", "services.ts"],
+  "plugins/jobs": ["routes", "commands", "settings.ts", "routines", "queue", "services.ts"],
   "plugins/gateway": [
     ...["gateway.ts", "server.ts", "app.ts", "middleware"],
     ...["routes", "socket", "route.ts", "mounts.ts", "sign-in", "settings.ts", "services.ts", "api"],
@@ -131,6 +152,7 @@ export const ORDER: Readonly<Record<string, readonly string[]>> = {
     "services.ts",
   ],
   "plugins/webhook": [
+    "routes",
     "requests",
     "callbacks",
     "integrations",

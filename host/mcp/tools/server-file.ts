@@ -3,7 +3,7 @@ import { createServerFileParser } from "../../../capabilities/servers/parse.ts";
 import { compileCheck } from "../../../kernel/kit/schema.ts";
 import { visibleLine } from "../../../kernel/kit/text.ts";
 import { Fault } from "../../../kernel/plugin.ts";
-import type { NewMcpServer } from "../../../plugins/gateway/services.ts";
+import type { NewMcpServer } from "../../wire.ts";
 
 export const parseServerFile = createServerFileParser(compileCheck, visibleLine);
 

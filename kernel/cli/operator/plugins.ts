@@ -67,7 +67,7 @@ Examples:
 
 interface Description {
   readonly name: string;
-  readonly kind: "channel" | "plugin";
+  readonly kind: "channel" | "part" | "plugin";
   readonly on: boolean;
   /** Why it is off. */
   readonly why?: string;
@@ -92,7 +92,9 @@ function describe(plugin: AnyPlugin, { settings }: Session): Description {
 
 async function listPlugins(context: OperatorContext, json: boolean): Promise<void> {
   const session = await context.open();
-  const plugins = (await context.allPlugins(session)).map((plugin) => describe(plugin, session));
+  const plugins = (await context.allPlugins(session))
+    .filter(({ kind }) => kind !== "part")
+    .map((plugin) => describe(plugin, session));
   if (json) return sayJson({ plugins });
   const rows = plugins.map(({ name, kind, on, why = "", needs, provides }) => [
     ...[name, kind, on ? "on" : "off", provides.join(", "), on ? needs.join(", ") : why],

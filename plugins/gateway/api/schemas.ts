@@ -1,9 +1,7 @@
 /** Declarations that only the gateway's API uses. Tests check every response against its declaration. */
 import type { TSchema } from "typebox";
-import { RoutineFields } from "../../../kernel/kit/jobs.ts";
 import { User } from "../../../kernel/kit/people.ts";
-import { maybe, named, nullable, Time, Type } from "../../../kernel/kit/schema.ts";
-import { Attachment } from "../../../kernel/kit/tools.ts";
+import { named, nullable, Time, Type } from "../../../kernel/kit/schema.ts";
 import {
   ApprovalDecision,
   Figures,
@@ -136,15 +134,6 @@ export const Answer = Type.Object({
   replies: Type.Optional(Type.Array(Reply, { maxItems: 100, description: "To each of the questions" })),
 });
 
-export const Upload = Type.Object(
-  {
-    ...Attachment.properties,
-    name: Type.String(),
-    note: Type.Optional(Type.String({ description: "What the model cannot read of it" })),
-  },
-  { $id: "Upload" },
-);
-
 export const UsageAnswer = Type.Object({
   from: Time,
   to: Time,
@@ -153,26 +142,6 @@ export const UsageAnswer = Type.Object({
   turns: Figures,
   calls: Figures,
   storage: UsedStorage,
-});
-
-export const NewRoutine = Type.Object({
-  schedule: RoutineFields.schedule,
-  text: RoutineFields.text,
-  tz: Type.Optional(RoutineFields.tz),
-  budget: Type.Optional(RoutineFields.budget),
-  timeoutSecs: Type.Optional(RoutineFields.timeoutSecs),
-  deliver: Type.Optional(RoutineFields.deliver),
-  user: Type.Optional(Type.String({ description: "Whose it is; only an operator may name another" })),
-});
-
-export const RoutineChange = Type.Object({
-  schedule: Type.Optional(RoutineFields.schedule),
-  text: Type.Optional(RoutineFields.text),
-  tz: Type.Optional(RoutineFields.tz),
-  budget: maybe(RoutineFields.budget),
-  timeoutSecs: Type.Optional(RoutineFields.timeoutSecs),
-  deliver: maybe(RoutineFields.deliver),
-  paused: Type.Optional(Type.Boolean()),
 });
 
 export const AttachmentLimits = Type.Object({
@@ -190,29 +159,6 @@ export const Models = Type.Object({
     description: "Models that may not be chosen: their price is not known, and there is a daily cap",
   }),
 });
-
-/** A model server on the machine of the service. */
-export const LocalServer = Type.Object(
-  { name: Type.String(), baseUrl: Type.String(), models: Type.Array(Type.String()) },
-  { $id: "LocalServer" },
-);
-
-export const ModelTest = Type.Object(
-  {
-    ok: Type.Boolean(),
-    model: ModelName,
-    message: Type.String({ description: "What came back, or what is wrong, in words" }),
-    code: Type.Optional(
-      Type.String({
-        description: "Such as `model_unauthorized`, `model_refused`, `model_unreachable`, `model_limited`",
-      }),
-    ),
-    answer: Type.Optional(Type.String({ description: "The beginning of what the model said" })),
-    millis: Type.Integer(),
-    models: Type.Array(Type.String(), { description: "The names that its server offers, if it says so" }),
-  },
-  { $id: "ModelTest" },
-);
 
 /** Turns that go on from the same one: a message that was edited, an answer that was asked for again. */
 export const TurnVersions = Type.Object(
@@ -236,76 +182,6 @@ export const ThreadWithTurns = Type.Object({
     description: "With `through`: the turns of this page that have other versions",
   }),
 });
-
-export const TrustedDestination = Type.Object(
-  {
-    value: Type.String(),
-    tool: Type.Optional(Type.String({ description: "Only figures of calls of this tool" })),
-    user: Type.Optional(Type.String({ description: "For calls of this user only" })),
-    addedAt: Time,
-  },
-  { $id: "TrustedDestination" },
-);
-
-export const Skill = Type.Object(
-  {
-    name: Type.String(),
-    description: Type.String({ description: "In its own words" }),
-    source: Type.Enum(["own", "added"], {
-      description: "`own`: the operator wrote it. The words of an added one are a stranger's",
-    }),
-    from: Type.Optional(Type.String({ description: "Operators: where an added one came from" })),
-    agreedAt: Type.Optional({ ...Time, description: "When the operator agreed to an added one" }),
-    allowedTools: Type.Optional(
-      Type.Array(Type.String(), { description: "A turn that follows it keeps only these tools" }),
-    ),
-    requiredTools: Type.Array(Type.String()),
-    scripts: Type.Array(Type.String(), { description: "Scripts that can be run in the sandbox" }),
-  },
-  { $id: "Skill" },
-);
-
-export const SkillProblem = Type.Object(
-  { folder: Type.String(), why: Type.String() },
-  { $id: "SkillProblem" },
-);
-
-export const ChangeableSetting = Type.Object(
-  {
-    name: Type.String(),
-    about: Type.String(),
-    type: Type.Union([
-      Type.Literal("string"),
-      Type.Literal("boolean"),
-      Type.Literal("integer"),
-      Type.Literal("number"),
-      Type.Literal("choice"),
-      Type.Literal("list"),
-      Type.Literal("url"),
-    ]),
-    choices: Type.Optional(Type.Array(Type.String())),
-    minimum: Type.Optional(Type.Number()),
-    maximum: Type.Optional(Type.Number()),
-    isSecret: Type.Boolean(),
-    isSet: Type.Boolean({ description: "Something other than the default gave it a value" }),
-    value: nullable(Type.String({ description: "The value in use; null for a secret" })),
-    hint: Type.Optional(Type.String({ description: "The end of a long stored secret, to tell it by" })),
-    source: Type.Union([
-      Type.Literal("environment"),
-      Type.Literal(".env"),
-      Type.Literal("stored"),
-      Type.Literal("default"),
-    ]),
-    isFixed: Type.Boolean({
-      description: "The environment or .env sets it, so that it can only be changed there",
-    }),
-    default: nullable(Type.String()),
-    problem: Type.Optional(
-      Type.String({ description: "Why a stored value is not used: the value in use is another" }),
-    ),
-  },
-  { $id: "ChangeableSetting" },
-);
 
 /** §3.3: what the messages of an identity wait for that is not paired. An operator answers by naming an account. */
 export const PairingGate = Type.Object(

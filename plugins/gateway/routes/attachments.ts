@@ -9,7 +9,8 @@ import {
   routesOf,
 } from "../../../kernel/kit/http.ts";
 import { Type } from "../../../kernel/kit/schema.ts";
-import { AttachmentLimits, Upload } from "../api/schemas.ts";
+import { Upload } from "../../../kernel/kit/tools.ts";
+import { AttachmentLimits } from "../api/schemas.ts";
 import type { RouteParts } from "../route.ts";
 
 const route = routesOf("chat");

@@ -1,7 +1,7 @@
 /** Reads the credentials of a request and turns a refusal into the plain-text reply of §7.2. */
 import type { IncomingMessage } from "node:http";
 import type { Context } from "koa";
-import type { Proxies } from "../../../kernel/kit/http.ts";
+import { type Proxies, readCookie } from "../../../kernel/kit/http.ts";
 import type { Services } from "../../../kernel/plugin.ts";
 import type { SignedIn, SignInRefusal } from "../../accounts/services.ts";
 
@@ -93,14 +93,6 @@ export function sessionCookie(host: string): string {
 export function readBearer(authorization: string): string | undefined {
   const token = /^Bearer /i.test(authorization) ? authorization.slice("Bearer ".length).trim() : "";
   return token ? readHeaderSecret(token) : undefined;
-}
-
-export function readCookie(header: string | undefined, name: string): string | undefined {
-  for (const pair of header?.split(";") ?? []) {
-    const at = pair.indexOf("=");
-    if (pair.slice(0, at).trim() === name) return pair.slice(at + 1).trim() || undefined;
-  }
-  return undefined;
 }
 
 /** Tells whether a page may use this gateway: its own pages, and those of the origins that the operator listed. */

@@ -13,6 +13,7 @@ import { type TestTool, toolsPlugin } from "./agent.ts";
 import { agentPlugins } from "./agent-plugins.ts";
 import { type BootedKernel, bootKernel } from "./kernel.ts";
 import { checksOf } from "./openapi.ts";
+import { routePlugins } from "./route-plugins.ts";
 
 export const OPERATOR_TOKEN = "the-operator-of-tests";
 
@@ -73,6 +74,7 @@ export async function openGateway(options: GatewayOptions = {}, later?: Later): 
     telemetry as AnyPlugin,
     ...agentPlugins,
     gatewayPlugin as AnyPlugin,
+    ...routePlugins,
     pagePlugin as AnyPlugin,
     ...plugins,
   ];

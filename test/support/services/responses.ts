@@ -12,6 +12,7 @@ import { type TestTool, toolsPlugin } from "./agent.ts";
 import { agentPlugins } from "./agent-plugins.ts";
 import { type BootedKernel, bootKernel } from "./kernel.ts";
 import { type Checks, checksOf } from "./openapi.ts";
+import { routePlugins } from "./route-plugins.ts";
 
 // No text of a test ends with its first letter: what might be the beginning of a secret is held back by the agent,
 // and tests that look at single deltas would depend on it.
@@ -52,6 +53,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     ...(tools ? [toolsPlugin(tools)] : []),
     ...(unwired ? agentPlugins.map(withoutToolCalls) : agentPlugins),
     gateway,
+    ...routePlugins,
     responses,
   ] as AnyPlugin[];
   const settings = {

@@ -1,0 +1,12 @@
+/** A destination as the API shows it. */
+import { Time, Type } from "../../../kernel/kit/schema.ts";
+
+export const TrustedDestination = Type.Object(
+  {
+    value: Type.String(),
+    tool: Type.Optional(Type.String({ description: "Only figures of calls of this tool" })),
+    user: Type.Optional(Type.String({ description: "For calls of this user only" })),
+    addedAt: Time,
+  },
+  { $id: "TrustedDestination" },
+);

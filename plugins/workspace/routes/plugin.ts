@@ -1,0 +1,14 @@
+/** The API of files, whichever plugin provides them. Without a workspace it says that it is off. */
+import { definePlugin } from "../../../kernel/plugin.ts";
+
+export default definePlugin({
+  name: "workspace-routes",
+  kind: "part",
+  needs: ["attachments", "web"],
+  wants: ["workspace"],
+  configure: () => ({}),
+  async start({ use, onStop }) {
+    const { workspaceRoutes } = await import("./files.ts");
+    onStop(use.web.mount(workspaceRoutes(use)));
+  },
+});
