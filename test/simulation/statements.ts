@@ -1,6 +1,6 @@
 /** The two statements of a fleet that SQLite has no words for: they write in the middle of a query. */
 import type { SqlValue } from "../../kernel/kit/store.ts";
-import { MAX_SURPLUS, SURPLUS_PART } from "../../plugins/store/limits/permits.ts";
+import { MAX_SURPLUS, SURPLUS_PART } from "../../plugins/store/limits/fleet-limiter.ts";
 import type { Values } from "./memory.ts";
 
 interface Plain {
@@ -45,7 +45,7 @@ interface Take {
 const WINDOW = /\((\d+) - coalesce\(sum\(places\) FILTER \(WHERE taken_at > now - (\d+)\)/g;
 const BLOCK = /asked\.now \+ (\d+), granted, asked\.now \+ (\d+)/;
 
-/** As `drawing` in plugins/store/limits/fleet-permits.ts. */
+/** As `drawing` in plugins/store/limits/fleet-limiter.ts. */
 export function draw({ all, run }: Plain, text: string, values: Values, now: number): unknown {
   const [name, key, node, number, report, wanted] = values as [
     string,
