@@ -63,7 +63,7 @@ export const Status = Type.Object({
 });
 
 /** A model that may be chosen for a thread. */
-export const ModelOption = Type.Object(
+const ModelOption = Type.Object(
   {
     provider: Type.String(),
     name: Type.String(),
@@ -161,7 +161,7 @@ export const Models = Type.Object({
 });
 
 /** Turns that go on from the same one: a message that was edited, an answer that was asked for again. */
-export const TurnVersions = Type.Object(
+const TurnVersions = Type.Object(
   {
     turn: named("turn_id", Type.String({ description: "The one on this path" })),
     versions: Type.Array(
