@@ -16,7 +16,7 @@ import {
 export const page = <const Name extends string, Item extends TSchema>(name: Name, item: Item) =>
   Type.Object(pageOf(name, item));
 
-export const pageOf = <const Name extends string, Item extends TSchema>(name: Name, item: Item) => ({
+const pageOf = <const Name extends string, Item extends TSchema>(name: Name, item: Item) => ({
   items: named(name, Type.Array(item)),
   next: nullable(Type.String()),
 });

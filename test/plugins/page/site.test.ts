@@ -31,3 +31,27 @@ test("a clone bundles the page from its sources, its first view small enough to 
   expect(bytes).toBeGreaterThan(10_000);
   expect(bytes).toBeLessThan(120_000);
 });
+
+const POLICY = [
+  "base-uri 'none'",
+  "connect-src 'self'",
+  "default-src 'none'",
+  "font-src 'self'",
+  "form-action 'self'",
+  "frame-ancestors 'none'",
+  "frame-src 'self'",
+  "img-src 'self' data:",
+  "manifest-src 'self'",
+  "script-src 'self'",
+  "style-src 'self'",
+];
+
+test("with the page, every answer allows what its own files are and nothing else", async () => {
+  const { url } = await openGateway();
+  for (const path of ["/", "/health", "/api/status"]) {
+    const { headers } = await fetch(`${url}${path}`);
+    expect((headers.get("content-security-policy") ?? "").split(";").sort()).toEqual(POLICY);
+    expect(headers.get("x-frame-options")).toBe("DENY");
+    expect(headers.get("cache-control")).toBe(path === "/" ? "no-cache" : "no-store");
+  }
+});
