@@ -48,7 +48,7 @@ const PROGRAMS: readonly Program[] = [
   { modules: ["plugins/tui/text/highlighter-worker"], external: [] },
   ...[
     "host/author/build/maker",
-    "plugins/agent/threads/attachments/pdf-child",
+    "kernel/files/pdf-child",
     "plugins/email/reading/mail-worker",
     "plugins/memory/embedding-worker",
     "plugins/telemetry/tracing/sender-worker",

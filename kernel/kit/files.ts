@@ -1,7 +1,8 @@
-/** Folders that are ours alone, types of files, and where our own files are. */
+/** Folders that are ours alone, types of files, the text of PDFs, and where our own files are. */
 
 export { makeFolders } from "../files/folders.ts";
 export { makePrivate } from "../files/ownership.ts";
+export { createPdfReader, type PdfText } from "../files/pdf.ts";
 export { MANIFEST, moduleFile, ROOT } from "../package.ts";
 export {
   cleanFileName,

@@ -1,7 +1,7 @@
 /** Files that are small to send and large to open, through every door that takes files. */
 import { deflateSync } from "node:zlib";
 import { expect } from "vitest";
-import { createPdfReader } from "../../plugins/agent/threads/attachments/pdf.ts";
+import { createPdfReader } from "../../kernel/files/pdf.ts";
 import { takeImages } from "../../plugins/agent/threads/attachments/stored.ts";
 import { attack } from "../support/attacks.ts";
 import { pdf, pdfOf, stream } from "../support/pdf.ts";

@@ -1,7 +1,13 @@
 /** Recognises a file's kind and what models read of it; refuses the others in words. */
-import { imageProblem, isTextual, mimeOfName, sniff, sniffImage } from "../../../../kernel/kit/files.ts";
+import {
+  imageProblem,
+  isTextual,
+  mimeOfName,
+  type PdfText,
+  sniff,
+  sniffImage,
+} from "../../../../kernel/kit/files.ts";
 import { type Attachment, Fault } from "../../../../kernel/plugin.ts";
-import type { PdfText } from "./pdf.ts";
 
 export interface TakenFile extends Pick<Attachment, "kind" | "mime" | "text"> {
   /** Set if the bytes are not the text themselves. */

@@ -1,14 +1,13 @@
 /** Files that people upload to send them with a message. Those that no message names go after a day. */
 
 import { randomUUIDv7 } from "node:crypto";
-import { cleanFileName, isTextual, sniffImage } from "../../../../kernel/kit/files.ts";
+import { cleanFileName, createPdfReader, isTextual, sniffImage } from "../../../../kernel/kit/files.ts";
 import { type Attachment, Fault, type Log, type Queries, type Sql } from "../../../../kernel/plugin.ts";
 import type { Model } from "../../../models/services.ts";
 import type { Store, UserStorage } from "../../../store/services.ts";
 import type { Attachments } from "../../services.ts";
 import { noteFor } from "./fitting.ts";
 import { takeFile } from "./kinds.ts";
-import { createPdfReader } from "./pdf.ts";
 import { findAttachment, type StoredFile } from "./stored.ts";
 
 export interface UploadParts {

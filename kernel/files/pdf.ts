@@ -7,9 +7,9 @@ import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Readable, Writable } from "node:stream";
 import { fileURLToPath } from "node:url";
-import { moduleFile, ROOT } from "../../../../kernel/kit/files.ts";
-import { tryJson } from "../../../../kernel/kit/text.ts";
-import { Fault } from "../../../../kernel/plugin.ts";
+import { Fault } from "../fault.ts";
+import { moduleFile, ROOT } from "../package.ts";
+import { tryJson } from "../text/json.ts";
 import type { PdfReply } from "./pdf-child.ts";
 
 export type PdfText = { readonly text: string } | { readonly problem: string };
@@ -79,7 +79,7 @@ export function createPdfReader(limits: PdfLimits = LIMITS) {
 async function readOne(data: Uint8Array, limits: PdfLimits, signal: AbortSignal): Promise<PdfText> {
   if (signal.aborted) return { problem: "could not be read: Postern is stopping" };
   const library = fileURLToPath(import.meta.resolve("unpdf/pdfjs"));
-  const file = moduleFile("plugins/agent/threads/attachments/pdf-child");
+  const file = moduleFile("kernel/files/pdf-child");
   const readable = [dirname(file), dirname(library), join(ROOT, "package.json")].filter((path) =>
     existsSync(path),
   );
