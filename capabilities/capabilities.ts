@@ -55,6 +55,8 @@ export interface HttpCapabilities {
   readonly credentials: readonly Credential[];
   /** Redirects are followed; each goes only where the rules allow a first request. */
   readonly redirects: boolean;
+  /** The tool gets the text of a PDF document, which Postern reads, instead of the document. */
+  readonly pdfAsText: boolean;
   /** As `host:port`: the operator's exceptions for this installation, beside those for all tools. */
   readonly privateHosts: readonly string[];
 }

@@ -31,6 +31,10 @@ export function describeCapabilities(
   return [
     ...(requests.length + unset.length > 0 ? [...requests, ...unset] : ["may not use the network"]),
     ...describeReach(capabilities).values(),
+    // It widens nothing: the tool gets less of what it may request anyway.
+    ...(http?.pdfAsText
+      ? ["gets the text of PDF documents, which Postern reads, instead of the documents"]
+      : []),
     ...describeSettings(capabilities),
     ...describeState(capabilities),
     ...describeTools(capabilities.agentTools),

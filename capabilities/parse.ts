@@ -54,6 +54,7 @@ interface CapabilitiesFile {
     allowlist?: { host: HostInFile; path_prefix: string; methods: string[] }[];
     rate_limit?: Parameters<typeof toRateLimit>[0];
     redirects?: boolean;
+    pdf_as_text?: boolean;
     timeout_secs?: number;
     credentials?: Record<
       string,
@@ -234,6 +235,7 @@ function toCapabilities(file: CapabilitiesFile, choices: Choices): Capabilities 
         return { host: chosen?.host ?? "", setting, pathPrefix: (chosen?.path ?? "") + pathPrefix, methods };
       }),
       redirects: http.redirects ?? false,
+      pdfAsText: http.pdf_as_text ?? false,
       privateHosts: choices.privateHosts.filter((host) => named.includes(host)),
       rateLimit: toRateLimit(http.rate_limit),
       timeoutSecs: http.timeout_secs ?? 30,

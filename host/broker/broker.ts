@@ -5,6 +5,7 @@
 import { isUtf8 } from "node:buffer";
 import type { Capabilities, HttpCapabilities } from "../../capabilities/capabilities.ts";
 import { CONNECTION_HEADERS, isRefusedBesideCredential } from "../../capabilities/headers.ts";
+import { createPdfReader, type PdfReader, sniff } from "../../kernel/kit/files.ts";
 import { limitWords, RATE_LIMIT_EXCEEDED } from "../../kernel/kit/http.ts";
 import type { Log } from "../../kernel/kit/log.ts";
 import {
@@ -50,6 +51,7 @@ export interface BrokerOptions {
   readonly privateHosts: PrivateHosts;
   readonly store: Store;
   readonly log: Log;
+  readonly pdf?: PdfReader;
 }
 
 const MAX_REQUESTS_A_CALL = 50;
@@ -58,6 +60,7 @@ const MAX_BYTES_AT_ONCE = 32 * 1024 * 1024;
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 const MAX_REDIRECTS = 5;
 const NO_HOSTS: PrivateHosts = new Set();
+const PDF_AS_TEXT = "application/vnd.postern.pdf+json";
 
 /** One request, or one of the redirects that followed from it. */
 interface Trail {
@@ -76,7 +79,14 @@ interface Journey {
   trail: Trail;
 }
 
-export function createBroker({ network, source, privateHosts, store, log }: BrokerOptions) {
+export function createBroker({
+  network,
+  source,
+  privateHosts,
+  store,
+  log,
+  pdf = createPdfReader(),
+}: BrokerOptions) {
   const limiters = createLimiters(store, "tool");
   const secretsFor = createMatcherCache(source.known);
 
@@ -132,7 +142,10 @@ export function createBroker({ network, source, privateHosts, store, log }: Brok
     /** How much of the tool's rate limit this user has left; nothing where it may not use the network. */
     limits: async (tool: string, { http }: Capabilities, user: string): Promise<LimitVerdict | undefined> =>
       http && limiters.find(tool, http.rateLimit).peek(user),
-    close: limiters.close,
+    async close(): Promise<void> {
+      await pdf.close();
+      await limiters.close();
+    },
     /** Opens one call. With a tape its exchanges are recorded, or played back without network and secrets. */
     open(grant: Grant, tape?: Tape): BrokeredCall {
       const { http, auth } = grant.capabilities;
@@ -188,7 +201,9 @@ export function createBroker({ network, source, privateHosts, store, log }: Brok
           const reply = await sendLive(request, rules, bounds, journey.trail);
           const location = locationOf(reply);
           if (location === undefined) {
-            const answer = await clean(reply, request.url, journey.trail.secrets);
+            const { status, headers, body } = reply;
+            const given = { status, headers: readHeaders(headers), body };
+            const answer = await scrub(given, journey.trail.secrets, request.url.host);
             if (count === 0 && !isUpgraded) return answer;
             return { ...answer, url: journey.trail.secrets.hide(request.url.href) };
           }
@@ -218,6 +233,19 @@ export function createBroker({ network, source, privateHosts, store, log }: Brok
         return tape === undefined ? send() : tape.record(allowed, send);
       }
 
+      async function readDocument(answer: HttpResponse, { signal, trail }: Journey): Promise<HttpResponse> {
+        if (!http?.pdfAsText || !isPdf(answer)) return answer;
+        const document = await pdf.readPages(grant.user, answer.body, signal);
+        const others = answer.headers.filter(([name]) => !name.startsWith("content-"));
+        const headers = [...others, ["content-type", PDF_AS_TEXT] as const];
+        // The text was packed, so it could not be looked through for secrets until now.
+        return scrub(
+          { ...answer, headers, body: Buffer.from(JSON.stringify(document)) },
+          trail.secrets,
+          trail.host,
+        );
+      }
+
       /** Noted now, not with the reply: the call may end before there is one, and its receipt must still tell. */
       function begin({ method, url }: ToolRequest, secrets: SecretMatcher): Trail {
         const host = URL.parse(url)?.host ?? "";
@@ -228,15 +256,17 @@ export function createBroker({ network, source, privateHosts, store, log }: Brok
 
       async function track(request: ToolRequest, signal: AbortSignal): Promise<ToolReply> {
         const journey: Journey = { signal, trail: begin(request, await secretsFor(auth)) };
-        const reply = await attempt(request, journey).then(
-          (answer): ToolReply => ({ ok: true, ...answer }),
-          (error: unknown): ToolReply => ({
-            ok: false,
-            error: isExpected(error)
-              ? journey.trail.secrets.hide(error.message)
-              : ourFault(error, grant.tool),
-          }),
-        );
+        const reply = await attempt(request, journey)
+          .then((answer) => readDocument(answer, journey))
+          .then(
+            (answer): ToolReply => ({ ok: true, ...answer }),
+            (error: unknown): ToolReply => ({
+              ok: false,
+              error: isExpected(error)
+                ? journey.trail.secrets.hide(error.message)
+                : ourFault(error, grant.tool),
+            }),
+          );
         end(journey.trail, {
           ...(reply.ok ? { status: reply.status } : { error: reply.error }),
           bytes: reply.ok ? reply.body.byteLength : 0,
@@ -288,6 +318,13 @@ function locationOf({ status, headers }: OutboundReply): string | undefined {
   return isUtf8(bytes) ? bytes.toString() : location;
 }
 
+/** Servers get the type wrong, and some documents begin with other bytes. */
+function isPdf({ status, headers, body }: HttpResponse): boolean {
+  const type = headers.find(([name]) => name === "content-type")?.[1] ?? "";
+  const isFound = status >= 200 && status <= 299 && body.byteLength > 0;
+  return isFound && (sniff(body) === "application/pdf" || /^application\/pdf\s*(;|$)/i.test(type));
+}
+
 const SIGN_IN_HEADERS = new Set(["authorization", "cookie"]);
 
 /** The next request, as browsers would send it; it is ruled on like one that the tool wrote. */
@@ -309,16 +346,15 @@ function redirect(request: AllowedRequest, status: number, location: string): To
   };
 }
 
-async function clean(
-  { status, headers, body }: OutboundReply,
-  url: URL,
-  secrets: SecretMatcher,
-): Promise<HttpResponse> {
-  const scrubbed = await scrubAnswer({ status, headers: readHeaders(headers), body }, secrets);
-  if (scrubbed !== undefined) return scrubbed;
-  throw new Refused(
-    `The answer of ${url.host} holds the value of a secret in another form, so it was withheld.`,
-  );
+/** Refuses an answer that still shows a secret to a reader who looks for one: the tool must not get it. */
+async function scrub(answer: HttpResponse, secrets: SecretMatcher, host: string): Promise<HttpResponse> {
+  const scrubbed = replaceSecrets(answer, secrets);
+  const written = Buffer.from(scrubbed.headers.flat().join("\n"), "latin1");
+  if ((await secrets.discloses(scrubbed.body)) || (await secrets.discloses(written)))
+    throw new Refused(
+      `The answer of ${host} holds the value of a secret in another form, so it was withheld.`,
+    );
+  return scrubbed;
 }
 
 function redirected(from: URL, status: number, location: string): Refused {
@@ -398,21 +434,12 @@ function readHeaders(given: Readonly<Record<string, string | string[] | undefine
   );
 }
 
-/** Undefined where the answer still shows a secret to a reader who looks for one: it cannot be given to the tool. */
-async function scrubAnswer(answer: HttpResponse, secrets: SecretMatcher): Promise<HttpResponse | undefined> {
-  const scrubbed = replaceSecrets(answer, secrets);
-  const written = Buffer.from(scrubbed.headers.flat().join("\n"), "latin1");
-  return (await secrets.discloses(scrubbed.body)) || (await secrets.discloses(written))
-    ? undefined
-    : scrubbed;
-}
-
-function replaceSecrets({ status, headers, body }: HttpResponse, secrets: SecretMatcher): HttpResponse {
+function replaceSecrets({ headers, body, ...about }: HttpResponse, secrets: SecretMatcher): HttpResponse {
   const scrubbed = secrets.scrub(body);
   const isSame = scrubbed === body;
   const clean = (text: string) => Buffer.from(secrets.scrub(Buffer.from(text, "latin1"))).toString("latin1");
   return {
-    status,
+    ...about,
     headers: headers
       // A name with the mark in it would be no name.
       .filter(([name]) => clean(name) === name && (isSame || name !== "content-length"))

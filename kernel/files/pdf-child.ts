@@ -2,8 +2,23 @@
 import { Socket } from "node:net";
 import { isMainThread, parentPort, Worker, workerData } from "node:worker_threads";
 
+export interface PdfDocument {
+  /** The text of each page that was read. */
+  readonly pages: readonly string[];
+  /** How many pages there are: more than were read if they have too much text. */
+  readonly count: number;
+  /** As the file says it, like the following; empty if it says nothing. */
+  readonly title: string;
+  readonly author: string;
+  readonly created: string;
+  readonly language: string;
+}
+
+/** Lines are the library's own; paragraphs follow from where on the page each piece of text is. */
+export type PdfForm = "lines" | "paragraphs";
+
 export type PdfReply =
-  | { readonly status: "ok"; readonly text: string }
+  | ({ readonly status: "ok" } & PdfDocument)
   | { readonly status: "broken" | "password" | "memory" };
 
 interface Work {
@@ -11,21 +26,31 @@ interface Work {
   /** The file of pdf.js, which is looked up outside: nothing can be looked up in here. */
   readonly library: string;
   readonly mostText: number;
+  readonly form: PdfForm;
 }
 
 const LOOK_MS = 20;
 const TIMEOUT_MS = 120_000;
 /** The pipe that the process that started it reads. */
 const ANSWERS = 3;
+/** In heights of a character: from how much on a gap is a blank, and a step leads to another line or another paragraph. */
+const BLANK_GAP = 0.17;
+const LINE_STEP = 0.5;
+const PARAGRAPH_STEP = 1.75;
 
 if (isMainThread) await watch();
 else await read(workerData as Work);
 
 async function watch(): Promise<void> {
-  const [library = "", memoryBytes = "", mostText = ""] = process.argv.slice(2);
+  const [library = "", memoryBytes = "", mostText = "", form = ""] = process.argv.slice(2);
   const chunks: Buffer[] = [];
   for await (const chunk of process.stdin) chunks.push(chunk as Buffer);
-  const work: Work = { data: Buffer.concat(chunks), library, mostText: Number(mostText) };
+  const work: Work = {
+    data: Buffer.concat(chunks),
+    library,
+    mostText: Number(mostText),
+    form: form === "lines" ? form : "paragraphs",
+  };
   const reader = new Worker(new URL(import.meta.url), { workerData: work, stdout: true, stderr: true });
   reader.on("message", end);
   reader.on("error", (error) =>
@@ -44,20 +69,27 @@ function end(reply: PdfReply): void {
 }
 
 interface Pdfjs {
-  getDocument(options: object): { readonly promise: Promise<PdfDocument> };
+  getDocument(options: object): { readonly promise: Promise<Opened> };
 }
 
-interface PdfDocument {
+interface Opened {
   readonly numPages: number;
+  getMetadata(): Promise<{ readonly info: Readonly<Record<string, unknown>> }>;
   getPage(number: number): Promise<{
-    getTextContent(): Promise<{
-      readonly items: readonly { readonly str?: string; readonly hasEOL?: boolean }[];
-    }>;
+    getTextContent(): Promise<{ readonly items: readonly (Piece | object)[] }>;
     cleanup(): void;
   }>;
 }
 
-async function read({ data, library, mostText }: Work): Promise<void> {
+/** Characters that a page draws in one go. */
+interface Piece {
+  readonly str: string;
+  readonly hasEOL: boolean;
+  readonly width: number;
+  readonly transform: readonly [a: number, b: number, c: number, d: number, x: number, y: number];
+}
+
+async function read({ data, library, mostText, form }: Work): Promise<void> {
   const { getDocument } = (await import(library)) as Pdfjs;
   try {
     const document = await getDocument({
@@ -67,19 +99,85 @@ async function read({ data, library, mostText }: Work): Promise<void> {
       useSystemFonts: false,
       verbosity: 0,
     }).promise;
+    const write = form === "lines" ? writeLines : writeParagraphs;
     const pages: string[] = [];
     let length = 0;
     for (let number = 1; number <= document.numPages && length < mostText; number++) {
       const page = await document.getPage(number);
       const { items } = await page.getTextContent();
-      const text = items.map(({ str = "", hasEOL }) => (hasEOL ? `${str}\n` : str)).join("");
+      const text = write(items.filter((item) => "str" in item));
       page.cleanup();
       length += text.length;
-      if (text.trim() !== "") pages.push(`[Page ${number}]\n${text}`);
+      pages.push(text);
     }
-    parentPort?.postMessage({ status: "ok", text: pages.join("\n\n").slice(0, mostText) } satisfies PdfReply);
+    const { info } = await document.getMetadata();
+    const said = (name: string) => (typeof info[name] === "string" ? info[name] : "");
+    parentPort?.postMessage({
+      status: "ok",
+      count: document.numPages,
+      pages,
+      title: said("Title"),
+      author: said("Author"),
+      created: said("CreationDate"),
+      language: said("Language"),
+    } satisfies PdfReply);
   } catch (error) {
     const isLocked = (error as Error).name === "PasswordException";
     parentPort?.postMessage({ status: isLocked ? "password" : "broken" } satisfies PdfReply);
   }
+}
+
+function writeLines(pieces: readonly Piece[]): string {
+  return pieces.map(({ str, hasEOL }) => (hasEOL ? `${str}\n` : str)).join("");
+}
+
+/** Where the last piece ended, how high it was, and which way it went. */
+interface End {
+  readonly x: number;
+  readonly y: number;
+  readonly height: number;
+  readonly along: number;
+  readonly across: number;
+}
+
+function writeParagraphs(pieces: readonly Piece[]): string {
+  const written: string[] = [];
+  let end: End | undefined;
+  let isAfterBlank = true;
+  for (const { str, width, transform } of pieces) {
+    const [a, b, , , x, y] = transform;
+    const height = Math.hypot(a, b) || 1;
+    // The library reports some gaps as a blank piece, which says nothing about where the next piece begins.
+    if (str.trim() === "") {
+      if (str !== "" && !isAfterBlank) written.push(" ");
+      isAfterBlank ||= str !== "";
+      continue;
+    }
+    const gap = end === undefined ? "" : gapBetween(end, x, y, height);
+    if (gap !== "" && !(gap === " " && (isAfterBlank || /^\s/.test(str)))) written.push(gap);
+    written.push(str);
+    isAfterBlank = /\s$/.test(str);
+    const [along, across] = [a / height, b / height];
+    end = { x: x + width * along, y: y + width * across, height, along, across };
+  }
+  return (
+    written
+      .join("")
+      // In a table of contents, dots lead to the number of the page.
+      .replace(/(?: ?[.:·]){6,} ?/g, " … ")
+      .split("\n")
+      .map((line) => line.trimEnd())
+      .join("\n")
+      .trim()
+  );
+}
+
+function gapBetween(end: End, x: number, y: number, height: number): string {
+  const [dx, dy] = [x - end.x, y - end.y];
+  // A small number above the line belongs to it.
+  const measure = Math.max(height, end.height);
+  const forward = (dx * end.along + dy * end.across) / measure;
+  const up = (dy * end.along - dx * end.across) / measure;
+  if (Math.abs(up) > LINE_STEP) return up > 0 || -up > PARAGRAPH_STEP ? "\n\n" : "\n";
+  return Math.abs(forward) > BLANK_GAP ? " " : "";
 }

@@ -5,14 +5,20 @@
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
-import type { Readable, Writable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { Fault } from "../fault.ts";
 import { moduleFile, ROOT } from "../package.ts";
 import { tryJson } from "../text/json.ts";
-import type { PdfReply } from "./pdf-child.ts";
+import type { PdfDocument, PdfForm, PdfReply } from "./pdf-child.ts";
 
+export type { PdfDocument };
+
+/** The problem is the rest of a sentence about the document. */
 export type PdfText = { readonly text: string } | { readonly problem: string };
+
+type PdfResult = PdfDocument | { readonly problem: string; readonly advice?: string };
+
+export type PdfReader = ReturnType<typeof createPdfReader>;
 
 export interface PdfLimits {
   readonly millis: number;
@@ -20,15 +26,17 @@ export interface PdfLimits {
 }
 
 const LIMITS: PdfLimits = { millis: 30_000, memoryBytes: 600 * 2 ** 20 };
-// Far more than any model reads.
-const MAX_TEXT_LENGTH = 4 * 2 ** 20;
+// Far more than any model reads. A tool gets pages until there is so much text, and not the rest of the document.
+const MAX_TEXT_LENGTH: Readonly<Record<PdfForm, number>> = { lines: 4 * 2 ** 20, paragraphs: 2 ** 20 };
 const MAX_WAITING = 64;
 const MAX_WAITING_PER_USER = 16;
 const PROBLEMS = {
-  broken: "cannot be read: it is damaged, or no PDF",
-  memory: "cannot be read: it needs too much memory",
-  password: "is protected by a password. Remove it, and attach the file again",
-  empty: "has no text: its pages are probably pictures. Attach them as images",
+  broken: { problem: "cannot be read: it is damaged, or no PDF" },
+  large: { problem: "cannot be read: it has too much text" },
+  memory: { problem: "cannot be read: it needs too much memory" },
+  password: { problem: "is protected by a password", advice: "Remove it, and attach the file again" },
+  empty: { problem: "has no text: its pages are probably pictures", advice: "Attach them as images" },
+  stopped: { problem: "could not be read: Postern is stopping" },
 };
 
 /**
@@ -55,19 +63,37 @@ export function createPdfReader(limits: PdfLimits = LIMITS) {
     working = undefined;
   }
 
+  function inTurn(user: string, read: () => Promise<PdfResult>): Promise<PdfResult> {
+    if (
+      waiting.length >= MAX_WAITING ||
+      waiting.filter((one) => one.user === user).length >= MAX_WAITING_PER_USER
+    )
+      throw new Fault("limited", "pdf_busy", "Too many PDFs are being read. Try again in a moment.", {
+        retryAfterSecs: 5,
+      });
+    const { promise, resolve, reject } = Promise.withResolvers<PdfResult>();
+    waiting.push({ user, run: () => read().then(resolve, reject) });
+    working ??= work();
+    return promise;
+  }
+
   return {
-    read(user: string, data: Uint8Array): Promise<PdfText> {
-      if (
-        waiting.length >= MAX_WAITING ||
-        waiting.filter((one) => one.user === user).length >= MAX_WAITING_PER_USER
-      )
-        throw new Fault("limited", "pdf_busy", "Too many PDFs are being read. Try again in a moment.", {
-          retryAfterSecs: 5,
-        });
-      const { promise, resolve, reject } = Promise.withResolvers<PdfText>();
-      waiting.push({ user, run: () => readOne(data, limits, stop.signal).then(resolve, reject) });
-      working ??= work();
-      return promise;
+    /** Reads an attachment: the problem also says what the person who attached it can do. */
+    async read(user: string, data: Uint8Array): Promise<PdfText> {
+      const found = await inTurn(user, () => readOne(data, "lines", limits, stop.signal));
+      if (!("problem" in found)) return { text: joined(found.pages).slice(0, MAX_TEXT_LENGTH.lines) };
+      const { problem, advice } = found;
+      return { problem: advice === undefined ? problem : `${problem}. ${advice}` };
+    },
+    /** Reads a document that a tool asked for, until its call ends. */
+    async readPages(
+      user: string,
+      data: Uint8Array,
+      signal: AbortSignal,
+    ): Promise<PdfDocument | { readonly problem: string }> {
+      const either = AbortSignal.any([stop.signal, signal]);
+      const found = await inTurn(user, () => readOne(data, "paragraphs", limits, either));
+      return "problem" in found ? { problem: found.problem } : found;
     },
     async close(): Promise<void> {
       stop.abort();
@@ -76,8 +102,13 @@ export function createPdfReader(limits: PdfLimits = LIMITS) {
   };
 }
 
-async function readOne(data: Uint8Array, limits: PdfLimits, signal: AbortSignal): Promise<PdfText> {
-  if (signal.aborted) return { problem: "could not be read: Postern is stopping" };
+async function readOne(
+  data: Uint8Array,
+  form: PdfForm,
+  limits: PdfLimits,
+  signal: AbortSignal,
+): Promise<PdfResult> {
+  if (signal.aborted) return PROBLEMS.stopped;
   const library = fileURLToPath(import.meta.resolve("unpdf/pdfjs"));
   const file = moduleFile("kernel/files/pdf-child");
   const readable = [dirname(file), dirname(library), join(ROOT, "package.json")].filter((path) =>
@@ -93,43 +124,49 @@ async function readOne(data: Uint8Array, limits: PdfLimits, signal: AbortSignal)
     file,
     library,
     `${limits.memoryBytes}`,
-    `${MAX_TEXT_LENGTH}`,
+    `${MAX_TEXT_LENGTH[form]}`,
+    form,
   ];
   const child = spawn(process.execPath, args, { env: {}, stdio: ["pipe", "ignore", "ignore", "pipe"] });
-  let isLate = false;
-  const deadline = setTimeout(() => {
-    isLate = true;
+  let stopped: PdfResult | undefined;
+  const stopAs = (problem: PdfResult) => {
+    stopped ??= problem;
     child.kill("SIGKILL");
-  }, limits.millis);
-  const onStop = () => void child.kill("SIGKILL");
+  };
+  const late = { problem: `cannot be read: it took longer than ${limits.millis / 1000} seconds` };
+  const deadline = setTimeout(() => stopAs(late), limits.millis);
+  const onStop = () => stopAs(PROBLEMS.stopped);
   signal.addEventListener("abort", onStop);
   const closed = new Promise<void>((resolve) => {
     child.once("error", () => resolve());
     child.once("close", () => resolve());
   });
-  const [given, , , answers] = child.stdio as unknown as [Writable, null, null, Readable];
   const chunks: Buffer[] = [];
   let bytes = 0;
-  answers.on("data", (chunk: Buffer) => {
+  child.stdio[3]?.on("data", (chunk: Buffer) => {
     bytes += chunk.byteLength;
-    // Escaped, a text may take several times its length; what goes beyond is not ours.
-    if (bytes > MAX_TEXT_LENGTH * 8) child.kill("SIGKILL");
+    // A single page may have more text than all pages should, and in JSON it takes several times its length.
+    if (bytes > MAX_TEXT_LENGTH[form] * 8) stopAs(PROBLEMS.large);
     else chunks.push(chunk);
   });
   // It may end before it has taken all.
-  given.on("error", () => {});
-  given.end(data);
+  child.stdin?.on("error", () => {});
+  child.stdin?.end(data);
   await closed;
   clearTimeout(deadline);
   signal.removeEventListener("abort", onStop);
-  if (isLate) return { problem: `cannot be read: it took longer than ${limits.millis / 1000} seconds` };
-  return answerOf(Buffer.concat(chunks).toString("utf8"));
+  return stopped ?? answerOf(Buffer.concat(chunks).toString("utf8"));
 }
 
-function answerOf(said: string): PdfText {
+function answerOf(said: string): PdfResult {
   const reply = tryJson(said) as PdfReply | undefined;
-  if (!reply) return { problem: PROBLEMS.broken };
-  if (reply.status !== "ok") return { problem: PROBLEMS[reply.status] ?? PROBLEMS.broken };
-  const text = reply.text.toWellFormed();
-  return text.trim() === "" ? { problem: PROBLEMS.empty } : { text };
+  if (!reply) return PROBLEMS.broken;
+  if (reply.status !== "ok") return PROBLEMS[reply.status] ?? PROBLEMS.broken;
+  const { status: _, ...document } = reply;
+  const pages = document.pages.map((page) => page.toWellFormed());
+  return pages.every((page) => page.trim() === "") ? PROBLEMS.empty : { ...document, pages };
+}
+
+function joined(pages: readonly string[]): string {
+  return pages.flatMap((page, at) => (page.trim() === "" ? [] : [`[Page ${at + 1}]\n${page}`])).join("\n\n");
 }

@@ -2,7 +2,7 @@
 
 export { makeFolders } from "../files/folders.ts";
 export { makePrivate } from "../files/ownership.ts";
-export { createPdfReader, type PdfText } from "../files/pdf.ts";
+export { createPdfReader, type PdfReader, type PdfText } from "../files/pdf.ts";
 export { MANIFEST, moduleFile, ROOT } from "../package.ts";
 export {
   cleanFileName,

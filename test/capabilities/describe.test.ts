@@ -50,6 +50,15 @@ test("each of the five credential locations is described", () => {
   expect(at({ type: "url_path", placeholder: "K" })).toBe("with `t` replacing {K} in the path");
 });
 
+test("the text of PDF documents is named, and widens nothing", () => {
+  const http = { allowlist: [rule("a.com", "/", "GET")] };
+  const text = capabilities({ ...http, pdf_as_text: true });
+  expect(describeCapabilities(text)).toContain(
+    "gets the text of PDF documents, which Postern reads, instead of the documents",
+  );
+  expect(compareCapabilities(capabilities(http), text)).toEqual({ added: [], removed: [] });
+});
+
 test("reordering a file changes nothing", () => {
   const one = capabilities({ allowlist: [rule("a.com", "/", "GET"), rule("b.com", "/", "GET")] });
   const two = capabilities({ allowlist: [rule("b.com", "/", "GET"), rule("a.com", "/", "GET")] });

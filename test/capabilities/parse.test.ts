@@ -26,6 +26,7 @@ const full = {
     rate_limit: { requests_per_minute: 10, requests_per_hour: 100 },
     timeout_secs: 5,
     redirects: true,
+    pdf_as_text: true,
     credentials: {
       a: {
         secret_name: "t",
@@ -140,6 +141,7 @@ test("§4.4 every key of a capabilities file is parsed", () => {
         },
       ],
       redirects: true,
+      pdfAsText: true,
       privateHosts: [],
     },
     limits: { memoryMb: 32, timeoutSecs: 20 },

@@ -18,6 +18,7 @@ const http: HttpCapabilities = {
   timeoutSecs: 30,
   credentials: [],
   redirects: false,
+  pdfAsText: false,
   privateHosts: [],
 };
 

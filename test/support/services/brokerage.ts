@@ -12,6 +12,7 @@ import type { Tape } from "../../../host/broker/recording.ts";
 import { parseCapabilities } from "../../../host/catalog/catalog.ts";
 import { openVault, type ToolVault } from "../../../host/secrets/secrets.ts";
 import type { AddressCheck } from "../../../host/services.ts";
+import { createPdfReader, type PdfLimits } from "../../../kernel/files/pdf.ts";
 import { createLog } from "../../../kernel/log/log.ts";
 import type { Mask } from "../../../kernel/mask/mask.ts";
 import { createMask } from "../../../kernel/mask/mask.ts";
@@ -59,6 +60,8 @@ export interface BrokerageOptions {
   /** One that others use too; otherwise one of its own. */
   readonly store?: OpenStore;
   readonly key?: Uint8Array;
+  /** Of the process that reads PDFs. */
+  readonly pdf?: PdfLimits;
 }
 
 const DIGEST = "0".repeat(64);
@@ -82,7 +85,8 @@ export async function openBrokerage(options: BrokerageOptions = {}): Promise<Bro
     environment: (name) => options.environment?.[name],
     refresh: createRefresh({ network, privateHosts, exclusive: store.exclusive }),
   });
-  const broker = createBroker({ network, source, privateHosts, store, log });
+  const pdf = createPdfReader(options.pdf);
+  const broker = createBroker({ network, source, privateHosts, store, log, pdf });
   return {
     home,
     store,
