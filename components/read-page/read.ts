@@ -5,7 +5,7 @@ import { decode } from "./charset.ts";
 import { isJsonFeed, isXmlFeed, readJsonFeed, readXmlFeed } from "./feed.ts";
 import type { Params } from "./params.ts";
 import { find, paginate } from "./passages.ts";
-import { readPdf } from "./pdf.ts";
+import { PDF_AS_TEXT, readPdf } from "./pdf.ts";
 
 export interface Received {
   readonly status: number;
@@ -81,8 +81,8 @@ function interpret(received: Received): Extract {
   const type = received.contentType.toLowerCase().split(";")[0]?.trim() ?? "";
   const isFound = status >= 200 && status <= 299;
   if (isFound && body.byteLength === 0) throw new Refusal(`${hostOf(url)} sent an empty response.`);
+  if (isFound && type === PDF_AS_TEXT) return readDocument(new TextDecoder().decode(body));
   const binary = isFound ? recognise(body, type) : undefined;
-  if (binary === PDF) return readDocument(body);
   if (binary !== undefined)
     throw new Refusal(`The address leads to ${binary} of ${size(body)}, which is not read here.`);
   const text = decode(body, received.contentType);
@@ -103,9 +103,9 @@ function readHtml(text: string, url: string): Extract {
   return { kind: "page", ...article };
 }
 
-function readDocument(body: Uint8Array): Extract {
-  const { obstacle, ...document } = readPdf(body);
-  if (obstacle !== undefined) throw new Refusal(`The PDF document of ${size(body)} ${obstacle}.`);
+function readDocument(text: string): Extract {
+  const { obstacle, ...document } = readPdf(text);
+  if (obstacle !== undefined) throw new Refusal(`The PDF document ${obstacle}.`);
   return { kind: "pdf", ...document };
 }
 
@@ -144,9 +144,8 @@ const STATUSES: Readonly<Record<number, string>> = {
 };
 
 /** By the first bytes, which servers get wrong less often than the type. */
-const PDF = "a PDF document";
 const SIGNATURES: readonly (readonly [start: string, what: string])[] = [
-  ["%PDF-", PDF],
+  ["%PDF-", "a PDF document"],
   ["PK\u0003\u0004", "an archive or an office document (ZIP)"],
   ["\u001f\u008b", "an archive (gzip)"],
   ["7z\u00bc\u00af", "an archive (7z)"],
@@ -170,8 +169,6 @@ function recognise(body: Uint8Array, type: string): string | undefined {
   const start = String.fromCharCode(...body.subarray(0, 8));
   const known = SIGNATURES.find(([signature]) => start.startsWith(signature))?.[1];
   if (known !== undefined) return known;
-  // Some have a few other bytes before their beginning.
-  if (type === "application/pdf") return PDF;
   const media = type === "image/svg+xml" ? "a picture (SVG)" : MEDIA[type.split("/")[0] ?? ""];
   if (media !== undefined) return media;
   // Text in an encoding of two bytes has zeros too, but says so in its first two.

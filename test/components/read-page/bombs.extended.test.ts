@@ -23,7 +23,8 @@ describe("read-page", () => {
     async (_, document) => {
       const { outcome, receipt } = await reader.ask({ body: document(), type: "application/pdf" });
       if (outcome.status === "ok") expect(JSON.parse(outcome.output)).toMatchObject({ kind: "pdf" });
-      else expect(outcome.message).toMatch(/is too large to be read|damaged|has no text/);
+      else
+        expect(outcome.message).toMatch(/damaged|has no text|too much (text|memory)|longer than 30 seconds/);
       expect(receipt?.memoryPeak).toBeLessThan(256 << 20);
     },
   );

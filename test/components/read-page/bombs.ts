@@ -32,9 +32,12 @@ export const BOMBS: Readonly<Record<string, () => string>> = {
 
 const packed = (text: string) => stream(deflateSync(Buffer.from(text)), "/Filter /FlateDecode");
 const SHOWN = "BT /F1 12 Tf 72 720 Td (Words on a page) Tj ET ";
-/** Further objects behind a sound file: the last of a number counts. */
-const and = (sound: Buffer, ...objects: readonly (string | Buffer)[]) =>
-  Buffer.concat([sound, ...objects.flatMap((object) => [Buffer.from("\n"), Buffer.from(object)])]);
+/** Further objects behind those of a sound file, whose table is lost, so that the last object of a number counts. */
+function and(sound: Buffer, ...objects: readonly (string | Buffer)[]): Buffer {
+  const more = objects.flatMap((object) => [Buffer.from("\n"), Buffer.from(object)]);
+  const [table, trailer] = [sound.lastIndexOf("xref\n0 "), sound.lastIndexOf("trailer")];
+  return Buffer.concat([sound.subarray(0, table), ...more, Buffer.from("\n"), sound.subarray(trailer)]);
+}
 
 export const PDF_BOMBS: Readonly<Record<string, () => Buffer>> = {
   "a page that unpacks to a gigabyte": () => {
@@ -86,7 +89,7 @@ export const PDF_BOMBS: Readonly<Record<string, () => Buffer>> = {
     const font = Buffer.concat([Buffer.from("9 0 obj "), packed(map), Buffer.from(" endobj")]);
     return and(
       pdfOf([packed(SHOWN)]),
-      "3 0 obj << /Type /Font /Subtype /Type1 /ToUnicode 9 0 R >> endobj",
+      "3 0 obj << /Type /Font /Subtype /Type1 /BaseFont /Helvetica /ToUnicode 9 0 R >> endobj",
       font,
     );
   },

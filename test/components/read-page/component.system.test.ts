@@ -1,4 +1,4 @@
-/** The built component in the real host: every page must come out as it does under Node. */
+/** The built component in the real host: every page must come out as it does under Node, and a PDF as the host reads it. */
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -20,7 +20,7 @@ describe("read-page", () => {
   });
 
   test.each(globSync("*.{html,xml,json,pdf}", { cwd: FOLDER }).sort())(
-    "%s comes out as under Node",
+    "%s comes out as its snapshot",
     async (file) => {
       const { outcome } = await reader.ask({
         url: `https://site.example/pages/${file}`,
