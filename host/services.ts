@@ -1,12 +1,13 @@
 /** Services of the tool host for plugins: tools and calls of them, and the operator's view of tools and MCP servers. */
 import type { JsonSchema } from "../kernel/kit/schema.ts";
-import type { Attachment, McpServerInfo, ToolInfo, ToolOrigin } from "../kernel/kit/tools.ts";
+import type { Attachment, ToolInfo, ToolOrigin } from "../kernel/kit/tools.ts";
 import type { Figures, Reply } from "../kernel/kit/turns.ts";
 import type { Origin, Question, ToolCall, ToolOutcome } from "../kernel/plugin.ts";
 import type { FiguresQuery } from "../plugins/store/services.ts";
 import type { CallTrace } from "../plugins/telemetry/services.ts";
 import type {
   ListedTool,
+  McpServerInfo,
   NewMcpServer,
   SeenTool,
   ServerListing,

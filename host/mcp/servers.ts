@@ -1,11 +1,10 @@
 /** The operator's view of the servers: listing, adding, agreeing, testing, removing, and their credentials. */
 import { ServerFileError } from "../../capabilities/servers/parse.ts";
 import type { PrivateHosts } from "../../kernel/kit/outbound.ts";
-import type { McpServerInfo } from "../../kernel/kit/tools.ts";
 import { Fault } from "../../kernel/plugin.ts";
 import { Refused, readUrl } from "../broker/policy.ts";
 import type { McpServers, SignInBrowser } from "../services.ts";
-import type { SeenTool } from "../wire.ts";
+import type { McpServerInfo, SeenTool } from "../wire.ts";
 import { SessionFailed } from "./session/failure.ts";
 import type { Sessions } from "./session/sessions.ts";
 import type { McpAccess } from "./sign-in/access.ts";

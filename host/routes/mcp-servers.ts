@@ -2,9 +2,14 @@
 import type { Context } from "koa";
 import { missingFault, orRefuse, type Route, routesOf } from "../../kernel/kit/http.ts";
 import { Type } from "../../kernel/kit/schema.ts";
-import { type McpServerInfo, McpServerInfo as Server } from "../../kernel/kit/tools.ts";
 import { Fault, type Services, type User } from "../../kernel/plugin.ts";
-import { NewMcpServer, SeenTool, ServerListing } from "../wire.ts";
+import {
+  type McpServerInfo,
+  NewMcpServer,
+  SeenTool,
+  McpServerInfo as Server,
+  ServerListing,
+} from "../wire.ts";
 import { markBrowser } from "./sign-in-cookie.ts";
 import { callbackOn } from "./tool-admin.ts";
 

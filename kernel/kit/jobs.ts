@@ -1,11 +1,3 @@
-/** Jobs, tasks and routines. */
+/** Jobs and tasks. */
 
 export { Integration, Job, JobStatus, Task } from "../vocabulary/job.ts";
-export {
-  RefusedCall,
-  Routine,
-  RoutineBudget,
-  RoutineFields,
-  RoutinePreview,
-  RoutineRun,
-} from "../vocabulary/routine.ts";

@@ -2,7 +2,6 @@
 
 export { type CodeResult, type CodeRun, readCodeRun } from "../vocabulary/code-run.ts";
 export { documentOutcome, paramsSchema, writtenFrom } from "../vocabulary/document-tools.ts";
-export { McpServerInfo, McpTool } from "../vocabulary/mcp.ts";
 export { Attachment, readsAsText, Upload } from "../vocabulary/tool-call.ts";
 export {
   isAgentsName,

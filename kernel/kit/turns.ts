@@ -23,6 +23,7 @@ export {
 export { findSources, type Source, sourcesOf } from "../vocabulary/sources.ts";
 export {
   answerText,
+  Failure,
   INTERRUPTED,
   Outside,
   ThreadSummary,

@@ -1,8 +1,9 @@
 /** Services of jobs and routines for other plugins. */
-import type { Routine, RoutineBudget, RoutinePreview, RoutineRun } from "../../kernel/kit/jobs.ts";
+
 import type { Outside } from "../../kernel/kit/turns.ts";
 import type { Job, JobCallback, JobStatus, Page, Transaction, TurnInput } from "../../kernel/plugin.ts";
 import type { Turn } from "../agent/services.ts";
+import type { Routine, RoutineBudget, RoutinePreview, RoutineRun } from "./routine.ts";
 
 /** Jobs as commands handle them, in this process or in a service elsewhere. */
 export interface JobControl<Shown = ShownJob> {

@@ -5,13 +5,6 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join, resolve } from "node:path";
 import { type Command, InvalidArgumentError } from "commander";
-import {
-  MemoryEntry,
-  MemoryFile,
-  MemoryHit,
-  MemoryVersion,
-  type MemoryWriter,
-} from "../../kernel/kit/memory.ts";
 import { OPERATOR } from "../../kernel/kit/people.ts";
 import { toWire } from "../../kernel/kit/schema.ts";
 import {
@@ -25,6 +18,7 @@ import {
 } from "../../kernel/kit/terminal.ts";
 import { type CommandContext, Fault, reason } from "../../kernel/plugin.ts";
 import type { Memory, RemovedDocument } from "./services.ts";
+import { MemoryEntry, MemoryFile, MemoryHit, MemoryVersion, type MemoryWriter } from "./wire.ts";
 
 interface Options {
   readonly user: string;

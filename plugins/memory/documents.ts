@@ -1,10 +1,10 @@
 /** The documents themselves: one text for each user and path, earlier texts kept as versions. */
 
-import type { MemoryEntry, MemoryFile, MemoryVersion, MemoryWriter } from "../../kernel/kit/memory.ts";
 import { distinctOrigins } from "../../kernel/kit/turns.ts";
 import { Fault, type Origin, type Sql, type Transaction } from "../../kernel/plugin.ts";
 import { cleanPath } from "./path.ts";
 import type { Writing } from "./services.ts";
+import type { MemoryEntry, MemoryFile, MemoryVersion, MemoryWriter } from "./wire.ts";
 import { indexWords } from "./word-index.ts";
 
 export interface Ranked {

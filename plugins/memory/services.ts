@@ -1,12 +1,9 @@
 /** Memory as other plugins use it. Whoever provides it in place of ours may leave out what is optional. */
-import type {
-  MemoryEntry,
-  MemoryFile,
-  MemoryHit,
-  MemoryVersion,
-  MemoryWriter,
-} from "../../kernel/kit/memory.ts";
+
 import type { Origin, Transaction } from "../../kernel/plugin.ts";
+import type { MemoryEntry, MemoryFile, MemoryHit, MemoryVersion, MemoryWriter } from "./wire.ts";
+
+export type { MemoryEntry, MemoryFile, MemoryHit, MemoryVersion, MemoryWriter } from "./wire.ts";
 
 export interface Writing {
   /** Written only where that is still the version there is (0: none yet); otherwise the fault `memory_changed`. */

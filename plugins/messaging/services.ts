@@ -3,8 +3,8 @@
  * Everything between is done here once for all of them: the inbox, who somebody is, turns, gates, the outbox and its failures.
  */
 
-import type { ChannelState, OutboxEntry, OutboxStatus, PairingRequest } from "../../kernel/kit/messaging.ts";
 import type { Env, Off } from "../../kernel/plugin.ts";
+import type { ChannelState, OutboxEntry, OutboxStatus, PairingRequest } from "./wire.ts";
 
 export type { ChannelState, OutboxEntry, OutboxStatus, PairingRequest };
 

@@ -1,5 +1,5 @@
 /** The port of the terminal: all that it uses of the service in this process, or of one elsewhere. */
-import type { MemoryEntry, MemoryHit } from "../../kernel/kit/memory.ts";
+
 import type { ThreadSummary } from "../../kernel/kit/turns.ts";
 import type {
   Job,
@@ -13,6 +13,7 @@ import type {
   TurnRecord,
 } from "../../kernel/plugin.ts";
 import type { Attachments, ContextUse, ExportedThread, ExportFormat, Upload } from "../agent/services.ts";
+import type { MemoryEntry, MemoryHit } from "../memory/services.ts";
 import type { ModelList } from "../models/services.ts";
 import type { ChangeSet, UndoOutcome, WorkspaceEntry, WorkspaceUsage } from "../workspace/services.ts";
 

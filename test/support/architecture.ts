@@ -90,7 +90,7 @@ export const ORDER: Readonly<Record<string, readonly string[]>> = {
       "vectors.ts",
       "hamming.ts",
     ],
-    ...["embedder.ts", "removed.ts", "documents.ts", "word-index.ts", "services.ts", "path.ts"],
+    ...["embedder.ts", "removed.ts", "documents.ts", "word-index.ts", "services.ts", "wire.ts", "path.ts"],
   ],
   "plugins/workspace": [
     ...[
@@ -133,8 +133,8 @@ export const ORDER: Readonly<Record<string, readonly string[]>> = {
     ...["services.ts", "sentences.ts", "explained.ts", "links.ts", "sources.ts", "trace.ts", "ruling.ts"],
     ...["call", "outputs", "person"],
   ],
-  "plugins/messaging": ["routes", "commands", "text", "outbox.ts", "lease.ts", "services.ts"],
-  "plugins/jobs": ["routes", "commands", "settings.ts", "routines", "queue", "services.ts"],
+  "plugins/messaging": ["routes", "commands", "text", "outbox.ts", "lease.ts", "services.ts", "wire.ts"],
+  "plugins/jobs": ["routes", "commands", "settings.ts", "routines", "queue", "services.ts", "routine.ts"],
   "plugins/gateway": [
     ...["gateway.ts", "server.ts", "app.ts", "middleware"],
     ...["routes", "socket", "route.ts", "mounts.ts", "sign-in", "settings.ts", "services.ts", "api"],

@@ -4,10 +4,10 @@ import { hostAndPort, localKind, type PrivateHosts } from "../../../kernel/kit/o
 import { toWire } from "../../../kernel/kit/schema.ts";
 import type { JsonOption } from "../../../kernel/kit/terminal.ts";
 import { visibleLine } from "../../../kernel/kit/text.ts";
-import { type McpServerInfo, McpServerInfo as ServerForm } from "../../../kernel/kit/tools.ts";
 import { type CommandContext, Fault } from "../../../kernel/plugin.ts";
 import type { McpServers } from "../../services.ts";
 import type { NewMcpServer } from "../../wire.ts";
+import { type McpServerInfo, McpServerInfo as ServerForm } from "../../wire.ts";
 import { terminalPrompt } from "../terminal/prompt.ts";
 import { agree, print, progress } from "../terminal/terminal.ts";
 import { describeTarget, describeTools } from "./describe.ts";

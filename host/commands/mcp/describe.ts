@@ -1,7 +1,7 @@
 /** Describes servers and their tools on a terminal. A server's own text is made visible, so that nothing in it can act. */
 import { table } from "../../../kernel/kit/terminal.ts";
 import { visible, visibleLine } from "../../../kernel/kit/text.ts";
-import type { McpServerInfo, McpTool } from "../../../kernel/kit/tools.ts";
+import type { McpServerInfo, McpTool } from "../../wire.ts";
 import { bullets } from "../terminal/terminal.ts";
 
 const STATES: Record<McpTool["state"], string> = {

@@ -1,7 +1,8 @@
 /** Opens the servers for a command. */
-import type { McpServerInfo } from "../../../kernel/kit/tools.ts";
+
 import { type CommandContext, Fault, type Use } from "../../../kernel/plugin.ts";
 import type { McpServers } from "../../services.ts";
+import type { McpServerInfo } from "../../wire.ts";
 
 export const OPERATOR = "operator";
 

@@ -1,8 +1,8 @@
 /** `mcp list`, `mcp info` and `mcp test`. */
 import { toWire } from "../../../kernel/kit/schema.ts";
 import { fields, type JsonOption, relativeTime, table } from "../../../kernel/kit/terminal.ts";
-import { type McpServerInfo, McpServerInfo as ServerForm } from "../../../kernel/kit/tools.ts";
 import type { CommandContext } from "../../../kernel/plugin.ts";
+import { type McpServerInfo, McpServerInfo as ServerForm } from "../../wire.ts";
 import { print, progress } from "../terminal/terminal.ts";
 import { countTools, describeChanges, describeTarget, describeTools } from "./describe.ts";
 import { interruptible, OPERATOR, withServer, withServers } from "./server-access.ts";

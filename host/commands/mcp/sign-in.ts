@@ -1,8 +1,8 @@
 /** `mcp auth`: a sign-in in the browser, or a token; the credential is sealed and never shown. */
 import type { JsonOption } from "../../../kernel/kit/terminal.ts";
-import type { McpServerInfo } from "../../../kernel/kit/tools.ts";
 import { type CommandContext, Fault } from "../../../kernel/plugin.ts";
 import { gaveUp, signInByBrowser } from "../../secrets/browser-sign-in.ts";
+import type { McpServerInfo } from "../../wire.ts";
 import { terminalPrompt } from "../terminal/prompt.ts";
 import { print, progress } from "../terminal/terminal.ts";
 import { interruptible, type Services, withServer } from "./server-access.ts";

@@ -3,8 +3,8 @@ import { hash } from "node:crypto";
 // Not the whole package, because this is loaded with the host.
 import { structuredPatch } from "diff/lib/patch/create.js";
 import { describeServer } from "../../../capabilities/servers/describe.ts";
-import type { McpTool } from "../../../kernel/kit/tools.ts";
 import type { ToolInfo } from "../../../kernel/plugin.ts";
+import type { McpTool } from "../../wire.ts";
 import { type Definition, type Listed, MAX_TOOLS, warningsOf } from "./definition.ts";
 import { isPerUser, type StoredServer, type StoredTool } from "./rows.ts";
 

@@ -1,7 +1,6 @@
 /** `postern routine …`: from the command line, through the running service where there is one. */
 
 import { type Command, InvalidArgumentError } from "commander";
-import { Routine, type RoutineBudget, RoutinePreview, RoutineRun } from "../../../kernel/kit/jobs.ts";
 import { OPERATOR } from "../../../kernel/kit/people.ts";
 import { toWire } from "../../../kernel/kit/schema.ts";
 import {
@@ -16,6 +15,7 @@ import {
   wholeNumber,
 } from "../../../kernel/kit/terminal.ts";
 import { type CommandContext, Fault, type Services } from "../../../kernel/plugin.ts";
+import { Routine, type RoutineBudget, RoutinePreview, RoutineRun } from "../routine.ts";
 import type { RoutineChange, RoutineControl } from "../services.ts";
 
 interface Given {

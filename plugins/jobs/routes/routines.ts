@@ -1,9 +1,9 @@
 /** Routines: tasks on a schedule. Users see and change their own, an operator all of them. */
 import { missingFault, pageFields, pageQuery, type Route, routesOf } from "../../../kernel/kit/http.ts";
-import { Routine, RoutineFields, RoutinePreview, RoutineRun } from "../../../kernel/kit/jobs.ts";
 import { OPERATOR } from "../../../kernel/kit/people.ts";
 import { Type } from "../../../kernel/kit/schema.ts";
 import { Fault, type Services, type User } from "../../../kernel/plugin.ts";
+import { Routine, RoutineFields, RoutinePreview, RoutineRun } from "../routine.ts";
 import { NewRoutine, RoutineChange } from "./wire.ts";
 
 const route = routesOf("routines");

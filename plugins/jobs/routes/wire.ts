@@ -1,6 +1,7 @@
 /** What callers send of a routine. */
-import { RoutineFields } from "../../../kernel/kit/jobs.ts";
+
 import { maybe, Type } from "../../../kernel/kit/schema.ts";
+import { RoutineFields } from "../routine.ts";
 
 export const NewRoutine = Type.Object({
   schedule: RoutineFields.schedule,

@@ -1,8 +1,8 @@
 /** Checks a routine before it is kept. */
 
-import type { RoutineBudget } from "../../../kernel/kit/jobs.ts";
 import { isIdentity } from "../../../kernel/kit/people.ts";
 import { Fault } from "../../../kernel/plugin.ts";
+import type { RoutineBudget } from "../routine.ts";
 
 export interface RoutineLimits {
   readonly perUser: number;

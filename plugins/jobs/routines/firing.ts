@@ -5,7 +5,6 @@
 
 import { randomUUIDv7 } from "node:crypto";
 import { createBackground, oneAtATime } from "../../../kernel/kit/concurrency.ts";
-import type { Routine } from "../../../kernel/kit/jobs.ts";
 import {
   type Clock,
   type Failure,
@@ -17,6 +16,7 @@ import {
 import type { Store } from "../../store/services.ts";
 import type { RunningJobs } from "../queue/jobs.ts";
 import { ROUTINE_CHANNEL } from "../queue/row.ts";
+import type { Routine } from "../routine.ts";
 import type { Routines } from "../services.ts";
 import { invalid } from "./bounds.ts";
 import { planOf, type RoutineRow, type RunRow } from "./rows.ts";

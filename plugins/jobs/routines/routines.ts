@@ -1,10 +1,10 @@
 /** The service `routines`: what users have set up, and its history. */
 
 import { randomUUID } from "node:crypto";
-import type { Routine, RoutinePreview, RoutineRun } from "../../../kernel/kit/jobs.ts";
 import { pageOf, pageSize, readNumber } from "../../../kernel/kit/store.ts";
 import { type Clock, Fault, type Page, type Transaction } from "../../../kernel/plugin.ts";
 import type { Store } from "../../store/services.ts";
+import type { Routine, RoutinePreview, RoutineRun } from "../routine.ts";
 import type { NewRoutine, RoutineChange, Routines } from "../services.ts";
 import {
   assertBudget,

@@ -1,6 +1,7 @@
 /** Routines and runs as their rows say they are. */
-import type { RefusedCall, Routine, RoutineRun } from "../../../kernel/kit/jobs.ts";
+
 import { parse } from "../queue/row.ts";
+import type { RefusedCall, Routine, RoutineRun } from "../routine.ts";
 import type { Plan } from "./schedule/plan.ts";
 
 export interface RoutineRow {

@@ -1,8 +1,8 @@
 /** Settles runs: how each ended, what it cost, and which of its calls needed a person. */
 
 import { oneAtATime } from "../../../kernel/kit/concurrency.ts";
-import type { RefusedCall, RoutineRun } from "../../../kernel/kit/jobs.ts";
 import type { Clock, Failure, Sql, TurnRecord } from "../../../kernel/plugin.ts";
+import type { RefusedCall, RoutineRun } from "../routine.ts";
 
 export interface SettlingParts {
   readonly sql: Sql;

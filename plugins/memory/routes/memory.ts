@@ -1,8 +1,8 @@
 /** The user's memory files: search, read, write and delete. */
 import { assertTool, missingFault, type Route, routesOf } from "../../../kernel/kit/http.ts";
-import { MemoryEntry, MemoryFile, MemoryHit, MemoryVersion } from "../../../kernel/kit/memory.ts";
 import { Type } from "../../../kernel/kit/schema.ts";
 import type { Services } from "../../../kernel/plugin.ts";
+import { MemoryEntry, MemoryFile, MemoryHit, MemoryVersion } from "../wire.ts";
 
 const route = routesOf("memory");
 

@@ -1,10 +1,11 @@
 /** One search: by words and, where vectors are ready, by meaning; fused by rank, because their scores do not compare. */
-import type { MemoryHit } from "../../../kernel/kit/memory.ts";
+
 import { foldedWords } from "../../../kernel/kit/words.ts";
 import type { Sql } from "../../../kernel/plugin.ts";
 import type { Documents, Ranked } from "../documents.ts";
 import type { Embedder } from "../embedder.ts";
 import type { Vectors } from "../vectors.ts";
+import type { MemoryHit } from "../wire.ts";
 import { searchWords, termsOf, wordMatches } from "./lexical.ts";
 
 /** How soon ranks lose weight; the value the literature uses. */

@@ -1,10 +1,11 @@
 /** Memory as the model sees it. */
-import type { MemoryWriter } from "../../../kernel/kit/memory.ts";
+
 import { documentOutcome, paramsSchema, writtenFrom } from "../../../kernel/kit/tools.ts";
 import { Fault } from "../../../kernel/plugin.ts";
 import type { OwnTool } from "../../agent/services.ts";
 import { cleanPath } from "../path.ts";
 import type { Memory, Writing } from "../services.ts";
+import type { MemoryWriter } from "../wire.ts";
 
 const PATH = { type: "string", minLength: 1, description: "Path of the document, for example notes/bike.md" };
 const USUAL_HITS = 5;

@@ -1,6 +1,5 @@
 /** `postern channel …`: sets chat channels up, and says how they are doing and who waits to be let in. Also while the service runs. */
 import type { Command } from "commander";
-import { ChannelState, PairingRequest } from "../../../kernel/kit/messaging.ts";
 import { findRunning } from "../../../kernel/kit/operations.ts";
 import { OPERATOR } from "../../../kernel/kit/people.ts";
 import { toWire } from "../../../kernel/kit/schema.ts";
@@ -19,6 +18,7 @@ import { visible, visibleLine } from "../../../kernel/kit/text.ts";
 import { type CommandContext, Fault } from "../../../kernel/plugin.ts";
 import type { ChangeableSetting } from "../../store/services.ts";
 import type { Messaging, OfferedChannel } from "../services.ts";
+import { ChannelState, PairingRequest } from "../wire.ts";
 
 const CHECK_TIMEOUT_MS = 20_000;
 

@@ -1,6 +1,5 @@
 /** `postern messages …`: what waits to be sent in chats, and what could not be. Also while the service runs. */
 import { type Command, InvalidArgumentError } from "commander";
-import { OutboxEntry, OutboxStatus } from "../../../kernel/kit/messaging.ts";
 import { toWire } from "../../../kernel/kit/schema.ts";
 import {
   createShortener,
@@ -17,6 +16,7 @@ import {
 } from "../../../kernel/kit/terminal.ts";
 import { type CommandContext, Fault } from "../../../kernel/plugin.ts";
 import type { Messaging } from "../services.ts";
+import { OutboxEntry, OutboxStatus } from "../wire.ts";
 
 const MAX_LISTED = 1000;
 

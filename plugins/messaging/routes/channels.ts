@@ -1,8 +1,8 @@
 /** For operators: chat channels, the messages that wait or could not be sent, and the senders that wait to be let in. */
 import { missingFault, orRefuse, type Route, routesOf } from "../../../kernel/kit/http.ts";
-import { ChannelState, OutboxEntry, OutboxStatus, PairingRequest } from "../../../kernel/kit/messaging.ts";
 import { nullable, Type } from "../../../kernel/kit/schema.ts";
 import type { Services } from "../../../kernel/plugin.ts";
+import { ChannelState, OutboxEntry, OutboxStatus, PairingRequest } from "../wire.ts";
 
 const operatorRoute = routesOf("channels", "operator");
 const off = { 503: "No plugin for chat channels runs" };

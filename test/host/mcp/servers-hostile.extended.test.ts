@@ -1,6 +1,6 @@
 /** Servers that never end, lie, change, say orders or answer nonsense: each costs its own calls and nothing else. */
 import { expect, test } from "vitest";
-import type { McpServerInfo } from "../../../kernel/kit/tools.ts";
+import type { McpServerInfo } from "../../../host/wire.ts";
 import { openMcpHttp } from "../../support/servers/mcp-http.ts";
 import { ECHO, type ScriptedTool, text, WRITE } from "../../support/servers/scripted-mcp.ts";
 import { type Answering, openUpstream } from "../../support/servers/upstream.ts";

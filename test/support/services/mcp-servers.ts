@@ -1,7 +1,6 @@
 /** MCP servers as a host would show them: kept in memory, with what it was asked to do written down. */
 
-import type { NewMcpServer } from "../../../host/wire.ts";
-import type { McpServerInfo } from "../../../kernel/kit/tools.ts";
+import type { McpServerInfo, NewMcpServer } from "../../../host/wire.ts";
 import { definePlugin, Fault } from "../../../kernel/plugin.ts";
 
 const SHOP: McpServerInfo = {

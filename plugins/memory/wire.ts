@@ -1,8 +1,6 @@
 /** The documents that the agent keeps for a user. */
-
-import { type Declared, named } from "../schema/declare.ts";
-import { Time, Type } from "../schema/type.ts";
-import { Origin } from "./gate.ts";
+import { type Declared, named, Time, Type } from "../../kernel/kit/schema.ts";
+import { Origin } from "../../kernel/kit/turns.ts";
 
 const origins = Type.Optional(
   Type.Array(Origin, { description: "Whose words it was made from, where they are not the user's own" }),

@@ -1,6 +1,5 @@
 /** Chat channels, what waits to be sent in them, and who waits to be let in. */
-import { type Declared, nullable } from "../schema/declare.ts";
-import { Time, Type } from "../schema/type.ts";
+import { type Declared, nullable, Time, Type } from "../../kernel/kit/schema.ts";
 
 export const OutboxStatus = Type.Enum(["waiting", "sending", "unknown", "dead"]);
 export type OutboxStatus = Declared<typeof OutboxStatus>;

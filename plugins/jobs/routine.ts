@@ -1,8 +1,6 @@
 /** A routine: what its user wants done again and again, or once, at a time of their choice; and each run of it. */
-
-import { type Declared, named, nullable } from "../schema/declare.ts";
-import { Time, Type } from "../schema/type.ts";
-import { Failure } from "./turn.ts";
+import { type Declared, named, nullable, Time, Type } from "../../kernel/kit/schema.ts";
+import { Failure } from "../../kernel/kit/turns.ts";
 
 export const RoutineBudget = Type.Object({
   usd: Type.Number({ exclusiveMinimum: 0, maximum: 100_000, description: "US dollars for models" }),

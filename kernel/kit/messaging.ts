@@ -1,3 +1,0 @@
-/** Chat channels, and the messages that they owe. */
-
-export { ChannelState, OutboxEntry, OutboxStatus, PairingRequest } from "../vocabulary/messaging.ts";
