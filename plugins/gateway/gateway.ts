@@ -18,8 +18,8 @@ import { buildServer } from "./server.ts";
 import type { MountedSocket, Web } from "./services.ts";
 import type { GatewayConfig, Needed, Wanted } from "./settings.ts";
 import { SOCKET_PATH, SocketFrame } from "./socket/frame.ts";
-import { createOpenSockets } from "./socket/open-sockets.ts";
-import { createSockets } from "./socket/sockets.ts";
+import { createMountedSockets } from "./socket/mounted-sockets.ts";
+import { createSockets, resumePoint } from "./socket/sockets.ts";
 import { acceptSockets } from "./socket/upgrade.ts";
 
 // What reads bodies is loaded after everything else has started.
@@ -46,23 +46,22 @@ export async function openGateway({
   const server = await buildServer({ config, log, accounts, metrics, kernel, writeLimit: agent.writeLimit });
   const { app, signIn } = server;
   onStop(() => signIn.close());
-  const sockets = createSockets(agent, server.authenticator);
-  const mounted = new Map<string, MountedSocket>();
-  const mountedOpen = createOpenSockets(server.authenticator);
+  const chat = createSockets(agent);
+  const sockets = createMountedSockets(server.authenticator);
   const recheck = async (): Promise<void> => {
-    await Promise.all([sockets.recheck(), mountedOpen.recheck(), server.protocols.recheck()]);
+    await Promise.all([sockets.recheck(), server.protocols.recheck()]);
   };
   onStop(accounts.followRevoked(recheck));
   const onRevoked = async (): Promise<void> => {
     await Promise.all([recheck(), accounts.tellRevoked()]);
   };
-  metrics.gauge("postern_sockets", "Open sockets", () => sockets.count() + mountedOpen.count());
+  metrics.gauge("postern_sockets", "Open sockets", sockets.count);
   metrics.gauge(
     "postern_body_bytes",
     "Bytes held for bodies and unsent answers",
     () => server.bodies.heldBytes,
   );
-  metrics.gauge("postern_streams", "Users whose events are kept for a socket", sockets.streams);
+  metrics.gauge("postern_streams", "Users whose events are kept for a socket", chat.streams);
 
   const { mounts } = app;
   const parts = {
@@ -70,8 +69,8 @@ export async function openGateway({
     ...server,
     metrics,
     onRevoked,
-    follow: sockets.follow,
-    usersOnline: sockets.users,
+    follow: chat.follow,
+    usersOnline: chat.users,
   };
   const routes: readonly Route[] = [
     ...ROUTES.flatMap((routesFrom) => routesFrom(parts)),
@@ -80,24 +79,32 @@ export async function openGateway({
       answer: Type.Record(Type.String(), Type.Unknown()),
       scoped: true,
       handle: () =>
-        describeApi({ version: kernel.version, routes: mounts.described(), others: [SocketFrame] }),
+        describeApi({ version: kernel.version, routes: mounts.described(), others: sockets.frames() }),
     }),
   ];
-  mounts.mount([upgradeOnly(SOCKET), ...routes]);
+  const mountSocket = (socket: MountedSocket): (() => void) => {
+    const undos = [mounts.mount([upgradeOnly(describeSocket(socket))]), sockets.mount(socket)];
+    return () => {
+      for (const undo of undos) undo();
+    };
+  };
+  mountSocket({
+    ...SOCKET,
+    accept: (socket, user, query) => chat.connect(socket, user, resumePoint(query)),
+  });
+  mounts.mount(routes);
 
   const listener = await server.listen();
   onStop(() => listener.close(GRACE_MS));
   acceptSockets(listener.server, {
     ...server,
     sockets,
-    mounted,
-    mountedOpen,
     log,
     kernel,
     wasMounted: mounts.wasMounted,
   });
-  onStop(() => sockets.close());
-  onStop(() => mountedOpen.close());
+  onStop(async () => void (await sockets.close()));
+  onStop(() => chat.close());
   onStop(() => server.protocols.close());
   announce(listener.url + signIn.weaknesses);
   tell(
@@ -119,14 +126,7 @@ export async function openGateway({
 
   const web: Web = {
     mount: mounts.mount,
-    mountSocket(socket) {
-      const unmount = mounts.mount([upgradeOnly(describeSocket(socket))]);
-      mounted.set(socket.path, socket);
-      return () => {
-        unmount();
-        mounted.delete(socket.path);
-      };
-    },
+    mountSocket,
     mountSite: app.mountSite,
     mountProtocol: (protocol) => server.protocols.mount(protocol, listener.url),
     originOf: (request) =>
@@ -142,27 +142,24 @@ const upgradeOnly = (description: RouteDescription): Route => ({
   handle: ({ context }) => context.throw(426),
 });
 
-const SOCKET: RouteDescription = {
-  ...describeSocket({
-    path: SOCKET_PATH,
-    tag: "chat",
-    summary: "Open a WebSocket that streams every turn of this user as `SocketFrame`s",
-    scoped: true,
-  }),
+const SOCKET = {
+  path: SOCKET_PATH,
+  tag: "chat",
+  summary: "Open a WebSocket that streams every turn of this user as `SocketFrame`s",
+  scoped: true,
+  // A client sends nothing but the frames that keep a connection alive.
+  largestMessage: 1024,
+  bytesPerMinute: 256 * 1024,
+  frames: SocketFrame,
   query: Type.Object({
     stream: Type.Optional(Type.String({ description: "The `stream` of the `hello` frame before the drop" })),
     after: Type.Optional(Type.Integer({ description: "The `id` of the last frame seen in it" })),
   }),
 };
 
-function describeSocket({
-  path,
-  tag,
-  summary,
-  scoped,
-}: Pick<MountedSocket, "path" | "tag" | "summary" | "scoped">): RouteDescription {
+function describeSocket({ path, tag, summary, scoped, query }: MountedSocket): RouteDescription {
   return {
-    ...{ method: "get", path, tag, summary, scoped, status: 101 },
+    ...{ method: "get", path, tag, summary, scoped, query, status: 101 },
     refusals: {
       403: { means: "A foreign page asked", answer: "text/plain" },
       426: "The request is not a WebSocket upgrade",

@@ -1,20 +1,25 @@
 /** The gateway's listener as other plugins see it. */
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { TSchema } from "typebox";
 import type { WebSocket } from "ws";
 import type { MountRules, Policy, Route, RouteDescription } from "../../kernel/kit/http.ts";
 import type { User } from "../../kernel/kit/people.ts";
 
-/** A WebSocket that a plugin takes, at a path without parameters. */
-export interface MountedSocket extends Pick<RouteDescription, "path" | "summary" | "tag"> {
+/** A WebSocket that a plugin takes, at a path without parameters. What a user may open and send is counted for each tag. */
+export interface MountedSocket extends Pick<RouteDescription, "path" | "summary" | "tag" | "query"> {
   /** True when tokens with a scope may open it: what it does stays within the scope. */
   readonly scoped?: boolean;
   /** A larger message closes the socket with 1009. */
   readonly largestMessage: number;
+  /** Bytes that a user may send within a minute, pings included; 256 MiB if absent. */
+  readonly bytesPerMinute?: number;
+  /** What it sends, for the OpenAPI document. */
+  readonly frames?: TSchema;
   /**
-   * Somebody who has signed in opened one. The gateway pings it, and closes it when it stops (1001) or when the sign-in
+   * A user who has signed in opened one. The gateway pings it, and closes it when it stops (1001) or when the sign-in
    * ends (1008).
    */
-  accept(socket: WebSocket, user: User): void;
+  accept(socket: WebSocket, user: User, query: URLSearchParams): void;
 }
 
 /** A protocol with rules of its own for bodies and errors, at one path: it gets every method, and the body unread. */

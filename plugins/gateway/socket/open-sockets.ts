@@ -4,10 +4,10 @@ import type { WebSocket } from "ws";
 import type { SignedIn } from "../../accounts/services.ts";
 import type { Authenticator } from "../sign-in/authenticator.ts";
 
-/** Close codes: 1001 we stop, 1008 no longer signed in, 1013 too slow. After 1001 and 1013 a client reconnects. */
-export const CLOSE = { stopping: 1001, signedOut: 1008, tooSlow: 1013 } as const;
+/** Close codes: 1001 we stop, after which a client reconnects, and 1008 no longer signed in. */
+const CLOSE = { stopping: 1001, signedOut: 1008 } as const;
 
-export const BEAT_MS = 30_000;
+const BEAT_MS = 30_000;
 const STOP_TIMEOUT_MS = 1000;
 const MAX_UNREAD_BYTES = 32 * 1024 * 1024;
 
@@ -19,11 +19,7 @@ interface Held {
 
 export type OpenSockets = ReturnType<typeof createOpenSockets>;
 
-export function createOpenSockets(
-  { isValid }: Pick<Authenticator, "isValid">,
-  beatMillis = BEAT_MS,
-  onBeat = () => {},
-) {
+export function createOpenSockets({ isValid }: Pick<Authenticator, "isValid">, beatMillis = BEAT_MS) {
   const open = new Map<WebSocket, Held>();
   const check = async (socket: WebSocket, { identity }: Held): Promise<void> => {
     if (!(await isValid(identity))) socket.close(CLOSE.signedOut, "signed out");
@@ -35,12 +31,11 @@ export function createOpenSockets(
   const timer = setInterval(() => {
     void recheck();
     for (const [socket, held] of open) {
-      // Pongs are sent whether or not anybody reads them.
+      // A client sends pongs whether or not it reads.
       if (!held.hasAnswered || socket.bufferedAmount > MAX_UNREAD_BYTES) socket.terminate();
       held.hasAnswered = false;
       if (socket.readyState === socket.OPEN) socket.ping();
     }
-    onBeat();
   }, beatMillis);
 
   return {

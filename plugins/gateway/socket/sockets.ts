@@ -5,11 +5,8 @@
 
 import type { WebSocket } from "ws";
 import { type Declared, toWire } from "../../../kernel/kit/schema.ts";
-import type { Services } from "../../../kernel/plugin.ts";
-import type { SignedIn } from "../../accounts/services.ts";
-import type { Authenticator } from "../sign-in/authenticator.ts";
+import type { Services, User } from "../../../kernel/plugin.ts";
 import { SocketFrame } from "./frame.ts";
-import { BEAT_MS, CLOSE, createOpenSockets } from "./open-sockets.ts";
 import { openStream, type ReadPosition, type UserStream } from "./stream.ts";
 
 export interface SocketTimes {
@@ -18,7 +15,10 @@ export interface SocketTimes {
   readonly keepMillis: number;
 }
 
-const TIMES: SocketTimes = { beatMillis: BEAT_MS, keepMillis: 10 * 60_000 };
+/** Close codes: 1001 we stop, 1013 too slow. After both a client reconnects. */
+const CLOSE = { stopping: 1001, tooSlow: 1013 } as const;
+
+const TIMES: SocketTimes = { beatMillis: 30_000, keepMillis: 10 * 60_000 };
 
 export type Sockets = ReturnType<typeof createSockets>;
 
@@ -29,12 +29,11 @@ interface Seat {
 }
 
 export function createSockets(
-  agent: Services["agent"],
-  authenticator: Pick<Authenticator, "isValid">,
+  agent: Pick<Services["agent"], "watch">,
   { beatMillis, keepMillis }: SocketTimes = TIMES,
 ) {
   const seats = new Map<string, Seat>();
-  const open = createOpenSockets(authenticator, beatMillis, () => {
+  const timer = setInterval(() => {
     for (const [user, { stream, connections, leftAt }] of seats) {
       for (const connection of connections) connection.sayAlive();
       const isLeft = connections.size === 0 && !stream.hasOpenTurns && Date.now() - leftAt > keepMillis;
@@ -42,7 +41,7 @@ export function createSockets(
       stream.close();
       seats.delete(user);
     }
-  });
+  }, beatMillis);
 
   const seatOf = (user: string): Seat => {
     let seat = seats.get(user);
@@ -70,34 +69,42 @@ export function createSockets(
   };
 
   return {
-    ...open,
     /** Opens the user's stream, so that no event of their turns is missed from now on. */
     follow: (user: string) => void seatOf(user),
-    connect(socket: WebSocket, identity: SignedIn, from: ResumePoint | undefined): void {
-      const seat = seatOf(identity.user.id);
-      const connection = createConnection(socket, identity, seat.stream, from);
+    connect(socket: WebSocket, user: User, from: ResumePoint | undefined): void {
+      const seat = seatOf(user.id);
+      const connection = createConnection(socket, user, seat.stream, from);
       seat.connections.add(connection);
       socket.on("close", () => {
         seat.connections.delete(connection);
         seat.leftAt = Date.now();
       });
       connection.pump();
-      open.add(socket, identity);
     },
     users: () => [...seats.values()].filter(({ connections }) => connections.size > 0).length,
     /** Returns the number of open streams, with or without readers. */
     streams: () => seats.size,
-    async close(): Promise<void> {
-      await open.close();
-      for (const { stream } of seats.values()) stream.close();
+    close(): void {
+      clearInterval(timer);
+      for (const { stream, connections } of seats.values()) {
+        stream.close();
+        for (const { socket } of connections) socket.close(CLOSE.stopping, "the service is stopping");
+      }
       seats.clear();
     },
   };
 }
 
-export interface ResumePoint {
+interface ResumePoint {
   readonly stream: string;
   readonly after: number;
+}
+
+/** Reads the position from the query of a client that reconnects. */
+export function resumePoint(query: URLSearchParams): ResumePoint | undefined {
+  const stream = query.get("stream");
+  const after = query.get("after") ?? "";
+  return stream !== null && /^\d{1,15}$/.test(after) ? { stream, after: Number(after) } : undefined;
 }
 
 /** With more bytes than this in the send buffers, reading the stream pauses. */
@@ -106,12 +113,7 @@ const MAX_BUFFERED_BYTES = 256 * 1024;
 type Connection = ReturnType<typeof createConnection>;
 
 /** One socket that reads a stream. Frames that its client has not read stay in the stream. */
-function createConnection(
-  socket: WebSocket,
-  { user }: SignedIn,
-  stream: UserStream,
-  from: ResumePoint | undefined,
-) {
+function createConnection(socket: WebSocket, user: User, stream: UserStream, from: ResumePoint | undefined) {
   let isWaiting = false;
   const send = (frame: Declared<typeof SocketFrame>): void =>
     socket.send(JSON.stringify(toWire(SocketFrame, frame)));

@@ -4,7 +4,13 @@ import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test, vi } from "vitest";
 import WebSocket, { WebSocketServer } from "ws";
 import type { SignedIn } from "../../../../plugins/accounts/services.ts";
-import { createSockets, type Sockets, type SocketTimes } from "../../../../plugins/gateway/socket/sockets.ts";
+import { createOpenSockets } from "../../../../plugins/gateway/socket/open-sockets.ts";
+import {
+  createSockets,
+  resumePoint,
+  type Sockets,
+  type SocketTimes,
+} from "../../../../plugins/gateway/socket/sockets.ts";
 import { bootAgent, message, scriptedModel } from "../../../support/services/agent.ts";
 
 const identity: SignedIn = { user: { id: "operator", role: "operator" }, source: "operator:test" };
@@ -18,21 +24,19 @@ async function openHub(stands = () => true) {
   const model = await scriptedModel();
   const service = await bootAgent({ model });
   const agent = service.service("agent");
-  const sockets: Sockets = createSockets(agent, { isValid: async () => stands() }, TIMES);
+  const sockets: Sockets = createSockets(agent, TIMES);
+  const open = createOpenSockets({ isValid: async () => stands() }, TIMES.beatMillis);
   const beat = () => void vi.advanceTimersByTime(TIMES.beatMillis);
   const server = createServer().listen(0, "127.0.0.1");
   new WebSocketServer({ server }).on("connection", (socket, request) => {
-    const query = new URL(request.url ?? "", "http://localhost").searchParams;
-    const stream = query.get("stream");
-    sockets.connect(
-      socket,
-      identity,
-      stream === null ? undefined : { stream, after: Number(query.get("after")) },
-    );
+    const { searchParams } = new URL(request.url ?? "", "http://localhost");
+    sockets.connect(socket, identity.user, resumePoint(searchParams));
+    open.add(socket, identity);
   });
   await new Promise((resolve) => server.once("listening", resolve));
   onTestFinished(async () => {
-    await sockets.close();
+    sockets.close();
+    await open.close();
     server.close();
   });
   const connect = (query = "", options = {}) => {
@@ -47,17 +51,17 @@ async function openHub(stands = () => true) {
     const closed = new Promise<number>((resolve) => socket.on("close", resolve));
     return { socket, frames, closed };
   };
-  return { sockets, agent, connect, beat };
+  return { sockets, open, agent, connect, beat };
 }
 
 const seen = (frames: readonly { type: string }[], type: string) => () =>
   frames.some((frame) => frame.type === type);
 
 test("a socket that answers pings stays and hears that we are alive; one that does not is cut", async () => {
-  const { connect, sockets, beat } = await openHub();
+  const { connect, open, beat } = await openHub();
   const well = connect();
   const dead = connect("", { autoPong: false });
-  await expect.poll(() => sockets.count()).toBe(2);
+  await expect.poll(() => open.count()).toBe(2);
   beat();
   await expect.poll(seen(well.frames, "alive")).toBe(true);
   // What follows its answer has been heard: so has the answer.
@@ -65,7 +69,7 @@ test("a socket that answers pings stays and hears that we are alive; one that do
   await once(well.socket, "pong");
   beat();
   expect(await dead.closed).toBe(1006);
-  await expect.poll(() => sockets.count()).toBe(1);
+  await expect.poll(() => open.count()).toBe(1);
   expect(well.socket.readyState).toBe(WebSocket.OPEN);
 });
 
@@ -85,7 +89,7 @@ test("a socket whose token was revoked while it was being opened is closed", asy
 });
 
 test("a stream nobody reads is dropped after a while, and whoever comes back later is told to fetch again", async () => {
-  const { connect, agent, sockets, beat } = await openHub();
+  const { connect, agent, sockets, open, beat } = await openHub();
   const first = connect();
   await expect.poll(seen(first.frames, "hello")).toBe(true);
   await (await agent.run({ user: "operator", channel: "test", input: message("Hi") })).record;
@@ -104,7 +108,7 @@ test("a stream nobody reads is dropped after a while, and whoever comes back lat
     return seen(frames, "resync")();
   };
   expect(await isToldToFetch()).toBe(false);
-  await expect.poll(() => sockets.count()).toBe(0);
+  await expect.poll(() => open.count()).toBe(0);
   for (let kept = 0; kept <= TIMES.keepMillis; kept += TIMES.beatMillis) beat();
   expect(sockets.streams()).toBe(0);
   expect(await isToldToFetch()).toBe(true);
