@@ -9,7 +9,7 @@ import { createBroker } from "./broker/broker.ts";
 import { createCredentialSource, missingSecrets } from "./broker/credentials.ts";
 import { createNetwork } from "./broker/network.ts";
 import { createRefresh } from "./broker/oauth.ts";
-import type { FileStore } from "./calls/files.ts";
+import type { FileStore } from "./calls/files/sources.ts";
 import { openReceipts } from "./calls/receipts.ts";
 import { createReplay } from "./calls/replay.ts";
 import { createRunner, type RunOptions } from "./calls/runner.ts";

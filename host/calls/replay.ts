@@ -13,7 +13,8 @@ import type { GivenSettings } from "../catalog/settings.ts";
 import { createComponent } from "../compile/transpile.ts";
 import type { Pool, PoolOutcome } from "../sandbox/pool.ts";
 import type { Component } from "../sandbox/processes.ts";
-import { filesIn, openCallFiles } from "./files.ts";
+import { filesIn } from "./files/sources.ts";
+import { openCallFiles } from "./files.ts";
 import { openCallState } from "./state.ts";
 
 export interface ReplayParts {

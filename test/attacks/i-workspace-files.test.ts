@@ -1,6 +1,7 @@
 /** A process that a tool has taken over asks the service for files: every rule holds on the service's side. */
 import { expect } from "vitest";
-import { filesIn, openCallFiles } from "../../host/calls/files.ts";
+import { filesIn } from "../../host/calls/files/sources.ts";
+import { openCallFiles } from "../../host/calls/files.ts";
 import type { FileOp } from "../../host/sandbox/protocol.ts";
 import { attack } from "../support/attacks.ts";
 
