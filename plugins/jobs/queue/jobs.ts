@@ -2,39 +2,13 @@
 
 import { randomUUIDv7 } from "node:crypto";
 import { createBackground, oneAtATime } from "../../../kernel/kit/concurrency.ts";
-import { INTERRUPTED } from "../../../kernel/kit/turns.ts";
-import {
-  Fault,
-  type Job,
-  type Log,
-  type Services,
-  type Transaction,
-  type TurnRecord,
-} from "../../../kernel/plugin.ts";
-import type { Store, UserStorage } from "../../store/services.ts";
+import { Fault, type Job, type Transaction, type TurnRecord } from "../../../kernel/plugin.ts";
 import type { Jobs, NewJob } from "../services.ts";
-import {
-  CANCELLED,
-  type Completion,
-  completionOf,
-  failure,
-  isCutShort,
-  PAIRING_DENIED,
-  refusal,
-} from "./completion.ts";
+import { CANCELLED, completionOf, failure, isCutShort, PAIRING_DENIED, refusal } from "./completion.ts";
+import { createEnds, findJob } from "./ends.ts";
+import type { JobsParts } from "./parts.ts";
 import { againOf, type JobRow, jobOf, TASK_CHANNEL, turnOf } from "./row.ts";
-import type { Claimed, From, JobTable } from "./table.ts";
-
-export interface JobsParts {
-  readonly table: JobTable;
-  readonly agent: Pick<Services["agent"], "run" | "cancel">;
-  readonly store: Pick<Store, "repeat" | "signals">;
-  readonly storage: Pick<UserStorage, "take">;
-  readonly threads: Pick<Services["threads"], "find" | "turn" | "hadSideEffects">;
-  readonly log: Log;
-  readonly concurrency: number;
-  readonly retentionDays: number;
-}
+import type { Claimed } from "./table.ts";
 
 export interface RunningJobs extends Jobs {
   /** Completes the jobs of an identity that wait for its pairing, and returns how many there were. */
@@ -56,12 +30,6 @@ const CANCELLED_AT_ONCE = 200;
 const LOOK_MS = 1000;
 
 const WAITING = "jobs";
-const completedTopic = (id: string) => `job ${id}`;
-
-const NOT_RUN_AGAIN = {
-  code: INTERRUPTED,
-  message: "The job was interrupted after it had called a tool with side effects, so it was not run again.",
-};
 
 const NOT_REPEATABLE = new Fault(
   "invalid",
@@ -74,35 +42,14 @@ const isTask = ({ channel }: JobRow): boolean => channel === TASK_CHANNEL;
 
 export function createJobs(parts: JobsParts): RunningJobs {
   const { table, agent, threads, store, log, concurrency } = parts;
-  const listeners = new Set<(job: Job) => void>();
-  const waiters = new Map<string, Set<(job: Job) => void>>();
   let running = 0;
   let lastUser = "";
   let isOpen = false;
   const undos: (() => void)[] = [];
   const background = createBackground(log, "job queue error, retrying");
+  const ends = createEnds(parts, background);
   /** The turns of jobs that this node runs or is about to. One that it claimed without hearing of it is in none. */
   const claims = new Set<string>();
-
-  async function complete(id: string, completion: Completion, from: From = {}): Promise<boolean> {
-    const row = await table.complete(id, completion, from);
-    if (row === undefined) return false;
-    const job = jobOf(row);
-    const told = [...(waiters.get(id) ?? []), ...listeners];
-    waiters.delete(id);
-    background.run(
-      () => store.signals.send(completedTopic(id), ""),
-      "other nodes could not be told of a job",
-    );
-    for (const tell of told) {
-      try {
-        tell(job);
-      } catch (error) {
-        log.error({ error }, "a listener to jobs failed");
-      }
-    }
-    return true;
-  }
 
   /** One at a time: what comes meanwhile makes it look once more. */
   const pump = oneAtATime(async () => {
@@ -141,29 +88,8 @@ export function createJobs(parts: JobsParts): RunningJobs {
     background.run(pump);
   }
 
-  /** A write that fails now is tried again by a later look. */
-  const owed = new Map<string, () => Promise<unknown>>();
-  async function owe(id: string, write: () => Promise<unknown>): Promise<void> {
-    owed.set(id, write);
-    await write();
-    owed.delete(id);
-  }
-
-  const finish = ({ id, turn }: JobRow, completion: Completion): Promise<void> =>
-    owe(id, () => complete(id, completion, turn === null ? {} : { turn }));
-
-  /** Asks the store how a turn ended that did not end by itself. */
-  const reconsider = ({ id, turn }: Claimed): Promise<void> =>
-    owe(id, async () => {
-      const row = await table.find(id);
-      if (row?.status === "running" && row.turn === turn) await settle(row);
-    });
-
   const look = oneAtATime(async () => {
-    for (const [id, write] of owed) {
-      await write();
-      owed.delete(id);
-    }
+    await ends.retry();
     for (const { user, turn } of await table.askedToStop()) await agent.cancel(user, turn ?? "");
     await pump();
   });
@@ -181,13 +107,13 @@ export function createJobs(parts: JobsParts): RunningJobs {
       if (!isOpen) return;
       // A store that is away, or full, is no answer to what it has accepted.
       const isAway = error instanceof Fault && error.kind === "unavailable";
-      await (isAway ? reconsider(row) : finish(row, refusal(error)));
+      await (isAway ? ends.reconsider(row) : ends.finish(row, refusal(error)));
       if (isAway || !(error instanceof Fault)) throw error;
       return;
     }
-    if (!isCutShort(record)) return await finish(row, completionOf(record));
+    if (!isCutShort(record)) return await ends.finish(row, completionOf(record));
     // By a stop: the next start, or another node, decides about it. Otherwise the database was away, or this node taken for dead.
-    if (isOpen) await reconsider(row);
+    if (isOpen) await ends.reconsider(row);
   }
 
   /** Between the claim and the turn the queue may have stopped, or the job was cancelled or removed with its user: then no turn is opened. */
@@ -196,20 +122,8 @@ export function createJobs(parts: JobsParts): RunningJobs {
       throw new Fault("turn", CANCELLED.code, CANCELLED.message);
   }
 
-  /** Runs again what was not begun in earnest; tells how the rest ended. */
-  async function settle(row: JobRow): Promise<void> {
-    const turn = row.turn === null ? undefined : await threads.turn(row.user, row.turn);
-    const from = row.turn === null ? {} : { turn: row.turn };
-    if (turn === undefined) await table.putBack(row);
-    // Its node has died since turns were looked at, or could not store its end yet: a later look decides.
-    else if (turn.status === "queued" || turn.status === "running") return;
-    else if (!isCutShort(turn)) await complete(row.id, completionOf(turn), from);
-    else if (await threads.hadSideEffects(turn.id)) await complete(row.id, failure(NOT_RUN_AGAIN), from);
-    else await table.putBack(row);
-  }
-
   async function settleAll(rows: readonly JobRow[]): Promise<void> {
-    for (const row of rows) await settle(row);
+    for (const row of rows) await ends.settle(row);
     if (rows.length > 0) background.run(pump);
   }
 
@@ -226,16 +140,11 @@ export function createJobs(parts: JobsParts): RunningJobs {
   }
 
   async function cancel(id: string): Promise<Job | undefined> {
-    await complete(id, failure(CANCELLED), { status: "queued" });
+    await ends.complete(id, failure(CANCELLED), { status: "queued" });
     const row = await table.find(id);
     if (row?.status !== "running") return row && jobOf(row);
     if (!(await agent.cancel(row.user, row.turn ?? ""))) await table.askToStop(id);
-    return find(id);
-  }
-
-  async function find(id: string): Promise<Job | undefined> {
-    const row = await table.find(id);
-    return row && jobOf(row);
+    return await findJob(table, id);
   }
 
   return {
@@ -277,7 +186,7 @@ export function createJobs(parts: JobsParts): RunningJobs {
       return row && submit(againOf(row));
     },
     noteCallback: (id, callback) => table.noteCallback(id, callback),
-    find,
+    find: (id) => findJob(table, id),
     list: (query = {}) => table.list(query),
     cancel,
     async cancelAll(user) {
@@ -293,34 +202,11 @@ export function createJobs(parts: JobsParts): RunningJobs {
     remove: (id) => table.remove(id),
     async refuseHeld(identity) {
       const held = await table.held(identity);
-      await Promise.all(held.map((id) => complete(id, failure(PAIRING_DENIED))));
+      await Promise.all(held.map((id) => ends.complete(id, failure(PAIRING_DENIED))));
       return held.length;
     },
-    async wait(id, millis) {
-      const { promise, resolve } = Promise.withResolvers<void>();
-      const tell = () => resolve();
-      // In line before the first look, so that nothing completes unseen in between.
-      const mine = waiters.get(id) ?? new Set();
-      waiters.set(id, mine.add(tell));
-      const listening = store.signals.listen(completedTopic(id), tell);
-      const timer = setTimeout(resolve, millis);
-      try {
-        await Promise.race([listening.ready, promise]);
-        const job = await find(id);
-        if (job === undefined || job.status === "completed") return job;
-        await promise;
-        return await find(id);
-      } finally {
-        clearTimeout(timer);
-        listening();
-        mine.delete(tell);
-        if (mine.size === 0 && waiters.get(id) === mine) waiters.delete(id);
-      }
-    },
+    wait: ends.wait,
     counts: () => table.counts(),
-    onCompleted(listener) {
-      listeners.add(listener);
-      return () => void listeners.delete(listener);
-    },
+    onCompleted: ends.onCompleted,
   };
 }
