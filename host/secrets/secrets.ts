@@ -5,19 +5,11 @@
  */
 
 import { randomUUID } from "node:crypto";
-import { canBeHidden, type Mask, type SealingKey, SHORTEST, seal, unseal } from "../../kernel/kit/secrets.ts";
-import { Fault, type Keyed } from "../../kernel/plugin.ts";
-import {
-  covers,
-  type Entry,
-  hiddenEverywhere,
-  parsePlace,
-  placeOf,
-  recordOf,
-  type SecretRecord,
-  where,
-} from "./entry.ts";
+import { canBeHidden, SHORTEST } from "../../kernel/kit/secrets.ts";
+import { Fault } from "../../kernel/plugin.ts";
+import { covers, type Entry, parsePlace, placeOf, recordOf, type SecretRecord, where } from "./entry.ts";
 import type { Holder } from "./holder.ts";
+import { openSealed, type SealedParts } from "./sealed.ts";
 
 export interface Secrets {
   standing(name: string): Promise<Standing>;
@@ -38,7 +30,7 @@ export interface SecretSet {
   readonly warning?: string;
 }
 
-/** Readable values of one tool: for the broker and for OAuth's refresh, nobody else. */
+/** Readable values of one tool: for the broker and for OAuth's refresh alone. */
 export interface SecretValues {
   read(name: string): Promise<SecretRecord | undefined>;
   write(name: string, record: SecretRecord): Promise<void>;
@@ -51,82 +43,13 @@ export type ToolVault = ReturnType<Vault["of"]>;
 export type Vault = Awaited<ReturnType<typeof openVault>>;
 
 /** Registers every stored value with the mask before it returns, so that no later log line can show one. */
-export async function openVault(options: {
-  readonly keyed: Keyed<string>;
-  /** Another text after each change of what is stored, where it can be had. */
-  readonly version?: (() => string) | undefined;
-  readonly key: SealingKey;
-  readonly mask: Mask;
-  /** A value is stored that others on the store have not masked yet. */
-  readonly onSet?: () => Promise<void>;
-}) {
-  const { keyed, version, key, mask, onSet } = options;
-  /** By sealed text: another process may have changed what is in the store. */
-  let opened = new Map<string, Entry>();
-  let known: readonly string[] = [];
-  let readAt: string | undefined;
-
-  function reveal(place: string, sealed: string): Entry {
-    const cached = opened.get(sealed);
-    if (cached !== undefined) return cached;
-    const entry = JSON.parse(unseal(key, place, sealed)) as Entry;
-    for (const value of hiddenEverywhere(place, entry)) mask.add(value);
-    opened.set(sealed, entry);
-    return entry;
-  }
-
-  async function all(): Promise<[string, string][]> {
-    const entries: [string, string][] = [];
-    for await (const [place, sealed] of keyed.iterator()) entries.push([place, sealed]);
-    return entries;
-  }
-
-  async function find(place: string): Promise<Entry | undefined> {
-    const sealed = await keyed.get(place);
-    return sealed === undefined ? undefined : reveal(place, sealed);
-  }
-
-  /** An entry that was sealed with another key is skipped where nobody asked for it. */
-  async function findIfReadable(place: string): Promise<Entry | undefined> {
-    try {
-      return await find(place);
-    } catch (error) {
-      if (error instanceof Fault) return undefined;
-      throw error;
-    }
-  }
-
-  async function put(place: string, entry: Entry): Promise<void> {
-    for (const value of hiddenEverywhere(place, entry)) mask.add(value);
-    await keyed.set(place, seal(key, place, JSON.stringify(entry)));
-    await onSet?.();
-  }
-
-  /** Every value and refresh token that is looked for in all traffic. The same array while nothing has changed. */
-  async function readKnown(): Promise<readonly string[]> {
-    const now = version?.();
-    if (now !== undefined && now === readAt) return known;
-    const entries = new Map<string, Entry>();
-    const found: string[] = [];
-    for (const [place, sealed] of await all()) {
-      try {
-        const entry = reveal(place, sealed);
-        if (!entries.has(sealed)) found.push(...hiddenEverywhere(place, entry));
-        entries.set(sealed, entry);
-      } catch (error) {
-        // A value that cannot be opened cannot leak either; whoever asks for it by name is told.
-        if (!(error instanceof Fault)) throw error;
-      }
-    }
-    opened = entries;
-    if (found.length !== known.length || found.some((value, index) => value !== known[index])) known = found;
-    readAt = now;
-    return known;
-  }
+export async function openVault(parts: SealedParts) {
+  const sealed = openSealed(parts);
+  const { places, find, findIfReadable, put } = sealed;
 
   async function ownersOf(name: string): Promise<string[]> {
     const owners: string[] = [];
-    for (const [place] of await all()) {
+    for (const place of await places()) {
       const { tool, secret } = parsePlace(place);
       if (secret === name && (await findIfReadable(place))?.value !== undefined) owners.push(tool);
     }
@@ -204,14 +127,14 @@ export async function openVault(options: {
           const warning = warnOfShort(name, trimmed);
           return warning === undefined ? {} : { warning };
         },
-        remove: (name) => keyed.delete(placeOf(tool, name)),
+        remove: (name) => sealed.remove(placeOf(tool, name)),
       },
     };
   }
 
   async function entriesOf(tool: string): Promise<[string, Entry][]> {
     const found: [string, Entry][] = [];
-    for (const [place] of await all()) {
+    for (const place of await places()) {
       const parsed = parsePlace(place);
       const entry = parsed.tool === tool ? await findIfReadable(place) : undefined;
       if (entry !== undefined) found.push([parsed.secret, entry]);
@@ -219,10 +142,10 @@ export async function openVault(options: {
     return found;
   }
 
-  await readKnown();
+  await sealed.known();
   return {
     of: open,
-    known: readKnown,
+    known: sealed.known,
     /** Names of the secrets that this version of a tool uses. */
     async heldBy(holder: Holder): Promise<readonly string[]> {
       const held = (await entriesOf(holder.tool)).filter(([name, { use }]) =>
@@ -233,7 +156,7 @@ export async function openVault(options: {
     /** The tools that use this tool's secret. */
     async sharers(tool: string, name: string): Promise<readonly string[]> {
       const shared: string[] = [];
-      for (const [place] of await all()) {
+      for (const place of await places()) {
         const parsed = parsePlace(place);
         if (parsed.secret === name && (await findIfReadable(place))?.from?.tool === tool)
           shared.push(parsed.tool);
@@ -249,7 +172,7 @@ export async function openVault(options: {
       }
     },
     async forget(tool: string): Promise<void> {
-      for (const [place] of await all()) if (parsePlace(place).tool === tool) await keyed.delete(place);
+      for (const place of await places()) if (parsePlace(place).tool === tool) await sealed.remove(place);
     },
   };
 }
