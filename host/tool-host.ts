@@ -10,9 +10,10 @@ import { createCredentialSource, missingSecrets } from "./broker/credentials.ts"
 import { createNetwork } from "./broker/network.ts";
 import { createRefresh } from "./broker/oauth.ts";
 import type { FileStore } from "./calls/files/sources.ts";
+import type { RunOptions } from "./calls/parts.ts";
 import { openReceipts } from "./calls/receipts.ts";
 import { createReplay } from "./calls/replay.ts";
-import { createRunner, type RunOptions } from "./calls/runner.ts";
+import { createRunner } from "./calls/runner.ts";
 import { openToolState } from "./calls/state.ts";
 import { openSwitches } from "./calls/switches.ts";
 import type { Catalog, InstalledTool } from "./catalog/catalog.ts";

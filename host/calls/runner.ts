@@ -4,63 +4,24 @@ import type { Setting } from "../../capabilities/capabilities.ts";
 import { settingValues } from "../../capabilities/settings.ts";
 import { invalidParams } from "../../kernel/kit/schema.ts";
 import { distinctOrigins } from "../../kernel/kit/turns.ts";
-import {
-  Fault,
-  type Log,
-  type Mask,
-  type Origin,
-  reason,
-  type ToolCall,
-  type ToolOutcome,
-} from "../../kernel/plugin.ts";
-import type { CallTrace } from "../../plugins/telemetry/services.ts";
-import type { Broker } from "../broker/broker.ts";
+import { reason, type ToolCall, type ToolOutcome } from "../../kernel/plugin.ts";
 import type { Grant, TrafficEntry } from "../broker/grant.ts";
-import type { Tape } from "../broker/recording.ts";
-import type { Catalog, InstalledTool } from "../catalog/catalog.ts";
+import type { InstalledTool } from "../catalog/catalog.ts";
 import { unsetSetting } from "../catalog/settings.ts";
 import { createComponent } from "../compile/transpile.ts";
-import type { Pool, PoolReport } from "../sandbox/pool.ts";
+import type { PoolReport } from "../sandbox/pool.ts";
 import type { Component } from "../sandbox/processes.ts";
-import type { AddressCheck, CallOptions, Extras } from "../services.ts";
+import type { Extras } from "../services.ts";
 import { readable } from "./crash.ts";
-import { type FileStore, filesIn, withMounted } from "./files/sources.ts";
-import { type CallFiles, openCallFiles } from "./files.ts";
 import { type InnerCalls, openInnerCalls } from "./inner-calls.ts";
-import type { Receipt, Receipts } from "./receipts.ts";
+import type { RunnerParts, RunOptions } from "./parts.ts";
+import type { Receipt } from "./receipts.ts";
 import { applySettings } from "./replay.ts";
-import { type CallState, openCallState, type ToolState } from "./state.ts";
-import type { Switches } from "./switches.ts";
-
-export interface RunOptions extends Pick<CallOptions, "parent" | "innerCall" | "mounted"> {
-  readonly user: string;
-  readonly channel?: string;
-  readonly thread?: string;
-  readonly turn?: string;
-  readonly signal?: AbortSignal;
-  readonly ruling?: NonNullable<Receipt["ruling"]>;
-  readonly tape?: Tape;
-  readonly trace?: CallTrace;
-  readonly checkAddress?: AddressCheck;
-}
+import { keepFiles, keepState, namesOf, openFiles, openState } from "./storage.ts";
 
 export interface Run {
   readonly outcome: ToolOutcome & Pick<Extras, "origins">;
   readonly receipt?: Receipt;
-}
-
-export interface RunnerParts {
-  readonly cache: string;
-  readonly catalog: Catalog;
-  readonly pool: Pool;
-  readonly broker: Broker;
-  readonly receipts: Receipts;
-  readonly switches: Switches;
-  readonly state: ToolState;
-  /** Absent where it is off. */
-  readonly workspace?: FileStore | undefined;
-  readonly mask: Mask;
-  readonly log: Log;
 }
 
 interface Prepared {
@@ -76,16 +37,13 @@ interface Attempt {
   readonly files?: Receipt["files"];
 }
 
-const MAX_PATHS = 100;
-const MAX_RECORDED_BYTES = 1_000_000;
-
 const NOTHING_RAN = {
   report: { logs: [], droppedLogs: 0, memoryPeakBytes: 0, secretsAsked: [], millis: 0 },
   traffic: [],
 } as const;
 
 export function createRunner(parts: RunnerParts) {
-  const { cache, catalog, pool, broker, receipts, switches, state, workspace, mask, log } = parts;
+  const { cache, catalog, pool, broker, receipts, switches, workspace, mask, log } = parts;
   const prepared = new Map<string, Prepared & { readonly tool: InstalledTool }>();
 
   function prepare(tool: InstalledTool): Prepared {
@@ -144,8 +102,8 @@ export function createRunner(parts: RunnerParts) {
     const deadline = Date.now() + timeoutMs;
     const grant: Grant = { id, tool: name, digest, user, capabilities, deadline, trace, checkAddress };
     const brokered = broker.open(grant, tape);
-    const remembered = openState(tool, user, tape);
-    const files = openFiles(tool, options);
+    const remembered = openState(parts, tool, options);
+    const files = openFiles(parts, tool, options);
     const inner =
       capabilities.agentTools.length > 0
         ? openInnerCalls(tool, id, options, catalog, () => files?.origins() ?? [])
@@ -163,8 +121,8 @@ export function createRunner(parts: RunnerParts) {
       );
       const { traffic } = brokered;
       const lost = ended.ok
-        ? ((await keepFiles(tool, files, originsRead(), options)) ??
-          (await keepState(tool, user, remembered, tape)))
+        ? ((await keepFiles(parts, tool, files, originsRead(), options)) ??
+          (await keepState(parts, tool, remembered, options)))
         : undefined;
       const calls = inner?.made();
       const seen = {
@@ -184,52 +142,6 @@ export function createRunner(parts: RunnerParts) {
     } finally {
       files?.close();
     }
-  }
-
-  function openFiles({ capabilities }: InstalledTool, { user, tape, mounted }: RunOptions) {
-    if (capabilities.files.length === 0) return undefined;
-    const source = tape?.type === "player" ? filesIn(tape.files) : workspace;
-    if (source === undefined || mounted === undefined)
-      return source && openCallFiles(user, capabilities.files, source);
-    return openCallFiles(user, capabilities.files, withMounted(source, mounted), mounted.origins);
-  }
-
-  /** Makes what the call wrote part of the workspace, all of it or nothing. */
-  async function keepFiles(
-    { name }: InstalledTool,
-    files: CallFiles | undefined,
-    read: readonly Origin[],
-    { user, channel, thread, turn, tape }: RunOptions,
-  ): Promise<Fault | undefined> {
-    if (files === undefined || workspace === undefined || tape?.type === "player") return undefined;
-    if (tape?.type === "recorder") tape.keepFiles(await readWhole(workspace, user, files.read()));
-    const edits = files.edits();
-    if (edits.length === 0) return undefined;
-    const writer = { kind: "tool", tool: name, channel, thread, turn } as const;
-    // Whoever wrote the tool may have had a hand in every word of it.
-    const origins = [{ kind: "tool", name } as const, ...read];
-    return faultOf(() => workspace.apply(user, edits, { writer, origins }));
-  }
-
-  function openState({ name, capabilities }: InstalledTool, user: string, tape: Tape | undefined) {
-    if (capabilities.state === undefined) return undefined;
-    const { maxMb } = capabilities.state;
-    if (tape?.type === "player") return openCallState(maxMb, async () => tape.state);
-    return state.open(name, user, maxMb);
-  }
-
-  async function keepState(
-    tool: InstalledTool,
-    user: string,
-    remembered: CallState | undefined,
-    tape: Tape | undefined,
-  ): Promise<Fault | undefined> {
-    if (remembered === undefined || tape?.type === "player") return undefined;
-    if (tape?.type === "recorder") tape.keepState(remembered.before());
-    // A tool that was removed meanwhile must not leave anything to the next of its name.
-    const isInstalled = (await catalog.find(tool.name))?.capabilities.state !== undefined;
-    if (!isInstalled) return undefined;
-    return faultOf(() => state.keep(tool.name, user, tool.capabilities.state?.maxMb ?? 0, remembered));
   }
 
   async function run(call: ToolCall, options: RunOptions): Promise<Run> {
@@ -300,46 +212,6 @@ export function createRunner(parts: RunnerParts) {
       if (tool !== undefined) await pool.describe(prepare(tool).component);
     },
   };
-}
-
-async function faultOf(work: () => Promise<unknown>): Promise<Fault | undefined> {
-  try {
-    await work();
-    return undefined;
-  } catch (error) {
-    if (error instanceof Fault) return error;
-    throw error;
-  }
-}
-
-/** For the receipt; what it wrote only where that was kept. */
-function namesOf(files: CallFiles, isKept: boolean): NonNullable<Receipt["files"]> {
-  const [read, written] = [files.read(), isKept ? files.written() : []];
-  const more = Math.max(0, read.length - MAX_PATHS) + Math.max(0, written.length - MAX_PATHS);
-  return {
-    read: read.slice(0, MAX_PATHS),
-    written: written.slice(0, MAX_PATHS),
-    ...(more > 0 && { more }),
-  };
-}
-
-/** For a recording: large files are left out. */
-async function readWhole(
-  workspace: FileStore,
-  user: string,
-  paths: readonly string[],
-): Promise<ReadonlyMap<string, Uint8Array>> {
-  const contents = new Map<string, Uint8Array>();
-  let left = MAX_RECORDED_BYTES;
-  for (const path of paths) {
-    const entry = await workspace.find(user, path);
-    if (entry === undefined || entry.bytes > left) continue;
-    const file = await workspace.read(user, path);
-    if (file === undefined) continue;
-    contents.set(path, file.data);
-    left -= file.data.byteLength;
-  }
-  return contents;
 }
 
 function refused(receipt: string, detail: string): Attempt {
