@@ -34,6 +34,7 @@ async function shippedPlugins(): Promise<readonly AnyPlugin[]> {
     import("../../plugins/accounts/plugin.ts"),
     import("../../plugins/gateway/plugin.ts"),
     ...[
+      import("../../plugins/agent/routes/plugin.ts"),
       import("../../plugins/store/routes/plugin.ts"),
       import("../../plugins/accounts/routes/plugin.ts"),
       import("../../host/routes/plugin.ts"),

@@ -7,28 +7,18 @@ import { Type } from "../../kernel/kit/schema.ts";
 import type { StartContext } from "../../kernel/plugin.ts";
 import { describeApi } from "./api/openapi.ts";
 import { accountRoutes } from "./routes/accounts.ts";
-import { approvalRoutes } from "./routes/approvals.ts";
-import { attachmentRoutes } from "./routes/attachments.ts";
-import { chatRoutes } from "./routes/chat.ts";
 import { healthRoutes, logRoutes, statusRoutes } from "./routes/service.ts";
 import { sessionRoutes } from "./routes/session.ts";
-import { threadRoutes } from "./routes/threads.ts";
-import { usageRoutes } from "./routes/usage.ts";
 import { buildServer } from "./server.ts";
 import type { MountedSocket, Web } from "./services.ts";
 import type { GatewayConfig, Needed, Wanted } from "./settings.ts";
-import { SOCKET_PATH, SocketFrame } from "./socket/frame.ts";
 import { createMountedSockets } from "./socket/mounted-sockets.ts";
-import { createSockets, resumePoint } from "./socket/sockets.ts";
 import { acceptSockets } from "./socket/upgrade.ts";
 
 // What reads bodies is loaded after everything else has started.
 const WARM_UP_AFTER_MS = 500;
 
-const ROUTES = [
-  ...[healthRoutes, sessionRoutes, statusRoutes, chatRoutes, threadRoutes, attachmentRoutes],
-  ...[approvalRoutes, logRoutes, usageRoutes, accountRoutes],
-];
+const ROUTES = [healthRoutes, sessionRoutes, logRoutes, statusRoutes, accountRoutes];
 
 // The kernel gives the whole service ten seconds to stop.
 const GRACE_MS = 3000;
@@ -46,7 +36,6 @@ export async function openGateway({
   const server = await buildServer({ config, log, accounts, metrics, kernel, writeLimit: agent.writeLimit });
   const { app, signIn } = server;
   onStop(() => signIn.close());
-  const chat = createSockets(agent);
   const sockets = createMountedSockets(server.authenticator);
   const recheck = async (): Promise<void> => {
     await Promise.all([sockets.recheck(), server.protocols.recheck()]);
@@ -61,7 +50,6 @@ export async function openGateway({
     "Bytes held for bodies and unsent answers",
     () => server.bodies.heldBytes,
   );
-  metrics.gauge("postern_streams", "Users whose events are kept for a socket", chat.streams);
 
   const { mounts } = app;
   const parts = {
@@ -69,8 +57,7 @@ export async function openGateway({
     ...server,
     metrics,
     onRevoked,
-    follow: chat.follow,
-    usersOnline: chat.users,
+    usersOnline: () => sockets.usersOf("chat"),
   };
   const routes: readonly Route[] = [
     ...ROUTES.flatMap((routesFrom) => routesFrom(parts)),
@@ -88,10 +75,6 @@ export async function openGateway({
       for (const undo of undos) undo();
     };
   };
-  mountSocket({
-    ...SOCKET,
-    accept: (socket, user, query) => chat.connect(socket, user, resumePoint(query)),
-  });
   mounts.mount(routes);
 
   const listener = await server.listen();
@@ -104,7 +87,6 @@ export async function openGateway({
     wasMounted: mounts.wasMounted,
   });
   onStop(async () => void (await sockets.close()));
-  onStop(() => chat.close());
   onStop(() => server.protocols.close());
   announce(listener.url + signIn.weaknesses);
   tell(
@@ -141,21 +123,6 @@ const upgradeOnly = (description: RouteDescription): Route => ({
   ...description,
   handle: ({ context }) => context.throw(426),
 });
-
-const SOCKET = {
-  path: SOCKET_PATH,
-  tag: "chat",
-  summary: "Open a WebSocket that streams every turn of this user as `SocketFrame`s",
-  scoped: true,
-  // A client sends nothing but the frames that keep a connection alive.
-  largestMessage: 1024,
-  bytesPerMinute: 256 * 1024,
-  frames: SocketFrame,
-  query: Type.Object({
-    stream: Type.Optional(Type.String({ description: "The `stream` of the `hello` frame before the drop" })),
-    after: Type.Optional(Type.Integer({ description: "The `id` of the last frame seen in it" })),
-  }),
-};
 
 function describeSocket({ path, tag, summary, scoped, query }: MountedSocket): RouteDescription {
   return {

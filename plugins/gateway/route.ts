@@ -5,14 +5,12 @@ import type { Metrics } from "../telemetry/services.ts";
 import type { Needed, Wanted } from "./settings.ts";
 import type { Authenticator, OriginCheck } from "./sign-in/authenticator.ts";
 
-/** The parts that routes are made from: the services that the gateway uses, its sign-in and its sockets. */
+/** The parts that routes are made from: the services that the gateway uses and its sign-in. */
 export interface RouteParts extends Use<Needed, Wanted> {
   readonly authenticator: Authenticator;
   readonly isOwnOrigin: OriginCheck;
   readonly proxies: Proxies;
   readonly metrics: Metrics;
-  /** Called before a turn starts, so that no event of it is missed. */
-  follow(user: string): void;
   /** Called when a credential ended, so that its sockets are closed. */
   onRevoked(): Promise<void>;
   usersOnline(): number;

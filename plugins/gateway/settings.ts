@@ -2,19 +2,8 @@
 import { readTrustedProxies } from "../../kernel/kit/http.ts";
 import { type Env, Off } from "../../kernel/plugin.ts";
 
-export const NEEDS = [
-  "kernel",
-  "store",
-  "storage",
-  "accounts",
-  "agent",
-  "threads",
-  "attachments",
-  "jobs",
-  "approvals",
-  "identities",
-] as const;
-export const WANTS = ["tools", "toolAdmin", "toolCalls", "modelCheck", "telemetry", "storeHealth"] as const;
+export const NEEDS = ["kernel", "store", "accounts", "agent", "jobs"] as const;
+export const WANTS = ["tools", "toolCalls", "modelCheck", "telemetry", "storeHealth"] as const;
 export type Needed = (typeof NEEDS)[number];
 export type Wanted = (typeof WANTS)[number];
 

@@ -1,6 +1,7 @@
 /** Every channel that can be reached from outside its process keeps the one contract. The terminal is not among them. */
 import { afterAll, expect, test } from "vitest";
 import { type AnyPlugin, definePlugin, Off } from "../../kernel/plugin.ts";
+import agentRoutes from "../../plugins/agent/routes/plugin.ts";
 import gateway from "../../plugins/gateway/plugin.ts";
 import mcp from "../../plugins/mcp/plugin.ts";
 import messaging from "../../plugins/messaging/plugin.ts";
@@ -44,6 +45,7 @@ function client(say: ChannelClient["say"]): ChannelClient {
 const CHANNELS: readonly ChannelUnderTest[] = [
   {
     plugin: gateway as AnyPlugin,
+    companions: [agentRoutes as AnyPlugin],
     settings: GATEWAY,
     off: { GATEWAY_ENABLED: "false" },
     connect: async ({ detail }) =>

@@ -7,6 +7,7 @@ import { createMask } from "../../kernel/mask/mask.ts";
 import { createProxies } from "../../kernel/net/proxies.ts";
 import { type AnyPlugin, Fault } from "../../kernel/plugin.ts";
 import accounts from "../../plugins/accounts/plugin.ts";
+import agentRoutes from "../../plugins/agent/routes/plugin.ts";
 import gateway from "../../plugins/gateway/plugin.ts";
 import responses from "../../plugins/responses/plugin.ts";
 import store from "../../plugins/store/plugin.ts";
@@ -49,7 +50,7 @@ async function openChannels(thrown: { error: unknown }): Promise<Channels> {
     throw thrown.error;
   };
   const kernel = await bootKernel(
-    [store, agent.plugin, accounts, gateway, responses] as readonly AnyPlugin[],
+    [store, agent.plugin, accounts, gateway, agentRoutes, responses] as readonly AnyPlugin[],
     {
       GATEWAY_PORT: "0",
       GATEWAY_AUTH_TOKEN: TOKEN,

@@ -117,6 +117,7 @@ export const ORDER: Readonly<Record<string, readonly string[]>> = {
   ],
   "plugins/agent": [
     ...[
+      "routes",
       "commands",
       "turn",
       "live",

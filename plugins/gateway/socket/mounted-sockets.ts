@@ -53,6 +53,7 @@ export function createMountedSockets(authenticator: Pick<Authenticator, "isValid
     },
     at: (path: string) => mounted.get(path),
     frames: () => [...mounted.values()].flatMap(({ description: { frames } }) => frames ?? []),
+    usersOf: (tag: string) => tags.get(tag)?.open.countUsers() ?? 0,
     count: () => all().reduce((sum, open) => sum + open.count(), 0),
     recheck: () => Promise.all(all().map((open) => open.recheck())),
     close: () => Promise.all(all().map((open) => open.close())),

@@ -52,6 +52,7 @@ export function createOpenSockets({ isValid }: Pick<Authenticator, "isValid">, b
       void check(socket, held);
     },
     countOf: (user: string) => [...open.values()].filter(({ identity }) => identity.user.id === user).length,
+    countUsers: () => new Set([...open.values()].map(({ identity }) => identity.user.id)).size,
     count: () => open.size,
     recheck,
     async close(): Promise<void> {

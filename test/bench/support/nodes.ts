@@ -12,6 +12,7 @@ import { createLog } from "../../../kernel/log/log.ts";
 import { createMask } from "../../../kernel/mask/mask.ts";
 import type { AnyPlugin } from "../../../kernel/plugin.ts";
 import { Settings } from "../../../kernel/settings/env.ts";
+import agentRoutesPlugin from "../../../plugins/agent/routes/plugin.ts";
 import gatewayPlugin from "../../../plugins/gateway/plugin.ts";
 import responsesPlugin from "../../../plugins/responses/plugin.ts";
 import storePlugin from "../../../plugins/store/plugin.ts";
@@ -82,7 +83,7 @@ export async function measureTrips(database: string, home: string, progress: Pro
   model.otherwise({ text: "A short answer of some words." });
   const mask = createMask();
   const running = await boot({
-    plugins: [storePlugin, ...agentPlugins, gatewayPlugin, responsesPlugin] as AnyPlugin[],
+    plugins: [storePlugin, ...agentPlugins, gatewayPlugin, agentRoutesPlugin, responsesPlugin] as AnyPlugin[],
     settings: new Settings({ ...nodeSettings(database, model.url), GATEWAY_PORT: "0" }, {}, mask.add),
     home,
     mask,

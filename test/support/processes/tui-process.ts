@@ -5,6 +5,7 @@ import { parseArgs } from "node:util";
 import { serve } from "../../../kernel/cli/service/serve.ts";
 import { openSession } from "../../../kernel/cli/service/session.ts";
 import { type AnyPlugin, definePlugin, reason, type ToolInfo } from "../../../kernel/plugin.ts";
+import agentRoutes from "../../../plugins/agent/routes/plugin.ts";
 import gateway from "../../../plugins/gateway/plugin.ts";
 import store from "../../../plugins/store/plugin.ts";
 import terminal from "../../../plugins/tui/local/plugin.ts";
@@ -78,7 +79,7 @@ const tools = definePlugin({
 // Most of these processes are killed, and would never write down what they compiled.
 flushCompileCache();
 
-const plugins = [store, tools, ...agentPlugins, gateway, terminal, tui] as readonly AnyPlugin[];
+const plugins = [store, tools, ...agentPlugins, gateway, agentRoutes, terminal, tui] as readonly AnyPlugin[];
 const { values } = parseArgs({ options: { thread: { type: "string" }, continue: { type: "boolean" } } });
 const resume = values.continue
   ? "newest"

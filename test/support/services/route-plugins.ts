@@ -3,6 +3,7 @@
 import tools from "../../../host/routes/plugin.ts";
 import type { AnyPlugin } from "../../../kernel/plugin.ts";
 import accounts from "../../../plugins/accounts/routes/plugin.ts";
+import agent from "../../../plugins/agent/routes/plugin.ts";
 import delegation from "../../../plugins/delegation/routes/plugin.ts";
 import home from "../../../plugins/home/routes/plugin.ts";
 import jobs from "../../../plugins/jobs/routes/plugin.ts";
@@ -15,6 +16,7 @@ import webhook from "../../../plugins/webhook/routes/plugin.ts";
 import workspace from "../../../plugins/workspace/routes/plugin.ts";
 
 export const routePlugins = [
+  agent,
   store,
   accounts,
   tools,

@@ -1,6 +1,6 @@
 /** What was asked, counted over time. */
 import { expect, test } from "vitest";
-import { spansOf } from "../../../../plugins/gateway/routes/usage.ts";
+import { spansOf } from "../../../../plugins/agent/routes/usage.ts";
 import { scriptedModel } from "../../../support/services/agent.ts";
 import { openGateway } from "../../../support/services/gateway.ts";
 

@@ -4,13 +4,13 @@ import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test, vi } from "vitest";
 import WebSocket, { WebSocketServer } from "ws";
 import type { SignedIn } from "../../../../plugins/accounts/services.ts";
-import { createOpenSockets } from "../../../../plugins/gateway/socket/open-sockets.ts";
 import {
   createSockets,
   resumePoint,
   type Sockets,
   type SocketTimes,
-} from "../../../../plugins/gateway/socket/sockets.ts";
+} from "../../../../plugins/agent/routes/sockets.ts";
+import { createOpenSockets } from "../../../../plugins/gateway/socket/open-sockets.ts";
 import { bootAgent, message, scriptedModel } from "../../../support/services/agent.ts";
 
 const identity: SignedIn = { user: { id: "operator", role: "operator" }, source: "operator:test" };

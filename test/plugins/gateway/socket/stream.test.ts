@@ -6,7 +6,7 @@ import {
   type ReadPosition,
   type UserStream,
   type Watch,
-} from "../../../../plugins/gateway/socket/stream.ts";
+} from "../../../../plugins/agent/routes/stream.ts";
 
 const model = { provider: "test", name: "test" };
 const text = (delta: string): TurnEvent => ({ type: "text", item: "i", delta });

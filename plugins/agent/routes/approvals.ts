@@ -4,14 +4,19 @@ import { assertTool, invalidFault, missingFault, type Route, routesOf } from "..
 import { type Declared, Type } from "../../../kernel/kit/schema.ts";
 import { fingerprintOf } from "../../../kernel/kit/tools.ts";
 import { Gate } from "../../../kernel/kit/turns.ts";
-import type { Fault, TurnInput, User } from "../../../kernel/plugin.ts";
-import { Accepted, Answer, PairingGate } from "../api/schemas.ts";
-import type { RouteParts } from "../route.ts";
+import type { Fault, Services, TurnInput, User } from "../../../kernel/plugin.ts";
 import { accepted } from "./chat.ts";
+import { Accepted, Answer, PairingGate } from "./wire.ts";
 
 const route = routesOf("approvals");
 
 type Answered = Declared<typeof Answer>;
+
+export interface ApprovalParts extends Pick<Services, "agent" | "approvals" | "identities"> {
+  readonly tools?: Services["tools"] | undefined;
+  /** Called before a turn starts, so that no event of it is missed. */
+  follow(user: string): void;
+}
 
 export function approvalRoutes({
   agent,
@@ -19,7 +24,7 @@ export function approvalRoutes({
   identities,
   tools,
   follow,
-}: RouteParts): readonly Route[] {
+}: ApprovalParts): readonly Route[] {
   /** Webhook identities cannot sign in, so an operator answers for them. */
   const pendingFor = async (user: User): Promise<readonly Gate[]> => {
     const own = approvals.pending(user.id);

@@ -3,10 +3,9 @@
 import { invalidFault, type Route, routesOf } from "../../../kernel/kit/http.ts";
 import { Type } from "../../../kernel/kit/schema.ts";
 import { type Figures, UsageBy } from "../../../kernel/kit/turns.ts";
-import type { Fault } from "../../../kernel/plugin.ts";
+import type { Fault, Services } from "../../../kernel/plugin.ts";
 import type { FiguresSpan } from "../../store/services.ts";
-import { UsageAnswer } from "../api/schemas.ts";
-import type { RouteParts } from "../route.ts";
+import { UsageAnswer } from "./wire.ts";
 
 const route = routesOf("status");
 
@@ -26,7 +25,11 @@ const NO_CALLS: Figures = {
   groups: [],
 };
 
-export function usageRoutes({ threads, storage, toolAdmin }: RouteParts): readonly Route[] {
+export interface UsageParts extends Pick<Services, "threads" | "storage"> {
+  readonly toolAdmin?: Services["toolAdmin"] | undefined;
+}
+
+export function usageRoutes({ threads, storage, toolAdmin }: UsageParts): readonly Route[] {
   return [
     route("GET /api/usage", {
       summary:

@@ -11,10 +11,9 @@ import {
 } from "../../../kernel/kit/http.ts";
 import { type Declared, Type } from "../../../kernel/kit/schema.ts";
 import { answerText, type Outside, TurnRecord } from "../../../kernel/kit/turns.ts";
-import type { User } from "../../../kernel/plugin.ts";
-import type { RunningTurn } from "../../agent/services.ts";
-import { Accepted, Message } from "../api/schemas.ts";
-import type { RouteParts } from "../route.ts";
+import type { Services, User } from "../../../kernel/plugin.ts";
+import type { RunningTurn } from "../services.ts";
+import { Accepted, Message } from "./wire.ts";
 
 const route = routesOf("chat");
 
@@ -40,7 +39,12 @@ const refusalsOfMessages = { ...refusals, 404: "There is no such thread, or no s
 
 export const accepted = ({ thread, id }: RunningTurn) => ({ thread, id, status: "accepted" as const });
 
-export function chatRoutes({ agent, threads, attachments, follow }: RouteParts): readonly Route[] {
+export interface ChatParts extends Pick<Services, "agent" | "threads" | "attachments"> {
+  /** Called before a turn starts, so that no event of it is missed. */
+  follow(user: string): void;
+}
+
+export function chatRoutes({ agent, threads, attachments, follow }: ChatParts): readonly Route[] {
   const say = async (
     { user, isBrowser, context }: Sender,
     said: Said,

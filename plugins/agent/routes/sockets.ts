@@ -81,7 +81,6 @@ export function createSockets(
       });
       connection.pump();
     },
-    users: () => [...seats.values()].filter(({ connections }) => connections.size > 0).length,
     /** Returns the number of open streams, with or without readers. */
     streams: () => seats.size,
     close(): void {

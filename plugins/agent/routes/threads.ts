@@ -1,11 +1,17 @@
 /** The user's threads: list, read, export, rename, pin and delete; and the models for them. */
 import { Readable } from "node:stream";
-import { missingFault, type Route, routesOf, SCOPED_TOKEN } from "../../../kernel/kit/http.ts";
+import {
+  missingFault,
+  pageFields,
+  pageQuery,
+  type Route,
+  routesOf,
+  SCOPED_TOKEN,
+} from "../../../kernel/kit/http.ts";
 import { Type } from "../../../kernel/kit/schema.ts";
 import { ThreadSummary } from "../../../kernel/kit/turns.ts";
-import type { User } from "../../../kernel/plugin.ts";
-import { ContextUse, Models, page, pageQuery, ThreadWithTurns, WantedModel } from "../api/schemas.ts";
-import type { RouteParts } from "../route.ts";
+import type { Services, User } from "../../../kernel/plugin.ts";
+import { ContextUse, Models, ThreadWithTurns, WantedModel } from "./wire.ts";
 
 const route = routesOf("threads");
 
@@ -18,7 +24,7 @@ const Through = Type.Optional(
 
 const refusals = { 404: "There is no such thread" };
 
-export function threadRoutes({ threads, agent }: RouteParts): readonly Route[] {
+export function threadRoutes({ threads, agent }: Pick<Services, "threads" | "agent">): readonly Route[] {
   const find = async (user: User, id: string): Promise<ThreadSummary> => {
     const thread = await threads.find(user.id, id);
     if (!thread) throw missingFault("thread_not_found", `There is no thread ${id}.`, "id");
@@ -35,7 +41,7 @@ export function threadRoutes({ threads, agent }: RouteParts): readonly Route[] {
         ),
         ...pageQuery,
       }),
-      answer: page("threads", ThreadSummary),
+      answer: Type.Object(pageFields("threads", ThreadSummary)),
       // The page sends an empty `q` for an empty search box.
       scoped: true,
       handle: ({ user, query: { q, order, ...query } }) =>

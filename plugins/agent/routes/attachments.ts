@@ -10,8 +10,8 @@ import {
 } from "../../../kernel/kit/http.ts";
 import { Type } from "../../../kernel/kit/schema.ts";
 import { Upload } from "../../../kernel/kit/tools.ts";
-import { AttachmentLimits } from "../api/schemas.ts";
-import type { RouteParts } from "../route.ts";
+import type { Services } from "../../../kernel/plugin.ts";
+import { AttachmentLimits } from "./wire.ts";
 
 const route = routesOf("chat");
 
@@ -21,7 +21,7 @@ const FORM_BYTES = 64 * 1024;
 /** Whatever a browser takes a file for, it can neither run a script nor load anything. */
 const POLICY = "default-src 'none'; sandbox";
 
-export function attachmentRoutes({ attachments }: RouteParts): readonly Route[] {
+export function attachmentRoutes({ attachments }: Pick<Services, "attachments">): readonly Route[] {
   const { fileBytes, files, messageBytes } = attachments.limits;
   const [each, together] = [fileBytes, messageBytes].map((bytes) => `${Math.round(bytes / 1_000_000)} MB`);
 

@@ -1,0 +1,152 @@
+/** What callers send and get of the agent. Tests check every response against its declaration. */
+import { pageFields } from "../../../kernel/kit/http.ts";
+import { named, Time, Type } from "../../../kernel/kit/schema.ts";
+import {
+  ApprovalDecision,
+  Figures,
+  ModelName,
+  Reply,
+  ThreadSummary,
+  TurnRecord,
+  UsedStorage,
+} from "../../../kernel/kit/turns.ts";
+
+/** A turn that was started; its events arrive on the socket. */
+export const Accepted = Type.Object({
+  thread: named("thread_id", Type.String()),
+  id: named("message_id", Type.String({ description: "The id of the turn" })),
+  status: Type.Literal("accepted"),
+});
+
+/** A model that may be chosen for a thread. */
+const ModelOption = Type.Object(
+  {
+    provider: Type.String(),
+    name: Type.String(),
+    role: Type.Optional(
+      Type.Enum(["configured", "fallback"], { description: "Its role here, apart from any thread" }),
+    ),
+  },
+  { $id: "ModelOption" },
+);
+
+/** A model as a caller asks for it: if several providers have the name, the configured one is meant. */
+export const WantedModel = Type.Object({
+  provider: Type.Optional(Type.String({ maxLength: 100 })),
+  name: Type.String({ minLength: 1, maxLength: 200 }),
+});
+
+/** A message for the agent. */
+export const Message = Type.Object({
+  message: Type.String({ description: "May be empty where something is attached" }),
+  attachments: Type.Optional(
+    Type.Array(Type.String(), {
+      description:
+        "Ids of uploads (`POST /api/attachments`), or of what came with an earlier message of yours",
+    }),
+  ),
+  thread: Type.Optional(
+    named("thread_id", Type.String({ description: "Continues this thread; absent starts a new one" })),
+  ),
+  channel: Type.Optional(
+    Type.Enum(["tui", "ask"], { description: "The command of Postern that it was typed into; absent: none" }),
+  ),
+  model: Type.Optional(
+    Type.Union([WantedModel], { description: "The model of a new thread, one of `GET /api/models`" }),
+  ),
+  after: Type.Optional(
+    Type.Union([Type.String(), Type.Null()], {
+      description:
+        "The turn that it goes on from, null for the beginning: a branch if others went on from there. Absent: the newest turn",
+    }),
+  ),
+});
+
+const Tokens = Type.Integer({ minimum: 0, description: "Tokens, by estimate" });
+
+/** The window of a thread's model. */
+export const ContextUse = Type.Object(
+  {
+    model: ModelName,
+    window: Tokens,
+    total: Tokens,
+    instructions: Tokens,
+    tools: Tokens,
+    memory: Tokens,
+    conversation: Tokens,
+    files: Tokens,
+    isSummarised: Type.Boolean(),
+    cost: Type.String({
+      description: 'US dollars for reading all of it once; "0" if the price is not known',
+    }),
+    spent: Type.Number({ description: "US dollars that the thread has cost so far" }),
+  },
+  { $id: "ContextUse" },
+);
+
+/** The answer to a gate. */
+export const Answer = Type.Object({
+  decision: Type.Optional(Type.Enum([...ApprovalDecision.enum, "done"])),
+  replies: Type.Optional(Type.Array(Reply, { maxItems: 100, description: "To each of the questions" })),
+});
+
+export const UsageAnswer = Type.Object({
+  from: Time,
+  to: Time,
+  step: Type.Enum(["hour", "day"]),
+  at: Type.Array(Time, { description: "When each hour or day begins, oldest first" }),
+  turns: Figures,
+  calls: Figures,
+  storage: UsedStorage,
+});
+
+export const AttachmentLimits = Type.Object({
+  fileBytes: Type.Integer({ description: "The most for one file" }),
+  files: Type.Integer({ description: "The most for one message" }),
+  messageBytes: Type.Integer({ description: "The most for the files of one message together" }),
+});
+
+export const Models = Type.Object({
+  items: named("models", Type.Array(ModelOption)),
+  unlisted: Type.Array(Type.String(), {
+    description: "Providers whose own list could not be read: only what is configured of them is listed",
+  }),
+  unpriced: Type.Array(ModelName, {
+    description: "Models that may not be chosen: their price is not known, and there is a daily cap",
+  }),
+});
+
+/** Turns that go on from the same one: a message that was edited, an answer that was asked for again. */
+const TurnVersions = Type.Object(
+  {
+    turn: named("turn_id", Type.String({ description: "The one on this path" })),
+    versions: Type.Array(
+      Type.Object({
+        id: Type.String(),
+        message: Type.Integer({ description: "Versions with the same number have the same message" }),
+      }),
+      { description: "Oldest first, the turn itself included" },
+    ),
+  },
+  { $id: "TurnVersions" },
+);
+
+export const ThreadWithTurns = Type.Object({
+  thread: ThreadSummary,
+  ...pageFields("turns", TurnRecord),
+  versions: Type.Array(TurnVersions, {
+    description: "With `through`: the turns of this page that have other versions",
+  }),
+});
+
+/** §3.3: what the messages of an identity wait for that is not paired. An operator answers by naming an account. */
+export const PairingGate = Type.Object(
+  {
+    type: Type.Literal("pairing"),
+    id: Type.String(),
+    identity: Type.String(),
+    openedAt: Time,
+    message: Type.String({ description: "The first message that waits" }),
+  },
+  { $id: "PairingGate" },
+);
