@@ -47,6 +47,7 @@ async function shippedPlugins(): Promise<readonly AnyPlugin[]> {
       import("../../plugins/delegation/routes/plugin.ts"),
       import("../../plugins/webhook/routes/plugin.ts"),
       import("../../plugins/messaging/routes/plugin.ts"),
+      import("../../plugins/status/plugin.ts"),
     ],
     import("../../plugins/page/plugin.ts"),
     import("../../plugins/responses/plugin.ts"),

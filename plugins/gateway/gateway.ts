@@ -7,7 +7,7 @@ import { Type } from "../../kernel/kit/schema.ts";
 import type { StartContext } from "../../kernel/plugin.ts";
 import { describeApi } from "./api/openapi.ts";
 import { accountRoutes } from "./routes/accounts.ts";
-import { healthRoutes, logRoutes, statusRoutes } from "./routes/service.ts";
+import { healthRoutes, logRoutes, metricsRoutes } from "./routes/service.ts";
 import { sessionRoutes } from "./routes/session.ts";
 import { buildServer } from "./server.ts";
 import type { MountedSocket, Web } from "./services.ts";
@@ -18,7 +18,7 @@ import { acceptSockets } from "./socket/upgrade.ts";
 // What reads bodies is loaded after everything else has started.
 const WARM_UP_AFTER_MS = 500;
 
-const ROUTES = [healthRoutes, sessionRoutes, logRoutes, statusRoutes, accountRoutes];
+const ROUTES = [healthRoutes, sessionRoutes, logRoutes, metricsRoutes, accountRoutes];
 
 // The kernel gives the whole service ten seconds to stop.
 const GRACE_MS = 3000;
@@ -57,7 +57,6 @@ export async function openGateway({
     ...server,
     metrics,
     onRevoked,
-    usersOnline: () => sockets.usersOf("chat"),
   };
   const routes: readonly Route[] = [
     ...ROUTES.flatMap((routesFrom) => routesFrom(parts)),
@@ -109,6 +108,7 @@ export async function openGateway({
   const web: Web = {
     mount: mounts.mount,
     mountSocket,
+    usersOf: sockets.usersOf,
     mountSite: app.mountSite,
     mountProtocol: (protocol) => server.protocols.mount(protocol, listener.url),
     originOf: (request) =>

@@ -13,5 +13,4 @@ export interface RouteParts extends Use<Needed, Wanted> {
   readonly metrics: Metrics;
   /** Called when a credential ended, so that its sockets are closed. */
   onRevoked(): Promise<void>;
-  usersOnline(): number;
 }

@@ -58,6 +58,8 @@ export interface Web {
   mount<One extends Route>(routes: readonly One[], rules?: MountRules<One>): () => void;
   /** Takes WebSockets, under the same sign-in as routes and only from pages that may use this gateway. */
   mountSocket(socket: MountedSocket): () => void;
+  /** How many users have a socket of this tag open. */
+  usersOf(tag: string): number;
   /**
    * Takes a protocol. The sign-in is a bearer token, never a cookie, and a page of another origin is refused. Where an
    * identity provider is configured, the metadata document that clients find it by is there too (RFC 9728). A stream ends with

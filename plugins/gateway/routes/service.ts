@@ -1,37 +1,14 @@
-/** How the service is doing: status, metrics, health and readiness, and the newest log lines. */
+/** How the service is doing: metrics, health and readiness, and the newest log lines. */
 
 import { type Route, routesOf } from "../../../kernel/kit/http.ts";
 import { LOG_LEVELS, matcherOf } from "../../../kernel/kit/log.ts";
 import { Type } from "../../../kernel/kit/schema.ts";
-import { Status } from "../api/schemas.ts";
 import type { RouteParts } from "../route.ts";
 
 const route = routesOf("status");
 
-export function statusRoutes(parts: RouteParts): readonly Route[] {
-  const { kernel, agent, jobs, tools, metrics, modelCheck, store, storeHealth, usersOnline } = parts;
+export function metricsRoutes({ metrics }: RouteParts): readonly Route[] {
   return [
-    route("GET /api/status", {
-      summary: "Get the version, channels, model, tools, nodes, store and current load",
-      answer: Status,
-      scoped: true,
-      handle: async ({ user }) => ({
-        version: kernel.version,
-        uptimeSecs: Math.floor((Date.now() - kernel.startedAt.getTime()) / 1000),
-        channels: kernel
-          .plugins()
-          .filter(({ kind }) => kind === "channel")
-          // A detail may be an address or a path of the machine, so only the operator sees it.
-          .map(({ name, on, detail }) => ({ name, on, detail: user.role === "operator" ? detail : "" })),
-        model: agent.model(),
-        isModelMissing: modelCheck?.isMissing() ?? false,
-        tools: ((await tools?.list()) ?? []).map(({ name }) => name),
-        usersOnline: usersOnline(),
-        jobs: await jobs.counts(),
-        nodes: await store.node.list(),
-        store: (user.role === "operator" && (await storeHealth?.describe())) || null,
-      }),
-    }),
     route("GET /metrics", {
       summary: "Get metrics for Prometheus",
       audience: "operator",

@@ -11,6 +11,7 @@ import memory from "../../../plugins/memory/routes/plugin.ts";
 import messaging from "../../../plugins/messaging/routes/plugin.ts";
 import models from "../../../plugins/models/routes/plugin.ts";
 import provenance from "../../../plugins/provenance/routes/plugin.ts";
+import status from "../../../plugins/status/plugin.ts";
 import store from "../../../plugins/store/routes/plugin.ts";
 import webhook from "../../../plugins/webhook/routes/plugin.ts";
 import workspace from "../../../plugins/workspace/routes/plugin.ts";
@@ -29,4 +30,5 @@ export const routePlugins = [
   delegation,
   webhook,
   messaging,
+  status,
 ] as readonly AnyPlugin[];
