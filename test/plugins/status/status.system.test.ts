@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { MANIFEST } from "../../../../kernel/package.ts";
-import { OPERATOR_TOKEN, openGateway } from "../../../support/services/gateway.ts";
+import { MANIFEST } from "../../../kernel/package.ts";
+import { OPERATOR_TOKEN, openGateway } from "../../support/services/gateway.ts";
 
 const tools = { weather: { run: () => ({ status: "ok", output: "sunny" }) as const } };
 
