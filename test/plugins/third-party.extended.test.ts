@@ -20,6 +20,8 @@ import { prepareShipped } from "../support/tools/shipped.ts";
 
 const PAGE = readFileSync(new URL("../../plugins/README.md", import.meta.url), "utf8");
 const MOOD = fileURLToPath(new URL("../fixtures/third-party/mood.ts", import.meta.url));
+const GUESTBOOK = fileURLToPath(new URL("../fixtures/third-party/guestbook.ts", import.meta.url));
+const GUESTBOOK_TOKEN = "the-operator-of-the-guestbook-0001";
 const FILES = [...PAGE.matchAll(/```js\n\/\/ file: (\S+)\n([\s\S]*?)```/g)].map(
   ([, name = "", text = ""]) => [name, text] as const,
 );
@@ -61,6 +63,31 @@ test("a third-party channel of under 60 lines runs on the packed package, which 
   expect(typed.stdout()).toMatch(/mood\s+on\s+feeling calm/);
   typed.kill("SIGTERM");
   expect(await typed.ended).toBe(0);
+
+  copyFileSync(GUESTBOOK, join(folder, "guestbook.ts"));
+  const gateway = { GATEWAY_ENABLED: "true", GATEWAY_PORT: "0", GATEWAY_AUTH_TOKEN: GUESTBOOK_TOKEN };
+  const mounting = startPostern(["serve"], {
+    env: { ...env, ...gateway, PLUGINS: "./guestbook.ts" },
+    ...{ cwd: folder, bin },
+  });
+  await mounting.printed("ready in");
+  const [, url] = /gateway\s+on\s+(http:\/\/127\.0\.0\.1:\d+)/.exec(mounting.stdout()) ?? [];
+  const bearer = { authorization: `Bearer ${GUESTBOOK_TOKEN}` };
+  const sign = (times: number, headers: Record<string, string> = bearer) =>
+    fetch(`${url}/api/guestbook/ann`, {
+      method: "POST",
+      headers: { ...headers, "content-type": "application/json" },
+      body: JSON.stringify({ times }),
+    });
+  expect((await sign(2, {})).status).toBe(401);
+  expect(await (await sign(9)).json()).toMatchObject({ error: { param: "times" } });
+  expect(await (await sign(2)).json()).toEqual({ name: "ann of operator", visits: 2 });
+  const described = await fetch(`${url}/api/openapi.json`, { headers: bearer });
+  expect(await described.json()).toMatchObject({
+    paths: { "/api/guestbook/{name}": { post: { summary: "Sign the guestbook" } } },
+  });
+  mounting.kill("SIGTERM");
+  expect(await mounting.ended).toBe(0);
 
   expect(PAGE).toContain("```sh\nnode --test\n```");
   const tested = spawnSync(process.execPath, ["--test"], { cwd: folder, encoding: "utf8" });

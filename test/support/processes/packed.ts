@@ -74,8 +74,8 @@ function copyOfClone(later: Later): string {
   const isSource = (path: string) =>
     !/(?:^|\/)(?:node_modules|dist)$|^(?:test|\.git)$/.test(relative(ROOT, path));
   cpSync(ROOT, copy, { recursive: true, filter: isSource });
-  for (const page of ["test/bench/README.md", "test/simulation/README.md"])
-    cpSync(join(ROOT, page), join(copy, page));
+  for (const published of ["test/bench/README.md", "test/simulation/README.md", "test/channel-contract"])
+    cpSync(join(ROOT, published), join(copy, published), { recursive: true });
   symlinkSync(join(ROOT, "node_modules"), join(copy, "node_modules"));
   return copy;
 }
