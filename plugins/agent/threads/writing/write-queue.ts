@@ -1,14 +1,7 @@
 /** Writes what an open turn says and stores: one transaction at a time, and in order. */
 import type { Sql, Transaction, TurnItem } from "../../../../kernel/plugin.ts";
-import { addPiece, dropPieces, type OwnTurn, writeItem } from "../turns/items.ts";
-
-/** Text of an item that is not whole yet, told when it is stored. */
-export interface Said {
-  readonly item: string;
-  readonly deltas: readonly string[];
-  readonly type: "text" | "reasoning";
-  tell(delta: string): void;
-}
+import { type OwnTurn, writeItem } from "../turns/items.ts";
+import { isTold, Pieces, type Said } from "./pieces.ts";
 
 interface Put {
   resolve(): void;
@@ -30,16 +23,15 @@ export function createWriteQueue(
     /** Those it was opened with, which are stored; it goes on with them. */
     readonly items: TurnItem[];
     readonly keepsPieces: boolean;
-    /** True where nothing that is said shall be kept before it is whole. */
+    /** True if nothing that is said shall be kept before it is whole. */
     readonly isMute: boolean;
     onGone(): void;
   },
 ) {
-  const { own, items, keepsPieces } = turn;
+  const { own, items } = turn;
+  const pieces = new Pieces(own, turn.keepsPieces, turn.isMute);
   // Opening the turn has written what it came with.
   const stored = new Set<TurnItem>(items);
-  /** How long the pieces are in which each item was told, where the turn keeps that. */
-  const lengths = new Map<string, number[]>();
   let said: Said[] = [];
   let puts: Put[] = [];
   let besides: ((tx: Transaction) => void)[] = [];
@@ -54,33 +46,15 @@ export function createWriteQueue(
   let gathering: NodeJS.Timeout | undefined;
   /** The transaction that has taken what it writes. */
   let underWay: Promise<void> | undefined;
-  // Whether text of a message is stored that has not become an item yet, and whether more of it can or shall be kept.
-  let isSpeaking = false;
-  let { isMute } = turn;
-
   const place = (item: TurnItem): void => {
     const at = items.findIndex((other) => other.id === item.id);
     if (at === -1) items.push(item);
     else items[at] = item;
   };
 
-  function keepLengths(given: readonly Said[]): void {
-    if (!keepsPieces) return;
-    for (const { item, deltas } of given) {
-      const known = lengths.get(item) ?? [];
-      lengths.set(item, known);
-      for (const { length } of deltas) known.push(length);
-    }
-  }
-
-  function withLengths(item: TurnItem): TurnItem {
-    const pieces = lengths.get(item.id);
-    return isTold(item) && pieces ? { ...item, pieces: [...pieces] } : item;
-  }
-
   function take(): Batch {
     const batch = { said, puts };
-    keepLengths(said);
+    pieces.count(said);
     said = [];
     puts = [];
     return batch;
@@ -135,9 +109,9 @@ export function createWriteQueue(
               along = [...besides];
             }
           }
-          const told = writePieces(tx, batch.said, whole);
-          const rows = whole.map((item) => writeItem(tx, own, withLengths(item)));
-          if (isSpeaking && whole.some(isTold)) void dropPieces(tx, own.id);
+          const told = pieces.write(tx, batch.said, whole);
+          const rows = whole.map((item) => writeItem(tx, own, pieces.withLengths(item)));
+          if (whole.some(isTold)) pieces.drop(tx);
           for (const write of along) write(tx);
           // Heard after the commit, so that a database on another machine is asked once; or never, where that fails.
           const written = Promise.all([...told, ...rows]);
@@ -152,7 +126,7 @@ export function createWriteQueue(
         storedIds.add(item.id);
       }
       besides = besides.filter((write) => !along.includes(write));
-      if (whole.some(isTold)) isSpeaking = false;
+      if (whole.some(isTold)) pieces.isSpeaking = false;
       tellAll(batch?.said ?? []);
       for (const { resolve } of batch?.puts ?? []) resolve();
     } catch (error) {
@@ -161,7 +135,7 @@ export function createWriteQueue(
       const item = ids.find((id) => !storedIds.has(id));
       if (item !== undefined && along.length > 0) unsure = { item, ids, along };
       // A full disk, most likely: the turn's end says so. A text with a hole in it would be worse than none.
-      if (lost.said.length > 0) isMute = true;
+      if (lost.said.length > 0) pieces.isMute = true;
       tellAll(lost.said);
       for (const { reject } of lost.puts) reject(error);
     } finally {
@@ -170,22 +144,10 @@ export function createWriteQueue(
     }
   }
 
-  /** Items that become whole in the same step need not be kept. */
-  function writePieces(tx: Transaction, given: readonly Said[], whole: readonly TurnItem[]) {
-    const kept = isMute ? [] : given.filter(({ item }) => !whole.some(({ id }) => id === item));
-    isSpeaking ||= kept.length > 0;
-    return [...Map.groupBy(kept, ({ item }) => item)].map(([item, parts]) => {
-      const deltas = parts.flatMap((part) => part.deltas);
-      const type = parts[0]?.type === "reasoning" ? "reasoning" : null;
-      const cuts = keepsPieces ? JSON.stringify(deltas.map(({ length }) => length)) : null;
-      return addPiece(tx, own, { item, type, text: deltas.join(""), cuts });
-    });
-  }
-
   return {
     say(next: Said): void {
-      if (isMute) {
-        keepLengths([next]);
+      if (pieces.isMute) {
+        pieces.count([next]);
         tellAll([next]);
       } else {
         said.push(next);
@@ -204,7 +166,7 @@ export function createWriteQueue(
     hold: place,
     /** Writes it along with the next items, or with the turn's end. */
     add: (write: (tx: Transaction) => void) => void besides.push(write),
-    items: () => items.map(withLengths),
+    items: () => items.map((item) => pieces.withLengths(item)),
     /**
      * Runs the transaction of the turn's end, which takes what nobody has written yet; those who wait for that hear how it went.
      * The answer of `write` is awaited after the commit, so that the commit needs none before it.
@@ -230,8 +192,8 @@ export function createWriteQueue(
     },
     /** In the transaction of the turn's end: the items that are not stored, in place of their pieces. */
     writeItems(tx: Transaction): void {
-      for (const item of unstored()) void writeItem(tx, own, withLengths(item));
-      if (isSpeaking) void dropPieces(tx, own.id);
+      for (const item of unstored()) void writeItem(tx, own, pieces.withLengths(item));
+      pieces.drop(tx);
     },
     /** In the transaction of the turn's end: what was to be written along. */
     writeBesides(tx: Transaction): void {
@@ -242,9 +204,4 @@ export function createWriteQueue(
 
 function tellAll(said: readonly Said[]): void {
   for (const { deltas, tell } of said) for (const delta of deltas) tell(delta);
-}
-
-/** Whether it may have been told piece by piece. */
-function isTold(item: TurnItem): item is Extract<TurnItem, { type: "message" | "reasoning" }> {
-  return item.type === "message" || item.type === "reasoning";
 }

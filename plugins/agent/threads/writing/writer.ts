@@ -16,7 +16,8 @@ import type { OpenedTurn } from "../opening.ts";
 import { COUNT_TURN } from "../tables.ts";
 import type { ThreadTexts } from "../texts.ts";
 import { NO_SUMMARY, removeThread } from "../thread-row.ts";
-import { createWriteQueue, type Said } from "./write-queue.ts";
+import type { Said } from "./pieces.ts";
+import { createWriteQueue } from "./write-queue.ts";
 
 export type TurnWriter = ReturnType<typeof createTurnWriter>;
 
