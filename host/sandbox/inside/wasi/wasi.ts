@@ -3,7 +3,8 @@
  * there": no other files, no environment, no arguments. What a tool writes to stdout or stderr is handed to `write`.
  */
 import { getRandomValues } from "node:crypto";
-import { createFilesystem, type GrantedFolders } from "./filesystem.ts";
+import { createFilesystem } from "./filesystem.ts";
+import type { GrantedFolders } from "./folders.ts";
 import { createHttp, type Send } from "./http.ts";
 import { Holdings, InputStream, OutputStream, Pollable, poll, StreamError } from "./io.ts";
 import { createSockets } from "./sockets.ts";
