@@ -77,8 +77,6 @@ export interface Agent {
   onTakeover(listener: () => Promise<void>): () => void;
   /** How many messages a user may send in a minute, over all chat channels. */
   readonly chatLimit: Limiter;
-  /** How many requests that write something a user may send in a minute, messages among them: ten times as many. */
-  readonly writeLimit: Limiter;
 }
 
 /** Sizes are in tokens. */

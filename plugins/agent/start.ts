@@ -22,10 +22,6 @@ import { createToolCalls } from "./turn/direct-calls.ts";
 import { createTitling } from "./turn/titling.ts";
 import { createToolIndexes } from "./turn/tools/tool-index.ts";
 
-// A message takes a few writes around it: files, an answer at a gate, a new title.
-const WRITES_PER_MESSAGE = 10;
-const MIN_WRITES = 300;
-
 const NO_FIGURES: Figures = {
   total: { count: 0, failed: 0, inputTokens: 0, outputTokens: 0, usd: 0 },
   points: [],
@@ -114,17 +110,6 @@ export async function startAgent({
     windows: async () => [{ limit: (await settings()).chatRateLimit, seconds: 60 }],
   });
   onStop(chatLimit.close);
-  const writeLimit = store.limiter({
-    name: "writes",
-    windows: async () => [
-      {
-        limit: Math.max(MIN_WRITES, WRITES_PER_MESSAGE * (await settings()).chatRateLimit),
-        seconds: 60,
-      },
-    ],
-    isKept: false,
-  });
-  onStop(writeLimit.close);
   if (kernel.serving) {
     const deaths = { ledger, agent, listeners: takeoverListeners, readTurn: threads.turn, log };
     const interrupted = await closeOrphans(deaths);
@@ -139,7 +124,6 @@ export async function startAgent({
       ...createCondensing({ sql, history, models, sources, extensions, settings, mask }),
       onTakeover: (listener) => subscribe(takeoverListeners, listener),
       chatLimit,
-      writeLimit,
     },
     threads: {
       ...threads,

@@ -31,9 +31,9 @@ export async function openGateway({
   announce,
   tell,
 }: StartContext<GatewayConfig, Needed, Wanted>): Promise<{ web: Web }> {
-  const { kernel, accounts, agent } = use;
+  const { kernel, accounts } = use;
   const { metrics } = use.telemetry ?? SILENT;
-  const server = await buildServer({ config, log, accounts, metrics, kernel, writeLimit: agent.writeLimit });
+  const server = await buildServer({ config, log, accounts, metrics, kernel });
   const { app, signIn } = server;
   onStop(() => signIn.close());
   const sockets = createMountedSockets(server.authenticator);
@@ -109,6 +109,7 @@ export async function openGateway({
     mount: mounts.mount,
     mountSocket,
     usersOf: sockets.usersOf,
+    limitWrites: server.limitWritesBy,
     mountSite: app.mountSite,
     mountProtocol: (protocol) => server.protocols.mount(protocol, listener.url),
     originOf: (request) =>

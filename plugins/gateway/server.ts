@@ -22,18 +22,9 @@ export interface ServerParts {
   readonly metrics?: Metrics;
   readonly log: Log;
   readonly kernel: Pick<Kernel, "isStarted">;
-  /** How often each user may write. */
-  readonly writeLimit?: Limiter;
 }
 
-export async function buildServer({
-  config,
-  accounts,
-  metrics = SILENT.metrics,
-  log,
-  kernel,
-  writeLimit,
-}: ServerParts) {
+export async function buildServer({ config, accounts, metrics = SILENT.metrics, log, kernel }: ServerParts) {
   const signIn = await accounts.openSignIn();
   const proxies = createProxies(config.trustedProxies);
   const isOwnOrigin = createOriginCheck(config.allowedOrigins, proxies);
@@ -41,6 +32,7 @@ export async function buildServer({
   const { host, port, allowedOrigins } = config;
   const { issuer } = signIn;
   const bodies = createBodyBudget(BODY_LIMITS);
+  let writeLimit: Limiter | undefined;
   const limitWrites: LimitWrites = async (user, answer) => {
     const verdict = await writeLimit?.take(user);
     // An accepted request gets its limit headers from the route.
@@ -63,6 +55,12 @@ export async function buildServer({
     app,
     accounts,
     signIn,
+    limitWritesBy(limiter: Limiter): () => void {
+      writeLimit = limiter;
+      return () => {
+        if (writeLimit === limiter) writeLimit = undefined;
+      };
+    },
     async listen(): Promise<Listener> {
       const variables = { hostVariable: "GATEWAY_HOST", portVariable: "GATEWAY_PORT" };
       const listener = await listen(app.koa.callback(), { host, port, ...variables });

@@ -4,6 +4,7 @@ import type { TSchema } from "typebox";
 import type { WebSocket } from "ws";
 import type { MountRules, Policy, Route, RouteDescription } from "../../kernel/kit/http.ts";
 import type { User } from "../../kernel/kit/people.ts";
+import type { Limiter } from "../../kernel/plugin.ts";
 
 /** A WebSocket that a plugin takes, at a path without parameters. What a user may open and send is counted for each tag. */
 export interface MountedSocket extends Pick<RouteDescription, "path" | "summary" | "tag" | "query"> {
@@ -58,6 +59,8 @@ export interface Web {
   mount<One extends Route>(routes: readonly One[], rules?: MountRules<One>): () => void;
   /** Takes WebSockets, under the same sign-in as routes and only from pages that may use this gateway. */
   mountSocket(socket: MountedSocket): () => void;
+  /** Counts each request that writes something, of routes and protocols, and refuses those beyond the limit. There is only one. */
+  limitWrites(limiter: Limiter): () => void;
   /** How many users have a socket of this tag open. */
   usersOf(tag: string): number;
   /**

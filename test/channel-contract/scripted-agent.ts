@@ -88,7 +88,6 @@ export function createScriptedAgent(): ScriptedAgent {
     extend: () => async () => {},
     onTakeover: () => () => {},
     chatLimit: OPEN,
-    writeLimit: OPEN,
   };
   const scripted: { script: Script } = { script: echo };
   // A transaction waits for those before it.

@@ -4,7 +4,17 @@ import { definePlugin } from "../../../kernel/plugin.ts";
 export default definePlugin({
   name: "agent-routes",
   kind: "part",
-  needs: ["agent", "threads", "attachments", "approvals", "identities", "storage", "web"],
+  needs: [
+    "agent",
+    "threads",
+    "attachments",
+    "approvals",
+    "identities",
+    "store",
+    "storage",
+    "settings",
+    "web",
+  ],
   wants: ["tools", "toolAdmin", "telemetry"],
   configure: () => ({}),
   start: async (context) => (await import("./start.ts")).startRoutes(context),

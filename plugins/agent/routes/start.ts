@@ -2,6 +2,7 @@
 import { SILENT } from "../../../kernel/kit/log.ts";
 import { Type } from "../../../kernel/kit/schema.ts";
 import type { StartContext } from "../../../kernel/plugin.ts";
+import { readTurnSettings } from "../settings.ts";
 import { approvalRoutes } from "./approvals.ts";
 import { attachmentRoutes } from "./attachments.ts";
 import { chatRoutes } from "./chat.ts";
@@ -25,10 +26,34 @@ const SOCKET = {
   }),
 };
 
-type Needed = "agent" | "threads" | "attachments" | "approvals" | "identities" | "storage" | "web";
+// A message takes a few writes around it: files, an answer at a gate, a new title.
+const WRITES_PER_MESSAGE = 10;
+const MIN_WRITES = 300;
+
+type Needed =
+  | "agent"
+  | "threads"
+  | "attachments"
+  | "approvals"
+  | "identities"
+  | "store"
+  | "storage"
+  | "settings"
+  | "web";
 type Wanted = "tools" | "toolAdmin" | "telemetry";
 
-export function startRoutes({ use, onStop }: StartContext<object, Needed, Wanted>): void {
+export async function startRoutes({ use, onStop }: StartContext<object, Needed, Wanted>): Promise<void> {
+  const live = await use.settings.live("agent", readTurnSettings);
+  const writeLimit = use.store.limiter({
+    name: "writes",
+    windows: async () => {
+      const { chatRateLimit } = await live.current();
+      return [{ limit: Math.max(MIN_WRITES, WRITES_PER_MESSAGE * chatRateLimit), seconds: 60 }];
+    },
+    isKept: false,
+  });
+  onStop(writeLimit.close);
+  onStop(use.web.limitWrites(writeLimit));
   const { metrics } = use.telemetry ?? SILENT;
   const sockets = createSockets(use.agent);
   onStop(sockets.close);
