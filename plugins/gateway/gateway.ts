@@ -6,7 +6,6 @@ import { isLoopback } from "../../kernel/kit/outbound.ts";
 import { Type } from "../../kernel/kit/schema.ts";
 import type { StartContext } from "../../kernel/plugin.ts";
 import { describeApi } from "./api/openapi.ts";
-import { accountRoutes } from "./routes/accounts.ts";
 import { healthRoutes, logRoutes, metricsRoutes } from "./routes/service.ts";
 import { sessionRoutes } from "./routes/session.ts";
 import { buildServer } from "./server.ts";
@@ -18,7 +17,7 @@ import { acceptSockets } from "./socket/upgrade.ts";
 // What reads bodies is loaded after everything else has started.
 const WARM_UP_AFTER_MS = 500;
 
-const ROUTES = [healthRoutes, sessionRoutes, logRoutes, metricsRoutes, accountRoutes];
+const ROUTES = [healthRoutes, sessionRoutes, logRoutes, metricsRoutes];
 
 // The kernel gives the whole service ten seconds to stop.
 const GRACE_MS = 3000;
@@ -110,6 +109,7 @@ export async function openGateway({
     mountSocket,
     usersOf: sockets.usersOf,
     limitWrites: server.limitWritesBy,
+    endRevoked: onRevoked,
     mountSite: app.mountSite,
     mountProtocol: (protocol) => server.protocols.mount(protocol, listener.url),
     originOf: (request) =>

@@ -61,6 +61,8 @@ export interface Web {
   mountSocket(socket: MountedSocket): () => void;
   /** Counts each request that writes something, of routes and protocols, and refuses those beyond the limit. There is only one. */
   limitWrites(limiter: Limiter): () => void;
+  /** Closes the sockets and streams whose sign-in has ended, here at once and soon on the other nodes. Call it when one was revoked. */
+  endRevoked(): Promise<void>;
   /** How many users have a socket of this tag open. */
   usersOf(tag: string): number;
   /**

@@ -2,8 +2,8 @@
 import { readTrustedProxies } from "../../kernel/kit/http.ts";
 import { type Env, Off } from "../../kernel/plugin.ts";
 
-export const NEEDS = ["kernel", "store", "accounts", "agent"] as const;
-export const WANTS = ["toolCalls", "telemetry"] as const;
+export const NEEDS = ["kernel", "store", "accounts"] as const;
+export const WANTS = ["telemetry"] as const;
 export type Needed = (typeof NEEDS)[number];
 export type Wanted = (typeof WANTS)[number];
 

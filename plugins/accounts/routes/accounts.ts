@@ -9,14 +9,22 @@ import {
   User,
 } from "../../../kernel/kit/people.ts";
 import { Type } from "../../../kernel/kit/schema.ts";
-import type { RouteParts } from "../route.ts";
+import type { ModelName, Services } from "../../../kernel/plugin.ts";
 
 const route = routesOf("accounts");
 const operatorRoute = routesOf("accounts", "operator");
 
 const { id, user, name, tools, models, perDayUsd, createdAt, expiresAt } = TokenInfo.properties;
 
-export function accountRoutes({ accounts, agent, toolCalls, onRevoked }: RouteParts): readonly Route[] {
+export interface AccountParts extends Pick<Services, "accounts"> {
+  /** Called when a credential ended, so that its sockets are closed. */
+  readonly web: { endRevoked(): Promise<void> };
+  /** With both a new token is compared with what is here, for its warnings. */
+  readonly agent?: { model(): ModelName } | undefined;
+  readonly toolCalls?: { names(): Promise<readonly string[]> } | undefined;
+}
+
+export function accountRoutes({ accounts, agent, toolCalls, web }: AccountParts): readonly Route[] {
   return [
     operatorRoute("GET /api/users", {
       summary: "List users",
@@ -45,7 +53,7 @@ export function accountRoutes({ accounts, agent, toolCalls, onRevoked }: RoutePa
       async handle({ user, params, body }) {
         refuseOwn(user, params.id);
         const account = await accounts.setRole(params.id, body.role);
-        await onRevoked();
+        await web.endRevoked();
         return account;
       },
     }),
@@ -57,7 +65,7 @@ export function accountRoutes({ accounts, agent, toolCalls, onRevoked }: RoutePa
       async handle({ user, params: { id }, query: { withData = false } }) {
         refuseOwn(user, id);
         await accounts.removeUser(id, { withData });
-        await onRevoked();
+        await web.endRevoked();
       },
     }),
     route("GET /api/sessions", {
@@ -73,7 +81,7 @@ export function accountRoutes({ accounts, agent, toolCalls, onRevoked }: RoutePa
       async handle({ user, params }) {
         if (!(await accounts.endSession(params.id, onlyOwn(user))))
           throw missingFault("session_not_found", "There is no such session.", "id");
-        await onRevoked();
+        await web.endRevoked();
       },
     }),
     operatorRoute("GET /api/invitations", {
@@ -134,7 +142,7 @@ export function accountRoutes({ accounts, agent, toolCalls, onRevoked }: RoutePa
       }),
       refusals: { 404: "There is no such user" },
       async handle({ body }) {
-        const here = toolCalls && { tools: await toolCalls.names(), model: agent.model() };
+        const here = toolCalls && agent && { tools: await toolCalls.names(), model: agent.model() };
         const { token, info, warnings } = await accounts.createToken(body.user, body.name, body, here);
         return { ...info, token, warnings };
       },
@@ -148,7 +156,7 @@ export function accountRoutes({ accounts, agent, toolCalls, onRevoked }: RoutePa
       refusals: { 404: "There is no such token, or it is revoked" },
       async handle({ params, body }) {
         const info = await accounts.setExpiry(params.id, body.expiresInDays ?? undefined);
-        await onRevoked();
+        await web.endRevoked();
         return info;
       },
     }),
@@ -159,7 +167,7 @@ export function accountRoutes({ accounts, agent, toolCalls, onRevoked }: RoutePa
       async handle({ params }) {
         if (!(await accounts.revokeToken(params.id)))
           throw missingFault("token_not_found", "There is no such token, or it is already revoked.", "id");
-        await onRevoked();
+        await web.endRevoked();
       },
     }),
   ];
