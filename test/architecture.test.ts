@@ -11,6 +11,7 @@ import {
   knots,
   ORDER,
   read,
+  typeCircles,
   upwardImports,
 } from "./support/architecture.ts";
 import { ROOT } from "./support/clone.ts";
@@ -93,6 +94,10 @@ describe("imports", () => {
 
   test("no folder anywhere has entries that import each other in a circle", () => {
     expect(knots()).toEqual([]);
+  });
+
+  test("no plugins know each other's types in a circle", () => {
+    expect(typeCircles()).toEqual([]);
   });
 
   test("there is no import cycle", () => {
