@@ -67,6 +67,8 @@ describe("an old bug that is put back is found", () => {
         "--no-shrink",
       );
       expect(code, said).toBe(1);
+      // A crash exits with 1, too.
+      expect(said).toMatch(/VIOLATION of "/);
       console.info(`${name}: ${said.trim()}`);
     });
 
