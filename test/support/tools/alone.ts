@@ -1,8 +1,9 @@
-/** One after the other among all processes of a run: two that built the same would only make each other slower. */
+/** One after the other among all processes of a run: two that build the same would only make each other slower. */
 import { mkdirSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { setTimeout } from "node:timers/promises";
 
 /** What was made once is kept here, for every later run of this user, in whatever clone. */
 export const CACHE = join(process.env["XDG_CACHE_HOME"] || join(homedir(), ".cache"), "postern-tests");
@@ -17,23 +18,43 @@ function openCache(): void {
     throw new Error(`${CACHE} belongs to somebody else, or others may write to it: remove it`);
 }
 
-// Longer than everything that a run may build takes.
-const LOCK_TIMEOUT_MS = 600_000;
+const RETRY_MS = 50;
+const SQLITE_BUSY = 5;
 
-let last: Promise<unknown> = Promise.resolve();
+const turns = new Map<string, Promise<unknown>>();
 
-/** Runs the work while nobody else does. The lock is the operating system's: it ends with the process. */
-export function alone<Result>(work: () => Promise<Result>): Promise<Result> {
-  // Within this process the turn is taken first: waiting for the lock would keep the one who holds it from going on.
-  const turn = last.then(async () => {
-    const lock = new DatabaseSync(join(CACHE, "lock.sqlite"), { timeout: LOCK_TIMEOUT_MS });
+/**
+ * Runs the work of this name while no other process does. The lock is the operating system's: it ends with the process. Each thing has its own name,
+ * so that a process that builds many things keeps nobody waiting for all of them.
+ */
+export function alone<Result>(name: string, work: () => Promise<Result>): Promise<Result> {
+  // Within this process the turn is taken first: a process is never kept out by a lock that it has itself.
+  const turn = (turns.get(name) ?? Promise.resolve()).then(async () => {
+    const lock = await openLock(join(CACHE, `${name}.lock`));
     try {
-      lock.exec("BEGIN EXCLUSIVE");
       return await work();
     } finally {
       lock.close();
     }
   });
-  last = turn.catch(() => {});
+  turns.set(
+    name,
+    turn.catch(() => {}),
+  );
   return turn;
+}
+
+/** Waits without blocking: the one that has the lock may need an answer from this process. */
+async function openLock(file: string): Promise<DatabaseSync> {
+  for (;;) {
+    const lock = new DatabaseSync(file, { timeout: 0 });
+    try {
+      lock.exec("BEGIN EXCLUSIVE");
+      return lock;
+    } catch (error) {
+      lock.close();
+      if ((error as { errcode?: number }).errcode !== SQLITE_BUSY) throw error;
+      await setTimeout(RETRY_MS);
+    }
+  }
 }

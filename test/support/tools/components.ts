@@ -104,7 +104,7 @@ export function toComponent(
 /** Spares every home the seconds it takes to transpile the same component again. */
 export async function copyCode(bytes: Uint8Array, home: string): Promise<void> {
   const component = toComponent(bytes);
-  await alone(() => component.load());
+  await alone(component.sha256, () => component.load());
   for (const entry of await readdir(CACHE)) {
     if (!entry.startsWith(component.sha256) || entry.endsWith(".draft")) continue;
     await cp(join(CACHE, entry), join(home, "cache", entry), { recursive: true });

@@ -20,7 +20,7 @@ export async function kept(
     hash.update(`${Buffer.byteLength(input)} `).update(input);
   const file = join(CACHE, `${name}-${hash.digest("hex").slice(0, 16)}.wasm`);
   if (!existsSync(file))
-    await alone(async () => {
+    await alone(name, async () => {
       if (existsSync(file)) return;
       // Moved into place when it is whole.
       const draft = `${file}.draft`;

@@ -30,7 +30,7 @@ export async function openPackages(source: string, progress?: (what: string) => 
   const folder = join(CACHE, `${basename(source)}-${hash("sha256", lock).slice(0, 16)}`);
   const isThere = () => existsSync(join(folder, "node_modules", ".package-lock.json"));
   if (!isThere())
-    await alone(async () => {
+    await alone(basename(source), async () => {
       if (isThere()) return;
       progress?.(`installing ${relative(ROOT, source)}, once`);
       await install(source, folder);

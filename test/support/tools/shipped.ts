@@ -41,7 +41,7 @@ export async function builtComponent(name: string): Promise<Uint8Array> {
     await run(process.execPath, [join(ROOT, "components", "build.ts"), name]);
     return readFileSync(wasm);
   });
-  await alone(async () => {
+  await alone(`shipped-${name}`, async () => {
     if (existsSync(wasm) && readFileSync(wasm).equals(bytes)) return;
     mkdirSync(dirname(wasm), { recursive: true });
     writeFileSync(wasm, bytes);
@@ -53,7 +53,7 @@ export async function builtComponent(name: string): Promise<Uint8Array> {
 export async function prepareShipped(): Promise<void> {
   for (const name of SHIPPED) {
     await builtComponent(name);
-    await alone(() => bringCode(name, () => {}));
+    await alone(`shipped-${name}`, () => bringCode(name, () => {}));
   }
 }
 
