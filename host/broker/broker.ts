@@ -3,7 +3,7 @@
  * send → cap → scrub. What comes out of here, in a reply, an error or a record, holds no secret.
  */
 import { isUtf8 } from "node:buffer";
-import type { Capabilities, HttpCapabilities } from "../../capabilities/capabilities.ts";
+import type { AuthSetup, Capabilities, HttpCapabilities } from "../../capabilities/capabilities.ts";
 import { CONNECTION_HEADERS, isRefusedBesideCredential } from "../../capabilities/headers.ts";
 import { createPdfReader, type PdfReader, sniff } from "../../kernel/kit/files.ts";
 import { limitWords, RATE_LIMIT_EXCEEDED } from "../../kernel/kit/http.ts";
@@ -20,7 +20,7 @@ import {
 import type { LimitVerdict } from "../../kernel/kit/store.ts";
 import { Fault } from "../../kernel/plugin.ts";
 import type { Store } from "../../plugins/store/services.ts";
-import { type Holder, holderOf } from "../secrets/holder.ts";
+import { holderOf } from "../secrets/holder.ts";
 import {
   type CredentialSource,
   createMatcherCache,
@@ -39,7 +39,7 @@ import type {
   TrafficEntry,
 } from "./grant.ts";
 import { type AllowedRequest, exceptionsFor, Refused, rule } from "./policy.ts";
-import { createLimiters } from "./rate-limits.ts";
+import { createLimiters, type Limiters } from "./rate-limits.ts";
 import type { Tape } from "./recording.ts";
 import type { SecretMatcher } from "./traces.ts";
 
@@ -79,55 +79,21 @@ interface Journey {
   trail: Trail;
 }
 
-export function createBroker({
-  network,
-  source,
-  privateHosts,
-  store,
-  log,
-  pdf = createPdfReader(),
-}: BrokerOptions) {
+/** Everything that the requests of one call share. */
+interface OpenCall extends Required<BrokerOptions> {
+  readonly limiters: Limiters;
+  readonly secretsFor: (auth: AuthSetup | undefined) => Promise<SecretMatcher>;
+  readonly grant: Grant;
+  readonly tape: Tape | undefined;
+  readonly exceptions: PrivateHosts;
+  readonly trails: Trail[];
+  readonly room: { left: number };
+}
+
+export function createBroker(options: BrokerOptions) {
+  const { source, privateHosts, store, log, pdf = createPdfReader() } = options;
   const limiters = createLimiters(store, "tool");
   const secretsFor = createMatcherCache(source.known);
-
-  async function takePlace(
-    { tool, user }: Grant,
-    http: HttpCapabilities,
-    { url, isAnyPage }: AllowedRequest,
-  ): Promise<void> {
-    // A tool gets nothing but a text, so the code that others get beside theirs comes first in it.
-    const refuse = (verdict: LimitVerdict, where: string) => {
-      if (!verdict.ok) throw new Refused(`${RATE_LIMIT_EXCEEDED}${where}: ${limitWords(verdict)}`);
-    };
-    if (isAnyPage) refuse(await limiters.findForHosts(tool).take(`${user} ${url.host}`), ` at ${url.host}`);
-    refuse(await limiters.find(tool, http.rateLimit).take(user), "");
-  }
-
-  async function fill(request: AllowedRequest, holder: Holder, grant: Grant, http: HttpCapabilities) {
-    let filled = request;
-    const names: string[] = [];
-    for (const credential of credentialsFor(http, request.url)) {
-      const { secretName } = credential;
-      const value = await source.value(holder, secretName, grant.capabilities.auth);
-      if (value === undefined)
-        throw new Refused(`The credential \`${secretName}\` is not set: nothing was sent.`);
-      const placed = placeCredential(filled, credential, value);
-      if (placed !== filled) names.push(secretName);
-      filled = placed;
-    }
-    const header =
-      names.length === 0 ? undefined : Object.keys(request.headers).find(isRefusedBesideCredential);
-    if (header !== undefined)
-      throw new Refused(
-        `The header ${header} is not allowed in a request that carries \`${names[0]}\`: nothing was sent. It could make the server act on another request, or send the credential back in parts.`,
-      );
-    return { filled, names };
-  }
-
-  function ourFault(error: unknown, tool: string): string {
-    log.error({ error, tool }, "a request of a tool failed inside the broker");
-    return "Postern could not send the request; its log says why.";
-  }
 
   return {
     /** Asked before a call, unless it plays a recording; a missing credential becomes an `unauthenticated` outcome. */
@@ -139,7 +105,7 @@ export function createBroker({
       const found = await Promise.all(secretNames.map((name) => source.has(holder, name, auth)));
       return secretNames.filter((_, index) => found[index]);
     },
-    /** How much of the tool's rate limit this user has left; nothing where it may not use the network. */
+    /** How much of the tool's rate limit this user has left; undefined if it may not use the network. */
     limits: async (tool: string, { http }: Capabilities, user: string): Promise<LimitVerdict | undefined> =>
       http && limiters.find(tool, http.rateLimit).peek(user),
     async close(): Promise<void> {
@@ -148,132 +114,14 @@ export function createBroker({
     },
     /** Opens one call. With a tape its exchanges are recorded, or played back without network and secrets. */
     open(grant: Grant, tape?: Tape): BrokeredCall {
-      const { http, auth } = grant.capabilities;
-      const holder = holderOf({ ...grant, name: grant.tool });
-      const exceptions = exceptionsFor(http, privateHosts);
       const trails: Trail[] = [];
+      const exceptions = exceptionsFor(grant.capabilities.http, privateHosts);
       const room = { left: MAX_BYTES_AT_ONCE };
+      const call: OpenCall = {
+        ...options,
+        ...{ pdf, limiters, secretsFor, grant, tape, exceptions, trails, room },
+      };
       let attempts = 0;
-
-      function admit(request: ToolRequest, hosts: PrivateHosts, { secrets }: Trail): AllowedRequest {
-        const ruling = rule(http, request, hosts);
-        if (!ruling.ok) throw new Refused(ruling.error);
-        if (carries(ruling.request, secrets))
-          throw new Refused(
-            "The request carries the value of a secret: nothing was sent. Postern puts credentials in.",
-          );
-        return ruling.request;
-      }
-
-      async function sendLive(
-        request: AllowedRequest,
-        rules: HttpCapabilities,
-        bounds: Pick<OutboundRequest, "timeoutMs" | "signal" | "room" | "privateHosts">,
-        trail: Trail,
-      ): Promise<OutboundReply> {
-        const { filled, names } = await fill(request, holder, grant, rules);
-        trail.credentials = names;
-        // A token may have been refreshed just now.
-        if (names.length > 0) trail.secrets = await secretsFor(auth);
-        return traced(grant, filled, (told) =>
-          network.send({ ...told, ...bounds, maxBytes: MAX_REPLY_BYTES }),
-        );
-      }
-
-      /** Sends a request and, where the file says so, what it is redirected to, each ruled on like a first one. */
-      async function follow(
-        first: AllowedRequest,
-        rules: HttpCapabilities,
-        timeoutMs: number,
-        journey: Journey,
-        isUpgraded: boolean,
-      ): Promise<HttpResponse> {
-        const ends = performance.now() + timeoutMs;
-        let request = first;
-        let hosts = exceptions;
-        let from: string | undefined;
-        for (let count = 0; ; count++) {
-          const refusal = await grant.checkAddress?.({ url: request.url.href, ...(from && { from }) });
-          if (refusal !== undefined) throw new Refused(refusal);
-          await takePlace(grant, rules, request);
-          const left = count === 0 ? timeoutMs : Math.max(1, Math.ceil(ends - performance.now()));
-          const bounds = { signal: journey.signal, timeoutMs: left, room, privateHosts: hosts };
-          const reply = await sendLive(request, rules, bounds, journey.trail);
-          const location = locationOf(reply);
-          if (location === undefined) {
-            const { status, headers, body } = reply;
-            const given = { status, headers: readHeaders(headers), body };
-            const answer = await scrub(given, journey.trail.secrets, request.url.host);
-            if (count === 0 && !isUpgraded) return answer;
-            return { ...answer, url: journey.trail.secrets.hide(request.url.href) };
-          }
-          if (!rules.redirects) throw redirected(request.url, reply.status, location);
-          if (count === MAX_REDIRECTS)
-            throw new Refused(`${first.url.host} redirects more than ${MAX_REDIRECTS} times.`);
-          // A public server must not lead to the operator's private hosts, however far the way.
-          if (!exceptions.has(hostAndPort(request.url))) hosts = NO_HOSTS;
-          const next = redirect(request, reply.status, location);
-          end(journey.trail, { status: reply.status, bytes: 0 });
-          journey.trail = begin(next, journey.trail.secrets);
-          from = request.url.href;
-          request = admit(next, hosts, journey.trail);
-        }
-      }
-
-      async function attempt(request: ToolRequest, journey: Journey): Promise<HttpResponse> {
-        const allowed = admit(request, exceptions, journey.trail);
-        if (http === undefined) throw new Refused("The tool may not use the network.");
-        if (tape?.type === "player") return tape.play(allowed);
-        const timeoutMs = timeoutOf(request, http, grant);
-        const isUpgraded = allowed.url.protocol === "https:" && !/^https:/i.test(request.url);
-        const send = () =>
-          follow(allowed, http, timeoutMs, journey, isUpgraded).catch((error: unknown) => {
-            throw isExpected(error) ? new Refused(journey.trail.secrets.hide(error.message)) : error;
-          });
-        return tape === undefined ? send() : tape.record(allowed, send);
-      }
-
-      async function readDocument(answer: HttpResponse, { signal, trail }: Journey): Promise<HttpResponse> {
-        if (!http?.pdfAsText || !isPdf(answer)) return answer;
-        const document = await pdf.readPages(grant.user, answer.body, signal);
-        const others = answer.headers.filter(([name]) => !name.startsWith("content-"));
-        const headers = [...others, ["content-type", PDF_AS_TEXT] as const];
-        // The text was packed, so it could not be looked through for secrets until now.
-        return scrub(
-          { ...answer, headers, body: Buffer.from(JSON.stringify(document)) },
-          trail.secrets,
-          trail.host,
-        );
-      }
-
-      /** Noted now, not with the reply: the call may end before there is one, and its receipt must still tell. */
-      function begin({ method, url }: ToolRequest, secrets: SecretMatcher): Trail {
-        const host = URL.parse(url)?.host ?? "";
-        const trail: Trail = { began: performance.now(), method, host, secrets, credentials: [] };
-        trails.push(trail);
-        return trail;
-      }
-
-      async function track(request: ToolRequest, signal: AbortSignal): Promise<ToolReply> {
-        const journey: Journey = { signal, trail: begin(request, await secretsFor(auth)) };
-        const reply = await attempt(request, journey)
-          .then((answer) => readDocument(answer, journey))
-          .then(
-            (answer): ToolReply => ({ ok: true, ...answer }),
-            (error: unknown): ToolReply => ({
-              ok: false,
-              error: isExpected(error)
-                ? journey.trail.secrets.hide(error.message)
-                : ourFault(error, grant.tool),
-            }),
-          );
-        end(journey.trail, {
-          ...(reply.ok ? { status: reply.status } : { error: reply.error }),
-          bytes: reply.ok ? reply.body.byteLength : 0,
-        });
-        return reply;
-      }
-
       return {
         get traffic() {
           return trails.map(describeTrail);
@@ -285,11 +133,189 @@ export function createBroker({
               ok: false,
               error: `A call may send at most ${MAX_REQUESTS_A_CALL} requests; this one has.`,
             };
-          return track(request, signal).catch((error) => ({ ok: false, error: ourFault(error, grant.tool) }));
+          return track(call, request, signal).catch((error) => ({
+            ok: false,
+            error: ourFault(log, grant, error),
+          }));
         },
       };
     },
   };
+}
+
+/** Answers one request of a tool. What follows is its way out and back, from top to bottom. */
+async function track(call: OpenCall, request: ToolRequest, signal: AbortSignal): Promise<ToolReply> {
+  const { grant, log, secretsFor, trails } = call;
+  const secrets = await secretsFor(grant.capabilities.auth);
+  const journey: Journey = { signal, trail: begin(trails, request, secrets) };
+  const reply = await attempt(call, request, journey)
+    .then((answer) => readDocument(call, answer, journey))
+    .then(
+      (answer): ToolReply => ({ ok: true, ...answer }),
+      (error: unknown): ToolReply => ({
+        ok: false,
+        error: isExpected(error) ? journey.trail.secrets.hide(error.message) : ourFault(log, grant, error),
+      }),
+    );
+  end(journey.trail, {
+    ...(reply.ok ? { status: reply.status } : { error: reply.error }),
+    bytes: reply.ok ? reply.body.byteLength : 0,
+  });
+  return reply;
+}
+
+async function attempt(call: OpenCall, request: ToolRequest, journey: Journey): Promise<HttpResponse> {
+  const { grant, tape, exceptions } = call;
+  const { http } = grant.capabilities;
+  const allowed = admit(http, request, exceptions, journey.trail);
+  if (http === undefined) throw new Refused("The tool may not use the network.");
+  if (tape?.type === "player") return tape.play(allowed);
+  const timeoutMs = timeoutOf(request, http, grant);
+  const isUpgraded = allowed.url.protocol === "https:" && !/^https:/i.test(request.url);
+  const send = () =>
+    follow(call, http, allowed, timeoutMs, journey, isUpgraded).catch((error: unknown) => {
+      throw isExpected(error) ? new Refused(journey.trail.secrets.hide(error.message)) : error;
+    });
+  return tape === undefined ? send() : tape.record(allowed, send);
+}
+
+/** Policy, then leaks. */
+function admit(
+  http: HttpCapabilities | undefined,
+  request: ToolRequest,
+  hosts: PrivateHosts,
+  { secrets }: Trail,
+): AllowedRequest {
+  const ruling = rule(http, request, hosts);
+  if (!ruling.ok) throw new Refused(ruling.error);
+  if (carries(ruling.request, secrets))
+    throw new Refused(
+      "The request carries the value of a secret: nothing was sent. Postern puts credentials in.",
+    );
+  return ruling.request;
+}
+
+/** Sends a request and, if the file says so, what it is redirected to, each ruled on like a first one. */
+async function follow(
+  call: OpenCall,
+  rules: HttpCapabilities,
+  first: AllowedRequest,
+  timeoutMs: number,
+  journey: Journey,
+  isUpgraded: boolean,
+): Promise<HttpResponse> {
+  const { grant, exceptions, room } = call;
+  const ends = performance.now() + timeoutMs;
+  let request = first;
+  let hosts = exceptions;
+  let from: string | undefined;
+  for (let count = 0; ; count++) {
+    const refusal = await grant.checkAddress?.({ url: request.url.href, ...(from && { from }) });
+    if (refusal !== undefined) throw new Refused(refusal);
+    await takePlace(call, rules, request);
+    const left = count === 0 ? timeoutMs : Math.max(1, Math.ceil(ends - performance.now()));
+    const bounds = { signal: journey.signal, timeoutMs: left, room, privateHosts: hosts };
+    const reply = await sendLive(call, rules, request, bounds, journey.trail);
+    const location = locationOf(reply);
+    if (location === undefined) {
+      const { status, headers, body } = reply;
+      const given = { status, headers: readHeaders(headers), body };
+      const answer = await scrub(given, journey.trail.secrets, request.url.host);
+      if (count === 0 && !isUpgraded) return answer;
+      return { ...answer, url: journey.trail.secrets.hide(request.url.href) };
+    }
+    if (!rules.redirects) throw redirected(request.url, reply.status, location);
+    if (count === MAX_REDIRECTS)
+      throw new Refused(`${first.url.host} redirects more than ${MAX_REDIRECTS} times.`);
+    // A public server must not lead to the operator's private hosts, however far the way.
+    if (!exceptions.has(hostAndPort(request.url))) hosts = NO_HOSTS;
+    const next = redirect(request, reply.status, location);
+    end(journey.trail, { status: reply.status, bytes: 0 });
+    journey.trail = begin(call.trails, next, journey.trail.secrets);
+    from = request.url.href;
+    request = admit(rules, next, hosts, journey.trail);
+  }
+}
+
+async function takePlace(
+  { limiters, grant: { tool, user } }: OpenCall,
+  http: HttpCapabilities,
+  { url, isAnyPage }: AllowedRequest,
+): Promise<void> {
+  // A tool gets nothing but a text, so the code that others get beside theirs comes first in it.
+  const refuse = (verdict: LimitVerdict, where: string) => {
+    if (!verdict.ok) throw new Refused(`${RATE_LIMIT_EXCEEDED}${where}: ${limitWords(verdict)}`);
+  };
+  if (isAnyPage) refuse(await limiters.findForHosts(tool).take(`${user} ${url.host}`), ` at ${url.host}`);
+  refuse(await limiters.find(tool, http.rateLimit).take(user), "");
+}
+
+async function sendLive(
+  { network, secretsFor, grant, source }: OpenCall,
+  rules: HttpCapabilities,
+  request: AllowedRequest,
+  bounds: Pick<OutboundRequest, "timeoutMs" | "signal" | "room" | "privateHosts">,
+  trail: Trail,
+): Promise<OutboundReply> {
+  const { filled, names } = await fill(source, grant, rules, request);
+  trail.credentials = names;
+  // A token may have been refreshed just now.
+  if (names.length > 0) trail.secrets = await secretsFor(grant.capabilities.auth);
+  return traced(grant, filled, (told) => network.send({ ...told, ...bounds, maxBytes: MAX_REPLY_BYTES }));
+}
+
+async function fill(
+  source: CredentialSource,
+  grant: Grant,
+  http: HttpCapabilities,
+  request: AllowedRequest,
+): Promise<{ filled: AllowedRequest; names: readonly string[] }> {
+  const holder = holderOf({ ...grant, name: grant.tool });
+  let filled = request;
+  const names: string[] = [];
+  for (const credential of credentialsFor(http, request.url)) {
+    const { secretName } = credential;
+    const value = await source.value(holder, secretName, grant.capabilities.auth);
+    if (value === undefined)
+      throw new Refused(`The credential \`${secretName}\` is not set: nothing was sent.`);
+    const placed = placeCredential(filled, credential, value);
+    if (placed !== filled) names.push(secretName);
+    filled = placed;
+  }
+  const header =
+    names.length === 0 ? undefined : Object.keys(request.headers).find(isRefusedBesideCredential);
+  if (header !== undefined)
+    throw new Refused(
+      `The header ${header} is not allowed in a request that carries \`${names[0]}\`: nothing was sent. It could make the server act on another request, or send the credential back in parts.`,
+    );
+  return { filled, names };
+}
+
+async function readDocument(
+  { grant, pdf }: OpenCall,
+  answer: HttpResponse,
+  { signal, trail }: Journey,
+): Promise<HttpResponse> {
+  if (!grant.capabilities.http?.pdfAsText || !isPdf(answer)) return answer;
+  const document = await pdf.readPages(grant.user, answer.body, signal);
+  const others = answer.headers.filter(([name]) => !name.startsWith("content-"));
+  const headers = [...others, ["content-type", PDF_AS_TEXT] as const];
+  const body = Buffer.from(JSON.stringify(document));
+  // The text was packed, so it could not be searched for secrets until now.
+  return scrub({ ...answer, headers, body }, trail.secrets, trail.host);
+}
+
+function ourFault(log: Log, { tool }: Grant, error: unknown): string {
+  log.error({ error, tool }, "a request of a tool failed inside the broker");
+  return "Postern could not send the request; its log says why.";
+}
+
+/** Notes a request now, not with its reply: the call may end before there is one, and its receipt must still show it. */
+function begin(trails: Trail[], { method, url }: ToolRequest, secrets: SecretMatcher): Trail {
+  const host = URL.parse(url)?.host ?? "";
+  const trail: Trail = { began: performance.now(), method, host, secrets, credentials: [] };
+  trails.push(trail);
+  return trail;
 }
 
 function describeTrail({ began, method, host, secrets, credentials, end }: Trail): TrafficEntry {

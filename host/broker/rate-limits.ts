@@ -6,6 +6,8 @@ import type { LimitWindow, OpenLimiter, Store } from "../../plugins/store/servic
 /** Besides a tool's own limits, for the hosts of any public web page. */
 const HOST_WINDOWS = [{ limit: 20, seconds: 60 }];
 
+export type Limiters = ReturnType<typeof createLimiters>;
+
 /** One limiter for each name and rate. `kind` keeps a tool's counts apart from those of a server of its name. */
 export function createLimiters(store: Store, kind: "tool" | "mcp") {
   const limiters = new Map<string, OpenLimiter>();
