@@ -32,7 +32,7 @@ interface Held {
   bytes: number;
 }
 
-export class CallFiles {
+export class GuestFiles {
   readonly #send: (request: FileRequest) => Promise<FileReply>;
   readonly #held: Held[] = [];
   #heldBytes = 0;

@@ -16,7 +16,7 @@ import {
   type ToolReply,
   type ToolRequest,
 } from "../protocol.ts";
-import { CallFiles } from "./files.ts";
+import { FileRefusal, GuestFiles } from "./files.ts";
 import { createKeyValue, type State } from "./wasi/keyvalue.ts";
 import { createWasi } from "./wasi/wasi.ts";
 
@@ -70,7 +70,7 @@ const SHUT: Used = { droppedLogs: 0, secretsAsked: [], lastWords: "" };
 
 class Call {
   readonly caller: Caller;
-  readonly files: CallFiles;
+  readonly files: GuestFiles;
   readonly #partial = { stdout: "", stderr: "" };
   readonly #secretsAsked = new Set<string>();
   #logs = 0;
@@ -83,7 +83,7 @@ class Call {
 
   constructor(caller: Caller) {
     this.caller = caller;
-    this.files = new CallFiles(caller.file);
+    this.files = new GuestFiles(caller.file);
   }
 
   async http(request: ToolRequest): Promise<ToolReply> {
@@ -180,8 +180,8 @@ export function createImports(preopens: readonly Preopen[] = []) {
   let current: Call | undefined;
   const send = async (request: ToolRequest): Promise<ToolReply> =>
     current === undefined ? { ok: false, error: STARTING } : current.http(request);
-  const currentFiles = (): CallFiles => {
-    if (current === undefined) throw refusal(NO_FILES);
+  const currentFiles = (): GuestFiles => {
+    if (current === undefined) throw new FileRefusal("access", NO_FILES);
     return current.files;
   };
   const wasi = createWasi((stream, bytes) => current?.write(stream, bytes), send, {

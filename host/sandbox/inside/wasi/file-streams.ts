@@ -84,6 +84,7 @@ export class FileInputStream extends InputStream {
     return this.#fetching;
   }
   #take(length: bigint): Uint8Array {
+    this.#assertOpen();
     if (this.#failure !== undefined) throw toStreamFailure(this.#failure);
     if (length === 0n) return NOTHING;
     if (this.#isAtEnd) throw new Refusal({ tag: "closed" });
@@ -91,6 +92,14 @@ export class FileInputStream extends InputStream {
     const piece = this.#ahead.subarray(0, size);
     this.#ahead = this.#ahead.subarray(size);
     return piece;
+  }
+  /** What was read ahead is the call's that read it. */
+  #assertOpen(): void {
+    try {
+      this.#folders.files();
+    } catch (error) {
+      throw toStreamFailure(error);
+    }
   }
 }
 

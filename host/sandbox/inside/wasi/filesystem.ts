@@ -20,13 +20,21 @@ export function createFilesystem(
   holdings: Holdings,
   folders: GrantedFolders = NO_FOLDERS,
 ): Readonly<Record<string, object>> {
-  const parts = { ...folders, holdings };
-  const openPreopen = ({ path, access }: Preopen): [Descriptor, string] => {
-    const flags = { read: true, mutateDirectory: access === "write" };
-    return [new Descriptor(parts, path, "directory", flags), path];
+  const getDirectories = () => {
+    const { account } = holdings;
+    // All that is opened below it asks here. The files of the next call are another user's.
+    const files = () => {
+      if (account.isOver) throw new FileRefusal("access", "the call that it was opened in is over");
+      return folders.files();
+    };
+    const parts = { ...folders, holdings, files };
+    return folders.preopens.map(({ path, access }: Preopen): [Descriptor, string] => {
+      const flags = { read: true, mutateDirectory: access === "write" };
+      return [new Descriptor(parts, path, "directory", flags), path];
+    });
   };
   return {
-    "wasi:filesystem/preopens": { getDirectories: () => folders.preopens.map(openPreopen) },
+    "wasi:filesystem/preopens": { getDirectories },
     "wasi:filesystem/types": {
       Descriptor,
       DirectoryEntryStream,

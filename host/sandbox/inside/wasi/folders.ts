@@ -1,12 +1,12 @@
 /** The folders that a tool was granted, as those who open files in them see them. */
 import type { FileEntry, FileErrorCode, FileRequest, Preopen } from "../../protocol.ts";
-import { type CallFiles, type FileAnswer, FileRefusal } from "../files.ts";
+import { type FileAnswer, FileRefusal, type GuestFiles } from "../files.ts";
 import { type Holdings, Refusal } from "./io.ts";
 
 export interface GrantedFolders {
   readonly preopens: readonly Preopen[];
   /** Those of the call; throws while there is none. */
-  files(): CallFiles;
+  files(): GuestFiles;
 }
 
 export interface FolderParts extends GrantedFolders {

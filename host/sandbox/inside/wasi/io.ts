@@ -44,6 +44,7 @@ class Account {
   #requests = 0;
   #bytes = 0;
   openFiles = 0;
+  isOver = false;
 
   countHandle(): void {
     if (++this.#handles > MAX_HANDLES)
@@ -72,18 +73,21 @@ export class Holdings {
   readonly #timers = new Set<NodeJS.Timeout>();
   account = new Account();
   handedOut = 0;
+  #hasBegun = false;
 
   countHandle(): void {
     this.account.countHandle();
     this.handedOut++;
   }
 
-  /** Handles of the last call may still be given back, but no longer count. */
+  /** Handles of the last call may still be given back, but no longer count. Those of the start belong to the first call. */
   begin(): void {
-    this.account = new Account();
+    if (this.#hasBegun) this.account = new Account();
+    this.#hasBegun = true;
   }
 
   end(): void {
+    this.account.isOver = true;
     for (const timer of this.#timers) clearTimeout(timer);
     this.#timers.clear();
   }
