@@ -31,10 +31,6 @@ export function describeCapabilities(
   return [
     ...(requests.length + unset.length > 0 ? [...requests, ...unset] : ["may not use the network"]),
     ...describeReach(capabilities).values(),
-    // It widens nothing: the tool gets less of what it may request anyway.
-    ...(http?.pdfAsText
-      ? ["gets the text of PDF documents, which Postern reads, instead of the documents"]
-      : []),
     ...describeSettings(capabilities),
     ...describeState(capabilities),
     ...describeTools(capabilities.agentTools),
@@ -174,12 +170,15 @@ function describeUrl(rule: AllowRule, exceptions: readonly string[] = []): strin
   return origins.map((origin) => `${origin}${path}`).join(" or ");
 }
 
-/** Describes where requests may go besides what the rules say: one sentence per fact, by key. */
+/** Describes where requests may go besides what the rules say, and what is done with answers: one sentence per fact, by key. */
 function describeReach({ http }: Capabilities): Map<string, string> {
   const facts = new Map<string, string>();
   if (http?.redirects) facts.set("redirects", "follows redirects, up to 5, to where it may send requests");
   for (const host of http?.privateHosts ?? [])
     facts.set(`private ${host}`, `may reach ${host}, also if it is private, because you allowed it`);
+  // The documents are nothing new. That Postern reads them is: its reader runs outside of the tool's sandbox and limits.
+  if (http?.pdfAsText)
+    facts.set("pdf", "gets the text of PDF documents, which Postern reads, instead of the documents");
   return facts;
 }
 

@@ -50,13 +50,14 @@ test("each of the five credential locations is described", () => {
   expect(at({ type: "url_path", placeholder: "K" })).toBe("with `t` replacing {K} in the path");
 });
 
-test("the text of PDF documents is named, and widens nothing", () => {
+test("the text of PDF documents is named, and is more than a tool without it may have", () => {
   const http = { allowlist: [rule("a.com", "/", "GET")] };
   const text = capabilities({ ...http, pdf_as_text: true });
-  expect(describeCapabilities(text)).toContain(
-    "gets the text of PDF documents, which Postern reads, instead of the documents",
-  );
-  expect(compareCapabilities(capabilities(http), text)).toEqual({ added: [], removed: [] });
+  const sentence = "gets the text of PDF documents, which Postern reads, instead of the documents";
+  expect(describeCapabilities(text)).toContain(sentence);
+  expect(compareCapabilities(capabilities(http), text)).toEqual({ added: [sentence], removed: [] });
+  expect(compareCapabilities(text, capabilities(http))).toEqual({ added: [], removed: [sentence] });
+  expect(compareCapabilities(text, text)).toEqual({ added: [], removed: [] });
 });
 
 test("reordering a file changes nothing", () => {
