@@ -193,21 +193,15 @@ export interface ModulePlace {
 
 type WithoutBody<Reply> = Reply extends { body: unknown } ? Omit<Reply, "body"> : Reply;
 export type ReplyHead = WithoutBody<Reply>;
-type HeadOf<Request> = Omit<Request, "body"> & { readonly hasBody: boolean };
-export type RequestHead = HeadOf<ToolRequest>;
-export type StateHead = HeadOf<StateRequest>;
-export type InnerHead = HeadOf<InnerRequest>;
-export type FileHead = HeadOf<FileRequest>;
+
+/** A thread's message as the service gets it: the body of what a call asks is the frame's. */
+type Framed<Message> = Message extends { readonly asked: infer Request }
+  ? Omit<Message, "asked"> & { readonly head: Omit<Request, "body"> & { readonly hasBody: boolean } }
+  : Message;
 
 /** From a tool's process to the service. Strangers' code runs there: nothing here is believed beyond its own calls. */
 export type FromProcess =
-  | { readonly type: "log"; readonly call: number; readonly entry: LogEntry }
-  /** Body: that of the request. */
-  | { readonly type: "http"; readonly call: number; readonly request: number; readonly head: RequestHead }
-  | { readonly type: "state"; readonly call: number; readonly request: number; readonly head: StateHead }
-  | { readonly type: "inner"; readonly call: number; readonly request: number; readonly head: InnerHead }
-  | { readonly type: "file"; readonly call: number; readonly request: number; readonly head: FileHead }
-  | ({ readonly type: "ended"; readonly call: number } & Ended)
+  | Framed<Exclude<FromThread, { type: "waits" }>>
   | { readonly type: "lost"; readonly call: number; readonly message: string }
   | { readonly type: "loaded" }
   /** Private memory, where the service cannot see it from outside. */
