@@ -46,8 +46,6 @@ export function register(group: Command, context: CommandContext): void {
       const owned = await context.tables();
       await context.with(["store"], async ({ store }) => {
         const sql = await store.tables("settings", SETTING_TABLES);
-        // Keyv makes its table when it is first used.
-        await store.keyed("postern").get("anything");
         const keys = await loadKeys(context.home, secretsKey);
         const file = secretsKey === undefined ? keyFileOf(context.home) : undefined;
         await (options.removeOld ? removeOld : rotate)({ store, sql, owned, keys, file, options });

@@ -73,8 +73,6 @@ function placeOfDatabase(settings: PostgresSettings): StoreLocation {
 /** Makes every table, so that there is a place for each row. */
 export async function prepare(store: OpenStore, owned: readonly OwnedTables[]): Promise<void> {
   for (const { owner, migrations } of owned) await store.tables(owner, migrations);
-  // Keyv makes its table when it is first used.
-  await store.keyed("postern").get("anything");
 }
 
 const badUrl = (accepted: string) =>

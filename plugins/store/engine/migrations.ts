@@ -3,7 +3,7 @@ import type { Migration, Migrations } from "../../../kernel/kit/store.ts";
 import { Fault, type Sql, type Transaction } from "../../../kernel/plugin.ts";
 
 /** Raised only where the tables of an owner are written anew instead of being migrated. */
-const SCHEMA = 2;
+const SCHEMA = 3;
 /** The stamp is a row of its own beside those of the owners. */
 export const STAMP_OWNER = "schema";
 

@@ -6,7 +6,7 @@ import type { SqlValue } from "../../../kernel/kit/store.ts";
 import { reason, type Sql, type Transaction } from "../../../kernel/plugin.ts";
 import type { PostgresSettings } from "../config/postgres-url.ts";
 import { isConflict, isStale } from "./faults.ts";
-import { type Lease, openPool, type StatementResult, type Value } from "./pool.ts";
+import { type Lease, openPool, type StatementResult } from "./pool.ts";
 import { createStatements, type Statement } from "./statements.ts";
 
 /** Work that may take as long as it takes. */
@@ -45,8 +45,6 @@ export interface Handle extends Transaction {
 export interface PostgresDatabase extends Sql {
   readonly engine: "postgres";
   transaction<Result>(work: (tx: Handle) => Promise<Result>, options?: TransactionOptions): Promise<Result>;
-  /** A statement in PostgreSQL's own words, with `$1` for a value. */
-  query(sql: string, values?: readonly Value[]): Promise<unknown[]>;
   readonly config: pg.ClientConfig;
   /** The number of times this node has waited for the database. */
   roundTrips(): number;
@@ -57,7 +55,7 @@ export interface PostgresDatabase extends Sql {
 /** A statement outside a transaction, until a connection is free. */
 interface QueuedStatement {
   readonly statement: Statement;
-  readonly values: readonly Value[];
+  readonly values: readonly SqlValue[];
   readonly timeoutMs: number | undefined;
   resolve(answer: StatementResult): void;
   reject(error: unknown): void;
@@ -87,7 +85,11 @@ export async function openDatabase(settings: PostgresSettings): Promise<Postgres
     lease.release();
   }
 
-  function ask(statement: Statement, values: readonly Value[], timeoutMs?: number): Promise<StatementResult> {
+  function ask(
+    statement: Statement,
+    values: readonly SqlValue[],
+    timeoutMs?: number,
+  ): Promise<StatementResult> {
     return new Promise<StatementResult>((resolve, reject) => {
       const isFirst = gathering === undefined || gathering.length >= TOGETHER;
       const batch = isFirst ? [] : (gathering as QueuedStatement[]);
@@ -98,7 +100,7 @@ export async function openDatabase(settings: PostgresSettings): Promise<Postgres
     });
   }
 
-  const single = (sql: string, values: readonly Value[]): Promise<StatementResult> => {
+  const single = (sql: string, values: readonly SqlValue[]): Promise<StatementResult> => {
     const statement = statements.find(sql);
     const attempted = () =>
       ask(statement, values).catch((error: unknown) => {
@@ -123,7 +125,7 @@ export async function openDatabase(settings: PostgresSettings): Promise<Postgres
 
     const send = (
       statement: Statement,
-      values?: readonly Value[],
+      values?: readonly SqlValue[],
       unmet?: Error,
     ): Promise<StatementResult> => {
       const answer = watch.during(lease.send(statement, values, patience));
@@ -138,7 +140,7 @@ export async function openDatabase(settings: PostgresSettings): Promise<Postgres
     };
     const execute = (
       statement: Statement,
-      values?: readonly Value[],
+      values?: readonly SqlValue[],
       unmet?: Error,
     ): Promise<StatementResult> => {
       if (isOver) return Promise.reject(new Error("a statement came after its transaction was over"));
@@ -205,7 +207,6 @@ export async function openDatabase(settings: PostgresSettings): Promise<Postgres
       (await single(sql, values)).rows[0] as Row | undefined,
     run: async (sql, ...values) => (await single(sql, values)).count,
     transaction: (work, options = {}) => guard(again(() => attempt(work, options))),
-    query: async (sql, values = []) => (await single(sql, values)).rows,
     config: pool.config,
     roundTrips: pool.roundTrips,
     probe: async () => void (await guard(ask(text("SELECT 1"), [], PROBE_MS))),

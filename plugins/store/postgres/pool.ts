@@ -6,9 +6,6 @@ import { type PostgresSettings, readTls } from "../config/postgres-url.ts";
 import { explain, isLost, offersNoTls } from "./faults.ts";
 import type { Statement } from "./statements.ts";
 
-/** Pg also takes arrays, which the statements of Keyv's adapter use. */
-export type Value = SqlValue | readonly (SqlValue | undefined)[];
-
 export interface StatementResult {
   readonly rows: unknown[];
   readonly count: number;
@@ -17,7 +14,7 @@ export interface StatementResult {
 
 /** One connection while it is ours alone. */
 export interface Lease {
-  send(statement: Statement, values?: readonly Value[], timeoutMs?: number): Promise<StatementResult>;
+  send(statement: Statement, values?: readonly SqlValue[], timeoutMs?: number): Promise<StatementResult>;
   readonly lost: Promise<never>;
   discard(): void;
   /** For others to use, unless it is broken. */
@@ -164,6 +161,6 @@ async function chooseTls(settings: PostgresSettings): Promise<ConnectionOptions 
 }
 
 /** PostgreSQL's texts cannot hold a NUL. */
-function sendable(value: Value): Value {
+function sendable(value: SqlValue): SqlValue {
   return typeof value === "string" && value.includes("\0") ? value.replaceAll("\0", "\uFFFD") : value;
 }

@@ -3,6 +3,7 @@ import type { Keys, SealingKey } from "../../../kernel/kit/secrets.ts";
 import type { Keyring } from "../../../kernel/kit/store.ts";
 import { Fault, type Sql } from "../../../kernel/plugin.ts";
 import { nameOf, type PostgresSettings } from "../config/postgres-url.ts";
+import { openKeyed, STORE_TABLES } from "../engine/keyed.ts";
 import {
   APPLIED,
   type Applied,
@@ -15,7 +16,6 @@ import { completeStore, type OpenStore } from "../engine/open-store.ts";
 import { joinFleet } from "../fleet/fleet.ts";
 import { deriveKey, ringOf } from "../keys/ring.ts";
 import { type Handle, openDatabase, type PostgresDatabase } from "./database.ts";
-import { KEYED, openKeyed } from "./keyed.ts";
 import { openSignals } from "./signals.ts";
 
 export interface PostgresStoreOptions {
@@ -32,14 +32,6 @@ export interface PostgresStore extends OpenStore {
 
 const MIN_VERSION = 14;
 
-const MIGRATIONS = {
-  sqlite: [],
-  postgres: [
-    `${KEYED}
-     CREATE TABLE store_facts (name TEXT COLLATE "C" PRIMARY KEY, value TEXT COLLATE "C" NOT NULL);`,
-  ],
-};
-
 export async function openPostgresStore(
   settings: PostgresSettings,
   { secretsKey, serves = true }: PostgresStoreOptions,
@@ -53,12 +45,11 @@ export async function openPostgresStore(
       await migrate(owner, migrations);
       return database;
     };
-    await tables("store", MIGRATIONS);
+    await tables("store", STORE_TABLES);
     await refuseOtherKey(database, settings, keys);
     const signals = openSignals(database, database.config, schema);
     const { leave, ...fleet } = await joinFleet({ tables, signals }, serves);
-    const keyed = openKeyed(database, schema);
-    const stopSweeping = keyed.sweep(fleet.repeat);
+    const keyed = openKeyed(async () => database);
     const engine = {
       name: nameOf(settings),
       keyed: keyed.get,
@@ -68,7 +59,7 @@ export async function openPostgresStore(
       roundTrips: database.roundTrips,
       probe: database.probe,
       async close() {
-        stopSweeping();
+        keyed.stop();
         // If the database is away, the other nodes notice by themselves.
         await Promise.all([signals.close(), leave().catch(() => {})]);
         await database.close();

@@ -1,18 +1,17 @@
-/** The store on one SQLite file: keyed state through Keyv and ordered state in SQL tables. */
+/** The store on one SQLite file. */
 import { closeSync, openSync, rmSync } from "node:fs";
-import Keyv from "keyv";
 import { makePrivate } from "../../../kernel/kit/files.ts";
 import type { SealingKey } from "../../../kernel/kit/secrets.ts";
-import type { Migrations, SqlValue } from "../../../kernel/kit/store.ts";
+import type { Migrations } from "../../../kernel/kit/store.ts";
 import { Fault } from "../../../kernel/plugin.ts";
 import type { Durability } from "../config/settings.ts";
+import { openKeyed, STORE_TABLES } from "../engine/keyed.ts";
 import { createMigrations, type MigrationTarget } from "../engine/migrations.ts";
 import { completeStore, type OpenStore } from "../engine/open-store.ts";
 import { createSoleFleet } from "../fleet/fleet.ts";
 import { createLocalSignals } from "../fleet/signals.ts";
 import { onCommit } from "./commits.ts";
 import { type Database, openDatabase } from "./database.ts";
-import KeyvSqlite, { type SqliteDriver } from "./keyv.ts";
 
 export interface StoreOptions {
   /** Read when a plugin first asks for a key of its own. */
@@ -21,45 +20,24 @@ export interface StoreOptions {
   readonly durability?: Durability;
 }
 
-// Rows past their time to live are deleted for good this often.
-const SWEEP_MS = 60_000;
-
-const TABLE = "keyed";
-
-const READS = /^\s*(select|pragma|with)|\breturning\b/i;
-const SELECTS = /^\s*select\b/i;
-
 const noKey = () => Promise.reject(new Error("this store has no secrets key"));
 
 export function openStore(file: string, { secretsKey = noKey, durability }: StoreOptions = {}): OpenStore {
   const database = openDatabase(file, durability);
   let ownWrites = 0;
-  const driver = sharedDriver(database, () => ownWrites++);
-  const adapters: KeyvSqlite[] = [];
-  const keyed = new Map<string, Keyv>();
   const migrate = createMigrations(migrationTarget(database));
+  const ownTables = async () => {
+    await migrate("store", STORE_TABLES);
+    return database;
+  };
+  const keyed = openKeyed(ownTables, () => ownWrites++);
 
   const engine = {
     name: file,
-    keyed<Value>(namespace: string): Keyv<Value> {
-      let keyv = keyed.get(namespace);
-      if (keyv === undefined) {
-        const adapter = new KeyvSqlite({
-          uri: `sqlite://${file}`,
-          table: TABLE,
-          driver,
-          // One sweeps for all: they share the table.
-          clearExpiredInterval: adapters.length === 0 ? SWEEP_MS : 0,
-        });
-        adapters.push(adapter);
-        // No "error" listener, on purpose: Keyv would then return `false` or `undefined` for what failed.
-        keyv = new Keyv({ store: adapter, namespace });
-        keyed.set(namespace, keyv);
-      }
-      return keyv as Keyv<Value>;
-    },
+    keyed: keyed.get,
     keyedVersion: () => `${ownWrites} ${database.foreignVersion()}`,
     async tables(owner: string, migrations: Migrations) {
+      await ownTables();
       await migrate(owner, migrations);
       return database;
     },
@@ -67,8 +45,7 @@ export function openStore(file: string, { secretsKey = noKey, durability }: Stor
     signals: createLocalSignals(onCommit),
     probe: () => database.probe(),
     async close() {
-      // Their timers would keep using a closed connection.
-      for (const adapter of adapters) adapter.clearExpiredInterval = 0;
+      keyed.stop();
       await database.close();
     },
   };
@@ -100,24 +77,5 @@ function migrationTarget(database: Database): MigrationTarget {
       const message = `the store ${file} was written by a newer Postern (${owner} is at ${number}, this one knows ${known}): run that version, or restore ${snapshotOf(owner, known + 1)}`;
       throw new Fault("config", "store_newer", message, { param: file });
     },
-  };
-}
-
-/** Lets Keyv use our connection, so that its writes and ours never compete for the file. */
-function sharedDriver(database: Database, onWrite: () => void): SqliteDriver {
-  return {
-    name: "custom",
-    connect: async () => ({
-      query: async (sql, ...values) => {
-        const given = values.map((value) => (value === undefined ? null : value)) as SqlValue[];
-        const hasRows = READS.test(sql);
-        const rows = hasRows ? await database.all(sql, ...given) : [];
-        if (!hasRows) await database.run(sql, ...given);
-        // Only now: a caller that has read before the write was done must read again.
-        if (!SELECTS.test(sql)) onWrite();
-        return rows;
-      },
-      close: async () => {},
-    }),
   };
 }
