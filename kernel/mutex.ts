@@ -1,18 +1,22 @@
-/** Work that this process does one piece at a time. */
+/** Work that this process does one piece at a time, or a few. */
 
 /** For each name, in the order in which it was asked for. */
 export type Mutex = <Result>(name: string, work: () => Promise<Result>) => Promise<Result>;
 
-export function createMutex(): Mutex {
-  const last = new Map<string, Promise<unknown>>();
+export function createMutex(atOnce = 1): Mutex {
+  const queues = new Map<string, { active: number; readonly waiting: (() => void)[] }>();
   return async (name, work) => {
-    const before = last.get(name) ?? Promise.resolve();
-    const mine = before.then(work, work);
-    last.set(name, mine);
+    const queue = queues.get(name) ?? { active: 0, waiting: [] };
+    queues.set(name, queue);
+    if (queue.active < atOnce) queue.active++;
+    else await new Promise<void>((resolve) => queue.waiting.push(resolve));
     try {
-      return await mine;
+      return await work();
     } finally {
-      if (last.get(name) === mine) last.delete(name);
+      // The next one takes the place over.
+      const next = queue.waiting.shift();
+      if (next) next();
+      else if (--queue.active === 0) queues.delete(name);
     }
   };
 }

@@ -4,6 +4,7 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { LRUCache } from "lru-cache";
+import { createMutex } from "../../../kernel/kit/concurrency.ts";
 
 export interface Pacing {
   /** Resolves when the user may go on, in ten seconds at the latest. */
@@ -26,8 +27,6 @@ export function createPacing(): Pacing {
     maxSize: MAX_USERS,
     sizeCalculation: () => 1,
   });
-  const active = new Map<string, number>();
-  const waiting = new Map<string, (() => void)[]>();
 
   /** The count decays over time. */
   const left = (user: string): number => {
@@ -44,26 +43,6 @@ export function createPacing(): Pacing {
       const most = FREE_BYTES + MAX_WAIT_MS * BYTES_PER_MS;
       counted.set(user, { bytes: Math.min(left(user) + bytes, most), at: performance.now() });
     },
-    async inTurn(user, work) {
-      const before = active.get(user) ?? 0;
-      if (before < MAX_AT_ONCE) active.set(user, before + 1);
-      else {
-        const { promise, resolve } = Promise.withResolvers<void>();
-        waiting.set(user, [...(waiting.get(user) ?? []), resolve]);
-        await promise;
-      }
-      try {
-        return await work();
-      } finally {
-        // The next one takes the place over.
-        const [next, ...rest] = waiting.get(user) ?? [];
-        if (rest.length > 0) waiting.set(user, rest);
-        else waiting.delete(user);
-        const now = active.get(user) ?? 1;
-        if (next) next();
-        else if (now > 1) active.set(user, now - 1);
-        else active.delete(user);
-      }
-    },
+    inTurn: createMutex(MAX_AT_ONCE),
   };
 }
