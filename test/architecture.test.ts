@@ -3,6 +3,7 @@ import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import {
+  BROWSER_DOORS,
   FILES,
   IMPORTS,
   importsTypesOnly,
@@ -61,11 +62,21 @@ describe("imports", () => {
     expect(offences(allowed, isPlugin)).toEqual([]);
   });
 
-  test("the page imports itself and pure functions of the kernel, and its plugin.ts the doors", () => {
-    const isPure = (target: string) => /^kernel\/(?:text|vocabulary)\//.test(target);
+  test("the page imports itself and the published doors that a browser can load; its plugin.ts may use any door", () => {
     const allowed = (file: string, target: string) =>
-      under("plugins/page")(target) || (file === "plugins/page/plugin.ts" ? isDoor(target) : isPure(target));
+      under("plugins/page")(target) ||
+      (file === "plugins/page/plugin.ts" ? isDoor(target) : BROWSER_DOORS.includes(target));
     expect(offences(allowed, under("plugins/page"))).toEqual([]);
+  });
+
+  test("a door that a browser can load is pure functions: no module of Node's, nothing but text and vocabulary", () => {
+    const loaded = new Set(BROWSER_DOORS);
+    for (const file of loaded)
+      for (const target of IMPORTS.get(file) ?? []) if (!importsTypesOnly(file, target)) loaded.add(target);
+    const inside = [...loaded].filter((file) => !BROWSER_DOORS.includes(file));
+    expect(inside.length).toBeGreaterThan(5);
+    expect(inside.filter((file) => !/^kernel\/(?:text|vocabulary)\//.test(file))).toEqual([]);
+    expect([...loaded].filter((file) => /from "node:/.test(read(file)))).toEqual([]);
   });
 
   test("the host imports the kernel, the capabilities, itself and the types of plugins' services", () => {

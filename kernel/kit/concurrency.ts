@@ -1,4 +1,5 @@
-/** Work that must not run at the same time, and work that runs by itself. */
+/** Work that must not run at the same time, work that runs by itself, and work so long that others need a turn in between. */
 
 export { createBackground } from "../background.ts";
 export { createMutex, oneAtATime } from "../mutex.ts";
+export { digestText, giveWay, isLong, LONG_LENGTH } from "../text/long.ts";

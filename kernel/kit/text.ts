@@ -1,6 +1,5 @@
-/** Text of strangers made visible, JSON, long texts, and Markdown cut into messages. */
+/** Text of strangers made visible, JSON, and Markdown cut into messages; a browser can load it too. */
 
 export { isRecord, tryJson, tryRecord } from "../text/json.ts";
-export { digestText, giveWay, isLong, LONG_LENGTH } from "../text/long.ts";
-export { cutMarkdown } from "../text/markdown-pieces.ts";
+export { cutMarkdown, type Piece } from "../text/markdown-pieces.ts";
 export { visible, visibleJson, visibleLine, withoutHidden } from "../text/visible.ts";

@@ -1,6 +1,5 @@
 /** Tools and their calls, as the agent, the host and channels see them. */
 
-export { type CodeResult, type CodeRun, readCodeRun } from "../vocabulary/code-run.ts";
 export { documentOutcome, paramsSchema, writtenFrom } from "../vocabulary/document-tools.ts";
 export { Attachment, readsAsText, Upload } from "../vocabulary/tool-call.ts";
 export {

@@ -1,7 +1,5 @@
 /** Turns as channels, the agent and the store see them: what was said, what a thread waits for, and what it cost. */
 
-export { decisionsAt, whyHeld } from "../vocabulary/approval.ts";
-export { MAX_DOUBTS, type Piece, tell } from "../vocabulary/doubts.ts";
 export {
   ApprovalDecision,
   Doubt,
@@ -12,15 +10,6 @@ export {
   TurnTask,
 } from "../vocabulary/gate.ts";
 export { type Generation, ModelName } from "../vocabulary/model.ts";
-export {
-  type Field,
-  type FieldValue,
-  fieldsOf,
-  mistakeIn,
-  mistakeInReplies,
-  refuseQuestions,
-} from "../vocabulary/questions.ts";
-export { findSources, type Source, sourcesOf } from "../vocabulary/sources.ts";
 export {
   answerText,
   Failure,

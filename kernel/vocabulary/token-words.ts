@@ -1,4 +1,4 @@
-/** When a token ends. The page shows it too, so this file imports nothing. */
+/** When a token ends. */
 
 const DAY_MS = 86_400_000;
 const SOON_DAYS = 7;

@@ -4,8 +4,8 @@
  */
 import { randomUUIDv7 } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
+import { giveWay } from "../../kernel/kit/concurrency.ts";
 import { currentTraceparent } from "../../kernel/kit/http.ts";
-import { giveWay } from "../../kernel/kit/text.ts";
 import { Fault, type ModelName, reason, type TurnRecord } from "../../kernel/plugin.ts";
 import type { Node, Signals } from "../store/services.ts";
 import { createBroadcast } from "./live/broadcast.ts";

@@ -1,6 +1,7 @@
 /** What a chat shows of a gate: its question in Markdown, and the answers to choose from. */
+
+import { decisionsAt, type Field, fieldsOf, whyHeld } from "../../kernel/kit/display.ts";
 import { visibleJson, visibleLine } from "../../kernel/kit/text.ts";
-import { decisionsAt, type Field, fieldsOf, whyHeld } from "../../kernel/kit/turns.ts";
 import type { Gate, Question, Reply, TurnInput } from "../../kernel/plugin.ts";
 import { escapeMarkdown } from "./text/marks.ts";
 

@@ -2,8 +2,9 @@
  * Gates in a chat: the sentence of one with its answers as buttons, or as numbers to type. A gate that is told here can be answered
  * on the page and the other way round; whichever answer is first counts, and the message here says that it was given.
  */
+
+import { type Field, mistakeIn } from "../../kernel/kit/display.ts";
 import { visibleLine } from "../../kernel/kit/text.ts";
-import { type Field, mistakeIn } from "../../kernel/kit/turns.ts";
 import type { Gate, Transaction, TurnInput } from "../../kernel/plugin.ts";
 import { type GateChoice, type GateWording, wordGate } from "./gate-wording.ts";
 import type { Content, Part, Recipient } from "./outbox.ts";

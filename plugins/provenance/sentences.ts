@@ -1,6 +1,8 @@
 /** The sentences about a call that is held: one for each value, with who said it. */
+
+import { MAX_DOUBTS } from "../../kernel/kit/display.ts";
 import { visibleLine } from "../../kernel/kit/text.ts";
-import { type Doubt, MAX_DOUBTS, type Origin } from "../../kernel/kit/turns.ts";
+import type { Doubt, Origin } from "../../kernel/kit/turns.ts";
 import { sayName } from "../../kernel/kit/words.ts";
 import { isAddress } from "./call/param-roles.ts";
 import type { ExplainedValue } from "./explained.ts";

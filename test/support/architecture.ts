@@ -173,8 +173,11 @@ export const ORDER: Readonly<Record<string, readonly string[]>> = {
 /** What plugins and the host may import of the kernel: the contract, and what they build with, by subject. */
 export const isDoor = (file: string) => /^kernel\/(?:plugin|kit\/\w+)\.ts$/.test(file);
 
-/** A browser, a thread and a tool's process load only what they use; the kernel's doors would bring the rest along. */
-export const isApart = (file: string) => /^plugins\/page\/|^host\/sandbox\/inside\/|-worker\.ts$/.test(file);
+/** The doors that a browser can load, so that anybody's page could use them. */
+export const BROWSER_DOORS = ["text", "display", "colours"].map((door) => `kernel/kit/${door}.ts`);
+
+/** A thread and a tool's process load only what they use; the kernel's doors would bring the rest along. */
+export const isApart = (file: string) => /^host\/sandbox\/inside\/|-worker\.ts$/.test(file);
 
 /** A folder's entries that import each other in a circle. */
 export interface Knot {

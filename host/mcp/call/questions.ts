@@ -1,7 +1,7 @@
 /** What a server asks during a call, as questions to a person, and the replies as it wants them. */
 import type { ElicitRequest, ElicitResult } from "@modelcontextprotocol/client";
+import { refuseQuestions } from "../../../kernel/kit/display.ts";
 import { withoutHidden } from "../../../kernel/kit/text.ts";
-import { refuseQuestions } from "../../../kernel/kit/turns.ts";
 import type { Question, Reply } from "../../../kernel/plugin.ts";
 import { cleaned, clip, isShallow } from "../tools/definition.ts";
 

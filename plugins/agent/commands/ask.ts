@@ -2,10 +2,10 @@
 
 import { fstatSync } from "node:fs";
 import type { Command } from "commander";
+import { sourcesOf, whyHeld } from "../../../kernel/kit/display.ts";
 import { OPERATOR } from "../../../kernel/kit/people.ts";
 import { say, sayJson, sayText } from "../../../kernel/kit/terminal.ts";
 import { visibleLine } from "../../../kernel/kit/text.ts";
-import { sourcesOf, whyHeld } from "../../../kernel/kit/turns.ts";
 import { type CommandContext, Fault, type Gate, type TurnEvent, type Use } from "../../../kernel/plugin.ts";
 import type { RunningTurn } from "../services.ts";
 import { findThread } from "./thread.ts";

@@ -1,6 +1,6 @@
 /** Makes the requests of one turn to its models: what they are shown, as it fits the window of each. */
 
-import { giveWay } from "../../../kernel/kit/text.ts";
+import { giveWay } from "../../../kernel/kit/concurrency.ts";
 import { estimateText } from "../../../kernel/kit/turns.ts";
 import type { Mask, TurnItem } from "../../../kernel/plugin.ts";
 import type { Model, ModelRequest, ModelTool } from "../../models/services.ts";

@@ -1,5 +1,5 @@
 /** How a turn ends, and what that is in the store. */
-import { whyHeld } from "../../../kernel/kit/turns.ts";
+import { whyHeld } from "../../../kernel/kit/display.ts";
 import {
   Fault,
   type Gate,

@@ -1,7 +1,7 @@
 /** Opens a turn, and its thread where it has none, in one transaction: a turn that is refused leaves nothing behind. */
 import { randomUUIDv7 } from "node:crypto";
 import { setImmediate } from "node:timers/promises";
-import { giveWay } from "../../../kernel/kit/text.ts";
+import { giveWay } from "../../../kernel/kit/concurrency.ts";
 import {
   Fault,
   type Gate,

@@ -1,6 +1,7 @@
 /** Begins a turn with a message, or with the answer to the gate that its thread waits at. Refused before it starts. */
 import { randomUUIDv7 } from "node:crypto";
-import { type Doubt, mistakeInReplies } from "../../../kernel/kit/turns.ts";
+import { mistakeInReplies } from "../../../kernel/kit/display.ts";
+import type { Doubt } from "../../../kernel/kit/turns.ts";
 import {
   type Attachment,
   Fault,

@@ -1,7 +1,7 @@
 /** Checks a turn's request before it is opened: what cannot be had is refused, and nothing is stored. */
 import { hash } from "node:crypto";
 import { LRUCache } from "lru-cache";
-import { giveWay } from "../../../kernel/kit/text.ts";
+import { giveWay } from "../../../kernel/kit/concurrency.ts";
 import { Fault, type ModelName, type Services } from "../../../kernel/plugin.ts";
 import type { UserStorage } from "../../store/services.ts";
 import { allowsTool, refuseWidening, scopesOf } from "../safety/scope.ts";

@@ -3,7 +3,8 @@
  * that nobody is asked. What would have to wait for a person is refused with the sentence, and the model can make it openly.
  */
 import type { InnerCall, InnerOutcome } from "../../../host/services.ts";
-import { type Origin, whyHeld } from "../../../kernel/kit/turns.ts";
+import { whyHeld } from "../../../kernel/kit/display.ts";
+import type { Origin } from "../../../kernel/kit/turns.ts";
 import { reason, type ToolCall, type ToolOutcome } from "../../../kernel/plugin.ts";
 import type { Plan, PlannedOutcome } from "./toolbox.ts";
 

@@ -2,8 +2,9 @@
 
 import { randomUUIDv7 } from "node:crypto";
 import type { CallOutcome, InnerCall, QuestionOutcome } from "../../../host/services.ts";
+import { MAX_DOUBTS, refuseQuestions, whyHeld } from "../../../kernel/kit/display.ts";
 import { redact } from "../../../kernel/kit/secrets.ts";
-import { type Doubt, MAX_DOUBTS, refuseQuestions, whyHeld } from "../../../kernel/kit/turns.ts";
+import type { Doubt } from "../../../kernel/kit/turns.ts";
 import {
   Fault,
   type Gate,

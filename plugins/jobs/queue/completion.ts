@@ -1,7 +1,8 @@
 /** The completion of a job. */
 
+import { whyHeld } from "../../../kernel/kit/display.ts";
 import { isIdentity } from "../../../kernel/kit/people.ts";
-import { answerText, INTERRUPTED, whyHeld } from "../../../kernel/kit/turns.ts";
+import { answerText, INTERRUPTED } from "../../../kernel/kit/turns.ts";
 import { type Failure, Fault, type TurnRecord } from "../../../kernel/plugin.ts";
 
 export interface Completion {

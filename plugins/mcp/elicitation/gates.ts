@@ -5,7 +5,7 @@ import {
   inputResponse,
   type ServerContext,
 } from "@modelcontextprotocol/server";
-import { decisionsAt, whyHeld } from "../../../kernel/kit/turns.ts";
+import { decisionsAt, whyHeld } from "../../../kernel/kit/display.ts";
 import type { Gate, TurnInput } from "../../../kernel/plugin.ts";
 import type { Caller } from "../../agent/services.ts";
 import type { Abilities } from "../protocol/client.ts";

@@ -6,10 +6,11 @@ import {
   type ServerContext,
   type Tool,
 } from "@modelcontextprotocol/server";
+import { sourcesOf, whyHeld } from "../../../kernel/kit/display.ts";
 import { limitWords, RATE_LIMIT_EXCEEDED } from "../../../kernel/kit/http.ts";
 import { compileCheck, describeMistake } from "../../../kernel/kit/schema.ts";
 import { visible } from "../../../kernel/kit/text.ts";
-import { answerText, sourcesOf, whyHeld } from "../../../kernel/kit/turns.ts";
+import { answerText } from "../../../kernel/kit/turns.ts";
 import { Fault, type Gate, type TurnEvent, type TurnRecord } from "../../../kernel/plugin.ts";
 import type { RunningTurn } from "../../agent/services.ts";
 import { askGate, readAnswer } from "../elicitation/gates.ts";

@@ -12,7 +12,7 @@ import {
   type ServerContext,
 } from "@modelcontextprotocol/server";
 import type { CallOutcome } from "../../../host/services.ts";
-import { decisionsAt, findSources, type Source } from "../../../kernel/kit/turns.ts";
+import { decisionsAt, findSources, type Source } from "../../../kernel/kit/display.ts";
 import type { Services, ToolCall } from "../../../kernel/plugin.ts";
 import type { Caller } from "../../agent/services.ts";
 import { askApproval, readApproval } from "../elicitation/approval.ts";

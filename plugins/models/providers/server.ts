@@ -1,7 +1,7 @@
 /** A provider's server: where it is, the connections to it, and which models it offers. */
 
+import { giveWay } from "../../../kernel/kit/concurrency.ts";
 import { createOutbound, MAX_REPLY_BYTES, type OutboundReply } from "../../../kernel/kit/outbound.ts";
-import { giveWay } from "../../../kernel/kit/text.ts";
 import type { LocalServer, Model } from "../services.ts";
 
 export type ProviderName = "openai" | "anthropic" | "ollama" | "openai-compatible";

@@ -1,5 +1,5 @@
 import { useEffect, useId, useState } from "preact/hooks";
-import { visibleLine } from "../../../kernel/text/visible.ts";
+import { visibleLine } from "../../../kernel/kit/text.ts";
 import { findQuietly } from "../state/app.ts";
 import type { ContextUse } from "../state/wire.ts";
 import { dollars, percent, whole } from "../text/language.ts";

@@ -1,5 +1,5 @@
 import { useEffect } from "preact/hooks";
-import { visibleLine } from "../../../kernel/text/visible.ts";
+import { visibleLine } from "../../../kernel/kit/text.ts";
 import { chooseModel, loadModels } from "../state/threads.ts";
 import { useApp } from "../state/use-app.ts";
 import type { ModelName } from "../state/wire.ts";

@@ -1,6 +1,5 @@
 import { useState } from "preact/hooks";
-import { isRecord } from "../../../kernel/text/json.ts";
-import { visible, visibleJson, visibleLine } from "../../../kernel/text/visible.ts";
+import { isRecord, visible, visibleJson, visibleLine } from "../../../kernel/kit/text.ts";
 import { whole } from "../text/language.ts";
 import { text } from "../text/text.ts";
 import { Button } from "../widgets/controls.tsx";

@@ -1,6 +1,6 @@
 /** Sends, stops and retries turns, answers gates, and applies the frames of the socket. */
 
-import { whyHeld } from "../../../kernel/vocabulary/approval.ts";
+import { whyHeld } from "../../../kernel/kit/display.ts";
 import { text } from "../text/text.ts";
 import { getState, request, update } from "./app.ts";
 import { noticeFrame } from "./notifications.ts";

@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import { visibleLine } from "../../../kernel/text/visible.ts";
+import { visibleLine } from "../../../kernel/kit/text.ts";
 import { update } from "../state/app.ts";
 import { filesLink, undoSet } from "../state/files.ts";
 import type { ChangeSet, UndoOutcome } from "../state/wire.ts";

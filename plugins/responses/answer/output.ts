@@ -1,5 +1,5 @@
 /** The output of a turn as items of the wire. Pure: a stored turn and one that just ended give the same items. */
-import { sourcesOf } from "../../../kernel/kit/turns.ts";
+import { sourcesOf } from "../../../kernel/kit/display.ts";
 import type { ToolCall, TurnItem, TurnRecord } from "../../../kernel/plugin.ts";
 import { callsOf, isSaid, isThought } from "../resolve/history.ts";
 import type {

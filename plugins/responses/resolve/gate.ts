@@ -1,5 +1,5 @@
 /** The gate a thread waits at, and the requests that it does not let through. */
-import { whyHeld } from "../../../kernel/kit/turns.ts";
+import { whyHeld } from "../../../kernel/kit/display.ts";
 import type { Gate, TurnRecord } from "../../../kernel/plugin.ts";
 import type { SaidItem } from "../parse/items.ts";
 import type { WireError } from "../wire/format.ts";

@@ -5,7 +5,7 @@
 
 import { hash } from "node:crypto";
 import { setImmediate } from "node:timers/promises";
-import { giveWay } from "../../../kernel/kit/text.ts";
+import { giveWay } from "../../../kernel/kit/concurrency.ts";
 import type { Services, TurnRecord } from "../../../kernel/plugin.ts";
 import type { GivenItem } from "../parse/items.ts";
 import { MAX_ALIKE, type Requests, type TakenRequest } from "../stored/requests.ts";

@@ -1,7 +1,7 @@
 /** The requests that were taken: what their responses echo, and what keeps a repeated request from running twice. */
 
+import { digestText, giveWay } from "../../../kernel/kit/concurrency.ts";
 import { defineTables, type KeptBytes } from "../../../kernel/kit/store.ts";
-import { digestText, giveWay } from "../../../kernel/kit/text.ts";
 import type { Transaction } from "../../../kernel/plugin.ts";
 import type { Store } from "../../store/services.ts";
 import type { KeptItem } from "../parse/items.ts";

@@ -1,8 +1,8 @@
 /** Takes a parsed request: resolves it, starts its turn, and writes the turn and the request in one transaction. */
 
 import { hash, randomUUIDv7 } from "node:crypto";
+import { giveWay } from "../../../kernel/kit/concurrency.ts";
 import { bytesOf } from "../../../kernel/kit/schema.ts";
-import { giveWay } from "../../../kernel/kit/text.ts";
 import {
   Fault,
   type Gate,

@@ -1,5 +1,5 @@
 /** The entries of the history pane, and which of them can be answered or opened. */
-import { decisionsAt, type Source } from "../../../kernel/kit/turns.ts";
+import { decisionsAt, type Source } from "../../../kernel/kit/display.ts";
 import type { Gate, ToolCall, ToolOutcome } from "../../../kernel/plugin.ts";
 import { type Form, stepsOf } from "./question-form.ts";
 

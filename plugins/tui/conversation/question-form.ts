@@ -1,5 +1,5 @@
 /** The form of a question that a tool's server asks, filled in line by line. */
-import { type Field, type FieldValue, fieldsOf, mistakeIn } from "../../../kernel/kit/turns.ts";
+import { type Field, type FieldValue, fieldsOf, mistakeIn } from "../../../kernel/kit/display.ts";
 import type { Gate, Reply } from "../../../kernel/plugin.ts";
 
 export type QuestionGate = Extract<Gate, { type: "question" }>;

@@ -1,5 +1,5 @@
 /** The history of a conversation as the screen shows it, entry by entry. */
-import { findSources, type Source } from "../../../kernel/kit/turns.ts";
+import { findSources, type Source } from "../../../kernel/kit/display.ts";
 import type { Attachment, Gate, TurnEvent, TurnInput, TurnItem, TurnRecord } from "../../../kernel/plugin.ts";
 import { sizeOf, spendingOf } from "../text/amounts.ts";
 import { quoted } from "../text/markdown.ts";

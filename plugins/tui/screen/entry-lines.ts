@@ -1,8 +1,14 @@
 /** Renders each entry of the history pane as lines. */
 import stringWidth from "string-width";
+import {
+  type CodeResult,
+  type CodeRun,
+  type Piece,
+  readCodeRun,
+  type Source,
+  tell,
+} from "../../../kernel/kit/display.ts";
 import { tryRecord } from "../../../kernel/kit/text.ts";
-import { type CodeResult, type CodeRun, readCodeRun } from "../../../kernel/kit/tools.ts";
-import { type Piece, type Source, tell } from "../../../kernel/kit/turns.ts";
 import type { Gate } from "../../../kernel/plugin.ts";
 import { type Asking, choicesAt, type Entry, type EntryOf, isLong } from "../conversation/entry.ts";
 import { type Form, hintOf, type QuestionGate, say, stepsOf } from "../conversation/question-form.ts";

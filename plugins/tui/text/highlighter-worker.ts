@@ -1,7 +1,6 @@
 /** The thread that colours code: a model's text can keep the patterns of a language busy for a long time. */
 import { parentPort } from "node:worker_threads";
-// Not through the kit, which would load everything a plugin can use into this thread.
-import { colourCode } from "../../../kernel/text/code-colours.ts";
+import { colourCode } from "../../../kernel/kit/colours.ts";
 import type { CodePiece, HighlightRequest } from "./highlighter.ts";
 
 parentPort?.on("message", ({ text, language }: HighlightRequest) => {

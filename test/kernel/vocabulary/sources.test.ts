@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { sourcesOf } from "../../../kernel/kit/turns.ts";
+import { sourcesOf } from "../../../kernel/kit/display.ts";
 import type { TurnItem } from "../../../kernel/plugin.ts";
 import { findSources } from "../../../kernel/vocabulary/sources.ts";
 

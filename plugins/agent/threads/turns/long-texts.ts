@@ -1,7 +1,7 @@
 /** Texts of megabytes: everybody's turns share one thread, so others have theirs in between. */
 import { setImmediate } from "node:timers/promises";
+import { isLong, LONG_LENGTH } from "../../../../kernel/kit/concurrency.ts";
 import { hideShapes, KEY_START, redact } from "../../../../kernel/kit/secrets.ts";
-import { isLong, LONG_LENGTH } from "../../../../kernel/kit/text.ts";
 import type { Mask } from "../../../../kernel/plugin.ts";
 
 /** Returns what `redact` does, and works through a long text piece by piece. */

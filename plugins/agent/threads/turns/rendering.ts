@@ -1,8 +1,9 @@
 /** The items of a turn as a model reads them: secrets hidden, and what strangers wrote marked as theirs. */
 
 import { setImmediate } from "node:timers/promises";
+import { isLong } from "../../../../kernel/kit/concurrency.ts";
 import { redact } from "../../../../kernel/kit/secrets.ts";
-import { isLong, isRecord } from "../../../../kernel/kit/text.ts";
+import { isRecord } from "../../../../kernel/kit/text.ts";
 import type { Outside } from "../../../../kernel/kit/turns.ts";
 import { escapeTags, wrapOutput } from "../../../../kernel/kit/untrusted.ts";
 import type { Mask, ToolCall, ToolOutcome, TurnItem } from "../../../../kernel/plugin.ts";

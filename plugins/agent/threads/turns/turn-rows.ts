@@ -1,5 +1,5 @@
 /** Turns as rows when they are opened: where they stand on their thread, and what they go on from. */
-import { digestText } from "../../../../kernel/kit/text.ts";
+import { digestText } from "../../../../kernel/kit/concurrency.ts";
 import type { ModelName, Transaction, TurnInput, TurnItem, TurnStatus } from "../../../../kernel/plugin.ts";
 import type { Turn } from "../../services.ts";
 

@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import { visibleLine } from "../../../../kernel/text/visible.ts";
+import { visibleLine } from "../../../../kernel/kit/text.ts";
 import { attempt } from "../../state/app.ts";
 import { filesLink } from "../../state/files.ts";
 import { type Attachment, ask, type FileEntry, Refused } from "../../state/wire.ts";

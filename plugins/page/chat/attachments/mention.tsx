@@ -1,6 +1,6 @@
 /** `@` in a message: completes a file of the workspace. */
 import { useEffect, useState } from "preact/hooks";
-import { visibleLine } from "../../../../kernel/text/visible.ts";
+import { visibleLine } from "../../../../kernel/kit/text.ts";
 import { folderOf } from "../../state/files.ts";
 import { ask, type FileEntry } from "../../state/wire.ts";
 import { text } from "../../text/text.ts";

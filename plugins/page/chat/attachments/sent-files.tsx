@@ -1,4 +1,4 @@
-import { visibleLine } from "../../../../kernel/text/visible.ts";
+import { visibleLine } from "../../../../kernel/kit/text.ts";
 import type { Attachment } from "../../state/wire.ts";
 import { whole } from "../../text/language.ts";
 import { text } from "../../text/text.ts";

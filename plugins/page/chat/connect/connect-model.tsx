@@ -5,7 +5,7 @@ import HardDrive from "lucide/dist/esm/icons/hard-drive.mjs";
 import KeyRound from "lucide/dist/esm/icons/key-round.mjs";
 import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { visibleLine } from "../../../../kernel/text/visible.ts";
+import { visibleLine } from "../../../../kernel/kit/text.ts";
 import { findQuietly } from "../../state/app.ts";
 import { loadModels, loadStatus } from "../../state/threads.ts";
 import { useApp, useLoaded } from "../../state/use-app.ts";

@@ -2,7 +2,7 @@ import ChevronRight from "lucide/dist/esm/icons/chevron-right.mjs";
 import KeyRound from "lucide/dist/esm/icons/key-round.mjs";
 import ShieldCheck from "lucide/dist/esm/icons/shield-check.mjs";
 import ShieldX from "lucide/dist/esm/icons/shield-x.mjs";
-import { visibleLine } from "../../../../kernel/text/visible.ts";
+import { visibleLine } from "../../../../kernel/kit/text.ts";
 import type { TurnView } from "../../state/turn-view.ts";
 import { text } from "../../text/text.ts";
 import { Icon } from "../../widgets/icon.tsx";

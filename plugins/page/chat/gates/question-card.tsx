@@ -1,11 +1,6 @@
 import MessageCircleQuestionMark from "lucide/dist/esm/icons/message-circle-question-mark.mjs";
 import { useState } from "preact/hooks";
-import {
-  type Field,
-  type FieldValue,
-  fieldsOf,
-  mistakeInReplies,
-} from "../../../../kernel/vocabulary/questions.ts";
+import { type Field, type FieldValue, fieldsOf, mistakeInReplies } from "../../../../kernel/kit/display.ts";
 import type { Answer, Gate, Question } from "../../state/wire.ts";
 import { text } from "../../text/text.ts";
 import { Button, type Fields, Form } from "../../widgets/controls.tsx";

@@ -2,8 +2,7 @@
 
 import DOMPurify from "dompurify";
 import { Marked, Renderer } from "marked";
-import { cutMarkdown, type Piece } from "../../../../kernel/text/markdown-pieces.ts";
-import { visibleLine } from "../../../../kernel/text/visible.ts";
+import { cutMarkdown, type Piece, visibleLine } from "../../../../kernel/kit/text.ts";
 import { filesLink } from "../../state/files.ts";
 import { knownColours } from "./colours.ts";
 import { type Formula, replaceFormulas } from "./formulas.ts";

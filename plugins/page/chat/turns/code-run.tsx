@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
-import { visible, visibleJson, visibleLine } from "../../../../kernel/text/visible.ts";
-import type { CodeRun } from "../../../../kernel/vocabulary/code-run.ts";
+import type { CodeRun } from "../../../../kernel/kit/display.ts";
+import { visible, visibleJson, visibleLine } from "../../../../kernel/kit/text.ts";
 import { request } from "../../state/app.ts";
 import { contentUrl, filesLink } from "../../state/files.ts";
 import type { ToolReceipt } from "../../state/wire.ts";

@@ -1,5 +1,5 @@
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
-import { visibleLine } from "../../../../kernel/text/visible.ts";
+import { visibleLine } from "../../../../kernel/kit/text.ts";
 import type { TurnView } from "../../state/turn-view.ts";
 import { resend } from "../../state/turns.ts";
 import { text } from "../../text/text.ts";

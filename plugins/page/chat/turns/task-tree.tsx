@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import { visibleLine } from "../../../../kernel/text/visible.ts";
+import { visibleLine } from "../../../../kernel/kit/text.ts";
 import { request } from "../../state/app.ts";
 import { isOver, type TurnView } from "../../state/turn-view.ts";
 import { useLive } from "../../state/use-app.ts";

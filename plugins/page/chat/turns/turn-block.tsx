@@ -1,7 +1,7 @@
 import ChevronRight from "lucide/dist/esm/icons/chevron-right.mjs";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { visibleLine } from "../../../../kernel/text/visible.ts";
-import { findSources } from "../../../../kernel/vocabulary/sources.ts";
+import { findSources } from "../../../../kernel/kit/display.ts";
+import { visibleLine } from "../../../../kernel/kit/text.ts";
 import { isOver, type Piece, type TurnView, writtenIn } from "../../state/turn-view.ts";
 import { cancel, retry } from "../../state/turns.ts";
 import { useApp } from "../../state/use-app.ts";

@@ -1,5 +1,5 @@
 /** Moves and removes files. What was removed can be brought back at once. */
-import { visibleLine } from "../../../../kernel/text/visible.ts";
+import { visibleLine } from "../../../../kernel/kit/text.ts";
 import { attempt, request, update } from "../../state/app.ts";
 import { nameIn, undoSet } from "../../state/files.ts";
 import { ask, type ChangeSet, type FileEntry } from "../../state/wire.ts";

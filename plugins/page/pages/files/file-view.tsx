@@ -1,5 +1,5 @@
 import FileX from "lucide/dist/esm/icons/file-x.mjs";
-import { visibleLine } from "../../../../kernel/text/visible.ts";
+import { visibleLine } from "../../../../kernel/kit/text.ts";
 import { contentUrl, filesLink, folderOf, nameIn } from "../../state/files.ts";
 import type { FileEntry } from "../../state/wire.ts";
 import { bytes as sizeOf } from "../../text/language.ts";

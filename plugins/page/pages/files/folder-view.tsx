@@ -2,7 +2,7 @@ import Folder from "lucide/dist/esm/icons/folder.mjs";
 import FolderPlus from "lucide/dist/esm/icons/folder-plus.mjs";
 import Upload from "lucide/dist/esm/icons/upload.mjs";
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
-import { visibleLine } from "../../../../kernel/text/visible.ts";
+import { visibleLine } from "../../../../kernel/kit/text.ts";
 import { DropTarget } from "../../chat/attachments/draft.tsx";
 import { FileIcon } from "../../chat/attachments/sent-files.tsx";
 import { attempt, request, showRefusal, update } from "../../state/app.ts";

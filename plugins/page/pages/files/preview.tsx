@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import { visible, visibleLine } from "../../../../kernel/text/visible.ts";
+import { visible, visibleLine } from "../../../../kernel/kit/text.ts";
 import { Code } from "../../chat/prose/code.tsx";
 import { Prose } from "../../chat/prose/prose.tsx";
 import { contentUrl, nameIn } from "../../state/files.ts";

@@ -1,5 +1,5 @@
 import { useEffect, useState } from "preact/hooks";
-import { visibleLine } from "../../../../kernel/text/visible.ts";
+import { visibleLine } from "../../../../kernel/kit/text.ts";
 import { request } from "../../state/app.ts";
 import { contentUrl } from "../../state/files.ts";
 import { ask, type FileDifference, type KeptVersion } from "../../state/wire.ts";

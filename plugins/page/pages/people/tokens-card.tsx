@@ -1,6 +1,5 @@
 import Plus from "lucide/dist/esm/icons/plus.mjs";
 import { useState } from "preact/hooks";
-import { expiresSoon } from "../../../../kernel/vocabulary/token-words.ts";
 import { changeThen, update } from "../../state/app.ts";
 import { type Account, ask, type Token } from "../../state/wire.ts";
 import { dateOnly, dollars } from "../../text/language.ts";
@@ -112,10 +111,9 @@ export function TokensCard({ users, tokens, onChange }: TokensProps) {
                 : token.expires_at
                   ? dateOnly(token.expires_at)
                   : text.basics.never}
-              {token.expires_at &&
-                expiresSoon({ expiresAt: token.expires_at, revokedAt: token.revoked_at }) && (
-                  <span class="tag waiting">{words.expires(token.expires_at)}</span>
-                )}
+              {token.expires_at && expiresSoon(token) && (
+                <span class="tag waiting">{words.expires(token.expires_at)}</span>
+              )}
             </td>
             <td>
               {!token.revoked_at && (
@@ -215,4 +213,13 @@ function TokenForm({ users, onMade, onClose }: TokenFormProps) {
       </span>
     </Form>
   );
+}
+
+const SOON_MS = 7 * 86_400_000;
+
+/** True for a token that is still valid but expires within a week. */
+function expiresSoon({ expires_at: expiresAt, revoked_at: revokedAt }: Token): boolean {
+  if (!expiresAt || revokedAt) return false;
+  const left = Date.parse(expiresAt) - Date.now();
+  return left > 0 && left <= SOON_MS;
 }

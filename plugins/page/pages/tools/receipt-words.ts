@@ -1,5 +1,5 @@
 /** Receipts of calls, in words. */
-import { whyHeld } from "../../../../kernel/vocabulary/approval.ts";
+import { whyHeld } from "../../../../kernel/kit/display.ts";
 import type { ToolReceipt } from "../../state/wire.ts";
 import { text } from "../../text/text.ts";
 

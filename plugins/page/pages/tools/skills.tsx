@@ -1,4 +1,4 @@
-import { visibleLine } from "../../../../kernel/text/visible.ts";
+import { visibleLine } from "../../../../kernel/kit/text.ts";
 import type { Skill, SkillProblem } from "../../state/wire.ts";
 import { text } from "../../text/text.ts";
 import { CompactCard } from "../../widgets/card.tsx";

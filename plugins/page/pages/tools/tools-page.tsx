@@ -1,7 +1,7 @@
 import Plus from "lucide/dist/esm/icons/plus.mjs";
 import Wrench from "lucide/dist/esm/icons/wrench.mjs";
 import { useEffect, useState } from "preact/hooks";
-import { visibleLine } from "../../../../kernel/text/visible.ts";
+import { visibleLine } from "../../../../kernel/kit/text.ts";
 import { changeThen } from "../../state/app.ts";
 import { useApp, useShown } from "../../state/use-app.ts";
 import {

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
+import { giveWay } from "../../../../kernel/kit/concurrency.ts";
 import { redact } from "../../../../kernel/kit/secrets.ts";
-import { giveWay } from "../../../../kernel/kit/text.ts";
 import { createMask } from "../../../../kernel/mask/mask.ts";
 import { redactLong } from "../../../../plugins/agent/threads/turns/long-texts.ts";
 
