@@ -1,6 +1,6 @@
 /** Sends what is due on a channel: in order for each line, within the service's rate, and again where it failed. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { oneAtATime } from "../../kernel/kit/concurrency.ts";
+import { createMutex, oneAtATime } from "../../kernel/kit/concurrency.ts";
 import { reason } from "../../kernel/plugin.ts";
 import { type Content, type Failed, type FileRef, findPreview, type OutboxRow, type Part } from "./outbox.ts";
 import type { ChannelParts } from "./parts.ts";
@@ -26,7 +26,7 @@ export function createSender(parts: SenderParts, signal: AbortSignal) {
   const canTell = service.hasKeys === true || service.lookUp !== undefined;
   /** What becomes of a message whose sending ended in an unknown way. */
   const afterUnknown = canTell || parts.delivery === "at-least-once" ? "waiting" : "unknown";
-  const pace = createPace(service.limits.perSecond);
+  const pace = createPace(service.limits.perSecond, signal);
   const underWay = new Map<number, Promise<void>>();
   let timer: NodeJS.Timeout | undefined;
   // Whether a claim was made of which only the database knows.
@@ -87,7 +87,7 @@ export function createSender(parts: SenderParts, signal: AbortSignal) {
   async function attempt(row: OutboxRow, part: Part, at: number, isUnsure: boolean): Promise<Outcome> {
     let hasBegun = isUnsure;
     try {
-      await pace(row.conversation, signal);
+      await pace(row.conversation);
       const message = await outgoing(row, part, at);
       const bound = AbortSignal.any([signal, AbortSignal.timeout(timing.sendMillis)]);
       if (isUnsure && service.lookUp) {
@@ -185,16 +185,20 @@ function inTime<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Res
   });
 }
 
-/** Keeps to so many messages a second, to one conversation and in all. */
-function createPace({ conversation: each, all }: ChatService["limits"]["perSecond"]) {
-  const free = new Map<string, number>();
-  let next = 0;
-  return async (conversation: string, signal: AbortSignal): Promise<void> => {
-    const now = performance.now();
-    for (const [name, at] of free) if (at <= now) free.delete(name);
-    const at = Math.max(now, next, free.get(conversation) ?? 0);
-    next = at + 1000 / all;
-    free.set(conversation, at + 1000 / each);
-    if (at > now) await sleep(at - now, undefined, { signal });
+/** Keeps to so many messages a second, to one conversation and in all. Who waits for a conversation holds up no other. */
+function createPace({ conversation: each, all }: ChatService["limits"]["perSecond"], signal: AbortSignal) {
+  const inOrder = createMutex();
+  const turn = (name: string, perSecond: number): Promise<void> =>
+    new Promise((begin) => {
+      const untilNext = () => {
+        begin();
+        return sleep(1000 / perSecond, undefined, { signal });
+      };
+      inOrder(name, untilNext).catch(() => {});
+    });
+  return async (conversation: string): Promise<void> => {
+    await turn(`to ${conversation}`, each);
+    await turn("all", all);
+    signal.throwIfAborted();
   };
 }
