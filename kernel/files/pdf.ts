@@ -7,6 +7,7 @@ import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Fault } from "../fault.ts";
+import { createMutex } from "../mutex.ts";
 import { moduleFile, ROOT } from "../package.ts";
 import { tryJson } from "../text/json.ts";
 import type { PdfDocument, PdfForm, PdfReply } from "./pdf-child.ts";
@@ -45,36 +46,22 @@ const PROBLEMS = {
  */
 export function createPdfReader(limits: PdfLimits = LIMITS) {
   const stop = new AbortController();
-  const waiting: { readonly user: string; run(): Promise<void> }[] = [];
-  /** When each was served last. */
-  const served = new Map<string, number>();
-  let working: Promise<void> | undefined;
-
-  async function work(): Promise<void> {
-    for (let round = 1; waiting.length > 0; round++) {
-      const next = waiting.reduce((first, one) =>
-        (served.get(one.user) ?? 0) < (served.get(first.user) ?? 0) ? one : first,
-      );
-      waiting.splice(waiting.indexOf(next), 1);
-      served.set(next.user, round);
-      await next.run();
-    }
-    served.clear();
-    working = undefined;
-  }
+  const inOrder = createMutex();
+  /** Whose PDFs have yet to begin. */
+  const waiting: string[] = [];
 
   function inTurn(user: string, read: () => Promise<PdfResult>): Promise<PdfResult> {
-    if (
-      waiting.length >= MAX_WAITING ||
-      waiting.filter((one) => one.user === user).length >= MAX_WAITING_PER_USER
-    )
+    if (waiting.length >= MAX_WAITING || waiting.filter((one) => one === user).length >= MAX_WAITING_PER_USER)
       throw new Fault("limited", "pdf_busy", "Too many PDFs are being read. Try again in a moment.", {
         retryAfterSecs: 5,
       });
-    const { promise, resolve, reject } = Promise.withResolvers<PdfResult>();
-    waiting.push({ user, run: () => read().then(resolve, reject) });
-    working ??= work();
-    return promise;
+    waiting.push(user);
+    const begin = () => {
+      waiting.splice(waiting.indexOf(user), 1);
+      return read();
+    };
+    // Only the first of each user is among those that are next.
+    return inOrder(`of ${user}`, () => inOrder("all", begin));
   }
 
   return {
@@ -97,7 +84,8 @@ export function createPdfReader(limits: PdfLimits = LIMITS) {
     },
     async close(): Promise<void> {
       stop.abort();
-      await working;
+      // All that wait return at once.
+      await inOrder("all", async () => {});
     },
   };
 }
