@@ -228,6 +228,23 @@ describeInBrowser("the page at length", () => {
     expect(page.complaints).toEqual([]);
   });
 
+  test.each([
+    { width: 1440, height: 900 },
+    { width: 390, height: 844 },
+  ])("of a long chat at $width × $height only the conversation scrolls", async (size) => {
+    const thread = await talkAtLength(served, 30);
+    const page = await signedIn(served);
+    await page.setViewportSize(size);
+    await page.goto(`${served.url}/#/chat/${thread}`);
+    await expect.poll(() => page.locator(".asked").count()).toBe(30);
+    const heights = (selector: string) =>
+      page.locator(selector).evaluate((one) => [one.scrollHeight, one.clientHeight] as const);
+    const [talk = 0, shown = 0] = await heights(".talk");
+    expect(talk).toBeGreaterThan(shown);
+    const [whole, visible] = await heights("html");
+    expect(whole).toBe(visible);
+  });
+
   test("threads can be searched, renamed and deleted", async () => {
     const page = await signedIn(served);
     await say(page, "apples are good");
