@@ -2,6 +2,8 @@
 import type { ToolOrigin } from "../../kernel/kit/tools.ts";
 import type { Origin } from "../../kernel/plugin.ts";
 
+export type { ModelRow, ModelTable, PriceRow } from "./model-table.ts";
+
 /** A text for each kind of task that the agent was taught, loaded when a task fits. */
 export interface Skill {
   readonly name: string;
