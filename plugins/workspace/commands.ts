@@ -23,6 +23,7 @@ import type {
   ChangeSet,
   FileStream,
   Mount,
+  MountOwner,
   UndoOutcome,
   Workspace,
   WorkspaceEntry,
@@ -32,6 +33,12 @@ import type {
 
 interface Options {
   readonly user: string;
+  readonly json?: boolean;
+}
+
+interface MountOptions {
+  readonly user?: string;
+  readonly everybody?: boolean;
   readonly json?: boolean;
 }
 
@@ -349,24 +356,25 @@ export function register(group: Command, context: CommandContext): void {
       .command("mount <directory>")
       .description("show a folder of this machine in the workspace")
       .requiredOption("--as <name>", "what it is called at the top of the workspace")
-      .option("--read-only", "nothing in it is changed")
-      .option("--user <user_id>", "only for this user; everybody, unless told otherwise"),
+      .option("--writable", "files in it can be changed; without it they can only be read")
+      .option("--user <user_id>", "for this user; for the operator only, unless told otherwise")
+      .option("--everybody", "for every user"),
     [
       "postern workspace mount ~/notes --as notes",
-      "postern workspace mount ~/photos --as photos --read-only --user ann",
+      "postern workspace mount ~/photos --as photos --writable --user ann",
     ],
-  ).action((folder: string, options: { as: string; readOnly?: boolean; user?: string; json?: boolean }) =>
+  ).action((folder: string, options: MountOptions & { as: string; writable?: boolean }) =>
     withWorkspace(async (workspace) => {
       const mount = await workspace.mount({
         name: options.as,
         folder: resolve(context.folder, folder.replace(/^~(?=\/|$)/, homedir())),
-        isReadOnly: options.readOnly === true,
-        user: options.user,
+        isWritable: options.writable,
+        ...ownerOf(options),
       });
       if (options.json) sayJson(wireMount(mount));
       else
         say(
-          `Mounted ${mount.folder} as /${mount.name} for ${mount.user ?? "everybody"}${mount.isReadOnly ? ", read-only" : ""}.\n`,
+          `Mounted ${mount.folder} as /${mount.name} for ${mount.user ?? "everybody"}, ${mount.isReadOnly ? "read-only" : "writable"}.\n`,
         );
     }),
   );
@@ -375,15 +383,16 @@ export function register(group: Command, context: CommandContext): void {
     group
       .command("unmount <name>")
       .description("show a mounted folder no longer; nothing in it is touched")
-      .option("--user <user_id>", "the one that was mounted for this user"),
-    ["postern workspace unmount notes"],
-  ).action((name: string, { user, json = false }: { user?: string; json?: boolean }) =>
+      .option("--user <user_id>", "the one that was mounted for this user, not the operator's")
+      .option("--everybody", "the one that was mounted for everybody"),
+    ["postern workspace unmount notes", "postern workspace unmount notes --everybody"],
+  ).action((name: string, { json = false, ...options }: MountOptions) =>
     withWorkspace(async (workspace) => {
-      if (!(await workspace.unmount(name, user)))
+      if (!(await workspace.unmount(name, ownerOf(options))))
         throw new Fault(
           "missing",
           "workspace_not_found",
-          `no folder is mounted as ${name}${user ? ` for ${user}` : ""}; "postern workspace mounts" lists them`,
+          `no folder is mounted as ${name} for ${options.everybody ? "everybody" : (options.user ?? OPERATOR)}; "postern workspace mounts" lists them`,
         );
       if (json) sayJson({ unmounted: name });
       else say(`Unmounted ${name}.\n`);
@@ -401,17 +410,22 @@ export function register(group: Command, context: CommandContext): void {
         say(
           table(
             ["NAME", "FOLDER", "MACHINE", "FOR", "ACCESS"],
-            mounts.map(({ name, folder, machine, user, isReadOnly }) => [
+            mounts.map(({ name, folder, machine, user, isReadOnly, problem }) => [
               name,
               folder,
               machine,
               user ?? "everybody",
-              isReadOnly ? "read" : "read and write",
+              problem !== undefined ? `none: ${problem}` : isReadOnly ? "read" : "read and write",
             ]),
           ),
         );
     }),
   );
+}
+
+function ownerOf({ user, everybody }: MountOptions): MountOwner {
+  if (user !== undefined && everybody) throw usage("use --user or --everybody, not both");
+  return { user, isEverybodys: everybody };
 }
 
 async function listAll(
@@ -555,6 +569,6 @@ function wireSet({ undoneBy, isCut, changes, ...set }: ChangeSet) {
   };
 }
 
-function wireMount({ name, folder, machine, user, isReadOnly }: Mount) {
-  return { name, folder, machine, user: user ?? null, read_only: isReadOnly };
+function wireMount({ name, folder, machine, user, isReadOnly, problem }: Mount) {
+  return { name, folder, machine, user: user ?? null, read_only: isReadOnly, problem: problem ?? null };
 }

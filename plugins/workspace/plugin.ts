@@ -15,11 +15,12 @@ export default definePlugin({
       "How many megabytes of files a user may keep in the workspace, versions of the last 30 days included",
     ),
   }),
-  async start({ config, use, log, onStop }) {
+  async start({ config, home, use, log, onStop }) {
     const { createWorkspace } = await import("./workspace.ts");
-    const workspace = await createWorkspace({ ...use, ...config });
+    const workspace = await createWorkspace({ ...use, ...config, home });
     onStop(workspace.close);
-    if (use.kernel.serving)
+    if (use.kernel.serving) {
+      for (const { problem } of await workspace.mounts()) if (problem !== undefined) log.warn(problem);
       onStop(
         use.store.repeat("sweep workspace", SWEEP_MS, () =>
           workspace
@@ -27,6 +28,7 @@ export default definePlugin({
             .catch((error: unknown) => log.warn({ error }, "old versions could not be deleted")),
         ),
       );
+    }
     return { workspace };
   },
   operations: {
@@ -40,6 +42,7 @@ export default definePlugin({
         load: async () => (await import("./commands.ts")).register,
       },
     ],
+    diagnose: async (context) => (await import("./diagnosis.ts")).examineMounts(context),
     names: {
       workspace: ({ rows, user }) =>
         rows('SELECT path AS name FROM workspace_entries WHERE "user" = ? ORDER BY path LIMIT 500', user),

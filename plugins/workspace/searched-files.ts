@@ -12,7 +12,7 @@ export function sourceOf(parts: WorkspaceParts, user: string): SearchSource {
       if ((await parts.mounts.locate(user, folder)) === undefined) yield* stored.files(folder);
       for (const place of await searchedPlaces(parts, user, folder))
         try {
-          parts.mounts.assertHere(place);
+          parts.mounts.assertUsable(place);
           yield* parts.mounted.searchable(user, place);
         } catch (error) {
           // A mount that is away is no reason to find nothing elsewhere.

@@ -55,7 +55,7 @@ export interface Workspace {
   mounts(): Promise<readonly Mount[]>;
   mount(given: NewMount): Promise<Mount>;
   /** False where there is none of that name. Nothing in the folder is touched. */
-  unmount(name: string, user?: string): Promise<boolean>;
+  unmount(name: string, owner?: MountOwner): Promise<boolean>;
   removeUser(user: string): Promise<void>;
   giveUser(tx: Transaction, from: string, to: string): Promise<void>;
 }
@@ -194,23 +194,33 @@ export interface WorkspaceRoot {
   readonly name: string;
   readonly kind: "named" | "mount";
   readonly isReadOnly: boolean;
-  /** Why nothing can be done there now, in a sentence; for a mount that is gone or belongs to another node. */
+  /** Why nothing can be done there now, in a sentence; for a mount that is gone, refused or belongs to another node. */
   readonly problem?: string | undefined;
 }
 
-export interface NewMount {
+/** Whose a mount is: the operator's own, unless it says otherwise. */
+export interface MountOwner {
+  readonly user?: string | undefined;
+  readonly isEverybodys?: boolean | undefined;
+}
+
+export interface NewMount extends MountOwner {
   /** What it is called at the top of the workspace. */
   readonly name: string;
   readonly folder: string;
-  /** Whose; everybody's where it is absent. */
-  readonly user?: string | undefined;
-  readonly isReadOnly?: boolean | undefined;
+  readonly isWritable?: boolean | undefined;
 }
 
-export interface Mount extends NewMount {
+export interface Mount {
+  readonly name: string;
+  readonly folder: string;
+  /** Absent if it is everybody's. */
+  readonly user?: string;
   /** The machine that has the folder. */
   readonly machine: string;
   readonly isReadOnly: boolean;
+  /** Why it cannot be used now, in a sentence. */
+  readonly problem?: string;
 }
 
 declare module "../../kernel/plugin.ts" {

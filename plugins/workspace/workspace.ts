@@ -24,6 +24,8 @@ export interface WorkspaceOptions {
   /** Absent where nothing is counted. */
   readonly storage?: Pick<UserStorage, "take">;
   readonly maxMb: number;
+  /** The service's home, of which no mount shows anything. */
+  readonly home: string;
   /** The name of this machine, which its mounts belong to. */
   readonly machine?: string;
 }
@@ -35,14 +37,14 @@ export interface OpenWorkspace extends Workspace {
 }
 
 export async function createWorkspace(options: WorkspaceOptions): Promise<OpenWorkspace> {
-  const { store, storage, maxMb, machine } = options;
+  const { store, storage, maxMb, home, machine } = options;
   const sql = await store.tables("workspace", MIGRATIONS);
   const limits = limitsOf(maxMb);
   const contents = createContents(sql, limits, storage && ((user, bytes) => storage.take(user, bytes)));
   const changing = createChangeStore(sql, limits);
   const searching = createSearch();
   const sweeping = createSweep(sql, limits);
-  const mounts = createMounts(sql, store, machine);
+  const mounts = createMounts(sql, store, home, machine);
   const mounted = createMountedFiles({ sql, mounts, contents, changing });
   const parts: WorkspaceParts = { sql, contents, mounts, mounted, changing, storage };
 

@@ -1,9 +1,20 @@
 /** Paths, names and links must not lead out of a workspace, into another's, or to a name that looks like another. */
-import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import {
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { hostname } from "node:os";
+import { basename, dirname, join, relative } from "node:path";
 import fc from "fast-check";
 import { expect } from "vitest";
 import { cleanPath, foldPath } from "../../plugins/workspace/path.ts";
+import { MIGRATIONS } from "../../plugins/workspace/tables.ts";
 import { attack } from "../support/attacks.ts";
 import { temporaryFolder } from "../support/home.ts";
 import { byPerson, openWorkspace, writing } from "../support/services/workspace.ts";
@@ -96,11 +107,86 @@ attack("J", "Another user's files, versions and changes are not there, whatever 
   expect((await workspace.usage("bob")).bytes).toBe((await workspace.usage("ann")).bytes);
 });
 
+/** Folders that are the home, contain it or lie in it, by name and by links. */
+function waysToHome(home: string): readonly string[] {
+  const links = temporaryFolder();
+  symlinkSync(home, join(links, "home"));
+  symlinkSync(dirname(home), join(links, "above"));
+  mkdirSync(join(home, "tools"));
+  return [
+    ...[home, dirname(home), join(home, "tools"), `${home}/../${basename(home)}`, join(home, "tools", "..")],
+    ...[join(links, "home"), join(links, "home", "tools"), join(links, "above", basename(home))],
+  ];
+}
+
+attack("J", "The service's home and system folders are not mounted, whatever leads there", async () => {
+  const home = join(temporaryFolder(), "home");
+  mkdirSync(home);
+  const { workspace, store } = await openWorkspace(home);
+  writeFileSync(join(home, "secrets.key"), "the key");
+  const ways = waysToHome(home);
+  for (const folder of [...ways, "/", "/etc", "/usr/bin", "/proc/self", "/dev", "/var"])
+    await expect(workspace.mount({ name: "stolen", folder, user: "ann" }), folder).rejects.toMatchObject({
+      code: "workspace_mount",
+      message: expect.stringContaining("cannot be mounted: it is, contains or lies in"),
+    });
+  // A build before this one mounted them.
+  const sql = await store.tables("workspace", MIGRATIONS);
+  for (const [at, folder] of ways.entries())
+    await sql.run(
+      'INSERT INTO workspace_mounts (name, "user", machine, folder, read_only) VALUES (?, ?, ?, ?, 0)',
+      ...[`old${at}`, "", hostname(), realpathSync(folder)],
+    );
+  for (const [at, folder] of ways.entries()) {
+    const below = relative(realpathSync(folder), join(realpathSync(home), "secrets.key"));
+    const path = below.startsWith("..") ? `/old${at}/secrets.key` : `/old${at}/${below}`;
+    await expect(workspace.read("ann", path), folder).rejects.toMatchObject({ code: "workspace_mount" });
+    await expect(
+      workspace.apply("ann", [writing(`${dirname(path)}/.env`, "X=1")], byPerson),
+    ).rejects.toMatchObject({ code: "workspace_mount" });
+    await expect(workspace.list("ann", `/old${at}`)).rejects.toMatchObject({ code: "workspace_mount" });
+  }
+  expect((await workspace.search("ann", { words: "key" })).hits).toEqual([]);
+  expect(
+    (await workspace.mounts()).every(({ problem }) => problem?.includes("is off: it is, contains")),
+  ).toBe(true);
+});
+
+attack(
+  "J",
+  "A mounted folder that becomes the home later, or gets the home in it, is not opened",
+  async () => {
+    const place = temporaryFolder();
+    const home = join(place, "home");
+    mkdirSync(home);
+    const { workspace } = await openWorkspace(home);
+    writeFileSync(join(home, "secrets.key"), "the key");
+    mkdirSync(join(place, "parent", "notes"), { recursive: true });
+    await workspace.mount({ name: "notes", folder: join(place, "parent", "notes"), user: "ann" });
+    await workspace.mount({ name: "all", folder: join(place, "parent"), user: "ann" });
+    renameSync(join(place, "parent"), join(place, "aside"));
+    // The parent is a link now, and its notes are the home.
+    mkdirSync(join(place, "swapped"));
+    symlinkSync(home, join(place, "swapped", "notes"));
+    symlinkSync(join(place, "swapped"), join(place, "parent"));
+    for (const path of ["/notes/secrets.key", "/all/notes/secrets.key"])
+      await expect(workspace.read("ann", path)).rejects.toMatchObject({ code: "workspace_mount" });
+    rmSync(join(place, "parent"));
+    // The home itself is moved below the mount, and a link leads there.
+    renameSync(join(place, "aside"), join(place, "parent"));
+    renameSync(home, join(place, "parent", "home"));
+    symlinkSync(join(place, "parent", "home"), home);
+    await expect(workspace.read("ann", "/all/home/secrets.key")).rejects.toMatchObject({
+      message: expect.stringContaining("is off: it is, contains or lies in the service's home"),
+    });
+  },
+);
+
 attack("J", "A folder below a mount that turns into a link while it is used leads nowhere", async () => {
   const { workspace } = await openWorkspace();
   const [folder, outside] = [temporaryFolder(), temporaryFolder()];
   writeFileSync(join(outside, "x.txt"), "outside");
-  await workspace.mount({ name: "notes", folder });
+  await workspace.mount({ name: "notes", folder, user: "ann", isWritable: true });
   let isOver = false;
   const swapping = (async () => {
     for (let count = 0; !isOver; count++) {

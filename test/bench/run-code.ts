@@ -34,7 +34,7 @@ export const bench: Bench = {
       progress("building convert with SpiderMonkey");
       const convert = await convertWithSpiderMonkey(folder);
       const store = openHomeStore(folder);
-      const workspace = await createWorkspace({ store, maxMb: 10 });
+      const workspace = await createWorkspace({ store, maxMb: 10, home: folder });
       const closings: (() => unknown)[] = [];
       const later = (close: () => unknown) => void closings.push(close);
       const host = await toolHost({ workspace, later }, folder, store);

@@ -66,7 +66,7 @@ export const bench: Bench = {
   run: (progress) =>
     inFolder(async (folder) => {
       const store = openStore(join(folder, "store.sqlite"));
-      const workspace = await createWorkspace({ store, maxMb: 100_000 });
+      const workspace = await createWorkspace({ store, maxMb: 100_000, home: folder });
       const [small, large] = [createData(SMALL_BYTES), createData(LARGE_BYTES)];
       mkdirSync(join(folder, "files"));
       const names = Array.from({ length: SMALL_FILES }, (_, at) => `${at}.txt`);

@@ -36,7 +36,7 @@ test.each(["spidermonkey", "quickjs"])("the page's example counts lines, with %s
   expect(code, stderr).toBe(0);
   const home = temporaryFolder();
   const store = openHomeStore(home);
-  const workspace = await createWorkspace({ store, maxMb: 10 });
+  const workspace = await createWorkspace({ store, maxMb: 10, home });
   afterThisTest(() => workspace.close());
   const host = await toolHost({ workspace }, home, store);
   await install(host, "lines", readFileSync(join(folder, "dist", "lines.wasm")), CAPABILITIES);

@@ -4,13 +4,26 @@
  */
 import { randomBytes } from "node:crypto";
 import { type BigIntStats, constants } from "node:fs";
-import { type FileHandle, link, lstat, mkdir, open, opendir, rename, rmdir, unlink } from "node:fs/promises";
+import {
+  type FileHandle,
+  link,
+  lstat,
+  mkdir,
+  open,
+  opendir,
+  realpath,
+  rename,
+  rmdir,
+  unlink,
+} from "node:fs/promises";
 import { Fault } from "../../../kernel/plugin.ts";
 
 const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK, O_CREAT, O_EXCL, O_WRONLY } = constants;
 
 /** A folder with more names is listed so far. */
 const MAX_NAMES = 20_000;
+/** Linux goes from the open folder on. Elsewhere its path is used, after a look at whether that is still the same folder. */
+const isLinux = process.platform === "linux";
 /** What begins so is ours, on its way to its name. */
 const TEMPORARY = ".postern-";
 
@@ -33,13 +46,19 @@ export interface Directory extends AsyncDisposable {
 }
 
 export async function openDirectory(folder: string): Promise<Directory> {
-  return await holding(await open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW), folder);
+  const handle = await open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+  try {
+    // A folder on the way to it may have become a link since its path was looked at.
+    if ((await realpath(isLinux ? `/proc/self/fd/${handle.fd}` : folder)) !== folder) throw swapped(folder);
+  } catch (error) {
+    await handle.close();
+    throw error;
+  }
+  return await holding(handle, folder);
 }
 
 async function holding(handle: FileHandle, folder: string): Promise<Directory> {
   const own = await handle.stat({ bigint: true });
-  // Linux goes from the open folder on. Elsewhere its path is used, after a look at whether that is still the same folder.
-  const isLinux = process.platform === "linux";
   const here = isLinux ? `/proc/self/fd/${handle.fd}` : folder;
   async function at(name: string): Promise<string> {
     if (!isLinux) {

@@ -25,7 +25,7 @@ export function createMountedFiles(given: Omit<MountParts, "digestOf">) {
   const { mounts } = given;
 
   const inMount = async <Result>(place: MountedPath, work: () => Promise<Result>): Promise<Result> => {
-    mounts.assertHere(place);
+    mounts.assertUsable(place);
     try {
       return await work();
     } catch (error) {

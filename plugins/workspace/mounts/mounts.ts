@@ -1,12 +1,13 @@
 /** Which folders of machines are mounted, for whom, and where a path leads. */
 import { realpathSync, statSync } from "node:fs";
 import { hostname } from "node:os";
-import { sep } from "node:path";
+import { OPERATOR } from "../../../kernel/kit/people.ts";
 import { Fault, reason, type Sql, type Transaction } from "../../../kernel/plugin.ts";
 import type { Store } from "../../store/services.ts";
 import { foldPath, nameOf, WORKSPACE_NAME } from "../path.ts";
-import type { Mount, NewMount, WorkspaceRoot } from "../services.ts";
+import type { Mount, MountOwner, NewMount, WorkspaceRoot } from "../services.ts";
 import { mountFault } from "./directory.ts";
+import { refuseFolder } from "./refused-folders.ts";
 
 const TOPIC = "workspace mounts";
 const EVERYBODY = "";
@@ -29,7 +30,7 @@ export interface MountedPath {
 
 export type Mounts = ReturnType<typeof createMounts>;
 
-export function createMounts(sql: Sql, store: Pick<Store, "changes">, machine = hostname()) {
+export function createMounts(sql: Sql, store: Pick<Store, "changes">, home: string, machine = hostname()) {
   const read = () =>
     sql.all<StoredMount>(
       'SELECT name, "user", machine, folder, read_only AS "readOnly" FROM workspace_mounts ORDER BY name, "user"',
@@ -47,6 +48,30 @@ export function createMounts(sql: Sql, store: Pick<Store, "changes">, machine = 
     await store.changes.mark(TOPIC, tx);
   }
 
+  /** Says why nothing can be done below the mount now. The folder is looked at each time: it or the home may have moved. */
+  function problemOf({ name, machine: its, folder }: StoredMount): string | undefined {
+    if (its !== machine)
+      return `The folder ${name} is on the machine ${its}, and this is ${machine}: it can only be used there.`;
+    const refusal = refuseFolder(folder, home);
+    if (refusal !== undefined) return `The mounted folder ${name} is off: ${refusal}.`;
+    try {
+      if (realpathSync.native(folder) !== folder) return `${folder} has become a link: mount it again.`;
+      return statSync(folder).isDirectory() ? undefined : `${folder} is no longer a folder.`;
+    } catch {
+      return `${nameOf(folder)} is not there any more: is its disk plugged in?`;
+    }
+  }
+
+  function showMount(mount: StoredMount): Mount {
+    const { name, user, machine: its, folder, readOnly } = mount;
+    const problem = problemOf(mount);
+    return {
+      ...{ name, machine: its, folder, isReadOnly: readOnly === 1 },
+      ...(user !== EVERYBODY && { user }),
+      ...(problem !== undefined && { problem }),
+    };
+  }
+
   return {
     of,
     changed,
@@ -62,57 +87,61 @@ export function createMounts(sql: Sql, store: Pick<Store, "changes">, machine = 
       return { mount, path, parts };
     },
 
-    /** Throws where this machine does not have it. */
-    assertHere({ mount: { name, machine: its } }: MountedPath): void {
-      if (its !== machine) throw elsewhere(name, its, machine);
+    /** Throws if nothing can be done there now. */
+    assertUsable({ mount }: MountedPath): void {
+      const problem = problemOf(mount);
+      if (problem !== undefined) throw mountFault(problem);
     },
 
     async roots(user: string): Promise<readonly WorkspaceRoot[]> {
-      return (await of(user)).map(({ name, machine: its, folder, readOnly }) => ({
-        name,
+      return (await of(user)).map((mount) => ({
+        name: mount.name,
         kind: "mount",
-        isReadOnly: readOnly === 1,
-        problem: its === machine ? problemOf(folder) : elsewhere(name, its, machine).message,
+        isReadOnly: mount.readOnly === 1,
+        problem: problemOf(mount),
       }));
     },
 
     list: async (): Promise<readonly Mount[]> => (await rows()).map(showMount),
 
-    async add({ name, folder: given, user, isReadOnly }: NewMount): Promise<Mount> {
+    async add({ name, folder: given, isWritable = false, ...owner }: NewMount): Promise<Mount> {
       if (!WORKSPACE_NAME.test(name))
         throw usage(`a mount is named with small letters, digits and hyphens, such as notes, not "${name}"`);
       const folder = resolveFolder(given);
-      const owner = user ?? EVERYBODY;
+      const refusal = refuseFolder(folder, home);
+      if (refusal !== undefined) throw usage(`${given} cannot be mounted: ${refusal}`);
+      const user = ownerOf(owner);
+      const isEverybodys = user === EVERYBODY;
       const path = foldPath(`/${name}`);
       const [taken] = await sql.all<{ user: string }>(
-        `SELECT "user" FROM workspace_entries WHERE folded = ? ${user === undefined ? "" : 'AND "user" = ?'} LIMIT 1`,
+        `SELECT "user" FROM workspace_entries WHERE folded = ? ${isEverybodys ? "" : 'AND "user" = ?'} LIMIT 1`,
         path,
-        ...(user === undefined ? [] : [user]),
+        ...(isEverybodys ? [] : [user]),
       );
       if (taken)
         throw nameTaken(name, `${taken.user} has something of that name at the top of the workspace`);
       const others = (
         await sql.all<StoredMount>('SELECT name, "user" FROM workspace_mounts WHERE name = ?', name)
-      ).filter((other) => user === undefined || other.user === EVERYBODY || other.user === user);
+      ).filter((other) => isEverybodys || other.user === EVERYBODY || other.user === user);
       if (others.length > 0) throw nameTaken(name, "another folder is mounted under that name");
       await sql.run(
         'INSERT INTO workspace_mounts (name, "user", machine, folder, read_only) VALUES (?, ?, ?, ?, ?)',
         name,
-        owner,
+        user,
         machine,
         folder,
-        isReadOnly === true ? 1 : 0,
+        isWritable ? 0 : 1,
       );
       await changed();
-      return showMount({ name, user: owner, machine, folder, readOnly: isReadOnly === true ? 1 : 0 });
+      return showMount({ name, user, machine, folder, readOnly: isWritable ? 0 : 1 });
     },
 
     /** False where there is none. Nothing in the folder is touched. */
-    async remove(name: string, user?: string): Promise<boolean> {
+    async remove(name: string, owner: MountOwner = {}): Promise<boolean> {
       const gone = await sql.run(
         'DELETE FROM workspace_mounts WHERE name = ? AND "user" = ?',
         name,
-        user ?? EVERYBODY,
+        ownerOf(owner),
       );
       if (gone > 0) await changed();
       return gone > 0;
@@ -122,36 +151,23 @@ export function createMounts(sql: Sql, store: Pick<Store, "changes">, machine = 
   };
 }
 
-function showMount({ name, user, machine, folder, readOnly }: StoredMount): Mount {
-  return { name, machine, folder, isReadOnly: readOnly === 1, ...(user !== EVERYBODY && { user }) };
+function ownerOf({ user = OPERATOR, isEverybodys }: MountOwner): string {
+  if (isEverybodys === true) return EVERYBODY;
+  if (user === EVERYBODY) throw usage("say for whom: an id, or everybody");
+  return user;
 }
 
 /** Links on the way to it are followed now, once and for all. */
 function resolveFolder(given: string): string {
   try {
-    const folder = realpathSync(given);
+    const folder = realpathSync.native(given);
     if (!statSync(folder).isDirectory()) throw usage(`${given} is not a folder`);
-    if (folder === sep) throw usage("mount a folder, not the whole disk");
     return folder;
   } catch (error) {
     if (error instanceof Fault) throw error;
     throw usage(`${given} cannot be opened: ${reason(error)}`);
   }
 }
-
-function problemOf(folder: string): string | undefined {
-  try {
-    if (realpathSync(folder) !== folder) return `${folder} has become a link: mount it again.`;
-    return statSync(folder).isDirectory() ? undefined : `${folder} is no longer a folder.`;
-  } catch {
-    return `${nameOf(folder)} is not there any more: is its disk plugged in?`;
-  }
-}
-
-const elsewhere = (name: string, its: string, machine: string): Fault =>
-  mountFault(
-    `The folder ${name} is on the machine ${its}, and this is ${machine}: it can only be used there.`,
-  );
 
 const usage = (message: string): Fault => new Fault("invalid", "workspace_mount", message, { usage: true });
 

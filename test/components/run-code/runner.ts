@@ -10,7 +10,7 @@ import { install, toolHost } from "../../support/tools/tool-host.ts";
 export async function openRunCode(timeoutSecs = 60) {
   const home = temporaryFolder();
   const store = openHomeStore(home);
-  const workspace = await createWorkspace({ store, maxMb: 60 });
+  const workspace = await createWorkspace({ store, maxMb: 60, home });
   const host = await toolHost({ workspace }, home, store);
   const capabilities = JSON.parse(capabilitiesOf("run-code"));
   capabilities.limits.timeout_secs = timeoutSecs;

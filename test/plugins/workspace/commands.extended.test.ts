@@ -1,6 +1,8 @@
 /** `postern workspace …` as it is typed, and what becomes of files when a store is copied. */
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
+import { hostname } from "node:os";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { expect, test } from "vitest";
 import { temporaryFolder } from "../../support/home.ts";
 import { postern } from "../../support/processes/postern.ts";
@@ -36,8 +38,19 @@ test("files are put, listed, compared, moved, removed and undone", async () => {
   expect((await run("workspace get /m.csv copy.csv")).code).toBe(2);
   mkdirSync(join(cwd, "notes"));
   writeFileSync(join(cwd, "notes", "x.md"), "hello\n");
-  expect((await run("workspace mount notes --as notes --read-only")).stdout).toContain(
-    "as /notes for everybody, read-only",
+  expect((await run("workspace mount notes --as notes --read-only")).code).toBe(2);
+  expect((await run("workspace mount notes --as notes --user ann --everybody")).code).toBe(2);
+  expect(await run("workspace mount . --as all")).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining("cannot be mounted: it is, contains or lies in the service's home"),
+  });
+  expect((await run("workspace mount notes --as theirs --everybody --writable")).stdout).toContain(
+    "as /theirs for everybody, writable",
+  );
+  expect((await run("workspace unmount theirs")).code).toBe(1);
+  expect((await run("workspace unmount theirs --everybody")).code).toBe(0);
+  expect((await run("workspace mount notes --as notes")).stdout).toContain(
+    "as /notes for operator, read-only",
   );
   expect((await run("workspace cat /notes/x.md")).stdout).toBe("hello\n");
   expect(await run("workspace rm /notes/x.md")).toMatchObject({
@@ -48,6 +61,22 @@ test("files are put, listed, compared, moved, removed and undone", async () => {
   expect((await run("workspace ls --user ann")).stdout).toBe("There are no files here yet.\n");
   const used = JSON.parse((await run("usage --user operator --json")).stdout);
   expect(JSON.stringify(used)).toContain("workspace");
+});
+
+test("a folder that an earlier build mounted is named by doctor if it may not be mounted now", async () => {
+  const { env, run } = home();
+  await run("workspace put - /a.txt", "a");
+  const file = new DatabaseSync(join(env.POSTERN_HOME, "store.sqlite"));
+  file
+    .prepare('INSERT INTO workspace_mounts (name, "user", machine, folder, read_only) VALUES (?, ?, ?, ?, 0)')
+    .run("old", "", hostname(), realpathSync(env.POSTERN_HOME));
+  file.close();
+  expect((await run("doctor")).stdout).toMatch(
+    /mount old.*home is off: it is, contains or lies in the service's home/,
+  );
+  expect((await run("workspace mounts")).stdout).toContain("none: The mounted folder old is off");
+  expect((await run("workspace cat /old/secrets.key --user ann")).code).toBe(1);
+  expect((await run("workspace unmount old --everybody")).code).toBe(0);
 });
 
 describePostgres("a workspace in a store of SQLite", () => {

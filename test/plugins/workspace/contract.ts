@@ -32,8 +32,8 @@ export function workspaceContract(fresh: (later?: Later) => Promise<StorePlace>,
     const place = await fresh(later);
     const [one, other] = [await place.open(), await place.open()];
     sql = await one.tables("workspace", MIGRATIONS);
-    workspace = await createWorkspace({ store: one, maxMb: 40 });
-    elsewhere = await createWorkspace({ store: other, maxMb: 40 });
+    workspace = await createWorkspace({ store: one, maxMb: 40, home: import.meta.dirname });
+    elsewhere = await createWorkspace({ store: other, maxMb: 40, home: import.meta.dirname });
   });
   const someone = () => randomUUID();
   const read = async (user: string, path: string, version?: number) => {

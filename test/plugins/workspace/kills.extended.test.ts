@@ -37,9 +37,19 @@ describeEngines("a workspace whose writer is killed", (_engine, fresh) => {
   for (const where of ["in the store", "below a mount"])
     test(`${where}: what was written last is whole, and so is every version`, async () => {
       const place = await fresh();
-      const workspace = await createWorkspace({ store: await place.open(), maxMb: 5000 });
+      const workspace = await createWorkspace({
+        store: await place.open(),
+        maxMb: 5000,
+        home: import.meta.dirname,
+      });
       afterThisTest(workspace.close);
-      if (where === "below a mount") await workspace.mount({ name: "notes", folder: temporaryFolder() });
+      if (where === "below a mount")
+        await workspace.mount({
+          name: "notes",
+          folder: temporaryFolder(),
+          isEverybodys: true,
+          isWritable: true,
+        });
       const path = where === "below a mount" ? "/notes/deep/a.txt" : "/deep/a.txt";
       for (let round = 1; round <= KILLS; round++) {
         const acknowledged = await killWriting(place.url, path, round);

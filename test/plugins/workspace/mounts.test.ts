@@ -12,12 +12,15 @@ import {
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import type { MountOwner } from "../../../plugins/workspace/services.ts";
 import { createWorkspace } from "../../../plugins/workspace/workspace.ts";
 import { temporaryFolder } from "../../support/home.ts";
 import { byPerson, callTool, openWorkspace, writing } from "../../support/services/workspace.ts";
 
-async function mounted(options: { readonly isReadOnly?: boolean; readonly user?: string } = {}) {
-  const { workspace, store } = await openWorkspace();
+const EVERYBODYS = { isEverybodys: true, isWritable: true } as const;
+
+async function mounted(options: MountOwner & { readonly isWritable?: boolean } = EVERYBODYS) {
+  const { workspace, store, folder: home } = await openWorkspace();
   const folder = temporaryFolder();
   writeFileSync(join(folder, "plan.md"), "old plan\n");
   mkdirSync(join(folder, "deep"));
@@ -26,7 +29,7 @@ async function mounted(options: { readonly isReadOnly?: boolean; readonly user?:
   const on = (name: string) => readFileSync(join(folder, name), "utf8");
   const read = async (path: string) =>
     Buffer.from((await workspace.read("ann", path))?.data ?? []).toString();
-  return { workspace, store, folder, on, read };
+  return { workspace, store, home, folder, on, read };
 }
 
 const inTurn = (turn: string) => ({ writer: { kind: "model", turn, thread: "t" } }) as const;
@@ -195,13 +198,13 @@ test("names that differ by case are listed and only read; those that are no UTF-
 });
 
 test("read-only, another's, a vanished and another machine's mount say so", async () => {
-  const { workspace, store, folder } = await mounted({ isReadOnly: true, user: "ann" });
+  const { workspace, store, home, folder } = await mounted({ user: "ann" });
   for (const edit of [writing("/notes/a", "1"), { op: "remove", path: "/notes/plan.md" } as const])
     await expect(workspace.apply("ann", [edit], byPerson)).rejects.toMatchObject({
       code: "workspace_read_only",
     });
   expect(await workspace.find("bob", "/notes/plan.md")).toBeUndefined();
-  const elsewhere = await createWorkspace({ store, maxMb: 500, machine: "box2" });
+  const elsewhere = await createWorkspace({ store, maxMb: 500, home, machine: "box2" });
   onTestFinished(elsewhere.close);
   await expect(elsewhere.read("ann", "/notes/plan.md")).rejects.toMatchObject({
     message: expect.stringMatching(/^The folder notes is on the machine .*, and this is box2/),
@@ -216,11 +219,29 @@ test("read-only, another's, a vanished and another machine's mount say so", asyn
   await expect(workspace.mount({ name: "own.txt", folder: temporaryFolder() })).rejects.toMatchObject({
     code: "workspace_mount",
   });
-  await expect(workspace.mount({ name: "notes", folder: temporaryFolder() })).rejects.toMatchObject({
+  await expect(
+    workspace.mount({ name: "notes", folder: temporaryFolder(), isEverybodys: true }),
+  ).rejects.toMatchObject({
     code: "workspace_exists",
   });
-  expect(await workspace.unmount("notes", "ann")).toBe(true);
+  expect(await workspace.unmount("notes", { user: "ann" })).toBe(true);
   expect(await workspace.find("ann", "/notes/plan.md")).toBeUndefined();
+});
+
+test("a mount is read-only and the operator's own, unless it says otherwise", async () => {
+  const { workspace, read } = await mounted({});
+  expect(await workspace.mounts()).toMatchObject([{ user: "operator", isReadOnly: true }]);
+  expect((await workspace.read("operator", "/notes/plan.md"))?.entry.isReadOnly).toBe(true);
+  expect(await read("/notes/plan.md")).toBe("");
+  await expect(
+    workspace.apply("operator", [writing("/notes/plan.md", "new")], byPerson),
+  ).rejects.toMatchObject({ code: "workspace_read_only" });
+  // An empty variable on the command line names nobody, and so not everybody.
+  await expect(workspace.mount({ name: "more", folder: temporaryFolder(), user: "" })).rejects.toMatchObject({
+    code: "workspace_mount",
+  });
+  expect(await workspace.unmount("notes", { isEverybodys: true })).toBe(false);
+  expect(await workspace.unmount("notes")).toBe(true);
 });
 
 test("files are moved to, from and below a mount, and undone", async () => {

@@ -11,7 +11,7 @@ import { temporaryFolder } from "../home.ts";
 export async function openWorkspace(folder = temporaryFolder()) {
   // Nothing here is about a power cut.
   const store = openStore(join(folder, "store.sqlite"), { durability: "normal" });
-  const workspace = await createWorkspace({ store, maxMb: 500 });
+  const workspace = await createWorkspace({ store, maxMb: 500, home: folder });
   onTestFinished(async () => {
     await workspace.close();
     await store.close();

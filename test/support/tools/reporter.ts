@@ -22,7 +22,7 @@ const HERE = { user: "ada", channel: "web", thread: "t1", turn: "u1" } as const;
 export async function open(text = capabilities(), name = "files.js", config = {}) {
   const home = temporaryFolder();
   const store = openHomeStore(home);
-  const workspace = await createWorkspace({ store, maxMb: 60 });
+  const workspace = await createWorkspace({ store, maxMb: 60, home });
   afterThisTest(() => workspace.close());
   const host = await toolHost({ workspace, ...config }, home, store);
   await install(host, "reporter", await fixture(name), text);
