@@ -1,6 +1,6 @@
 /** Sealing texts, and finding and hiding known secrets in every form in which they travel. */
 
-export { type Keys, type SealingKey, seal, unseal } from "../crypto/sealing.ts";
+export { type Keys, type SealingKey, seal, unseal } from "../crypto/seal.ts";
 export { type Automaton, createAutomaton, startCursor } from "../mask/automaton.ts";
 export { canBeHidden, encodePathValue, SHORTEST } from "../mask/forms.ts";
 export { createMask, type Mask } from "../mask/mask.ts";

@@ -11,7 +11,7 @@ import { compressAnswers } from "./middleware/compression.ts";
 import { allowListedOrigins } from "./middleware/cors.ts";
 import { answerErrors } from "./middleware/errors.ts";
 import { readJson } from "./middleware/json-body.ts";
-import type { Pacing } from "./middleware/pacing.ts";
+import type { Pacing } from "./middleware/pace.ts";
 import type { LimitWrites, Protocols } from "./middleware/protocols.ts";
 import { createSite } from "./middleware/site.ts";
 import { createMounts, type Mounts, STOPPED } from "./mounts.ts";

@@ -6,7 +6,7 @@ import type { Kernel, Limiter, Log, Services } from "../../kernel/plugin.ts";
 import type { Metrics } from "../telemetry/services.ts";
 import { createApp } from "./app.ts";
 import { createBodyBudget } from "./middleware/body-budget.ts";
-import { createPacing } from "./middleware/pacing.ts";
+import { createPacing } from "./middleware/pace.ts";
 import { createProtocols, type LimitWrites } from "./middleware/protocols.ts";
 import { BODY_LIMITS, type GatewayConfig } from "./settings.ts";
 import { createAuthenticator, createOriginCheck } from "./sign-in/authenticator.ts";

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { oneAtATime } from "../../kernel/kit/concurrency.ts";
 import { Fault } from "../../kernel/plugin.ts";
 import { AlreadyDone, type InboxRow } from "./inbox.ts";
-import { giveUp, type IncomingParts, takeMessage } from "./incoming.ts";
+import { giveUp, type IncomingParts, takeMessage } from "./incoming-message.ts";
 
 export interface IntakeParts extends IncomingParts {
   /** Called after each message that was dealt with. */

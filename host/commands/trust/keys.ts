@@ -4,7 +4,7 @@ import { writeFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import type { JsonOption } from "../../../kernel/kit/terminal.ts";
 import { type CommandContext, Fault, reason } from "../../../kernel/plugin.ts";
-import { signFile } from "../../trust/signing.ts";
+import { signFile } from "../../trust/signer.ts";
 import { generateKeyPair, readSigningKey, type SigningKey } from "../../trust/signing-key.ts";
 import { terminalPrompt } from "../terminal/prompt.ts";
 import { print, readInput } from "../terminal/terminal.ts";

@@ -8,7 +8,7 @@ import {
   MAX_SIGNATURES,
   type SimpleSignature,
 } from "../../trust/evidence.ts";
-import { SIMPLE_TYPE } from "../../trust/signing.ts";
+import { SIMPLE_TYPE } from "../../trust/signer.ts";
 import { canonicalReference, type OciReference } from "../reference.ts";
 import { type Descriptor, MAX_MANIFEST_BYTES, MEDIA, readDescriptor, readJson, sha256 } from "./manifest.ts";
 import { type Registry, refused, unexpected } from "./registry.ts";

@@ -1,6 +1,6 @@
 /** A tool pushed to a registry, in the layout that installs read. A version is published once: its content never changes. */
 import { Fault } from "../../../kernel/plugin.ts";
-import { jsonBytes } from "../../trust/signing.ts";
+import { jsonBytes } from "../../trust/signer.ts";
 import { canonicalReference, type OciReference } from "../reference.ts";
 import type { Fetched } from "../source.ts";
 import { MEDIA, readManifest, sha256, TITLE, VERSION } from "./manifest.ts";

@@ -1,7 +1,7 @@
 /** Signatures pushed beside a manifest, where cosign looks for them: a bundle that refers to it, and the tag `sha256-….sig`. */
 import { isSignedWith } from "../../trust/public-key.ts";
 import { readSignatures } from "../../trust/signatures.ts";
-import { BUNDLE_TYPE, jsonBytes, SIMPLE_TYPE, signBundle, signSimple } from "../../trust/signing.ts";
+import { BUNDLE_TYPE, jsonBytes, SIMPLE_TYPE, signBundle, signSimple } from "../../trust/signer.ts";
 import type { SigningKey } from "../../trust/signing-key.ts";
 import { COSIGN_SIGN } from "../../trust/statement.ts";
 import type { OciReference } from "../reference.ts";

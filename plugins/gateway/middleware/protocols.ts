@@ -20,7 +20,7 @@ import {
   UNKNOWN,
 } from "../sign-in/authenticator.ts";
 import type { BodyBudget } from "./body-budget.ts";
-import type { Pacing } from "./pacing.ts";
+import type { Pacing } from "./pace.ts";
 
 /** Throws a fault where the user writes too often. */
 export type LimitWrites = (user: string, answer: Pick<Context, "set">) => Promise<void>;

@@ -3,7 +3,7 @@ import { ProtocolError, ProtocolErrorCode, ResourceNotFoundError } from "@modelc
 import { Fault } from "../../../kernel/plugin.ts";
 import { mayUse } from "../parts.ts";
 import type { Handlers } from "../protocol/handlers.ts";
-import { pageOf } from "../protocol/paging.ts";
+import { pageOf } from "../protocol/pages.ts";
 import type { CallParts } from "./tool-call.ts";
 import { FILE_TEMPLATE, filePath, isFileCursor, listFiles, readFile } from "./workspace-files.ts";
 

@@ -2,7 +2,7 @@
 import { isInputRequiredResult, specTypeSchemas, type Tool } from "@modelcontextprotocol/server";
 import { Fault, type Services } from "../../../kernel/plugin.ts";
 import type { Handlers } from "../protocol/handlers.ts";
-import { pageOf } from "../protocol/paging.ts";
+import { pageOf } from "../protocol/pages.ts";
 import { ASK, ASK_TOOL, createAsk } from "./ask.ts";
 import { type CallParts, createCalls, failure } from "./tool-call.ts";
 

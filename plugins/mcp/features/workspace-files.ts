@@ -3,7 +3,7 @@ import { ProtocolError, ProtocolErrorCode, type Resource } from "@modelcontextpr
 import { isTextual } from "../../../kernel/kit/files.ts";
 import { Fault, type Services } from "../../../kernel/plugin.ts";
 import type { WorkspaceEntry } from "../../workspace/services.ts";
-import { cursorOf, keysIn, PAGE_SIZE } from "../protocol/paging.ts";
+import { cursorOf, keysIn, PAGE_SIZE } from "../protocol/pages.ts";
 
 const SCHEME = "workspace:///";
 /** A resource is one message, which the client holds as a whole. */

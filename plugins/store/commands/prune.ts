@@ -10,8 +10,8 @@ import { isInteractive, openStatusLine, say, sayJson, table } from "../../../ker
 import { type CommandContext, Fault, type Sql } from "../../../kernel/plugin.ts";
 import { fileOf, readStoreSettings } from "../config/settings.ts";
 import { ownPlace } from "../copy/place.ts";
+import { countOld, type OldRows, pruneOld, type Which } from "../engine/old-rows.ts";
 import type { OpenStore } from "../engine/open-store.ts";
-import { countOld, type OldRows, pruneOld, type Which } from "../engine/pruning.ts";
 import { loadKeys } from "../keys/secrets-key.ts";
 import { bytesInWords } from "../maintenance/growth.ts";
 

@@ -5,7 +5,7 @@ import { ringOf } from "../keys/ring.ts";
 import { createLimiter } from "../limits/limiter.ts";
 import type { Store } from "../services.ts";
 import { createFigures } from "./figures.ts";
-import { prune, pruneOld } from "./pruning.ts";
+import { prune, pruneOld } from "./old-rows.ts";
 
 export interface OpenStore extends Store, AsyncDisposable {
   /** The operator's name for it: its file, or its database and host. */

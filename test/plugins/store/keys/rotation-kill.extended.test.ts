@@ -5,7 +5,7 @@ import { DatabaseSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import { expect, test } from "vitest";
-import { type Keys, type SealingKey, seal, unseal } from "../../../../kernel/crypto/sealing.ts";
+import { type Keys, type SealingKey, seal, unseal } from "../../../../kernel/crypto/seal.ts";
 import { createRing, ringOf } from "../../../../plugins/store/keys/ring.ts";
 import { loadKeys, parseKeys } from "../../../../plugins/store/keys/secrets-key.ts";
 import type { Store } from "../../../../plugins/store/services.ts";

@@ -2,7 +2,7 @@ import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { openVault } from "../../../../host/secrets/secrets.ts";
-import { type Keys, seal, unseal } from "../../../../kernel/crypto/sealing.ts";
+import { type Keys, seal, unseal } from "../../../../kernel/crypto/seal.ts";
 import { createMask } from "../../../../kernel/mask/mask.ts";
 import { createRing } from "../../../../plugins/store/keys/ring.ts";
 import { reseal, survey } from "../../../../plugins/store/keys/rotation.ts";

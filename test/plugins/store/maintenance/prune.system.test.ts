@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import type { AgingRows, OwnedTables, Sql } from "../../../../kernel/vocabulary/store.ts";
 import { TABLES } from "../../../../plugins/agent/threads/tables.ts";
 import { MIGRATIONS as JOBS } from "../../../../plugins/jobs/queue/tables.ts";
-import { countOld } from "../../../../plugins/store/engine/pruning.ts";
+import { countOld } from "../../../../plugins/store/engine/old-rows.ts";
 import store from "../../../../plugins/store/plugin.ts";
 import type { Store } from "../../../../plugins/store/services.ts";
 import { openStore } from "../../../../plugins/store/sqlite/store.ts";

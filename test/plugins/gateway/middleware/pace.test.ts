@@ -1,6 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
-import { createPacing } from "../../../../plugins/gateway/middleware/pacing.ts";
+import { createPacing } from "../../../../plugins/gateway/middleware/pace.ts";
 import { moveTime } from "../../../support/clock/moved-time.ts";
 
 const MIB = 2 ** 20;

@@ -9,7 +9,7 @@ import { readAttestations } from "../../../host/sources/npm/npm.ts";
 import { certifiedSigner, readTrustedRoot } from "../../../host/trust/certificate.ts";
 import { createJudge } from "../../../host/trust/judge.ts";
 import { readPublicKey } from "../../../host/trust/public-key.ts";
-import { signBundle, signFile, signSimple } from "../../../host/trust/signing.ts";
+import { signBundle, signFile, signSimple } from "../../../host/trust/signer.ts";
 import { generateKeyPair, readSigningKey } from "../../../host/trust/signing-key.ts";
 import { createKey, hash, type TestKey } from "../../support/signatures/cosign.ts";
 
