@@ -1,10 +1,10 @@
 /** The operations that the operator's page has on tools; the `tool` commands do the same. */
 
 import { Fault, type ToolInfo } from "../kernel/plugin.ts";
-import { assertToken, secretsToEnter } from "./authorization.ts";
+import { assertToken, secretsToEnter, toolsSharing } from "./authorization.ts";
 import type { Broker } from "./broker/broker.ts";
 import type { CredentialSource } from "./broker/credentials.ts";
-import { beginSignIn, finishSignIn, mergeScopes, type SignIn } from "./broker/oauth.ts";
+import { beginSignIn, finishSignIn, type SignIn } from "./broker/oauth.ts";
 import type { OAuthOptions } from "./broker/token-request.ts";
 import type { Receipts } from "./calls/receipts.ts";
 import type { Switches } from "./calls/switches.ts";
@@ -159,24 +159,16 @@ export function createAdmin(parts: AdminParts): Required<ToolAdmin> {
     shareSecret: async (name, secret) => (await knownSecret(name, secret)).share(secret),
     async beginSignIn(name, redirectUri) {
       const tool = await installed(catalog, name);
-      const { capabilities } = tool;
       const { values } = vaultOf(tool);
-      const { auth } = capabilities;
+      const { auth } = tool.capabilities;
       if (auth?.oauth === undefined)
         throw new Fault("invalid", "no_sign_in", `${name} does not use OAuth sign-in.`, { param: "name" });
-      const sharers = await vault.sharers(name, auth.secretName);
-      const users = (await catalog.list()).filter((other) => sharers.includes(other.name));
-      const held = (await values.read(auth.secretName))?.oauth?.scopes;
       const signIn = await beginSignIn({
         values,
         privateHosts: parts.privateHosts,
         secretName: auth.secretName,
         setup: auth.oauth,
-        scopes: mergeScopes(
-          auth.secretName,
-          [tool, ...users].map((user) => user.capabilities),
-          held,
-        ),
+        tools: await toolsSharing(parts, tool, auth.secretName),
         redirectUri,
       });
       await signIns.keep(signIn.state, { tool: name, digest: tool.digest, signIn });

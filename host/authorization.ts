@@ -1,7 +1,7 @@
 /** Gets a tool its credentials, for `tool auth` and `tool setup`; the command does the prompting. */
 import type { AuthSetup, Capabilities, OAuthSetup } from "../capabilities/capabilities.ts";
 import { Fault } from "../kernel/plugin.ts";
-import { beginSignIn, finishSignIn, mergeScopes, type SignIn } from "./broker/oauth.ts";
+import { beginSignIn, finishSignIn, type SignIn } from "./broker/oauth.ts";
 import type { OAuthOptions } from "./broker/token-request.ts";
 import type { Catalog, InstalledTool } from "./catalog/catalog.ts";
 import { gaveUp, type Prompt, signInByBrowser } from "./secrets/browser-sign-in.ts";
@@ -11,8 +11,8 @@ import { type Secrets, type ToolVault, type Vault, warnOfShort } from "./secrets
 export interface AuthorizeOptions extends Omit<OAuthOptions, "values"> {
   readonly tool: string;
   readonly capabilities: Capabilities;
-  /** The tools that share this one's secret: one sign-in covers the scopes of all. */
-  readonly sharers: readonly Capabilities[];
+  /** This tool and those that share its secret. */
+  readonly tools: readonly Capabilities[];
   readonly vault: ToolVault;
   readonly environment: (name: string) => string | undefined;
   readonly prompt: Prompt;
@@ -32,19 +32,14 @@ export function createAuthorization(
     readonly catalog: Pick<Catalog, "list">;
   },
 ) {
-  const { vault, catalog, network, privateHosts, environment } = parts;
-  const sharersOf = async ({ name, capabilities }: InstalledTool) => {
-    const sharers = await vault.sharers(name, capabilities.auth?.secretName ?? "");
-    const tools = (await catalog.list()).filter((tool) => sharers.includes(tool.name));
-    return tools.map((tool) => tool.capabilities);
-  };
+  const { vault, network, privateHosts, environment } = parts;
   return {
     /** Gets the credential of a tool: from the environment, by signing in, or from the person. */
     authorize: async (tool: InstalledTool, prompt: Prompt) =>
       authorizeTool({
         tool: tool.name,
         capabilities: tool.capabilities,
-        sharers: await sharersOf(tool),
+        tools: await toolsSharing(parts, tool, tool.capabilities.auth?.secretName ?? ""),
         vault: vault.of(holderOf(tool)),
         network,
         privateHosts,
@@ -54,6 +49,17 @@ export function createAuthorization(
     setUp: (tool: InstalledTool, prompt: Prompt) =>
       setUpTool({ capabilities: tool.capabilities, secrets: vault.of(holderOf(tool)).secrets, prompt }),
   };
+}
+
+/** Lists what a tool may do, and then those that its secret is shared with. */
+export async function toolsSharing(
+  { vault, catalog }: { readonly vault: Pick<Vault, "sharers">; readonly catalog: Pick<Catalog, "list"> },
+  tool: InstalledTool,
+  secret: string,
+): Promise<readonly Capabilities[]> {
+  const sharers = await vault.sharers(tool.name, secret);
+  const others = (await catalog.list()).filter(({ name }) => sharers.includes(name));
+  return [tool, ...others].map(({ capabilities }) => capabilities);
 }
 
 /** In the order of the specification: the environment, then OAuth, then a value entered by hand. */
@@ -162,9 +168,8 @@ function sayIfAny(prompt: Prompt, warning: string | undefined): void {
 }
 
 async function signIn(options: AuthorizeOptions, auth: AuthSetup, setup: OAuthSetup): Promise<void> {
-  const { vault, network, privateHosts, sharers, capabilities, prompt, redirectUri, signal } = options;
+  const { vault, network, privateHosts, tools, prompt, redirectUri, signal } = options;
   const { values } = vault;
-  const held = (await values.read(auth.secretName))?.oauth?.scopes;
   let begun: SignIn | undefined;
   const answer = await signInByBrowser({
     to: auth.displayName,
@@ -177,7 +182,7 @@ async function signIn(options: AuthorizeOptions, auth: AuthSetup, setup: OAuthSe
         privateHosts,
         secretName: auth.secretName,
         setup,
-        scopes: mergeScopes(auth.secretName, [capabilities, ...sharers], held),
+        tools,
         redirectUri: comesBackTo,
       });
       return begun.url;

@@ -38,27 +38,22 @@ export interface SignIn {
 // A token that ends within this time may end on its way.
 const REFRESH_EARLY_MS = 60_000;
 
-export function mergeScopes(
-  secretName: string,
-  users: readonly Capabilities[],
-  held: readonly string[] = [],
-): readonly string[] {
-  const asked = users.flatMap(({ auth }) =>
-    auth?.secretName === secretName ? (auth.oauth?.scopes ?? []) : [],
-  );
-  return [...new Set([...held, ...asked])];
-}
-
 export async function beginSignIn(
   options: Omit<OAuthOptions, "network"> & {
     readonly secretName: string;
     readonly setup: OAuthSetup;
-    readonly scopes: readonly string[];
+    /** The tools that use this secret: one sign-in covers the scopes of all. */
+    readonly tools: readonly Capabilities[];
     readonly redirectUri: string;
   },
 ): Promise<SignIn> {
-  const { values, privateHosts, secretName, setup, scopes, redirectUri } = options;
+  const { values, privateHosts, secretName, setup, tools, redirectUri } = options;
   const clientId = await readClientId(values, setup);
+  const held = (await values.read(secretName))?.oauth?.scopes ?? [];
+  const asked = tools.flatMap(({ auth }) =>
+    auth?.secretName === secretName ? (auth.oauth?.scopes ?? []) : [],
+  );
+  const scopes = [...new Set([...held, ...asked])];
   const grant: OAuthGrant = {
     tokenUrl: setup.tokenUrl,
     clientId,

@@ -63,7 +63,7 @@ function authorize(wants: Capabilities, prompt: Prompt, more: object = {}) {
   return authorizeTool({
     tool: "probe",
     capabilities: wants,
-    sharers: [],
+    tools: [wants],
     vault: opened.vault,
     network: opened.network,
     privateHosts,
@@ -216,12 +216,13 @@ describe("OAuth", () => {
   });
 
   test("scopes of all tools that share the secret, and those held already, are asked for together", async () => {
+    const read = capabilities({ oauth: oauth(["read"]) });
     const others = [
       capabilities({ oauth: oauth(["mail"]) }),
       capabilities({ secret_name: "other", oauth: oauth(["nope"]) }),
     ];
     const prompt = person({ browse });
-    await authorize(capabilities({ oauth: oauth(["read"]) }), prompt, { sharers: others });
+    await authorize(read, prompt, { tools: [read, ...others] });
     const asked = new URL(prompt.told.find((line) => line.startsWith("http")) ?? "").searchParams;
     expect(asked.get("scope")).toBe("read mail");
     expect(asked.get("prompt")).toBe("consent");
