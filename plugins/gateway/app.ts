@@ -24,9 +24,14 @@ import {
   Refusal,
 } from "./sign-in/authenticator.ts";
 
-const STARTING = new Fault("unavailable", "starting", "The service is starting: try again in a second.", {
-  retryAfterSecs: 1,
-});
+export const STARTING = new Fault(
+  "unavailable",
+  "starting",
+  "The service is starting: try again in a second.",
+  {
+    retryAfterSecs: 1,
+  },
+);
 
 /** Smaller answers are on their way before they could add up. */
 const MIN_HELD_BYTES = 64 * 1024;

@@ -4,7 +4,7 @@ import { applyLimit, createProxies, type Listener, listen } from "../../kernel/k
 import { SILENT } from "../../kernel/kit/log.ts";
 import type { Kernel, Limiter, Log, Services } from "../../kernel/plugin.ts";
 import type { Metrics } from "../telemetry/services.ts";
-import { createApp } from "./app.ts";
+import { createApp, STARTING } from "./app.ts";
 import { createBodyBudget } from "./middleware/body-budget.ts";
 import { createPacing } from "./middleware/pace.ts";
 import { createProtocols, type LimitWrites } from "./middleware/protocols.ts";
@@ -34,6 +34,8 @@ export async function buildServer({ config, accounts, metrics = SILENT.metrics, 
   const bodies = createBodyBudget(BODY_LIMITS);
   let writeLimit: Limiter | undefined;
   const limitWrites: LimitWrites = async (user, answer) => {
+    // The plugin that sets the limit may be yet to start.
+    if (writeLimit === undefined && !kernel.isStarted) throw STARTING;
     const verdict = await writeLimit?.take(user);
     // An accepted request gets its limit headers from the route.
     if (verdict?.ok === false) applyLimit(verdict, answer);

@@ -64,3 +64,22 @@ test("until every plugin has started, what is not mounted yet is 503 with a time
   expect(await socketStatus(`${url}/late/ws`)).toBe(404);
   expect((await fetch(`${url}/ready`)).status).toBe(200);
 });
+
+test("until the limit of writes is set, nothing can be written", async () => {
+  let status: number | undefined;
+  const early = {
+    name: "early",
+    needs: ["web"],
+    extends: ["web"],
+    configure: () => ({}),
+    async start({ use: { web } }: { use: { web: Web } }) {
+      web.mount([
+        routesOf("early")("POST /early", { summary: "Early", answer: "text/plain", handle: () => "here" }),
+      ]);
+      status = (await fetch(`${web.url}/early`, { method: "POST", headers: SIGNED_IN })).status;
+    },
+  } as unknown as AnyPlugin;
+  const { url } = await openGateway({ plugins: [early] });
+  expect(status).toBe(503);
+  expect((await fetch(`${url}/early`, { method: "POST", headers: SIGNED_IN })).status).toBe(200);
+});
