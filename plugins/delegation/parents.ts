@@ -76,7 +76,7 @@ export async function follow(parts: TasksParts, begun: TaskRow, delegating: Dele
   ];
   signal.addEventListener("abort", stir);
   try {
-    await listening.ready;
+    await listening.ready().catch(() => {});
     for (;;) {
       stirred = Promise.withResolvers<void>();
       const now = await findRow(sql, id);

@@ -72,7 +72,7 @@ export async function openChannel(service: ChatService, shared: SharedParts): Pr
     const listening = store.signals.listen(topicOf(channel), (job) => {
       (job === "" ? Promise.resolve() : answers.fillFor(job)).then(sender.wake, look);
     });
-    void listening.ready.then(look);
+    void listening.ready().then(look, look);
     await receiver.receive(signal, () => void intake.pump().catch(look));
     listening();
     clearInterval(poll);

@@ -48,8 +48,8 @@ export interface Store {
 export interface Signals {
   /** With a transaction it goes out when that commits, or not at all. Rejects where the database is away. */
   send(topic: string, payload: string, tx?: Transaction): Promise<void>;
-  /** Nothing that is sent after `ready` is missed. Call what it answers to stop. */
-  listen(topic: string, listener: SignalListener): (() => void) & { readonly ready: Promise<void> };
+  /** Nothing that is sent after `ready` is missed; it rejects where the database is away. Call what it answers to stop. */
+  listen(topic: string, listener: SignalListener): (() => void) & { ready(): Promise<void> };
   /** Calls the listener after a gap in which signals may have been missed. Returns a function that unsubscribes. */
   onLost(listener: () => void): () => void;
 }

@@ -119,4 +119,48 @@ describePostgres("a fleet whose database is lost", () => {
       ]);
     expect(await execute(postgres.url, "SELECT id FROM jobs")).toHaveLength(1);
   });
+
+  test("answers the first request of every route while it is away", async () => {
+    const postgres = await startPostgres();
+    afterThisTest(() => postgres.close());
+    const { nodes } = await startFleet(postgres.url, { size: 1, env: { OPENAI_API: "true" } });
+    const [node] = nodes as [Fleet["nodes"][0]];
+    const { url, webhookUrl } = node;
+    // Its tables are there at the second start: nothing but the request itself asks for the database.
+    await call(`${url}/api/chat`, bearer(TOKEN), { message: "hi" });
+    node.process.kill("SIGTERM");
+    await node.process.ended;
+    await node.start();
+    const operator = bearer(TOKEN);
+    const { json: document } = await call(`${url}/api/openapi.json`, operator);
+    await postgres.kill();
+    const bodies: Readonly<Record<string, unknown>> = {
+      "/api/v1/responses": { model: "reborn", input: "hi" },
+      "/api/chat": { message: "hi" },
+      "/api/chat/send": { message: "hi" },
+    };
+    const routes = Object.entries(document.paths as Record<string, object>).flatMap(([path, methods]) =>
+      Object.keys(methods).map((method) => ({ path, method: method.toUpperCase() })),
+    );
+    const statuses = async ({ path, method }: (typeof routes)[0]) => {
+      const { status, body } = await fetch(`${url}${path.replace(/\{\w+\}/g, "x")}`, {
+        method,
+        headers: { ...operator, "content-type": "application/json" },
+        ...(method !== "GET" && { body: JSON.stringify(bodies[path] ?? {}) }),
+      });
+      await body?.cancel();
+      return [`${method} ${path}`, status] as const;
+    };
+    const webhook = call(
+      `${webhookUrl}/webhook`,
+      { "x-webhook-secret": SECRET },
+      { user_id: "b", message: "hi" },
+    );
+    const answers = new Map(await Promise.all(routes.map(statuses)));
+    for (const path of Object.keys(bodies)) expect([path, answers.get(`POST ${path}`)]).toEqual([path, 503]);
+    expect((await webhook).status).toBe(503);
+    // What is asked wrongly is refused without the database, and some things are known without it.
+    expect([...answers].filter(([, status]) => status >= 500 && status !== 503)).toEqual([]);
+    expect([...answers.values()].filter((status) => status === 503).length).toBeGreaterThan(100);
+  });
 });

@@ -46,7 +46,7 @@ export function createSignalling(machine: Machine) {
           }
         },
         listen: (topic, listener) =>
-          Object.assign(ear.listeners.add(topic, listener), { ready: Promise.resolve() }),
+          Object.assign(ear.listeners.add(topic, listener), { ready: async () => {} }),
         onLost(listener) {
           ear.onLost.add(listener);
           return () => void ear.onLost.delete(listener);

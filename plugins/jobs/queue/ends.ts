@@ -86,7 +86,7 @@ export function createEnds(
       const listening = store.signals.listen(completedTopic(id), tell);
       const timer = setTimeout(resolve, millis);
       try {
-        await Promise.race([listening.ready, promise]);
+        await Promise.race([listening.ready().catch(() => {}), promise]);
         const job = await findJob(table, id);
         if (job === undefined || job.status === "completed") return job;
         await promise;

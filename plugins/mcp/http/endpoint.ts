@@ -78,7 +78,7 @@ export async function createEndpoint({ servers, store, log }: EndpointParts) {
     else sessions.deliver(session, message);
   });
   // Signals that are sent before this are missed.
-  await stopListening.ready;
+  await stopListening.ready();
   const signal = async (told: Signal): Promise<void> => {
     const payload = JSON.stringify(told);
     if (payload.length <= MAX_SIGNAL_LENGTH) await store.signals.send(TOPIC, payload).catch(() => {});

@@ -41,13 +41,27 @@ export function openKeyed(open: () => Promise<Sql>, onWrite = () => {}) {
       };
     },
   };
+
+  /** Its own iterator turns a fault of the store into a bare error. */
+  class Adapter extends KeyvSqlite {
+    override async *iterator(): AsyncGenerator<[string, string]> {
+      const sql = await open();
+      const rows = await sql.all<{ key: string; value: string }>(
+        "SELECT key, value FROM keyed WHERE namespace = ? AND (expires IS NULL OR expires > ?) ORDER BY key",
+        this.namespace ?? "",
+        Date.now(),
+      );
+      for (const { key, value } of rows) yield [key, value];
+    }
+  }
+
   return {
     get<Value>(namespace: string): Keyv<Value> {
       let keyv = keyed.get(namespace);
       if (keyv === undefined) {
         // One sweeps for all: they share the table.
         const clearExpiredInterval = adapters.length === 0 ? SWEEP_MS : 0;
-        const store = new KeyvSqlite({ table: "keyed", driver, clearExpiredInterval });
+        const store = new Adapter({ table: "keyed", driver, clearExpiredInterval });
         adapters.push(store);
         // No "error" listener, on purpose: Keyv would then return `false` or `undefined` for what failed.
         keyv = new Keyv({ store, namespace });

@@ -37,7 +37,7 @@ export function createLocalSignals(onCommit: (tx: Transaction, work: () => void)
       if (tx === undefined) tell();
       else onCommit(tx, tell);
     },
-    listen: (topic, listener) => Object.assign(listeners.add(topic, listener), { ready: Promise.resolve() }),
+    listen: (topic, listener) => Object.assign(listeners.add(topic, listener), { ready: async () => {} }),
     onLost: () => () => {},
   };
 }

@@ -128,7 +128,7 @@ export function openFleetLimiter(
   const visit = (bucket: Bucket, count: () => number): Promise<void> =>
     inTurn(bucket.key, async () => {
       // A node that holds a block has to hear when it is recalled.
-      await listening.ready;
+      await listening.ready();
       // Those who waited first use what the visit before has drawn for them.
       await giveWay();
       const report = bucket.taken;
@@ -200,7 +200,7 @@ export function openFleetLimiter(
     });
     const timer = setTimeout(resolve, RECALL_TIMEOUT_MS);
     try {
-      await replies.ready;
+      await replies.ready();
       await tell({ name, key, holders });
       await promise;
     } finally {

@@ -46,6 +46,7 @@ export interface PostgresDatabase extends Sql {
   readonly engine: "postgres";
   transaction<Result>(work: (tx: Handle) => Promise<Result>, options?: TransactionOptions): Promise<Result>;
   readonly config: pg.ClientConfig;
+  explain(error: unknown): unknown;
   /** The number of times this node has waited for the database. */
   roundTrips(): number;
   probe(): Promise<void>;
@@ -208,6 +209,7 @@ export async function openDatabase(settings: PostgresSettings): Promise<Postgres
     run: async (sql, ...values) => (await single(sql, values)).count,
     transaction: (work, options = {}) => guard(again(() => attempt(work, options))),
     config: pool.config,
+    explain: pool.explain,
     roundTrips: pool.roundTrips,
     probe: async () => void (await guard(ask(text("SELECT 1"), [], PROBE_MS))),
     async close() {

@@ -42,7 +42,8 @@ export function openSignals(
 
   /** Channels whose LISTEN or UNLISTEN has not been sent. */
   const unsettled = new Set<string>();
-  const heard = new Map<string, PromiseWithResolvers<void>>();
+  /** Those who wait until a channel is listened to. */
+  const expected = new Map<string, PromiseWithResolvers<void>>();
   let isSettling = false;
 
   async function settle(): Promise<void> {
@@ -58,7 +59,24 @@ export function openSignals(
         ...unwanted.map((name) => `UNLISTEN ${name}`),
       ];
       await client.query(commands.join("; "));
-      for (const name of wanted) heard.get(name)?.resolve();
+      for (const name of wanted) {
+        expected.get(name)?.resolve();
+        expected.delete(name);
+      }
+    }
+  }
+
+  function expect(channel: string): void {
+    const next = Promise.withResolvers<void>();
+    next.promise.catch(() => {});
+    expected.set(channel, next);
+  }
+
+  /** Nobody waits for longer than one attempt to connect. Those who ask after it wait for the next. */
+  function failExpected(error: unknown): void {
+    for (const [channel, { reject }] of expected) {
+      expect(channel);
+      reject(database.explain(error));
     }
   }
 
@@ -66,8 +84,9 @@ export function openSignals(
   function scheduleSettling(): void {
     if (isSettling) return;
     isSettling = true;
+    const used = client;
     void settle()
-      .catch(() => {})
+      .catch(() => used?.connection.stream.destroy())
       .finally(() => {
         isSettling = false;
         if (client !== undefined && unsettled.size > 0) scheduleSettling();
@@ -88,9 +107,10 @@ export function openSignals(
         next.once("end", () => reconnect(next));
         if (isAgain) for (const listener of lost) queueMicrotask(listener);
         return;
-      } catch {
+      } catch (error) {
         client = undefined;
         isAgain = true;
+        failExpected(error);
         await next.end().catch(() => {});
         await sleep(RETRY_MS, undefined, { ref: false, signal: closing.signal }).catch(() => {});
       }
@@ -100,6 +120,7 @@ export function openSignals(
   function reconnect(ended: pg.Client): void {
     if (client !== ended || closing.signal.aborted) return;
     client = undefined;
+    void ended.end().catch(() => {});
     connecting = connect(true);
   }
 
@@ -150,17 +171,18 @@ export function openSignals(
       const channel = channelOf(topic);
       const isNew = !listeners.has(channel);
       const stop = listeners.add(channel, listener, () => {
-        heard.delete(channel);
+        expected.get(channel)?.resolve();
+        expected.delete(channel);
         unsettled.add(channel);
         scheduleSettling();
       });
       if (isNew) {
-        heard.set(channel, Promise.withResolvers());
+        expect(channel);
         unsettled.add(channel);
         connecting ??= connect(false);
         scheduleSettling();
       }
-      return Object.assign(stop, { ready: heard.get(channel)?.promise ?? Promise.resolve() });
+      return Object.assign(stop, { ready: async () => expected.get(channel)?.promise });
     },
     onLost(listener) {
       lost.add(listener);
@@ -169,7 +191,7 @@ export function openSignals(
     async close() {
       closing.abort();
       clearInterval(timer);
-      for (const { resolve } of heard.values()) resolve();
+      for (const { resolve } of expected.values()) resolve();
       await connecting;
       await sending;
       await client?.end();

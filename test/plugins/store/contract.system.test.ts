@@ -424,7 +424,7 @@ describeEngines("signals", (engine, fresh) => {
   async function listening({ signals }: OpenStore, topic: string) {
     const heard: string[] = [];
     const stop = signals.listen(topic, (payload) => void heard.push(payload));
-    await stop.ready;
+    await stop.ready();
     return { heard, stop };
   }
 
@@ -443,7 +443,7 @@ describeEngines("signals", (engine, fresh) => {
   test("who hears one knows whether it is its own", async () => {
     const [one, other] = await openTwo();
     const heard: [string, boolean][] = [];
-    await other.signals.listen("a", (payload, isOwn) => void heard.push([payload, isOwn])).ready;
+    await other.signals.listen("a", (payload, isOwn) => void heard.push([payload, isOwn])).ready();
     await other.signals.send("a", "mine");
     await one.signals.send("a", "yours");
     await expect
@@ -459,7 +459,7 @@ describeEngines("signals", (engine, fresh) => {
     const sql = await one.tables("test", NUMBERS);
     const elsewhere = await other.tables("test", NUMBERS);
     const seen: unknown[] = [];
-    await other.signals.listen("a", (payload) => void seen.push([payload, numbers(elsewhere)])).ready;
+    await other.signals.listen("a", (payload) => void seen.push([payload, numbers(elsewhere)])).ready();
     const undone = sql.transaction(async (tx) => {
       await one.signals.send("a", "never", tx);
       await tx.run(ADD, 1);

@@ -106,8 +106,8 @@ describePostgres("signals on PostgreSQL", () => {
     const stop = listener.signals.onLost(() => void gaps++);
     const first = listener.signals.listen("a", (payload) => void heard.push(payload));
     await Promise.all([
-      first.ready,
-      listener.signals.listen("b", (payload) => void heard.push(payload)).ready,
+      first.ready(),
+      listener.signals.listen("b", (payload) => void heard.push(payload)).ready(),
     ]);
     await sender.signals.send("a", "before");
     await expect.poll(() => heard).toEqual(["before"]);
@@ -127,7 +127,7 @@ describePostgres("signals on PostgreSQL", () => {
     const store = await openPostgres(server.url);
     afterThisTest(() => store.close());
     const heard: string[] = [];
-    await store.signals.listen("a", (payload) => void heard.push(payload)).ready;
+    await store.signals.listen("a", (payload) => void heard.push(payload)).ready();
     const isBack = new Promise<void>((resolve) => void store.signals.onLost(resolve));
     await server.kill();
     await expect(store.signals.send("a", "lost")).rejects.toThrow(
@@ -135,7 +135,7 @@ describePostgres("signals on PostgreSQL", () => {
     );
     const late = store.signals.listen("b", (payload) => void heard.push(payload));
     await server.start();
-    await Promise.all([late.ready, isBack]);
+    await Promise.all([late.ready(), isBack]);
     await store.signals.send("b", "b");
     await store.signals.send("a", "a");
     await expect.poll(() => heard).toEqual(["b", "a"]);

@@ -89,7 +89,7 @@ describePostgres("a limit of several nodes", () => {
       ...store,
       signals: {
         ...store.signals,
-        listen: () => Object.assign(() => {}, { ready: Promise.resolve() }),
+        listen: () => Object.assign(() => {}, { ready: async () => {} }),
       },
     };
     const { a, b, c } = openLimiters([HUNDRED], deaf);
