@@ -5,6 +5,7 @@ export {
   Doubt,
   distinctOrigins,
   Gate,
+  MODEL,
   Origin,
   Reply,
   TurnTask,

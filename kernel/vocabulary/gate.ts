@@ -9,10 +9,10 @@ import { TokenScope } from "./user.ts";
 export const ApprovalDecision = Type.Enum(["once", "always", "destination", "deny"]);
 export type ApprovalDecision = Declared<typeof ApprovalDecision>;
 
-/** Who said something that the person did not say. */
+/** Who wrote something that the person did not write. `model`: a model of ours did, or may have. */
 export const Origin = Type.Object(
   {
-    kind: Type.Enum(["tool", "server", "caller", "outside", "file", "memory", "page", "skill"]),
+    kind: Type.Enum(["tool", "server", "caller", "outside", "file", "memory", "page", "skill", "model"]),
     name: Type.String({
       description: "The name of the tool, the server, the file, the document or the skill; a page's address",
     }),
@@ -20,6 +20,9 @@ export const Origin = Type.Object(
   { $id: "Origin" },
 );
 export type Origin = Declared<typeof Origin>;
+
+/** What has this origin gives no link, name or number to trust. */
+export const MODEL: Origin = { kind: "model", name: "model" };
 
 const MAX_ORIGINS = 8;
 /** Of too many the last stands for the rest, and nobody can trust it. */
@@ -56,6 +59,8 @@ export const TurnTask = Type.Object({
   id: Type.String(),
   path: Type.Array(Type.String(), { description: "The titles of the tasks that led here, this one last" }),
   scopes: Type.Optional(hidden(Type.Array(TokenScope))),
+  /** The turns that delegated it, the outermost first. */
+  turns: Type.Optional(hidden(Type.Array(Type.String()))),
 });
 export type TurnTask = Declared<typeof TurnTask>;
 

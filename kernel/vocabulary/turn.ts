@@ -96,6 +96,8 @@ export type TurnItem = Declared<typeof TurnItem>;
 export const Outside = Type.Object({
   origin: Type.String({ description: "Where it came from" }),
   data: Type.Optional(Type.Unknown()),
+  /** Who had a hand in the data, if a model of ours may have written some of it. */
+  origins: Type.Optional(Type.Array(Origin)),
   /** The pieces of the message itself that are theirs. */
   spans: Type.Optional(Type.Array(Type.Object({ from: Type.Integer(), to: Type.Integer() }))),
 });

@@ -377,6 +377,8 @@ export interface CheckedTurn extends SpokenTurn {
   /** The sections before the conversation that somebody else wrote. */
   strangers(): Promise<readonly Stranger[]>;
   /** Earlier turns of its branch, oldest first; with `known` only those after it, where that is still the branch. */
+  /** What was said in the turns that delegated this one, and before them. */
+  above(): Promise<readonly SpokenTurn[]>;
   past(known?: { readonly branch: string; readonly to: number }): Promise<PastTurns>;
 }
 

@@ -1,12 +1,12 @@
 /** What a task is to the turn that delegated it: watched while it runs, stopped with it, told of when that turn is over. */
 import { randomUUIDv7 } from "node:crypto";
-import { INTERRUPTED } from "../../kernel/kit/turns.ts";
+import { distinctOrigins, INTERRUPTED, MODEL } from "../../kernel/kit/turns.ts";
 import { Fault, type TurnEvent } from "../../kernel/plugin.ts";
 import type { Delegating } from "../agent/services.ts";
 import { stop, topicOf } from "./ends.ts";
 import type { TasksParts } from "./parts.ts";
 import { CANCELLED, factsOf } from "./report.ts";
-import { failureOf, findRow, isOver, type TaskRow } from "./rows.ts";
+import { failureOf, findRow, isOver, originsOf, type TaskRow } from "./rows.ts";
 import { TASK_CHANNEL } from "./task-start.ts";
 
 const WATCH_MS = 1000;
@@ -43,9 +43,15 @@ export async function wake({ sql, jobs, threads }: TasksParts, row: TaskRow): Pr
     user: row.user,
     channel: TASK_CHANNEL,
     message: WOKEN,
-    metadata: factsOf(row),
-    origin: "a task",
-    turn: { thread: thread.id, ...(row.is_unattended && { unattended: true }) },
+    turn: {
+      thread: thread.id,
+      outside: {
+        origin: "a task",
+        data: factsOf(row),
+        origins: distinctOrigins([MODEL, ...originsOf(row)]),
+      },
+      ...(row.is_unattended && { unattended: true }),
+    },
   };
   await jobs.assertRoom(job);
   await sql.transaction(async (tx) => {

@@ -1,5 +1,12 @@
 /** What a task did, from the turns of its thread, and how the model that delegated it is told. */
-import { answerText, distinctOrigins, INTERRUPTED, NO_USAGE, type Origin } from "../../kernel/kit/turns.ts";
+import {
+  answerText,
+  distinctOrigins,
+  INTERRUPTED,
+  MODEL,
+  NO_USAGE,
+  type Origin,
+} from "../../kernel/kit/turns.ts";
 import type { Failure, Job, Services, TurnItem, TurnRecord } from "../../kernel/plugin.ts";
 import type { OwnOutcome } from "../agent/services.ts";
 import { callsOf, failureOf, originsOf, type Report, type TaskRow } from "./rows.ts";
@@ -68,7 +75,7 @@ async function originsIn(parts: ReportParts, items: readonly TurnItem[]): Promis
     if (server) return [{ kind: "server", name: server.name }];
     return own.has(name) ? [] : [{ kind: "tool", name }];
   };
-  return distinctOrigins(
+  const all = distinctOrigins(
     items.flatMap((item) => {
       const files = "attachments" in item ? (item.attachments ?? []) : [];
       const told: Origin[] = files.map(({ kind, name = kind }) => ({ kind: "file", name }));
@@ -77,6 +84,7 @@ async function originsIn(parts: ReportParts, items: readonly TurnItem[]): Promis
       return item.type === "message" ? [...(item.origins ?? []), ...told] : told;
     }),
   );
+  return all.filter(({ kind }) => kind !== MODEL.kind);
 }
 
 /** The row as the model reads it. The task's own words stand beside it, and decide nothing. */

@@ -1,7 +1,7 @@
 /** Begins a task: one row and one job in one transaction, within the limits of its tree. */
 import { hash, randomUUIDv7 } from "node:crypto";
 import { visibleLine } from "../../kernel/kit/text.ts";
-import type { Origin, TurnTask } from "../../kernel/kit/turns.ts";
+import { distinctOrigins, MODEL, type TurnTask } from "../../kernel/kit/turns.ts";
 import { type Clock, Fault, type Services, type Sql, type Transaction } from "../../kernel/plugin.ts";
 import type { Delegating, OwnToolContext } from "../agent/services.ts";
 import type { NewJob } from "../jobs/services.ts";
@@ -30,14 +30,17 @@ export interface BeginningParts {
 export const TASK_CHANNEL = "task";
 
 const MAX_TITLE_LENGTH = 80;
+const HANDOVER = "the conversation that delegated this";
 
 const ABOUT = `You do a task that another agent has delegated to you; the message says what. You see nothing of its conversation, and nobody else reads your answer. Do the task, and answer with the result alone. Say plainly what you could not do, and why: what you did not do must not sound done.`;
+
+type BeginContext = OwnToolContext & { readonly delegating: Delegating; readonly turn: string };
 
 /** The task of this call, which an earlier attempt of the same turn may have begun. */
 export async function beginTask(
   parts: BeginningParts,
   asked: Asked,
-  context: OwnToolContext & { readonly delegating: Delegating; readonly turn: string },
+  context: BeginContext,
 ): Promise<TaskRow> {
   const { sql } = parts;
   const { user, thread, turn, delegating } = context;
@@ -162,39 +165,37 @@ const refusal = (code: string, message: string) => new Fault("turn", code, messa
 async function jobOf(
   { threads }: BeginningParts,
   { task, handover = "", tools, model }: Asked,
-  { user, thread, unattended, originsOf, delegating }: OwnToolContext & { readonly delegating: Delegating },
+  { user, thread, turn, unattended, originsOf, delegating }: BeginContext,
   { id, title }: { readonly id: string; readonly title: string },
 ): Promise<NewJob> {
   const said = [task, handover].filter((text) => text !== "").join("\n\n");
-  const origins = (await originsOf?.(said)) ?? [];
+  // Even where nobody else has said anything: it is no message of the person's.
+  const origins = distinctOrigins([MODEL, ...((await originsOf?.(said)) ?? [])]);
+  // What may be a stranger's is handed over as data.
+  const isData = handover !== "" && origins.length > 1;
   const { scopes: inherited, task: above } = delegating;
   const scopes = [...inherited, ...(tools ? [{ token: `task ${id}`, tools: [...tools] }] : [])];
-  const own: TurnTask = { id, path: [...(above?.path ?? []), title], scopes };
+  const own: TurnTask = {
+    id,
+    path: [...(above?.path ?? []), title],
+    scopes,
+    turns: [...(above?.turns ?? []), turn],
+  };
   const chosen = model === undefined ? (await threads.find(user, thread))?.model : wantedModel(model);
   return {
     id,
     user,
     channel: TASK_CHANNEL,
-    ...shown(task, handover, origins),
+    message: isData ? task : said,
     turn: {
       task: own,
       instructions: ABOUT,
       origins,
+      ...(isData && { outside: { origin: HANDOVER, data: { handover }, origins } }),
       ...(unattended && { unattended }),
       ...(chosen && { model: chosen }),
     },
   };
-}
-
-/** What may be a stranger's is handed over as data. */
-function shown(
-  task: string,
-  handover: string,
-  origins: readonly Origin[],
-): Pick<NewJob, "message" | "metadata" | "origin"> {
-  if (handover === "") return { message: task };
-  if (origins.length === 0) return { message: `${task}\n\n${handover}` };
-  return { message: task, metadata: { handover }, origin: "the conversation that delegated this" };
 }
 
 function wantedModel(model: string): { readonly provider?: string; readonly name: string } {

@@ -757,7 +757,7 @@ export interface Schemas {
     readonly models: readonly string[];
   };
   readonly Origin: {
-    readonly kind: "tool" | "server" | "caller" | "outside" | "file" | "memory" | "page" | "skill";
+    readonly kind: "tool" | "server" | "caller" | "outside" | "file" | "memory" | "page" | "skill" | "model";
     readonly name: string;
   };
   readonly OutboxEntry: {

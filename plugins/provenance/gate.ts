@@ -49,7 +49,7 @@ import {
   type Whose,
 } from "./sources.ts";
 import type { StoredTraces } from "./stored-trace.ts";
-import { extend, NOTHING_SAID, type Trace } from "./trace.ts";
+import { after, extend, NOTHING_SAID, type Trace } from "./trace.ts";
 import requests from "./words/requests.json" with { type: "json" };
 
 export interface TurnGate extends Required<TurnCheck> {
@@ -70,7 +70,9 @@ export function openTurnGate(turn: CheckedTurn, stored: StoredTraces, parts: Tur
     turn.unattended ? { ...read, entries: read.entries.map((entry) => ({ ...entry, isPast: true })) } : read;
   let past: Promise<Trace> | undefined;
   const trace = async (): Promise<Trace> => {
-    past ??= stored.read(turn).then(asPast);
+    past ??= Promise.all([turn.above(), stored.read(turn)]).then(([above, read]) =>
+      asPast(after(extend(NOTHING_SAID, above, turn.isOwn), read)),
+    );
     const now = extend(await past, [turn], turn.isOwn);
     return turn.instructionsOnce ? { ...now, said: [...now.said, turn.instructionsOnce] } : now;
   };

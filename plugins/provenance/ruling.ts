@@ -35,6 +35,8 @@ export interface Heard {
   readonly asked: unknown;
   /** The tool that answered; the owner where it is left out. */
   readonly tool?: string;
+  /** True where a model of ours may have written some of it: it gives no value to trust. */
+  readonly isMade?: boolean | undefined;
   /** True for an earlier run of a routine, which does the same each time. */
   readonly isPast?: boolean;
 }
@@ -184,14 +186,15 @@ function checkChange(
   kept: Set<Leaf>,
 ): Check {
   const isAsked = isAskedFor(called, said);
-  const listing = new Set([...new Set(heard.map(({ tool, owner }) => tool ?? owner))].filter(listsThings));
-  const lists = isAsked ? heard.filter(({ tool, owner }) => listing.has(tool ?? owner)) : [];
+  const given = heard.filter(({ isMade }) => !isMade);
+  const listing = new Set([...new Set(given.map(({ tool, owner }) => tool ?? owner))].filter(listsThings));
+  const lists = isAsked ? given.filter(({ tool, owner }) => listing.has(tool ?? owner)) : [];
   const isTheirs = (leaf: Leaf) => isPersons(leaf, said, texts);
   const contents = leaves.flatMap(({ role, value }) => (role === "content" ? [String(value)] : []));
   const listsFor = (leaf: Leaf) => areAbout(called, leaf, lists);
-  const isMeant = (leaf: Leaf, given: readonly Heard[] = lists, isFit = (_: AnswerRecord) => true) =>
+  const isMeant = (leaf: Leaf, among: readonly Heard[] = lists, isFit = (_: AnswerRecord) => true) =>
     isPointedTo(leaf.value, (record) => holds(record, leaf) && isFit(record), {
-      lists: areAbout(called, leaf, given),
+      lists: areAbout(called, leaf, among),
       said,
       contents,
     });
@@ -199,18 +202,18 @@ function checkChange(
     const records = () => listsFor(leaf).flatMap((one) => listedIn(one).records);
     return said.beginnings.some((begin) => isOnlyOne(String(leaf.value), begin, records()));
   };
-  const resolver = createResolver(called, said, heard);
+  const resolver = createResolver(called, said, given);
   const isResolved = (leaf: Leaf) =>
     isAsked &&
     (resolver.isContact(leaf) ||
       resolver.isOnPage(leaf) ||
-      resolver.isOfNamed(leaf, (given, isFit) => isMeant(leaf, given, isFit)));
+      resolver.isOfNamed(leaf, (among, isFit) => isMeant(leaf, among, isFit)));
   // Text that the person had the agent read may be kept where the person said.
   const isKept = (leaf: Leaf) => {
     if (!isAsked || !isStore(called.name, leaves) || ADMITS.test(called.name)) return false;
     const targets = leaves.filter(({ role }) => role !== "content");
     if (targets.length === 0 || !targets.every((target) => isTheirs(target) || isMeant(target))) return false;
-    const read = heard.filter(
+    const read = given.filter(
       ({ asked, owner }) =>
         (!called.isOutside || owner === called.owner) && textsOf(asked).some((text) => said.hasPhrase(text)),
     );

@@ -155,6 +155,8 @@ function nameOf({ origin, place, tool }: Source): string {
       return `the memory document ${name}, which was written from what others said`;
     case "skill":
       return `the skill ${name}, which came from elsewhere`;
+    case "model":
+      return "what a model wrote";
   }
 }
 

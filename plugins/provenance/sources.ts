@@ -58,7 +58,7 @@ export function heardIn(trace: Trace, whose: Whose): Pick<Sources, "known" | "he
       const name = isOurs ? (whose.installed.get(tool.name)?.server?.tool ?? tool.name) : undefined;
       const place = placeOf(asked);
       const teller = toolOrigin(tool, whose);
-      const installed = !entry.origins?.length && isOurs ? whose.installed.get(tool.name) : undefined;
+      const installed = !entry.isMade && isOurs ? whose.installed.get(tool.name) : undefined;
       const isPage = installed !== undefined && place !== undefined && readsAnyPage(installed);
       heard.push({
         origin: isPage ? { kind: "page", name: place } : origin,
@@ -70,6 +70,7 @@ export function heardIn(trace: Trace, whose: Whose): Pick<Sources, "known" | "he
         tool: name,
         isPast: entry.isPast,
         isDocument: entry.isDocument,
+        isMade: entry.isMade,
         lookup: installed && looksUp(installed, whose) ? installed : undefined,
       });
     }
@@ -148,7 +149,14 @@ export function isOutside({ server, hosts, hints }: ToolInfo, { trusted }: Whose
 
 /** What somebody else wrote, and a model reads before every conversation. */
 export function strangersWords({ origin, text }: Stranger): Source {
-  return { origin, owner: `${origin.kind} ${origin.name}`, place: undefined, text, asked: undefined };
+  return {
+    origin,
+    owner: `${origin.kind} ${origin.name}`,
+    place: undefined,
+    text,
+    asked: undefined,
+    isMade: true,
+  };
 }
 
 const DESCRIPTIONS = new WeakMap<Whose, readonly Source[]>();

@@ -3,7 +3,7 @@
  * still shown does not matter: a summary says in other words what these items said.
  */
 import { tryJson } from "../../kernel/kit/text.ts";
-import type { Outside } from "../../kernel/kit/turns.ts";
+import { MODEL, type Outside } from "../../kernel/kit/turns.ts";
 import { capText } from "../../kernel/kit/untrusted.ts";
 import type { Gate, Origin, ToolCall, TurnInput, TurnItem } from "../../kernel/plugin.ts";
 import type { SpokenTurn } from "../agent/services.ts";
@@ -19,6 +19,8 @@ export interface Entry {
   readonly text: string;
   /** The params of the call that it answers. */
   readonly asked?: unknown;
+  /** True where a model of ours wrote it, or may have written some of it. */
+  readonly isMade?: boolean;
   /** True for what came from outside with a message, and not by a call. */
   readonly isDocument?: boolean;
   /** True for an earlier run of a routine, which does the same each time. */
@@ -83,14 +85,19 @@ export function extend(before: Trace, turns: readonly SpokenTurn[], isOwn: (tool
       entries.push({ origins: [{ kind: "file", name }], text: files.get(id) ?? "", isDocument });
   };
 
+  /** What only a model wrote is nobody's, and gives nothing. */
+  const addMade = (origins: readonly Origin[], text: string): void => {
+    const others = withoutModel(origins);
+    if (others.length > 0) entries.push({ origins: others, text: capText(text, MAX_LENGTH), isMade: true });
+  };
+
   const addMessage = (item: Extract<TurnItem, { type: "message" }>, spans: Spans, turn: SpokenTurn): void => {
     if (item.role === "assistant") {
       // A model's words elsewhere may be made of anything that it read there.
-      if (isBrought(turn)) entries.push({ origins: [HISTORY], text: capText(item.text, MAX_LENGTH) });
+      if (isBrought(turn)) addMade([HISTORY], item.text);
       return;
     }
-    const { origins = [] } = item;
-    if (origins.length > 0) entries.push({ origins, text: capText(item.text, MAX_LENGTH) });
+    if (item.origins?.length) addMade(item.origins, item.text);
     else {
       const { own, others } = divide(item.text, spans);
       const { words, file } = withoutFiles(own);
@@ -115,7 +122,8 @@ export function extend(before: Trace, turns: readonly SpokenTurn[], isOwn: (tool
     // If two calls have one id, nobody can tell whose result this is, so nothing about it is believed.
     const isClear = rest.every(({ call, isCallers: is }) => call.name === name && is === isCallers);
     entries.push({
-      origins: item.origins,
+      origins: item.origins && withoutModel(item.origins),
+      isMade: (item.origins ?? []).length > 0,
       tool: { name, isCallers: isCallers || !isClear, isOwn: !isCallers && isClear && isOwn(name) },
       text: capText(text, MAX_LENGTH),
       asked: first && tryJson(first.call.params),
@@ -126,12 +134,11 @@ export function extend(before: Trace, turns: readonly SpokenTurn[], isOwn: (tool
     const { input, instructions, context, outside, items, gate } = turn;
     if (instructions) said.push(instructions);
     if (context) known.push(JSON.stringify(context));
-    if (outside?.data !== undefined)
-      entries.push({
-        origins: [{ kind: "outside", name: outside.origin }],
-        text: JSON.stringify(outside.data),
-        isDocument: true,
-      });
+    if (outside?.data !== undefined) {
+      const text = JSON.stringify(outside.data);
+      if (outside.origins) addMade(outside.origins, text);
+      else entries.push({ origins: [{ kind: "outside", name: outside.origin }], text, isDocument: true });
+    }
     known.push(...answered(input));
     approved.push(...approvedBy(input, "gate" in input ? gates.get(input.gate) : undefined));
     let spans = outside?.spans ?? [];
@@ -149,6 +156,19 @@ export function extend(before: Trace, turns: readonly SpokenTurn[], isOwn: (tool
   }
   return { said, known, approved, entries, open, gates };
 }
+
+/** Adds what was said elsewhere before it: in the turns that delegated this one. */
+export function after(above: Trace, own: Trace): Trace {
+  return {
+    ...own,
+    said: [...above.said, ...own.said],
+    known: [...above.known, ...own.known],
+    approved: [...above.approved, ...own.approved],
+    entries: [...above.entries, ...own.entries],
+  };
+}
+
+const withoutModel = (origins: readonly Origin[]) => origins.filter(({ kind }) => kind !== MODEL.kind);
 
 const HISTORY: Origin = { kind: "caller", name: "history" };
 

@@ -9,7 +9,7 @@ declare module "vitest" {
 }
 
 /** Its number, or the letter of a part that has no numbers. */
-export type Weakness = number | "D" | "F" | "I" | "J" | "W";
+export type Weakness = number | "D" | "F" | "I" | "J" | "K" | "W";
 
 /** Stands in for `test`; the run says at its end how many attacks were tried and contained. */
 export function attack(weakness: Weakness, title: string, run: () => Promise<void> | void): void {

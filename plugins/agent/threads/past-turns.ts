@@ -2,7 +2,7 @@
 import { readsAsText } from "../../../kernel/kit/tools.ts";
 import type { Outside } from "../../../kernel/kit/turns.ts";
 import type { Gate, Queries, TurnItem, TurnStatus } from "../../../kernel/plugin.ts";
-import type { PastTurns } from "../services.ts";
+import type { PastTurns, SpokenTurn } from "../services.ts";
 import { readAttachments } from "./attachments/stored.ts";
 import { type Gap, isOnPath, keyOf, newestOf, type Path, readPath } from "./turns/branch.ts";
 import { readInput } from "./turns/turn-rows.ts";
@@ -46,6 +46,18 @@ export async function findSpoken(sql: Queries, named?: string) {
   const { id, thread, seq, user, created_at: createdAt } = row;
   const [turn] = await readSpoken(sql, thread, { after: seq - 1, before: seq + 1 }, []);
   return turn && { ...turn, id, thread, user, createdAt };
+}
+
+/** The turns that delegated another, each after what was said before it. */
+export async function readAbove(
+  sql: Queries,
+  delegating: readonly string[] = [],
+): Promise<readonly SpokenTurn[]> {
+  const threads = delegating.map(async (id) => {
+    const turn = await findSpoken(sql, id);
+    return turn ? [...(await readPast(sql, { ...turn, isBranched: true })).turns, turn] : [];
+  });
+  return (await Promise.all(threads)).flat();
 }
 
 /** Older messages are no longer known to be the person's, which only makes a check ask more often. */

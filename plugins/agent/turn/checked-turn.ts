@@ -3,7 +3,7 @@ import type { Queries, ToolInfo } from "../../../kernel/plugin.ts";
 import type { Extensions, TurnPreface } from "../extensions.ts";
 import { showTool } from "../safety/foreign.ts";
 import type { CheckedTurn, Threads, Turn } from "../services.ts";
-import { fileText, findSpoken, readPast } from "../threads/past-turns.ts";
+import { fileText, findSpoken, readAbove, readPast } from "../threads/past-turns.ts";
 import type { TurnWriter } from "../threads/writing/writer.ts";
 import type { ToolSources } from "./toolbox.ts";
 
@@ -28,6 +28,7 @@ export function checkedTurn(
     isOwn: extensions.isOwn,
     isFollowed: (tool) => extensions.followed.has(tool),
     show: showTool,
+    above: () => readAbove(sql, turn.task?.turns),
     past: async (known) =>
       writer.isFirst ? { branch: "", after: 0, turns: [] } : await readPast(sql, writer, known),
   });
@@ -52,6 +53,7 @@ export function createCheckedReader(
       show: showTool,
       persons: async () => (await extensions.preface(turn.user, () => true)).persons,
       strangers: async () => (await extensions.preface(turn.user, () => true)).strangers,
+      above: async () => [],
       past: (known) => readPast(sql, { ...turn, isBranched: true }, known),
     };
   };

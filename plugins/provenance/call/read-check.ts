@@ -33,6 +33,7 @@ interface Spoken {
   readonly owner: string;
   readonly text: string;
   readonly asked: unknown;
+  readonly isMade?: boolean | undefined;
 }
 
 /** True for a value that says where a call goes. */
@@ -54,8 +55,9 @@ export function createReadingCheck(
   isTheirs: (destination: string, isLink: boolean) => boolean,
   spending: Spending,
 ): (leaf: Leaf) => "destination" | "content" | undefined {
-  const own = heard.filter((one) => one.owner === owner);
-  const others = heard.filter((one) => one.owner !== owner);
+  const isOwn = (one: Spoken) => one.owner === owner && !one.isMade;
+  const own = heard.filter(isOwn);
+  const others = heard.filter((one) => !isOwn(one));
   // A value that both have may come from either, and what is too long to search may hold anything.
   const isLong = heard.reduce((sum, { text }) => sum + text.length, 0) > MAX_SEARCHED;
   const isBack = (value: Scalar) => {
