@@ -2,6 +2,7 @@
 
 export { currentTraceparent, withTraceparent } from "../log/trace-context.ts";
 export { assertSimple, parseJson, parseLargeJson, readBody } from "../net/body.ts";
+export { createOpenCount, tooManyConnections } from "../net/connections.ts";
 export { readCookie } from "../net/cookies.ts";
 export { createFormReader, type FormReader } from "../net/form.ts";
 export {

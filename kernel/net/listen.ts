@@ -3,6 +3,7 @@ import type { IncomingMessage, RequestListener, Server, ServerResponse } from "n
 import type { AddressInfo } from "node:net";
 import { Fault, reason } from "../fault.ts";
 import { hostInUrl } from "./address.ts";
+import { type ConnectionLimit, limitConnections } from "./connections.ts";
 
 export interface ListenOptions {
   readonly host: string;
@@ -10,6 +11,7 @@ export interface ListenOptions {
   /** The settings an operator would change, named in the error. */
   readonly hostVariable: string;
   readonly portVariable: string;
+  readonly connections?: ConnectionLimit;
 }
 
 export interface Listener {
@@ -23,8 +25,10 @@ export interface Listener {
 // For the whole of a request, its body included: one that trickles in holds memory all the while.
 const REQUEST_TIMEOUT_MS = 120_000;
 
+const MAX_RESPONSE_LISTENERS = 20;
+
 export async function listen(handler: RequestListener, options: ListenOptions): Promise<Listener> {
-  const { host, port } = options;
+  const { host, port, connections } = options;
   // Loaded here, since commands that serve nothing start sooner without it.
   const { createServer } = await import("node:http");
   // An offer of another protocol is declined by responding in this one; many clients offer HTTP/2 each time.
@@ -33,10 +37,13 @@ export async function listen(handler: RequestListener, options: ListenOptions): 
   const server: Listener["server"] = createServer(
     { shouldUpgradeCallback, requestTimeout: REQUEST_TIMEOUT_MS },
     (request, response) => {
-      dropRest(request, response);
-      handler(request, response);
+      // Each limit that counts an open request waits for its end.
+      response.setMaxListeners(MAX_RESPONSE_LISTENERS);
+      endReading(request, response);
+      if (!refuse?.(request, response)) handler(request, response);
     },
   );
+  const refuse = connections && limitConnections(server, connections);
   await new Promise<void>((resolve, reject) => {
     server.once("error", (error) => reject(refusal(error as NodeJS.ErrnoException, options)));
     server.listen(port, host, resolve);
@@ -74,26 +81,40 @@ function refusal(
   return refuse("host_unusable", `cannot be opened (${reason(error)}): check ${hostVariable}`, hostVariable);
 }
 
-// Enough for a megabyte on a slow line. A caller that sends on and on is cut off then.
-const MAX_LEFTOVER_MS = 30_000;
+// What may be left of a body for the connection to be used again.
+const MAX_LEFTOVER_BYTES = 64 * 1024;
+// Long enough for the answer to arrive. Cut off at once, many callers never see it.
+const GRACE_MS = 2000;
 
 /**
- * Reads and drops the rest of a body that was answered before its end, such as one that is too large. Unread it
- * would hold up the next request on the connection; cut off at once, many callers never see the answer.
+ * An answer that comes before the end of a body, such as a refusal, also ends the reading. A short rest is read and dropped, so that
+ * the next request can follow; otherwise the connection closes, since reading the rest would cost as much as accepting it.
  */
-export function dropRest(
-  request: IncomingMessage,
-  response: ServerResponse,
-  mostMillis = MAX_LEFTOVER_MS,
-): void {
+export function endReading(request: IncomingMessage, response: ServerResponse, graceMillis = GRACE_MS): void {
   const { "content-length": length, "transfer-encoding": encoding } = request.headers;
   if (length === undefined && encoding === undefined) return;
-  response.once("finish", () => {
-    if (request.readableEnded || request.destroyed) return;
-    const cut = setTimeout(() => request.destroy(), mostMillis).unref();
-    request.once("close", () => clearTimeout(cut));
+  if (encoding === undefined && Number(length) <= MAX_LEFTOVER_BYTES) {
     // It may still lead into a parser that has given up.
-    request.unpipe();
-    request.resume();
-  });
+    response.once("finish", () => request.unpipe().resume());
+    return;
+  }
+  // Node reads and drops a body that nobody has begun to read, as fast as it comes.
+  request.read(0);
+  const writeHead = response.writeHead.bind(response) as (...given: unknown[]) => ServerResponse;
+  response.writeHead = (...given: unknown[]) => {
+    if (!request.complete) closeUnread(request, response, graceMillis);
+    return writeHead(...given);
+  };
+}
+
+function closeUnread(request: IncomingMessage, response: ServerResponse, graceMillis: number): void {
+  const { socket } = request;
+  response.shouldKeepAlive = false;
+  // A listener that takes nothing stops the reading once the buffer is full.
+  request.unpipe().on("readable", () => {});
+  // Node calls this after the answer.
+  socket.destroySoon = () => {
+    socket.end();
+    setTimeout(() => socket.destroy(), graceMillis).unref();
+  };
 }

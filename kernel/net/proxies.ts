@@ -49,8 +49,11 @@ export function createProxies(trusted: readonly string[]) {
   };
 
   return {
+    isTrusted,
+    /** An address without an IPv4-in-IPv6 prefix. */
+    plain,
     /**
-     * The address of the client, without an IPv4-in-IPv6 prefix. Found from our end backwards: a hop is believed only because
+     * The address of the client. Found from our end backwards: a hop is believed only because
      * the one after it is a proxy we trust, and what lies beyond the first stranger is that stranger's claim.
      */
     address(request: IncomingMessage): string {

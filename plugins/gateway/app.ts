@@ -11,8 +11,10 @@ import { compressAnswers } from "./middleware/compression.ts";
 import { allowListedOrigins } from "./middleware/cors.ts";
 import { answerErrors } from "./middleware/errors.ts";
 import { readJson } from "./middleware/json-body.ts";
+
 import type { Pacing } from "./middleware/pace.ts";
-import type { LimitWrites, Protocols } from "./middleware/protocols.ts";
+import type { LimitRequests, LimitWrites, Protocols } from "./middleware/protocols.ts";
+
 import { createSite } from "./middleware/site.ts";
 import { createMounts, type Mounts, STOPPED } from "./mounts.ts";
 import { MAX_BODY_BYTES, MAX_OPEN_BODY_BYTES, OPEN_BODY_LIMITS } from "./settings.ts";
@@ -49,6 +51,7 @@ export interface AppParts {
   readonly bodies: BodyBudget;
   readonly pacing: Pacing;
   readonly limitWrites: LimitWrites;
+  readonly limitRequests: LimitRequests;
   readonly kernel: Pick<Kernel, "isStarted">;
 }
 
@@ -70,6 +73,10 @@ export function createApp(parts: AppParts) {
 
   koa.use(site.serve);
   const openBodies = createBodyBudget(OPEN_BODY_LIMITS);
+  open.use((context, next) => {
+    openBodies.count(proxies.address(context.req), context.req, MAX_OPEN_BODY_BYTES);
+    return next();
+  });
   open.use(holdBody(openBodies, ({ req }) => proxies.address(req), MAX_OPEN_BODY_BYTES));
   open.use(readJson(MAX_OPEN_BODY_BYTES));
   koa.use(open.routes());
@@ -78,7 +85,7 @@ export function createApp(parts: AppParts) {
   koa.use(parts.protocols.middleware);
   koa.use(authenticate(authenticator));
   koa.use(refuseForeignPages(isOwnOrigin));
-  koa.use(limitEachWrite(parts.limitWrites));
+  koa.use(limitEach(parts));
   koa.use(waitInPace(parts.pacing));
   koa.use(holdBody(parts.bodies, ({ state }) => state["identity"].user.id, MAX_BODY_BYTES));
   koa.use(
@@ -94,10 +101,16 @@ export function createApp(parts: AppParts) {
   return { koa, mounts, mountSite: site.mount };
 }
 
-/** Every route that writes, also one that a plugin mounts; before the body, so that what is refused is not read. */
-function limitEachWrite(limitWrites: LimitWrites): Middleware {
+/**
+ * Every route, also one that a plugin mounts; before the body, so that what is refused is not read. A body counts for its user even if
+ * its request is refused.
+ */
+function limitEach({ limitRequests, bodies, limitWrites }: AppParts): Middleware {
   return async (context, next) => {
-    if (!SAFE_METHODS.has(context.method)) await limitWrites(identityOf(context).user.id, context);
+    const { id: user } = identityOf(context).user;
+    limitRequests(user, context.res);
+    bodies.count(user, context.req, MAX_BODY_BYTES);
+    if (!SAFE_METHODS.has(context.method)) await limitWrites(user, context);
     await next();
   };
 }

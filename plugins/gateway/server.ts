@@ -1,13 +1,20 @@
 /** The listener with its sign-in, on which the routes and sockets are mounted. */
 
-import { applyLimit, createProxies, type Listener, listen } from "../../kernel/kit/http.ts";
+import {
+  applyLimit,
+  createOpenCount,
+  createProxies,
+  type Listener,
+  listen,
+  tooManyConnections,
+} from "../../kernel/kit/http.ts";
 import { SILENT } from "../../kernel/kit/log.ts";
 import type { Kernel, Limiter, Log, Services } from "../../kernel/plugin.ts";
 import type { Metrics } from "../telemetry/services.ts";
 import { createApp, STARTING } from "./app.ts";
 import { createBodyBudget } from "./middleware/body-budget.ts";
 import { createPacing } from "./middleware/pace.ts";
-import { createProtocols, type LimitWrites } from "./middleware/protocols.ts";
+import { createProtocols, type LimitRequests, type LimitWrites } from "./middleware/protocols.ts";
 import { BODY_LIMITS, type GatewayConfig } from "./settings.ts";
 import { createAuthenticator, createOriginCheck } from "./sign-in/authenticator.ts";
 
@@ -29,7 +36,7 @@ export async function buildServer({ config, accounts, metrics = SILENT.metrics, 
   const proxies = createProxies(config.trustedProxies);
   const isOwnOrigin = createOriginCheck(config.allowedOrigins, proxies);
   const authenticator = createAuthenticator(signIn, proxies);
-  const { host, port, allowedOrigins } = config;
+  const { host, port, allowedOrigins, connectionsPerAddress: perAddress, requestsPerUser } = config;
   const { issuer } = signIn;
   const bodies = createBodyBudget(BODY_LIMITS);
   let writeLimit: Limiter | undefined;
@@ -48,6 +55,7 @@ export async function buildServer({ config, accounts, metrics = SILENT.metrics, 
     bodies,
     pacing: createPacing(),
     limitWrites,
+    limitRequests: createRequestLimit(requestsPerUser),
   };
   const protocols = createProtocols({ ...shared, host, issuer });
   const parts = { proxies, authenticator, isOwnOrigin, protocols, bodies };
@@ -65,9 +73,19 @@ export async function buildServer({ config, accounts, metrics = SILENT.metrics, 
     },
     async listen(): Promise<Listener> {
       const variables = { hostVariable: "GATEWAY_HOST", portVariable: "GATEWAY_PORT" };
-      const listener = await listen(app.koa.callback(), { host, port, ...variables });
+      const listener = await listen(app.koa.callback(), {
+        ...{ host, port, ...variables },
+        connections: { perAddress, proxies },
+      });
       listener.server.keepAliveTimeout = KEEP_ALIVE_MS;
       return listener;
     },
+  };
+}
+
+function createRequestLimit(limit: number): LimitRequests {
+  const count = createOpenCount(limit);
+  return (user, response) => {
+    if (!count.open(user, response)) throw tooManyConnections(limit);
   };
 }

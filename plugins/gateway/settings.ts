@@ -30,11 +30,15 @@ export const BODY_LIMITS: BodyLimits = {
 /** The same before sign-in, by address: nobody who has no token takes the room of those who have. */
 export const OPEN_BODY_LIMITS: BodyLimits = { callerBytes: MIB, allBytes: 32 * MIB, minuteBytes: 64 * MIB };
 
+const COUNTS = { min: 1, max: 1_000_000 };
+
 export interface GatewayConfig {
   readonly host: string;
   readonly port: number;
   readonly allowedOrigins: readonly string[];
   readonly trustedProxies: readonly string[];
+  readonly connectionsPerAddress: number;
+  readonly requestsPerUser: number;
 }
 
 export function readSettings(env: Env): GatewayConfig | Off {
@@ -44,6 +48,18 @@ export function readSettings(env: Env): GatewayConfig | Off {
     port: env.port("GATEWAY_PORT", 3000, "Port of the gateway"),
     allowedOrigins: readOrigins(env),
     trustedProxies: readTrustedProxies(env),
+    connectionsPerAddress: env.integer(
+      "GATEWAY_CONNECTIONS_PER_ADDRESS",
+      500,
+      COUNTS,
+      "Open connections to the gateway from one address",
+    ),
+    requestsPerUser: env.integer(
+      "GATEWAY_REQUESTS_PER_USER",
+      100,
+      COUNTS,
+      "Requests of one user that are answered at the same time",
+    ),
   };
   return isOn ? config : new Off("GATEWAY_ENABLED is false");
 }

@@ -59,6 +59,7 @@ export default definePlugin({
     });
     onStop(() => limiter.close());
     const stopping = new AbortController();
+    const proxies = createProxies(config.proxies);
     const app = createApp({
       jobs,
       userOf: createUserLookup({ ...use, isRequired: config.pairing === "required" }),
@@ -68,13 +69,16 @@ export default definePlugin({
         return await sql.transaction((tx) => callbacks.submit(tx, job, userId));
       },
       limiter,
-      proxies: createProxies(config.proxies),
+      proxies,
       senders: createSenders(secret, integrations),
       log,
       stopping: stopping.signal,
     });
     const variables = { hostVariable: "HTTP_HOST", portVariable: "HTTP_PORT" };
-    const listener = await listen(app.callback(), { host, port, ...variables });
+    const listener = await listen(app.callback(), {
+      ...{ host, port, ...variables },
+      connections: { perAddress: config.connectionsPerAddress, proxies },
+    });
     listener.server.requestTimeout = REQUEST_TIMEOUT_MS;
     onStop(() => {
       stopping.abort();

@@ -16,6 +16,12 @@ export function readSettings(env: Env) {
     port: env.port("HTTP_PORT", 8080, "The webhook channel's port"),
     secret: env.secret(SECRET, "Shared secret that callers send in X-Webhook-Secret or sign with"),
     rate: readRate(env),
+    connectionsPerAddress: env.integer(
+      "HTTP_CONNECTIONS_PER_ADDRESS",
+      100,
+      { min: 1, max: 1_000_000 },
+      "Open connections to the webhook channel from one address",
+    ),
     pairing: env.oneOf(
       "HTTP_PAIRING",
       ["optional", "required"],

@@ -93,8 +93,7 @@ function doors(): readonly { url: string; path: string; headers: readonly string
   ];
 }
 
-attack(3, "A connection is used again at once after an early 413, however the body came", async () => {
-  const health = head("GET /health HTTP/1.1", "Host: localhost");
+attack(3, "An early 413 arrives, however the body came", async () => {
   for (const { url, path, headers, large } of doors()) {
     const start = [`POST ${path} HTTP/1.1`, "Host: localhost", JSON_TYPE, ...headers];
     const body = Buffer.alloc(large, "x");
@@ -103,11 +102,8 @@ attack(3, "A connection is used again at once after an early 413, however the bo
       ["Transfer-Encoding: chunked", [chunk(body), LAST_CHUNK]],
     ];
     for (const [length, sent] of bodies) {
-      const lines = await statusLines(url, [head(...start, length), ...sent, health], 2);
-      expect(lines, `${path} ${length}`).toEqual([
-        "HTTP/1.1 413 Payload Too Large",
-        expect.stringMatching(/^HTTP\/1\.1 (?:200|404) /),
-      ]);
+      const lines = await statusLines(url, [head(...start, length), ...sent], 1);
+      expect(lines, `${path} ${length}`).toEqual(["HTTP/1.1 413 Payload Too Large"]);
     }
   }
 });

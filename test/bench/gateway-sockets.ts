@@ -107,6 +107,7 @@ export const bench: Bench = {
       const service = await serve(home, {
         GATEWAY_AUTH_TOKEN: TOKEN,
         CHAT_RATE_LIMIT: "1000000",
+        GATEWAY_CONNECTIONS_PER_ADDRESS: "10000",
         MODEL_BASE_URL: model.url,
         MODEL_NAME: "scripted",
       });

@@ -42,8 +42,8 @@ export function createBodyBudget({ callerBytes, allBytes, minuteBytes }: BodyLim
   };
 
   return {
-    /** Throws a fault where the caller, or all of them together, hold too much. The reader takes at most `maxBytes`. */
-    hold(caller: string, request: IncomingMessage, response: ServerResponse, maxBytes: number): void {
+    /** Throws a fault if the caller has sent too much within a minute. The reader takes at most `maxBytes`. */
+    count(caller: string, request: IncomingMessage, maxBytes: number): void {
       const bytes = sizeOf(request, maxBytes);
       if (bytes === 0) return;
       const minute = sent.get(caller) ?? { bytes: 0 };
@@ -54,7 +54,11 @@ export function createBodyBudget({ callerBytes, allBytes, minuteBytes }: BodyLim
           sent.getRemainingTTL(caller),
         );
       minute.bytes += bytes;
-      take(caller, response, bytes);
+    },
+    /** Throws a fault if the caller, or all of them together, hold too much. */
+    hold(caller: string, request: IncomingMessage, response: ServerResponse, maxBytes: number): void {
+      const bytes = sizeOf(request, maxBytes);
+      if (bytes > 0) take(caller, response, bytes);
     },
     /** The same for a response that is complete: it stays in memory until its reader has taken it. */
     holdAnswer: take,

@@ -3,7 +3,7 @@
  * without a token find the identity provider by a metadata document (RFC 9728), which needs no token.
  */
 
-import type { IncomingMessage } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Context, Middleware } from "koa";
 import { type Proxies, SCOPED_TOKEN } from "../../../kernel/kit/http.ts";
 import { isLoopback } from "../../../kernel/kit/outbound.ts";
@@ -25,6 +25,9 @@ import type { Pacing } from "./pace.ts";
 /** Throws a fault where the user writes too often. */
 export type LimitWrites = (user: string, answer: Pick<Context, "set">) => Promise<void>;
 
+/** Throws a fault if too many of the user's requests are open. */
+export type LimitRequests = (user: string, response: ServerResponse) => void;
+
 const METADATA_PATH = "/.well-known/oauth-protected-resource";
 const RECHECK_MS = 30_000;
 
@@ -42,6 +45,7 @@ export interface ProtocolParts {
   readonly bodies: BodyBudget;
   readonly pacing: Pacing;
   readonly limitWrites: LimitWrites;
+  readonly limitRequests: LimitRequests;
   readonly isOwnOrigin: OriginCheck;
   readonly allowedOrigins: readonly string[];
   /** The interface that the gateway listens on. */
@@ -122,6 +126,8 @@ export function createProtocols(parts: ProtocolParts): Protocols {
     if (identity.user.scope && !protocol.scoped) throw SCOPED_TOKEN;
     context.state["identity"] = identity;
     context["_matchedRoute"] = protocol.path;
+    parts.limitRequests(identity.user.id, res);
+    parts.bodies.count(identity.user.id, req, MAX_BODY_BYTES);
     // A protocol's messages come by POST, whatever they are about.
     if (context.method === "POST") await parts.limitWrites(identity.user.id, context);
     await parts.pacing.wait(identity.user.id);

@@ -5,7 +5,7 @@ import { chunk, head, LAST_CHUNK, statusLines } from "../../support/servers/raw-
 import { bootWebhook, SECRET } from "../../support/services/webhook.ts";
 
 const CHUNKED = { "transfer-encoding": "chunked" };
-const LONG = "x".repeat(64 * 1024 + 1);
+const LONG = "x".repeat(2 ** 20);
 const HELLO = JSON.stringify({ user_id: "ada", message: "hello" });
 
 test.for([
@@ -45,7 +45,7 @@ test.for([
     [chunk(LONG), chunk(LONG), LAST_CHUNK],
   ],
   ["a wrong type", "text/plain", ["Transfer-Encoding: chunked"], [chunk(LONG), chunk(LONG), LAST_CHUNK]],
-] as const)("after a body that is too large, of %s, the connection takes the next request", async (given) => {
+] as const)("after a body that is too large, of %s, the connection closes", async (given) => {
   const [, type, length, body] = given;
   const webhook = await bootWebhook();
   const common = ["Host: localhost", `X-Webhook-Secret: ${SECRET}`];
@@ -53,5 +53,5 @@ test.for([
   const next = ["POST /webhook HTTP/1.1", ...common, "Content-Type: application/json"];
   const second = head(...next, `Content-Length: ${HELLO.length}`) + HELLO;
   const lines = await statusLines(webhook.url, [first, ...body, second], 2);
-  expect(lines).toEqual(["HTTP/1.1 413 Payload Too Large", "HTTP/1.1 200 OK"]);
+  expect(lines).toEqual(["HTTP/1.1 413 Payload Too Large"]);
 });

@@ -7,7 +7,9 @@ const LIMITS = { callerBytes: 100, allBytes: 150, minuteBytes: 1000 };
 
 function sending(budget: ReturnType<typeof createBodyBudget>, caller: string, headers: object, max = 50) {
   const response = new EventEmitter();
-  budget.hold(caller, { headers } as IncomingMessage, response as ServerResponse, max);
+  const request = { headers } as IncomingMessage;
+  budget.count(caller, request, max);
+  budget.hold(caller, request, response as ServerResponse, max);
   return () => response.emit("close");
 }
 const of = (length: number) => ({ "content-length": String(length) });

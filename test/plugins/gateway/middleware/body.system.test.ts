@@ -122,12 +122,12 @@ test.for([
     [chunk("--b\r\n"), chunk("x".repeat(MIB))],
   ],
 ] as const)(
-  "%i: a body that is too large, %s, does not hold up the next request",
+  "%i: a body that is too large, %s, is refused and closes the connection",
   async ([status, , path, headers, body]) => {
     const { gateway } = await open();
     const first = head(`POST ${path} HTTP/1.1`, "Host: localhost", ...headers, "Transfer-Encoding: chunked");
     const next = head("GET /health HTTP/1.1", "Host: localhost");
     const lines = await statusLines(gateway.url, [first, ...body, LAST_CHUNK, next], 2);
-    expect(lines).toEqual([expect.stringContaining(` ${status} `), "HTTP/1.1 200 OK"]);
+    expect(lines).toEqual([expect.stringContaining(` ${status} `)]);
   },
 );
