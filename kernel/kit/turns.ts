@@ -21,6 +21,7 @@ export {
   TurnRecord,
 } from "../vocabulary/turn.ts";
 export {
+  countedUsd,
   estimateText,
   Figure,
   Figures,

@@ -11,6 +11,8 @@ const Counted = Type.Object({
   inputCost: Type.String(),
   outputCost: Type.String(),
   totalCost: Type.String(),
+  /** What caps count for models whose price is not known: as if they were the dearest ones that are. */
+  estimatedCost: Type.Optional(Type.String()),
 });
 
 export const WireUsage = Type.Object(
@@ -27,6 +29,9 @@ export const WireUsage = Type.Object(
       total_cost_usd: Type.String(),
       currency: Type.Literal("USD"),
     }),
+    estimated_cost_usd: Type.Optional(
+      Type.String({ description: "What caps count besides, for models whose price is not known" }),
+    ),
   },
   { $id: "Usage" },
 );
@@ -45,8 +50,9 @@ export const Usage = reshaped(Counted, WireUsage, {
       total_cost_usd: usage.totalCost,
       currency: "USD" as const,
     },
+    ...(usage.estimatedCost !== undefined && { estimated_cost_usd: usage.estimatedCost }),
   }),
-  from: ({ cost_details: cost, ...counts }) => ({
+  from: ({ cost_details: cost, estimated_cost_usd: estimated, ...counts }) => ({
     inputTokens: counts.input_tokens,
     outputTokens: counts.output_tokens,
     cachedTokens: counts.cached_tokens,
@@ -54,6 +60,7 @@ export const Usage = reshaped(Counted, WireUsage, {
     inputCost: cost.input_cost_usd,
     outputCost: cost.output_cost_usd,
     totalCost: cost.total_cost_usd,
+    ...(estimated !== undefined && { estimatedCost: estimated }),
   }),
 });
 export type Usage = Declared<typeof Usage>;
@@ -67,6 +74,11 @@ export const NO_USAGE: Usage = {
   outputCost: "0",
   totalCost: "0",
 };
+
+/** US dollars that count for caps and budgets. */
+export function countedUsd({ totalCost, estimatedCost = "0" }: Usage): number {
+  return Number(totalCost) + Number(estimatedCost);
+}
 
 const BYTES_PER_TOKEN = 4;
 

@@ -2,10 +2,10 @@
 import type { Command } from "commander";
 import { type JsonOption, say, sayJson, verb } from "../../kernel/kit/terminal.ts";
 import { type CommandContext, Fault } from "../../kernel/plugin.ts";
-import { isOperatorFile, PRICES_FILE } from "./files.ts";
+import { isOperatorFile } from "./files.ts";
 import { openFolderFiles } from "./folder.ts";
 import { compare, type Difference, type Gathered, gather, writeToHome } from "./local-copy.ts";
-import { parsePrices } from "./prices.ts";
+import { readModels } from "./model-files.ts";
 import { FILE_TABLES, openRowFiles, type RowFiles } from "./rows.ts";
 import { createSkills } from "./skills/skills.ts";
 
@@ -16,7 +16,7 @@ interface CopyOptions extends JsonOption {
 
 type Files = ReadonlyMap<string, string>;
 
-const WHAT = "AGENTS.md, SOUL.md, IDENTITY.md, USER.md, prices.json and skills/*/SKILL.md";
+const WHAT = "AGENTS.md, SOUL.md, IDENTITY.md, USER.md, models.json and skills/*/SKILL.md";
 
 export function register(group: Command, context: CommandContext): void {
   const { home } = context;
@@ -71,9 +71,10 @@ async function withShared(context: CommandContext, work: (shared: RowFiles) => P
 }
 
 /** Files that one node cannot use would stop or trouble all of them. */
-async function assertUsable(home: string, { files, problems }: Gathered): Promise<void> {
-  parsePrices(files.get(PRICES_FILE));
-  const skills = await createSkills(openFolderFiles(home)).problems();
+async function assertUsable(home: string, { problems }: Gathered): Promise<void> {
+  const files = openFolderFiles(home);
+  await readModels(files);
+  const skills = await createSkills(files).problems();
   const all = new Set([...problems, ...skills.map(({ folder, why }) => `skills/${folder}: ${why}`)]);
   if (all.size === 0) return;
   throw new Fault("invalid", "bad_files", `Nothing was sent. Fix this first:\n  ${[...all].join("\n  ")}`);

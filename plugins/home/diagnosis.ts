@@ -1,9 +1,9 @@
 /** Findings of `postern doctor` about the operator's files. Read-only. */
 import { type DiagnoseContext, type Finding, reason } from "../../kernel/plugin.ts";
-import { MAX_BYTES, type OperatorFiles, PRICES_FILE } from "./files.ts";
+import type { OperatorFiles } from "./files.ts";
 import { openFolderFiles } from "./folder.ts";
 import { findUnused, gather } from "./local-copy.ts";
-import { parsePrices } from "./prices.ts";
+import { readModels } from "./model-files.ts";
 import { openRowFiles } from "./rows.ts";
 import { createSkills } from "./skills/skills.ts";
 
@@ -32,7 +32,7 @@ async function describe(
 ): Promise<Finding> {
   const problems = await createSkills(files).problems();
   try {
-    parsePrices(await files.read(PRICES_FILE, MAX_BYTES));
+    await readModels(files);
   } catch (error) {
     return { name: NAME, ok: false, detail: reason(error) };
   }

@@ -1,4 +1,4 @@
-/** The operator's files for the agent: who it is, skills, prices. They are files in the home, or rows if nodes share a database. */
+/** The operator's files for the agent: who it is, skills, models. They are files in the home, or rows if nodes share a database. */
 import type { HomeFiles } from "./services.ts";
 
 export interface OperatorFiles extends Pick<HomeFiles, "read" | "onChange"> {
@@ -22,10 +22,10 @@ export const IDENTITY_FILES: HomeFiles["identity"] = [
   { name: "USER.md", about: "about the user" },
 ];
 
-export const PRICES_FILE = "prices.json";
+export const MODELS_FILE = "models.json";
 
 /** All but the skills. */
-export const SINGLE_FILES: readonly string[] = [...IDENTITY_FILES.map(({ name }) => name), PRICES_FILE];
+export const SINGLE_FILES: readonly string[] = [...IDENTITY_FILES.map(({ name }) => name), MODELS_FILE];
 
 export const MAX_SKILL_LENGTH = 64 * 1024;
 export const MAX_BYTES = 1024 * 1024;

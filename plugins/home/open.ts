@@ -2,10 +2,10 @@
 
 import type { Log } from "../../kernel/plugin.ts";
 import type { Store } from "../store/services.ts";
-import { IDENTITY_FILES, MAX_BYTES, type OperatorFiles, PRICES_FILE } from "./files.ts";
+import { IDENTITY_FILES, type OperatorFiles } from "./files.ts";
 import { openFolderFiles } from "./folder.ts";
 import { findUnused } from "./local-copy.ts";
-import { parsePrices } from "./prices.ts";
+import { readModels } from "./model-files.ts";
 import { FILE_TABLES, openRowFiles } from "./rows.ts";
 import type { HomeFiles } from "./services.ts";
 
@@ -29,7 +29,7 @@ export function homeFilesOf(files: OperatorFiles): HomeFiles {
   return {
     identity: IDENTITY_FILES,
     read: files.read,
-    prices: async () => parsePrices(await files.read(PRICES_FILE, MAX_BYTES)),
+    models: () => readModels(files),
     onChange: files.onChange,
   };
 }

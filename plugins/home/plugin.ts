@@ -1,4 +1,4 @@
-/** The operator's files: who the agent is, skills and prices. In the home, or in the database that nodes share. */
+/** The operator's files: who the agent is, skills and models. In the home, or in the database that nodes share. */
 import { definePlugin } from "../../kernel/plugin.ts";
 import type { AddedSkills } from "./services.ts";
 
@@ -26,7 +26,7 @@ export default definePlugin({
     commands: [
       {
         name: "home",
-        about: "copy identity files, skills and prices between this home and the nodes' database",
+        about: "copy identity files, skills and models between this home and the nodes' database",
         example: "postern home push",
         load: async () => (await import("./commands.ts")).register,
       },

@@ -1,6 +1,7 @@
 /** Services of the operator's files for other plugins. */
 import type { ToolOrigin } from "../../kernel/kit/tools.ts";
 import type { Origin } from "../../kernel/plugin.ts";
+import type { ModelTable } from "./model-table.ts";
 
 export type { ModelRow, ModelTable, PriceRow } from "./model-table.ts";
 
@@ -64,24 +65,14 @@ export interface AddedSkills {
   remove(name: string): Promise<boolean>;
 }
 
-/** US dollars for a million tokens of a model, as decimal strings. */
-export interface Price {
-  readonly input: string;
-  readonly output: string;
-  /** For input the provider had cached; the input price where absent. */
-  readonly cached?: string;
-  /** Tokens of context. */
-  readonly window?: number;
-}
-
 /** The operator's files for the agent: files in the home, or rows if nodes share a database. */
 export interface HomeFiles {
   /** Who the agent is and whom it serves, in the order in which they are read out. */
   readonly identity: readonly { readonly name: string; readonly about: string }[];
   /** The first bytes of a file, by its path in the home; undefined where there is none. */
   read(path: string, maxBytes: number): Promise<string | undefined>;
-  /** The operator's prices, by the names of models. Throws where `prices.json` is not a price table. */
-  prices(): Promise<Readonly<Record<string, Price>>>;
+  /** What the operator says of models; a later table wins. Throws if a file of it cannot be used. */
+  models(): Promise<readonly ModelTable[]>;
   /** Tells when another node or command changed something; never in a home, which is read as it is. */
   onChange(listener: () => void): () => void;
 }

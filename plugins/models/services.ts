@@ -38,7 +38,7 @@ export interface Models {
    * The models to try for a thread, best first, that every scope allows; those that are configured where nothing was chosen
    * for it. Rejects with a `Fault` where there is none.
    */
-  chain(chosen: ModelName | undefined, bounds: Bounds): Promise<readonly Model[]>;
+  chain(chosen: ModelName | undefined, scopes: readonly TokenScope[]): Promise<readonly Model[]>;
   /** One answer of the first model that gives one. */
   stream(
     models: readonly Model[],
@@ -59,8 +59,6 @@ export interface Models {
   addPurse(open: OpenPurse): () => void;
   /** The purses that this turn is paid from as well. */
   openPurses(turn: PayingTurn): Promise<readonly Purse[]>;
-  /** Warns the operator, once, of models whose price is not known, which this cap does not count. */
-  warnUncounted(cap: string, models: readonly Model[]): void;
 }
 
 /** A turn as far as a purse has to know it. */
@@ -79,12 +77,6 @@ export interface Purse {
   /** Rejects with a `Fault` if nothing is left, or if what the turn works for is over. `spentUsd`: by the turn itself so far. */
   assertLeft(spentUsd: number): Promise<void>;
   spend(tx: Transaction, usd: number): void;
-}
-
-/** The limits of a turn: its tokens' scopes and the daily cap. */
-export interface Bounds {
-  readonly scopes: readonly TokenScope[];
-  readonly capUsd: number | undefined;
 }
 
 export interface StreamOptions {
@@ -218,6 +210,7 @@ export type ModelPart =
       readonly inputTokens: number;
       readonly outputTokens: number;
       readonly cachedTokens: number;
+      readonly cacheWriteTokens?: number;
       readonly reasoningTokens: number;
     };
 
@@ -225,8 +218,6 @@ export interface ModelList {
   readonly items: readonly ModelOption[];
   /** Providers whose own list could not be read: of those only what is configured is in it. */
   readonly unlisted: readonly string[];
-  /** Models that may not be chosen because their price is not known and there is a daily cap. */
-  readonly unpriced: readonly ModelName[];
 }
 
 /** Tokens of one request to a model. */
@@ -234,6 +225,8 @@ export interface TokenCount {
   readonly inputTokens: number;
   readonly outputTokens: number;
   readonly cachedTokens: number;
+  /** Tokens of the input that the provider wrote to its cache, if it says so. */
+  readonly cacheWriteTokens?: number;
   readonly reasoningTokens: number;
 }
 

@@ -1,19 +1,16 @@
-/** Makes the services of the configured models: they follow the settings and the operator's prices. */
-import { join } from "node:path";
+/** Makes the services of the configured models: they follow the settings and what the operator says of models. */
 import { reason, type Services, type StartContext } from "../../kernel/plugin.ts";
 import { createBuiltinModel } from "./builtin/model.ts";
 import { createModelCatalog } from "./choice/catalog.ts";
 import { createModelCheck } from "./choice/check.ts";
 import { createModels, readModelChoice } from "./choice/choose.ts";
 import { streamSteadily } from "./providers/retry.ts";
-import type { Model } from "./services.ts";
 import { type ModelSettings, readCap } from "./settings.ts";
 import { addUsage, readPrices } from "./spending/prices.ts";
 import { createSpending, MIGRATIONS } from "./spending/spending.ts";
 
 export async function startModels({
   use: { store, settings, kernel, homeFiles },
-  home,
   log,
   onStop,
   announce,
@@ -34,19 +31,10 @@ export async function startModels({
   const models = createModels(choice, builtin, prices, log);
   const dailyCap = async () => (await cap.current()).dailyUsdCap;
 
-  const warned = new Set<string>();
-  const warnUncounted = (what: string, chain: readonly Model[]): void => {
-    const names = chain.flatMap(({ name }) => (prices.isUnknown(name) ? [name.name] : [])).join(", ");
-    if (names === "" || warned.has(`${what} ${names}`)) return;
-    warned.add(`${what} ${names}`);
-    log.warn(`${what} does not count ${names}: add the price to ${join(home, "prices.json")}`);
-  };
-
   const show = () => announce(`${models.name().name} (${models.name().provider})`);
   const follow = async () => {
-    const chain = await models.current();
+    await models.current();
     show();
-    if (cap.last().dailyUsdCap !== undefined) warnUncounted("DAILY_USD_CAP", chain);
   };
   show();
   const isMissing = () => choice.last().provider === "auto" && models.name().provider === "builtin";
@@ -55,19 +43,17 @@ export async function startModels({
       tell('No language model is set up: run "postern setup", or choose one on the page under Settings.');
   });
   onStop(choice.onChange(() => void follow()));
-  onStop(cap.onChange(() => void follow()));
 
   return {
     models: {
       name: models.name,
       current: models.current,
-      ...createModelCatalog({ models, prices, capUsd: dailyCap }),
+      ...createModelCatalog({ models }),
       stream: streamSteadily,
-      addCost: prices.add,
+      addCost: (usage, model, tokens) => prices.add(usage, model, tokens, models.isLocal(model)),
       addUsage,
       dailyCap,
       ...createSpending(sql),
-      warnUncounted,
     },
     modelCheck: createModelCheck({ settings, builtin, prices, mask: kernel.mask, log, isMissing }),
   };

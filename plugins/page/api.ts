@@ -119,7 +119,6 @@ export interface Routes {
     readonly answer: {
       readonly models: readonly Schemas["ModelOption"][];
       readonly unlisted: readonly string[];
-      readonly unpriced: readonly Schemas["ModelName"][];
     };
   };
   readonly "GET /api/openapi.json": { readonly answer: Readonly<Record<string, unknown>> };
@@ -1194,6 +1193,7 @@ export interface Schemas {
       readonly total_cost_usd: string;
       readonly currency: "USD";
     };
+    readonly estimated_cost_usd?: string;
   };
   readonly UsedStorage: {
     readonly bytes: number;

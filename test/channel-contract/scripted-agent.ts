@@ -78,7 +78,7 @@ export function createScriptedAgent(): ScriptedAgent {
       return () => void listeners.delete(listener);
     },
     model: () => MODEL,
-    models: async () => ({ items: [MODEL], unlisted: [], unpriced: [] }),
+    models: async () => ({ items: [MODEL], unlisted: [] }),
     measure: async () => 1,
     contextOf: async () => {
       const none = { total: 0, instructions: 0, tools: 0, memory: 0, conversation: 0, files: 0 };

@@ -68,7 +68,7 @@ const modelsPlugin = (world: World, node: SimulatedNode) =>
         models: {
           name: () => MODEL,
           current: async () => [model],
-          list: async () => ({ items: [MODEL], unlisted: [], unpriced: [] }),
+          list: async () => ({ items: [MODEL], unlisted: [] }),
           choose: async () => MODEL,
           chain: async () => [model],
           stream: streamSteadily,
@@ -80,7 +80,6 @@ const modelsPlugin = (world: World, node: SimulatedNode) =>
           addUsage,
           dailyCap: async () => undefined,
           ...createSpending(sql),
-          warnUncounted() {},
         },
       };
     },

@@ -76,6 +76,7 @@ export const ORDER: Readonly<Record<string, readonly string[]>> = {
     "choice",
     "spending",
     "providers",
+    "table",
     "services.ts",
   ],
   "plugins/memory": [

@@ -111,9 +111,6 @@ export const Models = Type.Object({
   unlisted: Type.Array(Type.String(), {
     description: "Providers whose own list could not be read: only what is configured of them is listed",
   }),
-  unpriced: Type.Array(ModelName, {
-    description: "Models that may not be chosen: their price is not known, and there is a daily cap",
-  }),
 });
 
 /** Turns that go on from the same one: a message that was edited, an answer that was asked for again. */

@@ -51,7 +51,7 @@ export function createAdmission({ sources, models, storage, ledger }: AdmissionP
     const { user, thread, model } = turn;
     const chosen =
       thread === undefined ? (model as ModelName | undefined) : (await ledger.thread(user, thread))?.model;
-    return models.chain(chosen, { scopes: scopesOf(turn), capUsd: undefined });
+    return models.chain(chosen, scopesOf(turn));
   }
 
   async function fitInputs(turn: Turn): Promise<Turn> {

@@ -1,5 +1,5 @@
 /** What one turn costs: counted for its user, its tokens and its purses, and checked before each request to a model. */
-import { NO_USAGE } from "../../../kernel/kit/turns.ts";
+import { countedUsd, NO_USAGE } from "../../../kernel/kit/turns.ts";
 import { Fault, type ModelName, type Services, type Usage } from "../../../kernel/plugin.ts";
 import type { Purse, TokenCount } from "../../models/services.ts";
 import type { TurnObserver } from "../live/observer.ts";
@@ -27,20 +27,19 @@ export function createBill(
     const spent = models.addCost(NO_USAGE, model, tokens);
     writer.add((tx) => {
       models.spend(tx, turn.user, spent, scopes);
-      for (const purse of purses) purse.spend(tx, Number(spent.totalCost));
+      for (const purse of purses) purse.spend(tx, countedUsd(spent));
     });
     observer.spent(model, spent);
     own = models.addCost(own, model, tokens);
   }
 
   return {
-    /** Before the turn does anything. Returns the user's cap of today. */
-    async open(): Promise<number | undefined> {
+    /** Before the turn does anything. */
+    async open(): Promise<void> {
       const { task, job, budgetUsd } = turn;
       purses = await models.openPurses({ id: writer.id, thread: writer.thread, task, job, budgetUsd });
       for (const purse of purses) await purse.assertLeft(0);
       capUsd = await models.dailyCap();
-      return capUsd;
     },
     own: (): Usage => own,
     total,
@@ -56,8 +55,8 @@ export function createBill(
     left: (): number => (turn.generation?.maxOutputTokens ?? Number.POSITIVE_INFINITY) - spoken,
     /** Checked before each request, so that the last one may pass it. */
     async assertAffordable(): Promise<void> {
-      for (const purse of purses) await purse.assertLeft(Number(own.totalCost));
-      const spent = Number(total().totalCost);
+      for (const purse of purses) await purse.assertLeft(countedUsd(own));
+      const spent = countedUsd(total());
       if (turn.budgetUsd !== undefined && spent >= turn.budgetUsd) {
         const message = `This run has used $${spent.toFixed(2)}, and its budget is $${turn.budgetUsd.toFixed(2)}, so it was stopped.`;
         throw new Fault("turn", "budget_spent", message);

@@ -86,7 +86,7 @@ export function createCondensing(parts: CondensingParts): Pick<Agent, "measure" 
       if (row === undefined) throw noThread(thread);
       const [path, chain, spent] = await Promise.all([
         readPath(sql, thread, seq ?? 0),
-        models.chain(row.model, { scopes, capUsd: undefined }),
+        models.chain(row.model, scopes),
         sql.get<{ usd: number | null }>(SPENT, thread),
       ]);
       const [model] = chain;
@@ -137,7 +137,7 @@ export function createCondensing(parts: CondensingParts): Pick<Agent, "measure" 
     async condense(turn, signal = new AbortController().signal) {
       refuseWidening(turn);
       const scopes = scopesOf(turn);
-      const [model] = await models.chain(undefined, { scopes, capUsd: undefined });
+      const [model] = await models.chain(undefined, scopes);
       if (model === undefined) throw new Fault("unavailable", "no_model", "There is no model to ask.");
       const turns = await said(turn);
       let usage = NO_USAGE;

@@ -1,5 +1,6 @@
 /** Runs one open turn to its end: opens its bill, chooses its models, gathers its tools and its history, and loops. */
 import { redact } from "../../../kernel/kit/secrets.ts";
+import { countedUsd } from "../../../kernel/kit/turns.ts";
 import {
   Fault,
   type Log,
@@ -95,11 +96,8 @@ export async function runTurn(
 
 /** Says that it starts, and with which model. Returns the models to try, best first. */
 async function begin({ models }: RunParts, { turn, scopes, writer, bill, emit }: Run) {
-  const capUsd = await bill.open();
-  const chain = ableModels(await models.chain(writer.chosen, { scopes, capUsd }), turn);
-  if (scopes.some(({ perDayUsd }) => perDayUsd !== undefined))
-    models.warnUncounted("the daily cap of a token", chain);
-  if (turn.budgetUsd !== undefined) models.warnUncounted("a budget", chain);
+  await bill.open();
+  const chain = ableModels(await models.chain(writer.chosen, scopes), turn);
   const model = chain[0]?.name ?? models.name();
   writer.setModel(model);
   emit({ type: "started", turn: writer.id, thread: writer.thread, after: writer.after, model });
@@ -175,7 +173,7 @@ function openTools(
     delegating: {
       ...{ task: turn.task, job: turn.job, budgetUsd: turn.budgetUsd },
       ...{ scopes, signal, alive, notice },
-      spentUsd: () => Number(bill.own().totalCost),
+      spentUsd: () => countedUsd(bill.own()),
     },
     signal,
   };

@@ -76,7 +76,7 @@ export function createTitling({ sql, models, mask, log }: TitlingParts): Entitle
     let name: ModelName | undefined;
     try {
       const capUsd = await models.dailyCap();
-      const chain = await models.chain(writer.chosen, { scopes, capUsd });
+      const chain = await models.chain(writer.chosen, scopes);
       const model = chain.find((one) => isSame(one.name, record.model)) ?? chain[0];
       if (model === undefined || model.name.provider === "builtin") return undefined;
       name = model.name;

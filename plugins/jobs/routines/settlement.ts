@@ -1,6 +1,7 @@
 /** Settles runs: how each ended, what it cost, and which of its calls needed a person. */
 
 import { oneAtATime } from "../../../kernel/kit/concurrency.ts";
+import { countedUsd, NO_USAGE } from "../../../kernel/kit/turns.ts";
 import type { Clock, Failure, Sql, TurnRecord } from "../../../kernel/plugin.ts";
 import type { RefusedCall, RoutineRun } from "../routine.ts";
 
@@ -49,7 +50,7 @@ export function createSettling({ sql, clock, jobs, turn }: SettlingParts) {
       refused.length === 0 ? null : JSON.stringify(refused),
       row.turn,
       row.thread,
-      Number(record?.usage.totalCost ?? 0),
+      countedUsd(record?.usage ?? NO_USAGE),
       clock.now(),
       row.id,
     );

@@ -3,15 +3,11 @@
 import { LRUCache } from "lru-cache";
 import { Fault, type ModelName, type TokenScope } from "../../../kernel/plugin.ts";
 import { listModels } from "../providers/server.ts";
-import type { Bounds, Model, ModelOption, Models } from "../services.ts";
-import type { Prices } from "../spending/prices.ts";
+import type { Model, ModelOption, Models } from "../services.ts";
 import type { ConfiguredModels, ModelServer } from "./choose.ts";
 
 interface CatalogParts {
   readonly models: ConfiguredModels;
-  readonly prices: Pick<Prices, "isUnknown">;
-  /** US dollars a day that each user may spend. */
-  capUsd(): Promise<number | undefined>;
 }
 
 // Servers get a new model now and then, and one that is away may be back soon.
@@ -25,11 +21,7 @@ const NAME = /^[\x21-\x7e](?:[\x20-\x7e]{0,198}[\x21-\x7e])?$/;
 const OTHER_WORK =
   /^(?:text-embedding|text-moderation|omni-moderation|whisper|tts|dall-e|gpt-image|chatgpt-image|sora|babbage|davinci)|realtime|transcribe|-tts/;
 
-export function createModelCatalog({
-  models,
-  prices,
-  capUsd,
-}: CatalogParts): Pick<Models, "list" | "choose" | "chain"> {
+export function createModelCatalog({ models }: CatalogParts): Pick<Models, "list" | "choose" | "chain"> {
   const listed = new LRUCache<string, Promise<readonly string[]>>({ max: MAX_SERVERS });
 
   /** Empty where the server does not say. */
@@ -70,17 +62,6 @@ export function createModelCatalog({
     };
   }
 
-  /** An operator who configures it knows; anybody else would spend what no cap counts. */
-  const isUncounted = ({ provider, name, role }: ModelOption, { scopes, capUsd }: Bounds): boolean =>
-    role === undefined &&
-    (capUsd !== undefined || scopes.some(({ perDayUsd }) => perDayUsd !== undefined)) &&
-    prices.isUnknown({ provider, name });
-
-  const boundsOf = async (scope: TokenScope | undefined): Promise<Bounds> => ({
-    scopes: scope === undefined ? [] : [scope],
-    capUsd: await capUsd(),
-  });
-
   async function find(chosen: ModelName): Promise<Model> {
     const [chain, servers] = await Promise.all([models.current(), models.servers()]);
     const known = [...chain, models.builtin].find(({ name }) => wholeName(name) === wholeName(chosen));
@@ -92,14 +73,12 @@ export function createModelCatalog({
 
   return {
     async list(scope) {
-      const [{ options, unlisted }, bounds] = await Promise.all([readAll(), boundsOf(scope)]);
-      const allowed = options.filter((option) => bounds.scopes.every((each) => allowsModel(each, option)));
-      const unpriced = allowed.filter((option) => isUncounted(option, bounds));
-      return { items: allowed.filter((option) => !unpriced.includes(option)), unlisted, unpriced };
+      const { options, unlisted } = await readAll();
+      return { items: options.filter((option) => !scope || allowsModel(scope, option)), unlisted };
     },
 
     async choose(wanted, scope) {
-      const [{ options, unlisted }, bounds] = await Promise.all([readAll(), boundsOf(scope)]);
+      const { options, unlisted } = await readAll();
       const { provider = unlisted[0], name } = wanted;
       const found = options.find(
         (option) => option.name === name && option.provider === (wanted.provider ?? option.provider),
@@ -116,30 +95,22 @@ export function createModelCatalog({
         const message = `There is no model of that name here. There are: ${some.join(", ")}${more}.`;
         throw new Fault("invalid", "unknown_model", message, { param: "model" });
       }
-      allowedModels([{ name: option }], bounds.scopes);
-      if (isUncounted(option, bounds)) throw uncounted("invalid", option);
+      allowedModels([{ name: option }], scope ? [scope] : []);
       return { provider: option.provider, name: option.name };
     },
 
-    async chain(chosen, bounds) {
+    async chain(chosen, scopes) {
       const configured = await models.current();
-      if (chosen === undefined) return allowedModels(configured, bounds.scopes);
+      if (chosen === undefined) return allowedModels(configured, scopes);
       const model = await find(chosen);
-      allowedModels([model], bounds.scopes);
-      const isConfigured = configured.includes(model);
-      if (!isConfigured && isUncounted(chosen, bounds)) throw uncounted("turn", chosen);
+      allowedModels([model], scopes);
       const others = configured.slice(1).filter((other) => other !== model);
-      return allowedModels([model, ...others], bounds.scopes);
+      return allowedModels([model, ...others], scopes);
     },
   };
 }
 
 const wholeName = ({ provider, name }: ModelName): string => `${provider}/${name}`;
-
-function uncounted(kind: "invalid" | "turn", { name }: ModelName): Fault {
-  const message = `The price of ${name} is not known, and there is a daily cap that could not count it. Choose another model, or ask the operator to add its price to prices.json.`;
-  return new Fault(kind, "model_without_price", message, kind === "invalid" ? { param: "model" } : {});
-}
 
 /** Those of the chain that every scope allows, best first. Throws where there is none. */
 function allowedModels<Candidate extends { readonly name: ModelName }>(

@@ -1,12 +1,15 @@
 /** Chooses the model that answers: as configured, or with `auto` the first that is there. */
 
 import { LRUCache } from "lru-cache";
+import { localKind } from "../../../kernel/kit/outbound.ts";
 import type { Env, Log, ModelName } from "../../../kernel/plugin.ts";
+import type { ModelRow } from "../../home/services.ts";
 import type { Live } from "../../store/services.ts";
 import { createProviderModel } from "../providers/provider.ts";
 import { findOllama, OLLAMA_URL, type ProviderName, type Server } from "../providers/server.ts";
 import type { InputKind, Model } from "../services.ts";
 import type { Prices } from "../spending/prices.ts";
+import { windowOf } from "../table/lookup.ts";
 
 const PROVIDERS = ["builtin", "openai", "anthropic", "ollama", "openai-compatible"] as const;
 const INPUTS: ReadonlySet<string> = new Set<InputKind>(["image", "file", "audio"]);
@@ -32,6 +35,8 @@ export interface ConfiguredModels {
   servers(): Promise<readonly ModelServer[]>;
   readonly builtin: Model;
   name(): ModelName;
+  /** True if its server is on this machine or the local network. */
+  isLocal(model: ModelName): boolean;
 }
 
 export interface ModelServer extends Server {
@@ -49,7 +54,7 @@ const USUAL_URLS: Readonly<Record<string, string>> = {
   anthropic: "https://api.anthropic.com/v1",
   ollama: `${OLLAMA_URL}/v1`,
 };
-const USUAL_WINDOW = 32_000;
+const USUAL_WINDOW = 128_000;
 /** Models that were chosen for threads, kept with what speaks to them. */
 const MAX_MADE = 50;
 
@@ -157,6 +162,7 @@ export function createModels(
     servers: async () => follow(await live.current()).servers(),
     builtin,
     name: () => made.name(),
+    isLocal: (model) => made.isLocal(model),
   };
 }
 
@@ -174,16 +180,18 @@ export function chosenModels(
     if (settings.provider === "builtin" || settings.provider === "auto") return builtin;
     const provider: ProviderName = settings.provider;
     const name = settings.name ?? USUAL_NAMES[provider] ?? "llama3.2";
+    const row = prices.find({ provider, name }) ?? {};
     return createProviderModel({
       provider,
       name,
       ...serverAt(choice, settings),
-      window: window ?? prices.find({ provider, name })?.window ?? USUAL_WINDOW,
-      takes,
+      window: window ?? windowOf(row) ?? USUAL_WINDOW,
+      takes: takes ?? inputsOf(provider, row),
     });
   };
   const rest = choice.fallback === undefined ? [] : [make(choice.fallback, undefined)];
   const sure = certain(choice);
+  const local = findLocal(choice);
   let main: ModelSettings = sure ?? choice;
   let first = make(main, choice.inputs);
   const made = new LRUCache<string, Model>({ max: MAX_MADE });
@@ -205,7 +213,7 @@ export function chosenModels(
     make(name) {
       const key = JSON.stringify([provider, name]);
       // Its own window, where that is known: the one that is configured is of another model.
-      const window = prices.find({ provider, name })?.window;
+      const window = windowOf(prices.find({ provider, name }) ?? {});
       const model = made.get(key) ?? make({ ...settings, name }, undefined, window);
       made.set(key, model);
       return model;
@@ -214,7 +222,7 @@ export function chosenModels(
 
   return {
     async current() {
-      await settled;
+      await Promise.all([settled, local.looked]);
       return [first, ...rest];
     },
     async servers() {
@@ -229,7 +237,31 @@ export function chosenModels(
     },
     builtin,
     name: () => first.name,
+    isLocal: ({ provider }) => local.providers.has(provider),
   };
+}
+
+/** Looks where the servers are that the operator gave an address of: one of a provider that is elsewhere counts for all of it. */
+function findLocal(choice: ModelChoice) {
+  const providers = new Set<string>();
+  const given = [certain(choice) ?? choice, ...(choice.fallback ? [choice.fallback] : [])];
+  const look = async () => {
+    const kinds = await Promise.all(
+      given.map(async ({ provider, baseUrl }) => ({
+        provider,
+        isLocal: baseUrl !== undefined && (await localKind(new URL(baseUrl))) !== undefined,
+      })),
+    );
+    for (const { provider } of kinds)
+      if (kinds.every((one) => one.provider !== provider || one.isLocal)) providers.add(provider);
+  };
+  return { providers, looked: look() };
+}
+
+/** A compatible server's name does not tell whether it accepts files. Undefined if the table does not say. */
+function inputsOf(provider: ProviderName, { inputs }: ModelRow): Model["takes"] | undefined {
+  const isOwn = provider === "openai" || provider === "anthropic";
+  return inputs && new Set(inputs.filter((kind) => isOwn || kind === "image"));
 }
 
 /** Providers that there is a key for, whichever is configured. */

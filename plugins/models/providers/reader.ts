@@ -70,6 +70,7 @@ function readUsage({ inputTokens, outputTokens }: Usage): readonly ModelPart[] {
       inputTokens: inputTokens.total ?? 0,
       outputTokens: outputTokens.total ?? 0,
       cachedTokens: inputTokens.cacheRead ?? 0,
+      ...(inputTokens.cacheWrite && { cacheWriteTokens: inputTokens.cacheWrite }),
       reasoningTokens: outputTokens.reasoning ?? 0,
     },
   ];

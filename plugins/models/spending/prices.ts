@@ -1,16 +1,22 @@
 /** Tokens to US dollars, exactly: whole numbers of a trillionth of a dollar, printed as decimals. */
 import type { ModelName, Services, Usage } from "../../../kernel/plugin.ts";
+import type { ModelRow, ModelTable } from "../../home/services.ts";
 import type { TokenCount } from "../services.ts";
-import shipped from "./prices.json" with { type: "json" };
+import { createLookup, priceOf } from "../table/lookup.ts";
+import shipped from "../table/models.json" with { type: "json" };
 
 type HomeFiles = Services["homeFiles"];
-type Price = Awaited<ReturnType<HomeFiles["prices"]>>[string];
 
 export interface Prices {
-  find(model: ModelName): Price | undefined;
-  /** It costs something, and nobody has said how much: no cap counts it. */
-  isUnknown(model: ModelName): boolean;
-  add(usage: Usage, model: ModelName, tokens: TokenCount): Usage;
+  /** What is known of a model. */
+  find(model: ModelName): ModelRow | undefined;
+  /** `isLocal`: its server is the operator's own, which costs nothing unless the price is known. */
+  add(usage: Usage, model: ModelName, tokens: TokenCount, isLocal: boolean): Usage;
+}
+
+interface Cost {
+  readonly input: bigint;
+  readonly output: bigint;
 }
 
 /** Runs on the operator's own machine. */
@@ -18,57 +24,75 @@ function isFree({ provider }: ModelName): boolean {
   return provider === "builtin" || provider === "ollama";
 }
 
-/** The shipped table; the operator's `prices.json` adds to it and wins. */
+/** The shipped table; the operator's `models.json` wins. */
 export async function readPrices(
-  files: Pick<HomeFiles, "prices">,
+  files: Pick<HomeFiles, "models">,
 ): Promise<Prices & { readAgain(): Promise<void> }> {
-  let table: Readonly<Record<string, Price>> = {};
-  let names: readonly string[] = [];
-  const readAgain = async () => {
-    table = { ...shipped.models, ...(await files.prices()) };
-    // Longest first: "gpt-5-mini" must not be taken for a dated "gpt-5".
-    names = Object.keys(table).sort((a, b) => b.length - a.length);
+  const read = async () => {
+    const own = await files.models();
+    return { own: createLookup(own), all: createLookup([shipped as ModelTable, ...own]) };
   };
-  await readAgain();
+  let tables = await read();
+  const find = (model: ModelName): ModelRow | undefined =>
+    (isFree(model) ? tables.own : tables.all).find(model.name);
 
-  const find = (model: ModelName): Price | undefined => {
-    if (isFree(model)) return undefined;
-    const bare = model.name.slice(model.name.lastIndexOf("/") + 1).toLowerCase();
-    const known = names.find((candidate) => bare === candidate || bare.startsWith(`${candidate}-`));
-    return known === undefined ? undefined : table[known];
-  };
+  /** What the dearest known model of its provider would have cost; of all, if the provider is not known. */
+  function estimate({ provider, name }: ModelName, tokens: TokenCount, day: string): bigint {
+    const rows = [...tables.all.rows.values()];
+    const vendors = [provider, name.slice(0, Math.max(0, name.indexOf("/")))];
+    const known = vendors.find((vendor) => rows.some((row) => row.provider === vendor));
+    return rows
+      .filter((row) => known === undefined || row.provider === known)
+      .map((row) => costOf(row, tokens, day))
+      .reduce(
+        (most, cost) => (cost && cost.input + cost.output > most ? cost.input + cost.output : most),
+        0n,
+      );
+  }
 
   return {
-    readAgain,
-    find,
-    isUnknown: (model) => !isFree(model) && find(model) === undefined,
-    add(usage, model, tokens) {
-      const price = find(model);
-      const counted = {
-        inputTokens: usage.inputTokens + tokens.inputTokens,
-        outputTokens: usage.outputTokens + tokens.outputTokens,
-        cachedTokens: usage.cachedTokens + tokens.cachedTokens,
-        reasoningTokens: usage.reasoningTokens + tokens.reasoningTokens,
-      };
-      if (price === undefined) return { ...usage, ...counted };
-      const fresh = Math.max(0, tokens.inputTokens - tokens.cachedTokens);
-      const input =
-        BigInt(fresh) * micros(price.input) +
-        BigInt(tokens.cachedTokens) * micros(price.cached ?? price.input);
-      const output = BigInt(tokens.outputTokens) * micros(price.output);
-      return {
-        ...counted,
-        inputCost: decimal(trillionths(usage.inputCost) + input),
-        outputCost: decimal(trillionths(usage.outputCost) + output),
-        totalCost: decimal(trillionths(usage.totalCost) + input + output),
-      };
+    async readAgain() {
+      tables = await read();
     },
+    find,
+    add(usage, model, tokens, isLocal) {
+      const day = new Date().toISOString().slice(0, 10);
+      const cost = costOf(find(model) ?? {}, tokens, day);
+      const { input, output } = cost ?? { input: 0n, output: 0n };
+      const isUnknown = cost === undefined && !isLocal && !isFree(model);
+      return addUsage(usage, {
+        inputTokens: tokens.inputTokens,
+        outputTokens: tokens.outputTokens,
+        cachedTokens: tokens.cachedTokens,
+        reasoningTokens: tokens.reasoningTokens,
+        inputCost: decimal(input),
+        outputCost: decimal(output),
+        totalCost: decimal(input + output),
+        ...(isUnknown && { estimatedCost: decimal(estimate(model, tokens, day)) }),
+      });
+    },
+  };
+}
+
+/** Undefined if the price is not known. */
+function costOf(row: ModelRow, tokens: TokenCount, day: string): Cost | undefined {
+  const { inputTokens, cachedTokens: read, cacheWriteTokens: written = 0 } = tokens;
+  const price = priceOf(row, inputTokens, day);
+  if (price === undefined) return undefined;
+  const fresh = Math.max(0, inputTokens - read - written);
+  return {
+    input:
+      BigInt(fresh) * micros(price.input) +
+      BigInt(read) * micros(price.read ?? price.input) +
+      BigInt(written) * micros(price.write ?? price.input),
+    output: BigInt(tokens.outputTokens) * micros(price.output),
   };
 }
 
 export function addUsage(one: Usage, other: Usage): Usage {
   const count = (name: Counted) => one[name] + other[name];
   const cost = (name: Priced) => decimal(trillionths(one[name]) + trillionths(other[name]));
+  const isEstimated = one.estimatedCost !== undefined || other.estimatedCost !== undefined;
   return {
     inputTokens: count("inputTokens"),
     outputTokens: count("outputTokens"),
@@ -77,18 +101,19 @@ export function addUsage(one: Usage, other: Usage): Usage {
     inputCost: cost("inputCost"),
     outputCost: cost("outputCost"),
     totalCost: cost("totalCost"),
+    ...(isEstimated && { estimatedCost: cost("estimatedCost") }),
   };
 }
 
 type Counted = "inputTokens" | "outputTokens" | "cachedTokens" | "reasoningTokens";
-type Priced = "inputCost" | "outputCost" | "totalCost";
+type Priced = "inputCost" | "outputCost" | "totalCost" | "estimatedCost";
 
 /** Dollars for a million tokens are millionths of a dollar for one. */
-function micros(price = "0"): bigint {
+function micros(price: string): bigint {
   return scaled(price, 6);
 }
 
-function trillionths(dollars: string): bigint {
+function trillionths(dollars = "0"): bigint {
   return scaled(dollars, 12);
 }
 

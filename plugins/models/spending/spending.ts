@@ -1,5 +1,6 @@
 /** Counts today's spending of each user, and of each token with a cap of its own. */
 import { defineTables } from "../../../kernel/kit/store.ts";
+import { countedUsd } from "../../../kernel/kit/turns.ts";
 import { Fault, type Sql } from "../../../kernel/plugin.ts";
 import type { Models, OpenPurse } from "../services.ts";
 
@@ -57,7 +58,7 @@ export function createSpending(sql: Sql): Pick<Models, "assertLeft" | "spend" | 
       ]);
     },
     spend(tx, user, usage, scopes) {
-      const usd = Number(usage.totalCost);
+      const usd = countedUsd(usage);
       if (usd === 0) return;
       void tx.run(
         `INSERT INTO spending ("user", day, usd) VALUES (?, ?, ?)

@@ -29,6 +29,12 @@ export function createLookup(tables: readonly ModelTable[]): {
   };
 }
 
+/** Tokens of context to plan with: beyond the first tier the whole request is dearer. */
+export function windowOf({ window, prices = [] }: ModelRow): number | undefined {
+  const tiers = prices.flatMap(({ above }) => above ?? []);
+  return window === undefined ? undefined : Math.min(window, ...tiers);
+}
+
 /** Returns the prices of a request on a day; undefined if they are not known. */
 export function priceOf({ prices = [] }: ModelRow, inputTokens: number, day: string): PriceRow | undefined {
   return prices

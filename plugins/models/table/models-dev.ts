@@ -68,7 +68,7 @@ function readModel(provider: string, model: DevModel, known: ModelRow = {}): Mod
     ...(window !== undefined && { window }),
     ...(limit?.output !== undefined && { output: limit.output }),
     ...(prices !== undefined && { prices }),
-    ...(inputs.length > 0 && { inputs }),
+    inputs,
     ...(levels !== undefined && levels.length > 0 && { levels }),
     ...(temperature === false && { sampling: false }),
     ...(known.tools && { tools: known.tools }),

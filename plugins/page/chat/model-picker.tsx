@@ -9,7 +9,7 @@ const keyOf = ({ provider, name }: ModelName): string => JSON.stringify([provide
 
 /** The choice of the thread's model. The names come from model servers and are shown as plain text. */
 export function ModelPicker() {
-  const { models, unpricedModels, chosen, status } = useApp();
+  const { models, chosen, status } = useApp();
   useEffect(() => {
     if (models === undefined) void loadModels();
   }, []);
@@ -42,15 +42,6 @@ export function ModelPicker() {
             ))}
         </optgroup>
       ))}
-      {unpricedModels.length > 0 && (
-        <optgroup label={text.start.unpriced}>
-          {unpricedModels.map((option) => (
-            <option key={keyOf(option)} disabled>
-              {visibleLine(option.name)}
-            </option>
-          ))}
-        </optgroup>
-      )}
     </select>
   );
 }

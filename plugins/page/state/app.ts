@@ -40,7 +40,6 @@ export interface AppState extends Timeline {
   /** The models that may be chosen; undefined until they are loaded. */
   readonly models?: readonly ModelOption[];
   /** Models that cannot be chosen: their price is not known, and there is a daily cap. */
-  readonly unpricedModels: readonly ModelName[];
   /** The model chosen for the open or new thread; null is the configured model. */
   readonly chosen: ModelName | null;
   /** Why the last request failed, until dismissed. */
@@ -60,7 +59,6 @@ const BLANK: AppState = {
   isStoreSeen: false,
   threads: [],
   query: "",
-  unpricedModels: [],
   chosen: null,
   threadState: "ready",
   ...EMPTY,

@@ -133,14 +133,9 @@ function readTurns(thread: string, through = "newest", before?: string): Promise
   });
 }
 
-interface ModelPage {
-  readonly models: readonly ModelOption[];
-  readonly unpriced: readonly ModelName[];
-}
-
 export async function loadModels(): Promise<void> {
-  const found = await request<ModelPage>("GET", "/api/models");
-  if (found) update({ models: found.models, unpricedModels: found.unpriced });
+  const found = await request<{ readonly models: readonly ModelOption[] }>("GET", "/api/models");
+  if (found) update({ models: found.models });
 }
 
 /** Takes effect at once for the open thread, and with the first message of a new one. */

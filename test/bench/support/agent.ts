@@ -61,15 +61,14 @@ export async function openAgent(store: OpenStore, home: string, telemetry: Telem
     models: {
       name: () => instant.name,
       current: async () => [instant],
-      list: async () => ({ items: [], unlisted: [], unpriced: [] }),
+      list: async () => ({ items: [], unlisted: [] }),
       choose: async () => instant.name,
       chain: async () => [instant],
       stream: streamSteadily,
-      addCost: prices.add,
+      addCost: (usage, model, tokens) => prices.add(usage, model, tokens, true),
       addUsage,
       dailyCap: async () => undefined,
       ...createSpending(await store.tables("models", SPENDING)),
-      warnUncounted: () => {},
     },
     context: createContext(sql, history),
     sources: {

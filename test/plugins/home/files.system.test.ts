@@ -63,19 +63,19 @@ describePostgres("the operator's files of a fleet", () => {
     const identity = async () =>
       (await identitySections(homeFilesOf(second), undefined, "ann")).map(({ text }) => text).join();
     expect([await identity(), await skillPrompt(skills)]).toEqual(["", ""]);
-    const own = '{"models":{"mystery":{"input":"1","output":"2"}}}';
+    const own = '{"models":{"mystery":{"prices":[{"input":"1","output":"2"}]}}}';
     await first.change(
       new Map([
         ["AGENTS.md", "Answer briefly."],
         ["skills/soup/SKILL.md", SOUP],
-        ["prices.json", own],
+        ["models.json", own],
       ]),
       [],
     );
     await expect.poll(identity).toContain("Answer briefly.");
     await expect.poll(() => skillPrompt(skills)).toContain("cook soup");
     const tokens = { inputTokens: 1, outputTokens: 2, cachedTokens: 0, reasoningTokens: 0 };
-    const cost = () => prices.add(NO_USAGE, { provider: "openai", name: "mystery" }, tokens).totalCost;
+    const cost = () => prices.add(NO_USAGE, { provider: "openai", name: "mystery" }, tokens, false).totalCost;
     await expect.poll(cost).toBe("0.000005");
     await first.change(new Map(), ["skills/soup/SKILL.md"]);
     await expect.poll(() => skillPrompt(skills)).toBe("");
@@ -121,10 +121,10 @@ describePostgres("the operator's files of a fleet", () => {
     const broken = homeWith({ "SOUL.md": "Be kind.", "skills/odd/SKILL.md": "no front matter" });
     const { code, stderr } = await home(url)(broken, ["push"]);
     expect([code, stderr]).toEqual([1, expect.stringMatching(/Nothing was sent.*\n {2}skills\/odd: /)]);
-    const priced = homeWith({ "prices.json": "cheap" });
+    const priced = homeWith({ "models.json": "cheap" });
     expect(await home(url)(priced, ["push"])).toMatchObject({
       code: 78,
-      stderr: expect.stringContaining("prices.json is not a price table"),
+      stderr: expect.stringContaining("models.json is not a table of models"),
     });
     expect((await (await openFiles(url)).all()).size).toBe(0);
   });

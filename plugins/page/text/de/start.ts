@@ -10,7 +10,6 @@ export const start: Catalogue["start"] = {
   noFolders: "Ein Ordner lässt sich nicht anhängen. Hänge die Dateien darin an.",
   model: "Modell dieser Unterhaltung",
   defaultModel: (name) => `${name} (Standard)`,
-  unpriced: "Preis unbekannt: Das Tageslimit könnte sie nicht mitzählen",
   welcome: "Wobei kann ich helfen?",
   builtinWords:
     "Du sprichst mit dem eingebauten Modell: Es arbeitet offline, ruft Werkzeuge auf und merkt sich Dinge, ist aber kein Sprachmodell.",

@@ -11,7 +11,6 @@ export const start = {
   noFolders: "A folder cannot be attached. Attach the files in it.",
   model: "Model of this thread",
   defaultModel: (name: string) => `${name} (default)`,
-  unpriced: "No known price, so the daily cap could not count them",
   welcome: "What can I help with?",
   builtinWords:
     "You are talking to the built-in model: it works offline, calls tools and remembers, but it is not a language model.",

@@ -238,9 +238,9 @@ describe("a second model", () => {
     const model = await scriptedModel();
     const spare = await scriptedModel();
     const home = temporaryFolder();
-    const window = (tokens: number) => ({ input: "0", output: "0", window: tokens });
+    const window = (tokens: number) => ({ prices: [{ input: "0", output: "0" }], window: tokens });
     const models = { scripted: window(200_000), spare: window(8000) };
-    writeFileSync(join(home, "prices.json"), JSON.stringify({ models }));
+    writeFileSync(join(home, "models.json"), JSON.stringify({ models }));
     const kernel = await bootAgent({
       model,
       home,

@@ -30,7 +30,7 @@ test("auto takes the first that is there: a base URL, Anthropic, OpenAI, else th
   const anthropic = { ANTHROPIC_API_KEY: "key-anthropic" };
   const openai = { OPENAI_API_KEY: "key-openai" };
   const base = { MODEL_BASE_URL: "http://127.0.0.1:1/v1", MODEL_NAME: "qwen" };
-  expect(await chosen({ ...openai, ...anthropic, ...base })).toEqual(["openai-compatible qwen 32000"]);
+  expect(await chosen({ ...openai, ...anthropic, ...base })).toEqual(["openai-compatible qwen 128000"]);
   expect(await chosen({ ...openai, ...anthropic })).toEqual(["anthropic claude-sonnet-4-5 200000"]);
   expect(await chosen(openai)).toEqual(["openai gpt-5-mini 400000"]);
   expect(await chosen({})).toEqual(["builtin builtin 128000"]);

@@ -10,10 +10,16 @@ import { temporaryFolder } from "../../../support/home.ts";
 const TOKENS = { inputTokens: 3, outputTokens: 1, cachedTokens: 1, reasoningTokens: 0 };
 const gpt = (name: string, provider = "openai") => ({ provider, name });
 
+async function pricesOf(own?: object) {
+  const home = temporaryFolder();
+  if (own !== undefined) writeFileSync(join(home, "models.json"), JSON.stringify(own));
+  return readPrices(homeFilesOf(openFolderFiles(home)));
+}
+
 test("costs are exact decimals, without floating point", async () => {
-  const prices = await readPrices(homeFilesOf(openFolderFiles(temporaryFolder())));
+  const prices = await pricesOf();
   let usage = NO_USAGE;
-  for (let count = 0; count < 3; count++) usage = prices.add(usage, gpt("gpt-4o-mini"), TOKENS);
+  for (let count = 0; count < 3; count++) usage = prices.add(usage, gpt("gpt-4o-mini"), TOKENS, false);
   expect(usage).toEqual({
     inputTokens: 9,
     outputTokens: 3,
@@ -25,23 +31,46 @@ test("costs are exact decimals, without floating point", async () => {
   });
 });
 
-test("a dated or routed name is priced as its model, the longest name winning; an unknown one is 0", async () => {
-  const prices = await readPrices(homeFilesOf(openFolderFiles(temporaryFolder())));
-  expect(prices.find(gpt("gpt-5-mini-2025-08-07"))?.input).toBe("0.25");
-  expect(prices.find(gpt("openai/gpt-4o"))?.input).toBe("2.5");
-  expect(prices.find(gpt("gpt-4o", "ollama"))).toBeUndefined();
-  expect(prices.add(NO_USAGE, gpt("mystery"), TOKENS).totalCost).toBe("0");
+test("what a provider writes to its cache costs more, and above a tier all of the request does", async () => {
+  const prices = await pricesOf();
+  const cost = (name: string, tokens: object) =>
+    prices.add(NO_USAGE, gpt(name, "anthropic"), { ...TOKENS, ...tokens }, false).inputCost;
+  expect(cost("claude-opus-5-5", { inputTokens: 1000, cachedTokens: 400, cacheWriteTokens: 600 })).toBe(
+    "0.00308",
+  );
+  expect(cost("claude-haiku-5-5", { inputTokens: 100_000, cachedTokens: 0 })).toBe("0.01");
+  expect(cost("claude-haiku-5-5", { inputTokens: 100_001, cachedTokens: 0 })).toBe("0.0500005");
 });
 
-test("a prices.json in the home adds to the table and wins; a wrong one says what is right", async () => {
+test("a model whose price is not known costs 0 and counts as the dearest of its provider, or of all", async () => {
+  const prices = await pricesOf();
+  const million = { inputTokens: 1_000_000, outputTokens: 0, cachedTokens: 0, reasoningTokens: 0 };
+  const counted = (name: string, provider: string, isLocal = false) => {
+    const { totalCost, estimatedCost } = prices.add(NO_USAGE, gpt(name, provider), million, isLocal);
+    return [totalCost, estimatedCost];
+  };
+  expect(counted("claude-opus-9", "anthropic")).toEqual(["0", "10"]);
+  expect(counted("mystery", "openai-compatible")).toEqual(["0", "60"]);
+  expect(counted("deepseek/deepseek-v9", "openai-compatible")).toEqual(["0", "1.32"]);
+  expect(counted("mystery", "openai-compatible", true)).toEqual(["0", undefined]);
+  expect(counted("llama3.2", "ollama")).toEqual(["0", undefined]);
+  expect(counted("gpt-5.1", "openai-compatible", true)).toEqual(["1.25", undefined]);
+});
+
+test("a models.json in the home wins; a wrong one and an old prices.json say what is right", async () => {
+  const own = (price: object) => ({ models: { mystery: { prices: [price] }, "gpt-5.1": { window: 5000 } } });
+  const prices = await pricesOf(own({ input: "1", output: "2" }));
+  expect(prices.add(NO_USAGE, gpt("mystery"), TOKENS, false).totalCost).toBe("0.000005");
+  expect(prices.find(gpt("gpt-5.1"))).toMatchObject({ window: 5000, retires: "2027-04-01" });
+  await expect(pricesOf(own({ input: "cheap", output: "2" }))).rejects.toMatchObject({
+    kind: "config",
+    code: "bad_models",
+  });
   const home = temporaryFolder();
-  writeFileSync(join(home, "prices.json"), '{"models":{"mystery":{"input":"1","output":"2"}}}');
-  expect(
-    (await readPrices(homeFilesOf(openFolderFiles(home)))).add(NO_USAGE, gpt("mystery"), TOKENS).totalCost,
-  ).toBe("0.000005");
-  writeFileSync(join(home, "prices.json"), '{"models":{"mystery":{"input":"cheap","output":"2"}}}');
+  writeFileSync(join(home, "prices.json"), "{}");
   await expect(readPrices(homeFilesOf(openFolderFiles(home)))).rejects.toMatchObject({
     kind: "config",
-    code: "bad_prices",
+    code: "old_prices",
+    message: expect.stringContaining('write its models to models.json, as {"models"'),
   });
 });
