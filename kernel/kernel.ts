@@ -71,18 +71,18 @@ export async function boot(options: BootOptions) {
   const drains: Undo["run"][] = [];
   const lines: string[] = [];
   const services = new Map<string, unknown>();
-  const details = new Map<string, string>(whyOff);
+  const details = new Map<string, string | Off>(whyOff);
   const readiness = createReadiness();
   readiness.hold("the service is starting");
   let isStarted = false;
   // In the order in which the composition lists them, which is the order people know.
   const states = (): readonly PluginState[] =>
-    chosen.map(({ name, kind }) => ({
-      name,
-      kind,
-      on: !whyOff.has(name),
-      detail: details.get(name) ?? "",
-    }));
+    chosen.map(({ name, kind }) => {
+      const detail = details.get(name) ?? "";
+      return detail instanceof Off
+        ? { name, kind, on: false, detail: detail.why }
+        : { name, kind, on: true, detail };
+    });
   const kernel: Kernel = {
     version,
     startedAt: new Date(),
@@ -145,7 +145,7 @@ export async function boot(options: BootOptions) {
       },
       onDrain: (run: Undo["run"]) => void drains.push(run),
       check: readiness.add,
-      announce: (detail: string) => void details.set(plugin.name, detail),
+      announce: (detail: string | Off) => void details.set(plugin.name, detail),
       tell: (line: string) => void lines.push(line),
     };
     try {
@@ -187,7 +187,7 @@ export async function boot(options: BootOptions) {
       if (found === undefined) {
         const provider = chosen.find(({ provides }) => provides?.includes(name));
         const why = provider
-          ? `plugin "${provider.name}" is off: ${details.get(provider.name)}`
+          ? `plugin "${provider.name}" is off: ${whyOff.get(provider.name)?.why}`
           : "no plugin provides it";
         throw new Fault("unavailable", "service_off", `"${name}" is not available: ${why}`);
       }
@@ -245,15 +245,15 @@ function configureAll(
 function decideOff(
   ordered: readonly AnyPlugin[],
   configs: ReadonlyMap<string, unknown>,
-): ReadonlyMap<string, string> {
-  const why = new Map<string, string>();
+): ReadonlyMap<string, Off> {
+  const why = new Map<string, Off>();
   for (const plugin of ordered) {
     const config = configs.get(plugin.name);
     const lacking = ordered.find(
       (other) => why.has(other.name) && other.provides?.some((service) => plugin.needs?.includes(service)),
     );
-    if (config instanceof Off) why.set(plugin.name, config.why);
-    else if (lacking) why.set(plugin.name, `needs ${lacking.name}, which is off`);
+    if (config instanceof Off) why.set(plugin.name, config);
+    else if (lacking) why.set(plugin.name, new Off(`needs ${lacking.name}, which is off`));
   }
   return why;
 }

@@ -71,8 +71,8 @@ export interface StartContext<Config, Needs extends ServiceName, Wants extends S
   onDrain(run: () => void | Promise<void>): void;
   /** A readiness check: it throws while not ready, saying what to do. A text that it returns is only a detail. */
   check(name: string, probe: () => unknown): void;
-  /** Shows a detail beside this plugin in the start-up table and the status, for example its address. */
-  announce(detail: string): void;
+  /** Shows a detail beside this plugin in the start-up table and the status, for example its address; with `Off`, why it does nothing yet. */
+  announce(detail: string | Off): void;
   /** A line for the operator, printed once below the start-up table and never logged. */
   tell(line: string): void;
 }

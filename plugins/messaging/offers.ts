@@ -51,7 +51,7 @@ export function createOffers({
         close = undefined;
         const config = live.last();
         if (isOver) return;
-        if (config instanceof Off) announce(`${config.why}: run "postern channel add ${name}"`);
+        if (config instanceof Off) announce(new Off(`${config.why}: run "postern channel add ${name}"`));
         else close = await open(await channel.create(config));
       });
       const unfollow = live.onChange(() => {

@@ -162,7 +162,7 @@ export interface Messaging {
    * Offers a channel, and opens its service whenever its settings are there. Returns the undo. `announce` is told why it is not open,
    * for the start-up table; the service itself says there how it is connected.
    */
-  offer<Config>(channel: Channel<Config>, announce: (detail: string) => void): Promise<() => Promise<void>>;
+  offer<Config>(channel: Channel<Config>, announce: (detail: Off) => void): Promise<() => Promise<void>>;
   /** The channels that plugins offer, also those that are not set up. */
   offered(): readonly OfferedChannel[];
   /** Registers a service and begins to receive where this node gets the lease. Returns the undo, which waits for what is being sent. */

@@ -18,7 +18,7 @@ test("channels are listed with their state, also those that are not set up", asy
   const { channels } = (await gateway.ask("/api/status")).body;
   expect(channels).toContainEqual({
     name: "slack",
-    on: true,
+    on: false,
     detail: 'SLACK_APP_TOKEN is not set: run "postern channel add slack"',
   });
 });
