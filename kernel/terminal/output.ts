@@ -12,7 +12,7 @@ export function setTypedCommand(words: string): void {
 export const typedCommand = (): string => program;
 
 // Only where a command of ours may follow: the name of the product is written with a capital.
-const COMMAND = /(^|[\s"'`(])postern (?=[-[a-z])/gm;
+const COMMAND = /(^|[\s"'`(])(?<!npx )postern (?=[-[a-z])/gm;
 
 /** A hint as the person would type it. */
 export function asTyped(text: string): string {
