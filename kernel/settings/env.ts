@@ -3,6 +3,7 @@
  * and whether it is a secret are then known for `postern config`, and every bad value is kept as a
  * problem instead of thrown, so that the operator sees all of them at once.
  */
+import { isIP } from "node:net";
 import { Fault } from "../fault.ts";
 
 export interface Env {
@@ -13,6 +14,8 @@ export interface Env {
   integer(name: string, fallback: number, range: Range, about?: string): number;
   number(name: string, fallback: number | undefined, range: Range, about?: string): number | undefined;
   port(name: string, fallback: number, about?: string): number;
+  /** An address or host name to listen on. */
+  host(name: string, fallback: string, about?: string): string;
   oneOf<const Choice extends string>(
     name: string,
     choices: readonly Choice[],
@@ -46,6 +49,10 @@ type Shape = Pick<Setting, "name" | "type" | "choices" | "range"> &
 
 const TRUE = new Set(["true", "1", "yes", "on"]);
 const FALSE = new Set(["false", "0", "no", "off"]);
+
+/** The last label has a letter: otherwise it is an address, and a wrong one. */
+const HOST_NAME =
+  /^(?=.{1,253}$)(?:[a-z\d_](?:[a-z\d_-]*[a-z\d])?\.)*(?=[\w-]*[a-z])[a-z\d_](?:[a-z\d_-]*[a-z\d])?$/i;
 
 export class Settings {
   readonly problems: Problem[] = [];
@@ -170,6 +177,13 @@ export class Settings {
           fallback,
           "a port from 0 to 65535 (0 picks a free one)",
           inRange({ min: 0, max: 65535 }, true),
+        ),
+      host: (name, fallback, about) =>
+        read(
+          { name, type: "string", about },
+          fallback,
+          "an address such as 127.0.0.1 or ::1, or a host name, without a port",
+          (text) => (isIP(text) > 0 || HOST_NAME.test(text) ? text : undefined),
         ),
       oneOf: (name, choices, fallback, about) =>
         read({ name, type: choices.join("|"), about, choices }, fallback, choices.join(", "), (text) =>

@@ -47,6 +47,12 @@ export function readSettings(env: Env): EmailConfig | Off {
   const folders = env.list("EMAIL_FOLDERS", "The folders to read, separated by commas; INBOX if not set");
   const sentFolder = env.text("EMAIL_SENT_FOLDER", undefined, "The folder for copies of what is sent");
   const limits = readLimits(env);
+  const incoming = imap && readServer(env, "EMAIL_IMAP_URL", imap, ["imaps:", "imap:"]);
+  const outgoing = smtp && readServer(env, "EMAIL_SMTP_URL", smtp, ["smtps:", "smtp:"]);
+  const [, name, address] = FROM.exec(from ?? "") ?? [];
+  if (from !== undefined && address === undefined)
+    env.refuse("EMAIL_FROM", "an address such as Postern <agent@example.org>");
+  if (folders.length > MAX_FOLDERS) env.refuse("EMAIL_FOLDERS", `at most ${MAX_FOLDERS} folders`);
   const given = {
     EMAIL_IMAP_URL: imap,
     EMAIL_SMTP_URL: smtp,
@@ -55,12 +61,6 @@ export function readSettings(env: Env): EmailConfig | Off {
   };
   const missing = Object.entries(given).find(([, value]) => value === undefined);
   if (missing) return new Off(`${missing[0]} is not set`);
-
-  const incoming = readServer(env, "EMAIL_IMAP_URL", imap, ["imaps:", "imap:"]);
-  const outgoing = readServer(env, "EMAIL_SMTP_URL", smtp, ["smtps:", "smtp:"]);
-  const [, name, address] = FROM.exec(from ?? "") ?? [];
-  if (address === undefined) env.refuse("EMAIL_FROM", "an address such as Postern <agent@example.org>");
-  if (folders.length > MAX_FOLDERS) env.refuse("EMAIL_FOLDERS", `at most ${MAX_FOLDERS} folders`);
   if (!incoming || !outgoing || address === undefined || authservId === undefined)
     return new Off("its settings are invalid");
   return {
@@ -86,7 +86,7 @@ function readLimits(env: Env): EmailLimits {
 function readServer(
   env: Env,
   variable: string,
-  given = "",
+  given: string,
   protocols: readonly (keyof typeof PORTS)[],
 ): MailServer | undefined {
   const [secure, upgraded] = protocols;
@@ -94,14 +94,15 @@ function readServer(
   const protocol = protocols.find((one) => one === url?.protocol);
   const user = decode(url?.username ?? "");
   const password = decode(url?.password ?? "");
-  if (!url || protocol === undefined || url.hostname === "" || !user || !password) {
+  const host = url?.hostname.replace(/^\[|\]$/g, "") ?? "";
+  const isWhole = /^[\w.:-]+$/.test(host) && /^\/?$/.test(url?.pathname ?? "") && user && password;
+  if (!url || protocol === undefined || !isWhole) {
     env.refuse(
       variable,
       `${secure}//user:password@host, or ${upgraded}// for STARTTLS, with @ in a user or password as %40`,
     );
     return undefined;
   }
-  const host = url.hostname.replace(/^\[|\]$/g, "");
   return {
     host,
     port: Number(url.port) || PORTS[protocol],

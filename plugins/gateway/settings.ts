@@ -44,7 +44,7 @@ export interface GatewayConfig {
 export function readSettings(env: Env): GatewayConfig | Off {
   const isOn = env.flag("GATEWAY_ENABLED", true, "The web gateway: browser page, JSON API, WebSocket");
   const config: GatewayConfig = {
-    host: env.text("GATEWAY_HOST", "127.0.0.1", "Interface of the gateway; 0.0.0.0 opens it to the network"),
+    host: env.host("GATEWAY_HOST", "127.0.0.1", "Interface of the gateway; 0.0.0.0 opens it to the network"),
     port: env.port("GATEWAY_PORT", 3000, "Port of the gateway"),
     allowedOrigins: readOrigins(env),
     trustedProxies: readTrustedProxies(env),

@@ -12,7 +12,7 @@ export interface CallbackTarget {
 
 export function readSettings(env: Env) {
   return {
-    host: env.text("HTTP_HOST", "0.0.0.0", "Host the webhook channel listens on"),
+    host: env.host("HTTP_HOST", "0.0.0.0", "Host the webhook channel listens on"),
     port: env.port("HTTP_PORT", 8080, "The webhook channel's port"),
     secret: env.secret(SECRET, "Shared secret that callers send in X-Webhook-Secret or sign with"),
     rate: readRate(env),

@@ -32,6 +32,20 @@ describe("numbers", () => {
   });
 });
 
+test.each([
+  ...["127.0.0.1", "::1", "0.0.0.0", "fe80::1%eth0", "localhost", "web-1.example.org", "my_box"].map(
+    (text) => [text, 0],
+  ),
+  ...["999.1.1.1", "http://127.0.0.1", "127.0.0.1:80", "[::1]", "no such host", "a..b", "-a"].map((text) => [
+    text,
+    1,
+  ]),
+])("the host %j is a problem: %i", (text, count) => {
+  const settings = new Settings({ H: String(text) });
+  settings.for("p").host("H", "localhost");
+  expect(settings.problems.length).toBe(count);
+});
+
 test("an empty variable counts as unset", () => {
   expect(new Settings({ P: "" }).for("p").port("P", 7)).toBe(7);
 });

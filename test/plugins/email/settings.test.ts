@@ -50,11 +50,20 @@ test.each([
   ["EMAIL_IMAP_URL", "imaps://host"],
   ["EMAIL_SMTP_URL", "smtps://a:%zz-secret-word@host"],
   ["EMAIL_FROM", "nobody"],
+  ["EMAIL_IMAP_URL", "imaps://a:secret-word@no such host"],
+  ["EMAIL_IMAP_URL", "imaps://a:secret-word@host/no/folder"],
+  ["EMAIL_SMTP_URL", "smtps://a:secret-word@(host)"],
   ["EMAIL_FOLDERS", "1,2,3,4,5,6,7,8,9"],
 ])("%s=%s is refused, and no password is shown", (name, value) => {
   const { settings } = read({ [name]: value });
   expect(settings.problems).toMatchObject([{ name }]);
   expect(JSON.stringify(settings.problems)).not.toContain("secret-word");
+});
+
+test("nonsense in one server is refused before the other is given", () => {
+  const { settings, config } = read({ EMAIL_IMAP_URL: "nonsense", EMAIL_SMTP_URL: "", EMAIL_FROM: "" });
+  expect(settings.problems).toMatchObject([{ name: "EMAIL_IMAP_URL" }]);
+  expect(config).toMatchObject({ why: "EMAIL_SMTP_URL is not set" });
 });
 
 test("the URLs are secrets wherever settings are listed", () => {
