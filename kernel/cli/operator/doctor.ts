@@ -43,7 +43,8 @@ export function register(command: Command, context: OperatorContext): void {
     });
 }
 
-const ENOUGH_DISK = 200 * 1024 * 1024;
+const MIB = 2 ** 20;
+const ENOUGH_DISK = 200 * MIB;
 
 async function examine(
   session: Session,
@@ -84,6 +85,9 @@ async function examine(
   });
   findings.push(...(await Promise.all(diagnoses)).flat());
   await look.close();
+  const declared = [...session.settings.declared, ...settings.declared].map(({ name }) => name);
+  for (const [name, meant] of session.misspelled(declared))
+    findings.push({ name, ok: true, warning: true, detail: `is not a setting: did you mean ${meant}?` });
   for (const [name, why] of ignored)
     findings.push({ name, ok: true, warning: true, detail: `the stored value is ignored: ${why}` });
   for (const { name, given, accepted } of [...session.settings.problems, ...settings.problems]) {
@@ -149,7 +153,10 @@ function examineHome(home: string): string {
   const [foreign] = findForeign(pathsOfHome(home));
   if (foreign !== undefined) throw new Error(`${foreign}: change its owner`);
   const { bavail, bsize } = statfsSync(home);
-  if (bavail * bsize < ENOUGH_DISK)
-    throw new Error(`the disk of ${home} is nearly full: free at least 200 MB`);
+  const left = bavail * bsize;
+  if (left < ENOUGH_DISK)
+    throw new Error(
+      `${Math.floor(left / MIB)} MB are left on the disk of ${home}, and Postern needs 200 MB: free some space, or set POSTERN_HOME to a folder on a larger disk`,
+    );
   return home;
 }

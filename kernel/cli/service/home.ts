@@ -28,9 +28,13 @@ export function prepareHome(home: string): { readonly corrected: readonly string
     return { corrected };
   } catch (error) {
     if (error instanceof Fault) throw error;
-    const message = `the service home ${home} cannot be used (${reason(error)}): make it a folder you own and can write to, or set POSTERN_HOME to another one`;
-    throw new Fault("config", "home_unusable", message, { param: "POSTERN_HOME", cause: error });
+    throw unusable(home, error, "make it a folder you own and can write to");
   }
+}
+
+function unusable(home: string, error: unknown, wayOut: string): Fault {
+  const message = `the service home ${home} cannot be used (${reason(error)}): ${wayOut}, or set POSTERN_HOME to another one`;
+  return new Fault("config", "home_unusable", message, { param: "POSTERN_HOME", cause: error });
 }
 
 export interface Notice {
@@ -52,8 +56,12 @@ export const claimFile = (home: string) => join(home, "running.lock");
  * so a killed service never leaves a stale one behind.
  */
 export function claimHome(home: string): { post(notice: Notice): void; release(): void } {
-  const lock = tryLock(home);
-  if (lock === undefined) {
+  const lock = new DatabaseSync(claimFile(home));
+  try {
+    lock.exec("BEGIN EXCLUSIVE");
+  } catch (error) {
+    lock.close();
+    if (!isBusy(error)) throw unusable(home, error, "free some space on its disk");
     const pid = readNotice(home)?.pid;
     const message = `another Postern${pid ? ` (pid ${pid})` : ""} is already running with the home ${home}: stop it, or set POSTERN_HOME to another folder. For several nodes that share one state give each a home of its own and the same STORE_URL=postgres://…`;
     throw new Fault("config", "already_running", message, { param: "POSTERN_HOME" });
@@ -89,21 +97,20 @@ export async function waitForRunning(home: string): Promise<Notice | undefined> 
 /** True from the moment a service begins to start until it has stopped, or was killed. */
 export function isClaimed(home: string): boolean {
   if (!existsSync(claimFile(home))) return false;
-  const lock = tryLock(home);
-  lock?.close();
-  return lock === undefined;
-}
-
-function tryLock(home: string): DatabaseSync | undefined {
-  const lock = new DatabaseSync(claimFile(home));
+  // To read needs no room on the disk, and is refused while another process holds the lock.
+  using lock = new DatabaseSync(claimFile(home), { readOnly: true });
   try {
-    lock.exec("BEGIN EXCLUSIVE");
-    return lock;
-  } catch {
-    lock.close();
-    return undefined;
+    lock.exec("SELECT 1 FROM sqlite_schema");
+    return false;
+  } catch (error) {
+    return isBusy(error);
   }
 }
+
+const SQLITE_BUSY = 5;
+
+const isBusy = (error: unknown): boolean =>
+  ((error as { readonly errcode?: number }).errcode ?? 0) % 256 === SQLITE_BUSY;
 
 function readNotice(home: string): Notice | undefined {
   try {

@@ -11,7 +11,6 @@ import {
   writeSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
 import type { SqlValue } from "../../../kernel/kit/store.ts";
 import { type DiagnoseContext, type Finding, reason } from "../../../kernel/plugin.ts";
 import type { PostgresSettings } from "../config/postgres-url.ts";
@@ -21,8 +20,11 @@ import { APPLIED, type Applied, refuseOtherSchema } from "../engine/migrations.t
 import { createRing } from "../keys/ring.ts";
 import { survey } from "../keys/rotation.ts";
 import { keyFileOf, loadKeys, parseKeys } from "../keys/secrets-key.ts";
+import { openToRead } from "../reading/look.ts";
+import { explain } from "../sqlite/connection.ts";
 import {
   FREE,
+  type FreeRow,
   growthInWords,
   judge,
   measure,
@@ -56,11 +58,8 @@ async function examineFile(
 ): Promise<readonly Finding[]> {
   if (!statSync(file, { throwIfNoEntry: false }))
     return [{ name: "store", ok: true, detail: "no store yet; the first start creates it" }];
-  const verdict = quickCheck(file);
-  if (verdict !== "ok") {
-    const wayOut = `stop Postern and restore a backup or a ${file}.before-* snapshot`;
-    return [{ name: "store", ok: false, detail: `${file} is damaged (${verdict}): ${wayOut}` }];
-  }
+  const problem = quickCheck(file);
+  if (problem !== undefined) return [{ name: "store", ok: false, detail: problem }];
   try {
     refuseOtherSchema(await stored.rows<Applied>(APPLIED), file);
   } catch (error) {
@@ -69,7 +68,7 @@ async function examineFile(
   return [
     { name: "store", ok: true, detail: `${file} is intact` },
     examineFlush(dirname(file), durability),
-    examineSize(sizeOfFile(file, freeIn(file)), await stored.rows<SizeRow>(SIZES)),
+    examineSize(sizeOfFile(file, (await stored.rows<FreeRow>(FREE))[0]?.free ?? 0), await stored.rows(SIZES)),
     ...examineBackups(config.backup, await stored.rows<BackupRow>(BACKUPS)),
   ];
 }
@@ -169,17 +168,15 @@ function examineBackups(
   return [{ name, ok: true, detail: good }];
 }
 
-function freeIn(file: string): number {
-  using database = new DatabaseSync(file, { readOnly: true });
-  return Number(database.prepare(FREE).get()?.["free"] ?? 0);
-}
-
-function quickCheck(file: string): string {
+/** Returns what is wrong. A file that cannot be read now, as on a full disk, may be intact. */
+function quickCheck(file: string): string | undefined {
   try {
-    using database = new DatabaseSync(file, { readOnly: true });
-    return String(database.prepare("PRAGMA quick_check(1)").get()?.["quick_check"]);
+    using database = openToRead(file);
+    const verdict = String(database.prepare("PRAGMA quick_check(1)").get()?.["quick_check"]);
+    if (verdict === "ok") return undefined;
+    return `${file} is damaged (${verdict}): stop Postern and restore a backup or a ${file}.before-* snapshot`;
   } catch (error) {
-    return reason(error);
+    return reason(explain(error, file));
   }
 }
 

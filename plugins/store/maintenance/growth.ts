@@ -45,6 +45,10 @@ const MIN_DAYS = 14;
 /** So long ago at least says how fast it grows. */
 const MIN_COMPARED_MS = 0.9 * DAY_MS;
 
+export interface FreeRow {
+  readonly free: number;
+}
+
 export const FREE = "SELECT freelist_count * page_size AS free FROM pragma_freelist_count, pragma_page_size";
 
 export function sizeOfFile(file: string, free: number): StoreSize {
@@ -63,7 +67,7 @@ export async function measure(sql: Queries, file: string | undefined): Promise<S
     const row = await sql.get<{ bytes: number }>("SELECT pg_database_size(current_database()) AS bytes");
     return { bytes: Number(row?.bytes ?? 0), free: 0 };
   }
-  return sizeOfFile(file, (await sql.get<{ free: number }>(FREE))?.free ?? 0);
+  return sizeOfFile(file, (await sql.get<FreeRow>(FREE))?.free ?? 0);
 }
 
 /** Keeps the size as today's. True for the one node, of all, that is the first to do so today. */
@@ -93,7 +97,9 @@ export function judge(size: StoreSize, rows: readonly SizeRow[], now: number): G
 function problemOf({ disk }: StoreSize, daysLeft = Number.POSITIVE_INFINITY): string | undefined {
   if (disk === undefined) return undefined;
   if (daysLeft < MIN_DAYS) return `the disk is full in about ${daysInWords(daysLeft)}`;
-  const isNearlyFull = disk.left < MIN_BYTES || disk.left < disk.whole * MIN_SHARE;
+  // On a small disk so many bytes may be all that there is.
+  const isNearlyFull =
+    disk.left < disk.whole * MIN_SHARE || (disk.left < MIN_BYTES && disk.left < disk.whole / 2);
   return isNearlyFull ? "the disk is nearly full" : undefined;
 }
 

@@ -50,7 +50,7 @@ async function lookIntoDatabase(settings: PostgresSettings): Promise<Look> {
 }
 
 function lookIntoFile(file: string): Look {
-  const database = existsSync(file) ? openFile(file) : undefined;
+  const database = existsSync(file) ? openIfReadable(file) : undefined;
   const rows = async <Row>(sql: string, ...values: readonly SqlValue[]): Promise<readonly Row[]> => {
     try {
       return (database?.prepare(sql).all(...values) ?? []) as Row[];
@@ -85,13 +85,17 @@ async function readKeyed<Value>(
   return row && (JSON.parse(row.value) as { readonly value: Value }).value;
 }
 
-function openFile(file: string): DatabaseSync | undefined {
-  const url = pathToFileURL(file);
-  // A reader of a file that nobody has open would make the files of its write-ahead log, and leave them there.
-  if (!existsSync(`${file}-wal`)) url.searchParams.set("immutable", "1");
+function openIfReadable(file: string): DatabaseSync | undefined {
   try {
-    return new DatabaseSync(url, { readOnly: true });
+    return openToRead(file);
   } catch {
     return undefined;
   }
+}
+
+export function openToRead(file: string): DatabaseSync {
+  const url = pathToFileURL(file);
+  // A reader of a file that nobody has open would make the files of its write-ahead log, and leave them there.
+  if (!existsSync(`${file}-wal`)) url.searchParams.set("immutable", "1");
+  return new DatabaseSync(url, { readOnly: true });
 }

@@ -1,5 +1,6 @@
 /** One connection to a SQLite file, with errors turned into faults that name the file and say what to do. */
-import { basename } from "node:path";
+import { statfsSync } from "node:fs";
+import { basename, dirname } from "node:path";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import type { SqlValue } from "../../../kernel/kit/store.ts";
 import { Fault, reason } from "../../../kernel/plugin.ts";
@@ -10,6 +11,11 @@ const BUSY_MS = 5000;
 type WayOut = (file: string) => [code: string, message: string];
 
 /** SQLite's primary result codes that an operator can act on. */
+const FULL = 13;
+const DISK_FAILED = 10;
+// SQLite needs no more room than this beside its files to open them.
+const NO_ROOM_BYTES = 64 * 1024;
+
 const WAYS_OUT: Readonly<Record<number, WayOut>> = {
   5: locked,
   6: locked,
@@ -17,18 +23,22 @@ const WAYS_OUT: Readonly<Record<number, WayOut>> = {
     "store_read_only",
     `the store ${file} cannot be written: give its folder and file write permission, or set POSTERN_HOME to a folder you own`,
   ],
-  10: diskFailed,
+  [DISK_FAILED]: diskFailed,
   11: corrupt,
-  13: (file) => [
-    "store_full",
-    `the disk is full: the store ${file} could not be written. Free some space; what was acknowledged before is safe`,
-  ],
+  [FULL]: diskFull,
   14: (file) => [
     "store_unopenable",
     `the store ${file} cannot be opened: check that its folder exists and that you may write to it, or set POSTERN_HOME`,
   ],
   26: corrupt,
 };
+
+function diskFull(file: string): [string, string] {
+  return [
+    "store_full",
+    `the disk is full: the store ${file} could not be written. Free some space; what was acknowledged before is safe`,
+  ];
+}
 
 function diskFailed(file: string): [string, string] {
   return [
@@ -89,15 +99,29 @@ export function connect(file: string, readOnly: boolean) {
 
 export type Connection = ReturnType<typeof connect>;
 
-function explain(error: unknown, file: string): unknown {
+export function explain(error: unknown, file: string): unknown {
   const { errcode } = error as { errcode?: number };
   if (errcode === undefined) return error;
-  const wayOut = WAYS_OUT[errcode & 0xff];
+  const code = errcode & 0xff;
+  const wayOut = WAYS_OUT[code === DISK_FAILED && isDiskFull(file) ? FULL : code];
   return wayOut === undefined ? error : faultOf(error, file, wayOut);
+}
+
+/** Files beside the store are mapped into memory, and where there is no room for them SQLite says that the disk failed. */
+function isDiskFull(file: string): boolean {
+  try {
+    const { bavail, bsize } = statfsSync(dirname(file));
+    return bavail * bsize < NO_ROOM_BYTES;
+  } catch {
+    return false;
+  }
 }
 
 /** The disk did not take what was committed. */
 export const unflushed = (error: unknown, file: string): Fault => faultOf(error, file, diskFailed);
+
+/** Nothing more can be committed. */
+export const full = (error: unknown, file: string): Fault => faultOf(error, file, diskFull);
 
 function faultOf(error: unknown, file: string, wayOut: WayOut): Fault {
   const [code, message] = wayOut(file);

@@ -2,15 +2,25 @@
  * The store on one SQLite file: a connection that writes, and one that reads what is committed. Statements run where
  * they are called, without a thread in between: most take a few microseconds.
  */
-import { closeSync, fdatasync, fdatasyncSync, fsyncSync, openSync } from "node:fs";
-import { dirname } from "node:path";
+import {
+  closeSync,
+  fdatasync,
+  fdatasyncSync,
+  fsyncSync,
+  mkdtempSync,
+  openSync,
+  rmSync,
+  statfsSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import type { SqlValue } from "../../../kernel/kit/store.ts";
 import type { Sql } from "../../../kernel/plugin.ts";
 import type { Durability } from "../config/settings.ts";
 import { APPLIED, type Applied, refuseOtherSchema, STAMP } from "../engine/migrations.ts";
 import { createCommits, type Flushing } from "./commits.ts";
-import { type Connection, connect, unflushed } from "./connection.ts";
+import { type Connection, connect, full, unflushed } from "./connection.ts";
 
 /** Reads that need nothing of the writer. What has RETURNING writes. */
 const READS = /^\s*(?:select|explain|with(?![\s\S]*\b(?:insert|update|delete)\b))\b/i;
@@ -75,7 +85,10 @@ export function openDatabase(file: string, durability: Durability = "full") {
     /** Another number after each commit of another connection. */
     foreignVersion: () =>
       writer.get<{ data_version: number }>("PRAGMA data_version", [])?.data_version ?? Number.NaN,
-    probe: () => void reader.get("SELECT count(*) FROM migrations", []),
+    probe() {
+      reader.get("SELECT count(*) FROM migrations", []);
+      assertRoom(file);
+    },
     async close() {
       await commits.idle();
       if (reader !== writer) reader.connection.close();
@@ -83,6 +96,26 @@ export function openDatabase(file: string, durability: Durability = "full") {
       await log.close();
     },
   };
+}
+
+/** Enough for a few messages. */
+const ROOM_BYTES = 2 ** 20;
+
+/** Throws if the disk is full. What the system says is left may not be for us to use, or not be all, so a file of that size is written. */
+function assertRoom(file: string): void {
+  if (file === ":memory:") return;
+  const folder = dirname(file);
+  const { bavail, bsize } = statfsSync(folder);
+  if (bavail * bsize > ROOM_BYTES) return;
+  let aside: string | undefined;
+  try {
+    aside = mkdtempSync(join(folder, ".room-"));
+    writeFileSync(join(aside, "room"), Buffer.alloc(ROOM_BYTES, 1));
+  } catch (error) {
+    throw full(error, file);
+  } finally {
+    if (aside !== undefined) rmSync(aside, { recursive: true, force: true });
+  }
 }
 
 const UNFLUSHED: Flushing = { now() {}, soon() {} };

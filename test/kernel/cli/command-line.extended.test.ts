@@ -184,7 +184,13 @@ describe("doctor and status", () => {
   });
 
   test("doctor names a damaged store, an open home and a wrong setting, with what to do, and ends with 1", async () => {
-    const { env, cwd, home } = inHome({ GATEWAY_PORT: "x" });
+    const wrong = {
+      GATEWAY_PORT: "x",
+      GATEWAY_HOST: "http://here",
+      EMAIL_IMAP_URL: "nonsense",
+      MODEL_NAM: "x",
+    };
+    const { env, cwd, home } = inHome(wrong);
     mkdirSync(home);
     // By chmod, which no umask changes.
     chmodSync(home, 0o755);
@@ -193,7 +199,11 @@ describe("doctor and status", () => {
     expect(code).toBe(1);
     expect(stdout).toMatch(/FAIL\s+home .*chmod go-rwx/);
     expect(stdout).toMatch(/FAIL\s+store/);
-    expect(stdout).toMatch(/FAIL\s+GATEWAY_PORT .*expected/);
+    for (const name of ["GATEWAY_PORT", "GATEWAY_HOST", "EMAIL_IMAP_URL"])
+      expect(stdout).toMatch(new RegExp(`FAIL\\s+${name} .*expected`));
+    expect(stdout).toMatch(/warn\s+MODEL_NAM .*MODEL_NAME\?/s);
+    const { stderr, code: refused } = await postern(["serve"], { env, cwd });
+    expect([refused, stderr]).toEqual([78, expect.stringContaining("3 settings are invalid")]);
   });
 
   test("status tells a running service, which is the one node, from one that was killed", async () => {

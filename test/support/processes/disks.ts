@@ -10,6 +10,8 @@ export interface SmallDisk {
   /** Leaves no byte free. */
   fill(): void;
   free(): void;
+  /** From here on nothing can be written. */
+  readOnly(): void;
 }
 
 export interface FailingDisk {
@@ -42,7 +44,12 @@ export function smallDisk(size: string, later = afterThisTest): SmallDisk {
   run("mount", "-t", "tmpfs", "-o", `size=${size},mode=0700`, "tmpfs", folder);
   later(() => run("umount", "--lazy", folder));
   const filler = join(folder, "filler");
-  return { folder, fill: () => fill(filler), free: () => rmSync(filler) };
+  return {
+    folder,
+    fill: () => fill(filler),
+    free: () => rmSync(filler),
+    readOnly: () => run("mount", "-o", "remount,ro", folder),
+  };
 }
 
 function fill(file: string): void {

@@ -43,6 +43,8 @@ test("a disk with little left is said whatever the growth, and a young store is 
   expect(judge({ bytes: 1, free: 0, disk: { left: 40e9, whole: 500e9 } }, [], NOW).problem).toBe(
     "the disk is nearly full",
   );
+  // A small disk that is nearly empty is not nearly full.
+  expect(judge({ bytes: 1, free: 0, disk: { left: 902e6, whole: 944e6 } }, [], NOW).problem).toBeUndefined();
   expect(judge({ bytes: 1, free: 0 }, [], NOW).problem).toBeUndefined();
 });
 
