@@ -7,6 +7,7 @@ import { setImmediate as breathe } from "node:timers/promises";
 import { createInflateRaw, createZstdDecompress } from "node:zlib";
 import {
   type Automaton,
+  base64Within,
   canBeHidden,
   createAutomaton,
   createMatcher,
@@ -80,20 +81,13 @@ function createTracer(
 function tracesOf(value: string): string[] {
   const bytes = Buffer.from(value.toWellFormed());
   const bare = squeeze(bytes).toString("latin1");
-  const coded = [bytes.toString("hex"), ...[0, 1, 2].map((offset) => base64Core(bytes, offset))];
+  const coded = [bytes.toString("hex"), ...[0, 1, 2].map((offset) => base64Within(bytes, offset))];
   const size = Math.ceil(bare.length / 2);
   const step = (bare.length - size) / (HALVES - 1);
   const halves = Array.from({ length: HALVES }, (_, at) => bare.slice(Math.round(at * step)).slice(0, size));
   return [bare, ...halves, ...coded.map((text) => squeeze(Buffer.from(text)).toString("latin1"))]
     .filter(({ length }) => length >= MIN_TRACE_LENGTH)
     .flatMap((trace) => [trace, [...trace].reverse().join("")]);
-}
-
-/** Returns the part of the base64 that depends on the value alone when it begins `offset` bytes into a group of three. */
-function base64Core(bytes: Buffer, offset: number): string {
-  const text = Buffer.concat([Buffer.alloc(offset), bytes]).toString("base64url");
-  const end = (offset + bytes.length) % 3 === 0 ? text.length : text.length - 1;
-  return text.slice(offset === 0 ? 0 : offset + 1, end);
 }
 
 function holdsTrace(automaton: Automaton, bytes: Uint8Array): boolean {

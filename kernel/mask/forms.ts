@@ -52,7 +52,10 @@ function write(value: string): string[] {
     // These include the last characters, which belong to the value only when nothing follows it.
     bytes.toString("base64"),
     bytes.toString("base64url"),
-    ...[0, 1, 2].flatMap((offset) => base64Within(bytes, offset)),
+    ...[0, 1, 2].flatMap((offset) => {
+      const within = base64Within(bytes, offset);
+      return [within, within.replaceAll("-", "+").replaceAll("_", "/")];
+    }),
   ];
 }
 
@@ -76,13 +79,9 @@ function escapeHtml(value: string): string {
   return value.replace(/[&<>"']/g, (char) => names[char] ?? char);
 }
 
-/** The base64 characters that depend on the value alone when it begins `offset` bytes into a group of three. */
-function base64Within(bytes: Buffer, offset: number): string[] {
-  const text = Buffer.concat([Buffer.alloc(offset), bytes])
-    .toString("base64")
-    .replaceAll("=", "");
-  const start = offset === 0 ? 0 : offset + 1;
+/** Returns the base64 of a value that is the same whatever follows it, where it begins `offset` bytes into a group of three. */
+export function base64Within(bytes: Buffer, offset: number): string {
+  const text = Buffer.concat([Buffer.alloc(offset), bytes]).toString("base64url");
   const end = (offset + bytes.length) % 3 === 0 ? text.length : text.length - 1;
-  const core = text.slice(start, end);
-  return [core, core.replaceAll("+", "-").replaceAll("/", "_")];
+  return text.slice(offset === 0 ? 0 : offset + 1, end);
 }
