@@ -16,7 +16,8 @@ interface CopyOptions extends JsonOption {
 
 type Files = ReadonlyMap<string, string>;
 
-const WHAT = "AGENTS.md, SOUL.md, IDENTITY.md, USER.md, models.json and skills/*/SKILL.md";
+const WHAT =
+  "AGENTS.md, SOUL.md, IDENTITY.md, USER.md, models.json, models-fetched.json and skills/*/SKILL.md";
 
 export function register(group: Command, context: CommandContext): void {
   const { home } = context;

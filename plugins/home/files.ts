@@ -2,6 +2,8 @@
 import type { HomeFiles } from "./services.ts";
 
 export interface OperatorFiles extends Pick<HomeFiles, "read" | "onChange"> {
+  /** Whole or not at all. */
+  write(path: string, text: string): Promise<void>;
   /** Returns the folders of `skills` in order. */
   skills(): Promise<readonly SkillFile[]>;
   /** What else is in a folder of `skills`; nothing where nodes share a database, which has only texts. */
@@ -23,9 +25,15 @@ export const IDENTITY_FILES: HomeFiles["identity"] = [
 ];
 
 export const MODELS_FILE = "models.json";
+/** The table of models that was fetched last. */
+export const FETCHED_MODELS_FILE = "models-fetched.json";
 
 /** All but the skills. */
-export const SINGLE_FILES: readonly string[] = [...IDENTITY_FILES.map(({ name }) => name), MODELS_FILE];
+export const SINGLE_FILES: readonly string[] = [
+  ...IDENTITY_FILES.map(({ name }) => name),
+  MODELS_FILE,
+  FETCHED_MODELS_FILE,
+];
 
 export const MAX_SKILL_LENGTH = 64 * 1024;
 export const MAX_BYTES = 1024 * 1024;

@@ -1,5 +1,15 @@
 /** The operator's files in the home. Every turn asks, so a file that has not changed costs no more than a look at its date. */
-import { constants, existsSync, readdirSync, type Stats, statSync } from "node:fs";
+import { randomUUID } from "node:crypto";
+import {
+  constants,
+  existsSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  type Stats,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { lstat, open, readdir, readFile, realpath } from "node:fs/promises";
 import { join, sep } from "node:path";
 import { reason } from "../../kernel/plugin.ts";
@@ -35,6 +45,7 @@ export function openFolderFiles(home: string): OperatorFiles {
       const stat = lookAt(file);
       return stat?.isFile() ? remember(file, stat, () => readStart(file, maxBytes)) : undefined;
     },
+    write: async (path, text) => writeWhole(join(home, path), text),
     async skills() {
       // Asked every turn, and most homes have none.
       if (!existsSync(root)) return [];
@@ -89,6 +100,17 @@ function namesIn(folder: string): string[] {
     return readdirSync(folder).filter((name) => !name.startsWith("."));
   } catch {
     return [];
+  }
+}
+
+/** The file is there whole or not at all. */
+export function writeWhole(file: string, text: string): void {
+  const draft = `${file}.${randomUUID()}`;
+  try {
+    writeFileSync(draft, text, { mode: 0o600, flush: true });
+    renameSync(draft, file);
+  } finally {
+    rmSync(draft, { force: true });
   }
 }
 

@@ -1,10 +1,9 @@
 /** The operator's files of a home, to be compared with those that nodes share, and written there. */
-import { randomUUID } from "node:crypto";
-import { mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { Fault } from "../../kernel/plugin.ts";
 import { isOperatorFile, MAX_BYTES, SINGLE_FILES, skillPath } from "./files.ts";
-import { openFolderFiles } from "./folder.ts";
+import { openFolderFiles, writeWhole } from "./folder.ts";
 
 export interface Gathered {
   readonly files: ReadonlyMap<string, string>;
@@ -70,13 +69,7 @@ export function writeToHome(
   for (const [path, text] of written) {
     const file = join(home, path);
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-    const draft = `${file}.${randomUUID()}`;
-    try {
-      writeFileSync(draft, text, { mode: 0o600, flush: true });
-      renameSync(draft, file);
-    } finally {
-      rmSync(draft, { force: true });
-    }
+    writeWhole(file, text);
   }
   for (const path of removed) rmSync(join(home, path), { force: true });
 }

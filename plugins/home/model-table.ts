@@ -68,6 +68,14 @@ const ModelTable = Type.Object(
 );
 export type ModelTable = Declared<typeof ModelTable>;
 
+/** What a home says of models. */
+export interface OperatorTables {
+  /** The table that was fetched last. */
+  readonly fetched?: ModelTable;
+  /** What the operator wrote. */
+  readonly own?: ModelTable;
+}
+
 const check = compileCheck(wireSchema(ModelTable));
 
 /** `name` says whose table it is. Throws a fault of kind `config` if the text is not a table. */

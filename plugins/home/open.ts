@@ -2,10 +2,11 @@
 
 import type { Log } from "../../kernel/plugin.ts";
 import type { Store } from "../store/services.ts";
-import { IDENTITY_FILES, type OperatorFiles } from "./files.ts";
+import { FETCHED_MODELS_FILE, IDENTITY_FILES, type OperatorFiles } from "./files.ts";
 import { openFolderFiles } from "./folder.ts";
 import { findUnused } from "./local-copy.ts";
 import { readModels } from "./model-files.ts";
+import { parseModelTable } from "./model-table.ts";
 import { FILE_TABLES, openRowFiles } from "./rows.ts";
 import type { HomeFiles } from "./services.ts";
 
@@ -30,6 +31,10 @@ export function homeFilesOf(files: OperatorFiles): HomeFiles {
     identity: IDENTITY_FILES,
     read: files.read,
     models: () => readModels(files),
+    async keepModels(text) {
+      parseModelTable(text, "the table");
+      await files.write(FETCHED_MODELS_FILE, text);
+    },
     onChange: files.onChange,
   };
 }

@@ -26,7 +26,8 @@ export interface RowFiles extends OperatorFiles {
 
 export function openRowFiles(sql: Sql, changes: Store["changes"]): RowFiles {
   const files = changes.cache(TOPIC, () => readFileRows(sql));
-  return {
+  const self: RowFiles = {
+    write: (path, text) => self.change(new Map([[path, text]]), []),
     all: files.get,
     async read(path, mostBytes) {
       const text = (await files.get()).get(path);
@@ -54,6 +55,7 @@ export function openRowFiles(sql: Sql, changes: Store["changes"]): RowFiles {
     },
     close: files.close,
   };
+  return self;
 }
 
 export async function readFileRows(sql: Queries): Promise<ReadonlyMap<string, string>> {

@@ -1,7 +1,7 @@
 /** Services of the operator's files for other plugins. */
 import type { ToolOrigin } from "../../kernel/kit/tools.ts";
 import type { Origin } from "../../kernel/plugin.ts";
-import type { ModelTable } from "./model-table.ts";
+import type { OperatorTables } from "./model-table.ts";
 
 export type { ModelRow, ModelTable, PriceRow } from "./model-table.ts";
 
@@ -71,8 +71,10 @@ export interface HomeFiles {
   readonly identity: readonly { readonly name: string; readonly about: string }[];
   /** The first bytes of a file, by its path in the home; undefined where there is none. */
   read(path: string, maxBytes: number): Promise<string | undefined>;
-  /** What the operator says of models; a later table wins. Throws if a file of it cannot be used. */
-  models(): Promise<readonly ModelTable[]>;
+  /** What the home says of models. Throws if a file of it cannot be used. */
+  models(): Promise<OperatorTables>;
+  /** Keeps a table of models that was fetched, in place of the one before. Throws if it is not one. */
+  keepModels(text: string): Promise<void>;
   /** Tells when another node or command changed something; never in a home, which is read as it is. */
   onChange(listener: () => void): () => void;
 }

@@ -11,6 +11,11 @@ export default definePlugin({
   operations: {
     commands: [
       {
+        name: "models",
+        about: "list the models that can be used here, with price, window and retirement",
+        load: async () => (await import("./commands/models.ts")).register,
+      },
+      {
         name: "setup",
         about: "choose a model, test it, set a spending cap and try a tool",
         load: async () => (await import("./commands/setup.ts")).register,

@@ -7,6 +7,13 @@ import type { SettingValues } from "../store/services.ts";
 /** A model that may be chosen for a thread; `role` is what it is here, apart from any thread. */
 export interface ModelOption extends ModelName {
   readonly role?: "configured" | "fallback";
+  /** Tokens of context, if the table says so. */
+  readonly window?: number;
+  /** US dollars for a million tokens today, before any tier. */
+  readonly price?: { readonly input: string; readonly output: string };
+  /** The day on which its provider turns it off. */
+  readonly retires?: string;
+  readonly replacedBy?: string;
 }
 
 /** A model as somebody asks for it: where several providers have the name, the configured one is meant. */

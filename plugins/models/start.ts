@@ -48,7 +48,7 @@ export async function startModels({
     models: {
       name: models.name,
       current: models.current,
-      ...createModelCatalog({ models }),
+      ...createModelCatalog({ models, prices }),
       stream: streamSteadily,
       addCost: (usage, model, tokens) => prices.add(usage, model, tokens, models.isLocal(model)),
       addUsage,

@@ -745,7 +745,15 @@ export interface Schemas {
     };
   };
   readonly ModelName: { readonly provider: string; readonly name: string };
-  readonly ModelOption: { readonly provider: string; readonly name: string; readonly role?: "configured" | "fallback" };
+  readonly ModelOption: {
+    readonly provider: string;
+    readonly name: string;
+    readonly role?: "configured" | "fallback";
+    readonly window?: number;
+    readonly price?: { readonly input: string; readonly output: string };
+    readonly retires?: string;
+    readonly replaced_by?: string;
+  };
   readonly ModelTest: {
     readonly ok: boolean;
     readonly model: Schemas["ModelName"];

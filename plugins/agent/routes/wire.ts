@@ -26,6 +26,15 @@ const ModelOption = Type.Object(
     role: Type.Optional(
       Type.Enum(["configured", "fallback"], { description: "Its role here, apart from any thread" }),
     ),
+    window: Type.Optional(Type.Integer({ description: "Tokens of context" })),
+    price: Type.Optional(
+      Type.Object(
+        { input: Type.String(), output: Type.String() },
+        { description: "US dollars for a million tokens" },
+      ),
+    ),
+    retires: Type.Optional(Type.String({ description: "The day on which its provider turns it off" })),
+    replacedBy: Type.Optional(Type.String()),
   },
   { $id: "ModelOption" },
 );

@@ -4,10 +4,13 @@ import { LRUCache } from "lru-cache";
 import { Fault, type ModelName, type TokenScope } from "../../../kernel/plugin.ts";
 import { listModels } from "../providers/server.ts";
 import type { Model, ModelOption, Models } from "../services.ts";
+import type { Prices } from "../spending/prices.ts";
+import { priceOf, windowOf } from "../table/lookup.ts";
 import type { ConfiguredModels, ModelServer } from "./choose.ts";
 
 interface CatalogParts {
   readonly models: ConfiguredModels;
+  readonly prices: Pick<Prices, "find">;
 }
 
 // Servers get a new model now and then, and one that is away may be back soon.
@@ -17,11 +20,15 @@ const MAX_SERVERS = 20;
 const SHOWN = 10;
 /** A stranger's words that people read and pick: nothing that could be taken for something else. */
 const NAME = /^[\x21-\x7e](?:[\x20-\x7e]{0,198}[\x21-\x7e])?$/;
-/** Models of OpenAI that are not for chat. */
+/** Models that are not for chat. */
+const EMBEDS = /embed|rerank/i;
 const OTHER_WORK =
-  /^(?:text-embedding|text-moderation|omni-moderation|whisper|tts|dall-e|gpt-image|chatgpt-image|sora|babbage|davinci)|realtime|transcribe|-tts/;
+  /^(?:text-moderation|omni-moderation|whisper|tts|dall-e|gpt-image|chatgpt-image|sora|babbage|davinci)|realtime|transcribe|-tts/;
 
-export function createModelCatalog({ models }: CatalogParts): Pick<Models, "list" | "choose" | "chain"> {
+export function createModelCatalog({
+  models,
+  prices,
+}: CatalogParts): Pick<Models, "list" | "choose" | "chain"> {
   const listed = new LRUCache<string, Promise<readonly string[]>>({ max: MAX_SERVERS });
 
   /** Empty where the server does not say. */
@@ -32,7 +39,7 @@ export function createModelCatalog({ models }: CatalogParts): Pick<Models, "list
     if (known !== undefined) return known;
     const reading = listModels(server).then((names) => {
       const fit = names.filter(
-        (name) => NAME.test(name) && !(provider === "openai" && OTHER_WORK.test(name)),
+        (name) => NAME.test(name) && !EMBEDS.test(name) && !(provider === "openai" && OTHER_WORK.test(name)),
       );
       listed.set(key, reading, { ttl: fit.length > 0 ? LISTED_MS : AWAY_MS });
       return fit.toSorted();
@@ -50,7 +57,7 @@ export function createModelCatalog({ models }: CatalogParts): Pick<Models, "list
     const options = new Map<string, ModelOption>();
     const add = (option: ModelOption) => {
       const key = wholeName(option);
-      if (!options.has(key)) options.set(key, option);
+      if (!options.has(key)) options.set(key, { ...option, ...factsOf(option) });
     };
     for (const [at, { name }] of chain.entries())
       add({ ...name, role: at === 0 ? "configured" : "fallback" });
@@ -59,6 +66,18 @@ export function createModelCatalog({ models }: CatalogParts): Pick<Models, "list
     return {
       options: [...options.values()],
       unlisted: offered.filter(({ names }) => names.length === 0).map(({ provider }) => provider as string),
+    };
+  }
+
+  function factsOf(model: ModelName): Pick<ModelOption, "window" | "price" | "retires" | "replacedBy"> {
+    const row = prices.find(model);
+    if (row === undefined) return {};
+    const price = priceOf(row, 0, new Date().toISOString().slice(0, 10));
+    return {
+      ...(row.window && { window: windowOf(row) }),
+      ...(price && { price: { input: price.input, output: price.output } }),
+      ...(row.retires && { retires: row.retires }),
+      ...(row.replaced_by && { replacedBy: row.replaced_by }),
     };
   }
 

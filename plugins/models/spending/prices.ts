@@ -24,13 +24,13 @@ function isFree({ provider }: ModelName): boolean {
   return provider === "builtin" || provider === "ollama";
 }
 
-/** The shipped table; the operator's `models.json` wins. */
+/** The shipped table, then the one that was fetched, then the operator's own, which wins. */
 export async function readPrices(
   files: Pick<HomeFiles, "models">,
 ): Promise<Prices & { readAgain(): Promise<void> }> {
   const read = async () => {
-    const own = await files.models();
-    return { own: createLookup(own), all: createLookup([shipped as ModelTable, ...own]) };
+    const { fetched, own = { models: {} } } = await files.models();
+    return { own: createLookup([own]), all: createLookup([...tablesOf(fetched), own]) };
   };
   let tables = await read();
   const find = (model: ModelName): ModelRow | undefined =>
@@ -72,6 +72,12 @@ export async function readPrices(
       });
     },
   };
+}
+
+/** What is known of models but for the operator's own words: a table that was fetched before ours was made is no news. */
+export function tablesOf(fetched: ModelTable | undefined): readonly ModelTable[] {
+  const isNews = (fetched?.date ?? "") >= shipped.date;
+  return [shipped as ModelTable, ...(fetched && isNews ? [fetched] : [])];
 }
 
 /** Undefined if the price is not known. */

@@ -1,4 +1,5 @@
 /** Reads models.dev's `api.json` as a table of models. What it does not say, such as when a model retires, is kept from an earlier table. */
+import { isRecord } from "../../../kernel/kit/text.ts";
 import type { ModelRow, ModelTable, PriceRow } from "../../home/services.ts";
 
 /** Those that made the models: what others charge for the same model is not said by its name. */
@@ -27,6 +28,10 @@ interface DevModel {
     readonly tiers?: readonly (Rates & { readonly tier: { readonly type: string; readonly size: number } })[];
     readonly context_over_200k?: Rates;
   };
+}
+
+export function isModelsDev(document: unknown): boolean {
+  return PROVIDERS.some((name) => isRecord(Object(document)[name]));
 }
 
 /** Rows of `known` that the document does not have stay; its own words win for all that it says. */

@@ -2,10 +2,20 @@ import { useEffect } from "preact/hooks";
 import { visibleLine } from "../../../kernel/kit/text.ts";
 import { chooseModel, loadModels } from "../state/threads.ts";
 import { useApp } from "../state/use-app.ts";
-import type { ModelName } from "../state/wire.ts";
+import type { ModelName, ModelOption } from "../state/wire.ts";
 import { text } from "../text/text.ts";
 
 const keyOf = ({ provider, name }: ModelName): string => JSON.stringify([provider, name]);
+
+/** Its name, window, price and retirement, as far as they are known. */
+function describe({ name, window, price, retires }: ModelOption): string {
+  const facts = [
+    ...(window ? [text.start.window(window)] : []),
+    ...(price ? [`$${price.input}/$${price.output}`] : []),
+    ...(retires ? [text.start.retires(retires)] : []),
+  ];
+  return [visibleLine(name), ...facts].join(" · ");
+}
 
 /** The choice of the thread's model. The names come from model servers and are shown as plain text. */
 export function ModelPicker() {
@@ -37,7 +47,7 @@ export function ModelPicker() {
             .filter((option) => option.provider === provider)
             .map((option) => (
               <option key={keyOf(option)} value={keyOf(option)}>
-                {visibleLine(option.name)}
+                {describe(option)}
               </option>
             ))}
         </optgroup>

@@ -10,6 +10,8 @@ export const start: Catalogue["start"] = {
   noFolders: "Ein Ordner lässt sich nicht anhängen. Hänge die Dateien darin an.",
   model: "Modell dieser Unterhaltung",
   defaultModel: (name) => `${name} (Standard)`,
+  window: (tokens: number) => `${Math.round(tokens / 1000)}k`,
+  retires: (day: string) => `endet am ${day}`,
   welcome: "Wobei kann ich helfen?",
   builtinWords:
     "Du sprichst mit dem eingebauten Modell: Es arbeitet offline, ruft Werkzeuge auf und merkt sich Dinge, ist aber kein Sprachmodell.",

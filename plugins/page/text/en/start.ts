@@ -11,6 +11,8 @@ export const start = {
   noFolders: "A folder cannot be attached. Attach the files in it.",
   model: "Model of this thread",
   defaultModel: (name: string) => `${name} (default)`,
+  window: (tokens: number) => `${Math.round(tokens / 1000)}k`,
+  retires: (day: string) => `retires ${day}`,
   welcome: "What can I help with?",
   builtinWords:
     "You are talking to the built-in model: it works offline, calls tools and remembers, but it is not a language model.",

@@ -22,7 +22,10 @@ test("a thread is answered by the model that was chosen for it, with its price, 
   expect((await gateway.ask("/api/models")).body).toEqual({
     models: [
       { provider, name: "scripted", role: "configured" },
-      { provider, name: SMALL },
+      {
+        ...{ provider, name: SMALL, window: 400_000, price: { input: "0.25", output: "2" } },
+        ...{ retires: "2026-12-11", replaced_by: "gpt-6.1-terra" },
+      },
       { provider, name: "large" },
       { provider: "builtin", name: "builtin" },
     ],
