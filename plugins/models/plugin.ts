@@ -26,6 +26,6 @@ export default definePlugin({
       return [{ owner: "models", migrations: MIGRATIONS, personal: ["spending", "token_spending"] }];
     },
     live: readSettings,
-    diagnose: async ({ config }) => (await import("./choice/check.ts")).diagnoseModel(config.choice),
+    diagnose: async (context) => (await import("./choice/check.ts")).diagnoseModel(context),
   },
 });

@@ -4,6 +4,7 @@ import { createBuiltinModel } from "./builtin/model.ts";
 import { createModelCatalog } from "./choice/catalog.ts";
 import { createModelCheck } from "./choice/check.ts";
 import { createModels, readModelChoice } from "./choice/choose.ts";
+import { createDefaults, KEPT_DEFAULTS } from "./choice/default-model.ts";
 import { streamSteadily } from "./providers/retry.ts";
 import { type ModelSettings, readCap } from "./settings.ts";
 import { addUsage, readPrices } from "./spending/prices.ts";
@@ -28,7 +29,11 @@ export async function startModels({
     settings.live("models", readCap),
   ]);
   const builtin = createBuiltinModel();
-  const models = createModels(choice, builtin, prices, log);
+  const defaults = createDefaults(prices, store.keyed(KEPT_DEFAULTS), (line) => {
+    log.warn(line);
+    tell(line);
+  });
+  const models = createModels(choice, builtin, prices, defaults, log);
   const dailyCap = async () => (await cap.current()).dailyUsdCap;
 
   const show = () => announce(`${models.name().name} (${models.name().provider})`);

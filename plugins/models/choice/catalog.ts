@@ -5,7 +5,7 @@ import { Fault, type ModelName, type TokenScope } from "../../../kernel/plugin.t
 import { listModels } from "../providers/server.ts";
 import type { Model, ModelOption, Models } from "../services.ts";
 import type { Prices } from "../spending/prices.ts";
-import { priceOf, windowOf } from "../table/lookup.ts";
+import { dayIn, priceOf, windowOf } from "../table/lookup.ts";
 import type { ConfiguredModels, ModelServer } from "./choose.ts";
 
 interface CatalogParts {
@@ -72,7 +72,7 @@ export function createModelCatalog({
   function factsOf(model: ModelName): Pick<ModelOption, "window" | "price" | "retires" | "replacedBy"> {
     const row = prices.find(model);
     if (row === undefined) return {};
-    const price = priceOf(row, 0, new Date().toISOString().slice(0, 10));
+    const price = priceOf(row, 0, dayIn(0));
     return {
       ...(row.window && { window: windowOf(row) }),
       ...(price && { price: { input: price.input, output: price.output } }),

@@ -1,12 +1,25 @@
 /** Tests the configured model: with one tiny request, or only by asking its server for the models it offers. */
 
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { OPERATOR } from "../../../kernel/kit/people.ts";
 import { redact } from "../../../kernel/kit/secrets.ts";
-import { Fault, type Finding, type Log, type Mask, reason } from "../../../kernel/plugin.ts";
+import {
+  type DiagnoseContext,
+  Fault,
+  type Finding,
+  type Log,
+  type Mask,
+  reason,
+} from "../../../kernel/plugin.ts";
+import type { ModelRow, ModelTable } from "../../home/services.ts";
 import type { SettingValues, StoredSettings } from "../../store/services.ts";
 import { askModels, findLocalServers, listModels, type Server } from "../providers/server.ts";
 import type { Model, ModelCheck, ModelRequest, ModelTest } from "../services.ts";
-import type { Prices } from "../spending/prices.ts";
+import { type Prices, tablesOf } from "../spending/prices.ts";
+import { createLookup, dayIn, retiresBy } from "../table/lookup.ts";
 import { chosenModels, configuredServer, type ModelChoice, readModelChoice } from "./choose.ts";
+import { createDefaults, KEPT_DEFAULTS, WARN_DAYS } from "./default-model.ts";
 
 export interface CheckParts {
   isMissing(): boolean;
@@ -67,7 +80,13 @@ export function createModelCheck({
     findLocal: findLocalServers,
     async test(values) {
       const choice = await choose(values);
-      const [model = builtin] = await chosenModels(choice, builtin, prices, log).current();
+      const [model = builtin] = await chosenModels(
+        choice,
+        builtin,
+        prices,
+        createDefaults(prices, undefined, () => {}),
+        log,
+      ).current();
       if (model === builtin)
         return {
           ...{ ok: true, model: model.name, millis: 0, models: [] },
@@ -88,15 +107,63 @@ export function createModelCheck({
   };
 }
 
-/** For `postern doctor`: does the configured model's server answer, and does it take our key? */
-export async function diagnoseModel(choice: ModelChoice): Promise<readonly Finding[]> {
+/** For `postern doctor`: does the configured model's server answer, does it take our key, and does the model retire soon? */
+export async function diagnoseModel({
+  config: { choice },
+  home,
+  stored,
+}: Pick<DiagnoseContext<{ readonly choice: ModelChoice }>, "config" | "home" | "stored">): Promise<
+  readonly Finding[]
+> {
   if (choice.provider === "builtin")
     return [finding(true, "the built-in model answers: MODEL_PROVIDER is builtin")];
   const server = configuredServer(choice);
   if (server === undefined)
     return [finding(true, "no model is configured: a local Ollama server or the built-in model will answer")];
   const problem = await problemOf(server);
-  return [finding(problem === undefined, problem ?? `${server.baseUrl} answers`)];
+  const { provider = "" } = server;
+  const tables = tablesOf(await readFetched(home));
+  const lookup = createLookup(tables);
+  const name =
+    choice.name ?? (await stored.keyed<string>(KEPT_DEFAULTS, provider)) ?? lookup.defaults(provider)[0];
+  const row = name === undefined ? undefined : lookup.find(name);
+  return [
+    finding(problem === undefined, problem ?? `${server.baseUrl} answers`),
+    ...(name !== undefined && retiresBy(row, dayIn(WARN_DAYS)) ? [retirement(name, row)] : []),
+    ...((tables.at(-1)?.date ?? "") < dayIn(-WARN_DAYS) ? [OLD_TABLE] : []),
+  ];
+}
+
+const OLD_TABLE: Finding = {
+  ...finding(
+    true,
+    'what is known of models is more than 60 days old: "postern models update" fetches a newer table',
+  ),
+  warning: true,
+};
+
+function retirement(name: string, { retires, replaced_by: next }: ModelRow = {}): Finding {
+  const what = `${name} ${(retires ?? "") > dayIn(0) ? "retires" : "retired"} on ${retires}`;
+  if (next === undefined) return { ...finding(true, `${what}: choose another model`), warning: true };
+  return {
+    ...finding(true, `${what}: "postern config set MODEL_NAME ${next}" switches to its replacement`),
+    warning: true,
+    fix: {
+      about: `switch to ${next}`,
+      asks: "another model answers then",
+      apply: (context) =>
+        context.with(["settings"], ({ settings }) => settings.change({ MODEL_NAME: next }, OPERATOR)),
+    },
+  };
+}
+
+/** A table that cannot be read is for the home's own check to report. */
+async function readFetched(home: string): Promise<ModelTable | undefined> {
+  try {
+    return JSON.parse(await readFile(join(home, "models-fetched.json"), "utf8")) as ModelTable;
+  } catch {
+    return undefined;
+  }
 }
 
 async function problemOf(server: Server): Promise<string | undefined> {

@@ -2,14 +2,15 @@
 
 import { LRUCache } from "lru-cache";
 import { localKind } from "../../../kernel/kit/outbound.ts";
-import type { Env, Log, ModelName } from "../../../kernel/plugin.ts";
+import { type Env, type Log, type ModelName, reason } from "../../../kernel/plugin.ts";
 import type { ModelRow } from "../../home/services.ts";
 import type { Live } from "../../store/services.ts";
 import { createProviderModel } from "../providers/provider.ts";
-import { findOllama, OLLAMA_URL, type ProviderName, type Server } from "../providers/server.ts";
+import { findOllama, listModels, OLLAMA_URL, type ProviderName, type Server } from "../providers/server.ts";
 import type { InputKind, Model } from "../services.ts";
 import type { Prices } from "../spending/prices.ts";
 import { windowOf } from "../table/lookup.ts";
+import type { DefaultModels } from "./default-model.ts";
 
 const PROVIDERS = ["builtin", "openai", "anthropic", "ollama", "openai-compatible"] as const;
 const INPUTS: ReadonlySet<string> = new Set<InputKind>(["image", "file", "audio"]);
@@ -45,9 +46,7 @@ export interface ModelServer extends Server {
 }
 
 const USUAL_NAMES: Readonly<Record<string, string>> = {
-  openai: "gpt-5-mini",
-  anthropic: "claude-sonnet-4-5",
-  "openai-compatible": "default",
+  ollama: "gemma4",
 };
 const USUAL_URLS: Readonly<Record<string, string>> = {
   openai: "https://api.openai.com/v1",
@@ -140,7 +139,7 @@ export function configuredServer(choice: ModelChoice): Server | undefined {
 
 function serverAt(choice: ModelChoice, { provider, baseUrl, key }: ModelSettings): Server {
   const ownKey = { openai: choice.openaiKey, anthropic: choice.anthropicKey }[provider as string];
-  return { baseUrl: baseUrl ?? USUAL_URLS[provider] ?? "", key: key ?? ownKey };
+  return { provider, baseUrl: baseUrl ?? USUAL_URLS[provider] ?? "", key: key ?? ownKey };
 }
 
 /** Follows the choice: a turn that begins after it has changed gets other models. */
@@ -148,9 +147,10 @@ export function createModels(
   live: Live<ModelChoice>,
   builtin: Model,
   prices: Prices,
+  defaults: DefaultModels,
   log: Log,
 ): ConfiguredModels {
-  const make = (choice: ModelChoice) => ({ choice, ...chosenModels(choice, builtin, prices, log) });
+  const make = (choice: ModelChoice) => ({ choice, ...chosenModels(choice, builtin, prices, defaults, log) });
   let made = make(live.last());
   const follow = (choice: ModelChoice) => {
     if (made.choice !== choice) made = make(choice);
@@ -170,6 +170,7 @@ export function chosenModels(
   choice: ModelChoice,
   builtin: Model,
   prices: Prices,
+  defaults: DefaultModels,
   log: Log,
 ): ConfiguredModels {
   const make = (
@@ -179,12 +180,12 @@ export function chosenModels(
   ): Model => {
     if (settings.provider === "builtin" || settings.provider === "auto") return builtin;
     const provider: ProviderName = settings.provider;
-    const name = settings.name ?? USUAL_NAMES[provider] ?? "llama3.2";
+    const name = settings.name ?? defaults.first(provider) ?? USUAL_NAMES[provider] ?? "default";
     const row = prices.find({ provider, name }) ?? {};
     return createProviderModel({
+      ...serverAt(choice, settings),
       provider,
       name,
-      ...serverAt(choice, settings),
       window: window ?? windowOf(row) ?? USUAL_WINDOW,
       takes: takes ?? inputsOf(provider, row),
     });
@@ -196,20 +197,35 @@ export function chosenModels(
   let first = make(main, choice.inputs);
   const made = new LRUCache<string, Model>({ max: MAX_MADE });
 
+  async function settle(): Promise<void> {
+    if (sure === undefined) {
+      const name = await findOllama();
+      if (name === undefined) return;
+      main = { ...choice, provider: "ollama", name: choice.name ?? name };
+      log.info({ model: main.name }, "found a local Ollama server, using it");
+    } else if (sure.name === undefined && sure.provider !== "builtin") {
+      const server = serverAt(choice, sure);
+      const name =
+        sure.provider === "openai" || sure.provider === "anthropic"
+          ? await defaults.choose(sure.provider, server)
+          : (await listModels(server))[0];
+      if (name !== undefined) main = { ...sure, name };
+    }
+    first = make(main, choice.inputs);
+  }
   // In the background: start-up does not wait for it, and by the first turn it is over.
-  const settled =
-    sure !== undefined
-      ? undefined
-      : findOllama().then((name) => {
-          if (name === undefined) return;
-          main = { ...choice, provider: "ollama", name: choice.name ?? name };
-          first = make(main, choice.inputs);
-          log.info({ model: first.name.name }, "found a local Ollama server, using it");
-        });
+  let settling: Promise<unknown> | undefined;
+  const settled = () => {
+    settling ??= Promise.all([
+      local.looked,
+      settle().catch((error) => log.warn({ error }, `no default model was chosen: ${reason(error)}`)),
+    ]);
+    return settling;
+  };
 
   const serverOf = (settings: ModelSettings, provider: ProviderName): ModelServer => ({
-    provider,
     ...serverAt(choice, settings),
+    provider,
     make(name) {
       const key = JSON.stringify([provider, name]);
       // Its own window, where that is known: the one that is configured is of another model.
@@ -222,11 +238,11 @@ export function chosenModels(
 
   return {
     async current() {
-      await Promise.all([settled, local.looked]);
+      await settled();
       return [first, ...rest];
     },
     async servers() {
-      await settled;
+      await settled();
       const servers = new Map<ProviderName, ModelServer>();
       for (const settings of [main, ...(choice.fallback ? [choice.fallback] : []), ...withOwnKeys(choice)]) {
         const { provider } = settings;

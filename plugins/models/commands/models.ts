@@ -7,12 +7,11 @@ import { type CommandContext, Fault, reason } from "../../../kernel/plugin.ts";
 import type { ModelRow, ModelTable } from "../../home/services.ts";
 import type { ModelOption } from "../services.ts";
 import { tablesOf } from "../spending/prices.ts";
-import { createLookup, priceOf, windowOf } from "../table/lookup.ts";
+import { createLookup, dayIn, priceOf, windowOf } from "../table/lookup.ts";
 import { isModelsDev, readModelsDev } from "../table/models-dev.ts";
 
 const MODELS_DEV = "https://models.dev/api.json";
 const TIMEOUT_MS = 60_000;
-const today = () => new Date().toISOString().slice(0, 10);
 
 export function register(group: Command, context: CommandContext): void {
   group.option("--json", "print JSON").action(async ({ json = false }: JsonOption) => {
@@ -100,11 +99,11 @@ function readTable(text: string, from: string, known: readonly ModelTable[]): Mo
   } catch (error) {
     throw wrong(reason(error));
   }
-  if (!isModelsDev(document)) return { date: today(), ...(document as ModelTable) };
+  if (!isModelsDev(document)) return { date: dayIn(0), ...(document as ModelTable) };
   const models = Object.assign({}, ...known.map((each) => each.models)) as ModelTable["models"];
   const defaults = known.findLast((each) => each.defaults)?.defaults;
   try {
-    return readModelsDev(document, { models, ...(defaults && { defaults }) }, today());
+    return readModelsDev(document, { models, ...(defaults && { defaults }) }, dayIn(0));
   } catch (error) {
     throw wrong(reason(error));
   }
@@ -121,7 +120,7 @@ function differences(known: readonly ModelTable[], found: ModelTable) {
 }
 
 function inWords(row: ModelRow): string {
-  const price = priceOf(row, 0, today());
+  const price = priceOf(row, 0, dayIn(0));
   const parts = [
     price === undefined ? "no price" : `$${price.input} in, $${price.output} out`,
     ...[windowOf(row) ?? []].flat().map((tokens) => `${tokens.toLocaleString("en")} tokens`),

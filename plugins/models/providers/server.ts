@@ -7,6 +7,7 @@ import type { LocalServer, Model } from "../services.ts";
 export type ProviderName = "openai" | "anthropic" | "ollama" | "openai-compatible";
 
 export interface Server {
+  readonly provider?: string;
   readonly baseUrl: string;
   readonly key: string | undefined;
 }
@@ -56,11 +57,12 @@ interface ReplyOptions {
 }
 
 /** Asks for the list of models, and returns the reply whatever its status is. */
-export async function askModels({ baseUrl, key }: Server): Promise<OutboundReply> {
+export async function askModels({ baseUrl, key, provider }: Server): Promise<OutboundReply> {
   let url = baseUrl;
   while (url.endsWith("/")) url = url.slice(0, -1);
   return outbound.send({
-    url: new URL(`${url}/models`),
+    // Anthropic lists twenty at a time otherwise.
+    url: new URL(`${url}/models${provider === "anthropic" ? "?limit=1000" : ""}`),
     headers:
       key === undefined
         ? {}

@@ -2,7 +2,7 @@
 import type { ModelName, Services, Usage } from "../../../kernel/plugin.ts";
 import type { ModelRow, ModelTable } from "../../home/services.ts";
 import type { TokenCount } from "../services.ts";
-import { createLookup, priceOf } from "../table/lookup.ts";
+import { createLookup, dayIn, priceOf } from "../table/lookup.ts";
 import shipped from "../table/models.json" with { type: "json" };
 
 type HomeFiles = Services["homeFiles"];
@@ -10,6 +10,8 @@ type HomeFiles = Services["homeFiles"];
 export interface Prices {
   /** What is known of a model. */
   find(model: ModelName): ModelRow | undefined;
+  /** The models of a provider to take if none was chosen, best first. */
+  defaults(provider: string): readonly string[];
   /** `isLocal`: its server is the operator's own, which costs nothing unless the price is known. */
   add(usage: Usage, model: ModelName, tokens: TokenCount, isLocal: boolean): Usage;
 }
@@ -55,8 +57,9 @@ export async function readPrices(
       tables = await read();
     },
     find,
+    defaults: (provider) => tables.all.defaults(provider),
     add(usage, model, tokens, isLocal) {
-      const day = new Date().toISOString().slice(0, 10);
+      const day = dayIn(0);
       const cost = costOf(find(model) ?? {}, tokens, day);
       const { input, output } = cost ?? { input: 0n, output: 0n };
       const isUnknown = cost === undefined && !isLocal && !isFree(model);

@@ -8,6 +8,7 @@ export type FindRow = (name: string) => ModelRow | undefined;
 export function createLookup(tables: readonly ModelTable[]): {
   find: FindRow;
   rows: ReadonlyMap<string, ModelRow>;
+  defaults(provider: string): readonly string[];
 } {
   const rows = new Map<string, ModelRow>();
   for (const { models } of tables)
@@ -17,6 +18,8 @@ export function createLookup(tables: readonly ModelTable[]): {
     }
   return {
     rows,
+    defaults: (provider) =>
+      tables.findLast((table) => table.defaults?.[provider])?.defaults?.[provider] ?? [],
     find(name) {
       const whole = dashed(name);
       const bare = whole.slice(whole.lastIndexOf("/") + 1);
@@ -41,6 +44,12 @@ export function priceOf({ prices = [] }: ModelRow, inputTokens: number, day: str
     .filter(({ above = -1, from = day, until = day }) => from <= day && day <= until && inputTokens > above)
     .toSorted((one, other) => (other.above ?? 0) - (one.above ?? 0))[0];
 }
+
+/** A day (UTC) that is so many days from now. */
+export const dayIn = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10);
+
+export const retiresBy = (row: ModelRow | undefined, day: string) =>
+  row?.retires !== undefined && row.retires <= day;
 
 /** OpenRouter writes versions with dots where their makers write dashes. */
 const dashed = (name: string) => name.toLowerCase().replaceAll(".", "-");

@@ -7,6 +7,7 @@ import type { Status } from "../state/wire.ts";
 import { text } from "../text/text.ts";
 import { Button } from "../widgets/controls.tsx";
 import { ConnectHint } from "./connect/connect-hint.tsx";
+import { Retirement } from "./retirement.tsx";
 
 const words = text.start;
 const SKIPPED = "postern.looks-around";
@@ -30,6 +31,7 @@ export function Welcome() {
           <ConnectHint />
         </>
       )}
+      {user?.role === "operator" && <Retirement />}
       <ul class="examples" aria-label={words.suggestions}>
         {suggestionsFor(status).map((example) => (
           <li key={example}>

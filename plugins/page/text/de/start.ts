@@ -12,6 +12,8 @@ export const start: Catalogue["start"] = {
   defaultModel: (name) => `${name} (Standard)`,
   window: (tokens: number) => `${Math.round(tokens / 1000)}k`,
   retires: (day: string) => `endet am ${day}`,
+  retirement: (name: string, day: string) => `Der Anbieter schaltet ${name} am ${day} ab.`,
+  switchTo: (name: string) => `Zu ${name} wechseln`,
   welcome: "Wobei kann ich helfen?",
   builtinWords:
     "Du sprichst mit dem eingebauten Modell: Es arbeitet offline, ruft Werkzeuge auf und merkt sich Dinge, ist aber kein Sprachmodell.",

@@ -13,6 +13,8 @@ export const start = {
   defaultModel: (name: string) => `${name} (default)`,
   window: (tokens: number) => `${Math.round(tokens / 1000)}k`,
   retires: (day: string) => `retires ${day}`,
+  retirement: (name: string, day: string) => `${name} is turned off by its provider on ${day}.`,
+  switchTo: (name: string) => `Switch to ${name}`,
   welcome: "What can I help with?",
   builtinWords:
     "You are talking to the built-in model: it works offline, calls tools and remembers, but it is not a language model.",

@@ -4,6 +4,7 @@ import { openFolderFiles } from "../../../../plugins/home/folder.ts";
 import { homeFilesOf } from "../../../../plugins/home/open.ts";
 import { createBuiltinModel } from "../../../../plugins/models/builtin/model.ts";
 import { createModels, readModelChoice } from "../../../../plugins/models/choice/choose.ts";
+import { createDefaults } from "../../../../plugins/models/choice/default-model.ts";
 import { readPrices } from "../../../../plugins/models/spending/prices.ts";
 import { temporaryFolder } from "../../../support/home.ts";
 
@@ -13,17 +14,20 @@ async function modelsOf(variables: Variables) {
   const settings = new Settings(variables);
   const choice = readModelChoice(settings.for("agent"));
   settings.assertSound();
+  const prices = await readPrices(homeFilesOf(openFolderFiles(temporaryFolder())));
   const models = createModels(
     { current: async () => choice, last: () => choice, onChange: () => () => {} },
     createBuiltinModel(),
-    await readPrices(homeFilesOf(openFolderFiles(temporaryFolder()))),
+    prices,
+    createDefaults(prices, undefined, () => {}),
     LOG,
   );
-  return models.current();
+  return models;
 }
 
 async function chosen(variables: Variables) {
-  return (await modelsOf(variables)).map(({ name, window }) => `${name.provider} ${name.name} ${window}`);
+  const all = await (await modelsOf(variables)).current();
+  return all.map(({ name, window }) => `${name.provider} ${name.name} ${window}`);
 }
 
 test("auto takes the first that is there: a base URL, Anthropic, OpenAI, else the builtin", async () => {
@@ -31,8 +35,13 @@ test("auto takes the first that is there: a base URL, Anthropic, OpenAI, else th
   const openai = { OPENAI_API_KEY: "key-openai" };
   const base = { MODEL_BASE_URL: "http://127.0.0.1:1/v1", MODEL_NAME: "qwen" };
   expect(await chosen({ ...openai, ...anthropic, ...base })).toEqual(["openai-compatible qwen 128000"]);
-  expect(await chosen({ ...openai, ...anthropic })).toEqual(["anthropic claude-sonnet-4-5 200000"]);
-  expect(await chosen(openai)).toEqual(["openai gpt-5-mini 400000"]);
+  // Before anybody was asked, so that nothing leaves this machine.
+  const named = async (variables: Variables) => (await modelsOf(variables)).name();
+  expect(await named({ ...openai, ...anthropic })).toEqual({
+    provider: "anthropic",
+    name: "claude-sonnet-5-5",
+  });
+  expect(await named(openai)).toEqual({ provider: "openai", name: "gpt-6.1-terra" });
   expect(await chosen({})).toEqual(["builtin builtin 128000"]);
 });
 
@@ -55,13 +64,13 @@ test("a provider without what it needs is a configuration problem that names the
 });
 
 test.each([
-  [{ OPENAI_API_KEY: "k" }, ["file", "image"], ["json_object", "json_schema"]],
+  [{ OPENAI_API_KEY: "k", MODEL_NAME: "gpt-6.1-terra" }, ["file", "image"], ["json_object", "json_schema"]],
   [
     { OPENAI_API_KEY: "k", MODEL_NAME: "gpt-audio" },
     ["audio", "file", "image"],
     ["json_object", "json_schema"],
   ],
-  [{ ANTHROPIC_API_KEY: "k" }, ["file", "image"], ["json_schema"]],
+  [{ ANTHROPIC_API_KEY: "k", MODEL_NAME: "claude-sonnet-5-5" }, ["file", "image"], ["json_schema"]],
   [{ MODEL_PROVIDER: "ollama", MODEL_NAME: "llama3.2" }, [], ["json_object", "json_schema"]],
   [{ MODEL_PROVIDER: "ollama", MODEL_NAME: "qwen2.5vl:7b" }, ["image"], ["json_object", "json_schema"]],
   [{ MODEL_PROVIDER: "ollama", MODEL_NAME: "llama3.2-vision" }, ["image"], ["json_object", "json_schema"]],
@@ -71,10 +80,14 @@ test.each([
     ["audio", "image"],
     ["json_object", "json_schema"],
   ],
-  [{ OPENAI_API_KEY: "k", MODEL_INPUTS: "text" }, [], ["json_object", "json_schema"]],
+  [
+    { OPENAI_API_KEY: "k", MODEL_NAME: "gpt-6.1-terra", MODEL_INPUTS: "text" },
+    [],
+    ["json_object", "json_schema"],
+  ],
   [{ MODEL_PROVIDER: "builtin", MODEL_INPUTS: "image" }, [], ["json_object", "json_schema"]],
 ])("%j takes %j besides text, and answers in %j", async (variables, takes, formats) => {
-  const [model] = await modelsOf(variables);
+  const [model] = await (await modelsOf(variables)).current();
   expect([...(model?.takes ?? [])].sort()).toEqual(takes);
   expect([...(model?.formats ?? [])].sort()).toEqual(formats);
 });
