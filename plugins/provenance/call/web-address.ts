@@ -3,7 +3,7 @@ import { readings } from "../../../kernel/kit/untrusted.ts";
 import { foldedWords } from "../../../kernel/kit/words.ts";
 import type { Scalar } from "../outputs/records.ts";
 import { linkOf } from "../person/identifiers.ts";
-import type { Said } from "../person/utterances.ts";
+import { hear, type Said } from "../person/utterances.ts";
 import { isSaid } from "./read-check.ts";
 
 const MAX_PARTED_LENGTH = 4000;
@@ -11,14 +11,23 @@ const MIN_SHARED_LENGTH = 3;
 /** Words of most addresses. */
 const USUAL = new Set("http https www com org net html htm php index".split(" "));
 
-/** True where the person wrote the address, or the host as an address and every word of the rest. */
+/** True where the person wrote the address, or the host as an address and every word of the rest about that site. */
 export function isOwnAddress(address: string, said: Said): boolean {
   if (said.hasName(address, true)) return true;
   if (!linkOf(address)?.hasScheme || !said.hasHost(address)) return false;
   const rest = restOf(address);
   const plain = decoded(rest);
   // The choice of characters to encode could carry something.
-  return plain !== undefined && encodeURI(plain) === rest && isSaid(plain, said);
+  return plain !== undefined && encodeURI(plain) === rest && isSaid(plain, saidAbout(address, said));
+}
+
+const ABOUT = new WeakMap<Said, Map<string, Said>>();
+
+/** That the person said a word does not mean that they said it to this site. */
+function saidAbout(address: string, said: Said): Said {
+  const texts = said.about(address);
+  const known = ABOUT.getOrInsertComputed(said, () => new Map());
+  return known.getOrInsertComputed(texts.join("\n"), () => hear(texts));
 }
 
 /** Returns everything after the host. */
@@ -41,10 +50,11 @@ export function foreignPart(
   isOthers: (part: string) => boolean,
 ): string | undefined {
   const address = String(value);
+  const own = saidAbout(address, said);
   const parts = restOf(address)
     .slice(0, MAX_PARTED_LENGTH)
     .split(/[/?&=#;,+]+/)
-    .filter((part) => part !== "" && !isSaid(decoded(part) ?? part, said))
+    .filter((part) => part !== "" && !isSaid(decoded(part) ?? part, own))
     .toSorted((one, other) => other.length - one.length);
   return parts.find(isOthers) ?? parts[0] ?? (said.hasHost(address) ? undefined : URL.parse(address)?.host);
 }

@@ -48,6 +48,8 @@ export function namesIn(text: string) {
   };
 
   return {
+    /** The hosts that they wrote as addresses. */
+    hosts: new Set(links.hosts.keys()) as ReadonlySet<string>,
     isSender(value: string): boolean {
       const name = value.trim().toLowerCase();
       const isOther = (at: number) => !FROM.test(lower.slice(Math.max(0, at - 8), at));
@@ -121,6 +123,12 @@ function linksIn(text: string) {
     });
   for (const token of text.split(/\s+/u)) add(token, () => false);
   return { written, known, hosts };
+}
+
+/** The host of a link, as it is among the `hosts` of a text. */
+export function hostIn(address: string): string | undefined {
+  const link = linkOf(address);
+  return link && hostOf(link);
 }
 
 const hostOf = ({ to }: Link): string => to.replace(/[/?#].*$/s, "");

@@ -2,7 +2,7 @@
 import { foldedWords } from "../../../kernel/kit/words.ts";
 import requests from "../words/requests.json" with { type: "json" };
 import { isSameDay, momentsIn, readMoment } from "./dates.ts";
-import { hasHidden, isHost, namesIn, trimMarks } from "./identifiers.ts";
+import { hasHidden, hostIn, isHost, namesIn, trimMarks } from "./identifiers.ts";
 import { numbersIn } from "./numbers.ts";
 import { type CountRun, phrasesIn } from "./phrase-index.ts";
 
@@ -22,6 +22,9 @@ const MAX_VALUE_LENGTH = 20_000;
 const MAX_LINKS = 50;
 /** Only the end of a very long thread counts; values from before it are asked about. */
 const MAX_TEXT_LENGTH = 400_000;
+const SENTENCE = /(?<=[.!?])\s+|\n+/u;
+/** How a follow-up speaks of a site that it does not name. */
+const PAGE = new RegExp(`(?<!\\p{L})(?:${requests.pages.replaceAll(" ", "|")})(?!\\p{L})`, "iu");
 /** Separates messages, so that no phrase reaches from one into the next. */
 const BREAK = "\n;\n";
 const NOT = new Set(requests.not.split(" "));
@@ -43,6 +46,7 @@ export function hear(texts: readonly string[], known: readonly string[] = [], to
   const marks = new Set(text.match(MARK));
   const between = new Set(text.match(BETWEEN));
   const now = today && { year: today.getFullYear(), month: today.getMonth() + 1, day: today.getDate() };
+  let sentences: readonly Sentence[] | undefined;
   let countRun: CountRun | undefined;
   const run: CountRun = (asked, from) => {
     countRun ??= phrasesIn(words);
@@ -97,6 +101,18 @@ export function hear(texts: readonly string[], known: readonly string[] = [], to
     /** True where it is named exactly: an address, an account, a link. Spaces within an account's number do not count. */
     hasName: names.has,
     hasHost: names.hasHost,
+    /** What they said about the site of an address: in sentences that name it, and in a follow-up about "the page". */
+    about(address: string): readonly string[] {
+      sentences ??= text.split(BREAK).flatMap(sentencesOf);
+      const host = hostIn(address) ?? "";
+      const named = sentences.filter(({ hosts }) => hosts.has(host));
+      const last = sentences.findLast(({ hosts }) => hosts.size > 0);
+      const isFollowed = last?.hosts.has(host) && last.message !== sentences.at(-1)?.message;
+      const followUp = sentences.filter(
+        (one) => isFollowed && one.message === sentences?.at(-1)?.message && PAGE.test(one.text),
+      );
+      return [...named, ...followUp].map((one) => one.text);
+    },
     /** True where it is only named as the one that something is from. */
     isSender: names.isSender,
     /** True where the day is theirs, and the time too: said, or as long after a time they said as they said it should take. */
@@ -119,6 +135,16 @@ export function hear(texts: readonly string[], known: readonly string[] = [], to
     addressPages: [...text.matchAll(ADDRESS_ON)].map(([, page = ""]) => trimMarks(page)),
     durations,
   };
+}
+
+interface Sentence {
+  readonly message: number;
+  readonly text: string;
+  readonly hosts: ReadonlySet<string>;
+}
+
+function sentencesOf(words: string, message: number): readonly Sentence[] {
+  return words.split(SENTENCE).map((text) => ({ message, text, hosts: namesIn(text).hosts }));
 }
 
 /** The end of the text in whole words, because the end of a name may be another name. */
