@@ -3,14 +3,12 @@
 export {
   ApprovalDecision,
   Doubt,
-  distinctOrigins,
   Gate,
-  MODEL,
-  Origin,
   Reply,
   TurnTask,
 } from "../vocabulary/gate.ts";
 export { type Generation, ModelName } from "../vocabulary/model.ts";
+export { distinctOrigins, MODEL, Origin } from "../vocabulary/origin.ts";
 export {
   answerText,
   Failure,

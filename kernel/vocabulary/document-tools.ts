@@ -1,6 +1,6 @@
 /** What plugins share whose tools show the model documents of the user. */
 import { Fault } from "../fault.ts";
-import { distinctOrigins, type Origin } from "./gate.ts";
+import { distinctOrigins, type Origin } from "./origin.ts";
 import type { ToolOutcome } from "./tool-call.ts";
 
 export interface ShownDocument {

@@ -2,35 +2,13 @@
 
 import { type Declared, hidden, named } from "../schema/declare.ts";
 import { Time, Type } from "../schema/type.ts";
+import { Origin } from "./origin.ts";
 import { ToolCall } from "./tool-call.ts";
 import { TokenScope } from "./user.ts";
 
 /** "destination": this time, and to this destination from now on. */
 export const ApprovalDecision = Type.Enum(["once", "always", "destination", "deny"]);
 export type ApprovalDecision = Declared<typeof ApprovalDecision>;
-
-/** Who wrote something that the person did not write. `model`: a model of ours did, or may have. */
-export const Origin = Type.Object(
-  {
-    kind: Type.Enum(["tool", "server", "caller", "outside", "file", "memory", "page", "skill", "model"]),
-    name: Type.String({
-      description: "The name of the tool, the server, the file, the document or the skill; a page's address",
-    }),
-  },
-  { $id: "Origin" },
-);
-export type Origin = Declared<typeof Origin>;
-
-/** What has this origin gives no link, name or number to trust. */
-export const MODEL: Origin = { kind: "model", name: "model" };
-
-const MAX_ORIGINS = 8;
-/** Of too many the last stands for the rest, and nobody can trust it. */
-export function distinctOrigins(origins: readonly Origin[]): readonly Origin[] {
-  const all = [...new Map(origins.map((one) => [`${one.kind} ${one.name}`, one])).values()];
-  if (all.length <= MAX_ORIGINS) return all;
-  return [...all.slice(0, MAX_ORIGINS - 1), { kind: "outside", name: "others" }];
-}
 
 /** Why a call is asked about although its tool may run: a value in it does not come from the person. */
 export const Doubt = Type.Object(

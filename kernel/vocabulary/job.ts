@@ -2,7 +2,7 @@
 
 import { type Declared, hidden, named, nullable } from "../schema/declare.ts";
 import { Time, Type } from "../schema/type.ts";
-import { Origin } from "./gate.ts";
+import { Origin } from "./origin.ts";
 import { Failure } from "./turn.ts";
 
 export const JobStatus = Type.Enum(["queued", "running", "completed"]);

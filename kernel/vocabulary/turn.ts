@@ -5,8 +5,9 @@
 
 import { type Declared, hidden, named, nullable } from "../schema/declare.ts";
 import { Time, Type } from "../schema/type.ts";
-import { ApprovalDecision, Gate, Origin, Reply } from "./gate.ts";
+import { ApprovalDecision, Gate, Reply } from "./gate.ts";
 import { ModelName } from "./model.ts";
+import { Origin } from "./origin.ts";
 import { Attachment, ToolCall, ToolOutcome } from "./tool-call.ts";
 import { Usage } from "./usage.ts";
 
