@@ -8,7 +8,7 @@ export {
   TurnTask,
 } from "../vocabulary/gate.ts";
 export { type Generation, ModelName } from "../vocabulary/model.ts";
-export { distinctOrigins, MODEL, Origin } from "../vocabulary/origin.ts";
+export { distinctOrigins, MODEL, Origin, othersIn } from "../vocabulary/origin.ts";
 export {
   answerText,
   Failure,

@@ -1,6 +1,6 @@
 /** What plugins share whose tools show the model documents of the user. */
 import { Fault } from "../fault.ts";
-import { distinctOrigins, type Origin } from "./origin.ts";
+import { distinctOrigins, type Origin, othersIn } from "./origin.ts";
 import type { ToolOutcome } from "./tool-call.ts";
 
 export interface ShownDocument {
@@ -15,8 +15,10 @@ export function paramsSchema(properties: object, required: readonly string[]) {
 
 /** Names for the model whose words a document has; undefined for the user's own. */
 export function writtenFrom({ origins }: Pick<ShownDocument, "origins">): string | undefined {
-  const names = origins?.map(({ kind, name }) => `${kind} ${name}`).join(", ");
-  return names && `${names}; not the user's own words`;
+  const names = othersIn(origins)
+    .map(({ kind, name }) => `${kind} ${name}`)
+    .join(", ");
+  return names === "" ? undefined : `${names}; not the user's own words`;
 }
 
 /** The output of a tool, with the origins of the documents in it. A fault is an outcome that the model reads. */
@@ -28,7 +30,10 @@ export async function documentOutcome(
     const [output, ...shown] = await work();
     // The document comes before its origins: the words are in it.
     const origins = distinctOrigins(
-      shown.flatMap(({ path, origins: own }) => (own === undefined ? [] : [{ kind, name: path }, ...own])),
+      shown.flatMap(({ path, origins }) => {
+        const others = othersIn(origins);
+        return others.length === 0 ? [] : [{ kind, name: path }, ...others];
+      }),
     );
     return { status: "ok", output: JSON.stringify(output), ...(origins.length > 0 && { origins }) };
   } catch (error) {

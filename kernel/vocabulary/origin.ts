@@ -15,7 +15,11 @@ export const Origin = Type.Object(
 export type Origin = Declared<typeof Origin>;
 
 /** What has this origin gives no link, name or number to trust. */
-export const MODEL: Origin = { kind: "model", name: "model" };
+export const MODEL: Origin = { kind: "model", name: "text" };
+
+/** Without the model's own hand in it. */
+export const othersIn = (origins: readonly Origin[] = []): readonly Origin[] =>
+  origins.filter(({ kind }) => kind !== MODEL.kind);
 
 const MAX_ORIGINS = 8;
 /** Of too many the last stands for the rest, and nobody can trust it. */

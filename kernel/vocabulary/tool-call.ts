@@ -1,7 +1,8 @@
 /** A call of a tool and what came of it. */
-import type { Declared } from "../schema/declare.ts";
+import { type Declared, hidden } from "../schema/declare.ts";
 import { Type } from "../schema/type.ts";
 import { isTextual } from "../text/file-type.ts";
+import { Origin } from "./origin.ts";
 
 export const ToolCall = Type.Object(
   {
@@ -52,6 +53,8 @@ export const Attachment = Type.Object(
         { description: "Set for a file that models read as text" },
       ),
     ),
+    /** Of a file of the workspace. */
+    origins: Type.Optional(hidden(Type.Array(Origin))),
   },
   { $id: "Attachment" },
 );

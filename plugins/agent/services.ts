@@ -167,6 +167,7 @@ interface ReadFile {
   readonly mime: string;
   readonly name: string | undefined;
   readonly data: Uint8Array;
+  readonly origins?: readonly Origin[] | undefined;
 }
 
 /** Files and images that people send with messages: they are uploaded first, and then named by a message. */
@@ -178,7 +179,15 @@ export interface Attachments {
     readonly messageBytes: number;
   };
   /** The type is read from the bytes, whatever the name says. Rejects with a `Fault` that says why a file is not accepted. */
-  add(user: string, file: { readonly name: string; readonly data: Uint8Array }): Promise<Upload>;
+  add(
+    user: string,
+    file: {
+      readonly name: string;
+      readonly data: Uint8Array;
+      /** Whose words it was made from, if it comes from the workspace. */
+      readonly origins?: readonly Origin[] | undefined;
+    },
+  ): Promise<Upload>;
   /** What a file says, as a model would read it. Rejects with a `Fault` that says why it has no text. */
   textOf(user: string, file: { readonly name: string; readonly data: Uint8Array }): Promise<string>;
   /** An upload, or what came with a message of this user. */

@@ -81,6 +81,7 @@ function createFiles({ ask, download }: Requests): TerminalFiles {
   return {
     list: (folder, query) => ask("GET /api/workspace", wire.Files, { query: { folder, ...query } }),
     find,
+    attach: (path) => ask("POST /api/workspace/attach", wire.Upload, { body: { path } }),
     async read(path, length) {
       const entry = await find(path);
       const answer = entry && (await orNone(download("/api/workspace/file", { path })));

@@ -3,9 +3,9 @@ import {
   answerText,
   distinctOrigins,
   INTERRUPTED,
-  MODEL,
   NO_USAGE,
   type Origin,
+  othersIn,
 } from "../../kernel/kit/turns.ts";
 import type { Failure, Job, Services, TurnItem, TurnRecord } from "../../kernel/plugin.ts";
 import type { OwnOutcome } from "../agent/services.ts";
@@ -84,7 +84,7 @@ async function originsIn(parts: ReportParts, items: readonly TurnItem[]): Promis
       return item.type === "message" ? [...(item.origins ?? []), ...told] : told;
     }),
   );
-  return all.filter(({ kind }) => kind !== MODEL.kind);
+  return othersIn(all);
 }
 
 /** The row as the model reads it. The task's own words stand beside it, and decide nothing. */

@@ -104,7 +104,9 @@ function sentenceOf(found: Found, shown: string, piece: string): string {
   const named = namedIn(found);
   if (part !== undefined) {
     const made = `${tool} to ${shown}: the model put this link together, and “${piece}”`;
-    return source ? `${made} comes from ${named}, not from you` : `${made} is not something you said about this site`;
+    return source
+      ? `${made} comes from ${named}, not from you`
+      : `${made} is not something you said about this site`;
   }
   if (isOverLimit)
     return `${what} comes from ${named}, and ${MAX_FOLLOWED} links were followed in this turn without asking`;

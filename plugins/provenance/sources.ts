@@ -51,8 +51,9 @@ export function heardIn(trace: Trace, whose: Whose): Pick<Sources, "known" | "he
     const origin = originOf(entry, whose);
     if (origin === undefined) {
       if (tool !== undefined && whose.isFollowed(tool.name)) known.push(text);
-    } else if (isTrusted(origin, whose)) known.push(text);
-    else {
+    } else if (isTrusted(origin, whose)) {
+      if (!entry.isMade) known.push(text);
+    } else {
       // A function of the caller may have any name.
       const isOurs = tool !== undefined && !tool.isCallers;
       const name = isOurs ? (whose.installed.get(tool.name)?.server?.tool ?? tool.name) : undefined;

@@ -3,7 +3,7 @@
  * still shown does not matter: a summary says in other words what these items said.
  */
 import { tryJson } from "../../kernel/kit/text.ts";
-import { MODEL, type Outside } from "../../kernel/kit/turns.ts";
+import { type Outside, othersIn } from "../../kernel/kit/turns.ts";
 import { capText } from "../../kernel/kit/untrusted.ts";
 import type { Gate, Origin, ToolCall, TurnInput, TurnItem } from "../../kernel/plugin.ts";
 import type { SpokenTurn } from "../agent/services.ts";
@@ -81,13 +81,21 @@ export function extend(before: Trace, turns: readonly SpokenTurn[], isOwn: (tool
   const addFiles = ({ files }: SpokenTurn, item: TurnItem): void => {
     const attachments = "attachments" in item ? (item.attachments ?? []) : [];
     const isDocument = item.type === "message" && item.role === "user" && item.origins === undefined;
-    for (const { id, kind, name = kind } of attachments)
-      entries.push({ origins: [{ kind: "file", name }], text: files.get(id) ?? "", isDocument });
+    for (const { id, kind, name = kind, origins } of attachments) {
+      // What the person put into the workspace is as much a document as what they attach themselves.
+      const isMade = origins?.some((one) => one.kind !== "file") ?? false;
+      entries.push({
+        origins: [{ kind: "file", name }, ...othersIn(origins)],
+        text: files.get(id) ?? "",
+        isMade,
+        isDocument: isDocument && !isMade,
+      });
+    }
   };
 
   /** What only a model wrote is nobody's, and gives nothing. */
   const addMade = (origins: readonly Origin[], text: string): void => {
-    const others = withoutModel(origins);
+    const others = othersIn(origins);
     if (others.length > 0) entries.push({ origins: others, text: capText(text, MAX_LENGTH), isMade: true });
   };
 
@@ -122,7 +130,7 @@ export function extend(before: Trace, turns: readonly SpokenTurn[], isOwn: (tool
     // If two calls have one id, nobody can tell whose result this is, so nothing about it is believed.
     const isClear = rest.every(({ call, isCallers: is }) => call.name === name && is === isCallers);
     entries.push({
-      origins: item.origins && withoutModel(item.origins),
+      origins: othersIn(item.origins),
       isMade: (item.origins ?? []).length > 0,
       tool: { name, isCallers: isCallers || !isClear, isOwn: !isCallers && isClear && isOwn(name) },
       text: capText(text, MAX_LENGTH),
@@ -167,8 +175,6 @@ export function after(above: Trace, own: Trace): Trace {
     entries: [...above.entries, ...own.entries],
   };
 }
-
-const withoutModel = (origins: readonly Origin[]) => origins.filter(({ kind }) => kind !== MODEL.kind);
 
 const HISTORY: Origin = { kind: "caller", name: "history" };
 

@@ -92,6 +92,8 @@ export interface TerminalFiles {
     path: string,
     length: number,
   ): Promise<{ readonly entry: FileEntry; readonly data: Uint8Array } | undefined>;
+  /** Uploads it for a message. */
+  attach(path: string): Promise<Upload>;
   /** What was changed, newest first. */
   log(limit: number): Promise<readonly FileChanges[]>;
   /** Takes a set of changes back. If somebody changed one of its paths since, nothing is done unless `conflicts` says how. */

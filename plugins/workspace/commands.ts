@@ -17,6 +17,7 @@ import {
   shortId,
   table,
 } from "../../kernel/kit/terminal.ts";
+import { othersIn } from "../../kernel/kit/turns.ts";
 import { type CommandContext, Fault, reason } from "../../kernel/plugin.ts";
 import type {
   Change,
@@ -88,7 +89,7 @@ export function register(group: Command, context: CommandContext): void {
                         String(bytes),
                         String(version),
                         relativeTime(updatedAt),
-                        origins ? "others’ words, too" : "the user",
+                        othersIn(origins).length > 0 ? "others’ words, too" : "the user",
                       ],
                 ),
               ),

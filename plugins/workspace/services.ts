@@ -71,7 +71,7 @@ export interface WorkspaceEntry {
   /** SHA-256 of the content, in hex; absent for a folder. */
   readonly digest?: string | undefined;
   readonly updatedAt: string;
-  /** Whose words it was made from; absent where they are the person's or the model's own. */
+  /** Whose words it was made from; absent where they are the person's. */
   readonly origins?: readonly Origin[] | undefined;
   readonly isReadOnly?: boolean | undefined;
 }

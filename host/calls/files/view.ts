@@ -1,6 +1,7 @@
 /** What a call sees at a path: what it made there itself, or what was there when it first looked. */
 import type { GrantedFolder } from "../../../capabilities/capabilities.ts";
 import { pathMatches } from "../../../capabilities/match.ts";
+import { othersIn } from "../../../kernel/kit/turns.ts";
 import { Fault } from "../../../kernel/plugin.ts";
 import type { FileEntry } from "../../sandbox/protocol.ts";
 import { type FileParts, FileProblem, MAX_EDITS, NOTHING, type Seen } from "./parts.ts";
@@ -124,9 +125,10 @@ export async function readPart(
 }
 
 /** What it reads is in what it says and writes from then on. */
-export function note({ origins }: FileParts, { path, origins: own = [] }: KeptFile): void {
-  if (own.length === 0 || origins.size >= MAX_ORIGINS) return;
-  for (const origin of [{ kind: "file", name: path } as const, ...own])
+export function note({ origins }: FileParts, { path, origins: own }: KeptFile): void {
+  const others = othersIn(own);
+  if (others.length === 0 || origins.size >= MAX_ORIGINS) return;
+  for (const origin of [{ kind: "file", name: path } as const, ...others])
     origins.set(`${origin.kind} ${origin.name}`, origin);
 }
 

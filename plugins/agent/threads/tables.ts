@@ -140,6 +140,8 @@ export const MIGRATIONS = defineTables(
     name ${text},
     data ${bytes} NOT NULL,
     text ${bytes},
+    -- As JSON; null for what does not come from the workspace.
+    origins ${text},
     PRIMARY KEY (id, thread)
   ) ${strict};
   CREATE INDEX attachments_by_thread ON attachments (thread);
@@ -153,6 +155,7 @@ export const MIGRATIONS = defineTables(
     size ${integer} NOT NULL,
     data ${bytes} NOT NULL,
     text ${bytes},
+    origins ${text},
     expires_at ${text} NOT NULL
   ) ${strict};
   CREATE INDEX uploads_by_user ON uploads ("user", expires_at);

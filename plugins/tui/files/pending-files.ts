@@ -31,9 +31,7 @@ export function createPendingFiles({ uploads, files }: Terminal, conversation: C
   /** One that no message can carry is only named by the message, and the agent can still read it. */
   const uploadKept = async ({ path }: FileEntry): Promise<readonly Upload[]> => {
     try {
-      const length = uploads.limits.fileBytes + 1;
-      const data = (await files?.read(path, length))?.data ?? new Uint8Array();
-      return [await uploads.add({ name: basename(path), data })];
+      return files ? [await files.attach(path)] : [];
     } catch (error) {
       if (!(error instanceof Fault)) throw error;
       conversation.note(`${quoted(path)} is named, but not attached: ${quoted(error.message)}`, "warning");

@@ -1,4 +1,5 @@
 /** The port of the terminal for the service in this process: it works as the operator. */
+import { basename } from "node:path";
 import { OPERATOR } from "../../../kernel/kit/people.ts";
 import { definePlugin, Fault } from "../../../kernel/plugin.ts";
 import type { Turn } from "../../agent/services.ts";
@@ -80,6 +81,12 @@ export default definePlugin({
           list: (folder, query) => workspace.list(OPERATOR, folder, query),
           find: (path) => workspace.find(OPERATOR, path),
           read: (path, length) => workspace.read(OPERATOR, path, { length }),
+          async attach(path) {
+            const found = await workspace.read(OPERATOR, path, { length: attachments.limits.fileBytes + 1 });
+            if (!found) throw new Fault("missing", "file_not_found", `There is no file ${path}.`);
+            const { entry, data } = found;
+            return await attachments.add(OPERATOR, { name: basename(path), data, origins: entry.origins });
+          },
           log: async (limit) => (await workspace.log(OPERATOR, { limit })).items,
           undo: (set, { thread, conflicts }) =>
             workspace.undo(OPERATOR, set, { writer: { kind: "cli", channel: "tui", thread } }, conflicts),

@@ -194,8 +194,10 @@ export function workspaceRoutes({
       async handle({ user, isBrowser, query: { path, expected }, context }) {
         may(user, "write");
         // Whoever sends a file need not have written it.
-        const origins = [{ kind: "file" as const, name: nameIn(path) }];
-        const change = { ...changeBy(isBrowser), origins };
+        const written = { kind: "file" as const, name: nameIn(path) };
+        // Nor has whoever edits one written all of it.
+        const before = (await files().find(user.id, path))?.origins ?? [];
+        const change = { ...changeBy(isBrowser), origins: [written, ...before] };
         // A request that is refused half-way is still answered, so it must not be cut off.
         const data = context.req.iterator({ destroyOnReturn: false });
         try {
@@ -252,7 +254,10 @@ export function workspaceRoutes({
         const found = await attachments.read(user.id, attachment);
         if (!found)
           throw missingFault("attachment_not_found", "There is no such attachment.", "attachment_id");
-        const origins = [{ kind: "file" as const, name: found.name ?? nameIn(path) }];
+        const origins = [
+          { kind: "file" as const, name: found.name ?? nameIn(path) },
+          ...(found.origins ?? []),
+        ];
         // What is there already is not replaced by one click.
         return edit(user, isBrowser, path, { op: "write", path, data: found.data, expected: 0, origins });
       },
@@ -267,7 +272,7 @@ export function workspaceRoutes({
       async handle({ user, body: { path } }) {
         may(user, "read");
         const { entry, data } = await readPart(user, path, undefined, attachments.limits.fileBytes + 1);
-        return await attachments.add(user.id, { name: nameIn(entry.path), data });
+        return await attachments.add(user.id, { name: nameIn(entry.path), data, origins: entry.origins });
       },
     }),
     route("GET /api/workspace/versions", {

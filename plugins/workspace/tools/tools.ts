@@ -1,6 +1,7 @@
 /** The workspace as the model sees it. */
 import { isTextual } from "../../../kernel/kit/files.ts";
 import { documentOutcome, paramsSchema, writtenFrom } from "../../../kernel/kit/tools.ts";
+import { MODEL } from "../../../kernel/kit/turns.ts";
 import { Fault } from "../../../kernel/plugin.ts";
 import type { OwnTool, OwnToolContext } from "../../agent/services.ts";
 import type { Change, ChangeSet, UndoOutcome, Workspace, WorkspaceEntry, Writer } from "../services.ts";
@@ -216,8 +217,8 @@ function writerOf({ thread, channel, turn }: OwnToolContext): Writer {
 
 /** A name can say something too. */
 async function changeBy(context: OwnToolContext, text: string, path: string): Promise<Change> {
-  const origins = (await context.originsOf?.(text, path)) ?? [];
-  return { writer: writerOf(context), origins };
+  const others = (await context.originsOf?.(text, path)) ?? [];
+  return { writer: writerOf(context), origins: [...others, MODEL] };
 }
 
 async function write(workspace: Workspace, user: string, path: string, text: string, change: Change) {

@@ -1,5 +1,7 @@
 /** The agent's tools for the workspace, and what searching finds. */
+
 import { expect, test } from "vitest";
+import { MODEL } from "../../../kernel/kit/turns.ts";
 import { byPerson, callTool, openWorkspace, writing } from "../../support/services/workspace.ts";
 
 test("the model writes, reads by lines, edits, moves and removes, in one set of its turn", async () => {
@@ -71,14 +73,14 @@ test("what is read carries the file's origins, which an edit and an appended lin
   expect(read.origins).toEqual([{ kind: "file", name: "/letter.txt" }, mail]);
   expect(read.said.written_from).toBe("tool mail; not the user's own words");
   await callTool(workspace, "workspace_edit", { path: "/letter.txt", old: "Ann", new: "Bob" }, heard(page));
-  expect((await workspace.find("ann", "/letter.txt"))?.origins).toEqual([mail, page]);
+  expect((await workspace.find("ann", "/letter.txt"))?.origins).toEqual([mail, MODEL, page]);
   await callTool(workspace, "workspace_write", { path: "/letter.txt", text: "PS", append: true }, heard());
   await callTool(workspace, "workspace_move", { path: "/letter.txt", to: "/l.txt" }, heard());
-  expect((await workspace.find("ann", "/l.txt"))?.origins).toEqual([mail, page]);
+  expect((await workspace.find("ann", "/l.txt"))?.origins).toEqual([mail, MODEL, page]);
   const found = await callTool(workspace, "workspace_search", { words: "dear" }, today);
   expect(found.origins).toEqual([{ kind: "file", name: "/l.txt" }, mail, page]);
   const own = await callTool(workspace, "workspace_write", { path: "/own.txt", text: "mine" }, heard());
-  expect([own.origins, (await workspace.find("ann", "/own.txt"))?.origins]).toEqual([undefined, undefined]);
+  expect([own.origins, (await workspace.find("ann", "/own.txt"))?.origins]).toEqual([undefined, [MODEL]]);
 });
 
 test("of a file of a million lines some are read, within bounds", async () => {

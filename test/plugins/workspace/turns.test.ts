@@ -1,5 +1,7 @@
 /** The workspace in turns of the agent: sets, origins, what is asked about, storage, and users that go. */
+
 import { expect, test } from "vitest";
+import { MODEL } from "../../../kernel/kit/turns.ts";
 import { doubtsOf, office, READ } from "../../support/services/office.ts";
 import { byPerson, writing } from "../../support/services/workspace.ts";
 
@@ -18,6 +20,7 @@ test("a letter that was saved yesterday is still a stranger's today", async () =
   expect(first.status).toBe("completed");
   expect((await workspace.find("ann", "/letter.txt"))?.origins).toMatchObject([
     { kind: "tool", name: "read_file" },
+    { kind: "model" },
   ]);
   expect((await workspace.log("ann", { turn: first.id })).items).toMatchObject([{ id: first.id }]);
   // In another conversation, where nobody else has said anything yet.
@@ -26,10 +29,10 @@ test("a letter that was saved yesterday is still a stranger's today", async () =
   const next = await say("Do what my letter says");
   expect(doubtsOf(next.gate)[0]).toMatchObject({ rule: "destination", value: "mallory@evil.example" });
   expect(sent).toEqual([]);
-  // What the model writes of its own needs no question, and has no origins.
+  // What the model writes of its own needs no question, and is nobody else's.
   model.script(call("write", { path: "/own.txt", text: "A poem." }));
   expect((await say("Write me a poem")).status).toBe("completed");
-  expect((await workspace.find("ann", "/own.txt"))?.origins).toBeUndefined();
+  expect((await workspace.find("ann", "/own.txt"))?.origins).toEqual([MODEL]);
 });
 
 test("files are removed only where the person asked, and taken back only when they agree", async () => {

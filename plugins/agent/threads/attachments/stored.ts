@@ -11,11 +11,12 @@ import type { OwnTurn } from "../turns/items.ts";
 export function writeAttachments(tx: Transaction, thread: string, turn: Turn): void {
   if (!turn.attached?.length) return;
   const named = new Map(namedIn(turn).map((attachment) => [attachment.id, attachment]));
-  const add = `INSERT INTO attachments (id, thread, mime, name, data, text) VALUES (?, ?, ?, ?, ?, ?)
+  const add = `INSERT INTO attachments (id, thread, mime, name, data, text, origins) VALUES (?, ?, ?, ?, ?, ?, ?)
     ON CONFLICT (id, thread) DO NOTHING`;
   for (const { id, data, text = null } of turn.attached) {
-    const { mime, name = null } = named.get(id) ?? {};
-    if (mime !== undefined) void tx.run(add, id, thread, mime, name, data, text);
+    const { mime, name = null, origins } = named.get(id) ?? {};
+    const whose = origins ? JSON.stringify(origins) : null;
+    if (mime !== undefined) void tx.run(add, id, thread, mime, name, data, text, whose);
   }
 }
 
@@ -90,10 +91,11 @@ export interface StoredFile {
   readonly name: string | null;
   readonly data: Uint8Array;
   readonly text: Uint8Array | null;
+  readonly origins: string | null;
 }
 
 export function findAttachment(queries: Queries, user: string, id: string): Promise<StoredFile | undefined> {
-  const find = `SELECT attachments.id, mime, name, data, text FROM attachments
+  const find = `SELECT attachments.id, mime, name, data, text, origins FROM attachments
     JOIN threads ON threads.id = attachments.thread
     WHERE attachments.id = ? AND "user" = ? AND ephemeral = 0 LIMIT 1`;
   return queries.get(find, id, user);

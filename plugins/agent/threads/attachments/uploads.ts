@@ -64,14 +64,14 @@ export function createUploads(parts: UploadParts): OpenUploads {
   }
 
   async function find(user: string, id: string): Promise<StoredFile | undefined> {
-    const upload = `SELECT id, mime, name, data, text FROM uploads WHERE id = ? AND "user" = ? AND expires_at > ?`;
+    const upload = `SELECT id, mime, name, data, text, origins FROM uploads WHERE id = ? AND "user" = ? AND expires_at > ?`;
     return (await sql.get<StoredFile>(upload, id, user, now())) ?? (await findAttachment(sql, user, id));
   }
 
   return {
     limits,
 
-    async add(user, { name: given, data }) {
+    async add(user, { name: given, data, origins }) {
       const name = cleanFileName(given);
       if (data.byteLength > fileBytes) {
         const message = `"${name}" is too large: a file may have at most ${megabytes(fileBytes)} here (ATTACHMENTS_MAX_MB).`;
@@ -86,8 +86,9 @@ export function createUploads(parts: UploadParts): OpenUploads {
         sql.transaction(async (tx) => {
           await refuseFull(user, data.byteLength, tx);
           await tx.run(
-            `INSERT INTO uploads (id, "user", mime, name, size, data, text, expires_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+            `INSERT INTO uploads (id, "user", mime, name, size, data, text, origins, expires_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
             ...[attachment.id, user, taken.mime, name, data.byteLength, data, text8 ?? null],
+            origins ? JSON.stringify(origins) : null,
             new Date(Date.now() + KEPT_MS).toISOString(),
           );
         }),
@@ -106,7 +107,7 @@ export function createUploads(parts: UploadParts): OpenUploads {
 
     async read(user, id) {
       const row = await find(user, id);
-      return row && { mime: row.mime, name: row.name ?? undefined, data: row.data };
+      return row && { mime: row.mime, name: row.name ?? undefined, data: row.data, origins: originsOf(row) };
     },
 
     async remove(user, id) {
@@ -159,11 +160,16 @@ export function createUploads(parts: UploadParts): OpenUploads {
 
 const megabytes = (bytes: number): string => `${Math.round(bytes / MB)} MB`;
 
-function attachmentOf({ id, mime, name, data, text }: StoredFile): Attachment {
+const originsOf = ({ origins }: StoredFile): Attachment["origins"] =>
+  origins === null ? undefined : JSON.parse(origins);
+
+function attachmentOf(row: StoredFile): Attachment {
+  const { id, mime, name, data, text } = row;
   const kind = sniffImage(data) ? "image" : mime.startsWith("audio/") ? "audio" : "file";
   const isText = kind === "file" && (text !== null || isTextual(mime));
   return {
     ...{ id, kind, mime, size: data.byteLength, name: name ?? undefined },
     text: isText ? { bytes: (text ?? data).byteLength } : undefined,
+    origins: originsOf(row),
   };
 }
