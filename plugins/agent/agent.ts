@@ -83,9 +83,9 @@ export function createAgent(parts: AgentParts): RunningAgent {
   /** From a request to a turn on disk, which runs as soon as it is the first of its thread. */
   async function take(id: string, given: Turn, alongside: Alongside | undefined): Promise<TurnStream> {
     const { turn, model, size } = await parts.admit(given);
-    const trace = turn.trace ?? { parent: currentTraceparent() };
+    const trace = turn.work?.trace ?? { parent: currentTraceparent() };
     const options = { isIdGiven: turn.id !== undefined, alongside };
-    const opened = await ledger.open({ ...turn, trace, id }, model, options);
+    const opened = await ledger.open({ ...turn, work: { ...turn.work, trace }, id }, model, options);
     const { thread, gone } = opened.writer;
     const stream = createTurnStream(id, thread, () => cancel(open));
     const open: OpenTurn = { ...opened, stream, stopper: new AbortController() };

@@ -509,7 +509,15 @@ export interface AttachedBytes {
  * One request to the agent, whatever channel it came by: who asks, where, what, and by which policy. It stays in this process. Most channels
  * give `user`, `channel`, `thread` and `input`.
  */
-export interface Turn extends Caller, TurnPoint, TurnWords, AnswerPolicy, WorkPolicy, KeepingPolicy {}
+export interface Turn extends Caller, TurnPoint {
+  readonly input: TurnInput;
+  /** The bytes that the attachments in `input` and in the preamble's history stand for. */
+  readonly attached?: readonly AttachedBytes[];
+  readonly preamble?: Preamble;
+  readonly answer?: AnswerPolicy;
+  readonly work?: WorkPolicy;
+  readonly keeping?: KeepingPolicy;
+}
 
 /** Where it takes place. A turn without any of this begins a new thread. */
 export interface TurnPoint {
@@ -524,11 +532,8 @@ export interface TurnPoint {
   readonly id?: string;
 }
 
-/** What is said, and what comes with it. */
-export interface TurnWords {
-  readonly input: TurnInput;
-  /** The bytes that the attachments in `input` and `history` stand for. */
-  readonly attached?: readonly AttachedBytes[];
+/** What the model is told ahead of the input, and whose words that is. */
+export interface Preamble {
   /** Earlier items brought by the caller, for a new thread or, with `after`, for one that goes on. */
   readonly history?: readonly TurnItem[];
   /** True if the caller sent the whole history with this request: it is never summarised. */
@@ -541,7 +546,7 @@ export interface TurnWords {
   readonly context?: Readonly<Record<string, unknown>>;
   /** Put ahead of the message as data, never as orders, and stored with it. */
   readonly outside?: Outside;
-  /** Whose words the message may be made of, if they are not the person's. */
+  /** Whose words the input may be made of, if they are not the person's. */
   readonly origins?: readonly Origin[];
 }
 

@@ -45,12 +45,14 @@ export async function wake({ sql, jobs, threads }: TasksParts, row: TaskRow): Pr
     message: WOKEN,
     turn: {
       thread: thread.id,
-      outside: {
-        origin: "a task",
-        data: factsOf(row),
-        origins: distinctOrigins([MODEL, ...originsOf(row)]),
+      preamble: {
+        outside: {
+          origin: "a task",
+          data: factsOf(row),
+          origins: distinctOrigins([MODEL, ...originsOf(row)]),
+        },
       },
-      ...(row.is_unattended && { unattended: true }),
+      ...(row.is_unattended && { work: { unattended: true } }),
     },
   };
   await jobs.assertRoom(job);

@@ -188,12 +188,13 @@ async function jobOf(
     channel: TASK_CHANNEL,
     message: isData ? task : said,
     turn: {
-      task: own,
-      instructions: ABOUT,
-      origins,
-      ...(isData && { outside: { origin: HANDOVER, data: { handover }, origins } }),
-      ...(unattended && { unattended }),
-      ...(chosen && { model: chosen }),
+      preamble: {
+        instructions: ABOUT,
+        origins,
+        ...(isData && { outside: { origin: HANDOVER, data: { handover }, origins } }),
+      },
+      ...(chosen && { answer: { model: chosen } }),
+      work: { task: own, ...(unattended && { unattended }) },
     },
   };
 }

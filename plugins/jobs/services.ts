@@ -139,8 +139,7 @@ export interface NewJob {
 }
 
 /** The parts of a job's turn beyond user, channel and message. They are stored with the job, as JSON. */
-export interface JobTurn
-  extends Omit<Turn, "user" | "channel" | "id" | "job" | "input" | "attached" | "ephemeral"> {
+export interface JobTurn extends Omit<Turn, "user" | "channel" | "id" | "input" | "attached"> {
   /** Replaces the message. */
   readonly input?: TurnInput;
   readonly attached?: readonly { readonly id: string; readonly base64: string }[];

@@ -150,7 +150,7 @@ async function submitMessage(parts: IncomingParts, received: ReceivedMessage): P
     conversation: conversation?.name ?? conversations.nameOf(to.line),
     turn: {
       ...(conversation?.thread ? { thread: conversation.thread } : {}),
-      ...(conversation?.model ? { model: JSON.parse(conversation.model) as WantedModel } : {}),
+      ...(conversation?.model ? { answer: { model: JSON.parse(conversation.model) as WantedModel } } : {}),
       ...before,
       ...(attachments.length > 0
         ? { input: { type: "message", text, attachments: [...attachments] }, attached }

@@ -4,14 +4,14 @@ import { redact } from "../../../kernel/kit/secrets.ts";
 import { readsAsText } from "../../../kernel/kit/tools.ts";
 import type { Attachment, Mask } from "../../../kernel/plugin.ts";
 import type { ModelAttachment, ModelMessage } from "../../models/services.ts";
-import type { TurnWords } from "../services.ts";
+import type { Turn } from "../services.ts";
 import type { RenderedMessage } from "../threads/tokens.ts";
 
 type Read = (ids: readonly string[]) => Promise<ReadonlyMap<string, Uint8Array>>;
 
 /** Each is read once for a turn. */
 export function createAttaching(
-  { attached = [] }: Pick<TurnWords, "attached">,
+  { attached = [] }: Pick<Turn, "attached">,
   read: Read,
   mask: Mask,
 ): (messages: readonly RenderedMessage[]) => Promise<readonly ModelMessage[]> {

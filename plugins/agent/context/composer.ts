@@ -38,8 +38,7 @@ const SHARE_OF_TURN = 0.25;
 /** History is read once for a turn. */
 export function createComposer(composing: Composing): Compose {
   const { turn, items, system, stored, context, mask, trusted } = composing;
-  const { instructions, context: about, outside } = turn;
-  const preface: Preface = { instructions, context: about, outside };
+  const preface: Preface = turn.preamble ?? {};
   const hidden = new Map<string, string>();
   const show: Show = { mask, trusted, outputs: new WeakMap(), hidden };
   const fitted = new Map<Model, Promise<Fitted>>();
@@ -51,7 +50,8 @@ export function createComposer(composing: Composing): Compose {
     const { turns } = now.past;
     const from = turns.length - sent.turns;
     const brought = own + turns.slice(from).reduce((sum, { tokens }) => sum + tokens, 0);
-    if (turn.truncation === "disabled" && brought > budget) throw tooLong(brought, budget, model.window);
+    if (turn.answer?.truncation === "disabled" && brought > budget)
+      throw tooLong(brought, budget, model.window);
     // Results stay with their calls, which the turn before has made.
     const isParted = sent.turns > 0 ? turns[from]?.isWhole === false : items[0]?.type === "tool_result";
     return context.fit(now, {
@@ -65,7 +65,7 @@ export function createComposer(composing: Composing): Compose {
     const { window } = model;
     // Before it is rendered, which takes long where it is that long.
     const said = items.reduce((sum, item) => sum + (isSaid(item) ? estimateText(item.text) : 0), 0);
-    if (said > window) throw turn.truncation === undefined ? TOO_LONG : tooLong(said, window, window);
+    if (said > window) throw turn.answer?.truncation === undefined ? TOO_LONG : tooLong(said, window, window);
     const once = composing.once(model).map((text) => renderBlock("instructions", text));
     const wholeSystem = [system, ...once].join("\n\n");
     const fixed = estimateText(wholeSystem) + estimateTools(tools);
@@ -84,8 +84,8 @@ export function createComposer(composing: Composing): Compose {
       system: wholeSystem,
       messages,
       tools,
-      temperature: turn.temperature,
-      parallelCalls: turn.parallelCalls,
+      temperature: turn.answer?.temperature,
+      parallelCalls: turn.answer?.parallelCalls,
     };
   };
 }
@@ -94,10 +94,11 @@ const isSaid = (item: TurnItem): item is Extract<TurnItem, { type: "message" }> 
   item.type === "message" && item.role !== "assistant";
 
 function sentWith(turn: Turn, items: readonly TurnItem[], { past }: Stored): Sent {
-  const { truncation } = turn;
-  const isBrought = turn.isReplay || turn.history?.length;
+  const truncation = turn.answer?.truncation;
+  const { isReplay, history } = turn.preamble ?? {};
+  const isBrought = isReplay || history?.length;
   return {
-    turns: truncation === undefined || !isBrought ? 0 : turn.isReplay ? past.turns.length : 1,
+    turns: truncation === undefined || !isBrought ? 0 : isReplay ? past.turns.length : 1,
     calls: new Set(
       truncation === undefined
         ? []

@@ -24,7 +24,7 @@ export function createBroadcast({ active, ...parts }: BroadcastParts) {
     ...parts,
     *running(user) {
       for (const { turn, writer, stream } of active.values())
-        if (turn.user === user && !turn.ephemeral)
+        if (turn.user === user && !turn.keeping?.ephemeral)
           yield { id: writer.id, thread: writer.thread, events: stream.events };
     },
     tell: watchers.tell,
@@ -39,7 +39,7 @@ export function createBroadcast({ active, ...parts }: BroadcastParts) {
   return {
     emit({ turn, writer, stream }: OpenTurn, event: TurnEvent): void {
       const n = stream.push(event);
-      if (!turn.ephemeral) tellWatchers(turn.user, writer, n, event);
+      if (!turn.keeping?.ephemeral) tellWatchers(turn.user, writer, n, event);
     },
     /** An event of a turn that has ended, or whose node is gone. */
     tellAfterwards: (turn: TurnPlace & { readonly user: string }, event: TurnEvent) =>

@@ -77,7 +77,7 @@ export function createObservers({ metrics, tracer }: Telemetry, mask: Mask, log:
       const began = performance.now();
       const about = { turn: id, thread, user };
       const span = tracer.start("invoke_agent postern", {
-        ...turn.trace,
+        ...turn.work?.trace,
         attributes: {
           "gen_ai.operation.name": "invoke_agent",
           "gen_ai.agent.name": "postern",

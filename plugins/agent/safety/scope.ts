@@ -4,10 +4,10 @@ import type { Turn } from "../services.ts";
 
 /** The turn's own, and those of the turn that it works for or whose gate it answers: whoever answers, it is still that turn's work. */
 export function scopesOf(
-  { input, scope, task }: Pick<Turn, "input" | "scope" | "task">,
+  { input, scope, work }: Pick<Turn, "input" | "scope" | "work">,
   gate?: Pick<Gate, "scopes">,
 ): readonly TokenScope[] {
-  const inherited = (input.type === "message" ? task?.scopes : gate?.scopes) ?? [];
+  const inherited = (input.type === "message" ? work?.task?.scopes : gate?.scopes) ?? [];
   return scope === undefined || inherited.some(({ token }) => token === scope.token)
     ? inherited
     : [...inherited, scope];

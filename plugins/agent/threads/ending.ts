@@ -9,7 +9,7 @@ import {
   type Transaction,
   type Usage,
 } from "../../../kernel/plugin.ts";
-import type { KeepingPolicy } from "../services.ts";
+import type { Turn } from "../services.ts";
 import type { Carried } from "./required-tools.ts";
 import type { PendingCall } from "./thread-row.ts";
 import type { OwnTurn } from "./turns/items.ts";
@@ -102,9 +102,9 @@ export function endingOf(error: unknown, signal: AbortSignal, log: Log): Ending 
 }
 
 /** A turn that leaves nothing behind cannot be answered later, unless the caller brings its history along. */
-export function withoutQuestion({ ephemeral }: KeepingPolicy, ending: Ending): Ending {
+export function withoutQuestion({ keeping }: Pick<Turn, "keeping">, ending: Ending): Ending {
   const { gate } = ending;
-  if (!ephemeral || gate === undefined || gate.type === "external_tool") return ending;
+  if (!keeping?.ephemeral || gate === undefined || gate.type === "external_tool") return ending;
   const [needs, first] = wanted(gate);
   return {
     status: "failed",

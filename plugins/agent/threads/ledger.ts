@@ -86,9 +86,15 @@ export function createLedger(sql: Sql, node: Pick<Node, "id" | "living">) {
       return {
         turn: {
           ...turn,
-          tools: turn.tools ?? opened.tools ?? [],
-          callersToolsWin: isWinning ? true : turn.callersToolsWin,
-          task: turn.input.type === "message" ? turn.task : opened.gate?.task,
+          answer: {
+            ...turn.answer,
+            tools: turn.answer?.tools ?? opened.tools ?? [],
+            callersToolsWin: isWinning || turn.answer?.callersToolsWin,
+          },
+          work: {
+            ...turn.work,
+            task: turn.input.type === "message" ? turn.work?.task : opened.gate?.task,
+          },
         },
         beginning: opened.beginning,
         scopes: scopesOf(turn, opened.gate),

@@ -12,7 +12,7 @@ import {
   type TurnItem,
   type TurnStatus,
 } from "../../../kernel/plugin.ts";
-import type { Alongside, ExternalTool, Turn, TurnPoint, TurnWords } from "../services.ts";
+import type { Alongside, ExternalTool, Turn } from "../services.ts";
 import { writeAttachments } from "./attachments/stored.ts";
 import { type Beginning, beginningOf, isBlank } from "./resume.ts";
 import { COUNT_TURN } from "./tables.ts";
@@ -82,14 +82,14 @@ export function createOpening(sql: Sql, texts: ThreadTexts, node: string): OpenT
     const now = new Date().toISOString();
     const thread = turn.thread ?? randomUUIDv7();
     const isNew = turn.thread === undefined;
-    const isMessage = turn.input.type === "message" && !turn.history?.length && !isBlank(turn);
+    const isMessage = turn.input.type === "message" && !turn.preamble?.history?.length && !isBlank(turn);
     const { id } = turn;
     const items = itemsOf(turn);
     const bodies = items.map((item) => [item.id, JSON.stringify(item)] as const);
     await giveWay(bodies.reduce((sum, [, { length }]) => sum + length, 0));
     const input = await inputText(turn.input);
     const plain = isNew || isMessage ? beginningOf(turn, undefined) : undefined;
-    if (turn.ephemeral && !isNew) {
+    if (turn.keeping?.ephemeral && !isNew) {
       const message = "A turn that leaves nothing behind needs a new thread.";
       throw new Fault("invalid", "ephemeral_on_thread", message, { param: "thread" });
     }
@@ -105,7 +105,9 @@ export function createOpening(sql: Sql, texts: ThreadTexts, node: string): OpenT
         const touched = isNew ? undefined : touchThread(tx, thread, turn, now);
         if (isNew) addThread(tx, thread, turn, now);
         for (const answer of [found, ahead, origin, tools, touched]) answer?.catch(() => {});
-        const imported = turn.history?.length ? await importHistory(tx, thread, turn, model, now) : undefined;
+        const imported = turn.preamble?.history?.length
+          ? await importHistory(tx, thread, turn, model, now)
+          : undefined;
         // An imported turn is what it continues from.
         const { after: _, ...next } = turn;
         const row = { id, thread, input, model, now, node, isOver: false, isNew };
@@ -164,24 +166,24 @@ export function createOpening(sql: Sql, texts: ThreadTexts, node: string): OpenT
   /** A new thread with what the turn brings, which is a turn more where it brings history. */
   function addThread(tx: Transaction, id: string, turn: Turn, now: string): void {
     const title = titleOf(turn);
-    const { provider = null, name = null } = turn.model ?? {};
+    const { provider = null, name = null } = turn.answer?.model ?? {};
     const columns = {
       id,
       user: turn.user,
       title,
-      titled_by: turn.wantsTitle ? null : "message",
+      titled_by: turn.keeping?.wantsTitle ? null : "message",
       channel: turn.channel,
       created_at: now,
       updated_at: now,
       turns: turnsOf(turn),
-      ephemeral: turn.ephemeral ? 1 : 0,
+      ephemeral: turn.keeping?.ephemeral ? 1 : 0,
       provider,
       model: name,
     };
     const names = Object.keys(columns).map((column) => `"${column}"`);
     const add = `INSERT INTO threads (${names}) VALUES (${names.map(() => "?")})`;
     void tx.run(add, ...Object.values(columns));
-    if (!turn.ephemeral) texts.addTitle(tx, id, title);
+    if (!turn.keeping?.ephemeral) texts.addTitle(tx, id, title);
   }
 
   /** Earlier items that the caller brought are a turn of their own, so that this one holds only what is its. */
@@ -193,16 +195,21 @@ export function createOpening(sql: Sql, texts: ThreadTexts, node: string): OpenT
     now: string,
   ): Promise<string> {
     const id = randomUUIDv7();
-    const { instructions: _, context: __, outside: ___, ...bare } = turn;
+    const { preamble: _, ...bare } = turn;
     const input = JSON.stringify({ type: "message", text: "" } satisfies TurnInput);
     const isNew = turn.thread === undefined;
     void addTurn(tx, { id, thread, isNew, turn: bare, input, model, now, node, isOver: true });
-    const { history = [] } = turn;
+    const history = turn.preamble?.history ?? [];
     let unindexed = history.reduce((sum, item) => sum + indexedLength(item), 0);
     for (const [at, given] of history.entries()) {
       const item = { ...given, id: randomUUIDv7() };
       void writeItem(tx, { id, node }, item);
-      if (item.type === "message" && item.text !== "" && !turn.ephemeral && unindexed <= MAX_INDEXED_HISTORY)
+      if (
+        item.type === "message" &&
+        item.text !== "" &&
+        !turn.keeping?.ephemeral &&
+        unindexed <= MAX_INDEXED_HISTORY
+      )
         texts.addMessage(tx, item.id, thread, item.text);
       unindexed -= indexedLength(item);
       if (at % ITEMS_AT_A_STRETCH === ITEMS_AT_A_STRETCH - 1) await setImmediate();
@@ -215,15 +222,16 @@ export function createOpening(sql: Sql, texts: ThreadTexts, node: string): OpenT
 const indexedLength = (item: TurnItem): number =>
   item.type === "message" ? Math.min(item.text.length, MAX_INDEXED_LENGTH) : 0;
 
-function itemsOf({ input, origins }: TurnWords): TurnItem[] {
+function itemsOf({ input, preamble }: Turn): TurnItem[] {
   if (input.type !== "message") return [];
   const { type, text, attachments } = input;
   if (text === "" && !attachments?.length) return [];
+  const origins = preamble?.origins;
   const known = origins?.length ? { origins: [...origins] } : {};
   return [{ type, id: randomUUIDv7(), role: "user", text, attachments, ...known }];
 }
 
-const turnsOf = ({ history }: TurnWords): number => (history?.length ? 2 : 1);
+const turnsOf = ({ preamble }: Turn): number => (preamble?.history?.length ? 2 : 1);
 
 const BRANCHES = `CASE WHEN EXISTS (
   SELECT 1 FROM turns AS later WHERE later.thread = threads.id AND later.seq > (
@@ -244,7 +252,7 @@ function touchThread(tx: Transaction, thread: string, turn: Turn, now: string) {
 }
 
 /** A new branch does without the answer that another waits for, unless a person has to give it. */
-function closes({ after, input }: TurnPoint & TurnWords, gate: Gate | undefined): boolean {
+function closes({ after, input }: Turn, gate: Gate | undefined): boolean {
   if (after === undefined) return input.type !== "message";
   return gate?.type === "external_tool" || gate?.type === input.type;
 }

@@ -12,7 +12,7 @@ import {
   type TurnInput,
   type TurnItem,
 } from "../../../kernel/plugin.ts";
-import type { Turn, TurnWords } from "../services.ts";
+import type { Turn } from "../services.ts";
 import { type Carried, createRequiredTools, NOTHING_REQUIRED } from "./required-tools.ts";
 import type { PendingCall, ThreadRow } from "./thread-row.ts";
 
@@ -50,12 +50,15 @@ const PLAIN: Beginning = {
 };
 
 /** A message that says nothing and brings nothing. */
-export const isBlank = ({ input, history }: TurnWords): boolean =>
-  input.type === "message" && input.text.trim() === "" && !input.attachments?.length && !history?.length;
+export const isBlank = ({ input, preamble }: Turn): boolean =>
+  input.type === "message" &&
+  input.text.trim() === "" &&
+  !input.attachments?.length &&
+  !preamble?.history?.length;
 
 export function beginningOf(turn: Turn, thread: ThreadRow | undefined): Beginning {
   const { input } = turn;
-  if (thread !== undefined && turn.after === undefined && turn.history?.length)
+  if (thread !== undefined && turn.after === undefined && turn.preamble?.history?.length)
     throw invalid(
       "history_on_thread",
       "Earlier items can only be added to a new thread, or after a turn that is named.",
@@ -125,7 +128,9 @@ function answered(
 ): Beginning {
   const gate = thread?.gate?.type === "external_tool" ? thread.gate : undefined;
   const expected = gate ? unanswered(turn, gate) : [];
-  const brought = (turn.history ?? []).flatMap((item) => (item.type === "tool_call" ? [item.call.id] : []));
+  const brought = (turn.preamble?.history ?? []).flatMap((item) =>
+    item.type === "tool_call" ? [item.call.id] : [],
+  );
   const known = new Set([...expected.map(({ id }) => id), ...brought]);
   if (known.size === 0)
     throw invalid(
@@ -160,12 +165,12 @@ function answered(
 }
 
 /** The calls at a gate that the history brought along does not answer. */
-function unanswered({ history = [] }: TurnWords, gate: Gate): readonly ToolCall[] {
+function unanswered({ preamble }: Turn, gate: Gate): readonly ToolCall[] {
   const others = gate.type === "external_tool" ? (gate.others ?? []) : [];
   return [gate.call, ...others].filter(
     ({ id }) =>
       gate.type !== "external_tool" ||
-      !history.some((item) => item.type === "tool_result" && item.call === id),
+      !preamble?.history?.some((item) => item.type === "tool_result" && item.call === id),
   );
 }
 

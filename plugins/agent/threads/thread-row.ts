@@ -97,8 +97,8 @@ export function noThread(thread: string, param?: string): Fault {
 }
 
 /** They belong to the thread: an answer at a gate that does not repeat them goes on with them. */
-export const keepsTools = ({ input, tools }: Turn): boolean =>
-  input.type !== "message" && tools === undefined;
+export const keepsTools = ({ input, answer }: Turn): boolean =>
+  input.type !== "message" && answer?.tools === undefined;
 
 /** The caller's tools, as the thread has them. */
 export async function readTools(
@@ -115,11 +115,12 @@ export async function readTools(
 /** Clients send the same with every request, and may send a lot: only what has changed is written. */
 export function writeTools(tx: Transaction, thread: string, turn: Turn, isNew: boolean): void {
   if (keepsTools(turn)) return;
-  if (!turn.tools?.length) {
+  const given = turn.answer?.tools;
+  if (!given?.length) {
     if (!isNew) void tx.run("DELETE FROM thread_tools WHERE thread = ?", thread);
     return;
   }
-  const tools = JSON.stringify(turn.tools);
+  const tools = JSON.stringify(given);
   // Nothing for a thread that is not there, which is refused when that is known.
   const write = `INSERT INTO thread_tools (thread, digest, tools)
     SELECT id, CAST(? AS TEXT), CAST(? AS TEXT) FROM threads WHERE id = ?

@@ -6,7 +6,7 @@ const MAX_LENGTH = 80;
 const LOOKED_AT = 8192;
 
 export function titleOf(turn: Turn): string {
-  const first = turn.history?.find((item) => item.type === "message" && item.role === "user");
+  const first = turn.preamble?.history?.find((item) => item.type === "message" && item.role === "user");
   const text = first?.type === "message" ? first.text : turn.input.type === "message" ? turn.input.text : "";
   return clipTitle(text) || clipTitle(fileOf(turn)) || "New thread";
 }

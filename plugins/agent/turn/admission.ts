@@ -5,7 +5,7 @@ import { giveWay } from "../../../kernel/kit/concurrency.ts";
 import { Fault, type ModelName, type Services } from "../../../kernel/plugin.ts";
 import type { UserStorage } from "../../store/services.ts";
 import { allowsTool, refuseWidening, scopesOf } from "../safety/scope.ts";
-import type { AnswerPolicy, KeepingPolicy, Turn, TurnWords } from "../services.ts";
+import type { Turn } from "../services.ts";
 import { fitTexts } from "../threads/attachments/fitting.ts";
 import type { Ledger } from "../threads/ledger.ts";
 import { assertChoosable } from "./answer/choice.ts";
@@ -38,19 +38,19 @@ export function createAdmission({ sources, models, storage, ledger }: AdmissionP
 
   /** A new thread may begin with a model of its own. */
   async function withModel(turn: Turn): Promise<Turn> {
-    if (turn.model === undefined) return turn;
+    const model = turn.answer?.model;
+    if (model === undefined) return turn;
     if (turn.thread !== undefined) {
       const message = "Only a new thread begins with a model: change that of a thread itself.";
       throw new Fault("invalid", "model_on_thread", message, { param: "model" });
     }
-    return { ...turn, model: await models.choose(turn.model, turn.scope) };
+    return { ...turn, answer: { ...turn.answer, model: await models.choose(model, turn.scope) } };
   }
 
   /** The models that would answer it, best first. */
   async function chainFor(turn: Turn) {
-    const { user, thread, model } = turn;
-    const chosen =
-      thread === undefined ? (model as ModelName | undefined) : (await ledger.thread(user, thread))?.model;
+    const { user, thread } = turn;
+    const chosen = thread === undefined ? chosenFor(turn) : (await ledger.thread(user, thread))?.model;
     return models.chain(chosen, scopesOf(turn));
   }
 
@@ -61,7 +61,8 @@ export function createAdmission({ sources, models, storage, ledger }: AdmissionP
   }
 
   async function refuseChoice(turn: Turn): Promise<void> {
-    const { user, thread, toolChoice, tools, input } = turn;
+    const { user, thread, input } = turn;
+    const { toolChoice, tools } = turn.answer ?? {};
     if (typeof toolChoice !== "object") return;
     const isRemembered = tools === undefined && thread !== undefined && input.type !== "message";
     const [installed, callers] = await Promise.all([
@@ -74,7 +75,8 @@ export function createAdmission({ sources, models, storage, ledger }: AdmissionP
     assertChoosable(toolChoice.names, new Set([...ours, ...callers].map(({ name }) => name)));
   }
 
-  async function refuseFormat({ format }: AnswerPolicy): Promise<void> {
+  async function refuseFormat({ answer }: Turn): Promise<void> {
+    const format = answer?.format;
     const { host } = sources;
     if (format?.type !== "json_schema" || host?.checkJson === undefined) return;
     const digest = hash("sha256", JSON.stringify(format.schema), "base64");
@@ -86,8 +88,8 @@ export function createAdmission({ sources, models, storage, ledger }: AdmissionP
   /** The model that it is opened with. Rejects with a `Fault` if its token allows none that is here. */
   async function modelOf(turn: Turn): Promise<ModelName> {
     refuseWidening(turn);
-    const chosen = turn.thread === undefined ? (turn.model as ModelName | undefined) : undefined;
-    if (scopesOf(turn).length === 0) return chosen ?? models.name();
+    if (scopesOf(turn).length === 0)
+      return (turn.thread === undefined ? chosenFor(turn) : undefined) ?? models.name();
     const [model] = await chainFor(turn);
     return model?.name ?? models.name();
   }
@@ -103,25 +105,24 @@ export function createAdmission({ sources, models, storage, ledger }: AdmissionP
   };
 }
 
-/** An answer at a gate is short, and the turn that waits for it may come to its end. */
-const isNewText = ({ input, ephemeral, isCounted }: TurnWords & KeepingPolicy): boolean =>
-  !ephemeral && !isCounted && (input.type === "message" || input.type.startsWith("tool_output"));
+/** What `withModel` has chosen. */
+const chosenFor = ({ answer }: Turn) => answer?.model as ModelName | undefined;
 
-function sizeOf({
-  input,
-  history,
-  instructions,
-  context,
-  outside,
-  tools,
-  attached = [],
-}: TurnWords & AnswerPolicy): number {
-  const told = JSON.stringify([input, history, instructions, context, outside, tools]);
+/** An answer at a gate is short, and the turn that waits for it may come to its end. */
+const isNewText = ({ input, keeping }: Turn): boolean =>
+  !keeping?.ephemeral &&
+  !keeping?.isCounted &&
+  (input.type === "message" || input.type.startsWith("tool_output"));
+
+function sizeOf({ input, preamble, answer, attached = [] }: Turn): number {
+  const { history, instructions, context, outside } = preamble ?? {};
+  const told = JSON.stringify([input, history, instructions, context, outside, answer?.tools]);
   return attached.reduce((sum, { data }) => sum + data.byteLength, Buffer.byteLength(told));
 }
 
 /** Refused before it is stored: no model's window takes a longer one. */
-function assertReadable({ input, instructions = "", instructionsOnce = "", history = [] }: TurnWords): void {
+function assertReadable({ input, preamble = {} }: Turn): void {
+  const { instructions = "", instructionsOnce = "", history = [] } = preamble;
   const said = input.type === "message" ? input.text.length : 0;
   const lengths = history.map((item) => (item.type === "message" ? item.text.length : 0));
   const own = said + instructions.length + instructionsOnce.length;

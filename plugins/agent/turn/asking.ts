@@ -81,7 +81,9 @@ export async function createAsking(parts: AskingParts, run: Run, asking: Asking)
     }
   }
 
-  const once = turn.instructionsOnce ? [await redactLong(mask, turn.instructionsOnce)] : [];
+  const once = turn.preamble?.instructionsOnce
+    ? [await redactLong(mask, turn.preamble?.instructionsOnce)]
+    : [];
   const compose = createComposer({
     turn,
     items: writer.items,
@@ -112,14 +114,23 @@ export async function createAsking(parts: AskingParts, run: Run, asking: Asking)
       };
       const offered = toolbox.offer(said, choice.names);
       const left = bill.left();
-      const generation = { ...turn.generation, ...(Number.isFinite(left) && { maxOutputTokens: left }) };
+      const generation = {
+        ...turn.answer?.generation,
+        ...(Number.isFinite(left) && { maxOutputTokens: left }),
+      };
       const requestFor = async (model: Model): Promise<ModelRequest> => {
         // It reads no tokens, and looks at all of them itself.
         const offering = offer(model.name.provider === "builtin" ? toolbox.all : offered);
         const composed = await compose(model, offering.tools);
         const messages = withoutUntaken([...composed.messages, ...besides], model);
-        const isAsked = turn.format !== undefined && format?.canBeAskedOf(model);
-        return { ...composed, ...offering, messages, generation, ...(isAsked && { format: turn.format }) };
+        const isAsked = turn.answer?.format !== undefined && format?.canBeAskedOf(model);
+        return {
+          ...composed,
+          ...offering,
+          messages,
+          generation,
+          ...(isAsked && { format: turn.answer?.format }),
+        };
       };
       return models.stream(chain, requestFor, {
         ...{ signal, alive, observer, notice: run.notice },
@@ -138,5 +149,5 @@ export function readPast(
   { turn, writer }: Run,
   summary?: Summary,
 ): Promise<Stored> {
-  return context.read(writer, turn.isReplay ? NO_SUMMARY : summary);
+  return context.read(writer, turn.preamble?.isReplay ? NO_SUMMARY : summary);
 }

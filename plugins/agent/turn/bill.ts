@@ -36,7 +36,7 @@ export function createBill(
   return {
     /** Before the turn does anything. */
     async open(): Promise<void> {
-      const { task, job, budgetUsd } = turn;
+      const { task, job, budgetUsd } = turn.work ?? {};
       purses = await models.openPurses({ id: writer.id, thread: writer.thread, task, job, budgetUsd });
       for (const purse of purses) await purse.assertLeft(0);
       capUsd = await models.dailyCap();
@@ -52,13 +52,14 @@ export function createBill(
       count(model, tokens);
     },
     /** How many tokens the turn may still say. */
-    left: (): number => (turn.generation?.maxOutputTokens ?? Number.POSITIVE_INFINITY) - spoken,
+    left: (): number => (turn.answer?.generation?.maxOutputTokens ?? Number.POSITIVE_INFINITY) - spoken,
     /** Checked before each request, so that the last one may pass it. */
     async assertAffordable(): Promise<void> {
       for (const purse of purses) await purse.assertLeft(countedUsd(own));
       const spent = countedUsd(total());
-      if (turn.budgetUsd !== undefined && spent >= turn.budgetUsd) {
-        const message = `This run has used $${spent.toFixed(2)}, and its budget is $${turn.budgetUsd.toFixed(2)}, so it was stopped.`;
+      const budget = turn.work?.budgetUsd;
+      if (budget !== undefined && spent >= budget) {
+        const message = `This run has used $${spent.toFixed(2)}, and its budget is $${budget.toFixed(2)}, so it was stopped.`;
         throw new Fault("turn", "budget_spent", message);
       }
       await models.assertLeft(turn.user, capUsd, scopes);

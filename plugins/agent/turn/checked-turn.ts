@@ -15,7 +15,8 @@ export function checkedTurn(
   writer: Pick<TurnWriter, "id" | "thread" | "seq" | "isBranched" | "isFirst" | "items">,
   preface: Promise<TurnPreface>,
 ): (installed: Installed) => CheckedTurn {
-  const { user, input, instructions, context, outside, instructionsOnce, attached = [] } = turn;
+  const { user, input, attached = [], preamble = {} } = turn;
+  const { instructions, context, outside, instructionsOnce } = preamble;
   const files = new Map(attached.map(({ id, data, text }) => [id, fileText(text ?? data)]));
   return (installed) => ({
     id: writer.id,
@@ -24,11 +25,11 @@ export function checkedTurn(
     items: writer.items,
     persons: async () => (await preface).persons,
     strangers: async () => (await preface).strangers,
-    unattended: turn.unattended ?? false,
+    unattended: turn.work?.unattended ?? false,
     isOwn: extensions.isOwn,
     isFollowed: (tool) => extensions.followed.has(tool),
     show: showTool,
-    above: () => readAbove(sql, turn.task?.turns),
+    above: () => readAbove(sql, turn.work?.task?.turns),
     past: async (known) =>
       writer.isFirst ? { branch: "", after: 0, turns: [] } : await readPast(sql, writer, known),
   });

@@ -46,9 +46,9 @@ export function createCondensing(parts: CondensingParts): Pick<Agent, "measure" 
       turn.thread === undefined || seq === undefined
         ? undefined
         : await history.read(turn.thread, 0, seq + 1, await readPath(sql, turn.thread, seq));
-    const preface = { instructions: turn.instructions, context: turn.context, outside: turn.outside };
-    const own = [...(turn.history ?? []), ...itemsOf(turn)];
-    const present = renderItems(own, preface, past?.open ?? [], { mask, trusted, isCounted }).messages;
+    const { preamble = {} } = turn;
+    const own = [...(preamble.history ?? []), ...itemsOf(turn)];
+    const present = renderItems(own, preamble, past?.open ?? [], { mask, trusted, isCounted }).messages;
     return [...(past?.turns ?? []).map(({ messages }) => messages), present];
   }
 
@@ -61,8 +61,8 @@ export function createCondensing(parts: CondensingParts): Pick<Agent, "measure" 
       user: turn.user,
       channel: turn.channel,
       thread: turn.thread ?? "",
-      external: turn.tools ?? [],
-      callersWin: turn.callersToolsWin ?? false,
+      external: turn.answer?.tools ?? [],
+      callersWin: turn.answer?.callersToolsWin ?? false,
       allows,
       require: () => {},
     };
@@ -122,13 +122,18 @@ export function createCondensing(parts: CondensingParts): Pick<Agent, "measure" 
     },
 
     async measure(turn) {
-      const { toolChoice } = turn;
+      const toolChoice = turn.answer?.toolChoice;
       const named = typeof toolChoice === "object" ? new Set(toolChoice.names) : undefined;
       const [{ toolbox, sections }, turns] = await Promise.all([before(turn), said(turn, true)]);
-      const heard = { summary: undefined, past: turns, items: [], required: turn.requiredTools ?? [] };
+      const heard = {
+        summary: undefined,
+        past: turns,
+        items: [],
+        required: turn.answer?.requiredTools ?? [],
+      };
       return [
         estimateText(systemText(new Date(), [...sections, ...toolbox.about])),
-        estimateText(turn.instructionsOnce ?? ""),
+        estimateText(turn.preamble?.instructionsOnce ?? ""),
         estimateTools(toolbox.offer(heard, named)),
         ...turns.flat().map((message) => estimateTokens(message)),
       ].reduce((sum, tokens) => sum + tokens, 0);

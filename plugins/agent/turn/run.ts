@@ -114,7 +114,7 @@ async function refuseLate({ ledger }: RunParts, { turn, writer, hasToWait }: Run
 async function answer(parts: RunParts, run: Run, chain: readonly Model[]): Promise<Ending> {
   const { turn, scopes, writer, beginning, bill, signal, observer, emit } = run;
   const required = createRequiredTools(beginning.required);
-  required.add(turn.requiredTools ?? []);
+  required.add(turn.answer?.requiredTools ?? []);
   const preface = parts.extensions.preface(turn.user, (tool) => allowsTool(scopes, tool));
   // All that the store is asked for before the model is, in one go.
   const [toolbox, { sections, requiredTools }, stored] = await Promise.all([
@@ -123,9 +123,10 @@ async function answer(parts: RunParts, run: Run, chain: readonly Model[]): Promi
     writer.isFirst ? nothingStored(writer.thread, writer.seq) : readPast(parts, run, writer.summary),
   ]);
   required.add(requiredTools);
-  const choice = createChoice(turn, toolbox);
+  const choice = createChoice(turn.answer, toolbox);
   const { host } = parts.sources;
-  const format = turn.format && createFormat(turn.format, host?.checkJson?.bind(host));
+  const asked = turn.answer?.format;
+  const format = asked && createFormat(asked, host?.checkJson?.bind(host));
   const { ask, count, holdsBack } = await createAsking(parts, run, {
     ...{ chain, stored, toolbox, choice, format, required },
     sections: [...sections, ...toolbox.about],
@@ -134,8 +135,8 @@ async function answer(parts: RunParts, run: Run, chain: readonly Model[]): Promi
     ...{ writer, toolbox, signal, observer, required, format, emit, ask, count, holdsBack },
     mask: parts.mask,
     maxToolCalls: run.settings.maxToolCalls,
-    together: turn.parallelCalls ?? false,
-    unattended: turn.unattended ?? false,
+    together: turn.answer?.parallelCalls ?? false,
+    unattended: turn.work?.unattended ?? false,
     addUsage: bill.addOthers,
     pending: beginning.pending,
     approved: beginning.approved,
@@ -144,8 +145,9 @@ async function answer(parts: RunParts, run: Run, chain: readonly Model[]): Promi
   });
   const { gate } = ending;
   if (gate === undefined) return ending;
-  const callersToolsWin = turn.callersToolsWin && { callersToolsWin: true };
-  const bound = { ...(scopes.length > 0 && { scopes }), ...(turn.task && { task: turn.task }) };
+  const task = turn.work?.task;
+  const callersToolsWin = turn.answer?.callersToolsWin && { callersToolsWin: true };
+  const bound = { ...(scopes.length > 0 && { scopes }), ...(task && { task }) };
   return { ...ending, gate: { ...gate, ...bound, ...callersToolsWin } };
 }
 
@@ -155,6 +157,7 @@ function openTools(
   required: RequiredTools,
   preface: Promise<TurnPreface>,
 ): Promise<Toolbox> {
+  const { unattended = false, task, job, budgetUsd } = turn.work ?? {};
   const checked = checkedTurn(parts, turn, writer, preface);
   const scope = {
     checks: (installed: Parameters<typeof checked>[0]) => parts.extensions.check(checked(installed)),
@@ -162,16 +165,16 @@ function openTools(
     channel: turn.channel,
     thread: writer.thread,
     turn: writer.id,
-    external: turn.tools ?? [],
-    callersWin: turn.callersToolsWin ?? false,
+    external: turn.answer?.tools ?? [],
+    callersWin: turn.answer?.callersToolsWin ?? false,
     allows: (tool: string) => allowsTool(scopes, tool),
     require: required.add,
     narrow: required.narrow,
     stays: required.allows,
-    unattended: turn.unattended ?? false,
+    unattended,
     isScoped: scopes.length > 0,
     delegating: {
-      ...{ task: turn.task, job: turn.job, budgetUsd: turn.budgetUsd },
+      ...{ task, job, budgetUsd },
       ...{ scopes, signal, alive, notice },
       spentUsd: () => countedUsd(bill.own()),
     },

@@ -41,17 +41,18 @@ export const COLUMNS = `seq, id, "user", channel, sender, fingerprint, message, 
   origin, spans, thread, turn, response, error, attempts, callback, created_at, started_at, completed_at`;
 
 export function turnOf(row: JobRow & { readonly request: string | null }, thread: string | undefined): Turn {
-  const { input, attached, ...given } = parse<JobTurn>(row.request) ?? {};
+  const { input, attached, preamble, work, keeping, ...given } = parse<JobTurn>(row.request) ?? {};
   return {
     ...given,
     id: row.turn as string,
-    job: row.id,
-    isCounted: row.channel !== ROUTINE_CHANNEL,
+    work: { ...work, job: row.id },
+    keeping: { ...keeping, isCounted: row.channel !== ROUTINE_CHANNEL },
     user: row.user,
     channel: row.channel,
     input: input ?? { type: "message", text: row.message },
     thread: thread ?? given.thread,
-    outside: row.metadata === null && row.spans === null ? given.outside : outsideOf(row),
+    preamble:
+      row.metadata === null && row.spans === null ? preamble : { ...preamble, outside: outsideOf(row) },
     attached: attached?.map(({ id, base64 }) => ({ id, data: Buffer.from(base64, "base64") })),
   };
 }

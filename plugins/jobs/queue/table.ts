@@ -50,7 +50,8 @@ export function createJobTable(sql: Sql, store: Pick<Store, "node" | "pruneOld">
     if (known !== undefined) return { row: known, isNew: false };
     const from = currentTraceparent();
     // It runs later, maybe after the request is over: a trace of its own, which follows from that of the request.
-    const traced = from === undefined ? job.turn : { ...job.turn, trace: { links: [from] } };
+    const traced =
+      from === undefined ? job.turn : { ...job.turn, work: { ...job.turn?.work, trace: { links: [from] } } };
     const row = await tx.get<JobRow>(
       `INSERT INTO jobs (id, "user", channel, sender, fingerprint, message, conversation, metadata, idempotency_key, held,
          origin, spans, request, callback, status, created_at)

@@ -162,7 +162,7 @@ export function createFiring(parts: FiringParts) {
         channel: ROUTINE_CHANNEL,
         message: routine.text,
         conversation: conversationOf(routine.id),
-        turn: { unattended: true, budgetUsd: left },
+        turn: { work: { unattended: true, budgetUsd: left } },
       },
       tx,
     );

@@ -166,6 +166,7 @@ export function parseCompletion(value: unknown, wired: boolean) {
     items: items.map(({ item, at }) => parseOpenItem(item, at, tools ?? [])),
     instructions,
     tools,
+    context: body.x_context ?? undefined,
     settings: {
       callersToolsWin: true,
       // The older form has room for one call.

@@ -61,15 +61,17 @@ export function contextEndpoints(parts: EndpointParts): readonly Endpoint[] {
       (kind, sealed) => seals.unseal(user.id, kind, sealed),
     );
     return {
-      ...{ user: user.id, channel: CHANNEL, input: { type: "message", text: "" }, callersToolsWin: true },
-      history: items
-        .filter((item) => item.type !== "reasoning")
-        .map((item) => historyItem({ ...item, ...BARE })),
+      ...{ user: user.id, channel: CHANNEL, input: { type: "message", text: "" } },
       scope: user.scope,
       thread: previous?.thread ?? place?.thread,
       after: previous?.turn ?? place?.after,
-      instructionsOnce: instructions,
-      tools: tools && offerTools(tools).map(({ offer }) => offer),
+      preamble: {
+        history: items
+          .filter((item) => item.type !== "reasoning")
+          .map((item) => historyItem({ ...item, ...BARE })),
+        instructionsOnce: instructions,
+      },
+      answer: { tools: tools && offerTools(tools).map(({ offer }) => offer), callersToolsWin: true },
     };
   }
 

@@ -2,6 +2,7 @@
 
 import { type Declared, maybe, Type } from "../../../kernel/kit/schema.ts";
 import type { Generation } from "../../../kernel/kit/turns.ts";
+import type { AnswerPolicy } from "../../agent/services.ts";
 import type { Format } from "../../models/services.ts";
 import { anyObject } from "../wire/format.ts";
 import { parseResponseId } from "../wire/id.ts";
@@ -20,7 +21,6 @@ import {
   SHARED,
   schemaFormat,
   sharedSettings,
-  type TurnSettings,
   words,
 } from "./request.ts";
 
@@ -174,6 +174,7 @@ export function parseOpen(value: unknown, wired: boolean): CreateRequest {
     items: parseItems(body.input, (item, at) => parseOpenItem(item, at, given?.tools ?? [])),
     instructions: body.instructions ?? undefined,
     tools: given?.tools,
+    context: body.x_context ?? undefined,
     settings: settingsOf(body, choice.choice),
     echo: {
       previousResponseId: previousId ?? null,
@@ -192,7 +193,7 @@ export function parseOpen(value: unknown, wired: boolean): CreateRequest {
   };
 }
 
-function settingsOf(body: OpenBody, toolChoice: TurnSettings["toolChoice"]): TurnSettings {
+function settingsOf(body: OpenBody, toolChoice: AnswerPolicy["toolChoice"]): AnswerPolicy {
   return {
     callersToolsWin: true,
     parallelCalls: body.parallel_tool_calls ?? true,

@@ -3,14 +3,12 @@
 import type { TObject } from "typebox";
 import { type Declared, maybe, Type } from "../../../kernel/kit/schema.ts";
 import { Fault } from "../../../kernel/plugin.ts";
-import type { Turn } from "../../agent/services.ts";
+import type { AnswerPolicy } from "../../agent/services.ts";
 import type { Format } from "../../models/services.ts";
 import { anyObject, type Dialect, type FunctionTool, type WireTool } from "../wire/format.ts";
 import type { ResponseId } from "../wire/id.ts";
 import { invalid } from "../wire/refusal.ts";
 import type { InputItem } from "./items.ts";
-
-export type TurnSettings = Omit<Turn, "user" | "channel" | "input">;
 
 export interface CreateRequest {
   /** Decides how items may be mixed, whether `instructions` stay in the history, and how an unknown previous id is refused. */
@@ -28,7 +26,8 @@ export interface CreateRequest {
   readonly instructions: string | undefined;
   /** The tools that the caller runs, as it named them; undefined when the request did not mention tools. */
   readonly tools: readonly WireTool[] | undefined;
-  readonly settings: TurnSettings;
+  readonly settings: AnswerPolicy;
+  readonly context: Readonly<Record<string, unknown>> | undefined;
   readonly echo: Echo;
   /** Fields and kinds of tools that have no effect: a header tells the caller their names. */
   readonly ignored: readonly string[];
@@ -79,8 +78,7 @@ export const SHARED = {
 
 type Shared = Declared<TObject<typeof SHARED>>;
 
-export const sharedSettings = ({ x_context, x_required_tools, temperature }: Shared): TurnSettings => ({
-  context: x_context ?? undefined,
+export const sharedSettings = ({ x_required_tools, temperature }: Shared): AnswerPolicy => ({
   requiredTools: x_required_tools ?? undefined,
   temperature: temperature ?? undefined,
 });

@@ -90,6 +90,7 @@ export function parseStrict(value: unknown, wired: boolean): CreateRequest {
     items: parseItems(body.input),
     instructions: body.instructions ?? undefined,
     tools,
+    context: body.x_context ?? undefined,
     settings: { truncation, ...sharedSettings(body) },
     echo: {
       previousResponseId: previous ?? null,

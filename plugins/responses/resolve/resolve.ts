@@ -244,8 +244,8 @@ function answersMatch({ record, rest }: Match): boolean {
 }
 
 /** The same words to another person, or about something else, are another conversation. */
-const seedOf = ({ dialect, settings }: CreateRequest): string =>
-  JSON.stringify([dialect, settings.context, settings.generation?.safetyIdentifier]);
+const seedOf = ({ dialect, context, settings }: CreateRequest): string =>
+  JSON.stringify([dialect, context, settings.generation?.safetyIdentifier]);
 
 /** In the open dialect, system messages at the very beginning hold for this request only. */
 function leadOf(request: CreateRequest, items: readonly GivenItem[]) {

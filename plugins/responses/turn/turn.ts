@@ -12,35 +12,40 @@ import { offerTools } from "../wire/tool-names.ts";
 export const CHANNEL = "responses";
 
 export function turnOf(user: User, request: CreateRequest, resolved: Resolved): Turn {
-  const { tools, settings } = request;
+  const { tools, context, settings } = request;
   const { ask, place, attached } = resolved;
   const { history, instructions } = withInstructions(resolved);
   return {
-    ...settings,
     user: user.id,
     channel: CHANNEL,
     input: inputOf(ask, request),
     scope: user.scope,
     thread: place?.thread,
     after: place?.after,
-    instructions: instructions || undefined,
-    instructionsOnce: joined(resolved.once) || undefined,
-    tools: tools && offerTools(tools).map(({ offer }) => offer),
-    history: history.length > 0 ? history : undefined,
+    preamble: {
+      context,
+      instructions: instructions || undefined,
+      instructionsOnce: joined(resolved.once) || undefined,
+      history: history.length > 0 ? history : undefined,
+      isReplay: resolved.isReplay || history.length > 0 || undefined,
+    },
+    answer: { ...settings, tools: tools && offerTools(tools).map(({ offer }) => offer) },
     attached: attached.length > 0 ? attached : undefined,
-    // A second stream may continue where the first broke off, in the same pieces.
-    keepsPieces: request.stream || request.background || undefined,
-    isReplay: resolved.isReplay || history.length > 0 || undefined,
-    ephemeral: request.store ? undefined : true,
+    keeping: {
+      // A second stream may continue where the first broke off, in the same pieces.
+      keepsPieces: request.stream || request.background || undefined,
+      ephemeral: request.store ? undefined : true,
+    },
   };
 }
 
 /** The same turn as a job, which outlives the process that took it. */
-export function jobOf({ user, channel, id: _, ephemeral: __, attached, ...turn }: Turn): NewJob {
+export function jobOf({ user, channel, id: _, attached, keeping, ...turn }: Turn): NewJob {
   const { input } = turn;
   const message = input.type === "message" ? input.text : "";
   const bytes = attached?.map(({ id, data }) => ({ id, base64: Buffer.from(data).toString("base64") }));
-  return { user, channel, message, turn: { ...turn, attached: bytes } };
+  const kept = { ...keeping, ephemeral: undefined };
+  return { user, channel, message, turn: { ...turn, keeping: kept, attached: bytes } };
 }
 
 function withInstructions({ ask, instructions: given }: Resolved) {

@@ -4,7 +4,7 @@ import { OPERATOR } from "../../../kernel/kit/people.ts";
 import { definePlugin, Fault } from "../../../kernel/plugin.ts";
 import type { Turn } from "../../agent/services.ts";
 
-type Sent = Pick<Turn, "input" | "thread" | "model" | "outside" | "after">;
+type Sent = Pick<Turn, "input" | "thread" | "answer" | "preamble" | "after">;
 
 export default definePlugin({
   name: "terminal",
@@ -14,7 +14,7 @@ export default definePlugin({
   configure: () => ({}),
   start({ use: { kernel, agent, threads, attachments, tools, jobs, tasks, memory, workspace } }) {
     async function start(turn: Sent, files: readonly string[] = []) {
-      const mine = { user: OPERATOR, channel: "tui", wantsTitle: true };
+      const mine = { user: OPERATOR, channel: "tui", keeping: { wantsTitle: true } };
       if (files.length === 0) return await agent.run({ ...mine, ...turn });
       const { attachments: brought, attached, alongside } = await attachments.bring(OPERATOR, files);
       const input = { ...turn.input, attachments: brought };
@@ -27,7 +27,7 @@ export default definePlugin({
         plugins: kernel.plugins,
         watch: (listener, lost) => agent.watch(OPERATOR, listener, lost),
         send: ({ text, attachments: files, thread, model }) =>
-          start({ input: { type: "message", text }, thread, model }, files),
+          start({ input: { type: "message", text }, thread, answer: { model } }, files),
         answer: (input, thread) => start({ input, thread }),
         async retry(id) {
           const found = await threads.turn(OPERATOR, id);
@@ -40,7 +40,7 @@ export default definePlugin({
           const { thread, outside, after = null } = found;
           const { text, attachments: files = [] } = found.input;
           return await start(
-            { input: { type: "message", text }, thread, outside, after },
+            { input: { type: "message", text }, thread, preamble: { outside }, after },
             files.map((file) => file.id),
           );
         },

@@ -65,7 +65,11 @@ export async function prepare({ before = [] }: Case, place: Trial): Promise<Way>
       return { turn: {}, replies: [], shows: text };
     }
     case "webhook":
-      return { turn: { outside: { origin: name, data: { note: text } } }, replies: [], shows: text };
+      return {
+        turn: { preamble: { outside: { origin: name, data: { note: text } } } },
+        replies: [],
+        shows: text,
+      };
     case "file": {
       const data = Buffer.from(text);
       const attachment = { id: "a", kind: "file", mime: "text/plain", size: data.length, name } as const;

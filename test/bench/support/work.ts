@@ -62,7 +62,7 @@ export async function openWork(store: OpenStore, home: string, progress: Progres
       const run = await agent.run({
         user: USER,
         channel: "bench",
-        history,
+        preamble: { history },
         input: { type: "message", text: "Go on" },
       });
       await run.record;

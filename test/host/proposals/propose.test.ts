@@ -45,7 +45,7 @@ test("only operators are offered it, and not where their token has a scope", asy
 test("where nobody can be asked the tool is not there", async () => {
   const { model, say } = await bootProposals();
   model.script(propose(), { text: "I cannot." });
-  const record = await say("Make a tool", { unattended: true });
+  const record = await say("Make a tool", { work: { unattended: true } });
   expect(model.requests[0]?.tools?.map((tool) => tool.function.name)).not.toContain("tool_propose");
   expect(outcomes(record)).toMatchObject([{ code: "unknown_tool" }]);
 });

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Gate, Task, TurnRecord } from "../../../kernel/plugin.ts";
+import type { Turn } from "../../../plugins/agent/services.ts";
 import type { ChatRequest, ModelReply, ModelServer } from "../../support/servers/model-server.ts";
 import {
   type AgentOptions,
@@ -44,9 +45,10 @@ async function boot(options: Omit<AgentOptions, "model" | "clock"> = {}, model?:
   const clock = createTurnedClock("2026-11-17T08:00:00Z");
   const kernel = await bootAgent({ ...options, model: served, clock });
   const agent = kernel.service("agent");
-  const run = (text: string, more: object = {}) =>
+  const run = (text: string, more: Partial<Turn> = {}) =>
     agent.run({ user: "ann", channel: "test", input: message(text), ...more });
-  const say = async (text: string, more: object = {}): Promise<TurnRecord> => (await run(text, more)).record;
+  const say = async (text: string, more: Partial<Turn> = {}): Promise<TurnRecord> =>
+    (await run(text, more)).record;
   const answer = async (gate: Gate | undefined, decision: "once" | "deny"): Promise<TurnRecord> => {
     const { id, thread } = gate as Gate;
     const input = { type: "approval", gate: id, decision } as const;
@@ -195,7 +197,7 @@ describe("limits", () => {
       "Spend it": (request) =>
         isTold(request) ? { text: "Spent." } : delegate("Dear part a", "Dear part b"),
     });
-    const record = await say("Spend it", { budgetUsd: 2 });
+    const record = await say("Spend it", { work: { budgetUsd: 2 } });
     expect(record).toMatchObject({ status: "failed", error: { code: "budget_spent" } });
     const tree = await listed();
     expect(tree.map(({ status, error }) => [status, error?.code])).toEqual([
@@ -411,7 +413,7 @@ describe("in the background", () => {
     script(model);
     const asked = await say("Sum it up");
     expect(results(await answer(asked.gate, "deny"))[0]?.outcome).toMatchObject({ code: "denied" });
-    const alone = await say("Sum it up", { unattended: true });
+    const alone = await say("Sum it up", { work: { unattended: true } });
     expect(results(alone)[0]?.outcome).toMatchObject({ code: "approval_required" });
     expect(await listed()).toEqual([]);
   });

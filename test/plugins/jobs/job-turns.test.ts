@@ -5,14 +5,14 @@ import { bootAgent, scriptedModel } from "../../support/services/agent.ts";
 
 const LONG = 300_000;
 const TURN: JobTurn = {
-  history: [
-    { type: "message", id: "", role: "user", text: "My name is Ann." },
-    { type: "message", id: "", role: "assistant", text: "Hello Ann." },
-  ],
-  tools: [{ name: "lookup" }],
-  parallelCalls: true,
-  generation: { topP: 0.5 },
-  instructions: "Be brief.",
+  preamble: {
+    history: [
+      { type: "message", id: "", role: "user", text: "My name is Ann." },
+      { type: "message", id: "", role: "assistant", text: "Hello Ann." },
+    ],
+    instructions: "Be brief.",
+  },
+  answer: { tools: [{ name: "lookup" }], parallelCalls: true, generation: { topP: 0.5 } },
 };
 const JOB = { user: "ann", channel: "test", message: "Look me up", turn: TURN } as const;
 

@@ -83,7 +83,7 @@ test("what waits for a caller's function or a pairing is no work that is late", 
     user: "operator",
     channel: "test",
     input: { type: "message", text: "Where is it?" },
-    tools: [{ name: "find_order" }],
+    answer: { tools: [{ name: "find_order" }] },
   });
   expect((await run.record).gate?.type).toBe("external_tool");
   await gateway.service.service("jobs").submit({

@@ -1,7 +1,9 @@
 /** The agent with the real tool host, where it may propose tools. */
+
 import tools from "../../../host/plugin.ts";
 import proposals from "../../../host/proposals/plugin.ts";
 import type { AnyPlugin, Gate, ToolOutcome, TurnRecord } from "../../../kernel/plugin.ts";
+import type { Turn } from "../../../plugins/agent/services.ts";
 import store from "../../../plugins/store/plugin.ts";
 import type { ModelReply } from "../servers/model-server.ts";
 import { message, scriptedModel } from "./agent.ts";
@@ -56,12 +58,12 @@ export async function bootProposals(options: { readonly home?: string; readonly 
     others,
   );
   const agent = kernel.service("agent");
-  const run = async (input: object, more: object = {}): Promise<TurnRecord> =>
+  const run = async (input: object, more: Partial<Turn> = {}): Promise<TurnRecord> =>
     (await agent.run({ user, channel: "test", input: input as never, ...more })).record;
   return {
     model,
     kernel,
-    say: (text: string, more: object = {}) => run(message(text), more),
+    say: (text: string, more: Partial<Turn> = {}) => run(message(text), more),
     answer: ({ gate, thread }: TurnRecord, decision: "once" | "deny") =>
       run({ type: "approval", gate: (gate as Gate).id, decision }, { thread }),
     names: async () => (await kernel.service("tools").list()).map(({ name }) => name),

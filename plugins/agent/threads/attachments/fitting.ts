@@ -32,7 +32,8 @@ export function noteFor(
 export function fitTexts(turn: Turn, model: Pick<Model, "window">): Turn {
   const { input, attached = [] } = turn;
   // Callers of an API say themselves what happens to what does not fit.
-  if (turn.truncation !== undefined || input.type !== "message" || !input.attachments?.length) return turn;
+  if (turn.answer?.truncation !== undefined || input.type !== "message" || !input.attachments?.length)
+    return turn;
   const texts = input.attachments.filter(({ text }) => text !== undefined);
   const cuts = shareOut(texts.map(lengthOf), roomOf(model) * BYTES_PER_TOKEN);
   const shown = new Map(texts.map(({ id }, at) => [id, cuts[at] ?? 0]));

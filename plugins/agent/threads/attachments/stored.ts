@@ -4,7 +4,7 @@ import { randomUUIDv7 } from "node:crypto";
 import type { Extras } from "../../../../host/services.ts";
 import { imageProblem, sniffImage } from "../../../../kernel/kit/files.ts";
 import type { Attachment, Queries, Sql, Transaction } from "../../../../kernel/plugin.ts";
-import type { Turn, TurnWords } from "../../services.ts";
+import type { Turn } from "../../services.ts";
 import type { OwnTurn } from "../turns/items.ts";
 
 /** Writes what the turn brings of the attachments that its input and its history name. */
@@ -78,9 +78,9 @@ export function writeAttached(
 }
 
 /** The attachments that a turn's input and its history name. */
-export function namedIn({ input, history = [] }: TurnWords): readonly Attachment[] {
+export function namedIn({ input, preamble }: Turn): readonly Attachment[] {
   const outputs = input.type === "tool_outputs" ? input.outputs : [];
-  return [input, ...outputs, ...history].flatMap((one) =>
+  return [input, ...outputs, ...(preamble?.history ?? [])].flatMap((one) =>
     "attachments" in one ? (one.attachments ?? []) : [],
   );
 }

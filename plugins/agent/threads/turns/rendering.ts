@@ -7,15 +7,12 @@ import { isRecord } from "../../../../kernel/kit/text.ts";
 import type { Outside } from "../../../../kernel/kit/turns.ts";
 import { escapeTags, wrapOutput } from "../../../../kernel/kit/untrusted.ts";
 import type { Mask, ToolCall, ToolOutcome, TurnItem } from "../../../../kernel/plugin.ts";
+import type { Preamble } from "../../services.ts";
 import type { RenderedMessage } from "../tokens.ts";
 import { redactLong } from "./long-texts.ts";
 
 /** Text that came with the user's message and stays with it. */
-export interface Preface {
-  readonly instructions: string | undefined;
-  readonly context: Readonly<Record<string, unknown>> | undefined;
-  readonly outside?: Outside | undefined;
-}
+export type Preface = Pick<Preamble, "instructions" | "context" | "outside">;
 
 /** Calls of the caller's functions, whose names may be those of tools of ours. */
 const callers = new WeakSet<ToolCall>();

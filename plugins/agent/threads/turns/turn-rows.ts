@@ -13,7 +13,7 @@ export interface TurnPosition {
 export interface NewTurnRow {
   readonly id: string;
   readonly thread: string;
-  readonly turn: Pick<Turn, "user" | "channel" | "instructions" | "context" | "outside" | "after">;
+  readonly turn: Pick<Turn, "user" | "channel" | "preamble" | "after">;
   /** As `inputText` writes it. */
   readonly input: string;
   readonly model: ModelName;
@@ -61,7 +61,8 @@ export function addTurn(
   row: NewTurnRow & { readonly isNew: boolean },
 ): Promise<TurnPosition | undefined> {
   const { id, thread, turn, model, node, now, isOver, isNew } = row;
-  const { instructions = null, context, outside, after } = turn;
+  const { preamble = {}, after } = turn;
+  const { instructions = null, context, outside } = preamble;
   const told = [
     instructions,
     context ? JSON.stringify(context) : null,

@@ -47,20 +47,21 @@ export function createTurnWriter(
     TurnRecord,
     "status" | "model" | "usage" | "error" | "gate" | "incomplete" | "completedAt"
   > = { status: start.status, model: start.model, usage: NO_USAGE };
-  let chosen = start.before === undefined ? (turn.model as ModelName | undefined) : start.before.model;
+  let chosen =
+    start.before === undefined ? (turn.answer?.model as ModelName | undefined) : start.before.model;
   let hasWritten = false;
   const { promise: gone, resolve: foundGone } = Promise.withResolvers<void>();
   const queue = createWriteQueue(sql, {
     own,
     items,
-    keepsPieces: turn.keepsPieces ?? false,
-    isMute: turn.ephemeral ?? false,
+    keepsPieces: turn.keeping?.keepsPieces ?? false,
+    isMute: turn.keeping?.ephemeral ?? false,
     onGone: foundGone,
   });
 
   const writeEnd = (tx: Transaction, ending: Ending, usage: Usage, now: string) => {
     const closing = { ...own, thread, isBranched, model: current.model, openedAt: start.now };
-    if (turn.ephemeral) {
+    if (turn.keeping?.ephemeral) {
       countTurn(tx, closing, ending.status, usage, now);
       queue.writeBesides(tx);
       void removeThread(tx, thread);
@@ -98,9 +99,9 @@ export function createTurnWriter(
     },
     /** The summary of its thread, where nobody can have changed it since the turn was opened. */
     summary: start.status === "queued" ? undefined : (start.before?.summary ?? NO_SUMMARY),
-    isFirst: start.before === undefined && !turn.history?.length,
+    isFirst: start.before === undefined && !turn.preamble?.history?.length,
     isBranched,
-    isUntitled: start.before === undefined ? turn.wantsTitle === true : start.before.isUntitled,
+    isUntitled: start.before === undefined ? turn.keeping?.wantsTitle === true : start.before.isUntitled,
     /** Keeps text of an item that is not whole yet; `tell` is called when it is stored, in the order of the texts. */
     say: (item: string, deltas: readonly string[], tell: Said["tell"], type: Said["type"] = "text") =>
       queue.say({ item, deltas, type, tell }),
@@ -164,7 +165,7 @@ export function createTurnWriter(
       user: turn.user,
       channel: turn.channel,
       input: turn.input,
-      outside: turn.outside,
+      outside: turn.preamble?.outside,
       items: queue.items(),
       createdAt: start.now,
       ...current,

@@ -13,7 +13,7 @@ interface Offer {
 export type Choice = ReturnType<typeof createChoice>;
 
 export function createChoice(
-  { toolChoice, maxToolCalls = Number.POSITIVE_INFINITY }: AnswerPolicy,
+  { toolChoice, maxToolCalls = Number.POSITIVE_INFINITY }: AnswerPolicy = {},
   toolbox: Pick<Toolbox, "isExternal">,
 ) {
   let isFirst = true;

@@ -4,13 +4,13 @@ import { readsAsText } from "../../../../kernel/kit/tools.ts";
 import { type Attachment, Fault } from "../../../../kernel/plugin.ts";
 import type { InputKind, Model, ModelAttachment, ModelMessage } from "../../../models/services.ts";
 import { withNotes } from "../../context/attaching.ts";
-import type { TurnWords } from "../../services.ts";
+import type { Turn } from "../../services.ts";
 import { namedIn } from "../../threads/attachments/stored.ts";
 
 const MANY: Readonly<Record<InputKind, string>> = { image: "images", file: "files", audio: "audio" };
 
 /** Those of the chain that take all that this request brings. Throws where there is none. */
-export function ableModels(chain: readonly Model[], turn: TurnWords): readonly Model[] {
+export function ableModels(chain: readonly Model[], turn: Turn): readonly Model[] {
   if (bringsOnlyText(turn)) return chain;
   const brought = broughtBy(turn);
   const able = chain.filter(({ takes }) => brought.every(({ kind }) => takes.has(kind)));
@@ -24,11 +24,11 @@ export function ableModels(chain: readonly Model[], turn: TurnWords): readonly M
   throw new Fault("invalid", "unsupported_input", message, { param: "input" });
 }
 
-export function bringsOnlyText(turn: TurnWords): boolean {
+export function bringsOnlyText(turn: Turn): boolean {
   return broughtBy(turn).length === 0;
 }
 
-function broughtBy(turn: TurnWords): readonly Attachment[] {
+function broughtBy(turn: Turn): readonly Attachment[] {
   return namedIn(turn).filter((attachment) => !readsAsText(attachment));
 }
 

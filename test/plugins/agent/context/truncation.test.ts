@@ -28,9 +28,13 @@ async function start(window = "32000") {
   const model = await scriptedModel();
   const kernel = await bootAgent({ model, variables: { MODEL_CONTEXT_TOKENS: window } });
   const run = async (turn: Partial<Turn>) => {
-    const running = await kernel
-      .service("agent")
-      .run({ user: "ann", channel: "test", input: message(""), tools: [FIND], ...turn });
+    const running = await kernel.service("agent").run({
+      user: "ann",
+      channel: "test",
+      input: message(""),
+      ...turn,
+      answer: { tools: [FIND], ...turn.answer },
+    });
     return await running.record;
   };
   return { model, run };
@@ -40,7 +44,10 @@ const asked = ({ requests }: ModelServer) => JSON.stringify(requests.at(-1)?.mes
 
 test("a replayed transcript of 85 kB in a window of 34k is shown whole, and nothing is summarised", async () => {
   const { model, run } = await start("33600");
-  const record = await run({ history: replay(60), truncation: "disabled", isReplay: true });
+  const record = await run({
+    preamble: { history: replay(60), isReplay: true },
+    answer: { truncation: "disabled" },
+  });
   expect(record.status).toBe("completed");
   expect(model.requests).toHaveLength(1);
   for (const n of [1, 30, 60]) expect(asked(model)).toContain(`result ${n} `);
@@ -50,11 +57,11 @@ test("input that does not fit fails with context_length_exceeded before the mode
   const { model, run } = await start("8000");
   const history = replay(60);
   for (const turn of [
-    { history, isReplay: true },
-    { history },
+    { preamble: { history, isReplay: true } },
+    { preamble: { history } },
     { input: message("word ".repeat(8000)) },
   ] as const) {
-    const { error } = await run({ ...turn, truncation: "disabled" });
+    const { error } = await run({ ...turn, answer: { truncation: "disabled" } });
     expect(error).toMatchObject({
       code: "context_length_exceeded",
       message: expect.stringMatching(/about [\d,]+ tokens.* 8,000 leaves [\d,]+ /),
@@ -66,7 +73,10 @@ test("input that does not fit fails with context_length_exceeded before the mode
 test('truncation "auto" leaves whole rounds out of the middle', async () => {
   const { model, run } = await start("8000");
   const instructions = { type: "message", id: "", role: "system", text: "Be brief." } as const;
-  const { status } = await run({ history: [instructions, ...replay(60)], truncation: "auto" });
+  const { status } = await run({
+    preamble: { history: [instructions, ...replay(60)] },
+    answer: { truncation: "auto" },
+  });
   expect(status).toBe("completed");
   expect(model.requests).toHaveLength(1);
   const messages = model.requests[0]?.messages.slice(1) ?? [];
@@ -96,7 +106,7 @@ test("a loop of sixty rounds on one thread ends, though its beginning has been s
     rounds += 1;
     return { calls: [{ id: `call_${rounds}`, name: "find", arguments: { n: rounds } }] };
   });
-  let record = await run({ input: message("Find all of it."), truncation: "disabled" });
+  let record = await run({ input: message("Find all of it."), answer: { truncation: "disabled" } });
   while (record.gate !== undefined)
     record = await run({
       thread: record.thread,
@@ -106,7 +116,7 @@ test("a loop of sixty rounds on one thread ends, though its beginning has been s
         call: record.gate.call.id,
         output: `result ${rounds} ${"word ".repeat(280)}`,
       },
-      truncation: "disabled",
+      answer: { truncation: "disabled" },
     });
   expect(record.items.at(-1)).toMatchObject({ text: "All found." });
   expect(rounds).toBe(60);
@@ -132,8 +142,10 @@ test("what is stored before a request is still compacted for it, and the request
   for (const n of [2, 3, 4, 5])
     record = await run({ thread: record.thread, input: message(`Number ${n} ${"word ".repeat(400)}`) });
   const history = replay(3, 2000);
-  const next = { thread: record.thread, after: record.id, truncation: "disabled" } as const;
-  expect((await run({ ...next, history, input: message("And now?") })).status).toBe("completed");
+  const next = { thread: record.thread, after: record.id, answer: { truncation: "disabled" } } as const;
+  expect((await run({ ...next, preamble: { history }, input: message("And now?") })).status).toBe(
+    "completed",
+  );
   expect(asked(model)).toContain("They talked.");
   for (const n of [1, 2, 3]) expect(asked(model)).toContain(`result ${n} word`);
 });

@@ -9,8 +9,7 @@ test("§2.5 instructions and context are blocks ahead of the message, and stay o
     user: "ann",
     channel: "responses",
     input: message("Hello"),
-    instructions: "Answer in French.",
-    context: { location: { city: "Lyon" } },
+    preamble: { instructions: "Answer in French.", context: { location: { city: "Lyon" } } },
   });
   await first.record;
   await (
@@ -45,7 +44,7 @@ test("what a model sees has no secrets in it, and what it says of them is hidden
     user: "ann",
     channel: "test",
     input: message(`Use ${token} and known-secret-value-1`),
-    instructions: `Key ${token}`,
+    preamble: { instructions: `Key ${token}` },
   });
   const record = await turn.record;
   expect(model.requests[0]?.messages[1]?.content).toContain("Use [redacted] and [secret]");

@@ -30,6 +30,6 @@ test("a message that no model could read is refused before it is stored", async 
   const input = { type: "message", text: "Hi" } as const;
   const instructions = "x".repeat(4_000_000);
   await expect(
-    gateway.service.service("agent").run({ user: "ann", channel: "test", input, instructions }),
+    gateway.service.service("agent").run({ user: "ann", channel: "test", input, preamble: { instructions } }),
   ).rejects.toMatchObject({ code: "message_too_long" });
 });

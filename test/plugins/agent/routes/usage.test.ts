@@ -63,7 +63,7 @@ test("what was spent stays counted when its thread is deleted, or was never kept
   await gateway.ask(`/api/threads/${body.thread_id}`, { method: "DELETE", token });
   expect(await usage()).toEqual(before);
   const input = { user: "alice", channel: "gateway", input: { type: "message", text: "Hi" } } as const;
-  await (await gateway.service.service("agent").run({ ...input, ephemeral: true })).record;
+  await (await gateway.service.service("agent").run({ ...input, keeping: { ephemeral: true } })).record;
   expect((await usage()).total.count).toBe(2);
   await gateway.service.service("accounts").removeUser("alice", { withData: true });
   expect((await usage()).total.count).toBe(0);

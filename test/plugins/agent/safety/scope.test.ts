@@ -32,10 +32,10 @@ describe("tools", () => {
     const { model, kernel, run } = await boot();
     await kernel.service("memory").write("ann", "USER.md", "Ann lives in Oslo.");
     const tools = [{ name: "shell" }];
-    await (await run(undefined, { tools })).record;
-    await (await run(scoped({ tools: [] }), { tools })).record;
-    await (await run(scoped({ tools: ["weather", "memory_read"] }), { tools })).record;
-    await (await run(scoped({ perDayUsd: 5 }), { tools })).record;
+    await (await run(undefined, { answer: { tools } })).record;
+    await (await run(scoped({ tools: [] }), { answer: { tools } })).record;
+    await (await run(scoped({ tools: ["weather", "memory_read"] }), { answer: { tools } })).record;
+    await (await run(scoped({ perDayUsd: 5 }), { answer: { tools } })).record;
     const [all, none, some, unlimited] = model.requests;
     expect(offered(all)).toEqual(expect.arrayContaining(["weather", "mailer", "memory_write", "shell"]));
     expect(offered(none)).toEqual(["shell"]);
@@ -99,8 +99,9 @@ describe("tools", () => {
   test("two scopes meet at a gate: only what both allow is there", async () => {
     const { model, run } = await boot();
     model.script({ calls: [{ id: "c1", name: "shell", arguments: {} }] });
-    const first = await (await run(scoped({ tools: ["weather", "mailer"] }), { tools: [{ name: "shell" }] }))
-      .record;
+    const first = await (
+      await run(scoped({ tools: ["weather", "mailer"] }), { answer: { tools: [{ name: "shell" }] } })
+    ).record;
     await (
       await run(scoped({ tools: ["weather", "memory_read"] }, "t2"), {
         thread: first.thread,
@@ -115,7 +116,7 @@ describe("tools", () => {
     const tools = [{ name: "shell" }];
     const call = { calls: [{ id: "c1", name: "shell", arguments: {} }] };
     model.script(call);
-    const first = await (await run(scoped({ tools: ["weather"] }), { tools })).record;
+    const first = await (await run(scoped({ tools: ["weather"] }), { answer: { tools } })).record;
     const answer = async () =>
       (
         await run(undefined, {

@@ -65,12 +65,12 @@ test("it goes with its thread, and only what the input or the history names is s
     { type: "message", id: "", role: "assistant", text: "I see" },
   ] as const;
   const attached = ["a", "b", "c"].map((id) => ({ id, data: PNG }));
-  const record = await run({ history, input: look("Compare", image("b")), attached });
+  const record = await run({ preamble: { history }, input: look("Compare", image("b")), attached });
   expect(shown()).toEqual([1, 0, 1]);
   expect(await stored()).toBe(2);
   await threads.remove("ann", record.thread);
   expect(await stored()).toBe(0);
-  await run({ input: look("Nothing stays", image("a")), attached, ephemeral: true });
+  await run({ input: look("Nothing stays", image("a")), attached, keeping: { ephemeral: true } });
   expect(shown()).toEqual([1]);
   expect(await stored()).toBe(0);
 });
@@ -79,7 +79,11 @@ test("a message may be nothing but an image, and outputs of calls may carry one"
   const { model, run, stored } = await start();
   model.script({ calls: [{ id: "call_1", name: "snap", arguments: {} }] }, { text: "A cat." });
   const tools = [{ name: "snap" }];
-  const first = await run({ input: look("", image("a")), attached: [{ id: "a", data: PNG }], tools });
+  const first = await run({
+    input: look("", image("a")),
+    attached: [{ id: "a", data: PNG }],
+    answer: { tools },
+  });
   const outputs = [{ call: "call_1", output: "taken", attachments: [image("b")] }];
   const { items } = await run({
     thread: first.thread,

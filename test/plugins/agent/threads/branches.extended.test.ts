@@ -267,10 +267,16 @@ describeEngines("branches", (_engine, fresh) => {
       { type: "message", id: "", role: "assistant", text: "x" },
       { type: "message", id: "", role: "user", text: "y" },
     ] as const;
-    await expect(node.open("b", { thread, history })).rejects.toMatchObject({ code: "history_on_thread" });
-    const b = await node.say("b", { thread, after: a.id, history });
+    await expect(node.open("b", { thread, preamble: { history } })).rejects.toMatchObject({
+      code: "history_on_thread",
+    });
+    const b = await node.say("b", { thread, after: a.id, preamble: { history } });
     expect(b.saw).toEqual(["a", "x", "y"]);
-    expect((await node.say("c", { thread, after: a.id, history })).saw).toEqual(["a", "x", "y"]);
+    expect((await node.say("c", { thread, after: a.id, preamble: { history } })).saw).toEqual([
+      "a",
+      "x",
+      "y",
+    ]);
     expect((await node.say("d", { thread, after: b.id })).saw).toEqual(["a", "x", "y", "b"]);
     expect(await node.sql.get("SELECT turns FROM threads")).toEqual({ turns: 6 });
   });
@@ -287,14 +293,14 @@ describeEngines("branches", (_engine, fresh) => {
     const result = (call: string) =>
       ({ type: "tool_result", id: "", call, outcome: { status: "ok", output: "found" } }) as const;
     const on = { thread, after: id };
-    await expect(node.open("b", { ...on, history: [result("call_1")] })).rejects.toMatchObject({
+    await expect(node.open("b", { ...on, preamble: { history: [result("call_1")] } })).rejects.toMatchObject({
       code: "gate_pending",
     });
     await expect(node.open("", { ...on, input: OUTPUT })).rejects.toMatchObject({ code: "call_mismatch" });
     const last = { type: "tool_outputs", outputs: [{ call: "call_2", output: "too" }] } as const;
-    const c = await node.say("", { ...on, history: [result("call_1")], input: last });
+    const c = await node.say("", { ...on, preamble: { history: [result("call_1")] }, input: last });
     expect(c.saw).toEqual(["a", "", "result of call_1"]);
-    const d = await node.say("d", { ...on, history: [result("call_2"), result("call_1")] });
+    const d = await node.say("d", { ...on, preamble: { history: [result("call_2"), result("call_1")] } });
     expect(d.saw).toEqual(["a", "", "result of call_1", "result of call_2"]);
   });
 });

@@ -50,14 +50,17 @@ describeEngines("turns", (engine, fresh) => {
     const [one] = await twoNodes(fresh);
     const rows = () => one.sql.all("SELECT digest, tools FROM thread_tools");
     const tools = [{ name: "find" }];
-    const first = await one.open({ tools });
+    const first = await one.open({ answer: { tools } });
     const { thread } = first.writer;
     await first.writer.finish(COMPLETED, NO_USAGE);
     const [written] = (await rows()) as { digest: string }[];
     await one.sql.run("UPDATE thread_tools SET tools = 'as it was'");
-    await (await one.open({ thread, tools })).writer.finish(COMPLETED, NO_USAGE);
+    await (await one.open({ thread, answer: { tools } })).writer.finish(COMPLETED, NO_USAGE);
     expect(await rows()).toEqual([{ digest: written?.digest, tools: "as it was" }]);
-    await (await one.open({ thread, tools: [{ name: "seek" }] })).writer.finish(COMPLETED, NO_USAGE);
+    await (await one.open({ thread, answer: { tools: [{ name: "seek" }] } })).writer.finish(
+      COMPLETED,
+      NO_USAGE,
+    );
     expect(await one.ledger.tools("ann", thread)).toEqual([{ name: "seek" }]);
     expect(await one.ledger.tools("eve", thread)).toEqual([]);
     await (await one.open({ thread })).writer.finish(COMPLETED, NO_USAGE);
@@ -69,7 +72,7 @@ describeEngines("turns", (engine, fresh) => {
     const [dead, living] = [await node(place), await node(place)];
     const gone = nodeOn(dead.sql, { living: "(SELECT 'nobody')" });
     const history = [{ type: "message", id: "", role: "user", text: "Before" }] as const;
-    await gone.open({ ephemeral: true, history });
+    await gone.open({ keeping: { ephemeral: true }, preamble: { history } });
     const kept = await gone.open();
     const taken = await nodeOn(living.sql, { living: "(SELECT 'nobody')" }).ledger.takeOver(() => false);
     expect(taken).toHaveLength(2);
@@ -199,7 +202,7 @@ describeEngines("turns", (engine, fresh) => {
   test("a turn that keeps its pieces remembers how long each delta was, also after a crash", async () => {
     const place = await fresh();
     const ann = await node(place);
-    const { writer } = await ann.open({ keepsPieces: true });
+    const { writer } = await ann.open({ keeping: { keepsPieces: true } });
     const told: string[] = [];
     const say = (to: TurnWriter, ...deltas: string[]) =>
       new Promise<void>((resolve) =>
@@ -224,7 +227,7 @@ describeEngines("turns", (engine, fresh) => {
 
     const store = await place.open();
     const killed = nodeOn(await store.tables("agent", MIGRATIONS), store.node, "a node that is gone");
-    const { writer: cut } = await killed.open({ keepsPieces: true });
+    const { writer: cut } = await killed.open({ keeping: { keepsPieces: true } });
     const said = Promise.withResolvers<void>();
     cut.say("i2", ["Once", " upon"], () => said.resolve());
     await said.promise;
@@ -290,8 +293,8 @@ describePostgres("round trips", () => {
     expect((await turn({ thread, after: id })).took).toBeLessThanOrEqual(3);
     // A branch, what it brings and its tools go along.
     const history = [{ type: "message", id: "", role: "user", text: "Before" }] as const;
-    const brought = { thread, after: id, history, tools: [{ name: "find" }] };
+    const brought = { thread, after: id, preamble: { history }, answer: { tools: [{ name: "find" }] } };
     expect((await turn(brought)).took).toBeLessThanOrEqual(4);
-    expect((await turn({ ephemeral: true })).took).toBeLessThanOrEqual(3);
+    expect((await turn({ keeping: { ephemeral: true } })).took).toBeLessThanOrEqual(3);
   });
 });

@@ -119,7 +119,12 @@ test("a long history that a caller brings is kept whole, and found by its newest
   const { agent, threads } = await withThreads();
   const texts = Array.from({ length: 600 }, (_, at) => `word${at}. ${"filler ".repeat(100)}`);
   const history = texts.map((text) => ({ type: "message", id: "", role: "user", text }) as const);
-  const turn = await agent.run({ user: "ann", channel: "test", input: message("And now?"), history });
+  const turn = await agent.run({
+    user: "ann",
+    channel: "test",
+    input: message("And now?"),
+    preamble: { history },
+  });
   await turn.record;
   const found = async (q: string) => (await threads.list("ann", { q })).items.length;
   expect([await found("word599"), await found("word1")]).toEqual([1, 0]);

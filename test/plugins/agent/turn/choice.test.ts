@@ -2,7 +2,12 @@ import { expect, test } from "vitest";
 import type { Turn } from "../../../../plugins/agent/services.ts";
 import { bootAgent, message, scriptedModel } from "../../../support/services/agent.ts";
 
-const TURN: Turn = { user: "ann", channel: "test", input: message("Go"), tools: [{ name: "lookup" }] };
+const TURN: Turn = {
+  user: "ann",
+  channel: "test",
+  input: message("Go"),
+  answer: { tools: [{ name: "lookup" }] },
+};
 const READ = { name: "reader", arguments: {} };
 
 async function boot() {
@@ -16,7 +21,8 @@ async function boot() {
   });
   const kernel = await bootAgent({ model, tools: { reader: run("reader"), counter: run("counter") } });
   const agent = kernel.service("agent");
-  const record = async (turn: Partial<Turn>) => (await agent.run({ ...TURN, ...turn })).record;
+  const record = async (turn: Partial<Turn>) =>
+    (await agent.run({ ...TURN, ...turn, answer: { ...TURN.answer, ...turn.answer } })).record;
   const offered = (at: number) => model.requests.at(at)?.tools?.map(({ function: { name } }) => name) ?? [];
   const choice = (at: number) =>
     (model.requests.at(at) as { tool_choice?: unknown } | undefined)?.tool_choice;
@@ -26,7 +32,7 @@ async function boot() {
 test("none: no tools are sent, and a call the model makes anyway is refused to it and never made", async () => {
   const { model, ran, record, offered, choice } = await boot();
   model.script({ calls: [READ, { name: "lookup", arguments: {} }] }, { text: "Without, then." });
-  expect(await record({ toolChoice: "none" })).toMatchObject({ status: "completed" });
+  expect(await record({ answer: { toolChoice: "none" } })).toMatchObject({ status: "completed" });
   expect(offered(0)).toEqual([]);
   expect(choice(0)).toBeUndefined();
   expect(model.requests[1]?.messages.at(-1)?.content).toContain("No tool may be called");
@@ -36,7 +42,7 @@ test("none: no tools are sent, and a call the model makes anyway is refused to i
 test("required holds for the first answer of a turn, and the model may end it then", async () => {
   const { model, ran, record, choice } = await boot();
   model.script({ calls: [READ] }, { text: "Read." });
-  expect(await record({ toolChoice: "required" })).toMatchObject({ status: "completed" });
+  expect(await record({ answer: { toolChoice: "required" } })).toMatchObject({ status: "completed" });
   expect([choice(0), choice(1)]).toEqual(["required", "auto"]);
   expect(ran).toEqual(["reader"]);
 });
@@ -45,10 +51,12 @@ test("among some names only those may be called; a name that is not there is ref
   const { kernel, model, ran, record } = await boot();
   model.script({ calls: [{ name: "counter", arguments: {} }, READ] }, { text: "Read." });
   const toolChoice = { mode: "auto", names: ["reader", "lookup"] } as const;
-  expect(await record({ toolChoice })).toMatchObject({ status: "completed" });
+  expect(await record({ answer: { toolChoice } })).toMatchObject({ status: "completed" });
   expect(ran).toEqual(["reader"]);
   expect(JSON.stringify(model.requests[1]?.messages)).toContain("Only these tools may be called");
-  await expect(record({ user: "eve", toolChoice: { mode: "required", names: ["writer"] } })).rejects.toThrow(
+  await expect(
+    record({ user: "eve", answer: { toolChoice: { mode: "required", names: ["writer"] } } }),
+  ).rejects.toThrow(
     expect.objectContaining({ kind: "invalid", code: "unknown_tool_choice", param: "tool_choice" }),
   );
   expect((await kernel.service("threads").list("eve")).items).toEqual([]);
@@ -57,7 +65,7 @@ test("among some names only those may be called; a name that is not there is ref
 test("beyond maxToolCalls none of ours is offered or called, the caller's still are", async () => {
   const { model, ran, record, offered } = await boot();
   model.script({ calls: [READ, READ, READ] }, { calls: [{ id: "c1", name: "lookup", arguments: {} }] });
-  const { gate } = await record({ maxToolCalls: 2 });
+  const { gate } = await record({ answer: { maxToolCalls: 2 } });
   expect(ran).toEqual(["reader", "reader"]);
   expect(offered(0)).toEqual(expect.arrayContaining(["reader", "counter", "lookup"]));
   expect(offered(1)).toEqual(["lookup"]);
@@ -67,7 +75,9 @@ test("beyond maxToolCalls none of ours is offered or called, the caller's still 
 
 test("what the answer is to be like is passed on to the model", async () => {
   const { model, record } = await boot();
-  await record({ generation: { temperature: 0.5, topP: 0.9, stop: ["END"] }, parallelCalls: false });
+  await record({
+    answer: { generation: { temperature: 0.5, topP: 0.9, stop: ["END"] }, parallelCalls: false },
+  });
   expect(model.requests[0]).toMatchObject({
     temperature: 0.5,
     top_p: 0.9,

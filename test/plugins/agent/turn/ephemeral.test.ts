@@ -12,7 +12,7 @@ import {
   textIn,
 } from "../../../support/services/agent.ts";
 
-const TURN: Turn = { user: "ann", channel: "test", input: message("A riddle"), ephemeral: true };
+const TURN: Turn = { user: "ann", channel: "test", input: message("A riddle"), keeping: { ephemeral: true } };
 
 async function start(options: AgentOptions = {}) {
   const model = await scriptedModel();
@@ -37,7 +37,7 @@ test("a turn that leaves nothing behind is told whole, and its spending stays", 
     { type: "message", id: "", role: "user", text: "Before" },
     { type: "message", id: "", role: "assistant", text: "Yes" },
   ] as const;
-  const turn = await agent.run({ ...TURN, history });
+  const turn = await agent.run({ ...TURN, preamble: { history } });
   const events = await eventsOf(turn);
   expect(textIn(events)).toBe("An answer.");
   const record = await turn.record;
@@ -62,7 +62,7 @@ test("while it runs it is neither listed, found, read nor shown to who watches, 
   expect(await threads.find("ann", turn.thread)).toBeUndefined();
   expect(await threads.turn("ann", turn.id)).toBeUndefined();
   await expect(threads.turns("ann", turn.thread)).rejects.toMatchObject({ code: "thread_not_found" });
-  const { ephemeral: _, ...next } = TURN;
+  const { keeping: _, ...next } = TURN;
   await expect(agent.run({ ...next, thread: turn.thread })).rejects.toMatchObject({
     code: "thread_not_found",
   });
@@ -76,7 +76,7 @@ test("while it runs it is neither listed, found, read nor shown to who watches, 
 test("nothing is left of one that waits for the caller, fails or is cancelled", async () => {
   const { model, agent, left } = await start();
   model.script({ calls: [{ id: "call_1", name: "find", arguments: {} }] });
-  const waiting = await (await agent.run({ ...TURN, tools: [{ name: "find" }] })).record;
+  const waiting = await (await agent.run({ ...TURN, answer: { tools: [{ name: "find" }] } })).record;
   expect(waiting).toMatchObject({
     status: "waiting",
     gate: { type: "external_tool", call: { id: "call_1" } },
@@ -110,7 +110,7 @@ test("where it would have to ask a person it fails and says what to do", async (
 
 test("it needs a thread of its own", async () => {
   const { agent } = await start();
-  const { ephemeral: _, ...kept } = TURN;
+  const { keeping: _, ...kept } = TURN;
   const { thread, record } = await agent.run(kept);
   await record;
   await expect(agent.run({ ...TURN, thread })).rejects.toMatchObject({ code: "ephemeral_on_thread" });

@@ -39,7 +39,7 @@ async function boot(variables: Readonly<Record<string, string>> = { MODEL_NAME: 
 test("an answer that does not fit is not told; the model is asked once more with the mistakes named", async () => {
   const { model, run } = await boot();
   model.script({ text: ["It is ", "41."] }, { text: '```json\n{"age": 41}\n```' });
-  const { text, record } = await run({ format: FORMAT });
+  const { text, record } = await run({ answer: { format: FORMAT } });
   expect(text).toBe('{"age": 41}');
   expect(record.status).toBe("completed");
   expect(record.items).toMatchObject([{ role: "user" }, { role: "assistant", text: '{"age": 41}' }]);
@@ -53,7 +53,7 @@ test("an answer that does not fit is not told; the model is asked once more with
 test("one that does not fit a second time fails the turn in words, and nothing of it was told", async () => {
   const { model, run } = await boot();
   model.otherwise({ text: '{"age": "old"}' });
-  const { text, record } = await run({ format: FORMAT });
+  const { text, record } = await run({ answer: { format: FORMAT } });
   expect(text).toBe("");
   expect(record).toMatchObject({
     status: "failed",
@@ -69,11 +69,11 @@ test("a model that keeps to what it is asked is told as it comes; where it does 
   const { promise: rest, resolve } = Promise.withResolvers<string>();
   kernel.service("agent").watch("ann", ({ type }) => type === "text" && resolve(" 41}"));
   model.script({ text: ['{"age":', rest] }, { text: '{"age": "old"}' });
-  const fits = await run({ format: FORMAT });
+  const fits = await run({ answer: { format: FORMAT } });
   expect(fits).toMatchObject({ text: '{"age": 41}', deltas: 2, record: { status: "completed" } });
   expect(model.requests[0]).toMatchObject({ response_format: { type: "json_schema" } });
   expect(JSON.stringify(model.requests[0]?.messages)).not.toContain("JSON Schema");
-  const wrong = await run({ format: FORMAT });
+  const wrong = await run({ answer: { format: FORMAT } });
   expect(wrong).toMatchObject({
     text: '{"age": "old"}',
     record: { status: "failed", error: { code: "invalid_format" } },
@@ -84,24 +84,24 @@ test("a model that keeps to what it is asked is told as it comes; where it does 
 test("text before calls, and an answer that was cut, are not held to the format", async () => {
   const { model, run } = await boot();
   model.script({ text: "Looking.", calls: [{ id: "c1", name: "lookup", arguments: {} }] });
-  const waiting = await run({ tools: [{ name: "lookup" }], format: FORMAT });
+  const waiting = await run({ answer: { tools: [{ name: "lookup" }], format: FORMAT } });
   expect(waiting).toMatchObject({ text: "Looking.", record: { status: "waiting" } });
   model.script({ text: '{"age": 4', finish: "length" });
-  const cut = await run({ format: FORMAT });
+  const cut = await run({ answer: { format: FORMAT } });
   expect(cut).toMatchObject({ text: '{"age": 4', record: { incomplete: "max_output_tokens" } });
 });
 
 test("a JSON object is any JSON object", async () => {
   const { model, run } = await boot();
   model.script({ text: "[1]" }, { text: '{"any": [1]}' });
-  expect((await run({ format: { type: "json_object" } })).text).toBe('{"any": [1]}');
+  expect((await run({ answer: { format: { type: "json_object" } } })).text).toBe('{"any": [1]}');
   expect(JSON.stringify(model.requests[1]?.messages.at(-1))).toContain("not a JSON object");
 });
 
 test("a schema that cannot be used is refused before the turn opens", async () => {
   const { model, kernel, run } = await boot();
   const format: Format = { ...FORMAT, schema: { type: "wrong" } };
-  await expect(run({ format })).rejects.toThrow(
+  await expect(run({ answer: { format } })).rejects.toThrow(
     expect.objectContaining({ kind: "invalid", code: "invalid_json_schema" }),
   );
   expect((await kernel.service("threads").list("ann")).items).toEqual([]);
@@ -112,8 +112,8 @@ test("instructions of one request are shown before the conversation, and no late
   const { model, kernel, run } = await boot();
   model.script({ calls: [{ id: "c1", name: "lookup", arguments: {} }] });
   const { record } = await run({
-    instructionsOnce: "Speak Latin.",
-    tools: [{ name: "lookup" }],
+    preamble: { instructionsOnce: "Speak Latin." },
+    answer: { tools: [{ name: "lookup" }] },
   });
   const [system, asked] = model.requests[0]?.messages ?? [];
   expect(system?.content).toMatch(/\n\n<instructions>\nSpeak Latin\.\n<\/instructions>$/);
@@ -121,7 +121,7 @@ test("instructions of one request are shown before the conversation, and no late
   await run({
     thread: record.thread,
     input: { type: "tool_output", call: "c1", output: "found" },
-    instructionsOnce: "Speak Greek.",
+    preamble: { instructionsOnce: "Speak Greek." },
   });
   const roles = model.requests[1]?.messages.map(({ role }) => role);
   expect(roles).toEqual(["system", "user", "assistant", "tool"]);

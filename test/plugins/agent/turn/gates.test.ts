@@ -22,7 +22,7 @@ describe("a caller's tool", () => {
     const kernel = await bootAgent({ model });
     const turn = await kernel
       .service("agent")
-      .run({ user: "ann", channel: "test", input: message("Look"), tools: LOOKUP });
+      .run({ user: "ann", channel: "test", input: message("Look"), answer: { tools: LOOKUP } });
     const events = await eventsOf(turn);
     expect(events.map(({ type }) => type)).toEqual(["started", "text", "gate", "usage", "done"]);
     expect(events.at(-1)).toMatchObject({
@@ -51,7 +51,7 @@ describe("a caller's tool", () => {
     const before = await bootAgent({ model });
     const first = await before
       .service("agent")
-      .run({ user: "ann", channel: "test", input: message("Look"), tools: LOOKUP });
+      .run({ user: "ann", channel: "test", input: message("Look"), answer: { tools: LOOKUP } });
     await first.record;
     await before.stop();
 
@@ -93,7 +93,7 @@ describe("a caller's tool", () => {
       user: "ann",
       channel: "test",
       input: message("Look"),
-      tools: LOOKUP,
+      answer: { tools: LOOKUP },
     });
     await record;
     const base = { user: "ann", channel: "test", thread };
@@ -137,7 +137,12 @@ describe("a caller's tool", () => {
       tools: { reader: { run: run("reader") }, mailer: { run: run("mailer"), writes: true } },
     });
     const agent = kernel.service("agent");
-    const first = await agent.run({ user: "ann", channel: "test", input: message("Go"), tools: LOOKUP });
+    const first = await agent.run({
+      user: "ann",
+      channel: "test",
+      input: message("Go"),
+      answer: { tools: LOOKUP },
+    });
     const gate = gateOf(await first.record);
     expect(gate).toMatchObject({ type: "approval", call: { id: "m" }, grants: ["may use mailer"] });
     expect(ran).toEqual(["reader"]);
@@ -177,17 +182,19 @@ describe("a caller's tool", () => {
     const turn = await kernel.service("agent").run({
       user: "ann",
       channel: "test",
-      tools: LOOKUP,
-      history: [
-        { type: "message", id: "1", role: "system", text: "Be brief." },
-        { type: "message", id: "2", role: "user", text: "Look it up" },
-        {
-          type: "tool_call",
-          id: "3",
-          external: true,
-          call: { id: "c1", name: "lookup", params: "{}" },
-        },
-      ],
+      answer: { tools: LOOKUP },
+      preamble: {
+        history: [
+          { type: "message", id: "1", role: "system", text: "Be brief." },
+          { type: "message", id: "2", role: "user", text: "Look it up" },
+          {
+            type: "tool_call",
+            id: "3",
+            external: true,
+            call: { id: "c1", name: "lookup", params: "{}" },
+          },
+        ],
+      },
       input: { type: "tool_output", call: "c1", output: "7" },
     });
     expect(textIn(await eventsOf(turn))).toBe("It is 7.");
@@ -401,7 +408,12 @@ test("a gate is answered the moment it is told of", async () => {
   model.script({ calls: [{ id: "c1", name: "lookup", arguments: {} }] }, { text: "Quick." });
   const kernel = await bootAgent({ model });
   const agent = kernel.service("agent");
-  const first = await agent.run({ user: "ann", channel: "test", input: message("Look"), tools: LOOKUP });
+  const first = await agent.run({
+    user: "ann",
+    channel: "test",
+    input: message("Look"),
+    answer: { tools: LOOKUP },
+  });
   let second: ReturnType<typeof agent.run> | undefined;
   agent.watch("ann", (event, { thread }) => {
     if (event.type === "gate")

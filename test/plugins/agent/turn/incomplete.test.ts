@@ -2,7 +2,12 @@ import { expect, test } from "vitest";
 import type { Turn } from "../../../../plugins/agent/services.ts";
 import { bootAgent, eventsOf, message, scriptedModel } from "../../../support/services/agent.ts";
 
-const TURN: Turn = { user: "ann", channel: "test", input: message("Go"), tools: [{ name: "lookup" }] };
+const TURN: Turn = {
+  user: "ann",
+  channel: "test",
+  input: message("Go"),
+  answer: { tools: [{ name: "lookup" }] },
+};
 
 async function boot() {
   const model = await scriptedModel();
@@ -12,14 +17,15 @@ async function boot() {
   return {
     kernel,
     model,
-    record: async (turn: Partial<Turn>) => (await agent.run({ ...TURN, ...turn })).record,
+    record: async (turn: Partial<Turn>) =>
+      (await agent.run({ ...TURN, ...turn, answer: { ...TURN.answer, ...turn.answer } })).record,
   };
 }
 
 test("an answer that was cut at its limit completes the turn as incomplete, also in the store", async () => {
   const { kernel, model, record } = await boot();
   model.script({ text: "Once upon", finish: "length" });
-  const cut = await record({ generation: { maxOutputTokens: 5 } });
+  const cut = await record({ answer: { generation: { maxOutputTokens: 5 } } });
   expect(cut).toMatchObject({ status: "completed", incomplete: "max_output_tokens" });
   expect(await kernel.service("threads").turn("ann", cut.id)).toEqual(cut);
   model.script({ text: [], finish: "content_filter" });
@@ -33,7 +39,7 @@ test("an answer that is empty because thoughts used up its limit is incomplete, 
   const usage = { input: 10, output: 16 };
   model.script({ text: [], usage }, { text: [], usage });
   const generation = { maxOutputTokens: 16 };
-  expect(await record({ generation })).toMatchObject({
+  expect(await record({ answer: { generation } })).toMatchObject({
     status: "completed",
     incomplete: "max_output_tokens",
   });
@@ -51,7 +57,7 @@ test("a call that was cut in the middle is dropped, a whole one beside it is mad
     ],
     finish: "length",
   });
-  const { gate, incomplete } = await record({ parallelCalls: true });
+  const { gate, incomplete } = await record({ answer: { parallelCalls: true } });
   expect(gate).toMatchObject({ call: { id: "c1" } });
   expect(gate).not.toHaveProperty("others");
   expect(incomplete).toBeUndefined();
@@ -61,7 +67,7 @@ test("the limit is one of the whole turn: later answers get what is left, and no
   const { model, record } = await boot();
   const read = { calls: [{ name: "reader", arguments: {} }], usage: { input: 10, output: 40 } };
   model.script(read, read, { text: "never asked" });
-  const ended = await record({ generation: { maxOutputTokens: 70 } });
+  const ended = await record({ answer: { generation: { maxOutputTokens: 70 } } });
   expect(ended).toMatchObject({ status: "completed", incomplete: "max_output_tokens" });
   const limits = model.requests.map((request) => {
     const { max_tokens, max_completion_tokens } = request as unknown as Record<string, number>;
@@ -78,7 +84,7 @@ test("what the model thinks is told, stored before what it says, and given back 
     { text: "Still one." },
   );
   const agent = kernel.service("agent");
-  const first = await agent.run({ ...TURN, keepsPieces: true });
+  const first = await agent.run({ ...TURN, keeping: { keepsPieces: true } });
   const events = await eventsOf(first);
   const told = Map.groupBy(
     events.flatMap((event) => (event.type === "reasoning" || event.type === "text" ? event : [])),

@@ -73,17 +73,21 @@ test("what the operator allows or denies, and what the token may use, holds insi
   const scope = { token: "t1", tools: ["run_code"] };
   const scoped = await runIn(tryAll(["look"]), {}, { scope });
   expect(scoped.value).toEqual([expect.stringContaining("may not use the tool look")]);
-  const chosen = await runIn(tryAll(["look"]), {}, { toolChoice: { mode: "auto", names: ["run_code"] } });
+  const chosen = await runIn(
+    tryAll(["look"]),
+    {},
+    { answer: { toolChoice: { mode: "auto", names: ["run_code"] } } },
+  );
   expect(chosen.value).toEqual([
     expect.stringContaining("Only these tools may be called in this request: run_code"),
   ]);
-  const counted = await runIn(tryAll(["look"], ["look"]), {}, { maxToolCalls: 2 });
+  const counted = await runIn(tryAll(["look"], ["look"]), {}, { answer: { maxToolCalls: 2 } });
   expect(counted.value).toEqual(["saw {}", expect.stringContaining("allows 2 tool calls")]);
 });
 
 test("of the agent's own tools those that only read can be called, and the caller's functions cannot", async () => {
   const code = tryAll(["memory_tree"], ["memory_write", { path: "a.md", text: "x" }], ["mine"]);
-  const { value } = await runIn(code, {}, { tools: [{ name: "mine" }] });
+  const { value } = await runIn(code, {}, { answer: { tools: [{ name: "mine" }] } });
   expect(value).toEqual([
     expect.stringContaining("{"),
     "memory_write cannot be called from inside of another call. Call it openly.",

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Attachment } from "../../../../kernel/plugin.ts";
-import type { Turn } from "../../../../plugins/agent/services.ts";
+import type { Preamble, Turn } from "../../../../plugins/agent/services.ts";
 import { withoutUntaken } from "../../../../plugins/agent/turn/answer/inputs.ts";
 import type { Model, ModelMessage } from "../../../../plugins/models/services.ts";
 import { bootAgent, scriptedModel } from "../../../support/services/agent.ts";
@@ -31,7 +31,7 @@ test("what no model takes is refused before the turn opens, in words that say wh
       message: expect.stringMatching(/scripted does not take images.*MODEL_INPUTS/),
     }),
   );
-  const history: Turn["history"] = [
+  const history: Preamble["history"] = [
     {
       type: "message",
       id: "",
@@ -40,7 +40,12 @@ test("what no model takes is refused before the turn opens, in words that say wh
       attachments: [attachment("audio", "audio/wav")],
     },
   ];
-  const brought: Turn = { user: "ann", channel: "test", input: { type: "message", text: "So?" }, history };
+  const brought: Turn = {
+    user: "ann",
+    channel: "test",
+    input: { type: "message", text: "So?" },
+    preamble: { history },
+  };
   await expect(agent.run(brought)).rejects.toThrow(/does not take audio/);
   expect((await kernel.service("threads").list("ann")).items).toEqual([]);
   const text = await agent.run(turnWith(attachment("file", "text/plain")));

@@ -110,7 +110,7 @@ describe("a turn", () => {
     const tools = [{ name: "lookup", parameters: WEATHER.schema }];
     const turn = await kernel
       .service("agent")
-      .run({ user: "ann", channel: "test", input: message("Weather in Rome"), tools });
+      .run({ user: "ann", channel: "test", input: message("Weather in Rome"), answer: { tools } });
     const record = await turn.record;
     expect(record.status).toBe("completed");
     const outcomes = record.items.flatMap((item) => (item.type === "tool_result" ? [item.outcome] : []));

@@ -162,12 +162,14 @@ test("what a caller brings as history counts as the thread's", async () => {
   const { model, say } = await boot();
   const call = { id: "c1", name: "figma_get_design", params: "{}" };
   await say("ok, and?", {
-    history: [
-      { type: "message", id: "m1", role: "user", text: "skip this song" },
-      { type: "tool_call", id: "i1", call, external: false },
-      { type: "tool_result", id: "i2", call: "c1", outcome: { status: "ok", output: "three frames" } },
-      { type: "message", id: "m2", role: "assistant", text: "Done." },
-    ],
+    preamble: {
+      history: [
+        { type: "message", id: "m1", role: "user", text: "skip this song" },
+        { type: "tool_call", id: "i1", call, external: false },
+        { type: "tool_result", id: "i2", call: "c1", outcome: { status: "ok", output: "three frames" } },
+        { type: "message", id: "m2", role: "assistant", text: "Done." },
+      ],
+    },
   });
   expect(offered(model.requests[0])).toEqual(
     expect.arrayContaining(["spotify_update_playback", "figma_get_design"]),
@@ -243,8 +245,8 @@ test("a tool that is switched off is neither offered nor found", async () => {
 test("tools that a request chooses from or requires are offered, whatever was said", async () => {
   const { model, say } = await boot();
   const names = ["aws_get_alarm", "figma_list_design"];
-  await say("Hello", { toolChoice: { mode: "required", names } });
-  await say("Hello", { requiredTools: ["maps_get_route"] });
+  await say("Hello", { answer: { toolChoice: { mode: "required", names } } });
+  await say("Hello", { answer: { requiredTools: ["maps_get_route"] } });
   const [chosen, required] = model.requests;
   expect(offered(chosen)).toEqual(expect.arrayContaining(names));
   expect(offered(required)).toContain("maps_get_route");
@@ -254,13 +256,13 @@ test("tools that a request chooses from or requires are offered, whatever was sa
 test("a caller's functions are always offered, and do not count; one named tool_search wins where the caller's win", async () => {
   const { kernel, model, say } = await boot();
   const tools = Array.from({ length: 30 }, (_, at) => ({ name: `mine${at}` }));
-  await say("Open a GitHub issue", { tools });
+  await say("Open a GitHub issue", { answer: { tools } });
   expect(offered(model.requests[0])).toEqual(expect.arrayContaining(tools.map(({ name }) => name)));
   expect(offered(model.requests[0])).toContain("github_create_issue");
   expect(await kernel.service("toolCalls").isReserved("tool_search")).toBe(true);
   const own = { name: "tool_search", description: "The caller's" };
-  await say("Hello", { tools: [own] });
-  await say("Hello", { tools: [own], callersToolsWin: true });
+  await say("Hello", { answer: { tools: [own] } });
+  await say("Hello", { answer: { tools: [own], callersToolsWin: true } });
   const [, ours, theirs] = model.requests.map((request) =>
     toolsOf(request).filter(({ name }) => name === "tool_search"),
   );

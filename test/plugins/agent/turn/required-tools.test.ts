@@ -34,18 +34,18 @@ async function agentWith(outcomes: readonly ToolOutcome[], script: readonly Mode
 
 test("§7.2 a required tool whose last call failed fails the turn, and what was said is kept", async () => {
   const { agent } = await agentWith([FAILS], [call("ships"), { text: "I could not find out." }]);
-  const record = await (await agent.run({ ...ASK, requiredTools: ["ships"] })).record;
+  const record = await (await agent.run({ ...ASK, answer: { requiredTools: ["ships"] } })).record;
   expect(record).toMatchObject(FAILURE);
   expect(record.items.at(-1)).toMatchObject({ role: "assistant", text: "I could not find out." });
 });
 
 test("a required tool may fail before it works, may not be called at all, and others may fail", async () => {
   const again = await agentWith([FAILS, WORKS], [call("ships"), call("ships"), { text: "Twelve." }]);
-  expect((await (await again.agent.run({ ...ASK, requiredTools: ["ships"] })).record).status).toBe(
-    "completed",
-  );
+  expect(
+    (await (await again.agent.run({ ...ASK, answer: { requiredTools: ["ships"] } })).record).status,
+  ).toBe("completed");
   const other = await agentWith([FAILS], [call("ships"), { text: "Unknown." }]);
-  expect((await (await other.agent.run({ ...ASK, requiredTools: ["mail"] })).record).status).toBe(
+  expect((await (await other.agent.run({ ...ASK, answer: { requiredTools: ["mail"] } })).record).status).toBe(
     "completed",
   );
 });
@@ -53,7 +53,7 @@ test("a required tool may fail before it works, may not be called at all, and ot
 test("what is required stays so over a gate, and a denied call counts as failed", async () => {
   const home = temporaryFolder();
   const { agent, kernel } = await agentWith([FAILS], [call("ships"), call("mail"), { text: "Sent." }], home);
-  const waiting = await (await agent.run({ ...ASK, requiredTools: ["ships"] })).record;
+  const waiting = await (await agent.run({ ...ASK, answer: { requiredTools: ["ships"] } })).record;
   expect(waiting.status).toBe("waiting");
   const decide = (decision: "once" | "deny", gate = waiting.gate) =>
     ({
@@ -65,8 +65,9 @@ test("what is required stays so over a gate, and a denied call counts as failed"
   await kernel.stop();
 
   const next = await agentWith([], [call("mail"), { text: "Then not." }], home);
-  const asked = await (await next.agent.run({ ...ASK, thread: waiting.thread, requiredTools: ["mail"] }))
-    .record;
+  const asked = await (
+    await next.agent.run({ ...ASK, thread: waiting.thread, answer: { requiredTools: ["mail"] } })
+  ).record;
   const denied = await (await next.agent.run(decide("deny", asked.gate))).record;
   expect(denied).toMatchObject({ status: "failed", error: { code: "required_tool_failed" } });
 });

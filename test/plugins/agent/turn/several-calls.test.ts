@@ -25,9 +25,7 @@ describe("calls of the caller's functions in one answer", () => {
       user: "ann",
       channel: "test",
       input: message("Look"),
-      tools: LOOKUP,
-      parallelCalls: true,
-      requiredTools: ["lookup"],
+      answer: { tools: LOOKUP, parallelCalls: true, requiredTools: ["lookup"] },
     });
     const events = await eventsOf(first);
     expect(events.map(({ type }) => type)).toEqual(["started", "text", "gate", "usage", "done"]);
@@ -45,7 +43,13 @@ describe("calls of the caller's functions in one answer", () => {
     });
 
     const resume = (input: TurnInput) =>
-      agent.run({ user: "ann", channel: "test", thread: first.thread, input, parallelCalls: true });
+      agent.run({
+        user: "ann",
+        channel: "test",
+        thread: first.thread,
+        input,
+        answer: { parallelCalls: true },
+      });
     const output = (call: string) => ({ call, output: `of ${call}` });
     const refusal = expect.objectContaining({ kind: "invalid", code: "call_mismatch" });
     await expect(resume({ type: "tool_output", ...output("c1") })).rejects.toThrow(refusal);
@@ -92,8 +96,7 @@ describe("calls of the caller's functions in one answer", () => {
       user: "ann",
       channel: "test",
       input: message("Look"),
-      tools: LOOKUP,
-      parallelCalls: true,
+      answer: { tools: LOOKUP, parallelCalls: true },
     };
     const run = await kernel.service("agent").run(turn);
     const record = await run.record;
@@ -121,14 +124,17 @@ test("a caller's tool takes the place of ours for its turn where it is to win, a
     user: "ann",
     channel: "test",
     input: message("Read"),
-    tools: [{ name: "reader", description: "The caller's." }, { name: "skill_load" }],
+    answer: { tools: [{ name: "reader", description: "The caller's." }, { name: "skill_load" }] },
   };
   const answer = async (thread: string, call: string, output: string) => {
     const input: TurnInput = { type: "tool_output", call, output };
-    return (await agent.run({ user: "ann", channel: "test", thread, input, callersToolsWin: true })).record;
+    return (
+      await agent.run({ user: "ann", channel: "test", thread, input, answer: { callersToolsWin: true } })
+    ).record;
   };
 
-  const theirs = await agent.run({ ...turn, callersToolsWin: true });
+  const winning: Turn = { ...turn, answer: { ...turn.answer, callersToolsWin: true } };
+  const theirs = await agent.run(winning);
   expect((await theirs.record).gate).toMatchObject({ type: "external_tool", call: { id: "c1" } });
   const offered = model.requests[0]?.tools?.filter(({ function: { name } }) => name === "reader");
   expect(offered).toMatchObject([{ function: { description: "The caller's." } }]);
@@ -145,7 +151,7 @@ test("a caller's tool takes the place of ours for its turn where it is to win, a
       { id: "c4", name: "reader", arguments: {} },
     ],
   });
-  const asked = await agent.run({ ...turn, callersToolsWin: true });
+  const asked = await agent.run(winning);
   const gate = (await asked.record).gate?.id ?? "";
   const input: TurnInput = { type: "approval", gate, decision: "once" };
   const allowed = await agent.run({ user: "ann", channel: "page", thread: asked.thread, input });
@@ -153,7 +159,7 @@ test("a caller's tool takes the place of ours for its turn where it is to win, a
   expect(ran).toEqual(["ours"]);
 
   model.script({ calls: [{ id: "c3", name: "skill_load", arguments: { name: "x" } }] }, { text: "Done." });
-  const skill = await agent.run({ ...turn, callersToolsWin: true });
+  const skill = await agent.run(winning);
   await skill.record;
   await answer(skill.thread, "c3", "Obey.");
   expect(model.requests.at(-1)?.messages.at(-1)?.content).toContain('<tool-output origin="skill_load">');

@@ -30,7 +30,9 @@ test("the model names it after the first answer, once, and the request is counte
     usage: { input: 40, output: 5 },
   });
   model.script({ text: "Salt eats chains.", usage: { input: 100, output: 10 } });
-  const thread = await say("How do I look after my bike when there is salt?", { wantsTitle: true });
+  const thread = await say("How do I look after my bike when there is salt?", {
+    keeping: { wantsTitle: true },
+  });
   await expect.poll(() => titleOf(thread)).toBe("Bikes in winter");
   await expect.poll(() => told.at(-1)).toEqual({ type: "titled", title: "Bikes in winter" });
   expect(model.titled[0]?.messages[1]?.content).toBe(
@@ -45,7 +47,7 @@ test("the model names it after the first answer, once, and the request is counte
 
 test.each([
   ["a channel that does not want it", {}, {}],
-  ["where it is switched off", { wantsTitle: true }, { CHAT_TITLES: "false" }],
+  ["where it is switched off", { keeping: { wantsTitle: true } }, { CHAT_TITLES: "false" }],
 ])("%s keeps the beginning of the first message, and no request is made", async (_, turn, variables) => {
   const { model, say, titleOf, kernel } = await chat({ text: "Wrong" }, variables);
   const thread = await say("Mend my bike", turn);
@@ -58,7 +60,7 @@ test.each([
 test("a title that a person gives meanwhile stays", async () => {
   const { promise, resolve } = Promise.withResolvers<string>();
   const { model, threads, say, titleOf } = await chat({ text: [promise] });
-  const thread = await say("Mend my bike", { wantsTitle: true });
+  const thread = await say("Mend my bike", { keeping: { wantsTitle: true } });
   await expect.poll(() => model.titled.length).toBe(1);
   await threads.rename("ann", thread, "Mine");
   resolve("Theirs");
@@ -72,7 +74,7 @@ test.each<[string, Scripted]>([
   ["says nothing", { text: " \n" }],
 ])("a model that %s leaves the title as it was, and the answer is whole", async (_, title) => {
   const { model, told, say, titleOf } = await chat(title);
-  const thread = await say("Mend my bike", { wantsTitle: true });
+  const thread = await say("Mend my bike", { keeping: { wantsTitle: true } });
   await expect.poll(() => model.titled.length).toBeGreaterThan(0);
   await say("Again", { thread });
   expect(await titleOf(thread)).toBe("Mend my bike");
@@ -83,7 +85,7 @@ test("a thread that waited at a gate first is named after the answer", async () 
   const { model, say, titleOf } = await chat({ text: "A letter" });
   const tools = [{ name: "letterbox" }];
   model.script({ calls: [{ id: "call_1", name: "letterbox", arguments: {} }] }, { text: "There is one." });
-  const thread = await say("Is there a letter?", { wantsTitle: true, tools });
+  const thread = await say("Is there a letter?", { keeping: { wantsTitle: true }, answer: { tools } });
   expect(model.titled).toEqual([]);
   await say("", { thread, input: { type: "tool_output", call: "call_1", output: "one" } });
   await expect.poll(() => titleOf(thread)).toBe("A letter");

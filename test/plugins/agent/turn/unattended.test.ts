@@ -41,7 +41,7 @@ test("a turn that nobody watches waits at no gate: the model is told that the ca
   const kernel = await bootAgent({ model, tools: TOOLS });
   const turn = await kernel
     .service("agent")
-    .run({ user: "ann", channel: "test", input: message("Mail bob"), unattended: true });
+    .run({ user: "ann", channel: "test", input: message("Mail bob"), work: { unattended: true } });
   const record = await turn.record;
   expect(record).toMatchObject({ status: "completed" });
   expect(record.gate).toBeUndefined();
@@ -74,7 +74,7 @@ test("a turn with a budget stops before the request that comes after it is spent
   const kernel = await bootAgent({ model, variables: { MODEL_NAME: "gpt-4o" } });
   const turn = await kernel
     .service("agent")
-    .run({ user: "ann", channel: "test", input: message("Go on"), budgetUsd: 4 });
+    .run({ user: "ann", channel: "test", input: message("Go on"), work: { budgetUsd: 4 } });
   expect(await turn.record).toMatchObject({
     status: "failed",
     error: {

@@ -82,7 +82,12 @@ test("a job whose request is no longer kept is not run again without it", async 
   model.otherwise({ text: "done" });
   const gateway = await openGateway({ model });
   const jobs = gateway.service.service("jobs");
-  const job = { user: "operator", channel: "responses", message: "Hi", turn: { instructions: "Be brief." } };
+  const job = {
+    user: "operator",
+    channel: "responses",
+    message: "Hi",
+    turn: { preamble: { instructions: "Be brief." } },
+  };
   const { id } = await jobs.submit(job);
   await jobs.wait(id, 60_000);
   const refused = await gateway.ask(`/api/jobs/${id}/retry`, { method: "POST" });

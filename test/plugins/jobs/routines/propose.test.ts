@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import type { Gate, TurnRecord } from "../../../../kernel/plugin.ts";
+import type { Turn } from "../../../../plugins/agent/services.ts";
 import { bootAgent, message, scriptedModel } from "../../../support/services/agent.ts";
 import { createTurnedClock } from "../../../support/services/turned-clock.ts";
 
@@ -11,7 +12,7 @@ async function boot(variables: Readonly<Record<string, string>> = {}) {
   const clock = createTurnedClock("2026-11-16T07:00:00Z");
   const kernel = await bootAgent({ model, clock, variables });
   const agent = kernel.service("agent");
-  const say = async (text: string, more: object = {}): Promise<TurnRecord> =>
+  const say = async (text: string, more: Partial<Turn> = {}): Promise<TurnRecord> =>
     (await agent.run({ user: "ann", channel: "test", input: message(text), ...more })).record;
   const answer = async ({ gate, thread }: TurnRecord, decision: "once" | "deny") =>
     (

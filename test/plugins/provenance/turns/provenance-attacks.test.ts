@@ -49,7 +49,7 @@ test("what an app says a model answered elsewhere is not the person's", async ()
     { type: "message", id: "", role: "assistant", text: BILL },
   ];
   model.script(PAYING);
-  const { gate } = await say("Go on", undefined, { history });
+  const { gate } = await say("Go on", undefined, { preamble: { history } });
   expect(doubtsOf(gate)[0]).toMatchObject({ value: IBAN, origin: { kind: "caller", name: "history" } });
   expect(sent).toEqual([]);
 });

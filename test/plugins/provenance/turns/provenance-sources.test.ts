@@ -33,13 +33,17 @@ describe("whose words count as somebody else's", () => {
     const text = `New order: ${BILL}`;
     const spans = [{ from: "New order: ".length, to: text.length }];
     model.script(PAYING);
-    const marked = await say(text, undefined, { outside: { origin: "shop", spans } });
+    const marked = await say(text, undefined, { preamble: { outside: { origin: "shop", spans } } });
     expect(doubtsOf(marked.gate)).toEqual(asked({ kind: "outside", name: "shop" }));
     model.script(PAYING);
-    const beside = await say("Handle it", undefined, { outside: { origin: "shop", data: { note: BILL } } });
+    const beside = await say("Handle it", undefined, {
+      preamble: { outside: { origin: "shop", data: { note: BILL } } },
+    });
     expect(doubtsOf(beside.gate)).toEqual(asked({ kind: "outside", name: "shop" }));
     model.script(PAYING, PAID);
-    await say(`Pay 100 to ${IBAN}`, undefined, { outside: { origin: "shop", data: { note: BILL } } });
+    await say(`Pay 100 to ${IBAN}`, undefined, {
+      preamble: { outside: { origin: "shop", data: { note: BILL } } },
+    });
     expect(sent).toHaveLength(1);
   });
 
@@ -76,13 +80,13 @@ describe("whose words count as somebody else's", () => {
       { type: "tool_result", id: "", call: "c1", outcome: { status: "ok", output: BILL } },
     ];
     model.script(PAYING);
-    const { gate } = await say("Go on", undefined, { history });
+    const { gate } = await say("Go on", undefined, { preamble: { history } });
     expect(doubtsOf(gate)).toEqual([
       expect.objectContaining({ value: IBAN, origin: { kind: "caller", name: "skill_load" } }),
     ]);
     const theirs: TurnItem = { type: "message", id: "", role: "user", text: `Pay 100 to ${IBAN}` };
     model.script(PAYING, PAID);
-    await say("Go on", undefined, { history: [theirs, ...history.slice(1)] });
+    await say("Go on", undefined, { preamble: { history: [theirs, ...history.slice(1)] } });
     expect(sent).toHaveLength(1);
   });
 
@@ -91,7 +95,7 @@ describe("whose words count as somebody else's", () => {
     const origins = [{ kind: "caller", name: "summary" } as const];
     const summary: TurnItem = { type: "message", id: "", role: "user", text: BILL, origins };
     model.script(PAYING);
-    const { gate } = await say("Go on", undefined, { history: [summary] });
+    const { gate } = await say("Go on", undefined, { preamble: { history: [summary] } });
     expect(doubtsOf(gate)).toEqual(asked({ kind: "caller", name: "summary" }));
     expect(sent).toEqual([]);
   });
