@@ -14,6 +14,7 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
     "README.md",
     "plugins/tui/README.md",
     "plugins/gateway/README.md",
+    "plugins/agent/routes/README.md",
     "plugins/accounts/README.md",
     "plugins/messaging/README.md",
     "CHANGELOG.md",

@@ -1,11 +1,11 @@
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { scriptedModel } from "../../support/services/agent.ts";
-import { type Frame, OPERATOR_TOKEN, openGateway } from "../../support/services/gateway.ts";
+import { scriptedModel } from "../../../support/services/agent.ts";
+import { type Frame, OPERATOR_TOKEN, openGateway } from "../../../support/services/gateway.ts";
 
-test("the socket client in the gateway's README runs as it is printed there, and survives a drop", async () => {
-  const page = readFileSync(new URL("../../../plugins/gateway/README.md", import.meta.url), "utf8");
+test("the socket client in the README of the chat's API runs as it is printed there, and survives a drop", async () => {
+  const page = readFileSync(new URL("../../../../plugins/agent/routes/README.md", import.meta.url), "utf8");
   const [, source = ""] = /```ts\n([\s\S]+?)```/.exec(page) ?? [];
   // Beside this test, so that it finds the packages it imports.
   const file = fileURLToPath(new URL(`readme-client-${process.pid}.ts`, import.meta.url));
