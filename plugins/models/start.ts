@@ -5,6 +5,7 @@ import { createModelCatalog } from "./choice/catalog.ts";
 import { createModelCheck } from "./choice/check.ts";
 import { createModels, readModelChoice } from "./choice/choose.ts";
 import { createDefaults, KEPT_DEFAULTS } from "./choice/default-model.ts";
+import { openLessons } from "./providers/lessons.ts";
 import { streamSteadily } from "./providers/retry.ts";
 import { type ModelSettings, readCap } from "./settings.ts";
 import { addUsage, readPrices } from "./spending/prices.ts";
@@ -33,7 +34,10 @@ export async function startModels({
     log.warn(line);
     tell(line);
   });
-  const models = createModels(choice, builtin, prices, defaults, log);
+  const lessonsOf = await openLessons(store.keyed("model-lessons"), (error) =>
+    log.warn({ error }, `what a model's server taught could not be kept: ${reason(error)}`),
+  );
+  const models = createModels(choice, { builtin, prices, defaults, lessonsOf, log });
   const dailyCap = async () => (await cap.current()).dailyUsdCap;
 
   const show = () => announce(`${models.name().name} (${models.name().provider})`);

@@ -14,6 +14,7 @@ import {
 } from "../../../kernel/plugin.ts";
 import type { ModelRow, ModelTable } from "../../home/services.ts";
 import type { SettingValues, StoredSettings } from "../../store/services.ts";
+import { createLessons } from "../providers/lessons.ts";
 import { askModels, findLocalServers, listModels, type Server } from "../providers/server.ts";
 import type { Model, ModelCheck, ModelRequest, ModelTest } from "../services.ts";
 import { type Prices, tablesOf } from "../spending/prices.ts";
@@ -80,13 +81,11 @@ export function createModelCheck({
     findLocal: findLocalServers,
     async test(values) {
       const choice = await choose(values);
-      const [model = builtin] = await chosenModels(
-        choice,
-        builtin,
-        prices,
-        createDefaults(prices, undefined, () => {}),
-        log,
-      ).current();
+      const [model = builtin] = await chosenModels(choice, {
+        ...{ builtin, prices, log },
+        defaults: createDefaults(prices, undefined, () => {}),
+        lessonsOf: () => createLessons(),
+      }).current();
       if (model === builtin)
         return {
           ...{ ok: true, model: model.name, millis: 0, models: [] },

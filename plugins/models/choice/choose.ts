@@ -5,6 +5,7 @@ import { localKind } from "../../../kernel/kit/outbound.ts";
 import { type Env, type Log, type ModelName, reason } from "../../../kernel/plugin.ts";
 import type { ModelRow } from "../../home/services.ts";
 import type { Live } from "../../store/services.ts";
+import type { LessonsOf } from "../providers/lessons.ts";
 import { createProviderModel } from "../providers/provider.ts";
 import { findOllama, listModels, OLLAMA_URL, type ProviderName, type Server } from "../providers/server.ts";
 import type { InputKind, Model } from "../services.ts";
@@ -142,15 +143,18 @@ function serverAt(choice: ModelChoice, { provider, baseUrl, key }: ModelSettings
   return { provider, baseUrl: baseUrl ?? USUAL_URLS[provider] ?? "", key: key ?? ownKey };
 }
 
+/** What models are made with. */
+export interface ModelParts {
+  readonly builtin: Model;
+  readonly prices: Prices;
+  readonly defaults: DefaultModels;
+  readonly lessonsOf: LessonsOf;
+  readonly log: Log;
+}
+
 /** Follows the choice: a turn that begins after it has changed gets other models. */
-export function createModels(
-  live: Live<ModelChoice>,
-  builtin: Model,
-  prices: Prices,
-  defaults: DefaultModels,
-  log: Log,
-): ConfiguredModels {
-  const make = (choice: ModelChoice) => ({ choice, ...chosenModels(choice, builtin, prices, defaults, log) });
+export function createModels(live: Live<ModelChoice>, parts: ModelParts): ConfiguredModels {
+  const make = (choice: ModelChoice) => ({ choice, ...chosenModels(choice, parts) });
   let made = make(live.last());
   const follow = (choice: ModelChoice) => {
     if (made.choice !== choice) made = make(choice);
@@ -160,7 +164,7 @@ export function createModels(
   return {
     current: async () => follow(await live.current()).current(),
     servers: async () => follow(await live.current()).servers(),
-    builtin,
+    builtin: parts.builtin,
     name: () => made.name(),
     isLocal: (model) => made.isLocal(model),
   };
@@ -168,10 +172,7 @@ export function createModels(
 
 export function chosenModels(
   choice: ModelChoice,
-  builtin: Model,
-  prices: Prices,
-  defaults: DefaultModels,
-  log: Log,
+  { builtin, prices, defaults, lessonsOf, log }: ModelParts,
 ): ConfiguredModels {
   const make = (
     settings: ModelSettings,
@@ -182,8 +183,11 @@ export function chosenModels(
     const provider: ProviderName = settings.provider;
     const name = settings.name ?? defaults.first(provider) ?? USUAL_NAMES[provider] ?? "default";
     const row = prices.find({ provider, name }) ?? {};
+    const server = serverAt(choice, settings);
     return createProviderModel({
-      ...serverAt(choice, settings),
+      ...server,
+      tools: row.tools,
+      lessons: lessonsOf(server, name),
       provider,
       name,
       window: window ?? windowOf(row) ?? USUAL_WINDOW,

@@ -1,6 +1,7 @@
 /** Chooses the endpoint of a provider that a request goes to. */
 import type { ModelRequest } from "../services.ts";
-import { callErrorOf } from "./explain.ts";
+import { callErrorOf, refusalText } from "./explain.ts";
+import { createLessons } from "./lessons.ts";
 import { QUIRKS } from "./quirks.ts";
 import type { ProviderSettings, Speak } from "./server.ts";
 import { createSpeaker } from "./speaker.ts";
@@ -11,38 +12,59 @@ export async function connect(settings: ProviderSettings): Promise<Speak> {
       return await connectOpenAI(settings);
     case "anthropic": {
       const { openAnthropic } = await import("./packages.ts");
-      return createSpeaker(await openAnthropic(settings), QUIRKS.anthropic);
+      return createSpeaker(await openAnthropic(settings), QUIRKS.anthropic, settings.lessons);
     }
     default: {
       const { openChatCompletions } = await import("./chat-completions/endpoint.ts");
-      return createSpeaker(openChatCompletions(settings), QUIRKS[settings.provider]);
+      return createSpeaker(openChatCompletions(settings), QUIRKS[settings.provider], settings.lessons);
     }
   }
 }
 
 /**
  * Chat completions, which every proxy of OpenAI's has. Only the Responses API returns a summary of what a model thought,
- * and lets models from GPT-5.6 on think if there are tools.
+ * and takes tools of models from GPT-5.6 on. A server that says that a model is to be asked at the other one is right.
  */
 async function connectOpenAI(settings: ProviderSettings): Promise<Speak> {
   const { openOpenAI } = await import("./packages.ts");
+  const { name, tools, lessons = createLessons() } = settings;
   const endpoints = await openOpenAI(settings);
-  const chat = createSpeaker(endpoints.chat, QUIRKS["openai-chat"]);
-  const responses = createSpeaker(endpoints.responses, QUIRKS["openai-responses"]);
-  let hasResponses = true;
+  const speakers: Readonly<Record<Door, Speak>> = {
+    chat: createSpeaker(endpoints.chat, QUIRKS["openai-chat"], lessons),
+    responses: createSpeaker(endpoints.responses, QUIRKS["openai-responses"], lessons),
+  };
   return async function* (request, signal) {
-    if (hasResponses && needsResponses(settings.name, request)) {
-      try {
-        return yield* responses(request, signal);
-      } catch (error) {
-        if (callErrorOf(error).statusCode !== 404) throw error;
-        hasResponses = false;
+    const taught = DOORS.find((door) => lessons.has(door));
+    const door = taught ?? (tools === "responses" || needsResponses(name, request) ? "responses" : "chat");
+    const other = door === "chat" ? "responses" : "chat";
+    let hasBegun = false;
+    try {
+      for await (const parts of speakers[door](request, signal)) {
+        hasBegun = true;
+        yield parts;
       }
+      return;
+    } catch (error) {
+      if (hasBegun || !pointsTo(other, error)) throw error;
     }
-    yield* chat(request, signal);
+    for await (const parts of speakers[other](request, signal)) {
+      // Only now is it certain that the door was the reason.
+      lessons.learn(other, door);
+      yield parts;
+    }
   };
 }
 
+type Door = "chat" | "responses";
+const DOORS: readonly Door[] = ["chat", "responses"];
+
+function pointsTo(other: Door, error: unknown): boolean {
+  const { statusCode } = callErrorOf(error);
+  if (other === "chat") return statusCode === 404 || /chat[/ ]completions/i.test(refusalText(error));
+  return /v1\/responses|responses (?:api|endpoint)/i.test(refusalText(error, 404));
+}
+
 function needsResponses(name: string, { generation }: ModelRequest): boolean {
-  return generation?.reasoningSummary !== undefined || /^gpt-5\.(?:[6-9]|\d\d)/.test(name);
+  const [, major = 0, minor = 0] = /^gpt-(\d+)(?:\.(\d+))?/.exec(name)?.map(Number) ?? [];
+  return generation?.reasoningSummary !== undefined || major > 5 || (major === 5 && minor > 5);
 }

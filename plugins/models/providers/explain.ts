@@ -58,9 +58,9 @@ export function callErrorOf(error: unknown): CallError {
 }
 
 /** Returns the text of a refused request; empty for every other failure. */
-export function refusalText(error: unknown): string {
-  const { statusCode, responseBody = "" } = callErrorOf(error);
-  if (statusCode !== 400 && statusCode !== 422) return "";
+export function refusalText(error: unknown, ...others: readonly number[]): string {
+  const { statusCode = 0, responseBody = "" } = callErrorOf(error);
+  if (![400, 422, ...others].includes(statusCode)) return "";
   return `${textOf(error)} ${responseBody}`.slice(0, MAX_SEARCHED_LENGTH);
 }
 

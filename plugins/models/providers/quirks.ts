@@ -23,8 +23,6 @@ export interface Quirks {
   readonly readsToolChoice: boolean;
   /** False if a server that is asked for a format calls no tools any more, or refuses both at once. */
   readonly formatsWithTools: boolean;
-  /** True if a server that refuses a hint as unknown is not sent it again until a restart. */
-  readonly remembersRefusals: boolean;
   /** The least that is taken as a limit of an answer. */
   readonly minOutputTokens: number;
   /** What the shared options have no field for. */
@@ -43,7 +41,6 @@ const COMPATIBLE: Quirks = {
   needsPastTools: false,
   readsToolChoice: true,
   formatsWithTools: false,
-  remembersRefusals: true,
   minOutputTokens: 1,
   providerOptions: (hints, format) => ({
     openai: {
@@ -63,8 +60,6 @@ const OPENAI_CHAT: Quirks = {
   thoughts: "sealed",
   argumentsAreText: false,
   formatsWithTools: true,
-  // A field that one request may not have may be right in the next: that depends on its tools.
-  remembersRefusals: false,
   providerOptions: (hints, format) => ({ openai: optionsOfOpenAI(hints, format) }),
 };
 

@@ -3,6 +3,7 @@
 import { giveWay } from "../../../kernel/kit/concurrency.ts";
 import { createOutbound, MAX_REPLY_BYTES, type OutboundReply } from "../../../kernel/kit/outbound.ts";
 import type { LocalServer, Model } from "../services.ts";
+import type { Lessons } from "./lessons.ts";
 
 export type ProviderName = "openai" | "anthropic" | "ollama" | "openai-compatible";
 
@@ -19,6 +20,9 @@ export interface ProviderSettings extends Server {
   readonly window: number;
   /** Set if the operator says so; the model's name tells otherwise. */
   readonly takes?: Model["takes"] | undefined;
+  /** Set if the table says that its tools are only taken at the Responses endpoint. */
+  readonly tools?: "responses" | undefined;
+  readonly lessons?: Lessons;
 }
 
 /** Streams one answer of a server, with its errors as they came. */

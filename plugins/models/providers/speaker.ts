@@ -1,5 +1,6 @@
 /** Asks one endpoint: builds the prompt, reads the answer, and asks again without what the server refuses. */
 import type { Endpoint } from "./language-model.ts";
+import { createLessons } from "./lessons.ts";
 import { buildPrompt } from "./prompt.ts";
 import type { Quirks } from "./quirks.ts";
 import { createReader } from "./reader.ts";
@@ -7,13 +8,12 @@ import { type Hint, type RefusedHint, refusedHint } from "./refusals.ts";
 import type { Speak } from "./server.ts";
 import { createSealedThoughts, TEXT_THOUGHTS } from "./thoughts.ts";
 
-export function createSpeaker(endpoint: Endpoint, quirks: Quirks): Speak {
+export function createSpeaker(endpoint: Endpoint, quirks: Quirks, lessons = createLessons()): Speak {
   const thoughts = quirks.thoughts === "sealed" ? createSealedThoughts() : TEXT_THOUGHTS;
-  /** Left out from now on. */
-  const learned = new Set<Hint>();
-
   return async function* (request, abortSignal) {
-    const without = new Set(learned);
+    // A field that a request with tools may not have may be right in one without.
+    const lessonOf = (hint: Hint) => `without ${hint}${request.tools.length > 0 ? ", with tools" : ""}`;
+    const without = new Set([...quirks.hints].filter((hint) => lessons.has(lessonOf(hint))));
     const refused: RefusedHint[] = [];
     // Each round leaves out one hint more, so there are no more rounds than hints.
     for (;;) {
@@ -24,8 +24,7 @@ export function createSpeaker(endpoint: Endpoint, quirks: Quirks): Speak {
         for await (const parts of endpoint({ ...options, abortSignal })) {
           hasBegun = true;
           // Only now is it certain that the hints were the reason.
-          for (const { hint, isUnknown } of refused.splice(0))
-            if (isUnknown && quirks.remembersRefusals) learned.add(hint);
+          for (const { hint, isUnknown } of refused.splice(0)) if (isUnknown) lessons.learn(lessonOf(hint));
           yield read(parts);
         }
         return;

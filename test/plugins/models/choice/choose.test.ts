@@ -5,6 +5,7 @@ import { homeFilesOf } from "../../../../plugins/home/open.ts";
 import { createBuiltinModel } from "../../../../plugins/models/builtin/model.ts";
 import { createModels, readModelChoice } from "../../../../plugins/models/choice/choose.ts";
 import { createDefaults } from "../../../../plugins/models/choice/default-model.ts";
+import { createLessons } from "../../../../plugins/models/providers/lessons.ts";
 import { readPrices } from "../../../../plugins/models/spending/prices.ts";
 import { temporaryFolder } from "../../../support/home.ts";
 
@@ -17,10 +18,11 @@ async function modelsOf(variables: Variables) {
   const prices = await readPrices(homeFilesOf(openFolderFiles(temporaryFolder())));
   const models = createModels(
     { current: async () => choice, last: () => choice, onChange: () => () => {} },
-    createBuiltinModel(),
-    prices,
-    createDefaults(prices, undefined, () => {}),
-    LOG,
+    {
+      ...{ builtin: createBuiltinModel(), prices, log: LOG },
+      defaults: createDefaults(prices, undefined, () => {}),
+      lessonsOf: () => createLessons(),
+    },
   );
   return models;
 }

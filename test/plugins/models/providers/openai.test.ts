@@ -1,12 +1,13 @@
 /** Every field of a request as OpenAI sees it, and what comes back. */
 import { expect, test } from "vitest";
+import { createLessons, openLessons } from "../../../../plugins/models/providers/lessons.ts";
 import { createProviderModel } from "../../../../plugins/models/providers/provider.ts";
 import type { ModelMessage, ModelPart, ModelRequest } from "../../../../plugins/models/services.ts";
 import { startEventServer } from "../../../support/servers/event-server.ts";
 import { scriptedModel } from "../../../support/services/agent.ts";
 
-function speaker(baseUrl: string, name = "gpt-4o") {
-  const model = createProviderModel({ provider: "openai", name, baseUrl, key: "k", window: 1000 });
+function speaker(baseUrl: string, name = "gpt-4o", lessons = createLessons()) {
+  const model = createProviderModel({ provider: "openai", name, baseUrl, key: "k", window: 1000, lessons });
   return async (request: Partial<ModelRequest>): Promise<ModelPart[]> => {
     const whole = { system: "Be brief.", messages: [USER], tools: [], temperature: undefined, ...request };
     const parts: ModelPart[] = [];
@@ -206,9 +207,51 @@ test("a proxy without the Responses API is asked for chat completions, then and 
   ]);
 });
 
-test("a model that thinks only there, where there are tools, is asked by the Responses API", async () => {
-  const server = await startEventServer(THINKING);
-  await speaker(server.url, "gpt-5.6-sol")({ tools: TOOLS });
-  expect(server.requests[0]?.path).toBe("/v1/responses");
-  expect(server.requests[0]?.body).not.toHaveProperty("reasoning.summary");
+test.each(["gpt-5.6-sol", "gpt-5.10-terra", "gpt-6-astra", "gpt-6.1-terra", "gpt-12-luna"])(
+  "%s takes tools only at the Responses endpoint, and is asked there at once",
+  async (name) => {
+    const server = await startEventServer(THINKING);
+    await speaker(server.url, name)({ tools: TOOLS });
+    expect(server.requests[0]).toMatchObject({
+      path: "/v1/responses",
+      body: { store: false, include: ["reasoning.encrypted_content"] },
+    });
+    expect(server.requests[0]?.body).not.toHaveProperty("reasoning.summary");
+  },
+);
+
+test("a model that a server refuses here and names the other endpoint for is asked there, also after a restart", async () => {
+  const refused = (status: number, message: string) => ({
+    status,
+    error: { message, type: "invalid_request_error" },
+  });
+  const server = await startEventServer(
+    refused(
+      400,
+      "Function tools with reasoning are not supported in /v1/chat/completions. Use /v1/responses instead.",
+    ),
+    THINKING,
+  );
+  const kept = new Map<string, readonly string[]>();
+  const restart = async () => {
+    const lessonsOf = await openLessons(
+      { set: async (key, lessons) => kept.set(key, lessons), iterator: () => entriesOf(kept) },
+      (error) => expect.unreachable(String(error)),
+    );
+    return speaker(server.url, "next-year-1", lessonsOf({ baseUrl: server.url }, "next-year-1"));
+  };
+  for (let start = 0; start < 2; start++) expect(await (await restart())({ tools: TOOLS })).toHaveLength(5);
+  const paths = () => server.requests.map(({ path }) => path);
+  expect(paths()).toEqual(["/v1/chat/completions", "/v1/responses", "/v1/responses"]);
+  expect([...kept.values()]).toEqual([["responses"]]);
 });
+
+test("a refusal that names no other endpoint is not tried anywhere else", async () => {
+  const server = await startEventServer({ status: 400, error: { message: "Too many tools.", type: "x" } });
+  await expect(speaker(server.url)({ tools: TOOLS })).rejects.toThrow("Too many tools.");
+  expect(server.requests).toHaveLength(1);
+});
+
+async function* entriesOf<Value>(map: ReadonlyMap<string, Value>) {
+  yield* [...map];
+}

@@ -136,7 +136,7 @@ test("thoughts that the server does not take back are left out", async () => {
   expect(server.requests).toHaveLength(4);
 });
 
-test("OpenAI is asked again without the refused field alone, which the next request has again", async () => {
+test("OpenAI is asked again without the refused field alone, then and ever after, with tools and without apart", async () => {
   const server = await scriptedModel();
   const error = { message: "Unsupported parameter: 'prompt_cache_key'", param: "prompt_cache_key" };
   server.otherwise(refusing({ prompt_cache_key: error }));
@@ -144,6 +144,13 @@ test("OpenAI is asked again without the refused field alone, which the next requ
   const generation = { cacheKey: "k", seed: 7, safetyIdentifier: "ann" };
   expect(await ask({ generation })).toBe("ok");
   expect(await ask({ generation })).toBe("ok");
-  expect(server.requests.map((request) => "prompt_cache_key" in request)).toEqual([true, false, true, false]);
+  expect(server.requests.map((request) => "prompt_cache_key" in request)).toEqual([true, false, false]);
+  const tools = [{ name: "weather", description: "", schema: { type: "object" } }];
+  for (let turn = 0; turn < 2; turn++) await ask({ generation, tools });
+  expect(server.requests.slice(3).map((request) => "prompt_cache_key" in request)).toEqual([
+    true,
+    false,
+    false,
+  ]);
   expect(server.requests[1]).toMatchObject({ seed: 7, safety_identifier: "ann" });
 });
