@@ -20,6 +20,7 @@ export default definePlugin({
     const workspace = await createWorkspace({ ...use, ...config, home });
     onStop(workspace.close);
     if (use.kernel.serving) {
+      await workspace.removeLeftovers();
       for (const { problem } of await workspace.mounts()) if (problem !== undefined) log.warn(problem);
       onStop(
         use.store.repeat("sweep workspace", SWEEP_MS, () =>

@@ -33,6 +33,8 @@ export interface WorkspaceOptions {
 export interface OpenWorkspace extends Workspace {
   /** Deletes versions that another replaced before that time, and what broke off a day ago. */
   sweep(before?: string): Promise<void>;
+  /** Removes from mounted folders what processes that were killed were about to write there. */
+  removeLeftovers(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -115,6 +117,7 @@ export async function createWorkspace(options: WorkspaceOptions): Promise<OpenWo
     unmount: mounts.remove,
 
     sweep: sweeping.sweep,
+    removeLeftovers: mounted.removeLeftovers,
     async removeUser(user) {
       await sweeping.removeUser(user);
       await mounts.changed();

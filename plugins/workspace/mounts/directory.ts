@@ -24,8 +24,9 @@ const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK, O_CREAT, O_EXCL, O_WRONLY
 const MAX_NAMES = 20_000;
 /** Linux goes from the open folder on. Elsewhere its path is used, after a look at whether that is still the same folder. */
 const isLinux = process.platform === "linux";
-/** What begins so is ours, on its way to its name. */
+/** What begins so is ours, on its way to its name. Then comes the id of the process that writes it. */
 const TEMPORARY = ".postern-";
+const LEFTOVER = /^\.postern-(?:(\d+)-)?[\da-f]{16}$/;
 
 export interface Directory extends AsyncDisposable {
   /** The folder or file of this name; undefined where there is none. A fault for a link and for what is neither. */
@@ -41,6 +42,8 @@ export interface Directory extends AsyncDisposable {
     data: AsyncIterable<Uint8Array>,
     options: { readonly isNew: boolean; readonly mode: number; check(): Promise<void> },
   ): Promise<void>;
+  /** Removes what processes that were killed left on its way to a name. */
+  removeLeftovers(): Promise<void>;
   remove(name: string): Promise<void>;
   removeFolder(name: string): Promise<void>;
 }
@@ -111,7 +114,7 @@ async function holding(handle: FileHandle, folder: string): Promise<Directory> {
       return { names, isCut: false };
     },
     async replace(name, data, { isNew, mode, check }) {
-      const temporary = await at(`${TEMPORARY}${randomBytes(8).toString("hex")}`);
+      const temporary = await at(`${TEMPORARY}${process.pid}-${randomBytes(8).toString("hex")}`);
       const file = await open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode);
       try {
         try {
@@ -128,6 +131,12 @@ async function holding(handle: FileHandle, folder: string): Promise<Directory> {
       }
       await flush();
     },
+    async removeLeftovers() {
+      for await (const { name } of await opendir(here)) {
+        const [found, pid] = LEFTOVER.exec(name) ?? [];
+        if (found !== undefined && !isWriting(Number(pid))) await unlink(await at(name));
+      }
+    },
     async remove(name) {
       await unlink(await at(name));
       await flush();
@@ -140,6 +149,16 @@ async function holding(handle: FileHandle, folder: string): Promise<Directory> {
       await handle.close();
     },
   };
+}
+
+/** The same id may be another process's by now, or was an earlier one's of ours: what that left goes with the next start. */
+function isWriting(pid: number): boolean {
+  if (Number.isNaN(pid) || pid === process.pid) return false;
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EPERM";
+  }
 }
 
 const isLink = (name: string): Fault =>

@@ -78,14 +78,16 @@ export async function writeFile(
       const entry = { path, kind: "file" as const, bytes, digest, version, updatedAt: on.at };
       return { ...entry, mime: mimeOfFile(path, mime), origins: origins?.length ? origins : undefined };
     });
-  } catch (error) {
+  } catch (caught) {
+    // Somebody else made it meanwhile.
+    const isMade = (caught as NodeJS.ErrnoException).code === "EEXIST";
     await sql.run(
       'DELETE FROM workspace_pending WHERE "user" = ? AND path = ? AND digest = ?',
       user,
       path,
       incoming.digest,
     );
-    throw error;
+    throw isMade ? hasChanged(path, 1) : caught;
   } finally {
     await before?.close();
   }

@@ -10,7 +10,7 @@ import type { WorkspaceEntry } from "../services.ts";
 import { explain } from "./directory.ts";
 import { createDigests } from "./disk-content.ts";
 import { findFile, noticeFile, readFile, readText, streamFile } from "./disk-files.ts";
-import { isReachable } from "./disk-path.ts";
+import { isReachable, openParent } from "./disk-path.ts";
 import { makeFolder, remove, type WriteOptions, writeFile } from "./edits.ts";
 import { listFolder, walk } from "./listing.ts";
 import type { MountedPath } from "./mounts.ts";
@@ -61,6 +61,21 @@ export function createMountedFiles(given: Omit<MountParts, "digestOf">) {
 
     write: (user: string, place: MountedPath, incoming: Incoming, options: WriteOptions) =>
       inMount(place, () => writeFile(parts, user, place, incoming, options)),
+    /** In the folders in which a write was under way when its process ended. */
+    async removeLeftovers(): Promise<void> {
+      const broken = await given.sql.all<{ user: string; path: string }>(
+        'SELECT DISTINCT "user", path FROM workspace_pending',
+      );
+      for (const { user, path } of broken) {
+        const place = await mounts.locate(user, path).catch(() => undefined);
+        if (place === undefined) continue;
+        // What cannot be reached now is looked at by a later start.
+        await inMount(place, async () => {
+          await using parent = await openParent(place);
+          await parent.removeLeftovers();
+        }).catch(() => {});
+      }
+    },
     makeFolder: (place: MountedPath) => inMount(place, () => makeFolder(place)),
     remove: (user: string, place: MountedPath, options: WriteOptions) =>
       inMount(place, () => remove(parts, user, place, options)),

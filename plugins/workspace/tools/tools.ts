@@ -1,4 +1,6 @@
 /** The workspace as the model sees it. */
+import { setTimeout as sleep } from "node:timers/promises";
+import { createMutex } from "../../../kernel/kit/concurrency.ts";
 import { isTextual } from "../../../kernel/kit/files.ts";
 import { documentOutcome, paramsSchema, writtenFrom } from "../../../kernel/kit/tools.ts";
 import { MODEL } from "../../../kernel/kit/turns.ts";
@@ -15,9 +17,13 @@ const DEFAULT_LINES = 500;
 const MAX_READ_BYTES = 60_000;
 const DEFAULT_HITS = 50;
 const MAX_ATTEMPTS = 5;
+/** What is added needs no version: only other processes can come in between, and they come to an end. */
+const MAX_APPEND_ATTEMPTS = 200;
+const APPEND_RETRY_MS = 20;
 const MAX_NAMED = 20;
 
 export function workspaceTools(workspace: Workspace): OwnTool[] {
+  const inTurn = createMutex();
   return [
     {
       name: "workspace_list",
@@ -125,7 +131,7 @@ export function workspaceTools(workspace: Workspace): OwnTool[] {
           const { path, text, append } = params as { path: string; text: string; append?: boolean };
           const change = await changeBy(context, text, path);
           const entry = await (append === true
-            ? addTo(workspace, context.user, path, text, change)
+            ? inTurn(`${context.user} ${path}`, () => addTo(workspace, context.user, path, text, change))
             : write(workspace, context.user, path, text, change));
           return [written(entry)];
         }),
@@ -236,6 +242,7 @@ async function rewrite(
   path: string,
   change: Change,
   make: (before: string | undefined) => string,
+  maxAttempts = MAX_ATTEMPTS,
 ): Promise<WorkspaceEntry> {
   for (let attempt = 1; ; attempt++) {
     const before = await workspace.read(user, path);
@@ -247,14 +254,20 @@ async function rewrite(
       return entry as WorkspaceEntry;
     } catch (error) {
       const isOutdated = error instanceof Fault && error.code === "workspace_changed";
-      if (!isOutdated || attempt === MAX_ATTEMPTS) throw error;
+      if (!isOutdated || attempt === maxAttempts) throw error;
+      if (attempt >= MAX_ATTEMPTS) await sleep(Math.random() * APPEND_RETRY_MS);
     }
   }
 }
 
 const addTo = (workspace: Workspace, user: string, path: string, text: string, change: Change) =>
-  rewrite(workspace, user, path, change, (before = "") =>
-    before === "" || before.endsWith("\n") ? `${before}${text}` : `${before}\n${text}`,
+  rewrite(
+    workspace,
+    user,
+    path,
+    change,
+    (before = "") => (before === "" || before.endsWith("\n") ? `${before}${text}` : `${before}\n${text}`),
+    MAX_APPEND_ATTEMPTS,
   );
 
 const replaceText = (

@@ -2,6 +2,7 @@
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { once } from "node:events";
+import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
@@ -43,16 +44,22 @@ describeEngines("a workspace whose writer is killed", (_engine, fresh) => {
         home: import.meta.dirname,
       });
       afterThisTest(workspace.close);
+      const folder = temporaryFolder();
       if (where === "below a mount")
         await workspace.mount({
           name: "notes",
-          folder: temporaryFolder(),
+          folder,
           isEverybodys: true,
           isWritable: true,
         });
       const path = where === "below a mount" ? "/notes/deep/a.txt" : "/deep/a.txt";
       for (let round = 1; round <= KILLS; round++) {
         const acknowledged = await killWriting(place.url, path, round);
+        // As a service does when it starts.
+        await workspace.removeLeftovers();
+        expect(readdirSync(folder, { recursive: true }).filter((name) => name.includes(".postern-"))).toEqual(
+          [],
+        );
         const found = await workspace.read("ann", path);
         const text = Buffer.from(found?.data ?? []).toString();
         const line = text.slice(0, text.indexOf("\n") + 1);

@@ -2,6 +2,8 @@
 
 import { expect, test } from "vitest";
 import { MODEL } from "../../../kernel/kit/turns.ts";
+import { workspaceTools } from "../../../plugins/workspace/tools/tools.ts";
+import { temporaryFolder } from "../../support/home.ts";
 import { byPerson, callTool, openWorkspace, writing } from "../../support/services/workspace.ts";
 
 test("the model writes, reads by lines, edits, moves and removes, in one set of its turn", async () => {
@@ -59,6 +61,22 @@ test("an edit is refused where the text stands there twice or not at all, and bi
     code: "workspace_exists",
   });
   expect(await workspace.versions("ann", "/a.txt")).toHaveLength(1);
+});
+
+test("twenty appends at once are all done, in the order of the calls, in the store and below a mount", async () => {
+  const { workspace } = await openWorkspace();
+  await workspace.mount({ name: "notes", folder: temporaryFolder(), isEverybodys: true, isWritable: true });
+  const tool = workspaceTools(workspace).find(({ name }) => name === "workspace_write");
+  const lines = Array.from({ length: 20 }, (_, at) => `line ${at}\n`);
+  for (const path of ["/log.txt", "/notes/log.txt"]) {
+    const outcomes = await Promise.all(
+      lines.map((text) =>
+        tool?.run({ path, text, append: true }, { user: "ann", thread: "t", turn: "turn-1" }),
+      ),
+    );
+    expect(outcomes.filter((outcome) => outcome?.status !== "ok")).toEqual([]);
+    expect(Buffer.from((await workspace.read("ann", path))?.data ?? []).toString()).toBe(lines.join(""));
+  }
 });
 
 test("what is read carries the file's origins, which an edit and an appended line keep", async () => {
