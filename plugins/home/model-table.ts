@@ -46,8 +46,8 @@ const ModelRow = Type.Object(
     levels: Type.Optional(Type.Array(Type.String())),
     /** False if it refuses temperature and the like. */
     sampling: Type.Optional(Type.Boolean()),
-    /** Set if requests with tools have to go to the Responses endpoint. */
-    tools: Type.Optional(Type.Literal("responses")),
+    /** Set if requests with tools have to go to the Responses endpoint, or if it cannot call any. */
+    tools: Type.Optional(Type.Enum(["responses", "none"])),
     /** The day on which its provider turns it off. */
     retires: Type.Optional(Day),
     replaced_by: Type.Optional(Type.String()),

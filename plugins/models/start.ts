@@ -30,14 +30,15 @@ export async function startModels({
     settings.live("models", readCap),
   ]);
   const builtin = createBuiltinModel();
-  const defaults = createDefaults(prices, store.keyed(KEPT_DEFAULTS), (line) => {
+  const say = (line: string) => {
     log.warn(line);
     tell(line);
-  });
+  };
+  const defaults = createDefaults(prices, store.keyed(KEPT_DEFAULTS), say);
   const lessonsOf = await openLessons(store.keyed("model-lessons"), (error) =>
     log.warn({ error }, `what a model's server taught could not be kept: ${reason(error)}`),
   );
-  const models = createModels(choice, { builtin, prices, defaults, lessonsOf, log });
+  const models = createModels(choice, { builtin, prices, defaults, lessonsOf, log, say });
   const dailyCap = async () => (await cap.current()).dailyUsdCap;
 
   const show = () => announce(`${models.name().name} (${models.name().provider})`);

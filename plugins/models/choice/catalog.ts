@@ -2,7 +2,7 @@
 
 import { LRUCache } from "lru-cache";
 import { Fault, type ModelName, type TokenScope } from "../../../kernel/plugin.ts";
-import { listModels } from "../providers/server.ts";
+import { listOffered } from "../providers/facts.ts";
 import type { Model, ModelOption, Models } from "../services.ts";
 import type { Prices } from "../spending/prices.ts";
 import { dayIn, priceOf, windowOf } from "../table/lookup.ts";
@@ -10,7 +10,7 @@ import type { ConfiguredModels, ModelServer } from "./choose.ts";
 
 interface CatalogParts {
   readonly models: ConfiguredModels;
-  readonly prices: Pick<Prices, "find">;
+  readonly prices: Pick<Prices, "find" | "learn">;
 }
 
 // Servers get a new model now and then, and one that is away may be back soon.
@@ -33,11 +33,13 @@ export function createModelCatalog({
 
   /** Empty where the server does not say. */
   function namesOf({ provider, baseUrl, key: apiKey }: ModelServer): Promise<readonly string[]> {
-    const server = { baseUrl, key: apiKey };
+    const server = { provider, baseUrl, key: apiKey };
     const key = JSON.stringify(server);
     const known = listed.get(key);
     if (known !== undefined) return known;
-    const reading = listModels(server).then((names) => {
+    const reading = listOffered(server).then((offered) => {
+      prices.learn(provider, offered);
+      const names = offered.map(({ name }) => name);
       const fit = names.filter(
         (name) => NAME.test(name) && !EMBEDS.test(name) && !(provider === "openai" && OTHER_WORK.test(name)),
       );

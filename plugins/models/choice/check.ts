@@ -2,6 +2,7 @@
 
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { localKind } from "../../../kernel/kit/outbound.ts";
 import { OPERATOR } from "../../../kernel/kit/people.ts";
 import { redact } from "../../../kernel/kit/secrets.ts";
 import {
@@ -14,12 +15,13 @@ import {
 } from "../../../kernel/plugin.ts";
 import type { ModelRow, ModelTable } from "../../home/services.ts";
 import type { SettingValues, StoredSettings } from "../../store/services.ts";
+import { findLocalServers, listModels, readLoaded } from "../providers/facts.ts";
 import { createLessons } from "../providers/lessons.ts";
-import { askModels, findLocalServers, listModels, type Server } from "../providers/server.ts";
+import { askServer, type Server } from "../providers/server.ts";
 import type { Model, ModelCheck, ModelRequest, ModelTest } from "../services.ts";
 import { type Prices, tablesOf } from "../spending/prices.ts";
 import { createLookup, dayIn, retiresBy } from "../table/lookup.ts";
-import { chosenModels, configuredServer, type ModelChoice, readModelChoice } from "./choose.ts";
+import { chosenModels, configuredServer, type ModelChoice, readModelChoice, smallWindow } from "./choose.ts";
 import { createDefaults, KEPT_DEFAULTS, WARN_DAYS } from "./default-model.ts";
 
 export interface CheckParts {
@@ -82,7 +84,7 @@ export function createModelCheck({
     async test(values) {
       const choice = await choose(values);
       const [model = builtin] = await chosenModels(choice, {
-        ...{ builtin, prices, log },
+        ...{ builtin, prices, log, say() {} },
         defaults: createDefaults(prices, undefined, () => {}),
         lessonsOf: () => createLessons(),
       }).current();
@@ -126,9 +128,12 @@ export async function diagnoseModel({
   const name =
     choice.name ?? (await stored.keyed<string>(KEPT_DEFAULTS, provider)) ?? lookup.defaults(provider)[0];
   const row = name === undefined ? undefined : lookup.find(name);
+  const isLocal = name !== undefined && (await localKind(new URL(server.baseUrl))) !== undefined;
+  const small = isLocal ? smallWindow(name, await readLoaded(server, name)) : undefined;
   return [
     finding(problem === undefined, problem ?? `${server.baseUrl} answers`),
     ...(name !== undefined && retiresBy(row, dayIn(WARN_DAYS)) ? [retirement(name, row)] : []),
+    ...(small === undefined ? [] : [{ ...finding(true, small), warning: true }]),
     ...((tables.at(-1)?.date ?? "") < dayIn(-WARN_DAYS) ? [OLD_TABLE] : []),
   ];
 }
@@ -168,7 +173,7 @@ async function readFetched(home: string): Promise<ModelTable | undefined> {
 async function problemOf(server: Server): Promise<string | undefined> {
   const { baseUrl: url } = server;
   try {
-    const { status } = await askModels(server);
+    const { status } = await askServer(server, "/models");
     if (status === 401 || status === 403) return `${url} rejected the key (${status}): check the API key`;
     return status >= 500 ? `${url} returned ${status}: the server is up but failing` : undefined;
   } catch (error) {

@@ -5,9 +5,10 @@ import { localKind } from "../../../kernel/kit/outbound.ts";
 import { type Env, type Log, type ModelName, reason } from "../../../kernel/plugin.ts";
 import type { ModelRow } from "../../home/services.ts";
 import type { Live } from "../../store/services.ts";
+import { listOffered, readLoaded } from "../providers/facts.ts";
 import type { LessonsOf } from "../providers/lessons.ts";
 import { createProviderModel } from "../providers/provider.ts";
-import { findOllama, listModels, OLLAMA_URL, type ProviderName, type Server } from "../providers/server.ts";
+import { findOllama, OLLAMA_URL, type ProviderName, type Server } from "../providers/server.ts";
 import type { InputKind, Model } from "../services.ts";
 import type { Prices } from "../spending/prices.ts";
 import { windowOf } from "../table/lookup.ts";
@@ -55,6 +56,7 @@ const USUAL_URLS: Readonly<Record<string, string>> = {
   ollama: `${OLLAMA_URL}/v1`,
 };
 const USUAL_WINDOW = 128_000;
+const MIN_WINDOW = 32_000;
 /** Models that were chosen for threads, kept with what speaks to them. */
 const MAX_MADE = 50;
 
@@ -150,6 +152,8 @@ export interface ModelParts {
   readonly defaults: DefaultModels;
   readonly lessonsOf: LessonsOf;
   readonly log: Log;
+  /** Tells the operator. */
+  say(line: string): void;
 }
 
 /** Follows the choice: a turn that begins after it has changed gets other models. */
@@ -172,7 +176,7 @@ export function createModels(live: Live<ModelChoice>, parts: ModelParts): Config
 
 export function chosenModels(
   choice: ModelChoice,
-  { builtin, prices, defaults, lessonsOf, log }: ModelParts,
+  { builtin, prices, defaults, lessonsOf, log, say }: ModelParts,
 ): ConfiguredModels {
   const make = (
     settings: ModelSettings,
@@ -207,13 +211,22 @@ export function chosenModels(
       if (name === undefined) return;
       main = { ...choice, provider: "ollama", name: choice.name ?? name };
       log.info({ model: main.name }, "found a local Ollama server, using it");
-    } else if (sure.name === undefined && sure.provider !== "builtin") {
-      const server = serverAt(choice, sure);
-      const name =
-        sure.provider === "openai" || sure.provider === "anthropic"
-          ? await defaults.choose(sure.provider, server)
-          : (await listModels(server))[0];
-      if (name !== undefined) main = { ...sure, name };
+    }
+    const { provider } = main;
+    if (provider === "builtin" || provider === "auto") return;
+    const server = serverAt(choice, main);
+    const offered = await listOffered(server);
+    prices.learn(provider, offered);
+    const names = offered.map(({ name }) => name);
+    const usual = async () =>
+      provider === "openai" || provider === "anthropic" ? defaults.choose(provider, names) : names[0];
+    const name = main.name ?? (await usual());
+    if (name !== undefined) main = { ...main, name };
+    if (name !== undefined && (provider === "ollama" || (await localKind(new URL(server.baseUrl))))) {
+      const row = await readLoaded(server, name);
+      prices.learn(provider, [{ name, row }]);
+      const problem = smallWindow(name, row);
+      if (problem !== undefined) say(problem);
     }
     first = make(main, choice.inputs);
   }
@@ -222,7 +235,7 @@ export function chosenModels(
   const settled = () => {
     settling ??= Promise.all([
       local.looked,
-      settle().catch((error) => log.warn({ error }, `no default model was chosen: ${reason(error)}`)),
+      settle().catch((error) => log.warn({ error }, `the model server could not be asked: ${reason(error)}`)),
     ]);
     return settling;
   };
@@ -259,6 +272,12 @@ export function chosenModels(
     name: () => first.name,
     isLocal: ({ provider }) => local.providers.has(provider),
   };
+}
+
+/** Says what is wrong with a window in which an agent's instructions, tools and results hardly fit. */
+export function smallWindow(name: string, { window }: ModelRow): string | undefined {
+  if (window === undefined || window >= MIN_WINDOW) return undefined;
+  return `${name} has a window of ${window.toLocaleString("en")} tokens at its server: an agent needs ${MIN_WINDOW.toLocaleString("en")}, better twice as many. Set it there (Ollama: OLLAMA_CONTEXT_LENGTH=65536, llama.cpp: --ctx-size 65536).`;
 }
 
 /** Looks where the servers are that the operator gave an address of: one of a provider that is elsewhere counts for all of it. */

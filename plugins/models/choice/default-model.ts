@@ -1,12 +1,12 @@
 /** Chooses the model of a provider if nobody did: the first of the table's list that the key may use and that does not retire soon. The choice is kept. */
-import { listModels, type Server } from "../providers/server.ts";
 import type { Prices } from "../spending/prices.ts";
 import { dayIn, retiresBy } from "../table/lookup.ts";
 
 export interface DefaultModels {
   /** The choice as far as it is known without asking the server. */
   first(provider: string): string | undefined;
-  choose(provider: string, server: Server): Promise<string | undefined>;
+  /** `offered`: what the key may use; none if the server did not say. */
+  choose(provider: string, offered: readonly string[]): Promise<string | undefined>;
 }
 
 /** The choices of earlier starts, by provider. */
@@ -38,8 +38,8 @@ export function createDefaults(
 
   return {
     first: (provider) => lasting(provider)[0],
-    async choose(provider, server) {
-      const [before, offered] = await Promise.all([kept?.get(provider), listModels(server)]);
+    async choose(provider, offered) {
+      const before = await kept?.get(provider);
       const isOffered = (name: string) => offered.length === 0 || offered.includes(name);
       if (before !== undefined && isOffered(before) && !retires(provider, before, dayIn(0))) return before;
       const name = lasting(provider).find(isOffered) ?? newest(provider, offered);

@@ -1,7 +1,7 @@
 /** Models of the network: what speaks with each is loaded when first asked, errors are put into words. */
 
 import type { ModelName } from "../../../kernel/plugin.ts";
-import type { Model } from "../services.ts";
+import type { Model, ModelRequest } from "../services.ts";
 import { explain } from "./explain.ts";
 import type { ProviderSettings, Speak } from "./server.ts";
 
@@ -19,7 +19,8 @@ export function createProviderModel(settings: ProviderSettings): Model {
     takes: settings.takes ?? inputsOf(settings),
     // Anthropic's models are held to a schema, and to nothing without one.
     formats: new Set(settings.provider === "anthropic" ? ["json_schema"] : ["json_object", "json_schema"]),
-    async *stream(request, signal) {
+    async *stream(asked, signal) {
+      const request = settings.tools === "none" ? withoutTools(asked) : asked;
       loading ??= import("./endpoints.ts").then(({ connect }) => connect(settings));
       try {
         const speak = await loading;
@@ -30,6 +31,11 @@ export function createProviderModel(settings: ProviderSettings): Model {
       }
     },
   };
+}
+
+/** For a model that cannot call any: it would answer with nonsense, or not at all. */
+function withoutTools({ toolChoice: _, parallelCalls: __, ...request }: ModelRequest): ModelRequest {
+  return { ...request, tools: [] };
 }
 
 function inputsOf({ provider, name }: ProviderSettings): Model["takes"] {

@@ -1,15 +1,20 @@
 /** Tokens to US dollars, exactly: whole numbers of a trillionth of a dollar, printed as decimals. */
+import { LRUCache } from "lru-cache";
 import type { ModelName, Services, Usage } from "../../../kernel/plugin.ts";
 import type { ModelRow, ModelTable } from "../../home/services.ts";
 import type { TokenCount } from "../services.ts";
 import { createLookup, dayIn, priceOf } from "../table/lookup.ts";
 import shipped from "../table/models.json" with { type: "json" };
 
+const MAX_SAID = 5000;
+
 type HomeFiles = Services["homeFiles"];
 
 export interface Prices {
   /** What is known of a model. */
   find(model: ModelName): ModelRow | undefined;
+  /** Takes what a server says of its models: it wins over the tables, but not over the operator's words. */
+  learn(provider: string, offered: readonly { readonly name: string; readonly row: ModelRow }[]): void;
   /** The models of a provider to take if none was chosen, best first. */
   defaults(provider: string): readonly string[];
   /** `isLocal`: its server is the operator's own, which costs nothing unless the price is known. */
@@ -35,8 +40,13 @@ export async function readPrices(
     return { own: createLookup([own]), all: createLookup([...tablesOf(fetched), own]) };
   };
   let tables = await read();
-  const find = (model: ModelName): ModelRow | undefined =>
-    (isFree(model) ? tables.own : tables.all).find(model.name);
+  const said = new LRUCache<string, ModelRow>({ max: MAX_SAID });
+  const keyOf = ({ provider, name }: ModelName) => `${provider} ${name}`;
+  const find = (model: ModelName): ModelRow | undefined => {
+    const [table, server] = [isFree(model) ? undefined : tables.all.find(model.name), said.get(keyOf(model))];
+    const own = tables.own.find(model.name);
+    return table || server || own ? { ...table, ...server, ...own } : undefined;
+  };
 
   /** What the dearest known model of its provider would have cost; of all, if the provider is not known. */
   function estimate({ provider, name }: ModelName, tokens: TokenCount, day: string): bigint {
@@ -57,6 +67,11 @@ export async function readPrices(
       tables = await read();
     },
     find,
+    learn(provider, offered) {
+      for (const { name, row } of offered)
+        if (Object.keys(row).length > 0)
+          said.set(keyOf({ provider, name }), { ...said.get(keyOf({ provider, name })), ...row });
+    },
     defaults: (provider) => tables.all.defaults(provider),
     add(usage, model, tokens, isLocal) {
       const day = dayIn(0);

@@ -8,10 +8,12 @@ import { createDefaults } from "../../../../plugins/models/choice/default-model.
 import { createLessons } from "../../../../plugins/models/providers/lessons.ts";
 import { readPrices } from "../../../../plugins/models/spending/prices.ts";
 import { temporaryFolder } from "../../../support/home.ts";
+import { openUpstream } from "../../../support/servers/upstream.ts";
+import { afterThisTest } from "../../../support/undo.ts";
 
 const LOG = { debug() {}, info() {}, warn() {}, error() {} };
 
-async function modelsOf(variables: Variables) {
+async function modelsOf(variables: Variables, said: string[] = []) {
   const settings = new Settings(variables);
   const choice = readModelChoice(settings.for("agent"));
   settings.assertSound();
@@ -19,7 +21,7 @@ async function modelsOf(variables: Variables) {
   const models = createModels(
     { current: async () => choice, last: () => choice, onChange: () => () => {} },
     {
-      ...{ builtin: createBuiltinModel(), prices, log: LOG },
+      ...{ builtin: createBuiltinModel(), prices, log: LOG, say: (line: string) => void said.push(line) },
       defaults: createDefaults(prices, undefined, () => {}),
       lessonsOf: () => createLessons(),
     },
@@ -56,6 +58,30 @@ test("a named provider is taken at its word, with a second model behind it", asy
       MODEL_FALLBACK_PROVIDER: "builtin",
     }),
   ).toEqual(["ollama llama3.2 8000", "builtin builtin 128000"]);
+});
+
+test("the window that a local server has loaded counts, and one in which an agent hardly fits is said", async () => {
+  const pages: Readonly<Record<string, unknown>> = {
+    "/v1/models": { data: [{ id: "gemma4:12b" }] },
+    "/api/show": { capabilities: ["completion"], model_info: { "gemma4.context_length": 131_072 } },
+    "/api/ps": { models: [{ name: "gemma4:12b", context_length: 4096 }] },
+  };
+  const upstream = await openUpstream(({ path }, response) => {
+    response.writeHead(path in pages ? 200 : 404).end(JSON.stringify(pages[path] ?? {}));
+  });
+  afterThisTest(upstream.close);
+  const said: string[] = [];
+  const url = `http://127.0.0.1:${upstream.port}/v1`;
+  const models = await modelsOf({ MODEL_PROVIDER: "ollama", MODEL_BASE_URL: url }, said);
+  const [model] = await models.current();
+  expect([model?.name.name, model?.window]).toEqual(["gemma4:12b", 4096]);
+  expect(said).toEqual([
+    expect.stringMatching(
+      /^gemma4:12b has a window of 4,096 tokens at its server: .*OLLAMA_CONTEXT_LENGTH=65536/,
+    ),
+  ]);
+  const [own] = await (await modelsOf({ MODEL_BASE_URL: url, MODEL_CONTEXT_TOKENS: "20000" })).current();
+  expect(own?.window).toBe(20_000);
 });
 
 test("a provider without what it needs is a configuration problem that names the variable", async () => {

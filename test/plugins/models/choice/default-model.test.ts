@@ -6,18 +6,11 @@ import { homeFilesOf } from "../../../../plugins/home/open.ts";
 import { createDefaults } from "../../../../plugins/models/choice/default-model.ts";
 import { readPrices } from "../../../../plugins/models/spending/prices.ts";
 import { temporaryFolder } from "../../../support/home.ts";
-import { openUpstream } from "../../../support/servers/upstream.ts";
-import { afterThisTest } from "../../../support/undo.ts";
 
-/** A server whose list can change, a place for the choice, and what the operator is told. */
+/** A place for the choice, and what the operator is told. */
 async function setUp(own: object = { models: {} }) {
   const home = temporaryFolder();
   writeFileSync(join(home, "models.json"), JSON.stringify(own));
-  let offered: readonly string[] = [];
-  const upstream = await openUpstream((_, response) =>
-    response.end(JSON.stringify({ data: offered.map((id) => ({ id })) })),
-  );
-  afterThisTest(upstream.close);
   const kept = new Map<string, string>();
   const told: string[] = [];
   const prices = await readPrices(homeFilesOf(openFolderFiles(home)));
@@ -26,17 +19,13 @@ async function setUp(own: object = { models: {} }) {
     { get: async (key) => kept.get(key), set: async (key, name) => void kept.set(key, name) },
     (line) => told.push(line),
   );
-  const choose = (provider: string, ...names: string[]) => {
-    offered = names;
-    return defaults.choose(provider, { provider, baseUrl: `http://127.0.0.1:${upstream.port}/v1`, key: "k" });
-  };
-  return { choose, defaults, kept, told, upstream };
+  const choose = (provider: string, ...names: string[]) => defaults.choose(provider, names);
+  return { choose, defaults, kept, told };
 }
 
 test("the first of the list that the key may use is taken and kept, until it is gone, which is said", async () => {
-  const { choose, kept, told, upstream } = await setUp();
+  const { choose, kept, told } = await setUp();
   expect(await choose("anthropic", "claude-sonnet-4-5", "claude-sonnet-5")).toBe("claude-sonnet-5");
-  expect(upstream.requests[0]?.path).toBe("/v1/models?limit=1000");
   expect(await choose("anthropic", "claude-sonnet-5-5", "claude-sonnet-5")).toBe("claude-sonnet-5");
   expect(told).toEqual([]);
   expect(await choose("anthropic", "claude-sonnet-5-5")).toBe("claude-sonnet-5-5");
