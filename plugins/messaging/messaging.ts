@@ -5,7 +5,7 @@ import { type OpenChannel, openChannel } from "./channel.ts";
 import { createOffers, type StoredState } from "./offers.ts";
 import { openLetters, openOutbox } from "./outbox.ts";
 import { type SharedParts, type Timing, topicOf, type UsedServices } from "./parts.ts";
-import { createRequests } from "./requests.ts";
+import { createRequests, describeFull } from "./requests.ts";
 import type { Messaging } from "./services.ts";
 import type { MessagingSettings } from "./settings.ts";
 import { DEAD_LETTERS, OLD_MESSAGES } from "./tables.ts";
@@ -144,6 +144,7 @@ export function createMessaging(parts: MessagingParts): OpenMessaging {
     },
     drop: letters.drop,
     requests: requests.list,
+    fullLists: async () => describeFull(await requests.list()),
     async sweep(signal) {
       await requests.sweep();
       const before = new Date(Date.now() - KEPT_DAYS * 24 * HOUR).toISOString();

@@ -20,10 +20,21 @@ interface RequestRow {
   readonly told_at: string | null;
 }
 
+interface Asked {
+  readonly code: string;
+  readonly isNew: boolean;
+  /** True if the sender was not told its code lately. */
+  readonly isToTell: boolean;
+  /** The sender whose place it took. */
+  readonly removed?: string | undefined;
+}
+
 export type Requests = ReturnType<typeof createRequests>;
 
-/** Senders that can wait at the same time; others are not listed until there is room. */
-const MAX_REQUESTS = 200;
+/** Senders that can wait at the same time. In a list that is full, the oldest makes room for a new one. */
+const MAX_OF_CHANNEL = 100;
+const MAX_OF_DOMAIN = 10;
+const MAX_NOT_AUTHENTIC = 20;
 const MAX_AGE_MS = 7 * 86_400_000;
 /** One reply for each stranger in this time. */
 const TELL_AGAIN_MS = 6 * 3_600_000;
@@ -37,24 +48,13 @@ export function createRequests(sql: Sql, identities: Pick<Services["identities"]
 
   return {
     oneAtATime: createMutex(),
-    /**
-     * Notes that this sender wants to be paired. Returns its code where it is to be told, and whether it is new. Undefined where
-     * there is no room, or nothing to say.
-     */
-    async ask(
-      tx: Transaction,
-      channel: string,
-      message: IncomingMessage,
-      to: Recipient,
-    ): Promise<{ readonly code: string; readonly isNew: boolean; readonly isToTell: boolean } | undefined> {
+    /** Notes that this sender wants to be paired. */
+    async ask(tx: Transaction, channel: string, message: IncomingMessage, to: Recipient): Promise<Asked> {
       const user = identityOf(channel, message.sender.id);
       const isAuthentic = message.isAuthentic === false ? 0 : 1;
       const now = Date.now();
       const at = new Date(now).toISOString();
-      const [known, count] = await Promise.all([
-        tx.get<RequestRow>('SELECT * FROM messaging_requests WHERE "user" = ?', user),
-        tx.get<{ count: number }>("SELECT count(*) AS count FROM messaging_requests"),
-      ]);
+      const known = await tx.get<RequestRow>('SELECT * FROM messaging_requests WHERE "user" = ?', user);
       if (known !== undefined) {
         // A forged message must not change what a real one has asked.
         if (isAuthentic > known.is_authentic)
@@ -66,7 +66,7 @@ export function createRequests(sql: Sql, identities: Pick<Services["identities"]
         if (isToTell) await tx.run('UPDATE messaging_requests SET told_at = ? WHERE "user" = ?', at, user);
         return { code: known.code, isNew: false, isToTell };
       }
-      if (Number(count?.count) >= MAX_REQUESTS) return undefined;
+      const removed = await makeRoom(tx, user, isAuthentic === 1);
       const code = newCode();
       await tx.run(
         `INSERT INTO messaging_requests ("user", code, channel, conversation, line, reply, name, text, is_authentic, asked_at, told_at)
@@ -74,7 +74,7 @@ export function createRequests(sql: Sql, identities: Pick<Services["identities"]
         ...[user, code, channel, to.conversation, to.line, JSON.stringify(to.reply ?? null)],
         ...[message.sender.name ?? null, firstWords(message.text), isAuthentic, at, at],
       );
-      return { code, isNew: true, isToTell: true };
+      return { code, isNew: true, isToTell: true, removed };
     },
 
     async list(): Promise<readonly PairingRequest[]> {
@@ -123,12 +123,51 @@ export function createRequests(sql: Sql, identities: Pick<Services["identities"]
       };
     },
 
+    /** Drops the messages of a sender that had to make room. */
+    drop: (identity: string) => identities.deny(identity),
+
     sweep: () =>
       sql.run(
         "DELETE FROM messaging_requests WHERE asked_at < ?",
         new Date(Date.now() - MAX_AGE_MS).toISOString(),
       ),
   };
+}
+
+/** The lists that a sender is in, the smallest first. Nobody can fill those of others: a mail domain has its own, and so has what is not authentic. */
+function listsOf(identity: string, isAuthentic: boolean): readonly { name: string; limit: number }[] {
+  const channel = identity.slice(0, identity.indexOf("/"));
+  if (!isAuthentic) return [{ name: `${channel}, not authentic`, limit: MAX_NOT_AUTHENTIC }];
+  const all = { name: channel, limit: MAX_OF_CHANNEL };
+  const at = identity.lastIndexOf("@");
+  return at === -1 ? [all] : [{ name: `${channel}, ${identity.slice(at)}`, limit: MAX_OF_DOMAIN }, all];
+}
+
+/** Returns the sender that had to go, if a list was full. */
+async function makeRoom(tx: Transaction, user: string, isAuthentic: boolean): Promise<string | undefined> {
+  const rows = await tx.all<{ user: string; is_authentic: number }>(
+    'SELECT "user", is_authentic FROM messaging_requests ORDER BY asked_at',
+  );
+  for (const { name, limit } of listsOf(user, isAuthentic)) {
+    const listed = rows.filter((row) =>
+      listsOf(row.user, row.is_authentic === 1).some((list) => list.name === name),
+    );
+    const oldest = listed[0]?.user;
+    if (oldest === undefined || listed.length < limit) continue;
+    await tx.run('DELETE FROM messaging_requests WHERE "user" = ?', oldest);
+    return oldest;
+  }
+  return undefined;
+}
+
+/** Says which lists of senders are full. */
+export function describeFull(requests: readonly PairingRequest[]): readonly string[] {
+  const lists = requests.flatMap(({ identity, isAuthentic }) => listsOf(identity, isAuthentic));
+  return [...Map.groupBy(lists, ({ name }) => name)].flatMap(([name, [first, ...others]]) =>
+    first !== undefined && others.length + 1 >= first.limit
+      ? [`The list is full (${name}: ${first.limit}): each new sender takes the place of the oldest.`]
+      : [],
+  );
 }
 
 function requestOf(row: RequestRow): PairingRequest {

@@ -181,6 +181,8 @@ export interface Messaging {
   drop(id: string): Promise<boolean>;
   /** The senders that wait to be paired, each with its code. */
   requests(): Promise<readonly PairingRequest[]>;
+  /** Sentences, one for each list of senders that is full. */
+  fullLists(): Promise<readonly string[]>;
   /** Pairs the sender behind a code with an account. A `Fault` where no request has it. */
   pair(code: string, account: string): Promise<PairingRequest>;
   deny(code: string): Promise<boolean>;

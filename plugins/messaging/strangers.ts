@@ -15,8 +15,9 @@ export interface ReceivedMessage {
   readonly to: Recipient;
 }
 
-/** Messages of a stranger that are kept until somebody decides; later ones are not. */
-const MAX_HELD = 5;
+/** Messages of a stranger that are kept until somebody decides; later and longer ones are not. */
+const MAX_HELD = 3;
+const MAX_HELD_LENGTH = 16_000;
 const MAX_OPERATOR_CHATS = 10;
 
 /** The job waits for somebody who says whose it is. */
@@ -29,29 +30,33 @@ export async function takeStranger(
   const canWait = message.isAuthentic !== false;
   const operators = (await parts.accounts.listUsers()).filter(({ role }) => role === "operator");
   // One after the other, so that no more of them are listed than may be.
-  await requests.oneAtATime("stranger", () =>
+  const isShort = JSON.stringify(job).length <= MAX_HELD_LENGTH;
+  const removed = await requests.oneAtATime("stranger", () =>
     sql.transaction(async (tx) => {
       const asked = await requests.ask(tx, service.name, message, to);
       const held = await tx.get<{ count: number }>(
         `SELECT count(*) AS count FROM messaging_outbox WHERE "user" = ? AND status = 'held'`,
         to.user,
       );
-      const isHeld = canWait && asked !== undefined && Number(held?.count) < MAX_HELD && job.message !== "";
+      const isHeld = canWait && isShort && Number(held?.count) < MAX_HELD && job.message !== "";
       const id = isHeld ? (await parts.jobs.submit(job, tx)).id : undefined;
       await inbox.finish(tx, row, to.user, id);
       if (id !== undefined) await outbox.owe(tx, to, id, true);
-      if (asked === undefined || !canWait) return;
+      if (!canWait) return asked.removed;
       if (asked.isToTell && !service.isSilentToStrangers)
         await outbox.sayAside(tx, to, write(codeWords(asked.code)));
-      if (asked.isNew)
+      // When the list is full, somebody may be filling it, and operators would hear of each.
+      if (asked.isNew && asked.removed === undefined)
         await tellOperators(
           parts,
           tx,
           operators.map((one) => one.id),
           strangerWords(message, to.user, asked.code),
         );
+      return asked.removed;
     }),
   );
+  if (removed !== undefined) await requests.drop(removed);
 }
 
 /** In the chats in which operators are paired, on any channel. */

@@ -109,7 +109,7 @@ function registerRequests(group: Command, context: CommandContext): void {
     "channel requests",
   ).action((options: JsonOption) =>
     context.with(["messaging"], async ({ messaging }) => {
-      const requests = await messaging.requests();
+      const [requests, full] = await Promise.all([messaging.requests(), messaging.fullLists()]);
       const rows = requests.map(({ code, identity, name = "", text, isAuthentic, askedAt }) => [
         code,
         identity,
@@ -119,10 +119,10 @@ function registerRequests(group: Command, context: CommandContext): void {
       ]);
       print(
         options,
-        { requests: requests.map((request) => toWire(PairingRequest, request)) },
+        { requests: requests.map((request) => toWire(PairingRequest, request)), full },
         rows.length === 0
           ? "Nobody waits."
-          : table(["CODE", "SENDER", "NAME", "ASKED", "FIRST WORDS"], rows).trimEnd(),
+          : [table(["CODE", "SENDER", "NAME", "ASKED", "FIRST WORDS"], rows).trimEnd(), ...full].join("\n"),
       );
     }),
   );

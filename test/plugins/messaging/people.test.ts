@@ -39,9 +39,13 @@ test("many strangers, and a stranger who writes much, take up little", async () 
     .poll(() => sql.get("SELECT count(*) AS count FROM messaging_inbox WHERE message IS NOT NULL"))
     .toEqual({ count: 0 });
   const messaging = kernel.service("messaging");
-  expect(await messaging.requests()).toHaveLength(200);
-  expect((await kernel.service("jobs").list({ user: "fake/1" })).items).toHaveLength(5);
-  await expect.poll(() => chat.sent.length).toBe(200);
+  expect(await messaging.requests()).toHaveLength(100);
+  expect(await messaging.fullLists()).toEqual([
+    "The list is full (fake: 100): each new sender takes the place of the oldest.",
+  ]);
+  const jobs = kernel.service("jobs");
+  // What waited of those that made room is gone.
+  await expect.poll(async () => (await jobs.counts()).queued).toBe(99 + 3);
 });
 
 test("an operator hears of a stranger in the chat and lets them in there; nobody else can", async () => {
