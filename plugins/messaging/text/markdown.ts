@@ -3,7 +3,7 @@
  * is closed and opened again, a long table repeats its head, and a link or a word in code is never cut in two.
  */
 import { Lexer, type Token, type Tokens } from "marked";
-import { cutMarkdown } from "../../../kernel/kit/text.ts";
+import { cutMarkdown, showsOtherAddress } from "../../../kernel/kit/text.ts";
 import type { Part } from "../outbox.ts";
 import type { TextFormat } from "../services.ts";
 import { MAIL_HTML, MARKS, type Marks } from "./marks.ts";
@@ -194,8 +194,10 @@ function inlineOne(token: Token, marks: Marks): string {
     case "link":
     case "image": {
       const { href, text } = token as Tokens.Link;
-      const inner = token.type === "link" ? inline(token.tokens ?? [], marks) : marks.escape(text || href);
-      return isAddress(href) ? marks.link(inner, href) : inner;
+      const write = (marks: Marks) =>
+        token.type === "link" ? inline(token.tokens ?? [], marks) : marks.escape(text || href);
+      const inner = write(marks);
+      return isAddress(href) ? marks.link(inner, href, showsOtherAddress(write(MARKS.plain), href)) : inner;
     }
     case "escape":
       return marks.escape(String(token["text"]));

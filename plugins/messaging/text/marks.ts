@@ -10,7 +10,8 @@ export interface Marks {
   code(text: string): string;
   /** `text` is not escaped yet. */
   block(text: string, language: string): string;
-  link(inner: string, address: string): string;
+  /** `isOther`: the words show another address, so that both have to be seen. */
+  link(inner: string, address: string, isOther: boolean): string;
   heading(inner: string): string;
   quote(inner: string): string;
   readonly rule: string;
@@ -43,7 +44,8 @@ const TELEGRAM: Marks = {
     /^[\w+#.-]{1,40}$/.test(language)
       ? `<pre><code class="language-${language}">${html(text)}</code></pre>`
       : `<pre>${html(text)}</pre>`,
-  link: (inner, address) => `<a href="${html(address)}">${inner}</a>`,
+  link: (inner, address, isOther) =>
+    `<a href="${html(address)}">${inner}</a>${isOther ? ` (${html(address)})` : ""}`,
   heading: (inner) => `<b>${inner}</b>`,
   quote: (inner) => `<blockquote>${inner}</blockquote>`,
   rule: "———",
@@ -60,7 +62,8 @@ const SLACK: Marks = {
   // A mark inside would end it.
   code: (text) => `\`${slack(text.replaceAll("`", "'"))}\``,
   block: (text) => `\`\`\`\n${slack(text.replaceAll("```", "'''"))}\n\`\`\``,
-  link: (inner, address) => `<${slack(address).replaceAll("|", "%7C")}|${inner.replaceAll("|", "¦")}>`,
+  link: (inner, address, isOther) =>
+    `<${slack(address).replaceAll("|", "%7C")}|${inner.replaceAll("|", "¦")}>${isOther ? ` (${slack(address)})` : ""}`,
   heading: (inner) => `*${inner}*`,
   quote: (inner) => inner.replaceAll(/^/gm, "> "),
   rule: "———",

@@ -2,7 +2,7 @@
 
 import DOMPurify from "dompurify";
 import { Marked, Renderer } from "marked";
-import { cutMarkdown, type Piece, visibleLine } from "../../../../kernel/kit/text.ts";
+import { cutMarkdown, type Piece, showsOtherAddress, visibleLine } from "../../../../kernel/kit/text.ts";
 import { filesLink } from "../../state/files.ts";
 import { knownColours } from "./colours.ts";
 import { type Formula, replaceFormulas } from "./formulas.ts";
@@ -147,8 +147,10 @@ function showTarget(link: Element): void {
   const address = link.getAttribute("href");
   if (address === null) return;
   link.setAttribute("title", visibleLine(address));
-  const host = URL.parse(address)?.host ?? "";
-  if (host !== "" && !link.textContent.includes(host)) link.setAttribute("data-host", host);
+  const { host = "", pathname = "" } = URL.parse(address) ?? {};
+  const words = link.textContent;
+  if (showsOtherAddress(words, address) || !words.includes(host))
+    link.setAttribute("data-host", host || pathname);
 }
 
 const ALLOWED = {
