@@ -40,7 +40,9 @@ export function whyNotAuthentic(
     (method) =>
       method.result === "pass" &&
       ((method.name === "spf" && isFor(method, domain, ["smtp.mailfrom"])) ||
-        (method.name === "dkim" && isFor(method, domain, ["header.d", "header.i"]))),
+        // Only the domain that signed counts: an identity is what its signer writes.
+        (method.name === "dkim" &&
+          isFor(method, domain, [method.properties.has("header.d") ? "header.d" : "header.i"]))),
   );
   return isAligned ? undefined : `neither SPF nor DKIM passed for ${domain}`;
 }

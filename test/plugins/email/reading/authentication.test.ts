@@ -21,6 +21,7 @@ describe("what our server vouches for", () => {
     ["SPF without a local part", "spf=pass smtp.mailfrom=honest.test"],
     ["DKIM of the same domain", "dkim=fail header.d=bulk.test; dkim=pass header.d=honest.test header.s=s1"],
     ["DKIM by identity", "dkim=pass header.i=@honest.test"],
+    ["DKIM by both", "dkim=pass header.d=honest.test header.i=@honest.test"],
     ["a version, folds and capitals", "\r\n\tDKIM/1 = PASS (2048-bit key)\r\n header.d=Honest.Test"],
     ["no DMARC policy but DKIM", "dmarc=none header.from=honest.test; dkim=pass header.d=honest.test"],
   ])("%s", (_, text) => {
@@ -51,6 +52,7 @@ describe("what does not count", () => {
     ["DMARC without a domain", "dmarc=pass"],
     ["SPF of another domain", "spf=pass smtp.mailfrom=eve@evil.test"],
     ["SPF of a domain that ends the same", "spf=pass smtp.mailfrom=eve@nothonest.test"],
+    ["DKIM of another domain by an identity", "dkim=pass header.d=evil.test header.i=@honest.test"],
     ["DKIM of a domain below", "dkim=pass header.d=honest.test.evil.test"],
     ["a word in a comment", "dmarc=fail (dmarc=pass header.from=honest.test) header.from=honest.test"],
     ["a word in a quoted text", 'spf=pass smtp.mailfrom="a; dmarc=pass header.from=honest.test"@evil.test'],
