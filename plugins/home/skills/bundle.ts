@@ -36,6 +36,8 @@ export function findBundle(
     throw new Error(
       `it has ${others.length + 1} skills (${[only, ...others].slice(0, 3).join(", ")}…): unpack it and add the folder of one`,
     );
+  if (others.length > 0)
+    throw new Error(`it has both ${others[0]?.slice(root.length)} and ${only.slice(root.length)}: keep one`);
   const own = [...files].filter(([path]) => path.startsWith(root));
   const inside = new Map(own.map(([path, data]) => [normal(path.slice(root.length)), data]));
   const size = inside.get(SKILL_FILE)?.byteLength ?? 0;

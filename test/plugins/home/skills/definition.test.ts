@@ -85,6 +85,9 @@ describe("the files of a skill", () => {
     expect([found.folder, [...found.files.keys()]]).toEqual(["pdf", ["SKILL.md", "assets/SKILL.md"]]);
     expect(findBundle(files("SKILL.md"), "pdf").folder).toBe("pdf");
     expect(() => findBundle(files("a/SKILL.md", "b/SKILL.md"), undefined)).toThrow(/2 skills/);
+    expect(() => findBundle(files("pdf/SKILL.md", "pdf/skill.md"), undefined)).toThrow(
+      "it has both skill.md and SKILL.md",
+    );
     expect(() => findBundle(files("README.md"), undefined)).toThrow(/no SKILL.md/);
   });
 
