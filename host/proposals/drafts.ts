@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join, sep } from "node:path";
 import { createMutex } from "../../kernel/kit/concurrency.ts";
 import type { PrivateHosts } from "../../kernel/kit/outbound.ts";
-import { findOrders } from "../../kernel/kit/untrusted.ts";
+import { findOrders, textsIn } from "../../kernel/kit/untrusted.ts";
 import { Fault, type Keyed } from "../../kernel/plugin.ts";
 import { makeComponent } from "../author/build/apart.ts";
 import type { ToolchainPlaces } from "../author/build/toolchain.ts";
@@ -165,7 +165,7 @@ export function createDrafts({
 
 /** A description is before the model in every later conversation. */
 function refuseOrders({ description, schema }: Candidate): void {
-  const [order] = findOrders(`${description}\n${JSON.stringify(schema)}`);
+  const [order] = findOrders([description, ...textsIn(schema)].join("\n"));
   if (order === undefined) return;
   const message = `What the tool says of itself reads like orders: ${JSON.stringify(order)}. Say only what it does and what its params are.`;
   throw new Fault("invalid", "tool_gives_orders", message);

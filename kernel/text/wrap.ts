@@ -1,5 +1,7 @@
 /** Text from elsewhere as the model sees it: capped, marked as data with its origin, unable to pose as anything else. */
 
+import { withoutHidden } from "./visible.ts";
+
 // About sixteen thousand tokens: more than a model reads with care.
 const LONGEST = 64_000;
 
@@ -49,13 +51,25 @@ const ORDERS: readonly RegExp[] = [
 
 const MAX_EXCERPT_LENGTH = 120;
 
-export function findOrders(text: string): readonly string[] {
+export function findOrders(given: string): readonly string[] {
+  // A model reads on over characters that nobody sees, and letters in another width.
+  const text = withoutHidden(given)
+    .replaceAll(/[\u200c\u200d]/g, "")
+    .normalize("NFKC");
   const found: string[] = [];
   for (const order of ORDERS) {
     const match = order.exec(text)?.[0];
     if (match !== undefined) found.push(match.slice(0, MAX_EXCERPT_LENGTH).toWellFormed());
   }
   return found;
+}
+
+/** What a model reads of a tool's schema, in lines: keys as well as values. */
+export function textsIn(value: unknown): string[] {
+  if (typeof value === "string") return [value];
+  if (typeof value !== "object" || value === null) return [];
+  const keys = Array.isArray(value) ? [] : Object.keys(value);
+  return [...keys, ...Object.values(value).flatMap(textsIn)];
 }
 
 // A line of caution may stand ahead of what came from outside.

@@ -4,7 +4,7 @@
  */
 import { hash } from "node:crypto";
 import { isRecord, withoutHidden } from "../../../kernel/kit/text.ts";
-import { findOrders } from "../../../kernel/kit/untrusted.ts";
+import { findOrders, textsIn } from "../../../kernel/kit/untrusted.ts";
 import type { JsonSchema } from "../../../kernel/plugin.ts";
 
 export interface Definition {
@@ -112,7 +112,7 @@ function readDefinition(
 export function warningsOf({ title = "", description, schema }: Definition): readonly string[] {
   const found = [
     ...findOrders(`${title}\n${description}`).map((order) => `Its description reads like orders: "${order}"`),
-    ...findOrders(textsOf(schema).join("\n")).map((order) => `Its schema reads like orders: "${order}"`),
+    ...findOrders(textsIn(schema).join("\n")).map((order) => `Its schema reads like orders: "${order}"`),
   ];
   return [...new Set(found)];
 }
@@ -155,13 +155,6 @@ export function cleaned(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(cleaned);
   if (!isRecord(value)) return value;
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [withoutHidden(key), cleaned(item)]));
-}
-
-function textsOf(value: unknown): string[] {
-  if (typeof value === "string") return [value];
-  if (typeof value !== "object" || value === null) return [];
-  const keys = Array.isArray(value) ? [] : Object.keys(value);
-  return [...keys, ...Object.values(value).flatMap(textsOf)];
 }
 
 /**

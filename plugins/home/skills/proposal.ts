@@ -1,6 +1,7 @@
 /** A skill that somebody offers, in the words that the operator agrees to. */
 import { createTwoFilesPatch } from "diff";
 import { isAgentsName, type ToolOrigin } from "../../../kernel/kit/tools.ts";
+import { findOrders } from "../../../kernel/kit/untrusted.ts";
 import { Fault, reason } from "../../../kernel/plugin.ts";
 import { digestOf, findBundle, kindOf, SKILL_FILE, type SkillFiles, textIn } from "./bundle.ts";
 import { readDefinition, type SkillDefinition } from "./definition.ts";
@@ -58,6 +59,7 @@ export function describeProposal(
   const bytes = [...files.values()].reduce((sum, data) => sum + data.byteLength, 0);
   return [
     `says of itself: ${description.replace(/\s+/g, " ")}`,
+    ...findOrders(description).map((order) => `its description reads like orders: ${JSON.stringify(order)}`),
     ...(signature === undefined ? [] : [signature]),
     ...(compatibility === undefined ? [] : [`says that it needs: ${compatibility}`]),
     ...(license === undefined ? [] : [`licence: ${license}`]),
