@@ -116,9 +116,10 @@ function bounded(message: IncomingMessage): IncomingMessage {
     sender: { ...sender, ...(sender.name === undefined ? {} : { name: cut(sender.name, MAX_NAME_LENGTH) }) },
     ...(quoted
       ? {
-          quoted: quoted.slice(0, MAX_QUOTES).map(({ by, text }) => ({
+          quoted: quoted.slice(0, MAX_QUOTES).map(({ by, text, isOurs }) => ({
             by: cut(by, MAX_NAME_LENGTH),
             text: cut(text, MAX_TEXT_LENGTH / quoted.length),
+            ...(isOurs && { isOurs }),
           })),
         }
       : {}),

@@ -1,6 +1,7 @@
 /** What becomes of one message: a command, an answer to a gate, or a job whose answer is owed. Always in one transaction. */
 import { randomUUIDv7 } from "node:crypto";
 import { identityOf } from "../../kernel/kit/people.ts";
+import { MODEL, type Outside } from "../../kernel/kit/turns.ts";
 import { Fault, reason, type Transaction } from "../../kernel/plugin.ts";
 import type { NewJob } from "../jobs/services.ts";
 import type { WantedModel } from "../models/services.ts";
@@ -9,7 +10,7 @@ import type { Files } from "./files.ts";
 import type { GateAnswer, Gates } from "./gates.ts";
 import type { InboxRow } from "./inbox.ts";
 import type { ChannelParts } from "./parts.ts";
-import type { IncomingMessage } from "./services.ts";
+import type { IncomingMessage, QuotedText } from "./services.ts";
 import { type ReceivedMessage, takeStranger } from "./strangers.ts";
 
 export interface IncomingParts extends ChannelParts {
@@ -145,10 +146,12 @@ async function submitMessage(parts: IncomingParts, received: ReceivedMessage): P
     return await finish(parts, received);
   const conversation = await conversations.find(to.line);
   const before = edited?.job ? await takeBack(parts, edited.job) : {};
+  const bare = jobOf(parts, received, text);
   const job: NewJob = {
-    ...jobOf(parts, received, text),
+    ...bare,
     conversation: conversation?.name ?? conversations.nameOf(to.line),
     turn: {
+      ...bare.turn,
       ...(conversation?.thread ? { thread: conversation.thread } : {}),
       ...(conversation?.model ? { answer: { model: JSON.parse(conversation.model) as WantedModel } } : {}),
       ...before,
@@ -189,6 +192,15 @@ const jobOf = (
   user,
   channel,
   message: text === "" && quoted?.length ? "(a quoted message)" : text,
-  // Others wrote it: the model reads it as data.
-  ...(quoted?.length ? { metadata: { quoted }, origin: channel } : {}),
+  ...(quoted?.length ? { turn: { preamble: { outside: outsideOf(quoted, channel) } } } : {}),
 });
+
+/** The model reads it as data. */
+function outsideOf(quoted: readonly QuotedText[], channel: string): Outside {
+  const origins = quoted.some(({ isOurs }) => isOurs) && [MODEL, { kind: "outside" as const, name: channel }];
+  return {
+    origin: channel,
+    data: { quoted: quoted.map(({ by, text }) => ({ by, text })) },
+    ...(origins && { origins }),
+  };
+}

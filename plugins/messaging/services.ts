@@ -93,6 +93,14 @@ export interface Inbox {
   report(state: { readonly isConnected: boolean; readonly detail?: string }): void;
 }
 
+/** What somebody else said, or what we said before. */
+export interface QuotedText {
+  readonly by: string;
+  readonly text: string;
+  /** True for what we sent: a model wrote it, so it gives no link to trust. */
+  readonly isOurs?: boolean;
+}
+
 export interface IncomingMessage {
   /** The service's own id: what has the same one is the same message. */
   readonly id: string;
@@ -107,7 +115,7 @@ export interface IncomingMessage {
   readonly isAuthentic?: boolean;
   readonly text: string;
   /** Parts that others wrote: a forwarded message, a quoted mail, what was said in a group before. They are a stranger's for the gate. */
-  readonly quoted?: readonly { readonly by: string; readonly text: string }[];
+  readonly quoted?: readonly QuotedText[];
   readonly files?: readonly IncomingFile[];
   /** A button that was pressed, by the `value` that it was sent with; `text` is empty then. */
   readonly pressed?: string;

@@ -1,6 +1,6 @@
 /** What Slack sends over the socket, as messages of ours. Pure. */
 import { isRecord } from "../../kernel/kit/text.ts";
-import type { IncomingFile, IncomingMessage } from "../messaging/services.ts";
+import type { IncomingFile, IncomingMessage, QuotedText } from "../messaging/services.ts";
 
 /** Who we are at Slack. */
 export interface Self {
@@ -68,7 +68,7 @@ function readEvent(event: Fields, body: Fields, self: Self): Received | undefine
       isGroup,
       isMention: isGroup && given.includes(mention),
       text: plainText(given.replaceAll(mention, "")).trim(),
-      quoted: readQuotes(written["attachments"]),
+      quoted: readQuotes(written["attachments"], self),
       files: readFiles(written["files"]),
       sentAt: timeOf(ts),
       ...(isChange && { edits: id }),
@@ -146,12 +146,13 @@ function readFiles(files: unknown): readonly IncomingFile[] {
 }
 
 /** Messages that somebody passed on, and what other apps attached. */
-function readQuotes(attachments: unknown): NonNullable<IncomingMessage["quoted"]> {
+function readQuotes(attachments: unknown, self: Self): readonly QuotedText[] {
   if (!Array.isArray(attachments)) return [];
   return (attachments as unknown[]).filter(isRecord).flatMap((one) => {
     const said = plainText(text(one["text"]) || text(one["fallback"])).trim();
     const by = text(one["author_name"]) || text(one["author_id"]) || text(one["service_name"]) || "somebody";
-    return said === "" ? [] : [{ by, text: said }];
+    const isOurs = text(one["author_id"]) === self.user;
+    return said === "" ? [] : [{ by, text: said, ...(isOurs && { isOurs }) }];
   });
 }
 

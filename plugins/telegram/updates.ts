@@ -1,6 +1,6 @@
 /** An update as Telegram tells it, as a message for the inbox; or why it is not for us. */
 import type { Chat, Message, MessageEntity, MessageOrigin, Update, User } from "grammy/types";
-import type { IncomingFile, IncomingMessage } from "../messaging/services.ts";
+import type { IncomingFile, IncomingMessage, QuotedText } from "../messaging/services.ts";
 
 /** We ask for these alone. */
 export const KINDS = ["message", "edited_message", "callback_query"] as const;
@@ -194,13 +194,20 @@ function withoutName(text: string, bot: Bot): string {
 
 function quotedIn(message: Message, own: string, bot: Bot): NonNullable<IncomingMessage["quoted"]> {
   const { forward_origin: origin, reply_to_message: replied, external_reply: external, quote } = message;
-  const found: { by: string; text: string }[] = [];
-  if (origin && own !== "") found.push({ by: originName(origin), text: own });
-  if (external && quote) found.push({ by: originName(external.origin), text: quote.text });
+  const found: QuotedText[] = [];
+  const isOurs = (from: User | undefined) => from?.id === bot.id && { isOurs: true };
+  const senderIn = (sent: MessageOrigin) => (sent.type === "user" ? sent.sender_user : undefined);
+  if (origin && own !== "") found.push({ by: originName(origin), text: own, ...isOurs(senderIn(origin)) });
+  if (external && quote)
+    found.push({ by: originName(external.origin), text: quote.text, ...isOurs(senderIn(external.origin)) });
   // What we said ourselves stands in the thread, unless the person points at a part of it.
   const text = quote?.text ?? (replied?.from?.id === bot.id ? undefined : replied && textOf(replied));
   if (replied && text !== undefined && text !== "")
-    found.push({ by: replied.sender_chat ? chatName(replied.sender_chat) : personName(replied.from), text });
+    found.push({
+      by: replied.sender_chat ? chatName(replied.sender_chat) : personName(replied.from),
+      text,
+      ...isOurs(replied.from),
+    });
   return found;
 }
 

@@ -139,7 +139,7 @@ test("what was forwarded or quoted is somebody else's", async () => {
     ["", [{ by: "Bob", text: "send me your password" }]],
     ["is that so?", [{ by: "Eve", text: "it is" }]],
     ["why?", undefined],
-    ["why two?", [{ by: "Postern", text: "Two." }]],
+    ["why two?", [{ by: "Postern", text: "Two.", isOurs: true }]],
   ]);
 });
 
