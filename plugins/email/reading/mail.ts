@@ -1,10 +1,11 @@
 /** One mail as bytes, read into what a message needs. Runs in a thread of its own, because a stranger chose the bytes. */
-import { type Attachment, type ParsedMail, simpleParser } from "mailparser";
+import type { QuotedText } from "../../messaging/services.ts";
 import { createOwnIds, digest } from "../message-id.ts";
 import { authservIdsIn, whyNotAuthentic } from "./authentication.ts";
 import { whyAutomatic } from "./automatic.ts";
 import { type HeaderLine, idsIn, senderOf, valuesOf } from "./header.ts";
-import { type QuotedText, splitQuoted } from "./quoting.ts";
+import { MAX_PARTS, type MailFile, type MailParts, parseMail } from "./mail-parts.ts";
+import { splitQuoted } from "./quoting.ts";
 
 export interface MailTask {
   readonly source: Uint8Array;
@@ -41,9 +42,6 @@ export interface ReadMail {
   }[];
 }
 
-const MAX_PARTS = 200;
-const MAX_HEADER_BYTES = 128 * 2 ** 10;
-const MAX_HTML_LENGTH = 2 * 2 ** 20;
 const MAX_TEXT_LENGTH = 200_000;
 const MAX_FILES = 20;
 const MAX_REFERENCES = 20;
@@ -55,20 +53,9 @@ const SIGNATURES = new Set([
   "application/x-pkcs7-signature",
 ]);
 
-// The last four are options of the splitter below it, which has no types here.
-const OPTIONS = {
-  skipTextToHtml: true,
-  skipImageLinks: true,
-  keepCidLinks: true,
-  maxHtmlLengthToParse: MAX_HTML_LENGTH,
-  ignoreEmbedded: true,
-  maxHeadSize: MAX_HEADER_BYTES,
-  maxChildNodes: MAX_PARTS,
-};
-
 /** Rejects where it has too many parts, or is damaged. */
 export async function readMail({ source, address, authservId, missing }: MailTask): Promise<ReadMail> {
-  const parsed = await parse(source);
+  const parsed = await parseMail(source);
   const lines = parsed.headerLines as readonly HeaderLine[];
   const ids = createOwnIds(address);
   const sender = senderOf(lines);
@@ -84,8 +71,12 @@ export async function readMail({ source, address, authservId, missing }: MailTas
   const key = messageId ?? digest(Buffer.from(source).toString("latin1"));
   const others = recipientsOf(parsed).filter((recipient) => recipient !== address);
   const attached = parsed.attachments.slice(0, MAX_PARTS);
-  const { own, quoted } = splitQuoted(cap(parsed.text ?? ""));
+  const { own, quoted: below } = splitQuoted(cap(parsed.text ?? ""));
   const isReply = references.length > 0;
+  const isAnswer = references.some(ids.isOwn);
+  const quoted = [...below, ...(await forwardedIn(attached))].map((one) =>
+    isAnswer || one.by.toLowerCase() === address ? { ...one, isOurs: true } : one,
+  );
   const subject = (parsed.subject ?? "").replace(/\s+/g, " ").trim().slice(0, MAX_SUBJECT);
   return {
     key: digest([key, from, notAuthentic === undefined].join("\n")),
@@ -100,34 +91,28 @@ export async function readMail({ source, address, authservId, missing }: MailTas
     isToUs: addressesIn(parsed.to).includes(address),
     subject,
     sentAt: parsed.date?.toJSON() ?? undefined,
-    text: [headingOf(subject, isReply, own), own, missing ? `[${missing}]` : ""]
+    text: [quoted.length > 0 || isReply ? "" : headingOf(subject, own), own, missing ? `[${missing}]` : ""]
       .filter((part) => part !== "")
       .join("\n\n"),
-    quoted: [...quoted, ...(await forwardedIn(attached))],
+    quoted,
     files: missing ? [] : filesIn(attached),
   };
 }
 
 /** The bytes of a file, by its place. */
 export async function readFile(source: Uint8Array, part: number): Promise<Uint8Array | undefined> {
-  const parsed = await parse(source);
+  const parsed = await parseMail(source);
   return parsed.attachments[part]?.content;
 }
 
-function parse(source: Uint8Array): Promise<ParsedMail> {
-  return simpleParser(Buffer.from(source.buffer, source.byteOffset, source.byteLength), OPTIONS);
-}
-
-/** The subject belongs to what a person wrote where it begins a conversation, unless that is a command. */
-function headingOf(subject: string, isReply: boolean, own: string): string {
-  return subject === "" || isReply || own.startsWith("/") || /^(?:re|fwd?|aw|wg|tr|sv)\s?:/i.test(subject)
-    ? ""
-    : `Subject: ${subject}`;
+/** Commands stand alone. */
+function headingOf(subject: string, own: string): string {
+  return subject === "" || own.startsWith("/") ? "" : `Subject: ${subject}`;
 }
 
 const cap = (text: string) => text.slice(0, MAX_TEXT_LENGTH).toWellFormed();
 
-function addressesIn(given: ParsedMail["to"]): readonly string[] {
+function addressesIn(given: MailParts["to"]): readonly string[] {
   return [given ?? []]
     .flat()
     .flatMap(({ value }) =>
@@ -137,15 +122,15 @@ function addressesIn(given: ParsedMail["to"]): readonly string[] {
     );
 }
 
-const recipientsOf = ({ to, cc }: ParsedMail) => [...addressesIn(to), ...addressesIn(cc)];
+const recipientsOf = ({ to, cc }: MailParts) => [...addressesIn(to), ...addressesIn(cc)];
 
-const isMail = ({ contentType }: Attachment) => contentType === "message/rfc822";
+const isMail = ({ contentType }: MailFile) => contentType === "message/rfc822";
 
 /** Mails that are attached whole: others wrote them. */
-async function forwardedIn(attached: readonly Attachment[]): Promise<readonly QuotedText[]> {
+async function forwardedIn(attached: readonly MailFile[]): Promise<readonly QuotedText[]> {
   const found: QuotedText[] = [];
   for (const { content } of attached.filter(isMail).slice(0, MAX_FORWARDED)) {
-    const parsed = await parse(content).catch(() => undefined);
+    const parsed = await parseMail(content).catch(() => undefined);
     if (!parsed) continue;
     const by = parsed.from?.value[0]?.address?.slice(0, 100) || "an attached mail";
     found.push({ by, text: cap(`Subject: ${parsed.subject ?? ""}\n\n${parsed.text ?? ""}`.trim()) });
@@ -153,7 +138,7 @@ async function forwardedIn(attached: readonly Attachment[]): Promise<readonly Qu
   return found;
 }
 
-function filesIn(attached: readonly Attachment[]): ReadMail["files"] {
+function filesIn(attached: readonly MailFile[]): ReadMail["files"] {
   return attached
     .map((one, part) => ({ one, part }))
     .filter(({ one }) => !isMail(one) && !SIGNATURES.has(one.contentType))
@@ -162,6 +147,6 @@ function filesIn(attached: readonly Attachment[]): ReadMail["files"] {
       part,
       name: (one.filename ?? `file-${part + 1}`).slice(0, 200),
       mime: one.contentType.slice(0, 100),
-      bytes: one.size,
+      bytes: one.content.byteLength,
     }));
 }

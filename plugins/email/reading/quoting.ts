@@ -1,12 +1,8 @@
 /**
  * Tells what a person wrote in a mail from what stands below or between it: the mail that is answered, or one that is
- * forwarded. Others wrote that. Where it is not clear, it counts as theirs.
+ * forwarded. Structure decides, in every language; where it is not clear, others wrote it.
  */
-
-export interface QuotedText {
-  readonly by: string;
-  readonly text: string;
-}
+import type { QuotedText } from "../../messaging/services.ts";
 
 export interface SplitText {
   readonly own: string;
@@ -16,38 +12,34 @@ export interface SplitText {
 const MAX_LINE = 500;
 const MAX_NAME = 100;
 const MAX_ATTRIBUTION_LINES = 3;
+const MAX_HEADER_LINES = 8;
 const EARLIER = "an earlier mail";
 
-/** `-----Original Message-----`, `---------- Forwarded message ---------`, in the languages of common mail programs. */
-const DIVIDER =
-  /^[-_=*]{2,}[ \t]*(?:original (?:message|e?-?mail|appointment)|forwarded (?:message|mail)|forwarded by\b.{0,200}|urspr(?:ü|ue)ngliche (?:nachricht|e-?mail)|weitergeleitete (?:nachricht|e-?mail)|message d['’]origine|message (?:transféré|transmis|original)|mensaje (?:original|reenviado)|mensagem (?:original|encaminhada)|messaggio (?:originale|inoltrato)|(?:oorspronkelijk|doorgestuurd) bericht|ursprungligt meddelande|vidarebefordrat meddelande|oryginalna wiadomość|wiadomość oryginalna|пересылаемое сообщение|исходное сообщение|转发邮件|原始邮件|转发的邮件|元のメッセージ|転送メッセージ)[ \t]*[-_=*]{0,40}$/i;
-const FORWARDED =
-  /^(?:begin forwarded message|anfang der weitergeleiteten (?:nachricht|e-?mail)|début du message (?:réexpédié|transféré)|inicio del mensaje reenviado|início da mensagem reencaminhada|inizio messaggio inoltrato|begin doorgestuurd bericht|vidarebefordrat brev)[ \t]*:$/i;
-/** `On Tue, 3 Nov 2026 at 10:00, Ann <ann@example.org> wrote:`, also over several lines. */
-const ATTRIBUTION =
-  /^(?:on|am|le|el|il|op|den|em|a|dnia|w dniu|pe|на|в) .{4,400}(?:wrote|schrieb|écrit|escribió|scritto|schreef|skrev|escreveu|napisał|пишет|написал).{0,150}:$/iu;
-const ATTRIBUTION_OTHER = /(?:于.{0,100}写道|のメール)[:：]?$/u;
-
-const FROM_WORDS = words("from von de da van från fra od от 发件人 差出人 expéditeur remitente mittente");
-const OTHER_WORDS = words(
-  "sent date to cc subject gesendet datum an betreff envoyé à objet enviado fecha para asunto inviato data a oggetto " +
-    "verzonden aan onderwerp skickat till ämne sendt emne til wysłano do temat дата кому тема 发送时间 收件人 主题 日期 送信日時 宛先 件名",
-);
-const MIN_HEADER_LINES = 2;
-const MAX_HEADER_LINES = 8;
-
-function words(list: string): ReadonlySet<string> {
-  return new Set(list.split(" "));
-}
+/** `________`, `----- Original Message -----`, `---------- Forwarded message ---------`. */
+const RULE = /^(?:[-_=*~#─━—–]{3,}|[-_=~─━—–]{2,}[ \t]?[^-_=~─━—–].{0,200}[-_=~─━—–]{2,})$/u;
+/** `From: Eve`, also with stars for bold. */
+const FIELD = /^\*{0,2}\p{L}[^:：]{0,30}[:：]\*{0,2}[ \t]*(?!\/\/)\S/u;
+const ENDS_WITH_COLON = /[:：]$/;
+const ADDRESS = /[^\s<>()[\]"':,;]{1,100}@[^\s<>()[\]"':,;]{1,100}/;
+const TIME = /\d[:.h]\d\d/;
+const DATE = /\d{4}|\d[./-]\d/;
 
 export function splitQuoted(text: string): SplitText {
   const lines = text.replaceAll("\r\n", "\n").replaceAll("\r", "\n").split("\n");
   const own: string[] = [];
   const quoted: QuotedText[] = [];
   for (let at = 0; at < lines.length; ) {
-    const cut = cutAt(lines, at);
-    if (cut !== undefined) {
-      quoted.push({ by: cut.by, text: unquote(lines.slice(at)) });
+    if (RULE.test(trimmed(lines[at])) || isHeaderBlock(lines, at)) {
+      const by = nameIn(
+        lines
+          .slice(at, at + MAX_HEADER_LINES)
+          .map(trimmed)
+          .join(" "),
+        EARLIER,
+      );
+      quoted.push({ by, text: unquote(lines.slice(at)) });
+      // "Begin forwarded message:"
+      while (/^\s*$|[:：]\s*$/.test(own.at(-1) ?? "x")) own.pop();
       break;
     }
     const attribution = attributionAt(lines, at);
@@ -73,20 +65,10 @@ function endOfQuote(lines: readonly string[], begin: number): number {
   let end = begin;
   for (;;) {
     while (end < lines.length && (lines[end] ?? "").trim() !== "") end++;
-    let next = end;
-    while (next < lines.length && (lines[next] ?? "").trim() === "") next++;
+    const next = nextText(lines, end);
     if (!isQuotedLine(lines[next])) return end;
     end = next;
   }
-}
-
-/** A line below which everything is another's. */
-function cutAt(lines: readonly string[], at: number): { readonly by: string } | undefined {
-  const line = trimmed(lines[at]);
-  if (DIVIDER.test(line) || FORWARDED.test(line)) return { by: fromLine(lines, at) ?? EARLIER };
-  // Outlook puts a line above the header, and sometimes nothing.
-  const start = /^[_-]{10,}$/.test(line) ? nextText(lines, at + 1) : at;
-  return isHeaderBlock(lines, start) ? { by: fromLine(lines, start) ?? EARLIER } : undefined;
 }
 
 function nextText(lines: readonly string[], at: number): number {
@@ -95,53 +77,41 @@ function nextText(lines: readonly string[], at: number): number {
   return next;
 }
 
-/** `From: …` and, in the lines below it, at least two more of a mail's header. */
+/** A run of lines with a word and a value, and an address or the time of a mail in one of them. */
 function isHeaderBlock(lines: readonly string[], at: number): boolean {
-  if (!FROM_WORDS.has(headerWord(lines[at]))) return false;
-  const block = lines.slice(at + 1, at + MAX_HEADER_LINES);
-  const end = block.findIndex(
-    (line, index) => index > 0 && line.trim() === "" && block[index - 1]?.trim() === "",
-  );
-  const seen = new Set((end < 0 ? block : block.slice(0, end)).map(headerWord));
-  return [...seen].filter((word) => OTHER_WORDS.has(word)).length >= MIN_HEADER_LINES;
+  if (!FIELD.test(trimmed(lines[at]))) return false;
+  const block = lines.slice(at, at + MAX_HEADER_LINES).map(trimmed);
+  const end = block.findIndex((line, index) => line !== "" && !FIELD.test(line) && index > 0);
+  const run = (end < 0 ? block : block.slice(0, end)).filter((line) => line !== "");
+  const isOfMail = run.some((line) => ADDRESS.test(line)) || (run.length > 2 && run.some(isDated));
+  return run.length > 1 && isOfMail;
 }
 
-/** The word before the colon, without the stars that stand for bold. */
-function headerWord(line: string | undefined): string {
-  const text = trimmed(line);
-  const colon = text.search(/[:：]/);
-  return colon < 0 || colon > 20 ? "" : text.slice(0, colon).replaceAll("*", "").trim().toLowerCase();
-}
+const isDated = (line: string) => TIME.test(line) && DATE.test(line);
 
-function fromLine(lines: readonly string[], at: number): string | undefined {
-  const line = lines.slice(at, at + MAX_HEADER_LINES).find((one) => FROM_WORDS.has(headerWord(one)));
-  return line === undefined ? undefined : nameIn(trimmed(line).replace(/^[^:：]*[:：]/, ""));
-}
-
+/** `On Tue, 3 Nov 2026 at 10:00, Ann <ann@example.org> wrote:` in any language, also over several lines. */
 function attributionAt(
   lines: readonly string[],
   at: number,
 ): { readonly lines: number; readonly by: string } | undefined {
-  if (trimmed(lines[at]) === "") return undefined;
+  const first = trimmed(lines[at]);
+  if (first === "") return undefined;
   for (let count = 1; count <= MAX_ATTRIBUTION_LINES; count++) {
     const joined = lines
       .slice(at, at + count)
       .map(trimmed)
       .join(" ");
     const next = nextText(lines, at + count);
-    // In any language: a line that ends with a colon or an address, and then the quote.
-    const isBefore =
-      count === 1 && isQuotedLine(lines[next]) && next <= at + count + 1 && /[:：]$/.test(joined);
-    if (isBefore || ATTRIBUTION.test(joined) || ATTRIBUTION_OTHER.test(joined))
-      return { lines: next - at, by: nameIn(joined) };
+    const isBefore = isQuotedLine(lines[next]) && next <= at + count + 1;
+    const isNamed = isDated(first) || (isBefore && (count === 1 || ADDRESS.test(first)));
+    if (isNamed && ENDS_WITH_COLON.test(joined)) return { lines: next - at, by: nameIn(joined) };
     if (trimmed(lines[at + count]) === "" || isQuotedLine(lines[at + count])) return undefined;
   }
   return undefined;
 }
 
-function nameIn(text: string): string {
-  const address = /[^\s<>()[\]"':,;]{1,100}@[^\s<>()[\]"':,;]{1,100}/.exec(text.slice(0, MAX_LINE))?.[0];
-  return (address ?? text.replaceAll("*", "").trim().slice(0, MAX_NAME)) || EARLIER;
+function nameIn(text: string, otherwise = text.replaceAll("*", "").trim().slice(0, MAX_NAME)): string {
+  return (ADDRESS.exec(text.slice(0, MAX_LINE * 2))?.[0] ?? otherwise) || EARLIER;
 }
 
 const trimmed = (line: string | undefined) => (line ?? "").slice(0, MAX_LINE).trim();

@@ -19,6 +19,11 @@ const REPLIES: Readonly<Record<string, string>> = {
   "Gmail forwarding": `Yes, do that.\n\n---------- Forwarded message ---------\nFrom: Eve <eve@evil.test>\nDate: Tue, Nov 3, 2026 at 10:12 AM\nSubject: Money\nTo: Ann <ann@honest.test>\n\n\n${STRANGER}\n`,
   "Apple Mail forwarding": `Yes, do that.\n\nBegin forwarded message:\n\nFrom: Eve <eve@evil.test>\nSubject: Money\nDate: 3 November 2026 at 10:12\nTo: Ann <ann@honest.test>\n\n${STRANGER}\n`,
   "a language that we do not know": `Yes, do that.\n\nEve eve@evil.test kirjutas 3.11.2026:\n> ${STRANGER}\n`,
+  "Outlook in Estonian": `Yes, do that.\n\nSaatja: Eve <eve@evil.test>\nSaadetud: 3. november 2026 10:12\nTeema: Raha\n\n${STRANGER}\n`,
+  "Outlook in Greek, without an address": `Yes, do that.\n\nΑπό: Eve Example\nΣτάλθηκε: Τρίτη, 3 Νοεμβρίου 2026 10:12\nΘέμα: Χρήματα\n\n${STRANGER}\n`,
+  "Yahoo in Finnish": `Yes, do that.\n\nEve <eve@evil.test> kirjoitti 3.11.2026 klo 10.12:\n\n ${STRANGER}\n`,
+  "a line in Hungarian": `Yes, do that.\n\n-------- Továbbított üzenet --------\n${STRANGER}\n`,
+  "a line alone": `Yes, do that.\n\n*****\n${STRANGER}\n`,
   Chinese: `Yes, do that.\n\nEve <eve@evil.test> 于2026年11月3日周二 10:12写道：\n\n> ${STRANGER}\n`,
 };
 
@@ -56,7 +61,7 @@ test.each([
   "From: here\nwe go on foot.",
   "To: be or not to be",
   "-- \nAnn",
-  "----\nA line",
+  "--\nA line",
 ])("what only looks similar stays the sender's: %j", (text) => {
   expect(splitQuoted(text)).toEqual({ own: text, quoted: [] });
 });
