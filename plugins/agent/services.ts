@@ -386,6 +386,8 @@ export interface CheckedTurn extends SpokenTurn {
   /** The sections before the conversation that somebody else wrote. */
   strangers(): Promise<readonly Stranger[]>;
   /** Earlier turns of its branch, oldest first; with `known` only those after it, where that is still the branch. */
+  /** The turn whose tasks and their tasks this one belongs to; itself if it is no task. */
+  readonly tree: string;
   /** What was said in the turns that delegated this one, and before them. */
   above(): Promise<readonly SpokenTurn[]>;
   past(known?: { readonly branch: string; readonly to: number }): Promise<PastTurns>;

@@ -1,5 +1,6 @@
 /** The provenance gate of a turn: finds the values of a call that are neither the person's nor what they pointed to. */
 
+import { LRUCache } from "lru-cache";
 import { createMutex } from "../../kernel/kit/concurrency.ts";
 import { redact } from "../../kernel/kit/secrets.ts";
 import { tryJson } from "../../kernel/kit/text.ts";
@@ -8,7 +9,7 @@ import { type Doubt, distinctOrigins } from "../../kernel/kit/turns.ts";
 import { foldedWords } from "../../kernel/kit/words.ts";
 import type { Mask, Origin, ToolCall, ToolInfo, ToolOutcome, TurnItem } from "../../kernel/plugin.ts";
 import type { CallRuling, CheckedTurn, SpokenTurn, TurnCheck } from "../agent/services.ts";
-import { createLeakBudget } from "./call/leak-budget.ts";
+import { createLeakBudget, type LeakBudget } from "./call/leak-budget.ts";
 import { leavesOf } from "./call/param-values.ts";
 import { isPlace } from "./call/read-check.ts";
 import { isOwnAddress, repeatsWordsOf } from "./call/web-address.ts";
@@ -63,8 +64,32 @@ export interface TurnGateParts {
   readonly mask: Mask;
 }
 
+/** What a turn and its tasks have carried out in small values, and how many links they have followed. */
+interface TreeCount {
+  readonly budget: LeakBudget;
+  followed: number;
+}
+
+const MAX_TREES = 10_000;
+const newCount = (): TreeCount => ({ budget: createLeakBudget(), followed: 0 });
+
+/** Returns the count of each tree of tasks, so that a task does not begin anew. */
+export function createTreeCounts(): (tree: string) => TreeCount {
+  const counts = new LRUCache<string, TreeCount>({ max: MAX_TREES });
+  return (tree) => {
+    const count = counts.get(tree) ?? newCount();
+    counts.set(tree, count);
+    return count;
+  };
+}
+
 /** Gives a turn its gate: what is stored of its conversation is read once, when the first call needs it. */
-export function openTurnGate(turn: CheckedTurn, stored: StoredTraces, parts: TurnGateParts): TurnGate {
+export function openTurnGate(
+  turn: CheckedTurn,
+  stored: StoredTraces,
+  parts: TurnGateParts,
+  count = newCount(),
+): TurnGate {
   // A routine says the same at every run, and means it again.
   const asPast = (read: Trace): Trace =>
     turn.unattended ? { ...read, entries: read.entries.map((entry) => ({ ...entry, isPast: true })) } : read;
@@ -76,7 +101,7 @@ export function openTurnGate(turn: CheckedTurn, stored: StoredTraces, parts: Tur
     const now = extend(await past, [turn], turn.isOwn);
     return turn.instructionsOnce ? { ...now, said: [...now.said, turn.instructionsOnce] } : now;
   };
-  return createTurnGate(parts, turn, trace);
+  return createTurnGate(parts, turn, trace, count);
 }
 
 /** The ruling where nothing of others was read before the call. */
@@ -94,13 +119,12 @@ export function createTurnGate(
   { settings, destinations, mask }: TurnGateParts,
   { user, installed, persons, strangers, isFollowed, show, isOwn: isAgents }: CheckedTurn,
   trace: () => Promise<Trace>,
+  count = newCount(),
 ): TurnGate {
   const whose: Whose = { installed, trusted: settings.trusted, isFollowed, show };
   const hearOnce = createHearing();
   // The calls of one answer are judged before any of them has run, and the second is still the second.
   const made: Heard[] = [];
-  const budget = createLeakBudget();
-  let followed = 0;
   /** The calls that were made inside of others, and what they said. */
   const inner: TurnItem[] = [];
   let innerLength = 0;
@@ -160,7 +184,7 @@ export function createTurnGate(
     const called = calledBy(call, tool, approved);
     let isFollowing = false;
     const isGiven = (address: string) => {
-      const is = followed < MAX_FOLLOWED && links?.given.has(address) === true;
+      const is = count.followed < MAX_FOLLOWED && links?.given.has(address) === true;
       isFollowing ||= is;
       return is;
     };
@@ -168,8 +192,13 @@ export function createTurnGate(
     const doubts =
       isFirst && !isWeb
         ? judgeAction(called, words)
-        : judge({ ...called, ...(isWeb && { isGiven }) }, words, isFirst ? [] : [...heard, ...made], budget);
-    if (isFollowing && doubts.length === 0) followed++;
+        : judge(
+            { ...called, ...(isWeb && { isGiven }) },
+            words,
+            isFirst ? [] : [...heard, ...made],
+            count.budget,
+          );
+    if (isFollowing && doubts.length === 0) count.followed++;
     made.push({ owner: called.owner, tool: called.name, text: "", asked: called.params });
     const twice: Judged = { rule: "destination", name: "params", value: "…", source: undefined };
     const found = [...doubts, ...(repeatsName(call.params) ? [twice] : [])].map(

@@ -16,16 +16,20 @@ export default definePlugin({
   async start({ use: { accounts, agent, approvals, threads, store, settings, kernel, toolAdmin }, onStop }) {
     const { createDestinations, heldDestinations } = await import("./destinations.ts");
     const { createExplaining } = await import("./explainer.ts");
-    const { openTurnGate } = await import("./gate.ts");
+    const { createTreeCounts, openTurnGate } = await import("./gate.ts");
     const { createStoredTraces } = await import("./stored-trace.ts");
     const sql = await store.tables("provenance", MIGRATIONS);
     const live = await settings.live("provenance", readProvenance);
     const destinations = createDestinations(sql);
     const stored = createStoredTraces();
+    const countOf = createTreeCounts();
     const parts = { destinations, mask: kernel.mask };
     onStop(
       agent.extend({
-        check: async (turn) => openTurnGate(turn, stored, { ...parts, settings: await live.current() }),
+        check: async (turn) => {
+          const now = { ...parts, settings: await live.current() };
+          return openTurnGate(turn, stored, now, countOf(turn.tree));
+        },
       }),
     );
     onStop(

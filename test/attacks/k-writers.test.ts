@@ -172,3 +172,31 @@ attack("K", "A file that the model wrote gives no link when the person attaches 
   expect(await attached("/c.md")).toMatchObject({ status: "completed" });
   expect(reached).toEqual([STOLEN]);
 });
+
+attack("K", "A task does not begin to count the links anew", async () => {
+  const links = Array.from({ length: 40 }, (_, at) => `https://list.example/${at}`);
+  const list = "https://list.example/all";
+  const list_page: TestTool = {
+    hosts: ["*"],
+    schema: { type: "object", properties: { url: { type: "string" } } },
+    run: () => ({ status: "ok", output: links.join("\n") }),
+  };
+  const { model, say, kernel } = await office({}, { tools: { list_page } });
+  const follow = (url: string) => call(`f ${url}`, "list_page", { url });
+  model.script(
+    { calls: [follow(list)] },
+    { calls: links.slice(0, 20).map(follow) },
+    delegate({ task: "Read the others" }),
+    { calls: links.slice(20).map(follow) },
+  );
+  const turn = say(`Read ${list} and all its links`);
+  const pending = () => kernel.service("approvals").pending("ann");
+  await expect.poll(async () => (await pending()).length).toBe(1);
+  const [gate] = await pending();
+  expect(doubtsOf(gate)[0]).toMatchObject({ value: links[30] });
+  model.script({ text: "No." }, { text: "Well." });
+  const { id = "", thread = "" } = gate ?? {};
+  const input = { type: "approval", gate: id, decision: "deny" } as const;
+  await kernel.service("agent").run({ user: "ann", channel: "test", thread, input });
+  await turn;
+});

@@ -29,6 +29,7 @@ export function checkedTurn(
     isOwn: extensions.isOwn,
     isFollowed: (tool) => extensions.followed.has(tool),
     show: showTool,
+    tree: turn.work?.task?.turns?.[0] ?? writer.id,
     above: () => readAbove(sql, turn.work?.task?.turns),
     past: async (known) =>
       writer.isFirst ? { branch: "", after: 0, turns: [] } : await readPast(sql, writer, known),
@@ -54,6 +55,7 @@ export function createCheckedReader(
       show: showTool,
       persons: async () => (await extensions.preface(turn.user, () => true)).persons,
       strangers: async () => (await extensions.preface(turn.user, () => true)).strangers,
+      tree: turn.id,
       above: async () => [],
       past: (known) => readPast(sql, { ...turn, isBranched: true }, known),
     };
