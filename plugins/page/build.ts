@@ -18,7 +18,7 @@ export const OPTIONS = {
     main: join(HERE, "main.tsx"),
     style: join(HERE, "style/style.css"),
     worker: join(HERE, "installable/worker.ts"),
-    colouring: join(HERE, "chat/prose/colouring.ts"),
+    "colour-worker": join(HERE, "chat/prose/colour-worker.ts"),
   },
   outdir: HERE,
   write: false,

@@ -84,7 +84,7 @@ async function inWorker({ text, language }: ColourRequest): Promise<string | und
 }
 
 async function startWorker(): Promise<Worker> {
-  const started = new Worker("/colouring.js", { type: "module" });
+  const started = new Worker("/colour-worker.js", { type: "module" });
   await answerOf<"ready">(started);
   return started;
 }

@@ -24,7 +24,7 @@ import { toast } from "../../widgets/toast.tsx";
 import { Breadcrumbs } from "./breadcrumbs.tsx";
 import { move, remove } from "./changes.tsx";
 import { RecentChanges } from "./recent-changes.tsx";
-import { type Sending, sendFiles } from "./sending.ts";
+import { type Sending, sendFiles } from "./uploads.ts";
 
 const PAGE_SIZE = "200";
 const words = text.files;
