@@ -3,7 +3,6 @@ import { isRecord, visible, visibleJson, visibleLine } from "../../../kernel/kit
 import { whole } from "../text/language.ts";
 import { text } from "../text/text.ts";
 import { Button } from "../widgets/controls.tsx";
-import { Prose } from "./prose/prose.tsx";
 
 /** More rows, and deeper ones, are shown as JSON. */
 const MAX_ROWS = 60;
@@ -80,12 +79,11 @@ function Value({ of: value, depth }: { of: unknown; depth: number }) {
 }
 
 function Words({ of: words }: { of: string }) {
-  const shown = visible(words);
   if (words === "") return <span class="soft">{text.chat.values.empty}</span>;
   // What scrolls must be reachable by keyboard.
   return (
     <div class="words" tabIndex={mayScroll(words) ? 0 : undefined} dir="auto">
-      {isMarkdown(words) ? <Prose text={shown} /> : shown}
+      {visible(words)}
     </div>
   );
 }
@@ -96,23 +94,6 @@ const MAX_UNSCROLLED_LINES = 5;
 
 const mayScroll = (words: string): boolean =>
   words.length > MAX_UNSCROLLED || words.split("\n").length > MAX_UNSCROLLED_LINES;
-
-const MARKS = /^(?:#{1,6} |[-*] |\d{1,3}[.)] |> |```)|\*\*[^*\n]+\*\*|\[[^[\]\n]+\]\(/m;
-/**
- * Not all of these is shown once they are rendered: definitions, titles of links, what follows the language of a code block, the source of
- * a diagram, and the cells of a table that has more of them than its head.
- */
-const HIDDEN = [
-  /^ {0,3}\[[^\]\n]*\]:/m,
-  /\]\((?:[^\s()]|\([^\s()]*\))*\s/,
-  /^ {0,3}(?:```|~~~)\S*[ \t]+\S/m,
-  /^ {0,3}(?:```|~~~)[`~]*mermaid/m,
-  /^[ \t|:]*-[-| \t:]*\|/m,
-];
-
-/** True if it reads better rendered, and nothing of it is lost by that. */
-const isMarkdown = (words: string): boolean =>
-  MARKS.test(words) && !HIDDEN.some((pattern) => pattern.test(words));
 
 /** Numbers keep every digit: what is approved is what is sent. */
 function parsed(json: string): unknown {

@@ -95,24 +95,21 @@ describeInBrowser("the cards of a chat", () => {
     const page = await openPage();
     const { model, say } = await openChat(page);
     const params = {
-      body: "## Pay\n\n- **480** EUR\n\n[the bill](https://example.com/?all=secrets)",
-      hidden: "# Title\n\n[x]: https://evil.example/everything",
-      cells: "## Table\n\n| a |\n|---|\n| 1 | more |",
-      drawn: "```mermaid\ngraph LR\n%% more\nA-->B\n```",
+      body: "- call Ann\n- **480** EUR\n\n[the bill](https://example.com/?all=secrets)",
+      title: "# 1",
       amount: "AMOUNT",
     };
     const text = JSON.stringify(params).replace('"AMOUNT"', "12345678901234567890");
     model.script({ calls: [{ id: "i", name: "issues", arguments: text }] }, { text: "Opened." });
     await say("Open an issue");
     const card = page.getByRole("region", { name: "Approval" });
-    await card.getByRole("heading", { name: "Pay" }).waitFor();
-    const link = card.getByRole("link", { name: "the bill" });
-    const after = await link.evaluate((one) => getComputedStyle(one as never, "::after").content);
-    expect(after).toContain("https://example.com/?all=secrets");
-    expect(await card.locator("dd").nth(1).textContent()).toBe(params.hidden);
-    expect(await card.locator("dd").nth(2).textContent()).toBe(params.cells);
-    expect(await card.locator("dd").nth(3).textContent()).toBe(params.drawn);
-    expect(await card.locator("dd").nth(4).textContent()).toBe("12345678901234567890");
+    // Values are data: nothing in them is taken for Markdown.
+    await card.getByText("- call Ann").waitFor();
+    expect(await card.locator("dd").allTextContents()).toEqual([
+      params.body,
+      params.title,
+      "12345678901234567890",
+    ]);
     expect(await findBarriers(page)).toEqual([]);
     await card.getByRole("button", { name: "Allow once" }).click();
     await page.getByText("Opened.").waitFor();
