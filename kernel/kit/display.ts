@@ -2,7 +2,7 @@
 
 export { decisionsAt, whyHeld } from "../vocabulary/approval.ts";
 export { type CodeResult, type CodeRun, readCodeRun } from "../vocabulary/code-run.ts";
-export { MAX_DOUBTS, type Piece, tell } from "../vocabulary/doubts.ts";
+export { MAX_DOUBTS, type Piece, type Told, tell } from "../vocabulary/doubts.ts";
 export {
   type Field,
   type FieldValue,

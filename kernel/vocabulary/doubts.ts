@@ -15,19 +15,39 @@ export interface Told {
   readonly excerpt?: readonly Piece[];
 }
 
+export interface Reasons {
+  /** The strongest, which no screen folds away: each destination, else the first value whose source is known. */
+  readonly leads: readonly Told[];
+  readonly others: readonly Told[];
+  /** The params of the others, as in "title, body"; empty if there are none. */
+  readonly also: string;
+}
+
 /** Calls that are asked about together may raise the same one twice. */
-export function tell(all: readonly Doubt[]): readonly Told[] {
-  const doubts = all.filter(({ sentence }, at) => all.findIndex((one) => one.sentence === sentence) === at);
+export function tell(all: readonly Doubt[]): Reasons {
+  const doubts = all
+    .filter(({ sentence }, at) => all.findIndex((one) => one.sentence === sentence) === at)
+    .toSorted((a, b) => weaknessOf(a) - weaknessOf(b));
+  const count = doubts.filter(({ rule, param }) => rule === "destination" && param !== "").length || 1;
   const shown = doubts.filter((doubt, at) => showing(doubts, doubt) === at);
-  return doubts.map((doubt): Told => {
-    const { sentence, source, excerpt } = doubt;
-    const told = { sentence: marked(sentence, rangesIn(doubt)), ...(source !== undefined && { source }) };
-    if (excerpt === undefined || !shown.includes(doubt)) return told;
+  const told = doubts.map((doubt, at): Told => {
+    const { sentence, headline = sentence, source, excerpt } = doubt;
+    const words = at < count ? headline : sentence;
+    const one = { sentence: marked(words, rangesIn(words, doubt)), ...(source !== undefined && { source }) };
+    if (excerpt === undefined || !shown.includes(doubt)) return one;
     const values = doubts.filter((other) => doubts[showing(doubts, other)] === doubt);
     const ranges = values.flatMap(({ value, part = value }) => find(excerpt, part));
-    return { ...told, excerpt: marked(excerpt, ranges) };
+    return { ...one, excerpt: marked(excerpt, ranges) };
   });
+  const params = doubts.slice(count).map(({ param }) => param || "more");
+  return { leads: told.slice(0, count), others: told.slice(count), also: [...new Set(params)].join(", ") };
 }
+
+const RULES: readonly Doubt["rule"][] = ["destination", "content", "change"];
+
+/** Where it goes counts most; of two alike, the one that a stranger is known to have said. */
+const weaknessOf = ({ rule, source, param }: Doubt): number =>
+  RULES.indexOf(rule) * 2 + (source === undefined ? 1 : 0) + (param === "" ? 10 : 0);
 
 /** Returns the doubt that shows where this value stands: the first from the same source with the whole of it in its excerpt. */
 function showing(doubts: readonly Doubt[], { source, value, excerpt }: Doubt): number {
@@ -42,9 +62,10 @@ function showing(doubts: readonly Doubt[], { source, value, excerpt }: Doubt): n
 type Range = readonly [from: number, to: number, mark: NonNullable<Piece["mark"]>];
 
 /** Finds the value and the source in the sentence, which ends with the one and begins with the other. */
-function rangesIn({ sentence, value, part = "", source = "" }: Doubt): readonly Range[] {
+function rangesIn(sentence: string, { value, part = "", source = "" }: Doubt): readonly Range[] {
   const quoted = sentence.indexOf(`“${value}”`);
-  const from = quoted === -1 ? sentence.indexOf(` ${value}: `) : quoted;
+  const plain = [` ${value}: `, ` ${value}? `].map((one) => sentence.indexOf(one));
+  const from = quoted === -1 ? Math.max(...plain) : quoted;
   const within = part === "" ? -1 : sentence.indexOf(`“${part}”`, from);
   const to = sentence.lastIndexOf(source);
   return [

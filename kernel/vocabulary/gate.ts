@@ -25,7 +25,10 @@ export const Doubt = Type.Object(
     ),
     origin: Type.Optional(Origin),
     excerpt: Type.Optional(Type.String({ description: "Where it stands in what they said" })),
-    sentence: Type.String({ description: "For the person who is asked" }),
+    sentence: Type.String({ description: "For receipts and the model" }),
+    headline: Type.Optional(
+      Type.String({ description: "For the person who is asked: the question, and why" }),
+    ),
     source: Type.Optional(Type.String({ description: "Who the sentence names, in its words" })),
   },
   { $id: "Doubt" },

@@ -1,7 +1,8 @@
 /** What a chat shows of a gate: its question in Markdown, and the answers to choose from. */
 
-import { decisionsAt, type Field, fieldsOf, whyHeld } from "../../kernel/kit/display.ts";
-import { visibleJson, visibleLine } from "../../kernel/kit/text.ts";
+import { decisionsAt, type Field, fieldsOf, type Piece, tell } from "../../kernel/kit/display.ts";
+import { isRecord, tryJson, visible, visibleJson, visibleLine } from "../../kernel/kit/text.ts";
+import type { Doubt } from "../../kernel/kit/turns.ts";
 import type { Gate, Question, Reply, TurnInput } from "../../kernel/plugin.ts";
 import { escapeMarkdown } from "./text/marks.ts";
 
@@ -46,17 +47,21 @@ function approval(gate: Extract<Gate, { type: "approval" }>): GateWording {
     destination: "Allow, and this destination from now on",
     deny: "Deny",
   };
-  const why = whyHeld(gate);
-  const calls = [call, ...others].map(({ name, params }) => `${visibleLine(name)} ${visibleJson(params)}`);
-  const all = calls.join("\n");
+  const calls = [call, ...others].map(({ params }) => paramLines(params));
+  const all = calls.join("\n\n");
   const isWhole = all.length <= MAX_SHOWN;
   const may = doubts.length > 0 ? [] : grants.map((grant) => `- ${escapeMarkdown(grant)}`);
   const words = [
-    `**May ${escapeMarkdown(call.name)} run?**${why === "" ? "" : ` ${escapeMarkdown(why)}`}`,
-    fence(all.slice(0, MAX_SHOWN).toWellFormed()),
+    ...(doubts.length > 0 ? reasons(doubts) : [`**May ${escapeMarkdown(call.name)} run?**`]),
+    ...(others.length > 0
+      ? [`${calls.length} calls of ${escapeMarkdown(call.name)}, one answer for all:`]
+      : []),
     ...(isWhole
-      ? []
-      : ["This is only its beginning. Read all of it and allow it in the web UI or the terminal."]),
+      ? [all]
+      : [
+          fence(all.slice(0, MAX_SHOWN).toWellFormed()),
+          "This is only its beginning. Read all of it and allow it in the web UI or the terminal.",
+        ]),
     ...(may.length > 0 ? [may.join("\n")] : []),
   ].join("\n\n");
   const decisions = decisionsAt(gate);
@@ -67,6 +72,34 @@ function approval(gate: Extract<Gate, { type: "approval" }>): GateWording {
       input: { type: "approval", gate: gate.id, decision },
     })),
   };
+}
+
+/** The strongest reason, with what a stranger said, and what else is not the person's. */
+function reasons(doubts: readonly Doubt[]): readonly string[] {
+  const { leads, also } = tell(doubts);
+  const bold = (pieces: readonly Piece[]) =>
+    pieces.map(({ text, mark }) => (mark ? `**${escapeMarkdown(text)}**` : escapeMarkdown(text))).join("");
+  return [
+    ...leads.flatMap(({ sentence, excerpt }) => [
+      bold(sentence),
+      ...(excerpt ? [`> ${escapeMarkdown(visibleLine(excerpt.map(({ text }) => text).join("")))}`] : []),
+    ]),
+    ...(also === "" ? [] : [`Also not yours: ${escapeMarkdown(also)}`]),
+  ];
+}
+
+/** Each parameter on a line of its own, with its name in bold; a text of several lines as a block. */
+function paramLines(params: string): string {
+  const given = tryJson(params);
+  if (!isRecord(given)) return escapeMarkdown(visibleLine(params));
+  const lines = Object.entries(given).map(([name, value]) => {
+    const label = `**${escapeMarkdown(visibleLine(name))}:**`;
+    if (typeof value !== "string") return `${label} ${escapeMarkdown(visibleJson(JSON.stringify(value)))}`;
+    return value.includes("\n")
+      ? `${label}\n${fence(visible(value))}`
+      : `${label} ${escapeMarkdown(visibleLine(value))}`;
+  });
+  return lines.join("\n");
 }
 
 /** What a server asks: with one field it is answered here, with more on the page. */

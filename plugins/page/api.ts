@@ -524,6 +524,7 @@ export interface Schemas {
     readonly origin?: Schemas["Origin"];
     readonly excerpt?: string;
     readonly sentence: string;
+    readonly headline?: string;
     readonly source?: string;
   };
   readonly Figure: {

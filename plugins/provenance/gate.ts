@@ -344,14 +344,15 @@ function createHearing(): (said: readonly string[], known: readonly string[]) =>
   };
 }
 
-type Shown = Pick<Doubt, "value" | "sentence" | "excerpt" | "source" | "part">;
+type Shown = Pick<Doubt, "value" | "sentence" | "headline" | "excerpt" | "source" | "part">;
 
 function hide<Told extends Shown>(told: Told, mask: Mask) {
-  const { value, sentence, excerpt, source, part } = told;
+  const { value, sentence, headline, excerpt, source, part } = told;
   return {
     ...told,
     value: redact(mask, value),
     sentence: redact(mask, sentence),
+    ...(headline !== undefined && { headline: redact(mask, headline) }),
     excerpt: excerpt && redact(mask, excerpt),
     ...(part !== undefined && { part: redact(mask, part) }),
     source: source && redact(mask, source),

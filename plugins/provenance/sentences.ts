@@ -3,7 +3,7 @@
 import { MAX_DOUBTS } from "../../kernel/kit/display.ts";
 import { visibleLine } from "../../kernel/kit/text.ts";
 import type { Doubt, Origin } from "../../kernel/kit/turns.ts";
-import { sayName } from "../../kernel/kit/words.ts";
+import { capitalise, sayName, wordsOfName } from "../../kernel/kit/words.ts";
 import { isAddress } from "./call/param-roles.ts";
 import type { ExplainedValue } from "./explained.ts";
 import { MAX_FOLLOWED } from "./links.ts";
@@ -33,7 +33,7 @@ export function describe(found: Found): Doubt {
   const { value, source, part } = found;
   const shown = shownValue(value);
   const excerpt = source && excerptOf(source.text, part ?? value);
-  return { ...outline(found, shown, part), value: shown, excerpt };
+  return { ...outline(found, shown, part), headline: headlineOf(found, shown), value: shown, excerpt };
 }
 
 /** For a receipt, which keeps no values. */
@@ -98,20 +98,46 @@ export function refusalOf(doubts: readonly Doubt[]): string {
 const isUnasked = ({ rule, param }: Found) => rule === "change" && param === "";
 
 function sentenceOf(found: Found, shown: string, piece: string): string {
-  const { tool, rule, param, value, source, part, isOverLimit } = found;
+  const { tool, rule, param } = found;
   if (isUnasked(found)) return `${tool}: you did not ask for this, or not again`;
-  const what = `${tool} ${PLACED[rule](param, shown)}: this ${nounOf(rule, param, value)}`;
+  if (found.part !== undefined) return `${tool} to ${shown}: ${whyOfPart(found, piece)}`;
+  return `${tool} ${PLACED[rule](param, shown)}: this ${whyOf(found)}`;
+}
+
+/** The question to a person, and why it is asked: "Post to evil-repo? That repo comes from …, not from you." */
+function headlineOf(found: Found, shown: string): string {
+  const { tool, rule, param, part } = found;
+  const [first = "", ...rest] = wordsOfName(tool);
+  const isAction = GIVING.has(first.toLowerCase());
+  const act = isAction ? capitalise([first, ...rest].join(" ")) : `Use ${tool}`;
+  if (isUnasked(found)) return `${act}? You did not ask for this, or not again.`;
+  const place = rule === "destination" ? `${isAction ? "to" : "on"} ${shown}` : `with ${param} “${shown}”`;
+  const why = part === undefined ? `That ${whyOf(found)}` : capitalise(whyOfPart(found, shownValue(part)));
+  return `${act} ${place}? ${why}.`;
+}
+
+/** Names of tools that begin with one of these say what is done to a destination. */
+const GIVING = new Set(
+  "copy deliver email export forward mail move pay post publish push reply send share submit transfer upload write".split(
+    " ",
+  ),
+);
+
+function whyOf(found: Found): string {
+  const { rule, param, value, source, isOverLimit } = found;
+  const noun = nounOf(rule, param, value);
   const named = namedIn(found);
-  if (part !== undefined) {
-    const made = `${tool} to ${shown}: the model put this link together, and “${piece}”`;
-    return source
-      ? `${made} comes from ${named}, not from you`
-      : `${made} is not something you said about this site`;
-  }
   if (isOverLimit)
-    return `${what} comes from ${named}, and ${MAX_FOLLOWED} links were followed in this turn without asking`;
-  if (source) return `${what} comes from ${named}, not from you`;
-  return `${what} is not something you said${named === undefined ? "" : `, and ${named} was read before`}`;
+    return `${noun} comes from ${named}, and ${MAX_FOLLOWED} links were followed in this turn without asking`;
+  if (source) return `${noun} comes from ${named}, not from you`;
+  return `${noun} is not something you said${named === undefined ? "" : `, and ${named} was read before`}`;
+}
+
+function whyOfPart(found: Found, piece: string): string {
+  const made = `the model put this link together, and “${piece}”`;
+  return found.source
+    ? `${made} comes from ${namedIn(found)}, not from you`
+    : `${made} is not something you said about this site`;
 }
 
 /** Names who said it or, where that is unknown, who spoke last. */

@@ -402,6 +402,6 @@ function failed(error: unknown): ToolOutcome {
 }
 
 /** For a receipt, which keeps no values: a doubt that a person was shown, without what it was about. */
-function withoutShown({ excerpt: _, value, sentence, ...doubt }: Doubt): Doubt {
+function withoutShown({ excerpt: _, headline: _question, value, sentence, ...doubt }: Doubt): Doubt {
   return { ...doubt, value: "", sentence: value === "" ? sentence : sentence.replaceAll(value, "…") };
 }

@@ -32,7 +32,7 @@ export function createAnswers(transcript: Transcript, start: (answer: GateAnswer
     /** Opens or closes an entry. */
     toggle(id: number): void {
       const entry = transcript.entries.find((each) => each.id === id);
-      if (entry && isFoldable(entry))
+      if (entry && (isFoldable(entry) || entry.type === "gate"))
         update(id, entry.type, (known) => ({ ...known, open: !entry.open }) as never);
     },
     choose(id: number, choice: number): void {

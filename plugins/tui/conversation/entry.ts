@@ -37,6 +37,8 @@ export type Entry = { readonly id: number } & (
       readonly gate: Gate;
       readonly choice: number;
       readonly decided?: string;
+      /** True while it shows what the tool may do, and all reasons. */
+      readonly open?: boolean;
       /** Set while a question is being answered field by field. */
       readonly form?: Form;
     }
@@ -104,6 +106,10 @@ export function choicesAt(entry: Asking): readonly Choice[] {
     { key: "n", label: "No", decision: "no" },
   ];
 }
+
+/** True for a question with more to say than its reason: what the tool may do, and what else is in doubt. */
+export const hasMore = (entry: Asking): boolean =>
+  entry.type === "gate" && entry.gate.type === "approval" && (entry.gate.doubts ?? []).length > 0;
 
 /** Entries that Enter opens and closes. */
 export function isFoldable(entry: Entry): entry is EntryOf<"tool"> | EntryOf<"person"> {

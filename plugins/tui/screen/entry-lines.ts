@@ -6,11 +6,12 @@ import {
   type Piece,
   readCodeRun,
   type Source,
+  type Told,
   tell,
 } from "../../../kernel/kit/display.ts";
 import { tryRecord } from "../../../kernel/kit/text.ts";
 import type { Gate } from "../../../kernel/plugin.ts";
-import { type Asking, choicesAt, type Entry, type EntryOf, isLong } from "../conversation/entry.ts";
+import { type Asking, choicesAt, type Entry, type EntryOf, hasMore, isLong } from "../conversation/entry.ts";
 import { type Form, hintOf, type QuestionGate, say, stepsOf } from "../conversation/question-form.ts";
 import { durationOf, plural, sizeOf } from "../text/amounts.ts";
 import type { Highlighter } from "../text/highlighter.ts";
@@ -192,17 +193,13 @@ function toolLines(entry: EntryOf<"tool">, pen: Pen, shown?: readonly string[]):
 
 function gateLines(entry: EntryOf<"gate">, pen: Pen): string[] {
   const { gate, form } = entry;
-  const lines =
-    gate.type === "question"
-      ? questionLines(gate, form, pen)
-      : gate.type === "approval"
-        ? approvalLines(gate, pen)
-        : waitingLines(gate, pen);
-  const isTyped = entry.decided === undefined && form !== undefined && !pen.isFocused;
-  const hint = pen.palette.faint("Type the answer below, Enter after each. Esc to stop.");
   const path = gate.task
     ? pen.line(`Asked by a delegated task: ${gate.task.path.map(plain).join(" › ")}`)
     : [];
+  if (gate.type === "approval") return approvalLines({ ...entry, gate }, path, pen);
+  const lines = gate.type === "question" ? questionLines(gate, form, pen) : waitingLines(gate, pen);
+  const isTyped = entry.decided === undefined && form !== undefined && !pen.isFocused;
+  const hint = pen.palette.faint("Type the answer below, Enter after each. Esc to stop.");
   return [...lines, ...path, ...(isTyped ? pen.line(hint) : answerLines(entry, pen))];
 }
 
@@ -214,25 +211,34 @@ function answerLines(entry: Asking, { width, isFocused, palette, ...pen }: Pen):
     return index === entry.choice ? pen.mark(text) : text;
   });
   if (choices.length === 0) return [];
-  const hint = palette.faint(isFocused ? " Press a key, or Enter to confirm" : " Tab to answer");
-  const row = `    ${choices.join(" ")}${hint}`;
-  if (stringWidth(row) <= width) return [row];
-  return [...choices, hint].flatMap((text) => pen.hang("   ", "    ", text));
+  const more = hasMore(entry) ? `, ? for ${entry.type === "gate" && entry.open ? "less" : "more"}` : "";
+  const hint = palette.faint(isFocused ? ` Press a key, or Enter to confirm${more}` : " Tab to answer");
+  const row = `    ${choices.join(" ")}`;
+  if (stringWidth(row + hint) <= width) return [row + hint];
+  const rows = stringWidth(row) <= width ? [row.slice(3)] : choices;
+  return [...rows, hint].flatMap((text) => pen.hang("   ", "    ", text));
 }
 
-/** Says why the call is asked about, with a stranger's words marked, and what it would do. */
-function approvalLines(gate: Extract<Gate, { type: "approval" }>, { palette, ...pen }: Pen): string[] {
+/** Why the call is asked about and the keys that answer it come first, then what it would do and, behind `?`, what else there is to know. */
+function approvalLines(
+  entry: EntryOf<"gate"> & { readonly gate: Extract<Gate, { type: "approval" }> },
+  path: readonly string[],
+  pen: Pen,
+): string[] {
+  const { gate, open = false } = entry;
   const { call, grants, doubts = [], others = [] } = gate;
   const name = plain(call.name);
-  const lines = doubts.length === 0 ? pen.question(palette.strong(`${name} needs your approval.`)) : [];
-  for (const [at, { sentence, excerpt }] of tell(doubts).entries()) {
-    lines.push(
-      ...(at === 0
-        ? pen.question(paint(sentence, palette, palette.strong))
-        : pen.line(paint(sentence, palette))),
-    );
-    if (excerpt) lines.push(...pen.hang("    │ ", "    │ ", paint(excerpt, palette, palette.faint)));
-  }
+  const rights = grants.flatMap((grant) => pen.hang("    • ", "      ", plain(grant)));
+  const reasons = tell(doubts);
+  const lines =
+    doubts.length === 0
+      ? pen.question(pen.palette.strong(`${name} needs your approval.`))
+      : reasons.leads.flatMap((told, at) => toldLines(told, at === 0, pen));
+  if (reasons.others.length > 0) lines.push(...pen.line(`Also not yours: ${plain(reasons.also)}`));
+  // Of a tool of the agent's own, what it may do is the question.
+  const isAboutRights = gate.fingerprint === undefined && doubts.length === 0;
+  if (isAboutRights) lines.push(...rights);
+  lines.push(...path, ...answerLines(entry, pen));
   if (others.length === 0) lines.push(...paramLines(call.params, pen));
   else {
     const calls = [call, ...others];
@@ -240,7 +246,18 @@ function approvalLines(gate: Extract<Gate, { type: "approval" }>, { palette, ...
     for (const [at, { params }] of calls.entries())
       lines.push(...pen.hang(`    ${at + 1} `, "      ", plain(params)));
   }
-  return [...lines, ...grants.flatMap((grant) => pen.hang("    • ", "      ", plain(grant)))];
+  if (open) lines.push(...reasons.others.flatMap((told) => toldLines(told, false, pen)));
+  if (open || (doubts.length === 0 && !isAboutRights)) lines.push(...rights);
+  return lines;
+}
+
+/** A stranger's words are marked in it. */
+function toldLines({ sentence, excerpt }: Told, isFirst: boolean, { palette, ...pen }: Pen): string[] {
+  const lines = isFirst
+    ? pen.question(paint(sentence, palette, palette.strong))
+    : pen.line(paint(sentence, palette));
+  if (excerpt) lines.push(...pen.hang("    │ ", "    │ ", paint(excerpt, palette, palette.faint)));
+  return lines;
 }
 
 /** A text of several lines, such as the source of a proposed tool, is shown as one. */

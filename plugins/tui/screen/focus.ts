@@ -47,6 +47,8 @@ export function createFocus(conversation: Conversation, viewport: Viewport, now:
       if (entry !== undefined && !isNew) return false;
       entry = question;
       asked = { id: question, at: now() };
+      // A key answers it, so its reason has to be on the screen.
+      viewport.show(question);
       return true;
     },
     /** True if the person has had the time to read it. */

@@ -2,7 +2,7 @@
 import type { Key } from "ink";
 import { createChangeSignal } from "../conversation/change-signal.ts";
 import type { Conversation } from "../conversation/conversation.ts";
-import { type Asking, choicesAt, type Entry, isAsking } from "../conversation/entry.ts";
+import { type Asking, choicesAt, type Entry, hasMore, isAsking } from "../conversation/entry.ts";
 import { droppedFiles } from "../files/mentions.ts";
 import { typed } from "../text/lines.ts";
 import { draftOf, EMPTY, erase, insert, move, moveRow } from "./composer.ts";
@@ -108,12 +108,17 @@ export function createView(parts: ViewParts) {
     const choices = choicesAt(entry);
     const lettered = choices.findIndex((choice) => choice.key === input.toLowerCase());
     const by = key.leftArrow ? choices.length - 1 : key.rightArrow ? 1 : 0;
+    if (input === "?" && hasMore(entry)) {
+      conversation.toggle(entry.id);
+      return true;
+    }
     const isSeen = focus.isSeen(entry.id);
     const chosen = key.return ? choices[entry.choice] : isSeen ? choices[lettered] : undefined;
     if (lettered >= 0 && !chosen) conversation.choose(entry.id, lettered);
     else if (by > 0) conversation.choose(entry.id, (entry.choice + by) % choices.length);
     else if (chosen) {
       focus.toComposer();
+      viewport.followEnd();
       conversation.decide(entry.id, chosen);
     } else return false;
     return true;

@@ -2,7 +2,7 @@ import KeyRound from "lucide/dist/esm/icons/key-round.mjs";
 import MessageCircleQuestionMark from "lucide/dist/esm/icons/message-circle-question-mark.mjs";
 import ShieldAlert from "lucide/dist/esm/icons/shield-alert.mjs";
 import ShieldQuestionMark from "lucide/dist/esm/icons/shield-question-mark.mjs";
-import { decisionsAt, type Piece, tell } from "../../../../kernel/kit/display.ts";
+import { decisionsAt, type Piece, type Told, tell } from "../../../../kernel/kit/display.ts";
 import { visibleLine } from "../../../../kernel/kit/text.ts";
 import { answerGate } from "../../state/turns.ts";
 import { useApp } from "../../state/use-app.ts";
@@ -89,14 +89,11 @@ function ApprovalCard({ gate, onDecide }: ApprovalCardProps) {
     deny: gates.deny,
   };
   const choices = decisionsAt(gate).map((decision) => [decision, words[decision] ?? decision] as const);
-  const question = gates.mayRun(visibleLine(call.name));
   return (
     <section class="gate" aria-label={gates.approval}>
-      {/* With doubts, the reason is more important than the question. */}
-      <GateHead icon={doubts.length === 0 ? ShieldQuestionMark : ShieldAlert}>
-        {doubts.length === 0 ? gates.approval : question}
-      </GateHead>
-      {doubts.length === 0 && <p class="lead">{question}</p>}
+      <GateHead icon={doubts.length === 0 ? ShieldQuestionMark : ShieldAlert}>{gates.approval}</GateHead>
+      {/* Doubts ask the question themselves. */}
+      {doubts.length === 0 && <p class="lead">{gates.mayRun(visibleLine(call.name))}</p>}
       <Path gate={gate} />
       <Asked gate={gate} />
       {/* If a stranger's words are the reason for the question, no answer is highlighted. */}
@@ -128,9 +125,20 @@ export function Asked({ gate }: { gate: Extract<Gate, { type: "approval" | "auth
   return (
     <>
       <Doubts of={doubts} />
-      <Calls calls={[call, ...others]} />
+      {doubts.length === 0 ? (
+        <Calls calls={[call, ...others]} />
+      ) : (
+        <details class="more">
+          <summary>
+            {others.length > 0
+              ? text.chat.gates.callsOf(others.length + 1, visibleLine(call.name))
+              : text.chat.gates.callOf(visibleLine(call.name))}
+          </summary>
+          <CallList calls={[call, ...others]} />
+        </details>
+      )}
       {/* Of a tool of the agent's own, they are the question. */}
-      <details class="grants" open={gate.fingerprint === undefined && doubts.length === 0}>
+      <details class="more" open={gate.fingerprint === undefined && doubts.length === 0}>
         <summary>{text.chat.gates.whatItMayDo(visibleLine(call.name))}</summary>
         <Grants of={grants} />
       </details>
@@ -140,27 +148,51 @@ export function Asked({ gate }: { gate: Extract<Gate, { type: "approval" | "auth
 
 function Calls({ calls }: { calls: readonly ToolCall[] }) {
   const [first] = calls;
-  if (first && calls.length === 1) return <Values of={first.params} />;
   return (
     <>
-      <span>{text.chat.gates.callsOf(calls.length, visibleLine(first?.name ?? ""))}</span>
-      <ol class="several">
-        {calls.map((call) => (
-          <li key={call.id}>
-            <Values of={call.params} />
-          </li>
-        ))}
-      </ol>
+      {calls.length > 1 && (
+        <span>{text.chat.gates.callsOf(calls.length, visibleLine(first?.name ?? ""))}</span>
+      )}
+      <CallList calls={calls} />
     </>
   );
 }
 
-/** The reasons to ask about a call although its tool may run, with excerpts of the sources of its values. */
+function CallList({ calls }: { calls: readonly ToolCall[] }) {
+  const [first] = calls;
+  if (first && calls.length === 1) return <Values of={first.params} />;
+  return (
+    <ol class="several">
+      {calls.map((call) => (
+        <li key={call.id}>
+          <Values of={call.params} />
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+/** The reasons to ask about a call although its tool may run, with excerpts of the sources of its values: the strongest leads. */
 function Doubts({ of: doubts }: { of: readonly Doubt[] }) {
   if (doubts.length === 0) return null;
+  const { leads, others, also } = tell(doubts);
   return (
-    <ul class="doubts">
-      {tell(doubts).map(({ sentence, source, excerpt }) => (
+    <>
+      <ToldList of={leads} class="doubts leads" />
+      {others.length > 0 && (
+        <details class="more">
+          <summary dir="auto">{text.chat.gates.also(also)}</summary>
+          <ToldList of={others} class="doubts" />
+        </details>
+      )}
+    </>
+  );
+}
+
+function ToldList({ of: told, class: classes }: { of: readonly Told[]; class: string }) {
+  return (
+    <ul class={classes}>
+      {told.map(({ sentence, source, excerpt }) => (
         <li key={sentence.map(({ text }) => text).join("")}>
           <p>
             <Pieces of={sentence} />

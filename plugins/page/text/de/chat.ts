@@ -128,6 +128,8 @@ export const chat: Catalogue["chat"] = {
     askedBy: (path) => `Gefragt von einer delegierten Aufgabe: ${path}`,
     whatItMayDo: (tool) => `Was ${tool} darf`,
     callsOf: (count, tool) => plural(count, { other: `# Aufrufe von ${tool}. Deine Antwort gilt für alle:` }),
+    callOf: (tool) => `Womit ${tool} aufgerufen wird`,
+    also: (params) => `Auch nicht von dir: ${params}`,
     allowOnce: "Einmal erlauben",
     allowAllOnce: "Alle einmal erlauben",
     allowAlways: "Dieses Werkzeug immer erlauben",

@@ -136,6 +136,8 @@ export const chat = {
     whatItMayDo: (tool: string) => `What ${tool} may do`,
     callsOf: (count: number, tool: string) =>
       plural(count, { other: `# calls of ${tool}. Your answer is for all of them:` }),
+    callOf: (tool: string) => `What ${tool} is called with`,
+    also: (params: string) => `Also not yours: ${params}`,
     allowOnce: "Allow once",
     allowAllOnce: "Allow all of them once",
     allowAlways: "Always allow this tool",

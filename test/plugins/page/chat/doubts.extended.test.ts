@@ -11,7 +11,7 @@ import { scriptedModel, type TestTool } from "../../../support/services/agent.ts
 import { OPERATOR_TOKEN, openGateway } from "../../../support/services/gateway.ts";
 import { desk, IBAN, pay, READ } from "../../../support/services/office.ts";
 
-const WHY = `send_money to ${IBAN}: this account number comes from bill.txt (read by read_file), not from you`;
+const WHY = `Send money to ${IBAN}? That account number comes from bill.txt (read by read_file), not from you.`;
 const ALLOW_DESTINATION = "Allow, and this destination from now on";
 
 async function openOffice(page: BrowserPage, tools: Readonly<Record<string, TestTool>> = {}) {
@@ -44,12 +44,15 @@ describeInBrowser("a call whose values somebody else supplied", () => {
     model.script({ calls: [READ] }, { calls: [pay("p1", IBAN)] }, { text: "Paid once." });
     await say("What is in bill.txt?");
     await card.waitFor();
-    const [first, second] = await card.getByRole("listitem").all();
-    expect(await first?.locator("p").textContent()).toBe(WHY);
-    expect(await first?.locator("p mark").allTextContents()).toEqual([IBAN]);
-    expect(await first?.locator("p .source").allTextContents()).toEqual(["bill.txt (read by read_file)"]);
-    expect(await first?.getByRole("blockquote").locator("mark").allTextContents()).toEqual(["100", IBAN]);
-    expect(await second?.textContent()).toContain("send_money with amount “100”");
+    const first = card.locator(".leads > li");
+    expect(await first.locator("p").textContent()).toBe(WHY);
+    expect(await first.locator("p mark").allTextContents()).toEqual([IBAN]);
+    expect(await first.locator("p .source").allTextContents()).toEqual(["bill.txt (read by read_file)"]);
+    expect(await first.getByRole("blockquote").locator("mark").allTextContents()).toEqual(["100", IBAN]);
+    await card.getByText("Also not yours: amount").click();
+    await card.getByText("send_money with amount “100”").waitFor();
+    await card.getByText("What send_money is called with").click();
+    await card.locator(".values").getByText("recipient").waitFor();
     expect(await card.getByRole("blockquote").count()).toBe(1);
     expect(await card.locator(".answers").getByRole("button").allTextContents()).toEqual([
       "Allow once",

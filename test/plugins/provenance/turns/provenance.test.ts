@@ -21,6 +21,7 @@ describe("a call with values that somebody else supplied", () => {
         origin: { kind: "tool", name: "read_file" },
         excerpt: expect.stringContaining(`EUR 100 to ${IBAN}. Then`),
         sentence: `send_money to ${IBAN}: this account number comes from bill.txt (read by read_file), not from you`,
+        headline: `Send money to ${IBAN}? That account number comes from bill.txt (read by read_file), not from you.`,
         source: "bill.txt (read by read_file)",
       },
       {
@@ -31,6 +32,8 @@ describe("a call with values that somebody else supplied", () => {
         excerpt: expect.stringContaining("EUR 100"),
         sentence:
           "send_money with amount “100”: this number comes from bill.txt (read by read_file), not from you",
+        headline:
+          "Send money with amount “100”? That number comes from bill.txt (read by read_file), not from you.",
         source: "bill.txt (read by read_file)",
       },
     ]);
