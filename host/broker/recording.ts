@@ -4,7 +4,7 @@
  * secret for it to keep, and none is needed to play it.
  */
 import { readFile, writeFile } from "node:fs/promises";
-import { isRecord } from "../../kernel/kit/text.ts";
+import { isRecord, tryUtf8 } from "../../kernel/kit/text.ts";
 import { Fault, reason } from "../../kernel/plugin.ts";
 import type { HeaderList, HttpResponse } from "./grant.ts";
 import { type AllowedRequest, Refused } from "./policy.ts";
@@ -232,11 +232,8 @@ function write({ method, url, body }: AllowedRequest): RecordedExchange["request
 }
 
 function writeBody(body: Uint8Array): { body: string } | { body_base64: string } {
-  try {
-    return { body: new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(body) };
-  } catch {
-    return { body_base64: Buffer.from(body).toString("base64") };
-  }
+  const text = tryUtf8(body, true);
+  return text === undefined ? { body_base64: Buffer.from(body).toString("base64") } : { body: text };
 }
 
 function writeBodies(entries: ReadonlyMap<string, Uint8Array>): RecordedBodies {

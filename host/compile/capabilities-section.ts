@@ -2,6 +2,7 @@
  * The capabilities file inside a component: a custom section at the component's top level, which engines skip. The bytes are a
  * stranger's and are read here, on our main thread: one pass over the section headers, and one bounded text.
  */
+import { tryUtf8 } from "../../kernel/kit/text.ts";
 import { Fault } from "../../kernel/plugin.ts";
 import { customSection, customSections } from "../wasm/module-sections.ts";
 
@@ -18,11 +19,9 @@ export function readCapabilitiesSection(component: Uint8Array): string | undefin
   if (found.length > 1) throw refusal(`it has ${found.length} of them`);
   if (section.length > MAX_CAPABILITIES_BYTES)
     throw refusal(`it has ${section.length} bytes; at most ${MAX_CAPABILITIES_BYTES} are read`);
-  try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(section);
-  } catch {
-    throw refusal("it is not UTF-8 text");
-  }
+  const text = tryUtf8(section);
+  if (text === undefined) throw refusal("it is not UTF-8 text");
+  return text;
 }
 
 export function withCapabilitiesSection(component: Uint8Array, text: string): Uint8Array {

@@ -1,4 +1,5 @@
 /** Paths inside of an archive that a stranger made. */
+import { tryUtf8 } from "../../kernel/kit/text.ts";
 import { Fault } from "../../kernel/plugin.ts";
 
 const MAX_PATH = 1024;
@@ -19,4 +20,10 @@ export function quote(text: string): string {
 
 export function refusal(what: string, why: string, cause?: unknown): Fault {
   return new Fault("invalid", "bad_package", `${what} cannot be used: ${why}.`, { cause });
+}
+
+export function nameText(bytes: Uint8Array, what: string): string {
+  const name = tryUtf8(bytes);
+  if (name === undefined) throw refusal(what, "it has a name that is not UTF-8 text");
+  return name;
 }

@@ -5,7 +5,7 @@
 import { promisify } from "node:util";
 import { crc32, inflateRaw } from "node:zlib";
 import { reason } from "../../kernel/plugin.ts";
-import { archivePath, quote, refusal } from "./archive-path.ts";
+import { archivePath, nameText, quote, refusal } from "./archive-path.ts";
 import type { PackageFiles } from "./npm/tarball.ts";
 
 const END = 0x06054b50;
@@ -70,7 +70,7 @@ function* readEntries(zip: Buffer, what: string, most: number): Generator<ZipEnt
     if (at + ENTRY_BYTES > zip.length || zip.readUInt32LE(at) !== ENTRY) throw damaged();
     const [nameLength, extraLength, noteLength] = [28, 30, 32].map((field) => zip.readUInt16LE(at + field));
     const nameAt = at + ENTRY_BYTES;
-    const name = text(zip.subarray(nameAt, nameAt + (nameLength ?? 0)), what);
+    const name = nameText(zip.subarray(nameAt, nameAt + (nameLength ?? 0)), what);
     if ((zip.readUInt16LE(at + 8) & ENCRYPTED) !== 0)
       throw refusal(what, `its entry ${quote(name)} is encrypted`);
     const local = zip.readUInt32LE(at + 42);
@@ -118,12 +118,4 @@ async function unpack(
   if (data.byteLength !== size || crc32(data) !== sum)
     throw refuse("is damaged: it is not what its sum says");
   return data;
-}
-
-function text(bytes: Uint8Array, what: string): string {
-  try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
-  } catch (error) {
-    throw refusal(what, "it has a name that is not UTF-8 text", error);
-  }
 }

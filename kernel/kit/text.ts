@@ -1,6 +1,6 @@
 /** Text of strangers made visible, JSON, and Markdown cut into messages; a browser can load it too. */
 
-export { isRecord, tryJson, tryRecord } from "../text/json.ts";
+export { isRecord, tryJson, tryRecord, tryUtf8 } from "../text/json.ts";
 export { showsOtherAddress } from "../text/link-address.ts";
 export { cutMarkdown, type Piece } from "../text/markdown-pieces.ts";
 export { visible, visibleJson, visibleLine, withoutHidden } from "../text/visible.ts";

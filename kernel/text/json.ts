@@ -1,7 +1,16 @@
-/** Reads JSON that somebody else wrote, where a text that is no JSON is nothing to complain about. */
+/** Reads text and JSON that somebody else wrote, where it is nothing to complain about that it is neither. */
 
 export const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** The text of UTF-8; undefined for other bytes. `keepsMark`: a byte order mark at its beginning is part of it. */
+export function tryUtf8(data: Uint8Array, keepsMark = false): string | undefined {
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: keepsMark }).decode(data);
+  } catch {
+    return undefined;
+  }
+}
 
 export function tryJson(text: string): unknown {
   try {

@@ -2,6 +2,7 @@
  * Skills as the model sees them: it is told their names and what they are for, and reads, copies or runs the rest of one when it needs
  * it. What the operator wrote counts as theirs; what came from elsewhere is followed, and its words stay a stranger's.
  */
+import { tryUtf8 } from "../../kernel/kit/text.ts";
 import { trimEnd } from "../../kernel/kit/words.ts";
 import type { JsonSchema, Services, ToolOutcome } from "../../kernel/plugin.ts";
 import type { OwnOutcome, OwnTool, OwnToolContext, Preface } from "../agent/services.ts";
@@ -172,12 +173,9 @@ async function follow(
 async function readText(skills: Skills, skill: ReadSkill, path: string): Promise<OwnOutcome> {
   const data = await skills.file(skill.name, path);
   if (data === undefined) return failed("no_file", noFile(skill, path));
-  let text: string;
-  try {
-    text = new TextDecoder("utf-8", { fatal: true }).decode(data);
-  } catch {
+  const text = tryUtf8(data);
+  if (text === undefined)
     return failed("not_text", `${path} is not a text. Copy it into the workspace with skill_copy.`);
-  }
   if (text.length > MAX_READ_LENGTH)
     return failed(
       "too_long",

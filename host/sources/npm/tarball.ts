@@ -6,7 +6,7 @@
 import { promisify } from "node:util";
 import { gunzip } from "node:zlib";
 import { reason } from "../../../kernel/plugin.ts";
-import { archivePath, quote, refusal } from "../archive-path.ts";
+import { archivePath, nameText, quote, refusal } from "../archive-path.ts";
 
 /** By their path inside the package. */
 export type PackageFiles = ReadonlyMap<string, Uint8Array>;
@@ -156,9 +156,5 @@ function readExtension(data: Uint8Array, what: string): Extension {
 /** Up to its first NUL. */
 function text(bytes: Uint8Array, what: string): string {
   const end = bytes.indexOf(0);
-  try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(end < 0 ? bytes : bytes.subarray(0, end));
-  } catch (error) {
-    throw refusal(what, "it has a name that is not UTF-8 text", error);
-  }
+  return nameText(end < 0 ? bytes : bytes.subarray(0, end), what);
 }

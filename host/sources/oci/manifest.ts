@@ -1,6 +1,6 @@
 /** A registry's manifest of a tool, in the CNCF layout for Wasm. Reads a stranger's JSON and fetches nothing. */
 import { hash } from "node:crypto";
-import { isRecord, visibleLine } from "../../../kernel/kit/text.ts";
+import { isRecord, tryJson, tryUtf8, visibleLine } from "../../../kernel/kit/text.ts";
 import { Fault } from "../../../kernel/plugin.ts";
 import { MAX_CAPABILITIES_BYTES, MAX_COMPONENT_BYTES } from "../../compile/capabilities-section.ts";
 
@@ -99,12 +99,8 @@ export function readArchiveLayer(bytes: Uint8Array, where: string, maxBytes: num
 }
 
 export function readJson(bytes: Uint8Array): Readonly<Record<string, unknown>> | undefined {
-  try {
-    const value: unknown = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
-    return isRecord(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
+  const value = tryJson(tryUtf8(bytes) ?? "");
+  return isRecord(value) ? value : undefined;
 }
 
 export function readDescriptor(value: unknown): Descriptor | undefined {

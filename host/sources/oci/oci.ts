@@ -1,4 +1,5 @@
 /** Tools from OCI registries. */
+import { tryUtf8 } from "../../../kernel/kit/text.ts";
 import { Fault } from "../../../kernel/plugin.ts";
 import { readCapabilitiesSection } from "../../compile/capabilities-section.ts";
 import { progressOf } from "../download.ts";
@@ -26,7 +27,12 @@ export function createOciSource(open: OpenRegistry): Source<OciReference> {
       const { bytes, digest } = await requireManifest(registry, reference, options);
       const manifest = readManifest(bytes, where);
       const get = (descriptor: Descriptor) => fetchBlob(registry, reference, descriptor, options);
-      const text = async (descriptor: Descriptor) => decode(await get(descriptor), descriptor, where);
+      const text = async (descriptor: Descriptor) => {
+        const found = tryUtf8(await get(descriptor));
+        if (found !== undefined) return found;
+        const message = `The layer ${descriptor.mediaType} of ${where} is not UTF-8 text.`;
+        throw new Fault("invalid", "tool_manifest", message);
+      };
       // The small ones first: what is wrong with them is said before megabytes have come.
       const given =
         options.capabilitiesText ?? (manifest.capabilities && (await text(manifest.capabilities)));
@@ -137,12 +143,4 @@ async function fetchBlob(
       `answered with other bytes than the manifest of ${where} names: the layer ${mediaType} is ${found}, expected ${digest}`,
     );
   return body;
-}
-
-function decode(bytes: Uint8Array, { mediaType }: Descriptor, where: string): string {
-  try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
-  } catch {
-    throw new Fault("invalid", "tool_manifest", `The layer ${mediaType} of ${where} is not UTF-8 text.`);
-  }
 }

@@ -1,5 +1,6 @@
 /** A skill as its files: where it begins in what was fetched, its limits and its digest. */
 import { hash } from "node:crypto";
+import { tryUtf8 } from "../../../kernel/kit/text.ts";
 import { MAX_SKILL_LENGTH } from "../files.ts";
 import type { SkillFileKind } from "../services.ts";
 
@@ -58,10 +59,4 @@ export function digestOf(files: SkillFiles): string {
 }
 
 /** Undefined where it is not UTF-8 text. */
-export function textIn(data: Uint8Array | undefined): string | undefined {
-  try {
-    return data && new TextDecoder("utf-8", { fatal: true }).decode(data);
-  } catch {
-    return undefined;
-  }
-}
+export const textIn = (data: Uint8Array | undefined): string | undefined => data && tryUtf8(data);

@@ -1,6 +1,7 @@
 /** The files of the caller's workspace as resources: `workspace:///reports/may.csv`. */
 import { ProtocolError, ProtocolErrorCode, type Resource } from "@modelcontextprotocol/server";
 import { isTextual } from "../../../kernel/kit/files.ts";
+import { tryUtf8 } from "../../../kernel/kit/text.ts";
 import { Fault, type Services } from "../../../kernel/plugin.ts";
 import type { WorkspaceEntry } from "../../workspace/services.ts";
 import { cursorOf, keysIn, PAGE_SIZE } from "../protocol/pages.ts";
@@ -96,11 +97,6 @@ export async function readFile(workspace: Services["workspace"], user: string, u
 }
 
 function contentOf(mime: string, data: Uint8Array): { readonly text: string } | { readonly blob: string } {
-  const blob = () => ({ blob: Buffer.from(data).toString("base64") });
-  if (!isTextual(mime)) return blob();
-  try {
-    return { text: new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(data) };
-  } catch {
-    return blob();
-  }
+  const text = isTextual(mime) ? tryUtf8(data, true) : undefined;
+  return text === undefined ? { blob: Buffer.from(data).toString("base64") } : { text };
 }
