@@ -13,6 +13,7 @@ import type { Finding } from "../author/conformance/report.ts";
 import type { Candidate, InstalledTool } from "../catalog/catalog.ts";
 import { codeFolder } from "../catalog/code-cache.ts";
 import { checkName, readCapabilities } from "../catalog/install.ts";
+import { SHIPPED } from "../catalog/shipped.ts";
 import { withCapabilitiesSection } from "../compile/capabilities-section.ts";
 import { WIT_VERSION } from "../compile/component.ts";
 import type { Proposal } from "../installer.ts";
@@ -49,6 +50,8 @@ export type Drafts = ReturnType<typeof createDrafts>;
 
 const KEPT_MS = 7 * 24 * 3_600_000;
 const CHECK_TIMEOUT_MS = 120_000;
+/** A busy machine may take long to prepare one, and then its calls are quick. */
+const CALLS_TIMEOUT_MS = 15_000;
 const EXAMPLE = "example-";
 
 export function createDrafts({
@@ -110,6 +113,7 @@ export function createDrafts({
         privateHosts,
         codeFolder: codeFolder(places.home),
         progress: () => {},
+        callsMs: CALLS_TIMEOUT_MS,
         signal: signal === undefined ? deadline : AbortSignal.any([signal, deadline]),
       });
       signal?.throwIfAborted();
@@ -193,6 +197,9 @@ function describe({ name, candidate, replaces }: Proposal, findings: readonly Fi
   const undo = replaces === undefined ? "remove" : "rollback";
   return [
     `installs the tool ${name} ${capabilities.version} for everybody who uses this Postern${place}`,
+    ...(SHIPPED.includes(name)
+      ? [`replaces the ${name} that comes with Postern, which is then no longer used`]
+      : []),
     ...grants.map((grant) => `${name} ${grant}`),
     ...(replaces?.added ?? []).map((grant) => `new in this version: ${name} ${grant}`),
     ...(replaces?.kept ?? []).map((kept) => `${name} ${kept}`),

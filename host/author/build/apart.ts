@@ -12,14 +12,23 @@ import { embedMap } from "../trace/source-map.ts";
 import { explainCrash } from "./engines.ts";
 import { locateToolchain, type ToolchainPlaces } from "./toolchain.ts";
 
-const TIMEOUT_MS = 120_000;
+const TIMEOUT_MS = 60_000;
+/** Of computing. A busy machine takes longer for the same. */
+const MAX_CPU_SECS = 10;
 /** A build of a few lines takes a tenth of these. */
-const BOUNDS = ["--core=0", `--data=${2 ** 31}`, `--fsize=${2 ** 26}`, "--nofile=256"];
+const BOUNDS = [
+  `--cpu=${MAX_CPU_SECS}:${MAX_CPU_SECS + 2}`,
+  "--core=0",
+  `--data=${2 ** 31}`,
+  `--fsize=${2 ** 26}`,
+  "--nofile=256",
+];
 const MAX_PROBLEM = 4000;
 
 const FORM = "export const tool = { description, schema, execute }, three functions";
 /** QuickJS cannot wait: a promise would be taken for an answer with neither output nor error. */
 const AFTER = `if (typeof tool !== "object") throw new TypeError(${JSON.stringify(`the script must say ${FORM}`)});
+for (const one of ["description", "schema", "execute"]) if (typeof tool[one] !== "function") throw new TypeError(\`it has no function \${one}: the script must say ${FORM}\`);
 if (tool.execute?.constructor?.name === "AsyncFunction") throw new TypeError("execute must not be async");
 `;
 
@@ -80,11 +89,14 @@ export async function runApart(
     signal: AbortSignal.any([signal, deadline]),
     killSignal: "SIGKILL",
   });
-  const { promise: ended, resolve } = Promise.withResolvers<number | null>();
+  const { promise: ended, resolve } =
+    Promise.withResolvers<readonly [number | null, NodeJS.Signals | null]>();
   child.once("error", () => {});
-  child.once("close", resolve);
-  const code = await ended;
+  child.once("close", (code, by) => resolve([code, by]));
+  const [code, by] = await ended;
   signal.throwIfAborted();
+  if (by === "SIGXCPU")
+    throw notBuilt(`it took more than ${MAX_CPU_SECS} seconds of computing. Does its top level loop?`);
   if (deadline.aborted)
     throw notBuilt(`it took longer than ${TIMEOUT_MS / 1000} seconds. Does its top level loop?`);
   if (code !== 0) throw notBuilt("the build ended by itself. Does its top level use too much memory?");

@@ -6,6 +6,7 @@ import { Fault, reason } from "../../../kernel/plugin.ts";
 import { readBuildCrash, renderCrash, SCRIPT } from "../../calls/crash.ts";
 import type { Project } from "../project.ts";
 import { embedMap, locate, originIn } from "../trace/source-map.ts";
+import { buildFault, mistakeAt } from "./mistakes.ts";
 import type { Toolchain } from "./toolchain.ts";
 import { WORLD, writeWit } from "./world.ts";
 
@@ -39,7 +40,13 @@ export async function componentize(
   try {
     return embedMap(await make(wit, script, toolchain, folder), script.map);
   } catch (error) {
-    throw explainCrash(reason(error), script.map) ?? error;
+    const said = reason(error);
+    const [, missing, wrong] = NOT_A_TOOL.exec(said) ?? [];
+    if (wrong !== undefined)
+      throw buildFault([
+        await mistakeAt(project.folder, project.entry, missing ? EXPORT : /\bexecute\b/, wrong),
+      ]);
+    throw explainCrash(said, script.map) ?? error;
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
@@ -75,18 +82,28 @@ async function componentizeWithQuickJs(
   const { componentize: make } = await toolchain.load("componentize-qjs");
   const witPath = join(folder, "tool.wit");
   await writeFile(witPath, wit);
-  const jsSource = source + refuseAsync(source);
+  const jsSource = source + refuseWrongForm(source);
   const { component } = await make({ witPath, jsSource, world: WORLD, sync: true });
   return component;
 }
 
-/** A promise would be taken for an answer with neither output nor error: QuickJS has nothing to wait with. */
-function refuseAsync(source: string): string {
+/** What the lines below throw, and whether a function is missing. */
+const NOT_A_TOOL = /Postern (misses|refuses): (.+)/;
+const EXPORT = /^export\b.*\btool\b/;
+
+/**
+ * QuickJS makes a component of anything, and a function that is missing shows when it is called. A promise would be taken for an
+ * answer with neither output nor error: QuickJS has nothing to wait with.
+ */
+function refuseWrongForm(source: string): string {
   const [, name = "tool"] =
     /^ {2}(?:([\w$]+) as )?tool,?$/m.exec(source.slice(source.lastIndexOf("export {"))) ?? [];
-  const words =
+  const isAsync =
     "execute is async, and QuickJS cannot wait: make it a plain function, or build it without --engine quickjs";
-  return `if (${name}.execute?.constructor?.name === "AsyncFunction") throw new TypeError(${JSON.stringify(words)});\n`;
+  return `for (const one of ["description", "schema", "execute"])
+  if (typeof ${name}?.[one] !== "function") throw new TypeError(\`Postern misses: "tool" has no function \${one}\`);
+if (${name}.execute.constructor?.name === "AsyncFunction") throw new TypeError(${JSON.stringify(`Postern refuses: ${isAsync}`)});
+`;
 }
 
 /** Undefined where it was not the script that failed. */
@@ -94,6 +111,7 @@ export function explainCrash(said: string, map: string): Fault | undefined {
   const crash = readBuildCrash(said);
   if (crash === undefined) return undefined;
   const told = locate(renderCrash(crash), originIn(map));
-  const message = `not built: the top level of the script threw\n  ${told.replaceAll("\n", "\n  ")}`;
+  const why = /\bout of memory\b/i.test(crash[0].said) ? ": it keeps more than a build has room for" : "";
+  const message = `not built: the top level of the script threw${why}\n  ${told.replaceAll("\n", "\n  ")}`;
   return new Fault("invalid", "build_failed", message);
 }

@@ -1,4 +1,6 @@
 /** Mistakes in an author's sources, in the form every editor and terminal can jump to. */
+import { readFile } from "node:fs/promises";
+import { relative } from "node:path";
 import { Fault } from "../../../kernel/plugin.ts";
 
 export interface Mistake {
@@ -11,6 +13,19 @@ export interface Mistake {
 
 export function describeMistake({ file, line, column, message }: Mistake): string {
   return line === 0 ? `${file}: ${message}` : `${file}:${line}:${column}: ${message}`;
+}
+
+/** Where a file of the project first has the words; the mistake is the whole file's if it has them nowhere. */
+export async function mistakeAt(
+  folder: string,
+  file: string,
+  words: RegExp,
+  message: string,
+): Promise<Mistake> {
+  const lines = (await readFile(file, "utf8").catch(() => "")).split("\n");
+  const line = lines.findIndex((text) => words.test(text));
+  const column = (words.exec(lines[line] ?? "")?.index ?? -1) + 1;
+  return { file: relative(folder, file), line: line + 1, column, message };
 }
 
 export function buildFault(mistakes: readonly Mistake[]): Fault {

@@ -32,6 +32,8 @@ export interface CheckOptions {
   /** A code cache that may have the component's code already; nothing is added to it. */
   readonly codeFolder: string;
   readonly progress: (line: string) => void;
+  /** All calls together may take this long. */
+  readonly callsMs?: number;
   /** Ends the tool's process, and with it the check. */
   readonly signal?: AbortSignal;
 }
@@ -44,21 +46,35 @@ export async function checkConformance(options: CheckOptions): Promise<Report> {
   const pool = readablePool(createPool({ size: 1, keepsSpare: true }), bytes);
   const end = () => void pool.close();
   options.signal?.addEventListener("abort", end, { once: true });
+  let late: NodeJS.Timeout | undefined;
+  let tooLate: Fault | undefined;
   const found: Finding[] = [];
   const told = { digest: digestOf(bytes), bytes: bytes.length };
   try {
     const { candidate, component } = await load(options, pool, cache, found);
     options.progress("trying it");
+    const { callsMs } = options;
+    if (callsMs !== undefined)
+      late = setTimeout(() => {
+        tooLate = new Fault(
+          "invalid",
+          "tool_too_slow",
+          `took longer than ${callsMs / 1000} seconds together. Do they loop?`,
+        );
+        end();
+      }, callsMs);
     found.push(...(await behave(options, pool, component, candidate)));
+    if (tooLate !== undefined) throw tooLate;
     const { description, schema, grants } = candidate;
     const ok = !found.some(({ verdict }) => verdict === "fail");
     return { ok, ...told, findings: found, description, schema, grants };
   } catch (caught) {
-    const error = locateFault(caught, bytes);
+    const error = tooLate ?? locateFault(caught, bytes);
     if (!(error instanceof Fault)) throw error;
     const subject = SUBJECTS[error.code] ?? "component";
     return { ok: false, ...told, findings: [...found, { subject, verdict: "fail", detail: error.message }] };
   } finally {
+    clearTimeout(late);
     options.signal?.removeEventListener("abort", end);
     await pool.close();
     await rm(cache, { recursive: true, force: true });
@@ -88,6 +104,7 @@ const SUBJECTS: Readonly<Record<string, string>> = {
   tool_description: "description",
   tool_schema: "schema",
   cannot_describe_itself: "start",
+  tool_too_slow: "calls",
 };
 
 async function load(

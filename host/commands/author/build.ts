@@ -5,6 +5,7 @@ import type { JsonOption } from "../../../kernel/kit/terminal.ts";
 import type { CommandContext } from "../../../kernel/plugin.ts";
 import type { Engine } from "../../author/build/engines.ts";
 import { isScript, openProject, type Project } from "../../author/project.ts";
+import { codeFolder } from "../../catalog/code-cache.ts";
 import { print, progress } from "../terminal/terminal.ts";
 
 export async function build(
@@ -16,6 +17,10 @@ export async function build(
   const { folder } = context;
   const project = openProject(resolve(folder, directory));
   const { file, bytes, millis, isNew } = await buildWith(engine, project, context);
+  if (isNew) {
+    const { examineBuilt } = await import("../../author/build/examine.ts");
+    await examineBuilt(project, { codeFolder: codeFolder(context.home), progress });
+  }
   const { language } = project;
   const made = { file, bytes, millis, language, engine: isScript(language) ? engine : null, is_new: isNew };
   print(options, made, () => `${isNew ? "Built" : "Already built:"} ${relative(folder, file)}`);

@@ -57,6 +57,35 @@ test.each(["spidermonkey", "quickjs"] as const)(
   },
 );
 
+test.each([
+  ["without execute", 'schema: () => "{}" };', 'tool.js:2:1: "tool" has no function execute'],
+  [
+    "whose schema has a mistake",
+    'schema: () => JSON.stringify({ type: "object", properties: { a: { type: "strin" } } }),\n  execute: () => ({ output: "" }) };',
+    /tool\.js:3:3: schema\(\) did not return a usable JSON Schema: .*properties\/a\/type/,
+  ],
+  [
+    "that holds more than its limit of memory",
+    'schema: () => JSON.stringify({ type: "object" }),\n  execute: () => ({ output: String(kept.length) }) };',
+    /capabilities\.json:5:\d+: .*needs \d+ MiB of memory to start.*limits\.memory_mb/,
+  ],
+])("tool build refuses a script %s, and leaves nothing to install", async (_title, rest, words) => {
+  const cwd = temporaryFolder();
+  const folder = join(cwd, "mine");
+  mkdirSync(folder);
+  const limits = { version: "0.1.0", wit_version: "0.1.0", limits: { memory_mb: 16 } };
+  writeFileSync(join(folder, "capabilities.json"), JSON.stringify(limits, undefined, 1));
+  const kept = rest.includes("kept") ? "40e6" : "4";
+  const script = `const kept = new Uint8Array(${kept}).fill(1);\nexport const tool = { description: () => "Says nothing of use.",\n  ${rest}\n`;
+  writeFileSync(join(folder, "tool.js"), script);
+  const built = await postern(["tool", "build", "mine", "--engine", "quickjs"], {
+    cwd,
+    env: { POSTERN_HOME: join(cwd, "home") },
+  });
+  expect(built).toMatchObject({ code: 1, stderr: expect.stringMatching(words) });
+  expect(existsSync(join(folder, "dist", "mine.wasm"))).toBe(false);
+});
+
 test("npm packages are bundled in; without tsconfig.json, a missing name is a warning", async () => {
   const folder = await newProject("js");
   const dependency = join(folder, "node_modules", "shout");

@@ -159,6 +159,7 @@ test("what cannot be built or is not fit is told to the model, and nobody is ask
     [{ source: `${SOURCE}\nconst broken = ;` }, "build_failed", "tool.ts:21: "],
     [{ source: `${SOURCE}\nthrow new Error("at build time");` }, "build_failed", "at tool.ts:21"],
     [{ source: "export const other = 1;" }, "build_failed", "export const tool"],
+    [{ source: SOURCE.replace("execute(", "run(") }, "build_failed", "no function execute"],
     [
       { source: `const kept = [];\nfor (;;) kept.push(new Uint8Array(1e6).fill(1));\n${SOURCE}` },
       "build_failed",
@@ -189,6 +190,36 @@ test("what cannot be built or is not fit is told to the model, and nobody is ask
     expect(outcomes(record)).toEqual([{ status: "error", code, message: expect.stringContaining(words) }]);
   }
   expect(await names()).toEqual([]);
+});
+
+test("a script that loops before it is a tool is stopped after some seconds of computing", async () => {
+  const { model, say } = await bootProposals();
+  model.script(propose({ source: `for (;;);\n${SOURCE}` }), { text: "It loops." });
+  expect(outcomes(await say("Make a tool"))).toMatchObject([
+    {
+      code: "build_failed",
+      message: expect.stringMatching(/more than 10 seconds of computing|longer than 60 seconds/),
+    },
+  ]);
+});
+
+test("calls that loop for as long as they may are stopped together", async () => {
+  const { model, say } = await bootProposals();
+  const source = SOURCE.replace("const { text }", "for (;;);\n    const { text }");
+  model.script(propose({ source }), { text: "It loops." });
+  // Alone each may take a minute.
+  expect(outcomes(await say("Make a tool"))).toMatchObject([
+    { message: expect.stringContaining("15 seconds") },
+  ]);
+});
+
+test("whoever is asked about a tool named like a shipped one is told that it replaces that", async () => {
+  const { model, say } = await bootProposals();
+  model.script(propose({ name: "weather" }), { text: "Done." });
+  const { gate } = await say("Make a tool");
+  expect(gate).toMatchObject({
+    grants: expect.arrayContaining([expect.stringMatching(/replaces the weather that comes with Postern/)]),
+  });
 });
 
 test("a tool whose calls never end is stopped while it is checked", async () => {
