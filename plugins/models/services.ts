@@ -219,6 +219,7 @@ export type ModelPart =
       readonly cachedTokens: number;
       readonly cacheWriteTokens?: number;
       readonly reasoningTokens: number;
+      readonly costUsd?: number;
     };
 
 export interface ModelList {
@@ -235,6 +236,8 @@ export interface TokenCount {
   /** Tokens of the input that the provider wrote to its cache, if it says so. */
   readonly cacheWriteTokens?: number;
   readonly reasoningTokens: number;
+  /** US dollars that the server says it charged. */
+  readonly costUsd?: number;
 }
 
 /** Limits the tools that the model may call, or requires one. */

@@ -192,11 +192,20 @@ export function chosenModels(
       ...server,
       tools: row.tools,
       lessons: lessonsOf(server, name),
+      ...(isCompatible(provider) && { onCut: sayOnce(name) }),
       provider,
       name,
       window: window ?? windowOf(row) ?? USUAL_WINDOW,
       takes: takes ?? inputsOf(provider, row),
     });
+  };
+  const cut = new Set<string>();
+  const sayOnce = (name: string) => (read: number, sent: number) => {
+    if (cut.has(name)) return;
+    cut.add(name);
+    say(
+      `${name} read ${read.toLocaleString("en")} tokens of a prompt of about ${sent.toLocaleString("en")}: its server cuts what its window does not hold. Give it a larger one there, or say how large it is with MODEL_CONTEXT_TOKENS.`,
+    );
   };
   const rest = choice.fallback === undefined ? [] : [make(choice.fallback, undefined)];
   const sure = certain(choice);
@@ -299,9 +308,10 @@ function findLocal(choice: ModelChoice) {
 
 /** A compatible server's name does not tell whether it accepts files. Undefined if the table does not say. */
 function inputsOf(provider: ProviderName, { inputs }: ModelRow): Model["takes"] | undefined {
-  const isOwn = provider === "openai" || provider === "anthropic";
-  return inputs && new Set(inputs.filter((kind) => isOwn || kind === "image"));
+  return inputs && new Set(inputs.filter((kind) => !isCompatible(provider) || kind === "image"));
 }
+
+const isCompatible = (provider: ProviderName) => provider !== "openai" && provider !== "anthropic";
 
 /** Providers that there is a key for, whichever is configured. */
 function withOwnKeys({ anthropicKey, openaiKey }: ModelChoice): readonly ModelSettings[] {

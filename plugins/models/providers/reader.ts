@@ -62,7 +62,7 @@ function readFinish({ unified, raw }: GivenReason): FinishReason | undefined {
 }
 
 /** Returns nothing if the server counted nothing. */
-function readUsage({ inputTokens, outputTokens }: Usage): readonly ModelPart[] {
+function readUsage({ inputTokens, outputTokens, raw }: Usage): readonly ModelPart[] {
   if (inputTokens.total === undefined && outputTokens.total === undefined) return [];
   return [
     {
@@ -72,6 +72,8 @@ function readUsage({ inputTokens, outputTokens }: Usage): readonly ModelPart[] {
       cachedTokens: inputTokens.cacheRead ?? 0,
       ...(inputTokens.cacheWrite && { cacheWriteTokens: inputTokens.cacheWrite }),
       reasoningTokens: outputTokens.reasoning ?? 0,
+      // Nothing is no price: some servers always say 0.
+      ...(Number(raw?.["cost"]) > 0 && { costUsd: Number(raw?.["cost"]) }),
     },
   ];
 }

@@ -23,6 +23,8 @@ export interface ProviderSettings extends Server {
   /** Set if it takes tools only at the Responses endpoint, or cannot call any. */
   readonly tools?: "responses" | "none" | undefined;
   readonly lessons?: Lessons;
+  /** Told of a server that has read only a part of a prompt: some cut without a word what their window does not hold. */
+  onCut?(read: number, sent: number): void;
 }
 
 /** Streams one answer of a server, with its errors as they came. */

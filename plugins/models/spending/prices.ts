@@ -75,7 +75,7 @@ export async function readPrices(
     defaults: (provider) => tables.all.defaults(provider),
     add(usage, model, tokens, isLocal) {
       const day = dayIn(0);
-      const cost = costOf(find(model) ?? {}, tokens, day);
+      const cost = charged(tokens, costOf(find(model) ?? {}, tokens, day));
       const { input, output } = cost ?? { input: 0n, output: 0n };
       const isUnknown = cost === undefined && !isLocal && !isFree(model);
       return addUsage(usage, {
@@ -90,6 +90,14 @@ export async function readPrices(
       });
     },
   };
+}
+
+/** What the server says it charged is right. It does not say what of it is for the answer. */
+function charged({ costUsd }: TokenCount, cost: Cost | undefined): Cost | undefined {
+  if (costUsd === undefined) return cost;
+  const total = trillionths(costUsd.toFixed(12));
+  const output = cost === undefined || cost.output > total ? 0n : cost.output;
+  return { input: total - output, output };
 }
 
 /** What is known of models but for the operator's own words: a table that was fetched before ours was made is no news. */

@@ -26,7 +26,13 @@ export interface ModelReply {
   readonly calls?: readonly ScriptedCall[];
   /** The finish reason, where it is not "stop" or "tool_calls". */
   readonly finish?: string;
-  readonly usage?: { readonly input: number; readonly output: number; readonly cached?: number };
+  readonly usage?: {
+    readonly input: number;
+    readonly output: number;
+    readonly cached?: number;
+    readonly written?: number;
+    readonly cost?: number;
+  };
   /** Answers with this status before any token. */
   readonly status?: number;
   /** The error that comes with the status. */
@@ -184,14 +190,15 @@ async function answer(response: ServerResponse, scripted: ModelReply): Promise<v
     }
   }
   choose({}, scripted.finish ?? (calls.length > 0 ? "tool_calls" : "stop"));
-  const { input, output, cached = 0 } = usage ?? { input: 10, output: 5 };
+  const { input, output, cached = 0, written, cost } = usage ?? { input: 10, output: 5 };
   send({
     choices: [],
     usage: {
       prompt_tokens: input,
       completion_tokens: output,
       total_tokens: input + output,
-      prompt_tokens_details: { cached_tokens: cached },
+      prompt_tokens_details: { cached_tokens: cached, cache_write_tokens: written },
+      cost,
     },
   });
   response.end(`${held}data: [DONE]\n\n`);

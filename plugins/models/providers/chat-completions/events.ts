@@ -33,8 +33,13 @@ interface CallDelta {
 interface ChunkUsage {
   readonly prompt_tokens?: number | null;
   readonly completion_tokens?: number | null;
-  readonly prompt_tokens_details?: { readonly cached_tokens?: number | null } | null;
+  readonly prompt_tokens_details?: {
+    readonly cached_tokens?: number | null;
+    readonly cache_write_tokens?: number | null;
+  } | null;
   readonly completion_tokens_details?: { readonly reasoning_tokens?: number | null } | null;
+  /** US dollars that were charged, as OpenRouter says it. */
+  readonly cost?: unknown;
 }
 
 // Bounds one event in characters: a server that never ends one would fill the memory of the whole service.
@@ -160,9 +165,11 @@ function usageOf(counted: ChunkUsage | undefined): Usage {
   const input = counted && (counted.prompt_tokens ?? 0);
   const output = counted && (counted.completion_tokens ?? 0);
   const cacheRead = counted?.prompt_tokens_details?.cached_tokens ?? undefined;
+  const cacheWrite = counted?.prompt_tokens_details?.cache_write_tokens ?? undefined;
   const reasoning = counted?.completion_tokens_details?.reasoning_tokens ?? undefined;
   return {
-    inputTokens: { total: input, noCache: undefined, cacheRead, cacheWrite: undefined },
+    inputTokens: { total: input, noCache: undefined, cacheRead, cacheWrite },
     outputTokens: { total: output, text: undefined, reasoning },
+    ...(typeof counted?.cost === "number" && { raw: { cost: counted.cost } }),
   };
 }

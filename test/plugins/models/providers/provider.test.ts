@@ -53,6 +53,42 @@ test.each(["openai", "openai-compatible", "ollama"] as const)(
   },
 );
 
+test("what was charged and what was written to a cache are counted", async () => {
+  const server = await scriptedModel();
+  server.script({ text: "Hi", usage: { input: 30, output: 7, cached: 10, written: 5, cost: 0.0021 } });
+  expect((await partsOf("openai-compatible", server.url)).at(-1)).toEqual({
+    ...{ type: "usage", inputTokens: 30, outputTokens: 7, reasoningTokens: 0 },
+    ...{ cachedTokens: 10, cacheWriteTokens: 5, costUsd: 0.0021 },
+  });
+});
+
+test("a server that cuts prompts without a word is noticed", async () => {
+  const server = await scriptedModel();
+  const cuts: number[][] = [];
+  const settings = {
+    provider: "ollama",
+    name: "m",
+    baseUrl: server.url,
+    key: undefined,
+    window: 128_000,
+  } as const;
+  const model = createProviderModel({ ...settings, onCut: (...cut) => cuts.push(cut) });
+  const ask = async (words: number, input: number) => {
+    server.script({ text: "Hi", usage: { input, output: 5 } });
+    const request = {
+      ...REQUEST,
+      tools: [],
+      messages: [{ role: "user", text: "word ".repeat(words) } as const],
+    };
+    for await (const _ of model.stream(request, new AbortController().signal));
+  };
+  await ask(16_000, 12_000);
+  await ask(1000, 300);
+  expect(cuts).toEqual([]);
+  await ask(16_000, 4096);
+  expect(cuts).toEqual([[4096, expect.any(Number)]]);
+});
+
 test("anthropic: text, calls and usage", async () => {
   const bodies: { messages: { role: string }[]; tools: { name: string }[] }[] = [];
   const events = [

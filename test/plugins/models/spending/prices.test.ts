@@ -57,6 +57,16 @@ test("a model whose price is not known costs 0 and counts as the dearest of its 
   expect(counted("gpt-5.1", "openai-compatible", true)).toEqual(["1.25", undefined]);
 });
 
+test("what a server says it charged is the cost, whatever the table says", async () => {
+  const prices = await pricesOf();
+  const charged = { ...TOKENS, costUsd: 0.00001234 };
+  expect(prices.add(NO_USAGE, gpt("gpt-4o-mini"), charged, false)).toMatchObject({
+    ...{ inputCost: "0.00001174", outputCost: "0.0000006", totalCost: "0.00001234" },
+  });
+  const unknown = prices.add(NO_USAGE, gpt("vendor/mystery", "openai-compatible"), charged, false);
+  expect([unknown.totalCost, unknown.estimatedCost]).toEqual(["0.00001234", undefined]);
+});
+
 test("a models.json in the home wins; a wrong one and an old prices.json say what is right", async () => {
   const own = (price: object) => ({ models: { mystery: { prices: [price] }, "gpt-5.1": { window: 5000 } } });
   const prices = await pricesOf(own({ input: "1", output: "2" }));
