@@ -161,7 +161,8 @@ export function workspaceTools(workspace: Workspace): OwnTool[] {
           // What would be replaced has to be removed first, which the person may have to agree to.
           if (path !== to && (await workspace.find(context.user, to)) !== undefined)
             throw new Fault("invalid", "workspace_exists", `There is a ${to} already: use another name.`);
-          const change = await changeBy(context, "", to);
+          // The words in it stay whose they were.
+          const change = { writer: writerOf(context), origins: await othersOf(context, "", to) };
           const [moved] = await workspace.apply(context.user, [{ op: "move", path, to }], change);
           return [{ from: path, to: moved?.path }];
         }),
@@ -222,9 +223,11 @@ function writerOf({ thread, channel, turn }: OwnToolContext): Writer {
 }
 
 /** A name can say something too. */
+const othersOf = async ({ originsOf }: OwnToolContext, text: string, path: string) =>
+  (await originsOf?.(text, path)) ?? [];
+
 async function changeBy(context: OwnToolContext, text: string, path: string): Promise<Change> {
-  const others = (await context.originsOf?.(text, path)) ?? [];
-  return { writer: writerOf(context), origins: [...others, MODEL] };
+  return { writer: writerOf(context), origins: [...(await othersOf(context, text, path)), MODEL] };
 }
 
 async function write(workspace: Workspace, user: string, path: string, text: string, change: Change) {

@@ -97,6 +97,9 @@ test("what is read carries the file's origins, which an edit and an appended lin
   expect((await workspace.find("ann", "/l.txt"))?.origins).toEqual([mail, MODEL, page]);
   const found = await callTool(workspace, "workspace_search", { words: "dear" }, today);
   expect(found.origins).toEqual([{ kind: "file", name: "/l.txt" }, mail, page]);
+  await workspace.apply("ann", [writing("/hers.txt", "1")], byPerson);
+  await callTool(workspace, "workspace_move", { path: "/hers.txt", to: "/moved.txt" }, heard());
+  expect((await workspace.find("ann", "/moved.txt"))?.origins).toBeUndefined();
   const own = await callTool(workspace, "workspace_write", { path: "/own.txt", text: "mine" }, heard());
   expect([own.origins, (await workspace.find("ann", "/own.txt"))?.origins]).toEqual([undefined, [MODEL]]);
 });
