@@ -49,6 +49,7 @@ const PROGRAMS: readonly Program[] = [
   ...[
     "host/author/build/maker",
     "kernel/files/pdf-child",
+    "kernel/text/text-worker",
     "plugins/email/reading/mail-worker",
     "plugins/memory/embedding-worker",
     "plugins/telemetry/tracing/sender-worker",

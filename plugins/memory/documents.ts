@@ -84,17 +84,24 @@ export function createDocuments(sql: Sql) {
       }));
     },
 
+    /** The text as it is kept. A fault if it is too large. */
+    cleanText(path: string, given: string): string {
+      const bytes = Buffer.byteLength(given);
+      if (bytes > MAX_BYTES) throw tooLarge(cleanPath(path), bytes);
+      return given.replaceAll("\0", "").toWellFormed();
+    },
+
     async write(
       tx: Transaction,
       user: string,
       given: string,
       text: string,
       { expected, origins, writer }: Writing = {},
+      /** The words of its path and text, if they are known. */
+      words?: string,
     ) {
       const path = cleanPath(given);
       const bytes = Buffer.byteLength(text);
-      if (bytes > MAX_BYTES) throw tooLarge(path, bytes);
-      const kept = text.replaceAll("\0", "").toWellFormed();
       const now = new Date().toISOString();
       const row = await tx.get<{ id: number; version: number; origins: string | null }>(
         `INSERT INTO memory_documents ("user", path, text, bytes, version, updated_at) VALUES (?, ?, ?, ?, 1, ?)
@@ -103,7 +110,7 @@ export function createDocuments(sql: Sql) {
          WHERE memory_documents.text <> excluded.text RETURNING id, version, origins`,
         user,
         path,
-        kept,
+        text,
         bytes,
         now,
       );
@@ -129,13 +136,13 @@ export function createDocuments(sql: Sql) {
           "INSERT INTO memory_versions (document, version, text, written_at, origins, writer) VALUES (?, ?, ?, ?, ?, ?)",
           id,
           version,
-          kept,
+          text,
           now,
           stored,
           writer ? JSON.stringify(writer) : null,
         ),
         tx.run("DELETE FROM memory_versions WHERE document = ? AND version <= ?", id, version - MAX_VERSIONS),
-        indexWords(tx, sql.engine, [{ id, user, path, text: kept }]),
+        indexWords(tx, sql.engine, [{ id, user, path, text, words }]),
       ]);
       return { path, version, id, changed: true };
     },

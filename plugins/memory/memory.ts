@@ -1,10 +1,12 @@
 /** The agent's memory: documents of each user, searched by words and by meaning. */
 
+import { createMutex, createTextThreads } from "../../kernel/kit/concurrency.ts";
 import { Fault, type Log } from "../../kernel/plugin.ts";
 import type { Store, UserStorage } from "../store/services.ts";
 import { createDocuments } from "./documents.ts";
 import { createEmbedder, type EmbedderOptions, embedTexts } from "./embedder.ts";
 import { createIndexer } from "./indexer.ts";
+import { cleanPath } from "./path.ts";
 import { createRemovedDocuments } from "./removed.ts";
 import { search } from "./search/search.ts";
 import type { Memory } from "./services.ts";
@@ -45,19 +47,25 @@ export async function createMemory({
   const vectors = createVectors(sql);
   const indexer = embedder && createIndexer(sql, embedder, vectors, log);
   const meaning = embedder && { embedder, vectors };
+  const threads = createTextThreads();
+  // A long text keeps the store busy for a while: other users' writes come in between.
+  const oneAtATime = createMutex();
 
   return {
     read: documents.read,
     readVersion: documents.readVersion,
     history: documents.history,
     tree: documents.tree,
-    async write(user, path, text, writing) {
-      // The text, and its version.
-      await storage?.take(user, 2 * Buffer.byteLength(text));
-      const written = await sql.transaction((tx) => documents.write(tx, user, path, text, writing));
-      if (written.changed) indexer?.wake();
-      return { path: written.path, version: written.version };
-    },
+    write: (user, path, given, writing) =>
+      oneAtATime(user, async () => {
+        const text = documents.cleanText(path, given);
+        // The text, and its version.
+        await storage?.take(user, 2 * Buffer.byteLength(text));
+        const words = await threads.words(`${cleanPath(path)} ${text}`);
+        const written = await sql.transaction((tx) => documents.write(tx, user, path, text, writing, words));
+        if (written.changed) indexer?.wake();
+        return { path: written.path, version: written.version };
+      }),
     remove: removed.remove,
     removed: removed.list,
     async restore(user, path, removedAt) {
@@ -94,7 +102,7 @@ export async function createMemory({
     settled: async () => indexer?.settled(),
     async close() {
       indexer?.stop();
-      await embedder?.close();
+      await Promise.all([embedder?.close(), threads.close()]);
       await indexer?.settled();
     },
   };

@@ -88,6 +88,8 @@ export interface IndexedDocument {
   readonly user: string;
   readonly path: string;
   readonly text: string;
+  /** Those of its path and text, if they are known. */
+  readonly words?: string | undefined;
 }
 
 /** Writes the words of documents, which replace those that were there. */
@@ -96,10 +98,10 @@ export async function indexWords(
   engine: Engine,
   documents: readonly IndexedDocument[],
 ): Promise<void> {
-  const rows = documents.map(({ id, user, path, text }) => ({
+  const rows = documents.map(({ id, user, path, text, words = indexedWords(`${path} ${text}`) }) => ({
     id,
     user,
-    words: indexedWords(`${path} ${text}`),
+    words,
   }));
   const remove = `DELETE FROM memory_words WHERE document IN (${rows.map(() => "?").join()})`;
   await Promise.all(

@@ -1,5 +1,6 @@
 /** The user's files: listed, read, written, and taken back. Each route needs the scope of the tool of the agent's that does the same. */
 import { Readable } from "node:stream";
+import type { TextThreads } from "../../../kernel/kit/concurrency.ts";
 import { sniff } from "../../../kernel/kit/files.ts";
 import {
   assertTool,
@@ -14,7 +15,6 @@ import { named, Type } from "../../../kernel/kit/schema.ts";
 import { Upload } from "../../../kernel/kit/tools.ts";
 import { Fault, type Services, type User } from "../../../kernel/plugin.ts";
 import type { Change, Edit } from "../services.ts";
-import { diffLines } from "./differences.ts";
 import {
   ChangeSet,
   FileDifference,
@@ -61,7 +61,9 @@ const refusalsOfWrites = {
 export function workspaceRoutes({
   workspace,
   attachments,
-}: Partial<Pick<Services, "workspace">> & Pick<Services, "attachments">): readonly Route[] {
+  threads,
+}: Partial<Pick<Services, "workspace">> &
+  Pick<Services, "attachments"> & { readonly threads: Pick<TextThreads, "diff"> }): readonly Route[] {
   const files = orRefuse(workspace, "workspace_off", "The workspace is off, so there are no files.");
   const may = (user: User, tool: string) => assertTool(user, `workspace_${tool}`, "do this with files");
 
@@ -301,7 +303,7 @@ export function workspaceRoutes({
           const [before, after] = [await readText(user, path, from), await readText(user, path, to)];
           if (!before.isComplete || !after.isComplete)
             return problem(`A file of more than ${MAX_TEXT_BYTES / 1024} KiB is not compared here.`);
-          return { lines: await diffLines(before.text, after.text) };
+          return { lines: await threads.diff(before.text, after.text) };
         } catch (error) {
           if (!(error instanceof Fault) || error.param !== "file") throw error;
           return problem(error.message);

@@ -1,4 +1,5 @@
 /** The API of files, whichever plugin provides them. Without a workspace it says that it is off. */
+import { createTextThreads } from "../../../kernel/kit/concurrency.ts";
 import { definePlugin } from "../../../kernel/plugin.ts";
 
 export default definePlugin({
@@ -9,6 +10,8 @@ export default definePlugin({
   configure: () => ({}),
   async start({ use, onStop }) {
     const { workspaceRoutes } = await import("./files.ts");
-    onStop(use.web.mount(workspaceRoutes(use)));
+    const threads = createTextThreads();
+    onStop(threads.close);
+    onStop(use.web.mount(workspaceRoutes({ ...use, threads })));
   },
 });
