@@ -18,7 +18,9 @@ const UNFINISHED = 8;
 const UNREAD = 20;
 const OPEN_MS = 5000;
 const LONG_MESSAGE = "words that nobody reads ".repeat(160_000);
-const LONG_DOCUMENT = "words to be found ".repeat(14_000);
+const lines = (factor: number) => Array.from({ length: 20_000 }, (_, at) => `word${(at * factor) % 100_003}`);
+const LONG_DOCUMENT = lines(7919).join(" ").slice(0, 250_000);
+const VERSIONS = [7919, 104_729].map((factor) => lines(factor).join("\n").slice(0, 250_000));
 const PAUSE_MS = 100;
 
 export function startAttacker(url: string, token: string): Attacker {
@@ -38,7 +40,7 @@ export function startAttacker(url: string, token: string): Attacker {
     const answer = await fetch(url + path, {
       method,
       headers: { authorization: `Bearer ${token}`, "content-type": "application/json", ...headers },
-      body: body as BodyInit,
+      ...(method !== "GET" && { body: body as BodyInit }),
       signal: stopping.signal,
     });
     const text = await answer.text();
@@ -106,6 +108,13 @@ export function startAttacker(url: string, token: string): Attacker {
         `/api/memory/file?path=attack-${(rounds.get("memory") ?? 0) % 50}.md`,
         JSON.stringify({ text: `${rounds.get("memory")} ${LONG_DOCUMENT}` }),
       ),
+    differences: () => {
+      const version = VERSIONS[rounds.get("differences") ?? 0];
+      if (version === undefined)
+        return send("differences", "GET", "/api/workspace/diff?path=/attack.txt&from=1&to=2", "");
+      const headers = { "content-type": "application/octet-stream" };
+      return send("upload", "PUT", "/api/workspace/file?path=/attack.txt", version, headers);
+    },
     conversation: () =>
       send(
         "conversation",
