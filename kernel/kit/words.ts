@@ -3,6 +3,7 @@
 export {
   capitalise,
   clipWord,
+  dollars,
   foldedWords,
   indexedWords,
   isStop,

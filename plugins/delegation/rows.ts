@@ -1,5 +1,7 @@
 /** Tasks as their rows say they are. */
+
 import type { Origin } from "../../kernel/kit/turns.ts";
+import { dollars } from "../../kernel/kit/words.ts";
 import { type Failure, Fault, type Queries, type Sql, type Task, type Usage } from "../../kernel/plugin.ts";
 
 export interface TaskRow {
@@ -144,6 +146,6 @@ function assertTreeLeft(tree: Tree | undefined): void {
 function assertLeft(budget: number | null, spent: number, who: string): void {
   if (budget === null || spent < budget) return;
   const verb = who === "The task" ? "has" : "have";
-  const message = `${who} ${verb} used $${spent.toFixed(2)}, and the budget is $${budget.toFixed(2)}.`;
+  const message = `${who} ${verb} used ${dollars(spent)}, and the budget is ${dollars(budget)}.`;
   throw new Fault("turn", "budget_spent", message);
 }

@@ -18,15 +18,20 @@ export interface CommandReply {
 
 export type ChatCommands = ReturnType<typeof createCommands>;
 
-const HELP = `Write to me as you would to a person. Besides:
+/** What can be typed, for `/help` and the menus of services. */
+export const CHAT_COMMANDS = [
+  { name: "new", about: "starts a new thread" },
+  { name: "threads", about: "lists your threads", example: "`/threads 2` continues the second" },
+  { name: "stop", about: "stops what is running" },
+  { name: "undo", about: "takes back the last change to your files in this thread" },
+  { name: "model", about: "shows the models", example: "`/model <name>` chooses one for this thread" },
+  { name: "approvals", about: "shows what waits for your answer" },
+  { name: "help", about: "shows this" },
+] as const satisfies readonly { readonly name: string; readonly about: string; readonly example?: string }[];
 
-- /new starts a new thread
-- /threads lists your threads; \`/threads 2\` goes on with the second
-- /stop stops what is running
-- /undo takes back the last change to your files in this thread
-- /model shows the models; \`/model <name>\` chooses one for this thread
-- /approvals shows what waits for your answer
-- /help shows this`;
+const HELP = `Write to me as you would to a person. Besides:\n\n${CHAT_COMMANDS.map(
+  (one) => `- /${one.name} ${one.about}${"example" in one ? `; ${one.example}` : ""}`,
+).join("\n")}`;
 
 const MAX_LISTED = 10;
 const MAX_MODELS = 30;

@@ -11,6 +11,8 @@ export interface TakenFiles {
   readonly turn: Pick<JobTurn, "attached"> & { readonly attachments: readonly AttachmentOf[] };
   /** What became of those that are no attachment, for the model to read. */
   readonly notes: readonly string[];
+  /** Why files were not taken, for the person. */
+  readonly refusals: readonly string[];
   /** The job has its own copy. */
   drop(): Promise<void>;
 }
@@ -34,15 +36,27 @@ export function createFiles({
 }: Pick<ChannelParts, "service" | "attachments" | "threads" | "workspace" | "log">) {
   const { fileBytes } = service.limits;
 
-  async function takeOne(user: string, id: string, file: IncomingFile): Promise<string | { id: string }> {
+  async function takeOne(
+    user: string,
+    id: string,
+    file: IncomingFile,
+    refusals: string[],
+  ): Promise<string | { id: string }> {
     const name = cleanFileName(file.name) || "file";
     const most = Math.max(attachments.limits.fileBytes, fileBytes);
     if (!service.download) return `(${name}: files cannot be received here)`;
-    if ((file.bytes ?? 0) > most) return `(${name} was not taken: it is too large)`;
+    if ((file.bytes ?? 0) > most) {
+      refusals.push(`${name} is too large: send a smaller one, or upload it on the page.`);
+      return `(${name} was not taken: it is too large)`;
+    }
     let data: Uint8Array;
     try {
       data = await service.download(file, most, AbortSignal.timeout(DOWNLOAD_MS));
     } catch (error) {
+      if (error instanceof Fault && error.kind === "invalid") {
+        refusals.push(error.message);
+        return `(${name} was not taken: ${error.message})`;
+      }
       log.warn({ error, channel: service.name }, `a file could not be fetched: ${reason(error)}`);
       return `(${name} could not be fetched)`;
     }
@@ -68,8 +82,9 @@ export function createFiles({
     async take(user: string, id: string, files: readonly IncomingFile[]): Promise<TakenFiles> {
       const taken: string[] = [];
       const notes: string[] = [];
+      const refusals: string[] = [];
       for (const file of files.slice(0, MAX_FILES_IN)) {
-        const one = await takeOne(user, id, file);
+        const one = await takeOne(user, id, file, refusals);
         if (typeof one === "string") notes.push(one);
         else taken.push(one.id);
       }
@@ -78,6 +93,7 @@ export function createFiles({
       const brought = await attachments.bring(user, taken);
       return {
         notes,
+        refusals,
         turn: {
           attachments: brought.attachments,
           attached: brought.attached.map(({ id, data }) => ({

@@ -134,7 +134,7 @@ async function answerGate(
 }
 
 async function submitMessage(parts: IncomingParts, received: ReceivedMessage): Promise<void> {
-  const { sql, inbox, outbox, jobs, files, conversations } = parts;
+  const { sql, inbox, outbox, jobs, files, conversations, write } = parts;
   const { row, message, to } = received;
   const edited = message.edits === undefined ? undefined : await inbox.find(message.edits);
   // Only the newest message can be worded anew: what came after it was said to the old words.
@@ -142,6 +142,11 @@ async function submitMessage(parts: IncomingParts, received: ReceivedMessage): P
   const taken = await files.take(to.user, row.id, message.files ?? []);
   const text = [message.text.trim(), ...taken.notes].filter((line) => line !== "").join("\n\n");
   const { attachments, attached } = taken.turn;
+  const isOnlyRefused = message.text.trim() === "" && taken.refusals.length === message.files?.length;
+  const tellRefusals = async (tx: Transaction) => {
+    if (taken.refusals.length > 0) await outbox.sayAside(tx, to, write(taken.refusals.join("\n\n")));
+  };
+  if (isOnlyRefused && !message.quoted?.length) return await finish(parts, received, tellRefusals);
   if (text === "" && attachments.length === 0 && !message.quoted?.length)
     return await finish(parts, received);
   const conversation = await conversations.find(to.line);
@@ -167,6 +172,7 @@ async function submitMessage(parts: IncomingParts, received: ReceivedMessage): P
     // An edit may overtake its message.
     if (message.edits !== undefined && !edited) await inbox.pass(tx, message.edits, row.line, to.user);
     if (edited?.job) await outbox.forgetOwed(edited.job, tx);
+    await tellRefusals(tx);
     await outbox.owe(tx, to, id);
     await conversations.noteJob(tx, to, message.isGroup === true, id);
   });

@@ -1,6 +1,7 @@
 /** Keeps a channel connected to its service, puts what comes in into the inbox, and notes how the connection is doing. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { Fault, reason } from "../../kernel/plugin.ts";
+import { CHAT_COMMANDS } from "./chat-commands.ts";
 import type { ChannelParts } from "./parts.ts";
 import type { Inbox } from "./services.ts";
 
@@ -34,6 +35,7 @@ export function createReceiver({ service, inbox, sql, store, log, timing, counts
           counts.received.add({ channel: name }, added);
           onNew();
         },
+        commands: CHAT_COMMANDS,
         report: ({ isConnected, detail = "" }) => report(isConnected, detail),
       };
       while (!signal.aborted) {

@@ -89,6 +89,8 @@ export interface Inbox {
    * nothing again. Acknowledge to the service only afterwards.
    */
   accept(messages: readonly IncomingMessage[], position?: string): Promise<void>;
+  /** What people can type, for the service's menu. */
+  readonly commands: readonly { readonly name: string; readonly about: string }[];
   /** The channel is connected, or waits to be: what `postern channel list` and the page say of it. */
   report(state: { readonly isConnected: boolean; readonly detail?: string }): void;
 }

@@ -9,16 +9,6 @@ import type { TelegramConfig } from "./settings.ts";
 
 const MAX_UPLOAD_BYTES = 50 * 1024 * 1024;
 
-/** The menu beside the text field. */
-const COMMANDS = [
-  { command: "new", description: "Begin a new conversation" },
-  { command: "threads", description: "List your conversations" },
-  { command: "stop", description: "Stop the answer that is being written" },
-  { command: "undo", description: "Take back the last message" },
-  { command: "model", description: "Show or change the model" },
-  { command: "help", description: "What you can type here" },
-];
-
 export interface TelegramParts {
   readonly config: TelegramConfig;
   readonly log: Log;
@@ -46,7 +36,8 @@ export function createTelegram({ config, log, announce }: TelegramParts): ChatSe
       const { webhook } = config;
       try {
         const bot = await botApi.me(signal);
-        await botApi.call("setMyCommands", { commands: COMMANDS }, signal);
+        const commands = inbox.commands.map(({ name, about }) => ({ command: name, description: about }));
+        await botApi.call("setMyCommands", { commands }, signal);
         if (!webhook) await botApi.call("deleteWebhook", {}, signal);
         const detail = `@${bot.username}${webhook ? ` at ${webhook.url}` : ""}`;
         inbox.report({ isConnected: true, detail });

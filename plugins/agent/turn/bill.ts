@@ -1,5 +1,7 @@
 /** What one turn costs: counted for its user, its tokens and its purses, and checked before each request to a model. */
+
 import { countedUsd, NO_USAGE } from "../../../kernel/kit/turns.ts";
+import { dollars } from "../../../kernel/kit/words.ts";
 import { Fault, type ModelName, type Services, type Usage } from "../../../kernel/plugin.ts";
 import type { Purse, TokenCount } from "../../models/services.ts";
 import type { TurnObserver } from "../live/observer.ts";
@@ -59,7 +61,7 @@ export function createBill(
       const spent = countedUsd(total());
       const budget = turn.work?.budgetUsd;
       if (budget !== undefined && spent >= budget) {
-        const message = `This run has used $${spent.toFixed(2)}, and its budget is $${budget.toFixed(2)}, so it was stopped.`;
+        const message = `This run has used ${dollars(spent)}, and its budget is ${dollars(budget)}, so it was stopped.`;
         throw new Fault("turn", "budget_spent", message);
       }
       await models.assertLeft(turn.user, capUsd, scopes);

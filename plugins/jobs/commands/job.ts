@@ -1,4 +1,5 @@
 /** `postern job list|tree|show|cancel|retry`: the durable queue from the command line, through the running service where there is one. */
+
 import { type Command, InvalidArgumentError } from "commander";
 import { Job as JOB, JobStatus as STATUS, Task as TASK } from "../../../kernel/kit/jobs.ts";
 import { named, nullable, Type, toWire } from "../../../kernel/kit/schema.ts";
@@ -14,6 +15,7 @@ import {
   typedCommand,
   wholeNumber,
 } from "../../../kernel/kit/terminal.ts";
+import { dollars } from "../../../kernel/kit/words.ts";
 import { type CommandContext, Fault, type JobStatus, type Task } from "../../../kernel/plugin.ts";
 import type { JobControl, ShownJob } from "../services.ts";
 
@@ -117,7 +119,7 @@ const branchOf =
   ({ id, depth, title, status, error, costUsd, calls, isBackground }: Task): string[] => [
     `${"  ".repeat(depth - 1)}${isBackground ? "(background) " : ""}${title}`,
     error ? `${status} (${error.code})` : status,
-    `$${costUsd.toFixed(2)}`,
+    dollars(costUsd),
     calls.length === 0 ? "" : `${calls.length}, last ${calls.at(-1)}`,
     shorten(id),
   ];

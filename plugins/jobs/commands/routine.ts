@@ -14,6 +14,7 @@ import {
   verb,
   wholeNumber,
 } from "../../../kernel/kit/terminal.ts";
+import { dollars } from "../../../kernel/kit/words.ts";
 import { type CommandContext, Fault, type Services } from "../../../kernel/plugin.ts";
 import { Routine, type RoutineBudget, RoutinePreview, RoutineRun } from "../routine.ts";
 import type { RoutineChange, RoutineControl } from "../services.ts";
@@ -205,7 +206,7 @@ function inWords(routine: Routine, runs: readonly RoutineRun[]): string {
     ["schedule", `${routine.words} (${tz})`],
     ["next run", localInWords(routine.nextAt, tz)],
     ["timeout", secondsInWords(routine.timeoutSecs)],
-    ...(budget ? [["budget", `$${budget.usd.toFixed(2)} per ${budget.per}`]] : []),
+    ...(budget ? [["budget", `${dollars(budget.usd)} per ${budget.per}`]] : []),
     ...(deliver === undefined ? [] : [["answers go to", `${deliver}, and its thread`]]),
     ...(runs[0]?.thread === undefined ? [] : [["thread", runs[0].thread]]),
   ];

@@ -17,6 +17,8 @@ export const PAIRING_DENIED = {
 
 export const CANCELLED = { code: "cancelled", message: "The job was cancelled." };
 
+export const STOPPED: Completion = { error: CANCELLED, response: "Stopped." };
+
 export function failure(error: Failure): Completion {
   return { error, response: `This failed: ${error.message}` };
 }
@@ -36,7 +38,7 @@ const NEEDS = {
 } as const;
 
 export function completionOf(record: TurnRecord): Completion {
-  if (record.status === "cancelled") return failure(CANCELLED);
+  if (record.status === "cancelled") return STOPPED;
   // Calls of the caller's functions are an answer too: whoever gave the job reads them from its turn.
   if (record.gate?.type === "external_tool") return { response: answerText(record) };
   if (record.gate !== undefined && record.status === "waiting") {

@@ -4,7 +4,15 @@ import { randomUUIDv7 } from "node:crypto";
 import { createBackground, oneAtATime } from "../../../kernel/kit/concurrency.ts";
 import { Fault, type Job, type Transaction, type TurnRecord } from "../../../kernel/plugin.ts";
 import type { Jobs, NewJob } from "../services.ts";
-import { CANCELLED, completionOf, failure, isCutShort, PAIRING_DENIED, refusal } from "./completion.ts";
+import {
+  CANCELLED,
+  completionOf,
+  failure,
+  isCutShort,
+  PAIRING_DENIED,
+  refusal,
+  STOPPED,
+} from "./completion.ts";
 import { createEnds, findJob } from "./ends.ts";
 import type { JobsParts } from "./parts.ts";
 import { againOf, type JobRow, jobOf, TASK_CHANNEL, turnOf } from "./row.ts";
@@ -140,7 +148,7 @@ export function createJobs(parts: JobsParts): RunningJobs {
   }
 
   async function cancel(id: string): Promise<Job | undefined> {
-    await ends.complete(id, failure(CANCELLED), { status: "queued" });
+    await ends.complete(id, STOPPED, { status: "queued" });
     const row = await table.find(id);
     if (row?.status !== "running") return row && jobOf(row);
     if (!(await agent.cancel(row.user, row.turn ?? ""))) await table.askToStop(id);

@@ -5,6 +5,7 @@
 
 import { randomUUIDv7 } from "node:crypto";
 import { createBackground, oneAtATime } from "../../../kernel/kit/concurrency.ts";
+import { dollars } from "../../../kernel/kit/words.ts";
 import {
   type Clock,
   type Failure,
@@ -242,5 +243,5 @@ export function createFiring(parts: FiringParts) {
 }
 
 function spentToday({ budget_usd: usd }: RoutineRow): Failure {
-  return { code: "budget_spent", message: `The budget of $${(usd ?? 0).toFixed(2)} a day is spent.` };
+  return { code: "budget_spent", message: `The budget of ${dollars(usd ?? 0)} a day is spent.` };
 }

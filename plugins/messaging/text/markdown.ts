@@ -259,14 +259,20 @@ function wordsOf(raw: string, show: (word: string) => string, limit: number): re
   });
 }
 
+/** A piece ends with a line if one ends in its second half, and between two words otherwise. */
 function packWords(words: readonly string[], limit: number): readonly string[] {
   const pieces: string[] = [];
   let open = "";
+  let lineEnd = 0;
   for (const word of words) {
     if (open !== "" && open.length + word.length > limit) {
-      pieces.push(open.trimEnd());
-      open = "";
+      const end = lineEnd > limit / 2 ? lineEnd : open.length;
+      pieces.push(open.slice(0, end).trimEnd());
+      open = open.slice(end).trimStart();
+      lineEnd = 0;
     }
+    // No mark is open in the space between two words.
+    if (word.trim() === "" && word.includes("\n")) lineEnd = open.length;
     open += open === "" ? word.trimStart() : word;
   }
   if (open.trim() !== "") pieces.push(open.trimEnd());

@@ -1,6 +1,8 @@
 /** Counts today's spending of each user, and of each token with a cap of its own. */
+
 import { defineTables } from "../../../kernel/kit/store.ts";
 import { countedUsd } from "../../../kernel/kit/turns.ts";
+import { dollars } from "../../../kernel/kit/words.ts";
 import { Fault, type Sql } from "../../../kernel/plugin.ts";
 import type { Models, OpenPurse } from "../services.ts";
 
@@ -41,7 +43,7 @@ export function createSpending(sql: Sql): Pick<Models, "assertLeft" | "spend" | 
     if (cap === undefined) return;
     const spent = (await sql.get<{ usd: number }>(query, key, today()))?.usd ?? 0;
     if (spent < cap) return;
-    const message = `${who} used $${spent.toFixed(2)} today and the cap is $${cap.toFixed(2)} per day. It resets at midnight UTC; ${setBy}.`;
+    const message = `${who} used ${dollars(spent)} today and the cap is ${dollars(cap)} per day. It resets at midnight UTC; ${setBy}.`;
     throw new Fault("turn", "daily_cap", message);
   }
 

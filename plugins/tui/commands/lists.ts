@@ -1,5 +1,7 @@
 /** Commands that list threads, tools, jobs and memory. */
+
 import { relativeTime, typedCommand } from "../../../kernel/kit/terminal.ts";
+import { dollars } from "../../../kernel/kit/words.ts";
 import type { Task } from "../../../kernel/plugin.ts";
 import { plural } from "../text/amounts.ts";
 import { quoted, verbatim } from "../text/markdown.ts";
@@ -10,7 +12,7 @@ const MAX_LISTED = 15;
 /** Indented below the task that it is a part of. */
 function taskLine({ title, status, error, depth, calls, costUsd }: Task, index: number): string {
   const how = error ? `${status} (${quoted(error.code)})` : status;
-  const facts = [how, plural(calls.length, "call"), `$${costUsd.toFixed(2)}`];
+  const facts = [how, plural(calls.length, "call"), dollars(costUsd)];
   return `${"  ".repeat(depth - 1)}- ${index + 1}: ${quoted(title)} — ${facts.join(", ")}`;
 }
 

@@ -1,13 +1,15 @@
 /** Draws the view with Ink. Everything is cut to size first, so a frame is exactly one screen. */
+
 import { Box, Text, useAnimation, useCursor, useInput, usePaste, useWindowSize } from "ink";
 import { createElement as h, type ReactElement, useSyncExternalStore } from "react";
 import stringWidth from "string-width";
+import { dollars } from "../../../kernel/kit/words.ts";
 import type { ModelName, PluginState } from "../../../kernel/plugin.ts";
 import type { Suggestion } from "../commands/slash.ts";
 import type { ChangeSignal } from "../conversation/change-signal.ts";
 import type { Conversation } from "../conversation/conversation.ts";
 import type { PendingFiles } from "../files/pending-files.ts";
-import { dollars, durationOf, percentOf, plural, thousands } from "../text/amounts.ts";
+import { durationOf, percentOf, plural, thousands } from "../text/amounts.ts";
 import { cut, plain } from "../text/lines.ts";
 import type { Palette } from "../text/palette.ts";
 import { layOut } from "./composer.ts";

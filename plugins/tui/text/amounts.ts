@@ -1,4 +1,5 @@
 /** Numbers as people read them: tokens, dollars, bytes and durations. */
+import { dollars } from "../../../kernel/kit/words.ts";
 import type { TurnRecord } from "../../../kernel/plugin.ts";
 
 export function thousands(count: number): string {
@@ -7,10 +8,6 @@ export function thousands(count: number): string {
 
 export function percentOf(part: number): string {
   return part > 0 && part < 0.01 ? "<1%" : `${Math.round(part * 100)}%`;
-}
-
-export function dollars(cost: number): string {
-  return `$${cost.toFixed(cost < 0.01 ? 4 : 2)}`;
 }
 
 /** The model, tokens and cost of a turn; empty if the model counts no tokens. */

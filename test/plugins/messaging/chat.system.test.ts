@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { Fault } from "../../../kernel/plugin.ts";
 import type { ChatService, OutgoingMessage } from "../../../plugins/messaging/services.ts";
 import { scriptedModel, toolsPlugin } from "../../support/services/agent.ts";
 import { bootChat, createFakeChat, pairSender } from "../../support/services/chat.ts";
@@ -38,7 +39,8 @@ test("/new, /threads, /model and /help", async () => {
   await chat.write("/model");
   await chat.until(({ text }) => text.includes("This thread uses") && text.includes("scripted"));
   await chat.write("/help");
-  await chat.until(({ text }) => text.includes("/undo"));
+  const { text: help } = await chat.until(({ text }) => text.includes("/undo"));
+  for (const { name } of (await chat.inbox()).commands) expect(help).toContain(`• /${name} `);
   await talk("/etc is a folder, is it not?", "It is.");
 });
 
@@ -50,7 +52,7 @@ test("/stop stops what runs, and says so once", async () => {
   await chat.write("Think long");
   await expect.poll(() => model.requests.length).toBeGreaterThan(0);
   await chat.write("/stop");
-  await chat.until(({ text }) => text.includes("cancelled"));
+  await chat.until(({ text }) => text === "Stopped.");
   expect(chat.sent).toHaveLength(2);
 });
 
@@ -90,6 +92,23 @@ test("a file that came along is shown to the model; one that it cannot read lies
   expect(shown).toContain("voice.bin is in the workspace");
   const { items } = await kernel.service("workspace").list("ann", "/inbox");
   expect(items).toMatchObject([{ path: expect.stringMatching(/^\/inbox\/[^/]*voice\.bin$/) }]);
+});
+
+test("a file that the service does not hand over is refused to the person, and what was written with it is answered", async () => {
+  const words = "film.mp4 is too large: Telegram hands files of up to 20 MB to a bot.";
+  const { chat, model } = await open({
+    async download() {
+      throw new Fault("invalid", "file_too_large", words);
+    },
+  });
+  const files = [{ ref: "f", name: "film.mp4" }];
+  await chat.write("", { files });
+  expect((await chat.until(({ text }) => text !== "")).text).toBe(words);
+  expect(model.requests).toHaveLength(0);
+  model.otherwise({ text: "I see no film." });
+  await chat.write("What is in it?", { files });
+  await chat.until(({ text }) => text === "I see no film.");
+  expect(chat.sent.filter(({ text }) => text === words)).toHaveLength(2);
 });
 
 test("words of others are a stranger's, and in a group only a mention by a paired person is answered", async () => {

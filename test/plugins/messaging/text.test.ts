@@ -81,6 +81,15 @@ test("a message ends between blocks; code is closed and opened again, a table re
   for (const text of linked) expect(text.length).toBeLessThanOrEqual(120);
 });
 
+test("a long paragraph of lines ends a message with a line, and one long line between two words", () => {
+  const lines = Array.from({ length: 30 }, (_, at) => `${at}. **line** with _some_ words`);
+  for (const format of ["telegram", "plain"] as const) {
+    const said = texts(lines.join("\n"), format, 200).flatMap((text) => text.split("\n"));
+    expect(said).toHaveLength(lines.length);
+  }
+  expect(texts("word ".repeat(100), "plain", 200).every((text) => text.endsWith("word"))).toBe(true);
+});
+
 test("whatever is written, messages keep to the limit, are whole and lose no word", () => {
   const word = fc.stringMatching(/^[a-z]{1,12}$/);
   const block = fc.oneof(

@@ -42,6 +42,7 @@ async function listening(
           inbox.set(message.id, inbox.get(message.id) ?? message);
         }
       },
+      commands: [],
       report: ({ isConnected }) => void states.push(isConnected),
     },
     stop.signal,

@@ -33,8 +33,13 @@ test("a message in a private chat: the person's number, the words, no reply to h
     "stop",
     "undo",
     "model",
+    "approvals",
     "help",
   ]);
+  expect(telegram.commands).toContainEqual({
+    command: "undo",
+    description: "takes back the last change to your files in this thread",
+  });
 });
 
 test("in a group a mention, a command and a reply to the bot are for us, the rest is not", async () => {

@@ -72,6 +72,7 @@ test("who goes back to polling takes the webhook away", async () => {
   const ended = polling.receive(
     {
       position: async () => undefined,
+      commands: [],
       report() {},
       accept: async (messages) => void texts.push(...messages.map(({ text }) => text)),
     },

@@ -89,6 +89,7 @@ export async function openEmail(
           kept.position = position ?? kept.position;
           isIdle = false;
         },
+        commands: [],
         report({ isConnected }) {
           isIdle = isConnected;
         },

@@ -1,6 +1,7 @@
 /** The Telegram service against the test's own Bot API, with an inbox that keeps what it gets. */
 import { createLog } from "../../../kernel/log/log.ts";
 import { createMask } from "../../../kernel/mask/mask.ts";
+import { CHAT_COMMANDS } from "../../../plugins/messaging/chat-commands.ts";
 import type { ChatService, Inbox, IncomingMessage } from "../../../plugins/messaging/services.ts";
 import type { TelegramConfig } from "../../../plugins/telegram/settings.ts";
 import { createTelegram } from "../../../plugins/telegram/telegram.ts";
@@ -42,6 +43,7 @@ export async function telegramUnderTest(
   let isBroken = false;
   const inbox: Inbox = {
     position: async () => undefined,
+    commands: CHAT_COMMANDS,
     async accept(messages) {
       if (isBroken) {
         isBroken = false;
