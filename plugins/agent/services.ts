@@ -277,6 +277,8 @@ export interface OwnTool {
   readonly destroys?: NonNullable<ToolInfo["params"]>;
   /** True: it asks even where the operator allows the tool, and is not there where nobody can be asked. */
   readonly needsPerson?: boolean;
+  /** True: its sentences are for the person, too, if the operator allows the tool. */
+  readonly asksAnyway?: boolean;
   /** True: it changes nothing, so that it can be called from inside of another call, such as code. */
   readonly onlyReads?: boolean;
   /** True: only the operator wrote what it returns, and the model is meant to follow it. */
@@ -312,6 +314,8 @@ export interface OwnToolContext {
   readonly unattended?: boolean;
   /** The token behind the turn may not use everything. */
   readonly isScoped?: boolean;
+  /** The person has agreed to this very call. */
+  readonly isApproved?: boolean;
   /** The turn as far as another one that works for it has to know. */
   readonly delegating?: Delegating;
   /** Aborted when the turn is stopped. */

@@ -2,6 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { Fault } from "../../kernel/plugin.ts";
 import { MAX_FILE_BYTES, tooLarge } from "./account.ts";
+import { assertAgreed } from "./agreements.ts";
 import { digestOf, type Incoming, PART_BYTES } from "./contents.ts";
 import { mimeOfContent } from "./file-type.ts";
 import { entryNow, find, stream } from "./lookup.ts";
@@ -9,7 +10,7 @@ import type { WriteOptions } from "./mounts/edits.ts";
 import type { MountedPath } from "./mounts/mounts.ts";
 import type { WorkspaceParts } from "./parts.ts";
 import { cleanPath } from "./path.ts";
-import type { Change, Edit, WorkspaceEntry } from "./services.ts";
+import type { Change, Edit, PlannedEdit, WorkspaceEntry } from "./services.ts";
 import { type Changing, isTaken, makeFolder, moveEntry, notFound, putFile, removeEntry } from "./tree.ts";
 
 const MAX_EDITS = 1000;
@@ -27,6 +28,7 @@ export async function applyEdits(
   if (places.every((place) => place === undefined)) return await applyInStore(parts, user, edits, change);
   const [edit, ...others] = edits;
   if (others.length > 0) throw oneAtATime();
+  await assertAgreed(parts, user, edits, change);
   return await applyMounted(parts, user, edit as Edit, change);
 }
 
@@ -207,7 +209,7 @@ async function orDiscard<Result>(
   }
 }
 
-function cleanEdit(edit: Edit): Edit {
+export function cleanEdit<Given extends PlannedEdit>(edit: Given): Given {
   const path = cleanPath(edit.path);
   return edit.op === "move" ? { ...edit, path, to: cleanPath(edit.to) } : { ...edit, path };
 }

@@ -18,6 +18,15 @@ export interface Workspace {
   read(user: string, path: string, part?: FilePart): Promise<FileContent | undefined>;
   /** A whole file in pieces, for what is sent on. */
   stream(user: string, path: string, version?: number): Promise<FileStream | undefined>;
+  /**
+   * Sentences for the person to agree to before the model or a tool makes these edits, which are refused otherwise: below a mount, what
+   * is made from others' words, and every change of what programs may run.
+   */
+  agreements(
+    user: string,
+    edits: readonly PlannedEdit[],
+    change: Pick<Change, "origins">,
+  ): Promise<readonly string[]>;
   /** Makes all edits or, with a fault that names the path, none. Returns what the written and moved paths and made folders are now. */
   apply(user: string, edits: readonly Edit[], change: Change): Promise<readonly WorkspaceEntry[]>;
   /** Writes a file as it comes in. Where the stream breaks off nothing has changed. */
@@ -107,6 +116,11 @@ export type Edit =
   /** A folder goes with everything in it. */
   | { readonly op: "remove"; readonly path: string };
 
+/** An edit whose content does not matter yet. */
+export type PlannedEdit =
+  | Exclude<Edit, { readonly op: "write" }>
+  | Pick<Edit & { readonly op: "write" }, "op" | "path">;
+
 export interface Writer {
   /**
    * The user on the page, with a token or on the command line; the model in a turn; a tool that it called; or, below a mount, whoever
@@ -123,6 +137,8 @@ export interface Writer {
 export interface Change {
   readonly writer: Writer;
   readonly origins?: readonly Origin[] | undefined;
+  /** The person has agreed to these very edits. */
+  readonly isAgreed?: boolean | undefined;
 }
 
 export interface WorkspaceVersion {

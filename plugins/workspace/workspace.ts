@@ -2,9 +2,10 @@
 import { randomUUID } from "node:crypto";
 import type { Store, UserStorage } from "../store/services.ts";
 import { limitsOf } from "./account.ts";
+import { agreementsTo } from "./agreements.ts";
 import { createChangeStore } from "./change-store.ts";
 import { createContents } from "./contents.ts";
-import { applyEdits, writeAt } from "./edits.ts";
+import { applyEdits, cleanEdit, writeAt } from "./edits.ts";
 import { listSets, listVersions } from "./history.ts";
 import { find, list, locateContent, stream } from "./lookup.ts";
 import { createMountedFiles } from "./mounts/files.ts";
@@ -66,6 +67,7 @@ export async function createWorkspace(options: WorkspaceOptions): Promise<OpenWo
 
     stream: async (user, path, version) => stream(parts, user, cleanPath(path), version),
 
+    agreements: (user, edits, change) => agreementsTo(parts, user, edits.map(cleanEdit), change),
     apply: (user, edits, change) => applyEdits(parts, user, edits, change),
 
     async upload(user, given, data, change, expected) {

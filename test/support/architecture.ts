@@ -101,6 +101,7 @@ export const ORDER: Readonly<Record<string, readonly string[]>> = {
       "searched-files.ts",
       "undo.ts",
       "edits.ts",
+      "agreements.ts",
       "lookup.ts",
       "parts.ts",
       "mounts",

@@ -245,10 +245,10 @@ export async function openToolbox(
         );
       const rule = sources.rules.get(mine.name);
       if (rule === "deny") return denied(mine.name);
-      const context = contextOf(call);
+      const context = { ...contextOf(call), isApproved: approved !== undefined };
       const outcome = mine.refuse?.(checked.value, context);
       if (outcome) return { type: "refuse", outcome };
-      const isSettled = (rule === "allow" && !mine.needsPerson) || approved !== undefined;
+      const isSettled = (rule === "allow" && !mine.needsPerson && !mine.asksAnyway) || approved !== undefined;
       const asking = isSettled ? undefined : await askFirst(mine, checked.value, context);
       if (asking) return asking;
       const held = approved === undefined ? await holdOwn(checks, call, mine) : undefined;

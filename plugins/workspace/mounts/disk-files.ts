@@ -1,4 +1,5 @@
 /** A file on the disk, read as the version that it is. */
+import type { BigIntStats } from "node:fs";
 import { MAX_FILE_BYTES } from "../account.ts";
 import { HEAD_BYTES, isText, mimeOfFile } from "../file-type.ts";
 import type { FileContent, FileStream, WorkspaceEntry } from "../services.ts";
@@ -65,6 +66,12 @@ export async function streamFile(
     }
   }
   return { entry, data: data() };
+}
+
+/** What is there, without noticing a change: undefined if nothing is. */
+export async function statFile(place: MountedPath): Promise<BigIntStats | undefined> {
+  await using parent = await openParent(place).catch(onlyMissing);
+  return parent && (await nameOnDisk(parent, place.parts.at(-1) ?? "")).found;
 }
 
 /** Looks at the file, so that a change made outside becomes a version. */

@@ -9,11 +9,12 @@ import type { SearchedFile } from "../search.ts";
 import type { WorkspaceEntry } from "../services.ts";
 import { explain } from "./directory.ts";
 import { createDigests } from "./disk-content.ts";
-import { findFile, noticeFile, readFile, readText, streamFile } from "./disk-files.ts";
+import { findFile, noticeFile, readFile, readText, statFile, streamFile } from "./disk-files.ts";
 import { isReachable, openParent } from "./disk-path.ts";
 import { makeFolder, remove, type WriteOptions, writeFile } from "./edits.ts";
 import { listFolder, walk } from "./listing.ts";
 import type { MountedPath } from "./mounts.ts";
+import { isRun } from "./run-files.ts";
 import { type MountParts, outsideOrigins } from "./versions.ts";
 
 const MAX_LISTED = 1000;
@@ -76,6 +77,15 @@ export function createMountedFiles(given: Omit<MountParts, "digestOf">) {
         }).catch(() => {});
       }
     },
+    /** True if programs of the machine may run what is there, or something in it, by themselves. */
+    runs: (user: string, place: MountedPath): Promise<boolean> =>
+      inMount(place, async () => {
+        const found = await statFile(place);
+        const isFolder = found?.isDirectory() ?? false;
+        if (isRun(place, isFolder ? 0n : found?.mode)) return true;
+        if (isFolder) for await (const entry of walk(parts, user, place)) if (entry.isRun) return true;
+        return false;
+      }),
     makeFolder: (place: MountedPath) => inMount(place, () => makeFolder(place)),
     remove: (user: string, place: MountedPath, options: WriteOptions) =>
       inMount(place, () => remove(parts, user, place, options)),

@@ -6,15 +6,21 @@ import { FOLDER_TYPE } from "../tree.ts";
 import { timeOf } from "./disk-content.ts";
 import { isPlain, isReachable, nameInWords, nameOnDisk, openParent } from "./disk-path.ts";
 import type { MountedPath } from "./mounts.ts";
+import { isRun } from "./run-files.ts";
 import type { MountParts } from "./versions.ts";
 
 const MAX_VISITED = 20_000;
+
+export interface ListedEntry extends WorkspaceEntry {
+  /** True for what programs of the machine may run by themselves. */
+  readonly isRun: boolean;
+}
 
 export async function listFolder(
   { sql }: MountParts,
   user: string,
   place: MountedPath,
-): Promise<readonly WorkspaceEntry[]> {
+): Promise<readonly ListedEntry[]> {
   const { mount, path, parts } = place;
   await using parent = await openParent(place);
   const last = parts.at(-1);
@@ -31,7 +37,7 @@ export async function listFolder(
     `${path}0`,
   );
   const known = new Map(versions.map((row) => [row.path, row.version]));
-  const entries: WorkspaceEntry[] = [];
+  const entries: ListedEntry[] = [];
   for (const { bytes, text } of shown) {
     const at = `${path}/${text}`;
     const isOdd = !isPlain(bytes, text);
@@ -48,6 +54,7 @@ export async function listFolder(
       version: isFolder ? 0 : (known.get(at) ?? 1),
       updatedAt: stats ? timeOf(stats) : new Date(0).toISOString(),
       ...(isReadOnly && { isReadOnly: true }),
+      isRun: isRun({ mount, parts: [...parts, text] }, isFolder ? 0n : stats?.mode),
     });
   }
   return entries.toSorted((one, other) => (one.path < other.path ? -1 : 1));
@@ -58,7 +65,7 @@ export async function* walk(
   parts: MountParts,
   user: string,
   place: MountedPath,
-): AsyncGenerator<WorkspaceEntry> {
+): AsyncGenerator<ListedEntry> {
   let visited = 0;
   const waiting = [place.path];
   while (waiting.length > 0) {

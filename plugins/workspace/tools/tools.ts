@@ -6,7 +6,15 @@ import { documentOutcome, paramsSchema, writtenFrom } from "../../../kernel/kit/
 import { MODEL } from "../../../kernel/kit/turns.ts";
 import { Fault } from "../../../kernel/plugin.ts";
 import type { OwnTool, OwnToolContext } from "../../agent/services.ts";
-import type { Change, ChangeSet, UndoOutcome, Workspace, WorkspaceEntry, Writer } from "../services.ts";
+import type {
+  Change,
+  ChangeSet,
+  PlannedEdit,
+  UndoOutcome,
+  Workspace,
+  WorkspaceEntry,
+  Writer,
+} from "../services.ts";
 import { readLines } from "./lines.ts";
 
 // Models with a small window read these before every message: each word costs.
@@ -24,6 +32,18 @@ const MAX_NAMED = 20;
 
 export function workspaceTools(workspace: Workspace): OwnTool[] {
   const inTurn = createMutex();
+  /** Asks about changes of the machine's own files, also if the operator allows the tool. */
+  const asking = (
+    plan: (params: unknown, context: OwnToolContext) => readonly [PlannedEdit, Change | Promise<Change>],
+  ): Pick<OwnTool, "asks" | "asksAnyway"> => ({
+    asksAnyway: true,
+    async asks(params, context) {
+      const [edit, change] = plan(params, context);
+      const sentences = await workspace.agreements(context.user, [edit], await change);
+      return sentences.length > 0 ? sentences : undefined;
+    },
+  });
+
   return [
     {
       name: "workspace_list",
@@ -126,6 +146,10 @@ export function workspaceTools(workspace: Workspace): OwnTool[] {
         },
         ["path", "text"],
       ),
+      ...asking((params, context) => {
+        const { path, text } = params as { path: string; text: string };
+        return [{ op: "write", path }, changeBy(context, text, path)];
+      }),
       run: (params, context) =>
         documentOutcome("file", async () => {
           const { path, text, append } = params as { path: string; text: string; append?: boolean };
@@ -144,6 +168,10 @@ export function workspaceTools(workspace: Workspace): OwnTool[] {
         "old",
         "new",
       ]),
+      ...asking((params, context) => {
+        const { path, new: text } = params as { path: string; new: string };
+        return [{ op: "write", path }, changeBy(context, text, path)];
+      }),
       run: (params, context) =>
         documentOutcome("file", async () => {
           const edit = params as { path: string; old: string; new: string };
@@ -155,14 +183,17 @@ export function workspaceTools(workspace: Workspace): OwnTool[] {
       name: "workspace_move",
       description: "Moves or renames a file or folder of the workspace.",
       schema: paramsSchema({ path: PATH, to: PATH }, ["path", "to"]),
+      ...asking((params, context) => {
+        const { path, to } = params as { path: string; to: string };
+        return [{ op: "move", path, to }, moveBy(context, `${path} ${to}`)];
+      }),
       run: (params, context) =>
         documentOutcome("file", async () => {
           const { path, to } = params as { path: string; to: string };
           // What would be replaced has to be removed first, which the person may have to agree to.
           if (path !== to && (await workspace.find(context.user, to)) !== undefined)
             throw new Fault("invalid", "workspace_exists", `There is a ${to} already: use another name.`);
-          // The words in it stay whose they were.
-          const change = { writer: writerOf(context), origins: await othersOf(context, "", to) };
+          const change = await moveBy(context, to);
           const [moved] = await workspace.apply(context.user, [{ op: "move", path, to }], change);
           return [{ from: path, to: moved?.path }];
         }),
@@ -172,10 +203,14 @@ export function workspaceTools(workspace: Workspace): OwnTool[] {
       description: "Removes a file or folder of the workspace. Only when the user asks for it.",
       schema: paramsSchema({ path: PATH }, ["path"]),
       destroys: { path: "selector" },
+      ...asking((params, context) => {
+        const { path } = params as { path: string };
+        return [{ op: "remove", path }, removalBy(context)];
+      }),
       run: (params, context) =>
         documentOutcome("file", async () => {
           const { path } = params as { path: string };
-          await workspace.apply(context.user, [{ op: "remove", path }], { writer: writerOf(context) });
+          await workspace.apply(context.user, [{ op: "remove", path }], removalBy(context));
           return [{ path, removed: true }];
         }),
     },
@@ -227,8 +262,22 @@ const othersOf = async ({ originsOf }: OwnToolContext, text: string, path: strin
   (await originsOf?.(text, path)) ?? [];
 
 async function changeBy(context: OwnToolContext, text: string, path: string): Promise<Change> {
-  return { writer: writerOf(context), origins: [...(await othersOf(context, text, path)), MODEL] };
+  const origins = [...(await othersOf(context, text, path)), MODEL];
+  return { writer: writerOf(context), origins, isAgreed: context.isApproved };
 }
+
+/** The words in it stay whose they were. */
+const moveBy = async (context: OwnToolContext, names: string): Promise<Change> => ({
+  writer: writerOf(context),
+  origins: await othersOf(context, "", names),
+  isAgreed: context.isApproved,
+});
+
+/** Whether the person asked for it is judged by itself. */
+const removalBy = (context: OwnToolContext): Change => ({
+  writer: writerOf(context),
+  isAgreed: context.isApproved,
+});
 
 async function write(workspace: Workspace, user: string, path: string, text: string, change: Change) {
   const data = Buffer.from(text.toWellFormed());

@@ -1,7 +1,9 @@
 /** The workspace in turns of the agent: sets, origins, what is asked about, storage, and users that go. */
-
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { MODEL } from "../../../kernel/kit/turns.ts";
+import { temporaryFolder } from "../../support/home.ts";
 import { doubtsOf, office, READ } from "../../support/services/office.ts";
 import { byPerson, writing } from "../../support/services/workspace.ts";
 
@@ -80,4 +82,24 @@ test("files count within the user's storage, and go with the user", async () => 
   await kernel.service("accounts").removeUser("ann", { withData: true });
   expect(await workspace.usage("ann")).toMatchObject({ bytes: 0, files: 0 });
   expect((await workspace.list("ann", "/")).items).toEqual([]);
+});
+
+test("what the person wants of a mounted file needs no question, nor does the workspace proper", async () => {
+  const { model, say, kernel } = await office();
+  const folder = temporaryFolder();
+  writeFileSync(join(folder, "plan.md"), "old plan\n");
+  await kernel.service("workspace").mount({ name: "notes", folder, user: "ann", isWritable: true });
+  model.script(
+    call("read", { path: "/notes/plan.md" }),
+    call("edit", { path: "/notes/plan.md", old: "old", new: "newer" }),
+  );
+  expect((await say("Replace old with newer in /notes/plan.md")).status).toBe("completed");
+  model.script(call("move", { path: "/notes/plan.md", to: "/notes/may.md" }));
+  expect((await say("Rename plan.md in notes to may.md")).status).toBe("completed");
+  model.script(call("write", { path: "/notes/poem.md", text: "A poem." }));
+  expect((await say("Write me a poem")).status).toBe("completed");
+  expect(readFileSync(join(folder, "may.md"), "utf8")).toBe("newer plan\n");
+  expect(readFileSync(join(folder, "poem.md"), "utf8")).toBe("A poem.");
+  model.script({ calls: [READ] }, call("write", { path: "/.envrc", text: "pay 100" }));
+  expect((await say("Read bill.txt and keep it")).status).toBe("completed");
 });
