@@ -12,15 +12,15 @@ import { createBroadcast } from "./live/broadcast.ts";
 import { createTurnStream, type OpenTurn, type TurnStream } from "./live/stream.ts";
 import type { Agent, Alongside, Turn } from "./services.ts";
 import type { TurnSettings } from "./settings.ts";
-import { STOPPED, TAKEN_OVER } from "./threads/ending.ts";
+import { STOPPED, TAKEN_OVER } from "./threads/end.ts";
 import { CUT_SHORT, type Ledger, type TakenOver } from "./threads/ledger.ts";
 import type { Beginning } from "./threads/resume.ts";
-import { createSaving } from "./threads/writing/saving.ts";
+import { createSaving } from "./threads/writing/unsaved-ends.ts";
 import type { Admit } from "./turn/admission.ts";
-import { endEvents, storeEnd } from "./turn/closing.ts";
 import { createLanes } from "./turn/lanes.ts";
 import { type RunParts, runTurn } from "./turn/run.ts";
-import type { Entitle } from "./turn/titling.ts";
+import { endEvents, storeEnd } from "./turn/stored-end.ts";
+import type { Entitle } from "./turn/titles.ts";
 
 export interface AgentParts extends RunParts {
   readonly ledger: Ledger;

@@ -17,9 +17,9 @@ import { MIGRATIONS } from "./threads/tables.ts";
 import { createThreads } from "./threads/threads.ts";
 import { createAdmission } from "./turn/admission.ts";
 import { createCheckedReader } from "./turn/checked-turn.ts";
-import { createCondensing } from "./turn/condensing.ts";
 import { createToolCalls } from "./turn/direct-calls.ts";
-import { createTitling } from "./turn/titling.ts";
+import { createCondensing } from "./turn/preview.ts";
+import { createTitling } from "./turn/titles.ts";
 import { createToolIndexes } from "./turn/tools/tool-index.ts";
 
 const NO_FIGURES: Figures = {

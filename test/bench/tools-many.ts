@@ -3,7 +3,7 @@ import type { ToolInfo } from "../../kernel/plugin.ts";
 import { showTool } from "../../plugins/agent/safety/foreign.ts";
 import type { RenderedMessage } from "../../plugins/agent/threads/tokens.ts";
 import { estimateTools } from "../../plugins/agent/threads/tokens.ts";
-import { chooseTools, type Said } from "../../plugins/agent/turn/tools/offering.ts";
+import { chooseTools, type Said } from "../../plugins/agent/turn/tools/choice.ts";
 import { searchTool } from "../../plugins/agent/turn/tools/search-tool.ts";
 import { createToolIndexes } from "../../plugins/agent/turn/tools/tool-index.ts";
 import { ASKED, manyTools } from "../support/services/many-tools.ts";

@@ -6,8 +6,8 @@ import type { Mask, TurnItem } from "../../../kernel/plugin.ts";
 import type { Model, ModelRequest, ModelTool } from "../../models/services.ts";
 import type { Turn } from "../services.ts";
 import { BYTES_PER_TOKEN, estimateTokens, estimateTools } from "../threads/tokens.ts";
-import { hideLong, type Preface, renderBlock, renderItems, type Show } from "../threads/turns/rendering.ts";
-import { createAttaching } from "./attaching.ts";
+import { hideLong, type Preface, renderBlock, renderItems, type Show } from "../threads/turns/messages.ts";
+import { createAttaching } from "./attached-bytes.ts";
 import { tooLong } from "./truncation.ts";
 import { assemble, type Context, type Fitted, type Sent, type Stored, TOO_LONG } from "./window.ts";
 

@@ -14,7 +14,7 @@ import type { Present } from "../threads/past-turns.ts";
 import { NO_SUMMARY, type Summary } from "../threads/thread-row.ts";
 import { estimateTokens, type RenderedMessage } from "../threads/tokens.ts";
 import { isOnPath, type Path, readPath } from "../threads/turns/branch.ts";
-import { withoutResult } from "../threads/turns/rendering.ts";
+import { withoutResult } from "../threads/turns/messages.ts";
 import { SUMMARY_SYSTEM } from "./prompt.ts";
 import { leaveOut, tooLong } from "./truncation.ts";
 

@@ -6,7 +6,7 @@ import type { Outside } from "../../../kernel/kit/turns.ts";
 import type { Queries, ToolCall, TurnItem, TurnStatus } from "../../../kernel/plugin.ts";
 import { estimateTokens, type RenderedMessage } from "./tokens.ts";
 import { type Gap, isOnPath, keyOf, newestOf, type Path } from "./turns/branch.ts";
-import { hideLong, type Preface, renderItems, type Show } from "./turns/rendering.ts";
+import { hideLong, type Preface, renderItems, type Show } from "./turns/messages.ts";
 
 export interface RenderedTurn {
   readonly seq: number;

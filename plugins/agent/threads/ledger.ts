@@ -5,11 +5,11 @@ import type { Sql, TokenScope, Transaction, TurnItem } from "../../../kernel/plu
 import type { Node } from "../../store/services.ts";
 import { scopesOf } from "../safety/scope.ts";
 import type { Turn } from "../services.ts";
-import { closeGate, createOpening, type OpenTurn } from "./opening.ts";
 import type { Beginning } from "./resume.ts";
 import { COUNT_TURN } from "./tables.ts";
 import { threadTexts } from "./texts.ts";
 import { findThread, readTools, removeThread } from "./thread-row.ts";
+import { closeGate, createOpening, type OpenTurn } from "./turn-opener.ts";
 import { dropPieces, type OwnTurn, readPieces, writeItem } from "./turns/items.ts";
 import { createTurnWriter, type TurnWriter } from "./writing/writer.ts";
 

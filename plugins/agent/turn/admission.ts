@@ -6,7 +6,7 @@ import { Fault, type ModelName, type Services } from "../../../kernel/plugin.ts"
 import type { UserStorage } from "../../store/services.ts";
 import { allowsTool, refuseWidening, scopesOf } from "../safety/scope.ts";
 import type { Turn } from "../services.ts";
-import { fitTexts } from "../threads/attachments/fitting.ts";
+import { fitTexts } from "../threads/attachments/room.ts";
 import type { Ledger } from "../threads/ledger.ts";
 import { assertChoosable } from "./answer/choice.ts";
 import { ableModels, bringsOnlyText } from "./answer/inputs.ts";

@@ -2,7 +2,7 @@
 
 import { Fault } from "../../../kernel/plugin.ts";
 import type { ModelMessage, ModelPart } from "../../models/services.ts";
-import type { Ending } from "../threads/ending.ts";
+import type { Ending } from "../threads/end.ts";
 import type { PendingCall } from "../threads/thread-row.ts";
 import { type Answering, type ModelAnswer, readAnswer } from "./answer/answer.ts";
 import { type AnswerFormat, correction, misformatted } from "./answer/format.ts";

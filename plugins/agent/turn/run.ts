@@ -17,17 +17,17 @@ import type { Observers, TurnObserver } from "../live/observer.ts";
 import type { OpenTurn } from "../live/stream.ts";
 import { allowsTool } from "../safety/scope.ts";
 import type { TurnSettings } from "../settings.ts";
-import { type Ending, endingOf, withoutQuestion } from "../threads/ending.ts";
+import { type Ending, endingOf, withoutQuestion } from "../threads/end.ts";
 import type { Ledger } from "../threads/ledger.ts";
 import { createRequiredTools, type RequiredTools } from "../threads/required-tools.ts";
 import { gatePending } from "../threads/resume.ts";
 import { createChoice } from "./answer/choice.ts";
 import { createFormat } from "./answer/format.ts";
 import { ableModels } from "./answer/inputs.ts";
-import { createAsking, type Run, readPast } from "./asking.ts";
 import { type Bill, createBill } from "./bill.ts";
 import { checkedTurn } from "./checked-turn.ts";
 import { runLoop } from "./loop.ts";
+import { createAsking, type Run, readPast } from "./model-requests.ts";
 import { openToolbox, type Toolbox, type ToolSources, underRules } from "./toolbox.ts";
 
 export interface RunParts {

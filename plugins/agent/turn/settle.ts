@@ -18,7 +18,7 @@ import {
 import type { TurnObserver } from "../live/observer.ts";
 import type { OwnOutcome } from "../services.ts";
 import { takeImages } from "../threads/attachments/stored.ts";
-import type { Ending } from "../threads/ending.ts";
+import type { Ending } from "../threads/end.ts";
 import type { RequiredTools } from "../threads/required-tools.ts";
 import type { Approved } from "../threads/resume.ts";
 import type { PendingCall } from "../threads/thread-row.ts";

@@ -31,9 +31,9 @@ import type {
   TurnCheck,
 } from "../services.ts";
 import type { TurnSettings } from "../settings.ts";
-import { callersReason } from "../threads/ending.ts";
+import { callersReason } from "../threads/end.ts";
 import type { Approved } from "../threads/resume.ts";
-import { chooseTools, type Said } from "./tools/offering.ts";
+import { chooseTools, type Said } from "./tools/choice.ts";
 import { searchTool, searchTools } from "./tools/search-tool.ts";
 import type { IndexTools } from "./tools/tool-index.ts";
 

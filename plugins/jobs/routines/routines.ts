@@ -16,12 +16,12 @@ import {
   invalid,
   type RoutineLimits,
 } from "./bounds.ts";
-import { createFiring, type Firing, type FiringParts, type Owe } from "./firing.ts";
 import { planOf, type RoutineRow, type RunRow, routineOf, runOf } from "./rows.ts";
 import { assertSensible, nextAfter, nextFew, type Schedule } from "./schedule/plan.ts";
 import { readSchedule } from "./schedule/words.ts";
 import { assertZone, machineZone } from "./schedule/zone.ts";
 import { MIGRATIONS } from "./tables.ts";
+import { createFiring, type Firing, type FiringParts, type Owe } from "./timer.ts";
 
 export interface RoutineParts extends Omit<FiringParts, "sql" | "store" | "deliveries"> {
   readonly store: Store;

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { Fault } from "../../../kernel/fault.ts";
 import { httpFault } from "../../../kernel/net/http-fault.ts";
-import { callersReason } from "../../../plugins/agent/threads/ending.ts";
+import { callersReason } from "../../../plugins/agent/threads/end.ts";
 
 test("a message for the operator is not what callers read", () => {
   const details = { param: "STORE_URL", callersMessage: "Try again later." };

@@ -6,8 +6,8 @@ import { type Attachment, Fault, type Log, type Queries, type Sql } from "../../
 import type { Model } from "../../../models/services.ts";
 import type { Store, UserStorage } from "../../../store/services.ts";
 import type { Attachments } from "../../services.ts";
-import { noteFor } from "./fitting.ts";
 import { takeFile } from "./kinds.ts";
+import { noteFor } from "./room.ts";
 import { findAttachment, type StoredFile } from "./stored.ts";
 
 export interface UploadParts {

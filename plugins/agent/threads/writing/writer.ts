@@ -11,11 +11,11 @@ import type {
 } from "../../../../kernel/plugin.ts";
 import type { Turn } from "../../services.ts";
 import { type Attached, writeAttached } from "../attachments/stored.ts";
-import { closeTurn, countTurn, type Ending } from "../ending.ts";
-import type { OpenedTurn } from "../opening.ts";
+import { closeTurn, countTurn, type Ending } from "../end.ts";
 import { COUNT_TURN } from "../tables.ts";
 import type { ThreadTexts } from "../texts.ts";
 import { NO_SUMMARY, removeThread } from "../thread-row.ts";
+import type { OpenedTurn } from "../turn-opener.ts";
 import type { Said } from "./pieces.ts";
 import { createWriteQueue } from "./write-queue.ts";
 

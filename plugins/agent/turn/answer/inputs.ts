@@ -3,7 +3,7 @@
 import { readsAsText } from "../../../../kernel/kit/tools.ts";
 import { type Attachment, Fault } from "../../../../kernel/plugin.ts";
 import type { InputKind, Model, ModelAttachment, ModelMessage } from "../../../models/services.ts";
-import { withNotes } from "../../context/attaching.ts";
+import { withNotes } from "../../context/attached-bytes.ts";
 import type { Turn } from "../../services.ts";
 import { namedIn } from "../../threads/attachments/stored.ts";
 

@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { createMask } from "../../../../kernel/mask/mask.ts";
 import type { Attachment } from "../../../../kernel/plugin.ts";
-import { createAttaching } from "../../../../plugins/agent/context/attaching.ts";
+import { createAttaching } from "../../../../plugins/agent/context/attached-bytes.ts";
 import type { Turn } from "../../../../plugins/agent/services.ts";
 import { MIGRATIONS } from "../../../../plugins/agent/threads/tables.ts";
 import { type AgentOptions, bootAgent, message, scriptedModel } from "../../../support/services/agent.ts";

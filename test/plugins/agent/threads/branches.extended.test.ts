@@ -6,7 +6,7 @@ import { createMask } from "../../../../kernel/mask/mask.ts";
 import type { Gate } from "../../../../kernel/plugin.ts";
 import { createContext } from "../../../../plugins/agent/context/window.ts";
 import type { Turn } from "../../../../plugins/agent/services.ts";
-import type { Ending } from "../../../../plugins/agent/threads/ending.ts";
+import type { Ending } from "../../../../plugins/agent/threads/end.ts";
 import { createHistory } from "../../../../plugins/agent/threads/history.ts";
 import { createLedger, type LedgerTurn } from "../../../../plugins/agent/threads/ledger.ts";
 import { MIGRATIONS } from "../../../../plugins/agent/threads/tables.ts";

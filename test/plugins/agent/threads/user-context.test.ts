@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { renderContext } from "../../../../plugins/agent/threads/turns/rendering.ts";
+import { renderContext } from "../../../../plugins/agent/threads/turns/messages.ts";
 
 test("§2.5 keys and their fields are lines, what is deeper is raw JSON", () => {
   const context = {

@@ -1,7 +1,7 @@
 /** The end of a turn: it is stored first, and told then. */
 import type { Log, TurnEvent, TurnRecord, Usage } from "../../../kernel/plugin.ts";
-import { type Ending, unstoredEnding } from "../threads/ending.ts";
-import type { Saving } from "../threads/writing/saving.ts";
+import { type Ending, unstoredEnding } from "../threads/end.ts";
+import type { Saving } from "../threads/writing/unsaved-ends.ts";
 import type { TurnWriter } from "../threads/writing/writer.ts";
 
 export interface StoredEnd {

@@ -22,7 +22,7 @@ import { findThread, NO_SUMMARY, noThread } from "../threads/thread-row.ts";
 import type { RenderedMessage } from "../threads/tokens.ts";
 import { estimateTokens, estimateTools } from "../threads/tokens.ts";
 import { findOrigin, isOnPath, readPath } from "../threads/turns/branch.ts";
-import { renderItems } from "../threads/turns/rendering.ts";
+import { renderItems } from "../threads/turns/messages.ts";
 import { openToolbox, type ToolSources, underRules } from "./toolbox.ts";
 
 export interface CondensingParts {

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { createMask } from "../../../../kernel/mask/mask.ts";
 import type { ToolCall, TurnItem } from "../../../../kernel/plugin.ts";
 import type { RenderedMessage } from "../../../../plugins/agent/threads/tokens.ts";
-import { renderItems, withoutResult } from "../../../../plugins/agent/threads/turns/rendering.ts";
+import { renderItems, withoutResult } from "../../../../plugins/agent/threads/turns/messages.ts";
 
 const SHOW = { mask: createMask(), trusted: new Set(["skill_load"]) };
 const PLAIN = { instructions: undefined, context: undefined };

@@ -1,6 +1,6 @@
 /** Ends of turns that could not be stored: tried again until they are. */
 import type { Usage } from "../../../../kernel/plugin.ts";
-import type { Ending } from "../ending.ts";
+import type { Ending } from "../end.ts";
 import type { TurnWriter } from "./writer.ts";
 
 const RETRY_MS = 1000;
