@@ -20,7 +20,7 @@ import type { Admit } from "./turn/admission.ts";
 import { createLanes } from "./turn/lanes.ts";
 import { type RunParts, runTurn } from "./turn/run.ts";
 import { endEvents, storeEnd } from "./turn/stored-end.ts";
-import type { Entitle } from "./turn/titles.ts";
+import type { Titles } from "./turn/titles.ts";
 
 export interface AgentParts extends RunParts {
   readonly ledger: Ledger;
@@ -32,7 +32,7 @@ export interface AgentParts extends RunParts {
   forget(thread: string): void;
   /** Keeps what the person said at a gate about later calls. */
   remember(user: string, answer: Pick<Beginning, "remember" | "trusted">): Promise<void>;
-  readonly entitle: Entitle;
+  readonly titles: Titles;
 }
 
 export interface RunningAgent
@@ -56,12 +56,10 @@ const DRAIN_LOOK_MS = 100;
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 export function createAgent(parts: AgentParts): RunningAgent {
-  const { ledger, models, node, log, forget } = parts;
+  const { ledger, models, node, log, forget, titles } = parts;
   const active = new Map<string, OpenTurn>();
   const taking = new Set<{ readonly id: string; readonly taken: Promise<unknown> }>();
   const ends = new Set<Promise<void>>();
-  const titling = new Set<Promise<void>>();
-  const stopTitling = new AbortController();
   const lanes = createLanes(begin, start);
   const saving = createSaving((thread) => {
     forget(thread);
@@ -125,15 +123,10 @@ export function createAgent(parts: AgentParts): RunningAgent {
     const { record, next } = stored;
     if (next !== undefined && next !== node.id) broadcast.wake(writer.thread, next);
     ran.observer.ended(record);
-    if (!settings.chatTitles) return;
-    // The next turn of the thread does not wait for this.
-    const named = parts
-      .entitle(open, record, ran.observer, stopTitling.signal)
-      .then((title) => {
-        if (title !== undefined) broadcast.tellAfterwards(record, { type: "titled", title });
-      })
-      .finally(() => titling.delete(named));
-    titling.add(named);
+    if (settings.chatTitles)
+      titles.add(open, record, ran.observer, (title) =>
+        broadcast.tellAfterwards(record, { type: "titled", title }),
+      );
   }
 
   /** Whether the first in line runs now: no earlier turn of its thread is open, on any node. */
@@ -184,9 +177,9 @@ export function createAgent(parts: AgentParts): RunningAgent {
   async function stopAll(): Promise<void> {
     isDraining = true;
     clearInterval(looking);
-    stopTitling.abort();
+    titles.abort();
     while (taking.size + ends.size > 0) await interrupt();
-    await Promise.allSettled([...titling]);
+    await titles.idle();
     await saving.stop();
     await broadcast.close();
   }
@@ -242,7 +235,8 @@ export function createAgent(parts: AgentParts): RunningAgent {
 
     async drain() {
       isDraining = true;
-      while (taking.size + active.size + ends.size + titling.size > 0) await sleep(DRAIN_LOOK_MS);
+      while (taking.size + active.size + ends.size > 0) await sleep(DRAIN_LOOK_MS);
+      await titles.idle();
     },
 
     stop() {

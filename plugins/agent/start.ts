@@ -19,7 +19,7 @@ import { createAdmission } from "./turn/admission.ts";
 import { createCheckedReader } from "./turn/checked-turn.ts";
 import { createToolCalls } from "./turn/direct-calls.ts";
 import { createCondensing } from "./turn/preview.ts";
-import { createTitling } from "./turn/titles.ts";
+import { createTitles } from "./turn/titles.ts";
 import { createToolIndexes } from "./turn/tools/tool-index.ts";
 
 const NO_FIGURES: Figures = {
@@ -77,7 +77,7 @@ export async function startAgent({
     observers: createObservers(telemetry, mask, log, kernel.serving),
     context: createContext(sql, history),
     admit: createAdmission({ sources, models, storage, ledger }),
-    entitle: createTitling({ sql, models, mask, log }),
+    titles: createTitles({ sql, models, mask, log }),
     ...{ models, sql, sources, extensions, mask, ledger, node, signals, log, settings },
     forget(thread) {
       history.forget(thread);

@@ -19,20 +19,16 @@ import type { LedgerTurn } from "../threads/ledger.ts";
 import { threadTexts } from "../threads/texts.ts";
 import { clipTitle } from "../threads/title.ts";
 
-export interface TitlingParts {
+export interface TitlesParts {
   readonly sql: Sql;
   readonly models: Services["models"];
   readonly mask: Mask;
   readonly log: Log;
 }
 
-/** Returns the new title; undefined where the thread keeps the one it has. Never rejects: a title is not worth a failure. */
-export type Entitle = (
-  open: Pick<LedgerTurn, "turn" | "scopes" | "writer">,
-  record: TurnRecord,
-  observer: Pick<TurnObserver, "spent">,
-  signal: AbortSignal,
-) => Promise<string | undefined>;
+export type Titles = ReturnType<typeof createTitles>;
+
+type Ended = Pick<LedgerTurn, "turn" | "scopes" | "writer">;
 
 const TIMEOUT_MS = 30_000;
 /** How much of the message and of the answer the model reads. */
@@ -51,8 +47,10 @@ const FIRST = "SELECT input FROM turns WHERE thread = ? ORDER BY seq LIMIT 1";
 const COUNT = `UPDATE turn_figures SET input_tokens = input_tokens + ?, output_tokens = output_tokens + ?, usd = usd + ?
   WHERE created_at = ? AND turn = ?`;
 
-export function createTitling({ sql, models, mask, log }: TitlingParts): Entitle {
+export function createTitles({ sql, models, mask, log }: TitlesParts) {
   const texts = threadTexts(sql);
+  const asked = new Set<Promise<void>>();
+  const stopper = new AbortController();
 
   async function ask(model: Model, transcript: string, signal: AbortSignal, count: (of: TokenCount) => void) {
     const messages = [{ role: "user", text: transcript } as const];
@@ -67,7 +65,12 @@ export function createTitling({ sql, models, mask, log }: TitlingParts): Entitle
     return cleanTitle(redact(mask, text));
   }
 
-  return async ({ turn, scopes, writer }, record, observer, stop) => {
+  /** Undefined where the thread keeps the title it has. Never rejects: a title is not worth a failure. */
+  async function entitle(
+    { turn, scopes, writer }: Ended,
+    record: TurnRecord,
+    observer: Pick<TurnObserver, "spent">,
+  ): Promise<string | undefined> {
     const answer = answerText(record);
     if (!writer.isUntitled || record.status !== "completed" || answer === "") return undefined;
     const { thread } = writer;
@@ -83,12 +86,12 @@ export function createTitling({ sql, models, mask, log }: TitlingParts): Entitle
       await models.assertLeft(turn.user, capUsd, scopes);
       if ((await sql.run(CLAIM, thread)) === 0) return undefined;
       const first = await sql.get<{ input: string }>(FIRST, thread);
-      const asked = first && (JSON.parse(first.input) as TurnInput);
+      const input = first && (JSON.parse(first.input) as TurnInput);
       const transcript = [
-        `User: ${capText(asked?.type === "message" ? asked.text : "", MAX_READ_LENGTH)}`,
+        `User: ${capText(input?.type === "message" ? input.text : "", MAX_READ_LENGTH)}`,
         `Assistant: ${capText(answer, MAX_READ_LENGTH)}`,
       ].join("\n\n");
-      const signal = AbortSignal.any([stop, AbortSignal.timeout(TIMEOUT_MS)]);
+      const signal = AbortSignal.any([stopper.signal, AbortSignal.timeout(TIMEOUT_MS)]);
       title = await ask(model, redact(mask, transcript), signal, (tokens) => {
         spent = models.addCost(spent, model.name, tokens);
       });
@@ -111,6 +114,23 @@ export function createTitling({ sql, models, mask, log }: TitlingParts): Entitle
       log.warn({ thread }, `the title of a thread could not be stored: ${reason(error)}`);
       return undefined;
     }
+  }
+
+  return {
+    /** In the background: the next turn of the thread does not wait for this. */
+    add(ended: Ended, record: TurnRecord, observer: TurnObserver, tell: (title: string) => void): void {
+      const named = entitle(ended, record, observer)
+        .then((title) => {
+          if (title !== undefined) tell(title);
+        })
+        .finally(() => asked.delete(named));
+      asked.add(named);
+    },
+    abort: () => stopper.abort(),
+    /** Resolves when nothing of it is under way. */
+    async idle(): Promise<void> {
+      await Promise.allSettled([...asked]);
+    },
   };
 }
 

@@ -87,7 +87,7 @@ export async function openAgent(store: OpenStore, home: string, telemetry: Telem
     admit: async (turn) => ({ turn, model: instant.name, size: 0 }),
     forget: history.forget,
     remember: async () => {},
-    entitle: async () => undefined,
+    titles: { add() {}, abort() {}, async idle() {} },
   });
   return {
     agent,
