@@ -2,10 +2,11 @@
 import type { createBackground } from "../../../kernel/kit/concurrency.ts";
 import { INTERRUPTED } from "../../../kernel/kit/turns.ts";
 import type { Job } from "../../../kernel/plugin.ts";
+import type { Claimed } from "./claim.ts";
 import { type Completion, completionOf, failure, isCutShort } from "./completion.ts";
 import type { JobsParts } from "./parts.ts";
 import { type JobRow, jobOf } from "./row.ts";
-import type { Claimed, From, JobTable } from "./table.ts";
+import type { From, JobTable } from "./table.ts";
 
 const completedTopic = (id: string) => `job ${id}`;
 

@@ -4,6 +4,7 @@ import { randomUUIDv7 } from "node:crypto";
 import { createBackground, oneAtATime } from "../../../kernel/kit/concurrency.ts";
 import { Fault, type Job, type Transaction, type TurnRecord } from "../../../kernel/plugin.ts";
 import type { Jobs, NewJob } from "../services.ts";
+import type { Claimed } from "./claim.ts";
 import {
   CANCELLED,
   completionOf,
@@ -16,7 +17,6 @@ import {
 import { createEnds, findJob } from "./ends.ts";
 import type { JobsParts } from "./parts.ts";
 import { againOf, type JobRow, jobOf, TASK_CHANNEL, turnOf } from "./row.ts";
-import type { Claimed } from "./table.ts";
 
 export interface RunningJobs extends Jobs {
   /** Completes the jobs of an identity that wait for its pairing, and returns how many there were. */

@@ -6,16 +6,12 @@ import { pageOf, pageSize, readNumber } from "../../../kernel/kit/store.ts";
 import type { Job, JobCallback, JobStatus, Page, Sql, Transaction } from "../../../kernel/plugin.ts";
 import type { Store } from "../../store/services.ts";
 import type { Jobs, NewJob } from "../services.ts";
+import { type Claimed, createClaim } from "./claim.ts";
 import type { Completion } from "./completion.ts";
+import { createHeldJobs } from "./held.ts";
 import { daysAgo, findEarlier, fingerprintOf } from "./repeats.ts";
 import { COLUMNS, type JobRow, jobOf } from "./row.ts";
 import { OLD_JOBS } from "./tables.ts";
-
-export interface Claimed extends JobRow {
-  /** The thread of its conversation, which may be gone. */
-  readonly goesOn: string | undefined;
-  readonly request: string | null;
-}
 
 interface Inserted {
   readonly row: JobRow;
@@ -32,15 +28,8 @@ export type JobTable = ReturnType<typeof createJobTable>;
 
 const OWED: JobCallback = { status: "waiting", attempts: 0 };
 
-// A claim that is lost in a power cut is a job that was never begun.
-const UNFLUSHED = { flush: false };
-/** PostgreSQL's word for it. SQLite has one writer, who sees what runs. */
-const UNIQUE_VIOLATION = "23505";
-
 export function createJobTable(sql: Sql, store: Pick<Store, "node" | "pruneOld">) {
   const { node } = store;
-  const claimAny = claimOf(sql.engine);
-  const claimOfChannel = claimOf(sql.engine, "AND free.channel = ?");
 
   async function insert(tx: Transaction, job: NewJob): Promise<Inserted> {
     // Nobody looks for the others by it, and each would be written to another page of its index.
@@ -75,26 +64,10 @@ export function createJobTable(sql: Sql, store: Pick<Store, "node" | "pruneOld">
     return { row: row as JobRow, isNew: true };
   }
 
-  async function claimOne(
-    tx: Transaction,
-    user: string,
-    turn: string,
-    channel: string | undefined,
-  ): Promise<Claimed | undefined> {
-    const now = new Date().toISOString();
-    const claim = channel === undefined ? claimAny : claimOfChannel;
-    const claimAfter = (after: string) =>
-      tx.get<Omit<Claimed, "goesOn">>(
-        claim,
-        ...[turn, node.id, now, after],
-        ...(channel === undefined ? [] : [channel]),
-      );
-    const row = (await claimAfter(user)) ?? (user === "" ? undefined : await claimAfter(""));
-    if (row === undefined) return undefined;
-    return { ...row, goesOn: row.conversation === null ? undefined : await threadOf(tx, row) };
-  }
-
   return {
+    ...createHeldJobs(sql),
+    claim: createClaim(sql, node.id),
+
     /** The row, or the one that the same key or the same signed message has made within a day. */
     insert: (job: NewJob, tx?: Transaction): Promise<Inserted> =>
       tx === undefined ? sql.transaction((own) => insert(own, job)) : insert(tx, job),
@@ -126,20 +99,6 @@ export function createJobTable(sql: Sql, store: Pick<Store, "node" | "pruneOld">
         most + 1,
       );
       return pageOf(rows, most, jobOf, ({ seq }) => String(seq));
-    },
-
-    /**
-     * Takes the oldest job that may run of the user who comes after `user` in the round. Jobs of a conversation that is
-     * running wait, without holding up the user's others. With a channel it takes only one of that channel.
-     */
-    async claim(user: string, turn: string, channel?: string): Promise<Claimed | undefined> {
-      for (;;) {
-        try {
-          return await sql.transaction((tx) => claimOne(tx, user, turn, channel), UNFLUSHED);
-        } catch (error) {
-          if ((error as { code?: unknown }).code !== UNIQUE_VIOLATION) throw error;
-        }
-      }
     },
 
     /** False where it is no longer run as that turn. */
@@ -223,78 +182,7 @@ export function createJobTable(sql: Sql, store: Pick<Store, "node" | "pruneOld">
       await sql.run("DELETE FROM jobs WHERE id = ? AND status = 'completed'", id);
     },
 
-    /** Gives the jobs and conversations of one user to another; jobs that were held for a pairing may run. */
-    async give(tx: Transaction, from: string, to: string): Promise<void> {
-      await Promise.all([
-        // Both run one of the same name at this moment: of one conversation only one job runs.
-        tx.run(
-          `UPDATE jobs SET conversation = NULL WHERE "user" = ? AND status = 'running' AND conversation IN (
-             SELECT other.conversation FROM jobs AS other WHERE other."user" = ? AND other.status = 'running')`,
-          from,
-          to,
-        ),
-        tx.run('UPDATE jobs SET "user" = ?, held = 0 WHERE "user" = ?', to, from),
-        // A conversation that the account has under the same name goes on; the identity's thread is still there to read.
-        tx.run(
-          `UPDATE conversations SET "user" = ? WHERE "user" = ?
-             AND name NOT IN (SELECT name FROM conversations WHERE "user" = ?)`,
-          to,
-          from,
-          to,
-        ),
-        tx.run('DELETE FROM conversations WHERE "user" = ?', from),
-      ]);
-    },
-
-    async heldCounts(): Promise<ReadonlyMap<string, number>> {
-      const rows = await sql.all<{ id: string; held: number }>(
-        `SELECT "user" AS id, count(*) AS held FROM jobs INDEXED BY jobs_held
-         WHERE status = 'queued' AND held = 1 GROUP BY "user"`,
-      );
-      return new Map(rows.map(({ id, held }) => [id, Number(held)]));
-    },
-
-    firstHeld: (
-      limit: number,
-    ): Promise<readonly { id: string; user: string; message: string; created_at: string }[]> =>
-      sql.all(
-        `SELECT id, "user", message, created_at FROM jobs WHERE seq IN (
-           SELECT min(seq) FROM jobs INDEXED BY jobs_held WHERE status = 'queued' AND held = 1 GROUP BY "user")
-         ORDER BY seq LIMIT ?`,
-        limit,
-      ),
-
-    async held(user: string): Promise<readonly string[]> {
-      const rows = await sql.all<{ id: string }>(
-        `SELECT id FROM jobs INDEXED BY jobs_held WHERE "user" = ? AND status = 'queued' AND held = 1 ORDER BY seq`,
-        user,
-      );
-      return rows.map(({ id }) => id);
-    },
-
     sweep: (days: number, signal: AbortSignal): Promise<number> =>
       store.pruneOld(OLD_JOBS, daysAgo(days), { signal }),
   };
-}
-
-// The index is named, because the planner would rather sort all that is queued. Two nodes never wait for each other; of two that
-// take jobs of one conversation at the same moment, the unique index turns one away.
-const claimOf = (
-  engine: Sql["engine"],
-  condition = "",
-) => `UPDATE jobs SET status = 'running', turn = ?, node = ?, started_at = ?, attempts = attempts + 1 WHERE seq = (
-    SELECT seq FROM jobs AS free INDEXED BY jobs_waiting
-    WHERE free.status = 'queued' AND free.held = 0 AND free."user" > ? ${condition} AND NOT EXISTS (
-      SELECT 1 FROM jobs AS other WHERE other.status = 'running' AND other."user" = free."user"
-        AND other.conversation = free.conversation)
-    ORDER BY free."user", free.seq LIMIT 1 ${engine === "postgres" ? "FOR UPDATE SKIP LOCKED" : ""})
-  AND status = 'queued' RETURNING *`;
-
-async function threadOf(tx: Transaction, row: JobRow): Promise<string | undefined> {
-  const found = await tx.get<{ thread: string }>(
-    `SELECT thread FROM conversations WHERE "user" = ? AND name = ?`,
-    row.user,
-    row.conversation,
-  );
-  return found?.thread;
 }
