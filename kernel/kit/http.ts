@@ -32,10 +32,8 @@ export {
 } from "../net/route.ts";
 export {
   type Asked,
-  type CheckedRoute,
   type Form,
   mountRoutes,
   type RouteDefinition,
   type RouteDescription,
-  routerPath,
 } from "../net/routes.ts";

@@ -13,7 +13,7 @@ import { fromWire, toWire } from "../schema/wire-convert.ts";
 import { wireSchema } from "../schema/wire-schema.ts";
 
 /** A path of OpenAPI's as the router writes it: /api/threads/:id */
-export const routerPath = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ":$1");
+const routerPath = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ":$1");
 
 /** A route as the OpenAPI document describes it. Schemas are declarations of ours, or any JSON Schema. */
 export interface RouteDescription {
