@@ -1,3 +1,3 @@
 /** Jobs and tasks. */
 
-export { Integration, Job, JobStatus, Task } from "../vocabulary/job.ts";
+export { Job, JobStatus, Task } from "../vocabulary/job.ts";

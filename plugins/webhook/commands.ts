@@ -1,10 +1,10 @@
 /** `postern webhook …`; the commands also work while the service is running. */
 import type { Command } from "commander";
-import { Integration } from "../../kernel/kit/jobs.ts";
 import { toWire } from "../../kernel/kit/schema.ts";
 import { type JsonOption, print, relativeTime, table, verb } from "../../kernel/kit/terminal.ts";
 import { type CommandContext, Fault } from "../../kernel/plugin.ts";
 import { callbackSecrets } from "./derived-secrets.ts";
+import { Integration } from "./integration.ts";
 import { createIntegrations, type OpenIntegrations } from "./integrations/integrations.ts";
 import { MIGRATIONS } from "./tables.ts";
 

@@ -1,5 +1,5 @@
 /** Services that the webhook channel offers to other plugins. */
-import type { Integration } from "../../kernel/kit/jobs.ts";
+import type { Integration } from "./integration.ts";
 
 export interface NewIntegration {
   readonly name: string;

@@ -164,6 +164,7 @@ export const ORDER: Readonly<Record<string, readonly string[]>> = {
     "derived-secrets.ts",
     "job-wire.ts",
     "services.ts",
+    "integration.ts",
   ],
   "plugins/email": ["reading", "message-id.ts"],
   "plugins/telegram": ["telegram.ts", "receiver.ts", "sender.ts", "updates.ts", "bot-api.ts", "settings.ts"],

@@ -1,11 +1,11 @@
 /** Senders with a secret of their own, each for one user. The secrets are derived, so the store holds none. */
 
 import { randomUUID } from "node:crypto";
-import type { Integration } from "../../../kernel/kit/jobs.ts";
 import { isIdentity } from "../../../kernel/kit/people.ts";
 import { Fault, type Services, type Sql } from "../../../kernel/plugin.ts";
 import type { Store } from "../../store/services.ts";
 import { integrationSecrets, type Secrets } from "../derived-secrets.ts";
+import type { Integration } from "../integration.ts";
 import type { NewIntegration } from "../services.ts";
 import { parseTemplate } from "./template.ts";
 

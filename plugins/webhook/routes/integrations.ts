@@ -1,8 +1,8 @@
 /** For operators: the integrations of the webhook channel. */
 import { missingFault, orRefuse, type Route, routesOf } from "../../../kernel/kit/http.ts";
-import { Integration } from "../../../kernel/kit/jobs.ts";
 import { Type } from "../../../kernel/kit/schema.ts";
 import type { Services } from "../../../kernel/plugin.ts";
+import { Integration } from "../integration.ts";
 
 const operatorRoute = routesOf("webhooks", "operator");
 
