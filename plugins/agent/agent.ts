@@ -15,7 +15,7 @@ import type { TurnSettings } from "./settings.ts";
 import { STOPPED, TAKEN_OVER } from "./threads/end.ts";
 import { CUT_SHORT, type Ledger, type TakenOver } from "./threads/ledger.ts";
 import type { Beginning } from "./threads/resume.ts";
-import { createSaving } from "./threads/writing/unsaved-ends.ts";
+import { createUnsavedEnds } from "./threads/writing/unsaved-ends.ts";
 import type { Admit } from "./turn/admission.ts";
 import { createLanes } from "./turn/lanes.ts";
 import { type RunParts, runTurn } from "./turn/run.ts";
@@ -61,7 +61,7 @@ export function createAgent(parts: AgentParts): RunningAgent {
   const taking = new Set<{ readonly id: string; readonly taken: Promise<unknown> }>();
   const ends = new Set<Promise<void>>();
   const lanes = createLanes(begin, start);
-  const saving = createSaving((thread) => {
+  const unsaved = createUnsavedEnds((thread) => {
     forget(thread);
     void lanes.wake(thread);
   });
@@ -117,7 +117,7 @@ export function createAgent(parts: AgentParts): RunningAgent {
     const { writer } = open;
     const settings = await parts.settings();
     const ran = await runTurn(parts, open, settings, (event) => broadcast.emit(open, event));
-    const stored = await storeEnd(writer, ran.ending, ran.usage, { saving, log });
+    const stored = await storeEnd(writer, ran.ending, ran.usage, { unsaved, log });
     active.delete(writer.id);
     for (const event of endEvents(stored, ran.usage)) broadcast.emit(open, event);
     const { record, next } = stored;
@@ -180,7 +180,7 @@ export function createAgent(parts: AgentParts): RunningAgent {
     titles.abort();
     while (taking.size + ends.size > 0) await interrupt();
     await titles.idle();
-    await saving.stop();
+    await unsaved.stop();
     await broadcast.close();
   }
 
@@ -221,7 +221,7 @@ export function createAgent(parts: AgentParts): RunningAgent {
       forget(thread);
     },
 
-    isOurs: (turn) => active.has(turn) || [...taking].some(({ id }) => id === turn) || saving.has(turn),
+    isOurs: (turn) => active.has(turn) || [...taking].some(({ id }) => id === turn) || unsaved.has(turn),
 
     async closed(turn, record) {
       broadcast.tellAfterwards(turn, { type: "failed", ...CUT_SHORT, record });

@@ -18,7 +18,7 @@ import { createThreads } from "./threads/threads.ts";
 import { createAdmission } from "./turn/admission.ts";
 import { createCheckedReader } from "./turn/checked-turn.ts";
 import { createToolCalls } from "./turn/direct-calls.ts";
-import { createCondensing } from "./turn/preview.ts";
+import { createPreview } from "./turn/preview.ts";
 import { createTitles } from "./turn/titles.ts";
 import { createToolIndexes } from "./turn/tools/tool-index.ts";
 
@@ -121,7 +121,7 @@ export async function startAgent({
     agent: {
       ...agent,
       models: models.list,
-      ...createCondensing({ sql, history, models, sources, extensions, settings, mask }),
+      ...createPreview({ sql, history, models, sources, extensions, settings, mask }),
       onTakeover: (listener) => subscribe(takeoverListeners, listener),
       chatLimit,
     },

@@ -10,7 +10,7 @@ import type { RenderedMessage } from "../threads/tokens.ts";
 type Read = (ids: readonly string[]) => Promise<ReadonlyMap<string, Uint8Array>>;
 
 /** Each is read once for a turn. */
-export function createAttaching(
+export function createAttacher(
   { attached = [] }: Pick<Turn, "attached">,
   read: Read,
   mask: Mask,

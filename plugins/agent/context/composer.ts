@@ -7,7 +7,7 @@ import type { Model, ModelRequest, ModelTool } from "../../models/services.ts";
 import type { Turn } from "../services.ts";
 import { BYTES_PER_TOKEN, estimateTokens, estimateTools } from "../threads/tokens.ts";
 import { hideLong, type Preface, renderBlock, renderItems, type Show } from "../threads/turns/messages.ts";
-import { createAttaching } from "./attached-bytes.ts";
+import { createAttacher } from "./attached-bytes.ts";
 import { tooLong } from "./truncation.ts";
 import { assemble, type Context, type Fitted, type Sent, type Stored, TOO_LONG } from "./window.ts";
 
@@ -43,7 +43,7 @@ export function createComposer(composing: Composing): Compose {
   const show: Show = { mask, trusted, outputs: new WeakMap(), hidden };
   const fitted = new Map<Model, Promise<Fitted>>();
   const sent = sentWith(turn, items, stored);
-  const attach = createAttaching(turn, (ids) => context.attachments(stored.thread, ids), mask);
+  const attach = createAttacher(turn, (ids) => context.attachments(stored.thread, ids), mask);
 
   async function fitPast(model: Model, budget: number, own: number): Promise<Fitted> {
     const now = fitted.size === 0 ? stored : await composing.readAgain();

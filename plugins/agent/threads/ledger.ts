@@ -9,7 +9,7 @@ import type { Beginning } from "./resume.ts";
 import { COUNT_TURN } from "./tables.ts";
 import { threadTexts } from "./texts.ts";
 import { findThread, readTools, removeThread } from "./thread-row.ts";
-import { closeGate, createOpening, type OpenTurn } from "./turn-opener.ts";
+import { closeGate, createTurnOpener, type OpenTurn } from "./turn-opener.ts";
 import { dropPieces, type OwnTurn, readPieces, writeItem } from "./turns/items.ts";
 import { createTurnWriter, type TurnWriter } from "./writing/writer.ts";
 
@@ -44,7 +44,7 @@ const INTERRUPT = "UPDATE turns SET status = 'failed', error = ?, completed_at =
 
 export function createLedger(sql: Sql, node: Pick<Node, "id" | "living">) {
   const texts = threadTexts(sql);
-  const openTurn = createOpening(sql, texts, node.id);
+  const openTurn = createTurnOpener(sql, texts, node.id);
   // This node's own are for it to say.
   const orphaned = `${OPEN} AND (node IS NULL OR node = '${node.id}' OR node NOT IN ${node.living})`;
 

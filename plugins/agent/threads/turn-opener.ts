@@ -77,7 +77,7 @@ function demandPlain(tx: Transaction, thread: string, { user, after }: Turn): vo
  * refuses where that is not so, and one on another machine is asked once. Anything else, and a turn whose id its caller chose, is
  * judged before the commit; its statements are issued together all the same, and what must not be is rolled back.
  */
-export function createOpening(sql: Sql, texts: ThreadTexts, node: string): OpenTurn {
+export function createTurnOpener(sql: Sql, texts: ThreadTexts, node: string): OpenTurn {
   return async (turn, model, { isIdGiven, alongside }) => {
     const now = new Date().toISOString();
     const thread = turn.thread ?? randomUUIDv7();

@@ -38,7 +38,7 @@ export interface Run extends LedgerTurn {
   notice(code: string, message: string): void;
 }
 
-export interface AskingParts {
+export interface ModelRequestParts {
   readonly models: Services["models"];
   readonly context: Context;
   readonly extensions: Pick<Extensions, "followed">;
@@ -57,7 +57,7 @@ interface Asking {
   readonly required: RequiredTools;
 }
 
-export async function createAsking(parts: AskingParts, run: Run, asking: Asking) {
+export async function createModelRequests(parts: ModelRequestParts, run: Run, asking: Asking) {
   const { models, mask, context, extensions, log } = parts;
   const { turn, writer, bill, signal, alive, observer } = run;
   const { chain, sections, stored, toolbox, choice, format, required } = asking;
@@ -145,7 +145,7 @@ export async function createAsking(parts: AskingParts, run: Run, asking: Asking)
 
 /** A caller that sends the whole thread is not shown a summary of it. */
 export function readPast(
-  { context }: Pick<AskingParts, "context">,
+  { context }: Pick<ModelRequestParts, "context">,
   { turn, writer }: Run,
   summary?: Summary,
 ): Promise<Stored> {

@@ -25,7 +25,7 @@ import { findOrigin, isOnPath, readPath } from "../threads/turns/branch.ts";
 import { renderItems } from "../threads/turns/messages.ts";
 import { openToolbox, type ToolSources, underRules } from "./toolbox.ts";
 
-export interface CondensingParts {
+export interface PreviewParts {
   readonly sql: Sql;
   readonly history: History;
   readonly models: Services["models"];
@@ -35,7 +35,7 @@ export interface CondensingParts {
   readonly mask: Mask;
 }
 
-export function createCondensing(parts: CondensingParts): Pick<Agent, "measure" | "contextOf" | "condense"> {
+export function createPreview(parts: PreviewParts): Pick<Agent, "measure" | "contextOf" | "condense"> {
   const { sql, history, models, extensions, mask } = parts;
   const trusted = extensions.followed;
 

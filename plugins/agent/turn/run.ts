@@ -27,7 +27,7 @@ import { ableModels } from "./answer/inputs.ts";
 import { type Bill, createBill } from "./bill.ts";
 import { checkedTurn } from "./checked-turn.ts";
 import { runLoop } from "./loop.ts";
-import { createAsking, type Run, readPast } from "./model-requests.ts";
+import { createModelRequests, type Run, readPast } from "./model-requests.ts";
 import { openToolbox, type Toolbox, type ToolSources, underRules } from "./toolbox.ts";
 
 export interface RunParts {
@@ -127,7 +127,7 @@ async function answer(parts: RunParts, run: Run, chain: readonly Model[]): Promi
   const { host } = parts.sources;
   const asked = turn.answer?.format;
   const format = asked && createFormat(asked, host?.checkJson?.bind(host));
-  const { ask, count, holdsBack } = await createAsking(parts, run, {
+  const { ask, count, holdsBack } = await createModelRequests(parts, run, {
     ...{ chain, stored, toolbox, choice, format, required },
     sections: [...sections, ...toolbox.about],
   });

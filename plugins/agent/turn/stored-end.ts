@@ -1,7 +1,7 @@
 /** The end of a turn: it is stored first, and told then. */
 import type { Log, TurnEvent, TurnRecord, Usage } from "../../../kernel/plugin.ts";
 import { type Ending, unstoredEnding } from "../threads/end.ts";
-import type { Saving } from "../threads/writing/unsaved-ends.ts";
+import type { UnsavedEnds } from "../threads/writing/unsaved-ends.ts";
 import type { TurnWriter } from "../threads/writing/writer.ts";
 
 export interface StoredEnd {
@@ -16,7 +16,7 @@ export async function storeEnd(
   writer: TurnWriter,
   ending: Ending,
   usage: Usage,
-  { saving, log }: { readonly saving: Saving; readonly log: Log },
+  { unsaved, log }: { readonly unsaved: UnsavedEnds; readonly log: Log },
 ): Promise<StoredEnd> {
   try {
     const next = await writer.finish(ending, usage);
@@ -25,7 +25,7 @@ export async function storeEnd(
     log.error({ error, turn: writer.id, thread: writer.thread }, "a turn could not be stored, retrying");
     const unstored = ending.error === undefined ? unstoredEnding(error) : ending;
     // A commit may have been made although its answer was lost.
-    const wasStored = await saving.keepTrying(writer, unstored, usage);
+    const wasStored = await unsaved.keepTrying(writer, unstored, usage);
     if (!wasStored) writer.assume(unstored, usage);
     return { ending: wasStored ? ending : unstored, record: writer.record(), next: undefined };
   }

@@ -21,9 +21,9 @@ import { assertSensible, nextAfter, nextFew, type Schedule } from "./schedule/pl
 import { readSchedule } from "./schedule/words.ts";
 import { assertZone, machineZone } from "./schedule/zone.ts";
 import { MIGRATIONS } from "./tables.ts";
-import { createFiring, type Firing, type FiringParts, type Owe } from "./timer.ts";
+import { createTimer, type Owe, type Timer, type TimerParts } from "./timer.ts";
 
-export interface RoutineParts extends Omit<FiringParts, "sql" | "store" | "deliveries"> {
+export interface RoutineParts extends Omit<TimerParts, "sql" | "store" | "deliveries"> {
   readonly store: Store;
   readonly clock: Clock;
   readonly limits: RoutineLimits;
@@ -31,7 +31,7 @@ export interface RoutineParts extends Omit<FiringParts, "sql" | "store" | "deliv
   readonly isServing: boolean;
 }
 
-export interface RunningRoutines extends Routines, Pick<Firing, "start" | "stop" | "idle"> {
+export interface RunningRoutines extends Routines, Pick<Timer, "start" | "stop" | "idle"> {
   preview(schedule: string, tz?: string): RoutinePreview;
   pauseAll(user: string, why: string): Promise<void>;
 }
@@ -45,7 +45,7 @@ export async function createRoutines(parts: RoutineParts): Promise<RunningRoutin
   const { clock, limits } = parts;
   const sql = await parts.store.tables("routines", MIGRATIONS);
   const deliveries = new Map<string, Owe>();
-  const firing = createFiring({ ...parts, sql, deliveries });
+  const timer = createTimer({ ...parts, sql, deliveries });
 
   function read(schedule: string, tz: string): Schedule {
     assertZone(tz);
@@ -85,9 +85,9 @@ export async function createRoutines(parts: RoutineParts): Promise<RunningRoutin
   };
 
   return {
-    start: firing.start,
-    stop: firing.stop,
-    idle: firing.idle,
+    start: timer.start,
+    stop: timer.stop,
+    idle: timer.idle,
 
     async add(given: NewRoutine) {
       const {
@@ -183,7 +183,7 @@ export async function createRoutines(parts: RoutineParts): Promise<RunningRoutin
     },
 
     async run(id): Promise<RoutineRun | undefined> {
-      const run = await firing.runNow(id);
+      const run = await timer.runNow(id);
       return run && runOf(run);
     },
 

@@ -27,7 +27,7 @@ import { createSettling, type SettlingParts } from "./settlement.ts";
 
 export type Owe = Parameters<Routines["deliverBy"]>[1];
 
-export interface FiringParts extends SettlingParts {
+export interface TimerParts extends SettlingParts {
   readonly sql: Sql;
   readonly clock: Clock;
   readonly store: Pick<Store, "repeat" | "prune">;
@@ -37,7 +37,7 @@ export interface FiringParts extends SettlingParts {
   readonly deliveries: ReadonlyMap<string, Owe>;
 }
 
-export type Firing = ReturnType<typeof createFiring>;
+export type Timer = ReturnType<typeof createTimer>;
 
 // How late a routine may fire, and how soon one that another process has added is seen.
 const LOOK_MS = 1000;
@@ -62,7 +62,7 @@ const DONE_ROUTINES = {
 
 const conversationOf = (routine: string): string => `routine:${routine}`;
 
-export function createFiring(parts: FiringParts) {
+export function createTimer(parts: TimerParts) {
   const { sql, store, clock, jobs, log, deliveries } = parts;
   const settling = createSettling(parts);
   const background = createBackground(log, "routines error, retrying");

@@ -5,10 +5,10 @@ import type { TurnWriter } from "./writer.ts";
 
 const RETRY_MS = 1000;
 
-export type Saving = ReturnType<typeof createSaving>;
+export type UnsavedEnds = ReturnType<typeof createUnsavedEnds>;
 
 /** `onSaved` is told of a thread whose stored turns have changed. */
-export function createSaving(onSaved: (thread: string) => void) {
+export function createUnsavedEnds(onSaved: (thread: string) => void) {
   const unsaved = new Map<string, () => Promise<void>>();
   let timer: NodeJS.Timeout | undefined;
 

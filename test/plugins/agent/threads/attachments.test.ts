@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { createMask } from "../../../../kernel/mask/mask.ts";
 import type { Attachment } from "../../../../kernel/plugin.ts";
-import { createAttaching } from "../../../../plugins/agent/context/attached-bytes.ts";
+import { createAttacher } from "../../../../plugins/agent/context/attached-bytes.ts";
 import type { Turn } from "../../../../plugins/agent/services.ts";
 import { MIGRATIONS } from "../../../../plugins/agent/threads/tables.ts";
 import { type AgentOptions, bootAgent, message, scriptedModel } from "../../../support/services/agent.ts";
@@ -101,7 +101,7 @@ test("one that is neither brought nor stored is said to be missing; each is read
     reads.push(ids);
     return new Map([["kept", PNG]]);
   };
-  const attach = createAttaching({ attached: [{ id: "own", data: PNG }] }, read, createMask());
+  const attach = createAttacher({ attached: [{ id: "own", data: PNG }] }, read, createMask());
   const messages = [
     {
       role: "user",
