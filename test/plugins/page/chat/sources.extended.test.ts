@@ -44,7 +44,7 @@ describeInBrowser("the sources of an answer", () => {
     served.model.script(
       { calls: [{ name: "read-page", arguments: { url } }] },
       {
-        text: "They overtook gas: [click here](https://elsewhere.example/x), or see <https://open.example/>.",
+        text: "They overtook gas: [click here](https://elsewhere.example/x), or see <https://open.example/> and [https://bank.example/?evil.example](https://evil.example/).",
       },
     );
     await page.getByLabel("Message").fill(`What does ${url} say about batteries?`);
@@ -63,9 +63,13 @@ describeInBrowser("the sources of an answer", () => {
     const inside = page.locator(".prose a:not(.call *)");
     const attributes = (name: string) =>
       inside.evaluateAll((all, of) => all.map((a) => a.getAttribute(of)), name);
-    expect(await attributes("rel")).toEqual(Array(2).fill("noopener noreferrer nofollow"));
-    expect(await attributes("title")).toEqual(["https://elsewhere.example/x", "https://open.example/"]);
-    expect(await attributes("data-host")).toEqual(["elsewhere.example", null]);
+    expect(await attributes("rel")).toEqual(Array(3).fill("noopener noreferrer nofollow"));
+    expect(await attributes("title")).toEqual([
+      "https://elsewhere.example/x",
+      "https://open.example/",
+      "https://evil.example/",
+    ]);
+    expect(await attributes("data-host")).toEqual(["elsewhere.example", null, "evil.example"]);
     // They are there again from the stored turn.
     await page.reload();
     await link.waitFor();
