@@ -92,6 +92,24 @@ describeInBrowser("on the chat page", () => {
     await Promise.all([page.close(), other.close()]);
   });
 
+  test("a model that retires soon is named in a new chat, and a button switches to its replacement", async () => {
+    const model = await scriptedModel();
+    model.offer("gpt-5-mini");
+    const gateway = await openGateway({ model, variables: { MODEL_NAME: "" } });
+    const page = await openPage();
+    await page.goto(`${gateway.url}/?token=${OPERATOR_TOKEN}`);
+    await page.getByText("gpt-5-mini is turned off by its provider on 2026-12-11.").waitFor();
+    const listed = page.getByLabel("Model of this thread").locator("option");
+    expect(await listed.allInnerTexts()).toContain("gpt-5-mini · 400k · $0.25/$2 · retires 2026-12-11");
+    expect(await findBarriers(page)).toEqual([]);
+    await page.getByRole("button", { name: "Switch to gpt-6.1-terra" }).click();
+    await page.getByText("is turned off by its provider").waitFor({ state: "detached" });
+    await page.getByLabel("Message").fill("Hi");
+    await page.keyboard.press("Enter");
+    await expect.poll(() => model.requests[0]?.model).toBe("gpt-6.1-terra");
+    await page.close();
+  });
+
   test("a thread's model is picked, its name is on the answer, and what it thought is folded", async () => {
     const model = await scriptedModel();
     model.offer("scripted", "thinker");
