@@ -93,6 +93,12 @@ const summed = {
   inputTokens: Type.Integer(),
   outputTokens: Type.Integer(),
   usd: named("cost", Type.Number({ description: "In US dollars; 0 where the price is not known" })),
+  estimatedUsd: Type.Optional(
+    named(
+      "estimated_cost",
+      Type.Number({ description: "What caps count besides, where the price is not known" }),
+    ),
+  ),
 };
 const latency = {
   p50: named("p50_millis", nullable(Type.Number({ description: "How long the middle one took" }))),

@@ -116,10 +116,7 @@ export interface Routes {
     readonly answer: { readonly messages: readonly Schemas["OutboxEntry"][]; readonly next: string | null };
   };
   readonly "GET /api/models": {
-    readonly answer: {
-      readonly models: readonly Schemas["ModelOption"][];
-      readonly unlisted: readonly string[];
-    };
+    readonly answer: { readonly models: readonly Schemas["ModelOption"][]; readonly unlisted: readonly string[] };
   };
   readonly "GET /api/openapi.json": { readonly answer: Readonly<Record<string, unknown>> };
   readonly "GET /api/pairings": { readonly answer: { readonly requests: readonly Schemas["PairingRequest"][] } };
@@ -533,6 +530,7 @@ export interface Schemas {
     readonly input_tokens: number;
     readonly output_tokens: number;
     readonly cost: number;
+    readonly estimated_cost?: number;
     readonly p50_millis: number | null;
     readonly p95_millis: number | null;
   };
@@ -545,6 +543,7 @@ export interface Schemas {
       readonly input_tokens: number;
       readonly output_tokens: number;
       readonly cost: number;
+      readonly estimated_cost?: number;
       readonly p50_millis: number | null;
       readonly p95_millis: number | null;
     })[];
@@ -637,6 +636,7 @@ export interface Schemas {
     readonly input_tokens: number;
     readonly output_tokens: number;
     readonly cost: number;
+    readonly estimated_cost?: number;
     readonly p50_millis: number | null;
     readonly p95_millis: number | null;
     readonly points: readonly {
@@ -646,6 +646,7 @@ export interface Schemas {
       readonly input_tokens: number;
       readonly output_tokens: number;
       readonly cost: number;
+      readonly estimated_cost?: number;
     }[];
   };
   readonly Identity: {

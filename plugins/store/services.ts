@@ -148,6 +148,8 @@ export interface FigureSource {
   readonly inputTokens: string;
   readonly outputTokens: string;
   readonly usd: string;
+  /** Of rows whose price is not known. */
+  readonly estimatedUsd?: string;
   /** The SQL of each column that it can be grouped by. */
   readonly groups: Readonly<Partial<Record<NonNullable<FiguresQuery["by"]>, string>>>;
 }

@@ -92,11 +92,19 @@ const COLUMNS: readonly Column[] = [
   { head: "failed", show: ({ failed }) => String(failed) },
   { head: "tokens in", isSpent: true, show: ({ inputTokens }) => String(inputTokens) },
   { head: "tokens out", isSpent: true, show: ({ outputTokens }) => String(outputTokens) },
-  { head: "cost", isSpent: true, show: ({ usd }) => `$${usd.toFixed(usd === 0 || usd >= 1 ? 2 : 4)}` },
+  {
+    head: "cost",
+    isSpent: true,
+    show: ({ usd, estimatedUsd }) =>
+      estimatedUsd === undefined
+        ? dollars(usd)
+        : `${dollars(usd)} (${dollars(estimatedUsd)} estimated for the cap)`,
+  },
   { head: "half took", show: ({ p50 }) => took(p50) },
   { head: "95% took", show: ({ p95 }) => took(p95) },
 ];
 
+const dollars = (usd: number) => `$${usd.toFixed(usd === 0 || usd >= 1 ? 2 : 4)}`;
 const took = (millis: number | undefined) => (millis === undefined ? "" : `${(millis / 1000).toFixed(1)} s`);
 
 function parseDays(text: string): number {

@@ -75,14 +75,14 @@ export function countTurn(
   tx: Transaction,
   { id, node, model, openedAt }: OwnTurn & { readonly model: ModelName; readonly openedAt: string },
   status: Ending["status"],
-  { inputTokens, outputTokens, totalCost }: Usage,
+  { inputTokens, outputTokens, totalCost, estimatedCost = "0" }: Usage,
   now: string,
 ): void {
   const add = `INSERT INTO turn_figures
-      (created_at, turn, seq, "user", channel, provider, model, status, input_tokens, output_tokens, usd, millis)
-    SELECT created_at, id, seq, "user", channel, ?, ?, ?, ?, ?, ?, ? FROM turns WHERE id = ? AND node = ?`;
+      (created_at, turn, seq, "user", channel, provider, model, status, input_tokens, output_tokens, usd, estimated_usd, millis)
+    SELECT created_at, id, seq, "user", channel, ?, ?, ?, ?, ?, ?, ?, ? FROM turns WHERE id = ? AND node = ?`;
   const millis = Math.max(0, Date.parse(now) - Date.parse(openedAt));
-  const figures = [status, inputTokens, outputTokens, Number(totalCost), millis];
+  const figures = [status, inputTokens, outputTokens, Number(totalCost), Number(estimatedCost), millis];
   void tx.run(add, model.provider, model.name, ...figures, id, node);
 }
 

@@ -106,6 +106,7 @@ export const MIGRATIONS = defineTables(
     input_tokens ${integer} NOT NULL,
     output_tokens ${integer} NOT NULL,
     usd ${real} NOT NULL,
+    estimated_usd ${real} NOT NULL DEFAULT 0,
     millis ${integer} NOT NULL,
     PRIMARY KEY (created_at, turn)
   ) ${keyed};

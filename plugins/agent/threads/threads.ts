@@ -45,6 +45,7 @@ const USAGE = {
   inputTokens: "input_tokens",
   outputTokens: "output_tokens",
   usd: "usd",
+  estimatedUsd: "estimated_usd",
   groups: { model: "provider || '/' || model", user: '"user"', channel: "channel" },
 };
 

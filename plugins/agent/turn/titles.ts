@@ -44,7 +44,8 @@ const CLAIM = "UPDATE threads SET titled_by = 'model' WHERE id = ? AND titled_by
 // A person who names the thread meanwhile has the last word.
 const NAME = "UPDATE threads SET title = ? WHERE id = ? AND titled_by = 'model'";
 const FIRST = "SELECT input FROM turns WHERE thread = ? ORDER BY seq LIMIT 1";
-const COUNT = `UPDATE turn_figures SET input_tokens = input_tokens + ?, output_tokens = output_tokens + ?, usd = usd + ?
+const COUNT = `UPDATE turn_figures SET input_tokens = input_tokens + ?, output_tokens = output_tokens + ?, usd = usd + ?,
+    estimated_usd = estimated_usd + ?
   WHERE created_at = ? AND turn = ?`;
 
 export function createTitles({ sql, models, mask, log }: TitlesParts) {
@@ -103,7 +104,8 @@ export function createTitles({ sql, models, mask, log }: TitlesParts) {
         if (name !== undefined && spent !== NO_USAGE) {
           observer.spent(name, spent);
           models.spend(tx, turn.user, spent, scopes);
-          const figures = [spent.inputTokens, spent.outputTokens, Number(spent.totalCost)];
+          const { inputTokens, outputTokens, totalCost, estimatedCost = "0" } = spent;
+          const figures = [inputTokens, outputTokens, Number(totalCost), Number(estimatedCost)];
           void tx.run(COUNT, ...figures, record.createdAt, record.id);
         }
         if (!title || (await tx.run(NAME, title, thread)) === 0) return undefined;

@@ -10,8 +10,8 @@ const MAX_SERIES = 5;
 const MAX_SAMPLES = 10_000;
 
 const NOTHING = { count: 0, failed: 0, inputTokens: 0, outputTokens: 0, usd: 0 };
-type Sums = Readonly<typeof NOTHING>;
-const PARTS = Object.keys(NOTHING) as (keyof Sums)[];
+type Sums = Readonly<typeof NOTHING> & { readonly estimatedUsd?: number };
+const PARTS = Object.keys(NOTHING) as (keyof typeof NOTHING)[];
 
 interface Sample {
   readonly at: string;
@@ -23,7 +23,7 @@ export function createFigures(sql: Sql, source: FigureSource): (query: FiguresQu
   const { time, index } = source;
   const sums = `count(*) AS count, CAST(sum(CASE WHEN ${source.failed} THEN 1 ELSE 0 END) AS BIGINT) AS failed,
     CAST(sum(${source.inputTokens}) AS BIGINT) AS "inputTokens", CAST(sum(${source.outputTokens}) AS BIGINT) AS "outputTokens",
-    sum(${source.usd}) AS usd`;
+    sum(${source.usd}) AS usd, sum(${source.estimatedUsd ?? "0"}) AS "estimatedUsd"`;
   const from = `FROM ${source.table} ${index ? `INDEXED BY ${index}` : ""} WHERE ${time} >= ? AND ${time} < ?`;
 
   return async ({ spans, by, user }) => {
@@ -65,7 +65,8 @@ export function createFigures(sql: Sql, source: FigureSource): (query: FiguresQu
         ...quantiles(latency.get(at)),
       })),
       groups: rows.map((row) => ({
-        ...row,
+        name: row.name,
+        ...add([row]),
         ...quantiles(ofName.get(row.name)),
         points: summed(seriesOf.get(row.name) ?? []).map(([at, found]) => ({
           at: spans[at]?.since ?? "",
@@ -116,5 +117,6 @@ function quantiles(samples: readonly Sample[] | undefined): { readonly p50?: num
 function add(rows: readonly Sums[]): Sums {
   const sum = { ...NOTHING };
   for (const row of rows) for (const part of PARTS) sum[part] += row[part];
-  return sum;
+  const estimatedUsd = rows.reduce((all, row) => all + (row.estimatedUsd ?? 0), 0);
+  return { ...sum, ...(estimatedUsd > 0 && { estimatedUsd }) };
 }

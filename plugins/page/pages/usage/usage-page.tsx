@@ -116,7 +116,7 @@ function Shown({ usage, by }: { readonly usage: Usage; readonly by: string }) {
         <Tile name={words.turns} value={whole(turns.total.count)} />
         <Tile name={words.failedTurns} value={whole(turns.total.failed)} />
         <Tile name={words.tokens} value={whole(tokensOf(turns.total))} />
-        <Tile name={words.cost} value={dollars(turns.total.cost)} />
+        <Tile name={words.cost} value={costOf(turns.total)} />
         <Tile name={words.calls} value={whole(calls.total.count)} />
         <Tile name={words.failedCalls} value={whole(calls.total.failed)} />
       </dl>
@@ -198,6 +198,13 @@ interface GroupTableProps {
   readonly hasTokens?: boolean;
 }
 
+/** The price of some models is not known, which caps count by an estimate. */
+function costOf({ cost, estimated_cost }: Pick<Figures["total"], "cost" | "estimated_cost">): string {
+  return estimated_cost === undefined
+    ? dollars(cost)
+    : words.estimated(dollars(cost), dollars(estimated_cost));
+}
+
 /** Each group with its sums, largest first. */
 function GroupTable({ title, groups, hasTokens = false }: GroupTableProps) {
   const { name, count, failed, tokensIn, tokensOut, cost, half, most } = words.columns;
@@ -213,7 +220,7 @@ function GroupTable({ title, groups, hasTokens = false }: GroupTableProps) {
             <td>{whole(group.failed)}</td>
             {hasTokens && <td>{whole(group.input_tokens)}</td>}
             {hasTokens && <td>{whole(group.output_tokens)}</td>}
-            {hasTokens && <td>{dollars(group.cost)}</td>}
+            {hasTokens && <td>{costOf(group)}</td>}
             <td>{took(group.p50_millis)}</td>
             <td>{took(group.p95_millis)}</td>
           </tr>

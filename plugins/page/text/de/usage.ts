@@ -14,6 +14,7 @@ export const usage: Catalogue["usage"] = {
   failedTurns: "Fehlgeschlagene Antworten",
   tokens: "Tokens",
   cost: "Kosten",
+  estimated: (cost: string, estimate: string) => `${cost} (${estimate} für das Limit geschätzt)`,
   calls: "Werkzeugaufrufe",
   failedCalls: "Fehlgeschlagene Aufrufe",
   failedToolCalls: "Fehlgeschlagene Werkzeugaufrufe",

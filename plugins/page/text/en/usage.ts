@@ -15,6 +15,7 @@ export const usage = {
   failedTurns: "Failed turns",
   tokens: "Tokens",
   cost: "Cost",
+  estimated: (cost: string, estimate: string) => `${cost} (${estimate} estimated for the cap)`,
   calls: "Tool calls",
   failedCalls: "Failed calls",
   failedToolCalls: "Failed tool calls",

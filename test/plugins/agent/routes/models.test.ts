@@ -119,5 +119,7 @@ test("a cap holds with a model whose price nobody knows, unless its server is th
     expect([first.status, first.usage.cost]).toEqual(["completed", 0]);
     expect(first.usage.estimated_cost_usd).toBe(server === model ? undefined : "30.27");
     expect((await say()).status).toBe(status);
+    const { total } = (await gateway.ask("/api/usage")).body.turns;
+    expect([total.cost, total.estimated_cost]).toEqual([0, server === model ? undefined : 30.27]);
   }
 });
