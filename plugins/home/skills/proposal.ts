@@ -100,16 +100,19 @@ export function compareProposals(
   ];
 }
 
-/** The change of its SKILL.md, line by line. */
+/** What has changed in its SKILL.md and in its scripts, which would run, line by line. */
 export function diffOf(before: SkillFiles, after: SkillFiles): string {
-  const [old = "", now = ""] = [before, after].map((files) => textIn(files.get(SKILL_FILE)));
+  const scripts = [...after.keys()].filter((path) => kindOf(path) === "script").sort();
+  return [SKILL_FILE, ...scripts].map((path) => diffOfFile(path, before, after)).join("");
+}
+
+function diffOfFile(path: string, before: SkillFiles, after: SkillFiles): string {
+  const [old = "", now = ""] = [before, after].map((files) => textIn(files.get(path)));
   if (old === now) return "";
-  const lines = createTwoFilesPatch(SKILL_FILE, SKILL_FILE, old, now, "", "", { context: 2 })
-    .split("\n")
-    .slice(1);
-  return lines.length <= MAX_DIFF_LINES
-    ? lines.join("\n")
-    : [...lines.slice(0, MAX_DIFF_LINES), "…"].join("\n");
+  const lines = createTwoFilesPatch(path, path, old, now, "", "", { context: 2 }).split("\n").slice(1);
+  const isCut = lines.length > MAX_DIFF_LINES;
+  const more = `… and ${lines.length - MAX_DIFF_LINES} more lines of ${path}\n`;
+  return isCut ? [...lines.slice(0, MAX_DIFF_LINES), more].join("\n") : lines.join("\n");
 }
 
 function names(all: readonly string[]): string {
