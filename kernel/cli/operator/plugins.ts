@@ -30,9 +30,7 @@ Examples:
   );
   command
     .command("list")
-    .description(
-      "list the plugins of this Postern and those in PLUGINS: whether each would start, and why not",
-    )
+    .description("list the plugins of this Postern and those in PLUGINS: whether each is on, and why not")
     .option("--json", "print JSON")
     .addHelpText("after", "\nExample:\n  $ postern plugin list --json | jq '.plugins[] | select(.on | not)'")
     .action(({ json = false }: JsonOption) => listPlugins(context, json));
@@ -155,7 +153,7 @@ async function checkPlugin(context: OperatorContext, given: string, json: boolea
   if (problems.length === 0)
     say(
       found.on
-        ? `With these settings it would start: set PLUGINS=${given}\n`
+        ? `Nothing is wrong as far as can be told without starting it. To start it: PLUGINS=${given} postern serve\n`
         : `It would be off: ${found.why}\n`,
     );
 }
