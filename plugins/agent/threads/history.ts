@@ -2,11 +2,11 @@
 
 import { setImmediate } from "node:timers/promises";
 import { LRUCache } from "lru-cache";
-import type { Outside } from "../../../kernel/kit/turns.ts";
 import type { Queries, ToolCall, TurnItem, TurnStatus } from "../../../kernel/plugin.ts";
 import { estimateTokens, type RenderedMessage } from "./tokens.ts";
 import { type Gap, isOnPath, keyOf, newestOf, type Path } from "./turns/branch.ts";
 import { hideLong, type Preface, renderItems, type Show } from "./turns/messages.ts";
+import { type PreambleColumns, preambleOf } from "./turns/turn-rows.ts";
 
 export interface RenderedTurn {
   readonly seq: number;
@@ -132,6 +132,10 @@ interface Row {
   readonly items: TurnItem[];
 }
 
+interface ReadRow extends PreambleColumns, Pick<Row, "seq" | "status"> {
+  readonly body: string;
+}
+
 /** No model's window takes more. */
 const MAX_PAST_BYTES = 16 * 2 ** 20;
 
@@ -148,26 +152,14 @@ async function readRows(sql: Queries, thread: string, { after, before }: Gap, pa
   const find = `SELECT turns.seq, status, instructions, context, outside, body FROM turns JOIN turn_items ON turn_items.turn = turns.id
     WHERE thread = ? AND turns.seq > ? AND turns.seq < ? AND ${IS_SHOWN} AND ${newestOf(MAX_PAST_BYTES, IS_SHOWN)}
     ORDER BY turns.seq, turn_items.seq`;
-  const rows = await sql.all<{
-    seq: number;
-    status: TurnStatus;
-    instructions: string | null;
-    context: string | null;
-    outside: string | null;
-    body: string;
-  }>(find, thread, after, before, thread, after, before);
+  const rows = await sql.all<ReadRow>(find, thread, after, before, thread, after, before);
   const turns: Row[] = [];
-  for (const [at, { seq, status, instructions, context, outside, body }] of rows.entries()) {
+  for (const [at, { seq, status, body, ...preamble }] of rows.entries()) {
     if (at % MANY_ROWS === MANY_ROWS - 1) await setImmediate();
     if (!isOnPath(path, seq)) continue;
     let turn = turns.at(-1);
     if (turn?.seq !== seq) {
-      const preface: Preface = {
-        instructions: instructions ?? undefined,
-        context: context === null ? undefined : (JSON.parse(context) as Record<string, unknown>),
-        outside: outside === null ? undefined : (JSON.parse(outside) as Outside),
-      };
-      turn = { seq, status, preface, items: [] };
+      turn = { seq, status, preface: preambleOf(preamble), items: [] };
       turns.push(turn);
     }
     turn.items.push(JSON.parse(body) as TurnItem);

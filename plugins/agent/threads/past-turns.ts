@@ -1,11 +1,10 @@
 /** Stored turns as they were spoken, for the checks of calls: every item, whatever a model is still shown of it. */
 import { readsAsText } from "../../../kernel/kit/tools.ts";
-import type { Outside } from "../../../kernel/kit/turns.ts";
-import type { Gate, Queries, TurnItem, TurnStatus } from "../../../kernel/plugin.ts";
+import type { Gate, Queries, TurnItem } from "../../../kernel/plugin.ts";
 import type { PastTurns, SpokenTurn } from "../services.ts";
 import { readAttachments } from "./attachments/stored.ts";
 import { type Gap, isOnPath, keyOf, newestOf, type Path, readPath } from "./turns/branch.ts";
-import { readInput } from "./turns/turn-rows.ts";
+import { type PreambleColumns, preambleOf, readInput } from "./turns/turn-rows.ts";
 
 /** A turn whose past is wanted. */
 export interface Present {
@@ -63,6 +62,11 @@ export async function readAbove(
 /** Older messages are no longer known to be the person's, which only makes a check ask more often. */
 const MAX_PAST_BYTES = 32 * 2 ** 20;
 
+interface ReadRow extends PreambleColumns, Pick<Row, "seq" | "status" | "input"> {
+  readonly gate: string | null;
+  readonly body: string | null;
+}
+
 /** Also turns without items: an answer at a gate has none. */
 async function readSpoken(
   sql: Queries,
@@ -74,38 +78,23 @@ async function readSpoken(
     FROM turns LEFT JOIN turn_items ON turn_items.turn = turns.id
     WHERE thread = ? AND turns.seq > ? AND turns.seq < ? AND ${newestOf(MAX_PAST_BYTES)}
     ORDER BY turns.seq, turn_items.seq`;
-  const rows = await sql.all<{
-    seq: number;
-    status: TurnStatus;
-    input: string;
-    instructions: string | null;
-    context: string | null;
-    outside: string | null;
-    gate: string | null;
-    body: string | null;
-  }>(find, thread, after, before, thread, after, before);
+  const rows = await sql.all<ReadRow>(find, thread, after, before, thread, after, before);
   const turns: Row[] = [];
-  for (const { seq, status, input, instructions, context, outside, gate, body } of rows) {
+  for (const { seq, status, input, gate, body, ...preamble } of rows) {
     if (!isOnPath(path, seq)) continue;
     if (turns.at(-1)?.seq !== seq)
       turns.push({
         seq,
         status,
         input,
-        instructions: instructions ?? undefined,
-        context: parse<Record<string, unknown>>(context),
-        outside: parse<Outside>(outside),
-        gate: parse<Gate>(gate),
+        ...preambleOf(preamble),
+        gate: gate === null ? undefined : (JSON.parse(gate) as Gate),
         items: [],
       });
     if (body !== null) turns.at(-1)?.items.push(JSON.parse(body) as TurnItem);
   }
   const files = await readFiles(sql, thread, turns);
   return turns.map((turn) => ({ ...turn, input: readInput(turn.input, turn.items), files }));
-}
-
-function parse<Value>(json: string | null): Value | undefined {
-  return json === null ? undefined : (JSON.parse(json) as Value);
 }
 
 /** Reads the files that a model reads as text. */

@@ -1,5 +1,6 @@
 /** Turns as rows when they are opened: where they stand on their thread, and what they go on from. */
 import { digestText } from "../../../../kernel/kit/concurrency.ts";
+import type { Outside } from "../../../../kernel/kit/turns.ts";
 import type { ModelName, Transaction, TurnInput, TurnItem, TurnStatus } from "../../../../kernel/plugin.ts";
 import type { Turn } from "../../services.ts";
 
@@ -74,6 +75,18 @@ export function addTurn(
   const add = isNew ? addToNew(isOver) : addToKnown(isOver, after);
   return tx.get<TurnPosition>(add, ...values, ...times, ...origin, thread, turn.user);
 }
+
+export interface PreambleColumns {
+  readonly instructions: string | null;
+  readonly context: string | null;
+  readonly outside: string | null;
+}
+
+export const preambleOf = ({ instructions, context, outside }: PreambleColumns) => ({
+  instructions: instructions ?? undefined,
+  context: context === null ? undefined : (JSON.parse(context) as Record<string, unknown>),
+  outside: outside === null ? undefined : (JSON.parse(outside) as Outside),
+});
 
 /** Shorter texts cost less than what would stand for them. */
 const MIN_SHARED_LENGTH = 100;
