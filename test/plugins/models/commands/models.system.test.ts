@@ -52,7 +52,7 @@ test("models update keeps a newer table in the home and says what changes; the o
   server.offer("gpt-7");
   writeFileSync(join(home, "models.json"), JSON.stringify({ models: { "gpt-7": { window: 9000 } } }));
   const seen = await postern(["models"], { env: { POSTERN_HOME: home, MODEL_BASE_URL: server.url } });
-  expect(seen.stdout).toMatch(/^gpt-7 +openai-compatible +9,000 +3 +10$/m);
+  expect(seen.stdout).toMatch(/^gpt-7 +openai-compatible +9,000 +3 +10 +configured$/m);
 });
 
 test("models update refuses what is not a table, and what cannot be read, and keeps nothing", async () => {
