@@ -82,7 +82,7 @@ test("a message ends between blocks; code is closed and opened again, a table re
 });
 
 test("a long paragraph of lines ends a message with a line, and one long line between two words", () => {
-  const lines = Array.from({ length: 30 }, (_, at) => `${at}. **line** with _some_ words`);
+  const lines = Array.from({ length: 30 }, (_, at) => `Line ${at} has **some** _more_ words`);
   for (const format of ["telegram", "plain"] as const) {
     const said = texts(lines.join("\n"), format, 200).flatMap((text) => text.split("\n"));
     expect(said).toHaveLength(lines.length);
