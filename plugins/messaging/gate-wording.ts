@@ -12,6 +12,8 @@ export interface GateChoice {
 }
 
 export interface GateWording {
+  /** One line that tells it from other questions. */
+  readonly title: string;
   /** In Markdown. */
   readonly words: string;
   readonly choices: readonly GateChoice[];
@@ -21,6 +23,7 @@ export interface GateWording {
 
 /** Of all calls that one approval is about. More than this is not agreed to in a chat. */
 const MAX_SHOWN = 6000;
+const MAX_TITLE = 100;
 
 export function wordGate(gate: Exclude<Gate, { type: "external_tool" }>): GateWording {
   if (gate.type === "approval") return approval(gate);
@@ -31,6 +34,7 @@ export function wordGate(gate: Exclude<Gate, { type: "external_tool" }>): GateWo
     decision,
   });
   return {
+    title: `${visibleLine(gate.call.name)} needs a credential.`,
     words: `**${escapeMarkdown(gate.call.name)} needs a credential.** ${escapeMarkdown(gate.message)}`,
     choices: [
       { label: "Try again", input: input("done") },
@@ -66,6 +70,9 @@ function approval(gate: Extract<Gate, { type: "approval" }>): GateWording {
   ].join("\n\n");
   const decisions = decisionsAt(gate);
   return {
+    title: `May ${visibleLine(call.name)} run? ${visibleJson(call.params)}`
+      .slice(0, MAX_TITLE)
+      .toWellFormed(),
     words,
     choices: (isWhole ? decisions : decisions.filter((one) => one === "deny")).map((decision) => ({
       label: labels[decision],
@@ -118,13 +125,20 @@ function serverQuestion(gate: Extract<Gate, { type: "question" }>): GateWording 
     .map(({ message, url }) => `${escapeMarkdown(message)}${url === undefined ? "" : `\n${url}`}`)
     .join("\n\n");
   const words = `**${escapeMarkdown(server)} asks:** ${asked}`;
+  const title = visibleLine(`${server} asks: ${questions.map(({ message }) => message).join(" ")}`)
+    .slice(0, MAX_TITLE)
+    .toWellFormed();
   const accepted = (content?: Record<string, unknown>): TurnInput =>
     reply(questions.map(({ key }) => ({ key, action: "accept" as const, ...(content ? { content } : {}) })));
   const fields = questions.flatMap((one) => (one.url === undefined ? (fieldsOf(one.schema) ?? []) : []));
-  if (fields.length === 0) return { words, choices: [{ label: "Done", input: accepted() }, decline] };
+  if (fields.length === 0) return { title, words, choices: [{ label: "Done", input: accepted() }, decline] };
   const [field] = fields as [Field];
   if (fields.length > 1 || questions.length > 1 || field.kind === "choices")
-    return { words: `${words}\n\nAnswer it in the web UI or the terminal, or decline.`, choices: [decline] };
+    return {
+      title,
+      words: `${words}\n\nAnswer it in the web UI or the terminal, or decline.`,
+      choices: [decline],
+    };
   const [{ key }] = questions as [Question];
   if (field.kind === "boolean" || field.kind === "choice") {
     const options =
@@ -138,9 +152,10 @@ function serverQuestion(gate: Extract<Gate, { type: "question" }>): GateWording 
       label: visibleLine(label),
       input: accepted({ [field.name]: value }),
     }));
-    return { words: `${words}\n\n${escapeMarkdown(field.label)}`, choices: [...choices, decline] };
+    return { title, words: `${words}\n\n${escapeMarkdown(field.label)}`, choices: [...choices, decline] };
   }
   return {
+    title,
     words: `${words}\n\n${escapeMarkdown(field.label)}: reply with the answer.`,
     choices: [decline],
     typed: { key, field },

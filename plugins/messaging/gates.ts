@@ -1,7 +1,11 @@
 /**
  * Gates in a chat: the sentence of one with its answers as buttons, or as numbers to type. A gate that is told here can be answered
  * on the page and the other way round; whichever answer is first counts, and the message here says that it was given.
+ *
+ * A typed answer names its question by a code, unless the question is the only open one and was there to be read when the answer was
+ * typed: otherwise a number could allow what its writer has not seen.
  */
+import { createHash } from "node:crypto";
 
 import { type Field, mistakeIn } from "../../kernel/kit/display.ts";
 import { visibleLine } from "../../kernel/kit/text.ts";
@@ -13,7 +17,7 @@ import type { SentMessage } from "./services.ts";
 import { escapeMarkdown } from "./text/marks.ts";
 
 /** What is kept of a gate while nobody has answered it. */
-interface AskedGate extends Pick<GateWording, "choices" | "typed"> {
+interface AskedGate extends Pick<GateWording, "title" | "choices" | "typed"> {
   readonly thread: string;
   /** As it was sent, without the answers. */
   readonly text: string;
@@ -41,6 +45,8 @@ export interface GateAnswer {
   readonly input: TurnInput;
 }
 
+/** Some services count in seconds. */
+const CLOCK_MS = 1000;
 const PRESSED = /^gate:([\w-]{1,64}):(\d{1,3})$/;
 const COLUMNS = 'id, "user", conversation, line, content, sent, answer';
 
@@ -57,17 +63,20 @@ export function createGates({
   const channel = service.name;
   const hasButtons = (choices: readonly GateChoice[]) => choices.length <= service.limits.buttons;
 
-  async function find(condition: string, ...values: string[]): Promise<GateRow | undefined> {
-    return sql.get<GateRow>(
-      `SELECT ${COLUMNS} FROM messaging_gates WHERE channel = ? AND ${condition} AND answer IS NULL
-       ORDER BY opened_at DESC LIMIT 1`,
-      ...[channel, ...values],
+  /** Questions of this conversation that wait for this person, oldest first. */
+  async function openIn(line: string, user: string): Promise<readonly GateRow[]> {
+    const rows = await sql.all<GateRow>(
+      `SELECT ${COLUMNS} FROM messaging_gates WHERE channel = ? AND line = ? AND "user" = ? AND answer IS NULL ORDER BY opened_at`,
+      ...[channel, line, user],
     );
+    if (rows.length === 0) return rows;
+    const pending = new Set((await approvals.pending(user)).map(({ id }) => id));
+    return rows.filter(({ id }) => pending.has(id));
   }
 
   async function showAnswered(row: GateRow, signal: AbortSignal): Promise<void> {
     const { id, conversation, answer } = row;
-    const { text, html } = JSON.parse(row.content) as AskedGate;
+    const { text, html } = parse(row);
     const done = write(`✓ ${answer ?? "Answered elsewhere."}`).parts[0]?.text ?? "";
     if (row.sent !== null && service.edit) {
       const message = { key: `gate-${id}`, conversation, text: `${text}\n\n${done}` };
@@ -90,19 +99,20 @@ export function createGates({
       to: Recipient,
     ): { readonly content: Content; keep(tx: Transaction): Promise<unknown> } | undefined {
       if (gate.type === "external_tool") return undefined;
-      const { words, choices, typed } = wordGate(gate);
+      const { title, words, choices, typed } = wordGate(gate);
+      const code = codeOf(gate.id);
       const path = gate.task?.path.map(visibleLine).map(escapeMarkdown).join(" › ");
       const asked = path === undefined ? words : `${words}\n\nA delegated task asks this: ${path}`;
       const numbered = choices.map(({ label }, at) => `${at + 1}. ${label}`).join("\n");
-      const how = hasButtons(choices)
-        ? ""
-        : `\n\n${numbered}\n\nReply with the number${typed ? ", or with the answer" : ""}.`;
-      const { parts } = write(asked + how);
+      const byNumber = `${numbered}\n\nReply with the number and the code of this question, as in "1 ${code}"${typed ? `, or with the answer, as in "${code} my answer"` : ""}.`;
+      const byButton = typed ? `If several questions are open, begin with the code of this one: ${code}` : "";
+      const how = hasButtons(choices) ? byButton : byNumber;
+      const { parts } = write(how === "" ? asked : `${asked}\n\n${how}`);
       const last = parts.at(-1) as Part;
       const buttons = choices.map(({ label }, at) => ({ text: label, value: `gate:${gate.id}:${at}` }));
       const { thread } = gate;
       const isOfTask = gate.task !== undefined;
-      const kept: AskedGate = { thread, isOfTask, text: last.text, html: last.html, choices, typed };
+      const kept: AskedGate = { thread, isOfTask, title, text: last.text, html: last.html, choices, typed };
       return {
         content: {
           parts: hasButtons(choices) ? [...parts.slice(0, -1), { ...last, buttons }] : parts,
@@ -124,29 +134,38 @@ export function createGates({
     /** The answer that a pressed button stands for; a sentence where it counts no more, or is not theirs to give. */
     async pressed(value: string, user: string): Promise<GateAnswer | string> {
       const [, id = "", at = ""] = PRESSED.exec(value) ?? [];
-      const row = await find("id = ?", id);
+      const row = await sql.get<GateRow>(
+        `SELECT ${COLUMNS} FROM messaging_gates WHERE channel = ? AND id = ? AND answer IS NULL`,
+        ...[channel, id],
+      );
       if (row === undefined) return "This was answered already.";
       if (row.user !== user) return "Only the person who was asked can answer this.";
-      const choice = (JSON.parse(row.content) as AskedGate).choices[Number(at)];
+      const choice = parse(row).choices[Number(at)];
       return choice ? answerOf(row, choice) : "This was answered already.";
     },
 
-    /** The answer that a typed text is to the gate that this conversation waits at; a sentence where it does not fit. */
-    async typed(text: string, { line, user }: Recipient): Promise<GateAnswer | string | undefined> {
-      const row = await find('line = ? AND "user" = ?', line, user);
-      if (row === undefined) return undefined;
-      const { choices, typed } = JSON.parse(row.content) as AskedGate;
-      const given = text.trim();
-      // Beside buttons there are no numbers: one that is typed is not an answer to this.
-      const isNumber = !hasButtons(choices) && /^\d{1,2}$/.test(given);
-      const choice = isNumber ? choices[Number(given) - 1] : undefined;
-      const named = choices.find(({ label }) => label.toLowerCase() === given.toLowerCase());
-      if (choice ?? named) return answerOf(row, (choice ?? named) as GateChoice);
-      if (typed === undefined) return undefined;
-      const value = typedValue(typed.field, given);
-      const mistake = mistakeIn(typed.field, value);
-      if (mistake) return `${typed.field.label} ${mistake}.`;
-      return answerOf(row, { label: visibleLine(given), input: accept(row.id, typed, value) });
+    /**
+     * The answer that a typed text is to one of the questions that are open here; a sentence where it does not fit or may be for more
+     * than one. `at`: when it was typed.
+     */
+    async typed(
+      text: string,
+      { line, user }: Recipient,
+      at: number,
+    ): Promise<GateAnswer | string | undefined> {
+      const open = await openIn(line, user);
+      const words = text.trim().split(/\s+/);
+      for (const row of open) {
+        const isCode = (word = "") => word.toLowerCase().replaceAll(/[^a-z\d]/g, "") === codeOf(row.id);
+        if (isCode(words[0])) return namedAnswer(row, text.trim().replace(/^\S+\s*/, ""));
+        if (isCode(words.at(-1))) return namedAnswer(row, text.trim().replace(/\s*\S+$/, ""));
+      }
+      if (ANSWER_TO_ONE.test(text.trim())) return NO_SUCH_CODE;
+      const [only, ...others] = open;
+      const isClear = only !== undefined && others.length === 0 && isShown(only, at);
+      if (isClear) return answerTo(only, text, hasButtons(parse(only).choices));
+      const isAnswer = open.some((row) => answerTo(row, text, hasButtons(parse(row).choices)) !== undefined);
+      return isAnswer ? whichOf(open) : undefined;
     },
 
     /** It is answered when this transaction commits. False where it was before. */
@@ -170,8 +189,65 @@ export function createGates({
   };
 }
 
+const LETTERS = "abcdefhkmnprstuwxyz";
+const DIGITS = "23456789";
+const ANSWER_TO_ONE = new RegExp(`^\\d{1,2}\\W+[${LETTERS}][${DIGITS}][${LETTERS}]$`, "i");
+
+/** What a person types to name a question: neither a number nor a word. */
+function codeOf(gate: string): string {
+  const bytes = createHash("sha256").update(gate).digest();
+  return [LETTERS, DIGITS, LETTERS].map((from, at) => from[(bytes[at] as number) % from.length]).join("");
+}
+
+const parse = ({ content }: GateRow): AskedGate => JSON.parse(content) as AskedGate;
+
+function isShown({ sent }: GateRow, at: number): boolean {
+  const shown = sent === null ? undefined : (JSON.parse(sent) as { readonly at?: string }).at;
+  return shown !== undefined && at + CLOCK_MS >= Date.parse(shown);
+}
+
+/** The answer that a text is to this question; a sentence where it does not fit, and undefined where it is something else. */
+function answerTo(row: GateRow, text: string, hasButtons: boolean): GateAnswer | string | undefined {
+  const { choices, typed } = parse(row);
+  const given = text.trim();
+  // Beside buttons there are no numbers: one that is typed is not an answer to this.
+  const [, number] = hasButtons ? [] : (/^(\d{1,2})[.)]?$/.exec(given) ?? []);
+  const choice =
+    (number === undefined ? undefined : choices[Number(number) - 1]) ??
+    choices.find(({ label }) => label.toLowerCase() === given.toLowerCase());
+  if (choice) return answerOf(row, choice);
+  if (typed === undefined) return undefined;
+  const value = typedValue(typed.field, given);
+  const mistake = mistakeIn(typed.field, value);
+  if (mistake) return `${typed.field.label} ${mistake}.`;
+  return answerOf(row, { label: visibleLine(given), input: accept(row.id, typed, value) });
+}
+
+/** The answer to a question that was named by its code. */
+function namedAnswer(row: GateRow, text: string): GateAnswer | string {
+  return answerTo(row, text, false) ?? `That is no answer to this question:\n\n${listed([row])}`;
+}
+
+const NO_SUCH_CODE =
+  "No open question has that code: it may have been answered already. /approvals asks again what is open.";
+
+function whichOf(open: readonly GateRow[]): string {
+  const [{ id }] = open as [GateRow];
+  return `Say which question you answer by its code, as in "1 ${codeOf(id)}":\n\n${listed(open)}`;
+}
+
+function listed(open: readonly GateRow[]): string {
+  return open
+    .map((row) => {
+      const { title = "", choices } = parse(row);
+      const answers = choices.map(({ label }, at) => `${at + 1} ${escapeMarkdown(label)}`).join(", ");
+      return `- ${codeOf(row.id)}: ${escapeMarkdown(title)} (${answers})`;
+    })
+    .join("\n");
+}
+
 function answerOf(row: GateRow, { label, input }: GateChoice): GateAnswer {
-  const { thread, isOfTask } = JSON.parse(row.content) as AskedGate;
+  const { thread, isOfTask } = parse(row);
   return { gate: row.id, thread, isOfTask, label, input };
 }
 

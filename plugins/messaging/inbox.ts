@@ -9,6 +9,7 @@ export interface InboxRow {
   readonly id: string;
   readonly line: string;
   readonly message: string;
+  readonly receivedAt: string;
 }
 
 /** Messages of one channel that wait to be dealt with; beyond them the service has to keep its own. */
@@ -73,7 +74,7 @@ export function openInbox(sql: Sql, channel: string, node: string) {
     /** Those that are not dealt with yet, oldest first. */
     waiting: (limit: number): Promise<readonly InboxRow[]> =>
       sql.all<InboxRow>(
-        "SELECT seq, id, line, message FROM messaging_inbox WHERE channel = ? AND message IS NOT NULL ORDER BY seq LIMIT ?",
+        `SELECT seq, id, line, message, received_at AS "receivedAt" FROM messaging_inbox WHERE channel = ? AND message IS NOT NULL ORDER BY seq LIMIT ?`,
         ...[channel, limit],
       ),
 

@@ -65,6 +65,10 @@ const receivedFrom = (user: string, message: IncomingMessage, row: InboxRow): Re
   to: { conversation: message.conversation, line: row.line, user, reply: message.reply },
 });
 
+/** When it was written, by the service's clock or ours, whichever says earlier. */
+const typedAt = ({ message, row }: ReceivedMessage): number =>
+  Math.min(...[row.receivedAt, message.sentAt ?? row.receivedAt].map((at) => Date.parse(at)));
+
 /** The message is dealt with, along with what is done in the same transaction. */
 const finish = (
   { sql, inbox }: ChannelParts,
@@ -95,7 +99,7 @@ async function takeKnown(parts: IncomingParts, received: ReceivedMessage): Promi
   if (command) return await tell(command.words, command.keep);
   const answer =
     message.pressed === undefined
-      ? await gates.typed(message.text, to)
+      ? await gates.typed(message.text, to, typedAt(received))
       : await gates.pressed(message.pressed, to.user);
   if (typeof answer === "string") return await tell(answer);
   const verdict = await parts.agent.chatLimit.take(to.user);

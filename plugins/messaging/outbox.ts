@@ -202,13 +202,15 @@ export function openOutbox(sql: Sql, channel: string, node: string) {
     /** All of it was sent. */
     sentAll: ({ seq }: Pick<OutboxRow, "seq">, gate: string | undefined, sent: SentMessage): Promise<void> =>
       sql.transaction(async (tx) => {
+        const at = new Date().toISOString();
         void tx.run("DELETE FROM messaging_outbox WHERE seq = ? AND holder = ?", seq, node);
         if (gate !== undefined)
-          void tx.run("UPDATE messaging_gates SET sent = ? WHERE id = ?", JSON.stringify(sent), gate);
-        await tx.run(
-          "UPDATE messaging_channels SET sent_at = ? WHERE name = ?",
-          ...[new Date().toISOString(), channel],
-        );
+          void tx.run(
+            "UPDATE messaging_gates SET sent = ? WHERE id = ?",
+            JSON.stringify({ ...sent, at }),
+            gate,
+          );
+        await tx.run("UPDATE messaging_channels SET sent_at = ? WHERE name = ?", at, channel);
       }),
     fail: ({ seq }: Pick<OutboxRow, "seq">, { status, message, isUnsure, attempts, millis }: Failed) =>
       sql.run(

@@ -93,7 +93,7 @@ export const MIGRATIONS = defineTables(
     "user" ${text} NOT NULL,
     -- The sentence as it was sent and the values of its buttons, as JSON.
     content ${text} NOT NULL,
-    -- What the service calls the message; null until it was sent.
+    -- What the service calls the message, and when it was sent; null until then.
     sent ${text},
     -- The answer that was given here; null while it waits.
     answer ${text},

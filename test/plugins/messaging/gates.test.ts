@@ -57,6 +57,57 @@ test("without buttons the answers are numbers, and what was answered elsewhere i
   expect(await kernel.service("approvals").pending("ann")).toEqual([]);
 });
 
+/** A second question of the same person, asked in the same chat. */
+async function askAgain({ chat, model, kernel }: Awaited<ReturnType<typeof open>>, to: string) {
+  model.script({ calls: [{ name: "mail", arguments: { to } }] }, { text: "Done." }, { text: "Done." });
+  // The first of them takes the answer that is scripted for the first question.
+  for (const text of ["Hello", "Send another"]) {
+    const input = { type: "message", text } as const;
+    await (await kernel.service("agent").run({ user: "ann", channel: "gateway", input })).record;
+  }
+  await chat.write("/approvals");
+  return await chat.until(({ text }) => text.includes("May mail run?") && text.includes(to));
+}
+
+const codeIn = (text: string): string => /"1 (\w\d\w)"/.exec(text)?.[1] ?? "none";
+
+test("with several questions open a number needs the code of its question, and allows no other", async () => {
+  const desk = await open({ limits: limits(0) });
+  const { chat, mailed, kernel, asked } = desk;
+  const second = await askAgain(desk, "mallory");
+  expect(codeIn(second.text)).not.toBe(codeIn(asked.text));
+  for (const bare of ["1", "Allow once", "1."]) {
+    const before = chat.sent.length;
+    await chat.write(bare);
+    await expect.poll(() => chat.sent.length).toBe(before + 1);
+    const list = chat.sent.at(-1)?.text;
+    expect(list).toContain("Say which question you answer by its code");
+    expect(list).toContain(`${codeIn(asked.text)}: May mail run?`);
+    expect(list).toContain(`${codeIn(second.text)}: May mail run?`);
+  }
+  expect(mailed).toEqual([]);
+  await chat.write(`1 ${codeIn(asked.text)}`);
+  await expect.poll(() => mailed).toEqual([{ to: "a" }]);
+  await chat.write(`1 ${codeIn(asked.text)}`);
+  await chat.until(({ text }) => text.startsWith("No open question has that code"));
+  await chat.write(`7 ${codeIn(second.text)}`);
+  await chat.until(({ text }) => text.startsWith("That is no answer to this question"));
+  await chat.write(`${codeIn(second.text).toUpperCase()} deny`);
+  await expect.poll(() => kernel.service("approvals").pending("ann")).toEqual([]);
+  expect(mailed).toEqual([{ to: "a" }]);
+});
+
+test("a number that was typed before its only question could be read does not answer it", async () => {
+  const { chat, mailed, kernel, asked } = await open({ limits: limits(0) });
+  const early = new Date(Date.now() - 60_000).toISOString();
+  await chat.write("1", { sentAt: early });
+  await chat.until(({ text }) => text.startsWith("Say which question you answer"));
+  expect(mailed).toEqual([]);
+  await chat.write(`1 ${codeIn(asked.text)}`, { sentAt: early });
+  await expect.poll(() => mailed).toHaveLength(1);
+  expect(await kernel.service("approvals").pending("ann")).toEqual([]);
+});
+
 test("a question that was asked here and answered on another channel says so, and one of another channel can be answered here", async () => {
   const { chat, model, mailed, kernel } = await open();
   const agent = kernel.service("agent");
