@@ -108,8 +108,10 @@ export function endReading(request: IncomingMessage, response: ServerResponse, g
 }
 
 function closeUnread(request: IncomingMessage, response: ServerResponse, graceMillis: number): void {
-  const { socket } = request;
+  const { socket } = response;
   response.shouldKeepAlive = false;
+  // A handler that gave up in the middle of the body may have closed the connection.
+  if (socket === null) return;
   // A listener that takes nothing stops the reading once the buffer is full.
   request.unpipe().on("readable", () => {});
   // Node calls this after the answer.
