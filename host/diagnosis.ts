@@ -11,7 +11,7 @@ import { exists, findReplaced } from "./catalog/storage/replaced.ts";
 import { openRowCatalog } from "./catalog/storage/rows.ts";
 import { isHeld } from "./mcp/tools/agreement.ts";
 import type { ServerState, StoredTool } from "./mcp/tools/rows.ts";
-import { parseServerFile } from "./mcp/tools/server-file.ts";
+import { checkServerName, parseServerFile } from "./mcp/tools/server-file.ts";
 
 export async function diagnoseTools({
   config,
@@ -135,6 +135,7 @@ function diagnoseServers(rows: readonly ServerRow[]): readonly Finding[] {
   return rows.map(({ name: server, file, tools, state }): Finding => {
     const name = `MCP server ${server}`;
     try {
+      checkServerName(server);
       const { target } = parseServerFile(file);
       const { trouble } = JSON.parse(state) as ServerState;
       if (trouble !== undefined)

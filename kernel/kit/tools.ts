@@ -4,6 +4,7 @@ export { documentOutcome, paramsSchema, writtenFrom } from "../vocabulary/docume
 export { Attachment, readsAsText, Upload } from "../vocabulary/tool-call.ts";
 export {
   isAgentsName,
+  isAgentsPrefix,
   ROUTINE_PROPOSE,
   reservedPrefix,
   TOOL_PROPOSE,

@@ -2,13 +2,13 @@
 import { createServerFileParser } from "../../../capabilities/servers/parse.ts";
 import { compileCheck } from "../../../kernel/kit/schema.ts";
 import { visibleLine } from "../../../kernel/kit/text.ts";
+import { isAgentsPrefix } from "../../../kernel/kit/tools.ts";
 import { Fault } from "../../../kernel/plugin.ts";
 import type { NewMcpServer } from "../../wire.ts";
 
 export const parseServerFile = createServerFileParser(compileCheck, visibleLine);
 
 const NAME = /^[a-z0-9-]{1,32}$/;
-const RESERVED = ["memory", "skill", "mission", "tool"];
 
 export function checkServerName(name: string): void {
   const refuse = (why: string) => {
@@ -18,7 +18,8 @@ export function checkServerName(name: string): void {
     });
   };
   if (!NAME.test(name)) refuse("use 1 to 32 lower-case letters, digits and hyphens");
-  if (RESERVED.includes(name)) refuse("the agent's own tools begin with that name");
+  if (isAgentsPrefix(name))
+    refuse(`the agent's own tools begin with it, so the model would not get its tools. Try ${name}-server`);
 }
 
 export function writeServerFile(given: NewMcpServer): string {
