@@ -230,12 +230,10 @@ describe("money", () => {
     expect((await (await run(scope)).record).error?.message).toContain("used $0.70 today");
   });
 
-  test("a model without a known price is not counted, and the log says so once", async () => {
-    const { model, kernel, run } = await boot();
+  test("a model on this machine costs nothing, whatever the cap", async () => {
+    const { model, run } = await boot();
     model.otherwise(dear);
     for (const _ of [1, 2])
       expect((await (await run(scoped({ perDayUsd: 0.01 }))).record).status).toBe("completed");
-    const said = kernel.logged.filter((line) => line.includes("the daily cap of a token does not count"));
-    expect(said).toHaveLength(1);
   });
 });
