@@ -39,12 +39,16 @@ export function createFocus(conversation: Conversation, viewport: Viewport, now:
       left = question;
       entry = undefined;
     },
-    /** A new question takes the focus while nothing is being written. Returns true if one has taken it now. */
+    /**
+     * A new question takes the focus while nothing is being written and no other question is being read. Returns true if one
+     * has taken it now.
+     */
     takeQuestion(isWriting: boolean): boolean {
-      const question = conversation.entries.findLast(isAsking)?.id;
+      const questions = conversation.entries.filter(isAsking);
+      const question = questions.at(-1)?.id;
       const isNew = question !== asked?.id;
       if (question === undefined || question === left || isWriting) return false;
-      if (entry !== undefined && !isNew) return false;
+      if (entry !== undefined && (!isNew || questions.some(({ id }) => id === entry))) return false;
       entry = question;
       asked = { id: question, at: now() };
       // A key answers it, so its reason has to be on the screen.

@@ -48,6 +48,41 @@ test("one key answers a question; one that was on its way as it appeared only se
   expect(agreed).toBe(true);
 });
 
+test("Enter as a question appears confirms nothing, unless a key selected on it", async () => {
+  const { conversation, draw, press, later } = open();
+  const answers: boolean[] = [];
+  for (const wait of [0, 500]) {
+    void conversation.confirm("Delete it?", "Delete").then((answer) => answers.push(answer));
+    draw();
+    press("", { return: true });
+    await Promise.resolve();
+    expect(answers).toEqual([]);
+    later(wait);
+    press("y");
+    press("", { return: true });
+    await Promise.resolve();
+    expect(answers.splice(0)).toEqual([true]);
+  }
+});
+
+test("a newer question leaves the keys to the one that is being read", async () => {
+  const { conversation, draw, press, later } = open();
+  const answers: string[] = [];
+  void conversation.confirm("Delete it?", "Delete").then((answer) => answers.push(`first ${answer}`));
+  draw();
+  later(500);
+  void conversation.confirm("Delete the other?", "Delete").then((answer) => answers.push(`second ${answer}`));
+  draw();
+  press("y");
+  await Promise.resolve();
+  expect(answers).toEqual(["first true"]);
+  draw();
+  press("y");
+  press("", { return: true });
+  await Promise.resolve();
+  expect(answers).toEqual(["first true", "second true"]);
+});
+
 test("a draft is never taken for an answer, and an empty one gives the question its keys back", async () => {
   const { conversation, view, draw, press, later } = open();
   press("H");
