@@ -13,7 +13,7 @@ import { typeLines, typePage } from "../support/processes/page.ts";
 import { postern } from "../support/processes/postern.ts";
 import { describeWhere } from "../support/run/needs.ts";
 import { toComponent } from "../support/tools/components.ts";
-import { newProject, pathWithPostern } from "../support/tools/projects.ts";
+import { askForSettingAndState, newProject, pathWithPostern } from "../support/tools/projects.ts";
 
 const WIT = new URL("../../wit/", import.meta.url);
 const PAGE = readFileSync(new URL("languages.md", WIT), "utf8");
@@ -87,8 +87,9 @@ describeC("a tool in C", () => {
   });
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-  async function build(name: string, edit: (source: string) => string) {
+  async function build(name: string, edit: (source: string) => string, declare?: (project: string) => void) {
     await postern(["tool", "new", name, "--lang", "c"], { cwd: folder, env });
+    declare?.(join(folder, name));
     const source = join(folder, name, "tool.c");
     writeFileSync(source, edit(readFileSync(source, "utf8")));
     const made = await postern(["tool", "build", name, "--json"], { cwd: folder, env });
@@ -141,7 +142,11 @@ describeC("a tool in C", () => {
     let built: Promise<Component> | undefined;
     const buildProber = async () => {
       const prober = new URL("../fixtures/components/c/prober.c", import.meta.url);
-      const { code, stderr, component } = await build("prober", () => readFileSync(prober, "utf8"));
+      const { code, stderr, component } = await build(
+        "prober",
+        () => readFileSync(prober, "utf8"),
+        askForSettingAndState,
+      );
       expect(code, stderr).toBe(0);
       return toComponent(readFileSync(component));
     };

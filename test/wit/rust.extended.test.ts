@@ -12,6 +12,7 @@ import type { Component } from "../../host/sandbox/processes.ts";
 import { typeLines, typePage } from "../support/processes/page.ts";
 import { postern } from "../support/processes/postern.ts";
 import { toComponent, wasiPackage } from "../support/tools/components.ts";
+import { askForSettingAndState } from "../support/tools/projects.ts";
 import { describeRust, pathTo, rustEnvironment } from "../support/tools/rust.ts";
 
 const WIT = new URL("../../wit/", import.meta.url);
@@ -134,6 +135,7 @@ describeRust("a tool in Rust", () => {
     let built: Promise<Component> | undefined;
     const buildProber = async () => {
       const prober = await project("prober", () => readFileSync(PROBER, "utf8"));
+      askForSettingAndState(join(folder, "prober"));
       const { code, stdout, stderr } = await prober.build();
       expect(code, stderr).toBe(0);
       expect(JSON.parse(stdout)).toMatchObject({ file: prober.component, language: "rust", engine: null });

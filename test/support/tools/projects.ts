@@ -60,3 +60,11 @@ export function pathWithPostern(folder = temporaryFolder(), ...next: readonly st
   symlinkSync(process.execPath, join(bin, "node"));
   return [bin, ...next, process.env["PATH"]].join(":");
 }
+
+/** Has a project's capabilities file ask for a setting and for state, as its code does. */
+export function askForSettingAndState(folder: string): void {
+  const file = join(folder, "capabilities.json");
+  const settings = [{ name: "greeting", description: "How people are greeted.", format: "text" }];
+  const declared = { ...JSON.parse(readFileSync(file, "utf8")), settings, state: {} };
+  writeFileSync(file, JSON.stringify(declared));
+}
