@@ -402,6 +402,14 @@ function failed(error: unknown): ToolOutcome {
 }
 
 /** For a receipt, which keeps no values: a doubt that a person was shown, without what it was about. */
-function withoutShown({ excerpt: _, headline: _question, value, sentence, ...doubt }: Doubt): Doubt {
-  return { ...doubt, value: "", sentence: value === "" ? sentence : sentence.replaceAll(value, "…") };
+function withoutShown({
+  excerpt: _,
+  headline: _question,
+  value,
+  part = "",
+  sentence,
+  ...doubt
+}: Doubt): Doubt {
+  const hide = (text: string, shown: string) => (shown === "" ? text : text.replaceAll(shown, "…"));
+  return { ...doubt, value: "", sentence: hide(hide(sentence, value), part) };
 }

@@ -214,6 +214,7 @@ test("the host is told the ruling for its receipt, without the values", async ()
         list: async () => [
           { name: "read_file", ...about, writes: false, hosts: [] },
           { name: "send_money", ...about, writes: true, hosts: ["bank.example"] },
+          { name: "open_page", ...about, writes: false, hosts: ["*"] },
         ],
         call: async (_call, { ruling }) => {
           rulings.push(ruling);
@@ -235,6 +236,13 @@ test("the host is told the ruling for its receipt, without the values", async ()
     { verdict: "clear", doubts: [] },
     { verdict: "approved", doubts: [{ rule: "destination", param: "recipient", value: "" }, {}] },
   ]);
+  const url = `https://shop.example/paid/${IBAN}`;
+  model.script({ calls: [{ id: "o", name: "open_page", arguments: { url } }] }, { text: "Opened." });
+  const asked = await (await agent.run({ ...turn, thread, input: message("Go on") })).record;
+  expect(doubtsOf(asked.gate)).toMatchObject([{ part: expect.stringContaining(IBAN) }]);
+  const yes = { ...input, gate: asked.gate?.id ?? "" };
+  await (await agent.run({ ...turn, thread, input: yes })).record;
+  expect(rulings).toHaveLength(3);
   expect(JSON.stringify(rulings)).not.toContain(IBAN);
 });
 
