@@ -13,8 +13,8 @@ const STOP = new Set(
 
 /** An amount of money: whole cents, and what is smaller with as many digits as it needs. */
 export function dollars(usd: number): string {
-  const digits = usd > 0 && usd < 1 ? Math.max(4, 1 - Math.floor(Math.log10(usd))) : 2;
-  return `$${usd.toFixed(digits).replace(/(\.\d\d\d*?)0+$/, "$1")}`;
+  const maximumFractionDigits = usd > 0 && usd < 1 ? Math.max(4, 1 - Math.floor(Math.log10(usd))) : 2;
+  return `$${usd.toLocaleString("en-US", { minimumFractionDigits: 2, maximumFractionDigits, useGrouping: false })}`;
 }
 
 /** Only these are dropped, as the word index drops them: other marks are part of a letter, as in Japanese. */

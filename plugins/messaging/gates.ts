@@ -154,13 +154,16 @@ export function createGates({
       at: number,
     ): Promise<GateAnswer | string | undefined> {
       const open = await openIn(line, user);
-      const words = text.trim().split(/\s+/);
+      const trimmed = text.trim();
+      const words = trimmed.split(/\s+/);
+      const [first = ""] = words;
+      const last = words.at(-1) ?? "";
       for (const row of open) {
-        const isCode = (word = "") => word.toLowerCase().replaceAll(/[^a-z\d]/g, "") === codeOf(row.id);
-        if (isCode(words[0])) return namedAnswer(row, text.trim().replace(/^\S+\s*/, ""));
-        if (isCode(words.at(-1))) return namedAnswer(row, text.trim().replace(/\s*\S+$/, ""));
+        const isCode = (word: string) => word.toLowerCase().replaceAll(/[^a-z\d]/g, "") === codeOf(row.id);
+        if (isCode(first)) return namedAnswer(row, trimmed.slice(first.length).trimStart());
+        if (isCode(last)) return namedAnswer(row, trimmed.slice(0, -last.length).trimEnd());
       }
-      if (ANSWER_TO_ONE.test(text.trim())) return NO_SUCH_CODE;
+      if (ANSWER_TO_ONE.test(trimmed)) return NO_SUCH_CODE;
       const [only, ...others] = open;
       const isClear = only !== undefined && others.length === 0 && isShown(only, at);
       if (isClear) return answerTo(only, text, hasButtons(parse(only).choices));
