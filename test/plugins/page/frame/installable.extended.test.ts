@@ -113,7 +113,7 @@ describeInBrowser("the page as an app", () => {
       .toEqual([["The answer is ready", "Take your time"]]);
     model.script({ calls: [{ name: "mail", arguments: { to: "bob" } }] });
     await say("Write to bob");
-    await page.getByText("May mail run?").waitFor();
+    await page.getByText("Mail? You did not ask for this, or not again.").waitFor();
     await expect.poll(() => page.evaluate("window.shown[1]")).toEqual(["Waiting for you", "Take your time"]);
     model.script({ text: "not sent" });
     await page.getByRole("button", { name: "Deny" }).first().click();

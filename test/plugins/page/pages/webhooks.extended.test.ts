@@ -63,7 +63,7 @@ describeInBrowser("the webhooks page", () => {
     expect(event.status).toBe(200);
     await expect.poll(() => gateway.service.service("approvals").pendingOfIdentities()).toHaveLength(1);
     await page.getByRole("button", { name: "Refresh" }).click();
-    await page.getByText("May mail run?").waitFor();
+    await page.getByText("Mail to bob?").waitFor();
     expect(await findFaults(page)).toEqual([]);
     const wide =
       "[...document.querySelectorAll('.page *')].filter((e) => e.getBoundingClientRect().right > innerWidth).map((e) => e.outerHTML.slice(0, 80))";
