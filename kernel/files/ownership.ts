@@ -51,11 +51,15 @@ export function makePrivate(paths: readonly string[], param: string): readonly s
   return loose;
 }
 
-export function refuseForeign(paths: readonly string[], param: string): void {
+export function refuseForeign(
+  paths: readonly string[],
+  param: string,
+  otherwise = `set ${param} to another place`,
+): void {
   const [first, ...more] = findForeign(paths);
   if (first === undefined) return;
   const others = more.length === 0 ? "" : ` (and ${more.length} more)`;
-  const message = `${first}${others}: whoever owns it could read secrets or run code here. Change its owner, run Postern as that user, or set ${param} to another place`;
+  const message = `${first}${others}: whoever owns it could read secrets or run code here. Change its owner, run Postern as that user, or ${otherwise}`;
   throw new Fault("config", "not_private", message, { param });
 }
 

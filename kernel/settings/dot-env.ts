@@ -6,7 +6,7 @@ import { Fault, reason } from "../fault.ts";
 import type { Variables } from "./env.ts";
 
 /** These run code, name commands to run or say where everything is kept: only the operator sets them, not the folder somebody happens to be in. */
-const OPERATORS_OWN = ["PLUGINS", "STORE_URL", "POSTERN_HOME", "POSTERN_NODE", "MCP_INDEX"];
+const OPERATORS_OWN = ["PLUGINS", "STORE_URL", "POSTERN_HOME", "POSTERN_NODE", "MCP_INDEX", "XDG_CACHE_HOME"];
 
 const NOWHERE = new Set(["ENOENT", "ENOTDIR"]);
 

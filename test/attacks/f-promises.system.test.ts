@@ -57,6 +57,17 @@ describeWhere(isRoot, "root, to make files that belong to somebody else")("anoth
     expect(await postern(["serve"], { env: { POSTERN_HOME: home }, cwd })).toMatchObject(refused);
     expect(() => statSync(loot)).toThrow("ENOENT");
   });
+
+  attack("F", "settings that another user put into the folder of the start are refused", async () => {
+    const cwd = temporaryFolder();
+    chmodSync(cwd, 0o1777);
+    writeFileSync(join(cwd, ".env"), "GATEWAY_AUTH_TOKEN=a-token-that-somebody-else-knows\n");
+    chownSync(join(cwd, ".env"), NOBODY, NOBODY);
+    expect(await postern(["ask", "hello"], { env: { POSTERN_HOME: join(cwd, "home") }, cwd })).toMatchObject({
+      code: 78,
+      stderr: expect.stringContaining("belongs to the user with the id 65534"),
+    });
+  });
 });
 
 describeWhere(isRoot && canBeEntered(ROOT), "root, in a clone that other users can enter")(

@@ -32,7 +32,10 @@ export function openSession(
   // Before it is read: it may name code to run.
   refuseForeign([home, join(home, ".env")], "POSTERN_HOME");
   const { POSTERN_HOME: _, ...homeFile } = readDotEnv(home);
-  const foreign = startsService && folder !== home ? readForeignDotEnv(folder) : undefined;
+  const readsFolder = startsService && folder !== home;
+  // In a folder that others can write to, such as /tmp, anybody could set the operator's token.
+  if (readsFolder) refuseForeign([home, join(folder, ".env")], ".env", "start it in another folder");
+  const foreign = readsFolder ? readForeignDotEnv(folder) : undefined;
   const settings = new Settings(environment, { ...foreign?.variables, ...homeFile }, mask.add);
   const env = settings.for("kernel");
   homeSetting(env);

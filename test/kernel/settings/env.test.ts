@@ -111,14 +111,15 @@ test("the real environment wins over .env, and .env over the default", () => {
 test("where the service starts, .env of the folder counts after that of the home", () => {
   const [home, folder] = [temporaryFolder(), temporaryFolder()];
   writeFileSync(join(home, ".env"), "A=home\nPOSTERN_HOME=/elsewhere\n");
-  writeFileSync(join(folder, ".env"), "A=folder\nB=folder\nPLUGINS=./x.js\n");
+  writeFileSync(join(folder, ".env"), "A=folder\nB=folder\nPLUGINS=./x.js\nXDG_CACHE_HOME=/x\n");
   const read = (startsService: boolean) => {
     const session = openSession({ POSTERN_HOME: home }, folder, { startsService });
     const env = session.settings.for("p");
-    return { a: env.text("A"), b: env.text("B"), plugins: session.plugins, home: session.home };
+    const [a, b, caches] = [env.text("A"), env.text("B"), env.text("XDG_CACHE_HOME")];
+    return { a, b, caches, plugins: session.plugins, home: session.home };
   };
-  expect(read(true)).toEqual({ a: "home", b: "folder", plugins: [], home });
-  expect(read(false)).toEqual({ a: "home", b: undefined, plugins: [], home });
+  expect(read(true)).toEqual({ a: "home", b: "folder", caches: undefined, plugins: [], home });
+  expect(read(false)).toEqual({ a: "home", b: undefined, caches: undefined, plugins: [], home });
 });
 
 test("a folder without .env reads as an empty one", () => {
