@@ -26,7 +26,7 @@ interface QueuedSend {
 export function openSignals(
   database: PostgresDatabase,
   config: pg.ClientConfig,
-  schema: string,
+  scope: string,
 ): Signals & { close(): Promise<void> } {
   const sender = randomBytes(6).toString("hex");
   const listeners = createListeners();
@@ -36,9 +36,10 @@ export function openSignals(
   let connecting: Promise<void> | undefined;
   const closing = new AbortController();
 
-  // A channel's name may have 63 bytes. Two stores in one database do not hear each other.
+  // A channel's name may have 63 bytes. Every role of the database may listen and notify, whatever tables it may read: who does
+  // not know the scope cannot guess the name.
   const channelOf = (topic: string) =>
-    `postern_${createHash("sha256").update(`${schema}\0${topic}`).digest("hex").slice(0, 40)}`;
+    `postern_${createHash("sha256").update(`${scope}\0${topic}`).digest("hex").slice(0, 40)}`;
 
   /** Channels whose LISTEN or UNLISTEN has not been sent. */
   const unsettled = new Set<string>();

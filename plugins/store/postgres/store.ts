@@ -1,4 +1,5 @@
 /** The store on PostgreSQL, for any number of nodes. */
+import { randomBytes } from "node:crypto";
 import type { Keys, SealingKey } from "../../../kernel/kit/secrets.ts";
 import type { Keyring } from "../../../kernel/kit/store.ts";
 import { Fault, type Sql } from "../../../kernel/plugin.ts";
@@ -47,7 +48,7 @@ export async function openPostgresStore(
     };
     await tables("store", STORE_TABLES);
     await refuseOtherKey(database, settings, keys);
-    const signals = openSignals(database, database.config, schema);
+    const signals = openSignals(database, database.config, `${schema}\0${await secretOfSignals(database)}`);
     const { leave, ...fleet } = await joinFleet({ tables, signals }, serves);
     const keyed = openKeyed(async () => database);
     const engine = {
@@ -130,6 +131,16 @@ export async function probePostgres(
   } finally {
     await database.close();
   }
+}
+
+/** Returns what only those know who can read the store's tables. */
+async function secretOfSignals(sql: Sql): Promise<string> {
+  const { value } = (await sql.get<{ readonly value: string }>(
+    `INSERT INTO store_facts VALUES ('signals', ?)
+     ON CONFLICT (name) DO UPDATE SET value = store_facts.value RETURNING value`,
+    randomBytes(16).toString("hex"),
+  )) as { readonly value: string };
+  return value;
 }
 
 /** Refuses a server that would fail later. */

@@ -1,4 +1,6 @@
 /** What is PostgreSQL's own of the store: many nodes, one key, and what an operator sees. */
+import { createHash } from "node:crypto";
+import pg from "pg";
 import { expect, test } from "vitest";
 import { temporaryFolder } from "../../support/home.ts";
 import { openPostgres } from "../../support/processes/engines.ts";
@@ -95,6 +97,35 @@ describePostgres("signals on PostgreSQL", () => {
         await signals.send("a", "x".repeat(20_000), tx);
       });
     expect(await trips(work)).toBe(2);
+  });
+
+  test("a role of the database that may read no table neither hears them nor sends any", async () => {
+    const url = await freshDatabase(afterThisTest);
+    const guest = `${new URL(url).pathname.slice(1)}_guest`;
+    await execute(url, `CREATE ROLE ${guest} LOGIN PASSWORD 'guest-password'`);
+    afterThisTest(() => execute(url, `DROP ROLE ${guest}`));
+    const store = await openPostgres(url);
+    afterThisTest(() => store.close());
+    const heard: string[] = [];
+    await store.signals.listen("a", (payload) => void heard.push(payload)).ready();
+
+    const client = new pg.Client(
+      Object.assign(new URL(url), { username: guest, password: "guest-password" }).href,
+    );
+    await client.connect();
+    afterThisTest(() => client.end());
+    const overheard: unknown[] = [];
+    client.on("notification", (message) => void overheard.push(message));
+    await expect(client.query("SELECT value FROM store_facts")).rejects.toThrow("permission denied");
+    const guessed = `postern_${createHash("sha256").update("public\0a").digest("hex").slice(0, 40)}`;
+    await client.query(`LISTEN ${guessed}`);
+    await client.query("SELECT pg_notify($1, 'stranger 1 1/1 forged')", [guessed]);
+    await expect.poll(() => overheard).toHaveLength(1);
+    await store.signals.send("a", "ours");
+    await expect.poll(() => heard).toContain("ours");
+    await client.query("SELECT 1");
+    expect(heard).toEqual(["ours"]);
+    expect(overheard).toHaveLength(1);
   });
 
   test("a listener that lost its connection is told so, and hears what is sent from then on", async () => {
