@@ -24,6 +24,7 @@ export type OidcVerdict =
 export type OidcCheck = (token: string, resource?: string) => Promise<OidcVerdict>;
 
 const CLOCK_SKEW_SECS = 30;
+const MAX_EMAIL_LENGTH = 254;
 // A JWT that never expires is accepted only for so long at a time.
 const MAX_LIFETIME_MS = 86_400_000;
 
@@ -43,7 +44,8 @@ export function createOidcCheck(config: OidcConfig, keyed: Keyed<unknown>): Oidc
       return isVerdict ? { type: "unknown" } : { type: "provider_unavailable", why: reason(error) };
     }
     const { sub: subject, email_verified: verified } = payload;
-    if (!subject) return { type: "unknown" };
+    // A token that tells of an event, such as a sign-out, is no one's sign-in.
+    if (typeof subject !== "string" || subject === "" || "events" in payload) return { type: "unknown" };
     // Providers send all sorts of values for "no"; only `true` is a yes.
     const isVerified = verified === true || (trustsEmail && verified === undefined);
     const email = emailOf(payload);
@@ -59,7 +61,12 @@ export function createOidcCheck(config: OidcConfig, keyed: Keyed<unknown>): Oidc
 }
 
 function emailOf({ email }: JWTPayload & { readonly email?: unknown }): string | undefined {
-  return typeof email === "string" && /^[^\s@]+@[^\s@]+$/.test(email) ? email.toLowerCase() : undefined;
+  const isPlain =
+    typeof email === "string" &&
+    email.length <= MAX_EMAIL_LENGTH &&
+    /^[^\s@\p{C}]+@[^\s@\p{C}]+$/u.test(email);
+  // Only these letters: others become one of them, and so an address could turn into somebody else's.
+  return isPlain ? email.replace(/[A-Z]+/g, (letters) => letters.toLowerCase()) : undefined;
 }
 
 const TIMEOUT_MS = 5000;

@@ -151,6 +151,36 @@ test("a JWT that is expired, for another audience, forged or tampered with is 40
   expect((await gateway.ask("/api/status", { token: good })).status).toBe(200);
 });
 
+test("a token about a sign-out signs nobody in, and a subject is a text", async () => {
+  const provider = await startIdentityProvider();
+  const gateway = await openGateway({ variables: settings(provider) });
+  const events = { "http://schemas.openid.net/event/backchannel-logout": {} };
+  for (const claims of [{ sub: "1", events }, { sub: ["1"] }, { sub: { id: "1" } }])
+    expect((await gateway.ask("/api/session", { token: await provider.sign(claims) })).status).toBe(401);
+});
+
+test("an address that only looks like another is another, and one that cannot be shown is none", async () => {
+  const provider = await startIdentityProvider();
+  const gateway = await openGateway({ variables: settings(provider, "work.example") });
+  await gateway.ask("/api/users", { method: "POST", body: { id: "karl@work.example", role: "operator" } });
+  const verified = { sub: "1", email_verified: true };
+  // The sign of the unit Kelvin, of which JavaScript makes a k.
+  expect(await userOf(gateway, provider, { ...verified, email: "\u212aarl@work.example" })).toMatchObject({
+    role: "user",
+  });
+  for (const email of [
+    "karl@wor\u212a.example",
+    "k\u001b[2J@work.example",
+    "k\u202e@work.example",
+    `${"k".repeat(300)}@work.example`,
+  ]) {
+    const token = await provider.sign({ ...verified, sub: "2", email });
+    expect(
+      (await fetch(`${gateway.url}/api/session`, { headers: { authorization: `Bearer ${token}` } })).status,
+    ).toBe(403);
+  }
+});
+
 test("nobody becomes the operator by being called so elsewhere", async () => {
   const provider = await startIdentityProvider();
   const gateway = await openGateway({ variables: settings(provider) });
