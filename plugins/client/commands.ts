@@ -32,7 +32,7 @@ export function createConversations(requests: Requests, events: Events): Service
     async export(_user, thread, format, through) {
       const { headers, body } = await download(`${pathOf(thread)}/export`, { format, through });
       return {
-        name: fileNameIn(headers.get("content-disposition") ?? "", format),
+        name: fileNameIn(headers.get("content-disposition") ?? "", format === "json" ? ".json" : ".md"),
         mime: headers.get("content-type") ?? "",
         text: (body ?? new Blob().stream()).pipeThrough(new TextDecoderStream()),
       };
@@ -103,17 +103,13 @@ export function createRoutineControl({ ask, tell }: Requests): Services["routine
   };
 }
 
-/** A stranger may have chosen it: it is a name in the folder that the person chose, and nothing else. */
-function fileNameIn(disposition: string, format: string): string {
+/** A stranger may have chosen it: it is a name in the folder that the person chose, and not that of a file such as .bashrc. */
+function fileNameIn(disposition: string, extension: string): string {
   const [, quoted] = /filename="((?:[^"\\]|\\.)*)"/.exec(disposition) ?? [];
   const [, plain] = /filename=([^\s;"]+)/.exec(disposition) ?? [];
   const [, utf8] = /filename\*=UTF-8''([^\s;]+)/i.exec(disposition) ?? [];
-  return cleanFileName(
-    decode(utf8) ??
-      quoted?.replaceAll(/\\(.)/g, "$1") ??
-      plain ??
-      (format === "json" ? "thread.json" : "thread.md"),
-  );
+  const name = cleanFileName(decode(utf8) ?? quoted?.replaceAll(/\\(.)/g, "$1") ?? plain ?? "");
+  return name.endsWith(extension) && !name.startsWith(".") ? name : `thread${extension}`;
 }
 
 function decode(text: string | undefined): string | undefined {
