@@ -116,18 +116,20 @@ interface Server {
   readonly encoding: string;
   /** The schema that tables are made in. */
   readonly schema: string;
+  /** 1 where every role may create functions there. One that fits our statements better than PostgreSQL's own is run as us. */
+  readonly is_shared: number;
 }
 
 /** Throws unless a store could be opened there, and measures a round trip. Nothing is made. */
 export async function probePostgres(
   settings: PostgresSettings,
-): Promise<{ readonly version: number; readonly millis: number }> {
+): Promise<Pick<Server, "version" | "schema" | "is_shared"> & { readonly millis: number }> {
   const database = await openDatabase(settings);
   try {
-    const { version } = await examine(database, settings);
+    const server = await examine(database, settings);
     const start = performance.now();
     await database.probe();
-    return { version, millis: performance.now() - start };
+    return { ...server, millis: performance.now() - start };
   } finally {
     await database.close();
   }
@@ -150,7 +152,8 @@ async function examine(
 ): Promise<Server> {
   const server = (await database.get<{ [Fact in keyof Server]: Server[Fact] | null }>(
     `SELECT current_setting('server_version_num')::integer / 10000 AS version,
-            current_setting('server_encoding') AS encoding, current_schema() AS schema`,
+            current_setting('server_encoding') AS encoding, current_schema() AS schema,
+            has_schema_privilege('public', current_schema(), 'CREATE') AS is_shared`,
   )) as Server;
   const refuse = (code: string, message: string) =>
     new Fault("config", code, message, { param: "STORE_URL" });

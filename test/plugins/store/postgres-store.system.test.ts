@@ -206,6 +206,14 @@ describePostgres("STORE_URL=postgres://…", () => {
     }
   });
 
+  test("doctor says that every role could have Postern run its functions", async () => {
+    const url = await freshDatabase(afterThisTest);
+    const env = { STORE_URL: url, POSTERN_SECRETS_KEY: KEY };
+    expect((await run(["doctor"], env)).all).not.toContain("store schema");
+    await execute(url, "GRANT CREATE ON SCHEMA public TO PUBLIC");
+    expect((await run(["doctor"], env)).all).toContain("REVOKE CREATE ON SCHEMA public FROM PUBLIC");
+  });
+
   test("the password shows nowhere: not in config, in doctor, or in an error", async () => {
     const url = new URL(await freshDatabase(afterThisTest));
     const env = { STORE_URL: url.href, POSTERN_SECRETS_KEY: KEY };
