@@ -36,6 +36,7 @@ class MovedTimer {
   readonly #repeats: boolean;
   #timer: NodeJS.Timeout | undefined;
   #isRef = true;
+  #isClosed = false;
 
   constructor(work: () => void, millis: unknown, repeats: boolean) {
     const given = Number(millis);
@@ -67,13 +68,15 @@ class MovedTimer {
   }
 
   close(): this {
+    this.#isClosed = true;
     pending.delete(this);
     real.clearTimeout(this.#timer);
     return this;
   }
 
+  /** Does nothing once it was closed, as in Node; what has fired starts again. */
   refresh(): this {
-    this.#schedule();
+    if (!this.#isClosed) this.#schedule();
     return this;
   }
 
