@@ -38,8 +38,6 @@ export function createView(parts: ViewParts) {
   const focus = createFocus(conversation, viewport, now);
   let isClearing = false;
   let isQuitting = false;
-  /** The question on which a key has selected a choice. */
-  let selectedOn: number | undefined;
 
   function upOrDown(by: 1 | -1): void {
     const draft = drafts.current;
@@ -105,10 +103,7 @@ export function createView(parts: ViewParts) {
     return true;
   }
 
-  /**
-   * One letter answers. Before the question could be read it only selects, and Enter confirms only what was selected on it, so
-   * that a key typed as it appears approves nothing.
-   */
+  /** One letter answers. Before the question could be read it only selects, so that a key typed as it appears approves nothing. */
   function pressOnQuestion(entry: Asking, input: string, key: Key): boolean {
     const choices = choicesAt(entry);
     const lettered = choices.findIndex((choice) => choice.key === input.toLowerCase());
@@ -118,13 +113,10 @@ export function createView(parts: ViewParts) {
       return true;
     }
     const isSeen = focus.isSeen(entry.id);
-    if (key.return && !isSeen && selectedOn !== entry.id) return true;
     const chosen = key.return ? choices[entry.choice] : isSeen ? choices[lettered] : undefined;
-    const selected = by > 0 ? (entry.choice + by) % choices.length : lettered;
-    if (selected >= 0 && !chosen) {
-      conversation.choose(entry.id, selected);
-      selectedOn = entry.id;
-    } else if (chosen) {
+    if (lettered >= 0 && !chosen) conversation.choose(entry.id, lettered);
+    else if (by > 0) conversation.choose(entry.id, (entry.choice + by) % choices.length);
+    else if (chosen) {
       focus.toComposer();
       viewport.followEnd();
       conversation.decide(entry.id, chosen);

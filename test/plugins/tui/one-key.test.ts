@@ -48,23 +48,6 @@ test("one key answers a question; one that was on its way as it appeared only se
   expect(agreed).toBe(true);
 });
 
-test("Enter as a question appears confirms nothing, unless a key selected on it", async () => {
-  const { conversation, draw, press, later } = open();
-  const answers: boolean[] = [];
-  for (const wait of [0, 500]) {
-    void conversation.confirm("Delete it?", "Delete").then((answer) => answers.push(answer));
-    draw();
-    press("", { return: true });
-    await Promise.resolve();
-    expect(answers).toEqual([]);
-    later(wait);
-    press("y");
-    press("", { return: true });
-    await Promise.resolve();
-    expect(answers.splice(0)).toEqual([true]);
-  }
-});
-
 test("a newer question leaves the keys to the one that is being read", async () => {
   const { conversation, draw, press, later } = open();
   const answers: string[] = [];
