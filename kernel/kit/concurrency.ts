@@ -4,3 +4,4 @@ export { createBackground } from "../background.ts";
 export { createMutex, oneAtATime } from "../mutex.ts";
 export { digestText, giveWay, isLong, LONG_LENGTH } from "../text/long.ts";
 export { createTextThreads, type TextThreads } from "../text/text-threads.ts";
+export { createThreads } from "../threads.ts";

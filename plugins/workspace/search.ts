@@ -1,5 +1,5 @@
 /** Searches files by words or by a pattern, in a thread, within bounds of time, files and bytes. */
-import type { Piscina } from "piscina";
+import { createThreads } from "../../kernel/kit/concurrency.ts";
 import { moduleFile } from "../../kernel/kit/files.ts";
 import { Fault, type Origin } from "../../kernel/plugin.ts";
 import type { SearchQuery, SearchResult } from "./services.ts";
@@ -12,9 +12,7 @@ const MAX_BYTES = 256 * 2 ** 20;
 const BATCH_BYTES = 4 * 2 ** 20;
 const BATCH_FILES = 200;
 const TIMEOUT_MS = 10_000;
-const IDLE_MS = 30_000;
 const MAX_THREADS = 2;
-const MAX_THREAD_MB = 256;
 
 export interface SearchTask {
   readonly words?: readonly string[] | undefined;
@@ -42,27 +40,13 @@ export interface SearchSource {
 }
 
 export function createSearch() {
-  let pool: Promise<Piscina> | undefined;
-
-  async function openPool(): Promise<Piscina> {
-    const { Piscina } = await import("piscina");
-    return new Piscina({
-      filename: moduleFile("plugins/workspace/search-worker"),
-      minThreads: 0,
-      maxThreads: MAX_THREADS,
-      idleTimeout: IDLE_MS,
-      env: {},
-      execArgv: [],
-      resourceLimits: { maxOldGenerationSizeMb: MAX_THREAD_MB },
-    });
-  }
+  const { pool, close } = createThreads(moduleFile("plugins/workspace/search-worker"), MAX_THREADS);
 
   return {
     async search(source: SearchSource, folder: string, query: SearchQuery): Promise<SearchResult> {
       const asked = readQuery(query);
       const limit = Math.max(1, Math.min(MAX_HITS, Math.floor(query.limit ?? DEFAULT_HITS)));
-      pool ??= openPool();
-      const threads = await pool;
+      const threads = await pool();
       // Loading a thread does not count: on a busy machine that is what takes longest.
       await threads.run(undefined);
       const signal = AbortSignal.timeout(TIMEOUT_MS);
@@ -89,9 +73,7 @@ export function createSearch() {
         throw error;
       }
     },
-    async close(): Promise<void> {
-      await (await pool)?.destroy();
-    },
+    close,
   };
 }
 

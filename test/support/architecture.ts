@@ -43,7 +43,7 @@ export const ORDER: Readonly<Record<string, readonly string[]>> = {
     ...["kit", "cli", "kernel.ts", "order.ts", "readiness.ts", "silent-telemetry.ts"],
     ...["terminal", "files", "crypto", "net", "background.ts", "plugin.ts"],
     ...["settings", "log", "mask", "vocabulary", "schema", "text"],
-    ...["package.ts", "mutex.ts", "deadline.ts", "fault.ts"],
+    ...["package.ts", "mutex.ts", "threads.ts", "deadline.ts", "fault.ts"],
   ],
   host: [
     ...["proposals", "routes", "commands", "tool-host.ts", "admin.ts", "installer.ts", "authorization.ts"],

@@ -1,5 +1,5 @@
 /** Reads mails in a thread, for so long and with so much memory. */
-import type { Piscina } from "piscina";
+import { createThreads } from "../../../kernel/kit/concurrency.ts";
 import { moduleFile } from "../../../kernel/kit/files.ts";
 import type { MailTask, ReadMail } from "./mail.ts";
 import type { WorkerTask } from "./mail-worker.ts";
@@ -12,26 +12,11 @@ export interface MailReader {
 }
 
 const TIMEOUT_MS = 10_000;
-const IDLE_MS = 30_000;
-const MAX_THREAD_MB = 256;
 
 export function createMailReader(timeoutMillis = TIMEOUT_MS): MailReader {
-  let pool: Promise<Piscina> | undefined;
-  async function openPool(): Promise<Piscina> {
-    const { Piscina } = await import("piscina");
-    return new Piscina({
-      filename: moduleFile("plugins/email/reading/mail-worker"),
-      minThreads: 0,
-      maxThreads: 1,
-      idleTimeout: IDLE_MS,
-      env: {},
-      execArgv: [],
-      resourceLimits: { maxOldGenerationSizeMb: MAX_THREAD_MB },
-    });
-  }
+  const { pool, close } = createThreads(moduleFile("plugins/email/reading/mail-worker"));
   async function run<Result>(task: WorkerTask): Promise<Result> {
-    pool ??= openPool();
-    const threads = await pool;
+    const threads = await pool();
     // Loading the thread does not count: on a busy machine that is what takes longest.
     await threads.run(undefined);
     const signal = AbortSignal.timeout(timeoutMillis);
@@ -52,9 +37,7 @@ export function createMailReader(timeoutMillis = TIMEOUT_MS): MailReader {
       }
     },
     readFile: (source, part) => run({ source, part }),
-    async close() {
-      await (await pool)?.destroy();
-    },
+    close,
   };
 }
 
