@@ -3,7 +3,7 @@ import { hostname } from "node:os";
 import type { DiagnoseContext, Finding } from "../../kernel/plugin.ts";
 import { refuseFolder } from "./mounts/refused-folders.ts";
 
-/** Mounts of this machine that are off because their folders are not mounted any more. */
+/** Finds mounts of this machine that are off because their folders may no longer be mounted. */
 export async function examineMounts({
   home,
   stored,

@@ -13,7 +13,7 @@ import { explainCrash } from "./engines.ts";
 import { locateToolchain, type ToolchainPlaces } from "./toolchain.ts";
 
 const TIMEOUT_MS = 60_000;
-/** Of computing. A busy machine takes longer for the same. */
+/** CPU time, which a busy machine does not use up sooner. */
 const MAX_CPU_SECS = 10;
 /** A build of a few lines takes a tenth of these. */
 const BOUNDS = [

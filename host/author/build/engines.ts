@@ -87,7 +87,7 @@ async function componentizeWithQuickJs(
   return component;
 }
 
-/** What the lines below throw, and whether a function is missing. */
+/** Matches what the lines below throw, and says whether a function is missing. */
 const NOT_A_TOOL = /Postern (misses|refuses): (.+)/;
 const EXPORT = /^export\b.*\btool\b/;
 

@@ -15,7 +15,7 @@ export function describeMistake({ file, line, column, message }: Mistake): strin
   return line === 0 ? `${file}: ${message}` : `${file}:${line}:${column}: ${message}`;
 }
 
-/** Where a file of the project first has the words; the mistake is the whole file's if it has them nowhere. */
+/** Finds where the words first occur in a file of the project. If they do not, the mistake belongs to the whole file. */
 export async function mistakeAt(
   folder: string,
   file: string,
