@@ -10,14 +10,84 @@ import type {
   SentMessage,
 } from "../../plugins/messaging/services.ts";
 import { MIGRATIONS } from "../../plugins/messaging/tables.ts";
+import { pause } from "./client.ts";
+import { inside } from "./machine.ts";
 import type { Part, SimulatedNode, World } from "./world.ts";
+
+type Receive = ChatService["receive"];
 
 const KIND = "chat";
 const LOOK_MS = 1000;
+const POST_TIMEOUT_MS = 5000;
 
 export function messagesPart(): Part {
   const written: IncomingMessage[] = [];
   const taken: OutgoingMessage[] = [];
+  /** What the service has yet to deliver: it forgets what was acknowledged. */
+  const undelivered = new Set<IncomingMessage>();
+  /** Where the service can post what is new. */
+  const posts = new Map<SimulatedNode, Parameters<Receive>[0]["accept"]>();
+
+  const acknowledge = (messages: readonly IncomingMessage[]): void => {
+    for (const message of messages) undelivered.delete(message);
+  };
+
+  /** One after another, and each until a node has said that it has it. */
+  async function post(world: World): Promise<void> {
+    const { chance } = world.machine;
+    for (;;) {
+      await pause(world, LOOK_MS);
+      const open = [...posts].filter(([node]) => !node.isDead);
+      const [node, accept] = open[Math.floor(chance() * open.length)] ?? [];
+      const [message] = undelivered;
+      if (node === undefined || accept === undefined || message === undefined) continue;
+      const answer = inside(node, () => accept([message])).then(
+        () => true,
+        () => false,
+      );
+      const isTaken = await Promise.race([answer, pause(world, POST_TIMEOUT_MS)]);
+      // Now and then the answer is lost.
+      if (isTaken && chance() < 0.9) acknowledge([message]);
+    }
+  }
+
+  /** How messages come from services such as Telegram, Slack and a mailbox. */
+  function receiveFrom(world: World, node: SimulatedNode): Receive {
+    const { chance } = world.machine;
+    /** Now and then the same is said twice in one go. */
+    const batchOf = (from: Iterable<IncomingMessage>) => {
+      const batch = [...from].slice(0, 1 + Math.floor(chance() * 3));
+      return chance() < 0.3 ? [...batch, ...batch] : batch;
+    };
+    const look = (signal: AbortSignal) => sleep(LOOK_MS, undefined, { signal }).catch(() => {});
+    const ways: readonly Receive[] = [
+      // Asking for more acknowledges what came before.
+      async (inbox, signal) => {
+        for (let batch: readonly IncomingMessage[] = []; !signal.aborted; await look(signal)) {
+          const before = batch;
+          batch = await world.request(node, "ask for messages", () => {
+            acknowledge(before);
+            return batchOf(undelivered);
+          });
+          await inbox.accept(batch);
+        }
+      },
+      async (inbox, signal) => {
+        posts.set(node, inbox.accept);
+        while (!signal.aborted) await look(signal);
+        posts.delete(node);
+      },
+      // All is kept, and read from where the last one says that it was.
+      async (inbox, signal) => {
+        for (let at = Number((await inbox.position()) ?? 0); !signal.aborted; await look(signal)) {
+          const batch = batchOf(written.slice(at));
+          at += new Set(batch).size;
+          await inbox.accept(batch, String(at));
+        }
+      },
+    ];
+    return ways[Math.floor(world.plan.seed / 3) % ways.length] as Receive;
+  }
 
   function take(world: World, message: OutgoingMessage): SentMessage {
     const known = taken.findIndex(({ key }) => key === message.key);
@@ -26,7 +96,6 @@ export function messagesPart(): Part {
   }
 
   function serviceOf(world: World, node: SimulatedNode): ChatService {
-    const { chance } = world.machine;
     return {
       name: "chat",
       format: "plain",
@@ -39,17 +108,7 @@ export function messagesPart(): Part {
             return at === -1 ? undefined : { id: String(at + 1) };
           }),
       }),
-      async receive(inbox, signal) {
-        let at = Number((await inbox.position()) ?? 0);
-        while (!signal.aborted) {
-          // Now and then the service forgets what was acknowledged, or says the same twice in one go.
-          if (chance() < 0.1) at = Math.floor(chance() * (at + 1));
-          const batch = written.slice(at, at + 1 + Math.floor(chance() * 3));
-          at += batch.length;
-          if (batch.length > 0) await inbox.accept(chance() < 0.3 ? [...batch, ...batch] : batch, String(at));
-          await sleep(LOOK_MS, undefined, { signal }).catch(() => {});
-        }
-      },
+      receive: receiveFrom(world, node),
       send: (message, signal) => {
         const ended = new Promise<never>((_, reject) => {
           signal.addEventListener("abort", () => reject(new Error("given up")), { once: true });
@@ -97,12 +156,13 @@ export function messagesPart(): Part {
 
   return {
     plugins: (world, node) => (isUsed(world) ? [plugin(world, node) as AnyPlugin] : []),
+    begin: (world) => void post(world),
     deeds: {
       [KIND](world, { number }) {
-        written.push({
-          ...{ id: `m${number}`, conversation: `chat ${number % 2}`, sender: { id: "ann" } },
-          text: `say m${number}`,
-        });
+        const id = `m${number}`;
+        const message = { id, conversation: `chat ${number % 2}`, sender: { id: "ann" }, text: `say ${id}` };
+        written.push(message);
+        undelivered.add(message);
         world.note(undefined, `somebody writes "say m${number}"`);
       },
     },
