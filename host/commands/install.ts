@@ -1,6 +1,6 @@
 /** `tool install`, `tool enable` and `tool remove`. */
 
-import { isInteractive, type JsonOption } from "../../kernel/kit/terminal.ts";
+import { agree, isInteractive, type JsonOption } from "../../kernel/kit/terminal.ts";
 import { type CommandContext, Fault, reason } from "../../kernel/plugin.ts";
 import { located } from "../author/trace/located.ts";
 import { checkName } from "../catalog/install.ts";
@@ -9,7 +9,7 @@ import { type Consent, unsigned } from "../installer.ts";
 import { readReference } from "../sources/local.ts";
 import { noSuchTool, withHost } from "./host-access.ts";
 import { terminalPrompt } from "./terminal/prompt.ts";
-import { agree, bullets, print, progress, readInput } from "./terminal/terminal.ts";
+import { bullets, print, progress, readInput } from "./terminal/terminal.ts";
 
 interface InstallOptions extends JsonOption {
   readonly capabilities?: string;

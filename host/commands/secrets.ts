@@ -1,5 +1,5 @@
 /** `tool auth` and `tool setup`: a tool's settings, and the secrets it needs, which are entered here and never shown again. */
-import { isInteractive, type JsonOption } from "../../kernel/kit/terminal.ts";
+import { agree, isInteractive, type JsonOption } from "../../kernel/kit/terminal.ts";
 import type { CommandContext } from "../../kernel/plugin.ts";
 import type { InstalledTool } from "../catalog/catalog.ts";
 import type { GivenSettings } from "../catalog/settings.ts";
@@ -7,7 +7,7 @@ import { gaveUp, type Prompt } from "../secrets/browser-sign-in.ts";
 import type { ToolHost } from "../tool-host.ts";
 import { withTool } from "./host-access.ts";
 import { terminalPrompt } from "./terminal/prompt.ts";
-import { agree, bullets, print, progress } from "./terminal/terminal.ts";
+import { bullets, print, progress } from "./terminal/terminal.ts";
 
 const HOW = {
   environment: "from the environment",

@@ -1,6 +1,6 @@
 /** `tool update` and `tool rollback`: from a version to the next and back. */
 import { compareCapabilities } from "../../capabilities/describe.ts";
-import { isInteractive, type JsonOption, table } from "../../kernel/kit/terminal.ts";
+import { agree, isInteractive, type JsonOption, table } from "../../kernel/kit/terminal.ts";
 import { visibleLine } from "../../kernel/kit/text.ts";
 import { type CommandContext, Fault } from "../../kernel/plugin.ts";
 import { located } from "../author/trace/located.ts";
@@ -17,7 +17,7 @@ import { isNamedBy, type JudgeSignature } from "../trust/judge.ts";
 import { noSuchTool, requireTool, withHost } from "./host-access.ts";
 import { askOnTerminal } from "./install.ts";
 import { terminalPrompt } from "./terminal/prompt.ts";
-import { agree, bullets, print, progress } from "./terminal/terminal.ts";
+import { bullets, print, progress } from "./terminal/terminal.ts";
 
 interface UpdateOptions extends JsonOption {
   readonly check?: boolean;

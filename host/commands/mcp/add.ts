@@ -2,14 +2,14 @@
 import { resolve } from "node:path";
 import { hostAndPort, localKind, type PrivateHosts } from "../../../kernel/kit/outbound.ts";
 import { toWire } from "../../../kernel/kit/schema.ts";
-import type { JsonOption } from "../../../kernel/kit/terminal.ts";
+import { agree, type JsonOption } from "../../../kernel/kit/terminal.ts";
 import { visibleLine } from "../../../kernel/kit/text.ts";
 import { type CommandContext, Fault } from "../../../kernel/plugin.ts";
 import type { McpServers } from "../../services.ts";
 import type { NewMcpServer } from "../../wire.ts";
 import { type McpServerInfo, McpServerInfo as ServerForm } from "../../wire.ts";
 import { terminalPrompt } from "../terminal/prompt.ts";
-import { agree, print, progress } from "../terminal/terminal.ts";
+import { print, progress } from "../terminal/terminal.ts";
 import { describeTarget, describeTools } from "./describe.ts";
 import { chooseListed, usage } from "./listed.ts";
 import { interruptible, OPERATOR, type Services, withServers } from "./server-access.ts";

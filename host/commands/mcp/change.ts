@@ -4,10 +4,10 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { toWire } from "../../../kernel/kit/schema.ts";
-import { isInteractive, type JsonOption } from "../../../kernel/kit/terminal.ts";
+import { agree, isInteractive, type JsonOption } from "../../../kernel/kit/terminal.ts";
 import { type CommandContext, Fault } from "../../../kernel/plugin.ts";
 import { McpServerInfo as ServerForm } from "../../wire.ts";
-import { agree, print, progress, readInput } from "../terminal/terminal.ts";
+import { print, progress, readInput } from "../terminal/terminal.ts";
 import { countTools, describeChanges, describeTools } from "./describe.ts";
 import { noSuchServer, withServer, withServers } from "./server-access.ts";
 

@@ -3,8 +3,7 @@
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import type { Command } from "commander";
-import { isInteractive, type JsonOption, say, sayJson, verb, warn } from "../../../kernel/kit/terminal.ts";
-import { visible } from "../../../kernel/kit/text.ts";
+import { type JsonOption, say, sayJson, verb, warn } from "../../../kernel/kit/terminal.ts";
 import { type CommandContext, Fault, reason } from "../../../kernel/plugin.ts";
 
 export function print({ json = false }: JsonOption, value: unknown, text: () => string): void {
@@ -14,18 +13,6 @@ export function print({ json = false }: JsonOption, value: unknown, text: () => 
 
 export function progress(line: string): void {
   warn(`${line}\n`);
-}
-
-/** Asks on a terminal; anywhere else `--yes` is the only way to agree. */
-export async function agree(question: string, { yes = false }: { readonly yes?: boolean }): Promise<void> {
-  if (yes) return;
-  if (!isInteractive()) {
-    const message = `${question} There is no terminal to ask on; pass --yes to agree.`;
-    throw new Fault("invalid", "not_agreed", message);
-  }
-  const { confirm, isCancel } = await import("@clack/prompts");
-  const answer = await confirm({ message: visible(question), initialValue: false, output: process.stderr });
-  if (isCancel(answer) || !answer) throw new Fault("invalid", "not_agreed", "Cancelled; nothing changed.");
 }
 
 export function bullets(sentences: readonly string[]): string {

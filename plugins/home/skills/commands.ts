@@ -1,7 +1,15 @@
 /** `postern skill add|list|info|check|update|remove`: skills from elsewhere, which are followed once the operator has agreed to them. */
 import type { Command } from "commander";
-import { isInteractive, type JsonOption, print, table, verb, warn } from "../../../kernel/kit/terminal.ts";
-import { visible } from "../../../kernel/kit/text.ts";
+import {
+  agree,
+  confirms,
+  isInteractive,
+  type JsonOption,
+  print,
+  table,
+  verb,
+  warn,
+} from "../../../kernel/kit/terminal.ts";
 import { type CommandContext, Fault, type Services } from "../../../kernel/plugin.ts";
 import type { AddedSkill } from "../services.ts";
 import { BUNDLE_BOUNDS } from "./bundle.ts";
@@ -243,22 +251,6 @@ async function askUnsigned(sentence: string, reference: string, options: Options
   if (isInteractive()) return confirms(`${sentence}. Take it anyway?`);
   const message = `${sentence} (${reference}). Pass --allow-unsigned to take it anyway.`;
   throw new Fault("invalid", "tool_unsigned", message, { param: "allow_unsigned" });
-}
-
-/** Asks on a terminal; anywhere else `--yes` is the only way to agree. */
-async function agree(question: string, { yes = false }: Options): Promise<void> {
-  if (yes || (isInteractive() && (await confirms(question)))) return;
-  const why = isInteractive()
-    ? "Cancelled; nothing changed."
-    : `${question} There is no terminal to ask on; pass --yes to agree.`;
-  throw new Fault("invalid", "not_agreed", why);
-}
-
-async function confirms(question: string): Promise<boolean> {
-  const { confirm } = await import("@clack/prompts");
-  return (
-    (await confirm({ message: visible(question), initialValue: false, output: process.stderr })) === true
-  );
 }
 
 function missing(name: string): never {

@@ -2,11 +2,10 @@
 import { existsSync, statfsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { confirm, isCancel } from "@clack/prompts";
 import { type Command, InvalidArgumentError } from "commander";
 import { findRunning } from "../../../kernel/kit/operations.ts";
 import type { AgingRows, OwnedTables } from "../../../kernel/kit/store.ts";
-import { isInteractive, openStatusLine, say, sayJson, table } from "../../../kernel/kit/terminal.ts";
+import { agree, openStatusLine, say, sayJson, table } from "../../../kernel/kit/terminal.ts";
 import { type CommandContext, Fault, type Sql } from "../../../kernel/plugin.ts";
 import { fileOf, readStoreSettings } from "../config/settings.ts";
 import { ownPlace } from "../copy/place.ts";
@@ -82,7 +81,7 @@ async function removeOld(
   const rows = found.reduce((sum, one) => sum + one.rows, 0);
   if (!options.json) say(inWords(found, before));
   if (options.dryRun || rows === 0) return { found, removed: {} };
-  await agree(`Delete ${rows.toLocaleString("en")} rows for good?`, options.yes);
+  await agree(`Delete ${rows.toLocaleString("en")} rows for good?`, options);
   return { found, removed: await removeAll(found, which) };
 }
 
@@ -125,16 +124,6 @@ async function removeAll(found: readonly Found[], which: Which): Promise<Removed
     end();
   }
   return removed;
-}
-
-async function agree(question: string, isAgreed = false): Promise<void> {
-  if (isAgreed) return;
-  if (!isInteractive()) {
-    const message = `${question} There is no terminal to ask on; pass --yes.`;
-    throw new Fault("invalid", "not_agreed", message, { usage: true });
-  }
-  const answer = await confirm({ message: question, initialValue: false, output: process.stderr });
-  if (isCancel(answer) || !answer) throw new Fault("invalid", "not_agreed", "Cancelled; nothing changed.");
 }
 
 /** A file that was made smaller once can be made smaller bit by bit from then on, also while the service runs. */

@@ -113,7 +113,7 @@ test("postern store prune says what would go, refuses without --yes, deletes and
   expect(JSON.parse(dry.stdout)).toMatchObject({ found: [{ kind: "threads", rows: 60 }], removed: {} });
   expect(await left(sql)).toHaveLength(65);
   const unasked = await run("--older-than", "30d");
-  expect(unasked).toMatchObject({ code: 2, stderr: expect.stringContaining("pass --yes") });
+  expect(unasked).toMatchObject({ code: 1, stderr: expect.stringContaining("pass --yes") });
   expect(unasked.stdout).toContain("threads");
   const done = await run("--older-than", "30d", "--yes");
   expect(done).toMatchObject({ code: 0, stdout: expect.stringContaining("Deleted 60 threads") });
