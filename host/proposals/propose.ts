@@ -76,6 +76,7 @@ export function proposingTool(
   };
   return {
     name: TOOL_PROPOSE,
+    effect: "writes" as const,
     description: DESCRIPTION,
     schema: SCHEMA,
     needsPerson: true,

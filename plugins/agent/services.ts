@@ -279,8 +279,12 @@ export interface OwnTool {
   readonly needsPerson?: boolean;
   /** True: its sentences are for the person, too, if the operator allows the tool. */
   readonly asksAnyway?: boolean;
-  /** True: it changes nothing, so that it can be called from inside of another call, such as code. */
-  readonly onlyReads?: boolean;
+  /**
+   * What a call leaves behind. One that "reads" leaves nothing, so it can be made from inside another call, such as code. After one that
+   * "writes" a turn is not run again after a crash. One that is "repeatable" is not made from inside another, but does no harm when it
+   * is made again.
+   */
+  readonly effect: "reads" | "writes" | "repeatable";
   /** True: only the operator wrote what it returns, and the model is meant to follow it. */
   readonly isFollowed?: boolean;
   /** False where a turn has no use for it: the model is not told of it then, and a call of it all the same is refused in its own words. */

@@ -131,6 +131,7 @@ function missionTools(missions: Missions): OwnTool[] {
   return [
     {
       name: "mission_create",
+      effect: "writes",
       description:
         "Sets a long-term goal (a mission) of the user, shown in every conversation. The user is asked first. Also approves an earlier mission, by its exact goal.",
       schema: paramsSchema(
@@ -170,7 +171,7 @@ function missionTools(missions: Missions): OwnTool[] {
     },
     {
       name: "mission_list",
-      onlyReads: true,
+      effect: "reads",
       description: "Lists the user's missions.",
       schema: paramsSchema({ status: { type: "string", enum: ["open", "completed"] } }, []),
       async run(params, { user }) {
@@ -181,6 +182,7 @@ function missionTools(missions: Missions): OwnTool[] {
     },
     {
       name: "mission_complete",
+      effect: "writes",
       description: "Marks a mission of the user as completed.",
       schema: paramsSchema(
         { mission: { type: "string", minLength: 1, description: "The mission's id, or its exact goal" } },

@@ -50,6 +50,7 @@ export function skillTools(skills: Skills, workspace: Workspace | undefined): re
 export function loadTool(skills: Skills): OwnTool {
   return {
     name: "skill_load",
+    effect: "repeatable",
     description: "Loads the text of a skill by its name, or one of the files that it lists.",
     // A skill is there to be followed; memory and missions may hold what a page once said.
     isFollowed: true,
@@ -72,6 +73,7 @@ export function loadTool(skills: Skills): OwnTool {
 function runTool(skills: Skills): OwnTool {
   return {
     name: "skill_run",
+    effect: "repeatable",
     description: `Runs a script of a skill (scripts/*.js or .ts) in the sandbox of ${RUN_CODE}, where files.read reads the skill's files below /skills/<name>.`,
     schema: schemaOf(
       {
@@ -115,6 +117,7 @@ function runTool(skills: Skills): OwnTool {
 function copyTool(skills: Skills, workspace: Workspace): OwnTool {
   return {
     name: "skill_copy",
+    effect: "writes",
     description: "Copies a file of a skill, or a folder of them such as assets, into the workspace.",
     schema: schemaOf(
       {

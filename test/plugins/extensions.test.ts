@@ -84,6 +84,7 @@ test("a plugin that is undone alone ends the turns that run, and later ones do w
     tools: [
       {
         name: "toss_coin",
+        effect: "reads",
         description: "Tosses a coin that never lands.",
         schema: { type: "object", properties: {}, additionalProperties: false },
         run() {

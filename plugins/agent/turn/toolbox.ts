@@ -238,7 +238,7 @@ export async function openToolbox(
       const checked = checkArguments(call.params, mine?.schema ?? ANY_OBJECT);
       if (!checked.ok) return { type: "refuse", outcome: invalidParams(checked.detail) };
       if (mine === undefined) return { type: "external" };
-      if (isInner && !mine.onlyReads)
+      if (isInner && mine.effect !== "reads")
         return refuse(
           "not_allowed",
           `${mine.name} cannot be called from inside of another call. Call it openly.`,
@@ -255,7 +255,9 @@ export async function openToolbox(
       if (held) return held;
       if (mine.becomes) return planBecoming(call, await mine.becomes(checked.value, context), approved);
       const run = () => mine.run(checked.value, context).catch(failed);
-      return { type: "run", writes: false, run };
+      // A plugin in plain JavaScript may not say what its tool does.
+      const writes = mine.effect !== "reads" && mine.effect !== "repeatable";
+      return { type: "run", writes, run };
     },
   };
 }

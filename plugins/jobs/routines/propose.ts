@@ -21,6 +21,7 @@ export function proposingTool(routines: Pick<RunningRoutines, "add" | "preview">
   const zoneOf = ({ tz = machineZone() }: Proposal): string => tz;
   return {
     name: ROUTINE_PROPOSE,
+    effect: "writes",
     description: `Proposes a routine: a message that you get at the times the user agrees to, such as "weekdays at 8:00", "every 2 hours", "2026-12-24 at 9:00" or cron. The user is asked.`,
     schema: {
       type: "object",

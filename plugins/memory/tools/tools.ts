@@ -17,6 +17,7 @@ export function memoryTools(memory: Memory, identity: ReadonlySet<string>): OwnT
   return [
     {
       name: "memory_write",
+      effect: "writes",
       description:
         "Saves a document in the user's long-term memory, which every later conversation can search. Replaces the text at that path; earlier texts are kept as versions.",
       schema: paramsSchema(
@@ -42,7 +43,7 @@ export function memoryTools(memory: Memory, identity: ReadonlySet<string>): OwnT
     },
     {
       name: "memory_read",
-      onlyReads: true,
+      effect: "reads",
       description: "Reads a document from the user's memory, or an earlier version of it.",
       schema: paramsSchema({ path: PATH, version: { type: "integer", minimum: 1 } }, ["path"]),
       run: (params, { user }) =>
@@ -61,7 +62,7 @@ export function memoryTools(memory: Memory, identity: ReadonlySet<string>): OwnT
     },
     {
       name: "memory_search",
-      onlyReads: true,
+      effect: "reads",
       description:
         "Searches the user's memory by words and meaning: what they said, noted or asked to remember.",
       schema: paramsSchema(
@@ -84,6 +85,7 @@ export function memoryTools(memory: Memory, identity: ReadonlySet<string>): OwnT
     },
     {
       name: "memory_remove",
+      effect: "writes",
       description:
         "Forgets a document of the user's memory with all its versions. Only when the user asks for it.",
       schema: paramsSchema({ path: PATH }, ["path"]),
@@ -98,7 +100,7 @@ export function memoryTools(memory: Memory, identity: ReadonlySet<string>): OwnT
     },
     {
       name: "memory_tree",
-      onlyReads: true,
+      effect: "reads",
       description: "Lists the documents in the user's memory.",
       schema: paramsSchema(
         { prefix: { type: "string", description: "Only paths with this prefix, for example notes/" } },

@@ -47,7 +47,7 @@ export function workspaceTools(workspace: Workspace): OwnTool[] {
   return [
     {
       name: "workspace_list",
-      onlyReads: true,
+      effect: "reads",
       description: "Lists a folder of the workspace, where the user keeps files such as /reports/may.csv.",
       schema: paramsSchema(
         {
@@ -78,7 +78,7 @@ export function workspaceTools(workspace: Workspace): OwnTool[] {
     },
     {
       name: "workspace_read",
-      onlyReads: true,
+      effect: "reads",
       description: `Reads lines of a file in the workspace (${DEFAULT_LINES}, unless told otherwise).`,
       schema: paramsSchema(
         {
@@ -116,7 +116,7 @@ export function workspaceTools(workspace: Workspace): OwnTool[] {
     },
     {
       name: "workspace_search",
-      onlyReads: true,
+      effect: "reads",
       description: "Finds lines in files of the workspace, by words or by a regular expression (RE2).",
       schema: paramsSchema(
         {
@@ -137,6 +137,7 @@ export function workspaceTools(workspace: Workspace): OwnTool[] {
     },
     {
       name: "workspace_write",
+      effect: "writes",
       description: "Writes a text file in the workspace. Earlier versions are kept.",
       schema: paramsSchema(
         {
@@ -162,6 +163,7 @@ export function workspaceTools(workspace: Workspace): OwnTool[] {
     },
     {
       name: "workspace_edit",
+      effect: "writes",
       description: "Replaces an exact text that stands once in a file of the workspace.",
       schema: paramsSchema({ path: PATH, old: { type: "string", minLength: 1 }, new: { type: "string" } }, [
         "path",
@@ -181,6 +183,7 @@ export function workspaceTools(workspace: Workspace): OwnTool[] {
     },
     {
       name: "workspace_move",
+      effect: "writes",
       description: "Moves or renames a file or folder of the workspace.",
       schema: paramsSchema({ path: PATH, to: PATH }, ["path", "to"]),
       ...asking((params, context) => {
@@ -200,6 +203,7 @@ export function workspaceTools(workspace: Workspace): OwnTool[] {
     },
     {
       name: "workspace_remove",
+      effect: "writes",
       description: "Removes a file or folder of the workspace. Only when the user asks for it.",
       schema: paramsSchema({ path: PATH }, ["path"]),
       destroys: { path: "selector" },
@@ -216,6 +220,7 @@ export function workspaceTools(workspace: Workspace): OwnTool[] {
     },
     {
       name: "workspace_undo",
+      effect: "writes",
       description:
         "Takes back what the last answer changed in the workspace, or a change by its id. Only when the user asks for it.",
       schema: paramsSchema(

@@ -63,6 +63,7 @@ export function searchTool(index: ToolIndex): OwnTool {
   if (known) return known;
   const tool: OwnTool = {
     name: TOOL_SEARCH,
+    effect: "reads",
     description: `Finds tools by what they do. You are only shown those that seem to fit this conversation; ${overview(index)}. When none of yours does what is needed, search before you say that it cannot be done. What is found can be called from your next answer on.`,
     schema: SCHEMA,
     async run(params) {
