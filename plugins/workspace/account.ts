@@ -1,4 +1,5 @@
-/** How much a user has in the workspace, and where it ends. Opening it makes other changes of the same user wait. */
+/** How much a user has in the workspace, and where it ends. */
+import { createMutex } from "../../kernel/kit/concurrency.ts";
 import { Fault, type Sql, type Transaction } from "../../kernel/plugin.ts";
 
 const MB = 1_000_000;
@@ -32,7 +33,23 @@ export interface Limits {
 
 export const limitsOf = (maxMb: number): Limits => ({ maxBytes: maxMb * MB, maxFiles: MAX_FILES });
 
-export async function openAccount(
+/** Does work on the account of a user in a transaction. Those of one user take turns, so that others' come in between. */
+export type InAccount = <Result>(
+  user: string,
+  work: (tx: Transaction, account: Account) => Promise<Result>,
+  options?: { readonly flush?: boolean },
+) => Promise<Result>;
+
+export function createAccounts(sql: Sql, limits: Limits): InAccount {
+  const inTurn = createMutex();
+  return (user, work, options) =>
+    inTurn(user, () =>
+      sql.transaction(async (tx) => work(tx, await openAccount(tx, sql.engine, user, limits)), options),
+    );
+}
+
+/** Makes changes of the same user on other nodes wait. */
+async function openAccount(
   tx: Transaction,
   engine: Sql["engine"],
   user: string,

@@ -1,6 +1,5 @@
 /** Work on the workspace of one user in a transaction, one at a time. */
-import type { Sql } from "../../kernel/plugin.ts";
-import { type Limits, openAccount } from "./account.ts";
+import type { InAccount } from "./account.ts";
 import type { Change } from "./services.ts";
 import { type Changing, type OwnSet, setOf } from "./tree.ts";
 
@@ -12,10 +11,9 @@ export type ChangeStore = <Result>(
   work: (on: Changing, setId: () => string | undefined) => Promise<Result>,
 ) => Promise<Result>;
 
-export function createChangeStore(sql: Sql, limits: Limits): ChangeStore {
+export function createChangeStore(inAccount: InAccount): ChangeStore {
   return (user, change, options, work) =>
-    sql.transaction(async (tx) => {
-      const account = await openAccount(tx, sql.engine, user, limits);
+    inAccount(user, async (tx, account) => {
       const base = { tx, user, account, change, at: new Date().toISOString() };
       const set = setOf(base, options.own);
       const result = await work({ ...base, set: set.number }, set.id);

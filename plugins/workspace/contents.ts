@@ -1,7 +1,7 @@
 /** The contents of files: one for each user and digest, in parts, so that neither a reader nor a writer holds a large one whole. */
 import { createHash } from "node:crypto";
 import type { Queries, Sql, Transaction } from "../../kernel/plugin.ts";
-import { type Limits, MAX_FILE_BYTES, openAccount, recount, tooLarge } from "./account.ts";
+import { type InAccount, MAX_FILE_BYTES, recount, tooLarge } from "./account.ts";
 import { mimeOfContent } from "./file-type.ts";
 
 /** As large as one part, which is read and written in one statement. */
@@ -29,15 +29,15 @@ export type Contents = ReturnType<typeof createContents>;
 
 export function createContents(
   sql: Sql,
-  limits: Limits,
+  inAccount: InAccount,
   take: ((user: string, bytes: number) => Promise<void>) | undefined,
 ) {
   /** Each part is committed alone: a transaction that waits for a slow sender would make everybody wait. */
   async function addPart(user: string, staged: number | undefined, part: number, data: Uint8Array) {
     await take?.(user, data.byteLength);
-    return await sql.transaction(
-      async (tx) => {
-        const account = await openAccount(tx, sql.engine, user, limits);
+    return await inAccount(
+      user,
+      async (tx, account) => {
         const content =
           staged ??
           (await insert(tx, user, { digest: null, bytes: 0, mime: mimeOfContent(data), at: timeNow() }));
@@ -100,8 +100,7 @@ export function createContents(
     /** Forgets contents that came in and belong to no file. */
     async discard(user: string, staged: readonly number[]): Promise<void> {
       if (staged.length === 0) return;
-      await sql.transaction(async (tx) => {
-        await openAccount(tx, sql.engine, user, limits);
+      await inAccount(user, async (tx) => {
         for (const id of staged)
           await tx.run("DELETE FROM workspace_contents WHERE id = ? AND staged_at IS NOT NULL", id);
         await recount(tx, user);

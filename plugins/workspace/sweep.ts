@@ -1,6 +1,6 @@
 /** What goes: old versions, contents that nothing needs any more, what broke off, and all of a user who is removed. */
 import type { Sql, Transaction } from "../../kernel/plugin.ts";
-import { type Limits, openAccount, recount } from "./account.ts";
+import { type InAccount, recount } from "./account.ts";
 
 const MAX_AGE_MS = 30 * 24 * 3600 * 1000;
 const MAX_STAGED_MS = 24 * 3600 * 1000;
@@ -11,12 +11,11 @@ const CONTENTS_AT_ONCE = 20;
 const UNUSED = `NOT EXISTS (SELECT 1 FROM workspace_versions WHERE content = workspace_contents.id)
   AND NOT EXISTS (SELECT 1 FROM workspace_pending WHERE content = workspace_contents.id)`;
 
-export function createSweep(sql: Sql, limits: Limits) {
+export function createSweep(sql: Sql, inAccount: InAccount) {
   const timeBefore = (millis: number) => new Date(Date.now() - millis).toISOString();
 
   const inTransaction = (user: string, work: (tx: Transaction) => Promise<number>): Promise<number> =>
-    sql.transaction(async (tx) => {
-      await openAccount(tx, sql.engine, user, limits);
+    inAccount(user, async (tx) => {
       const gone = await work(tx);
       if (gone > 0) await recount(tx, user);
       return gone;

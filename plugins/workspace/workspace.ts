@@ -1,7 +1,7 @@
 /** The workspace: a tree of files for each user in the store, every change of which is kept and can be undone. */
 import { randomUUID } from "node:crypto";
 import type { Store, UserStorage } from "../store/services.ts";
-import { limitsOf } from "./account.ts";
+import { createAccounts, limitsOf } from "./account.ts";
 import { agreementsTo } from "./agreements.ts";
 import { createChangeStore } from "./change-store.ts";
 import { createContents } from "./contents.ts";
@@ -43,10 +43,11 @@ export async function createWorkspace(options: WorkspaceOptions): Promise<OpenWo
   const { store, storage, maxMb, home, machine } = options;
   const sql = await store.tables("workspace", MIGRATIONS);
   const limits = limitsOf(maxMb);
-  const contents = createContents(sql, limits, storage && ((user, bytes) => storage.take(user, bytes)));
-  const changing = createChangeStore(sql, limits);
+  const inAccount = createAccounts(sql, limits);
+  const contents = createContents(sql, inAccount, storage && ((user, bytes) => storage.take(user, bytes)));
+  const changing = createChangeStore(inAccount);
   const searching = createSearch();
-  const sweeping = createSweep(sql, limits);
+  const sweeping = createSweep(sql, inAccount);
   const mounts = createMounts(sql, store, home, machine);
   const mounted = createMountedFiles({ sql, mounts, contents, changing });
   const parts: WorkspaceParts = { sql, contents, mounts, mounted, changing, storage };

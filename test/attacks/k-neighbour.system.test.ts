@@ -2,6 +2,7 @@
 import { expect } from "vitest";
 import { attack } from "../support/attacks.ts";
 import { openGateway } from "../support/services/gateway.ts";
+import { byPerson, openWorkspace } from "../support/services/workspace.ts";
 
 const LENGTH = 250_000;
 const numbers = (factor: number): number[] =>
@@ -33,6 +34,18 @@ attack("I", "Two long texts are not compared on the thread that answers everybod
     for (let round = 0; round < 5; round++) await compare();
   });
   expect(share).toBeLessThan(0.5);
+});
+
+attack("I", "Files that one user writes at once do not all come before another's", async () => {
+  const { workspace } = await openWorkspace();
+  const done: string[] = [];
+  const write = async (user: string, path: string, data: Buffer) => {
+    await workspace.apply(user, [{ op: "write", path, data }], byPerson);
+    done.push(path);
+  };
+  const all = Array.from({ length: 6 }, (_, at) => write("eve", `/long-${at}`, Buffer.alloc(LENGTH, at)));
+  await Promise.all([...all, write("ann", "/short", Buffer.from("A note"))]);
+  expect(done.indexOf("/short")).toBeLessThan(3);
 });
 
 attack("I", "Long memory documents of one user do not all come before another's short one", async () => {
