@@ -2,12 +2,14 @@
 import { parseAst } from "rolldown/parseAst";
 import {
   FILES,
+  generatedLines,
   IMPORTS,
   isApart,
   isDoor,
   knots,
   linesOf,
   read,
+  sum,
   typeCircles,
 } from "./support/architecture.ts";
 
@@ -20,12 +22,12 @@ const plugins = [
 const print = (line = "") => process.stdout.write(`${line}\n`);
 const row = (name: string, ...figures: readonly (number | string)[]) =>
   print(`  ${name.padEnd(44)}${figures.map((figure) => String(figure).padStart(9)).join("")}`);
-const sum = (figures: readonly number[]) => figures.reduce((total, figure) => total + figure, 0);
 
 print("Lines of source");
 for (const wing of WINGS) row(wing, linesOf(wing));
 for (const plugin of plugins) row(`plugins/${plugin}`, linesOf(`plugins/${plugin}`));
 row("all", sum(WINGS.map(linesOf)));
+row("generated, not counted above", generatedLines());
 row("files", FILES.length);
 
 print();

@@ -52,15 +52,14 @@ export function typesOf(document: unknown): string {
     );
   const schemas = new Map<string, string>();
   // A schema that is written may use others, which are then visited too.
-  for (const name of used) schemas.set(name, toType(components.schemas[name] as Schema, 1));
+  for (const name of used) schemas.set(name, toType(components.schemas[name] as Schema, 0));
   return [
     "/** The types of the HTTP API, from /api/openapi.json: change the routes, not this file. */",
     "// biome-ignore-all format: generate.ts writes it\n",
     "export interface Routes {",
     `${routes.toSorted().join("")}}\n`,
-    "export interface Schemas {",
-    ...[...schemas].map(([name, type]) => `  readonly ${name}: ${type};`).toSorted(),
-    "}\n",
+    ...[...schemas].map(([name, type]) => `export type ${name} = ${type};`).toSorted(),
+    "",
   ].join("\n");
 }
 
@@ -75,7 +74,7 @@ function typeWriter(use: (name: string) => void) {
     if ($ref !== undefined) {
       const name = $ref.slice($ref.lastIndexOf("/") + 1);
       use(name);
-      return `Schemas["${name}"]`;
+      return name;
     }
     if ("const" in schema) return JSON.stringify(schema.const);
     if (schema.enum) return schema.enum.map((value) => JSON.stringify(value)).join(" | ");

@@ -1,76 +1,36 @@
 /** Requests to the service, and the types of its JSON. */
 
-import type { Routes, Schemas } from "../api.ts";
+import type {
+  ChangeableSetting,
+  Receipt,
+  Routes,
+  SocketFrame,
+  Thread,
+  ToolOutcome,
+  ToolSetup,
+  Turn,
+} from "../api.ts";
 import { text as words } from "../text/text.ts";
 
+export type * from "../api.ts";
+
 export type Answer = Routes["POST /api/approvals/{gate}"]["body"];
-export type Attachment = Schemas["Attachment"];
 export type Decision = NonNullable<Answer["decision"]>;
-export type Question = Schemas["Question"];
-export type McpServer = Schemas["McpServer"];
-export type McpTool = Schemas["McpTool"];
 export type Accepted = Routes["POST /api/chat/send"]["answer"];
-export type Account = Schemas["Account"];
-export type ChatChannel = Schemas["ChatChannel"];
-export type ChangeSet = Schemas["ChangeSet"];
-export type ContextUse = Schemas["ContextUse"];
-export type FileDifference = Schemas["FileDifference"];
-export type FileEntry = Schemas["FileEntry"];
-export type FilesRoot = Schemas["FilesRoot"];
-export type FilesUsage = Schemas["FilesUsage"];
-export type FileText = Schemas["FileText"];
-export type KeptVersion = Schemas["KeptVersion"];
-export type UndoOutcome = Schemas["UndoOutcome"];
-export type Figure = Schemas["Figure"];
-export type Figures = Schemas["Figures"];
-export type Doubt = Schemas["Doubt"];
-export type Gate = Schemas["Gate"];
-export type Identity = Schemas["Identity"];
-export type Integration = Schemas["Integration"];
-export type Invitation = Schemas["Invitation"];
-export type Job = Schemas["Job"];
-export type Routine = Schemas["Routine"];
 export type RoutinePreview = Routes["GET /api/routines/preview"]["answer"];
-export type RoutineRun = Schemas["RoutineRun"];
 export type MemoryFile = Routes["GET /api/memory/file"]["answer"];
 export type MemoryVersion = Routes["GET /api/memory/file/history"]["answer"]["versions"][number];
 export type MemoryHit = Routes["GET /api/memory"]["answer"]["results"][number];
-export type BrowserSession = Schemas["BrowserSession"];
-export type ModelOption = Schemas["ModelOption"];
-export type ModelName = Schemas["ModelName"];
-export type Outcome = Schemas["ToolOutcome"];
-export type OutboxEntry = Schemas["OutboxEntry"];
-export type PairingRequest = Schemas["PairingRequest"];
-export type PairingGate = Schemas["PairingGate"];
+export type Outcome = ToolOutcome;
 export type Session = Routes["GET /api/session"]["answer"];
-export type SocketFrame = Schemas["SocketFrame"];
 export type Status = Routes["GET /api/status"]["answer"];
-export type Task = Schemas["Task"];
-export type ThreadRow = Schemas["Thread"];
-export type Token = Schemas["Token"];
-export type Tool = Schemas["Tool"];
-export type ToolCall = Schemas["ToolCall"];
-export type ListedTool = Schemas["ListedTool"];
-export type ServerListing = Schemas["ServerListing"];
-export type ToolFinding = Schemas["ToolFinding"];
+export type ThreadRow = Thread;
 export type ToolLimits = NonNullable<Routes["GET /api/tools/{name}/limits"]["answer"]["limits"]>;
-export type ToolProposal = Schemas["ToolProposal"];
-export type ToolReceipt = Schemas["Receipt"];
-export type Setting = Schemas["ChangeableSetting"];
-export type LocalServer = Schemas["LocalServer"];
-export type ModelTest = Schemas["ModelTest"];
-export type Setup = Schemas["ToolSetup"];
-export type Turn = Schemas["Turn"];
-export type Skill = Schemas["Skill"];
-export type SkillProblem = Schemas["SkillProblem"];
-export type TrustedDestination = Schemas["TrustedDestination"];
+export type ToolReceipt = Receipt;
+export type Setting = ChangeableSetting;
+export type Setup = ToolSetup;
 export type TurnFrame = Exclude<SocketFrame, { readonly type: "hello" | "resync" | "alive" }>;
-export type TurnVersions = Schemas["TurnVersions"];
 export type TurnStatus = Turn["status"];
-export type Upload = Schemas["Upload"];
-export type Usage = Schemas["Usage"];
-export type UsedStorage = Schemas["UsedStorage"];
-export type User = Schemas["User"];
 
 /** Pinned threads first, then the newest; `next` is the start of the following page. */
 export type ThreadPage = Routes["GET /api/threads"]["answer"];
