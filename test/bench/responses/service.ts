@@ -19,6 +19,8 @@ const running = await boot({
       GATEWAY_PORT: "0",
       GATEWAY_AUTH_TOKEN: token,
       CHAT_RATE_LIMIT: "1000000",
+      GATEWAY_CONNECTIONS_PER_ADDRESS: "10000",
+      GATEWAY_REQUESTS_PER_USER: "10000",
       MODEL_BASE_URL: modelUrl,
       MODEL_NAME: "scripted",
       // Nothing that is measured is to fail because it does not fit.
