@@ -11,7 +11,8 @@ type FinishPart = Extract<StreamPart, { type: "finish" }>;
 export type FinishReason = FinishPart["finishReason"];
 export type Usage = FinishPart["usage"];
 type AssistantPart = Extract<PromptMessage, { role: "assistant" }>["content"][number];
-export type ReasoningPart = Extract<AssistantPart, { type: "reasoning" }>;
+/** What an answer consists of. */
+export type AnswerPart = Extract<AssistantPart, { type: "text" | "reasoning" | "tool-call" }>;
 type UserPart = Extract<PromptMessage, { role: "user" }>["content"][number];
 export type FilePart = Extract<UserPart, { type: "file" }>;
 export type FunctionTool = Extract<NonNullable<CallOptions["tools"]>[number], { type: "function" }>;

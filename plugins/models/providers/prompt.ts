@@ -1,7 +1,7 @@
 /** A request in the words that every endpoint shares. */
 import type { Format, ModelAttachment, ModelMessage, ModelRequest, ModelTool } from "../services.ts";
 import { describeForProvider } from "./flat-schema.ts";
-import type { CallOptions, FilePart, FunctionTool, PromptMessage, ReasoningPart } from "./language-model.ts";
+import type { AnswerPart, CallOptions, FilePart, FunctionTool, PromptMessage } from "./language-model.ts";
 import type { Quirks } from "./quirks.ts";
 import type { Hint, Hints } from "./refusals.ts";
 import {
@@ -37,30 +37,30 @@ export function buildPrompt(
   const request = canFormat ? given : inWords(given);
   const { format, traceparent } = request;
   const own = request.messages.slice(startOfTurn(request.messages));
-  const thoughtsOf = new Map(own.flatMap((message) => thoughtsBefore(message, thoughts)));
+  const takesThoughts = !without.has("thoughts");
+  const answers = new Map(own.flatMap((message) => knownAnswer(message, thoughts, takesThoughts)));
   const hints = hintsOf(
     request,
     {
       parallelCalls: offer === undefined ? undefined : request.parallelCalls,
       usage: true,
-      thoughts: thoughtsOf.size > 0 ? true : undefined,
+      thoughts: [...answers.values()].some(hasThoughts) || undefined,
+      sealedThoughts: true,
+      forcedCall: offer?.choice === "required" || undefined,
     },
     quirks,
     without,
   );
   const canThink =
-    !quirks.needsThoughts || own.every((message) => !isCalling(message) || thoughtsOf.has(message));
+    !quirks.needsThoughts || own.every((message) => !isCalling(message) || hasThoughts(answers.get(message)));
   const files = readFiles(request.messages);
   const messages = quirks.resultsCarryFiles ? files : attachToUser(files);
-  const takesThoughts = !without.has("thoughts");
   return {
     hints,
     options: {
       prompt: [
         { role: "system", content: systemOf(request) },
-        ...messages.map((message) =>
-          promptMessage(message, quirks, takesThoughts ? thoughtsOf.get(message) : undefined),
-        ),
+        ...messages.map((message) => promptMessage(message, quirks, answers.get(message))),
       ],
       headers: { traceparent },
       temperature: hints.temperature,
@@ -71,7 +71,9 @@ export function buildPrompt(
       reasoning: canThink ? EFFORTS.find((name) => name === hints.reasoningEffort) : undefined,
       responseFormat: format && responseFormat(format),
       tools: offer?.tools.map(describeTool),
-      toolChoice: offer && { type: offer.choice },
+      toolChoice: offer && {
+        type: offer.choice === "required" && !hints.forcedCall ? "auto" : offer.choice,
+      },
       providerOptions: quirks.providerOptions(hints, format),
     },
   };
@@ -85,7 +87,7 @@ function offerOf(request: ModelRequest, { readsToolChoice, needsPastTools }: Qui
 /** Returns what is sent of the hints: what was asked for, the endpoint takes and its server has not refused. */
 function hintsOf(
   { generation = {}, temperature }: ModelRequest,
-  others: Pick<Hints, "parallelCalls" | "usage" | "thoughts">,
+  others: Hints,
   quirks: Quirks,
   without: ReadonlySet<Hint>,
 ): Hints {
@@ -111,13 +113,17 @@ function isCalling(message: ModelMessage): boolean {
   return message.role === "assistant" && message.calls.length > 0;
 }
 
-function thoughtsBefore(
+function knownAnswer(
   message: ModelMessage,
   thoughts: Thoughts,
-): readonly (readonly [ModelMessage, readonly ReasoningPart[]])[] {
+  takesThoughts: boolean,
+): readonly (readonly [ModelMessage, readonly AnswerPart[]])[] {
   const known = message.role === "assistant" ? thoughts.before(message) : undefined;
-  return known === undefined ? [] : [[message, known]];
+  if (known === undefined) return [];
+  return [[message, takesThoughts ? known : known.filter(({ type }) => type !== "reasoning")]];
 }
+
+const hasThoughts = (parts?: readonly AnswerPart[]) => parts?.some(({ type }) => type === "reasoning");
 
 const described = new WeakMap<ModelTool, FunctionTool>();
 
@@ -139,7 +145,7 @@ function responseFormat(format: Format): NonNullable<CallOptions["responseFormat
 function promptMessage(
   message: ModelMessage,
   { argumentsAreText }: Quirks,
-  thoughts: readonly ReasoningPart[] = [],
+  known: readonly AnswerPart[] = [],
 ): PromptMessage {
   switch (message.role) {
     case "user": {
@@ -154,18 +160,18 @@ function promptMessage(
     case "assistant":
       return {
         role: "assistant",
-        content: [
-          ...thoughts,
-          ...(message.text === "" ? [] : [{ type: "text" as const, text: message.text }]),
-          ...message.calls.map((call) => ({
-            type: "tool-call" as const,
+        content: answerParts(
+          message.text,
+          message.calls.map((call) => ({
+            type: "tool-call",
             toolCallId: call.id,
             toolName: call.name,
             input: argumentsAreText
               ? objectText(call.params)
               : (JSON.parse(objectText(call.params)) as unknown),
           })),
-        ],
+          known,
+        ),
       };
     case "tool":
       return {
@@ -186,6 +192,28 @@ function promptMessage(
       };
   }
 }
+
+/** `known`: the same answer as it came. It goes back like that, unless its text is another one since a secret was hidden in it. */
+function answerParts(text: string, calls: readonly CallPart[], known: readonly AnswerPart[]): AnswerPart[] {
+  const knownCalls = known.filter((part) => part.type === "tool-call");
+  const whole = calls.map((call): CallPart => {
+    const same = knownCalls.find(({ toolCallId }) => toolCallId === call.toolCallId);
+    return same?.providerOptions ? { ...call, providerOptions: same.providerOptions } : call;
+  });
+  const said = known.map((part) => (part.type === "text" ? part.text : "")).join("");
+  if (said === text && knownCalls.length === calls.length)
+    return known.flatMap((part): readonly AnswerPart[] => {
+      if (part.type === "tool-call") return whole.splice(0, 1);
+      return part.type === "text" && part.text === "" ? [] : [part];
+    });
+  return [
+    ...known.filter(({ type }) => type === "reasoning"),
+    ...(text === "" ? [] : [{ type: "text" as const, text }]),
+    ...whole,
+  ];
+}
+
+type CallPart = Extract<AnswerPart, { type: "tool-call" }>;
 
 function filePart({ kind, mime, data, name, detail }: ModelAttachment): FilePart {
   return {

@@ -33,7 +33,15 @@ const SAMPLING = ["temperature", "topP", "seed", "stop", "maxTokens", "maxComple
 
 /** Compatible servers. */
 const COMPATIBLE: Quirks = {
-  hints: new Set([...SAMPLING, "reasoningEffort", "cacheKey", "parallelCalls", "usage", "thoughts"]),
+  hints: new Set([
+    ...SAMPLING,
+    "reasoningEffort",
+    "cacheKey",
+    "parallelCalls",
+    "forcedCall",
+    "usage",
+    "thoughts",
+  ]),
   resultsCarryFiles: false,
   thoughts: "text",
   needsThoughts: false,
@@ -56,7 +64,14 @@ const OLLAMA: Quirks = { ...COMPATIBLE, readsToolChoice: false };
 
 const OPENAI_CHAT: Quirks = {
   ...COMPATIBLE,
-  hints: new Set([...SAMPLING, "reasoningEffort", "cacheKey", "parallelCalls", "safetyIdentifier"]),
+  hints: new Set([
+    ...SAMPLING,
+    "reasoningEffort",
+    "cacheKey",
+    "parallelCalls",
+    "forcedCall",
+    "safetyIdentifier",
+  ]),
   thoughts: "sealed",
   argumentsAreText: false,
   formatsWithTools: true,
@@ -65,13 +80,15 @@ const OPENAI_CHAT: Quirks = {
 
 const OPENAI_RESPONSES: Quirks = {
   ...OPENAI_CHAT,
-  hints: OPENAI_CHAT.hints.union(new Set<Hint>(["reasoningSummary"])),
+  hints: OPENAI_CHAT.hints.union(new Set<Hint>(["reasoningSummary", "thoughts", "sealedThoughts"])),
   minOutputTokens: 16,
   providerOptions: (hints, format) => ({
     openai: {
       ...optionsOfOpenAI(hints, format),
       // The thread is ours to keep.
       store: false,
+      // The package asks for it itself, but only of models whose names it knows.
+      ...(hints.sealedThoughts && { include: ["reasoning.encrypted_content"] }),
       // Not by itself: some accounts may not have summaries.
       reasoningSummary: hints.reasoningSummary ?? null,
     },
@@ -80,6 +97,7 @@ const OPENAI_RESPONSES: Quirks = {
 
 const ANTHROPIC: Quirks = {
   ...OPENAI_CHAT,
+  hints: OPENAI_CHAT.hints.union(new Set<Hint>(["thoughts"])),
   resultsCarryFiles: true,
   needsThoughts: true,
   needsPastTools: true,

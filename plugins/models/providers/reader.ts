@@ -3,36 +3,34 @@
 import { tryJson } from "../../../kernel/kit/text.ts";
 import type { ToolCall } from "../../../kernel/plugin.ts";
 import type { FinishReason, ModelPart } from "../services.ts";
-import type { FinishReason as GivenReason, ReasoningPart, StreamPart, Usage } from "./language-model.ts";
+import type { AnswerPart, FinishReason as GivenReason, StreamPart, Usage } from "./language-model.ts";
 
-export interface WholeAnswer {
-  readonly calls: readonly ToolCall[];
-  readonly thoughts: readonly ReasoningPart[];
-}
-
-/** `onEnd` gets what the answer consisted of besides its text, right before its last parts are returned. */
-export function createReader(onEnd: (answer: WholeAnswer) => void) {
+/** `onEnd` gets all that the answer consisted of, in order, right before its last parts are returned. */
+export function createReader(onEnd: (answer: readonly AnswerPart[]) => void) {
   const given: ToolCall[] = [];
-  const thoughts = createThoughtReader();
+  const answer = createAnswerReader();
 
   function readPart(part: StreamPart): readonly ModelPart[] {
     switch (part.type) {
+      case "text-start":
       case "text-delta":
-        return part.delta === "" ? [] : [{ type: "text", delta: part.delta }];
+      case "text-end":
       case "reasoning-start":
       case "reasoning-delta":
       case "reasoning-end": {
-        const delta = thoughts.read(part);
-        return delta === "" ? [] : [{ type: "reasoning", delta }];
+        const type = part.type.startsWith("text") ? "text" : "reasoning";
+        const delta = answer.read(type, part);
+        return delta === "" ? [] : [{ type, delta }];
       }
       case "tool-call":
         given.push({ id: part.toolCallId, name: part.toolName, params: part.input });
+        answer.addCall(part);
         return [];
       case "finish": {
         const cut = readFinish(part.finishReason);
         // The call that was being written when the tokens ran out is not one to make.
         const calls = cut === undefined ? given : given.filter(({ params }) => tryJson(params) !== undefined);
-        onEnd({ calls, thoughts: thoughts.whole() });
+        onEnd(answer.whole());
         return [
           ...calls.map((call) => ({ type: "call" as const, call })),
           { type: "finish", reason: cut ?? (calls.length > 0 ? "tool_calls" : "stop") },
@@ -78,23 +76,36 @@ function readUsage({ inputTokens, outputTokens, raw }: Usage): readonly ModelPar
   ];
 }
 
-type ThoughtPart = Extract<StreamPart, { type: "reasoning-start" | "reasoning-delta" | "reasoning-end" }>;
+type CallPart = Extract<StreamPart, { type: "tool-call" }>;
+type Piece = Exclude<
+  Extract<StreamPart, { type: `text-${string}` | `reasoning-${string}` }>,
+  { type: "reasoning-file" }
+>;
 
-function createThoughtReader() {
-  const thoughts = new Map<string, ReasoningPart>();
-  let last: string | undefined;
+function createAnswerReader() {
+  const parts = new Map<string, AnswerPart>();
+  let lastThought: string | undefined;
   return {
     /** Returns the text to show. */
-    read(part: ThoughtPart): string {
-      const { id, providerMetadata: providerOptions } = part;
-      const delta = part.type === "reasoning-delta" ? part.delta : "";
-      const known = thoughts.get(id) ?? { type: "reasoning", text: "" };
-      thoughts.set(id, { ...known, text: known.text + delta, ...(providerOptions && { providerOptions }) });
-      if (delta === "") return "";
-      const isNext = last !== undefined && last !== id;
-      last = id;
+    read(type: "text" | "reasoning", piece: Piece): string {
+      const { id, providerMetadata: providerOptions } = piece;
+      const delta = "delta" in piece ? piece.delta : "";
+      const key = `${type} ${id}`;
+      const known = parts.get(key);
+      const text = (known?.type === type ? known.text : "") + delta;
+      parts.set(key, { ...known, type, text, ...(providerOptions && { providerOptions }) });
+      if (delta === "" || type === "text") return delta;
+      const isNext = lastThought !== undefined && lastThought !== id;
+      lastThought = id;
       return isNext ? `\n\n${delta}` : delta;
     },
-    whole: () => [...thoughts.values()],
+    addCall({ toolCallId, toolName, input, providerMetadata: providerOptions }: CallPart): void {
+      const type = "tool-call";
+      parts.set(`${type} ${parts.size}`, {
+        ...{ type, toolCallId, toolName, input },
+        ...(providerOptions && { providerOptions }),
+      });
+    },
+    whole: () => [...parts.values()],
   };
 }

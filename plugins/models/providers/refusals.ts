@@ -15,6 +15,10 @@ export interface Hints extends Omit<Generation, "maxOutputTokens"> {
   readonly usage?: boolean;
   /** Thoughts of this turn go back. */
   readonly thoughts?: boolean;
+  /** Thoughts are asked for sealed, so that they can go back. */
+  readonly sealedThoughts?: boolean;
+  /** The model has to call a tool. */
+  readonly forcedCall?: boolean;
 }
 
 export type Hint = keyof Hints;
@@ -34,6 +38,8 @@ const NAMES: Readonly<Record<Hint, string>> = {
   parallelCalls: "parallel_tool\\w*|disable_parallel_tool\\w*",
   usage: "stream_options",
   thoughts: "reasoning_content|reasoning",
+  sealedThoughts: "reasoning[._]encrypted_content|encrypted content|include",
+  forcedCall: "tool_choice",
 };
 const PATTERNS = Object.entries(NAMES).map(
   ([hint, names]) => [hint as Hint, new RegExp(`(?<!\\w)(?:${names})(?!\\w)`, "i")] as const,
@@ -51,6 +57,10 @@ const VALUES: ReadonlySet<Hint> = new Set([
 const UNKNOWN =
   /unknown|unrecogni[sz]ed|unexpected|unsupported|not support|not permitted|not allowed|cannot find|extra_forbidden/i;
 const WRONG_VALUE = /(?:unsupported|invalid)[ _]value/i;
+/** Servers name the thinking first that does not go with a forced call, and have many words for a seal that is no longer good. */
+const FORCED = /forc\w+ tool|tool_choice.{0,80}(?:forc|think|reason)|(?:think|reason).{0,80}tool_choice/i;
+const UNREADABLE =
+  /bound to a different|invalid `?signature|cannot be modified|\brs_\w|encrypted.content.{0,60}(?:verif|decrypt|pars)/i;
 
 export interface RefusedHint {
   readonly hint: Hint;
@@ -62,6 +72,9 @@ export interface RefusedHint {
 export function refusedHint(error: unknown, sent: Hints): RefusedHint | undefined {
   const text = refusalText(error);
   if (text === "") return undefined;
+  if (sent.forcedCall && FORCED.test(text)) return { hint: "forcedCall", isUnknown: true };
+  // These thoughts are meant, not all.
+  if (sent.thoughts && UNREADABLE.test(text)) return { hint: "thoughts", isUnknown: false };
   const { error: refusal } = tryRecord(callErrorOf(error).responseBody ?? "");
   const { param } = Object(refusal) as { readonly param?: unknown };
   const isUnknown = UNKNOWN.test(text);

@@ -6,10 +6,10 @@ import type { Quirks } from "./quirks.ts";
 import { createReader } from "./reader.ts";
 import { type Hint, type RefusedHint, refusedHint } from "./refusals.ts";
 import type { Speak } from "./server.ts";
-import { createSealedThoughts, TEXT_THOUGHTS } from "./thoughts.ts";
+import { createThoughts } from "./thoughts.ts";
 
 export function createSpeaker(endpoint: Endpoint, quirks: Quirks, lessons = createLessons()): Speak {
-  const thoughts = quirks.thoughts === "sealed" ? createSealedThoughts() : TEXT_THOUGHTS;
+  const thoughts = createThoughts(quirks.thoughts);
   return async function* (request, abortSignal) {
     // A field that a request with tools may not have may be right in one without.
     const lessonOf = (hint: Hint) => `without ${hint}${request.tools.length > 0 ? ", with tools" : ""}`;
@@ -31,6 +31,7 @@ export function createSpeaker(endpoint: Endpoint, quirks: Quirks, lessons = crea
       } catch (error) {
         const found = hasBegun ? undefined : refusedHint(error, hints);
         if (found === undefined) throw error;
+        if (found.hint === "thoughts") thoughts.forget(request.messages);
         refused.push(found);
         without.add(found.hint);
       }

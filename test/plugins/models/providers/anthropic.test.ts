@@ -1,11 +1,13 @@
 /** Every field of a request as Anthropic sees it, and what comes back. */
 import { expect, test } from "vitest";
+import { createLessons } from "../../../../plugins/models/providers/lessons.ts";
 import { createProviderModel } from "../../../../plugins/models/providers/provider.ts";
 import type { ModelMessage, ModelPart, ModelRequest } from "../../../../plugins/models/services.ts";
 import { type EventServer, startEventServer } from "../../../support/servers/event-server.ts";
 
-function speaker({ url }: EventServer, name = "claude-sonnet-4-5") {
-  const model = createProviderModel({ provider: "anthropic", name, baseUrl: url, key: "k", window: 1000 });
+function speaker({ url: baseUrl }: EventServer, name = "claude-sonnet-4-5", lessons = createLessons()) {
+  const settings = { provider: "anthropic", name, baseUrl, key: "k", window: 1000, lessons } as const;
+  const model = createProviderModel(settings);
   return async (request: Partial<ModelRequest>): Promise<ModelPart[]> => {
     const whole = { system: "Be brief.", messages: [], tools: [], temperature: undefined, ...request };
     const parts: ModelPart[] = [];
@@ -212,4 +214,77 @@ test("a hint that is refused is left out; a file that no model of the provider t
     code: "model_refused",
     message: expect.stringContaining("application/zip"),
   });
+});
+
+const FORCE = { messages: [USER], tools: TOOLS, toolChoice: "required" } as const;
+
+test("a model that may not be forced to call a tool is asked again without, also after a restart", async () => {
+  const error = {
+    type: "invalid_request_error",
+    message: "Thinking may not be enabled when tool_choice forces tool use.",
+  };
+  const server = await startEventServer({ status: 400, error }, CALLING);
+  const lessons = createLessons();
+  for (let start = 0; start < 2; start++) {
+    const generation = { reasoningEffort: "high" };
+    expect(await speaker(server, "claude-next-9", lessons)({ ...FORCE, generation })).toHaveLength(5);
+  }
+  expect(server.requests.map(({ body }) => [body["tool_choice"], "thinking" in body])).toEqual([
+    [{ type: "any" }, true],
+    [{ type: "auto" }, true],
+    [{ type: "auto" }, true],
+  ]);
+});
+
+const INTERLEAVED = [
+  START,
+  ...THINKING,
+  ...block(1, { type: "text", text: "" }, { type: "text_delta", text: "I will look." }),
+  ...block(
+    2,
+    { type: "thinking", thinking: "", signature: "" },
+    { type: "signature_delta", signature: "sealed too" },
+  ),
+  ...block(3, { type: "tool_use", id: "c1", name: "weather", input: {} }),
+  ...end("tool_use"),
+];
+const LOOP: readonly ModelMessage[] = [
+  USER,
+  { role: "assistant", text: "I will look.", calls: [CALL], reasoning: "Look it up." },
+  { role: "tool", call: CALL, output: "sunny", failed: false },
+];
+
+test("an answer goes back as it came: every thought in its place, the empty ones too", async () => {
+  const server = await startEventServer(INTERLEAVED, ANSWER);
+  const ask = speaker(server, "claude-sonnet-5-5");
+  await ask({ messages: [USER], tools: TOOLS });
+  await ask({ messages: LOOP, tools: TOOLS });
+  expect(server.requests[1]?.body["messages"]).toMatchObject([
+    { role: "user" },
+    {
+      content: [
+        { type: "thinking", thinking: "Look it up.", signature: "sealed" },
+        { type: "text", text: "I will look." },
+        { type: "thinking", thinking: "", signature: "sealed too" },
+        { type: "tool_use", id: "c1" },
+      ],
+    },
+    { role: "user" },
+  ]);
+});
+
+test("thoughts are left out once what was before them has changed, and at another model", async () => {
+  const message =
+    "messages.1.content.0: Invalid `signature` in `thinking` block. The block is bound to a different conversation. Remove the block.";
+  const error = { type: "invalid_request_error", message };
+  const server = await startEventServer(INTERLEAVED, { status: 400, error }, ANSWER);
+  const ask = speaker(server, "claude-sonnet-5-5");
+  await ask({ messages: [USER], tools: TOOLS });
+  const shortened = LOOP.with(0, { role: "user", text: "Wea…" });
+  for (let time = 0; time < 2; time++) await ask({ messages: shortened, tools: TOOLS });
+  await speaker(server, "claude-opus-5-5")({ messages: LOOP, tools: TOOLS });
+  const thoughts = server.requests.map(
+    ({ body }) => JSON.stringify(body["messages"]).split('"thinking",').length - 1,
+  );
+  expect(thoughts).toEqual([0, 2, 0, 0, 0]);
 });

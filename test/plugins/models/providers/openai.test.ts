@@ -246,6 +246,39 @@ test("a model that a server refuses here and names the other endpoint for is ask
   expect([...kept.values()]).toEqual([["responses"]]);
 });
 
+test("sealed thoughts are asked of every model at the Responses endpoint, until one has none; a seal that cannot be read is left out", async () => {
+  const error = (message: string) => ({ status: 400, error: { message, type: "invalid_request_error" } });
+  const server = await startEventServer(
+    THINKING,
+    error("The encrypted content gAAA... could not be verified."),
+    THINKING,
+  );
+  const lessons = createLessons(["responses"]);
+  const ask = speaker(server.url, "next-year-1", lessons);
+  const messages: readonly ModelMessage[] = [
+    USER,
+    { role: "assistant", text: "", calls: [CALL] },
+    { role: "tool", call: CALL, output: "sunny", failed: false },
+  ];
+  await ask({ tools: TOOLS });
+  await ask({ messages, tools: TOOLS });
+  const sealed = server.requests.map(({ body }) => JSON.stringify(body["input"]).includes('"sealed"'));
+  expect(sealed).toEqual([false, true, false]);
+  expect(server.requests[0]?.body).toMatchObject({ store: false, include: ["reasoning.encrypted_content"] });
+
+  const plain = await startEventServer(
+    error("Encrypted content is not supported with this model."),
+    THINKING,
+  );
+  const askPlain = speaker(plain.url, "plain-1", createLessons(["responses"]));
+  for (let turn = 0; turn < 2; turn++) await askPlain({ tools: TOOLS });
+  expect(plain.requests.map(({ body }) => body["include"]?.toString())).toEqual([
+    "reasoning.encrypted_content",
+    undefined,
+    undefined,
+  ]);
+});
+
 test("a refusal that names no other endpoint is not tried anywhere else", async () => {
   const server = await startEventServer({ status: 400, error: { message: "Too many tools.", type: "x" } });
   await expect(speaker(server.url)({ tools: TOOLS })).rejects.toThrow("Too many tools.");

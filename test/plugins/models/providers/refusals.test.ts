@@ -154,3 +154,22 @@ test("OpenAI is asked again without the refused field alone, then and ever after
   ]);
   expect(server.requests[1]).toMatchObject({ seed: 7, safety_identifier: "ann" });
 });
+
+test.each([
+  ["DeepSeek's", "deepseek-reasoner does not support this tool_choice"],
+  ["Kimi's", "tool_choice 'required' is incompatible with thinking enabled"],
+])("a call that may not be forced is left to the model, in %s words", async (_, message) => {
+  const server = await scriptedModel();
+  server.otherwise(({ tool_choice }) =>
+    tool_choice === "required" ? { status: 400, error: { message } } : { text: "ok" },
+  );
+  const ask = speaker(server);
+  const tools = [{ name: "weather", description: "", schema: { type: "object" } }];
+  for (let turn = 0; turn < 2; turn++)
+    await ask({ tools, toolChoice: "required", generation: { reasoningEffort: "high" } });
+  expect(server.requests.map((request) => [request["tool_choice"], request["reasoning_effort"]])).toEqual([
+    ["required", "high"],
+    ["auto", "high"],
+    ["auto", "high"],
+  ]);
+});
