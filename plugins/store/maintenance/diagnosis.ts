@@ -81,17 +81,13 @@ async function examineDatabase(
   const name = "store";
   const place = `${settings.database} at ${settings.host}`;
   try {
-    const { version, millis, schema, is_shared } = await probePostgres(settings);
+    const { version, millis } = await probePostgres(settings);
     const detail = `PostgreSQL ${version}, ${place}, answers in ${millis.toFixed(1)} ms`;
-    const found: Finding[] = [{ name, ok: true, detail }];
-    if (is_shared === 1) {
-      const detail = `every role that may connect to ${place} can create functions in its schema ${schema}, which Postern would run: REVOKE CREATE ON SCHEMA ${schema} FROM PUBLIC`;
-      found.push({ name: "store schema", ok: true, warning: true, detail });
-    }
-    if (typeof shared !== "object") return found;
+    const found = { name, ok: true, detail };
+    if (typeof shared !== "object") return [found];
     refuseOtherSchema(await stored.rows<Applied>(APPLIED), place);
     return [
-      ...found,
+      found,
       examineSize(await measure(shared.sql, undefined), await stored.rows<SizeRow>(SIZES)),
       ...examineBackups(config.backup, await stored.rows<BackupRow>(BACKUPS)),
     ];

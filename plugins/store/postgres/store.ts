@@ -116,20 +116,20 @@ interface Server {
   readonly encoding: string;
   /** The schema that tables are made in. */
   readonly schema: string;
-  /** 1 where every role may create functions there. One that fits our statements better than PostgreSQL's own is run as us. */
-  readonly is_shared: number;
+  /** A schema of the search path in which every role may create functions. */
+  readonly open_schema: string | null;
 }
 
 /** Throws unless a store could be opened there, and measures a round trip. Nothing is made. */
 export async function probePostgres(
   settings: PostgresSettings,
-): Promise<Pick<Server, "version" | "schema" | "is_shared"> & { readonly millis: number }> {
+): Promise<{ readonly version: number; readonly millis: number }> {
   const database = await openDatabase(settings);
   try {
-    const server = await examine(database, settings);
+    const { version } = await examine(database, settings);
     const start = performance.now();
     await database.probe();
-    return { ...server, millis: performance.now() - start };
+    return { version, millis: performance.now() - start };
   } finally {
     await database.close();
   }
@@ -153,7 +153,8 @@ async function examine(
   const server = (await database.get<{ [Fact in keyof Server]: Server[Fact] | null }>(
     `SELECT current_setting('server_version_num')::integer / 10000 AS version,
             current_setting('server_encoding') AS encoding, current_schema() AS schema,
-            has_schema_privilege('public', current_schema(), 'CREATE') AS is_shared`,
+            (SELECT min(name) FROM unnest(current_schemas(false)) AS name
+             WHERE has_schema_privilege('public', name, 'CREATE')) AS open_schema`,
   )) as Server;
   const refuse = (code: string, message: string) =>
     new Fault("config", code, message, { param: "STORE_URL" });
@@ -171,6 +172,12 @@ async function examine(
     throw refuse(
       "store_forbidden",
       `the database ${name} at ${host} has no schema for new tables: create one and name it in search_path`,
+    );
+  // A function or operator that fits a statement better than PostgreSQL's own is run with our rights.
+  if (server.open_schema !== null)
+    throw refuse(
+      "store_open_schema",
+      `every role that may connect to the database ${name} at ${host} can create functions in its schema ${server.open_schema}, which Postern would run: REVOKE CREATE ON SCHEMA ${server.open_schema} FROM PUBLIC`,
     );
   return server;
 }

@@ -206,12 +206,21 @@ describePostgres("STORE_URL=postgres://…", () => {
     }
   });
 
-  test("doctor says that every role could have Postern run its functions", async () => {
+  test("a schema in which every role could make functions that Postern runs is refused", async () => {
     const url = await freshDatabase(afterThisTest);
-    const env = { STORE_URL: url, POSTERN_SECRETS_KEY: KEY };
-    expect((await run(["doctor"], env)).all).not.toContain("store schema");
+    const apart = `${url}&options=${encodeURIComponent("-c search_path=apart,public")}`;
+    await execute(url, "CREATE SCHEMA apart");
     await execute(url, "GRANT CREATE ON SCHEMA public TO PUBLIC");
-    expect((await run(["doctor"], env)).all).toContain("REVOKE CREATE ON SCHEMA public FROM PUBLIC");
+    const refusal = "REVOKE CREATE ON SCHEMA public FROM PUBLIC";
+    for (const STORE_URL of [url, apart])
+      for (const command of ["doctor", "serve"]) {
+        const { code, all } = await run([command], { STORE_URL, POSTERN_SECRETS_KEY: KEY });
+        expect([code, all]).toEqual([command === "serve" ? 78 : 1, expect.stringContaining(refusal)]);
+      }
+    await execute(url, refusal);
+    expect((await run(["doctor"], { STORE_URL: apart, POSTERN_SECRETS_KEY: KEY })).all).not.toContain(
+      refusal,
+    );
   });
 
   test("the password shows nowhere: not in config, in doctor, or in an error", async () => {
