@@ -5,6 +5,7 @@ import type pg from "pg";
 import type { SqlValue } from "../../../kernel/kit/store.ts";
 import { reason, type Sql, type Transaction } from "../../../kernel/plugin.ts";
 import type { PostgresSettings } from "../config/postgres-url.ts";
+import { watchStandstill } from "../engine/standstill.ts";
 import { isConflict, isStale } from "./faults.ts";
 import { type Lease, openPool, type StatementResult } from "./pool.ts";
 import { createStatements, type Statement } from "./statements.ts";
@@ -15,9 +16,6 @@ const PATIENT_TIMEOUT_MS = 6 * 3600 * 1000;
 // Work that conflicts with another transaction is tried this often.
 const TRIES = 6;
 const RETRY_MS = 20;
-
-// A transaction waits for its own statements. One that asks nothing for longer waits for something else.
-const STALLED_MS = 5000;
 
 // Up to this many statements of one moment share a connection: PostgreSQL does one after the other.
 const TOGETHER = 16;
@@ -243,10 +241,7 @@ function watchIdle() {
   let underWay = 0;
   const { promise: stalled, reject } = Promise.withResolvers<never>();
   stalled.catch(() => {});
-  const timer = setTimeout(() => {
-    if (underWay > 0) timer.refresh();
-    else reject(new Error("a transaction waited for something other than its own statements"));
-  }, STALLED_MS);
+  const watch = watchStandstill((error) => (underWay > 0 ? watch.moved() : reject(error)));
   return {
     stalled,
     async during<Result>(answer: Promise<Result>): Promise<Result> {
@@ -255,9 +250,9 @@ function watchIdle() {
         return await answer;
       } finally {
         underWay--;
-        timer.refresh();
+        watch.moved();
       }
     },
-    end: () => clearTimeout(timer),
+    end: watch.end,
   };
 }

@@ -4,11 +4,10 @@
  */
 import type { SqlValue } from "../../../kernel/kit/store.ts";
 import type { Transaction } from "../../../kernel/plugin.ts";
+import { watchStandstill } from "../engine/standstill.ts";
 import type { Connection } from "./connection.ts";
 
 const MAX_ROUNDS = 4;
-// A transaction waits for its own statements, which are done at once. One that takes longer waits for something else.
-const STALLED_MS = 5000;
 
 /** Work that waits for the next shared commit. */
 interface QueuedWork {
@@ -169,6 +168,7 @@ export function createCommits(writer: Connection, flushing: Flushing) {
       try {
         if (isOver) throw new Error("a statement came after its transaction was over");
         prepare();
+        stall.moved();
         return Promise.resolve(execute(run));
       } catch (error) {
         failure ??= { error };
@@ -232,21 +232,15 @@ export function createCommits(writer: Connection, flushing: Flushing) {
   };
 }
 
-/**
- * Refuses work that waits for something other than its own statements. It is timed only where it is not over when the
- * event loop comes round: a timer for each transaction would cost more than most of them do.
- */
+/** Work is watched only if it is not over when the event loop comes round: a timer for each transaction would cost more than most of them do. */
 function createStall() {
   let underWay: { reject(error: Error): void } | undefined;
-  let timer: NodeJS.Timeout | undefined;
+  let watch: ReturnType<typeof watchStandstill> | undefined;
   let isLooking = false;
 
   function look(): void {
     isLooking = false;
-    const slow = underWay;
-    if (slow === undefined) return;
-    const error = new Error("a transaction waited for something other than its own statements");
-    timer = setTimeout(() => slow.reject(error), STALLED_MS);
+    if (underWay !== undefined) watch = watchStandstill(underWay.reject);
   }
 
   return {
@@ -257,9 +251,11 @@ function createStall() {
         isLooking = true;
         work.then(resolve, reject);
       }),
+    moved: (): void => watch?.moved(),
     over(): void {
       underWay = undefined;
-      clearTimeout(timer);
+      watch?.end();
+      watch = undefined;
     },
   };
 }

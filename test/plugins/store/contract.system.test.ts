@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 /** What the store promises plugins, held by both engines. */
 import { expect, test, vi } from "vitest";
 import type { Migrations } from "../../../kernel/kit/store.ts";
@@ -285,6 +286,26 @@ describeEngines("tables", (engine, fresh) => {
     }
     await sql.run(ADD, 1);
     expect(await numbers(sql)).toEqual([1]);
+  });
+
+  test("a transaction that gives way between its statements is not refused, however slow the machine is", async () => {
+    const sql = await open();
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    try {
+      await sql.transaction(async (tx) => {
+        for (const number of [1, 2, 3]) {
+          await tx.run(ADD, number);
+          // The clock is looked at from the next round on.
+          await setImmediate();
+          const next = setImmediate();
+          vi.advanceTimersByTime(number === 3 ? 60_000 : 3000);
+          await next;
+        }
+      });
+    } finally {
+      vi.useRealTimers();
+    }
+    expect(await numbers(sql)).toEqual([1, 2, 3]);
   });
 
   test("writers at once on two nodes lose nothing", async () => {
