@@ -191,6 +191,7 @@ export function chosenModels(
     return createProviderModel({
       ...server,
       tools: row.tools,
+      levels: row.levels,
       lessons: lessonsOf(server, name),
       ...(isCompatible(provider) && { onCut: sayOnce(name) }),
       provider,

@@ -12,7 +12,8 @@ export async function connect(settings: ProviderSettings): Promise<Speak> {
       return await connectOpenAI(settings);
     case "anthropic": {
       const { openAnthropic } = await import("./packages.ts");
-      return createSpeaker(await openAnthropic(settings), QUIRKS.anthropic, settings.lessons);
+      const quirks = { ...QUIRKS.anthropic, alwaysThinks: alwaysThinks(settings) };
+      return createSpeaker(await openAnthropic(settings), quirks, settings.lessons);
     }
     default: {
       const { openChatCompletions } = await import("./chat-completions/endpoint.ts");
@@ -67,4 +68,10 @@ function pointsTo(other: Door, error: unknown): boolean {
 function needsResponses(name: string, { generation }: ModelRequest): boolean {
   const [, major = 0, minor = 0] = /^gpt-(\d+)(?:\.(\d+))?/.exec(name)?.map(Number) ?? [];
   return generation?.reasoningSummary !== undefined || major > 5 || (major === 5 && minor > 5);
+}
+
+/** Of Claude's models the table does not know, those from the sixth generation on. */
+function alwaysThinks({ name, levels }: ProviderSettings): boolean {
+  const [, major = 0] = /^claude-[a-z]+-(\d+)/.exec(name)?.map(Number) ?? [];
+  return levels === undefined ? major > 5 : !levels.includes("none");
 }

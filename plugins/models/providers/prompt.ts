@@ -3,7 +3,7 @@ import type { Format, ModelAttachment, ModelMessage, ModelRequest, ModelTool } f
 import { describeForProvider } from "./flat-schema.ts";
 import type { AnswerPart, CallOptions, FilePart, FunctionTool, PromptMessage } from "./language-model.ts";
 import type { Quirks } from "./quirks.ts";
-import type { Hint, Hints } from "./refusals.ts";
+import type { Hint, Hints, Need } from "./refusals.ts";
 import {
   attachToUser,
   inWords,
@@ -25,20 +25,25 @@ export interface Prompt {
 
 const EFFORTS = ["none", "minimal", "low", "medium", "high", "xhigh", "max"] as const;
 
-/** `without`: hints that the server refuses. */
+/** `without`: hints that the server refuses. `needs`: what it turned out to want back. */
 export function buildPrompt(
   given: ModelRequest,
   quirks: Quirks,
   thoughts: Thoughts,
   without: ReadonlySet<Hint>,
+  needs: ReadonlySet<Need>,
 ): Prompt {
   const offer = offerOf(given, quirks);
   const canFormat = quirks.formatsWithTools || offer === undefined || offer.choice === "none";
   const request = canFormat ? given : inWords(given);
   const { format, traceparent } = request;
   const own = request.messages.slice(startOfTurn(request.messages));
+  const past = request.messages.length - own.length;
   const takesThoughts = !without.has("thoughts");
-  const answers = new Map(own.flatMap((message) => knownAnswer(message, thoughts, takesThoughts)));
+  const answers = new Map<ModelMessage, readonly AnswerPart[]>();
+  for (const [at, message] of request.messages.entries())
+    if (message.role === "assistant")
+      answers.set(message, thoughts.before(message, at >= past && takesThoughts, needs));
   const hints = hintsOf(
     request,
     {
@@ -46,6 +51,7 @@ export function buildPrompt(
       usage: true,
       thoughts: [...answers.values()].some(hasThoughts) || undefined,
       sealedThoughts: true,
+      shownThoughts: quirks.alwaysThinks,
       forcedCall: offer?.choice === "required" || undefined,
     },
     quirks,
@@ -111,16 +117,6 @@ function hintsOf(
 
 function isCalling(message: ModelMessage): boolean {
   return message.role === "assistant" && message.calls.length > 0;
-}
-
-function knownAnswer(
-  message: ModelMessage,
-  thoughts: Thoughts,
-  takesThoughts: boolean,
-): readonly (readonly [ModelMessage, readonly AnswerPart[]])[] {
-  const known = message.role === "assistant" ? thoughts.before(message) : undefined;
-  if (known === undefined) return [];
-  return [[message, takesThoughts ? known : known.filter(({ type }) => type !== "reasoning")]];
 }
 
 const hasThoughts = (parts?: readonly AnswerPart[]) => parts?.some(({ type }) => type === "reasoning");

@@ -15,6 +15,8 @@ export interface Quirks {
   readonly thoughts: "text" | "sealed";
   /** True if a model that is to think needs its earlier thoughts of the turn back. */
   readonly needsThoughts: boolean;
+  /** True if the model thinks whatever it is asked, and shows it only if asked. */
+  readonly alwaysThinks?: boolean;
   /** True if the arguments of earlier calls go back as the text that the model wrote. */
   readonly argumentsAreText: boolean;
   /** True if the tools of earlier calls have to be described in any case. */
@@ -97,12 +99,14 @@ const OPENAI_RESPONSES: Quirks = {
 
 const ANTHROPIC: Quirks = {
   ...OPENAI_CHAT,
-  hints: OPENAI_CHAT.hints.union(new Set<Hint>(["thoughts"])),
+  hints: OPENAI_CHAT.hints.union(new Set<Hint>(["thoughts", "shownThoughts"])),
   resultsCarryFiles: true,
   needsThoughts: true,
   needsPastTools: true,
-  providerOptions: ({ parallelCalls, cacheKey, safetyIdentifier }) => ({
+  providerOptions: ({ parallelCalls, cacheKey, safetyIdentifier, shownThoughts, reasoningEffort }) => ({
     anthropic: {
+      ...(shownThoughts &&
+        reasoningEffort !== "none" && { thinking: { type: "adaptive", display: "summarized" } }),
       ...(parallelCalls === false && { disableParallelToolUse: true }),
       // There is no key to a cache; whoever names one wants the request to be kept.
       ...(cacheKey !== undefined && { cacheControl: { type: "ephemeral" } }),

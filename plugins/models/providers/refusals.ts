@@ -17,6 +17,8 @@ export interface Hints extends Omit<Generation, "maxOutputTokens"> {
   readonly thoughts?: boolean;
   /** Thoughts are asked for sealed, so that they can go back. */
   readonly sealedThoughts?: boolean;
+  /** The model is asked to summarise what it thinks: it leaves that out otherwise, and its words between calls with it. */
+  readonly shownThoughts?: boolean;
   /** The model has to call a tool. */
   readonly forcedCall?: boolean;
 }
@@ -39,6 +41,7 @@ const NAMES: Readonly<Record<Hint, string>> = {
   usage: "stream_options",
   thoughts: "reasoning_content|reasoning",
   sealedThoughts: "reasoning[._]encrypted_content|encrypted content|include",
+  shownThoughts: "thinking|display",
   forcedCall: "tool_choice",
 };
 const PATTERNS = Object.entries(NAMES).map(
@@ -61,6 +64,20 @@ const WRONG_VALUE = /(?:unsupported|invalid)[ _]value/i;
 const FORCED = /forc\w+ tool|tool_choice.{0,80}(?:forc|think|reason)|(?:think|reason).{0,80}tool_choice/i;
 const UNREADABLE =
   /bound to a different|invalid `?signature|cannot be modified|\brs_\w|encrypted.content.{0,60}(?:verif|decrypt|pars)/i;
+
+/** What some servers want in every answer that goes back. */
+const NEEDS = {
+  /** The thoughts of all answers, those of earlier turns too: DeepSeek, Kimi. */
+  allThoughts: /reasoning_content.{0,80}(?:missing|passed back|required)|missing.{0,20}reasoning_content/i,
+  /** A seal on the first call of each: Gemini. */
+  seals: /missing.{0,10}thought_?signature/i,
+};
+export type Need = keyof typeof NEEDS;
+export const ALL_NEEDS = Object.keys(NEEDS) as Need[];
+
+/** Returns what a refusal says is missing. */
+export const missingNeed = (error: unknown): Need | undefined =>
+  ALL_NEEDS.find((need) => NEEDS[need].test(refusalText(error)));
 
 export interface RefusedHint {
   readonly hint: Hint;

@@ -22,6 +22,8 @@ export interface ProviderSettings extends Server {
   readonly takes?: Model["takes"] | undefined;
   /** Set if it takes tools only at the Responses endpoint, or cannot call any. */
   readonly tools?: "responses" | "none" | undefined;
+  /** How much it can be asked to think, if the table says so. */
+  readonly levels?: readonly string[] | undefined;
   readonly lessons?: Lessons;
   /** Told of a server that has read only a part of a prompt: some cut without a word what their window does not hold. */
   onCut?(read: number, sent: number): void;

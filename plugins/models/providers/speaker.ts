@@ -4,7 +4,7 @@ import { createLessons } from "./lessons.ts";
 import { buildPrompt } from "./prompt.ts";
 import type { Quirks } from "./quirks.ts";
 import { createReader } from "./reader.ts";
-import { type Hint, type RefusedHint, refusedHint } from "./refusals.ts";
+import { ALL_NEEDS, type Hint, missingNeed, type RefusedHint, refusedHint } from "./refusals.ts";
 import type { Speak } from "./server.ts";
 import { createThoughts } from "./thoughts.ts";
 
@@ -14,10 +14,11 @@ export function createSpeaker(endpoint: Endpoint, quirks: Quirks, lessons = crea
     // A field that a request with tools may not have may be right in one without.
     const lessonOf = (hint: Hint) => `without ${hint}${request.tools.length > 0 ? ", with tools" : ""}`;
     const without = new Set([...quirks.hints].filter((hint) => lessons.has(lessonOf(hint))));
+    const needs = new Set(ALL_NEEDS.filter((need) => lessons.has(`needs ${need}`)));
     const refused: RefusedHint[] = [];
-    // Each round leaves out one hint more, so there are no more rounds than hints.
+    // Each round leaves out one hint more or adds a need, so there are no more rounds than those.
     for (;;) {
-      const { options, hints } = buildPrompt(request, quirks, thoughts, without);
+      const { options, hints } = buildPrompt(request, quirks, thoughts, without, needs);
       const read = createReader(thoughts.keep);
       let hasBegun = false;
       try {
@@ -25,10 +26,17 @@ export function createSpeaker(endpoint: Endpoint, quirks: Quirks, lessons = crea
           hasBegun = true;
           // Only now is it certain that the hints were the reason.
           for (const { hint, isUnknown } of refused.splice(0)) if (isUnknown) lessons.learn(lessonOf(hint));
+          for (const need of needs) lessons.learn(`needs ${need}`, lessonOf("thoughts"));
           yield read(parts);
         }
         return;
       } catch (error) {
+        const need = hasBegun ? undefined : missingNeed(error);
+        if (need !== undefined && !needs.has(need)) {
+          needs.add(need);
+          without.delete("thoughts");
+          continue;
+        }
         const found = hasBegun ? undefined : refusedHint(error, hints);
         if (found === undefined) throw error;
         if (found.hint === "thoughts") thoughts.forget(request.messages);

@@ -2,19 +2,28 @@
 import { LRUCache } from "lru-cache";
 import type { ModelMessage } from "../services.ts";
 import type { AnswerPart } from "./language-model.ts";
+import type { Need } from "./refusals.ts";
 
 // Characters over all turns that run.
 const MAX_LENGTH = 32_000_000;
 // About how many characters a seal adds to a part.
 const SEAL_LENGTH = 2000;
 
+// Google's own word for a call that did not come from its model, or whose seal is gone.
+const NO_SEAL = {
+  openai: { extraContent: { google: { thought_signature: "skip_thought_signature_validator" } } },
+};
+const BY_FIELD = { openai: { thoughtField: "reasoning_content" } };
+
 export interface Thoughts {
-  /** Returns the parts of this answer as they go back, its thoughts among them; undefined if none are known. */
-  before(message: Extract<ModelMessage, { role: "assistant" }>): readonly AnswerPart[] | undefined;
+  /** Returns the parts of this answer as far as they go back as they came; `wanted`: with its thoughts. */
+  before(message: Answer, wanted: boolean, needs: ReadonlySet<Need>): readonly AnswerPart[];
   keep(answer: readonly AnswerPart[]): void;
   /** For answers whose thoughts the provider does not take back, because what was before them has changed. */
   forget(messages: readonly ModelMessage[]): void;
 }
+
+type Answer = Extract<ModelMessage, { role: "assistant" }>;
 
 /**
  * What a provider sealed cannot be made from the text of a thread. After a restart it is gone, and the model continues without.
@@ -26,19 +35,28 @@ export function createThoughts(kind: "text" | "sealed"): Thoughts {
     sizeCalculation: (parts) =>
       parts.reduce((sum, part) => sum + ("text" in part ? part.text.length : 0) + SEAL_LENGTH, 1),
   });
-  const known = ([first]: readonly { readonly id: string }[]) => first && kept.get(first.id);
+
+  function sealedParts({ calls: [first] }: Answer, needs: ReadonlySet<Need>): readonly AnswerPart[] {
+    const parts = first && kept.get(first.id);
+    if (parts !== undefined || first === undefined || !needs.has("seals")) return parts ?? [];
+    const { id: toolCallId, name: toolName } = first;
+    return [{ type: "tool-call", toolCallId, toolName, input: {}, providerOptions: NO_SEAL }];
+  }
+
   return {
-    before({ calls, reasoning }) {
-      const parts = known(calls);
-      if (kind === "sealed" || !reasoning) return parts;
-      return [{ type: "reasoning", text: reasoning }, ...(parts ?? [])];
+    before(message, wanted, needs) {
+      const parts = sealedParts(message, needs).filter(({ type }) => wanted || type !== "reasoning");
+      if (kind === "sealed") return parts;
+      const { reasoning: text = "" } = message;
+      // Kimi refuses an empty one.
+      if (needs.has("allThoughts"))
+        return [{ type: "reasoning", text: text || " ", providerOptions: BY_FIELD }, ...parts];
+      return wanted && text !== "" ? [{ type: "reasoning", text }, ...parts] : parts;
     },
     keep(answer) {
-      const [first] = answer.filter((part) => part.type === "tool-call");
-      const parts =
-        kind === "sealed"
-          ? answer
-          : answer.filter(({ type, providerOptions }) => type === "tool-call" && providerOptions);
+      const first = answer.find((part) => part.type === "tool-call");
+      const isSealed = (part: AnswerPart) => part.type === "tool-call" && part.providerOptions !== undefined;
+      const parts = kind === "sealed" ? answer : answer.filter(isSealed);
       if (first !== undefined && parts.length > 0) kept.set(first.toolCallId, parts);
     },
     forget(messages) {

@@ -60,23 +60,26 @@ function wireAnswer(
   { content }: Extract<PromptMessage, { role: "assistant" }>,
   thoughts: ThoughtField | undefined,
 ): object {
-  let [text, reasoning] = ["", ""];
+  let [text, reasoning, field] = ["", "", thoughts];
   const calls: object[] = [];
   for (const part of content) {
     if (part.type === "text") text += part.text;
-    else if (part.type === "reasoning") reasoning += part.text;
-    else if (part.type === "tool-call")
+    else if (part.type === "reasoning") {
+      reasoning += part.text;
+      field = (part.providerOptions?.["openai"]?.["thoughtField"] as ThoughtField | undefined) ?? field;
+    } else if (part.type === "tool-call")
       calls.push({
         id: part.toolCallId,
         type: "function",
         function: { name: part.toolName, arguments: part.input },
+        extra_content: part.providerOptions?.["openai"]?.["extraContent"],
       });
   }
   return {
     role: "assistant",
     content: calls.length > 0 && text === "" ? null : text,
     ...(calls.length > 0 && { tool_calls: calls }),
-    ...(thoughts !== undefined && reasoning !== "" && { [thoughts]: reasoning }),
+    ...(field !== undefined && reasoning !== "" && { [field]: reasoning }),
   };
 }
 

@@ -1,7 +1,8 @@
 /** Puts the events of an answer together as they come. */
 
+import { randomUUID } from "node:crypto";
 import { createParser } from "eventsource-parser";
-import type { FinishReason, StreamPart, Usage } from "../language-model.ts";
+import type { FinishReason, ProviderOptions, StreamPart, Usage } from "../language-model.ts";
 import type { ThoughtField } from "./body.ts";
 import { messageOf } from "./call-error.ts";
 
@@ -28,6 +29,8 @@ interface CallDelta {
   readonly index?: number | null;
   readonly id?: string | null;
   readonly function?: { readonly name?: string | null; readonly arguments?: string | null } | null;
+  /** A seal of Google's, which has to go back with the call. */
+  readonly extra_content?: ProviderOptions[string] | null;
 }
 
 interface ChunkUsage {
@@ -48,6 +51,14 @@ const MAX_EVENT_LENGTH = 8 * 1024 * 1024;
 const ONLY = "0";
 const THOUGHT_FIELDS: readonly ThoughtField[] = ["reasoning_content", "reasoning"];
 
+interface PartialCall {
+  readonly index: number | undefined;
+  id: string;
+  name: string;
+  params: string;
+  extra?: ProviderOptions[string];
+}
+
 /** What a server was seen to do. */
 export interface Dialect {
   /** By which name it sends its thoughts, and wants them back. */
@@ -56,7 +67,7 @@ export interface Dialect {
 
 export function createEventReader(dialect: Dialect) {
   let come: StreamPart[] | undefined;
-  const calls: { index: number | undefined; id: string; name: string; params: string }[] = [];
+  const calls: PartialCall[] = [];
   let usage: ChunkUsage | undefined;
   let finish: string | undefined;
 
@@ -84,7 +95,7 @@ export function createEventReader(dialect: Dialect) {
    * Pieces of one call bear its number; where a server numbers none, a new id begins a new call. So does a new id
    * with a name: some servers give every call the number 0.
    */
-  function readCall({ index, id, function: piece }: CallDelta): void {
+  function readCall({ index, id, function: piece, extra_content: extra }: CallDelta): void {
     const number = index ?? undefined;
     let call =
       number === undefined
@@ -97,6 +108,7 @@ export function createEventReader(dialect: Dialect) {
     call.id ||= id ?? "";
     call.name ||= piece?.name ?? "";
     call.params += piece?.arguments ?? "";
+    if (extra) call.extra = extra;
   }
 
   function readChunk({ error, choices, usage: counted }: Chunk): void {
@@ -140,11 +152,13 @@ export function createEventReader(dialect: Dialect) {
       if (failure !== undefined) throw failure.error;
     },
     end: (): readonly StreamPart[] => [
-      ...calls.map(({ id, name, params }) => ({
+      ...calls.map(({ id, name, params, extra }) => ({
         type: "tool-call" as const,
-        toolCallId: id,
+        // What goes back with a call is found by its id.
+        toolCallId: id || `call_${randomUUID()}`,
         toolName: name,
         input: params,
+        ...(extra && { providerMetadata: { openai: { extraContent: extra } } }),
       })),
       { type: "finish", finishReason: finishOf(finish), usage: usageOf(usage) },
     ],
