@@ -1,4 +1,5 @@
 /** The forms in which a secret value travels: as it is, and as URLs, JSON, HTML, hex and base64 write it. */
+import { escapeHtml } from "../text/html.ts";
 
 /**
  * Shorter values would blank out ordinary words, so they are not looked for at all: neither in the log, nor before a
@@ -66,17 +67,6 @@ export function encodePathValue(value: string): string {
 
 function escapeJson(value: string): string {
   return JSON.stringify(value).slice(1, -1);
-}
-
-function escapeHtml(value: string): string {
-  const names: Readonly<Record<string, string>> = {
-    "&": "&amp;",
-    "<": "&lt;",
-    ">": "&gt;",
-    '"': "&quot;",
-    "'": "&#39;",
-  };
-  return value.replace(/[&<>"']/g, (char) => names[char] ?? char);
 }
 
 /** Returns the base64 of a value that is the same whatever follows it, where it begins `offset` bytes into a group of three. */

@@ -6,7 +6,7 @@ export default definePlugin({
   name: "agent",
   needs: ["accounts", "store", "storage", "settings", "kernel", "models"],
   wants: ["tools", "toolAdmin", "telemetry"],
-  provides: ["agent", "threads", "conversations", "attachments", "approvals", "toolCalls"],
+  provides: ["agent", "threads", "conversations", "comparisons", "attachments", "approvals", "toolCalls"],
   extends: ["accounts"],
   configure: readSettings,
   start: async (context) => (await import("./start.ts")).startAgent(context),
@@ -32,6 +32,12 @@ export default definePlugin({
         example: "postern usage --days 7 --by user",
         joins: true,
         load: async () => (await import("./commands/usage.ts")).register,
+      },
+      {
+        name: "models",
+        about: "replay stored turns with another model and compare",
+        everyPlugin: true,
+        load: async () => (await import("./commands/compare.ts")).register,
       },
     ],
     names: {

@@ -158,6 +158,63 @@ export interface Conversations extends Pick<Threads, "list" | "find" | "export" 
   usage(query: FiguresQuery): Promise<{ readonly figures: Figures; readonly storage: UsedStorage }>;
 }
 
+/** Stored turns replayed with another model. Tools answer from their recorded results, and no thread is written to. */
+export interface Comparisons {
+  /** Finds the turns, and says what it will cost before anything is sent. Rejects with a `Fault` if there is no such model. */
+  prepare(query: ComparisonQuery): Promise<Comparison>;
+}
+
+export interface ComparisonQuery {
+  readonly user: string;
+  readonly model: WantedModel;
+  /** So many of the newest. */
+  readonly last?: number | undefined;
+  /** Only turns of these threads. */
+  readonly threads?: readonly string[] | undefined;
+  /** True: what is kept of earlier replays does not count. */
+  readonly again?: boolean;
+}
+
+export interface Comparison {
+  readonly model: ModelName;
+  /** Where texts go; undefined if they stay in this process. */
+  readonly host: string | undefined;
+  readonly turns: number;
+  /** How many of them have not been replayed yet. */
+  readonly missing: number;
+  /** What those will cost, by estimate. */
+  readonly estimate: Usage;
+  /** Oldest first. Throws when it is stopped or the daily cap is reached; what was replayed until then is kept. */
+  run(signal: AbortSignal): AsyncIterable<ComparedTurn>;
+}
+
+export interface ComparedTurn {
+  readonly turn: string;
+  readonly thread: string;
+  readonly title: string;
+  readonly createdAt: string;
+  /** The person's message. */
+  readonly text: string;
+  /** What came of it when it ran. */
+  readonly before: ComparedSide;
+  /** What the other model made of it. */
+  readonly after: ComparedSide;
+  /** "differs_here": the replay ended at a call that has no recorded result. */
+  readonly calls: "same" | "different" | "differs_here" | "failed";
+}
+
+export interface ComparedSide {
+  readonly model: ModelName;
+  readonly answer: string;
+  readonly calls: readonly Pick<ToolCall, "name" | "params">[];
+  readonly usage: Usage;
+  /** From its beginning to its end; in a replay tools take no time. */
+  readonly millis: number;
+  /** Calls that the person was asked about first, or would be by the rules of today. */
+  readonly questions: number;
+  readonly error?: { readonly code: string; readonly message: string };
+}
+
 interface ForwardQuery {
   readonly limit?: number;
   readonly after: string;
@@ -619,6 +676,7 @@ declare module "../../kernel/plugin.ts" {
     agent: Agent;
     threads: Threads;
     conversations: Conversations;
+    comparisons: Comparisons;
     attachments: Attachments;
     approvals: Approvals;
     toolCalls: ToolCalls;

@@ -4,6 +4,7 @@ import { OPERATOR } from "../../kernel/kit/people.ts";
 import type { Figures } from "../../kernel/kit/turns.ts";
 import type { Services, StartContext } from "../../kernel/plugin.ts";
 import { createAgent } from "./agent.ts";
+import { createComparisons } from "./comparison/comparisons.ts";
 import { createContext } from "./context/window.ts";
 import { createExtensions } from "./extensions.ts";
 import { createObservers, measureWaiting } from "./live/observer.ts";
@@ -49,7 +50,10 @@ export async function startAgent({
   "accounts" | "store" | "storage" | "settings" | "kernel" | "models",
   "tools" | "toolAdmin" | "telemetry"
 >): Promise<
-  Pick<Services, "agent" | "threads" | "conversations" | "attachments" | "approvals" | "toolCalls">
+  Pick<
+    Services,
+    "agent" | "threads" | "conversations" | "comparisons" | "attachments" | "approvals" | "toolCalls"
+  >
 > {
   const [sql, live] = await Promise.all([
     store.tables("agent", MIGRATIONS),
@@ -105,6 +109,7 @@ export async function startAgent({
   );
   onStop(agent.stop);
   onDrain(agent.drain);
+  const preview = createPreview({ sql, history, models, sources, extensions, settings, mask });
   const chatLimit = store.limiter({
     name: "chat",
     windows: async () => [{ limit: (await settings()).chatRateLimit, seconds: 60 }],
@@ -121,7 +126,7 @@ export async function startAgent({
     agent: {
       ...agent,
       models: models.list,
-      ...createPreview({ sql, history, models, sources, extensions, settings, mask }),
+      ...preview,
       onTakeover: (listener) => subscribe(takeoverListeners, listener),
       chatLimit,
     },
@@ -142,6 +147,10 @@ export async function startAgent({
         };
       },
     },
+    comparisons: createComparisons({
+      ...{ sql, history, ledger, models, sources, extensions, settings, mask, log, threads },
+      contextOf: preview.contextOf,
+    }),
     attachments,
     approvals,
     toolCalls: createToolCalls(sources, settings, ledger.thread),

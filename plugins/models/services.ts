@@ -41,6 +41,8 @@ export interface Models {
   list(scope?: TokenScope): Promise<ModelList>;
   /** The whole name of what somebody wants, which may be chosen with this scope. */
   choose(wanted: WantedModel, scope: TokenScope | undefined): Promise<ModelName>;
+  /** The host that texts for this model go to; undefined if they stay in this process. */
+  hostOf(model: ModelName): Promise<string | undefined>;
   /**
    * The models to try for a thread, best first, that every scope allows; those that are configured where nothing was chosen
    * for it. Rejects with a `Fault` where there is none.

@@ -70,6 +70,7 @@ const modelsPlugin = (world: World, node: SimulatedNode) =>
           current: async () => [model],
           list: async () => ({ items: [MODEL], unlisted: [] }),
           choose: async () => MODEL,
+          hostOf: async () => undefined,
           chain: async () => [model],
           stream: streamSteadily,
           addCost: (usage, _, tokens) => ({

@@ -121,6 +121,7 @@ export const ORDER: Readonly<Record<string, readonly string[]>> = {
     ...[
       "routes",
       "commands",
+      "comparison",
       "turn",
       "live",
       "context",

@@ -219,7 +219,7 @@ function listInWords({ items, next }: Page<ThreadSummary>, again: string): strin
 
 const WAITING: TableOptions["colours"] = { STATE: () => "yellow" };
 
-async function writeNew(file: string, text: AsyncIterable<string>, replace: boolean): Promise<void> {
+export async function writeNew(file: string, text: AsyncIterable<string>, replace: boolean): Promise<void> {
   // The existing file stays whole until the new one is.
   const target = replace ? join(dirname(file), `.${basename(file)}.${process.pid}.part`) : file;
   const refuse = (error: NodeJS.ErrnoException): never => {

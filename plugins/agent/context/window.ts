@@ -54,7 +54,8 @@ export function nothingStored(thread: string, before: number): Stored {
   return { thread, before, summary: NO_SUMMARY, path: [], past: { turns: [], open: [] } };
 }
 
-export function createContext(sql: Sql, history: History) {
+/** `keepsSummaries`: false where nothing may be written to the threads. */
+export function createContext(sql: Sql, history: History, keepsSummaries = true) {
   const summaryOf = async (thread: string): Promise<Summary> => {
     const find = "SELECT summary, summarised_to FROM threads WHERE id = ?";
     const row = await sql.get<{ summary: string | null; summarised_to: number }>(find, thread);
@@ -87,7 +88,8 @@ export function createContext(sql: Sql, history: History) {
       const old = past.turns.slice(0, cut).map(({ messages }) => messages);
       const text = await summariseTurns(known.text, [...old, orphansOf(past.turns[cut])], budget, summarise);
       const keep = "UPDATE threads SET summary = ?, summarised_to = ? WHERE id = ?";
-      await sql.transaction((tx) => tx.run(keep, text, last.seq, thread), { flush: false });
+      if (keepsSummaries)
+        await sql.transaction((tx) => tx.run(keep, text, last.seq, thread), { flush: false });
       return { ...(await history.read(thread, last.seq, before, path)), summary: text };
     },
   };

@@ -18,12 +18,12 @@ export const CUT_SHORT = {
   message: "The turn was interrupted by a restart. What it had done so far is kept.",
 } as const;
 
-export interface LedgerTurn {
+export interface LedgerTurn<Writer = TurnWriter> {
   readonly turn: Turn;
   readonly beginning: Beginning;
   /** Every one of them limits the turn. */
   readonly scopes: readonly TokenScope[];
-  readonly writer: TurnWriter;
+  readonly writer: Writer;
   /** Others of its thread are open: it has to wait for `writer.begin`. */
   readonly hasToWait: boolean;
 }

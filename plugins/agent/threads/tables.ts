@@ -131,6 +131,15 @@ export const MIGRATIONS = defineTables(
   ) ${strict};
   CREATE INDEX turn_pieces_by_turn ON turn_pieces (turn, seq);
 
+  -- What came of a turn when it was replayed with another model, as JSON.
+  CREATE TABLE replays (
+    turn ${text} NOT NULL REFERENCES turns (id) ON DELETE CASCADE,
+    provider ${text} NOT NULL,
+    model ${text} NOT NULL,
+    body ${text} NOT NULL,
+    PRIMARY KEY (turn, provider, model)
+  ) ${keyed};
+
   ${engine === "sqlite" ? SQLITE_TEXTS : POSTGRES_TEXTS}
 
   -- Files that came with messages and outputs, with the text of those that are not text themselves.

@@ -6,12 +6,13 @@ import { Fault, type ModelName, type Services, type Usage } from "../../../kerne
 import type { Purse, TokenCount } from "../../models/services.ts";
 import type { TurnObserver } from "../live/observer.ts";
 import type { LedgerTurn } from "../threads/ledger.ts";
+import type { RunningWriter } from "../threads/writing/writer.ts";
 
 export type Bill = ReturnType<typeof createBill>;
 
 export function createBill(
   models: Services["models"],
-  { turn, scopes, writer }: Pick<LedgerTurn, "turn" | "scopes" | "writer">,
+  { turn, scopes, writer }: Pick<LedgerTurn<RunningWriter>, "turn" | "scopes" | "writer">,
   observer: Pick<TurnObserver, "spent">,
 ) {
   /** US dollars the user may spend today. */

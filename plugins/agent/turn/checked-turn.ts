@@ -4,7 +4,7 @@ import type { Extensions, TurnPreface } from "../extensions.ts";
 import { showTool } from "../safety/foreign.ts";
 import type { CheckedTurn, Threads, Turn } from "../services.ts";
 import { fileText, findSpoken, readAbove, readPast } from "../threads/past-turns.ts";
-import type { TurnWriter } from "../threads/writing/writer.ts";
+import type { RunningWriter } from "../threads/writing/writer.ts";
 import type { ToolSources } from "./toolbox.ts";
 
 type Installed = ReadonlyMap<string, ToolInfo>;
@@ -12,7 +12,7 @@ type Installed = ReadonlyMap<string, ToolInfo>;
 export function checkedTurn(
   { sql, extensions }: { readonly sql: Queries; readonly extensions: Extensions },
   turn: Turn,
-  writer: Pick<TurnWriter, "id" | "thread" | "seq" | "isBranched" | "isFirst" | "items">,
+  writer: Pick<RunningWriter, "id" | "thread" | "seq" | "isBranched" | "isFirst" | "items">,
   preface: Promise<TurnPreface>,
 ): (installed: Installed) => CheckedTurn {
   const { user, input, attached = [], preamble = {} } = turn;

@@ -19,6 +19,7 @@ import type { LedgerTurn } from "../threads/ledger.ts";
 import type { RequiredTools } from "../threads/required-tools.ts";
 import { NO_SUMMARY, type Summary } from "../threads/thread-row.ts";
 import { redactLong } from "../threads/turns/long-texts.ts";
+import type { RunningWriter } from "../threads/writing/writer.ts";
 import type { Choice } from "./answer/choice.ts";
 import type { AnswerFormat } from "./answer/format.ts";
 import { withoutUntaken } from "./answer/inputs.ts";
@@ -26,7 +27,7 @@ import type { Bill } from "./bill.ts";
 import type { Toolbox } from "./toolbox.ts";
 
 /** A turn that runs, with those who hear of it. */
-export interface Run extends LedgerTurn {
+export interface Run extends LedgerTurn<RunningWriter> {
   readonly settings: TurnSettings;
   readonly bill: Bill;
   readonly observer: TurnObserver;
@@ -87,7 +88,7 @@ export async function createModelRequests(parts: ModelRequestParts, run: Run, as
   const compose = createComposer({
     turn,
     items: writer.items,
-    system: redact(mask, systemText(new Date(), sections)),
+    system: redact(mask, systemText(new Date(writer.openedAt), sections)),
     stored,
     context,
     mask,

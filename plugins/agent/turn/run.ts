@@ -14,13 +14,13 @@ import type { Model } from "../../models/services.ts";
 import { type Context, nothingStored } from "../context/window.ts";
 import type { Extensions, TurnPreface } from "../extensions.ts";
 import type { Observers, TurnObserver } from "../live/observer.ts";
-import type { OpenTurn } from "../live/stream.ts";
 import { allowsTool } from "../safety/scope.ts";
 import type { TurnSettings } from "../settings.ts";
 import { type Ending, endingOf, withoutQuestion } from "../threads/end.ts";
-import type { Ledger } from "../threads/ledger.ts";
+import type { Ledger, LedgerTurn } from "../threads/ledger.ts";
 import { createRequiredTools, type RequiredTools } from "../threads/required-tools.ts";
 import { gatePending } from "../threads/resume.ts";
+import type { RunningWriter } from "../threads/writing/writer.ts";
 import { createChoice } from "./answer/choice.ts";
 import { createFormat } from "./answer/format.ts";
 import { ableModels } from "./answer/inputs.ts";
@@ -40,6 +40,12 @@ export interface RunParts {
   readonly extensions: Extensions;
   readonly mask: Mask;
   readonly log: Log;
+  /** What the turn has in place of its tools, if it must not call them. */
+  replaceTools?(toolbox: Toolbox): Toolbox;
+}
+
+interface RunnableTurn extends LedgerTurn<RunningWriter> {
+  readonly stopper: AbortController;
 }
 
 export interface RanTurn {
@@ -55,7 +61,7 @@ const GETTING_READY =
 /** Never rejects: what goes wrong is how the turn ends. */
 export async function runTurn(
   parts: RunParts,
-  open: OpenTurn,
+  open: RunnableTurn,
   settings: TurnSettings,
   emit: (event: TurnEvent) => void,
 ): Promise<RanTurn> {
@@ -117,11 +123,12 @@ async function answer(parts: RunParts, run: Run, chain: readonly Model[]): Promi
   required.add(turn.answer?.requiredTools ?? []);
   const preface = parts.extensions.preface(turn.user, (tool) => allowsTool(scopes, tool));
   // All that the store is asked for before the model is, in one go.
-  const [toolbox, { sections, requiredTools }, stored] = await Promise.all([
+  const [tools, { sections, requiredTools }, stored] = await Promise.all([
     openTools(parts, run, required, preface),
     preface,
     writer.isFirst ? nothingStored(writer.thread, writer.seq) : readPast(parts, run, writer.summary),
   ]);
+  const toolbox = parts.replaceTools?.(tools) ?? tools;
   required.add(requiredTools);
   const choice = createChoice(turn.answer, toolbox);
   const { host } = parts.sources;

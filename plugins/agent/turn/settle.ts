@@ -22,12 +22,12 @@ import type { Ending } from "../threads/end.ts";
 import type { RequiredTools } from "../threads/required-tools.ts";
 import type { Approved } from "../threads/resume.ts";
 import type { PendingCall } from "../threads/thread-row.ts";
-import type { TurnWriter } from "../threads/writing/writer.ts";
+import type { RunningWriter } from "../threads/writing/writer.ts";
 import { createInnerCalls } from "./inner-calls.ts";
 import type { Plan, PlannedOutcome, Toolbox } from "./toolbox.ts";
 
 export interface Settling {
-  readonly writer: TurnWriter;
+  readonly writer: RunningWriter;
   readonly toolbox: Toolbox;
   readonly mask: Mask;
   readonly signal: AbortSignal;
@@ -283,7 +283,7 @@ function fingerprintIn(plan: Plan): string | undefined {
   return "fingerprint" in plan ? plan.fingerprint : undefined;
 }
 
-function openGate(writer: TurnWriter, first: WaitingCall, others: readonly WaitingCall[]): Gate {
+function openGate(writer: RunningWriter, first: WaitingCall, others: readonly WaitingCall[]): Gate {
   const { call, plan, outcome } = first;
   const openedAt = new Date().toISOString();
   const base = { id: randomUUIDv7(), turn: writer.id, thread: writer.thread, openedAt };

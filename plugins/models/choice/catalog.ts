@@ -28,7 +28,7 @@ const OTHER_WORK =
 export function createModelCatalog({
   models,
   prices,
-}: CatalogParts): Pick<Models, "list" | "choose" | "chain"> {
+}: CatalogParts): Pick<Models, "list" | "choose" | "chain" | "hostOf"> {
   const listed = new LRUCache<string, Promise<readonly string[]>>({ max: MAX_SERVERS });
 
   /** Empty where the server does not say. */
@@ -118,6 +118,11 @@ export function createModelCatalog({
       }
       allowedModels([{ name: option }], scope ? [scope] : []);
       return { provider: option.provider, name: option.name };
+    },
+
+    async hostOf({ provider }) {
+      const server = (await models.servers()).find((each) => each.provider === provider);
+      return server && new URL(server.baseUrl).host;
     },
 
     async chain(chosen, scopes) {

@@ -63,6 +63,7 @@ export async function openAgent(store: OpenStore, home: string, telemetry: Telem
       current: async () => [instant],
       list: async () => ({ items: [], unlisted: [] }),
       choose: async () => instant.name,
+      hostOf: async () => undefined,
       chain: async () => [instant],
       stream: streamSteadily,
       addCost: (usage, model, tokens) => prices.add(usage, model, tokens, true),

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { startPostern } from "../../support/processes/postern.ts";
+import { postern, startPostern } from "../../support/processes/postern.ts";
 import { servePostern } from "../../support/processes/served.ts";
 
 test("a question asked on the command line is left alone by the service on the same home", async () => {
@@ -21,4 +21,20 @@ test("a question asked on the command line is left alone by the service on the s
   rest.resolve("two.");
   expect(await asking.ended).toBe(0);
   expect(asking.stdout()).toContain("One two.");
+});
+
+test("turns are compared on the command line while the service runs on the same home", async () => {
+  const served = await servePostern();
+  const token = new URL(served.link()).searchParams.get("token");
+  await fetch(`${served.url}/api/chat`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+    body: JSON.stringify({ message: "Hello" }),
+  });
+  served.model.otherwise({ text: "Another answer." });
+  const env = { POSTERN_HOME: served.home, MODEL_BASE_URL: served.model.url, MODEL_NAME: "scripted" };
+  const { stdout } = await postern(["models", "compare", "scripted", "--yes", "--json"], { env });
+  expect(JSON.parse(stdout)).toMatchObject({
+    turns: [{ calls: "same", after: { answer: "Another answer." } }],
+  });
 });

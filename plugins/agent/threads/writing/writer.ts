@@ -21,6 +21,24 @@ import { createWriteQueue } from "./write-queue.ts";
 
 export type TurnWriter = ReturnType<typeof createTurnWriter>;
 
+/** As much of it as a turn needs while it runs. */
+export type RunningWriter = Pick<
+  TurnWriter,
+  | (
+      | "id"
+      | "thread"
+      | "seq"
+      | "after"
+      | "openedAt"
+      | "items"
+      | "chosen"
+      | "summary"
+      | "isFirst"
+      | "isBranched"
+    )
+  | ("say" | "put" | "hold" | "add" | "attach" | "setModel" | "markWrote")
+>;
+
 interface Started {
   readonly provider: string;
   readonly model: string;
@@ -92,6 +110,7 @@ export function createTurnWriter(
     thread,
     seq,
     after,
+    openedAt: start.now,
     items: items as readonly TurnItem[],
     /** The model that was chosen for its thread; known when it has begun. */
     get chosen() {

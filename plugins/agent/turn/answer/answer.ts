@@ -4,11 +4,11 @@ import { randomUUIDv7 } from "node:crypto";
 import { tryJson } from "../../../../kernel/kit/text.ts";
 import type { Mask, ToolCall, TurnEvent } from "../../../../kernel/plugin.ts";
 import type { FinishReason, ModelPart, TokenCount } from "../../../models/services.ts";
-import type { TurnWriter } from "../../threads/writing/writer.ts";
+import type { RunningWriter } from "../../threads/writing/writer.ts";
 import { createRedactStream } from "./redact-stream.ts";
 
 export interface Answering {
-  readonly writer: TurnWriter;
+  readonly writer: RunningWriter;
   readonly mask: Mask;
   emit(event: TurnEvent): void;
   count(tokens: TokenCount): void;
