@@ -1,20 +1,19 @@
-import { useEffect } from "preact/hooks";
+import ChevronDown from "lucide/dist/esm/icons/chevron-down.mjs";
+import { useEffect, useState } from "preact/hooks";
 import { visibleLine } from "../../../kernel/kit/text.ts";
 import { chooseModel, loadModels } from "../state/threads.ts";
 import { useApp } from "../state/use-app.ts";
 import type { ModelName, ModelOption } from "../state/wire.ts";
 import { text } from "../text/text.ts";
+import { Icon } from "../widgets/icon.tsx";
+import { showModal } from "../widgets/modal.tsx";
+import { type Choice, fitsQuery, SearchList } from "../widgets/search-list.tsx";
 
-const keyOf = ({ provider, name }: ModelName): string => JSON.stringify([provider, name]);
+const words = text.start;
 
-/** Its name, window, price and retirement, as far as they are known. */
-function describe({ name, window, price, retires }: ModelOption): string {
-  const facts = [
-    ...(window ? [text.start.window(window)] : []),
-    ...(price ? [`$${price.input}/$${price.output}`] : []),
-    ...(retires ? [text.start.retires(retires)] : []),
-  ];
-  return [visibleLine(name), ...facts].join(" · ");
+interface ModelChoice extends Choice {
+  /** Null for the configured one. */
+  readonly model: ModelName | null;
 }
 
 /** The choice of the thread's model. The names come from model servers and are shown as plain text. */
@@ -24,34 +23,79 @@ export function ModelPicker() {
     if (models === undefined) void loadModels();
   }, []);
   if (status === undefined) return null;
-  const choose = (key: string) => {
-    const [provider, name] = key === "" ? [] : (JSON.parse(key) as [string, string]);
-    void chooseModel(provider === undefined || name === undefined ? null : { provider, name });
+  const name = chosen ? visibleLine(chosen.name) : words.defaultModel(visibleLine(status.model.name));
+  const open = () => {
+    void loadModels();
+    showModal({
+      title: words.model,
+      words: words.prices,
+      class: "palette models",
+      content: (end) => <Models configured={status.model.name} onEnd={end} />,
+    });
   };
-  const options = models ?? [];
-  const isListed = chosen === null || options.some((option) => keyOf(option) === keyOf(chosen));
-  const providers = [...new Set(options.map(({ provider }) => provider))];
   return (
-    <select
+    <button
+      type="button"
       class="model"
-      aria-label={text.start.model}
-      value={chosen === null ? "" : keyOf(chosen)}
-      onFocus={() => void loadModels()}
-      onChange={(event) => choose(event.currentTarget.value)}
+      aria-label={`${words.model}: ${name}`}
+      aria-haspopup="dialog"
+      onClick={open}
     >
-      <option value="">{text.start.defaultModel(visibleLine(status.model.name))}</option>
-      {!isListed && <option value={keyOf(chosen)}>{visibleLine(chosen.name)}</option>}
-      {providers.map((provider) => (
-        <optgroup key={provider} label={provider}>
-          {options
-            .filter((option) => option.provider === provider)
-            .map((option) => (
-              <option key={keyOf(option)} value={keyOf(option)}>
-                {describe(option)}
-              </option>
-            ))}
-        </optgroup>
-      ))}
-    </select>
+      <span>{name}</span>
+      <Icon of={ChevronDown} />
+    </button>
   );
+}
+
+function Models({ configured, onEnd }: { configured: string; onEnd(): void }) {
+  const { models = [], chosen } = useApp();
+  const [query, setQuery] = useState("");
+  const all = choicesOf(models, chosen, configured);
+  return (
+    <SearchList
+      label={words.searchModels}
+      listLabel={words.models}
+      query={query}
+      choices={all.filter(({ title, detail }) => fitsQuery(query, title, detail))}
+      start={chosen === null ? 0 : all.findIndex(({ id }) => id === keyOf(chosen))}
+      onQuery={setQuery}
+      onChoose={({ model }) => {
+        onEnd();
+        void chooseModel(model);
+      }}
+    />
+  );
+}
+
+function choicesOf(
+  models: readonly ModelOption[],
+  chosen: ModelName | null,
+  configured: string,
+): readonly ModelChoice[] {
+  const title = words.defaultModel(visibleLine(configured));
+  const listed = models.map(choiceOf);
+  const isListed = chosen === null || listed.some(({ id }) => id === keyOf(chosen));
+  const detail = detailOf(models.find(({ role }) => role === "configured"));
+  return [{ id: "", title, detail, model: null }, ...(isListed ? [] : [choiceOf(chosen)]), ...listed];
+}
+
+const keyOf = ({ provider, name }: ModelName): string => JSON.stringify([provider, name]);
+
+const choiceOf = (option: ModelOption): ModelChoice => ({
+  id: keyOf(option),
+  title: visibleLine(option.name),
+  detail: detailOf(option),
+  model: { provider: option.provider, name: option.name },
+});
+
+/** Its provider, window, price and retirement, as far as they are known. */
+function detailOf(option: ModelOption | undefined): string {
+  if (option === undefined) return "";
+  const { provider, window, price, retires } = option;
+  const facts = [
+    ...(window ? [words.window(window)] : []),
+    ...(price ? [words.price(price.input, price.output)] : []),
+    ...(retires ? [words.retires(retires)] : []),
+  ];
+  return [provider, ...facts].join(" · ");
 }

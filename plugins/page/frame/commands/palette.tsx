@@ -1,12 +1,13 @@
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useMemo, useState } from "preact/hooks";
 import { getState } from "../../state/app.ts";
 import { ask, type ThreadPage, type ThreadRow } from "../../state/wire.ts";
 import { text } from "../../text/text.ts";
 import { showModal } from "../../widgets/modal.tsx";
+import { type Choice, fitsQuery, SearchList } from "../../widgets/search-list.tsx";
 import { type Command, printedKeys } from "./keys.ts";
 
 export function openPalette(commands: readonly Command[]): void {
-  let chosen: Choice | undefined;
+  let chosen: PaletteChoice | undefined;
   showModal({
     title: text.frame.palette,
     class: "palette",
@@ -24,11 +25,7 @@ export function openPalette(commands: readonly Command[]): void {
   });
 }
 
-interface Choice {
-  readonly id: string;
-  readonly title: string;
-  readonly group: string;
-  readonly keys?: string | undefined;
+interface PaletteChoice extends Choice {
   run(): void;
 }
 
@@ -36,79 +33,22 @@ interface Choice {
 const PAUSE_MS = 150;
 const MAX_SHOWN = 30;
 
-function Palette({ commands, onChoose }: { commands: readonly Command[]; onChoose(choice: Choice): void }) {
+interface PaletteProps {
+  readonly commands: readonly Command[];
+  onChoose(choice: PaletteChoice): void;
+}
+
+function Palette({ commands, onChoose }: PaletteProps) {
   const [query, setQuery] = useState("");
-  const [at, setAt] = useState(0);
   const threads = useThreads(query);
-  const list = useRef<HTMLDivElement>(null);
   const choices = useMemo(() => choicesFor(query, commands, threads), [query, commands, threads]);
-  const active = Math.min(at, choices.length - 1);
-  const type = (text: string) => {
-    setQuery(text);
-    setAt(0);
-  };
-  useEffect(() => {
-    list.current?.querySelector("[aria-selected=true]")?.scrollIntoView({ block: "nearest" });
-  }, [active, choices]);
-
-  const onKeyDown = (event: KeyboardEvent) => {
-    const last = choices.length - 1;
-    const next = { ArrowDown: active === last ? 0 : active + 1, ArrowUp: active <= 0 ? last : active - 1 }[
-      event.key
-    ];
-    const choice = choices[active];
-    if (next !== undefined) setAt(next);
-    else if (event.key === "Enter" && choice && !event.isComposing) onChoose(choice);
-    else return;
-    event.preventDefault();
-  };
-
   return (
-    <>
-      <input
-        data-first
-        role="combobox"
-        aria-label={text.frame.paletteSearch}
-        aria-expanded="true"
-        aria-controls="palette-list"
-        aria-autocomplete="list"
-        aria-activedescendant={choices[active] && `palette-${active}`}
-        placeholder={text.frame.paletteSearch}
-        autocomplete="off"
-        dir="auto"
-        value={query}
-        onInput={(event) => type(event.currentTarget.value)}
-        onKeyDown={onKeyDown}
-      />
-      <div
-        class="choices"
-        id="palette-list"
-        role="listbox"
-        aria-label={text.frame.commands}
-        ref={list}
-        tabIndex={-1}
-      >
-        {choices.map((choice, index) => (
-          // biome-ignore lint/a11y/useKeyWithClickEvents: the keys are the combobox's
-          <div
-            key={choice.id}
-            id={`palette-${index}`}
-            role="option"
-            tabIndex={-1}
-            aria-selected={index === active}
-            onClick={() => onChoose(choice)}
-          >
-            <span dir="auto">{choice.title}</span>
-            <span class="soft">
-              {choice.keys === undefined ? choice.group : printedKeys(choice.keys).join(" ")}
-            </span>
-          </div>
-        ))}
-      </div>
-      <p class="soft" role="status">
-        {choices.length === 0 ? text.frame.nothingMatches : ""}
-      </p>
-    </>
+    <SearchList
+      label={text.frame.paletteSearch}
+      listLabel={text.frame.commands}
+      {...{ query, choices, onChoose }}
+      onQuery={setQuery}
+    />
   );
 }
 
@@ -136,26 +76,26 @@ function choicesFor(
   query: string,
   commands: readonly Command[],
   found: readonly ThreadRow[],
-): readonly Choice[] {
-  const words = query.toLowerCase().split(/\s+/).filter(Boolean);
-  const fits = ({ title, group }: { title: string; group: string }) => {
-    const text = `${group} ${title}`.toLowerCase();
-    return words.every((word) => text.includes(word));
-  };
+): readonly PaletteChoice[] {
   const actions = commands
-    .filter((command) => command.isPossible?.() ?? true)
-    .map(({ title, group, keys, run }) => ({ id: `${group} ${title}`, title, group, keys, run }));
-  const listed = getState().threads.map(choiceOf).filter(fits);
+    .filter(({ title, group, isPossible }) => fitsQuery(query, group, title) && (isPossible?.() ?? true))
+    .map(({ title, group, keys, run }) => ({
+      ...{ id: `${group} ${title}`, title, run },
+      detail: keys === undefined ? group : printedKeys(keys).join(" "),
+    }));
+  const listed = getState()
+    .threads.map(choiceOf)
+    .filter(({ title, detail }) => fitsQuery(query, detail, title));
   const known = new Set(listed.map(({ id }) => id));
   const others = found.map(choiceOf).filter(({ id }) => !known.has(id));
-  return [...actions.filter(fits), ...listed, ...others].slice(0, MAX_SHOWN);
+  return [...actions, ...listed, ...others].slice(0, MAX_SHOWN);
 }
 
-function choiceOf({ id, title }: ThreadRow): Choice {
+function choiceOf({ id, title }: ThreadRow): PaletteChoice {
   return {
     id,
     title,
-    group: text.frame.thread,
+    detail: text.frame.thread,
     run: () => {
       location.hash = `#/chat/${id}`;
     },

@@ -1,5 +1,7 @@
 import type { Catalogue } from "../en/en.ts";
 
+const COMPACT = new Intl.NumberFormat("en", { notation: "compact" });
+
 export const start: Catalogue["start"] = {
   message: "Nachricht",
   messagePlaceholder: "Nachricht an Postern",
@@ -10,7 +12,11 @@ export const start: Catalogue["start"] = {
   noFolders: "Ein Ordner lässt sich nicht anhängen. Hänge die Dateien darin an.",
   model: "Modell dieser Unterhaltung",
   defaultModel: (name) => `${name} (Standard)`,
-  window: (tokens: number) => `${Math.round(tokens / 1000)}k`,
+  models: "Modelle",
+  searchModels: "Modelle durchsuchen",
+  prices: "Preise in US-Dollar für eine Million Tokens.",
+  window: (tokens: number) => `${COMPACT.format(tokens)} Kontext`,
+  price: (input, output) => `${input} $ Eingabe, ${output} $ Ausgabe`,
   retires: (day: string) => `endet am ${day}`,
   retirement: (name: string, day: string) => `Der Anbieter schaltet ${name} am ${day} ab.`,
   switchTo: (name: string) => `Zu ${name} wechseln`,

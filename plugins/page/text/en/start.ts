@@ -1,5 +1,7 @@
 import type { ComponentChild } from "preact";
 
+const COMPACT = new Intl.NumberFormat("en", { notation: "compact" });
+
 /** The texts of the first view and the message box. */
 export const start = {
   message: "Message",
@@ -11,7 +13,11 @@ export const start = {
   noFolders: "A folder cannot be attached. Attach the files in it.",
   model: "Model of this thread",
   defaultModel: (name: string) => `${name} (default)`,
-  window: (tokens: number) => `${Math.round(tokens / 1000)}k`,
+  models: "Models",
+  searchModels: "Search models",
+  prices: "Prices are US dollars for a million tokens.",
+  window: (tokens: number) => `${COMPACT.format(tokens)} window`,
+  price: (input: string, output: string) => `$${input} in, $${output} out`,
   retires: (day: string) => `retires ${day}`,
   retirement: (name: string, day: string) => `${name} is turned off by its provider on ${day}.`,
   switchTo: (name: string) => `Switch to ${name}`,

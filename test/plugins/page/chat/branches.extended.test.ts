@@ -99,8 +99,6 @@ describeInBrowser("on the chat page", () => {
     const page = await openPage();
     await page.goto(`${gateway.url}/?token=${OPERATOR_TOKEN}`);
     await page.getByText("gpt-5-mini is turned off by its provider on 2026-12-11.").waitFor();
-    const listed = page.getByLabel("Model of this thread").locator("option");
-    expect(await listed.allInnerTexts()).toContain("gpt-5-mini · 400k · $0.25/$2 · retires 2026-12-11");
     expect(await findBarriers(page)).toEqual([]);
     await page.getByRole("button", { name: "Switch to gpt-6.1-terra" }).click();
     await page.getByText("is turned off by its provider").waitFor({ state: "detached" });
@@ -110,15 +108,56 @@ describeInBrowser("on the chat page", () => {
     await page.close();
   });
 
+  test("models are found by name, provider, price and retirement, by keyboard and on a phone; none only embeds", async () => {
+    const model = await scriptedModel();
+    model.offer("gpt-5-mini", "claude-opus-4-8", "nomic-embed-text", "home-made");
+    const gateway = await openGateway({ model, variables: { MODEL_NAME: "home-made" } });
+    const page = await openPage();
+    await page.goto(`${gateway.url}/?token=${OPERATOR_TOKEN}`);
+    const picker = page.getByRole("button", { name: "Model of this thread: home-made (default)" });
+    const options = page.getByRole("dialog", { name: "Model of this thread" }).getByRole("option");
+    const names = async () =>
+      (await options.allInnerTexts()).map((text) => text.replaceAll(/\s*\n\s*/g, " · "));
+    await picker.focus();
+    await page.keyboard.press("Enter");
+    await expect.poll(names).toHaveLength(5);
+    expect(await names()).toContain(
+      "gpt-5-mini · openai-compatible · 400K window · $0.25 in, $2 out · retires 2026-12-11",
+    );
+    expect(await names()).toContain("home-made · openai-compatible");
+    expect((await names()).join()).not.toContain("embed");
+    for (const scheme of ["light", "dark"] as const) {
+      await page.emulateMedia({ colorScheme: scheme });
+      expect(await findBarriers(page)).toEqual([]);
+    }
+    await page.setViewportSize(PHONE);
+    expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(PHONE.width);
+    await page.keyboard.type("5-mini 2026");
+    await expect.poll(names).toHaveLength(1);
+    await page.keyboard.press("Enter");
+    const chosen = page.getByRole("button", { name: "Model of this thread: gpt-5-mini" });
+    await chosen.waitFor();
+    // The focus is back where it was, and the list begins at the one that is chosen.
+    await expect.poll(() => chosen.evaluate((button) => button === document.activeElement)).toBe(true);
+    await page.keyboard.press("Enter");
+    await page.getByRole("option", { name: "gpt-5-mini", selected: true }).waitFor();
+    await page.getByRole("combobox", { name: "Search models" }).fill("nothing like it");
+    await page.getByText("Nothing matches.").waitFor();
+    await page.close();
+  });
+
   test("a thread's model is picked, its name is on the answer, and what it thought is folded", async () => {
     const model = await scriptedModel();
     model.offer("scripted", "thinker");
     const gateway = await openGateway({ model });
     const page = await openPage();
     await page.goto(`${gateway.url}/?token=${OPERATOR_TOKEN}`);
-    const picker = page.getByLabel("Model of this thread");
-    await expect.poll(() => picker.locator("option").count()).toBe(4);
-    await picker.selectOption({ label: "thinker" });
+    const picker = page.getByRole("button", { name: /^Model of this thread: / });
+    const pick = async (name: string) => {
+      await picker.click();
+      await page.getByRole("option", { name }).first().click();
+    };
+    await pick("thinker");
     const more = Promise.withResolvers<string>();
     model.script({ reasoning: ["First I think, ", "<b>then</b> I speak."], text: [more.promise] });
     await page.getByLabel("Message").fill("Hi");
@@ -137,8 +176,8 @@ describeInBrowser("on the chat page", () => {
     await page.getByText("Here I am.").waitFor();
     expect(await page.locator("details.thoughts summary").textContent()).toMatch(/^Thought for/);
     expect(await page.locator(".meta").last().textContent()).toContain("thinker");
-    await expect.poll(() => picker.inputValue()).toContain("thinker");
-    await picker.selectOption({ index: 0 });
+    await expect.poll(() => picker.textContent()).toBe("thinker");
+    await pick("scripted (default)");
     await page.getByLabel("Message").fill("Again");
     await page.keyboard.press("Enter");
     await expect.poll(() => model.requests.length).toBe(2);
