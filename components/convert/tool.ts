@@ -3,12 +3,6 @@
 import type { Tool } from "postern:tool/tool@0.1.0";
 import { findUnit, KIND_NAMES, type Unit, unitsOf } from "./units.ts";
 
-interface Params {
-  readonly value: number;
-  readonly from: string;
-  readonly to: string;
-}
-
 const SCHEMA = {
   type: "object",
   properties: {
@@ -47,7 +41,7 @@ export const tool: Tool = {
 };
 
 /** The host has already checked the params; a caller that skips it still gets a readable error. */
-function read(text: string): Params {
+function read(text: string): { readonly value: number; readonly from: string; readonly to: string } {
   try {
     const { value, from, to } = JSON.parse(text) ?? {};
     return { value: Number(value), from: String(from), to: String(to) };

@@ -1,12 +1,6 @@
 /** The workspace as the code sees it, and what it made there: files, and charts that become files. */
 import { folder } from "./folder.ts";
 
-interface Written {
-  readonly path: string;
-  readonly bytes: number;
-  readonly mime: string;
-}
-
 interface Chart {
   readonly svg: string;
   readonly title: string;
@@ -30,7 +24,7 @@ const MIMES: Readonly<Record<string, string>> = {
 };
 
 export function createFiles() {
-  const written = new Map<string, Written>();
+  const written = new Map<string, { readonly path: string; readonly bytes: number; readonly mime: string }>();
   const charts: Chart[] = [];
 
   const write = (path: unknown, content: unknown): string => {

@@ -20,14 +20,9 @@ interface Thrown {
 /** First what was thrown, then its causes. */
 export type Crash = readonly [Thrown, ...Thrown[]];
 
-interface LogLine {
-  readonly level: string;
-  readonly message: string;
-}
-
 interface Ended {
   readonly ok: boolean;
-  readonly logs: readonly LogLine[];
+  readonly logs: readonly { readonly level: string; readonly message: string }[];
   readonly code?: string;
   readonly message?: string;
 }

@@ -1,5 +1,6 @@
-/** Text of strangers made visible, JSON, and Markdown cut into messages; a browser can load it too. */
+/** Text of strangers made visible and compared, JSON, and Markdown cut into messages; a browser can load it too. */
 
+export { diffLines } from "../text/differences.ts";
 export { escapeHtml } from "../text/html.ts";
 export { isRecord, tryJson, tryRecord, tryUtf8 } from "../text/json.ts";
 export { showsOtherAddress } from "../text/link-address.ts";

@@ -45,11 +45,6 @@ export function explain(
 const isWrapper = ({ keyword, params }: ErrorObject) => WRAPPERS.has(keyword) && !params["passingSchemas"];
 const isUndecided = (error: ErrorObject) => BRANCHING.has(error.keyword) && isWrapper(error);
 
-interface Decision {
-  readonly mistakes: readonly Mistake[];
-  readonly dropped: readonly ErrorObject[];
-}
-
 /**
  * Where branches exclude each other by a constant, only the one that was meant says something useful; where none was
  * meant, only the constants do; where it is unclear, what all of them say.
@@ -58,7 +53,7 @@ function decide(
   union: ErrorObject,
   errors: readonly ErrorObject[],
   mistakeOf: (error: ErrorObject) => Mistake,
-): Decision {
+): { readonly mistakes: readonly Mistake[]; readonly dropped: readonly ErrorObject[] } {
   const branches = branchesOf(union, errors);
   const everything = [...branches.values()].flat();
   const depthOf = ({ instancePath }: ErrorObject) =>

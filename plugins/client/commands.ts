@@ -1,5 +1,6 @@
 /** The services of commands that join a service elsewhere. */
 import { cleanFileName } from "../../kernel/kit/files.ts";
+import { Task } from "../../kernel/kit/jobs.ts";
 import { OPERATOR } from "../../kernel/kit/people.ts";
 import { TurnRecord } from "../../kernel/kit/turns.ts";
 import type { Services } from "../../kernel/plugin.ts";
@@ -80,7 +81,7 @@ export function createJobControl({ ask }: Requests): Services["jobControl"] {
 export function createTaskControl({ ask }: Requests): Services["taskControl"] {
   return {
     list: async (query = {}) => (await ask("GET /api/tasks", wire.Tasks, { query: { ...query } })).items,
-    cancel: (id) => orNone(ask(`POST /api/tasks/${encoded(id)}/cancel`, wire.Task)),
+    cancel: (id) => orNone(ask(`POST /api/tasks/${encoded(id)}/cancel`, Task)),
   };
 }
 

@@ -1,16 +1,10 @@
 /** What the client reads of a service's answers, and nothing else: what a newer service sends besides is for newer clients. */
 import type { TSchema } from "typebox";
+import { Job as AnyJob, Task } from "../../kernel/kit/jobs.ts";
 import { User } from "../../kernel/kit/people.ts";
 import { named, nullable, Time, Type } from "../../kernel/kit/schema.ts";
 import { Attachment } from "../../kernel/kit/tools.ts";
-import {
-  Figures,
-  ModelName,
-  Origin,
-  ThreadSummary,
-  TurnRecord,
-  UsedStorage,
-} from "../../kernel/kit/turns.ts";
+import { Figures, ModelName, ThreadSummary, TurnRecord, UsedStorage } from "../../kernel/kit/turns.ts";
 
 const text = Type.String();
 const count = Type.Integer();
@@ -64,40 +58,13 @@ export const Tools = list(
 export const UploadLimits = Type.Object({ fileBytes: count, files: count });
 export const Upload = Type.Object({ ...Attachment.properties, name: text, note: Type.Optional(text) });
 
+const { id, user, status, waitingFor, thread: ofJob, conversation } = AnyJob.properties;
+const { createdAt, completedAt, response, error } = AnyJob.properties;
 export const Job = Type.Object({
-  id: text,
-  user: text,
-  status: Type.Enum(["queued", "running", "completed"]),
-  waitingFor: Type.Optional(Type.Literal("pairing")),
-  createdAt: Time,
-  completedAt: Type.Optional(Time),
-  thread: Type.Optional(named("thread_id", text)),
-  conversation: Type.Optional(named("conversation_id", text)),
-  response: Type.Optional(text),
-  error: Type.Optional(Failure),
+  ...{ id, user, status, waitingFor, thread: ofJob, conversation, createdAt, completedAt, response, error },
 });
 export const Jobs = page("jobs", Job);
 
-export const Task = Type.Object({
-  id: text,
-  user: text,
-  parent: nullable(named("parent_id", text)),
-  parentThread: named("parent_thread_id", text),
-  parentTurn: named("parent_turn_id", text),
-  depth: count,
-  title: text,
-  status: Type.Enum(["queued", "running", "waiting", "completed", "failed", "cancelled"]),
-  error: Type.Optional(Failure),
-  isBackground: named("background", Type.Boolean()),
-  thread,
-  calls: Type.Array(text),
-  costUsd: named("cost", Type.Number()),
-  budgetUsd: nullable(named("budget", Type.Number())),
-  origins: Type.Array(Origin),
-  createdAt: Time,
-  deadlineAt: Time,
-  completedAt: Type.Optional(Time),
-});
 export const Tasks = list("tasks", Task);
 
 export const RoutineRun = Type.Object({

@@ -302,18 +302,13 @@ function withoutWords(outcome: ToolOutcome): ToolOutcome {
   return outcome.status === "ok" ? { ...outcome, output: "" } : { ...outcome, message: "" };
 }
 
-interface FoundLinks {
-  isFree(address: string): boolean;
-  isTrusted(address: string): boolean;
-}
-
 /**
  * Returns where a call may be redirected to. A server that was told nothing can send it anywhere; otherwise it could be sent on with
  * what the model put into the address.
  */
 function redirectsOf(
   addresses: readonly string[],
-  { isFree, isTrusted }: FoundLinks,
+  { isFree, isTrusted }: { isFree(address: string): boolean; isTrusted(address: string): boolean },
 ): CallRuling["checkAddress"] {
   if (addresses.every(isFree)) return undefined;
   const repeats = addresses.map(repeatsWordsOf);

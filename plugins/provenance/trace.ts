@@ -34,7 +34,7 @@ export interface Trace {
   readonly known: readonly string[];
   readonly approved: readonly ApprovedCall[];
   readonly entries: readonly Entry[];
-  readonly open: ReadonlyMap<string, readonly TracedCall[]>;
+  readonly open: ReadonlyMap<string, readonly { readonly call: ToolCall; readonly isCallers: boolean }[]>;
   readonly gates: ReadonlyMap<string, Gate>;
 }
 
@@ -44,11 +44,6 @@ export interface ApprovedCall {
   /** The tool as it was when they were asked: a later version may use its parameters for something else. */
   readonly fingerprint: string | undefined;
   readonly params: unknown;
-}
-
-interface TracedCall {
-  readonly call: ToolCall;
-  readonly isCallers: boolean;
 }
 
 export const NOTHING_SAID: Trace = {

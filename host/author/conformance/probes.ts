@@ -8,11 +8,6 @@ import type { Finding, Verdict } from "./report.ts";
 
 const PROBE_MS = 10_000;
 
-interface Probe {
-  readonly subject: string;
-  readonly params: string;
-}
-
 export async function probe(
   pool: Pool,
   component: Component,
@@ -52,7 +47,7 @@ export async function probe(
   return { findings, memoryPeakBytes };
 }
 
-function violations(schema: JsonSchema): readonly Probe[] {
+function violations(schema: JsonSchema): readonly { readonly subject: string; readonly params: string }[] {
   const properties = Object.keys((schema["properties"] ?? {}) as object);
   const required = (schema["required"] ?? []) as readonly string[];
   const wrong = Object.fromEntries(properties.map((name) => [name, { not: "what was asked for" }]));

@@ -22,11 +22,6 @@ import { explain, noSuchTool, Refused, requireUsable } from "./refusal.ts";
 import { toOutcome } from "./result.ts";
 import { MAX_ROUNDS, QUESTION_TIMEOUT_MS, type RunningCall, startCall } from "./running-call.ts";
 
-export interface McpRun {
-  readonly outcome: CallOutcome;
-  readonly receipt?: Receipt;
-}
-
 export interface McpCallsParts {
   readonly rows: ServerRows;
   readonly sessions: Sessions;
@@ -234,7 +229,7 @@ export function createMcpCalls(parts: McpCallsParts) {
     call: ToolCall,
     options: CallOptions,
     act: (attempt: Attempt) => Promise<CallOutcome>,
-  ): Promise<McpRun> {
+  ): Promise<{ readonly outcome: CallOutcome; readonly receipt?: Receipt }> {
     const found = await rows.tool(call.name);
     if (found === undefined) return { outcome: noSuchTool(call.name).outcome };
     const { server } = found;

@@ -39,12 +39,7 @@ export interface Linkable {
   /** True where all that the glue keeps for the guest is the handles of resources which the host gave it. */
   readonly plain: boolean;
   /** Shared by its instances; filled by the first of them. */
-  readonly first: First;
-}
-
-interface First {
-  memories?: Image;
-  globals?: readonly unknown[];
+  readonly first: { memories?: Image; globals?: readonly unknown[] };
 }
 
 export interface Instance {

@@ -4,16 +4,11 @@ import type { AnyPlugin, Resume } from "../../plugin.ts";
 import { waitForEnd } from "./serve.ts";
 import type { Session } from "./session.ts";
 
-export interface JoinOptions {
-  readonly version: string;
-  readonly resume?: Resume | undefined;
-}
-
 /** Runs until the person quits, and returns the exit code. */
 export async function join(
   { settings, home, mask, openLog }: Session,
   plugins: readonly AnyPlugin[],
-  { version, resume }: JoinOptions,
+  { version, resume }: { readonly version: string; readonly resume?: Resume | undefined },
 ): Promise<number> {
   process.umask(0o077);
   const crashes: unknown[] = [];

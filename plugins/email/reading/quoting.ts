@@ -4,11 +4,6 @@
  */
 import type { QuotedText } from "../../messaging/services.ts";
 
-export interface SplitText {
-  readonly own: string;
-  readonly quoted: readonly QuotedText[];
-}
-
 const MAX_LINE = 500;
 const MAX_NAME = 100;
 const MAX_ATTRIBUTION_LINES = 3;
@@ -24,7 +19,7 @@ const ADDRESS = /[^\s<>()[\]"':,;]{1,100}@[^\s<>()[\]"':,;]{1,100}/;
 const TIME = /\d[:.h]\d\d/;
 const DATE = /\d{4}|\d[./-]\d/;
 
-export function splitQuoted(text: string): SplitText {
+export function splitQuoted(text: string): { readonly own: string; readonly quoted: readonly QuotedText[] } {
   const lines = text.replaceAll("\r\n", "\n").replaceAll("\r", "\n").split("\n");
   const own: string[] = [];
   const quoted: QuotedText[] = [];

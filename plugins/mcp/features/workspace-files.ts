@@ -31,11 +31,6 @@ export function filePath(uri: string): string | undefined {
   }
 }
 
-interface ResourcePage {
-  readonly resources: readonly Resource[];
-  readonly next: { readonly nextCursor?: string };
-}
-
 /** True for a cursor that `listFiles` gave. */
 export const isFileCursor = (cursor: string | undefined): cursor is string =>
   cursor !== undefined && keysIn(cursor).length === 2;
@@ -45,7 +40,7 @@ export async function listFiles(
   workspace: Services["workspace"],
   user: string,
   cursor?: string,
-): Promise<ResourcePage> {
+): Promise<{ readonly resources: readonly Resource[]; readonly next: { readonly nextCursor?: string } }> {
   const [root = "/", after = ""] = cursor === undefined ? [] : keysIn(cursor);
   const { items, next } = await workspace.list(user, root, {
     ...{ deep: true, limit: PAGE_SIZE },

@@ -24,17 +24,12 @@ const LITTLE = new Set(
   ),
 );
 
-export interface FoundByWords {
-  readonly ranked: readonly Ranked[];
-  readonly excerpts: ReadonlyMap<number, Excerpt>;
-}
-
 export async function searchWords(
   sql: Sql,
   documents: Documents,
   user: string,
   query: string,
-): Promise<FoundByWords> {
+): Promise<{ readonly ranked: readonly Ranked[]; readonly excerpts: ReadonlyMap<number, Excerpt> }> {
   const terms = termsOf(query);
   if (terms.length === 0) return { ranked: [], excerpts: new Map() };
   const matches = await findEach(sql, user, terms, MAX_PER_TERM);

@@ -10,13 +10,8 @@ export interface MenuItem {
   onSelect?(): void;
 }
 
-interface MenuProps {
-  readonly label: string;
-  readonly items: readonly MenuItem[];
-}
-
 /** A button with a menu. The browser shows it above everything and closes it on Esc or a press outside. */
-export function Menu({ label, items }: MenuProps) {
+export function Menu({ label, items }: { readonly label: string; readonly items: readonly MenuItem[] }) {
   const id = useId();
   const [isOpen, setOpen] = useState(false);
   const button = useRef<HTMLButtonElement>(null);

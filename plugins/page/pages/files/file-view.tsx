@@ -13,13 +13,8 @@ import { originWords, Versions } from "./versions.tsx";
 
 const words = text.files;
 
-interface FileViewProps {
-  readonly entry: FileEntry;
-  onChanged(): unknown;
-}
-
 /** A file: what is in it, what can be done with it, and its earlier versions. */
-export function FileView({ entry, onChanged }: FileViewProps) {
+export function FileView({ entry, onChanged }: { readonly entry: FileEntry; onChanged(): unknown }) {
   const { path, bytes, version, updated_at, origins, is_read_only } = entry;
   const name = visibleLine(nameIn(path));
   const onMove = async () => {

@@ -14,11 +14,6 @@ import { JobCard, JobState } from "./job-card.tsx";
 
 const words = text.jobs;
 
-interface JobPage {
-  readonly jobs: readonly Job[];
-  readonly next: string | null;
-}
-
 const PAGE = 50;
 const MAX_AT_ONCE = 200;
 const EVERY_MS = 2500;
@@ -40,7 +35,7 @@ function Queue() {
       ...(status && { status }),
       ...(before && { before }),
     });
-    return ask<JobPage>("GET", `/api/jobs?${query}`);
+    return ask<{ readonly jobs: readonly Job[]; readonly next: string | null }>("GET", `/api/jobs?${query}`);
   };
   const [found, setFound, , shown] = useLive(() => read(size.current), EVERY_MS, [status]);
   const choose = (chosen: string) => {

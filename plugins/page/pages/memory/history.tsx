@@ -1,11 +1,11 @@
 import { useState } from "preact/hooks";
+import { diffLines } from "../../../../kernel/kit/text.ts";
 import { attempt, request } from "../../state/app.ts";
 import { ask, type MemoryFile, type MemoryVersion } from "../../state/wire.ts";
 import { list } from "../../text/language.ts";
 import { text } from "../../text/text.ts";
 import { Comparison } from "../../widgets/comparison.tsx";
 import { Button } from "../../widgets/controls.tsx";
-import { diffLines } from "./line-differences.ts";
 
 const words = text.versions;
 
