@@ -1,10 +1,10 @@
 /** The texts of this view, in its language. The other languages are not loaded. */
-import type { Catalogue } from "./en/en.ts";
+import type { Catalogue } from "./catalogue.ts";
 import { type Language, language } from "./language.ts";
 
 const load: Readonly<Record<Language, () => Promise<Catalogue>>> = {
-  en: async () => (await import("./en/en.ts")).en,
-  de: async () => (await import("./de/de.ts")).de,
+  en: () => import("./en/en.ts"),
+  de: () => import("./de/de.ts"),
 };
 
 // Awaited here, so that every module that imports the texts has them when it begins.

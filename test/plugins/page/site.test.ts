@@ -22,7 +22,7 @@ test("a clone bundles the page from its sources, its first view small enough to 
     const script = await (await fetch(url + path)).text();
     sources.set(path, script);
     for (const [, part] of script.matchAll(/(?:from|import)"\.(\/[\w-]+\.js)"/g)) needed.add(part as string);
-    const [, language] = /\ben:async\(\)=>\(await import\("\.(\/[\w-]+\.js)"\)/.exec(script) ?? [];
+    const [, language] = /\ben:\(\)=>import\("\.(\/[\w-]+\.js)"\)/.exec(script) ?? [];
     if (language) needed.add(language);
   }
   expect([...needed].some((path) => sources.get(path)?.includes("Loading…"))).toBe(true);

@@ -1,4 +1,4 @@
-import type { Catalogue } from "../en/en.ts";
+import type { Catalogue } from "../catalogue.ts";
 import { plural } from "../language.ts";
 
 export const chat: Catalogue["chat"] = {
@@ -208,4 +208,84 @@ export const chat: Catalogue["chat"] = {
   },
   namedNotAttached: (name, why) => `„${name}“ ist in der Nachricht genannt, aber nicht angehängt: ${why}`,
   couldNotAttach: (name) => `„${name}“ konnte nicht angehängt werden. Entferne die Datei und sende dann.`,
+};
+
+const COMPACT = new Intl.NumberFormat("en", { notation: "compact" });
+
+export const start: Catalogue["start"] = {
+  message: "Nachricht",
+  messagePlaceholder: "Nachricht an Postern",
+  send: "Senden",
+  stop: "Anhalten",
+  dropHere: "Dateien zum Anhängen hier ablegen",
+  sentWhenUploaded: "Die Nachricht wird gesendet, wenn ihre Dateien hochgeladen sind.",
+  noFolders: "Ein Ordner lässt sich nicht anhängen. Hänge die Dateien darin an.",
+  model: "Modell dieser Unterhaltung",
+  defaultModel: (name) => `${name} (Standard)`,
+  models: "Modelle",
+  searchModels: "Modelle durchsuchen",
+  prices: "Preise in US-Dollar für eine Million Tokens.",
+  window: (tokens: number) => `${COMPACT.format(tokens)} Kontext`,
+  price: (input, output) => `${input} $ Eingabe, ${output} $ Ausgabe`,
+  retires: (day: string) => `endet am ${day}`,
+  retirement: (name: string, day: string) => `Der Anbieter schaltet ${name} am ${day} ab.`,
+  switchTo: (name: string) => `Zu ${name} wechseln`,
+  welcome: "Wobei kann ich helfen?",
+  builtinWords:
+    "Du sprichst mit dem eingebauten Modell: Es arbeitet offline, ruft Werkzeuge auf und merkt sich Dinge, ist aber kein Sprachmodell.",
+  askOperator: "Bitte den Betreiber, eines zu verbinden.",
+  suggestions: "Vorschläge",
+  try: {
+    help: "What can you do?",
+    convert: "Convert 26.2 miles to km",
+    weather: "What is the weather in Berlin?",
+    remember: "Remember that my bike is red",
+    remind: "Remind me tomorrow at 9:00 to water the plants",
+    search: "Such im Web nach den Raketenstarts dieser Woche",
+    read: "Lies https://de.wikipedia.org/wiki/Ausfalltor und fasse es zusammen",
+    code: "Zeichne ein Diagramm der fünf längsten Flüsse der Welt",
+    issues: "Liste die offenen Issues eines Repositorys auf GitHub",
+    plan: "Plane ein ruhiges Wochenende in einer Stadt am Meer",
+    routine: "Sag mir werktags um 8:00, was auf meiner Liste steht",
+  },
+  connect: {
+    title: "Modell verbinden",
+    words:
+      "Für vollständige Antworten braucht Postern ein Sprachmodell. Du kannst das jederzeit in den Einstellungen ändern.",
+    action: "Sprachmodell verbinden",
+    fixed: (names) => [
+      "Das Modell ist in der Umgebung des Dienstes festgelegt (",
+      names,
+      ") und lässt sich nur dort ändern.",
+    ],
+    key: "API-Schlüssel benutzen",
+    keyWords: "Claude, GPT oder jeder Dienst mit der API von OpenAI",
+    local: "Modell auf diesem Rechner benutzen",
+    localFound: (servers) => `Gefunden: ${servers}`,
+    localNone: "Ollama, LM Studio, llama.cpp, vLLM oder Jan",
+    look: "Nur umsehen",
+    lookWords:
+      "Das eingebaute Modell arbeitet offline: Werkzeuge, Gedächtnis, Rechnen. Es ist kein Sprachmodell.",
+    provider: "Anbieter",
+    providers: {
+      anthropic: "Anthropic (Claude)",
+      openai: "OpenAI (GPT)",
+      "openai-compatible": "Ein anderer Dienst (OpenRouter, Groq, Mistral …)",
+    },
+    apiKey: "API-Schlüssel",
+    keyHelp: (address) => ["Du bekommst einen unter ", address, ". Er wird verschlüsselt gespeichert."],
+    otherKeyHelp: "Er wird verschlüsselt gespeichert. Lass das Feld leer, wenn der Dienst keinen braucht.",
+    address: "Adresse",
+    addressHelp: "Zum Beispiel https://openrouter.ai/api/v1",
+    localAddress: "Seine Adresse, falls er woanders läuft",
+    localAddressHelp: "Zum Beispiel http://127.0.0.1:8000/v1",
+    model: "Modell",
+    chooseModel: "Wähle, welches seiner Modelle antwortet.",
+    server: "Server",
+    submit: "Verbinden",
+    trying: "Wird versucht …",
+    notFound: "Auf diesem Rechner wurde kein Modellserver gefunden. Starte einen und such noch einmal.",
+    lookAgain: "Noch einmal suchen",
+    connected: (model) => `Verbunden. Ab jetzt antwortet ${model}.`,
+  },
 };

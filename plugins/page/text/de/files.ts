@@ -1,4 +1,4 @@
-import type { Catalogue } from "../en/en.ts";
+import type { Catalogue } from "../catalogue.ts";
 import { bytes, dateTime, plural, whole } from "../language.ts";
 
 export const files: Catalogue["files"] = {
@@ -46,4 +46,55 @@ export const files: Catalogue["files"] = {
   firstRows: (count) => `Die ersten ${count} Zeilen. Lade die Datei herunter, um alle zu sehen.`,
   plainText: "Text",
   changes: { created: "angelegt", written: "geändert", removed: "entfernt", moved: "verschoben" },
+};
+
+export const versions: Catalogue["versions"] = {
+  title: "Versionen",
+  version: (number) => `Version ${number}`,
+  versionAt: (number, at) => `Version ${number}, ${dateTime(at)}`,
+  compare: "Vergleiche",
+  with: "mit",
+  show: "Unterschiede zeigen",
+  fromTo: (from, to) => `Von Version ${from} zu Version ${to}`,
+  same: (from, to) => `Version ${from} und Version ${to} haben denselben Text.`,
+  legend: (from, to) =>
+    `Von Version ${from} zu Version ${to}: Zeilen mit − wurden entfernt, Zeilen mit + sind neu.`,
+  now: "jetzt",
+  restore: "Wiederherstellen",
+  restoreOf: (number) => `Version ${number} wiederherstellen`,
+  restored: (number) => `Version ${number} ist wiederhergestellt`,
+  download: "Herunterladen",
+  downloadOf: (number) => `Version ${number} herunterladen`,
+  openThread: "Unterhaltung öffnen",
+  from: (origins) => `, aus ${origins}`,
+};
+
+export const memory: Catalogue["memory"] = {
+  newFile: "Neue Datei",
+  search: "Gedächtnis durchsuchen",
+  none: "Noch ist nichts gemerkt",
+  noneNote:
+    "Sag dem Agenten „Merke dir, dass mein Fahrrad rot ist“, oder schreib selbst eine Datei. Was hier steht, ist in jedem Chat bekannt.",
+  nothingFound: "Nichts gefunden",
+  nothingFoundNote: "Versuche es mit weniger oder anderen Wörtern.",
+  pathExample: "notizen/garten.md",
+  path: "Pfad",
+  create: "Anlegen",
+  textOf: (path) => `Text von ${path}`,
+  back: "Zurück",
+  forget: "Vergessen",
+  deleteTitle: (path) => `${path} löschen?`,
+  deleted: (path) => `${path} ist vergessen`,
+  saved: (path) => `${path} ist gespeichert`,
+  restoreTitle: (version, path) => `Version ${version} von ${path} wiederherstellen?`,
+  restoreWords: "Sie wird als neueste Version gespeichert.",
+  history: "Verlauf",
+  by: {
+    page: "auf dieser Seite geschrieben",
+    api: "mit einem Token geschrieben",
+    cli: "auf der Kommandozeile geschrieben",
+    unknown: "von unbekannt geschrieben",
+    model: "vom Modell geschrieben",
+  },
+  byModelOver: (channel) => `vom Modell in einer Antwort über ${channel} geschrieben`,
 };

@@ -1,4 +1,4 @@
-import type { Catalogue } from "../en/en.ts";
+import type { Catalogue } from "../catalogue.ts";
 import { dateTime, plural } from "../language.ts";
 
 export const jobs: Catalogue["jobs"] = {
@@ -61,3 +61,58 @@ export const jobs: Catalogue["jobs"] = {
 function tries(count: number): string {
   return plural(count, { one: "# Versuch", other: "# Versuchen" });
 }
+
+export const routines: Catalogue["routines"] = {
+  routine: "Routine",
+  all: "Alle Routinen",
+  columns: { user: "Person", what: "Was", when: "Wann", next: "Nächster Lauf", last: "Letzter Lauf" },
+  none: "Noch keine Routinen",
+  noneNote:
+    "Eine Routine ist etwas, das der Agent nach Plan tut. Lege eine an oder bitte den Agenten im Chat darum: Er schlägt eine vor, und du stimmst zu.",
+  add: "Routine anlegen",
+  addButton: "Routine anlegen",
+  when: "Wann",
+  whenHelp: "In (englischen) Worten, zum Beispiel: weekdays at 8:00, every Monday at 9:00, every 2 hours.",
+  zone: "Zeitzone",
+  what: "Was du dem Agenten sagst",
+  whatExample: "Fasse meine offenen Tickets zusammen",
+  budget: "Budget in US-Dollar, falls gewünscht",
+  budgetHelp: "Ist es aufgebraucht, pausiert die Routine.",
+  budgetFor: "Budget für",
+  per: { run: "jeden Lauf", day: "einen Tag" },
+  nextRuns: "Nächste Läufe",
+  added: "Die Routine ist angelegt",
+  inZone: (when, zone) => `${when} (${zone})`,
+  bothTimes: (there, zone, here) => `${there} ${zone} (hier ${here})`,
+  statuses: { active: "aktiv", paused: "pausiert", done: "erledigt" },
+  statusWhy: (status, why) => `${status}: ${why}`,
+  runStatuses: { running: "läuft", completed: "fertig", failed: "fehlgeschlagen" },
+  callsNeedYou: (count) => plural(count, { one: "# Aufruf braucht dich", other: "# Aufrufe brauchen dich" }),
+  byHand: "von Hand",
+  onSchedule: "nach Plan",
+  afterStop: "nach einem Stillstand",
+  afterStopMissed: (count) => `nach einem Stillstand, ${count} weitere ausgelassen`,
+  nextRun: "Nächster Lauf",
+  budgetPer: (amount, per) => `${amount} für ${per}`,
+  budgetFact: "Budget",
+  deliver: "Antworten gehen auch an",
+  owner: "Person",
+  runNow: "Jetzt ausführen",
+  started: "Sie läuft jetzt",
+  pause: "Pausieren",
+  resume: "Fortsetzen",
+  removeTitle: "Diese Routine entfernen?",
+  removeWords: "Ihr Verlauf geht mit. Ihre Unterhaltung bleibt.",
+  removed: "Die Routine ist entfernt",
+  runs: "Läufe",
+  runColumns: {
+    started: "Begonnen",
+    why: "Warum",
+    outcome: "Ergebnis",
+    cost: "Kosten",
+    thread: "Unterhaltung",
+  },
+  noRuns: "Sie ist noch nicht gelaufen.",
+  alwaysAllow: (tool) => `${tool} immer erlauben`,
+  open: "Öffnen",
+};

@@ -1,5 +1,5 @@
-import type { Catalogue } from "../en/en.ts";
-import { dateTime, list, relativeTime } from "../language.ts";
+import type { Catalogue } from "../catalogue.ts";
+import { dateTime, list, plural, relativeTime } from "../language.ts";
 
 export const people: Catalogue["people"] = {
   users: "Personen",
@@ -90,4 +90,102 @@ export const people: Catalogue["people"] = {
   browserOn: (browser, system) => `${browser} unter ${system}`,
   signOutWords: "Die Person kann sich mit einem Token oder einem neuen Link wieder anmelden.",
   signedOut: (user) => `${user} ist abgemeldet`,
+};
+
+export const channels: Catalogue["channels"] = {
+  none: "Keine Chat-Kanäle",
+  noneNote: "Telegram, E-Mail und Slack sind Plugins von Postern. Hier ist keins davon an.",
+  connected: "verbunden",
+  notConnected: "nicht verbunden",
+  notSetUp: "nicht eingerichtet",
+  addNote: (name) =>
+    `Starte „postern channel add ${name}“ dort, wo der Dienst läuft. Es fragt nach den Geheimnissen und prüft sie.`,
+  facts: {
+    received: "Letzte Nachricht",
+    sent: "Letzte Antwort",
+    waiting: "Wartet",
+    oldest: "Älteste davon",
+    dead: "Nicht gesendet",
+    node: "Knoten",
+  },
+  requests: "Wer ist das?",
+  requestsNote:
+    "Jemand hat geschrieben, der hier nicht bekannt ist. Verbinde ihn mit einem Konto, dann wird seine Nachricht beantwortet.",
+  request: (name) => `Anfrage von ${name}`,
+  asked: (code, when) => ["Code ", code, `, gefragt ${when}`],
+  notAuthentic: "Der Dienst bürgt nicht für den Absender, deshalb kann er nicht verbunden werden.",
+  deny: "Ablehnen",
+  denied: (identity) => `${identity} ist abgelehnt`,
+  paired: (identity, account) => `${identity} ist mit ${account} verbunden`,
+  letters: "Noch nicht gesendet",
+  lettersNote: "Antworten, die warten, nachgeschlagen werden oder nicht gesendet werden konnten.",
+  noLetters: "Alles ist gesendet.",
+  columns: { message: "Nachricht", to: "An", state: "Stand", tries: "Versuche" },
+  states: {
+    waiting: "wartet",
+    sending: "wird gesendet",
+    unknown: "Ausgang unbekannt",
+    dead: "nicht gesendet",
+  },
+  next: (when) => `wieder ${when}`,
+  again: "Erneut senden",
+  againOf: (what) => `Erneut senden: ${what}`,
+  sentAgain: "Wird erneut gesendet",
+  drop: "Verwerfen",
+  dropOf: (what) => `Verwerfen: ${what}`,
+  dropTitle: "Diese Nachricht verwerfen?",
+  dropWords: "Sie wird nie gesendet.",
+  dropped: "Verworfen",
+  count: (count) => plural(count, { one: "# Nachricht", other: "# Nachrichten" }),
+};
+
+export const webhooks: Catalogue["webhooks"] = {
+  off: "Der Webhook ist aus",
+  offNote:
+    "Über ihn schicken Programme Nachrichten an den Agenten. Setze HTTP_ENABLED=true und HTTP_WEBHOOK_SECRET in der Umgebung des Dienstes und starte ihn neu.",
+  waiting: "Wartet auf dich",
+  pairing: "Zuordnung",
+  who: (identity) => `Wer ist ${identity}?`,
+  deny: "Ablehnen",
+  integrations: "Integrationen",
+  integrationsNote: "Programme, die an den Webhook senden, jedes mit einem eigenen Geheimnis.",
+  noIntegrations: "Noch keine Integrationen",
+  noIntegrationsNote:
+    "Lege eine für jedes Programm an, zum Beispiel einen Code-Host oder eine Überwachung. Was es sendet, wird zu einer Nachricht.",
+  addIntegration: "Integration anlegen",
+  columns: { name: "Name", user: "Person", message: "Nachricht", lastUsed: "Zuletzt benutzt" },
+  name: "Name der Integration",
+  nameHelp: "Er ist Teil der Adresse, an die das Programm sendet.",
+  user: "Person der Integration",
+  userHelp: "Wessen Nachrichten es sind: ein Konto oder eine Identität wie webhook/ann.",
+  message: "Vorlage der Nachricht",
+  messageHelp:
+    "Optional: A {{action}} in {{repository.full_name}} übernimmt Werte aus dem, was gesendet wird.",
+  added: (name) => `${name} ist angelegt. Adresse und Geheimnis werden nur jetzt angezeigt:`,
+  theAddress: "Adresse",
+  theSecret: "Geheimnis",
+  remove: "Entfernen",
+  removeTitle: (name) => `„${name}“ entfernen?`,
+  removeWords: "Ihr Geheimnis gilt dann nicht mehr.",
+  removed: (name) => `${name} ist entfernt`,
+  identities: "Identitäten",
+  identitiesNote:
+    "Eine Identität ist jemand, den ein Kanal nennt, zum Beispiel webhook/ann. Sie ist von den Konten hier getrennt, bis du beide zuordnest.",
+  noIdentities: "Noch keine Identität",
+  noIdentitiesNote: "Wen ein Kanal nennt, erscheint hier mit der ersten Nachricht.",
+  identityColumns: { identity: "Identität", account: "Konto", waiting: "Wartet" },
+  held: (count) => plural(count, { one: "# Nachricht", other: "# Nachrichten" }),
+  pair: "Zuordnen",
+  pairTitle: (identity, account) => `${identity} zu ${account} zuordnen?`,
+  pairWords: "Von da an sind beide eins, mit den Unterhaltungen und dem Gedächtnis von beiden.",
+  paired: (identity, account) => `${identity} ist jetzt ${account}`,
+  accountOf: (identity) => `Konto von ${identity}`,
+  chooseAccount: "Konto auswählen",
+  unpair: "Trennen",
+  unpairOf: (identity) => `${identity} trennen`,
+  delete: "Löschen",
+  deleteTitle: (identity) => `${identity} löschen?`,
+  deleteOf: (identity) => `${identity} löschen`,
+  deleteWords: "Alles, was davon gespeichert ist, wird gelöscht. Das lässt sich nicht rückgängig machen.",
+  deleted: (identity) => `${identity} ist gelöscht`,
 };

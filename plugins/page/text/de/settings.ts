@@ -1,4 +1,4 @@
-import type { Catalogue } from "../en/en.ts";
+import type { Catalogue } from "../catalogue.ts";
 import { plural } from "../language.ts";
 
 export const settings: Catalogue["settings"] = {
@@ -129,4 +129,82 @@ export const settings: Catalogue["settings"] = {
       help: "Werkzeuge, deren Ausgabe wie die eigenen Worte der Person zählt, mit Kommas; MCP-Server als mcp:name.",
     },
   },
+};
+
+export const usage: Catalogue["usage"] = {
+  time: "Zeitraum",
+  ranges: { 1: "24 Stunden", 7: "7 Tage", 30: "30 Tage", 90: "90 Tage" },
+  by: "Nach",
+  byGroup: { model: "nach Modell", tool: "nach Werkzeug", channel: "nach Kanal", user: "nach Person" },
+  others: "alle anderen",
+  storage: (used, most) => `Du belegst ${used} von ${most}`,
+  none: "In dieser Zeit wurde nichts gefragt",
+  noneNote:
+    "Wähle einen längeren Zeitraum oder beginne einen Chat: Jede Antwort zählt hier, mit ihren Tokens, ihren Kosten und den Werkzeugen, die sie aufgerufen hat.",
+  turns: "Antworten",
+  failedTurns: "Fehlgeschlagene Antworten",
+  tokens: "Tokens",
+  cost: "Kosten",
+  estimated: (cost: string, estimate: string) => `${cost} (${estimate} für das Limit geschätzt)`,
+  calls: "Werkzeugaufrufe",
+  failedCalls: "Fehlgeschlagene Aufrufe",
+  failedToolCalls: "Fehlgeschlagene Werkzeugaufrufe",
+  turnsBy: {
+    model: "Antworten nach Modell",
+    tool: "Antworten nach Werkzeug",
+    channel: "Antworten nach Kanal",
+    user: "Antworten nach Person",
+  },
+  callsBy: {
+    model: "Werkzeugaufrufe nach Modell",
+    tool: "Werkzeugaufrufe nach Werkzeug",
+    channel: "Werkzeugaufrufe nach Kanal",
+    user: "Werkzeugaufrufe nach Person",
+  },
+  timeToAnswer: "Zeit bis zur Antwort",
+  timeOfCall: "Dauer eines Werkzeugaufrufs",
+  halfTook: "die Hälfte dauerte höchstens",
+  mostTook: "95 % dauerten höchstens",
+  counted:
+    "Antworten zählen, solange ihre Unterhaltungen gespeichert sind; Werkzeugaufrufe aus den neuesten 10.000 Belegen.",
+  columns: {
+    name: "Name",
+    count: "Anzahl",
+    failed: "Fehler",
+    tokensIn: "Tokens rein",
+    tokensOut: "Tokens raus",
+    cost: "Kosten",
+    half: "Hälfte bis",
+    most: "95 % bis",
+  },
+  noneInTime: "Keine in dieser Zeit.",
+  chartLabel: (title, most) => `${title} im Verlauf, höchstens ${most}; die Tabelle darunter hat die Zahlen`,
+  asTable: (title) => `${title} als Tabelle`,
+  when: "Wann",
+};
+
+export const logs: Catalogue["logs"] = {
+  follow: "Mitlaufen",
+  level: "Mindeststufe",
+  levels: {
+    debug: "Ab Debug",
+    info: "Ab Info",
+    warn: "Ab Warnungen",
+    error: "Ab Fehlern",
+    fatal: "Fatal",
+  },
+  text: "Text",
+  user: "Person",
+  turn: "Antwort",
+  clear: "Leeren",
+  none: "Keine Zeile passt",
+  noneNote:
+    "Wähle eine niedrigere Stufe oder leere den Filter. LOG_LEVEL bestimmt, was überhaupt geschrieben wird.",
+  lines: "Protokollzeilen, neueste zuerst",
+  onlyUser: (user) => `Nur Zeilen von ${user}`,
+  onlyTurn: "Nur Zeilen dieser Antwort",
+  nodesAndStore: (count) => plural(count, { one: "# Knoten, Speicher", other: "# Knoten, Speicher" }),
+  nodes: "Knoten, Speicher",
+  columns: { node: "Knoten", version: "Version", started: "Gestartet", seen: "Zuletzt gesehen" },
+  store: "Speicher",
 };

@@ -1,4 +1,4 @@
-import type { Catalogue } from "../en/en.ts";
+import type { Catalogue } from "../catalogue.ts";
 import { dateOnly, dateTime, list, plural } from "../language.ts";
 
 export const tools: Catalogue["tools"] = {

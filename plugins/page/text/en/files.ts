@@ -47,3 +47,57 @@ export const files = {
   plainText: "text",
   changes: { created: "made", written: "changed", removed: "removed", moved: "moved" },
 };
+
+/** The versions of a file or a memory, and how two of them differ. */
+export const versions = {
+  title: "Versions",
+  version: (number: number | string) => `version ${number}`,
+  versionAt: (number: number, at: string) => `Version ${number}, ${dateTime(at)}`,
+  compare: "Compare",
+  with: "with",
+  show: "Show differences",
+  fromTo: (from: number | string, to: number | string) => `From version ${from} to version ${to}`,
+  same: (from: number | string, to: number | string) =>
+    `Version ${from} and version ${to} have the same text.`,
+  legend: (from: number | string, to: number | string) =>
+    `From version ${from} to version ${to}: lines with − were removed, lines with + are new.`,
+  now: "now",
+  restore: "Restore",
+  restoreOf: (number: number) => `Restore version ${number}`,
+  restored: (number: number) => `Version ${number} is restored`,
+  download: "Download",
+  downloadOf: (number: number) => `Download version ${number}`,
+  openThread: "Open the thread",
+  from: (origins: string) => `, from ${origins}`,
+};
+
+/** What the agent remembers. */
+export const memory = {
+  newFile: "New file",
+  search: "Search memory",
+  none: "Nothing is remembered yet",
+  noneNote:
+    "Tell the agent “Remember that my bike is red”, or write a file yourself. What is here is known in every chat.",
+  nothingFound: "Nothing found",
+  nothingFoundNote: "Try fewer or other words.",
+  pathExample: "notes/garden.md",
+  path: "Path",
+  create: "Create",
+  textOf: (path: string) => `Text of ${path}`,
+  back: "Back",
+  forget: "Forget",
+  deleteTitle: (path: string) => `Delete ${path}?`,
+  deleted: (path: string) => `${path} is forgotten`,
+  saved: (path: string) => `${path} is saved`,
+  restoreTitle: (version: number, path: string) => `Restore version ${version} of ${path}?`,
+  restoreWords: "It is saved as the newest version.",
+  history: "History",
+  by: {
+    page: "written on the page",
+    api: "written with a token",
+    cli: "written on the command line",
+    unknown: "written by: unknown",
+    model: "written by the model",
+  },
+  byModelOver: (channel: string) => `written by the model in a turn over ${channel}`,
+};

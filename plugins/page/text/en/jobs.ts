@@ -54,3 +54,55 @@ export const jobs = {
 function tries(count: number): string {
   return plural(count, { one: "# attempt", other: "# attempts" });
 }
+
+/** What the agent does on a schedule. */
+export const routines = {
+  routine: "Routine",
+  all: "All routines",
+  columns: { user: "User", what: "What", when: "When", next: "Next run", last: "Last run" },
+  none: "No routines yet",
+  noneNote:
+    "A routine is something the agent does on a schedule. Add one, or ask the agent in a chat: it proposes one, and you agree.",
+  add: "Add a routine",
+  addButton: "Add routine",
+  when: "When",
+  whenHelp: "In words, such as: weekdays at 8:00, every Monday at 9:00, every 2 hours.",
+  zone: "Time zone",
+  what: "What to say to the agent",
+  whatExample: "Summarise my open issues",
+  budget: "Budget in US dollars, if any",
+  budgetHelp: "The routine pauses when it is spent.",
+  budgetFor: "Budget for",
+  per: { run: "each run", day: "a day" },
+  nextRuns: "Next runs",
+  added: "The routine is added",
+  inZone: (when: string, zone: string) => `${when} (${zone})`,
+  bothTimes: (there: string, zone: string, here: string) => `${there} ${zone} (${here} here)`,
+  statuses: { active: "active", paused: "paused", done: "done" } as Readonly<Record<string, string>>,
+  statusWhy: (status: string, why: string) => `${status}: ${why}`,
+  runStatuses: { running: "running", completed: "completed", failed: "failed" } as Readonly<
+    Record<string, string>
+  >,
+  callsNeedYou: (count: number) => plural(count, { one: "# call needs you", other: "# calls need you" }),
+  byHand: "by hand",
+  onSchedule: "on schedule",
+  afterStop: "after a stop",
+  afterStopMissed: (count: number) => `after a stop, ${count} more left out`,
+  nextRun: "Next run",
+  budgetPer: (amount: string, per: string) => `${amount} for ${per}`,
+  budgetFact: "Budget",
+  deliver: "Answers also go to",
+  owner: "User",
+  runNow: "Run now",
+  started: "It runs now",
+  pause: "Pause",
+  resume: "Resume",
+  removeTitle: "Remove this routine?",
+  removeWords: "Its history goes with it. Its thread stays.",
+  removed: "The routine is removed",
+  runs: "Runs",
+  runColumns: { started: "Started", why: "Why", outcome: "Outcome", cost: "Cost", thread: "Thread" },
+  noRuns: "It has not run yet.",
+  alwaysAllow: (tool: string) => `Always allow ${tool}`,
+  open: "Open",
+};

@@ -1,4 +1,5 @@
-import { dateTime, list, relativeTime } from "../language.ts";
+import type { ComponentChild } from "preact";
+import { dateTime, list, plural, relativeTime } from "../language.ts";
 
 /** People, invitations, tokens and browsers. */
 export const people = {
@@ -85,4 +86,103 @@ export const people = {
   browserOn: (browser: string, system: string) => `${browser} on ${system}`,
   signOutWords: "They can sign in again with a token or a new link.",
   signedOut: (user: string) => `${user} is signed out`,
+};
+
+/** Chat channels: how they are doing, what could not be sent, and who waits to be let in. */
+export const channels = {
+  none: "No chat channels",
+  noneNote: "Telegram, e-mail and Slack are plugins of Postern. None of them is on here.",
+  connected: "connected",
+  notConnected: "not connected",
+  notSetUp: "not set up",
+  addNote: (name: string) =>
+    `Run “postern channel add ${name}” where the service runs. It asks for the secrets and checks them.`,
+  facts: {
+    received: "Last message",
+    sent: "Last answer",
+    waiting: "Waiting",
+    oldest: "Oldest of them",
+    dead: "Not sent",
+    node: "Node",
+  },
+  requests: "Who is this?",
+  requestsNote:
+    "Somebody wrote who is not known here. Pair them with an account, and what they wrote is answered.",
+  request: (name: string) => `Request of ${name}`,
+  asked: (code: ComponentChild, when: string): ComponentChild => ["Code ", code, `, asked ${when}`],
+  notAuthentic: "The service does not vouch for the sender, so it cannot be paired.",
+  deny: "Deny",
+  denied: (identity: string) => `${identity} is denied`,
+  paired: (identity: string, account: string) => `${identity} is paired with ${account}`,
+  letters: "Not sent yet",
+  lettersNote: "Answers that wait, are looked up, or could not be sent.",
+  noLetters: "Everything is sent.",
+  columns: { message: "Message", to: "To", state: "State", tries: "Tries" },
+  states: {
+    waiting: "waiting",
+    sending: "being sent",
+    unknown: "outcome unknown",
+    dead: "not sent",
+  } as Record<string, string>,
+  next: (when: string) => `again ${when}`,
+  again: "Send again",
+  againOf: (what: string) => `Send again: ${what}`,
+  sentAgain: "It is sent again",
+  drop: "Drop",
+  dropOf: (what: string) => `Drop: ${what}`,
+  dropTitle: "Drop this message?",
+  dropWords: "It is never sent.",
+  dropped: "Dropped",
+  count: (count: number) => plural(count, { one: "# message", other: "# messages" }),
+};
+
+/** The webhook: its integrations, the identities it names, and what waits for an operator. */
+export const webhooks = {
+  off: "The webhook is off",
+  offNote:
+    "It lets programs send messages to the agent. Set HTTP_ENABLED=true and HTTP_WEBHOOK_SECRET in the environment of the service, and restart it.",
+  waiting: "Waiting for you",
+  pairing: "Pairing",
+  who: (identity: string) => `Who is ${identity}?`,
+  deny: "Deny",
+  integrations: "Integrations",
+  integrationsNote: "Programs that post to the webhook, each with a secret of its own.",
+  noIntegrations: "No integrations yet",
+  noIntegrationsNote:
+    "Add one for each program, such as a code host or a monitor. What it posts becomes a message.",
+  addIntegration: "Add integration",
+  columns: { name: "Name", user: "User", message: "Message", lastUsed: "Last used" },
+  name: "Name of the integration",
+  nameHelp: "It is part of the address that the program posts to.",
+  user: "User of the integration",
+  userHelp: "Whose messages they are: an account, or an identity such as webhook/ann.",
+  message: "Message template",
+  messageHelp: "Optional: A {{action}} in {{repository.full_name}} takes values from what is posted.",
+  added: (name: string) => `${name} is added. Its address and its secret, shown only now:`,
+  theAddress: "the address",
+  theSecret: "the secret",
+  remove: "Remove",
+  removeTitle: (name: string) => `Remove “${name}”?`,
+  removeWords: "Its secret stops working.",
+  removed: (name: string) => `${name} is removed`,
+  identities: "Identities",
+  identitiesNote:
+    "An identity is somebody whom a channel names, such as webhook/ann. It is apart from the accounts here until you pair the two.",
+  noIdentities: "No identity yet",
+  noIdentitiesNote: "Whoever a channel names appears here with the first message.",
+  identityColumns: { identity: "Identity", account: "Account", waiting: "Waiting" },
+  held: (count: number) => plural(count, { one: "# message", other: "# messages" }),
+  pair: "Pair",
+  pairTitle: (identity: string, account: string) => `Pair ${identity} with ${account}?`,
+  pairWords: "From now on they are one, with the threads and memory of both.",
+  paired: (identity: string, account: string) => `${identity} is ${account} now`,
+  accountOf: (identity: string) => `Account of ${identity}`,
+  chooseAccount: "Choose an account",
+  unpair: "Unpair",
+  unpairOf: (identity: string) => `Unpair ${identity}`,
+  delete: "Delete",
+  deleteTitle: (identity: string) => `Delete ${identity}?`,
+  deleteOf: (identity: string) => `Delete ${identity}`,
+  deleteWords: "Everything that is kept of it is deleted. This cannot be undone.",
+  deleted: (identity: string) => `${identity} is deleted`,
 };

@@ -3,8 +3,8 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { transform } from "esbuild";
 import { expect, test } from "vitest";
-import { de } from "../../../../plugins/page/text/de/de.ts";
-import { en } from "../../../../plugins/page/text/en/en.ts";
+import * as de from "../../../../plugins/page/text/de/de.ts";
+import * as en from "../../../../plugins/page/text/en/en.ts";
 import { LANGUAGES } from "../../../../plugins/page/text/language.ts";
 import { ROOT } from "../../../support/clone.ts";
 
