@@ -65,7 +65,7 @@ export const ORDER: Readonly<Record<string, readonly string[]>> = {
   ],
   "plugins/store": [
     ...["routes", "commands", "stored-settings", "maintenance", "reading", "copy", "sqlite", "postgres"],
-    ...["fleet", "engine", "config", "limits", "keys", "services.ts"],
+    ...["fleet", "engine", "config", "limits", "keys", "services.ts", "wire.ts"],
   ],
   "plugins/accounts": ["routes", "commands", "sign-in", "records", "settings.ts", "services.ts"],
   "plugins/models": [
@@ -114,6 +114,7 @@ export const ORDER: Readonly<Record<string, readonly string[]>> = {
       "account.ts",
       "file-type.ts",
       "services.ts",
+      "wire.ts",
       "path.ts",
     ],
   ],
@@ -130,12 +131,13 @@ export const ORDER: Readonly<Record<string, readonly string[]>> = {
       "threads",
       "safety",
       "services.ts",
+      "wire.ts",
     ],
   ],
   "plugins/provenance": [
     ...["routes", "commands", "explainer.ts", "gate.ts", "stored-trace.ts", "settings.ts", "destinations.ts"],
     ...["services.ts", "sentences.ts", "explained.ts", "links.ts", "sources.ts", "trace.ts", "ruling.ts"],
-    ...["call", "outputs", "person"],
+    ...["call", "outputs", "person", "wire.ts"],
   ],
   "plugins/messaging": ["routes", "commands", "text", "outbox.ts", "lease.ts", "services.ts", "wire.ts"],
   "plugins/jobs": ["routes", "commands", "settings.ts", "routines", "queue", "services.ts", "routine.ts"],

@@ -3,7 +3,7 @@
 import { missingFault, orRefuse, type Route, routesOf } from "../../../kernel/kit/http.ts";
 import { Type } from "../../../kernel/kit/schema.ts";
 import { Fault, type Services } from "../../../kernel/plugin.ts";
-import { TrustedDestination } from "./wire.ts";
+import { TrustedDestination } from "../wire.ts";
 
 const route = routesOf("approvals");
 

@@ -2,7 +2,7 @@
 import { type Route, routesOf } from "../../../kernel/kit/http.ts";
 import { Type } from "../../../kernel/kit/schema.ts";
 import type { Services } from "../../../kernel/plugin.ts";
-import { ChangeableSetting } from "./wire.ts";
+import { ChangeableSetting } from "../wire.ts";
 
 const operatorRoute = routesOf("settings", "operator");
 

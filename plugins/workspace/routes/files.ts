@@ -28,7 +28,7 @@ import {
   shownSet,
   UndoOutcome,
   UndoRequest,
-} from "./wire.ts";
+} from "../wire.ts";
 
 const route = routesOf("files");
 

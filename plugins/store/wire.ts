@@ -1,5 +1,5 @@
 /** A setting as the API shows it. */
-import { nullable, Type } from "../../../kernel/kit/schema.ts";
+import { nullable, Type } from "../../kernel/kit/schema.ts";
 
 export const ChangeableSetting = Type.Object(
   {

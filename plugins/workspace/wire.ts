@@ -1,7 +1,7 @@
 /** The files of a user as the API shows them. */
-import { type Declared, named, Time, Type } from "../../../kernel/kit/schema.ts";
-import { Origin } from "../../../kernel/kit/turns.ts";
-import type * as workspace from "../services.ts";
+import { type Declared, named, Time, Type } from "../../kernel/kit/schema.ts";
+import { Origin } from "../../kernel/kit/turns.ts";
+import type * as workspace from "./services.ts";
 
 const origins = Type.Optional(
   Type.Array(Origin, { description: "Whose words it was made from, where they are not the user's own" }),

@@ -1,5 +1,5 @@
 /** A destination as the API shows it. */
-import { Time, Type } from "../../../kernel/kit/schema.ts";
+import { Time, Type } from "../../kernel/kit/schema.ts";
 
 export const TrustedDestination = Type.Object(
   {
