@@ -32,6 +32,9 @@ import type {
 } from "../../kernel/plugin.ts";
 import type { Format, ModelList, ModelTool, ToolChoice, WantedModel } from "../models/services.ts";
 import type { FiguresQuery } from "../store/services.ts";
+import type { ContextUse, TurnVersions } from "./wire.ts";
+
+export type { ContextUse, TurnVersions } from "./wire.ts";
 
 export interface Agent {
   /**
@@ -77,24 +80,6 @@ export interface Agent {
   onTakeover(listener: () => Promise<void>): () => void;
   /** How many messages a user may send in a minute, over all chat channels. */
   readonly chatLimit: Limiter;
-}
-
-/** Sizes are in tokens. */
-export interface ContextUse {
-  readonly model: ModelName;
-  readonly window: number;
-  readonly total: number;
-  readonly instructions: number;
-  readonly tools: number;
-  readonly memory: number;
-  readonly conversation: number;
-  readonly files: number;
-  /** True where the beginning of the thread is a summary by now. */
-  readonly isSummarised: boolean;
-  /** US dollars for reading all of it once, as a decimal; "0" where the price is not known. */
-  readonly cost: string;
-  /** US dollars that the thread has cost so far. */
-  readonly spent: number;
 }
 
 export interface Threads {
@@ -535,14 +520,6 @@ export interface ExportedThread {
   readonly mime: string;
   /** In pieces, since it may be long: each is read from the store when it is asked for. */
   readonly text: AsyncIterable<string>;
-}
-
-/** Turns that go on from the same one: a message that was edited, an answer that was asked for again. */
-export interface TurnVersions {
-  /** The one on this path. */
-  readonly turn: string;
-  /** Oldest first, the turn itself included; those with the same number have the same message. */
-  readonly versions: readonly { readonly id: string; readonly message: number }[];
 }
 
 export interface TurnPage extends Page<TurnRecord> {

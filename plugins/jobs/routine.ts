@@ -1,5 +1,5 @@
 /** A routine: what its user wants done again and again, or once, at a time of their choice; and each run of it. */
-import { type Declared, named, nullable, Time, Type } from "../../kernel/kit/schema.ts";
+import { type Declared, maybe, named, nullable, Time, Type } from "../../kernel/kit/schema.ts";
 import { Failure } from "../../kernel/kit/turns.ts";
 
 export const RoutineBudget = Type.Object({
@@ -71,7 +71,28 @@ export const Routine = Type.Object(
 );
 export type Routine = Declared<typeof Routine>;
 
-export const RoutineFields = { schedule, text, tz, budget: RoutineBudget, timeoutSecs, deliver };
+export const NewRoutine = Type.Object({
+  schedule,
+  text,
+  tz: Type.Optional(tz),
+  budget: Type.Optional(RoutineBudget),
+  timeoutSecs: Type.Optional(timeoutSecs),
+  deliver: Type.Optional(deliver),
+  user: Type.Optional(Type.String({ description: "Whose it is; only an operator may name another" })),
+});
+export type NewRoutine = Declared<typeof NewRoutine> & Pick<Routine, "user">;
+
+/** Null removes a field. */
+export const RoutineChange = Type.Object({
+  schedule: Type.Optional(schedule),
+  text: Type.Optional(text),
+  tz: Type.Optional(tz),
+  budget: maybe(RoutineBudget),
+  timeoutSecs: Type.Optional(timeoutSecs),
+  deliver: maybe(deliver),
+  paused: Type.Optional(Type.Boolean()),
+});
+export type RoutineChange = Declared<typeof RoutineChange>;
 
 export const RoutinePreview = Type.Object({
   words: Type.String(),

@@ -3,7 +3,9 @@
 import type { Outside } from "../../kernel/kit/turns.ts";
 import type { Job, JobCallback, JobStatus, Page, Transaction, TurnInput } from "../../kernel/plugin.ts";
 import type { Turn } from "../agent/services.ts";
-import type { Routine, RoutineBudget, RoutinePreview, RoutineRun } from "./routine.ts";
+import type { NewRoutine, Routine, RoutineChange, RoutinePreview, RoutineRun } from "./routine.ts";
+
+export type { NewRoutine, RoutineChange } from "./routine.ts";
 
 /** Jobs as commands handle them, in this process or in a service elsewhere. */
 export interface JobControl<Shown = ShownJob> {
@@ -81,28 +83,6 @@ export interface Routines extends RoutineControl {
     name: string,
     owe: (tx: Transaction, run: { readonly job: string; readonly user: string }) => void | Promise<void>,
   ): () => void;
-}
-
-export interface NewRoutine {
-  readonly user: string;
-  readonly schedule: string;
-  readonly text: string;
-  /** The machine's where none is given. */
-  readonly tz?: string;
-  readonly budget?: RoutineBudget;
-  readonly timeoutSecs?: number;
-  readonly deliver?: string;
-}
-
-/** Null removes a field. */
-export interface RoutineChange {
-  readonly schedule?: string;
-  readonly text?: string;
-  readonly tz?: string;
-  readonly budget?: RoutineBudget | null;
-  readonly timeoutSecs?: number;
-  readonly deliver?: string | null;
-  readonly paused?: boolean;
 }
 
 export interface NewJob {

@@ -1,16 +1,12 @@
 /** Services of provenance for other plugins. */
 import type { ExplainedTurn } from "./explained.ts";
+import type { TrustedDestination } from "./wire.ts";
+
+export type { TrustedDestination } from "./wire.ts";
 
 export interface Provenance {
   /** Explains where the values of this turn's calls came from; without a turn, those of the last that called a tool. */
   explain(turn?: string): Promise<ExplainedTurn | undefined>;
-}
-
-export interface TrustedDestination {
-  readonly value: string;
-  readonly tool?: string;
-  readonly user?: string;
-  readonly addedAt: string;
 }
 
 /** For all tools or for everybody where none is named. */

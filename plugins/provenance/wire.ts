@@ -1,5 +1,5 @@
 /** A destination as the API shows it. */
-import { Time, Type } from "../../kernel/kit/schema.ts";
+import { type Declared, Time, Type } from "../../kernel/kit/schema.ts";
 
 export const TrustedDestination = Type.Object(
   {
@@ -10,3 +10,4 @@ export const TrustedDestination = Type.Object(
   },
   { $id: "TrustedDestination" },
 );
+export type TrustedDestination = Declared<typeof TrustedDestination>;

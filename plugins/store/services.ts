@@ -1,8 +1,10 @@
 /** Services of the store for other plugins. */
-import type { Setting } from "../../kernel/kit/settings.ts";
 import type { AgingRows, Changes, Keyring, Migrations, SqlValue } from "../../kernel/kit/store.ts";
 import type { Figures, UsageBy, UsedStorage } from "../../kernel/kit/turns.ts";
 import type { Env, Keyed, Limiter, Sql, Transaction } from "../../kernel/plugin.ts";
+import type { ChangeableSetting } from "./wire.ts";
+
+export type { ChangeableSetting } from "./wire.ts";
 
 export interface Store {
   /** Keyed state with an optional time to live. Every write is durable when its promise resolves. */
@@ -166,25 +168,6 @@ export interface Live<Config> {
 
 /** By name; null goes back to the default. */
 export type SettingValues = Readonly<Record<string, string | null>>;
-
-export interface ChangeableSetting {
-  readonly name: string;
-  readonly about: string;
-  readonly type: "string" | "boolean" | "integer" | "number" | "choice" | "list" | "url";
-  readonly choices?: readonly string[];
-  readonly minimum?: number;
-  readonly maximum?: number;
-  readonly isSecret: boolean;
-  readonly isSet: boolean;
-  /** The value in use; absent for a secret. */
-  readonly value?: string;
-  /** The end of a long stored secret, to tell it by. */
-  readonly hint?: string;
-  readonly source: Setting["source"];
-  readonly isFixed: boolean;
-  readonly default?: string;
-  readonly problem?: string;
-}
 
 export interface StoredSettings {
   /** Settings that this reader reads may be changed, and no others. The plugin names it in `live` too. */

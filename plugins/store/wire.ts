@@ -1,19 +1,11 @@
 /** A setting as the API shows it. */
-import { nullable, Type } from "../../kernel/kit/schema.ts";
+import { type Declared, nullable, Type } from "../../kernel/kit/schema.ts";
 
 export const ChangeableSetting = Type.Object(
   {
     name: Type.String(),
     about: Type.String(),
-    type: Type.Union([
-      Type.Literal("string"),
-      Type.Literal("boolean"),
-      Type.Literal("integer"),
-      Type.Literal("number"),
-      Type.Literal("choice"),
-      Type.Literal("list"),
-      Type.Literal("url"),
-    ]),
+    type: Type.Enum(["string", "boolean", "integer", "number", "choice", "list", "url"]),
     choices: Type.Optional(Type.Array(Type.String())),
     minimum: Type.Optional(Type.Number()),
     maximum: Type.Optional(Type.Number()),
@@ -21,12 +13,7 @@ export const ChangeableSetting = Type.Object(
     isSet: Type.Boolean({ description: "Something other than the default gave it a value" }),
     value: nullable(Type.String({ description: "The value in use; null for a secret" })),
     hint: Type.Optional(Type.String({ description: "The end of a long stored secret, to tell it by" })),
-    source: Type.Union([
-      Type.Literal("environment"),
-      Type.Literal(".env"),
-      Type.Literal("stored"),
-      Type.Literal("default"),
-    ]),
+    source: Type.Enum(["environment", ".env", "stored", "default"]),
     isFixed: Type.Boolean({
       description: "The environment or .env sets it, so that it can only be changed there",
     }),
@@ -37,3 +24,4 @@ export const ChangeableSetting = Type.Object(
   },
   { $id: "ChangeableSetting" },
 );
+export type ChangeableSetting = Declared<typeof ChangeableSetting>;

@@ -5,6 +5,25 @@
  * operator mounted is a folder at the top: `/notes/…`.
  */
 import type { Origin, Page, Transaction } from "../../kernel/plugin.ts";
+import type {
+  ChangeSet,
+  UndoOutcome,
+  WorkspaceEntry,
+  WorkspaceRoot,
+  WorkspaceUsage,
+  WorkspaceVersion,
+  Writer,
+} from "./wire.ts";
+
+export type {
+  ChangeSet,
+  UndoOutcome,
+  WorkspaceEntry,
+  WorkspaceRoot,
+  WorkspaceUsage,
+  WorkspaceVersion,
+  Writer,
+} from "./wire.ts";
 
 export interface Workspace {
   /** What lies in a folder, by name; with `deep` everything below it. A fault where there is no such folder. */
@@ -69,22 +88,6 @@ export interface Workspace {
   giveUser(tx: Transaction, from: string, to: string): Promise<void>;
 }
 
-export interface WorkspaceEntry {
-  readonly path: string;
-  readonly kind: "file" | "folder";
-  /** 0 for a folder. */
-  readonly bytes: number;
-  readonly mime: string;
-  /** Counts up with each change of the file at this path; 0 for a folder. */
-  readonly version: number;
-  /** SHA-256 of the content, in hex; absent for a folder. */
-  readonly digest?: string | undefined;
-  readonly updatedAt: string;
-  /** Whose words it was made from; absent where they are the person's. */
-  readonly origins?: readonly Origin[] | undefined;
-  readonly isReadOnly?: boolean | undefined;
-}
-
 export interface FilePart {
   readonly version?: number | undefined;
   readonly offset?: number | undefined;
@@ -121,61 +124,11 @@ export type PlannedEdit =
   | Exclude<Edit, { readonly op: "write" }>
   | Pick<Edit & { readonly op: "write" }, "op" | "path">;
 
-export interface Writer {
-  /**
-   * The user on the page, with a token or on the command line; the model in a turn; a tool that it called; or, below a mount, whoever
-   * changed the file outside of Postern.
-   */
-  readonly kind: "page" | "api" | "cli" | "model" | "tool" | "outside";
-  readonly channel?: string | undefined;
-  readonly thread?: string | undefined;
-  /** All changes of one turn are one set. Without it, each call of `apply` is a set of its own. */
-  readonly turn?: string | undefined;
-  readonly tool?: string | undefined;
-}
-
 export interface Change {
   readonly writer: Writer;
   readonly origins?: readonly Origin[] | undefined;
   /** The person has agreed to these very edits. */
   readonly isAgreed?: boolean | undefined;
-}
-
-export interface WorkspaceVersion {
-  readonly version: number;
-  readonly set: string;
-  /** What happened to the path. */
-  readonly change: "created" | "written" | "removed" | "moved";
-  readonly bytes: number;
-  readonly updatedAt: string;
-  readonly writer: Writer;
-  readonly origins?: readonly Origin[] | undefined;
-}
-
-export interface ChangeSet {
-  readonly id: string;
-  readonly at: string;
-  readonly writer: Writer;
-  /** The set that this one took back. */
-  readonly undoes?: string | undefined;
-  readonly undoneBy?: string | undefined;
-  readonly changes: readonly {
-    readonly path: string;
-    readonly change: WorkspaceVersion["change"];
-    readonly to?: string | undefined;
-    /** The versions before and after; 0 where there was or is none. */
-    readonly before: number;
-    readonly after: number;
-    readonly isFolder?: boolean | undefined;
-  }[];
-  /** True where it has more changes than are listed. */
-  readonly isCut?: boolean | undefined;
-}
-
-export interface UndoOutcome {
-  /** The set that took it back; absent where nothing was done. */
-  readonly set?: ChangeSet | undefined;
-  readonly conflicts: readonly { readonly path: string; readonly by: Writer; readonly at: string }[];
 }
 
 export interface SearchQuery {
@@ -196,22 +149,6 @@ export interface SearchResult {
   }[];
   /** False where there were more hits or files than one search reads. */
   readonly isComplete: boolean;
-}
-
-export interface WorkspaceUsage {
-  /** Old versions included. */
-  readonly bytes: number;
-  readonly maxBytes: number;
-  readonly files: number;
-  readonly maxFiles: number;
-}
-
-export interface WorkspaceRoot {
-  readonly name: string;
-  readonly kind: "named" | "mount";
-  readonly isReadOnly: boolean;
-  /** Why nothing can be done there now, in a sentence; for a mount that is gone, refused or belongs to another node. */
-  readonly problem?: string | undefined;
 }
 
 /** Whose a mount is: the operator's own, unless it says otherwise. */

@@ -1,7 +1,6 @@
 /** The files of a user as the API shows them. */
 import { type Declared, named, Time, Type } from "../../kernel/kit/schema.ts";
 import { Origin } from "../../kernel/kit/turns.ts";
-import type * as workspace from "./services.ts";
 
 const origins = Type.Optional(
   Type.Array(Origin, { description: "Whose words it was made from, where they are not the user's own" }),
@@ -29,6 +28,7 @@ export const FileEntry = Type.Object(
   },
   { $id: "FileEntry" },
 );
+export type WorkspaceEntry = Declared<typeof FileEntry>;
 
 const FileWriter = Type.Object(
   {
@@ -38,11 +38,13 @@ const FileWriter = Type.Object(
     }),
     channel: Type.Optional(Type.String({ description: "Where the turn came from" })),
     thread: Type.Optional(named("thread_id", Type.String())),
+    /** All changes of one turn are one set. Without it, each call of `apply` is a set of its own. */
     turn: Type.Optional(named("turn_id", Type.String())),
     tool: Type.Optional(Type.String()),
   },
   { $id: "FileWriter" },
 );
+export type Writer = Declared<typeof FileWriter>;
 
 const FileChange = Type.Enum(["created", "written", "removed", "moved"]);
 
@@ -58,6 +60,7 @@ export const KeptVersion = Type.Object(
   },
   { $id: "KeptVersion" },
 );
+export type WorkspaceVersion = Declared<typeof KeptVersion>;
 
 export const ChangeSet = Type.Object(
   {
@@ -80,11 +83,12 @@ export const ChangeSet = Type.Object(
   },
   { $id: "ChangeSet" },
 );
+export type ChangeSet = Declared<typeof ChangeSet>;
 
 const MAX_CHANGES = 100;
 
 /** A folder of thousands of files may have been removed at once. */
-export const shownSet = (set: workspace.ChangeSet): Declared<typeof ChangeSet> => ({
+export const shownSet = (set: ChangeSet): ChangeSet => ({
   ...set,
   changes: set.changes.slice(0, MAX_CHANGES),
   isCut: set.isCut || set.changes.length > MAX_CHANGES,
@@ -109,6 +113,7 @@ export const UndoOutcome = Type.Object(
   },
   { $id: "UndoOutcome" },
 );
+export type UndoOutcome = Declared<typeof UndoOutcome>;
 
 export const FileText = Type.Object(
   {
@@ -136,6 +141,7 @@ export const FilesUsage = Type.Object(
   },
   { $id: "FilesUsage" },
 );
+export type WorkspaceUsage = Declared<typeof FilesUsage>;
 
 export const FilesRoot = Type.Object(
   {
@@ -148,3 +154,4 @@ export const FilesRoot = Type.Object(
   },
   { $id: "FilesRoot" },
 );
+export type WorkspaceRoot = Declared<typeof FilesRoot>;

@@ -11,7 +11,8 @@ import {
 import { Type } from "../../../kernel/kit/schema.ts";
 import { ThreadSummary } from "../../../kernel/kit/turns.ts";
 import type { Services, User } from "../../../kernel/plugin.ts";
-import { ContextUse, Models, ThreadWithTurns, WantedModel } from "./wire.ts";
+import { ContextUse } from "../wire.ts";
+import { Models, ThreadWithTurns, WantedModel } from "./wire.ts";
 
 const route = routesOf("threads");
 

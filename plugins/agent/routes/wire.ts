@@ -4,12 +4,12 @@ import { named, Time, Type } from "../../../kernel/kit/schema.ts";
 import {
   ApprovalDecision,
   Figures,
-  ModelName,
   Reply,
   ThreadSummary,
   TurnRecord,
   UsedStorage,
 } from "../../../kernel/kit/turns.ts";
+import { TurnVersions } from "../wire.ts";
 
 /** A turn that was started; its events arrive on the socket. */
 export const Accepted = Type.Object({
@@ -71,28 +71,6 @@ export const Message = Type.Object({
   ),
 });
 
-const Tokens = Type.Integer({ minimum: 0, description: "Tokens, by estimate" });
-
-/** The window of a thread's model. */
-export const ContextUse = Type.Object(
-  {
-    model: ModelName,
-    window: Tokens,
-    total: Tokens,
-    instructions: Tokens,
-    tools: Tokens,
-    memory: Tokens,
-    conversation: Tokens,
-    files: Tokens,
-    isSummarised: Type.Boolean(),
-    cost: Type.String({
-      description: 'US dollars for reading all of it once; "0" if the price is not known',
-    }),
-    spent: Type.Number({ description: "US dollars that the thread has cost so far" }),
-  },
-  { $id: "ContextUse" },
-);
-
 /** The answer to a gate. */
 export const Answer = Type.Object({
   decision: Type.Optional(Type.Enum([...ApprovalDecision.enum, "done"])),
@@ -121,21 +99,6 @@ export const Models = Type.Object({
     description: "Providers whose own list could not be read: only what is configured of them is listed",
   }),
 });
-
-/** Turns that go on from the same one: a message that was edited, an answer that was asked for again. */
-const TurnVersions = Type.Object(
-  {
-    turn: named("turn_id", Type.String({ description: "The one on this path" })),
-    versions: Type.Array(
-      Type.Object({
-        id: Type.String(),
-        message: Type.Integer({ description: "Versions with the same number have the same message" }),
-      }),
-      { description: "Oldest first, the turn itself included" },
-    ),
-  },
-  { $id: "TurnVersions" },
-);
 
 export const ThreadWithTurns = Type.Object({
   thread: ThreadSummary,

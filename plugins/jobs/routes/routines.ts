@@ -3,12 +3,11 @@ import { missingFault, pageFields, pageQuery, type Route, routesOf } from "../..
 import { OPERATOR } from "../../../kernel/kit/people.ts";
 import { Type } from "../../../kernel/kit/schema.ts";
 import { Fault, type Services, type User } from "../../../kernel/plugin.ts";
-import { Routine, RoutineFields, RoutinePreview, RoutineRun } from "../routine.ts";
-import { NewRoutine, RoutineChange } from "./wire.ts";
+import { NewRoutine, Routine, RoutineChange, RoutinePreview, RoutineRun } from "../routine.ts";
 
 const route = routesOf("routines");
 
-const { schedule, tz } = RoutineFields;
+const { schedule, tz } = NewRoutine.properties;
 const missing = { 404: "There is no such routine" };
 
 export function routineRoutes({

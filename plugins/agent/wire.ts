@@ -1,0 +1,42 @@
+/** What the agent says of threads, here and on the wire. */
+import { type Declared, named, Type } from "../../kernel/kit/schema.ts";
+import { ModelName } from "../../kernel/kit/turns.ts";
+
+const Tokens = Type.Integer({ minimum: 0, description: "Tokens, by estimate" });
+
+/** The window of a thread's model. */
+export const ContextUse = Type.Object(
+  {
+    model: ModelName,
+    window: Tokens,
+    total: Tokens,
+    instructions: Tokens,
+    tools: Tokens,
+    memory: Tokens,
+    conversation: Tokens,
+    files: Tokens,
+    isSummarised: Type.Boolean(),
+    cost: Type.String({
+      description: 'US dollars for reading all of it once; "0" if the price is not known',
+    }),
+    spent: Type.Number({ description: "US dollars that the thread has cost so far" }),
+  },
+  { $id: "ContextUse" },
+);
+export type ContextUse = Declared<typeof ContextUse>;
+
+/** Turns that go on from the same one: a message that was edited, an answer that was asked for again. */
+export const TurnVersions = Type.Object(
+  {
+    turn: named("turn_id", Type.String({ description: "The one on this path" })),
+    versions: Type.Array(
+      Type.Object({
+        id: Type.String(),
+        message: Type.Integer({ description: "Versions with the same number have the same message" }),
+      }),
+      { description: "Oldest first, the turn itself included" },
+    ),
+  },
+  { $id: "TurnVersions" },
+);
+export type TurnVersions = Declared<typeof TurnVersions>;
