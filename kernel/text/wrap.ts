@@ -9,7 +9,7 @@ const LONGEST = 64_000;
  * The tags by which we speak to the model. Text from elsewhere never contains one. Spaces come after a slash that is
  * there: two runs of them side by side could be divided in as many ways as there are spaces.
  */
-const OWN_TAGS = /<(\s*(?:\/\s*)?(?:tool-output|instructions|user-context|summary|outside))(?![\w-])/gi;
+const OWN_TAGS = /<(\s*(?:\/\s*)?(?:tool-output|instructions|user-context|summary|outside|now))(?![\w-])/gi;
 
 /** The text with our own tags made harmless, whoever wrote them. */
 export function escapeTags(text: string): string {
@@ -73,7 +73,7 @@ export function textsIn(value: unknown): string[] {
 }
 
 // A line of caution may stand ahead of what came from outside.
-const BLOCK = /^\s*(?:Caution: [^\n]*\n)?<(instructions|user-context|summary|tool-output)(?:\s[^>]*)?>/;
+const BLOCK = /^\s*(?:Caution: [^\n]*\n)?<(instructions|user-context|summary|tool-output|now)(?:\s[^>]*)?>/;
 
 /** The message without the blocks before it. Tags in a person's words are escaped, so they never look like such a block. */
 export function ownWords(message: string): string {

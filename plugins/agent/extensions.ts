@@ -1,10 +1,13 @@
 /** Collects what other plugins have added to the agent, as turns use it. */
 import { Fault } from "../../kernel/plugin.ts";
 import type { CheckedTurn, Extension, OwnTool, Preface, Stranger, TurnCheck } from "./services.ts";
+import type { News } from "./threads/news.ts";
 
 /** The text before the conversation of a turn. */
 export interface TurnPreface {
   readonly sections: readonly string[];
+  /** Those that are told with messages, by their topics. */
+  readonly topics: News;
   readonly requiredTools: readonly string[];
   /** Those sections that only the operator or the user can have written. */
   readonly persons: readonly string[];
@@ -52,7 +55,10 @@ export function createExtensions() {
       );
       const sections = found.flatMap((preface) => preface.sections);
       return {
-        sections: sections.map(({ text }) => text),
+        sections: sections.filter(({ topic }) => topic === undefined).map(({ text }) => text),
+        topics: Object.fromEntries(
+          sections.flatMap(({ topic, text }) => (topic && text ? [[topic, text]] : [])),
+        ),
         persons: sections.filter(({ isPersons }) => isPersons).map(({ text }) => text),
         strangers: sections.flatMap(({ text, origin }) => (origin ? [{ text, origin }] : [])),
         memory: sections.filter(({ isMemory }) => isMemory).map(({ text }) => text),

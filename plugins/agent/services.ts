@@ -395,6 +395,11 @@ export interface Preface {
     readonly isPersons?: boolean;
     /** True where it was read from the user's memory. */
     readonly isMemory?: boolean;
+    /**
+     * Names a text that may change while a thread continues: it is told with a message whenever it has changed. Without one it stands
+     * before the conversation, and each change costs a new reading of the whole thread.
+     */
+    readonly topic?: string;
     /** Who wrote it, where that is somebody else: their words vouch for nothing. */
     readonly origin?: Origin | undefined;
   }[];

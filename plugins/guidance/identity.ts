@@ -1,5 +1,6 @@
 /** Who the agent is and whom it serves: files of the operator, and documents of the user in memory. */
 import type { Services } from "../../kernel/plugin.ts";
+import type { Preface } from "../agent/services.ts";
 
 const MAX_LENGTH = 16_000;
 
@@ -8,7 +9,7 @@ export async function identitySections(
   files: Pick<Services["homeFiles"], "identity" | "read">,
   memory: Pick<Services["memory"], "read"> | undefined,
   user: string,
-): Promise<readonly { readonly text: string; readonly isPersons: true; readonly isMemory: boolean }[]> {
+): Promise<Preface["sections"]> {
   const sections = await Promise.all(
     files.identity.map(async ({ name, about }) => {
       const [shared = "", own] = await Promise.all([
@@ -26,6 +27,7 @@ export async function identitySections(
                 text: `## ${name} (${about}, ${whose})\n${cap(text.trim())}`,
                 isPersons: true as const,
                 isMemory,
+                ...(isMemory && { topic: name }),
               },
             ],
       );

@@ -24,7 +24,7 @@ export default definePlugin({
             allows("skill_load") ? skillSections(skills) : [],
           ]);
           return {
-            sections: [...identity, { text: mission?.prompt ?? "" }, ...taught],
+            sections: [...identity, { text: mission?.prompt ?? "", topic: "missions" }, ...taught],
             requiredTools: mission?.requiredTools,
           };
         },

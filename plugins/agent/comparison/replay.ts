@@ -120,6 +120,7 @@ function createMemoryWriter(
       written = written.then(() => sql.transaction(spend));
     },
     attach() {},
+    tell() {},
     setModel() {},
     markWrote: async () => true,
   };

@@ -5,8 +5,10 @@ import { estimateText } from "../../../kernel/kit/turns.ts";
 import type { Mask, TurnItem } from "../../../kernel/plugin.ts";
 import type { Model, ModelRequest, ModelTool } from "../../models/services.ts";
 import type { Turn } from "../services.ts";
+import { canTell, dayOf, estimateNews, type News, newsSince, tellNews } from "../threads/news.ts";
 import { BYTES_PER_TOKEN, estimateTokens, estimateTools } from "../threads/tokens.ts";
 import { hideLong, type Preface, renderBlock, renderItems, type Show } from "../threads/turns/messages.ts";
+import type { RunningWriter } from "../threads/writing/writer.ts";
 import { createAttacher } from "./attached-bytes.ts";
 import { tooLong } from "./truncation.ts";
 import { assemble, type Context, type Fitted, type Sent, type Stored, TOO_LONG } from "./window.ts";
@@ -15,7 +17,10 @@ export interface Composing {
   readonly turn: Turn;
   /** Grows while the turn runs; it begins with what came with the request. */
   readonly items: readonly TurnItem[];
-  readonly system: string;
+  system(day: string): string;
+  /** What changes while a thread continues, as it is now. */
+  readonly topics: News;
+  readonly writer: Pick<RunningWriter, "openedAt" | "tell">;
   readonly stored: Stored;
   readonly context: Context;
   readonly mask: Mask;
@@ -37,12 +42,14 @@ const SHARE_OF_TURN = 0.25;
 
 /** History is read once for a turn. */
 export function createComposer(composing: Composing): Compose {
-  const { turn, items, system, stored, context, mask, trusted } = composing;
+  const { turn, items, system, stored, context, mask, trusted, topics, writer } = composing;
   const preface: Preface = turn.preamble ?? {};
   const hidden = new Map<string, string>();
   const show: Show = { mask, trusted, outputs: new WeakMap(), hidden };
   const fitted = new Map<Model, Promise<Fitted>>();
   const sent = sentWith(turn, items, stored);
+  const today = dayOf(writer.openedAt);
+  let told: string | undefined;
   const attach = createAttacher(turn, (ids) => context.attachments(stored.thread, ids), mask);
 
   async function fitPast(model: Model, budget: number, own: number): Promise<Fitted> {
@@ -61,27 +68,39 @@ export function createComposer(composing: Composing): Compose {
     });
   }
 
+  function keepNews(news: News | undefined): void {
+    const text = JSON.stringify(news);
+    if (news !== undefined && text !== told) writer.tell(news);
+    told = text;
+  }
+
   return async (model, tools) => {
     const { window } = model;
     // Before it is rendered, which takes long where it is that long.
     const said = items.reduce((sum, item) => sum + (isSaid(item) ? estimateText(item.text) : 0), 0);
     if (said > window) throw turn.answer?.truncation === undefined ? TOO_LONG : tooLong(said, window, window);
     const once = composing.once(model).map((text) => renderBlock("instructions", text));
-    const wholeSystem = [system, ...once].join("\n\n");
-    const fixed = estimateText(wholeSystem) + estimateTools(tools);
+    const systemOn = (day: string) => [system(day), ...once].join("\n\n");
+    const fixed = estimateText(systemOn(today)) + estimateTools(tools);
     const budget = Math.max(0, window - fixed - Math.min(MAX_ANSWER_LENGTH, Math.floor(window / 4)));
     await hideLong(mask, items, preface, hidden);
     const render = (open: Stored["past"]["open"]) => renderItems(items, preface, open, show);
     const alone = render(stored.past.open).messages;
-    const own = alone.reduce((sum, message) => sum + estimateTokens(message), 0);
+    const own =
+      alone.reduce((sum, message) => sum + estimateTokens(message), 0) +
+      estimateNews(newsSince(stored.past.turns, topics));
     await giveWay(own * BYTES_PER_TOKEN);
     const past = fitted.get(model) ?? fitPast(model, budget, own);
     fitted.set(model, past);
     const known = await past;
-    const messages = await attach(assemble(known, render(known.open), { budget, window }, sent));
+    const present = render(known.open);
+    const news = canTell(present.messages) ? newsSince(known.turns, topics) : undefined;
+    keepNews(news);
+    const assembled = assemble(known, present, { budget, window }, sent);
+    const messages = await attach(tellNews(assembled, [...known.turns, { ...present, day: today, news }]));
     await giveWay(own * BYTES_PER_TOKEN);
     return {
-      system: wholeSystem,
+      system: systemOn(known.turns[0]?.day ?? today),
       messages,
       tools,
       temperature: turn.answer?.temperature,

@@ -3,14 +3,14 @@
 import { setImmediate } from "node:timers/promises";
 import { LRUCache } from "lru-cache";
 import type { Queries, ToolCall, TurnItem, TurnStatus } from "../../../kernel/plugin.ts";
+import { dayOf, estimateNews, hideInNews, type News, type TellingTurn } from "./news.ts";
 import { estimateTokens, type RenderedMessage } from "./tokens.ts";
 import { type Gap, isOnPath, keyOf, newestOf, type Path } from "./turns/branch.ts";
 import { hideLong, type Preface, renderItems, type Show } from "./turns/messages.ts";
 import { type PreambleColumns, preambleOf } from "./turns/turn-rows.ts";
 
-export interface RenderedTurn {
+export interface RenderedTurn extends TellingTurn {
   readonly seq: number;
-  readonly messages: readonly RenderedMessage[];
   readonly tokens: number;
   /** False where it begins with the results of calls that the turn before made. */
   readonly isWhole: boolean;
@@ -92,20 +92,22 @@ const LONG_TOKENS = 50_000;
 async function render(rows: readonly Row[], before: readonly ToolCall[], show: Show): Promise<Past> {
   let open = before;
   const turns: RenderedTurn[] = [];
-  for (const { seq, items, preface } of rows) {
+  for (const { seq, items, preface, day, news } of rows) {
     const hidden = await hideLong(show.mask, items, preface);
     const rendered = renderItems(items, preface, open, { ...show, hidden });
     open = rendered.open;
-    const turn = turnOf(seq, rendered.messages);
+    const told = news && hideInNews(show.mask, news);
+    const turn = turnOf({ seq, day, news: told, messages: rendered.messages });
     turns.push(turn);
     if (turn.tokens > LONG_TOKENS) await setImmediate();
   }
   return { turns, open };
 }
 
-function turnOf(seq: number, messages: readonly RenderedMessage[]): RenderedTurn {
-  const tokens = messages.reduce((sum, message) => sum + estimateTokens(message, { isPast: true }), 0);
-  return { seq, messages, tokens, isWhole: messages[0]?.role !== "tool" };
+function turnOf(turn: Omit<RenderedTurn, "tokens" | "isWhole">): RenderedTurn {
+  const { messages, news } = turn;
+  const said = messages.reduce((sum, message) => sum + estimateTokens(message, { isPast: true }), 0);
+  return { ...turn, tokens: said + estimateNews(news), isWhole: messages[0]?.role !== "tool" };
 }
 
 /** The results at its beginning, of calls that the turn before it made. */
@@ -116,7 +118,7 @@ export function orphansOf(turn: RenderedTurn | undefined): readonly RenderedMess
 
 /** Without them: the calls have gone into a summary, and no model takes a result without its call. */
 function withoutOrphans(turn: RenderedTurn): RenderedTurn {
-  return turn.isWhole ? turn : turnOf(turn.seq, turn.messages.slice(orphansOf(turn).length));
+  return turn.isWhole ? turn : turnOf({ ...turn, messages: turn.messages.slice(orphansOf(turn).length) });
 }
 
 export function sumTokens(turns: readonly RenderedTurn[]): number {
@@ -125,8 +127,7 @@ export function sumTokens(turns: readonly RenderedTurn[]): number {
 
 const OPEN: ReadonlySet<TurnStatus> = new Set(["queued", "running"]);
 
-interface Row {
-  readonly seq: number;
+interface Row extends Pick<RenderedTurn, "seq" | "day" | "news"> {
   readonly status: TurnStatus;
   readonly preface: Preface;
   readonly items: TurnItem[];
@@ -134,6 +135,8 @@ interface Row {
 
 interface ReadRow extends PreambleColumns, Pick<Row, "seq" | "status"> {
   readonly body: string;
+  readonly news: string | null;
+  readonly created_at: string;
 }
 
 /** No model's window takes more. */
@@ -149,17 +152,18 @@ const MANY_ROWS = 1000;
 
 /** Turns with their items, in one pass over one index. */
 async function readRows(sql: Queries, thread: string, { after, before }: Gap, path: Path) {
-  const find = `SELECT turns.seq, status, instructions, context, outside, body FROM turns JOIN turn_items ON turn_items.turn = turns.id
+  const find = `SELECT turns.seq, status, instructions, context, outside, news, turns.created_at, body FROM turns JOIN turn_items ON turn_items.turn = turns.id
     WHERE thread = ? AND turns.seq > ? AND turns.seq < ? AND ${IS_SHOWN} AND ${newestOf(MAX_PAST_BYTES, IS_SHOWN)}
     ORDER BY turns.seq, turn_items.seq`;
   const rows = await sql.all<ReadRow>(find, thread, after, before, thread, after, before);
   const turns: Row[] = [];
-  for (const [at, { seq, status, body, ...preamble }] of rows.entries()) {
+  for (const [at, { seq, status, body, news, created_at, ...preamble }] of rows.entries()) {
     if (at % MANY_ROWS === MANY_ROWS - 1) await setImmediate();
     if (!isOnPath(path, seq)) continue;
     let turn = turns.at(-1);
     if (turn?.seq !== seq) {
-      turn = { seq, status, preface: preambleOf(preamble), items: [] };
+      const told = { day: dayOf(created_at), news: news === null ? undefined : (JSON.parse(news) as News) };
+      turn = { seq, status, preface: preambleOf(preamble), items: [], ...told };
       turns.push(turn);
     }
     turn.items.push(JSON.parse(body) as TurnItem);

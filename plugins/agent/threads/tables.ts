@@ -75,6 +75,8 @@ export const MIGRATIONS = defineTables(
     context ${text},
     -- What people outside wrote, as JSON.
     outside ${text},
+    -- What its message told of memory and missions, as JSON.
+    news ${text},
     error ${text},
     -- Why an answer is not whole.
     incomplete ${text},

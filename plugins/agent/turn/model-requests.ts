@@ -16,6 +16,7 @@ import type { Extensions } from "../extensions.ts";
 import type { TurnObserver } from "../live/observer.ts";
 import type { TurnSettings } from "../settings.ts";
 import type { LedgerTurn } from "../threads/ledger.ts";
+import { hideInNews, type News } from "../threads/news.ts";
 import type { RequiredTools } from "../threads/required-tools.ts";
 import { NO_SUMMARY, type Summary } from "../threads/thread-row.ts";
 import { redactLong } from "../threads/turns/long-texts.ts";
@@ -51,6 +52,7 @@ interface Asking {
   /** The models to try, best first. */
   readonly chain: readonly Model[];
   readonly sections: readonly string[];
+  readonly topics: News;
   readonly stored: Stored;
   readonly toolbox: Toolbox;
   readonly choice: Choice;
@@ -61,7 +63,7 @@ interface Asking {
 export async function createModelRequests(parts: ModelRequestParts, run: Run, asking: Asking) {
   const { models, mask, context, extensions, log } = parts;
   const { turn, writer, bill, signal, alive, observer } = run;
-  const { chain, sections, stored, toolbox, choice, format, required } = asking;
+  const { chain, sections, topics, stored, toolbox, choice, format, required } = asking;
   let serving = chain[0];
   const servingName = (): ModelName => serving?.name ?? models.name();
 
@@ -88,7 +90,9 @@ export async function createModelRequests(parts: ModelRequestParts, run: Run, as
   const compose = createComposer({
     turn,
     items: writer.items,
-    system: redact(mask, systemText(new Date(writer.openedAt), sections)),
+    system: (day) => redact(mask, systemText(day, sections)),
+    topics: hideInNews(mask, topics),
+    writer,
     stored,
     context,
     mask,

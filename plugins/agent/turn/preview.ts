@@ -78,7 +78,7 @@ export function createPreview(parts: PreviewParts): Pick<Agent, "measure" | "con
     async contextOf(which) {
       const { user, thread } = which;
       const turn: Turn = { ...which, input: { type: "message", text: "" } };
-      const [{ toolbox, sections, memory, scopes }, row, seq] = await Promise.all([
+      const [{ toolbox, sections, topics, memory, scopes }, row, seq] = await Promise.all([
         before(turn),
         findThread(sql, user, thread),
         numberOf(sql, turn),
@@ -98,7 +98,7 @@ export function createPreview(parts: PreviewParts): Pick<Agent, "measure" | "con
       const tools = toolbox.offer(heard, undefined);
       const sizes = { instructions: 0, tools: estimateTools(tools), memory: 0, conversation: 0, files: 0 };
       sizes.memory = memory.reduce((sum, text) => sum + estimateText(text), 0);
-      const system = estimateText(systemText(new Date(), [...sections, ...toolbox.about]));
+      const system = estimateText(systemText("", [...sections, ...Object.values(topics), ...toolbox.about]));
       sizes.instructions = Math.max(0, system - sizes.memory);
       sizes.conversation = estimateText(summary.text ?? "");
       for (const message of turns.flat()) {
@@ -124,7 +124,7 @@ export function createPreview(parts: PreviewParts): Pick<Agent, "measure" | "con
     async measure(turn) {
       const toolChoice = turn.answer?.toolChoice;
       const named = typeof toolChoice === "object" ? new Set(toolChoice.names) : undefined;
-      const [{ toolbox, sections }, turns] = await Promise.all([before(turn), said(turn, true)]);
+      const [{ toolbox, sections, topics }, turns] = await Promise.all([before(turn), said(turn, true)]);
       const heard = {
         summary: undefined,
         past: turns,
@@ -132,7 +132,7 @@ export function createPreview(parts: PreviewParts): Pick<Agent, "measure" | "con
         required: turn.answer?.requiredTools ?? [],
       };
       return [
-        estimateText(systemText(new Date(), [...sections, ...toolbox.about])),
+        estimateText(systemText("", [...sections, ...Object.values(topics), ...toolbox.about])),
         estimateText(turn.preamble?.instructionsOnce ?? ""),
         estimateTools(toolbox.offer(heard, named)),
         ...turns.flat().map((message) => estimateTokens(message)),

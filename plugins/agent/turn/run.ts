@@ -123,7 +123,7 @@ async function answer(parts: RunParts, run: Run, chain: readonly Model[]): Promi
   required.add(turn.answer?.requiredTools ?? []);
   const preface = parts.extensions.preface(turn.user, (tool) => allowsTool(scopes, tool));
   // All that the store is asked for before the model is, in one go.
-  const [tools, { sections, requiredTools }, stored] = await Promise.all([
+  const [tools, { sections, topics, requiredTools }, stored] = await Promise.all([
     openTools(parts, run, required, preface),
     preface,
     writer.isFirst ? nothingStored(writer.thread, writer.seq) : readPast(parts, run, writer.summary),
@@ -137,6 +137,7 @@ async function answer(parts: RunParts, run: Run, chain: readonly Model[]): Promi
   const { ask, count, holdsBack } = await createModelRequests(parts, run, {
     ...{ chain, stored, toolbox, choice, format, required },
     sections: [...sections, ...toolbox.about],
+    topics,
   });
   const ending = await runLoop({
     ...{ writer, toolbox, signal, observer, required, format, emit, ask, count, holdsBack },

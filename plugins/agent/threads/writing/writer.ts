@@ -12,6 +12,7 @@ import type {
 import type { Turn } from "../../services.ts";
 import { type Attached, writeAttached } from "../attachments/stored.ts";
 import { closeTurn, countTurn, type Ending } from "../end.ts";
+import type { News } from "../news.ts";
 import { COUNT_TURN } from "../tables.ts";
 import type { ThreadTexts } from "../texts.ts";
 import { NO_SUMMARY, removeThread } from "../thread-row.ts";
@@ -36,7 +37,7 @@ export type RunningWriter = Pick<
       | "isFirst"
       | "isBranched"
     )
-  | ("say" | "put" | "hold" | "add" | "attach" | "setModel" | "markWrote")
+  | ("say" | "put" | "hold" | "add" | "attach" | "tell" | "setModel" | "markWrote")
 >;
 
 interface Started {
@@ -53,6 +54,8 @@ const BEGIN = `UPDATE turns SET status = 'running',
     WHERE other.thread = ? AND other.seq < ? AND other.status IN ('queued', 'running'))
   RETURNING provider, model,
     (SELECT count(*) FROM threads WHERE threads.id = turns.thread AND threads.model IS NOT NULL) AS "isChosen"`;
+
+const TELL = "UPDATE turns SET news = ? WHERE id = ? AND node = ?";
 
 export function createTurnWriter(
   { sql, texts, node }: { readonly sql: Sql; readonly texts: ThreadTexts; readonly node: string },
@@ -127,6 +130,10 @@ export function createTurnWriter(
     put: queue.put,
     hold: queue.hold,
     add: queue.add,
+    /** Keeps what its message tells besides, with the next items. */
+    tell(news: News): void {
+      queue.add((tx) => void tx.run(TELL, JSON.stringify(news), id, node));
+    },
     /** Keeps bytes that an item names, along with that item. */
     attach(attached: readonly Attached[]): void {
       for (const one of attached) queue.add((tx) => void writeAttached(tx, sql.engine, own, one));

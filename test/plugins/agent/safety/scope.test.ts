@@ -10,7 +10,6 @@ const MAIL: TestTool = { writes: true, run: () => ({ status: "ok", output: "sent
 const scoped = (scope: Omit<TokenScope, "token">, token = "t1"): TokenScope => ({ token, ...scope });
 const offered = (request: ChatRequest | undefined) =>
   request?.tools?.map(({ function: { name } }) => name) ?? [];
-const systemOf = (request: ChatRequest | undefined) => JSON.stringify(request?.messages[0]);
 
 async function boot(variables: Readonly<Record<string, string>> = {}) {
   const model = await scriptedModel();
@@ -42,7 +41,7 @@ describe("tools", () => {
     expect(offered(some).toSorted()).toEqual(["memory_read", "shell", "weather"]);
     expect(offered(unlimited)).toEqual(offered(all));
     // What only a tool of the agent's would tell is not put before the model either.
-    expect([all, none, some].map((request) => systemOf(request).includes("Oslo"))).toEqual([
+    expect([all, none, some].map((request) => JSON.stringify(request).includes("Oslo"))).toEqual([
       true,
       false,
       true,
