@@ -15,7 +15,7 @@ export function leaveOut(messages: readonly RenderedMessage[], excess: number) {
     if (left <= 0) break;
     for (const message of unit) {
       gone.add(message);
-      left -= estimateTokens(message, { isPast: true });
+      left -= estimateTokens(message);
     }
   }
   return left > 0 ? undefined : messages.filter((message) => !gone.has(message));

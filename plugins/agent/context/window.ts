@@ -212,7 +212,7 @@ export function assemble(
     left += estimateTokens(message) - estimateTokens(shorter);
     own[at] = shorter;
   }
-  const size = estimateOf(brought, { isPast: true }) + estimateOf(own);
+  const size = estimateOf(brought) + estimateOf(own);
   if (left < 0 && size > budget) {
     if (truncation === undefined) throw TOO_LONG;
     const fitting = truncation === "auto" ? leaveOut(brought, size - budget) : undefined;
@@ -222,6 +222,6 @@ export function assemble(
   return [...before, ...brought, ...own, ...withoutResult(present.open)];
 }
 
-function estimateOf(messages: readonly RenderedMessage[], options?: { readonly isPast: boolean }): number {
-  return messages.reduce((sum, message) => sum + estimateTokens(message, options), 0);
+function estimateOf(messages: readonly RenderedMessage[]): number {
+  return messages.reduce((sum, message) => sum + estimateTokens(message), 0);
 }

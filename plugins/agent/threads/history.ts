@@ -106,7 +106,7 @@ async function render(rows: readonly Row[], before: readonly ToolCall[], show: S
 
 function turnOf(turn: Omit<RenderedTurn, "tokens" | "isWhole">): RenderedTurn {
   const { messages, news } = turn;
-  const said = messages.reduce((sum, message) => sum + estimateTokens(message, { isPast: true }), 0);
+  const said = messages.reduce((sum, message) => sum + estimateTokens(message), 0);
   return { ...turn, tokens: said + estimateNews(news), isWhole: messages[0]?.role !== "tool" };
 }
 

@@ -27,15 +27,14 @@ const BYTES_PER_TOKEN_OF = { file: 50, audio: 200 };
 // A message costs this much besides its text.
 const FRAME = 4;
 
-/** `isPast`: of an earlier turn, whose thoughts no model is sent again. */
-export function estimateTokens(message: ModelMessage | RenderedMessage, { isPast = false } = {}): number {
+export function estimateTokens(message: ModelMessage | RenderedMessage): number {
   switch (message.role) {
     case "user":
       return FRAME + estimateText(message.text) + estimateAttachments(message.attachments);
     case "assistant":
       return message.calls.reduce(
         (sum, { name, params }) => sum + FRAME + estimateText(name) + estimateText(params),
-        FRAME + estimateText(message.text) + (isPast ? 0 : estimateText(message.reasoning ?? "")),
+        FRAME + estimateText(message.text) + estimateText(message.reasoning ?? ""),
       );
     case "tool":
       return FRAME + estimateText(message.output) + estimateAttachments(message.attachments);

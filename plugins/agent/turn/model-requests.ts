@@ -1,4 +1,5 @@
 /** Asks the models of one turn for its next answer: what they are shown, which tools they are offered, and which of them answers. */
+import { hash } from "node:crypto";
 import { redact } from "../../../kernel/kit/secrets.ts";
 import {
   type Log,
@@ -84,6 +85,8 @@ export async function createModelRequests(parts: ModelRequestParts, run: Run, as
     }
   }
 
+  // A thread's requests continue each other. Its id is nobody's business.
+  const cacheKey = hash("sha256", writer.thread).slice(0, 32);
   const once = turn.preamble?.instructionsOnce
     ? [await redactLong(mask, turn.preamble?.instructionsOnce)]
     : [];
@@ -121,6 +124,7 @@ export async function createModelRequests(parts: ModelRequestParts, run: Run, as
       const left = bill.left();
       const generation = {
         ...turn.answer?.generation,
+        cacheKey: turn.answer?.generation?.cacheKey ?? cacheKey,
         ...(Number.isFinite(left) && { maxOutputTokens: left }),
       };
       const requestFor = async (model: Model): Promise<ModelRequest> => {

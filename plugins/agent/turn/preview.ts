@@ -102,9 +102,9 @@ export function createPreview(parts: PreviewParts): Pick<Agent, "measure" | "con
       sizes.instructions = Math.max(0, system - sizes.memory);
       sizes.conversation = estimateText(summary.text ?? "");
       for (const message of turns.flat()) {
-        const size = estimateTokens(message, { isPast: true });
+        const size = estimateTokens(message);
         const kind = kindOf(message);
-        const words = kind === "conversation" ? estimateTokens(bare(message), { isPast: true }) : size;
+        const words = kind === "conversation" ? estimateTokens(bare(message)) : size;
         sizes[kind] += words;
         sizes.files += size - words;
       }

@@ -38,12 +38,11 @@ export function buildPrompt(
   const request = canFormat ? given : inWords(given);
   const { format, traceparent } = request;
   const own = request.messages.slice(startOfTurn(request.messages));
-  const past = request.messages.length - own.length;
   const takesThoughts = !without.has("thoughts");
+  // Those of earlier turns too: what a provider has cached begins with them.
   const answers = new Map<ModelMessage, readonly AnswerPart[]>();
-  for (const [at, message] of request.messages.entries())
-    if (message.role === "assistant")
-      answers.set(message, thoughts.before(message, at >= past && takesThoughts, needs));
+  for (const message of request.messages)
+    if (message.role === "assistant") answers.set(message, thoughts.before(message, takesThoughts, needs));
   const hints = hintsOf(
     request,
     {
@@ -52,6 +51,7 @@ export function buildPrompt(
       thoughts: [...answers.values()].some(hasThoughts) || undefined,
       sealedThoughts: true,
       shownThoughts: quirks.alwaysThinks,
+      cacheMark: true,
       forcedCall: offer?.choice === "required" || undefined,
     },
     quirks,
@@ -65,7 +65,7 @@ export function buildPrompt(
     hints,
     options: {
       prompt: [
-        { role: "system", content: systemOf(request) },
+        { role: "system", content: systemOf(request), providerOptions: quirks.systemOptions?.(hints) },
         ...messages.map((message) => promptMessage(message, quirks, answers.get(message))),
       ],
       headers: { traceparent },

@@ -29,6 +29,8 @@ export interface Quirks {
   readonly minOutputTokens: number;
   /** What the shared options have no field for. */
   providerOptions(hints: Hints, format: Format | undefined): ProviderOptions;
+  /** Marks the end of the system text, which threads have in common, as a place up to which to cache. */
+  systemOptions?(hints: Hints): ProviderOptions | undefined;
 }
 
 const SAMPLING = ["temperature", "topP", "seed", "stop", "maxTokens", "maxCompletionTokens"] as const;
@@ -82,7 +84,9 @@ const OPENAI_CHAT: Quirks = {
 
 const OPENAI_RESPONSES: Quirks = {
   ...OPENAI_CHAT,
-  hints: OPENAI_CHAT.hints.union(new Set<Hint>(["reasoningSummary", "thoughts", "sealedThoughts"])),
+  hints: OPENAI_CHAT.hints.union(
+    new Set<Hint>(["reasoningSummary", "cacheMark", "thoughts", "sealedThoughts"]),
+  ),
   minOutputTokens: 16,
   providerOptions: (hints, format) => ({
     openai: {
@@ -95,7 +99,13 @@ const OPENAI_RESPONSES: Quirks = {
       reasoningSummary: hints.reasoningSummary ?? null,
     },
   }),
+  systemOptions: ({ cacheKey, cacheMark }) =>
+    cacheKey === undefined || !cacheMark
+      ? undefined
+      : { openai: { promptCacheBreakpoint: { mode: "explicit" } } },
 };
+
+const EPHEMERAL = { type: "ephemeral" } as const;
 
 const ANTHROPIC: Quirks = {
   ...OPENAI_CHAT,
@@ -108,11 +118,13 @@ const ANTHROPIC: Quirks = {
       ...(shownThoughts &&
         reasoningEffort !== "none" && { thinking: { type: "adaptive", display: "summarized" } }),
       ...(parallelCalls === false && { disableParallelToolUse: true }),
-      // There is no key to a cache; whoever names one wants the request to be kept.
-      ...(cacheKey !== undefined && { cacheControl: { type: "ephemeral" } }),
+      // There is no key to a cache; with one, the request is the next of a thread. The mark moves to the end of each by itself.
+      ...(cacheKey !== undefined && { cacheControl: EPHEMERAL }),
       ...(safetyIdentifier !== undefined && { metadata: { userId: safetyIdentifier } }),
     },
   }),
+  systemOptions: ({ cacheKey }) =>
+    cacheKey === undefined ? undefined : { anthropic: { cacheControl: EPHEMERAL } },
 };
 
 function optionsOfOpenAI(hints: Hints, format: Format | undefined): ProviderOptions[string] {

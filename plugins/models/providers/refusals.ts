@@ -13,6 +13,8 @@ export interface Hints extends Omit<Generation, "maxOutputTokens"> {
   readonly parallelCalls?: boolean;
   /** The count of tokens is asked for. */
   readonly usage?: boolean;
+  /** The end of the system text is marked as a place up to which to cache. */
+  readonly cacheMark?: boolean;
   /** Thoughts of this turn go back. */
   readonly thoughts?: boolean;
   /** Thoughts are asked for sealed, so that they can go back. */
@@ -35,6 +37,7 @@ const NAMES: Readonly<Record<Hint, string>> = {
   maxCompletionTokens: "max_completion_tokens",
   reasoningEffort: "reasoning_effort|reasoning|thinking|effort",
   reasoningSummary: "reasoning[. _]summar\\w+|summar\\w+|reasoning",
+  cacheMark: "prompt_cache_breakpoint",
   cacheKey: "prompt_cache\\w*|cache_control",
   safetyIdentifier: "safety_identifier|user_id",
   parallelCalls: "parallel_tool\\w*|disable_parallel_tool\\w*",

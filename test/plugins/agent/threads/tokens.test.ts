@@ -22,5 +22,4 @@ test("what a tool's result carries and what an assistant thought count too", () 
   const answer = { role: "assistant", text: "Yes.", calls: [] } as const;
   const thoughtful = { ...answer, reasoning: "x".repeat(400) };
   expect(estimateTokens(thoughtful)).toBe(estimateTokens(answer) + 100);
-  expect(estimateTokens(thoughtful, { isPast: true })).toBe(estimateTokens(answer));
 });

@@ -120,6 +120,6 @@ test("what the model thinks is told, stored before what it says, and given back 
       (said) => (said as { reasoning_content?: string }).reasoning_content ?? [],
     );
   expect(thoughts(1)).toEqual(["I should read."]);
-  // Servers want it back until the turn is over, not later.
-  expect(thoughts(2)).toEqual([]);
+  // Later too: what a server has cached begins with it.
+  expect(thoughts(2)).toEqual(["I should read.", "It is one."]);
 });

@@ -91,7 +91,9 @@ test("settings of an answer are sent by Anthropic's names", async () => {
       stop_sequences: ["END"],
       max_tokens: 50,
       tool_choice: { type: "any", disable_parallel_tool_use: true },
+      // Up to the last block, and up to the end of the system text, which comes after the tools.
       cache_control: { type: "ephemeral" },
+      system: [{ type: "text", cache_control: { type: "ephemeral" } }],
       metadata: { user_id: "ann" },
     },
   });
@@ -127,9 +129,18 @@ test("an effort makes it think, and its thoughts go back as it sealed them", asy
       { role: "user" },
     ],
   });
+  // Those of earlier turns stay where they are.
+  await ask({ messages: [...loop, { role: "assistant", text: "Sunny.", calls: [] }, USER], generation });
+  expect(server.requests[2]?.body["messages"]).toMatchObject([
+    { role: "user" },
+    { content: [{ type: "thinking", signature: "sealed" }, { type: "tool_use" }] },
+    { role: "user" },
+    { role: "assistant" },
+    { role: "user" },
+  ]);
   // A model that was asked before the restart cannot be asked to think: what it thought then is gone.
   await speaker(server)({ messages: loop, tools: TOOLS, generation });
-  expect(server.requests[2]?.body).not.toHaveProperty("thinking");
+  expect(server.requests[3]?.body).not.toHaveProperty("thinking");
 });
 
 test("images and PDFs are shown where they are, also in a result; a text file is read", async () => {
@@ -210,9 +221,13 @@ test("a hint that is refused is left out; a file that no model of the provider t
   const server = await startEventServer({ status: 400, error }, ANSWER);
   const ask = speaker(server);
   await ask({ messages: [USER], generation: { cacheKey: "k", topP: 0.9 } });
-  expect(server.requests.map(({ body }) => ["cache_control" in body, body["top_p"]])).toEqual([
-    [true, 0.9],
-    [false, 0.9],
+  const sent = server.requests.map(({ body }) => [
+    JSON.stringify(body).split("cache_control").length - 1,
+    body["top_p"],
+  ]);
+  expect(sent).toEqual([
+    [2, 0.9],
+    [0, 0.9],
   ]);
   const zip = { kind: "file", mime: "application/zip", data: new Uint8Array([1]) } as const;
   await expect(ask({ messages: [{ role: "user", text: "", attachments: [zip] }] })).rejects.toMatchObject({

@@ -246,6 +246,24 @@ test("a model that a server refuses here and names the other endpoint for is ask
   expect([...kept.values()]).toEqual([["responses"]]);
 });
 
+test("the end of the system text is marked for the cache of a thread, until the model refuses it", async () => {
+  const error = { message: "Unknown parameter: 'input[0].content[0].prompt_cache_breakpoint'.", type: "x" };
+  const server = await startEventServer(THINKING, { status: 400, error }, THINKING, THINKING);
+  const ask = speaker(server.url, "gpt-6.1-terra", createLessons(["responses"]));
+  await ask({ messages: [USER] });
+  for (let time = 0; time < 2; time++) await ask({ messages: [USER], generation: { cacheKey: "thread-1" } });
+  expect(server.requests.map(({ body }) => body["prompt_cache_key"])).toEqual([
+    undefined,
+    ...Array(3).fill("thread-1"),
+  ]);
+  const marks = server.requests.map(({ body }) => JSON.stringify(body).includes("prompt_cache_breakpoint"));
+  expect(marks).toEqual([false, true, false, false]);
+  expect(server.requests[1]?.body["input"]).toMatchObject([
+    { role: "developer", content: [{ prompt_cache_breakpoint: { mode: "explicit" } }] },
+    { role: "user" },
+  ]);
+});
+
 test("sealed thoughts are asked of every model at the Responses endpoint, until one has none; a seal that cannot be read is left out", async () => {
   const error = (message: string) => ({ status: 400, error: { message, type: "invalid_request_error" } });
   const server = await startEventServer(

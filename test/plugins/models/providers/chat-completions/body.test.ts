@@ -184,7 +184,7 @@ test("what results carry comes after all of them, in the user's name", async () 
   ]);
 });
 
-test("thoughts of this turn go back by the name they came by, and only to a server that has any", async () => {
+test("thoughts go back by the name they came by, and only to a server that has any", async () => {
   const server = await scriptedModel();
   const ask = speaker(server);
   server.script({ text: "ok" }, { reasoning: ["Hm, ", "so."], text: "ok" });
@@ -202,5 +202,5 @@ test("thoughts of this turn go back by the name they came by, and only to a serv
   const thoughts = server.requests.map((asked) =>
     asked.messages.flatMap((message, at) => ("reasoning_content" in message ? [at] : [])),
   );
-  expect(thoughts).toEqual([[], [], [5]]);
+  expect(thoughts).toEqual([[], [], [2, 5]]);
 });
