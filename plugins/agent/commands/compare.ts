@@ -63,7 +63,7 @@ export function register(group: Command, context: CommandContext): void {
           ...{ user, last, again, model: { name, ...(provider && { provider }) } },
           threads: found?.map(({ id }) => id),
         });
-        if (comparison.turns === 0) return say("There are no turns to compare.\n");
+        if (comparison.turns === 0 && !json) return say("There are no turns to compare.\n");
         if (comparison.missing > 0) {
           warn(`${costInWords(comparison)}\n`);
           await agree("Replay them?", options);
@@ -136,6 +136,11 @@ function toJson({ model, turns: all, missing, estimate }: Comparison, turns: rea
   return {
     model,
     ...{ found: all, replayed_before: all - missing, estimated_usage: toWire(Usage, estimate) },
+    summary: Object.fromEntries(
+      Map.groupBy(turns, ({ calls }) => calls)
+        .entries()
+        .map(([verdict, { length }]) => [verdict, length]),
+    ),
     turns: turns.map(({ turn, thread, createdAt, before, after, ...rest }) => ({
       ...{ turn_id: turn, thread_id: thread, created_at: createdAt, ...rest },
       ...{ before: side(before), after: side(after) },

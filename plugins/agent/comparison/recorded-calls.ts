@@ -2,13 +2,14 @@
 import { isDeepStrictEqual } from "node:util";
 import { tryJson } from "../../../kernel/kit/text.ts";
 import { Fault, type ToolCall, type TurnItem } from "../../../kernel/plugin.ts";
+import type { OwnTool } from "../services.ts";
 import type { Toolbox } from "../turn/toolbox.ts";
 
 type Result = Extract<TurnItem, { type: "tool_result" }>;
 
 export const DIFFERS = "differs_here";
 
-export function createRecordedCalls(items: readonly TurnItem[]) {
+export function createRecordedCalls(items: readonly TurnItem[], own: readonly OwnTool[]) {
   const unanswered: ToolCall[] = [];
   const recorded: { readonly call: ToolCall; readonly params: unknown; readonly result: Result }[] = [];
   for (const item of items) {
@@ -20,6 +21,12 @@ export function createRecordedCalls(items: readonly TurnItem[]) {
   }
   const answered = new Map<string, Result>();
   let questions = 0;
+
+  /** Whether the person would be asked first. A tool that always asks may prepare its question, such as build what it proposes: it is not planned. */
+  async function asks(toolbox: Toolbox, call: ToolCall): Promise<boolean> {
+    if (own.some(({ name, needsPerson }) => name === call.name && needsPerson)) return true;
+    return (await toolbox.plan(call, undefined)).type === "ask";
+  }
 
   /** A call that is made again gets the next result of the same, and then the last one again. */
   function take(call: ToolCall): Result {
@@ -43,8 +50,7 @@ export function createRecordedCalls(items: readonly TurnItem[]) {
       ...toolbox,
       isExternal: () => false,
       async plan(call) {
-        const plan = await toolbox.plan(call, undefined);
-        if (plan.type === "ask") questions++;
+        if (await asks(toolbox, call)) questions++;
         const result = take(call);
         answered.set(call.id, result);
         const { outcome, origins } = result;

@@ -32,7 +32,7 @@ export async function replay(
   signal: AbortSignal,
 ): Promise<ComparedSide> {
   const { sql, history, sources, models, mask, log } = parts;
-  const recorded = createRecordedCalls(itemsOf(stored));
+  const recorded = createRecordedCalls(itemsOf(stored), sources.own());
   const context = createContext(sql, history, false);
   const row = await findThread(sql, stored.records[0].user, stored.thread);
   const isOlder = (row?.summary.to ?? 0) < stored.seq;

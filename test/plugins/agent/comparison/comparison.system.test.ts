@@ -1,77 +1,34 @@
 /** Ten threads of the built-in model, replayed with a scripted one: real sockets, a real store, tools that count their calls. */
-import { readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
 import { expect, test } from "vitest";
 import type { ComparedTurn } from "../../../../plugins/agent/services.ts";
-import { postern, startPostern } from "../../../support/processes/postern.ts";
-import type { ChatRequest, ModelReply } from "../../../support/servers/model-server.ts";
-import { bootAgent, message, scriptedModel, type TestTool } from "../../../support/services/agent.ts";
-import { weather } from "../../../support/services/builtin-tools.ts";
+import { MIGRATIONS } from "../../../../plugins/agent/threads/tables.ts";
+import { bootAgent, message, scriptedModel } from "../../../support/services/agent.ts";
+import { ASKED, answerAsBuiltin, CITIES, tenThreads, USER } from "../../../support/services/ten-threads.ts";
 
-const CITIES = ["Berlin", "Oslo", "Rome", "Lima", "Cairo", "Paris", "Tokyo", "Quito"];
-const ASKED = [...CITIES.map((city) => `What is the weather in ${city}?`), "Hello", "What can you do?"];
-const USER = "operator";
-
-/** A home with ten threads, each with one turn of the built-in model, and the calls that were made of the tool. */
-async function tenThreads(more: Partial<TestTool> = {}) {
-  const calls: unknown[] = [];
-  const tools = {
-    weather: {
-      ...{ description: weather.description, schema: weather.schema, ...more },
-      run: (params: unknown) => ({ status: "ok" as const, output: `{"temperature": ${calls.push(params)}}` }),
-    },
-  };
-  const { service, home, stop } = await bootAgent({ tools });
-  const threads: string[] = [];
-  for (const text of ASKED) {
-    const turn = await service("agent").run({ user: USER, channel: "test", input: message(text) });
-    expect((await turn.record).status).toMatch(/completed|waiting/);
-    threads.push(turn.thread);
-  }
-  await stop();
-  const model = await scriptedModel();
-  model.otherwise(answer);
-  const variables = { MODEL_PROVIDER: "openai-compatible" };
-  const boot = (others = {}) => bootAgent({ home, tools, model, variables: { ...variables, ...others } });
-  return { home, threads, calls, model, boot };
-}
-
-/** Calls the tool as the built-in model did; for Rome with other arguments, and for Lima not at all. */
-function answer({ messages }: ChatRequest): ModelReply {
-  const usage = { input: 1000, output: 50 };
-  const last = messages.at(-1);
-  const said = last?.content as string;
-  const city = CITIES.find((name) => said.includes(`in ${name}?`));
-  if (last?.role === "tool") return { text: "It is mild.", usage };
-  if (city === undefined || city === "Lima") return { text: `An answer to: ${said}`, usage };
-  const params = { city, action: "get_current", ...(city === "Rome" && { units: "imperial" }) };
-  return { calls: [{ name: "weather", arguments: params }], usage };
-}
+type Kernel = Awaited<ReturnType<typeof bootAgent>>;
 
 /** All that is stored of threads. */
-function stored(home: string): unknown {
-  using database = new DatabaseSync(join(home, "store.sqlite"), { readOnly: true });
+async function stored({ service }: Kernel): Promise<unknown> {
+  const sql = await service("store").tables("agent", MIGRATIONS);
   const tables = ["threads", "turns", "turn_items", "turn_pieces", "attachments", "approvals"];
-  return tables.map((table) => database.prepare(`SELECT * FROM ${table}`).all());
+  return Promise.all(tables.map((table) => sql.all(`SELECT * FROM ${table}`)));
 }
-
-const PRICED = { models: { scripted: { window: 100_000, prices: [{ input: "1000", output: "1000" }] } } };
 
 const scripted = { user: USER, model: { name: "scripted" } };
 const verdicts = (turns: readonly ComparedTurn[]) => turns.map(({ calls }) => calls);
 
 test("turns are replayed with recorded results: nothing is executed, and nothing is written to the threads", async () => {
-  const { home, threads, calls, model, boot } = await tenThreads();
+  const { threads, calls, model, boot } = await tenThreads();
   expect(calls).toHaveLength(CITIES.length);
-  const before = stored(home);
-  const { service } = await boot();
+  const kernel = await boot();
+  const { service } = kernel;
+  const before = await stored(kernel);
   const comparison = await service("comparisons").prepare(scripted);
   expect(comparison).toMatchObject({ turns: 10, missing: 10, host: new URL(model.url).host });
   const turns = await Array.fromAsync(comparison.run(new AbortController().signal));
 
   expect(calls).toHaveLength(CITIES.length);
-  expect(stored(home)).toEqual(before);
+  expect(await stored(kernel)).toEqual(before);
   expect(verdicts(turns)).toEqual([
     ...["same", "same", "differs_here", "different", "same", "same", "same", "same", "same", "same"],
   ]);
@@ -135,27 +92,29 @@ test("a comparison that was stopped is continued: what was replayed is not asked
 });
 
 test("the daily cap ends a comparison, and what was spent counts against it for the operator", async () => {
-  const { home, boot } = await tenThreads();
-  writeFileSync(join(home, "models.json"), JSON.stringify(PRICED));
-  const { service } = await boot({ DAILY_USD_CAP: "5" });
-  const comparison = await service("comparisons").prepare(scripted);
-  expect(Number(comparison.estimate.totalCost)).toBeGreaterThan(5);
+  const { model, boot } = await tenThreads();
+  model.offer("gpt-5-mini");
+  const usage = { input: 1000, output: 50, cost: 1.05 };
+  model.otherwise((request) => ({ ...answerAsBuiltin(request), usage }));
+  const { service } = await boot({ MODEL_NAME: "gpt-5-mini", DAILY_USD_CAP: "5" });
+  const query = { user: USER, model: { name: "gpt-5-mini" } };
+  const comparison = await service("comparisons").prepare(query);
+  expect(Number(comparison.estimate.totalCost)).toBeGreaterThan(0);
   const turns: ComparedTurn[] = [];
   const capped = async () => {
     for await (const turn of comparison.run(new AbortController().signal)) turns.push(turn);
   };
-  // Each request costs $1.05, and the one that passes the cap is the last.
+  // The request that passes the cap is the last.
   await expect(capped()).rejects.toMatchObject({ code: "daily_cap" });
   expect(turns).toHaveLength(3);
   const turn = await service("agent").run({ user: USER, channel: "test", input: message("Hello") });
   expect((await turn.record).error?.code).toBe("daily_cap");
-  expect(await service("comparisons").prepare(scripted)).toMatchObject({ missing: 7 });
+  expect(await service("comparisons").prepare(query)).toMatchObject({ missing: 7 });
 });
 
 test("a call that waits for the person counts as a question, in the turn as it ran and in the replay", async () => {
-  const { home, boot, calls } = await tenThreads({ writes: true });
+  const { boot, calls } = await tenThreads({ writes: true });
   expect(calls).toEqual([]);
-  const before = stored(home);
   const { service } = await boot();
   const agent = service("agent");
   const [gate] = await service("approvals").pending(USER);
@@ -171,7 +130,46 @@ test("a call that waits for the person counts as a question, in the turn as it r
   const [compared] = await Array.fromAsync(comparison.run(new AbortController().signal));
   expect(compared).toMatchObject({ calls: "same", before: { questions: 1 }, after: { questions: 1 } });
   expect(calls).toHaveLength(1);
-  expect(before).not.toEqual(stored(home));
+});
+
+test("a tool of the agent's own that prepares what it asks about is not made to, and its question counts", async () => {
+  const model = await scriptedModel();
+  const { service } = await bootAgent({ model });
+  const agent = service("agent");
+  let prepared = 0;
+  agent.extend({
+    tools: [
+      {
+        ...{
+          name: "build",
+          description: "Builds.",
+          schema: { type: "object" },
+          effect: "writes",
+          needsPerson: true,
+        },
+        asks: () => [`build number ${++prepared}`],
+        run: async () => ({ status: "ok", output: "built" }),
+      },
+    ],
+  });
+  const calling = { calls: [{ name: "build", arguments: { what: "it" } }] };
+  model.script(calling, { text: "Not built." }, calling, { text: "Then not." });
+  const turn = await agent.run({ user: USER, channel: "test", input: message("Build it") });
+  const { gate, thread } = await turn.record;
+  const input = { type: "approval", gate: gate?.id ?? "", decision: "deny" } as const;
+  await (await agent.run({ user: USER, channel: "test", thread, input })).record;
+  const comparison = await service("comparisons").prepare(scripted);
+  const turns = await Array.fromAsync(comparison.run(new AbortController().signal));
+  expect(turns).toMatchObject([
+    {
+      calls: "same",
+      before: { answer: "Not built.", questions: 1 },
+      after: { answer: "Then not.", questions: 1, calls: [{ name: "build" }] },
+    },
+  ]);
+  expect(prepared).toBe(1);
+  // The model is shown that the person said no.
+  expect(JSON.stringify(model.requests.at(-1)?.messages)).toContain("did not allow this call");
 });
 
 test("another user's turns are compared only if the user is named", async () => {
@@ -187,43 +185,4 @@ test("another user's turns are compared only if the user is named", async () => 
   await expect(comparisons.prepare({ ...scripted, model: { name: "none" } })).rejects.toMatchObject({
     code: "unknown_model",
   });
-});
-
-test("postern models compare says what it costs, asks, prints both answers and a summary, and writes a page", async () => {
-  const { home, model } = await tenThreads();
-  model.otherwise((request) => {
-    const said = answer(request);
-    return "text" in said ? { ...said, text: "<script>alert(1)</script> & more" } : said;
-  });
-  const env = { POSTERN_HOME: home, MODEL_BASE_URL: model.url, MODEL_NAME: "scripted", LOG_LEVEL: "error" };
-  const compare = (...args: string[]) =>
-    postern(["models", "compare", "scripted", ...args], { env, cwd: home });
-  const unasked = await compare();
-  expect(unasked).toMatchObject({ code: 1, stderr: expect.stringContaining("pass --yes to agree") });
-  expect(unasked.stderr).toContain(`their texts go to ${new URL(model.url).host}. It costs about $`);
-  expect(model.requests).toEqual([]);
-
-  const stopped = startPostern(["models", "compare", "scripted", "--yes", "--last", "2"], { env, cwd: home });
-  const wait = Promise.withResolvers<string>();
-  model.script({ text: "first" }, { text: ["sec", wait.promise] });
-  await stopped.printed("1/2");
-  await expect.poll(() => model.requests.length).toBe(2);
-  stopped.kill("SIGINT");
-  expect(await stopped.ended).toBe(1);
-  wait.resolve("ond");
-  expect(stopped.stderr()).toContain("The same command continues the comparison.");
-
-  const { stdout, stderr } = await compare("--yes", "--page", "compare.html");
-  expect(stderr).toContain("9 turns to replay with scripted (openai-compatible) (1 of 10 replayed already)");
-  expect(stdout).toMatch(
-    /^10\/10 › What can you do\?\n {2}same calls\n {2}builtin \(0 \+ 0 tokens, .*, 0 questions\)$/m,
-  );
-  expect(stdout).toContain("called weather");
-  expect(stdout).toMatch(/^10 turns: \d same calls, /m);
-  const page = readFileSync(join(home, "compare.html"), "utf8");
-  expect(page).toContain("&lt;script&gt;alert(1)&lt;/script&gt; &amp; more");
-  expect(page).not.toContain("<script");
-  const { turns } = JSON.parse((await compare("--json", "--last", "1")).stdout);
-  expect(turns).toMatchObject([{ text: "What can you do?", calls: "same", after: { usage: { cost: 0 } } }]);
-  expect((await compare("--page", "compare.html")).stderr).toContain("is there already: use --replace");
 });
