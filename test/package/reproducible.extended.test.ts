@@ -8,7 +8,7 @@ import { expect, test } from "vitest";
 import { compareFiles, partsOf } from "../../.package/compare.ts";
 import { ROOT } from "../support/clone.ts";
 import { temporaryFolder } from "../support/home.ts";
-import { packPostern } from "../support/processes/packed.ts";
+import { packedPostern, packPostern } from "../support/processes/packed.ts";
 
 /** Loaded into each Node that packs: its clock is a year behind. */
 const EARLIER = `data:text/javascript,${encodeURIComponent(
@@ -43,7 +43,7 @@ function canRunAs(uid: number): boolean {
 test("two packs, in two folders, by two users, with another clock, time zone, locale and umask, have the same digest", {
   timeout: TIMEOUT,
 }, async () => {
-  const one = await packPostern();
+  const one = await packedPostern();
   const home = temporaryFolder();
   if (NOBODY !== undefined) chownSync(home, NOBODY, NOBODY);
   const usual = process.umask(0o077);

@@ -19,7 +19,7 @@ import { beforeAll, expect, test } from "vitest";
 import { temporaryFolder } from "../../support/home.ts";
 import { deadLinks } from "../../support/packed-pages.ts";
 import { type DockerRegistry, startDockerRegistry } from "../../support/processes/docker-registry.ts";
-import { packPostern } from "../../support/processes/packed.ts";
+import { packedPostern } from "../../support/processes/packed.ts";
 import { type PosternOptions, postern, startPostern } from "../../support/processes/postern.ts";
 import { freshDatabase } from "../../support/processes/postgres/database.ts";
 import { findBinaries } from "../../support/processes/postgres/server.ts";
@@ -66,13 +66,13 @@ describeWhere(
   let registry: DockerRegistry;
 
   beforeAll(async () => {
-    tarball = await packPostern(later);
+    tarball = await packedPostern(later);
     registry = await startDockerRegistry(later, { open: true });
   });
 
   /** Into an empty folder, with the npm of this version. */
-  async function install(major: string) {
-    const folder = temporaryFolder();
+  async function install(major: string, until = afterThisTest) {
+    const folder = temporaryFolder(until);
     const PATH = `${npmOf(major, folder)}:${process.env["PATH"]}`;
     const caches = join(folder, "caches");
     await run("npm", ["install", "--no-audit", "--no-fund", tarball], {
@@ -93,6 +93,13 @@ describeWhere(
     };
     return { folder, env, caches, installed, options, runIn };
   }
+
+  /** What these tests install is the same, and none of them changes it: each has a home of its own. */
+  let shared: ReturnType<typeof install> | undefined;
+  const installShared = () => {
+    shared ??= install(THERE, later);
+    return shared;
+  };
 
   test.each(NPMS)(
     "with npm %s it is installed, and builds, checks, runs and publishes a tool",
@@ -148,7 +155,7 @@ describeWhere(
   );
 
   test("packages that are bundled work where only the dependencies are installed", async () => {
-    const { folder, options, runIn } = await install(THERE);
+    const { folder, options, runIn } = await installShared();
     const { env, ...place } = options("dates");
     // Another home's tools: both sides of MCP.
     const other = ["env", `POSTERN_HOME=${join(folder, "other")}`, "TOOLS_SHIPPED=true"];
@@ -182,7 +189,7 @@ describeWhere(
   });
 
   test("chats, the terminal and a shared database need nothing but the dependencies, either", async () => {
-    const { folder, options, runIn } = await install(THERE);
+    const { folder, options, runIn } = await installShared();
     const { env, bin = "", ...place } = options("chats");
     await runIn("chats", "tool", "install", "github-issues", "--yes");
     const hasMail = existsSync("/usr/sbin/dovecot") && existsSync("/usr/sbin/exim4");
@@ -227,7 +234,7 @@ describeWhere(
   });
 
   test("a feed reader with an npm package, a setting and state reaches another home under a trust rule", async () => {
-    const { folder, env, options, runIn } = await install("11");
+    const { folder, env, options, runIn } = await installShared();
     const author = (...args: readonly string[]) => runIn("author", ...args);
     await author("tool", "new", "feeds", "--template", "blank", "--lang", "js");
     const project = join(folder, "feeds");

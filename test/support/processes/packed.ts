@@ -1,11 +1,24 @@
 /** Postern as `npm install` would lay it out: packed, unpacked, its dependencies linked instead of fetched. */
 import { execFile, execFileSync } from "node:child_process";
-import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from "node:fs";
+import { createHash } from "node:crypto";
+import {
+  copyFileSync,
+  cpSync,
+  existsSync,
+  globSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+} from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { promisify } from "node:util";
 import { SHIPPED } from "../../../host/catalog/shipped.ts";
 import { ROOT } from "../clone.ts";
 import { temporaryFolder } from "../home.ts";
+import { alone, CACHE } from "../tools/alone.ts";
 import { builtComponent, prepareShipped } from "../tools/shipped.ts";
 import { afterThisTest, type Later } from "../undo.ts";
 
@@ -53,9 +66,26 @@ export async function packPostern(
   return join(folder, readdirSync(folder).find((name) => name.endsWith(".tgz")) ?? "");
 }
 
+/** Returns the path of a tarball of the sources as they are. Packing takes most of a minute, so the tests of a run share one. */
+export async function packedPostern(later = afterThisTest): Promise<string> {
+  const shared = join(CACHE, `packed-${digestOf(copyOfClone(later))}.tgz`);
+  const own = join(temporaryFolder(later), "postern.tgz");
+  await alone("packed", async () => {
+    if (!existsSync(shared)) {
+      const tarball = await packPostern(later);
+      for (const old of globSync("packed-*", { cwd: CACHE })) rmSync(join(CACHE, old), { force: true });
+      // Moved into place when it is whole.
+      copyFileSync(tarball, `${shared}.draft`);
+      renameSync(`${shared}.draft`, shared);
+    }
+    copyFileSync(shared, own);
+  });
+  return own;
+}
+
 export async function installPacked(): Promise<Installed> {
   const folder = temporaryFolder();
-  const tarball = await packPostern();
+  const tarball = await packedPostern();
   const modules = join(folder, "node_modules");
   const home = join(modules, "postern");
   mkdirSync(home, { recursive: true });
@@ -78,4 +108,17 @@ function copyOfClone(later: Later): string {
     cpSync(join(ROOT, published), join(copy, published), { recursive: true });
   symlinkSync(join(ROOT, "node_modules"), join(copy, "node_modules"));
   return copy;
+}
+
+/** Counts names and contents of all files, but not those of packages, which the lock names. */
+function digestOf(folder: string): string {
+  const digest = createHash("sha256");
+  const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) =>
+    entry.isFile(),
+  );
+  for (const path of files.map(({ parentPath, name }) => join(parentPath, name)).toSorted()) {
+    const content = readFileSync(path);
+    digest.update(`${relative(folder, path)} ${content.byteLength} `).update(content);
+  }
+  return digest.digest("hex").slice(0, 16);
 }
