@@ -22,6 +22,7 @@ const SECRETS_KEY = new Uint8Array(32).fill(7);
 export function describeEngines(
   title: string,
   tests: (engine: "sqlite" | "postgres", fresh: (later?: Later) => Promise<StorePlace>) => void,
+  makeDatabase = freshDatabase,
 ): void {
   describe(`${title}, on SQLite`, () => {
     tests("sqlite", async (later = afterThisTest) => {
@@ -32,7 +33,7 @@ export function describeEngines(
   });
   describePostgres(`${title}, on PostgreSQL`, () => {
     tests("postgres", async (later = afterThisTest) => {
-      const url = await freshDatabase(later);
+      const url = await makeDatabase(later);
       return { url, open: () => closing(openPostgres(url), later) };
     });
   });
