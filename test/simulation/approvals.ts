@@ -1,4 +1,5 @@
 /** Approvals: a gate is answered at most once, however many people answer it, and what was allowed is done at most once. */
+import { answerText } from "../../kernel/kit/turns.ts";
 import { Fault } from "../../kernel/plugin.ts";
 import { ask, insist, pause } from "./client.ts";
 import type { Part, World } from "./world.ts";
@@ -8,12 +9,15 @@ const isFinal = (error: unknown): boolean => error instanceof Fault && error.kin
 export function approvalsPart(): Part {
   let open = 0;
   const answers = new Map<string, number>();
+  /** The threads in which the model proposed a routine, by their users. */
+  const proposals = new Map<string, string>();
 
   async function request(world: World, number: number): Promise<void> {
     open++;
     const user = `u${number}`;
     const id = `00000000-0000-7000-8000-${String(number).padStart(12, "0")}`;
-    const input = { type: "message", text: `ask a${number}` } as const;
+    const verb = number % 2 === 0 ? "ask" : "propose";
+    const input = { type: "message", text: `${verb} a${number}` } as const;
     const turn = await insist(
       world,
       (use) => use("agent").run({ id, user, channel: "simulation", input }),
@@ -23,6 +27,7 @@ export function approvalsPart(): Part {
       undefined,
       `"${input.text}" ${"value" in turn ? "is acknowledged" : `was refused: ${turn.error}`}`,
     );
+    if (verb === "propose" && "value" in turn) proposals.set(user, turn.value.thread);
     for (let tries = 0; tries < 60; tries++) {
       const found = await ask(world, (use) => use("approvals").pending(user));
       const gate = found && "value" in found ? found.value[0] : undefined;
@@ -74,6 +79,16 @@ export function approvalsPart(): Part {
         const posts = world.posted.filter((one) => one === what).length;
         if (posts > 1)
           world.violate("nothing counts twice", `what was allowed as ${what} was done ${posts} times`);
+      }
+      for (const [user, thread] of proposals) {
+        const made = await insist(world, (use) => use("routines").list(user));
+        const told = await insist(world, (use) => use("threads").turns(user, thread, { limit: 1 }));
+        if (!("value" in made) || !("value" in told)) continue;
+        const count = made.value.length;
+        const isSaidDone = told.value.items.some((turn) => answerText(turn) === `a${user.slice(1)}`);
+        if (count > 1) world.violate("nothing counts twice", `${user} allowed one routine and has ${count}`);
+        if (count === 0 && isSaidDone)
+          world.violate("nothing acknowledged is lost", `${user} has no routine and was told of one`);
       }
     },
   };

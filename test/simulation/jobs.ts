@@ -21,6 +21,7 @@ interface JobRow {
   readonly turn: string | null;
 }
 
+const VERBS = ["say", "post", "append", "write", "save", "delegate"];
 /** Beats, a death noticed, and the look of those who take over, with time to spare. */
 const TAKEN_OVER_MS = 30_000;
 
@@ -30,7 +31,7 @@ export function jobsPart(): Part {
   const lines = new Map<string, Promise<void>>();
 
   function submit(world: World, { number }: Deed): void {
-    const verb = number % 3 === 0 ? "post" : "say";
+    const verb = VERBS[(world.plan.seed + number) % VERBS.length] as string;
     const conversation = number % 2 === 0 ? `c${number % 4}` : undefined;
     const job: Submitted = { key: `k${number}`, message: `${verb} j${number}`, conversation };
     submitted.push(job);
@@ -96,15 +97,9 @@ export function jobsPart(): Part {
           world.violate("nothing acknowledged is lost", `${job.message} is ${row.status}`);
         const posts = world.posted.filter((one) => one === what).length;
         if (posts > 1) world.violate("nothing counts twice", `${job.message} was posted ${posts} times`);
-        const isAnswered = row.error === null && [what, "done", "failed"].includes(row.response ?? "");
-        const isToldWhyNot =
-          row.error !== null && (posts > 0 || /interrupted|model_unreachable/.test(row.error));
-        if (!isAnswered && !isToldWhyNot)
-          world.violate(
-            "nothing acknowledged is lost",
-            `${job.message} ended with ${row.response} ${row.error}`,
-          );
-        if (row.response === "done" && posts !== 1)
+        if (row.error === null && ![what, "failed"].includes(row.response ?? ""))
+          world.violate("nothing acknowledged is lost", `${job.message} ended with ${row.response}`);
+        if (job.message.startsWith("post") && row.response === what && posts !== 1)
           world.violate("nothing acknowledged is lost", `${job.message} says that it was posted`);
       }
       await checkTurns(world, all);

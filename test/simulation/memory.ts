@@ -25,8 +25,8 @@ function createTemplate() {
 export const NOW =
   /\(extract\(epoch FROM \w+\(\)\) \* 1000\)::bigint|CAST\(unixepoch\('now', 'subsec'\) \* 1000 AS INTEGER\)/g;
 const LOCKS = /\bFOR UPDATE(?: OF \w+)?(?: SKIP LOCKED)?/g;
-/** The search in threads, and rows that nobody counts any more: nothing here depends on them. */
-const LEFT_OUT = /\bthread_texts\b|pg_advisory_xact_lock|\bctid\b/;
+/** The search in threads and memory, and rows that nobody counts any more: nothing here depends on them. */
+const LEFT_OUT = /\b(?:thread_texts|memory_words)\b|pg_advisory_xact_lock|\bctid\b/;
 
 /** `now`: the database's own clock. */
 export function openMemory(engine: Sql["engine"], now: () => number): Database {

@@ -17,6 +17,7 @@ import type { Part, SimulatedNode, World } from "./world.ts";
 type Receive = ChatService["receive"];
 
 const KIND = "chat";
+const VERBS = ["say", "append", "say", "save"];
 const LOOK_MS = 1000;
 const POST_TIMEOUT_MS = 5000;
 
@@ -160,10 +161,11 @@ export function messagesPart(): Part {
     deeds: {
       [KIND](world, { number }) {
         const id = `m${number}`;
-        const message = { id, conversation: `chat ${number % 2}`, sender: { id: "ann" }, text: `say ${id}` };
+        const text = `${VERBS[(world.plan.seed + number) % VERBS.length]} ${id}`;
+        const message = { id, conversation: `chat ${number % 2}`, sender: { id: "ann" }, text };
         written.push(message);
         undelivered.add(message);
-        world.note(undefined, `somebody writes "say m${number}"`);
+        world.note(undefined, `somebody writes "${text}"`);
       },
     },
     isDone: async (world) => !isUsed(world) || (await openIn(world)) === 0,
@@ -173,12 +175,12 @@ export function messagesPart(): Part {
         "SELECT content FROM messaging_outbox WHERE status = 'dead'",
       );
       const failed = await world.database.all<{ message: string }>(
-        "SELECT message FROM jobs WHERE channel = 'chat' AND (error LIKE '%model_%' OR error LIKE '%interrupted%')",
+        "SELECT message FROM jobs WHERE channel = 'chat' AND (error IS NOT NULL OR response = 'failed')",
       );
-      for (const { id, conversation } of written) {
-        const sent = taken.filter(({ text }) => text === id);
+      for (const { id, conversation, text } of written) {
+        const sent = taken.filter((message) => message.text === id);
         // What the model or a restart kept from an answer was said in other words.
-        const isTold = failed.some(({ message }) => message === `say ${id}`);
+        const isTold = failed.some(({ message }) => message === text);
         if (sent.length === 0 && !isTold && !dead.some(({ content }) => content.includes(`"${id}"`)))
           world.violate("nothing acknowledged is lost", `${id} was not answered`);
         if (sent.some((one) => one.conversation !== conversation))

@@ -5,12 +5,14 @@ import { callbacksPart } from "./callbacks.ts";
 import { jobsPart } from "./jobs.ts";
 import { limitsPart } from "./limits.ts";
 import { messagesPart } from "./messages.ts";
+import { ownToolsPart } from "./own-tools.ts";
 import { routinesPart, spendingPart } from "./routines.ts";
 import { workspacePart } from "./workspace.ts";
 import { type Part, type Plan, TROUBLE_MS } from "./world.ts";
 
 export const parts = (): readonly Part[] => [
   jobsPart(),
+  ownToolsPart(),
   routinesPart(),
   spendingPart(),
   limitsPart(),

@@ -2,8 +2,11 @@
 import { type AnyPlugin, definePlugin, Fault } from "../../kernel/plugin.ts";
 import accounts from "../../plugins/accounts/plugin.ts";
 import agent from "../../plugins/agent/plugin.ts";
+import delegation from "../../plugins/delegation/plugin.ts";
 import jobs from "../../plugins/jobs/plugin.ts";
 import jobQueue from "../../plugins/jobs/queue/plugin.ts";
+import memory from "../../plugins/memory/plugin.ts";
+import { memoryTools } from "../../plugins/memory/tools/tools.ts";
 import { streamSteadily } from "../../plugins/models/providers/retry.ts";
 import type { Model, ModelPart, ModelRequest } from "../../plugins/models/services.ts";
 import { addUsage } from "../../plugins/models/spending/prices.ts";
@@ -11,6 +14,7 @@ import { createSpending, MIGRATIONS as SPENDING } from "../../plugins/models/spe
 import { openStoredSettings } from "../../plugins/store/stored-settings/stored-settings.ts";
 import { createUserStorage } from "../../plugins/store/user-storage.ts";
 import workspace from "../../plugins/workspace/plugin.ts";
+import workspaceTools from "../../plugins/workspace/tools/plugin.ts";
 import type { Database } from "./memory.ts";
 import { openNodeStore } from "./node-store.ts";
 import type { Signalling } from "./signalling.ts";
@@ -34,7 +38,11 @@ export function pluginsOf(
     accounts,
     agent,
     workspace,
+    workspaceTools,
+    memory,
+    memoryToolsPlugin,
     jobs,
+    delegation,
     jobQueue,
   ] as readonly AnyPlugin[];
 }
@@ -86,7 +94,20 @@ const modelsPlugin = (world: World, node: SimulatedNode) =>
     },
   });
 
-/** Answers "say x" with "x"; for "post x" or "ask x" it calls the tool of that name and answers with what that returns. */
+/** The calls of tools that messages such as "append x" ask for. */
+const CALLS: Readonly<Record<string, (what: string) => readonly [tool: string, params: object]>> = {
+  post: (what) => ["post", { what }],
+  ask: (what) => ["ask", { what }],
+  append: (what) => ["workspace_write", { path: LINES, text: what, append: true }],
+  write: (what) => ["workspace_write", { path: `/${what}`, text: what }],
+  save: (what) => ["memory_write", { path: LINES, text: what, append: true }],
+  delegate: (what) => ["task_delegate", { task: `append ${what}` }],
+  propose: (what) => ["routine_propose", { schedule: "2030-01-01 at 9:00", text: what, tz: "UTC" }],
+};
+/** The file, and the document in memory, to which lines are added. */
+export const LINES = "/lines.txt";
+
+/** Answers "say x" with "x". For the others it calls the tool, and answers with "x" or "failed". */
 function simulatedModel(world: World, node: SimulatedNode): Model {
   return {
     name: MODEL,
@@ -98,12 +119,16 @@ function simulatedModel(world: World, node: SimulatedNode): Model {
       const parts = await world
         .request(node, "request to the model", (): ModelPart[] => {
           world.billed++;
-          if (last?.role === "tool") return [{ type: "text", delta: last.failed ? "failed" : "done" }];
-          const [, verb = "say", what = ""] = /(say|post|ask) (\S+)\s*$/.exec(last?.text ?? "") ?? [];
-          if (verb === "say") return [{ type: "text", delta: what }];
-          return [
-            { type: "call", call: { id: `call-${what}`, name: verb, params: JSON.stringify({ what }) } },
-          ];
+          if (last?.role === "tool") {
+            // A task that has completed may not have done it.
+            const isDone = !last.failed && !last.output.includes('"answer":"failed"');
+            return [{ type: "text", delta: isDone ? last.call.id : "failed" }];
+          }
+          const [, verb = "say", what = ""] = /([a-z]+) (\S+)\s*$/.exec(last?.text ?? "") ?? [];
+          const call = CALLS[verb]?.(what);
+          if (call === undefined) return [{ type: "text", delta: what }];
+          const [name, params] = call;
+          return [{ type: "call", call: { id: what, name, params: JSON.stringify(params) } }];
         })
         .catch(() => {
           throw new Fault("turn", "model_unreachable", "The model does not answer.");
@@ -114,6 +139,17 @@ function simulatedModel(world: World, node: SimulatedNode): Model {
     },
   };
 }
+
+/** As in the service, but with no files of the home that the model may not write. */
+const memoryToolsPlugin = definePlugin({
+  name: "memory-tools",
+  needs: ["agent", "memory"],
+  extends: ["agent"],
+  configure: () => ({}),
+  start({ use: { agent, memory }, onStop }) {
+    onStop(agent.extend({ tools: memoryTools(memory, new Set()) }));
+  },
+});
 
 /** A service that cannot tell a repeat from something new. */
 const toolsPlugin = (world: World, node: SimulatedNode) =>

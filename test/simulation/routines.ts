@@ -43,7 +43,9 @@ export function routinesPart(): Part {
     async check(world) {
       if (!isAdded) return;
       const { database } = world;
-      const [routine, ...others] = await database.all<{ next_at: number }>("SELECT next_at FROM routines");
+      const [routine, ...others] = await database.all<{ next_at: number }>(
+        "SELECT next_at FROM routines WHERE \"user\" = 'ann'",
+      );
       if (routine === undefined)
         return world.violate("nothing acknowledged is lost", `the routine ${id} is gone`);
       if (others.length > 0) return;

@@ -106,7 +106,12 @@ export const TROUBLE_MS = 100_000;
 const END_MS = 600_000;
 const RESTART_MS = 20_000;
 const MAX_LATENCY_MS = 8000;
-const VARIABLES = { TOOL_APPROVALS: "post=allow,ask=ask", CHAT_TITLES: "false", CHAT_RATE_LIMIT: "4" };
+const VARIABLES = {
+  TOOL_APPROVALS: "post=allow,ask=ask",
+  CHAT_TITLES: "false",
+  CHAT_RATE_LIMIT: "4",
+  MEMORY_VECTORS: "false",
+};
 
 export async function play(
   plan: Plan,
