@@ -49,10 +49,18 @@ export function workspacePart(): Part {
     world.note(undefined, `the files say "${text}"`);
   }
 
+  /** What was written since stands in its way. */
+  async function undoOlder(world: World, set: string): Promise<void> {
+    const answer = await ask(world, (use) => use("workspace").undo(USER, set, CHANGE));
+    if (answer && "value" in answer && answer.value.set !== undefined)
+      world.violate("undo restores", `${set} was undone, which had been written over`);
+  }
+
   /** Two people undo the same at once. */
   async function undo(world: World): Promise<void> {
-    const last = states.at(-1);
+    const [before, last] = [states.at(-2), states.at(-1)];
     if (last === undefined) return;
+    if (before !== undefined) await undoOlder(world, before.set);
     const tries = await Promise.all(
       [0, 1].map(() => ask(world, (use) => use("workspace").undo(USER, last.set, CHANGE))),
     );
