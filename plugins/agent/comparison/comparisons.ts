@@ -14,7 +14,9 @@ export interface ComparisonParts extends ReplayParts {
 }
 
 const FIND = "SELECT body FROM replays WHERE turn = ? AND provider = ? AND model = ?";
-const KEEP = `INSERT INTO replays (turn, provider, model, body) VALUES (?, ?, ?, ?)
+/** Nothing for a turn that was deleted meanwhile. */
+const KEEP = `INSERT INTO replays (turn, provider, model, body)
+  SELECT id, CAST(? AS TEXT), CAST(? AS TEXT), CAST(? AS TEXT) FROM turns WHERE id = ?
   ON CONFLICT (turn, provider, model) DO UPDATE SET body = excluded.body`;
 
 export function createComparisons(parts: ComparisonParts): Comparisons {
@@ -61,7 +63,7 @@ export function createComparisons(parts: ComparisonParts): Comparisons {
         if (side.error?.code === "daily_cap") throw new Fault("turn", "daily_cap", side.error.message);
         // What failed for another reason is tried again.
         if (side.error === undefined || side.error.code === DIFFERS)
-          await sql.run(KEEP, turn.id, name.provider, name.name, JSON.stringify(side));
+          await sql.run(KEEP, name.provider, name.name, JSON.stringify(side), turn.id);
         return side;
       }
 

@@ -172,6 +172,67 @@ test("a tool of the agent's own that prepares what it asks about is not made to,
   expect(JSON.stringify(model.requests.at(-1)?.messages)).toContain("did not allow this call");
 });
 
+test("a replay asks exactly what was asked when the turn ran, also on a branch and after a thread has gone on", async () => {
+  const model = await scriptedModel();
+  const { service } = await bootAgent({
+    model,
+    tools: { look: { run: () => ({ status: "ok", output: "a cat" }) } },
+  });
+  const say = async (text: string, thread?: string, after?: string) => {
+    const turn = await service("agent").run({
+      ...{ user: USER, channel: "test", input: message(text), preamble: { instructions: "Be kind." } },
+      ...(thread && { thread }),
+      ...(after && { after }),
+    });
+    return await turn.record;
+  };
+  const script = [
+    { text: "Hello." },
+    ...[{ calls: [{ id: "one", name: "look", arguments: {} }] }, { text: "It is a cat." }],
+    { text: "A dog, then." },
+    { text: "Bye." },
+  ];
+  model.script(...script);
+  const first = await say("Hi");
+  await say("What is there?", first.thread);
+  const branch = await say("Or else?", first.thread, first.id);
+  await say("Bye", first.thread, branch.id);
+  const asked = [...model.requests];
+  expect(asked).toHaveLength(5);
+
+  model.script(...script);
+  const comparison = await service("comparisons").prepare({ ...scripted, threads: [first.thread] });
+  const turns = await Array.fromAsync(comparison.run(new AbortController().signal));
+  expect(model.requests.slice(5)).toEqual(asked);
+  expect(verdicts(turns)).toEqual(["same", "same", "same", "same"]);
+  expect(turns.map(({ after }) => after.answer)).toEqual(turns.map(({ before }) => before.answer));
+});
+
+test("a model with a small window has the past summarised for itself alone, and a thread that goes takes its replays along", async () => {
+  const model = await scriptedModel();
+  const kernel = await bootAgent({ model });
+  const long = "All work and no play. ".repeat(1000);
+  let thread: string | undefined;
+  for (const text of [long, long, "And now?"]) {
+    const turn = await kernel
+      .service("agent")
+      .run({ user: USER, channel: "test", input: message(text), ...(thread && { thread }) });
+    expect((await turn.record).status).toBe("completed");
+    thread = turn.thread;
+  }
+  await kernel.stop();
+  const small = await bootAgent({ home: kernel.home, model, variables: { MODEL_CONTEXT_TOKENS: "16000" } });
+  const before = await stored(small);
+  const comparison = await small.service("comparisons").prepare(scripted);
+  const turns = await Array.fromAsync(comparison.run(new AbortController().signal));
+  expect(verdicts(turns)).toEqual(["same", "same", "same"]);
+  expect(JSON.stringify(model.requests.at(-1)?.messages)).toContain("<summary>");
+  expect(await stored(small)).toEqual(before);
+  await small.service("threads").remove(USER, thread ?? "");
+  const sql = await small.service("store").tables("agent", MIGRATIONS);
+  expect(await sql.all("SELECT * FROM replays")).toEqual([]);
+});
+
 test("another user's turns are compared only if the user is named", async () => {
   const { boot } = await tenThreads();
   const { service } = await boot();
