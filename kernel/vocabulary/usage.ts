@@ -13,6 +13,8 @@ const Counted = Type.Object({
   totalCost: Type.String(),
   /** What caps count for models whose price is not known: as if they were the dearest ones that are. */
   estimatedCost: Type.Optional(Type.String()),
+  /** What the provider's cache saved of the input's cost; negative if more was written to it than read. */
+  savedCost: Type.Optional(Type.String()),
 });
 
 export const WireUsage = Type.Object(
@@ -97,6 +99,13 @@ const summed = {
     named(
       "estimated_cost",
       Type.Number({ description: "What caps count besides, where the price is not known" }),
+    ),
+  ),
+  cachedTokens: Type.Optional(Type.Integer({ description: "Of the input, what providers had cached" })),
+  savedUsd: Type.Optional(
+    named(
+      "saved_cost",
+      Type.Number({ description: "What caching saved; negative if more was written to caches than read" }),
     ),
   ),
 };

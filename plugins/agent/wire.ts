@@ -20,6 +20,7 @@ export const ContextUse = Type.Object(
       description: 'US dollars for reading all of it once; "0" if the price is not known',
     }),
     spent: Type.Number({ description: "US dollars that the thread has cost so far" }),
+    saved: Type.Number({ description: "US dollars that caching has saved in the thread so far" }),
   },
   { $id: "ContextUse" },
 );

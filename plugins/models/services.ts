@@ -220,6 +220,7 @@ export type ModelPart =
       readonly outputTokens: number;
       readonly cachedTokens: number;
       readonly cacheWriteTokens?: number;
+      readonly hourWriteTokens?: number;
       readonly reasoningTokens: number;
       readonly costUsd?: number;
     };
@@ -237,6 +238,8 @@ export interface TokenCount {
   readonly cachedTokens: number;
   /** Tokens of the input that the provider wrote to its cache, if it says so. */
   readonly cacheWriteTokens?: number;
+  /** Of those, what was written for an hour. */
+  readonly hourWriteTokens?: number;
   readonly reasoningTokens: number;
   /** US dollars that the server says it charged. */
   readonly costUsd?: number;

@@ -484,6 +484,7 @@ export type ContextUse = {
   readonly is_summarised: boolean;
   readonly cost: string;
   readonly spent: number;
+  readonly saved: number;
 };
 export type Doubt = {
   readonly rule: "destination" | "content" | "change";
@@ -503,6 +504,8 @@ export type Figure = {
   readonly output_tokens: number;
   readonly cost: number;
   readonly estimated_cost?: number;
+  readonly cached_tokens?: number;
+  readonly saved_cost?: number;
   readonly p50_millis: number | null;
   readonly p95_millis: number | null;
 };
@@ -516,6 +519,8 @@ export type Figures = {
     readonly output_tokens: number;
     readonly cost: number;
     readonly estimated_cost?: number;
+    readonly cached_tokens?: number;
+    readonly saved_cost?: number;
     readonly p50_millis: number | null;
     readonly p95_millis: number | null;
   })[];
@@ -609,6 +614,8 @@ export type GroupFigure = {
   readonly output_tokens: number;
   readonly cost: number;
   readonly estimated_cost?: number;
+  readonly cached_tokens?: number;
+  readonly saved_cost?: number;
   readonly p50_millis: number | null;
   readonly p95_millis: number | null;
   readonly points: readonly {
@@ -619,6 +626,8 @@ export type GroupFigure = {
     readonly output_tokens: number;
     readonly cost: number;
     readonly estimated_cost?: number;
+    readonly cached_tokens?: number;
+    readonly saved_cost?: number;
   }[];
 };
 export type Identity = {

@@ -152,6 +152,9 @@ export interface FigureSource {
   readonly usd: string;
   /** Of rows whose price is not known. */
   readonly estimatedUsd?: string;
+  /** Input that providers had cached, and what that saved. */
+  readonly cachedTokens?: string;
+  readonly savedUsd?: string;
   /** The SQL of each column that it can be grouped by. */
   readonly groups: Readonly<Partial<Record<NonNullable<FiguresQuery["by"]>, string>>>;
 }

@@ -82,7 +82,7 @@ export function createScriptedAgent(): ScriptedAgent {
     measure: async () => 1,
     contextOf: async () => {
       const none = { total: 0, instructions: 0, tools: 0, memory: 0, conversation: 0, files: 0 };
-      return { model: MODEL, window: 1000, ...none, isSummarised: false, cost: "0", spent: 0 };
+      return { model: MODEL, window: 1000, ...none, isSummarised: false, cost: "0", spent: 0, saved: 0 };
     },
     condense: async () => ({ text: "", usage: NO_USAGE }),
     extend: () => async () => {},

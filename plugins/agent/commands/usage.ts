@@ -100,11 +100,19 @@ const COLUMNS: readonly Column[] = [
         ? dollars(usd)
         : `${dollars(usd)} (${dollars(estimatedUsd)} estimated for the cap)`,
   },
+  {
+    head: "cached",
+    isSpent: true,
+    show: ({ inputTokens, cachedTokens = 0 }) => share(cachedTokens, inputTokens),
+  },
+  { head: "saved", isSpent: true, show: ({ savedUsd = 0 }) => dollars(savedUsd) },
   { head: "half took", show: ({ p50 }) => took(p50) },
   { head: "95% took", show: ({ p95 }) => took(p95) },
 ];
 
-const dollars = (usd: number) => `$${usd.toFixed(usd === 0 || usd >= 1 ? 2 : 4)}`;
+const dollars = (usd: number): string =>
+  usd < 0 ? `-${dollars(-usd)}` : `$${usd.toFixed(usd === 0 || usd >= 1 ? 2 : 4)}`;
+const share = (part: number, all: number) => `${all === 0 ? 0 : Math.round((part / all) * 100)}%`;
 const took = (millis: number | undefined) => (millis === undefined ? "" : `${(millis / 1000).toFixed(1)} s`);
 
 function parseDays(text: string): number {

@@ -10,6 +10,7 @@ import { createObservers } from "../live/observer.ts";
 import type { ComparedSide, Turn } from "../services.ts";
 import type { TurnSettings } from "../settings.ts";
 import { namedIn } from "../threads/attachments/stored.ts";
+import { spentColumns } from "../threads/end.ts";
 import type { History } from "../threads/history.ts";
 import { beginningOf } from "../threads/resume.ts";
 import { findThread, NO_SUMMARY, readTools, type Summary } from "../threads/thread-row.ts";
@@ -135,10 +136,15 @@ async function countReplay(
   { ending, usage }: RanTurn,
   millis: number,
 ): Promise<void> {
-  const { inputTokens, outputTokens, totalCost, estimatedCost = "0" } = usage;
-  const add = `INSERT INTO turn_figures
-      (created_at, turn, seq, "user", channel, provider, model, status, input_tokens, output_tokens, usd, estimated_usd, millis)
-    VALUES (?, ?, ?, ?, 'compare', ?, ?, ?, ?, ?, ?, ?, ?)`;
-  const about = [new Date().toISOString(), randomUUIDv7(), seq, OPERATOR, provider, name, ending.status];
-  await tx.run(add, ...about, inputTokens, outputTokens, Number(totalCost), Number(estimatedCost), millis);
+  const figures = {
+    created_at: new Date().toISOString(),
+    turn: randomUUIDv7(),
+    seq,
+    user: OPERATOR,
+    channel: "compare",
+    ...{ provider, model: name, status: ending.status, ...spentColumns(usage), millis },
+  };
+  const columns = Object.keys(figures).map((column) => `"${column}"`);
+  const add = `INSERT INTO turn_figures (${columns}) VALUES (${columns.map(() => "?")})`;
+  await tx.run(add, ...Object.values(figures));
 }

@@ -70,20 +70,31 @@ export function closeTurn(
   return tx.get<Next>(next, thread);
 }
 
+/** What was spent, as `turn_figures` has it. */
+export const spentColumns = ({ inputTokens, outputTokens, cachedTokens, ...usage }: Usage) => ({
+  input_tokens: inputTokens,
+  output_tokens: outputTokens,
+  cached_tokens: cachedTokens,
+  usd: Number(usage.totalCost),
+  estimated_usd: Number(usage.estimatedCost ?? 0),
+  saved_usd: Number(usage.savedCost ?? 0),
+});
+
 /** Counts a turn that ends, for `usage`. */
 export function countTurn(
   tx: Transaction,
   { id, node, model, openedAt }: OwnTurn & { readonly model: ModelName; readonly openedAt: string },
   status: Ending["status"],
-  { inputTokens, outputTokens, totalCost, estimatedCost = "0" }: Usage,
+  usage: Usage,
   now: string,
 ): void {
-  const add = `INSERT INTO turn_figures
-      (created_at, turn, seq, "user", channel, provider, model, status, input_tokens, output_tokens, usd, estimated_usd, millis)
-    SELECT created_at, id, seq, "user", channel, ?, ?, ?, ?, ?, ?, ?, ? FROM turns WHERE id = ? AND node = ?`;
+  const spent = spentColumns(usage);
   const millis = Math.max(0, Date.parse(now) - Date.parse(openedAt));
-  const figures = [status, inputTokens, outputTokens, Number(totalCost), Number(estimatedCost), millis];
-  void tx.run(add, model.provider, model.name, ...figures, id, node);
+  const figures = { provider: model.provider, model: model.name, status, ...spent, millis };
+  const columns = Object.keys(figures);
+  const add = `INSERT INTO turn_figures (created_at, turn, seq, "user", channel, ${columns})
+    SELECT created_at, id, seq, "user", channel, ${columns.map(() => "?")} FROM turns WHERE id = ? AND node = ?`;
+  void tx.run(add, ...Object.values(figures), id, node);
 }
 
 const json = (value: unknown): string | null => (value === undefined ? null : JSON.stringify(value));

@@ -109,6 +109,9 @@ export const MIGRATIONS = defineTables(
     output_tokens ${integer} NOT NULL,
     usd ${real} NOT NULL,
     estimated_usd ${real} NOT NULL DEFAULT 0,
+    -- Of the input, what providers had cached, and what that saved.
+    cached_tokens ${integer} NOT NULL DEFAULT 0,
+    saved_usd ${real} NOT NULL DEFAULT 0,
     millis ${integer} NOT NULL,
     PRIMARY KEY (created_at, turn)
   ) ${keyed};

@@ -46,6 +46,8 @@ const USAGE = {
   outputTokens: "output_tokens",
   usd: "usd",
   estimatedUsd: "estimated_usd",
+  cachedTokens: "cached_tokens",
+  savedUsd: "saved_usd",
   groups: { model: "provider || '/' || model", user: '"user"', channel: "channel" },
 };
 

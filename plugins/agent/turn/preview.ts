@@ -87,7 +87,7 @@ export function createPreview(parts: PreviewParts): Pick<Agent, "measure" | "con
       const [path, chain, spent] = await Promise.all([
         readPath(sql, thread, seq ?? 0),
         models.chain(row.model, scopes),
-        sql.get<{ usd: number | null }>(SPENT, thread),
+        sql.get<{ usd: number | null; saved: number | null }>(SPENT, thread),
       ]);
       const [model] = chain;
       if (model === undefined) throw new Fault("unavailable", "no_model", "There is no model to ask.");
@@ -118,6 +118,7 @@ export function createPreview(parts: PreviewParts): Pick<Agent, "measure" | "con
         isSummarised: summary.text !== undefined,
         cost: models.addCost(NO_USAGE, model.name, counted).totalCost,
         spent: spent?.usd ?? 0,
+        saved: spent?.saved ?? 0,
       };
     },
 
@@ -170,7 +171,7 @@ export function createPreview(parts: PreviewParts): Pick<Agent, "measure" | "con
 }
 
 /** What its turns have cost, with what was asked of models beside them. */
-const SPENT = `SELECT sum(turn_figures.usd) AS usd FROM turns JOIN turn_figures
+const SPENT = `SELECT sum(turn_figures.usd) AS usd, sum(turn_figures.saved_usd) AS saved FROM turns JOIN turn_figures
     ON turn_figures.created_at = turns.created_at AND turn_figures.turn = turns.id
   WHERE turns.thread = ?`;
 

@@ -15,6 +15,7 @@ import {
 import type { Model, TokenCount } from "../../models/services.ts";
 import { TITLE_SYSTEM } from "../context/prompt.ts";
 import type { TurnObserver } from "../live/observer.ts";
+import { spentColumns } from "../threads/end.ts";
 import type { LedgerTurn } from "../threads/ledger.ts";
 import { threadTexts } from "../threads/texts.ts";
 import { clipTitle } from "../threads/title.ts";
@@ -44,9 +45,6 @@ const CLAIM = "UPDATE threads SET titled_by = 'model' WHERE id = ? AND titled_by
 // A person who names the thread meanwhile has the last word.
 const NAME = "UPDATE threads SET title = ? WHERE id = ? AND titled_by = 'model'";
 const FIRST = "SELECT input FROM turns WHERE thread = ? ORDER BY seq LIMIT 1";
-const COUNT = `UPDATE turn_figures SET input_tokens = input_tokens + ?, output_tokens = output_tokens + ?, usd = usd + ?,
-    estimated_usd = estimated_usd + ?
-  WHERE created_at = ? AND turn = ?`;
 
 export function createTitles({ sql, models, mask, log }: TitlesParts) {
   const texts = threadTexts(sql);
@@ -104,9 +102,10 @@ export function createTitles({ sql, models, mask, log }: TitlesParts) {
         if (name !== undefined && spent !== NO_USAGE) {
           observer.spent(name, spent);
           models.spend(tx, turn.user, spent, scopes);
-          const { inputTokens, outputTokens, totalCost, estimatedCost = "0" } = spent;
-          const figures = [inputTokens, outputTokens, Number(totalCost), Number(estimatedCost)];
-          void tx.run(COUNT, ...figures, record.createdAt, record.id);
+          const figures = spentColumns(spent);
+          const sums = Object.keys(figures).map((column) => `${column} = ${column} + ?`);
+          const count = `UPDATE turn_figures SET ${sums} WHERE created_at = ? AND turn = ?`;
+          void tx.run(count, ...Object.values(figures), record.createdAt, record.id);
         }
         if (!title || (await tx.run(NAME, title, thread)) === 0) return undefined;
         await texts.setTitle(tx, thread, title);

@@ -1,6 +1,6 @@
 /** Reads the parts of an answer, whichever endpoint they come from. */
 
-import { tryJson } from "../../../kernel/kit/text.ts";
+import { isRecord, tryJson } from "../../../kernel/kit/text.ts";
 import type { ToolCall } from "../../../kernel/plugin.ts";
 import type { FinishReason, ModelPart } from "../services.ts";
 import type { AnswerPart, FinishReason as GivenReason, StreamPart, Usage } from "./language-model.ts";
@@ -62,6 +62,9 @@ function readFinish({ unified, raw }: GivenReason): FinishReason | undefined {
 /** Returns nothing if the server counted nothing. */
 function readUsage({ inputTokens, outputTokens, raw }: Usage): readonly ModelPart[] {
   if (inputTokens.total === undefined && outputTokens.total === undefined) return [];
+  // Anthropic's, by how long it keeps them.
+  const written = raw?.["cache_creation"];
+  const hourWriteTokens = isRecord(written) && Number(written["ephemeral_1h_input_tokens"]);
   return [
     {
       type: "usage",
@@ -69,6 +72,7 @@ function readUsage({ inputTokens, outputTokens, raw }: Usage): readonly ModelPar
       outputTokens: outputTokens.total ?? 0,
       cachedTokens: inputTokens.cacheRead ?? 0,
       ...(inputTokens.cacheWrite && { cacheWriteTokens: inputTokens.cacheWrite }),
+      ...(hourWriteTokens && { hourWriteTokens }),
       reasoningTokens: outputTokens.reasoning ?? 0,
       // Nothing is no price: some servers always say 0.
       ...(Number(raw?.["cost"]) > 0 && { costUsd: Number(raw?.["cost"]) }),

@@ -24,6 +24,8 @@ export interface Prices {
 interface Cost {
   readonly input: bigint;
   readonly output: bigint;
+  /** Less than if nothing had been read from a cache or written to it. */
+  readonly saved: bigint;
 }
 
 /** Runs on the operator's own machine. */
@@ -76,7 +78,7 @@ export async function readPrices(
     add(usage, model, tokens, isLocal) {
       const day = dayIn(0);
       const cost = charged(tokens, costOf(find(model) ?? {}, tokens, day));
-      const { input, output } = cost ?? { input: 0n, output: 0n };
+      const { input, output, saved } = cost ?? { input: 0n, output: 0n, saved: 0n };
       const isUnknown = cost === undefined && !isLocal && !isFree(model);
       return addUsage(usage, {
         inputTokens: tokens.inputTokens,
@@ -86,6 +88,7 @@ export async function readPrices(
         inputCost: decimal(input),
         outputCost: decimal(output),
         totalCost: decimal(input + output),
+        ...(saved !== 0n && { savedCost: decimal(saved) }),
         ...(isUnknown && { estimatedCost: decimal(estimate(model, tokens, day)) }),
       });
     },
@@ -97,7 +100,7 @@ function charged({ costUsd }: TokenCount, cost: Cost | undefined): Cost | undefi
   if (costUsd === undefined) return cost;
   const total = trillionths(costUsd.toFixed(12));
   const output = cost === undefined || cost.output > total ? 0n : cost.output;
-  return { input: total - output, output };
+  return { input: total - output, output, saved: cost?.saved ?? 0n };
 }
 
 /** What is known of models but for the operator's own words: a table that was fetched before ours was made is no news. */
@@ -108,22 +111,29 @@ export function tablesOf(fetched: ModelTable | undefined): readonly ModelTable[]
 
 /** Undefined if the price is not known. */
 function costOf(row: ModelRow, tokens: TokenCount, day: string): Cost | undefined {
-  const { inputTokens, cachedTokens: read, cacheWriteTokens: written = 0 } = tokens;
+  const {
+    inputTokens,
+    cachedTokens: read,
+    cacheWriteTokens: written = 0,
+    hourWriteTokens: long = 0,
+  } = tokens;
   const price = priceOf(row, inputTokens, day);
   if (price === undefined) return undefined;
+  const { write = price.input, write_1h = write } = price;
   const fresh = Math.max(0, inputTokens - read - written);
-  return {
-    input:
-      BigInt(fresh) * micros(price.input) +
-      BigInt(read) * micros(price.read ?? price.input) +
-      BigInt(written) * micros(price.write ?? price.input),
-    output: BigInt(tokens.outputTokens) * micros(price.output),
-  };
+  const input =
+    BigInt(fresh) * micros(price.input) +
+    BigInt(read) * micros(price.read ?? price.input) +
+    BigInt(written - long) * micros(write) +
+    BigInt(long) * micros(write_1h);
+  const uncached = BigInt(fresh + read + written) * micros(price.input);
+  return { input, output: BigInt(tokens.outputTokens) * micros(price.output), saved: uncached - input };
 }
 
 export function addUsage(one: Usage, other: Usage): Usage {
   const count = (name: Counted) => one[name] + other[name];
   const cost = (name: Priced) => decimal(trillionths(one[name]) + trillionths(other[name]));
+  const isSaved = one.savedCost !== undefined || other.savedCost !== undefined;
   const isEstimated = one.estimatedCost !== undefined || other.estimatedCost !== undefined;
   return {
     inputTokens: count("inputTokens"),
@@ -133,12 +143,13 @@ export function addUsage(one: Usage, other: Usage): Usage {
     inputCost: cost("inputCost"),
     outputCost: cost("outputCost"),
     totalCost: cost("totalCost"),
+    ...(isSaved && { savedCost: cost("savedCost") }),
     ...(isEstimated && { estimatedCost: cost("estimatedCost") }),
   };
 }
 
 type Counted = "inputTokens" | "outputTokens" | "cachedTokens" | "reasoningTokens";
-type Priced = "inputCost" | "outputCost" | "totalCost" | "estimatedCost";
+type Priced = "inputCost" | "outputCost" | "totalCost" | "estimatedCost" | "savedCost";
 
 /** Dollars for a million tokens are millionths of a dollar for one. */
 function micros(price: string): bigint {
@@ -150,12 +161,13 @@ function trillionths(dollars = "0"): bigint {
 }
 
 function scaled(text: string, digits: number): bigint {
-  const match = /^(\d+)(?:\.(\d+))?$/.exec(text);
-  if (match === null) throw new Error(`"${text}" is not a decimal number`);
-  return BigInt(`${match[1]}${(match[2] ?? "").padEnd(digits, "0").slice(0, digits)}`);
+  const [, sign, whole, fraction = ""] = /^(-?)(\d+)(?:\.(\d+))?$/.exec(text) ?? [];
+  if (whole === undefined) throw new Error(`"${text}" is not a decimal number`);
+  return BigInt(`${sign}${whole}${fraction.padEnd(digits, "0").slice(0, digits)}`);
 }
 
 function decimal(amount: bigint): string {
+  if (amount < 0n) return `-${decimal(-amount)}`;
   const digits = amount.toString().padStart(13, "0");
   const fraction = digits.slice(-12).replace(/0+$/, "");
   return fraction === "" ? digits.slice(0, -12) : `${digits.slice(0, -12)}.${fraction}`;

@@ -105,6 +105,12 @@ function Parts({ use }: { use: ContextUse }) {
             <dd>{dollars(use.spent)}</dd>
           </div>
         )}
+        {use.saved !== 0 && (
+          <div>
+            <dt>{context.saved}</dt>
+            <dd>{dollars(use.saved)}</dd>
+          </div>
+        )}
       </dl>
       {use.is_summarised && <p class="soft">{context.summarised}</p>}
     </>

@@ -10,7 +10,9 @@ const MAX_SERIES = 5;
 const MAX_SAMPLES = 10_000;
 
 const NOTHING = { count: 0, failed: 0, inputTokens: 0, outputTokens: 0, usd: 0 };
-type Sums = Readonly<typeof NOTHING> & { readonly estimatedUsd?: number };
+/** Left out if nothing was counted. */
+const OPTIONAL = ["estimatedUsd", "cachedTokens", "savedUsd"] as const;
+type Sums = Readonly<typeof NOTHING> & { readonly [part in (typeof OPTIONAL)[number]]?: number };
 const PARTS = Object.keys(NOTHING) as (keyof typeof NOTHING)[];
 
 interface Sample {
@@ -23,7 +25,8 @@ export function createFigures(sql: Sql, source: FigureSource): (query: FiguresQu
   const { time, index } = source;
   const sums = `count(*) AS count, CAST(sum(CASE WHEN ${source.failed} THEN 1 ELSE 0 END) AS BIGINT) AS failed,
     CAST(sum(${source.inputTokens}) AS BIGINT) AS "inputTokens", CAST(sum(${source.outputTokens}) AS BIGINT) AS "outputTokens",
-    sum(${source.usd}) AS usd, sum(${source.estimatedUsd ?? "0"}) AS "estimatedUsd"`;
+    sum(${source.usd}) AS usd, sum(${source.estimatedUsd ?? "0"}) AS "estimatedUsd",
+    CAST(sum(${source.cachedTokens ?? "0"}) AS BIGINT) AS "cachedTokens", sum(${source.savedUsd ?? "0"}) AS "savedUsd"`;
   const from = `FROM ${source.table} ${index ? `INDEXED BY ${index}` : ""} WHERE ${time} >= ? AND ${time} < ?`;
 
   return async ({ spans, by, user }) => {
@@ -117,6 +120,8 @@ function quantiles(samples: readonly Sample[] | undefined): { readonly p50?: num
 function add(rows: readonly Sums[]): Sums {
   const sum = { ...NOTHING };
   for (const row of rows) for (const part of PARTS) sum[part] += row[part];
-  const estimatedUsd = rows.reduce((all, row) => all + (row.estimatedUsd ?? 0), 0);
-  return { ...sum, ...(estimatedUsd > 0 && { estimatedUsd }) };
+  const others = OPTIONAL.map(
+    (part) => [part, rows.reduce((all, row) => all + (row[part] ?? 0), 0)] as const,
+  );
+  return { ...sum, ...Object.fromEntries(others.filter(([, all]) => all !== 0)) };
 }

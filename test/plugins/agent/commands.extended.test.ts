@@ -8,7 +8,7 @@ import { scriptedModel } from "../../support/services/agent.ts";
 
 async function asked() {
   const model = await scriptedModel();
-  model.otherwise({ text: ["Your bike is **red**."] });
+  model.otherwise({ text: ["Your bike is **red**."], usage: { input: 10, output: 5, cached: 4 } });
   const cwd = temporaryFolder();
   const env = {
     POSTERN_HOME: join(cwd, "home"),
@@ -120,7 +120,7 @@ test("usage counts turns by model, user or channel, and the calls of tools, and 
   );
   await run(["ask", "What colour is my bike?"]);
   expect((await run(days("7"))).stdout).toMatch(
-    /^MODEL +TURNS +FAILED +TOKENS IN +TOKENS OUT +COST +HALF TOOK +95% TOOK\nopenai-compatible\/scripted +1 +0 +10 +5 +\$0\.00 .*\nall +1 /,
+    /^MODEL +TURNS +FAILED +TOKENS IN +TOKENS OUT +COST +CACHED +SAVED +HALF TOOK +95% TOOK\nopenai-compatible\/scripted +1 +0 +10 +5 +\$0\.00 +40% +\$0\.00 .*\nall +1 /,
   );
   expect((await run([...days("7"), "--by", "user"])).stdout).toContain("operator");
   expect((await run([...days("7"), "--by", "tool"])).stdout).toMatch(

@@ -2,7 +2,7 @@ import ChartColumn from "lucide/dist/esm/icons/chart-column.mjs";
 import { useState } from "preact/hooks";
 import { useApp, useLive } from "../../state/use-app.ts";
 import { ask, type Figure, type Figures, type UsedStorage } from "../../state/wire.ts";
-import { bytes, dollars, duration, formatDate, whole } from "../../text/language.ts";
+import { bytes, dollars, duration, formatDate, percent, whole } from "../../text/language.ts";
 import { text } from "../../text/text.ts";
 import { Page } from "../../widgets/bar.tsx";
 import { Card } from "../../widgets/card.tsx";
@@ -117,6 +117,7 @@ function Shown({ usage, by }: { readonly usage: Usage; readonly by: string }) {
         <Tile name={words.failedTurns} value={whole(turns.total.failed)} />
         <Tile name={words.tokens} value={whole(tokensOf(turns.total))} />
         <Tile name={words.cost} value={costOf(turns.total)} />
+        {turns.total.saved_cost !== undefined && <Tile name={words.saved} value={savedOf(turns.total)} />}
         <Tile name={words.calls} value={whole(calls.total.count)} />
         <Tile name={words.failedCalls} value={whole(calls.total.failed)} />
       </dl>
@@ -203,6 +204,10 @@ function costOf({ cost, estimated_cost }: Pick<Figures["total"], "cost" | "estim
   return estimated_cost === undefined
     ? dollars(cost)
     : words.estimated(dollars(cost), dollars(estimated_cost));
+}
+
+function savedOf({ saved_cost = 0, cached_tokens = 0, input_tokens }: Figures["total"]): string {
+  return words.savedOf(dollars(saved_cost), percent(cached_tokens / Math.max(1, input_tokens)));
 }
 
 /** Each group with its sums, largest first. */

@@ -184,6 +184,7 @@ export const chat: Catalogue["chat"] = {
     free: "Frei",
     nextCosts: "Sie zu lesen kostet",
     spent: "Dieser Chat hat gekostet",
+    saved: "Der Cache hat gespart",
     summarised: "Der Anfang dieses Chats ist inzwischen eine Zusammenfassung.",
   },
   attachments: {

@@ -146,6 +146,8 @@ export const usage: Catalogue["usage"] = {
   tokens: "Tokens",
   cost: "Kosten",
   estimated: (cost: string, estimate: string) => `${cost} (${estimate} für das Limit geschätzt)`,
+  saved: "Durch den Cache gespart",
+  savedOf: (saved, share) => `${saved} (${share} der Eingabe war im Cache)`,
   calls: "Werkzeugaufrufe",
   failedCalls: "Fehlgeschlagene Aufrufe",
   failedToolCalls: "Fehlgeschlagene Werkzeugaufrufe",

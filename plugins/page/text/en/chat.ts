@@ -196,6 +196,7 @@ export const chat = {
     free: "Free",
     nextCosts: "Reading it costs",
     spent: "This chat has cost",
+    saved: "Caching has saved",
     summarised: "The beginning of this chat is a summary by now.",
   },
   attachments: {

@@ -131,6 +131,8 @@ export const usage = {
   tokens: "Tokens",
   cost: "Cost",
   estimated: (cost: string, estimate: string) => `${cost} (${estimate} estimated for the cap)`,
+  saved: "Saved by caching",
+  savedOf: (saved: string, share: string) => `${saved} (${share} of the input was cached)`,
   calls: "Tool calls",
   failedCalls: "Failed calls",
   failedToolCalls: "Failed tool calls",

@@ -69,6 +69,27 @@ test("what was spent stays counted when its thread is deleted, or was never kept
   expect((await usage()).total.count).toBe(0);
 });
 
+test("what caching saved is told with the usage and with the context of a thread", async () => {
+  const model = await scriptedModel();
+  const gateway = await openGateway({ model, variables: { MODEL_NAME: "gpt-4o-mini" } });
+  model.script(
+    { text: "One.", usage: { input: 1000, output: 1 } },
+    { text: "Two.", usage: { input: 2000, output: 1, cached: 1000 } },
+  );
+  const say = (message: string, thread?: string) =>
+    gateway.ask("/api/chat", { method: "POST", body: { message, thread_id: thread } });
+  const { body } = await say("Hi");
+  const contextOf = async () => (await gateway.ask(`/api/threads/${body.thread_id}/context`)).body;
+  expect((await contextOf()).saved).toBe(0);
+  await say("Again", body.thread_id);
+  expect((await contextOf()).saved).toBeCloseTo(0.000075, 9);
+  const { total, groups } = (await gateway.ask("/api/usage?by=model")).body.turns;
+  for (const figure of [total, groups[0]]) {
+    expect(figure).toMatchObject({ input_tokens: 3000, cached_tokens: 1000 });
+    expect(figure.saved_cost).toBeCloseTo(0.000075, 9);
+  }
+});
+
 test("days are the reader's, also where the clock changes, and short ranges are told by the hour", () => {
   const week = spansOf({ from: "2026-03-27T12:00:00Z", to: "2026-03-31T12:00:00Z", zone: "Europe/Berlin" });
   expect(week.step).toBe("day");

@@ -101,7 +101,15 @@ test("anthropic: text, calls and usage", async () => {
         model: "some-model",
         content: [],
         stop_reason: null,
-        usage: { input_tokens: 20, output_tokens: 1, cache_read_input_tokens: 10 },
+        usage: {
+          ...{
+            input_tokens: 20,
+            output_tokens: 1,
+            cache_read_input_tokens: 10,
+            cache_creation_input_tokens: 8,
+          },
+          cache_creation: { ephemeral_5m_input_tokens: 5, ephemeral_1h_input_tokens: 3 },
+        },
       },
     },
     { type: "content_block_start", index: 0, content_block: { type: "text", text: "" } },
@@ -134,7 +142,10 @@ test("anthropic: text, calls and usage", async () => {
     { type: "text", delta: "It is fine." },
     { type: "call", call: { id: "c3", name: "weather", params: '{"city":"Rome"}' } },
     { type: "finish", reason: "tool_calls" },
-    { type: "usage", inputTokens: 30, outputTokens: 7, cachedTokens: 10, reasoningTokens: 0 },
+    {
+      ...{ type: "usage", inputTokens: 38, outputTokens: 7, cachedTokens: 10, reasoningTokens: 0 },
+      ...{ cacheWriteTokens: 8, hourWriteTokens: 3 },
+    },
   ]);
   expect(bodies[0]?.messages.map(({ role }) => role)).toEqual(["user", "assistant", "user"]);
   expect(bodies[0]?.tools[0]?.name).toBe("weather");

@@ -28,6 +28,7 @@ test("costs are exact decimals, without floating point", async () => {
     inputCost: "0.000001125",
     outputCost: "0.0000018",
     totalCost: "0.000002925",
+    savedCost: "0.000000225",
   });
 });
 
@@ -38,8 +39,26 @@ test("what a provider writes to its cache costs more, and above a tier all of th
   expect(cost("claude-opus-5-5", { inputTokens: 1000, cachedTokens: 400, cacheWriteTokens: 600 })).toBe(
     "0.00308",
   );
+  expect(
+    cost("claude-fable-5", {
+      inputTokens: 1000,
+      cachedTokens: 0,
+      cacheWriteTokens: 600,
+      hourWriteTokens: 200,
+    }),
+  ).toBe("0.013");
   expect(cost("claude-haiku-5-5", { inputTokens: 100_000, cachedTokens: 0 })).toBe("0.01");
   expect(cost("claude-haiku-5-5", { inputTokens: 100_001, cachedTokens: 0 })).toBe("0.0500005");
+});
+
+test("what caching saved is what the input would have cost without it, less what was written", async () => {
+  const prices = await pricesOf();
+  const saved = (tokens: object, usage = NO_USAGE) =>
+    prices.add(usage, gpt("claude-fable-5", "anthropic"), { ...TOKENS, ...tokens }, false);
+  const first = saved({ inputTokens: 1000, cachedTokens: 0, cacheWriteTokens: 1000 });
+  expect(first.savedCost).toBe("-0.0025");
+  expect(saved({ inputTokens: 1000, cachedTokens: 1000 }, first).savedCost).toBe("0.0065");
+  expect(saved({ cachedTokens: 0 })).not.toHaveProperty("savedCost");
 });
 
 test("a model whose price is not known costs 0 and counts as the dearest of its provider, or of all", async () => {
