@@ -323,10 +323,15 @@ export interface OwnTool {
   readonly asksAnyway?: boolean;
   /**
    * What a call leaves behind. One that "reads" leaves nothing, so it can be made from inside another call, such as code. After one that
-   * "writes" a turn is not run again after a crash. One that is "repeatable" is not made from inside another, but does no harm when it
-   * is made again.
+   * "writes" a job is not run again after a crash. One that is "recorded" writes too, and calls `record` in the transaction of its change:
+   * the job is run again, and finds it done. One that is "repeatable" is not made from inside another, but does no harm when it is made again.
    */
-  readonly effect: "reads" | "writes" | "repeatable";
+  readonly effect: "reads" | "writes" | "recorded" | "repeatable";
+  /**
+   * Tells from the note of a call without an outcome whether it was done before the crash: its outcome, or "undone". Undefined where that cannot
+   * be told: then the job ends there.
+   */
+  found?(note: unknown, params: unknown, context: OwnToolContext): Promise<OwnOutcome | "undone" | undefined>;
   /** True: only the operator wrote what it returns, and the model is meant to follow it. */
   readonly isFollowed?: boolean;
   /** False where a turn has no use for it: the model is not told of it then, and a call of it all the same is refused in its own words. */
@@ -351,6 +356,16 @@ export interface BecomingCall {
 /** `origins`: whose words the output is, where they are not the person's. `usage`: what other turns used for it. */
 export type OwnOutcome = ToolOutcome & { readonly origins?: readonly Origin[]; readonly usage?: Usage };
 
+/** What a call has done for a job, or is about to do. */
+export interface CallRecord {
+  /** What a person has to look at if it cannot be told whether it was done. */
+  readonly about: string;
+  /** Absent where the change is made after the transaction. */
+  readonly outcome?: OwnOutcome;
+  /** Plain data, by which `found` can tell later whether the change was made. */
+  readonly note?: unknown;
+}
+
 export interface OwnToolContext {
   readonly user: string;
   readonly thread: string;
@@ -366,6 +381,8 @@ export interface OwnToolContext {
   readonly delegating?: Delegating;
   /** Aborted when the turn is stopped. */
   readonly signal?: AbortSignal;
+  /** For a call that is "recorded": called in the transaction of the change. Absent in a turn that is not run again. */
+  record?(tx: Transaction, record: CallRecord): Promise<void>;
   /** Makes these tools required for the rest of the turn: it fails where the last call of one of them did. */
   require?(tools: readonly string[]): void;
   /** For the rest of the turn no tools but these can be used, and those that begin with `skill_`. It never allows more than before. */

@@ -62,9 +62,13 @@ export async function createMemory({
         // The text, and its version.
         await storage?.take(user, 2 * Buffer.byteLength(text));
         const words = await threads.words(`${cleanPath(path)} ${text}`);
-        const written = await sql.transaction((tx) => documents.write(tx, user, path, text, writing, words));
-        if (written.changed) indexer?.wake();
-        return { path: written.path, version: written.version };
+        const { changed, ...written } = await sql.transaction(async (tx) => {
+          const { path: at, version, changed } = await documents.write(tx, user, path, text, writing, words);
+          await writing?.done?.(tx, { path: at, version });
+          return { path: at, version, changed };
+        });
+        if (changed) indexer?.wake();
+        return written;
       }),
     remove: removed.remove,
     removed: removed.list,

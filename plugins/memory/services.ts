@@ -11,6 +11,13 @@ export interface Writing {
   /** The origins of the words that a model has put into it; absent where the person writes. */
   readonly origins?: readonly Origin[] | undefined;
   readonly writer?: MemoryWriter | undefined;
+  /** Called in the transaction of the change, with what `write` returns. */
+  done?(tx: Transaction, written: Written): Promise<void>;
+}
+
+export interface Written {
+  readonly path: string;
+  readonly version: number;
 }
 
 export interface RemovedDocument {
@@ -23,12 +30,7 @@ export interface Memory {
   search(user: string, q: string, limit?: number): Promise<readonly MemoryHit[]>;
   tree(user: string): Promise<readonly MemoryEntry[]>;
   read(user: string, path: string): Promise<MemoryFile | undefined>;
-  write(
-    user: string,
-    path: string,
-    text: string,
-    writing?: Writing,
-  ): Promise<{ readonly path: string; readonly version: number }>;
+  write(user: string, path: string, text: string, writing?: Writing): Promise<Written>;
   remove(user: string, path: string): Promise<boolean>;
   /** The documents that can still be restored, the last removed first. */
   removed?(user: string): Promise<readonly RemovedDocument[]>;

@@ -53,6 +53,7 @@ async function applyInStore(
         for (const edit of edits)
           if (edit.op !== "remove")
             entries.push(await entryNow(on.tx, user, edit.op === "move" ? edit.to : edit.path));
+        await change.record?.done(on.tx, entries);
         return entries;
       });
     },

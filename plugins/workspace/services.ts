@@ -129,6 +129,21 @@ export interface Change {
   readonly origins?: readonly Origin[] | undefined;
   /** The person has agreed to these very edits. */
   readonly isAgreed?: boolean | undefined;
+  readonly record?: ChangeRecord | undefined;
+}
+
+/** For a caller that has to know after a crash whether the change was made. */
+export interface ChangeRecord {
+  /** Called in the transaction of the change, with what `apply` returns. */
+  done(tx: Transaction, made: readonly WorkspaceEntry[]): Promise<void>;
+  /** Below a mount, called before the file is written: the disk and the store cannot change in one step. */
+  begun(tx: Transaction, digests: ChangedDigests): Promise<void>;
+}
+
+/** Of a file before, if there was one, and after it was written. */
+export interface ChangedDigests {
+  readonly before?: string | undefined;
+  readonly after: string;
 }
 
 export interface SearchQuery {

@@ -109,7 +109,7 @@ function createMemoryWriter(
   };
   const writer: RunningWriter = {
     ...{ id: randomUUIDv7(), thread, seq, after: undefined, openedAt: createdAt, items, summary },
-    ...{ chosen: model.name, isFirst: false, isBranched: true },
+    ...{ chosen: model.name, isFirst: false, isBranched: true, records: undefined },
     say: (_item, deltas, tell) => tell(deltas.join("")),
     async put(...given) {
       given.forEach(place);

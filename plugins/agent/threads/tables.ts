@@ -145,6 +145,24 @@ export const MIGRATIONS = defineTables(
     PRIMARY KEY (turn, provider, model)
   ) ${keyed};
 
+  -- What calls of the agent's own tools have done for a job that may be run again.
+  CREATE TABLE recorded_calls (
+    seq ${serial},
+    id ${text} NOT NULL UNIQUE,
+    job ${text} NOT NULL,
+    turn ${text} NOT NULL REFERENCES turns (id) ON DELETE CASCADE,
+    -- A digest of the tool and its params.
+    asked ${text} NOT NULL,
+    -- What a person has to look at, such as a path.
+    about ${text} NOT NULL,
+    -- As JSON: by which the tool can tell whether it was done.
+    note ${text},
+    -- As JSON; null where it may not have been done.
+    outcome ${text}
+  ) ${strict};
+  CREATE INDEX recorded_calls_by_job ON recorded_calls (job, seq);
+  CREATE INDEX recorded_calls_by_turn ON recorded_calls (turn);
+
   ${engine === "sqlite" ? SQLITE_TEXTS : POSTGRES_TEXTS}
 
   -- Files that came with messages and outputs, with the text of those that are not text themselves.

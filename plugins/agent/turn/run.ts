@@ -173,6 +173,7 @@ function openTools(
     channel: turn.channel,
     thread: writer.thread,
     turn: writer.id,
+    records: writer.records,
     external: turn.answer?.tools ?? [],
     callersWin: turn.answer?.callersToolsWin ?? false,
     allows: (tool: string) => allowsTool(scopes, tool),

@@ -33,6 +33,7 @@ import type {
 import type { TurnSettings } from "../settings.ts";
 import { callersReason } from "../threads/end.ts";
 import type { Approved } from "../threads/resume.ts";
+import { type CallRecords, notRepeated, type RecordedCall } from "../threads/writing/call-records.ts";
 import { chooseTools, type Said } from "./tools/choice.ts";
 import { searchTool, searchTools } from "./tools/search-tool.ts";
 import type { IndexTools } from "./tools/tool-index.ts";
@@ -98,6 +99,7 @@ export async function openToolbox(
   scope: Omit<OwnToolContext, "delegating"> & {
     readonly delegating?: Omit<Delegating, "call">;
     readonly channel: string;
+    readonly records?: CallRecords | undefined;
     readonly external: readonly ExternalTool[];
     readonly callersWin: boolean;
     allows(name: string): boolean;
@@ -254,12 +256,31 @@ export async function openToolbox(
       const held = approved === undefined ? await holdOwn(checks, call, mine) : undefined;
       if (held) return held;
       if (mine.becomes) return planBecoming(call, await mine.becomes(checked.value, context), approved);
-      const run = () => mine.run(checked.value, context).catch(failed);
+      const recorded = mine.effect === "recorded" ? scope.records?.call(mine.name, checked.value) : undefined;
+      const run = () =>
+        recorded
+          ? runRecorded(mine, checked.value, context, recorded)
+          : mine.run(checked.value, context).catch(failed);
       // A plugin in plain JavaScript may not say what its tool does.
-      const writes = mine.effect !== "reads" && mine.effect !== "repeatable";
+      const writes = mine.effect !== "reads" && mine.effect !== "repeatable" && recorded === undefined;
       return { type: "run", writes, run };
     },
   };
+}
+
+/** Does nothing that an earlier attempt of the job has done. Throws, which ends the turn, where that cannot be told. */
+async function runRecorded(
+  tool: OwnTool,
+  params: unknown,
+  context: OwnToolContext,
+  { find, forget, record }: RecordedCall,
+): Promise<OwnOutcome> {
+  const earlier = await find();
+  const outcome = earlier && (earlier.outcome ?? (await tool.found?.(earlier.note, params, context)));
+  if (earlier && outcome === undefined) throw notRepeated([earlier.row]);
+  if (outcome !== undefined && outcome !== "undone") return outcome;
+  if (earlier) await forget(earlier.row);
+  return await tool.run(params, { ...context, record }).catch(failed);
 }
 
 async function askFirst(tool: OwnTool, params: unknown, context: OwnToolContext): Promise<Plan | undefined> {

@@ -1,7 +1,7 @@
 /** How jobs end: it is stored once, and told to those who wait for it, on this node and others. */
 import type { createBackground } from "../../../kernel/kit/concurrency.ts";
 import { INTERRUPTED } from "../../../kernel/kit/turns.ts";
-import type { Job } from "../../../kernel/plugin.ts";
+import type { Job, TurnRecord } from "../../../kernel/plugin.ts";
 import type { Claimed } from "./claim.ts";
 import { type Completion, completionOf, failure, isCutShort } from "./completion.ts";
 import type { JobsParts } from "./parts.ts";
@@ -10,10 +10,11 @@ import type { From, JobTable } from "./table.ts";
 
 const completedTopic = (id: string) => `job ${id}`;
 
-const NOT_RUN_AGAIN = {
-  code: INTERRUPTED,
-  message: "The job was interrupted after it had called a tool with side effects, so it was not run again.",
-};
+function notRunAgain({ items }: TurnRecord): Completion {
+  const called = new Set(items.flatMap((item) => (item.type === "tool_call" ? [item.call.name] : [])));
+  const message = `The job was interrupted after it had called a tool with side effects, so it was not run again. It had called: ${[...called].join(", ")}. Look at what that changed.`;
+  return failure({ code: INTERRUPTED, message });
+}
 
 export function createEnds(
   { table, threads, store, log }: JobsParts,
@@ -57,7 +58,7 @@ export function createEnds(
     // Its node has died since turns were looked at, or could not store its end yet: a later look decides.
     else if (turn.status === "queued" || turn.status === "running") return;
     else if (!isCutShort(turn)) await complete(row.id, completionOf(turn), from);
-    else if (await threads.hadSideEffects(turn.id)) await complete(row.id, failure(NOT_RUN_AGAIN), from);
+    else if (await threads.hadSideEffects(turn.id)) await complete(row.id, notRunAgain(turn), from);
     else await table.putBack(row);
   }
 

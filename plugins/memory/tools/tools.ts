@@ -17,7 +17,7 @@ export function memoryTools(memory: Memory, identity: ReadonlySet<string>): OwnT
   return [
     {
       name: "memory_write",
-      effect: "writes",
+      effect: "recorded",
       description:
         "Saves a document in the user's long-term memory, which every later conversation can search. Replaces the text at that path; earlier texts are kept as versions.",
       schema: paramsSchema(
@@ -28,16 +28,22 @@ export function memoryTools(memory: Memory, identity: ReadonlySet<string>): OwnT
         },
         ["path", "text"],
       ),
-      run: (params, { user, originsOf, channel, thread, turn }) =>
+      run: (params, { user, originsOf, channel, thread, turn, record }) =>
         documentOutcome("memory", async () => {
           const { path, text, append } = params as { path: string; text: string; append?: boolean };
           refuseIdentity(path, identity);
           // A name can say something too.
           const origins = (await originsOf?.(text, path)) ?? [];
           const writer: MemoryWriter = { kind: "model", thread, channel, turn };
+          const writing: Writing = {
+            origins,
+            writer,
+            done: async (tx, written) =>
+              record?.(tx, { about: path, outcome: await documentOutcome("memory", async () => [written]) }),
+          };
           const written = await (append === true
-            ? addTo(memory, user, path, text, { origins, writer })
-            : memory.write(user, path, text, { origins, writer }));
+            ? addTo(memory, user, path, text, writing)
+            : memory.write(user, path, text, writing));
           return [written];
         }),
     },

@@ -44,7 +44,9 @@ export async function writeFile(
     const content = await changing(user, change, { own: { id: set } }, async (on) => {
       const { content, added } = await contents.keep(on.tx, user, incoming);
       on.account.count({ bytes: added });
-      const pending: PendingChange = { set, change: { ...change, origins } };
+      const { record, ...rest } = change;
+      await record?.begun(on.tx, { before: kept?.digest, after: content.digest });
+      const pending: PendingChange = { set, change: { ...rest, origins } };
       await on.tx.run(
         `INSERT INTO workspace_pending ("user", path, digest, content, change, at) VALUES (?, ?, ?, ?, ?, ?)
          ON CONFLICT ("user", path) DO UPDATE SET digest = excluded.digest, content = excluded.content,
@@ -76,7 +78,9 @@ export async function writeFile(
           : await addVersion(on, path, last, { digest, bytes, content: id, origins });
       await on.tx.run('DELETE FROM workspace_pending WHERE "user" = ? AND path = ?', user, path);
       const entry = { path, kind: "file" as const, bytes, digest, version, updatedAt: on.at };
-      return { ...entry, mime: mimeOfFile(path, mime), origins: origins?.length ? origins : undefined };
+      const made = { ...entry, mime: mimeOfFile(path, mime), origins: origins?.length ? origins : undefined };
+      await change.record?.done(on.tx, [made]);
+      return made;
     });
   } catch (caught) {
     // Somebody else made it meanwhile.

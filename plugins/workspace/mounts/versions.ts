@@ -122,14 +122,14 @@ export async function keepVersion(
   place: MountedPath,
   file: FileHandle,
   expected: number | undefined,
-): Promise<{ readonly stats: BigIntStats }> {
+): Promise<{ readonly stats: BigIntStats; readonly digest: string }> {
   const { path } = place;
   const { digest, stats } = await digestOf(file, path);
   const last = await lastOf(sql, user, path);
   if (last?.digest != null && last.digest !== digest) throw hasChanged(path, last.version + 1);
   if (expected !== undefined && expected !== (last?.digest == null ? undefined : last.version))
     throw hasChanged(path, last?.version ?? 1);
-  if (last?.digest === digest && last.content !== null) return { stats };
+  if (last?.digest === digest && last.content !== null) return { stats, digest };
   const incoming = await contents.receive(user, path, piecesOf(file, path, stats));
   const change: Change = { writer: { kind: "outside" }, origins: outsideOrigins(path) };
   await changing(user, change, { own: {} }, async (on) => {
@@ -152,5 +152,5 @@ export async function keepVersion(
         origins: change.origins,
       });
   });
-  return { stats };
+  return { stats, digest };
 }

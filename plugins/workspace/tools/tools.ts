@@ -8,6 +8,7 @@ import { Fault } from "../../../kernel/plugin.ts";
 import type { OwnTool, OwnToolContext } from "../../agent/services.ts";
 import type {
   Change,
+  ChangedDigests,
   ChangeSet,
   PlannedEdit,
   UndoOutcome,
@@ -43,6 +44,14 @@ export function workspaceTools(workspace: Workspace): OwnTool[] {
       return sentences.length > 0 ? sentences : undefined;
     },
   });
+
+  /** The service was killed between the file on the disk and the store. */
+  const found: OwnTool["found"] = async (note, params, { user }) => {
+    const { before, after } = note as ChangedDigests;
+    const entry = await workspace.find(user, (params as { path: string }).path);
+    if (entry?.digest === after) return writtenOutcome(entry);
+    return entry?.digest === before ? "undone" : undefined;
+  };
 
   return [
     {
@@ -137,7 +146,8 @@ export function workspaceTools(workspace: Workspace): OwnTool[] {
     },
     {
       name: "workspace_write",
-      effect: "writes",
+      effect: "recorded",
+      found,
       description: "Writes a text file in the workspace. Earlier versions are kept.",
       schema: paramsSchema(
         {
@@ -163,7 +173,8 @@ export function workspaceTools(workspace: Workspace): OwnTool[] {
     },
     {
       name: "workspace_edit",
-      effect: "writes",
+      effect: "recorded",
+      found,
       description: "Replaces an exact text that stands once in a file of the workspace.",
       schema: paramsSchema({ path: PATH, old: { type: "string", minLength: 1 }, new: { type: "string" } }, [
         "path",
@@ -268,8 +279,18 @@ const othersOf = async ({ originsOf }: OwnToolContext, text: string, path: strin
 
 async function changeBy(context: OwnToolContext, text: string, path: string): Promise<Change> {
   const origins = [...(await othersOf(context, text, path)), MODEL];
-  return { writer: writerOf(context), origins, isAgreed: context.isApproved };
+  const record = recordOf(context, path);
+  return { writer: writerOf(context), origins, isAgreed: context.isApproved, record };
 }
+
+const recordOf = ({ record }: OwnToolContext, about: string): Change["record"] =>
+  record && {
+    begun: (tx, note) => record(tx, { about, note }),
+    done: async (tx, [entry]) =>
+      record(tx, { about, outcome: await writtenOutcome(entry as WorkspaceEntry) }),
+  };
+
+const writtenOutcome = (entry: WorkspaceEntry) => documentOutcome("file", async () => [written(entry)]);
 
 /** The words in it stay whose they were. */
 const moveBy = async (context: OwnToolContext, names: string): Promise<Change> => ({

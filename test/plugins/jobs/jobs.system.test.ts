@@ -289,6 +289,21 @@ describe("after a restart", () => {
     expect(sent).toBe(1);
   });
 
+  test("a job that had appended to a file is run again and finds that done", async () => {
+    const model = await scriptedModel();
+    const call = { name: "workspace_write", arguments: { path: "/log.txt", text: "one line", append: true } };
+    model.script({ calls: [call] }, { end: "stall" });
+    const before = await bootAgent({ model });
+    const job = await before.service("jobs").submit({ ...WEBHOOK, message: "Note it" });
+    await expect.poll(() => model.requests.length).toBe(2);
+    await before.stop();
+    model.script({ calls: [call] }, { text: "Noted." });
+    const after = await bootAgent({ model, home: before.home });
+    expect(await after.service("jobs").wait(job.id, LONG)).toMatchObject({ response: "Noted.", attempts: 2 });
+    const file = await after.service("workspace").read("ann", "/log.txt");
+    expect(Buffer.from(file?.data ?? "").toString()).toBe("one line");
+  });
+
   test("a job whose turn had ended is completed with its answer", async () => {
     const model = await scriptedModel();
     model.script({ text: "Answered." });

@@ -1,5 +1,5 @@
 /** One open turn: its items in memory and, as they happen, in the store; then its end. */
-import { NO_USAGE } from "../../../../kernel/kit/turns.ts";
+import { INTERRUPTED, NO_USAGE } from "../../../../kernel/kit/turns.ts";
 import type {
   ModelName,
   Sql,
@@ -17,6 +17,7 @@ import { COUNT_TURN } from "../tables.ts";
 import type { ThreadTexts } from "../texts.ts";
 import { NO_SUMMARY, removeThread } from "../thread-row.ts";
 import type { OpenedTurn } from "../turn-opener.ts";
+import { createCallRecords } from "./call-records.ts";
 import type { Said } from "./pieces.ts";
 import { createWriteQueue } from "./write-queue.ts";
 
@@ -36,6 +37,7 @@ export type RunningWriter = Pick<
       | "summary"
       | "isFirst"
       | "isBranched"
+      | "records"
     )
   | ("say" | "put" | "hold" | "add" | "attach" | "tell" | "setModel" | "markWrote")
 >;
@@ -71,6 +73,8 @@ export function createTurnWriter(
   let chosen =
     start.before === undefined ? (turn.answer?.model as ModelName | undefined) : start.before.model;
   let hasWritten = false;
+  const job = turn.work?.job;
+  const records = job === undefined ? undefined : createCallRecords(sql, own, job);
   const { promise: gone, resolve: foundGone } = Promise.withResolvers<void>();
   const queue = createWriteQueue(sql, {
     own,
@@ -81,6 +85,7 @@ export function createTurnWriter(
   });
 
   const writeEnd = (tx: Transaction, ending: Ending, usage: Usage, now: string) => {
+    if (ending.error?.code !== INTERRUPTED) void records?.close(tx);
     const closing = { ...own, thread, isBranched, model: current.model, openedAt: start.now };
     if (turn.keeping?.ephemeral) {
       countTurn(tx, closing, ending.status, usage, now);
@@ -158,6 +163,8 @@ export function createTurnWriter(
     setModel(model: ModelName): void {
       current = { ...current, model };
     },
+    /** Absent in a turn that is not run again. */
+    records,
     /** A tool that can change the world outside is about to be called. On disk when it resolves; false where the turn is gone. */
     async markWrote(): Promise<boolean> {
       hasWritten ||= (await sql.run("UPDATE turns SET wrote = 1 WHERE id = ? AND node = ?", id, node)) > 0;

@@ -4,13 +4,13 @@ import { expect, test } from "vitest";
 import { ROUTINE_PROPOSE, TOOL_PROPOSE, TOOL_SEARCH } from "../../../../kernel/kit/tools.ts";
 import { ROOT } from "../../../support/clone.ts";
 
-/** A turn that has called one that writes is not run again after a crash. */
+/** After a crash a job that has called one that writes is not run again. What one has recorded is found by the next attempt. */
 const EFFECTS = {
   memory_read: "reads",
   memory_remove: "writes",
   memory_search: "reads",
   memory_tree: "reads",
-  memory_write: "writes",
+  memory_write: "recorded",
   mission_complete: "writes",
   mission_create: "writes",
   mission_list: "reads",
@@ -23,14 +23,14 @@ const EFFECTS = {
   task_delegate: "repeatable",
   tool_propose: "writes",
   tool_search: "reads",
-  workspace_edit: "writes",
+  workspace_edit: "recorded",
   workspace_list: "reads",
   workspace_move: "writes",
   workspace_read: "reads",
   workspace_remove: "writes",
   workspace_search: "reads",
   workspace_undo: "writes",
-  workspace_write: "writes",
+  workspace_write: "recorded",
 };
 
 const NAMES: Readonly<Record<string, string>> = { ROUTINE_PROPOSE, TOOL_PROPOSE, TOOL_SEARCH };

@@ -1,0 +1,72 @@
+/**
+ * What calls of the agent's own tools have done for a job, recorded in the transaction of the change. If the job is run again after a crash,
+ * a call that it makes again is answered with the outcome of the first, and nothing is done twice.
+ */
+import { hash, randomUUIDv7 } from "node:crypto";
+import { Fault, type Queries, type Transaction } from "../../../../kernel/plugin.ts";
+import type { CallRecord } from "../../services.ts";
+import type { OwnTurn } from "../turns/items.ts";
+
+export type CallRecords = ReturnType<typeof createCallRecords>;
+export type RecordedCall = ReturnType<CallRecords["call"]>;
+
+export interface RecordedRow extends Pick<CallRecord, "about"> {
+  readonly id: string;
+  readonly asked: string;
+  readonly note: string | null;
+  readonly outcome: string | null;
+}
+
+export function createCallRecords(sql: Queries, { id: turn, node }: OwnTurn, job: string) {
+  const found = new Set<string>();
+  return {
+    call(tool: string, params: unknown) {
+      const id = randomUUIDv7();
+      const asked = hash(
+        "sha256",
+        JSON.stringify([tool, Object.entries(params as object).sort()]),
+        "base64url",
+      );
+      return {
+        /**
+         * What an earlier attempt has recorded of this call. Throws where it has changed something with a call that this attempt has not made:
+         * this may be the same call in other words.
+         */
+        async find(): Promise<
+          (Pick<CallRecord, "outcome" | "note"> & { readonly row: RecordedRow }) | undefined
+        > {
+          const all = `SELECT id, asked, about, note, outcome FROM recorded_calls WHERE job = ? AND turn <> ? ORDER BY seq`;
+          const open = (await sql.all<RecordedRow>(all, job, turn)).filter((row) => !found.has(row.id));
+          if (open.length === 0) return undefined;
+          const row = open.find((one) => one.asked === asked);
+          if (row === undefined) throw notRepeated(open);
+          found.add(row.id);
+          const { note, outcome } = row;
+          return { row, note: note && JSON.parse(note), outcome: outcome ? JSON.parse(outcome) : undefined };
+        },
+        /** It was not done after all. */
+        forget: ({ id: earlier }: RecordedRow) => sql.run("DELETE FROM recorded_calls WHERE id = ?", earlier),
+        async record(tx: Transaction, { about, note, outcome }: CallRecord): Promise<void> {
+          // A node that takes the turn over waits for this transaction and finds what it has recorded, or it came first.
+          if ((await tx.run("UPDATE turns SET node = node WHERE id = ? AND node = ?", turn, node)) === 0)
+            throw new Fault("turn", "thread_deleted", "The turn was taken over, or its thread was deleted.");
+          await tx.run(
+            `INSERT INTO recorded_calls (id, job, turn, asked, about, note, outcome) VALUES (?, ?, ?, ?, ?, ?, ?)
+             ON CONFLICT (id) DO UPDATE SET note = excluded.note, outcome = excluded.outcome`,
+            ...[id, job, turn, asked, about],
+            note === undefined ? null : JSON.stringify(note),
+            outcome === undefined ? null : JSON.stringify(outcome),
+          );
+        },
+      };
+    },
+    /** The job will not be run again. */
+    close: (tx: Transaction): Promise<number> => tx.run("DELETE FROM recorded_calls WHERE job = ?", job),
+  };
+}
+
+export function notRepeated(records: readonly Pick<CallRecord, "about">[]): Fault {
+  const changed = [...new Set(records.map(({ about }) => about))].join(", ");
+  const message = `An earlier attempt of this job was interrupted while it changed ${changed}, and it cannot be told whether what this attempt wanted to do was done already. Look at ${changed}, then send the rest of the job again.`;
+  return new Fault("turn", "not_repeated", message);
+}
