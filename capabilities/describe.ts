@@ -122,7 +122,6 @@ function pairs(capabilities: Capabilities): Pair[] {
   );
 }
 
-/** Returns the hosts that both the rule and the credential cover. */
 function meetingHosts({ hostPatterns }: Credential, rule: AllowRule): string[] {
   return hostPatterns.some((pattern) => hostCovers(pattern, rule.host))
     ? [rule.host]

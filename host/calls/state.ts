@@ -55,7 +55,6 @@ const MB = 1_000_000;
 
 export type Entries = ReadonlyMap<string, Uint8Array>;
 
-/** The state of one call. */
 export type CallState = ReturnType<typeof openCallState>;
 
 export function openCallState(maxMb: number, read: () => Promise<Entries>) {

@@ -97,7 +97,6 @@ export function createSettings({ catalog, privateHosts, lookup }: SettingsParts)
 
 const NO_HOSTS: PrivateHosts = new Set();
 
-/** Returns the first required setting without a value. */
 export function unsetSetting({ settings }: Capabilities): Setting | undefined {
   return settings.find(({ isRequired, value }) => isRequired && value === undefined);
 }

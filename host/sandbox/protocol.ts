@@ -223,7 +223,6 @@ export type ToThread =
   | { readonly type: "reply"; readonly call: number; readonly request: number; readonly reply: Reply }
   | { readonly type: "cancel"; readonly call: number };
 
-/** The first message of a thread: its number, and the port it listens on. */
 export interface ThreadHello {
   readonly threadId: number;
   readonly port: MessagePort;

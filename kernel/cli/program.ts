@@ -38,7 +38,6 @@ export interface OperatorCommand {
 
 export interface CommandLine {
   readonly version: string;
-  /** Prints a text of ours as it is. */
   print(text: string): void;
   open(options?: SessionOptions): Promise<Session>;
   /** Returns what a plugin's command would have. `join` returns the plugins of a client, where there is a service to work through. */
@@ -263,7 +262,6 @@ export async function buildProgram(options: ProgramOptions): Promise<Command> {
   }
 }
 
-/** The command of the program that a command stands in. */
 function groupOf(command: Command): Command {
   return command.parent?.parent ? groupOf(command.parent) : command;
 }

@@ -3,7 +3,6 @@ import { Socket } from "node:net";
 import { isMainThread, parentPort, Worker, workerData } from "node:worker_threads";
 
 export interface PdfDocument {
-  /** The text of each page that was read. */
   readonly pages: readonly string[];
   /** How many pages there are: more than were read if they have too much text. */
   readonly count: number;

@@ -6,7 +6,6 @@ import type { Context } from "koa";
 import { readBody } from "./body.ts";
 import type { Form } from "./routes.ts";
 
-/** Reads the form of a request. */
 export type FormReader = (context: Context) => Promise<Form>;
 
 // Far more than our forms have.

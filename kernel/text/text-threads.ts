@@ -15,7 +15,6 @@ export function createTextThreads() {
   return {
     /** The lines of both texts with their signs. */
     diff: async (before: string, after: string) => (await run({ before, after })) as readonly string[],
-    /** The words of the text as they are indexed. */
     words: async (text: string) =>
       text.length <= SHORT_LENGTH ? indexedWords(text) : ((await run({ text })) as string),
     close,

@@ -19,7 +19,6 @@ export interface FoundMail {
   readonly source: Uint8Array;
   readonly isCut: boolean;
   readonly position: FolderPosition;
-  /** Marks it as read. */
   markSeen(): Promise<void>;
 }
 
@@ -47,7 +46,6 @@ export interface Mailbox {
   /** Puts a copy among the sent mails. False where there is no such folder. */
   keepSent(raw: Uint8Array, signal: AbortSignal): Promise<boolean>;
   findSent(messageId: string, signal: AbortSignal): Promise<boolean>;
-  /** The newest mails of a folder. */
   newest(folder: string, count: number, signal: AbortSignal): Promise<readonly Uint8Array[]>;
 }
 

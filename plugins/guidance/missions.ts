@@ -28,7 +28,6 @@ interface Missions {
   create(user: string, goal: string, requiredTools?: readonly string[]): Promise<Mission | undefined>;
   list(user: string, status?: Mission["status"]): Promise<readonly Mission[]>;
   complete(user: string, id: string): Promise<Mission | undefined>;
-  /** Gives all missions of one user to another. */
   give(tx: Transaction, from: string, to: string): Promise<void>;
   /** The section of the prompt, empty where nothing is open, and the tools that open missions require. */
   inForce(user: string): Promise<{ readonly prompt: string; readonly requiredTools: readonly string[] }>;

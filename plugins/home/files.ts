@@ -4,7 +4,6 @@ import type { HomeFiles } from "./services.ts";
 export interface OperatorFiles extends Pick<HomeFiles, "read" | "onChange"> {
   /** Whole or not at all. */
   write(path: string, text: string): Promise<void>;
-  /** Returns the folders of `skills` in order. */
   skills(): Promise<readonly SkillFile[]>;
   /** What else is in a folder of `skills`; nothing where nodes share a database, which has only texts. */
   skillFiles(folder: string): Promise<readonly { readonly path: string; readonly bytes: number }[]>;
@@ -40,7 +39,6 @@ export const MAX_BYTES = 1024 * 1024;
 
 const SKILL = /^skills\/([^./\\\0][^/\\\0]{0,200})\/SKILL\.md$/;
 
-/** Undefined where the path is not that of a skill. */
 export const folderOf = (path: string): string | undefined => SKILL.exec(path)?.[1];
 export const skillPath = (folder: string): string => `skills/${folder}/SKILL.md`;
 

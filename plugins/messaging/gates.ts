@@ -36,7 +36,6 @@ interface GateRow {
   readonly answer: string | null;
 }
 
-/** How somebody answered a gate. */
 export interface GateAnswer {
   readonly gate: string;
   readonly thread: string;

@@ -199,7 +199,6 @@ export function openOutbox(sql: Sql, channel: string, node: string) {
         `UPDATE messaging_outbox SET done = ?, unsure = 0, attempts = 0 WHERE seq = ? AND holder = ? AND status = 'sending'`,
         ...[done + 1, seq, node],
       )) > 0,
-    /** All of it was sent. */
     sentAll: ({ seq }: Pick<OutboxRow, "seq">, gate: string | undefined, sent: SentMessage): Promise<void> =>
       sql.transaction(async (tx) => {
         const at = new Date().toISOString();

@@ -24,7 +24,6 @@ export interface UsedServices {
   readonly log: Log;
 }
 
-/** What all channels share. */
 export interface SharedParts extends UsedServices {
   readonly requests: Requests;
   readonly delivery: MessagingSettings["delivery"];

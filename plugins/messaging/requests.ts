@@ -160,7 +160,6 @@ async function makeRoom(tx: Transaction, user: string, isAuthentic: boolean): Pr
   return undefined;
 }
 
-/** Says which lists of senders are full. */
 export function describeFull(requests: readonly PairingRequest[]): readonly string[] {
   const lists = requests.flatMap(({ identity, isAuthentic }) => listsOf(identity, isAuthentic));
   return [...Map.groupBy(lists, ({ name }) => name)].flatMap(([name, [first, ...others]]) =>

@@ -80,7 +80,6 @@ function App() {
   );
 }
 
-/** An address that no page has. */
 function NotFound({ address }: { address: string }) {
   return (
     <PageFrame title={text.frame.notFound}>

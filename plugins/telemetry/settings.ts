@@ -27,7 +27,6 @@ export interface TraceSettings {
   readonly hosts: readonly string[];
 }
 
-/** Undefined if traces are off. */
 export function readTraceSettings(env: Env): TraceSettings | undefined {
   const isOff = env.flag("OTEL_SDK_DISABLED", false, "Turns tracing off, whatever else is set");
   const base = env.url("OTEL_EXPORTER_OTLP_ENDPOINT", undefined, "Where traces are sent, as OTLP over HTTP");

@@ -234,7 +234,6 @@ export interface MountedUndo {
   readonly earlier: ReadableVersion | undefined;
 }
 
-/** The paths that a set changed. */
 export async function pathsOfSet(sql: Queries, user: string, id: string): Promise<readonly string[]> {
   const rows = await sql.all<{ path: string }>(
     `SELECT DISTINCT path FROM workspace_versions WHERE change_set = (

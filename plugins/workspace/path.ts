@@ -64,7 +64,6 @@ export function foldPath(path: string): string {
   return path.split("/").map(fold).join("/");
 }
 
-/** The folder that it is in; undefined for a root. */
 export function parentOf(path: string): string | undefined {
   if (path.endsWith(ROOT)) return undefined;
   const at = path.lastIndexOf("/");

@@ -25,7 +25,6 @@ export type SearchAnswer =
   | { readonly hits: readonly { readonly file: number; readonly line: number; readonly text: string }[] }
   | { readonly problem: string };
 
-/** A text file that may be read. */
 export interface SearchedFile {
   readonly path: string;
   readonly bytes: number;

@@ -80,7 +80,6 @@ export function parseOrigins(origins: string | null): readonly Origin[] | undefi
 export const storeOrigins = (origins: readonly Origin[] | undefined): string | null =>
   origins?.length ? JSON.stringify(distinctOrigins(origins)) : null;
 
-/** The entry at exactly this path. */
 export const findEntry = (sql: Queries, user: string, path: string): Promise<StoredEntry | undefined> =>
   sql.get<StoredEntry>(`${ENTRIES} WHERE entry."user" = ? AND entry.path = ?`, user, path);
 

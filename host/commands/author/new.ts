@@ -15,7 +15,6 @@ const PLACEHOLDER = { name: "my-tool", entry: ENTRIES.ts };
 
 interface Example {
   readonly about: string;
-  /** JSON of the params of a first call. */
   readonly params: string;
   readonly recording: string;
   /** True where a credential has to be given before the first call. */

@@ -34,7 +34,6 @@ export interface UpgradeCheck {
   readonly detail: string;
 }
 
-/** The context of the operator's commands. */
 export interface OperatorContext extends CommandLine {
   store(): Promise<StoreAccess>;
 }

@@ -41,7 +41,6 @@ function findOpen(paths: readonly string[]): readonly Finding[] {
   }));
 }
 
-/** Finds the notice of a service that was killed. */
 function findStaleNotice(home: string): readonly Finding[] {
   const file = join(home, "running.json");
   if (!existsSync(file) || isClaimed(home)) return [];

@@ -67,7 +67,6 @@ interface Description {
   readonly name: string;
   readonly kind: "channel" | "part" | "plugin";
   readonly on: boolean;
-  /** Why it is off. */
   readonly why?: string;
   readonly needs: readonly string[];
   readonly wants: readonly string[];

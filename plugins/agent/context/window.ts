@@ -18,7 +18,6 @@ import { withoutResult } from "../threads/turns/messages.ts";
 import { SUMMARY_SYSTEM } from "./prompt.ts";
 import { leaveOut, tooLong } from "./truncation.ts";
 
-/** The stored part of a thread before a turn. */
 export interface Stored {
   readonly thread: string;
   /** Turns from this number on are not history. */

@@ -45,7 +45,6 @@ export const WantedModel = Type.Object({
   name: Type.String({ minLength: 1, maxLength: 200 }),
 });
 
-/** A message for the agent. */
 export const Message = Type.Object({
   message: Type.String({ description: "May be empty where something is attached" }),
   attachments: Type.Optional(
@@ -71,7 +70,6 @@ export const Message = Type.Object({
   ),
 });
 
-/** The answer to a gate. */
 export const Answer = Type.Object({
   decision: Type.Optional(Type.Enum([...ApprovalDecision.enum, "done"])),
   replies: Type.Optional(Type.Array(Reply, { maxItems: 100, description: "To each of the questions" })),

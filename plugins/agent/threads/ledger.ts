@@ -143,7 +143,6 @@ export function createLedger(sql: Sql, node: Pick<Node, "id" | "living">) {
       return sql.all<OwnTurn>(ask, ...given.map(([, value]) => value as string));
     },
 
-    /** The threads on which a turn of this user runs. */
     async busyThreads(user: string): Promise<readonly string[]> {
       const find = `SELECT DISTINCT thread FROM turns WHERE "user" = ? AND status = 'running'`;
       return (await sql.all<{ thread: string }>(find, user)).map(({ thread }) => thread);

@@ -97,7 +97,6 @@ async function readSpoken(
   return turns.map((turn) => ({ ...turn, input: readInput(turn.input, turn.items), files }));
 }
 
-/** Reads the files that a model reads as text. */
 async function readFiles(sql: Queries, thread: string, turns: readonly Row[]) {
   const attachments = turns
     .flatMap(({ items }) => items)

@@ -19,7 +19,6 @@ const OPTIONS = {
   maxChildNodes: MAX_PARTS,
 };
 
-/** A part as the splitter found it. */
 interface SplitPart {
   readonly parentNode: SplitPart | false | undefined;
   readonly contentType: string | false;

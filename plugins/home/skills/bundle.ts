@@ -58,5 +58,4 @@ export function digestOf(files: SkillFiles): string {
   return `sha256:${hash("sha256", JSON.stringify(listed.sort(([one = ""], [other = ""]) => (one < other ? -1 : 1))))}`;
 }
 
-/** Undefined where it is not UTF-8 text. */
 export const textIn = (data: Uint8Array | undefined): string | undefined => data && tryUtf8(data);

@@ -74,7 +74,6 @@ export function withOffers(handlers: Handlers, parts: OfferParts): Handlers {
 /** The protocol allows no more in one result. */
 const MAX_COMPLETIONS = 100;
 
-/** Returns the offers that the caller may use. */
 function offersFor({ scope }: Caller, offers: McpOffers): McpOffers {
   const allowed = scope?.tools;
   if (allowed === undefined) return offers;

@@ -4,7 +4,6 @@ import { ask, type ChangeSet, type UndoOutcome } from "./wire.ts";
 
 export const nameIn = (path: string): string => path.slice(path.lastIndexOf("/") + 1) || path;
 
-/** The folder that a path is in; undefined at the top. */
 export function folderOf(path: string): string | undefined {
   if (path.endsWith(":/") || path === "/") return undefined;
   const end = path.lastIndexOf("/");

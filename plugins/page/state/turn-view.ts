@@ -36,7 +36,6 @@ export type Piece =
       readonly isWaiting?: boolean;
     };
 
-/** An answer at a gate: the decision, or that its questions were replied to. */
 type GateAnswer = Decision | "replied";
 
 export interface TurnView {
@@ -58,7 +57,6 @@ export interface TurnView {
   readonly gate?: Gate;
   /** The gate that the turn ended at, also when it has been answered. */
   readonly held?: Gate;
-  /** The answer that this turn brought to a gate. */
   readonly decided?: { readonly gate: string; readonly answer: GateAnswer };
   /** What was answered at the gate that the turn ended at. */
   readonly answered?: GateAnswer;
@@ -157,7 +155,6 @@ export function joinCalls(turns: readonly TurnView[]): readonly TurnView[] {
   });
 }
 
-/** Returns a turn that has just started. */
 export function begun(id: string, thread: string, asked: string | undefined): TurnView {
   const empty = { pieces: [], outcomes: new Map() };
   return { id, thread, channel: "gateway", asked, ...empty, status: "running", startedAt: Date.now() };

@@ -149,7 +149,6 @@ function isMisplaced(turn: string): boolean {
   return at > 0 && turns[at]?.after !== turns[at - 1]?.id;
 }
 
-/** True if the turn continues the shown path. */
 function continuesPath(frame: TurnFrame): boolean {
   return frame.type === "started" && frame.after === (getState().turns.at(-1)?.id ?? null);
 }

@@ -19,7 +19,6 @@ interface CardProps {
   readonly label?: string;
 }
 
-/** A section of a page. */
 export function Card({ children, label, ...head }: CardProps) {
   return (
     <section class="card" aria-label={label}>

@@ -60,7 +60,6 @@ export function ChangeList({ set, undo, onChanged }: ChangeListProps) {
   );
 }
 
-/** A path that opens in Files. */
 export function FileLink({ path, isThere = true }: { path: string; isThere?: boolean }) {
   const shown = <code dir="auto">{visibleLine(path)}</code>;
   return isThere ? <a href={filesLink(path)}>{shown}</a> : shown;

@@ -93,7 +93,6 @@ interface Problems {
   forget(name: string): void;
 }
 
-/** What a form tells the fields in it. */
 export const FormProblems = createContext<Problems>({ problems: {}, forget() {} });
 
 /** Thrown by `onSubmit`, it is shown at the field. */

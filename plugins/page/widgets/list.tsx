@@ -6,7 +6,6 @@ interface ListProps<Item> {
   readonly columns: readonly string[];
   /** Undefined until they are loaded. */
   readonly items: readonly Item[] | undefined;
-  /** Shown if there are no items. */
   readonly empty?: string;
   readonly hasActions?: boolean;
   /** Returns the row of an item. */

@@ -8,7 +8,6 @@ import { isSaid } from "./read-check.ts";
 
 const MAX_PARTED_LENGTH = 4000;
 const MIN_SHARED_LENGTH = 3;
-/** Words of most addresses. */
 const USUAL = new Set("http https www com org net html htm php index".split(" "));
 
 /** True where the person wrote the address, or the host as an address and every word of the rest about that site. */

@@ -115,7 +115,6 @@ const SELECT = `SELECT r.*, ${SHARED.map((field) => `${field}.text AS ${field}_t
 
 export type Requests = Awaited<ReturnType<typeof createRequests>>["requests"];
 
-/** The texts that are stored for a request. */
 export interface RequestTexts {
   readonly inline: string;
   readonly items: string;

@@ -8,7 +8,6 @@ import { hash } from "node:crypto";
 import type { ExternalTool } from "../../agent/services.ts";
 import type { CustomTool, FunctionTool, WireTool } from "./format.ts";
 
-/** A tool as the caller knows it. */
 export interface CallersTool {
   readonly type: "function" | "custom";
   readonly name: string;

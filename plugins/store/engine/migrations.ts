@@ -26,7 +26,6 @@ export function refuseOtherSchema(applied: readonly Applied[], store: string): v
   throw new Fault("config", code, message, { param: "STORE_URL" });
 }
 
-/** A store that migrations are applied to. */
 export interface MigrationTarget {
   readonly engine: Sql["engine"];
   /** The migrations found when the store was opened: reading them once needs no lock, and no query for each owner. */

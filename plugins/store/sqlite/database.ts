@@ -80,7 +80,6 @@ export function openDatabase(file: string, durability: Durability = "full") {
     applied,
     /** Several statements without values, in the transaction that is open, after another statement of it. */
     script: (text: string) => commits.execute(() => writer.exec(text)),
-    /** Copies what is committed. */
     copyTo: (copy: string) => void reader.run("VACUUM INTO ?", [copy]),
     /** Another number after each commit of another connection. */
     foreignVersion: () =>

@@ -62,7 +62,6 @@ function createPen(width: number, isFocused: boolean, palette: Palette) {
   return {
     ...{ width, isFocused, palette },
     hang: (first: string, rest: string, text: string) => hang(first, rest, text, width),
-    /** Writes text below the first line of an entry. */
     line: (text: string) => hang("    ", "    ", text, width),
     /** Writes what an entry asks. */
     question: (text: string) => hang(palette.warning("  ? "), "    ", text, width),

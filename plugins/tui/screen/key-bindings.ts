@@ -2,7 +2,6 @@
 import type { Key } from "ink";
 import type { Motion } from "./composer.ts";
 
-/** Returns the motion of the cursor that a key stands for. */
 export function motionOf(input: string, key: Key): Motion | undefined {
   const byWord = key.ctrl || key.meta;
   if (key.leftArrow) return byWord ? "wordLeft" : "left";
@@ -14,7 +13,6 @@ export function motionOf(input: string, key: Key): Motion | undefined {
   return undefined;
 }
 
-/** Returns the motion over which a key deletes. */
 export function erasureOf(input: string, key: Key): Motion | undefined {
   if (key.backspace) return key.meta || key.ctrl ? "wordLeft" : "left";
   if (key.delete) return key.meta || key.ctrl ? "wordRight" : "right";

@@ -77,7 +77,6 @@ export function workspaceRoutes({
     if (!found) throw missing(path);
     return found;
   };
-  /** Makes one edit, and returns what is there then. */
   const edit = async (user: User, isBrowser: boolean, path: string, one: Edit) => {
     const [entry] = await files().apply(user.id, [one], changeBy(isBrowser));
     return entry ?? (await find(user, path));

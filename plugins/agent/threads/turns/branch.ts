@@ -32,7 +32,6 @@ export const newestOf = (bytes: number, holds = "1 = 1"): string => `turns.seq >
     FROM turns WHERE thread = ? AND turns.seq > ? AND turns.seq < ?) AS sized
   WHERE bytes > ${bytes}), 0)`;
 
-/** The past of the turn with this number. */
 export async function readPath(queries: Queries, thread: string, seq: number): Promise<Path> {
   const find = `SELECT seq, parent_seq FROM turns INDEXED BY turns_branching
     WHERE thread = ? AND seq <= ? AND parent_seq IS NOT NULL ORDER BY seq DESC`;

@@ -100,7 +100,6 @@ export async function inputText(input: TurnInput): Promise<string> {
   return JSON.stringify({ ...input, text: "", digest: await digestText(input.text) });
 }
 
-/** The input of a turn with these items. */
 export function readInput(text: string, items: readonly TurnItem[]): TurnInput {
   const { digest, ...input } = JSON.parse(text) as TurnInput & { readonly digest?: string };
   if (digest === undefined || input.type !== "message") return input;

@@ -37,7 +37,6 @@ const ACTIONS: readonly Command[] = [
   { title: words.shortcuts, group: words.groups.page, keys: "?", run: openSheet },
 ];
 
-/** Lists the commands that this user may use. */
 function listCommands(): readonly Command[] {
   const isOperator = getState().user?.role === "operator";
   const taken = new Set<string>();

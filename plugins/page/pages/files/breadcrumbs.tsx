@@ -1,7 +1,6 @@
 import { filesLink, folderOf, nameIn } from "../../state/files.ts";
 import { text } from "../../text/text.ts";
 
-/** The folders that a path is in, each a link. */
 export function Breadcrumbs({ path }: { path: string }) {
   const steps: string[] = [];
   for (let step: string | undefined = path; step !== undefined; step = folderOf(step)) steps.unshift(step);

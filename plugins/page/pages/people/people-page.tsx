@@ -77,7 +77,6 @@ interface SessionsProps {
   readonly onChange: () => Promise<void>;
 }
 
-/** The browsers that are signed in. */
 function SessionsCard({ sessions, onChange }: SessionsProps) {
   const change = changeThen(onChange);
   const { browser, since, lastUsed } = words.browserColumns;

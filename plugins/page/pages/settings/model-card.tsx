@@ -19,7 +19,6 @@ interface Props {
   onErrors(error: Refused): void;
 }
 
-/** The choice of the model, and a test of it. */
 export function ModelCard({ settings, drafts, errors, onDrafts, onErrors }: Props) {
   const [test, setTest] = useState<ModelTest>();
   const [isTesting, setTesting] = useState(false);

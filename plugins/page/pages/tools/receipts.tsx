@@ -55,7 +55,6 @@ export function Receipts({ tool }: { tool: string }) {
   );
 }
 
-/** Which files it used. */
 function Files({ of: { files } }: { of: ToolReceipt }) {
   const { read = [], written = [], more = 0 } = files ?? {};
   const parts = [

@@ -26,7 +26,6 @@ interface ServerCardProps {
 
 const isBad = ({ status }: McpServer) => status === "unreachable" || status === "unauthenticated";
 
-/** One server: its status, its sign-in and its tools. */
 export function ServerCard({ server, tools, remembered, isOperator, shown, onChanged }: ServerCardProps) {
   const { hint, setHint, during } = useHint();
   const { name, kind, address, status, detail, revision } = server;
