@@ -18,19 +18,7 @@ const BEGINNING = 8_000;
 const MAX_SEARCHED = 40_000;
 const MAX_SEARCHED_TEXT = 1_000_000;
 
-export interface Article {
-  readonly title: string;
-  readonly author?: string;
-  readonly published?: string;
-  readonly language?: string;
-  readonly site?: string;
-  readonly content: string;
-  readonly notes: readonly string[];
-  /** One sentence about what was there in place of a text. */
-  readonly obstacle?: string;
-}
-
-export function readArticle(html: string, url: string): Article {
+export function readArticle(html: string, url: string) {
   const cut = html.slice(0, MAX_HTML);
   const document = parseHtml(cut);
   const base = (document.base === undefined ? undefined : resolve(document.base, url)) ?? url;
@@ -57,6 +45,7 @@ export function readArticle(html: string, url: string): Article {
     ...some("site", found?.siteName ?? undefined),
     content,
     notes: [...notes, ...(isCut ? [CUT] : [])],
+    /** One sentence about what was there in place of a text. */
     ...(obstacle !== undefined && { obstacle }),
   };
 }

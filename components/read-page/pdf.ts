@@ -3,18 +3,7 @@
 /** The type of the host's answer. */
 export const PDF_AS_TEXT = "application/vnd.postern.pdf+json";
 
-export interface PdfReading {
-  readonly title: string;
-  readonly author?: string;
-  readonly published?: string;
-  readonly language?: string;
-  readonly content: string;
-  readonly notes: readonly string[];
-  /** Why there is no text: the rest of a sentence about the document. */
-  readonly obstacle?: string;
-}
-
-export function readPdf(text: string): PdfReading {
+export function readPdf(text: string) {
   const { pages: given, count, problem, title, author, created, language } = parse(text);
   const pages = Array.isArray(given) ? given.map(String) : [];
   const written = pages.flatMap((page, at) => (page === "" ? [] : [`[Page ${at + 1}]\n\n${page}`]));
@@ -28,6 +17,7 @@ export function readPdf(text: string): PdfReading {
       pages.length < Number(count)
         ? [`The document is too large: only its first ${pages.length} pages were read.`]
         : [],
+    /** Why there is no text: the rest of a sentence about the document. */
     ...(written.length === 0 && { obstacle: line(problem) || "cannot be read: it is damaged" }),
   };
 }

@@ -1,13 +1,9 @@
 /** Tools of MCP servers that others run, put together: rows, sign-in, sessions, calls and the operator's view. */
 import type { Outbound, PrivateHosts } from "../../kernel/kit/outbound.ts";
-import type { SealingKey } from "../../kernel/kit/secrets.ts";
-import type { Log, Mask, ToolInfo } from "../../kernel/plugin.ts";
-import type { Store } from "../../plugins/store/services.ts";
-import type { Receipts } from "../calls/receipts.ts";
-import type { CheckJson } from "../sandbox/json-check.ts";
+import type { ToolInfo } from "../../kernel/plugin.ts";
 import type { Vault } from "../secrets/secrets.ts";
 import type { Downloads } from "../sources/download.ts";
-import { createMcpCalls } from "./call/call.ts";
+import { createMcpCalls, type McpCallsParts } from "./call/call.ts";
 import { createServerIndex } from "./index/server-index.ts";
 import { createServers } from "./servers.ts";
 import { createSessions, type SessionState } from "./session/sessions.ts";
@@ -19,17 +15,11 @@ import { isPerUser, openServerRows, type StoredServer } from "./tools/rows.ts";
 
 export type ForeignTools = Awaited<ReturnType<typeof openForeignTools>>;
 
-export interface ForeignToolsParts {
-  readonly store: Store;
+export interface ForeignToolsParts extends Omit<McpCallsParts, "rows" | "sessions"> {
   readonly vault: Vault;
-  readonly key: SealingKey;
-  readonly mask: Mask;
-  readonly log: Log;
   readonly network: Outbound;
   readonly downloads: Downloads;
   readonly serverIndexes?: readonly string[] | undefined;
-  readonly receipts: Receipts;
-  readonly checkJson: CheckJson;
   readonly privateHosts: PrivateHosts;
   /** True where a tool of that name is installed, or no tool may have it. */
   readonly isTaken: (name: string) => Promise<boolean>;

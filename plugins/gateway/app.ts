@@ -2,7 +2,7 @@
 
 import Router from "@koa/router";
 import Koa, { type Context, type Middleware } from "koa";
-import { type Proxies, secureAnswers, withTraceparent } from "../../kernel/kit/http.ts";
+import { secureAnswers, withTraceparent } from "../../kernel/kit/http.ts";
 import { Fault, type Kernel, type Log } from "../../kernel/plugin.ts";
 import type { Metrics } from "../telemetry/services.ts";
 import { logRequests, nameRequests } from "./middleware/access-log.ts";
@@ -13,7 +13,7 @@ import { answerErrors } from "./middleware/errors.ts";
 import { readJson } from "./middleware/json-body.ts";
 
 import type { Pacing } from "./middleware/pace.ts";
-import type { LimitRequests, LimitWrites, Protocols } from "./middleware/protocols.ts";
+import type { ProtocolParts, Protocols } from "./middleware/protocols.ts";
 
 import { createSite } from "./middleware/site.ts";
 import { createMounts, type Mounts, STOPPED } from "./mounts.ts";
@@ -40,18 +40,10 @@ const MIN_HELD_BYTES = 64 * 1024;
 
 const SAFE_METHODS = new Set(["GET", "HEAD", "OPTIONS"]);
 
-export interface AppParts {
+export interface AppParts extends Omit<ProtocolParts, "host" | "issuer"> {
   readonly log: Log;
   readonly metrics: Metrics;
-  readonly proxies: Proxies;
-  readonly authenticator: Authenticator;
-  readonly isOwnOrigin: OriginCheck;
-  readonly allowedOrigins: readonly string[];
   readonly protocols: Protocols;
-  readonly bodies: BodyBudget;
-  readonly pacing: Pacing;
-  readonly limitWrites: LimitWrites;
-  readonly limitRequests: LimitRequests;
   readonly kernel: Pick<Kernel, "isStarted">;
 }
 

@@ -8,20 +8,14 @@
 import { isRecord, visibleLine } from "../../../kernel/kit/text.ts";
 import { Fault } from "../../../kernel/plugin.ts";
 import { checkName } from "../../catalog/install.ts";
+import type { ListedTool } from "../../wire.ts";
 import { parseReference } from "../reference.ts";
 import { type Listing, parseListing, sentence } from "./listing.ts";
 
-export interface IndexEntry {
-  readonly name: string;
-  readonly about: string;
-  readonly from: string;
-  /** `sha256:…` in hex or `sha512-…` in base64. Absent only where `from` is a file beside the index. */
-  readonly digest?: string;
+/** Its digest is `sha256:…` in hex or `sha512-…` in base64, and absent only if `from` is a file beside the index. */
+export interface IndexEntry extends ListedTool {
   /** The capabilities file of a component beside the index, where they are not inside it. */
   readonly capabilities?: string;
-  /** Whose signature it has to have. */
-  readonly signer?: string;
-  readonly index: string;
 }
 
 const MAX_ABOUT = 240;

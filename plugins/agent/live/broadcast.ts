@@ -1,21 +1,13 @@
 /** Tells of a turn's events: its callers, who watches its user's turns on this node, and the nodes where others do. */
-import type { Log, TurnEvent } from "../../../kernel/plugin.ts";
-import type { Node, Signals } from "../../store/services.ts";
+import type { TurnEvent } from "../../../kernel/plugin.ts";
 import type { Agent } from "../services.ts";
-import { createRelay, LAST_WORD, type TurnPlace } from "./relay.ts";
+import { createRelay, LAST_WORD, type RelayParts, type TurnPlace } from "./relay.ts";
 import type { OpenTurn } from "./stream.ts";
 import { createWatchers } from "./watchers.ts";
 
-export interface BroadcastParts {
-  readonly node: Node;
-  readonly signals: Signals;
-  readonly log: Log;
+export interface BroadcastParts extends Pick<RelayParts, "node" | "signals" | "log" | "stop" | "wake"> {
   /** The turns that this node has in hand. */
   readonly active: ReadonlyMap<string, OpenTurn>;
-  /** Another node wants a turn stopped that runs here. */
-  stop(turn: string): void;
-  /** A turn of this thread has ended on another node. */
-  wake(thread: string): void;
 }
 
 export function createBroadcast({ active, ...parts }: BroadcastParts) {

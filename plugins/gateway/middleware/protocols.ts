@@ -40,7 +40,7 @@ export interface Protocols {
 }
 
 export interface ProtocolParts {
-  readonly authenticator: Pick<Authenticator, "admit" | "isValid">;
+  readonly authenticator: Authenticator;
   readonly proxies: Proxies;
   readonly bodies: BodyBudget;
   readonly pacing: Pacing;

@@ -2,11 +2,9 @@
 
 import type { Context } from "koa";
 import { invalidFault, type Route, routesOf } from "../../../kernel/kit/http.ts";
-import { expiresSoon } from "../../../kernel/kit/people.ts";
-import { Type } from "../../../kernel/kit/schema.ts";
-import type { User } from "../../../kernel/plugin.ts";
+import { expiresSoon, User } from "../../../kernel/kit/people.ts";
+import { type Declared, Time, Type } from "../../../kernel/kit/schema.ts";
 import type { SignedIn } from "../../accounts/services.ts";
-import { Session } from "../api/schemas.ts";
 import type { RouteParts } from "../route.ts";
 import {
   CONFIRM_SIGN_IN,
@@ -18,6 +16,11 @@ import {
 } from "../sign-in/authenticator.ts";
 
 const route = routesOf("session");
+
+const Session = Type.Object({
+  user: User,
+  expiresAt: Type.Optional({ ...Time, description: "When this sign-in ends; only within 7 days of it" }),
+});
 
 const SESSION_MS = 30 * 86_400_000;
 
@@ -42,7 +45,7 @@ export function sessionRoutes({
     context: Context,
     { user, source, expiresAt, invitation }: SignedIn,
     before: SignedIn | undefined,
-  ): Promise<SessionAnswer> => {
+  ): Promise<Declared<typeof Session>> => {
     const longest = Date.now() + SESSION_MS;
     const expires = new Date(Math.min(longest, expiresAt?.getTime() ?? longest));
     const secret = await accounts.openSession({
@@ -123,13 +126,8 @@ function questionOf(next: SignedIn, before: SignedIn | undefined, fromLink: bool
   return fromLink && !isOwn ? `This link signs you in as ${shown(next.user)}.` : undefined;
 }
 
-interface SessionAnswer {
-  readonly user: User;
-  readonly expiresAt?: string;
-}
-
 /** Sign-ins by an identity provider are short and renewed, so their end is not shown. */
-function signedIn(user: User, source: string, expires: Date | undefined): SessionAnswer {
+function signedIn(user: User, source: string, expires: Date | undefined): Declared<typeof Session> {
   const expiresAt = source === "oidc" ? undefined : expires?.toISOString();
   return { user, expiresAt: expiresSoon({ expiresAt }) ? expiresAt : undefined };
 }

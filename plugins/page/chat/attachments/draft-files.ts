@@ -2,7 +2,7 @@
 
 import { useEffect, useState } from "preact/hooks";
 import { nameIn } from "../../state/files.ts";
-import { type Attachment, ask, startUpload, type Upload } from "../../state/wire.ts";
+import { type Attachment, ask, type Routes, startUpload, type Upload } from "../../state/wire.ts";
 import { text } from "../../text/text.ts";
 
 export interface DraftFile {
@@ -186,10 +186,7 @@ export function useDraftFiles(thread: string | undefined): DraftFiles {
   return filesOf(thread);
 }
 
-interface Limits {
-  readonly file_bytes: number;
-  readonly files: number;
-}
+type Limits = Routes["GET /api/attachments"]["answer"];
 
 let limits: Promise<Limits> | undefined;
 

@@ -8,7 +8,14 @@ import { FileIcon } from "../../chat/attachments/sent-files.tsx";
 import { attempt, request, showRefusal, update } from "../../state/app.ts";
 import { contentUrl, filesLink, joinPath, nameIn } from "../../state/files.ts";
 import { useLoaded } from "../../state/use-app.ts";
-import { ask, type FileEntry, type FilesRoot, type FilesUsage, Refused } from "../../state/wire.ts";
+import {
+  ask,
+  type FileEntry,
+  type FilesRoot,
+  type FilesUsage,
+  Refused,
+  type Routes,
+} from "../../state/wire.ts";
 import { bytes as sizeOf } from "../../text/language.ts";
 import { text } from "../../text/text.ts";
 import { Page } from "../../widgets/bar.tsx";
@@ -29,10 +36,7 @@ import { type Sending, sendFiles } from "./uploads.ts";
 const PAGE_SIZE = "200";
 const words = text.files;
 
-interface Listing {
-  readonly entries: readonly FileEntry[];
-  readonly next: string | null;
-}
+type Listing = Routes["GET /api/workspace"]["answer"];
 
 /** A folder: its files, and what can be done with them. */
 export function FolderView({ folder }: { folder: string }) {

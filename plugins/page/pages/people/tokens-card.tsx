@@ -1,7 +1,7 @@
 import Plus from "lucide/dist/esm/icons/plus.mjs";
 import { useState } from "preact/hooks";
 import { changeThen, update } from "../../state/app.ts";
-import { type Account, ask, type Token } from "../../state/wire.ts";
+import { type Account, ask, type Routes, type Token } from "../../state/wire.ts";
 import { dateOnly, dollars } from "../../text/language.ts";
 import { text } from "../../text/text.ts";
 import { Card } from "../../widgets/card.tsx";
@@ -17,10 +17,7 @@ import { toast } from "../../widgets/toast.tsx";
 
 const words = text.people;
 
-interface Made {
-  readonly token: string;
-  readonly warnings: readonly string[];
-}
+type Made = Routes["POST /api/tokens"]["answer"];
 
 interface TokensProps {
   readonly users: readonly Account[];

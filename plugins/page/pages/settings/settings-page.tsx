@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { attempt, update } from "../../state/app.ts";
 import { useApp, useShown } from "../../state/use-app.ts";
-import { ask, Refused, type Setting, type Status } from "../../state/wire.ts";
+import { ask, Refused, type Routes, type Setting, type Status } from "../../state/wire.ts";
 import { text } from "../../text/text.ts";
 import { Page } from "../../widgets/bar.tsx";
 import { Card } from "../../widgets/card.tsx";
@@ -16,9 +16,7 @@ import { GROUPS, isOfModel } from "./titles.ts";
 
 const words = text.settings;
 
-interface Listed {
-  readonly settings: readonly Setting[];
-}
+type Listed = Routes["GET /api/settings"]["answer"];
 
 type Errors = Readonly<Record<string, string>>;
 

@@ -2,7 +2,7 @@ import Search from "lucide/dist/esm/icons/search.mjs";
 import { useState } from "preact/hooks";
 import { attempt, request } from "../../state/app.ts";
 import { useHint } from "../../state/use-app.ts";
-import { ask, type ListedTool, type ToolFinding } from "../../state/wire.ts";
+import { ask, type Routes, type ToolFinding } from "../../state/wire.ts";
 import { text } from "../../text/text.ts";
 import { Button, Form } from "../../widgets/controls.tsx";
 import { Field } from "../../widgets/field.tsx";
@@ -11,10 +11,7 @@ import { Proposal } from "./proposal.tsx";
 
 const words = text.tools.find;
 
-interface Listing {
-  readonly tools: readonly ListedTool[];
-  readonly problems: readonly string[];
-}
+type Listing = Routes["GET /api/tool-index"]["answer"];
 
 interface FindToolProps {
   readonly installed: readonly string[];

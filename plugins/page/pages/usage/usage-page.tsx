@@ -1,7 +1,7 @@
 import ChartColumn from "lucide/dist/esm/icons/chart-column.mjs";
 import { useState } from "preact/hooks";
 import { useApp, useLive } from "../../state/use-app.ts";
-import { ask, type Figure, type Figures, type UsedStorage } from "../../state/wire.ts";
+import { ask, type Figure, type Figures, type Routes, type UsedStorage } from "../../state/wire.ts";
 import { bytes, dollars, duration, formatDate, percent, whole } from "../../text/language.ts";
 import { text } from "../../text/text.ts";
 import { Page } from "../../widgets/bar.tsx";
@@ -14,13 +14,7 @@ import { Chart, type Series } from "./chart.tsx";
 
 const words = text.usage;
 
-interface Usage {
-  readonly step: "hour" | "day";
-  readonly at: readonly string[];
-  readonly turns: Figures;
-  readonly calls: Figures;
-  readonly storage: UsedStorage;
-}
+type Usage = Routes["GET /api/usage"]["answer"];
 
 type Summed = Omit<Figure, "p50_millis" | "p95_millis">;
 

@@ -2,7 +2,7 @@ import Plus from "lucide/dist/esm/icons/plus.mjs";
 import { useState } from "preact/hooks";
 import { changeThen } from "../../state/app.ts";
 import { useLoaded } from "../../state/use-app.ts";
-import { type Account, ask, type Integration } from "../../state/wire.ts";
+import { type Account, ask, type Integration, type Routes } from "../../state/wire.ts";
 import { text } from "../../text/text.ts";
 import { Card } from "../../widgets/card.tsx";
 import { Button, type Fields, Form } from "../../widgets/controls.tsx";
@@ -16,10 +16,7 @@ import { toast } from "../../widgets/toast.tsx";
 
 const words = text.webhooks;
 
-interface Added {
-  readonly name: string;
-  readonly secret: string;
-}
+type Added = Routes["POST /api/webhooks"]["answer"];
 
 /** Programs with a secret of their own. */
 export function Integrations({ users }: { users: readonly Account[] }) {
