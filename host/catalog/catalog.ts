@@ -14,19 +14,9 @@ export interface SeenRelease {
   readonly version: string;
 }
 
-export interface InstalledTool {
+export interface InstalledTool extends Omit<Candidate, "component" | "grants"> {
   readonly name: string;
-  readonly digest: string;
   readonly installedAt: string;
-  readonly description: string;
-  readonly schema: JsonSchema;
-  readonly capabilities: Capabilities;
-  readonly capabilitiesText: string;
-  readonly choices: Choices;
-  /** Absent where it came with Postern or was uploaded. */
-  readonly origin?: ToolOrigin;
-  /** Earlier releases at its place, the newest last. */
-  readonly seen?: readonly SeenRelease[];
   readonly folder?: string;
 }
 
@@ -44,7 +34,9 @@ export interface Candidate {
   readonly schema: JsonSchema;
   readonly grants: readonly string[];
   readonly choices: Choices;
+  /** Absent where it came with Postern or was uploaded. */
   readonly origin?: ToolOrigin;
+  /** Earlier releases at its place, the newest last. */
   readonly seen?: readonly SeenRelease[];
 }
 

@@ -6,7 +6,7 @@ import type { Downloads } from "../sources/download.ts";
 import { createMcpCalls, type McpCallsParts } from "./call/call.ts";
 import { createServerIndex } from "./index/server-index.ts";
 import { createServers } from "./servers.ts";
-import { createSessions, type SessionState } from "./session/sessions.ts";
+import { createSessions, type SessionState, type SessionsParts } from "./session/sessions.ts";
 import { createMcpAccess } from "./sign-in/access.ts";
 import { createEnvironments } from "./sign-in/environment.ts";
 import { afterAgreeing, afterListing, toInfo } from "./tools/agreement.ts";
@@ -15,7 +15,9 @@ import { isPerUser, openServerRows, type StoredServer } from "./tools/rows.ts";
 
 export type ForeignTools = Awaited<ReturnType<typeof openForeignTools>>;
 
-export interface ForeignToolsParts extends Omit<McpCallsParts, "rows" | "sessions"> {
+export interface ForeignToolsParts
+  extends Omit<McpCallsParts, "rows" | "sessions">,
+    Pick<SessionsParts, "path" | "folder" | "version" | "serves"> {
   readonly vault: Vault;
   readonly network: Outbound;
   readonly downloads: Downloads;
@@ -23,11 +25,6 @@ export interface ForeignToolsParts extends Omit<McpCallsParts, "rows" | "session
   readonly privateHosts: PrivateHosts;
   /** True where a tool of that name is installed, or no tool may have it. */
   readonly isTaken: (name: string) => Promise<boolean>;
-  readonly path: string;
-  readonly folder: string;
-  readonly version: string;
-  /** True for the service, which reaches servers by itself. */
-  readonly serves: boolean;
 }
 
 export async function openForeignTools(parts: ForeignToolsParts) {

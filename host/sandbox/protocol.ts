@@ -173,6 +173,15 @@ export interface Ended {
   readonly secretsAsked: readonly string[];
 }
 
+/** What a call asks of us, and tells us. */
+export interface CallEvents {
+  http(request: ToolRequest): Promise<ToolReply>;
+  state(request: StateRequest): Promise<StateReply>;
+  inner(request: InnerRequest): Promise<InnerReply>;
+  file(request: FileRequest): Promise<FileReply>;
+  log(entry: LogEntry): void;
+}
+
 /** From the service to a tool's process; the second of each pair is the frame's body. */
 export type ToProcess =
   /** Body: the core modules, one after the other. */

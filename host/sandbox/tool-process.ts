@@ -9,41 +9,26 @@ import { dirname, join } from "node:path";
 import { moduleFile, ROOT } from "../../kernel/kit/files.ts";
 import { assertSimple } from "../../kernel/kit/http.ts";
 import { reason } from "../../kernel/plugin.ts";
-import type { ToolReply, ToolRequest } from "../broker/grant.ts";
 import type { ReaderJob } from "../wasm/component-reader.ts";
 import { PRLIMIT, packagesAbove } from "./confinement.ts";
 import { type FrameLimits, FrameReader, writeFrame } from "./frames.ts";
 import { prepared } from "./prepared.ts";
 import {
   type Ask,
+  type CallEvents,
   type CodeBytes,
   type Ended,
   type FailureCode,
   type FileOp,
-  type FileReply,
-  type FileRequest,
   type FromProcess,
-  type InnerReply,
-  type InnerRequest,
-  type LogEntry,
   MAX_FILE_REQUESTS,
   type Outcome,
   type Preopen,
   type Reply,
-  type StateReply,
-  type StateRequest,
   splitBody,
   type Task,
   type ToProcess,
 } from "./protocol.ts";
-
-export interface CallEvents {
-  http(request: ToolRequest): Promise<ToolReply>;
-  state(request: StateRequest): Promise<StateReply>;
-  inner(request: InnerRequest): Promise<InnerReply>;
-  file(request: FileRequest): Promise<FileReply>;
-  log(entry: LogEntry): void;
-}
 
 /** The call's thread or process is gone; `isFull` where memory was the reason. */
 export class CallLost extends Error {

@@ -2,7 +2,8 @@
 import { join } from "node:path";
 import { expect, onTestFinished } from "vitest";
 import { createPool } from "../../host/sandbox/pool.ts";
-import { type CallEvents, ToolProcess } from "../../host/sandbox/tool-process.ts";
+import type { CallEvents } from "../../host/sandbox/protocol.ts";
+import { ToolProcess } from "../../host/sandbox/tool-process.ts";
 import { attack } from "../support/attacks.ts";
 import { fixture, toComponent } from "../support/tools/components.ts";
 

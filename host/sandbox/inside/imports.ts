@@ -1,11 +1,10 @@
 /** The imports of an instance. Between calls, and while a component starts, they are shut: nobody is asked, nothing is reported. */
 import {
+  type CallEvents,
   type FileEntry,
-  type FileReply,
   type FileRequest,
   type HeaderList,
   type InnerReply,
-  type InnerRequest,
   type LogEntry,
   type LogLevel,
   MAX_FILE_BYTES,
@@ -20,14 +19,9 @@ import { FileRefusal, GuestFiles } from "./files.ts";
 import { createKeyValue, type State } from "./wasi/keyvalue.ts";
 import { createWasi } from "./wasi/wasi.ts";
 
-export interface Caller {
+export interface Caller extends CallEvents {
   readonly secrets: readonly string[];
   readonly settings: Readonly<Record<string, string>>;
-  http(request: ToolRequest): Promise<ToolReply>;
-  state(request: StateRequest): Promise<StateReply>;
-  inner(request: InnerRequest): Promise<InnerReply>;
-  file(request: FileRequest): Promise<FileReply>;
-  log(entry: LogEntry): void;
 }
 
 export interface Used {
