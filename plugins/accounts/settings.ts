@@ -1,12 +1,6 @@
 /** The settings of sign-in: the operator's tokens and the identity provider. */
 import type { Env } from "../../kernel/plugin.ts";
 
-export interface AccountsConfig {
-  readonly authToken: string | undefined;
-  readonly operatorToken: string | undefined;
-  readonly oidc: OidcConfig | undefined;
-}
-
 export interface OidcConfig {
   readonly issuer: string;
   readonly audience: string;
@@ -16,7 +10,9 @@ export interface OidcConfig {
   readonly trustsEmail: boolean;
 }
 
-export function readSettings(env: Env): AccountsConfig {
+export type AccountsConfig = ReturnType<typeof readSettings>;
+
+export function readSettings(env: Env) {
   return {
     authToken: readToken(
       env,

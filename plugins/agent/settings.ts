@@ -1,22 +1,11 @@
 /** Everything the agent reads from its environment. */
 import type { Env } from "../../kernel/plugin.ts";
-import { type ApprovalRules, readApprovalRules } from "./safety/approvals.ts";
+import { readApprovalRules } from "./safety/approvals.ts";
 
 /** A turn keeps these from its beginning to its end. All of them may be changed while the service runs. */
-export interface TurnSettings {
-  readonly approvals: ApprovalRules;
-  readonly chatRateLimit: number;
-  readonly maxToolCalls: number;
-  readonly turnIdleSecs: number;
-  readonly chatTitles: boolean;
-}
+export type TurnSettings = ReturnType<typeof readTurnSettings>;
 
-export interface AgentSettings extends TurnSettings {
-  readonly toolsOffered: number;
-  readonly attachmentsMb: number;
-}
-
-export function readTurnSettings(env: Env): TurnSettings {
+export function readTurnSettings(env: Env) {
   return {
     approvals: readApprovalRules(env),
     chatRateLimit: env.integer(
@@ -45,7 +34,9 @@ export function readTurnSettings(env: Env): TurnSettings {
   };
 }
 
-export function readSettings(env: Env): AgentSettings {
+export type AgentSettings = ReturnType<typeof readSettings>;
+
+export function readSettings(env: Env) {
   return {
     ...readTurnSettings(env),
     toolsOffered: env.integer(

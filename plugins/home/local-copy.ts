@@ -11,12 +11,6 @@ export interface Gathered {
   readonly problems: readonly string[];
 }
 
-export interface Difference {
-  readonly added: readonly string[];
-  readonly changed: readonly string[];
-  readonly removed: readonly string[];
-}
-
 export async function gather(home: string): Promise<Gathered> {
   const folder = openFolderFiles(home);
   const files = new Map<string, string>();
@@ -38,8 +32,10 @@ export async function gather(home: string): Promise<Gathered> {
   return { files, problems };
 }
 
+export type Difference = ReturnType<typeof compare>;
+
 /** Returns the changes that turn the one into the other. */
-export function compare(from: ReadonlyMap<string, string>, to: ReadonlyMap<string, string>): Difference {
+export function compare(from: ReadonlyMap<string, string>, to: ReadonlyMap<string, string>) {
   const paths = [...to.keys()];
   return {
     added: paths.filter((path) => !from.has(path)),

@@ -1,15 +1,9 @@
 /** The settings of provenance, from the environment and the store. */
 import type { Env } from "../../kernel/plugin.ts";
 
-type ProvenanceMode = "ask" | "deny" | "off";
+export type ProvenanceSettings = ReturnType<typeof readProvenance>;
 
-export interface ProvenanceSettings {
-  readonly mode: ProvenanceMode;
-  /** Names of tools and, after "mcp:", of servers whose words count like the person's. */
-  readonly trusted: ReadonlySet<string>;
-}
-
-export function readProvenance(env: Env): ProvenanceSettings {
+export function readProvenance(env: Env) {
   return {
     mode: env.oneOf(
       "PROVENANCE",

@@ -11,23 +11,9 @@ const SAMPLERS = [
   "traceidratio",
 ] as const;
 
-export interface TraceSettings {
-  readonly url: string;
-  readonly protocol: (typeof PROTOCOLS)[number];
-  readonly headers: Readonly<Record<string, string>>;
-  readonly timeoutMillis: number;
-  /** How long spans are gathered before they are sent. */
-  readonly delayMillis: number;
-  readonly serviceName: string;
-  readonly resource: Readonly<Record<string, string>>;
-  readonly sampler: (typeof SAMPLERS)[number];
-  readonly ratio: number;
-  readonly content: boolean;
-  /** Hosts of tools that get the `traceparent` of a request: exact, or `*.suffix`. */
-  readonly hosts: readonly string[];
-}
+export type TraceSettings = NonNullable<ReturnType<typeof readTraceSettings>>;
 
-export function readTraceSettings(env: Env): TraceSettings | undefined {
+export function readTraceSettings(env: Env) {
   const isOff = env.flag("OTEL_SDK_DISABLED", false, "Turns tracing off, whatever else is set");
   const base = env.url("OTEL_EXPORTER_OTLP_ENDPOINT", undefined, "Where traces are sent, as OTLP over HTTP");
   const own = env.url("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", undefined, "The same, with its whole path");
