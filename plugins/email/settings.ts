@@ -24,11 +24,6 @@ export interface EmailConfig {
   readonly limits: EmailLimits;
 }
 
-export interface EmailLimits {
-  readonly sender: number;
-  readonly daily: number;
-}
-
 // Each is a connection of its own, since IDLE watches one folder.
 const MAX_FOLDERS = 8;
 const PORTS = { "imaps:": 993, "imap:": 143, "smtps:": 465, "smtp:": 587 } as const;
@@ -75,7 +70,9 @@ export function readSettings(env: Env): EmailConfig | Off {
   };
 }
 
-function readLimits(env: Env): EmailLimits {
+export type EmailLimits = ReturnType<typeof readLimits>;
+
+function readLimits(env: Env) {
   const range = { min: 1, max: 1_000_000 };
   return {
     sender: env.integer("EMAIL_SENDER_LIMIT", 50, range, "Mails of one sender that are answered in a day"),

@@ -32,18 +32,11 @@ export const OPEN_BODY_LIMITS: BodyLimits = { callerBytes: MIB, allBytes: 32 * M
 
 const COUNTS = { min: 1, max: 1_000_000 };
 
-export interface GatewayConfig {
-  readonly host: string;
-  readonly port: number;
-  readonly allowedOrigins: readonly string[];
-  readonly trustedProxies: readonly string[];
-  readonly connectionsPerAddress: number;
-  readonly requestsPerUser: number;
-}
+export type GatewayConfig = Exclude<ReturnType<typeof readSettings>, Off>;
 
-export function readSettings(env: Env): GatewayConfig | Off {
+export function readSettings(env: Env) {
   const isOn = env.flag("GATEWAY_ENABLED", true, "The web gateway: browser page, JSON API, WebSocket");
-  const config: GatewayConfig = {
+  const config = {
     host: env.host("GATEWAY_HOST", "127.0.0.1", "Interface of the gateway; 0.0.0.0 opens it to the network"),
     port: env.port("GATEWAY_PORT", 3000, "Port of the gateway"),
     allowedOrigins: readOrigins(env),

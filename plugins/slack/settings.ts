@@ -7,13 +7,9 @@ export const BOT_TOKEN = "SLACK_BOT_TOKEN";
 const API_URL = "SLACK_API_URL";
 const SLACK_API = "https://slack.com/api/";
 
-export interface SlackSettings {
-  readonly appToken: string;
-  readonly botToken: string;
-  readonly apiUrl: URL;
-}
+export type SlackSettings = Exclude<ReturnType<typeof readSettings>, Off>;
 
-export function readSettings(env: Env): SlackSettings | Off {
+export function readSettings(env: Env) {
   const appToken = env.secret(APP_TOKEN, "Slack's app-level token, xapp-…, which opens the connection");
   const botToken = env.secret(BOT_TOKEN, "Slack's bot token, xoxb-…, which sends messages");
   const apiUrl = env.url(API_URL, SLACK_API, "The address of Slack's Web API") ?? SLACK_API;

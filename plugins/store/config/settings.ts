@@ -66,17 +66,12 @@ const readUserStorage = (env: Env): number =>
 export const fileOf = ({ file }: { readonly file: string | undefined }, home: string): string =>
   file ?? join(home, "store.sqlite");
 
-export interface BackupSettings {
-  readonly everyMillis: number;
-  /** Undefined for `backups` in the home. */
-  readonly folder: string | undefined;
-  readonly keep: number;
-}
-
 const UNITS = { h: 3_600_000, d: 86_400_000 } as const;
 const MAX_MS = 90 * UNITS.d;
 
-export function readBackupSettings(env: Env): BackupSettings | undefined {
+export type BackupSettings = NonNullable<ReturnType<typeof readBackupSettings>>;
+
+export function readBackupSettings(env: Env) {
   const every = env.text(
     "BACKUP_EVERY",
     "off",
