@@ -97,6 +97,8 @@ export interface StreamOptions {
   readonly observer: { asking(model: ModelName, request: ModelRequest): AskObserver };
   readonly stallMillis?: number;
   readonly pauseMillis?: number;
+  /** The longest wait for a rate limit if no other model is left. */
+  readonly patienceSecs?: number;
 }
 
 export interface AskObserver {
@@ -207,13 +209,19 @@ export type ModelMessage =
 /** "unable": the built-in model says that it takes a language model to answer this. */
 export type FinishReason = "stop" | "length" | "content_filter" | "tool_calls" | "unable";
 
+/** Why an answer ended early, for the person. */
+export interface FinishDetail {
+  readonly code: "model_declined" | "model_window_full";
+  readonly message: string;
+}
+
 export type ModelPart =
   | { readonly type: "text"; readonly delta: string }
   /** Thoughts, or a summary of them, as the provider shows them. */
   | { readonly type: "reasoning"; readonly delta: string }
   | { readonly type: "call"; readonly call: ToolCall }
   /** Once, after all text and calls. */
-  | { readonly type: "finish"; readonly reason: FinishReason }
+  | { readonly type: "finish"; readonly reason: FinishReason; readonly why?: FinishDetail }
   | {
       readonly type: "usage";
       readonly inputTokens: number;

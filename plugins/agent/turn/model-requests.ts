@@ -143,6 +143,8 @@ export async function createModelRequests(parts: ModelRequestParts, run: Run, as
       };
       return models.stream(chain, requestFor, {
         ...{ signal, alive, observer, notice: run.notice },
+        // A longer silence would end the turn.
+        patienceSecs: run.settings.turnIdleSecs * 0.9,
         onModel: (model) => {
           if (model !== serving) writer.setModel(model.name);
           serving = model;

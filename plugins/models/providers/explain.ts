@@ -5,9 +5,15 @@ import type { Format } from "../services.ts";
 /** The provider does not answer in the format that was asked for. */
 export const FORMAT_REFUSED = "model_format_refused";
 
+/** The conversation is longer than the model's server takes. */
+export const TOO_LONG = "model_too_long";
+
 // Bounds how much of a refusal is searched: some servers repeat the whole request after it.
 const MAX_SEARCHED_LENGTH = 2000;
 const FORMAT = /response_format|json_schema|json_object|output_config|output_format|text\.format|grammar/i;
+
+const LENGTH =
+  /context_length_exceeded|maximum context length|context (?:window|limit|size)|prompt is too long|token count.{0,40}exceeds|exceeded model token limit/i;
 
 interface CallError {
   readonly statusCode?: number;
@@ -17,13 +23,16 @@ interface CallError {
 }
 
 export function explain(error: unknown, { provider, name }: ModelName, format?: Format): Fault {
-  const { statusCode, responseHeaders, cause } = callErrorOf(error);
+  const { statusCode, responseHeaders, responseBody, cause } = callErrorOf(error);
   const who = `The model ${name} (${provider})`;
   const words = textOf(error);
   const fault = (code: string, message: string, retryAfterSecs?: number) =>
     new Fault("turn", code, message, { cause: error, retryAfterSecs });
-  if (statusCode === 429)
-    return fault("model_limited", `${who} is rate limited: ${words}`, retryAfter(responseHeaders));
+  if (statusCode === 429) {
+    const wait = retryAfter(responseHeaders) ?? resetAfter(responseHeaders) ?? retryDelay(responseBody);
+    const until = wait === undefined ? "" : ` (free again in ${inTime(wait)})`;
+    return fault("model_limited", `${who} is rate limited${until}: ${words}`, wait);
+  }
   if (statusCode !== undefined && statusCode >= 500)
     return fault("model_error", `${who} returned ${statusCode}: ${words}`, retryAfter(responseHeaders));
   if (statusCode === 401 || statusCode === 403)
@@ -33,6 +42,8 @@ export function explain(error: unknown, { provider, name }: ModelName, format?: 
     );
   if (format !== undefined && FORMAT.test(refusalText(error)))
     return fault(FORMAT_REFUSED, `${who} refused the format of the answer (${statusCode}): ${words}`);
+  if (LENGTH.test(refusalText(error)))
+    return fault(TOO_LONG, `The conversation is too long for ${name} (${provider}): ${words}`);
   if (statusCode === 404)
     return fault(
       "model_refused",
@@ -89,3 +100,39 @@ function retryAfter(headers: CallError["responseHeaders"]): number | undefined {
   const date = Date.parse(given);
   return Number.isNaN(date) ? undefined : Math.max(0, (date - Date.now()) / 1000);
 }
+
+/**
+ * Seconds until those limits are reset that are used up: each provider has a header for what remains of one, and one with
+ * "reset" in place of "remaining".
+ */
+function resetAfter(headers: CallError["responseHeaders"] = {}): number | undefined {
+  const waits = Object.entries(headers).flatMap(([name, value]) => {
+    if (!/ratelimit.*reset/.test(name) || headers[name.replace("reset", "remaining")] !== "0") return [];
+    return secondsUntil(value) ?? [];
+  });
+  return waits.length === 0 ? undefined : Math.max(0, ...waits);
+}
+
+/** From "6m0s", "20ms", seconds, a moment in Unix time, or a date. */
+function secondsUntil(value: string): number | undefined {
+  const number = Number(value);
+  // Seconds, then seconds since 1970, then milliseconds since then.
+  if (Number.isFinite(number))
+    return number < 1e9 ? number : number / (number < 1e11 ? 1 : 1000) - Date.now() / 1000;
+  const spans = /^(?:(\d+)h)?(?:(\d+)m)?(?:([\d.]+)s)?(?:([\d.]+)ms)?$/.exec(value);
+  if (spans !== null) {
+    const [hours, minutes, seconds, millis] = spans.slice(1).map((span) => Number(span ?? 0));
+    return (hours ?? 0) * 3600 + (minutes ?? 0) * 60 + (seconds ?? 0) + (millis ?? 0) / 1000;
+  }
+  const date = Date.parse(value);
+  return Number.isNaN(date) ? undefined : (date - Date.now()) / 1000;
+}
+
+/** Google says it in the body. */
+function retryDelay(body = ""): number | undefined {
+  const [, seconds] = /"retryDelay":\s*"([\d.]{1,12})s"/.exec(body.slice(0, MAX_SEARCHED_LENGTH)) ?? [];
+  return seconds === undefined ? undefined : Number(seconds);
+}
+
+const inTime = (seconds: number) =>
+  seconds < 120 ? `${Math.ceil(seconds)} s` : `${Math.ceil(seconds / 60)} min`;

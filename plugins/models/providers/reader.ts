@@ -2,11 +2,14 @@
 
 import { isRecord, tryJson } from "../../../kernel/kit/text.ts";
 import type { ToolCall } from "../../../kernel/plugin.ts";
-import type { FinishReason, ModelPart } from "../services.ts";
+import type { FinishDetail, FinishReason, ModelPart } from "../services.ts";
 import type { AnswerPart, FinishReason as GivenReason, StreamPart, Usage } from "./language-model.ts";
 
-/** `onEnd` gets all that the answer consisted of, in order, right before its last parts are returned. */
-export function createReader(onEnd: (answer: readonly AnswerPart[]) => void) {
+/**
+ * `onEnd` gets all that the answer consisted of, in order, right before its last parts are returned; `isPaused`: the server wants
+ * it back to continue.
+ */
+export function createReader(onEnd: (answer: readonly AnswerPart[], isPaused: boolean) => void) {
   const given: ToolCall[] = [];
   const answer = createAnswerReader();
 
@@ -30,10 +33,13 @@ export function createReader(onEnd: (answer: readonly AnswerPart[]) => void) {
         const cut = readFinish(part.finishReason);
         // The call that was being written when the tokens ran out is not one to make.
         const calls = cut === undefined ? given : given.filter(({ params }) => tryJson(params) !== undefined);
-        onEnd(answer.whole());
+        const isPaused = part.finishReason.raw === "pause_turn";
+        const why = readDetail(part);
+        onEnd(answer.whole(), isPaused);
+        if (isPaused) return readUsage(part.usage);
         return [
           ...calls.map((call) => ({ type: "call" as const, call })),
-          { type: "finish", reason: cut ?? (calls.length > 0 ? "tool_calls" : "stop") },
+          { type: "finish", reason: cut ?? (calls.length > 0 ? "tool_calls" : "stop"), ...(why && { why }) },
           ...readUsage(part.usage),
         ];
       }
@@ -57,6 +63,26 @@ function readFinish({ unified, raw }: GivenReason): FinishReason | undefined {
     throw new Error("The stream ended without a finish reason.");
   if (unified === "length") return "length";
   return unified === "content-filter" ? "content_filter" : undefined;
+}
+
+type FinishPart = Extract<StreamPart, { type: "finish" }>;
+
+function readDetail({
+  finishReason: { raw, unified },
+  providerMetadata,
+}: FinishPart): FinishDetail | undefined {
+  if (raw === "model_context_window_exceeded")
+    return { code: "model_window_full", message: "The answer was cut: the model's context window is full." };
+  if (unified !== "content-filter") return undefined;
+  const { category, explanation } = Object(providerMetadata?.["anthropic"]?.["stopDetails"]) as Declined;
+  const about = typeof category === "string" ? ` (${category})` : "";
+  const words = typeof explanation === "string" ? ` ${explanation}` : "";
+  return { code: "model_declined", message: `The model declined to answer${about}.${words}` };
+}
+
+interface Declined {
+  readonly category?: unknown;
+  readonly explanation?: unknown;
 }
 
 /** Returns nothing if the server counted nothing. */

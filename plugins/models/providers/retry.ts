@@ -5,16 +5,19 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Fault } from "../../../kernel/plugin.ts";
 import type { Model, ModelPart, ModelRequest, StreamOptions } from "../services.ts";
-import { FORMAT_REFUSED } from "./explain.ts";
+import { FORMAT_REFUSED, TOO_LONG } from "./explain.ts";
 import { inWords } from "./request.ts";
 
 const TRIES = 4;
 const PAUSE_MS = 500;
 const STALL_MS = 20_000;
-// A server that wants a longer pause than this is left alone; the person should not wait in front of it.
+// For a longer pause than this nobody waits while another model is left.
 const MAX_PAUSE_SECS = 30;
 const NEW_THOUGHT: readonly ModelPart[] = [{ type: "reasoning", delta: "\n\n" }];
 const WORTH_ANOTHER_TRY = new Set(["model_limited", "model_error", "model_unreachable", "model_cut"]);
+
+/** Models whose servers took less than the window that is known of them. */
+const smaller = new WeakMap<Model, Model>();
 
 export async function* streamSteadily(
   models: readonly Model[],
@@ -23,7 +26,7 @@ export async function* streamSteadily(
 ): AsyncGenerator<readonly ModelPart[]> {
   for (const [place, model] of models.entries()) {
     const next = models[place + 1];
-    let request = await requestFor(model);
+    let request = await requestFor(smaller.get(model) ?? model);
     options.onModel(model);
     for (let attempt = 1; ; attempt++) {
       let begun = false;
@@ -37,8 +40,16 @@ export async function* streamSteadily(
           observed.received(parts);
           if (parts.length === 0) continue;
           // Thoughts are no answer yet: another try thinks again, below what was thought before.
-          begun ||= parts.some(({ type }) => type !== "reasoning");
-          hasThought = true;
+          begun ||= parts.some(({ type }) => type === "text" || type === "call");
+          hasThought ||= parts.some(({ type }) => type === "reasoning");
+          const why = parts.find((part) => part.type === "finish")?.why;
+          const isDeclined = why?.code === "model_declined" && next !== undefined;
+          const isTooLong = why?.code === "model_window_full" && attempt < TRIES;
+          if (why && !begun && (isDeclined || isTooLong)) {
+            yield parts.filter(({ type }) => type === "usage");
+            throw new Fault("turn", isTooLong ? TOO_LONG : why.code, why.message);
+          }
+          if (why) options.notice(why.code, why.message);
           yield parts;
         }
         observed.ended();
@@ -50,7 +61,13 @@ export async function* streamSteadily(
           request = inWords(request);
           continue;
         }
-        const pause = pauseBefore(error, attempt, options.pauseMillis ?? PAUSE_MS);
+        if (error.code === TOO_LONG && attempt < TRIES) {
+          options.notice("model_shortened", `${error.message} Asking again with less of the conversation.`);
+          smaller.set(model, shrunk(smaller.get(model) ?? model, error.message));
+          request = await requestFor(smaller.get(model) ?? model);
+          continue;
+        }
+        const pause = pauseBefore(error, attempt, options, next === undefined);
         if (pause === undefined && next === undefined) throw error;
         if (hasThought) yield NEW_THOUGHT;
         if (pause !== undefined) {
@@ -65,15 +82,28 @@ export async function* streamSteadily(
   }
 }
 
+/** The model with the window that its server names, or a quarter less: our estimate of tokens was too low then. */
+function shrunk(model: Model, words: string): Model {
+  const [, named = ""] = /(?:maximum context length (?:is|of)|>)\s*(\d[\d,]{2,9})/.exec(words) ?? [];
+  const limit = Number(named.replaceAll(",", "")) || Number.POSITIVE_INFINITY;
+  return { ...model, window: Math.floor(limit < model.window ? limit : model.window * 0.75) };
+}
+
 function codeOf(error: unknown, signal: AbortSignal): string {
   if (signal.aborted) return "cancelled";
   return error instanceof Fault ? error.code : "internal";
 }
 
-function pauseBefore(error: Fault, attempt: number, first: number): number | undefined {
+function pauseBefore(
+  error: Fault,
+  attempt: number,
+  { pauseMillis: first = PAUSE_MS, patienceSecs = MAX_PAUSE_SECS }: StreamOptions,
+  isLast: boolean,
+): number | undefined {
   if (attempt >= TRIES || !WORTH_ANOTHER_TRY.has(error.code)) return undefined;
   if (error.retryAfterSecs !== undefined) {
-    return error.retryAfterSecs > MAX_PAUSE_SECS ? undefined : error.retryAfterSecs * 1000;
+    const most = isLast ? patienceSecs : MAX_PAUSE_SECS;
+    return error.retryAfterSecs > most ? undefined : error.retryAfterSecs * 1000;
   }
   // Up to a quarter more, so that many turns do not come back in the same moment.
   return first * 2 ** (attempt - 1) * (1 + Math.random() / 4);

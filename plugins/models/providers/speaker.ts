@@ -1,5 +1,5 @@
 /** Asks one endpoint: builds the prompt, reads the answer, and asks again without what the server refuses. */
-import type { Endpoint } from "./language-model.ts";
+import type { AnswerPart, Endpoint } from "./language-model.ts";
 import { createLessons } from "./lessons.ts";
 import { buildPrompt } from "./prompt.ts";
 import type { Quirks } from "./quirks.ts";
@@ -7,6 +7,9 @@ import { createReader } from "./reader.ts";
 import { ALL_NEEDS, type Hint, missingNeed, type RefusedHint, refusedHint } from "./refusals.ts";
 import type { Speak } from "./server.ts";
 import { createThoughts } from "./thoughts.ts";
+
+// A server that never stops pausing would be asked for ever.
+const MAX_PAUSES = 20;
 
 export function createSpeaker(endpoint: Endpoint, quirks: Quirks, lessons = createLessons()): Speak {
   const thoughts = createThoughts(quirks.thoughts);
@@ -16,20 +19,30 @@ export function createSpeaker(endpoint: Endpoint, quirks: Quirks, lessons = crea
     const without = new Set([...quirks.hints].filter((hint) => lessons.has(lessonOf(hint))));
     const needs = new Set(ALL_NEEDS.filter((need) => lessons.has(`needs ${need}`)));
     const refused: RefusedHint[] = [];
-    // Each round leaves out one hint more or adds a need, so there are no more rounds than those.
+    // What the model said before its server paused.
+    const said: AnswerPart[] = [];
+    let pauses = 0;
+    // Each round leaves out one hint more or adds a need, so there are no more rounds than those and pauses.
     for (;;) {
       const { options, hints } = buildPrompt(request, quirks, thoughts, without, needs);
-      const read = createReader(thoughts.keep);
-      let hasBegun = false;
+      const prompt =
+        said.length > 0 ? [...options.prompt, { role: "assistant" as const, content: said }] : options.prompt;
+      let isPaused = false as boolean;
+      const read = createReader((answer, isPause) => {
+        said.push(...answer);
+        isPaused = isPause && ++pauses <= MAX_PAUSES;
+        if (!isPaused) thoughts.keep(said);
+      });
+      let hasBegun = said.length > 0;
       try {
-        for await (const parts of endpoint({ ...options, abortSignal })) {
+        for await (const parts of endpoint({ ...options, prompt, abortSignal })) {
           hasBegun = true;
           // Only now is it certain that the hints were the reason.
           for (const { hint, isUnknown } of refused.splice(0)) if (isUnknown) lessons.learn(lessonOf(hint));
           for (const need of needs) lessons.learn(`needs ${need}`, lessonOf("thoughts"));
           yield read(parts);
         }
-        return;
+        if (!isPaused) return;
       } catch (error) {
         const need = hasBegun ? undefined : missingNeed(error);
         if (need !== undefined && !needs.has(need)) {

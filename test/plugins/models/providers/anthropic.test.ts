@@ -340,3 +340,49 @@ test("what Claude says between calls, which comes as thoughts, is asked for and 
     await speaker(server, name, createLessons(), ["none", "low"])({ messages: [USER] });
   expect(server.requests.slice(-2).map(({ body }) => "thinking" in body)).toEqual([false, false]);
 });
+
+test("an answer that its server pauses is continued, as one", async () => {
+  const paused = [
+    START,
+    ...THINKING,
+    ...block(1, { type: "text", text: "" }, { type: "text_delta", text: "Wait, " }),
+  ];
+  const server = await startEventServer([...paused, ...end("pause_turn")], ANSWER);
+  const parts = await speaker(server)({ messages: [USER] });
+  expect(parts.flatMap((part) => (part.type === "text" ? part.delta : [])).join("")).toBe("Wait, Yes.");
+  expect(parts.filter(({ type }) => type === "finish")).toEqual([{ type: "finish", reason: "stop" }]);
+  expect(parts.filter(({ type }) => type === "usage")).toHaveLength(2);
+  expect(server.requests[1]?.body["messages"]).toMatchObject([
+    { role: "user" },
+    {
+      role: "assistant",
+      content: [
+        { type: "thinking", signature: "sealed" },
+        { type: "text", text: "Wait," },
+      ],
+    },
+  ]);
+});
+
+test("a refusal says what it is about, and a full window that it is full", async () => {
+  const refusal = {
+    type: "message_delta",
+    delta: { stop_reason: "refusal", stop_details: { type: "refusal", category: "cyber" } },
+    usage: { output_tokens: 1 },
+  };
+  const server = await startEventServer(
+    [START, refusal, { type: "message_stop" }],
+    [START, ...SAID, ...end("model_context_window_exceeded")],
+  );
+  const ask = speaker(server);
+  expect(await ask({ messages: [USER] })).toContainEqual({
+    type: "finish",
+    reason: "content_filter",
+    why: { code: "model_declined", message: "The model declined to answer (cyber)." },
+  });
+  expect(await ask({ messages: [USER] })).toContainEqual({
+    type: "finish",
+    reason: "length",
+    why: { code: "model_window_full", message: expect.stringContaining("context window is full") },
+  });
+});

@@ -36,6 +36,7 @@ async function run(
     signal?: AbortSignal;
     request?: Partial<ModelRequest>;
     onNotice?: () => void;
+    patienceSecs?: number;
   } = {},
 ) {
   const notices: string[] = [];
@@ -43,7 +44,7 @@ async function run(
   const parts: ModelPart[] = [];
   let signs = 0;
   const request = { system: "", messages: [], tools: [], temperature: undefined, ...options.request };
-  const stream = streamSteadily(models, async () => request, {
+  const stream = streamSteadily(models, async ({ window }) => ({ ...request, system: `${window}` }), {
     signal: options.signal ?? new AbortController().signal,
     notice: (code) => {
       notices.push(code);
@@ -54,6 +55,7 @@ async function run(
     onModel: ({ name }) => served.push(name.name),
     pauseMillis: 1,
     ...(options.stallMillis && { stallMillis: options.stallMillis }),
+    ...(options.patienceSecs && { patienceSecs: options.patienceSecs }),
   });
   const end = await (async () => {
     try {
@@ -167,4 +169,100 @@ test("an abort ends the wait even where the model does not look at its signal", 
   });
   const { error } = await run([deaf], { signal: stopper.signal });
   expect(error).toMatchObject({ message: "stop" });
+});
+
+const declining = (name: string, ...before: ModelPart[]) =>
+  playing(name, async function* () {
+    const why = { code: "model_declined", message: "The model declined to answer (cyber)." } as const;
+    const usage = { inputTokens: 5, outputTokens: 1, cachedTokens: 0, reasoningTokens: 0 };
+    yield [...before, { type: "finish", reason: "content_filter", why }, { type: "usage", ...usage }];
+  });
+
+test("if a model declines, the next one is asked; the last one's word counts, and is told", async () => {
+  const other = playing("two", async function* () {
+    yield [{ type: "text", delta: "Sure." }];
+  });
+  const first = await run([declining("one"), other]);
+  expect(first).toMatchObject({ served: ["one", "two"], notices: ["model_failover"] });
+  // What it cost is counted all the same.
+  expect(first.parts.map(({ type }) => type)).toEqual(["usage", "text"]);
+  const last = await run([declining("one")]);
+  expect(last.notices).toEqual(["model_declined"]);
+  expect(last.parts).toMatchObject([{ type: "finish", reason: "content_filter" }, { type: "usage" }]);
+  const midway = await run([declining("one", { type: "text", delta: "Well, " }), other]);
+  expect(midway).toMatchObject({ served: ["one"], notices: ["model_declined"] });
+});
+
+test.each([
+  ["OpenAI's", "This model's maximum context length is 600 tokens. However, you requested 900.", "600"],
+  ["Anthropic's", "prompt is too long: 900 tokens > 9000 maximum", "750"],
+  ["llama.cpp's", "the request exceeds the available context size", "750"],
+])(
+  "what is too long in %s words is asked again with less of the conversation, and less from then on",
+  async (_, message, window) => {
+    const server = await scriptedModel();
+    server.script({ status: 400, error: { message } });
+    const model = createProviderModel({
+      provider: "openai-compatible",
+      name: "m",
+      baseUrl: server.url,
+      key: undefined,
+      window: 1000,
+    });
+    expect(await run([model])).toMatchObject({ notices: ["model_shortened"], error: undefined });
+    await run([model]);
+    expect(server.requests.map(({ messages }) => messages[0]?.content)).toEqual(["1000", window, window]);
+  },
+);
+
+test("an answer for which no room was left is asked for again with less; one that was cut is told", async () => {
+  const why = {
+    code: "model_window_full",
+    message: "The answer was cut: the model's context window is full.",
+  } as const;
+  const full = playing("full", async function* (attempt) {
+    if (attempt === 2) yield [{ type: "text", delta: "Half" }];
+    yield [{ type: "finish", reason: "length", why }];
+  });
+  const { notices, parts } = await run([full]);
+  expect(notices).toEqual(["model_shortened", "model_window_full"]);
+  expect(parts).toMatchObject([{ type: "text" }, { type: "finish", reason: "length" }]);
+});
+
+const HOUR = 3_600_000;
+const inAnHour = () => new Date(Date.now() + HOUR).toISOString();
+
+test.each([
+  [{ "retry-after-ms": "3600000" }, {}],
+  [{ "anthropic-ratelimit-tokens-remaining": "0", "anthropic-ratelimit-tokens-reset": inAnHour() }, {}],
+  [{ "x-ratelimit-remaining-requests": "0", "x-ratelimit-reset-requests": "59m59s900ms" }, {}],
+  [{ "x-ratelimit-remaining": "0", "x-ratelimit-reset": String(Date.now() + HOUR) }, {}],
+  [{ "x-ratelimit-remaining-tokens": "7", "x-ratelimit-reset-tokens": "6m0s", "retry-after": "3600" }, {}],
+  [{}, { details: [{ "@type": "type.googleapis.com/google.rpc.RetryInfo", retryDelay: "3600s" }] }],
+])("how long a limit lasts is said and waited for: %j %j", async (headers, more) => {
+  const server = await scriptedModel();
+  server.otherwise({ status: 429, headers, error: { message: "Too fast.", ...more } });
+  const settings = { provider: "openai-compatible", name: "m", baseUrl: server.url, key: undefined } as const;
+  const model = createProviderModel({ ...settings, window: 1000 });
+  // Nobody waits longer than the turn may be silent.
+  const { error, notices } = await run([model], { patienceSecs: 600 });
+  expect(notices).toEqual([]);
+  expect(error).toMatchObject({
+    code: "model_limited",
+    message: expect.stringMatching(/is rate limited \(free again in (?:60|5\d) min\): Too fast\./),
+  });
+});
+
+test("a long wait is borne if no other model is left", async () => {
+  const limited = () =>
+    playing("limited", async function* () {
+      yield* [];
+      throw new Fault("turn", "model_limited", "It is limited.", { retryAfterSecs: 40 });
+    });
+  const stopper = new AbortController();
+  const onNotice = () => stopper.abort(new Error("seen"));
+  const alone = await run([limited()], { patienceSecs: 500, signal: stopper.signal, onNotice });
+  expect(alone.notices).toEqual(["model_retry"]);
+  const two = await run([limited(), declining("other")], { patienceSecs: 500 });
+  expect(two.notices).toEqual(["model_failover", "model_declined"]);
 });
