@@ -28,24 +28,14 @@ const TOO_OFTEN: FileReply = {
 };
 const TOO_MUCH: FileReply = { ok: false, code: "quota", error: "ask for fewer things at once" };
 
-export interface CallFiles {
-  answer(request: FileRequest): Promise<FileReply>;
-  /** What it wrote, in order. */
-  edits(): readonly FileEdit[];
-  /** Whose words it read, if they are not the user's own. */
-  origins(): readonly Origin[];
-  read(): readonly string[];
-  written(): readonly string[];
-  /** The call is over: nothing more is answered or held. */
-  close(): void;
-}
+export type CallFiles = ReturnType<typeof openCallFiles>;
 
 export function openCallFiles(
   user: string,
   granted: readonly GrantedFolder[],
   source: FileSource,
   given: readonly Origin[] = [],
-): CallFiles {
+) {
   const parts: FileParts = {
     user,
     granted,
@@ -64,7 +54,7 @@ export function openCallFiles(
   let last: Promise<unknown> = Promise.resolve();
 
   return {
-    answer(request) {
+    answer(request: FileRequest): Promise<FileReply> {
       if (isOver) return Promise.resolve(OVER);
       if (++requests > MAX_FILE_REQUESTS) return Promise.resolve(TOO_OFTEN);
       if (waiting >= MAX_WAITING) return Promise.resolve(TOO_MUCH);
@@ -74,17 +64,20 @@ export function openCallFiles(
       last = answered.then(() => waiting--);
       return answered;
     },
-    edits: () =>
+    /** What it wrote, in order. */
+    edits: (): readonly FileEdit[] =>
       parts.steps.map((made) =>
         made.op === "write"
           ? { op: "write", path: made.path, data: made.file.data, expected: made.expected }
           : made,
       ),
+    /** Whose words it read, if they are not the user's own. */
     origins: () => distinctOrigins([...parts.origins.values()]),
     read: () => [...parts.read],
     written: () => [
       ...new Set(parts.steps.flatMap((made) => (made.op === "move" ? [made.path, made.to] : [made.path]))),
     ],
+    /** The call is over: nothing more is answered or held. */
     close() {
       isOver = true;
       parts.usage.release();

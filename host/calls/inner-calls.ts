@@ -18,13 +18,7 @@ const MAX_MESSAGE = 500;
 
 type Made = NonNullable<Receipt["calls"]>[number];
 
-export interface InnerCalls {
-  /** Whose words they brought. */
-  origins(): readonly Origin[];
-  answer(request: InnerRequest, signal: AbortSignal): Promise<InnerReply>;
-  /** For the receipt, in the order in which they were asked for. */
-  made(): readonly Made[];
-}
+export type InnerCalls = ReturnType<typeof openInnerCalls>;
 
 /** `id`: the receipt of the tool's own call. `read`: whose words it has read in files so far. */
 export function openInnerCalls(
@@ -33,7 +27,7 @@ export function openInnerCalls(
   { innerCall }: Pick<CallOptions, "innerCall">,
   catalog: Pick<Catalog, "find">,
   read: () => readonly Origin[],
-): InnerCalls {
+) {
   const heard: Origin[] = [];
   const made: Made[] = [];
   const waiting: (() => void)[] = [];
@@ -68,7 +62,7 @@ export function openInnerCalls(
   }
 
   return {
-    async answer({ name, body }, signal) {
+    async answer({ name, body }: InnerRequest, signal: AbortSignal): Promise<InnerReply> {
       const at = made.length;
       const begun = performance.now();
       // What is beyond the limit is not even listed.
@@ -91,7 +85,9 @@ export function openInnerCalls(
       if (!outcome.ok) return { ok: false, error: outcome.message };
       return { ok: true, body: Buffer.from(outcome.output) };
     },
+    /** Whose words they brought. */
     origins: () => distinctOrigins(heard),
+    /** For the receipt, in the order in which they were asked for. */
     made: () => made.slice(0, MAX_CALLS),
   };
 }

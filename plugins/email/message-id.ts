@@ -4,25 +4,21 @@
  */
 import { createHash } from "node:crypto";
 
-export interface OwnIds {
-  /** Of the message with this key. */
-  of(key: string, conversation: string): string;
-  isOwn(id: string): boolean;
-  /** Names the conversation of a person that a mail with these references belongs to, oldest first. */
-  conversationOf(sender: string, references: readonly string[]): string;
-}
-
 const PREFIX = "postern";
 const HASH_LENGTH = 22;
 
-export function createOwnIds(address: string): OwnIds {
+export type OwnIds = ReturnType<typeof createOwnIds>;
+
+export function createOwnIds(address: string) {
   const domain = address.slice(address.lastIndexOf("@") + 1);
   const pattern = new RegExp(`^<${PREFIX}\\.[\\w-]{${HASH_LENGTH}}\\.([\\w-]{${HASH_LENGTH}})@`);
   const threadIn = (id: string) => (id.endsWith(`@${domain}>`) ? pattern.exec(id)?.[1] : undefined);
   return {
-    of: (key, conversation) => `<${PREFIX}.${digest(key)}.${threadOf(conversation)}@${domain}>`,
-    isOwn: (id) => threadIn(id) !== undefined,
-    conversationOf(sender, references) {
+    of: (key: string, conversation: string) =>
+      `<${PREFIX}.${digest(key)}.${threadOf(conversation)}@${domain}>`,
+    isOwn: (id: string) => threadIn(id) !== undefined,
+    /** Names the conversation of a person that a mail with these references belongs to, oldest first. */
+    conversationOf(sender: string, references: readonly string[]) {
       const known = references.map(threadIn).findLast((thread) => thread !== undefined);
       return `${sender}/${known ?? digest(references[0] ?? "")}`;
     },

@@ -1,6 +1,6 @@
 /** Slack's own client, on our way out of the process, and what its errors mean for a message. */
 import { ErrorCode, type FetchFunction, WebClient } from "@slack/web-api";
-import { createOutbound, hostAndPort, type Outbound, OutboundError } from "../../kernel/kit/outbound.ts";
+import { createOutbound, hostAndPort, OutboundError } from "../../kernel/kit/outbound.ts";
 import { Fault, type Log } from "../../kernel/plugin.ts";
 import type { NotSent } from "../messaging/services.ts";
 import { type APP_TOKEN, BOT_TOKEN, type SlackSettings } from "./settings.ts";
@@ -28,14 +28,9 @@ const NOT_DIALLED = new Set([
   ...["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH", "UND_ERR_CONNECT_TIMEOUT"],
 ]);
 
-export interface SlackClient {
-  readonly outbound: Outbound;
-  /** The token that this client sends is in its settings. */
-  as(token: string, signal: AbortSignal): WebClient;
-  fetchFor(signal: AbortSignal): FetchFunction;
-}
+export type SlackClient = ReturnType<typeof createClient>;
 
-export function createClient({ apiUrl }: SlackSettings, log: Log): SlackClient {
+export function createClient({ apiUrl }: SlackSettings, log: Log) {
   const outbound = createOutbound({ privateHosts: new Set([hostAndPort(apiUrl)]) });
   const logger = quietLogger(log);
   const fetchFor =
@@ -52,8 +47,8 @@ export function createClient({ apiUrl }: SlackSettings, log: Log): SlackClient {
   return {
     outbound,
     fetchFor,
-    // One for each call: its client takes no signal for a single one.
-    as: (token, signal) =>
+    /** One for each call: its client takes no signal for a single one. The token is one of the settings. */
+    as: (token: string, signal: AbortSignal) =>
       new WebClient(token, {
         slackApiUrl: apiUrl.href,
         fetch: fetchFor(signal),

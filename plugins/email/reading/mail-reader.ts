@@ -4,16 +4,11 @@ import { moduleFile } from "../../../kernel/kit/files.ts";
 import type { MailTask, ReadMail } from "./mail.ts";
 import type { WorkerTask } from "./mail-worker.ts";
 
-export interface MailReader {
-  /** Of a mail that cannot be read in time, or not at all, only the header. Rejects where that cannot be read either. */
-  read(task: MailTask): Promise<ReadMail>;
-  readFile(source: Uint8Array, part: number): Promise<Uint8Array | undefined>;
-  close(): Promise<void>;
-}
-
 const TIMEOUT_MS = 10_000;
 
-export function createMailReader(timeoutMillis = TIMEOUT_MS): MailReader {
+export type MailReader = ReturnType<typeof createMailReader>;
+
+export function createMailReader(timeoutMillis = TIMEOUT_MS) {
   const { pool, close } = createThreads(moduleFile("plugins/email/reading/mail-worker"));
   async function run<Result>(task: WorkerTask): Promise<Result> {
     const threads = await pool();
@@ -28,7 +23,8 @@ export function createMailReader(timeoutMillis = TIMEOUT_MS): MailReader {
     }
   }
   return {
-    async read(task) {
+    /** Of a mail that cannot be read in time, or not at all, only the header. Rejects where that cannot be read either. */
+    async read(task: MailTask): Promise<ReadMail> {
       try {
         return await run(task);
       } catch {
@@ -36,7 +32,7 @@ export function createMailReader(timeoutMillis = TIMEOUT_MS): MailReader {
         return await run({ ...task, source: headerOf(task.source), missing });
       }
     },
-    readFile: (source, part) => run({ source, part }),
+    readFile: (source: Uint8Array, part: number) => run<Uint8Array | undefined>({ source, part }),
     close,
   };
 }

@@ -6,14 +6,6 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { LRUCache } from "lru-cache";
 import { createMutex } from "../../../kernel/kit/concurrency.ts";
 
-export interface Pacing {
-  /** Resolves when the user may go on, in ten seconds at the latest. */
-  wait(user: string): Promise<void>;
-  count(user: string, bytes: number): void;
-  /** Does the work when few enough of this user's are being done. */
-  inTurn<Result>(user: string, work: () => Promise<Result>): Promise<Result>;
-}
-
 const MIB = 2 ** 20;
 const FREE_BYTES = 16 * MIB;
 const BYTES_PER_MS = (4 * MIB) / 1000;
@@ -21,7 +13,9 @@ const MAX_WAIT_MS = 10_000;
 const MAX_USERS = 10_000;
 const MAX_AT_ONCE = 3;
 
-export function createPacing(): Pacing {
+export type Pacing = ReturnType<typeof createPacing>;
+
+export function createPacing() {
   // As a size: with `max` the arrays of all its places would be made at every start.
   const counted = new LRUCache<string, { bytes: number; at: number }>({
     maxSize: MAX_USERS,
@@ -35,14 +29,16 @@ export function createPacing(): Pacing {
   };
 
   return {
-    async wait(user) {
+    /** Resolves when the user may go on, in ten seconds at the latest. */
+    async wait(user: string) {
       const millis = (left(user) - FREE_BYTES) / BYTES_PER_MS;
       if (millis > 0) await sleep(Math.min(millis, MAX_WAIT_MS), undefined, { ref: false });
     },
-    count(user, bytes) {
+    count(user: string, bytes: number) {
       const most = FREE_BYTES + MAX_WAIT_MS * BYTES_PER_MS;
       counted.set(user, { bytes: Math.min(left(user) + bytes, most), at: performance.now() });
     },
+    /** Does the work when few enough of this user's are being done. */
     inTurn: createMutex(MAX_AT_ONCE),
   };
 }

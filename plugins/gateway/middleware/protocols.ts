@@ -4,7 +4,7 @@
  */
 
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Context, Middleware } from "koa";
+import type { Context, Next } from "koa";
 import { type Proxies, SCOPED_TOKEN } from "../../../kernel/kit/http.ts";
 import { isLoopback } from "../../../kernel/kit/outbound.ts";
 import type { SignedIn } from "../../accounts/services.ts";
@@ -31,14 +31,6 @@ export type LimitRequests = (user: string, response: ServerResponse) => void;
 const METADATA_PATH = "/.well-known/oauth-protected-resource";
 const RECHECK_MS = 30_000;
 
-export interface Protocols {
-  readonly middleware: Middleware;
-  mount(protocol: MountedProtocol, url: string): () => void;
-  /** Ends the streams of users who are no longer signed in. */
-  recheck(): Promise<void>;
-  close(): void;
-}
-
 export interface ProtocolParts {
   readonly authenticator: Authenticator;
   readonly proxies: Proxies;
@@ -58,7 +50,9 @@ interface Mounted extends MountedProtocol {
   readonly audience: string;
 }
 
-export function createProtocols(parts: ProtocolParts): Protocols {
+export type Protocols = ReturnType<typeof createProtocols>;
+
+export function createProtocols(parts: ProtocolParts) {
   const { authenticator, proxies, isOwnOrigin, issuer } = parts;
   const mounted = new Map<string, Mounted>();
   const open = new Map<Context, SignedIn>();
@@ -68,6 +62,7 @@ export function createProtocols(parts: ProtocolParts): Protocols {
   const check = async ([context, identity]: readonly [Context, SignedIn]): Promise<void> => {
     if (!(await authenticator.isValid(identity))) context.res.destroy();
   };
+  /** Ends the streams of users who are no longer signed in. */
   const recheck = async (): Promise<void> => {
     await Promise.all([...open].map(check));
   };
@@ -148,13 +143,13 @@ export function createProtocols(parts: ProtocolParts): Protocols {
   };
 
   return {
-    async middleware(context, next) {
+    async middleware(context: Context, next: Next) {
       const protocol = mounted.get(context.path);
       if (protocol) return serve(protocol, context);
       const described = issuer === undefined ? undefined : describedAt(mounted, context);
       return described ? describe(described, context) : next();
     },
-    mount(protocol, url) {
+    mount(protocol: MountedProtocol, url: string) {
       const audience = protocol.resource ?? url + protocol.path;
       mounted.set(protocol.path, { ...protocol, audience });
       return () => {
