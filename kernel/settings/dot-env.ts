@@ -5,8 +5,22 @@ import { parseEnv } from "node:util";
 import { Fault, reason } from "../fault.ts";
 import type { Variables } from "./env.ts";
 
-/** These run code, name commands to run or say where everything is kept: only the operator sets them, not the folder somebody happens to be in. */
-const OPERATORS_OWN = ["PLUGINS", "STORE_URL", "POSTERN_HOME", "POSTERN_NODE", "MCP_INDEX", "XDG_CACHE_HOME"];
+/**
+ * Only the operator sets these, not the folder somebody happens to be in. They run code or say where it comes from, say where things are
+ * kept and where keys and texts are sent, let somebody in, and allow what is asked about or refused otherwise.
+ */
+const OPERATORS_OWN = `
+  PLUGINS POSTERN_NODE MCP_INDEX TOOLS_INDEX NPM_CONFIG_REGISTRY XDG_CACHE_HOME DOCKER_CONFIG
+  POSTERN_HOME POSTERN_SECRETS_KEY STORE_URL BACKUP_FOLDER
+  MODEL_BASE_URL MODEL_FALLBACK_BASE_URL TELEGRAM_API_URL SLACK_API_URL EMAIL_IMAP_URL EMAIL_SMTP_URL HTTP_CALLBACK_URL
+  OTEL_EXPORTER_OTLP_ENDPOINT OTEL_EXPORTER_OTLP_TRACES_ENDPOINT
+  GATEWAY_AUTH_TOKEN SERVICE_REBORN_WEBUI_TOKEN GATEWAY_HOST GATEWAY_ALLOWED_ORIGINS TRUSTED_PROXIES
+  OIDC_ISSUER OIDC_AUDIENCE OIDC_ALLOWED_DOMAINS OIDC_TRUST_EMAIL
+  HTTP_HOST HTTP_WEBHOOK_SECRET HTTP_PAIRING TELEGRAM_BOT_TOKEN TELEGRAM_WEBHOOK_HOST SLACK_APP_TOKEN SLACK_BOT_TOKEN EMAIL_AUTHSERV_ID
+  TOOL_APPROVALS PROVENANCE TRUSTED_SOURCES TOOLS_PRIVATE_HOSTS HTTP_CALLBACK_PRIVATE_HOSTS
+`
+  .trim()
+  .split(/\s+/);
 
 const NOWHERE = new Set(["ENOENT", "ENOTDIR"]);
 
