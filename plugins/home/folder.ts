@@ -8,13 +8,22 @@ import {
   rmSync,
   type Stats,
   statSync,
+  unwatchFile,
+  watchFile,
   writeFileSync,
 } from "node:fs";
 import { lstat, open, readdir, readFile, realpath } from "node:fs/promises";
 import { join, sep } from "node:path";
 import { reason } from "../../kernel/plugin.ts";
-import { MAX_SKILL_LENGTH, type OperatorFiles, type SkillFile } from "./files.ts";
+import {
+  FETCHED_MODELS_FILE,
+  MAX_SKILL_LENGTH,
+  MODELS_FILE,
+  type OperatorFiles,
+  type SkillFile,
+} from "./files.ts";
 
+const CHECK_MS = 2000;
 const MAX_FILES = 500;
 const MAX_FILE_BYTES = 16 * 1024 * 1024;
 
@@ -89,7 +98,15 @@ export function openFolderFiles(home: string): OperatorFiles {
       if (size > MAX_FILE_BYTES) return undefined;
       return readFile(real, { flag: constants.O_RDONLY | constants.O_NOFOLLOW });
     },
-    onChange: () => () => {},
+    onChange(listener) {
+      const files = [MODELS_FILE, FETCHED_MODELS_FILE].map((name) => join(home, name));
+      // It is also called if there is no file yet.
+      const compare = (now: Stats, before: Stats) => void (now.mtimeMs !== before.mtimeMs && listener());
+      for (const file of files) watchFile(file, { interval: CHECK_MS, persistent: false }, compare);
+      return () => {
+        for (const file of files) unwatchFile(file, compare);
+      };
+    },
   };
 }
 

@@ -75,7 +75,7 @@ export interface HomeFiles {
   models(): Promise<OperatorTables>;
   /** Keeps a table of models that was fetched, in place of the one before. Throws if it is not one. */
   keepModels(text: string): Promise<void>;
-  /** Tells when another node or command changed something; never in a home, which is read as it is. */
+  /** Tells when another node or command changed something; in a home only of the tables of models, as the rest is read whenever it is asked for. */
   onChange(listener: () => void): () => void;
 }
 

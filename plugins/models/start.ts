@@ -21,9 +21,6 @@ export async function startModels({
   Pick<Services, "models" | "modelCheck">
 > {
   const prices = await readPrices(homeFiles);
-  onStop(
-    homeFiles.onChange(() => void prices.readAgain().catch((error) => log.warn({ error }, reason(error)))),
-  );
   const [sql, choice, cap] = await Promise.all([
     store.tables("models", MIGRATIONS),
     settings.live("models", readModelChoice),
@@ -53,6 +50,12 @@ export async function startModels({
       tell('No language model is set up: run "postern setup", or choose one on the page under Settings.');
   });
   onStop(choice.onChange(() => void follow()));
+  const readAgain = async () => {
+    await prices.readAgain();
+    models.renew();
+    await follow();
+  };
+  onStop(homeFiles.onChange(() => void readAgain().catch((error) => log.warn({ error }, reason(error)))));
 
   return {
     models: {

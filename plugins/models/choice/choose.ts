@@ -157,7 +157,10 @@ export interface ModelParts {
 }
 
 /** Follows the choice: a turn that begins after it has changed gets other models. */
-export function createModels(live: Live<ModelChoice>, parts: ModelParts): ConfiguredModels {
+export function createModels(
+  live: Live<ModelChoice>,
+  parts: ModelParts,
+): ConfiguredModels & { /** Takes what the tables say now. */ renew(): void } {
   const make = (choice: ModelChoice) => ({ choice, ...chosenModels(choice, parts) });
   let made = make(live.last());
   const follow = (choice: ModelChoice) => {
@@ -166,6 +169,9 @@ export function createModels(live: Live<ModelChoice>, parts: ModelParts): Config
   };
   live.onChange(follow);
   return {
+    renew() {
+      made = make(made.choice);
+    },
     current: async () => follow(await live.current()).current(),
     servers: async () => follow(await live.current()).servers(),
     builtin: parts.builtin,

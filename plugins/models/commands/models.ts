@@ -42,7 +42,7 @@ export function register(group: Command, context: CommandContext): void {
         say(
           changes.length === 0
             ? "Nothing changed.\n"
-            : `${changes.length} models changed. A service that is running takes them at its next start.\n`,
+            : `${changes.length} models changed. A running service takes them within seconds.\n`,
         );
       });
     });

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { temporaryFolder } from "../../../support/home.ts";
 import { postern } from "../../../support/processes/postern.ts";
+import { servePostern } from "../../../support/processes/served.ts";
 import { openUpstream } from "../../../support/servers/upstream.ts";
 import { scriptedModel } from "../../../support/services/agent.ts";
 import { afterThisTest } from "../../../support/undo.ts";
@@ -67,4 +68,24 @@ test("models update refuses what is not a table, and what cannot be read, and ke
   afterThisTest(failing.close);
   expect((await update(`http://127.0.0.1:${failing.port}/api.json`)).stderr).toContain("it returned 500");
   expect(existsSync(join(home, "models-fetched.json"))).toBe(false);
+});
+
+test("a running service takes what was fetched, and the operator's own file", async () => {
+  const { home, url, link } = await servePostern();
+  const authorization = `Bearer ${new URL(link()).searchParams.get("token")}`;
+  const configured = async () => {
+    const reply = await fetch(`${url}/api/models`, { headers: { authorization } });
+    return ((await reply.json()) as { models: readonly unknown[] }).models[0];
+  };
+  expect(await configured()).toMatchObject({ name: "scripted" });
+  const file = join(home, "api.json");
+  writeFileSync(file, JSON.stringify({ openai: { models: { scripted: model("scripted", 3) } } }));
+  const env = { POSTERN_HOME: home, MODEL_PROVIDER: "builtin" };
+  const { stdout } = await postern(["models", "update", "--from", file], { env });
+  expect(stdout).toContain("A running service takes them within seconds.");
+  await expect
+    .poll(configured, { timeout: 30_000 })
+    .toMatchObject({ window: 500_000, price: { input: "3" } });
+  writeFileSync(join(home, "models.json"), JSON.stringify({ models: { scripted: { window: 9000 } } }));
+  await expect.poll(configured, { timeout: 30_000 }).toMatchObject({ window: 9000, price: { input: "3" } });
 });
