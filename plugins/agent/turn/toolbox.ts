@@ -80,6 +80,10 @@ export function underRules(sources: ToolSources, { approvals }: TurnSettings): T
   return { ...sources, rules: approvals };
 }
 
+/** A server that came back, or a plugin that was loaded again, must not change what a request begins with. */
+const byName = (one: { readonly name: string }, other: { readonly name: string }) =>
+  one.name < other.name ? -1 : 1;
+
 // A model that called a tool by a wrong name is told so many of them.
 const MAX_NEAR = 5;
 const ANY_OBJECT: JsonSchema = { type: "object" };
@@ -144,7 +148,8 @@ export async function openToolbox(
   const usable = installed
     .values()
     .filter(({ name, switchedOff }) => switchedOff === undefined && scope.allows(name))
-    .toArray();
+    .toArray()
+    .sort(byName);
   const index = sources.index(usable);
   const search = searchTool(index);
   // It finds nothing that the turn may not use.
@@ -155,7 +160,7 @@ export async function openToolbox(
     .filter((tool) => tool !== search && scope.allows(tool.name))
     .toArray();
   const isOffered = await Promise.all(mayUse.map((tool) => tool.isOffered?.(scope) ?? true));
-  const agents = mayUse.filter((_, at) => isOffered[at]);
+  const agents = mayUse.filter((_, at) => isOffered[at]).sort(byName);
   const callers: readonly ModelTool[] = external
     .values()
     .map(({ name, description = "", parameters = ANY_OBJECT }) => ({ name, description, schema: parameters }))

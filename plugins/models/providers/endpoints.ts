@@ -2,7 +2,7 @@
 import type { ModelRequest } from "../services.ts";
 import { callErrorOf, refusalText } from "./explain.ts";
 import { createLessons } from "./lessons.ts";
-import { QUIRKS } from "./quirks.ts";
+import { QUIRKS, quirksOfCompatible } from "./quirks.ts";
 import type { ProviderSettings, Speak } from "./server.ts";
 import { createSpeaker } from "./speaker.ts";
 
@@ -17,7 +17,9 @@ export async function connect(settings: ProviderSettings): Promise<Speak> {
     }
     default: {
       const { openChatCompletions } = await import("./chat-completions/endpoint.ts");
-      return createSpeaker(openChatCompletions(settings), QUIRKS[settings.provider], settings.lessons);
+      const { provider, name } = settings;
+      const quirks = provider === "ollama" ? QUIRKS.ollama : quirksOfCompatible(name);
+      return createSpeaker(openChatCompletions(settings), quirks, settings.lessons);
     }
   }
 }

@@ -61,12 +61,17 @@ export function buildPrompt(
     !quirks.needsThoughts || own.every((message) => !isCalling(message) || hasThoughts(answers.get(message)));
   const files = readFiles(request.messages);
   const messages = quirks.resultsCarryFiles ? files : attachToUser(files);
+  const cachePlace = quirks.cachePlace?.(hints);
+  const last = quirks.marksMessages ? messages.findLastIndex(({ role }) => role === "user") : -1;
   return {
     hints,
     options: {
       prompt: [
-        { role: "system", content: systemOf(request), providerOptions: quirks.systemOptions?.(hints) },
-        ...messages.map((message) => promptMessage(message, quirks, answers.get(message))),
+        { role: "system", content: systemOf(request), providerOptions: cachePlace },
+        ...messages.map((message, at) => ({
+          ...promptMessage(message, quirks, answers.get(message)),
+          ...(at === last && { providerOptions: cachePlace }),
+        })),
       ],
       headers: { traceparent },
       temperature: hints.temperature,

@@ -29,11 +29,15 @@ export interface Quirks {
   readonly minOutputTokens: number;
   /** What the shared options have no field for. */
   providerOptions(hints: Hints, format: Format | undefined): ProviderOptions;
-  /** Marks the end of the system text, which threads have in common, as a place up to which to cache. */
-  systemOptions?(hints: Hints): ProviderOptions | undefined;
+  /** The mark of a place up to which to cache: the end of the system text, which threads have in common. */
+  cachePlace?(hints: Hints): ProviderOptions | undefined;
+  /** True if the last message of the user gets that mark too: the server does not move one by itself. */
+  readonly marksMessages: boolean;
 }
 
 const SAMPLING = ["temperature", "topP", "seed", "stop", "maxTokens", "maxCompletionTokens"] as const;
+
+const EPHEMERAL = { type: "ephemeral" } as const;
 
 /** Compatible servers. */
 const COMPATIBLE: Quirks = {
@@ -54,6 +58,7 @@ const COMPATIBLE: Quirks = {
   readsToolChoice: true,
   formatsWithTools: false,
   minOutputTokens: 1,
+  marksMessages: false,
   providerOptions: (hints, format) => ({
     openai: {
       ...optionsOfOpenAI(hints, format),
@@ -63,6 +68,17 @@ const COMPATIBLE: Quirks = {
     },
   }),
 };
+
+/** OpenRouter, and gateways that name models like it. */
+const MARKED: Quirks = {
+  ...COMPATIBLE,
+  marksMessages: true,
+  cachePlace: ({ cacheKey }) =>
+    cacheKey === undefined ? undefined : { openai: { cacheControl: EPHEMERAL } },
+};
+
+/** Models that cache what they are asked to, and nothing else. */
+const CACHES_MARKED = /^~?(?:anthropic|qwen)\//;
 
 const OLLAMA: Quirks = { ...COMPATIBLE, readsToolChoice: false };
 
@@ -99,13 +115,11 @@ const OPENAI_RESPONSES: Quirks = {
       reasoningSummary: hints.reasoningSummary ?? null,
     },
   }),
-  systemOptions: ({ cacheKey, cacheMark }) =>
+  cachePlace: ({ cacheKey, cacheMark }) =>
     cacheKey === undefined || !cacheMark
       ? undefined
       : { openai: { promptCacheBreakpoint: { mode: "explicit" } } },
 };
-
-const EPHEMERAL = { type: "ephemeral" } as const;
 
 const ANTHROPIC: Quirks = {
   ...OPENAI_CHAT,
@@ -123,7 +137,7 @@ const ANTHROPIC: Quirks = {
       ...(safetyIdentifier !== undefined && { metadata: { userId: safetyIdentifier } }),
     },
   }),
-  systemOptions: ({ cacheKey }) =>
+  cachePlace: ({ cacheKey }) =>
     cacheKey === undefined ? undefined : { anthropic: { cacheControl: EPHEMERAL } },
 };
 
@@ -138,9 +152,10 @@ function optionsOfOpenAI(hints: Hints, format: Format | undefined): ProviderOpti
 }
 
 export const QUIRKS = {
-  "openai-compatible": COMPATIBLE,
   ollama: OLLAMA,
   "openai-chat": OPENAI_CHAT,
   "openai-responses": OPENAI_RESPONSES,
   anthropic: ANTHROPIC,
 };
+
+export const quirksOfCompatible = (name: string): Quirks => (CACHES_MARKED.test(name) ? MARKED : COMPATIBLE);

@@ -34,9 +34,11 @@ export function bodyOf(model: string, options: CallOptions, thoughts: ThoughtFie
 function wireMessages(message: PromptMessage, thoughts: ThoughtField | undefined): readonly object[] {
   switch (message.role) {
     case "system":
-      return [{ role: "system", content: message.content }];
+      return [
+        { role: "system", content: wireContent([{ type: "text", text: message.content }], markOf(message)) },
+      ];
     case "user":
-      return [{ role: "user", content: wireContent(message.content) }];
+      return [{ role: "user", content: wireContent(message.content, markOf(message)) }];
     case "assistant":
       return [wireAnswer(message, thoughts)];
     case "tool":
@@ -50,10 +52,18 @@ function wireMessages(message: PromptMessage, thoughts: ThoughtField | undefined
 
 type UserContent = Extract<PromptMessage, { role: "user" }>["content"];
 
-function wireContent(content: UserContent): unknown {
+const markOf = ({ providerOptions }: PromptMessage) => providerOptions?.["openai"]?.["cacheControl"];
+
+/** `mark`: asks to cache up to here. */
+function wireContent(content: UserContent, mark: unknown): unknown {
   const [first] = content;
-  if (content.length === 1 && first?.type === "text") return first.text;
-  return content.map((part) => (part.type === "text" ? { type: "text", text: part.text } : wireFile(part)));
+  if (content.length === 1 && first?.type === "text" && mark === undefined) return first.text;
+  const parts = content.map((part) =>
+    part.type === "text" ? { type: "text", text: part.text } : wireFile(part),
+  );
+  return parts.map((part, at) =>
+    mark !== undefined && at === parts.length - 1 ? { ...part, cache_control: mark } : part,
+  );
 }
 
 function wireAnswer(

@@ -29,6 +29,14 @@ async function boot() {
   return { kernel, model, ran, record, offered, choice };
 }
 
+test("tools are in the order of their names, ours before the installed ones and the caller's", async () => {
+  const { record, offered } = await boot();
+  await record({});
+  const ours = offered(0).slice(0, -3);
+  expect(ours).toEqual(ours.toSorted());
+  expect(offered(0).slice(-3)).toEqual(["counter", "reader", "lookup"]);
+});
+
 test("none: no tools are sent, and a call the model makes anyway is refused to it and never made", async () => {
   const { model, ran, record, offered, choice } = await boot();
   model.script({ calls: [READ, { name: "lookup", arguments: {} }] }, { text: "Without, then." });

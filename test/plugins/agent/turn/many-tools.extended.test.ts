@@ -98,6 +98,8 @@ test("what tool_search finds is offered from the next request on, also in later 
     schema: expect.objectContaining({ type: "object" }),
   });
   expect(offered(second)).toEqual([...offered(first), ...tools.map(({ name }) => name)]);
+  // Here a provider's cache ends, since tools come first: the whole request is read again. The messages still continue.
+  expect(second?.messages.slice(0, first?.messages.length)).toEqual(first?.messages);
   expect(calls).toEqual([["stripe_create_refund", { title: "9932" }]]);
   await say("Thanks", { thread });
   expect(offered(model.requests[3])).toEqual(offered(second));

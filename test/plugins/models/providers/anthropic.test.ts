@@ -1,5 +1,6 @@
 /** Every field of a request as Anthropic sees it, and what comes back. */
 import { expect, test } from "vitest";
+import { estimateText } from "../../../../kernel/kit/turns.ts";
 import { createLessons } from "../../../../plugins/models/providers/lessons.ts";
 import { createProviderModel } from "../../../../plugins/models/providers/provider.ts";
 import type { ModelMessage, ModelPart, ModelRequest } from "../../../../plugins/models/services.ts";
@@ -291,6 +292,26 @@ test("an answer goes back as it came: every thought in its place, the empty ones
     },
     { role: "user" },
   ]);
+});
+
+test("after a restart the one break of the prefix is the first answer whose thoughts were sealed", async () => {
+  const server = await startEventServer(INTERLEAVED, ANSWER);
+  const ask = speaker(server, "claude-sonnet-5-5");
+  const turns = [...LOOP, { role: "assistant", text: "Sunny.", calls: [] } as const, USER];
+  await ask({ messages: [USER], tools: TOOLS });
+  await ask({ messages: turns, tools: TOOLS });
+  await speaker(server, "claude-sonnet-5-5")({ messages: turns, tools: TOOLS });
+  const [before = {}, after = {}] = server.requests.slice(1).map(({ body }) => body);
+  expect({ ...after, messages: [] }).toEqual({ ...before, messages: [] });
+  const texts = [before, after].map(({ messages }) =>
+    (messages as unknown[]).map((one) => JSON.stringify(one)),
+  );
+  const [old = [], fresh = []] = texts;
+  const broken = old.flatMap((text, at) => (text === fresh[at] ? [] : [at]));
+  expect(broken).toEqual([1]);
+  // From there on all is read again, once, at the price of what is new.
+  const tokens = fresh.slice(broken[0]).reduce((sum, text) => sum + estimateText(text), 0);
+  expect(tokens).toBe(86);
 });
 
 test("thoughts are left out once what was before them has changed, and at another model", async () => {

@@ -6,10 +6,10 @@ import type { ModelRequest } from "../../../../plugins/models/services.ts";
 import type { ModelServer, Scripted } from "../../../support/servers/model-server.ts";
 import { scriptedModel } from "../../../support/services/agent.ts";
 
-function speaker(server: ModelServer, provider: ProviderName = "openai-compatible") {
+function speaker(server: ModelServer, provider: ProviderName = "openai-compatible", name = "m") {
   const model = createProviderModel({
     provider,
-    name: "m",
+    name,
     baseUrl: server.url,
     key: undefined,
     window: 1000,
@@ -172,4 +172,40 @@ test.each([
     ["auto", "high"],
     ["auto", "high"],
   ]);
+});
+
+test("Claude behind a gateway is asked to cache up to the system text and the last message of the user, until that is refused", async () => {
+  const server = await scriptedModel();
+  const call = { id: "c1", name: "weather", params: "{}" };
+  const messages = [
+    { role: "user", text: "Hi" },
+    { role: "assistant", text: "Hi.", calls: [] },
+    { role: "user", text: "Weather?" },
+    { role: "assistant", text: "", calls: [call] },
+    { role: "tool", call, output: "sunny", failed: false },
+  ] as const;
+  const marked = () =>
+    server.requests
+      .at(-1)
+      ?.messages.flatMap(({ content }, at) =>
+        JSON.stringify(content).includes("cache_control") ? [at] : [],
+      );
+  const generation = { cacheKey: "k" };
+  const ask = speaker(server, "openai-compatible", "anthropic/claude-sonnet-5.5");
+  await ask({ system: "Be brief.", messages, generation });
+  expect(marked()).toEqual([0, 3]);
+  expect(server.requests[0]?.messages[0]?.content).toEqual([
+    { type: "text", text: "Be brief.", cache_control: { type: "ephemeral" } },
+  ]);
+  await ask({ system: "Name it.", messages });
+  expect(marked()).toEqual([]);
+  await speaker(server, "openai-compatible", "openai/gpt-6.1-terra")({ messages, generation });
+  expect(marked()).toEqual([]);
+  server.script({
+    status: 400,
+    error: { message: "messages.0.content: cache_control: Extra inputs are not permitted" },
+  });
+  for (let time = 0; time < 2; time++) await ask({ messages, generation });
+  expect(marked()).toEqual([]);
+  expect(server.requests).toHaveLength(6);
 });
