@@ -89,7 +89,7 @@ that has no recorded result. Questions are the calls that wait for a person's ap
 
 function costInWords({ model, host, turns, missing, estimate }: Comparison): string {
   const known = turns === missing ? "" : ` (${turns - missing} of ${turns} replayed already)`;
-  const to = host === undefined ? "they stay in this process" : `their texts go to ${host}`;
+  const to = host === undefined ? "the texts stay in this process" : `the texts go to ${host}`;
   return `${counted(missing, "turn")} to replay with ${model.name} (${model.provider})${known}: ${to}. It costs about ${costOf(estimate)} by estimate.`;
 }
 
