@@ -14,16 +14,6 @@ import type { Refresh } from "./oauth.ts";
 import { type AllowedRequest, Refused } from "./policy.ts";
 import { createSecretMatcher, type SecretMatcher } from "./traces.ts";
 
-export interface CredentialSource {
-  has(holder: Holder, secretName: string, auth: AuthSetup | undefined): Promise<boolean>;
-  /** The environment first, then the store; an OAuth token that is about to expire is refreshed on the way. */
-  value(holder: Holder, secretName: string, auth: AuthSetup | undefined): Promise<string | undefined>;
-  /** Why a secret that is there is not this tool's to use, as a question; undefined where it is, or is not there. */
-  question(holder: Holder, secretName: string): Promise<string | undefined>;
-  /** Every value there is, for the scan of what leaves and what comes back. */
-  known(auth: AuthSetup | undefined): Promise<readonly string[]>;
-}
-
 export interface CredentialSourceOptions {
   readonly vault: Vault;
   /** Reads one environment variable; the kernel's reader, so that the value is masked. */
@@ -31,28 +21,33 @@ export interface CredentialSourceOptions {
   readonly refresh: Refresh;
 }
 
-export function createCredentialSource(options: CredentialSourceOptions): CredentialSource {
+export type CredentialSource = ReturnType<typeof createCredentialSource>;
+
+export function createCredentialSource(options: CredentialSourceOptions) {
   const { vault, environment, refresh } = options;
   const fromEnvironment = (auth: AuthSetup | undefined) =>
     auth?.envVar === undefined ? undefined : environment(auth.envVar) || undefined;
   return {
-    async has(holder, secretName, auth) {
+    async has(holder: Holder, secretName: string, auth: AuthSetup | undefined) {
       if (auth?.secretName === secretName && fromEnvironment(auth) !== undefined) return true;
       const record = await vault.of(holder).values.read(secretName);
       return record !== undefined && !isSpent(record);
     },
-    async value(holder, secretName, auth) {
+    /** The environment first, then the store; an OAuth token that is about to expire is refreshed on the way. */
+    async value(holder: Holder, secretName: string, auth: AuthSetup | undefined) {
       const given = auth?.secretName === secretName ? fromEnvironment(auth) : undefined;
       if (given !== undefined) return given;
       const { values } = vault.of(holder);
       const record = await values.read(secretName);
       return record && (await refresh(values, secretName, record)).value;
     },
-    async question(holder, secretName) {
+    /** Why a secret that is there is not this tool's to use, as a question; undefined where it is, or is not there. */
+    async question(holder: Holder, secretName: string) {
       const standing = await vault.of(holder).secrets.standing(secretName);
       return standing.type === "asks" ? standing.question : undefined;
     },
-    async known(auth) {
+    /** Every value there is, for the scan of what leaves and what comes back. */
+    async known(auth: AuthSetup | undefined): Promise<readonly string[]> {
       const given = fromEnvironment(auth);
       const stored = await vault.known();
       return given === undefined ? stored : [...stored, given];

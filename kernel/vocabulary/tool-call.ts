@@ -74,3 +74,4 @@ export const Upload = Type.Object(
   },
   { $id: "Upload" },
 );
+export type Upload = Declared<typeof Upload>;

@@ -1,6 +1,7 @@
 /** Services of the agent for other plugins: turns, threads, files, approvals and calls of tools. */
 import type { CallOptions, CallOutcome } from "../../host/services.ts";
 import type { JsonSchema } from "../../kernel/kit/schema.ts";
+import type { Upload } from "../../kernel/kit/tools.ts";
 import type {
   Doubt,
   Figures,
@@ -34,6 +35,7 @@ import type { Format, ModelList, ModelTool, ToolChoice, WantedModel } from "../m
 import type { FiguresQuery } from "../store/services.ts";
 import type { ContextUse, TurnVersions } from "./wire.ts";
 
+export type { Upload } from "../../kernel/kit/tools.ts";
 export type { ContextUse, TurnVersions } from "./wire.ts";
 
 export interface Agent {
@@ -509,13 +511,6 @@ export type Alongside = (
     readonly gate: Promise<Gate | undefined>;
   },
 ) => Promise<void>;
-
-/** A file that a message can name. */
-export interface Upload extends Attachment {
-  readonly name: string;
-  /** A sentence for the person about what the model cannot read of it. */
-  readonly note?: string;
-}
 
 /** Who asks. */
 export interface Caller {

@@ -3,8 +3,9 @@ import type { TSchema } from "typebox";
 import { Job as AnyJob, Task } from "../../kernel/kit/jobs.ts";
 import { User } from "../../kernel/kit/people.ts";
 import { named, nullable, Time, Type } from "../../kernel/kit/schema.ts";
-import { Attachment } from "../../kernel/kit/tools.ts";
 import { Figures, ModelName, ThreadSummary, TurnRecord, UsedStorage } from "../../kernel/kit/turns.ts";
+
+export { Upload } from "../../kernel/kit/tools.ts";
 
 const text = Type.String();
 const count = Type.Integer();
@@ -56,7 +57,6 @@ export const Tools = list(
 );
 
 export const UploadLimits = Type.Object({ fileBytes: count, files: count });
-export const Upload = Type.Object({ ...Attachment.properties, name: text, note: Type.Optional(text) });
 
 const { id, user, status, waitingFor, thread: ofJob, conversation } = AnyJob.properties;
 const { createdAt, completedAt, response, error } = AnyJob.properties;

@@ -3,26 +3,11 @@
 import { type Account, isIdentity } from "../../../kernel/kit/people.ts";
 import { Fault, type Queries, type User } from "../../../kernel/plugin.ts";
 import type { Store } from "../../store/services.ts";
-import { createInvitations, type Invitations } from "./invitations.ts";
-import { createPeople, type People, USER_ID } from "./people.ts";
-import { createSessions, type Sessions } from "./sessions.ts";
+import { createInvitations } from "./invitations.ts";
+import { createPeople, USER_ID } from "./people.ts";
+import { createSessions } from "./sessions.ts";
 import { MIGRATIONS } from "./tables.ts";
-import { createTokens, noAccount, OPERATOR, type Tokens } from "./tokens.ts";
-
-export interface Accounts extends Invitations, People, Sessions, Tokens {
-  /** Fails if the data of an earlier user with that id was kept, unless `takesData` is true. */
-  addUser(id: string, role: User["role"], options?: { readonly takesData?: boolean }): Promise<Account>;
-  setRole(id: string, role: User["role"]): Promise<Account>;
-  /** Removes the user with all tokens and sessions, then calls `removeData`. */
-  removeUser(
-    id: string,
-    options: { readonly withData: boolean },
-    removeData: () => Promise<void> | void,
-  ): Promise<void>;
-  find(id: string): Promise<Account | undefined>;
-  mustFind(id: string): Promise<Account>;
-  listUsers(): Promise<readonly Account[]>;
-}
+import { createTokens, noAccount, OPERATOR } from "./tokens.ts";
 
 interface UserColumns {
   readonly id: string;
@@ -33,7 +18,9 @@ interface UserColumns {
 
 const USER = "id, role, name, created_at";
 
-export async function createAccounts(store: Store): Promise<Accounts> {
+export type Accounts = Awaited<ReturnType<typeof createAccounts>>;
+
+export async function createAccounts(store: Store) {
   const sql = await store.tables("gateway", MIGRATIONS);
   const { living } = store.node;
   const now = () => new Date().toISOString();
@@ -50,7 +37,8 @@ export async function createAccounts(store: Store): Promise<Accounts> {
     ...createPeople(sql),
     ...createSessions(sql, living),
     ...createTokens(sql, living),
-    async addUser(id, role, { takesData = false } = {}) {
+    /** Fails if the data of an earlier user with that id was kept, unless `takesData` is true. */
+    async addUser(id: string, role: User["role"], { takesData = false } = {}): Promise<Account> {
       if (!USER_ID.test(id)) {
         const message =
           "A user id must be 1 to 128 letters, digits and . _ @ + -, and start with a letter or digit.";
@@ -74,7 +62,7 @@ export async function createAccounts(store: Store): Promise<Accounts> {
         return account(added);
       });
     },
-    async setRole(id, role) {
+    async setRole(id: string, role: User["role"]): Promise<Account> {
       refuseBuiltIn(id, "role");
       const row = await sql.get<UserColumns>(
         `UPDATE gateway_users SET role = ? WHERE id = ? RETURNING ${USER}`,
@@ -84,7 +72,12 @@ export async function createAccounts(store: Store): Promise<Accounts> {
       if (row === undefined) throw noSuchUser(id);
       return account(row);
     },
-    async removeUser(id, { withData }, removeData) {
+    /** Removes the user with all tokens and sessions, then calls `removeData`. */
+    async removeUser(
+      id: string,
+      { withData }: { readonly withData: boolean },
+      removeData: () => Promise<void> | void,
+    ): Promise<void> {
       const unpair = (queries: Queries) =>
         queries.run("DELETE FROM gateway_pairings WHERE account = ? OR identity = ?", id, id);
       // An identity of a channel has no account, only data.
@@ -109,12 +102,12 @@ export async function createAccounts(store: Store): Promise<Accounts> {
       if (withData) await sql.run("DELETE FROM gateway_kept_data WHERE id = ?", id);
     },
     find,
-    async mustFind(id) {
+    async mustFind(id: string): Promise<Account> {
       const account = await find(id);
       if (account !== undefined) return account;
       throw noAccount(id, "account");
     },
-    async listUsers() {
+    async listUsers(): Promise<readonly Account[]> {
       return (await sql.all<UserColumns>(`SELECT ${USER} FROM gateway_users ORDER BY id`)).map(account);
     },
   };

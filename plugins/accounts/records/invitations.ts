@@ -22,8 +22,6 @@ interface Columns {
 
 export const isInvitation = (secret: string): boolean => secret.startsWith(PREFIX);
 
-export type Invitations = ReturnType<typeof createInvitations>;
-
 export function createInvitations(sql: Sql) {
   const now = () => new Date().toISOString();
   return {

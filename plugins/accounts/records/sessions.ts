@@ -26,8 +26,6 @@ export interface NewSession {
   readonly invitation?: string;
 }
 
-export type Sessions = ReturnType<typeof createSessions>;
-
 interface Columns {
   readonly id: string;
   readonly user: string;

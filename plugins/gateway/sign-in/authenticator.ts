@@ -42,30 +42,23 @@ export function identityOf(context: Context): SignedIn {
   return identity;
 }
 
-export interface Authenticator {
-  /** Checks the bearer header, else the session cookie; never the address. */
-  identify(request: IncomingMessage): Promise<SignedIn | Refusal>;
-  /** Checks a token that came another way, or to a place with an audience of its own: the `resource`. */
-  admit(token: string, request: IncomingMessage, resource?: string): Promise<SignedIn | Refusal>;
-  /** Checks what a browser is to be signed in with: a token, or the secret of an invitation. */
-  admitBrowser(secret: string, request: IncomingMessage): Promise<SignedIn | Refusal>;
-  /** Returns whom the browser is signed in as; a wrong cookie is not counted as a guess. */
-  signedIn(request: IncomingMessage): Promise<SignedIn | undefined>;
-  isValid: SignIn["isValid"];
-}
+export type Authenticator = ReturnType<typeof createAuthenticator>;
 
-export function createAuthenticator(signIn: SignIn, proxies: Proxies): Authenticator {
+export function createAuthenticator(signIn: SignIn, proxies: Proxies) {
   const refused = (verdict: SignedIn | SignInRefusal) =>
     typeof verdict === "string" ? REFUSALS[verdict] : verdict;
   const sessionIn = (request: IncomingMessage) =>
     readCookie(request.headers.cookie, sessionCookie(proxies.host(request)));
-  const admit: Authenticator["admit"] = async (token, request, resource) =>
+  /** Checks a token that came another way, or to a place with an audience of its own: the `resource`. */
+  const admit = async (token: string, request: IncomingMessage, resource?: string) =>
     refused(await signIn.byToken(token, proxies.address(request), resource));
   return {
     admit,
-    admitBrowser: async (secret, request) =>
+    /** Checks what a browser is to be signed in with: a token, or the secret of an invitation. */
+    admitBrowser: async (secret: string, request: IncomingMessage) =>
       refused(await signIn.toOpenSession(secret, proxies.address(request))),
-    async identify(request) {
+    /** Checks the bearer header, else the session cookie; never the address. */
+    async identify(request: IncomingMessage): Promise<SignedIn | Refusal> {
       const { authorization } = request.headers;
       if (authorization !== undefined) {
         const token = readBearer(authorization);
@@ -76,7 +69,8 @@ export function createAuthenticator(signIn: SignIn, proxies: Proxies): Authentic
         ? UNKNOWN
         : refused(await signIn.bySession(session, proxies.address(request)));
     },
-    async signedIn(request) {
+    /** Returns whom the browser is signed in as; a wrong cookie is not counted as a guess. */
+    async signedIn(request: IncomingMessage) {
       const session = sessionIn(request);
       return session === undefined ? undefined : signIn.peekSession(session);
     },
