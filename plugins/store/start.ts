@@ -19,14 +19,15 @@ export async function startStore({
   check,
   announce,
 }: StoreContext) {
-  const store = await open(config, home, kernel.serving);
+  const file = config.engine === "postgres" ? undefined : fileOf(config, home);
+  const places = [file, config.backup?.folder].filter((place) => place !== undefined);
+  const store = Object.assign(await open(config, home, kernel.serving), { places });
   onStop(() => store.close());
   check("store", () => store.probe());
   announce(store.name);
   const settings = await openStoredSettings({ ...kernel.settings, store, log, watches: kernel.stays });
   onStop(() => settings.close());
   const storage = createUserStorage(store, kernel.tables, config.userBytes);
-  const file = config.engine === "postgres" ? undefined : fileOf(config, home);
   // Only the service maintains the store, and one in memory needs no maintenance.
   if (!kernel.serving || file === ":memory:")
     return { store, settings, storage, storeHealth: { describe: async () => undefined } };

@@ -1,5 +1,13 @@
 /** A page that was read must not change files of the machine that somebody, or a program, trusts. */
-import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { expect } from "vitest";
 import { attack } from "../support/attacks.ts";
@@ -33,6 +41,31 @@ async function project(variables: Record<string, string> = {}) {
   const on = (path: string) => existsSync(join(folder, path)) && readFileSync(join(folder, path), "utf8");
   return { ...desk, on };
 }
+
+attack("J", "A folder with the store or its backups in it is not mounted, wherever these are", async () => {
+  const place = temporaryFolder();
+  const [data, backups] = [join(place, "data"), join(place, "kept", "backups")];
+  for (const folder of [data, backups]) mkdirSync(folder, { recursive: true });
+  symlinkSync(data, join(place, "link"));
+  const STORE_URL = `sqlite://${join(data, "postern.sqlite")}`;
+  const { kernel } = await office({ STORE_URL, BACKUP_EVERY: "24h", BACKUP_FOLDER: backups });
+  const { mount, mounts } = kernel.service("workspace");
+  for (const folder of [data, join(place, "link"), backups, join(backups, ".."), place])
+    await expect(mount({ name: "stolen", folder, user: "ann" }), folder).rejects.toMatchObject({
+      message: expect.stringContaining("the service's store or its backups are in it"),
+    });
+  // One from before, or into which the store was moved.
+  await mount({ name: "old", folder: temporaryFolder(), user: "ann" });
+  mkdirSync(join(place, "notes"));
+  await mount({ name: "notes", folder: join(place, "notes"), user: "ann" });
+  renameSync(data, join(place, "notes", "data"));
+  symlinkSync(join(place, "notes", "data"), data);
+  const problems = (await mounts()).map(({ name, problem }) => [name, problem]);
+  expect(problems).toEqual([
+    ["notes", expect.stringContaining("is off: the service's store")],
+    ["old", undefined],
+  ]);
+});
 
 /** What programs of the machine run, each with a call that changes it. */
 const TRAPS = [

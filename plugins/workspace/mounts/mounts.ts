@@ -30,7 +30,12 @@ export interface MountedPath {
 
 export type Mounts = ReturnType<typeof createMounts>;
 
-export function createMounts(sql: Sql, store: Pick<Store, "changes">, home: string, machine = hostname()) {
+export function createMounts(
+  sql: Sql,
+  store: Pick<Store, "changes" | "places">,
+  home: string,
+  machine = hostname(),
+) {
   const read = () =>
     sql.all<StoredMount>(
       'SELECT name, "user", machine, folder, read_only AS "readOnly" FROM workspace_mounts ORDER BY name, "user"',
@@ -52,7 +57,7 @@ export function createMounts(sql: Sql, store: Pick<Store, "changes">, home: stri
   function problemOf({ name, machine: its, folder }: StoredMount): string | undefined {
     if (its !== machine)
       return `The folder ${name} is on the machine ${its}, and this is ${machine}: it can only be used there.`;
-    const refusal = refuseFolder(folder, home);
+    const refusal = refuseFolder(folder, home, store.places);
     if (refusal !== undefined) return `The mounted folder ${name} is off: ${refusal}.`;
     try {
       if (realpathSync.native(folder) !== folder) return `${folder} has become a link: mount it again.`;
@@ -108,7 +113,7 @@ export function createMounts(sql: Sql, store: Pick<Store, "changes">, home: stri
       if (!WORKSPACE_NAME.test(name))
         throw usage(`a mount is named with small letters, digits and hyphens, such as notes, not "${name}"`);
       const folder = resolveFolder(given);
-      const refusal = refuseFolder(folder, home);
+      const refusal = refuseFolder(folder, home, store.places);
       if (refusal !== undefined) throw usage(`${given} cannot be mounted: ${refusal}`);
       const user = ownerOf(owner);
       const isEverybodys = user === EVERYBODY;

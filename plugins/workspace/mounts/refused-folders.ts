@@ -1,4 +1,4 @@
-/** Folders that are never mounted: the service's own home, and those of the system. */
+/** Folders that are never mounted: the service's own home, those with its store or backups, and those of the system. */
 import { realpathSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 
@@ -12,15 +12,20 @@ const PEOPLES = ["/dev/shm", "/run/media", "/usr/home", "/var/home", "/var/tmp",
 const system = SYSTEM.map(lineOf);
 const peoples = PEOPLES.map(lineOf);
 
-/** Says why a folder is not mounted; undefined if it may be. */
-export function refuseFolder(folder: string, home: string): string | undefined {
+/** Says why a folder is not mounted; undefined if it may be. `places`: the store's file, and where backups go. */
+export function refuseFolder(
+  folder: string,
+  home: string,
+  places: readonly string[] = [],
+): string | undefined {
   const line = lineOf(folder);
   const [id] = line;
   const isAt = (other: readonly string[]) => id !== undefined && other.includes(id);
   const liesIn = ([other]: readonly string[]) => other !== undefined && line.includes(other);
-  const own = lineOf(home);
-  if (isAt(own) || liesIn(own))
+  const isOrMeets = (other: readonly string[]) => isAt(other) || liesIn(other);
+  if (isOrMeets(lineOf(home)))
     return "it is, contains or lies in the service's home, which holds its secrets and settings";
+  if (places.map(lineOf).some(isOrMeets)) return "the service's store or its backups are in it";
   if (system.some(isAt) || (system.some(liesIn) && !peoples.some(liesIn)))
     return "it is, contains or lies in a system folder";
   return undefined;
