@@ -12,7 +12,8 @@ import { type OutputChunk, type Plugin, type RolldownBuild, rolldown } from "rol
 import { PACKAGES } from "../host/author/build/toolchain.ts";
 import { MANIFEST, ROOT } from "../kernel/package.ts";
 import type { JsonSchema } from "../kernel/plugin.ts";
-import { COMPILED, compilerOf } from "../kernel/schema/check.ts";
+import { COMPILED } from "../kernel/schema/check.ts";
+import { compilerOf } from "../kernel/schema/compiler.ts";
 
 interface Program {
   /** The modules that are loaded by their path. Code that they share is bundled once. */

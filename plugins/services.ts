@@ -3,7 +3,6 @@
  * `postern/services/<plugin>`.
  */
 
-export type {} from "../host/plugin.ts";
 export type {} from "../host/services.ts";
 export * from "../kernel/plugin.ts";
 export type {} from "./accounts/plugin.ts";

@@ -1,7 +1,7 @@
 /** Answering HTTP: listening, reading bodies, routes with their checks, rate limits in headers, faults as responses. */
 
 export { currentTraceparent, withTraceparent } from "../log/trace-context.ts";
-export { assertSimple, parseJson, parseLargeJson, readBody } from "../net/body.ts";
+export { assertSimple, parseJson, parseLargeJson, readText } from "../net/body.ts";
 export { createOpenCount, tooManyConnections } from "../net/connections.ts";
 export { readCookie } from "../net/cookies.ts";
 export { createFormReader, type FormReader } from "../net/form.ts";

@@ -1,19 +1,21 @@
-/** Request bodies, read by koa-body: what cannot be read within the limits is refused with the caller's status. */
+/** Request bodies as text, and JSON that may be long. */
 import { setImmediate } from "node:timers/promises";
-import type { Context, Middleware } from "koa";
-import type { KoaBodyMiddlewareOptions } from "koa-body";
+import type { Middleware } from "koa";
 import { Fault } from "../fault.ts";
 import { giveWay, LONG_LENGTH } from "../text/long.ts";
+import { parseBody } from "./body-parser.ts";
 
-export type BodyOptions = Partial<Omit<KoaBodyMiddlewareOptions, "onError">>;
+export interface TextOptions {
+  /** Bodies of these types are read, such as `json`. */
+  readonly types: readonly string[];
+  readonly maxBytes: number;
+  readonly encoding?: "utf8" | "latin1";
+}
 
-/** koa-body is a large module: it is loaded with the first body, not at every start. */
-export function readBody(options: BodyOptions): Middleware {
-  let parser: Promise<Middleware> | undefined;
-  return async (context, next) => {
-    parser ??= import("koa-body").then(({ koaBody }) => koaBody({ ...options, onError: refuse }));
-    return (await parser)(context, next);
-  };
+/** Reads a body as text. */
+export function readText({ types, maxBytes, encoding = "utf8" }: TextOptions): Middleware {
+  const reads = { text: true, json: false, urlencoded: false, multipart: false };
+  return parseBody({ ...reads, textTypes: [...types], textLimit: maxBytes, encoding });
 }
 
 // Written plainly or with an escape for any of its letters.
@@ -82,26 +84,4 @@ function isEscaped(text: string, at: number): boolean {
 
 function tooComplex(what: string): Fault {
   return new Fault("invalid", "body_too_complex", `The body ${what}.`);
-}
-
-/** A new error, because the parsers attach the body to theirs. */
-function refuse(error: Error, context: Context): never {
-  const status = statusOf(error as ParserError);
-  if (status === undefined) throw error;
-  return context.throw(status, error.message);
-}
-
-interface ParserError extends Error {
-  /** Set by co-body and the stream readers below it. */
-  readonly status?: number;
-  /** Set by formidable, which reports a caller that hangs up, or an unknown transfer encoding, as an internal error. */
-  readonly httpCode?: number;
-  readonly code?: string | number;
-}
-
-function statusOf({ status, httpCode, code }: ParserError): number | undefined {
-  if (status !== undefined) return status;
-  if (httpCode !== undefined) return httpCode === 413 ? 413 : 400;
-  // zlib's and Brotli's codes: the body is not compressed as it claims to be.
-  return /^(?:Z|ERR_)_/.test(String(code)) ? 400 : undefined;
 }

@@ -1,5 +1,6 @@
 /** Connections on which the address that was checked is the address that is dialled. Loaded with the first request that leaves. */
 import { Agent, buildConnector } from "undici";
+import type { Dispatcher } from "undici-types";
 import { type Lookup, type PrivateHosts, resolveFor } from "./address.ts";
 
 export interface DialOptions {
@@ -16,7 +17,7 @@ export interface DialOptions {
 type LookupCallback = (error: Error | null, address: unknown, family?: number) => void;
 
 /** Bodies have no limit of their own, and headers only where one is given: the deadline of a request is its sender's. */
-export function createDialer(given: DialOptions): Agent {
+export function createDialer(given: DialOptions): Dispatcher {
   const { connectTimeoutMs, headersTimeoutMs = 0, maxHeaderBytes, ...rule } = given;
   const limits = { headersTimeout: headersTimeoutMs, bodyTimeout: 0, maxHeaderSize: maxHeaderBytes };
   const options = { allowH2: false, timeout: connectTimeoutMs };

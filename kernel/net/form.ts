@@ -3,7 +3,7 @@ import type { IncomingMessage } from "node:http";
 import { Writable } from "node:stream";
 import type { File, Formidable, Options, Part } from "formidable";
 import type { Context } from "koa";
-import { readBody } from "./body.ts";
+import { parseBody } from "./body-parser.ts";
 import type { Form } from "./routes.ts";
 
 export type FormReader = (context: Context) => Promise<Form>;
@@ -22,7 +22,7 @@ export function createFormReader(limit: number): FormReader {
     if (!context.is("multipart/form-data")) context.throw(415);
     if (!/^(?:identity)?$/i.test(context.get("content-encoding"))) context.throw(415);
     if (Number(context.get("content-length")) > limit) context.throw(413);
-    const parse = readBody({
+    const parse = parseBody({
       json: false,
       urlencoded: false,
       text: false,

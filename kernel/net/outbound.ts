@@ -3,7 +3,7 @@
  * options; that a checked address is the one dialled, that TLS is verified and that nothing is followed unasked is not.
  */
 import { setTimeout as wait } from "node:timers/promises";
-import type { Agent, Dispatcher } from "undici";
+import type { Dispatcher } from "undici-types";
 import { reason } from "../fault.ts";
 import type { Mask } from "../mask/mask.ts";
 import { AddressRefused, hostAndPort, type PrivateHosts } from "./address.ts";
@@ -81,7 +81,7 @@ const STALLED = new Error("nothing came");
 export function createOutbound(options: OutboundOptions): Outbound {
   const { privateHosts, refusedHint = "" } = options;
   const isException = (url: URL) => privateHosts === "any" || privateHosts.has(hostAndPort(url));
-  const agents = new Map<string, Promise<Agent>>();
+  const agents = new Map<string, Promise<Dispatcher>>();
   const keys = new WeakMap<PrivateHosts, string>();
   const keyOf = (hosts: PrivateHosts | "any"): string => {
     if (hosts === "any") return hosts;
@@ -90,7 +90,7 @@ export function createOutbound(options: OutboundOptions): Outbound {
     return known;
   };
   // Loaded late: commands that send nothing should not wait for it.
-  const dial = (hosts: PrivateHosts | "any"): Promise<Agent> => {
+  const dial = (hosts: PrivateHosts | "any"): Promise<Dispatcher> => {
     const key = keyOf(hosts);
     const known = agents.get(key);
     if (known) return known;

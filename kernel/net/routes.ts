@@ -2,7 +2,6 @@
  * Routes with checks. A route is data: the router, the checks of a request, the types of its handler and the OpenAPI document all
  * come from it, so that they cannot drift apart. A channel adds who may ask and how it refuses.
  */
-import type Router from "@koa/router";
 import type { Context, Middleware } from "koa";
 import type { TSchema } from "typebox";
 import type { Fault } from "../fault.ts";
@@ -108,6 +107,12 @@ export interface RouteRules<Caller, Route> {
   readonly answersAreWire?: boolean;
   readonly guard?: Middleware;
 }
+
+/** What is used of a router of Koa's. */
+type Router = Record<
+  RouteDescription["method"],
+  (path: string, guard: Middleware, handle: (context: Context) => Promise<void>) => unknown
+>;
 
 export function mountRoutes<Caller, Route extends CheckedRoute<Caller>>(
   router: Router,

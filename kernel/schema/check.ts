@@ -2,12 +2,11 @@
  * Checks a value against a JSON Schema of ours and says what is wrong with it, in the one way everybody does. What becomes
  * of a mistake is the caller's choice. A stranger's schema is checked in the stranger's process.
  */
-import { createRequire } from "node:module";
-import type { Ajv2020, ValidateFunction } from "ajv/dist/2020.js";
+import type { ValidateFunction } from "ajv/dist/2020.js";
+import { compilerOf } from "./compiler.ts";
 import type { JsonSchema } from "./declare.ts";
-import type { AuthorWords } from "./error-words.ts";
 import { explain } from "./explain.ts";
-import type { Mistake } from "./mistake.ts";
+import type { AuthorWords, Mistake } from "./mistake.ts";
 
 /** No mistakes for a value that fits. `at` says where the value stands in something larger, such as `tools[0]`. */
 export type Check = (value: unknown, at?: string) => readonly Mistake[];
@@ -43,48 +42,6 @@ export function compileCheck(schema: JsonSchema, options: CheckOptions = {}): Ch
     }
     return explain(validate.errors ?? [], value, { at, authorWords });
   };
-}
-
-/** Bytes of a text as it is, of anything else as compact JSON; undefined for what nests too deeply to be written. */
-export function bytesOf(value: unknown): number | undefined {
-  try {
-    return Buffer.byteLength(typeof value === "string" ? value : JSON.stringify(value));
-  } catch (error) {
-    if (error instanceof RangeError) return undefined;
-    throw error;
-  }
-}
-
-const compilers = new Map<string, Ajv2020>();
-
-export function compilerOf(coerceTypes: boolean, allErrors: boolean): Ajv2020 {
-  const key = `${coerceTypes} ${allErrors}`;
-  const known = compilers.get(key);
-  if (known !== undefined) return known;
-  // Loaded with the first value: it takes longer than most of a start.
-  const ajv2020 = createRequire(import.meta.url)("ajv/dist/2020.js") as typeof import("ajv/dist/2020.js");
-  const compiler = new ajv2020.Ajv2020({
-    verbose: true,
-    allErrors,
-    coerceTypes,
-    // Strict compiling finds our own mistakes; the schema of schemas would take most of a first request.
-    allowUnionTypes: true,
-    formats: { "date-time": (text: string) => !Number.isNaN(Date.parse(text)) },
-    validateSchema: false,
-    // Polishing the code takes longer than it wins back.
-    code: { optimize: false, source: true, esm: true },
-  });
-  compiler.addKeyword({ keyword: "refusal", schemaType: "string" });
-  // The constants of the branches say it too; editors and OpenAPI read this one.
-  compiler.addKeyword({ keyword: "discriminator", schemaType: "object" });
-  compiler.addKeyword({
-    keyword: "maxBytes",
-    schemaType: "number",
-    errors: false,
-    validate: (most: number, value: unknown) => (bytesOf(value) ?? Number.POSITIVE_INFINITY) <= most,
-  });
-  compilers.set(key, compiler);
-  return compiler;
 }
 
 function once<Made>(make: () => Made): () => Made {

@@ -1,10 +1,6 @@
 /** Puts Ajv's errors into words: one error, one problem. */
 import type { ErrorObject } from "ajv";
-
-export type SchemaNode = Readonly<Record<string, unknown>>;
-
-/** Returns what the author of a schema says a value must be, such as `must be a number from 0.0 to 2.0`. */
-export type AuthorWords = (node: SchemaNode) => string | undefined;
+import type { AuthorWords, SchemaNode } from "./mistake.ts";
 
 const SHOWN_VALUES = 50;
 const SHOWN_CHARACTERS = 60;

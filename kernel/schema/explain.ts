@@ -3,8 +3,8 @@
  * all of them; only the branch that was meant says something useful about it.
  */
 import type { ErrorObject } from "ajv";
-import { type AuthorWords, joinRequirements, oneOfWords, problemOf, show, valuesOf } from "./error-words.ts";
-import { below, type Mistake, writePath } from "./mistake.ts";
+import { joinRequirements, oneOfWords, problemOf, show, valuesOf } from "./error-words.ts";
+import { type AuthorWords, below, type Mistake, writePath } from "./mistake.ts";
 
 // A value can be wrong in thousands of places, and comparing what its branches say takes time for each.
 const EXPLAINED_ERRORS = 200;

@@ -6,6 +6,12 @@ export interface Mistake {
   readonly problem: string;
 }
 
+/** A schema, or a part of one. */
+export type SchemaNode = Readonly<Record<string, unknown>>;
+
+/** Returns what the author of a schema says a value must be, such as `must be a number from 0.0 to 2.0`. */
+export type AuthorWords = (node: SchemaNode) => string | undefined;
+
 // Nobody reads more than a few at once.
 const SHOWN_MISTAKES = 5;
 

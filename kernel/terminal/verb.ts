@@ -1,5 +1,6 @@
 /** What the commands of plugins have in common: a verb of a group with examples, `--json`, and whole numbers as options. */
-import { type Command, InvalidArgumentError } from "commander";
+import { InvalidArgumentError } from "commander";
+import type { CommandBuilder } from "../plugin.ts";
 import { say, sayJson } from "./output.ts";
 
 export interface JsonOption {
@@ -7,13 +8,20 @@ export interface JsonOption {
 }
 
 /** Adds a command to a group, with `--json`. Its examples come without the program's name. */
-export function verb(group: Command, usage: string, about: string, ...examples: readonly string[]): Command {
+export function verb<Group extends CommandBuilder>(
+  group: Group,
+  usage: string,
+  about: string,
+  ...examples: readonly string[]
+): Group {
   const lines = examples.map((example) => `  $ postern ${example}`).join("\n");
-  return group
+  const command = group
     .command(usage)
     .description(about)
     .option("--json", "print JSON")
     .addHelpText("after", `\nExample${examples.length === 1 ? "" : "s"}:\n${lines}`);
+  // Commander's commands make commands of their own kind.
+  return command as Group;
 }
 
 export function print({ json = false }: JsonOption, value: unknown, text: string): void {

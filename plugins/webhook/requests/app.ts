@@ -9,7 +9,7 @@ import {
   type ChannelRules,
   httpFault,
   type Proxies,
-  readBody,
+  readText,
   secureAnswers,
   withTraceparent,
 } from "../../../kernel/kit/http.ts";
@@ -99,7 +99,7 @@ async function readBytes(context: Context): Promise<Buffer> {
   const refusal = mediaTypeFault(context);
   // The size is checked first, and a size that was not declared is known only by reading.
   if (refusal) throw (await isLarger(context.req, MAX_BODY_BYTES)) ? tooLarge() : refusal;
-  await readText(context, async () => {});
+  await readLatin1(context, async () => {});
   const { body } = context.request;
   return Buffer.from(typeof body === "string" ? body : "", "latin1");
 }
@@ -128,14 +128,7 @@ async function isLarger(request: IncomingMessage, maxBytes: number): Promise<boo
 }
 
 /** Reads one character per byte, since a signature covers the bytes as they were sent. */
-const readText = readBody({
-  json: false,
-  urlencoded: false,
-  text: true,
-  textTypes: ["application/json"],
-  textLimit: MAX_BODY_BYTES,
-  encoding: "latin1",
-});
+const readLatin1 = readText({ types: ["application/json"], maxBytes: MAX_BODY_BYTES, encoding: "latin1" });
 
 /** `POST /webhook`: whoever holds the shared secret, in the name of anybody. */
 function takeMessage(options: AppOptions): Middleware {
