@@ -14,6 +14,7 @@ import { connect } from "node:net";
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
+import { ROOT } from "../support/clone.ts";
 import { installPacked, PREPACK } from "../support/processes/packed.ts";
 import { postern, startPostern } from "../support/processes/postern.ts";
 import { prepareShipped } from "../support/tools/shipped.ts";
@@ -22,6 +23,8 @@ const PAGE = readFileSync(new URL("../../plugins/README.md", import.meta.url), "
 const MOOD = fileURLToPath(new URL("../fixtures/third-party/mood.ts", import.meta.url));
 const GUESTBOOK = fileURLToPath(new URL("../fixtures/third-party/guestbook.ts", import.meta.url));
 const GUESTBOOK_TOKEN = "the-operator-of-the-guestbook-0001";
+/** Of a plugin's author who has the declarations of packages checked, too. */
+const FLAGS = "--noEmit --strict --skipLibCheck false --module nodenext --target es2024 --types node";
 const FILES = [...PAGE.matchAll(/```js\n\/\/ file: (\S+)\n([\s\S]*?)```/g)].map(
   ([, name = "", text = ""]) => [name, text] as const,
 );
@@ -31,9 +34,7 @@ test("a third-party channel of under 60 lines runs on the packed package, which 
   expect(scripts.prepack).toBe(PREPACK);
   const { folder, bin } = await installPacked();
   expect(undeclaredImports(join(folder, "node_modules", "postern"))).toEqual([]);
-  // One declaration gives a type, a check and the API's description: TypeBox computes the shape of `Turn` and the like.
-  const contract = join(folder, "node_modules", "postern", "dist", "kernel", "plugin.d.ts");
-  expect(packagesOf(contract)).toEqual(["typebox"]);
+  expect(typeErrors(folder)).toBe("");
   expect(FILES.map(([name]) => name)).toEqual(["line-channel.js", "line-channel.test.js"]);
   expect(FILES[0]?.[1].trim().split("\n").length).toBeLessThan(60);
   expect(readFileSync(join(folder, "node_modules", "postern", "dist", "postern.1"), "utf8")).toContain(
@@ -95,8 +96,9 @@ test("a third-party channel of under 60 lines runs on the packed package, which 
   expect(tested.stdout).toContain("lines: a message reaches the agent word for word");
   expect(tested.status).toBe(0);
   createsProject(folder, bin, "wit/create-postern-tool", "my-tool", "tool.ts");
-  createsProject(folder, bin, "plugins/create-postern-plugin", "my-chat", "channel.js");
+  createsProject(folder, bin, "plugins/create-postern-plugin", "my-chat", "channel.ts");
   const chat = join(folder, "my-chat");
+  expect(compile(chat)).toBe("");
   const suite = spawnSync(process.execPath, ["--test"], { cwd: chat, encoding: "utf8" });
   expect(suite.stdout).toMatch(/fail 0/);
   expect(suite.stdout).toContain("my-chat: it stops in time while a turn is under way");
@@ -164,14 +166,44 @@ function undeclaredImports(root: string): string[] {
     .map(({ file, name }) => `${file} imports ${name}`);
 }
 
-/** The packages whose types a declaration file uses, also through other files of ours. */
-function packagesOf(entry: string): string[] {
-  const files = new Set([entry]);
+/** What TypeScript says of the declarations behind every door of the package, where it checks those of packages too. */
+function typeErrors(folder: string): string {
+  const root = join(folder, "node_modules", "postern");
+  const { dependencies, exports } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
+    dependencies: Record<string, string>;
+    exports: Record<string, string | { types: string }>;
+  };
+  const doors = Object.entries(exports).flatMap(([door, to]) => {
+    if (typeof to === "string") return [];
+    const [before = "", after = ""] = to.types.slice("./".length).split("*");
+    const nameOf = (file: string) => file.slice(before.length, file.length - after.length);
+    return globSync(to.types, { cwd: root }).map((file) => ({
+      types: join(root, file),
+      path: `postern${door.slice(1).replace("*", () => nameOf(file))}`,
+    }));
+  });
+  expect(doors.length).toBeGreaterThan(30);
+  const packages = packagesOf(doors.map(({ types }) => types));
+  expect(packages.filter((name) => !(name in dependencies || `@types/${name}` in dependencies))).toEqual([]);
+  writeFileSync(join(folder, "doors.ts"), doors.map(({ path }) => `import "${path}";\n`).join(""));
+  return compile(folder, "doors.ts", "--ignoreConfig", ...FLAGS.split(" "));
+}
+
+/** Returns what the compiler says. */
+function compile(folder: string, ...args: readonly string[]): string {
+  const typeRoots = join(ROOT, "node_modules", "@types");
+  const command = [join(ROOT, "node_modules", ".bin", "tsc"), "--typeRoots", typeRoots, ...args];
+  return spawnSync(process.execPath, command, { cwd: folder, encoding: "utf8" }).stdout;
+}
+
+/** The packages whose types these declarations use, also through other files of ours. */
+function packagesOf(entries: readonly string[]): string[] {
+  const files = new Set(entries);
   const packages = new Set<string>();
   for (const file of files)
     for (const [, name = ""] of readFileSync(file, "utf8").matchAll(/\b(?:from |import\()"([^"]+)"/g))
       if (name.startsWith(".")) files.add(join(file, "..", name.replace(/\.[jt]s$/, ".d.ts")));
-      else if (!name.startsWith("node:")) packages.add(name);
+      else if (!name.startsWith("node:")) packages.add(/^(?:@[^/]+\/)?[^/]+/.exec(name)?.[0] ?? "");
   return [...packages].sort();
 }
 

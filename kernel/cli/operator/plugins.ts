@@ -194,7 +194,7 @@ function newPlugin({ version }: OperatorContext, dir: string): void {
   renameSync(join(place, "readme.txt"), join(place, "README.md"));
   const table = name.replaceAll("-", "_");
   const words = new Map(Object.entries({ name, table, version, SETTING: table.toUpperCase() }));
-  for (const file of ["channel.js", "channel.test.js", "package.json", "README.md"]) {
+  for (const file of ["channel.ts", "channel.test.ts", "package.json", "README.md"]) {
     const path = join(place, file);
     const text = readFileSync(path, "utf8").replaceAll(
       /\{\{(\w+)\}\}/g,

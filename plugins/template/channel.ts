@@ -2,8 +2,19 @@
  * A channel for a chat service that is asked for new messages (`GET <url>/updates?after=<id>`) and told the answers
  * (`POST <url>/messages`). Replace `poll` and `send` with the calls of your service.
  */
+import { setTimeout } from "node:timers/promises";
 import { identityOf } from "postern/kit/people";
-import { definePlugin, Fault, Off } from "postern/plugin";
+import {
+  definePlugin,
+  Fault,
+  type Gate,
+  type Job,
+  type Log,
+  Off,
+  type Services,
+  type Sql,
+  type TurnInput,
+} from "postern/plugin";
 
 const NAME = "{{name}}";
 const MIGRATIONS = [
@@ -11,6 +22,16 @@ const MIGRATIONS = [
    CREATE TABLE {{table}}_owed (job TEXT PRIMARY KEY, "user" TEXT NOT NULL)`,
 ];
 const RETRY_MS = 5000;
+
+/** A message as the service hands it out. */
+interface Update {
+  readonly id: number;
+  readonly chat: string;
+  readonly from: string | number;
+  readonly text: string;
+}
+
+type Send = (chat: string, text: string) => Promise<void>;
 
 export default definePlugin({
   name: NAME,
@@ -26,9 +47,9 @@ export default definePlugin({
     const sql = await use.store.tables(NAME, MIGRATIONS);
     const stopping = new AbortController();
     /** The chats that wait for an answer: each is told when the service stops. */
-    const waiting = new Set();
+    const waiting = new Set<string>();
 
-    const send = async (chat, text) => {
+    const send: Send = async (chat, text) => {
       const body = JSON.stringify({ chat, text });
       await fetch(`${url}/messages`, {
         method: "POST",
@@ -37,7 +58,7 @@ export default definePlugin({
       });
     };
 
-    const handle = async ({ chat, from, text }) => {
+    const handle = async ({ chat, from, text }: Update) => {
       waiting.add(chat);
       try {
         const said = await answer(use, sql, { chat, from, text });
@@ -77,32 +98,37 @@ export default definePlugin({
 });
 
 /** Asks for new messages until the channel stops. A service that is away is asked again. */
-async function poll(url, signal, log, onUpdate) {
+async function poll(url: string, signal: AbortSignal, log: Log, onUpdate: (update: Update) => void) {
   let after = 0;
   while (!signal.aborted) {
     try {
       const answer = await fetch(`${url}/updates?after=${after}`, { signal });
-      for (const update of await answer.json()) {
+      for (const update of (await answer.json()) as Update[]) {
         after = update.id;
         onUpdate(update);
       }
     } catch (error) {
       if (signal.aborted) return;
       log.warn({ error }, "the chat service does not answer");
-      await new Promise((resolve) => {
-        const timer = setTimeout(resolve, RETRY_MS);
-        signal.addEventListener("abort", () => resolve(clearTimeout(timer)), { once: true });
-      });
+      await setTimeout(RETRY_MS, undefined, { signal }).catch(() => {});
     }
   }
 }
 
 /** Runs one message as a turn and returns what the person is shown. */
-async function answer({ agent, threads, identities }, sql, { chat, from, text }) {
+async function answer(
+  { agent, threads, identities }: Pick<Services, "agent" | "threads" | "identities">,
+  sql: Sql,
+  { chat, from, text }: Omit<Update, "id">,
+): Promise<string> {
   // Whoever the service names is an identity of this channel, or the account that an operator has paired it with.
   const identity = identityOf(NAME, String(from));
   const user = (await identities.account(identity)) ?? identity;
-  const kept = await sql.get(`SELECT thread FROM {{table}}_chats WHERE chat = ? AND "user" = ?`, chat, user);
+  const kept = await sql.get<{ thread: string }>(
+    `SELECT thread FROM {{table}}_chats WHERE chat = ? AND "user" = ?`,
+    chat,
+    user,
+  );
   // Somebody may have deleted the thread on the page: then the chat begins a new one.
   const thread = kept && (await threads.find(user, kept.thread));
   const turn = await agent.run({
@@ -126,29 +152,35 @@ async function answer({ agent, threads, identities }, sql, { chat, from, text })
 }
 
 /** A thread that waits for a yes or no takes this message as the answer. */
-function inputOf(text, gate) {
+function inputOf(text: string, gate: Gate | undefined): TurnInput {
   const [word] = /^(yes|no)$/i.exec(text.trim()) ?? [];
   if (gate?.type !== "approval" || word === undefined) return { type: "message", text };
   return { type: "approval", gate: gate.id, decision: word.toLowerCase() === "yes" ? "once" : "deny" };
 }
 
-function questionOf(gate) {
+function questionOf(gate: Gate): string {
   if (gate.type !== "approval") return `\n${gate.call.name} waits for you: answer it on Postern's page.`;
   const why = [...(gate.doubts ?? []).map(({ sentence }) => sentence), ...gate.grants];
   return `\nMay ${gate.call.name} run?\n${why.map((line) => `- ${line}`).join("\n")}\nAnswer yes or no.`;
 }
 
 /** Sends the answers of routines that were made with `--deliver {{name}}` to the person's newest chat. Returns the undo. */
-function deliverRoutines({ jobs, routines }, sql, send, log) {
+function deliverRoutines(
+  { jobs, routines }: Partial<Pick<Services, "jobs" | "routines">>,
+  sql: Sql,
+  send: Send,
+  log: Log,
+): () => void {
   if (jobs === undefined || routines === undefined) return () => {};
-  const deliver = async ({ id, user, response }) => {
-    const owed = await sql.get("SELECT job FROM {{table}}_owed WHERE job = ?", id);
-    const found = owed && (await sql.get(`SELECT chat FROM {{table}}_chats WHERE "user" = ?`, user));
+  const deliver = async ({ id, user, response = "" }: Job) => {
+    const owed = await sql.get<{ job: string }>("SELECT job FROM {{table}}_owed WHERE job = ?", id);
+    const found =
+      owed && (await sql.get<{ chat: string }>(`SELECT chat FROM {{table}}_chats WHERE "user" = ?`, user));
     if (found === undefined) return;
     await send(found.chat, response);
     await sql.run("DELETE FROM {{table}}_owed WHERE job = ?", id);
   };
-  const tryDelivery = (job) =>
+  const tryDelivery = (job: Job) =>
     deliver(job).catch((error) =>
       log.warn({ error }, "a routine's answer could not be sent; it is tried again at the next start"),
     );
@@ -160,7 +192,7 @@ function deliverRoutines({ jobs, routines }, sql, send, log) {
     jobs.onCompleted(tryDelivery),
   ];
   const sendOwed = async () => {
-    for (const { job } of await sql.all("SELECT job FROM {{table}}_owed")) {
+    for (const { job } of await sql.all<{ job: string }>("SELECT job FROM {{table}}_owed")) {
       const found = await jobs.find(job);
       if (found?.status === "completed") await tryDelivery(found);
     }

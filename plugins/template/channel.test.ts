@@ -1,17 +1,18 @@
 /** The channel against Postern's contract suite, with a small chat service in this process. */
 import { once } from "node:events";
 import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import test from "node:test";
 import { channelContract } from "postern/channel-contract";
-import plugin from "./channel.js";
+import plugin from "./channel.ts";
 
 /** Keeps what people say until it is asked for, and hands the answers to whoever waits for them. */
 async function startChatService() {
-  const updates = [];
-  const readers = new Set();
-  const answers = new Map();
+  const updates: { id: number; chat: string; from: string; text: string }[] = [];
+  const readers = new Set<() => void>();
+  const answers = new Map<string, (text: string) => void>();
   const server = createServer(async (request, response) => {
-    const { pathname, searchParams } = new URL(request.url, "http://localhost");
+    const { pathname, searchParams } = new URL(request.url ?? "/", "http://localhost");
     if (pathname === "/messages") {
       const { chat, text } = JSON.parse((await request.toArray()).join(""));
       answers.get(chat)?.(text);
@@ -31,9 +32,9 @@ async function startChatService() {
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   return {
-    url: `http://127.0.0.1:${server.address().port}`,
-    say: (chat, text) =>
-      new Promise((resolve) => {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    say: (chat: string, text: string) =>
+      new Promise<string>((resolve) => {
         answers.set(chat, resolve);
         updates.push({ id: updates.length + 1, chat, from: `person-${chat}`, text });
         for (const reply of [...readers]) reply();
@@ -46,7 +47,7 @@ async function startChatService() {
 }
 
 let chats = 0;
-let service;
+let service: Awaited<ReturnType<typeof startChatService>>;
 test.before(async () => {
   service = await startChatService();
 });
