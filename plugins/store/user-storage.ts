@@ -1,4 +1,5 @@
 /** How much each user keeps, over the tables of all plugins, and the refusal of what goes beyond it. */
+import { setTimeout } from "node:timers/promises";
 import { LRUCache } from "lru-cache";
 import type { KeptBytes, OwnedTables } from "../../kernel/kit/store.ts";
 import type { UsedStorage } from "../../kernel/kit/turns.ts";
@@ -8,7 +9,7 @@ import type { Store, UserStorage } from "./services.ts";
 const MAX_USERS = 10_000;
 const MAX_AGE_MS = 60_000;
 /** Recent uses may not be stored yet: they count beside the sum, which may include them too. */
-const RECENT_MS = 10_000;
+const RECENT_MS = 1000;
 /** Summing up takes at most one part in so many of the time, however often somebody asks. */
 const REST_FACTOR = 20;
 const MB = 1_000_000;
@@ -19,7 +20,7 @@ interface Sum extends UsedStorage {
   taken: number;
 }
 
-/** Uses of the last seconds, and of as many before them. */
+/** Uses of the last second, and of the one before it. */
 interface Recent {
   from: number;
   bytes: number;
@@ -89,6 +90,11 @@ export function createUserStorage(
       const hasRoom = (sum: Sum) => sum.bytes + sum.taken + bytes <= maxBytes;
       let sum = await sumOf(user, MAX_AGE_MS);
       if (!hasRoom(sum)) sum = await sumOf(user, 0);
+      if (!hasRoom(sum) && sum.bytes + bytes <= maxBytes) {
+        // What was written lately may be in the sum already, or be deleted again: soon the sum alone will tell.
+        await setTimeout(2 * RECENT_MS);
+        sum = await sumOf(user, 0);
+      }
       if (!hasRoom(sum)) throw full(sum);
       sum.taken += bytes;
       note(user, bytes);

@@ -91,6 +91,17 @@ test("usage says what a user keeps, by kind, and what is deleted makes room", as
   await expect.poll(async () => (await storage()).kinds.files).toBe(LONG.length);
 });
 
+test("who deletes something has room for as much at once, also of what was written a moment ago", async () => {
+  const gateway = await open();
+  const token = await gateway.addUser("ann");
+  const { threads } = await fill(gateway, token);
+  for (const thread of threads) {
+    expect((await gateway.ask(`/api/threads/${thread}`, { method: "DELETE", token })).status).toBe(204);
+    expect((await WAYS["upload"]?.(gateway, token))?.status).toBe(201);
+    expect((await WAYS["upload"]?.(gateway, token))?.status).toBe(413);
+  }
+});
+
 test("a turn that waits at a gate comes to its end when the storage is full", async () => {
   const model = await scriptedModel();
   const gateway = await openGateway({
