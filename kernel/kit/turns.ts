@@ -13,6 +13,7 @@ export {
   answerText,
   Failure,
   INTERRUPTED,
+  isCutShort,
   Outside,
   ThreadSummary,
   TurnEvent,

@@ -204,6 +204,11 @@ export type ThreadSummary = Declared<typeof ThreadSummary>;
 /** The code of a turn whose node stopped, died or lost the database before it ended. */
 export const INTERRUPTED = "interrupted";
 
+/** Its node stopped, died, or lost the database before the end could be stored: a job is run again after that. */
+export function isCutShort({ error }: Pick<TurnRecord, "error">): boolean {
+  return error?.code === INTERRUPTED || error?.code === "store_unavailable";
+}
+
 export function answerText({ items }: Pick<TurnRecord, "items">): string {
   return items
     .flatMap((item) => (item.type === "message" && item.role === "assistant" ? [item.text] : []))

@@ -278,14 +278,16 @@ async function runRecorded(
   tool: OwnTool,
   params: unknown,
   context: OwnToolContext,
-  { find, forget, record }: RecordedCall,
+  { find, failed: noteFailure, forget, record }: RecordedCall,
 ): Promise<OwnOutcome> {
   const earlier = await find();
   const outcome = earlier && (earlier.outcome ?? (await tool.found?.(earlier.note, params, context)));
   if (earlier && outcome === undefined) throw notRepeated([earlier.row]);
   if (outcome !== undefined && outcome !== "undone") return outcome;
   if (earlier) await forget(earlier.row);
-  return await tool.run(params, { ...context, record }).catch(failed);
+  const made = await tool.run(params, { ...context, record }).catch(failed);
+  if (made.status !== "ok") noteFailure();
+  return made;
 }
 
 async function askFirst(tool: OwnTool, params: unknown, context: OwnToolContext): Promise<Plan | undefined> {

@@ -2,7 +2,7 @@
 
 import { whyHeld } from "../../../kernel/kit/display.ts";
 import { isIdentity } from "../../../kernel/kit/people.ts";
-import { answerText, INTERRUPTED } from "../../../kernel/kit/turns.ts";
+import { answerText } from "../../../kernel/kit/turns.ts";
 import { type Failure, Fault, type TurnRecord } from "../../../kernel/plugin.ts";
 
 export interface Completion {
@@ -59,9 +59,4 @@ function whereToAnswer(user: string): string {
   return isIdentity(user)
     ? "An operator can answer it in the web UI, on the page Webhooks."
     : "Answer it in the web UI or the terminal; the conversation is waiting there.";
-}
-
-/** Its node stopped, died, or lost the database before the end could be stored. */
-export function isCutShort({ error }: TurnRecord): boolean {
-  return error?.code === INTERRUPTED || error?.code === "store_unavailable";
 }

@@ -1,9 +1,9 @@
 /** How jobs end: it is stored once, and told to those who wait for it, on this node and others. */
 import type { createBackground } from "../../../kernel/kit/concurrency.ts";
-import { INTERRUPTED } from "../../../kernel/kit/turns.ts";
+import { INTERRUPTED, isCutShort } from "../../../kernel/kit/turns.ts";
 import type { Job, TurnRecord } from "../../../kernel/plugin.ts";
 import type { Claimed } from "./claim.ts";
-import { type Completion, completionOf, failure, isCutShort } from "./completion.ts";
+import { type Completion, completionOf, failure } from "./completion.ts";
 import type { JobsParts } from "./parts.ts";
 import { type JobRow, jobOf } from "./row.ts";
 import type { From, JobTable } from "./table.ts";

@@ -2,18 +2,11 @@
 
 import { randomUUIDv7 } from "node:crypto";
 import { createBackground, oneAtATime } from "../../../kernel/kit/concurrency.ts";
+import { isCutShort } from "../../../kernel/kit/turns.ts";
 import { Fault, type Job, type Transaction, type TurnRecord } from "../../../kernel/plugin.ts";
 import type { Jobs, NewJob } from "../services.ts";
 import type { Claimed } from "./claim.ts";
-import {
-  CANCELLED,
-  completionOf,
-  failure,
-  isCutShort,
-  PAIRING_DENIED,
-  refusal,
-  STOPPED,
-} from "./completion.ts";
+import { CANCELLED, completionOf, failure, PAIRING_DENIED, refusal, STOPPED } from "./completion.ts";
 import { createEnds, findJob } from "./ends.ts";
 import type { JobsParts } from "./parts.ts";
 import { againOf, type JobRow, jobOf, TASK_CHANNEL, turnOf } from "./row.ts";

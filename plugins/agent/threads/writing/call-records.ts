@@ -12,6 +12,7 @@ export type RecordedCall = ReturnType<CallRecords["call"]>;
 
 export interface RecordedRow extends Pick<CallRecord, "about"> {
   readonly id: string;
+  readonly turn: string;
   readonly asked: string;
   readonly note: string | null;
   readonly outcome: string | null;
@@ -19,6 +20,7 @@ export interface RecordedRow extends Pick<CallRecord, "about"> {
 
 export function createCallRecords(sql: Queries, { id: turn, node }: OwnTurn, job: string) {
   const found = new Set<string>();
+  const failed = new Set<string>();
   return {
     call(tool: string, params: unknown) {
       const id = randomUUIDv7();
@@ -29,21 +31,25 @@ export function createCallRecords(sql: Queries, { id: turn, node }: OwnTurn, job
       );
       return {
         /**
-         * What an earlier attempt has recorded of this call. Throws where it has changed something with a call that this attempt has not made:
-         * this may be the same call in other words.
+         * What an earlier attempt has recorded of this call, or the same call of this attempt, which failed although its commit was made. Throws
+         * where an earlier attempt has changed something with a call that this one has not made: this may be the same call in other words.
          */
         async find(): Promise<
           (Pick<CallRecord, "outcome" | "note"> & { readonly row: RecordedRow }) | undefined
         > {
-          const all = `SELECT id, asked, about, note, outcome FROM recorded_calls WHERE job = ? AND turn <> ? ORDER BY seq`;
-          const open = (await sql.all<RecordedRow>(all, job, turn)).filter((row) => !found.has(row.id));
-          if (open.length === 0) return undefined;
+          const all = `SELECT id, turn, asked, about, note, outcome FROM recorded_calls WHERE job = ? ORDER BY seq`;
+          const isOpen = (row: RecordedRow) =>
+            (row.turn !== turn || failed.has(row.id)) && !found.has(row.id);
+          const open = (await sql.all<RecordedRow>(all, job)).filter(isOpen);
           const row = open.find((one) => one.asked === asked);
-          if (row === undefined) throw notRepeated(open);
+          const others = open.filter((one) => one.turn !== turn);
+          if (row === undefined && others.length > 0) throw notRepeated(others);
+          if (row === undefined) return undefined;
           found.add(row.id);
           const { note, outcome } = row;
           return { row, note: note && JSON.parse(note), outcome: outcome ? JSON.parse(outcome) : undefined };
         },
+        failed: (): void => void failed.add(id),
         /** It was not done after all. */
         forget: ({ id: earlier }: RecordedRow) => sql.run("DELETE FROM recorded_calls WHERE id = ?", earlier),
         async record(tx: Transaction, { about, note, outcome }: CallRecord): Promise<void> {

@@ -1,5 +1,5 @@
 /** One open turn: its items in memory and, as they happen, in the store; then its end. */
-import { INTERRUPTED, NO_USAGE } from "../../../../kernel/kit/turns.ts";
+import { isCutShort, NO_USAGE } from "../../../../kernel/kit/turns.ts";
 import type {
   ModelName,
   Sql,
@@ -85,7 +85,7 @@ export function createTurnWriter(
   });
 
   const writeEnd = (tx: Transaction, ending: Ending, usage: Usage, now: string) => {
-    if (ending.error?.code !== INTERRUPTED) void records?.close(tx);
+    if (!isCutShort(ending)) void records?.close(tx);
     const closing = { ...own, thread, isBranched, model: current.model, openedAt: start.now };
     if (turn.keeping?.ephemeral) {
       countTurn(tx, closing, ending.status, usage, now);
