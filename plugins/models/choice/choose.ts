@@ -14,7 +14,7 @@ import type { Prices } from "../spending/prices.ts";
 import { windowOf } from "../table/lookup.ts";
 import type { DefaultModels } from "./default-model.ts";
 
-const PROVIDERS = ["builtin", "openai", "anthropic", "ollama", "openai-compatible"] as const;
+const PROVIDERS = ["builtin", "openai", "anthropic", "google", "ollama", "openai-compatible"] as const;
 const INPUTS: ReadonlySet<string> = new Set<InputKind>(["image", "file", "audio"]);
 
 interface ModelSettings {
@@ -53,6 +53,7 @@ const USUAL_NAMES: Readonly<Record<string, string>> = {
 const USUAL_URLS: Readonly<Record<string, string>> = {
   openai: "https://api.openai.com/v1",
   anthropic: "https://api.anthropic.com/v1",
+  google: "https://generativelanguage.googleapis.com/v1beta/openai",
   ollama: `${OLLAMA_URL}/v1`,
 };
 const USUAL_WINDOW = 128_000;
@@ -86,6 +87,8 @@ export function readModelChoice(env: Env): ModelChoice {
     env.refuse("OPENAI_API_KEY", "a key, because MODEL_PROVIDER is openai");
   if (provider === "anthropic" && !isReachable && keys.anthropicKey === undefined)
     env.refuse("ANTHROPIC_API_KEY", "a key, because MODEL_PROVIDER is anthropic");
+  if (provider === "google" && !isReachable)
+    env.refuse("MODEL_API_KEY", "a key, because MODEL_PROVIDER is google");
   const fallbackProvider = env.oneOf(
     "MODEL_FALLBACK_PROVIDER",
     ["none", ...PROVIDERS],
@@ -235,7 +238,7 @@ export function chosenModels(
     prices.learn(provider, offered);
     const names = offered.map(({ name }) => name);
     const usual = async () =>
-      provider === "openai" || provider === "anthropic" ? defaults.choose(provider, names) : names[0];
+      provider in USUAL_URLS && provider !== "ollama" ? defaults.choose(provider, names) : names[0];
     const name = main.name ?? (await usual());
     if (name !== undefined) main = { ...main, name };
     if (name !== undefined && (provider === "ollama" || (await localKind(new URL(server.baseUrl))))) {

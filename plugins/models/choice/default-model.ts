@@ -22,6 +22,7 @@ export const WARN_DAYS = 60;
 /** Families whose newest model is taken if none of the list is offered. */
 const FAMILIES: Readonly<Record<string, RegExp>> = {
   anthropic: /^claude-sonnet-(\d+)(?:-(\d{1,2}))?$/,
+  google: /^gemini-(\d+)(?:\.(\d+))?-flash$/,
   openai: /^gpt-(\d+)(?:\.(\d+))?-(?:terra|luna|sol)$/,
 };
 

@@ -27,6 +27,7 @@ const LABELS: Readonly<Record<string, string>> = {
   openai: "OpenAI (GPT)",
   ollama: "Ollama, on this machine",
   "openai-compatible": "Another server that speaks OpenAI's API (LM Studio, vLLM, OpenRouter …)",
+  google: "Google (Gemini)",
   builtin: "None: look around with the built-in model",
 };
 const PROVIDERS = Object.keys(LABELS);
@@ -34,6 +35,7 @@ const KEYS: Readonly<Record<string, string>> = {
   anthropic: "ANTHROPIC_API_KEY",
   openai: "OPENAI_API_KEY",
   "openai-compatible": "MODEL_API_KEY",
+  google: "MODEL_API_KEY",
 };
 const output = process.stderr;
 

@@ -18,6 +18,7 @@ const MAX_NAMES = 500;
 
 /** Returns none if the server does not list its models. */
 export async function listOffered(server: Server): Promise<readonly Offered[]> {
+  if (server.provider === "google") return listGoogle(server);
   // Anthropic lists twenty at a time otherwise.
   const path = `/models${server.provider === "anthropic" ? "?limit=1000" : ""}`;
   const { data } = await askForRecord(server, path);
@@ -29,6 +30,23 @@ export async function listOffered(server: Server): Promise<readonly Offered[]> {
       return typeof id === "string" && id.length <= 200 ? [{ name: id, row: listedRow(entry) }] : [];
     })
     .slice(0, MAX_NAMES);
+}
+
+/** Google's own list says more than the one next to its chat completions. */
+async function listGoogle(server: Server): Promise<readonly Offered[]> {
+  const root = { ...server, baseUrl: server.baseUrl.replace(/\/openai\/?$/, "") };
+  const { models } = await askForRecord(root, "/models?pageSize=1000");
+  if (!Array.isArray(models)) return [];
+  return models.filter(isRecord).flatMap((entry) => {
+    const { name, supportedGenerationMethods: methods } = entry;
+    const chats = Array.isArray(methods) && methods.includes("generateContent");
+    if (typeof name !== "string" || name.length > 200 || !chats) return [];
+    const [window, output] = [tokens(entry["inputTokenLimit"]), tokens(entry["outputTokenLimit"])];
+    return {
+      name: name.replace(/^models\//, ""),
+      row: { ...(window && { window }), ...(output && { output }) },
+    };
+  });
 }
 
 export async function listModels(server: Server): Promise<readonly string[]> {

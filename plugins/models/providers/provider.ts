@@ -58,7 +58,6 @@ function withoutTools({ toolChoice: _, parallelCalls: __, ...request }: ModelReq
 
 function inputsOf({ provider, name }: ProviderSettings): Model["takes"] {
   // The model's name does not tell which server it is, and so whether it accepts files.
-  if (provider === "ollama" || provider === "openai-compatible")
-    return new Set(SEES.test(name) ? ["image"] : []);
+  if (provider !== "openai" && provider !== "anthropic") return new Set(SEES.test(name) ? ["image"] : []);
   return new Set(/audio/i.test(name) ? ["image", "file", "audio"] : ["image", "file"]);
 }

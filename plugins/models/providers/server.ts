@@ -5,7 +5,7 @@ import { createOutbound, MAX_REPLY_BYTES, type OutboundReply } from "../../../ke
 import type { Model } from "../services.ts";
 import type { Lessons } from "./lessons.ts";
 
-export type ProviderName = "openai" | "anthropic" | "ollama" | "openai-compatible";
+export type ProviderName = "openai" | "anthropic" | "google" | "ollama" | "openai-compatible";
 
 export interface Server {
   readonly provider?: string;
@@ -65,7 +65,7 @@ interface ReplyOptions {
 
 /** Asks what a path below the server's says, and returns the reply whatever its status is. */
 export async function askServer(
-  { baseUrl, key }: Server,
+  { provider, baseUrl, key }: Server,
   path: string,
   body?: object,
 ): Promise<OutboundReply> {
@@ -76,11 +76,17 @@ export async function askServer(
     ...(body && { method: "POST", body: JSON.stringify(body) }),
     headers: {
       ...(body && { "content-type": "application/json" }),
-      ...(key && { authorization: `Bearer ${key}`, "x-api-key": key, "anthropic-version": "2023-06-01" }),
+      ...(key && keyHeaders(provider, key)),
     },
     timeoutMs: LIST_TIMEOUT_MS,
     maxBytes: 4 * 1024 * 1024,
   });
+}
+
+/** Google takes what stands in `authorization` for a token of a signed-in person. */
+function keyHeaders(provider: string | undefined, key: string): Readonly<Record<string, string>> {
+  if (provider === "google") return { "x-goog-api-key": key };
+  return { authorization: `Bearer ${key}`, "x-api-key": key, "anthropic-version": "2023-06-01" };
 }
 
 /** Returns the newest model of an Ollama server on loopback. */

@@ -23,6 +23,7 @@ export const FIELDS_OF: Readonly<Record<string, readonly string[]>> = {
   auto: ["ANTHROPIC_API_KEY", "OPENAI_API_KEY", "MODEL_BASE_URL", "MODEL_API_KEY", "MODEL_NAME"],
   anthropic: ["ANTHROPIC_API_KEY", "MODEL_NAME"],
   openai: ["OPENAI_API_KEY", "MODEL_NAME"],
+  google: ["MODEL_API_KEY", "MODEL_NAME"],
   ollama: ["MODEL_BASE_URL", "MODEL_NAME"],
   "openai-compatible": ["MODEL_BASE_URL", "MODEL_API_KEY", "MODEL_NAME"],
   builtin: [],

@@ -50,6 +50,7 @@ export const settings: Catalogue["settings"] = {
     builtin: "Eingebaut, ohne Sprachmodell",
     openai: "OpenAI",
     anthropic: "Anthropic",
+    google: "Google",
     ollama: "Ollama",
     "openai-compatible": "OpenAI-kompatibler Server",
     none: "Keiner",

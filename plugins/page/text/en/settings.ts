@@ -44,6 +44,7 @@ export const settings = {
     builtin: "Built-in, without a language model",
     openai: "OpenAI",
     anthropic: "Anthropic",
+    google: "Google",
     ollama: "Ollama",
     "openai-compatible": "OpenAI-compatible server",
     none: "None",

@@ -84,6 +84,34 @@ test("the window that a local server has loaded counts, and one in which an agen
   expect(own?.window).toBe(20_000);
 });
 
+test("Google's default follows the table and what its own list offers, which tells the windows", async () => {
+  const asked: unknown[] = [];
+  const generateContent = ["generateContent", "countTokens"];
+  const upstream = await openUpstream(({ method, path, headers }, response) => {
+    if (path.startsWith("/v1beta/models"))
+      asked.push([method, headers["x-goog-api-key"], headers.authorization]);
+    const models = [
+      { name: "models/gemini-embedding-2", supportedGenerationMethods: ["embedContent"] },
+      {
+        ...{ name: "models/gemini-3.8-flash", supportedGenerationMethods: generateContent },
+        ...{ inputTokenLimit: 150_000, outputTokenLimit: 65_536, thinking: true },
+      },
+    ];
+    response.end(JSON.stringify(path.startsWith("/v1beta/models?") ? { models } : {}));
+  });
+  afterThisTest(upstream.close);
+  const MODEL_BASE_URL = `http://127.0.0.1:${upstream.port}/v1beta/openai`;
+  const google = { MODEL_PROVIDER: "google", MODEL_API_KEY: "key-google", MODEL_BASE_URL };
+  expect(await chosen(google)).toEqual(["google gemini-3.8-flash 150000"]);
+  // Google refuses a key that comes as a person's token.
+  expect(asked).toEqual([["GET", "key-google", undefined]]);
+  expect((await modelsOf({ MODEL_PROVIDER: "google", MODEL_API_KEY: "k" })).name()).toEqual({
+    provider: "google",
+    name: "gemini-3.8-flash",
+  });
+  await expect(chosen({ MODEL_PROVIDER: "google" })).rejects.toThrow("MODEL_API_KEY");
+});
+
 test("a provider without what it needs is a configuration problem that names the variable", async () => {
   await expect(chosen({ MODEL_PROVIDER: "openai-compatible" })).rejects.toThrow("MODEL_BASE_URL");
   await expect(chosen({ MODEL_PROVIDER: "openai" })).rejects.toThrow("OPENAI_API_KEY");
