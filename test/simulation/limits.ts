@@ -2,7 +2,8 @@
 import { ask } from "./client.ts";
 import type { Part } from "./world.ts";
 
-const LIMIT = 4;
+/** So many that a node is given more places than it asks for. */
+const LIMIT = 8;
 const WINDOW_MS = 60_000;
 
 export function limitsPart(): Part {
@@ -11,7 +12,7 @@ export function limitsPart(): Part {
     deeds: {
       async take(world, { number }) {
         // Several at once, as messages come.
-        for (let count = 0; count <= number % 3; count++)
+        for (let count = 0; count <= 2 + (number % 4); count++)
           void ask(world, (use) => use("agent").chatLimit.take("bob")).then((answer) => {
             if (answer && "value" in answer && answer.value.ok) taken.push(world.machine.now());
           });

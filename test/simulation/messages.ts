@@ -6,6 +6,7 @@ import { createMessaging } from "../../plugins/messaging/messaging.ts";
 import type {
   ChatService,
   IncomingMessage,
+  NotSent,
   OutgoingMessage,
   SentMessage,
 } from "../../plugins/messaging/services.ts";
@@ -20,6 +21,9 @@ const KIND = "chat";
 const VERBS = ["say", "append", "say", "save"];
 const LOOK_MS = 1000;
 const POST_TIMEOUT_MS = 5000;
+/** How often the service has somebody wait before it takes a message. */
+const BUSY = 0.25;
+const BUSY_MS = 10_000;
 
 export function messagesPart(): Part {
   const written: IncomingMessage[] = [];
@@ -90,7 +94,8 @@ export function messagesPart(): Part {
     return ways[Math.floor(world.plan.seed / 3) % ways.length] as Receive;
   }
 
-  function take(world: World, message: OutgoingMessage): SentMessage {
+  function take(world: World, message: OutgoingMessage): SentMessage | NotSent {
+    if (world.machine.chance() < BUSY) return { message: "too many messages", retryMillis: BUSY_MS };
     const known = taken.findIndex(({ key }) => key === message.key);
     if (tellingOf(world) === "keys" && known !== -1) return { id: String(known + 1) };
     return { id: String(taken.push(message)) };
@@ -177,6 +182,10 @@ export function messagesPart(): Part {
       const failed = await world.database.all<{ message: string }>(
         "SELECT message FROM jobs WHERE channel = 'chat' AND (error IS NOT NULL OR response = 'failed')",
       );
+      const twice = await world.database.all<{ message: string }>(
+        "SELECT message FROM jobs WHERE channel = 'chat' GROUP BY message HAVING count(*) > 1",
+      );
+      for (const { message } of twice) world.violate("nothing counts twice", `"${message}" is two jobs`);
       for (const { id, conversation, text } of written) {
         const sent = taken.filter((message) => message.text === id);
         // What the model or a restart kept from an answer was said in other words.

@@ -109,7 +109,7 @@ const MAX_LATENCY_MS = 8000;
 const VARIABLES = {
   TOOL_APPROVALS: "post=allow,ask=ask",
   CHAT_TITLES: "false",
-  CHAT_RATE_LIMIT: "4",
+  CHAT_RATE_LIMIT: "8",
   MEMORY_VECTORS: "false",
 };
 
