@@ -5,7 +5,7 @@ import { Fault, type Origin, type Sql, type Transaction } from "../../kernel/plu
 import { cleanPath } from "./path.ts";
 import type { Writing } from "./services.ts";
 import type { MemoryEntry, MemoryFile, MemoryVersion, MemoryWriter } from "./wire.ts";
-import { indexWords } from "./word-index.ts";
+import { indexWords, type LaterRows } from "./word-index.ts";
 
 export interface Ranked {
   readonly id: number;
@@ -97,8 +97,8 @@ export function createDocuments(sql: Sql) {
       given: string,
       text: string,
       { expected, origins, writer }: Writing = {},
-      /** The words of its path and text, if they are known. */
-      words?: string,
+      /** The words of its path and text, if they are known, and what of them is indexed later. */
+      indexing: { readonly words?: string; readonly later?: LaterRows } = {},
     ) {
       const path = cleanPath(given);
       const bytes = Buffer.byteLength(text);
@@ -142,7 +142,7 @@ export function createDocuments(sql: Sql) {
           writer ? JSON.stringify(writer) : null,
         ),
         tx.run("DELETE FROM memory_versions WHERE document = ? AND version <= ?", id, version - MAX_VERSIONS),
-        indexWords(tx, sql.engine, [{ id, user, path, text, words }]),
+        indexWords(tx, sql.engine, [{ id, user, path, text, words: indexing.words }], indexing.later),
       ]);
       return { path, version, id, changed: true };
     },

@@ -13,6 +13,7 @@ import type { Memory } from "./services.ts";
 import { MIGRATIONS } from "./tables.ts";
 import { giveDocuments } from "./transfer.ts";
 import { createVectors } from "./vectors.ts";
+import { indexLater, type LaterRows } from "./word-index.ts";
 
 export interface OpenMemory extends Required<Memory> {
   /** True once the embedding model is loaded; false where vectors are off or cannot be had. */
@@ -62,11 +63,17 @@ export async function createMemory({
         // The text, and its version.
         await storage?.take(user, 2 * Buffer.byteLength(text));
         const words = await threads.words(`${cleanPath(path)} ${text}`);
-        const { changed, ...written } = await sql.transaction(async (tx) => {
-          const { path: at, version, changed } = await documents.write(tx, user, path, text, writing, words);
-          await writing?.done?.(tx, { path: at, version });
-          return { path: at, version, changed };
+        const later: LaterRows = [];
+        const { changed, id, ...written } = await sql.transaction(async (tx) => {
+          later.length = 0;
+          const { path: at, ...rest } = await documents.write(tx, user, path, text, writing, {
+            words,
+            later,
+          });
+          await writing?.done?.(tx, { path: at, version: rest.version });
+          return { path: at, ...rest };
         });
+        await indexLater(sql, later, id, written.version);
         if (changed) indexer?.wake();
         return written;
       }),

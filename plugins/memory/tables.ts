@@ -1,12 +1,13 @@
 /** Memory's tables: documents, their earlier texts, removed ones, the word index and the vectors of their passages. */
 import { defineTables, type KeptBytes } from "../../kernel/kit/store.ts";
+import { rowsOf } from "./word-rows.ts";
 
 /** Each word has its user before it, and nothing is known of it but which documents hold it: see `word-index.ts`. */
 const SQLITE_WORDS = `CREATE VIRTUAL TABLE memory_words USING fts5 (
     words, content = '', contentless_delete = 1, detail = none, tokenize = 'porter ascii'
   );
   CREATE TRIGGER memory_words_delete AFTER DELETE ON memory_documents BEGIN
-    DELETE FROM memory_words WHERE rowid = old.id;
+    DELETE FROM memory_words WHERE rowid IN (${rowsOf("old.id")});
   END;`;
 
 /** Users and stems are kept as their hashes, so that a row is small. A foreign key would be looked up for every word of a document. */

@@ -7,6 +7,7 @@
 import { createHash } from "node:crypto";
 import { clipWord, indexedWords } from "../../kernel/kit/words.ts";
 import type { Queries, Sql, Transaction } from "../../kernel/plugin.ts";
+import { documentOf, rowsOf, wordRows } from "./word-rows.ts";
 
 type Engine = Sql["engine"];
 type Searched = Queries & { readonly engine: Engine };
@@ -66,14 +67,14 @@ export async function findAll(
 const joined = (words: readonly string[]): string => words.map(clipWord).join(" ");
 
 async function match(sql: Queries, user: string, words: readonly string[], limit: number): Promise<number[]> {
-  const rows = await sql.all<{ id: number }>(
-    "SELECT rowid AS id FROM memory_words WHERE memory_words MATCH ? ORDER BY rowid DESC LIMIT ?",
+  const rows = await sql.all<{ row: number }>(
+    "SELECT rowid AS row FROM memory_words WHERE memory_words MATCH ? ORDER BY rowid DESC LIMIT ?",
     ownWords(user, words)
       .map((word) => `"${word}"`)
       .join(" AND "),
     limit,
   );
-  return rows.map(({ id }) => id);
+  return rows.map(({ row }) => documentOf(row));
 }
 
 /** Digits, so that a word has the same stem for everybody. */
@@ -92,11 +93,15 @@ export interface IndexedDocument {
   readonly words?: string | undefined;
 }
 
-/** Writes the words of documents, which replace those that were there. */
+/**
+ * Writes the words of documents, which replace those that were there. With `later`, on SQLite, what a document has beyond its first
+ * row is for a transaction of its own, so that others' writes come in between.
+ */
 export async function indexWords(
   tx: Transaction,
   engine: Engine,
   documents: readonly IndexedDocument[],
+  later?: LaterRows,
 ): Promise<void> {
   const rows = documents.map(({ id, user, path, text, words = indexedWords(`${path} ${text}`) }) => ({
     id,
@@ -104,17 +109,35 @@ export async function indexWords(
     words,
   }));
   const remove = `DELETE FROM memory_words WHERE document IN (${rows.map(() => "?").join()})`;
-  await Promise.all(
-    engine === "sqlite"
-      ? rows.map(({ id, user, words }) =>
-          tx.run(
-            "INSERT OR REPLACE INTO memory_words (rowid, words) VALUES (?, ?)",
-            id,
-            ownWords(user, words.split(" ")).join(" "),
-          ),
-        )
-      : [tx.run(remove, ...rows.map(({ id }) => id)), tx.run(INDEX, JSON.stringify(rows))],
-  );
+  if (engine !== "sqlite") {
+    await Promise.all([tx.run(remove, ...rows.map(({ id }) => id)), tx.run(INDEX, JSON.stringify(rows))]);
+    return;
+  }
+  for (const { id, user, words } of rows) {
+    await tx.run(`DELETE FROM memory_words WHERE rowid IN (${rowsOf("?1")})`, id);
+    const [first, ...others] = wordRows(id, ownWords(user, words.split(" ")));
+    for (const row of [first, ...(later ? [] : others)]) if (row) await addRow(tx, row);
+    later?.push(...others);
+  }
+}
+
+/** Rows of the index that are yet to be written. */
+export type LaterRows = (readonly [row: number, words: readonly string[]])[];
+
+const addRow = (tx: Transaction, [row, words]: LaterRows[number]): Promise<number> =>
+  tx.run("INSERT INTO memory_words (rowid, words) VALUES (?, ?)", row, words.join(" "));
+
+/** Writes them one by one, as long as the document has this version. After a crash in between, it is not found by its last words. */
+export async function indexLater(sql: Sql, rows: LaterRows, id: number, version: number): Promise<void> {
+  for (const row of rows)
+    await sql.transaction(async (tx) => {
+      const still = await tx.get(
+        "SELECT 1 AS one FROM memory_documents WHERE id = ? AND version = ?",
+        id,
+        version,
+      );
+      if (still !== undefined) await addRow(tx, row);
+    });
 }
 
 const AT_ONCE = 200;

@@ -1,7 +1,9 @@
 /** One user's long texts must not hold up everybody else. */
+import { setImmediate } from "node:timers/promises";
 import { expect } from "vitest";
 import { attack } from "../support/attacks.ts";
 import { openGateway } from "../support/services/gateway.ts";
+import { openMemory } from "../support/services/memory.ts";
 import { byPerson, openWorkspace } from "../support/services/workspace.ts";
 
 const LENGTH = 250_000;
@@ -46,6 +48,17 @@ attack("I", "Files that one user writes at once do not all come before another's
   const all = Array.from({ length: 6 }, (_, at) => write("eve", `/long-${at}`, Buffer.alloc(LENGTH, at)));
   await Promise.all([...all, write("ann", "/short", Buffer.from("A note"))]);
   expect(done.indexOf("/short")).toBeLessThan(3);
+});
+
+attack("I", "A memory document of very many words is not indexed at a stretch", async () => {
+  const { memory } = await openMemory();
+  const done: string[] = [];
+  const words = Array.from({ length: 40_000 }, (_, at) => at.toString(36)).join(" ");
+  const long = memory.write("eve", "long.md", words).then(() => done.push("long"));
+  while ((await memory.read("eve", "long.md")) === undefined) await setImmediate();
+  await memory.write("ann", "short.md", "A note").then(() => done.push("short"));
+  await long;
+  expect(done).toEqual(["short", "long"]);
 });
 
 attack("I", "Long memory documents of one user do not all come before another's short one", async () => {

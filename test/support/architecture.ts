@@ -91,7 +91,16 @@ export const ORDER: Readonly<Record<string, readonly string[]>> = {
       "vectors.ts",
       "hamming.ts",
     ],
-    ...["embedder.ts", "removed.ts", "documents.ts", "word-index.ts", "services.ts", "wire.ts", "path.ts"],
+    ...[
+      "embedder.ts",
+      "removed.ts",
+      "documents.ts",
+      "word-index.ts",
+      "services.ts",
+      "wire.ts",
+      "path.ts",
+      "word-rows.ts",
+    ],
   ],
   "plugins/workspace": [
     ...[

@@ -17,6 +17,20 @@ describe("documents", () => {
     });
   });
 
+  test("a document with very many words is found by each, until it is written without or removed", async () => {
+    const { memory } = await openMemory();
+    const words = Array.from({ length: 20_000 }, (_, at) => `w${at}x`);
+    const found = async (word: string) => (await memory.search("ann", word)).map(({ path }) => path);
+    await memory.write("ann", "all.md", words.join(" "));
+    for (const word of ["w0x", "w9999x", "w19999x"]) expect(await found(word), word).toEqual(["all.md"]);
+    await memory.write("ann", "all.md", words.slice(0, 10_000).join(" "));
+    expect([await found("w9999x"), await found("w19999x")]).toEqual([["all.md"], []]);
+    await memory.remove("ann", "all.md");
+    expect([await found("w0x"), await found("w9999x")]).toEqual([[], []]);
+    await memory.restore?.("ann", "all.md");
+    expect(await found("w9999x")).toEqual(["all.md"]);
+  });
+
   test("earlier texts are kept as versions, and the same text again is no version", async () => {
     const { memory } = await openMemory();
     await memory.write("ann", "a.md", "one");

@@ -1,0 +1,23 @@
+/**
+ * The rows of a document in SQLite's word index. FTS5 writes a row at a stretch, a thousand words in about a millisecond, so a document with
+ * many words has several. The first has the document's number, the others follow those of all documents when the newest come first.
+ */
+
+const MAX_ROWS = 32;
+const ROW_WORDS = 4000;
+const STEP = 2 ** 40;
+
+/** The numbers of all rows that a document may have, in SQL. */
+export const rowsOf = (document: string): string =>
+  Array.from({ length: MAX_ROWS }, (_, at) => `${document} - ${at * STEP}`).join();
+
+export const documentOf = (row: number): number => row - Math.floor(row / STEP) * STEP;
+
+/** The numbers and words of a document's rows. */
+export function wordRows(document: number, words: readonly string[]): [number, readonly string[]][] {
+  const count = Math.min(MAX_ROWS, Math.max(1, Math.ceil(words.length / ROW_WORDS)));
+  return Array.from({ length: count }, (_, at) => [
+    document - at * STEP,
+    words.slice(at * ROW_WORDS, at === MAX_ROWS - 1 ? undefined : (at + 1) * ROW_WORDS),
+  ]);
+}
