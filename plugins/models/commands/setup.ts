@@ -25,9 +25,9 @@ type Values = Record<string, string | null>;
 const LABELS: Readonly<Record<string, string>> = {
   anthropic: "Anthropic (Claude)",
   openai: "OpenAI (GPT)",
+  google: "Google (Gemini)",
   ollama: "Ollama, on this machine",
   "openai-compatible": "Another server that speaks OpenAI's API (LM Studio, vLLM, OpenRouter …)",
-  google: "Google (Gemini)",
   builtin: "None: look around with the built-in model",
 };
 const PROVIDERS = Object.keys(LABELS);

@@ -141,11 +141,13 @@ function useConnecting() {
 const KEYS: Readonly<Record<string, string>> = {
   anthropic: "ANTHROPIC_API_KEY",
   openai: "OPENAI_API_KEY",
+  google: "MODEL_API_KEY",
   "openai-compatible": "MODEL_API_KEY",
 };
 const WHERE: Readonly<Record<string, string>> = {
   anthropic: "https://platform.claude.com/settings/keys",
   openai: "https://platform.openai.com/api-keys",
+  google: "https://aistudio.google.com/apikey",
 };
 
 function KeyForm() {

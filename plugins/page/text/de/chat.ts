@@ -260,7 +260,7 @@ export const start: Catalogue["start"] = {
       ") und lässt sich nur dort ändern.",
     ],
     key: "API-Schlüssel benutzen",
-    keyWords: "Claude, GPT oder jeder Dienst mit der API von OpenAI",
+    keyWords: "Claude, GPT, Gemini oder jeder Dienst mit der API von OpenAI",
     local: "Modell auf diesem Rechner benutzen",
     localFound: (servers) => `Gefunden: ${servers}`,
     localNone: "Ollama, LM Studio, llama.cpp, vLLM oder Jan",
@@ -271,6 +271,7 @@ export const start: Catalogue["start"] = {
     providers: {
       anthropic: "Anthropic (Claude)",
       openai: "OpenAI (GPT)",
+      google: "Google (Gemini)",
       "openai-compatible": "Ein anderer Dienst (OpenRouter, Groq, Mistral …)",
     },
     apiKey: "API-Schlüssel",

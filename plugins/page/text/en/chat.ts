@@ -273,7 +273,7 @@ export const start = {
       "), so it can only be changed there.",
     ],
     key: "Use an API key",
-    keyWords: "Claude, GPT, or any service that speaks OpenAI's API",
+    keyWords: "Claude, GPT, Gemini, or any service that speaks OpenAI's API",
     local: "Use a model on this machine",
     localFound: (servers: string) => `Found: ${servers}`,
     localNone: "Ollama, LM Studio, llama.cpp, vLLM or Jan",
@@ -283,6 +283,7 @@ export const start = {
     providers: {
       anthropic: "Anthropic (Claude)",
       openai: "OpenAI (GPT)",
+      google: "Google (Gemini)",
       "openai-compatible": "Another service (OpenRouter, Groq, Mistral …)",
     },
     apiKey: "API key",
