@@ -55,6 +55,8 @@ export function ownToolsPart(): Part {
         const isAllowed =
           code === "model_unreachable" ||
           (code === "interrupted" && wrote === 1) ||
+          // A task ends with the turn that delegated it.
+          (code === "cancelled" && channel === "task") ||
           // A run ends after an hour.
           (code === "cancelled" && channel === "routine" && world.hasMet("clock jump") > 0);
         if (error !== null && !isAllowed)
