@@ -66,8 +66,12 @@ export function createCallRecords(sql: Queries, { id: turn, node }: OwnTurn, job
         },
       };
     },
-    /** The job will not be run again. */
-    close: (tx: Transaction): Promise<number> => tx.run("DELETE FROM recorded_calls WHERE job = ?", job),
+    /** The job will not be run again, unless another node has taken the turn over: its attempt looks for what was done. */
+    close: (tx: Transaction): Promise<number> =>
+      tx.run(
+        "DELETE FROM recorded_calls WHERE job = ? AND EXISTS (SELECT 1 FROM turns WHERE id = ? AND node = ?)",
+        ...[job, turn, node],
+      ),
   };
 }
 
