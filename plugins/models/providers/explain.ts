@@ -6,7 +6,7 @@ import type { Format } from "../services.ts";
 export const FORMAT_REFUSED = "model_format_refused";
 
 /** The conversation is longer than the model's server takes. */
-export const TOO_LONG = "model_too_long";
+export const TOO_LONG = "too_long";
 
 // Bounds how much of a refusal is searched: some servers repeat the whole request after it.
 const MAX_SEARCHED_LENGTH = 2000;

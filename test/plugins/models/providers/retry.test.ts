@@ -215,6 +215,14 @@ test.each([
   },
 );
 
+test("a conversation that stays too long for the server ends with the code that callers know", async () => {
+  const server = await scriptedModel();
+  server.otherwise({ status: 400, error: { message: "prompt is too long" } });
+  const settings = { provider: "openai-compatible", name: "m", baseUrl: server.url, key: undefined } as const;
+  const { error } = await run([createProviderModel({ ...settings, window: 1000 })]);
+  expect(error).toMatchObject({ code: "too_long" });
+});
+
 test("an answer for which no room was left is asked for again with less; one that was cut is told", async () => {
   const why = {
     code: "model_window_full",
