@@ -45,13 +45,13 @@ export function register(group: Command, context: CommandContext): void {
     .option("--provider <name>", "the model's provider, if several have one of that name")
     .option(
       "--last <count>",
-      "so many of the newest turns (50 unless --thread is given)",
+      "how many of the newest turns to replay (default: 50; with --thread, all)",
       wholeNumber(MAX_LAST),
     )
     .option("--thread <ids...>", "the turns of these threads; the beginning of an id is enough")
-    .option("--user <user_id>", "whose", OPERATOR)
-    .option("--again", "replay also what was replayed before")
-    .option("--page <file>", "write a page to read in a browser; a file that is there already is left alone")
+    .option("--user <user_id>", "the user whose turns are replayed", OPERATOR)
+    .option("--again", "replay turns again that were already replayed")
+    .option("--page <file>", "write a page to read in a browser; an existing file is not overwritten")
     .option("--replace", "replace the page if it is there")
     .option("--yes", "agree to the cost and to who gets the texts")
     .addHelpText("after", ABOUT)
@@ -82,15 +82,15 @@ export function register(group: Command, context: CommandContext): void {
 }
 
 const ABOUT = `
-Tools answer from their recorded results: nothing is executed, and nothing is written to the threads. A replay has the
-instructions, memory, tools and approvals of today, and the day on which the turn ran. It ends with "differs here" at a call
-that has no recorded result. Questions are the calls that wait for a person's approval; what was answered with
-"always" before asks no more. What was replayed is kept: the same command continues after Ctrl-C, or after the daily cap was reached.`;
+Tools answer from their recorded results: nothing is executed, and nothing is written to the threads. A replay uses today's
+instructions, memory, tools and approvals, but the date of the turn. It ends with "differs here" at a call that has no recorded
+result. Questions are the calls that need a person's approval; calls that were answered with "always" before do not count.
+Results are kept: the same command continues after Ctrl-C, or after the daily cap was reached.`;
 
 function costInWords({ model, host, turns, missing, estimate }: Comparison): string {
   const known = turns === missing ? "" : ` (${turns - missing} of ${turns} replayed already)`;
   const to = host === undefined ? "the texts stay in this process" : `the texts go to ${host}`;
-  return `${counted(missing, "turn")} to replay with ${model.name} (${model.provider})${known}: ${to}. It costs about ${costOf(estimate)} by estimate.`;
+  return `${counted(missing, "turn")} to replay with ${model.name} (${model.provider})${known}: ${to}. Estimated cost: ${costOf(estimate)}.`;
 }
 
 /** Ends early on Ctrl-C and at the daily cap, with what there is until then. */

@@ -19,7 +19,7 @@ export const secondsOf = (millis: number): string => `${(millis / 1000).toFixed(
 
 export function costOf(usage: Usage): string {
   const cost = dollars(countedUsd(usage));
-  return usage.estimatedCost === undefined ? cost : `${cost} (its price is not known; counted for the cap)`;
+  return usage.estimatedCost === undefined ? cost : `${cost} (price unknown; estimated for the cap)`;
 }
 
 /** Only turns that were replayed to the end are added up: of others the replay is a part. */

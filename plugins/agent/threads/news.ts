@@ -54,7 +54,7 @@ export function tellNews(
     const first = messages.find(isUsers);
     if (first === undefined) continue;
     const lines = Object.entries(news).map(
-      ([topic, text]) => text || `What was said of ${topic} no longer applies.`,
+      ([topic, text]) => text || `What was said about ${topic} no longer applies.`,
     );
     if (day !== known) lines.unshift(`Today is ${day}.`);
     known = day;

@@ -16,7 +16,7 @@ test("postern models compare says what it costs, asks, prints both answers and a
     postern(["models", "compare", "scripted", ...args], { env, cwd: home });
   const unasked = await compare();
   expect(unasked).toMatchObject({ code: 1, stderr: expect.stringContaining("pass --yes to agree") });
-  expect(unasked.stderr).toContain(`the texts go to ${new URL(model.url).host}. It costs about $`);
+  expect(unasked.stderr).toContain(`the texts go to ${new URL(model.url).host}. Estimated cost: $`);
   expect(model.requests).toEqual([]);
 
   const stopped = startPostern(["models", "compare", "scripted", "--yes", "--last", "2"], { env, cwd: home });
