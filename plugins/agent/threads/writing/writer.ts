@@ -85,7 +85,6 @@ export function createTurnWriter(
   });
 
   const writeEnd = (tx: Transaction, ending: Ending, usage: Usage, now: string) => {
-    if (!isCutShort(ending)) void records?.close(tx);
     const closing = { ...own, thread, isBranched, model: current.model, openedAt: start.now };
     if (turn.keeping?.ephemeral) {
       countTurn(tx, closing, ending.status, usage, now);
@@ -94,6 +93,8 @@ export function createTurnWriter(
       return Promise.resolve(undefined);
     }
     const next = closeTurn(tx, closing, ending, usage, now);
+    // It sees whether the turn was taken over only now that its row is locked.
+    if (!isCutShort(ending)) void records?.close(tx);
     queue.writeItems(tx);
     // All that was said, also to begin with: the index is written once for a turn.
     for (const item of items)

@@ -45,6 +45,12 @@ async function twoNodes(fresh: () => Promise<StorePlace>): Promise<[Node, Node]>
 const count = async ({ sql }: Node, table: string) =>
   (await sql.get<{ count: number }>(`SELECT count(*) AS count FROM ${table}`))?.count;
 
+const JOB: Partial<Turn> = { work: { job: "a job" } };
+const recordCall = ({ sql }: Node, { records }: TurnWriter) =>
+  sql.transaction(async (tx) => {
+    await records?.call("write", {}).record(tx, { about: "/log.txt" });
+  });
+
 describeEngines("turns", (engine, fresh) => {
   test("the caller's tools stay with the thread, and are written only where they have changed", async () => {
     const [one] = await twoNodes(fresh);
@@ -271,6 +277,29 @@ describeEngines("turns", (engine, fresh) => {
     expect(turn).toMatchObject({ status: "failed", error: expect.stringContaining("interrupted") });
     expect(await count(after, "turn_pieces")).toBe(0);
     expect(await after.sql.all(find("upon"))).toEqual([{ thread: writer.thread }]);
+  });
+});
+
+describePostgres("a turn that ends while another node takes it over", () => {
+  test("leaves what it recorded for the next attempt of its job", async () => {
+    const url = await freshDatabase(afterThisTest);
+    const open = async () => {
+      const store = await openPostgres(url);
+      afterThisTest(() => store.close());
+      return store;
+    };
+    const [one, other] = await twoNodes(async () => ({ url, open }));
+    const { writer } = await one.open(JOB);
+    await recordCall(one, writer);
+    let ended: Promise<unknown> | undefined;
+    await other.sql.transaction(async (tx) => {
+      await tx.run("UPDATE turns SET node = 'another' WHERE id = ?", writer.id);
+      ended = writer.finish(COMPLETED, NO_USAGE);
+      const waits = "SELECT 1 FROM pg_locks WHERE pg_backend_pid() = ANY (pg_blocking_pids(pid))";
+      while ((await tx.get(waits)) === undefined);
+    });
+    await ended;
+    expect(await count(one, "recorded_calls")).toBe(1);
   });
 });
 
