@@ -53,9 +53,10 @@ export function createCallRecords(sql: Queries, { id: turn, node }: OwnTurn, job
         /** It was not done after all. */
         forget: ({ id: earlier }: RecordedRow) => sql.run("DELETE FROM recorded_calls WHERE id = ?", earlier),
         async record(tx: Transaction, { about, note, outcome }: CallRecord): Promise<void> {
-          // A node that takes the turn over waits for this transaction and finds what it has recorded, or it came first.
-          if ((await tx.run("UPDATE turns SET node = node WHERE id = ? AND node = ?", turn, node)) === 0)
-            throw new Fault("turn", "thread_deleted", "The turn was taken over, or its thread was deleted.");
+          // Whoever ends the turn, maybe on another node, waits for this transaction and finds what it has recorded, or came first.
+          const lock = "UPDATE turns SET node = node WHERE id = ? AND node = ? AND status = 'running'";
+          if ((await tx.run(lock, turn, node)) === 0)
+            throw new Fault("turn", "thread_deleted", "The turn has ended, or its thread was deleted.");
           await tx.run(
             `INSERT INTO recorded_calls (id, job, turn, asked, about, note, outcome) VALUES (?, ?, ?, ?, ?, ?, ?)
              ON CONFLICT (id) DO UPDATE SET note = excluded.note, outcome = excluded.outcome`,

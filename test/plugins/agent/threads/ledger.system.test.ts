@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { NO_USAGE } from "../../../../kernel/kit/turns.ts";
 import type { Sql } from "../../../../kernel/plugin.ts";
 import type { Alongside, Turn } from "../../../../plugins/agent/services.ts";
-import { createLedger, type Ledger } from "../../../../plugins/agent/threads/ledger.ts";
+import { CUT_SHORT, createLedger, type Ledger } from "../../../../plugins/agent/threads/ledger.ts";
 import { MIGRATIONS } from "../../../../plugins/agent/threads/tables.ts";
 import type { TurnWriter } from "../../../../plugins/agent/threads/writing/writer.ts";
 import type { Store } from "../../../../plugins/store/services.ts";
@@ -257,6 +257,14 @@ describeEngines("turns", (engine, fresh) => {
       await count(ann, "turn_pieces"),
     ]).toEqual([0, 0, 0]);
     expect(await ann.sql.all(find("still"))).toEqual([]);
+  });
+
+  test("what a call left behind does after its turn was interrupted is not done", async () => {
+    const [one] = await twoNodes(fresh);
+    const { writer } = await one.open(JOB);
+    await writer.finish({ status: "failed", error: CUT_SHORT }, NO_USAGE);
+    await expect(recordCall(one, writer)).rejects.toMatchObject({ code: "thread_deleted" });
+    expect(await count(one, "recorded_calls")).toBe(0);
   });
 
   test("those that a crash left open end as interrupted, with what was said, which is found", async () => {
