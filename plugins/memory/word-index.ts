@@ -12,7 +12,7 @@ import { documentOf, rowsOf, wordRows } from "./word-rows.ts";
 type Engine = Sql["engine"];
 type Searched = Queries & { readonly engine: Engine };
 
-/** How many documents with the rarest word PostgreSQL looks through for the others. */
+/** How many documents with a word are looked through for the others. */
 const MAX_WALKED = 1000;
 
 const OWNER = "hashtextextended(CAST(? AS text), 0)";
@@ -59,22 +59,38 @@ export async function findAll(
   words: readonly string[],
   limit: number,
 ): Promise<readonly number[]> {
-  if (sql.engine === "sqlite") return match(sql, user, words, limit);
+  if (sql.engine === "sqlite") return matchAll(sql, user, words, limit);
   const rows = await sql.all<{ id: number }>(FIND_ALL, joined(words), user, user, limit);
   return rows.map(({ id }) => id);
 }
 
 const joined = (words: readonly string[]): string => words.map(clipWord).join(" ");
 
+/** The newest documents that hold all of these words in one row. Few are so long that they have later rows: all of those are walked. */
+const MATCH = `SELECT * FROM (SELECT rowid AS document FROM memory_words
+    WHERE memory_words MATCH ?1 AND rowid > 0 ORDER BY rowid DESC LIMIT ?2)
+  UNION SELECT ${documentOf("rowid")} FROM memory_words WHERE memory_words MATCH ?1 AND rowid < 0
+  ORDER BY document DESC LIMIT ?2`;
+
 async function match(sql: Queries, user: string, words: readonly string[], limit: number): Promise<number[]> {
-  const rows = await sql.all<{ row: number }>(
-    "SELECT rowid AS row FROM memory_words WHERE memory_words MATCH ? ORDER BY rowid DESC LIMIT ?",
-    ownWords(user, words)
-      .map((word) => `"${word}"`)
-      .join(" AND "),
-    limit,
-  );
-  return rows.map(({ row }) => documentOf(row));
+  const query = ownWords(user, words)
+    .map((word) => `"${word}"`)
+    .join(" AND ");
+  const rows = await sql.all<{ document: number }>(MATCH, query, limit);
+  return rows.map(({ document }) => document);
+}
+
+/** A long document may hold the words in different rows: of each word, the newest documents are compared. */
+async function matchAll(
+  sql: Queries,
+  user: string,
+  words: readonly string[],
+  limit: number,
+): Promise<number[]> {
+  const inOneRow = await match(sql, user, words, limit);
+  const found = await Promise.all(words.map((word) => match(sql, user, [word], MAX_WALKED)));
+  const inAnyRow = found.map((each) => new Set(each)).reduce((all, each) => all.intersection(each));
+  return [...inAnyRow.union(new Set(inOneRow))].sort((one, other) => other - one).slice(0, limit);
 }
 
 /** Digits, so that a word has the same stem for everybody. */

@@ -1,6 +1,6 @@
 /**
  * The rows of a document in SQLite's word index. FTS5 writes a row at a stretch, a thousand words in about a millisecond, so a document with
- * many words has several. The first has the document's number, the others follow those of all documents when the newest come first.
+ * many words has several. The first has the document's number, the others have numbers below zero.
  */
 
 const MAX_ROWS = 32;
@@ -11,7 +11,8 @@ const STEP = 2 ** 40;
 export const rowsOf = (document: string): string =>
   Array.from({ length: MAX_ROWS }, (_, at) => `${document} - ${at * STEP}`).join();
 
-export const documentOf = (row: number): number => row - Math.floor(row / STEP) * STEP;
+/** The document of a later row, in SQL. Their numbers are below zero. */
+export const documentOf = (row: string): string => `(${row} % ${STEP} + ${STEP})`;
 
 /** The numbers and words of a document's rows. */
 export function wordRows(document: number, words: readonly string[]): [number, readonly string[]][] {

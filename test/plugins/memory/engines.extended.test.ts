@@ -8,7 +8,7 @@ import { createMemory, type OpenMemory } from "../../../plugins/memory/memory.ts
 import { createRemovedDocuments } from "../../../plugins/memory/removed.ts";
 import { MIGRATIONS } from "../../../plugins/memory/tables.ts";
 import { createVectors, DIMENSIONS } from "../../../plugins/memory/vectors.ts";
-import { indexAllDocuments } from "../../../plugins/memory/word-index.ts";
+import { findAll, findEach, indexAllDocuments } from "../../../plugins/memory/word-index.ts";
 import { describeEngines } from "../../support/processes/engines.ts";
 import { quiet, toolsOf } from "../../support/services/memory.ts";
 import { afterThisFile } from "../../support/undo.ts";
@@ -157,6 +157,24 @@ describeEngines("memory", (_engine, fresh) => {
     expect((await memory.search(bob, "blue"))[0]?.path).toBe("b.md");
     await memory.removeUser(bob);
     expect(await count()).toBe(before);
+  });
+
+  test("a long document is found by words far apart in it, once, and among the newest", async () => {
+    const { memory, sql, ann } = await open();
+    const filler = (at: number) => Array.from({ length: 5000 }, (_, word) => `w${at}x${word}`).join(" ");
+    const long = `zebra running ${filler(1)} quagga ${filler(2)} runs ${filler(3)} okapi`;
+    await many(20, (at) => memory.write(ann, `${at}.md`, `okapi zebra run ${at}`));
+    await memory.write(ann, "long.md", long);
+    const id = (
+      await sql.get<{ id: number }>('SELECT max(id) AS id FROM memory_documents WHERE "user" = ?', ann)
+    )?.id;
+    expect(await findAll(sql, ann, ["zebra", "quagga"], 5)).toEqual([id]);
+    const [first, ...others] = await findAll(sql, ann, ["run", "okapi"], 5);
+    expect([first, others.includes(id ?? 0)]).toEqual([id, false]);
+    for (const found of await findEach(sql, ann, ["okapi", "run"], 5)) {
+      expect(found[0]).toBe(id);
+      expect(new Set(found).size).toBe(5);
+    }
   });
 
   test("the index of words can be made anew", async () => {
