@@ -47,6 +47,16 @@ attack("I", "Bodies that are refused are not read: one token's connections cost 
   expect(sockets.filter(({ bytesRead }) => bytesRead < MAX_READ_BYTES)).toHaveLength(REFUSED);
 });
 
+attack("I", "One user's open requests are counted, however small they are, and nobody else's", async () => {
+  const gateway = await openGateway({ variables: { GATEWAY_REQUESTS_PER_USER: "3" } });
+  const start = ["POST /api/chat/send HTTP/1.1", "Host: localhost", "Content-Type: application/json"];
+  const requestOf = (token: string) => head(...start, `Authorization: Bearer ${token}`, "Content-Length: 9");
+  const lines = sendOnEach(gateway.url, 5, [requestOf(await gateway.addUser("eve")), "{"]);
+  await expect.poll(() => lines).toEqual(Array(2).fill("HTTP/1.1 429 Too Many Requests"));
+  const [line] = await statusLines(gateway.url, [requestOf(await gateway.addUser("ann")), "{}       "], 1);
+  expect(line).toContain(" 400 ");
+});
+
 attack("I", "A body that nobody asked for is not read, whatever its request is answered", async () => {
   const gateway = await openGateway();
   const webhook = await bootWebhook();
