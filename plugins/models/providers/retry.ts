@@ -26,9 +26,21 @@ export async function* streamSteadily(
 ): AsyncGenerator<readonly ModelPart[]> {
   for (const [place, model] of models.entries()) {
     const next = models[place + 1];
-    let request = await requestFor(smaller.get(model) ?? model);
+    /** Undefined if the conversation does not fit this model and another one is left. */
+    const fit = async (): Promise<ModelRequest | undefined> => {
+      try {
+        return await requestFor(smaller.get(model) ?? model);
+      } catch (error) {
+        if (next === undefined || !(error instanceof Fault) || error.code !== TOO_LONG) throw error;
+        const words = `The conversation is too long for ${model.name.name}. Continuing with ${next.name.name}.`;
+        options.notice("model_failover", words);
+        return undefined;
+      }
+    };
+    let request = await fit();
+    if (request === undefined) continue;
     options.onModel(model);
-    for (let attempt = 1; ; attempt++) {
+    for (let attempt = 1; request !== undefined; attempt++) {
       let begun = false;
       let hasThought = false;
       const observed = options.observer.asking(model.name, request);
@@ -64,7 +76,7 @@ export async function* streamSteadily(
         if (error.code === TOO_LONG && attempt < TRIES) {
           options.notice("model_shortened", `${error.message} Asking again with less of the conversation.`);
           smaller.set(model, shrunk(smaller.get(model) ?? model, error.message));
-          request = await requestFor(smaller.get(model) ?? model);
+          request = await fit();
           continue;
         }
         const pause = pauseBefore(error, attempt, options, next === undefined);

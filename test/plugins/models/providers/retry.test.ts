@@ -37,6 +37,8 @@ async function run(
     request?: Partial<ModelRequest>;
     onNotice?: () => void;
     patienceSecs?: number;
+    /** Tokens that the request cannot do without. */
+    least?: number;
   } = {},
 ) {
   const notices: string[] = [];
@@ -44,7 +46,11 @@ async function run(
   const parts: ModelPart[] = [];
   let signs = 0;
   const request = { system: "", messages: [], tools: [], temperature: undefined, ...options.request };
-  const stream = streamSteadily(models, async ({ window }) => ({ ...request, system: `${window}` }), {
+  const requestFor = async ({ window }: Model) => {
+    if (window < (options.least ?? 0)) throw fails("too_long");
+    return { ...request, system: `${window}` };
+  };
+  const stream = streamSteadily(models, requestFor, {
     signal: options.signal ?? new AbortController().signal,
     notice: (code) => {
       notices.push(code);
@@ -221,6 +227,25 @@ test("a conversation that stays too long for the server ends with the code that 
   const settings = { provider: "openai-compatible", name: "m", baseUrl: server.url, key: undefined } as const;
   const { error } = await run([createProviderModel({ ...settings, window: 1000 })]);
   expect(error).toMatchObject({ code: "too_long" });
+});
+
+test.each([
+  ["from the start", 2000, 0],
+  ["after its server refused it", 900, 1],
+])("a conversation that does not fit a model %s goes to a larger one", async (_, least, attempts) => {
+  const small = playing("small", async function* () {
+    yield* [];
+    throw fails("too_long");
+  });
+  const answering = playing("large", async function* () {
+    yield [{ type: "text", delta: "Sure." }];
+  });
+  const large = { ...answering, window: 5000 };
+  const { parts, notices, served, error } = await run([small, large], { least });
+  expect({ parts, error }).toEqual({ parts: [{ type: "text", delta: "Sure." }], error: undefined });
+  expect(small.attempts).toBe(attempts);
+  expect([notices.at(-1), served.at(-1)]).toEqual(["model_failover", "large"]);
+  expect((await run([small], { least })).error).toMatchObject({ code: "too_long" });
 });
 
 test("an answer for which no room was left is asked for again with less; one that was cut is told", async () => {
