@@ -16,7 +16,10 @@ const MAX_PAUSE_SECS = 30;
 const NEW_THOUGHT: readonly ModelPart[] = [{ type: "reasoning", delta: "\n\n" }];
 const WORTH_ANOTHER_TRY = new Set(["model_limited", "model_error", "model_unreachable", "model_cut"]);
 
-/** Models whose servers took less than the window that is known of them. */
+// A refusal may repeat numbers from the conversation: none that would make a model useless is kept.
+const MIN_NAMED_WINDOW = 4096;
+
+/** Models whose servers named a smaller window than is known of them. */
 const smaller = new WeakMap<Model, Model>();
 
 export async function* streamSteadily(
@@ -26,10 +29,11 @@ export async function* streamSteadily(
 ): AsyncGenerator<readonly ModelPart[]> {
   for (const [place, model] of models.entries()) {
     const next = models[place + 1];
+    let fitting = smaller.get(model) ?? model;
     /** Undefined if the conversation does not fit this model and another one is left. */
-    const fit = async (): Promise<ModelRequest | undefined> => {
+    const fitted = async (): Promise<ModelRequest | undefined> => {
       try {
-        return await requestFor(smaller.get(model) ?? model);
+        return await requestFor(fitting);
       } catch (error) {
         if (next === undefined || !(error instanceof Fault) || error.code !== TOO_LONG) throw error;
         const words = `The conversation is too long for ${model.name.name}. Continuing with ${next.name.name}.`;
@@ -37,7 +41,7 @@ export async function* streamSteadily(
         return undefined;
       }
     };
-    let request = await fit();
+    let request = await fitted();
     if (request === undefined) continue;
     options.onModel(model);
     for (let attempt = 1; request !== undefined; attempt++) {
@@ -75,8 +79,12 @@ export async function* streamSteadily(
         }
         if (error.code === TOO_LONG && attempt < TRIES) {
           options.notice("model_shortened", `${error.message} Asking again with less of the conversation.`);
-          smaller.set(model, shrunk(smaller.get(model) ?? model, error.message));
-          request = await fit();
+          const named = namedWindow(error.message);
+          const isNamed = named >= MIN_NAMED_WINDOW && named < fitting.window;
+          // Without a number our estimate of tokens may have been too low for this conversation only.
+          fitting = { ...model, window: isNamed ? named : Math.floor(fitting.window * 0.75) };
+          if (isNamed) smaller.set(model, fitting);
+          request = await fitted();
           continue;
         }
         const pause = pauseBefore(error, attempt, options, next === undefined);
@@ -94,11 +102,10 @@ export async function* streamSteadily(
   }
 }
 
-/** The model with the window that its server names, or a quarter less: our estimate of tokens was too low then. */
-function shrunk(model: Model, words: string): Model {
-  const [, named = ""] = /(?:maximum context length (?:is|of)|>)\s*(\d[\d,]{2,9})/.exec(words) ?? [];
-  const limit = Number(named.replaceAll(",", "")) || Number.POSITIVE_INFINITY;
-  return { ...model, window: Math.floor(limit < model.window ? limit : model.window * 0.75) };
+/** The window that a refusal names; NaN if it names none. */
+function namedWindow(words: string): number {
+  const [, named] = /(?:maximum context length (?:is|of)|>)\s*(\d[\d,]{2,9})/.exec(words) ?? [];
+  return Number(named?.replaceAll(",", ""));
 }
 
 function codeOf(error: unknown, signal: AbortSignal): string {

@@ -200,12 +200,18 @@ test("if a model declines, the next one is asked; the last one's word counts, an
 });
 
 test.each([
-  ["OpenAI's", "This model's maximum context length is 600 tokens. However, you requested 900.", "600"],
-  ["Anthropic's", "prompt is too long: 900 tokens > 9000 maximum", "750"],
-  ["llama.cpp's", "the request exceeds the available context size", "750"],
+  [
+    "OpenAI's",
+    "This model's maximum context length is 6000 tokens. However, you requested 9000.",
+    6000,
+    6000,
+  ],
+  ["Anthropic's", "prompt is too long: 9000 tokens > 90000 maximum", 7500, 10_000],
+  ["llama.cpp's", "the request exceeds the available context size", 7500, 10_000],
+  ["repeated", "Too long: 'its maximum context length is 100'", 7500, 10_000],
 ])(
-  "what is too long in %s words is asked again with less of the conversation, and less from then on",
-  async (_, message, window) => {
+  "what is too long in %s words is asked again with less; only a window that the server names is kept",
+  async (_, message, window, later) => {
     const server = await scriptedModel();
     server.script({ status: 400, error: { message } });
     const model = createProviderModel({
@@ -213,11 +219,12 @@ test.each([
       name: "m",
       baseUrl: server.url,
       key: undefined,
-      window: 1000,
+      window: 10_000,
     });
     expect(await run([model])).toMatchObject({ notices: ["model_shortened"], error: undefined });
     await run([model]);
-    expect(server.requests.map(({ messages }) => messages[0]?.content)).toEqual(["1000", window, window]);
+    const asked = server.requests.map(({ messages }) => Number(messages[0]?.content));
+    expect(asked).toEqual([10_000, window, later]);
   },
 );
 
