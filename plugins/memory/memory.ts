@@ -13,7 +13,7 @@ import type { Memory } from "./services.ts";
 import { MIGRATIONS } from "./tables.ts";
 import { giveDocuments } from "./transfer.ts";
 import { createVectors } from "./vectors.ts";
-import { indexLater, type LaterRows } from "./word-index.ts";
+import { findUnfinished, indexLater, indexUnfinished, type LaterRows } from "./word-index.ts";
 
 export interface OpenMemory extends Required<Memory> {
   /** True once the embedding model is loaded; false where vectors are off or cannot be had. */
@@ -51,7 +51,27 @@ export async function createMemory({
   const threads = createTextThreads();
   // A long text keeps the store busy for a while: other users' writes come in between.
   const oneAtATime = createMutex();
+  let isBehind = true;
+  let catchingUp: Promise<void> = Promise.resolve();
 
+  /** Indexes what a crash or a full disk left; what fails is tried again with the next search or write. */
+  function catchUp(): void {
+    if (!isBehind) return;
+    isBehind = false;
+    catchingUp = catchingUp
+      .then(async () => {
+        for (const { id, user } of await findUnfinished(sql))
+          await oneAtATime(user, () => indexUnfinished(sql, id));
+      })
+      .catch(fallBehind);
+  }
+
+  function fallBehind(error: unknown): void {
+    isBehind = true;
+    log.warn({ error }, "a long document is not found by all of its words yet, retrying later");
+  }
+
+  catchUp();
   return {
     read: documents.read,
     readVersion: documents.readVersion,
@@ -73,7 +93,9 @@ export async function createMemory({
           await writing?.done?.(tx, { path: at, version: rest.version });
           return { path: at, ...rest };
         });
-        await indexLater(sql, later, id, written.version);
+        catchUp();
+        // The document is stored: a writer who was told otherwise would write it again.
+        await indexLater(sql, later, id, written.version).catch(fallBehind);
         if (changed) indexer?.wake();
         return written;
       }),
@@ -99,6 +121,7 @@ export async function createMemory({
     },
     search(user, q, limit = USUAL_HITS) {
       indexer?.wake();
+      catchUp();
       return search({ sql, documents, meaning }, user, q, limit);
     },
     async embed(texts, signal) {
@@ -114,7 +137,7 @@ export async function createMemory({
     async close() {
       indexer?.stop();
       await Promise.all([embedder?.close(), threads.close()]);
-      await indexer?.settled();
+      await Promise.all([catchingUp, indexer?.settled()]);
     },
   };
 }

@@ -7,7 +7,7 @@
 import { createHash } from "node:crypto";
 import { clipWord, indexedWords } from "../../kernel/kit/words.ts";
 import type { Queries, Sql, Transaction } from "../../kernel/plugin.ts";
-import { documentOf, rowsOf, wordRows } from "./word-rows.ts";
+import { documentOf, rowsOf, UNFINISHED, unfinishedRow, wordRows } from "./word-rows.ts";
 
 type Engine = Sql["engine"];
 type Searched = Queries & { readonly engine: Engine };
@@ -133,6 +133,7 @@ export async function indexWords(
     await tx.run(`DELETE FROM memory_words WHERE rowid IN (${rowsOf("?1")})`, id);
     const [first, ...others] = wordRows(id, ownWords(user, words.split(" ")));
     for (const row of [first, ...(later ? [] : others)]) if (row) await addRow(tx, row);
+    if (later && others.length > 0) await addRow(tx, [unfinishedRow(id), []]);
     later?.push(...others);
   }
 }
@@ -143,17 +144,46 @@ export type LaterRows = (readonly [row: number, words: readonly string[]])[];
 const addRow = (tx: Transaction, [row, words]: LaterRows[number]): Promise<number> =>
   tx.run("INSERT INTO memory_words (rowid, words) VALUES (?, ?)", row, words.join(" "));
 
-/** Writes them one by one, as long as the document has this version. After a crash in between, it is not found by its last words. */
+/** Writes them one by one, as long as the document has this version. */
 export async function indexLater(sql: Sql, rows: LaterRows, id: number, version: number): Promise<void> {
+  const unfinished = unfinishedRow(id);
   for (const row of rows)
     await sql.transaction(async (tx) => {
       const still = await tx.get(
-        "SELECT 1 AS one FROM memory_documents WHERE id = ? AND version = ?",
+        "SELECT 1 AS one FROM memory_documents JOIN memory_words ON memory_words.rowid = ? WHERE id = ? AND version = ?",
+        unfinished,
         id,
         version,
       );
-      if (still !== undefined) await addRow(tx, row);
+      if (still === undefined) return;
+      await addRow(tx, row);
+      if (row === rows.at(-1)) await tx.run("DELETE FROM memory_words WHERE rowid = ?", unfinished);
     });
+}
+
+/** The documents of which a crash or a full disk left later rows unwritten. */
+export const findUnfinished = async (sql: Sql) =>
+  sql.engine === "sqlite"
+    ? sql.all<{ id: number; user: string }>(
+        `SELECT id, "user" FROM memory_words JOIN memory_documents ON id = ${documentOf("memory_words.rowid")}
+          WHERE memory_words.${UNFINISHED}`,
+      )
+    : [];
+
+/** Writes all rows of such a document anew. */
+export async function indexUnfinished(sql: Sql, id: number): Promise<void> {
+  const later: LaterRows = [];
+  const found = await sql.transaction(async (tx) => {
+    later.length = 0;
+    const row = await tx.get<IndexedDocument & { version: number }>(
+      'SELECT id, "user", path, text, version FROM memory_documents JOIN memory_words ON memory_words.rowid = ? WHERE id = ?',
+      unfinishedRow(id),
+      id,
+    );
+    if (row) await indexWords(tx, sql.engine, [row], later);
+    return row;
+  });
+  if (found) await indexLater(sql, later, id, found.version);
 }
 
 const AT_ONCE = 200;

@@ -7,9 +7,13 @@ const MAX_ROWS = 32;
 const ROW_WORDS = 4000;
 const STEP = 2 ** 40;
 
+/** An empty row of a document whose later rows are yet to be written, below all others. */
+export const unfinishedRow = (document: number): number => document - MAX_ROWS * STEP;
+export const UNFINISHED = `rowid <= ${unfinishedRow(STEP)}`;
+
 /** The numbers of all rows that a document may have, in SQL. */
 export const rowsOf = (document: string): string =>
-  Array.from({ length: MAX_ROWS }, (_, at) => `${document} - ${at * STEP}`).join();
+  Array.from({ length: MAX_ROWS + 1 }, (_, at) => `${document} - ${at * STEP}`).join();
 
 /** The document of a later row, in SQL. Their numbers are below zero. */
 export const documentOf = (row: string): string => `(${row} % ${STEP} + ${STEP})`;

@@ -1,5 +1,10 @@
+import { join } from "node:path";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { openMemory, toolsOf } from "../../support/services/memory.ts";
+import { createMemory } from "../../../plugins/memory/memory.ts";
+import { MIGRATIONS } from "../../../plugins/memory/tables.ts";
+import { openStore } from "../../../plugins/store/sqlite/store.ts";
+import { temporaryFolder } from "../../support/home.ts";
+import { openMemory, quiet, toolsOf } from "../../support/services/memory.ts";
 
 describe("documents", () => {
   test("what is written is read again after a restart", async () => {
@@ -29,6 +34,37 @@ describe("documents", () => {
     expect([await found("w0x"), await found("w9999x")]).toEqual([[], []]);
     await memory.restore?.("ann", "all.md");
     expect(await found("w9999x")).toEqual(["all.md"]);
+  });
+
+  test("a long document whose last words cannot be indexed is written, and found by them later", async () => {
+    const folder = temporaryFolder();
+    const store = openStore(join(folder, "store.sqlite"), { durability: "normal" });
+    onTestFinished(() => store.close());
+    const sql = await store.tables("memory", MIGRATIONS);
+    let left = Number.POSITIVE_INFINITY;
+    const transaction: typeof sql.transaction = async (work) => {
+      if (left-- <= 0) throw new Error("the disk is full");
+      return sql.transaction(work);
+    };
+    const memory = await createMemory({
+      store: { ...store, tables: async () => ({ ...sql, transaction }) },
+      vectors: false,
+      log: quiet,
+    });
+    const text = Array.from({ length: 9000 }, (_, at) => `w${at}x`).join(" ");
+    const found = async (from: typeof memory) =>
+      (await from.search("ann", "w8999x")).map(({ path }) => path).toSorted();
+    left = 1;
+    expect(await memory.write("ann", "a.md", text)).toEqual({ path: "a.md", version: 1 });
+    expect(await found(memory)).toEqual([]);
+    left = Number.POSITIVE_INFINITY;
+    await expect.poll(() => found(memory)).toEqual(["a.md"]);
+    left = 1;
+    await memory.write("ann", "b.md", text);
+    await memory.close();
+    const { memory: restarted } = await openMemory(folder);
+    await expect.poll(() => found(restarted)).toEqual(["a.md", "b.md"]);
+    expect(await sql.all("SELECT rowid FROM memory_words WHERE rowid < ?", -31 * 2 ** 40)).toEqual([]);
   });
 
   test("earlier texts are kept as versions, and the same text again is no version", async () => {
