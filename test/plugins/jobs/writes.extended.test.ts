@@ -24,15 +24,15 @@ interface Killing {
   readonly home?: string;
   /** A task makes the call, which the job delegates. */
   readonly isDelegated?: boolean;
-  /** What the next attempt calls, if it words it anew. */
-  readonly again?: Killing["call"];
+  /** What the next attempt calls, if that is not the same. */
+  readonly again?: readonly Killing["call"][];
   /** Before the service is killed; if not given, the model is asked once more. */
   until?(): Promise<void>;
   afterwards?(): void;
 }
 
 /** The message has the tool called, and the service is killed before the turn ends. Returns the job as it is after the restart. */
-async function killAfter({ call, home = temporaryFolder(), isDelegated, again = call, ...given }: Killing) {
+async function killAfter({ call, home = temporaryFolder(), isDelegated, again = [call], ...given }: Killing) {
   const model = await scriptedModel();
   let isKilled = false;
   model.otherwise((request) => {
@@ -40,7 +40,7 @@ async function killAfter({ call, home = temporaryFolder(), isDelegated, again = 
     if (hasCalled(request))
       return isParent || isKilled ? { text: "Done." } : { text: ["Half"], end: "stall" };
     if (isParent) return { calls: [{ name: "task_delegate", arguments: { task: "Write" } }] };
-    return { calls: [isKilled ? again : call] };
+    return { calls: isKilled ? again : [call] };
   });
   const doomed = spawn(process.execPath, [NODE, home, NOW], {
     env: { ...process.env, MODEL_BASE_URL: model.url, MODEL_NAME: "scripted" },
@@ -89,12 +89,19 @@ test("a job that appended to a file is run again after kill -9, and finds that d
 });
 
 test("if the next attempt words the change anew, the job ends and names the file", async () => {
-  const { job, read } = await killAfter({ call: append("/log.txt"), again: append("/log.txt", "1 line") });
+  const { job, read } = await killAfter({ call: append("/log.txt"), again: [append("/log.txt", "1 line")] });
   expect(await read("/log.txt")).toBe(LINE);
   expect(job).toMatchObject({
     status: "completed",
     error: { code: "not_repeated", message: expect.stringContaining("Look at /log.txt") },
   });
+});
+
+test("a call that the next attempt makes before the same one, in one answer, is made", async () => {
+  const again = [append("/other.txt"), append("/log.txt")];
+  const { job, read } = await killAfter({ call: append("/log.txt"), again });
+  expect(await Promise.all(["/other.txt", "/log.txt"].map(read))).toEqual([LINE, LINE]);
+  expect(job).toMatchObject({ status: "completed", response: "Done." });
 });
 
 test("a job that added to the memory finds that done", async () => {

@@ -21,6 +21,8 @@ export interface RecordedRow extends Pick<CallRecord, "about"> {
 export function createCallRecords(sql: Queries, { id: turn, node }: OwnTurn, job: string) {
   const found = new Set<string>();
   const failed = new Set<string>();
+  /** What the planned calls of an answer ask that have not looked for their records yet. */
+  const planned: string[] = [];
   return {
     call(tool: string, params: unknown) {
       const id = randomUUIDv7();
@@ -29,10 +31,12 @@ export function createCallRecords(sql: Queries, { id: turn, node }: OwnTurn, job
         JSON.stringify([tool, Object.entries(params as object).sort()]),
         "base64url",
       );
+      planned.push(asked);
       return {
         /**
          * What an earlier attempt has recorded of this call, or the same call of this attempt, which failed although its commit was made. Throws
-         * where an earlier attempt has changed something with a call that this one has not made: this may be the same call in other words.
+         * if an earlier attempt has changed something with a call that neither this one nor another of the same answer repeats: this may be
+         * that call in other words.
          */
         async find(): Promise<
           (Pick<CallRecord, "outcome" | "note"> & { readonly row: RecordedRow }) | undefined
@@ -40,9 +44,15 @@ export function createCallRecords(sql: Queries, { id: turn, node }: OwnTurn, job
           const all = `SELECT id, turn, asked, about, note, outcome FROM recorded_calls WHERE job = ? ORDER BY seq`;
           const isOpen = (row: RecordedRow) =>
             (row.turn !== turn || failed.has(row.id)) && !found.has(row.id);
-          const open = (await sql.all<RecordedRow>(all, job)).filter(isOpen);
+          const rows = await sql.all<RecordedRow>(all, job);
+          planned.splice(planned.indexOf(asked), 1);
+          const open = rows.filter(isOpen);
           const row = open.find((one) => one.asked === asked);
           const others = open.filter((one) => one.turn !== turn);
+          for (const one of planned) {
+            const at = others.findIndex((other) => other.asked === one);
+            if (at !== -1) others.splice(at, 1);
+          }
           if (row === undefined && others.length > 0) throw notRepeated(others);
           if (row === undefined) return undefined;
           found.add(row.id);
