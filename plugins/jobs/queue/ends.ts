@@ -12,7 +12,7 @@ const completedTopic = (id: string) => `job ${id}`;
 
 function notRunAgain({ items }: TurnRecord): Completion {
   const called = new Set(items.flatMap((item) => (item.type === "tool_call" ? [item.call.name] : [])));
-  const message = `The job was interrupted after it had called a tool with side effects, so it was not run again. It had called: ${[...called].join(", ")}. Look at what that changed.`;
+  const message = `The job was interrupted after it had called a tool with side effects, so it was not run again. It had called: ${[...called].join(", ")}. Check what it changed.`;
   return failure({ code: INTERRUPTED, message });
 }
 

@@ -93,7 +93,7 @@ test("if the next attempt words the change anew, the job ends and names the file
   expect(await read("/log.txt")).toBe(LINE);
   expect(job).toMatchObject({
     status: "completed",
-    error: { code: "not_repeated", message: expect.stringContaining("Look at /log.txt") },
+    error: { code: "not_repeated", message: expect.stringContaining("Check /log.txt") },
   });
 });
 
@@ -143,7 +143,7 @@ describe("in a mounted folder", () => {
       title: "that somebody has changed since is left alone, and the job names it",
       now: "other",
       after: "other",
-      response: expect.stringContaining("Look at /shared/log.txt"),
+      response: expect.stringContaining("Check /shared/log.txt"),
     },
   ])("after kill -9 between the disk and the store, a file $title", async ({ now, after, response }) => {
     const { home, file } = await mountedHome();

@@ -88,6 +88,6 @@ export function createCallRecords(sql: Queries, { id: turn, node }: OwnTurn, job
 
 export function notRepeated(records: readonly Pick<CallRecord, "about">[]): Fault {
   const changed = [...new Set(records.map(({ about }) => about))].join(", ");
-  const message = `An earlier attempt of this job was interrupted while it changed ${changed}, and it cannot be told whether what this attempt wanted to do was done already. Look at ${changed}, then send the rest of the job again.`;
+  const message = `An earlier attempt of this job was interrupted while changing ${changed}, so Postern cannot tell whether this change was already made. Check ${changed}, then submit the rest of the job again.`;
   return new Fault("turn", "not_repeated", message);
 }
