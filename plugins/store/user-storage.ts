@@ -15,10 +15,13 @@ const REST_FACTOR = 20;
 const MB = 1_000_000;
 
 interface Sum extends UsedStorage {
+  readonly from: number;
   readonly at: number;
-  readonly millis: number;
   taken: number;
 }
+
+/** How long no other sum is made after this one. */
+const restOf = ({ from, at }: Sum): number => at + (at - from) * REST_FACTOR - performance.now();
 
 /** Uses of the last second, and of the one before it. */
 interface Recent {
@@ -68,15 +71,14 @@ export function createUserStorage(
     for (const [place, { kind }] of keeps.entries())
       kinds[kind] = (kinds[kind] ?? 0) + Number(row[columnOf(place)] ?? 0);
     const bytes = Object.values(kinds).reduce((sum, each) => sum + each, 0);
-    return { bytes, maxBytes, kinds, at, millis: at - from, taken: unstored + before };
+    return { bytes, maxBytes, kinds, from, at, taken: unstored + before };
   }
 
-  /** One sum at a time for a user, and none before so long has passed since the last. */
-  async function sumOf(user: string, maxAge: number): Promise<Sum> {
+  /** One sum at a time for a user. */
+  async function sumOf(user: string, isFresh: (sum: Sum) => boolean): Promise<Sum> {
     const pending = sums.get(user);
     const known = await pending?.catch(() => undefined);
-    const isFresh = known && performance.now() - known.at <= Math.max(maxAge, known.millis * REST_FACTOR);
-    if (isFresh) return known;
+    if (known && isFresh(known)) return known;
     // Another may have asked for it meanwhile.
     const next = sums.get(user);
     if (next !== undefined && next !== pending) return await next;
@@ -85,22 +87,33 @@ export function createUserStorage(
     return await summed;
   }
 
+  const lastSum = (user: string) => sumOf(user, (sum) => restOf(sum) > 0);
+
+  /** Knows of all that was deleted before this call, for which it waits up to two seconds after the last sum. */
+  async function newSum(user: string): Promise<Sum> {
+    const asked = performance.now();
+    const last = await lastSum(user);
+    if (last.from >= asked) return last;
+    await setTimeout(Math.min(2 * RECENT_MS, restOf(last)));
+    return await sumOf(user, ({ from }) => from >= asked);
+  }
+
   return {
     async take(user, bytes) {
       const hasRoom = (sum: Sum) => sum.bytes + sum.taken + bytes <= maxBytes;
-      let sum = await sumOf(user, MAX_AGE_MS);
-      if (!hasRoom(sum)) sum = await sumOf(user, 0);
+      let sum = await sumOf(user, ({ at }) => performance.now() - at <= MAX_AGE_MS);
+      if (!hasRoom(sum)) sum = await newSum(user);
       if (!hasRoom(sum) && sum.bytes + bytes <= maxBytes) {
         // What was written lately may be in the sum already, or be deleted again: soon the sum alone will tell.
         await setTimeout(2 * RECENT_MS);
-        sum = await sumOf(user, 0);
+        sum = await newSum(user);
       }
       if (!hasRoom(sum)) throw full(sum);
       sum.taken += bytes;
       note(user, bytes);
     },
     async used(user) {
-      const { bytes, kinds } = await sumOf(user, 0);
+      const { bytes, kinds } = await lastSum(user);
       return { bytes, maxBytes, kinds };
     },
   };
