@@ -169,6 +169,8 @@ export interface ModelRequest {
   readonly parallelCalls?: boolean;
   /** One of the model's `formats`. Where the provider refuses it after all, it is told to the model in words. */
   readonly format?: Format;
+  /** Whose thread it is; not sent. What the model thought for one user is never sent with a request of another. */
+  readonly user?: string;
   /** For the server's own trace of it. */
   readonly traceparent?: string;
 }

@@ -138,6 +138,7 @@ export async function createModelRequests(parts: ModelRequestParts, run: Run, as
           ...offering,
           messages,
           generation,
+          user: turn.user,
           ...(isAsked && { format: turn.answer?.format }),
         };
       };

@@ -42,7 +42,8 @@ export function buildPrompt(
   // Those of earlier turns too: what a provider has cached begins with them.
   const answers = new Map<ModelMessage, readonly AnswerPart[]>();
   for (const message of request.messages)
-    if (message.role === "assistant") answers.set(message, thoughts.before(message, takesThoughts, needs));
+    if (message.role === "assistant")
+      answers.set(message, thoughts.before(request.user, message, takesThoughts, needs));
   const hints = hintsOf(
     request,
     {

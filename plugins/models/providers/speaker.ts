@@ -31,7 +31,7 @@ export function createSpeaker(endpoint: Endpoint, quirks: Quirks, lessons = crea
       const read = createReader((answer, isPause) => {
         said.push(...answer);
         isPaused = isPause && ++pauses <= MAX_PAUSES;
-        if (!isPaused) thoughts.keep(said);
+        if (!isPaused) thoughts.keep(request.user, said);
       });
       let hasBegun = said.length > 0;
       try {
@@ -52,7 +52,7 @@ export function createSpeaker(endpoint: Endpoint, quirks: Quirks, lessons = crea
         }
         const found = hasBegun ? undefined : refusedHint(error, hints);
         if (found === undefined) throw error;
-        if (found.hint === "thoughts") thoughts.forget(request.messages);
+        if (found.hint === "thoughts") thoughts.forget(request.user, request.messages);
         refused.push(found);
         without.add(found.hint);
       }

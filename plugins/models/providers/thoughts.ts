@@ -1,6 +1,8 @@
 /** What the model thought before the calls of a turn, and how its provider sealed it: both go back to it with them. */
 import { LRUCache } from "lru-cache";
-import type { ModelMessage } from "../services.ts";
+import { tryJson } from "../../../kernel/kit/text.ts";
+import type { ToolCall } from "../../../kernel/plugin.ts";
+import type { ModelMessage, ModelRequest } from "../services.ts";
 import type { AnswerPart } from "./language-model.ts";
 import type { Need } from "./refusals.ts";
 
@@ -17,11 +19,13 @@ const BY_FIELD = { openai: { thoughtField: "reasoning_content" } };
 
 export interface Thoughts {
   /** Returns the parts of this answer as far as they go back as they came; `wanted`: with its thoughts. */
-  before(message: Answer, wanted: boolean, needs: ReadonlySet<Need>): readonly AnswerPart[];
-  keep(answer: readonly AnswerPart[]): void;
+  before(user: User, message: Answer, wanted: boolean, needs: ReadonlySet<Need>): readonly AnswerPart[];
+  keep(user: User, answer: readonly AnswerPart[]): void;
   /** For answers whose thoughts the provider does not take back, because what was before them has changed. */
-  forget(messages: readonly ModelMessage[]): void;
+  forget(user: User, messages: readonly ModelMessage[]): void;
 }
+
+type User = ModelRequest["user"];
 
 type Answer = Extract<ModelMessage, { role: "assistant" }>;
 
@@ -36,16 +40,20 @@ export function createThoughts(kind: "text" | "sealed"): Thoughts {
       parts.reduce((sum, part) => sum + ("text" in part ? part.text.length : 0) + SEAL_LENGTH, 1),
   });
 
-  function sealedParts({ calls: [first] }: Answer, needs: ReadonlySet<Need>): readonly AnswerPart[] {
-    const parts = first && kept.get(first.id);
+  function sealedParts(
+    user: User,
+    { calls: [first] }: Answer,
+    needs: ReadonlySet<Need>,
+  ): readonly AnswerPart[] {
+    const parts = first && kept.get(keyOf(user, first));
     if (parts !== undefined || first === undefined || !needs.has("seals")) return parts ?? [];
     const { id: toolCallId, name: toolName } = first;
     return [{ type: "tool-call", toolCallId, toolName, input: {}, providerOptions: NO_SEAL }];
   }
 
   return {
-    before(message, wanted, needs) {
-      const parts = sealedParts(message, needs).filter(({ type }) => wanted || type !== "reasoning");
+    before(user, message, wanted, needs) {
+      const parts = sealedParts(user, message, needs).filter(({ type }) => wanted || type !== "reasoning");
       if (kind === "sealed") return parts;
       const { reasoning: text = "" } = message;
       // Kimi refuses an empty one.
@@ -53,15 +61,22 @@ export function createThoughts(kind: "text" | "sealed"): Thoughts {
         return [{ type: "reasoning", text: text || " ", providerOptions: BY_FIELD }, ...parts];
       return wanted && text !== "" ? [{ type: "reasoning", text }, ...parts] : parts;
     },
-    keep(answer) {
+    keep(user, answer) {
       const first = answer.find((part) => part.type === "tool-call");
       const isSealed = (part: AnswerPart) => part.type === "tool-call" && part.providerOptions !== undefined;
       const parts = kind === "sealed" ? answer : answer.filter(isSealed);
-      if (first !== undefined && parts.length > 0) kept.set(first.toolCallId, parts);
+      if (first === undefined || parts.length === 0) return;
+      const { toolCallId: id, toolName: name, input } = first;
+      kept.set(keyOf(user, { id, name, params: String(input) }), parts);
     },
-    forget(messages) {
+    forget(user, messages) {
       for (const message of messages)
-        if (message.role === "assistant" && message.calls[0]) kept.delete(message.calls[0].id);
+        if (message.role === "assistant" && message.calls[0]) kept.delete(keyOf(user, message.calls[0]));
     },
   };
+}
+
+/** Some servers only number their calls, so that the id alone is that of many answers. */
+function keyOf(user: User, { id, name, params }: ToolCall): string {
+  return JSON.stringify([user, id, name, tryJson(params.trim() || "{}")]);
 }

@@ -1,6 +1,7 @@
 /** Every field of a request as Anthropic sees it, and what comes back. */
 import { expect, test } from "vitest";
 import { estimateText } from "../../../../kernel/kit/turns.ts";
+import type { ToolCall } from "../../../../kernel/plugin.ts";
 import { createLessons } from "../../../../plugins/models/providers/lessons.ts";
 import { createProviderModel } from "../../../../plugins/models/providers/provider.ts";
 import type { ModelMessage, ModelPart, ModelRequest } from "../../../../plugins/models/services.ts";
@@ -142,6 +143,28 @@ test("an effort makes it think, and its thoughts go back as it sealed them", asy
   // A model that was asked before the restart cannot be asked to think: what it thought then is gone.
   await speaker(server)({ messages: loop, tools: TOOLS, generation });
   expect(server.requests[3]?.body).not.toHaveProperty("thinking");
+});
+
+test("thoughts go back only to the user they were for, and only before the same call", async () => {
+  const server = await startEventServer(CALLING, ANSWER);
+  const ask = speaker(server);
+  const generation = { reasoningEffort: "low" };
+  const loop = (call: ToolCall): readonly ModelMessage[] => [
+    USER,
+    { role: "assistant", text: "", calls: [call] },
+    { role: "tool", call, output: "sunny", failed: false },
+  ];
+  await ask({ user: "ann", messages: [USER], tools: TOOLS, generation });
+  await ask({ user: "bob", messages: loop(CALL), tools: TOOLS, generation });
+  await ask({
+    user: "ann",
+    messages: loop({ ...CALL, params: '{"city":"Rome"}' }),
+    tools: TOOLS,
+    generation,
+  });
+  await ask({ user: "ann", messages: loop({ ...CALL, params: "{ }" }), tools: TOOLS, generation });
+  const sealed = server.requests.map(({ body }) => JSON.stringify(body["messages"]).includes("sealed"));
+  expect(sealed).toEqual([false, false, false, true]);
 });
 
 test("images and PDFs are shown where they are, also in a result; a text file is read", async () => {
