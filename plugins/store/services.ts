@@ -188,6 +188,8 @@ export interface StoredSettings {
 export interface UserStorage {
   /** Counts what is about to be stored. Throws the fault `storage_full` where the user has no room for it. */
   take(user: string, bytes: number): Promise<void>;
+  /** The same for what may take more than a second to store: it counts until the returned function is called. */
+  hold(user: string, bytes: number): Promise<() => void>;
   used(user: string): Promise<UsedStorage>;
 }
 

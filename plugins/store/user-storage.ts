@@ -47,6 +47,7 @@ export function createUserStorage(
     sizeCalculation: () => 1,
     ttl: 2 * RECENT_MS,
   });
+  const held = new Map<string, number>();
   let opened: Promise<Source> | undefined;
 
   function note(user: string, bytes: number): void {
@@ -57,6 +58,12 @@ export function createUserStorage(
     recent.set(user, next);
   }
 
+  function addHeld(user: string, bytes: number): void {
+    const left = (held.get(user) ?? 0) + bytes;
+    if (left > 0) held.set(user, left);
+    else held.delete(user);
+  }
+
   async function sumUp(user: string): Promise<Sum> {
     opened ??= openSource(store, tables).catch((error: unknown) => {
       opened = undefined;
@@ -65,13 +72,14 @@ export function createUserStorage(
     const { sql, keeps, query } = await opened;
     const from = performance.now();
     const { bytes: unstored = 0, before = 0 } = recent.get(user) ?? {};
+    const unfinished = held.get(user) ?? 0;
     const row = (await sql.get<Record<string, number>>(query, ...keeps.map(() => user))) ?? {};
     const at = performance.now();
     const kinds: Record<string, number> = {};
     for (const [place, { kind }] of keeps.entries())
       kinds[kind] = (kinds[kind] ?? 0) + Number(row[columnOf(place)] ?? 0);
     const bytes = Object.values(kinds).reduce((sum, each) => sum + each, 0);
-    return { bytes, maxBytes, kinds, from, at, taken: unstored + before };
+    return { bytes, maxBytes, kinds, from, at, taken: unstored + before + unfinished };
   }
 
   /** One sum at a time for a user. */
@@ -98,19 +106,28 @@ export function createUserStorage(
     return await sumOf(user, ({ from }) => from >= asked);
   }
 
+  /** Counts it until what it returns is called. */
+  async function hold(user: string, bytes: number): Promise<() => void> {
+    const hasRoom = (sum: Sum) => sum.bytes + sum.taken + bytes <= maxBytes;
+    let sum = await sumOf(user, ({ at }) => performance.now() - at <= MAX_AGE_MS);
+    if (!hasRoom(sum)) sum = await newSum(user);
+    if (!hasRoom(sum) && sum.bytes + bytes <= maxBytes) {
+      // What was written lately may be in the sum already, or be deleted again: soon the sum alone will tell.
+      await setTimeout(2 * RECENT_MS);
+      sum = await newSum(user);
+    }
+    if (!hasRoom(sum)) throw full(sum);
+    sum.taken += bytes;
+    addHeld(user, bytes);
+    return () => addHeld(user, -bytes);
+  }
+
   return {
+    hold,
     async take(user, bytes) {
-      const hasRoom = (sum: Sum) => sum.bytes + sum.taken + bytes <= maxBytes;
-      let sum = await sumOf(user, ({ at }) => performance.now() - at <= MAX_AGE_MS);
-      if (!hasRoom(sum)) sum = await newSum(user);
-      if (!hasRoom(sum) && sum.bytes + bytes <= maxBytes) {
-        // What was written lately may be in the sum already, or be deleted again: soon the sum alone will tell.
-        await setTimeout(2 * RECENT_MS);
-        sum = await newSum(user);
-      }
-      if (!hasRoom(sum)) throw full(sum);
-      sum.taken += bytes;
+      const release = await hold(user, bytes);
       note(user, bytes);
+      release();
     },
     async used(user) {
       const { bytes, kinds } = await lastSum(user);

@@ -5,6 +5,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { defineTables, type KeptBytes } from "../../../kernel/kit/store.ts";
 import { openStore } from "../../../plugins/store/sqlite/store.ts";
 import { createUserStorage } from "../../../plugins/store/user-storage.ts";
+import { moveTime } from "../../support/clock/moved-time.ts";
 import { temporaryFolder } from "../../support/home.ts";
 
 const MIGRATIONS = defineTables(
@@ -34,5 +35,18 @@ test("who deletes something has room again, also if the sum takes long", async (
   await keep(90);
   await expect(storage.take("ann", 50)).rejects.toMatchObject({ code: "storage_full" });
   await clear();
+  await storage.take("ann", 50);
+});
+
+test("what takes long to store counts until it is stored", async () => {
+  const clock = moveTime(onTestFinished);
+  const { storage, keep } = await open(0);
+  const release = await storage.hold("ann", 80);
+  await clock.advance(120_000);
+  const refused = expect(storage.take("ann", 50)).rejects.toMatchObject({ code: "storage_full" });
+  await clock.advance(10_000);
+  await refused;
+  await keep(10);
+  release();
   await storage.take("ann", 50);
 });

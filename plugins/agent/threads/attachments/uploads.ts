@@ -13,7 +13,7 @@ import { findAttachment, type StoredFile } from "./stored.ts";
 export interface UploadParts {
   readonly sql: Sql;
   readonly store: Pick<Store, "exclusive" | "repeat">;
-  readonly storage: Pick<UserStorage, "take">;
+  readonly storage: Pick<UserStorage, "hold">;
   readonly models: { current(): Promise<readonly Model[]> };
   readonly log: Log;
   readonly fileBytes: number;
@@ -68,6 +68,26 @@ export function createUploads(parts: UploadParts): OpenUploads {
     return (await sql.get<StoredFile>(upload, id, user, now())) ?? (await findAttachment(sql, user, id));
   }
 
+  async function keep(user: string, name: string, data: Uint8Array, origins: Attachment["origins"]) {
+    const { text8, ...taken } = await takeFile(name, data, (bytes) => pdf.read(user, bytes));
+    const attachment = { id: randomUUIDv7(), ...taken, size: data.byteLength, name };
+    // Two uploads at once must not both find the last room.
+    await store.exclusive(`uploads of ${user}`, () =>
+      sql.transaction(async (tx) => {
+        await refuseFull(user, data.byteLength, tx);
+        await tx.run(
+          `INSERT INTO uploads (id, "user", mime, name, size, data, text, origins, expires_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+          ...[attachment.id, user, taken.mime, name, data.byteLength, data, text8 ?? null],
+          origins ? JSON.stringify(origins) : null,
+          new Date(Date.now() + KEPT_MS).toISOString(),
+        );
+      }),
+    );
+    const [model] = await parts.models.current();
+    const note = model && noteFor(attachment, model);
+    return { ...attachment, note };
+  }
+
   return {
     limits,
 
@@ -78,24 +98,13 @@ export function createUploads(parts: UploadParts): OpenUploads {
         throw new Fault("invalid", "file_too_large", message, { param: "file" });
       }
       await refuseFull(user, data.byteLength);
-      await parts.storage.take(user, data.byteLength);
-      const { text8, ...taken } = await takeFile(name, data, (bytes) => pdf.read(user, bytes));
-      const attachment = { id: randomUUIDv7(), ...taken, size: data.byteLength, name };
-      // Two uploads at once must not both find the last room.
-      await store.exclusive(`uploads of ${user}`, () =>
-        sql.transaction(async (tx) => {
-          await refuseFull(user, data.byteLength, tx);
-          await tx.run(
-            `INSERT INTO uploads (id, "user", mime, name, size, data, text, origins, expires_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-            ...[attachment.id, user, taken.mime, name, data.byteLength, data, text8 ?? null],
-            origins ? JSON.stringify(origins) : null,
-            new Date(Date.now() + KEPT_MS).toISOString(),
-          );
-        }),
-      );
-      const [model] = await parts.models.current();
-      const note = model && noteFor(attachment, model);
-      return { ...attachment, note };
+      // Reading a PDF may take half a minute.
+      const release = await parts.storage.hold(user, data.byteLength);
+      try {
+        return await keep(user, name, data, origins);
+      } finally {
+        release();
+      }
     },
 
     async textOf(user, { name, data }) {
