@@ -7,10 +7,12 @@ import type { AnswerPart, FinishReason as GivenReason, StreamPart, Usage } from 
 
 /**
  * `onEnd` gets all that the answer consisted of, in order, right before its last parts are returned; `isPaused`: the server wants
- * it back to continue.
+ * it back to continue. It returns whether the answer goes on. `given`: calls that came before a pause.
  */
-export function createReader(onEnd: (answer: readonly AnswerPart[], isPaused: boolean) => void) {
-  const given: ToolCall[] = [];
+export function createReader(
+  onEnd: (answer: readonly AnswerPart[], isPaused: boolean) => boolean,
+  given: ToolCall[] = [],
+) {
   const answer = createAnswerReader();
 
   function readPart(part: StreamPart): readonly ModelPart[] {
@@ -30,13 +32,12 @@ export function createReader(onEnd: (answer: readonly AnswerPart[], isPaused: bo
         answer.addCall(part);
         return [];
       case "finish": {
-        const cut = readFinish(part.finishReason);
-        // The call that was being written when the tokens ran out is not one to make.
-        const calls = cut === undefined ? given : given.filter(({ params }) => tryJson(params) !== undefined);
         const isPaused = part.finishReason.raw === "pause_turn";
         const why = readDetail(part);
-        onEnd(answer.whole(), isPaused);
-        if (isPaused) return readUsage(part.usage);
+        if (onEnd(answer.whole(), isPaused)) return readUsage(part.usage);
+        const cut = isPaused ? "length" : readFinish(part.finishReason);
+        // The call that was being written when the tokens ran out is not one to make.
+        const calls = cut === undefined ? given : given.filter(({ params }) => tryJson(params) !== undefined);
         return [
           ...calls.map((call) => ({ type: "call" as const, call })),
           { type: "finish", reason: cut ?? (calls.length > 0 ? "tool_calls" : "stop"), ...(why && { why }) },

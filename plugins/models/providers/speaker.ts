@@ -1,4 +1,5 @@
 /** Asks one endpoint: builds the prompt, reads the answer, and asks again without what the server refuses. */
+import type { ToolCall } from "../../../kernel/plugin.ts";
 import type { AnswerPart, Endpoint } from "./language-model.ts";
 import { createLessons } from "./lessons.ts";
 import { buildPrompt } from "./prompt.ts";
@@ -21,6 +22,7 @@ export function createSpeaker(endpoint: Endpoint, quirks: Quirks, lessons = crea
     const refused: RefusedHint[] = [];
     // What the model said before its server paused.
     const said: AnswerPart[] = [];
+    const called: ToolCall[] = [];
     let pauses = 0;
     // Each round leaves out one hint more or adds a need, so there are no more rounds than those and pauses.
     for (;;) {
@@ -32,7 +34,8 @@ export function createSpeaker(endpoint: Endpoint, quirks: Quirks, lessons = crea
         said.push(...answer);
         isPaused = isPause && ++pauses <= MAX_PAUSES;
         if (!isPaused) thoughts.keep(request.user, said);
-      });
+        return isPaused;
+      }, called);
       let hasBegun = said.length > 0;
       try {
         for await (const parts of endpoint({ ...options, prompt, abortSignal })) {

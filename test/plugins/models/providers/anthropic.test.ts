@@ -408,6 +408,20 @@ test("an answer that its server pauses is continued, as one", async () => {
   ]);
 });
 
+test("a call that came before a pause is made", async () => {
+  const server = await startEventServer([...CALLING.slice(0, -2), ...end("pause_turn")], ANSWER);
+  const parts = await speaker(server)({ messages: [USER], tools: TOOLS });
+  expect(parts.filter(({ type }) => type === "call")).toEqual([{ type: "call", call: CALL }]);
+  expect(parts.filter(({ type }) => type === "finish")).toEqual([{ type: "finish", reason: "tool_calls" }]);
+});
+
+test("an answer that its server never stops pausing ends as one that was cut", async () => {
+  const paused = [START, ...SAID, ...end("pause_turn")];
+  const server = await startEventServer(...Array.from({ length: 21 }, () => paused));
+  const parts = await speaker(server)({ messages: [USER] });
+  expect(parts.filter(({ type }) => type === "finish")).toEqual([{ type: "finish", reason: "length" }]);
+});
+
 test("a refusal says what it is about, and a full window that it is full", async () => {
   const refusal = {
     type: "message_delta",
