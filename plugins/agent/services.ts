@@ -127,6 +127,8 @@ export interface Threads {
   onChanged(listener: (thread: string) => void): () => void;
   /** Whether the turn had called a tool that can change things outside. */
   hadSideEffects(turn: string): Promise<boolean>;
+  /** Deletes what calls have recorded for a job that is not run again. */
+  forgetRecords(job: string): Promise<unknown>;
   /** The identities of channels that have a thread. */
   identities(): Promise<readonly string[]>;
   /** A stored turn of any user as a check sees it; without an id, the last that called a tool. */

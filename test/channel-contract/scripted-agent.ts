@@ -224,6 +224,7 @@ function threadsOf(records: ReadonlyMap<string, TurnRecord>): Services["threads"
     usage: async () => ({ total: NOTHING, points: [], groups: [] }),
     onChanged: () => () => {},
     hadSideEffects: async () => false,
+    forgetRecords: async () => {},
     identities: async () => [],
     checked: async () => undefined,
   };

@@ -178,6 +178,7 @@ export function createThreads(sql: Sql, { store, onRemove, choose }: ThreadsPart
     },
 
     usage: store.figures(USAGE),
+    forgetRecords: (job) => sql.run("DELETE FROM recorded_calls WHERE job = ?", job),
     hadSideEffects: async (turn) =>
       (await sql.get<{ wrote: number }>("SELECT wrote FROM turns WHERE id = ?", turn))?.wrote === 1,
     async identities() {

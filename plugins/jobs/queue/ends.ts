@@ -29,6 +29,9 @@ export function createEnds(
     const row = await table.complete(id, completion, from);
     if (row === undefined) return;
     const job = jobOf(row);
+    // A turn that ends by itself has deleted them.
+    if (completion.error)
+      background.run(() => threads.forgetRecords(id), "what a job has recorded could not be deleted");
     const told = [...(waiters.get(id) ?? []), ...listeners];
     waiters.delete(id);
     background.run(

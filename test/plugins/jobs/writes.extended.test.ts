@@ -21,6 +21,8 @@ const hasCalled = ({ messages }: ChatRequest): boolean => messages.some(({ role 
 
 interface Killing {
   readonly call: { readonly name: string; readonly arguments: object };
+  /** Called in the same answer. */
+  readonly beside?: Killing["call"];
   readonly home?: string;
   /** A task makes the call, which the job delegates. */
   readonly isDelegated?: boolean;
@@ -40,7 +42,7 @@ async function killAfter({ call, home = temporaryFolder(), isDelegated, again = 
     if (hasCalled(request))
       return isParent || isKilled ? { text: "Done." } : { text: ["Half"], end: "stall" };
     if (isParent) return { calls: [{ name: "task_delegate", arguments: { task: "Write" } }] };
-    return { calls: isKilled ? again : [call] };
+    return { calls: isKilled ? again : given.beside ? [call, given.beside] : [call] };
   });
   const doomed = spawn(process.execPath, [NODE, home, NOW], {
     env: { ...process.env, MODEL_BASE_URL: model.url, MODEL_NAME: "scripted" },
@@ -86,6 +88,14 @@ test("a job that appended to a file is run again after kill -9, and finds that d
   expect(job?.error).toBeUndefined();
   const sql = await next.service("store").tables("test", []);
   expect(await sql.all("SELECT * FROM recorded_calls")).toEqual([]);
+});
+
+test("of a job that is not run again nothing stays recorded", async () => {
+  const beside = { name: "mission_complete", arguments: { mission: "Learn Welsh" } };
+  const { job, next } = await killAfter({ call: append("/log.txt"), beside });
+  expect(job).toMatchObject({ status: "completed", error: { code: "interrupted" } });
+  const sql = await next.service("store").tables("test", []);
+  await expect.poll(() => sql.all("SELECT * FROM recorded_calls")).toEqual([]);
 });
 
 test("if the next attempt words the change anew, the job ends and names the file", async () => {

@@ -432,6 +432,7 @@ function repeatingAgent(sql: Sql, node: string, chance: () => number, fate: Fate
       find: async (_: string, id: string) => ({ id }),
       turn,
       hadSideEffects: async () => false,
+      forgetRecords: async () => {},
     },
     /** What ran on nodes that are gone was interrupted. */
     closeTurns: (living?: string) =>
