@@ -20,7 +20,7 @@ export interface Store {
   keyFor(purpose: string): Promise<Uint8Array>;
   /** The same with those from before the key was changed, as long as the operator keeps them. */
   keysFor(purpose: string): Promise<Keyring>;
-  /** Its file, and the folder of its backups, if they are set: whoever has these has everything. */
+  /** Its file, and the folder of its backups, if they are set: anyone who can read these can read everything. */
   readonly places?: readonly string[];
   /** This process among those on the store. */
   readonly node: Node;

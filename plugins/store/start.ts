@@ -20,7 +20,7 @@ export async function startStore({
   announce,
 }: StoreContext) {
   const file = config.engine === "postgres" ? undefined : fileOf(config, home);
-  const places = [file, config.backup?.folder].filter((place) => place !== undefined);
+  const places = [file, config.backupFolder].filter((place) => place !== undefined);
   const store = Object.assign(await open(config, home, kernel.serving), { places });
   onStop(() => store.close());
   check("store", () => store.probe());

@@ -11,6 +11,8 @@ export type Durability = "full" | "normal";
 export type StoreSettings = {
   readonly secretsKey: string | undefined;
   readonly backup: BackupSettings | undefined;
+  /** Also if no backups are made any more: old ones may be there. */
+  readonly backupFolder: string | undefined;
   readonly retention: RetentionSettings;
   readonly userBytes: number;
 } & (
@@ -30,7 +32,7 @@ export function readStoreSettings(env: Env): StoreSettings {
     "Whether a commit on SQLite waits for the disk: normal is faster, and a power cut loses the last moments",
   );
   const secretsKey = readSecretsKey(env);
-  const backup = readBackupSettings(env);
+  const backups = readBackupSettings(env);
   const retention = readRetention(env);
   const userBytes = 1_000_000 * readUserStorage(env);
   const settings = readPostgresSettings(env, url);
@@ -40,7 +42,7 @@ export function readStoreSettings(env: Env): StoreSettings {
         "POSTERN_SECRETS_KEY",
         "the key that all nodes on PostgreSQL share (openssl rand -base64 32)",
       );
-    return { engine: "postgres", settings, secretsKey, backup, retention, userBytes };
+    return { engine: "postgres", settings, secretsKey, ...backups, retention, userBytes };
   }
   if (url !== undefined && !/^(sqlite|postgres|postgresql):\/\/.+/i.test(url))
     env.refuse("STORE_URL", "sqlite://<path to a file> or postgres://<user>:<password>@<host>/<database>");
@@ -49,7 +51,7 @@ export function readStoreSettings(env: Env): StoreSettings {
     file: url?.replace(/^sqlite:\/\//, ""),
     durability,
     secretsKey,
-    backup,
+    ...backups,
     retention,
     userBytes,
   };
@@ -69,7 +71,7 @@ export const fileOf = ({ file }: { readonly file: string | undefined }, home: st
 const UNITS = { h: 3_600_000, d: 86_400_000 } as const;
 const MAX_MS = 90 * UNITS.d;
 
-export type BackupSettings = NonNullable<ReturnType<typeof readBackupSettings>>;
+export type BackupSettings = NonNullable<ReturnType<typeof readBackupSettings>["backup"]>;
 
 export function readBackupSettings(env: Env) {
   const every = env.text(
@@ -77,14 +79,19 @@ export function readBackupSettings(env: Env) {
     "off",
     "How often the service writes a backup, such as 24h or 7d; off for never",
   );
-  const folder = env.text("BACKUP_FOLDER", undefined, "Where these backups go; default backups in the home");
+  const backupFolder = env.text(
+    "BACKUP_FOLDER",
+    undefined,
+    "Where these backups go; default backups in the home",
+  );
   const keep = env.integer("BACKUP_KEEP", 7, { min: 1, max: 1000 }, "How many of them are kept");
-  if (/^(?:off|no|never|false|0)$/i.test(every)) return undefined;
+  if (/^(?:off|no|never|false|0)$/i.test(every)) return { backupFolder, backup: undefined };
   const [, count, unit] = /^(\d{1,4})([hd])$/i.exec(every) ?? [];
   const everyMillis = Number(count) * UNITS[(unit?.toLowerCase() ?? "h") as keyof typeof UNITS];
-  if (everyMillis >= UNITS.h && everyMillis <= MAX_MS) return { everyMillis, folder, keep };
+  if (everyMillis >= UNITS.h && everyMillis <= MAX_MS)
+    return { backupFolder, backup: { everyMillis, folder: backupFolder, keep } };
   env.refuse("BACKUP_EVERY", "hours or days, such as 24h or 7d, up to 90d; or off");
-  return undefined;
+  return { backupFolder, backup: undefined };
 }
 
 /** Days by kind; 0 keeps everything. Other kinds have bounds of their own. */

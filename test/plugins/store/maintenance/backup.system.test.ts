@@ -68,7 +68,10 @@ function diagnosed(home: string): Promise<readonly Finding[]> {
 test("BACKUP_EVERY takes hours and days, and refuses what it does not know", () => {
   const read = (text: string) => {
     const settings = new Settings({ BACKUP_EVERY: text });
-    return { every: readBackupSettings(settings.for("store"))?.everyMillis, bad: settings.problems.length };
+    return {
+      every: readBackupSettings(settings.for("store")).backup?.everyMillis,
+      bad: settings.problems.length,
+    };
   };
   expect(read("24h")).toEqual({ every: 86_400_000, bad: 0 });
   expect(read("7d")).toEqual({ every: 7 * 86_400_000, bad: 0 });
