@@ -30,7 +30,7 @@ export function explain(error: unknown, { provider, name }: ModelName, format?: 
     new Fault("turn", code, message, { cause: error, retryAfterSecs });
   if (statusCode === 429) {
     const wait = retryAfter(responseHeaders) ?? resetAfter(responseHeaders) ?? retryDelay(responseBody);
-    const until = wait === undefined ? "" : ` (free again in ${inTime(wait)})`;
+    const until = wait === undefined ? "" : ` (try again in ${inTime(wait)})`;
     return fault("model_limited", `${who} is rate limited${until}: ${words}`, wait);
   }
   if (statusCode !== undefined && statusCode >= 500)
@@ -94,11 +94,8 @@ function retryAfter(headers: CallError["responseHeaders"]): number | undefined {
   const millis = Number(headers?.["retry-after-ms"] ?? Number.NaN);
   if (Number.isFinite(millis)) return Math.max(0, millis / 1000);
   const given = headers?.["retry-after"];
-  if (given === undefined) return undefined;
-  const seconds = Number(given);
-  if (Number.isFinite(seconds)) return Math.max(0, seconds);
-  const date = Date.parse(given);
-  return Number.isNaN(date) ? undefined : Math.max(0, (date - Date.now()) / 1000);
+  const seconds = given === undefined ? undefined : secondsUntil(given);
+  return seconds === undefined ? undefined : Math.max(0, seconds);
 }
 
 /**
@@ -122,7 +119,8 @@ function secondsUntil(value: string): number | undefined {
   const spans = /^(?:(\d+)h)?(?:(\d+)m)?(?:([\d.]+)s)?(?:([\d.]+)ms)?$/.exec(value);
   if (spans !== null) {
     const [hours, minutes, seconds, millis] = spans.slice(1).map((span) => Number(span ?? 0));
-    return (hours ?? 0) * 3600 + (minutes ?? 0) * 60 + (seconds ?? 0) + (millis ?? 0) / 1000;
+    const sum = (hours ?? 0) * 3600 + (minutes ?? 0) * 60 + (seconds ?? 0) + (millis ?? 0) / 1000;
+    return Number.isFinite(sum) ? sum : undefined;
   }
   const date = Date.parse(value);
   return Number.isNaN(date) ? undefined : (date - Date.now()) / 1000;

@@ -278,6 +278,7 @@ test.each([
   [{ "x-ratelimit-remaining-requests": "0", "x-ratelimit-reset-requests": "59m59s900ms" }, {}],
   [{ "x-ratelimit-remaining": "0", "x-ratelimit-reset": String(Date.now() + HOUR) }, {}],
   [{ "x-ratelimit-remaining-tokens": "7", "x-ratelimit-reset-tokens": "6m0s", "retry-after": "3600" }, {}],
+  [{ "retry-after": inAnHour() }, {}],
   [{}, { details: [{ "@type": "type.googleapis.com/google.rpc.RetryInfo", retryDelay: "3600s" }] }],
 ])("how long a limit lasts is said and waited for: %j %j", async (headers, more) => {
   const server = await scriptedModel();
@@ -289,11 +290,20 @@ test.each([
   expect(notices).toEqual([]);
   expect(error).toMatchObject({
     code: "model_limited",
-    message: expect.stringMatching(/is rate limited \(free again in (?:60|5\d) min\): Too fast\./),
+    message: expect.stringMatching(/is rate limited \(try again in (?:60|5\d) min\): Too fast\./),
   });
 });
 
-test("a long wait is borne if no other model is left", async () => {
+test("a wait that cannot be read is not told", async () => {
+  const server = await scriptedModel();
+  const headers = { "x-ratelimit-remaining": "0", "x-ratelimit-reset": "1.2.3s" };
+  server.otherwise({ status: 429, headers, error: { message: "Too fast." } });
+  const settings = { provider: "openai-compatible", name: "m", baseUrl: server.url, key: undefined } as const;
+  const { error } = await run([createProviderModel({ ...settings, window: 1000 })]);
+  expect(error).toMatchObject({ message: expect.stringContaining("is rate limited: Too fast.") });
+});
+
+test("waits out a long rate limit if no other model is left", async () => {
   const limited = () =>
     playing("limited", async function* () {
       yield* [];
