@@ -51,7 +51,8 @@ export async function startModels({
   });
   onStop(choice.onChange(() => void follow()));
   const readAgain = async () => {
-    await prices.readAgain();
+    // Other files of the home change, too: new models would forget what keeps a provider's cache of a thread.
+    if (!(await prices.readAgain())) return;
     models.renew();
     await follow();
   };

@@ -1,4 +1,5 @@
 /** Tokens to US dollars, exactly: whole numbers of a trillionth of a dollar, printed as decimals. */
+import { isDeepStrictEqual } from "node:util";
 import { LRUCache } from "lru-cache";
 import type { ModelName, Services, Usage } from "../../../kernel/plugin.ts";
 import type { ModelRow, ModelTable } from "../../home/services.ts";
@@ -36,12 +37,13 @@ function isFree({ provider }: ModelName): boolean {
 /** The shipped table, then the one that was fetched, then the operator's own, which wins. */
 export async function readPrices(
   files: Pick<HomeFiles, "models">,
-): Promise<Prices & { readAgain(): Promise<void> }> {
-  const read = async () => {
-    const { fetched, own = { models: {} } } = await files.models();
-    return { own: createLookup([own]), all: createLookup([...tablesOf(fetched), own]) };
-  };
-  let tables = await read();
+): Promise<Prices & { readAgain(): Promise<boolean> }> {
+  const tablesIn = ({ fetched, own = { models: {} } }: Awaited<ReturnType<typeof files.models>>) => ({
+    own: createLookup([own]),
+    all: createLookup([...tablesOf(fetched), own]),
+  });
+  let given = await files.models();
+  let tables = tablesIn(given);
   const said = new LRUCache<string, ModelRow>({ max: MAX_SAID });
   const keyOf = ({ provider, name }: ModelName) => `${provider} ${name}`;
   const find = (model: ModelName): ModelRow | undefined => {
@@ -65,8 +67,13 @@ export async function readPrices(
   }
 
   return {
+    /** Returns false if nothing has changed. */
     async readAgain() {
-      tables = await read();
+      const now = await files.models();
+      if (isDeepStrictEqual(now, given)) return false;
+      given = now;
+      tables = tablesIn(given);
+      return true;
     },
     find,
     learn(provider, offered) {

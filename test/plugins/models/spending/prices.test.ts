@@ -103,3 +103,13 @@ test("a models.json in the home wins; a wrong one and an old prices.json say wha
     message: expect.stringContaining('write its models to models.json, as {"models"'),
   });
 });
+
+test("tables that were read again say whether anything has changed", async () => {
+  const home = temporaryFolder();
+  const prices = await readPrices(homeFilesOf(openFolderFiles(home)));
+  expect(await prices.readAgain()).toBe(false);
+  writeFileSync(join(home, "models.json"), JSON.stringify({ models: { mystery: { window: 5000 } } }));
+  expect(await prices.readAgain()).toBe(true);
+  expect(prices.find(gpt("mystery"))).toMatchObject({ window: 5000 });
+  expect(await prices.readAgain()).toBe(false);
+});
