@@ -201,7 +201,13 @@ async function holdTwentyTurns(channel: Channel): Promise<void> {
   }
   expectContinued(model.requests);
   const said = JSON.stringify(model.requests.at(-1)?.messages);
-  for (const news of ["likes trains", "likes boats", "of USER.md no longer", "- m_", "of missions no longer"])
+  for (const news of [
+    "likes trains",
+    "likes boats",
+    "about USER.md no longer",
+    "- m_",
+    "about missions no longer",
+  ])
     expect(said.split(news), news).toHaveLength(2);
   expect(said.match(/Today is/g)).toHaveLength(1);
 }
