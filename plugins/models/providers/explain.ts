@@ -104,7 +104,7 @@ function retryAfter(headers: CallError["responseHeaders"]): number | undefined {
  */
 function resetAfter(headers: CallError["responseHeaders"] = {}): number | undefined {
   const waits = Object.entries(headers).flatMap(([name, value]) => {
-    if (!/ratelimit.*reset/.test(name) || headers[name.replace("reset", "remaining")] !== "0") return [];
+    if (!/ratelimit.{0,40}reset/.test(name) || headers[name.replace("reset", "remaining")] !== "0") return [];
     return secondsUntil(value) ?? [];
   });
   return waits.length === 0 ? undefined : Math.max(0, ...waits);

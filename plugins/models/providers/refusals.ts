@@ -64,7 +64,8 @@ const UNKNOWN =
   /unknown|unrecogni[sz]ed|unexpected|unsupported|not support|not permitted|not allowed|cannot find|extra_forbidden/i;
 const WRONG_VALUE = /(?:unsupported|invalid)[ _]value/i;
 /** Servers name the thinking first that does not go with a forced call, and have many words for a seal that is no longer good. */
-const FORCED = /forc\w+ tool|tool_choice.{0,80}(?:forc|think|reason)|(?:think|reason).{0,80}tool_choice/i;
+const FORCED =
+  /forc\w{1,10} tool|tool_choice.{0,80}(?:forc|think|reason)|(?:think|reason).{0,80}tool_choice/i;
 const UNREADABLE =
   /bound to a different|invalid `?signature|cannot be modified|\brs_\w|encrypted.content.{0,60}(?:verif|decrypt|pars)/i;
 
