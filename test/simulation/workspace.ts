@@ -52,6 +52,8 @@ export function workspacePart(): Part {
   /** What was written since stands in its way. */
   async function undoOlder(world: World, set: string): Promise<void> {
     const answer = await ask(world, (use) => use("workspace").undo(USER, set, CHANGE));
+    // A node that stands still may yet do it, when nothing stands in its way any more.
+    if (answer === undefined) await pause(world, 90_000);
     if (answer && "value" in answer && answer.value.set !== undefined)
       world.violate("undo restores", `${set} was undone, which had been written over`);
   }
