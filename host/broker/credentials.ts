@@ -41,7 +41,7 @@ export function createCredentialSource(options: CredentialSourceOptions) {
       const record = await values.read(secretName);
       return record && (await refresh(values, secretName, record)).value;
     },
-    /** Why a secret that is there is not this tool's to use, as a question; undefined where it is, or is not there. */
+    /** Returns the question to ask before this tool may use an existing secret; undefined if it may use it, or if there is none. */
     async question(holder: Holder, secretName: string) {
       const standing = await vault.of(holder).secrets.standing(secretName);
       return standing.type === "asks" ? standing.question : undefined;

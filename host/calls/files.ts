@@ -64,7 +64,7 @@ export function openCallFiles(
       last = answered.then(() => waiting--);
       return answered;
     },
-    /** What it wrote, in order. */
+    /** The call's changes, in the order they were made. */
     edits: (): readonly FileEdit[] =>
       parts.steps.map((made) =>
         made.op === "write"

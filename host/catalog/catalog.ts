@@ -34,7 +34,7 @@ export interface Candidate {
   readonly schema: JsonSchema;
   readonly grants: readonly string[];
   readonly choices: Choices;
-  /** Absent where it came with Postern or was uploaded. */
+  /** Absent if the tool came with Postern or was uploaded. */
   readonly origin?: ToolOrigin;
   /** Earlier releases at its place, the newest last. */
   readonly seen?: readonly SeenRelease[];

@@ -173,7 +173,7 @@ export interface Ended {
   readonly secretsAsked: readonly string[];
 }
 
-/** What a call asks of us, and tells us. */
+/** The requests that a running call makes of the service, and what it reports. */
 export interface CallEvents {
   http(request: ToolRequest): Promise<ToolReply>;
   state(request: StateRequest): Promise<StateReply>;

@@ -15,7 +15,7 @@ export function describeMistake({ file, line, column, message }: Mistake): strin
   return line === 0 ? `${file}: ${message}` : `${file}:${line}:${column}: ${message}`;
 }
 
-/** Finds where the words first occur in a file of the project. If they do not, the mistake belongs to the whole file. */
+/** Locates a mistake at the first match of `words` in a file of the project. Without a match it is about the whole file. */
 export async function mistakeAt(
   folder: string,
   file: string,
