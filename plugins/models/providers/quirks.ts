@@ -35,21 +35,25 @@ export interface Quirks {
   readonly marksMessages: boolean;
 }
 
-const SAMPLING = ["temperature", "topP", "seed", "stop", "maxTokens", "maxCompletionTokens"] as const;
+/** What every server with OpenAI's API takes. */
+const COMMON = [
+  "temperature",
+  "topP",
+  "seed",
+  "stop",
+  "maxTokens",
+  "maxCompletionTokens",
+  "reasoningEffort",
+  "cacheKey",
+  "parallelCalls",
+  "forcedCall",
+] as const;
 
 const EPHEMERAL = { type: "ephemeral" } as const;
 
 /** Compatible servers. */
 const COMPATIBLE: Quirks = {
-  hints: new Set([
-    ...SAMPLING,
-    "reasoningEffort",
-    "cacheKey",
-    "parallelCalls",
-    "forcedCall",
-    "usage",
-    "thoughts",
-  ]),
+  hints: new Set([...COMMON, "usage", "thoughts"]),
   resultsCarryFiles: false,
   thoughts: "text",
   needsThoughts: false,
@@ -84,14 +88,7 @@ const OLLAMA: Quirks = { ...COMPATIBLE, readsToolChoice: false };
 
 const OPENAI_CHAT: Quirks = {
   ...COMPATIBLE,
-  hints: new Set([
-    ...SAMPLING,
-    "reasoningEffort",
-    "cacheKey",
-    "parallelCalls",
-    "forcedCall",
-    "safetyIdentifier",
-  ]),
+  hints: new Set([...COMMON, "safetyIdentifier"]),
   thoughts: "sealed",
   argumentsAreText: false,
   formatsWithTools: true,
