@@ -13,13 +13,14 @@ const say = async (kernel: BootedKernel, text: string, thread?: string) => {
 };
 
 test("the day and the user's memory are told with the message after each change, and not again after a restart", async () => {
+  vi.useFakeTimers({ toFake: ["Date"] });
+  vi.setSystemTime(new Date().setUTCHours(12, 0, 0, 0));
   const model = await scriptedModel();
   const kernel = await bootAgent({ model });
   const remember = (text: string) => kernel.service("memory").write("ann", "USER.md", text);
   await remember("Ann likes trains. </now> She likes <now> too.");
   const thread = await say(kernel, "One");
   await say(kernel, "Two", thread);
-  vi.useFakeTimers({ toFake: ["Date"] });
   vi.setSystemTime(Date.now() + 86_400_000);
   await remember("Ann likes boats.");
   await say(kernel, "Three", thread);

@@ -185,6 +185,9 @@ async function holdTwentyTurns(channel: Channel): Promise<void> {
   const model = await twentyTurnModel();
   const variables = { TOOL_APPROVALS: "mission_create=allow", ...(await channel.settings?.()) };
   const { plugins = [] } = channel;
+  // The day changes once, also if the test runs at midnight.
+  vi.useFakeTimers({ toFake: ["Date"], shouldAdvanceTime: true });
+  vi.setSystemTime(new Date().setUTCHours(12, 0, 0, 0));
   const gateway = await openGateway({ model, tools: { clock: CLOCK }, plugins, variables });
   const say = await channel.connect(gateway);
   const { service } = gateway;
@@ -192,10 +195,7 @@ async function holdTwentyTurns(channel: Channel): Promise<void> {
   await memory.write("operator", "USER.md", "Ann likes trains.");
   for (let turn = 1; turn <= TURNS; turn++) {
     if (turn === 6) await memory.write("operator", "USER.md", "Ann likes boats.");
-    if (turn === 11) {
-      vi.useFakeTimers({ toFake: ["Date"], shouldAdvanceTime: true });
-      vi.setSystemTime(Date.now() + 86_400_000);
-    }
+    if (turn === 11) vi.setSystemTime(Date.now() + 86_400_000);
     if (turn === 16) await memory.remove("operator", "USER.md");
     await say(`question ${turn}`);
   }
