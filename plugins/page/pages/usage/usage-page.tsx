@@ -18,7 +18,6 @@ type Usage = Routes["GET /api/usage"]["answer"];
 
 type Summed = Omit<Figure, "p50_millis" | "p95_millis">;
 
-const DAY_MS = 86_400_000;
 const EVERY_MS = 60_000;
 
 const tokensOf = ({ input_tokens, output_tokens }: Summed) => input_tokens + output_tokens;
@@ -30,7 +29,7 @@ export function UsagePage() {
   const [by, setBy] = useState("model");
   const load = () => {
     const query = new URLSearchParams({
-      from: new Date(Date.now() - days * DAY_MS).toISOString(),
+      from: startOf(days).toISOString(),
       zone: Intl.DateTimeFormat().resolvedOptions().timeZone,
       by,
     });
@@ -68,6 +67,17 @@ export function UsagePage() {
       </Loaded>
     </Page>
   );
+}
+
+/** Counts the hour or day that has begun: the service counts whole ones, and 7 days would be eight bars. */
+function startOf(days: number): Date {
+  const start = new Date();
+  if (days === 1) start.setHours(start.getHours() - 23, 0, 0, 0);
+  else {
+    start.setDate(start.getDate() - days + 1);
+    start.setHours(0, 0, 0, 0);
+  }
+  return start;
 }
 
 function Storage({ used: { bytes: used, max_bytes, kinds } }: { readonly used: UsedStorage }) {

@@ -61,6 +61,10 @@ describeInBrowser("the pages", () => {
     await gateway.ask("/api/chat", { method: "POST", body: { message: "Hi" } });
     const all = await open("usage");
     await all.getByRole("img", { name: /^Turns over time/ }).waitFor();
+    const ends = all.getByRole("img", { name: /^Turns over time/ }).locator("text");
+    // Seven days are today and the six before it.
+    const dates = (await ends.allTextContents()).slice(1).map((shown) => Date.parse(shown));
+    expect(Math.round(((dates[1] as number) - (dates[0] as number)) / 86_400_000)).toBe(6);
     await all.getByText("Turns as a table", { exact: true }).click();
     await all.getByRole("heading", { name: "Turns by model" }).waitFor();
     await expectSound(all);
