@@ -68,6 +68,11 @@ export async function openThread(thread: string | undefined): Promise<void> {
   if (thread !== undefined) await reloadThread();
 }
 
+export function startThread(): void {
+  void openThread(undefined);
+  location.hash = "#/";
+}
+
 const leafKey = (thread: string) => `postern.leaf.${thread}`;
 
 /** Remembers, for this window, the end of the path that is shown of a thread. */

@@ -1,7 +1,9 @@
 import PanelLeft from "lucide/dist/esm/icons/panel-left.mjs";
+import SquarePen from "lucide/dist/esm/icons/square-pen.mjs";
 import type { ComponentChildren } from "preact";
 import { update } from "../state/app.ts";
 import { isSideShown, toggleSidebar } from "../state/sidebar.ts";
+import { startThread } from "../state/threads.ts";
 import { useApp } from "../state/use-app.ts";
 import { dateTime } from "../text/language.ts";
 import { text } from "../text/text.ts";
@@ -24,6 +26,14 @@ export function PageHeader({ title, children }: { title: string; children?: Comp
         />
         <h1 dir="auto">{title}</h1>
         {children}
+        {/* Where the sidebar, which has the button for it, is hidden. */}
+        <Button
+          label={text.frame.newChat}
+          icon={SquarePen}
+          isIconOnly
+          class="new plain"
+          onClick={startThread}
+        />
       </header>
       <div class="notices">
         {connected === false && (

@@ -3,7 +3,7 @@
 import { PAGES } from "../../pages/pages.tsx";
 import { attempt, getState, update } from "../../state/app.ts";
 import { showSidebar, toggleSidebar } from "../../state/sidebar.ts";
-import { openThread } from "../../state/threads.ts";
+import { startThread } from "../../state/threads.ts";
 import { isOver, writtenIn } from "../../state/turn-view.ts";
 import { cancel } from "../../state/turns.ts";
 import { text } from "../../text/text.ts";
@@ -68,8 +68,7 @@ const isElsewhere = () =>
 export const followKeys = (): (() => void) => listenForKeys(listCommands, isElsewhere);
 
 export function startChat(): void {
-  void openThread(undefined);
-  location.hash = "#/";
+  startThread();
   void focusComposer();
 }
 
