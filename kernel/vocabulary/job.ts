@@ -50,6 +50,7 @@ export const Task = Type.Object(
     parent: nullable(named("parent_id", Type.String())),
     parentThread: named("parent_thread_id", Type.String()),
     parentTurn: named("parent_turn_id", Type.String()),
+    call: named("call_id", Type.String({ description: "The call of that turn that delegated it" })),
     depth: Type.Integer({ description: "1 where a conversation delegated it, 2 where such a task did" }),
     title: Type.String(),
     status: Type.Enum(["queued", "running", "waiting", "completed", "failed", "cancelled"]),

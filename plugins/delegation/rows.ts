@@ -63,6 +63,7 @@ export function taskOf(row: TaskRow): Task {
     parent: row.parent ?? undefined,
     parentThread: row.parent_thread,
     parentTurn: row.parent_turn,
+    call: row.call,
     depth: row.depth,
     title: row.title,
     status: row.status,

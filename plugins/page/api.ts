@@ -960,6 +960,7 @@ export type Task = {
   readonly parent_id: string | null;
   readonly parent_thread_id: string;
   readonly parent_turn_id: string;
+  readonly call_id: string;
   readonly depth: number;
   readonly title: string;
   readonly status: "queued" | "running" | "waiting" | "completed" | "failed" | "cancelled";

@@ -119,7 +119,6 @@ export function Chat() {
         </div>
       </section>
       <div class="latest">
-        {running && running.status !== "queued" && <Working key={running.id} since={running.startedAt} />}
         {below !== "nothing" && (
           <Button
             label={below === "new" ? text.chat.newAnswer : text.chat.latest}
@@ -131,17 +130,6 @@ export function Chat() {
       <Composer thread={thread} running={running?.id} />
     </>
   );
-}
-
-/** Stands above the message box, so that nothing moves while the answer grows. */
-function Working({ since }: { since: number }) {
-  const [now, setNow] = useState(Date.now);
-  useEffect(() => {
-    const timer = setInterval(() => setNow(Date.now()), 1000);
-    return () => clearInterval(timer);
-  }, []);
-  const seconds = Math.max(0, Math.round((now - since) / 1000));
-  return <p class="working">{text.chat.turn.working(seconds)}</p>;
 }
 
 function ThreadState({ of: state }: { of: AppState["threadState"] }) {

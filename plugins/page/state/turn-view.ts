@@ -196,7 +196,8 @@ export function fold(view: TurnView, frame: TurnFrame): TurnView {
     case "titled":
       return view;
     case "notice":
-      return { ...view, notice: frame.message };
+      // How far a task is stands in its row.
+      return frame.code === "task" ? view : { ...view, notice: frame.message };
     case "usage":
       return { ...view, usage: frame.usage };
     case "done":

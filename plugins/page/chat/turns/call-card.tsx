@@ -15,7 +15,7 @@ import { KeepButton } from "../attachments/keep-button.tsx";
 import { Values } from "../values.tsx";
 import { Charts, CodeRunView } from "./code-run.tsx";
 
-type Call = Extract<Piece, { type: "call" }>;
+export type Call = Extract<Piece, { type: "call" }>;
 
 /** Calls that follow each other, a line for each. Pictures stand below all of them, so that none of the lines moves. */
 export function Calls({ of: calls }: { of: readonly Call[] }) {

@@ -1,4 +1,5 @@
 import ChevronRight from "lucide/dist/esm/icons/chevron-right.mjs";
+import { Fragment } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { findSources } from "../../../../kernel/kit/display.ts";
 import { visibleLine } from "../../../../kernel/kit/text.ts";
@@ -18,7 +19,7 @@ import { Prose } from "../prose/prose.tsx";
 import { Calls } from "./call-card.tsx";
 import { ChangedFiles } from "./changed-files.tsx";
 import { MessageEditor } from "./message-editor.tsx";
-import { TaskTree } from "./task-tree.tsx";
+import { isDelegating, TaskTree } from "./task-tree.tsx";
 import { Stepper, stepsOf } from "./version-stepper.tsx";
 
 interface TurnBlockProps {
@@ -48,9 +49,22 @@ export function TurnBlock({ turn, isLast, root, before, isContinued }: TurnBlock
         if (piece?.type === "text") return <Prose key={piece.id} text={piece.text} isWhole={isOver(turn)} />;
         if (piece?.type === "reasoning")
           return <Thoughts key={piece.id} words={piece.text} isOver={isOver(turn)} millis={piece.millis} />;
-        return <Calls key={piece?.id} of={pieces.filter((one) => one.type === "call")} />;
+        const calls = pieces.filter((one) => one.type === "call");
+        if (!calls.some(isDelegating)) return <Calls key={piece?.id} of={calls} />;
+        const { true: delegating = [], false: others = [] } = Object.groupBy(
+          calls,
+          (one) => `${isDelegating(one)}`,
+        );
+        return (
+          <Fragment key={piece?.id}>
+            {others.length > 0 && <Calls of={others} />}
+            <TaskTree thread={turn.thread} calls={delegating} />
+          </Fragment>
+        );
       })}
-      <TaskTree turn={turn} />
+      {turn.status === "running" && !turn.gate && turn.pieces.at(-1)?.type !== "text" && (
+        <Working key={turn.pieces.length} since={turn.startedAt} />
+      )}
       {isOver(turn) && <Sources turn={turn} before={before} />}
       {turn.needsModel && <ConnectHint />}
       {turn.notice && <p class="banner">{turn.notice}</p>}
@@ -73,6 +87,17 @@ export function TurnBlock({ turn, isLast, root, before, isContinued }: TurnBlock
       <ChangedFiles turn={turn} />
     </article>
   );
+}
+
+/** Stands where the next words of the answer will be. They say themselves that it works. */
+function Working({ since }: { since: number }) {
+  const [now, setNow] = useState(Date.now);
+  useEffect(() => {
+    const timer = setInterval(() => setNow(Date.now()), 1000);
+    return () => clearInterval(timer);
+  }, []);
+  const seconds = Math.max(0, Math.round((now - since) / 1000));
+  return <p class="working">{text.chat.turn.working(seconds)}</p>;
 }
 
 /** Calls that follow each other belong together; everything else stands alone. */
@@ -162,7 +187,6 @@ function Meta({ turn, root, isContinued }: Pick<TurnBlockProps, "turn" | "root" 
       </p>
     );
   }
-  // The chat says that it works, where the words of the answer do not push it down.
   if (!isOver(turn)) return null;
   const written = writtenIn(turn);
   const beside = versions.get(turn.id);

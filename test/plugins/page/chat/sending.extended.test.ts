@@ -67,6 +67,24 @@ describeInBrowser("on the chat page", () => {
     await page.close();
   });
 
+  test("until an answer has words, a line pulses where they will be; on a phone a new chat begins in the header", async () => {
+    const { page, model, say } = await open({ width: 390 });
+    const words = Promise.withResolvers<string>();
+    model.script({ text: [words.promise] });
+    await say("one");
+    const working = page.locator(".working");
+    await working.waitFor();
+    const asked = await page.locator(".asked").boundingBox();
+    const line = await working.boundingBox();
+    expect((line?.y ?? 900) - (asked?.y ?? 0) - (asked?.height ?? 0)).toBeLessThan(80);
+    words.resolve("First words.");
+    await page.getByText("First words.").waitFor();
+    await expect.poll(() => working.count()).toBe(0);
+    await page.getByRole("button", { name: "New chat" }).click();
+    await page.getByRole("button", { name: "What can you do?" }).waitFor();
+    expect(await findBarriers(page)).toEqual([]);
+  });
+
   test("Stop ends the answer that runs, and the message behind it is answered; that one can be taken back too", async () => {
     const { page, model, say } = await open();
     const more = Promise.withResolvers<string>();

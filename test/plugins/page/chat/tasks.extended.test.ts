@@ -39,6 +39,14 @@ describeInBrowser("delegated tasks", () => {
     await line("Quick part").getByText("completed").waitFor();
     await line("Asking part").getByText("waits for you").waitFor();
     await line("Endless part").getByText("running").waitFor();
+    // Each is said once: neither as a call nor as a notice too.
+    expect(
+      await page
+        .locator(".answer")
+        .getByText(/(Quick|Endless|Asking) part/)
+        .count(),
+    ).toBe(3);
+    expect(await page.locator(".call, .answer .banner").count()).toBe(0);
     expect(await findBarriers(page)).toEqual([]);
     await page.getByRole("button", { name: "Stop Endless part" }).click();
     await line("Endless part").getByText("stopped").waitFor();
