@@ -70,18 +70,7 @@ export function TurnBlock({ turn, isLast, root, before, isContinued }: TurnBlock
       {turn.notice && <p class="banner">{turn.notice}</p>}
       {turn.gate && <GateCard gate={turn.gate} />}
       <Answered turn={turn} />
-      {turn.error && (
-        <div class="trouble" role="alert">
-          <span>
-            {turn.error.message} <span class="soft">({turn.error.code})</span>
-          </span>
-          {isLast && turn.asked !== undefined && (
-            <span class="row">
-              <Button label={text.basics.retry} onClick={() => retry(turn)} />
-            </span>
-          )}
-        </div>
-      )}
+      {turn.error && <Failed turn={turn} error={turn.error} canRetry={isLast && turn.asked !== undefined} />}
       <Meta turn={turn} root={root} isContinued={isContinued} />
       {/* It is known a moment later, and nothing that stands there already may move. */}
       <ChangedFiles turn={turn} />
@@ -98,6 +87,39 @@ function Working({ since }: { since: number }) {
   }, []);
   const seconds = Math.max(0, Math.round((now - since) / 1000));
   return <p class="working">{text.chat.turn.working(seconds)}</p>;
+}
+
+/** Failures that end when a setting is changed. */
+const OF_SETTINGS = new Set(
+  "model_unauthorized model_unreachable model_refused no_model unknown_model unsupported_input daily_cap too_many_tool_calls turn_timeout".split(
+    " ",
+  ),
+);
+
+interface FailedProps {
+  readonly turn: TurnView;
+  readonly error: NonNullable<TurnView["error"]>;
+  readonly canRetry: boolean;
+}
+
+function Failed({ turn, error, canRetry }: FailedProps) {
+  const { user } = useApp();
+  const isOfSettings = OF_SETTINGS.has(error.code) && user?.role === "operator";
+  return (
+    <div class="trouble" role="alert">
+      <span>{error.message}</span>
+      {(canRetry || isOfSettings) && (
+        <span class="row">
+          {canRetry && <Button label={text.basics.retry} onClick={() => retry(turn)} />}
+          {isOfSettings && (
+            <a class="button" href="#/settings">
+              {text.chat.turn.openSettings}
+            </a>
+          )}
+        </span>
+      )}
+    </div>
+  );
 }
 
 /** Calls that follow each other belong together; everything else stands alone. */

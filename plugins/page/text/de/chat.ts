@@ -107,6 +107,7 @@ export const chat: Catalogue["chat"] = {
     inLine: "wartet auf die Antwort darüber",
     takeBack: "Zurücknehmen",
     working: (seconds) => `arbeitet, ${seconds} s`,
+    openSettings: "Einstellungen öffnen",
     regenerate: "Neu erzeugen",
     regenerateAnswer: "Die Antwort neu erzeugen",
     stopped: "gestoppt",

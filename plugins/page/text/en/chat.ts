@@ -114,6 +114,7 @@ export const chat = {
     inLine: "waiting for the answer above",
     takeBack: "Take back",
     working: (seconds: number) => `working, ${seconds} s`,
+    openSettings: "Open Settings",
     regenerate: "Regenerate",
     regenerateAnswer: "Regenerate the answer",
     stopped: "stopped",

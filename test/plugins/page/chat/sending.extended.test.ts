@@ -85,6 +85,18 @@ describeInBrowser("on the chat page", () => {
     expect(await findBarriers(page)).toEqual([]);
   });
 
+  test("a failure is said without its code; one that a setting ends leads to the settings", async () => {
+    const { page, model, say } = await open();
+    model.script({ status: 401, error: { message: "no such key" } });
+    await say("one");
+    const alert = page.getByRole("alert");
+    await alert.getByRole("button", { name: "Try again" }).waitFor();
+    expect(await alert.textContent()).not.toMatch(/[a-z]_[a-z]/);
+    expect(await findBarriers(page)).toEqual([]);
+    await alert.getByRole("link", { name: "Open Settings" }).click();
+    await page.getByRole("heading", { name: "Spending and limits" }).waitFor();
+  });
+
   test("Stop ends the answer that runs, and the message behind it is answered; that one can be taken back too", async () => {
     const { page, model, say } = await open();
     const more = Promise.withResolvers<string>();
