@@ -88,8 +88,8 @@ export function createAgent(parts: AgentParts): RunningAgent {
     const stream = createTurnStream(id, thread, () => cancel(open));
     const open: OpenTurn = { ...opened, stream, stopper: new AbortController() };
     active.set(id, open);
-    // Deleted by another node, or in the moment before it was known here.
-    void gone.then(() => open.stopper.abort());
+    // Deleted or taken over by another node, or deleted in the moment before it was known here.
+    void gone.then((why) => open.stopper.abort(why));
     await giveWay(size);
     try {
       await parts.remember(turn.user, opened.beginning);
@@ -133,7 +133,7 @@ export function createAgent(parts: AgentParts): RunningAgent {
   async function begin({ writer, stopper }: OpenTurn): Promise<boolean> {
     try {
       const begun = await writer.begin(models.name());
-      if (begun === "gone") stopper.abort();
+      if (begun === "gone") stopper.abort(await writer.gone);
       return begun !== "waiting";
     } catch (error) {
       // A store that is away, or full: it stays in line, and the next look tries again.

@@ -1,6 +1,7 @@
 /** One open turn: its items in memory and, as they happen, in the store; then its end. */
 import { isCutShort, NO_USAGE } from "../../../../kernel/kit/turns.ts";
 import type {
+  Fault,
   ModelName,
   Sql,
   Transaction,
@@ -11,7 +12,7 @@ import type {
 } from "../../../../kernel/plugin.ts";
 import type { Turn } from "../../services.ts";
 import { type Attached, writeAttached } from "../attachments/stored.ts";
-import { closeTurn, countTurn, type Ending } from "../end.ts";
+import { closeTurn, countTurn, type Ending, TAKEN_OVER } from "../end.ts";
 import type { News } from "../news.ts";
 import { COUNT_TURN } from "../tables.ts";
 import type { ThreadTexts } from "../texts.ts";
@@ -75,13 +76,18 @@ export function createTurnWriter(
   let hasWritten = false;
   const job = turn.work?.job;
   const records = job === undefined ? undefined : createCallRecords(sql, own, job);
-  const { promise: gone, resolve: foundGone } = Promise.withResolvers<void>();
+  const { promise: gone, resolve: tellGone } = Promise.withResolvers<Fault | undefined>();
+  async function foundGone(): Promise<void> {
+    const find = "SELECT 1 AS one FROM turns WHERE id = ?";
+    const isThere = await sql.get(find, id).catch(() => true);
+    tellGone(isThere === undefined ? undefined : TAKEN_OVER);
+  }
   const queue = createWriteQueue(sql, {
     own,
     items,
     keepsPieces: turn.keeping?.keepsPieces ?? false,
     isMute: turn.keeping?.ephemeral ?? false,
-    onGone: foundGone,
+    onGone: () => void foundGone(),
   });
 
   const writeEnd = (tx: Transaction, ending: Ending, usage: Usage, now: string) => {
@@ -159,7 +165,9 @@ export function createTurnWriter(
         return "running";
       }
       const row = await sql.get<{ status: TurnStatus }>("SELECT status FROM turns WHERE id = ?", id);
-      return row?.status === "queued" ? "waiting" : "gone";
+      if (row?.status === "queued") return "waiting";
+      tellGone(row && TAKEN_OVER);
+      return "gone";
     },
     setModel(model: ModelName): void {
       current = { ...current, model };
@@ -169,10 +177,10 @@ export function createTurnWriter(
     /** A tool that can change the world outside is about to be called. On disk when it resolves; false where the turn is gone. */
     async markWrote(): Promise<boolean> {
       hasWritten ||= (await sql.run("UPDATE turns SET wrote = 1 WHERE id = ? AND node = ?", id, node)) > 0;
-      if (!hasWritten) foundGone();
+      if (!hasWritten) await foundGone();
       return hasWritten;
     },
-    /** Resolves when a write finds that the turn is gone: with its thread, or to a node that took it over. */
+    /** Resolves when a write finds that the turn is gone: with nothing if its thread is too, with a fault if another node took it over. */
     gone,
     /**
      * Resolves when the end is on disk, with the node of the turn that waits for it. Rejects where it cannot be stored;

@@ -247,7 +247,7 @@ describeEngines("turns", (engine, fresh) => {
     await ann.sql.run("DELETE FROM threads WHERE id = ?", writer.thread);
     const told = new Promise<void>((resolve) => writer.say("i1", ["Still here"], () => resolve()));
     await told;
-    await writer.gone;
+    expect(await writer.gone).toBeUndefined();
     expect(await writer.markWrote()).toBe(false);
     await writer.put({ type: "message", id: "i1", role: "assistant", text: "Still here" });
     await writer.finish(COMPLETED, NO_USAGE);
@@ -279,6 +279,7 @@ describeEngines("turns", (engine, fresh) => {
     expect(await after.ledger.takeOver(() => false)).toEqual([]);
     // It was only slow: what it still says does not count.
     expect(await writer.markWrote()).toBe(false);
+    expect(await writer.gone).toMatchObject({ code: "interrupted" });
     await writer.put({ type: "message", id: "i2", role: "assistant", text: "there was" });
     await writer.finish(COMPLETED, NO_USAGE);
     const [turn] = await after.sql.all<{ status: string; error: string }>("SELECT status, error FROM turns");
