@@ -68,12 +68,16 @@ const HASTE = 0.02;
 
 export type Machine = ReturnType<typeof createMachine>;
 
-/** `choose` returns which of so many goes next; `chance` is for all else. `isConcurrent`: one thing of each process goes at once. */
+/**
+ * `choose` returns which of so many goes next; `chance` is for all else. `isConcurrent`: one thing of each process goes at once.
+ * `minInterval`: what processes do at shorter intervals, they do that rarely.
+ */
 export function createMachine(
   choose: (count: number) => number,
   chance: () => number,
   isConcurrent: () => boolean,
   onStep: (process: Process | undefined, label: string) => void,
+  minInterval = 0,
 ) {
   let now = 0;
   let steps = 0;
@@ -110,6 +114,7 @@ export function createMachine(
 
   return {
     chance,
+    minInterval,
     now: () => now,
     wall: (process?: Process) => BEGINNING + now + (process?.skew ?? 0),
     steps: () => steps,
@@ -166,7 +171,8 @@ class SimulatedTimer {
     const given = Number(millis);
     this.#process = process;
     this.#work = work;
-    this.#millis = given >= 1 && given <= 2 ** 31 - 1 ? Math.trunc(given) : 1;
+    const asked = given >= 1 && given <= 2 ** 31 - 1 ? Math.trunc(given) : 1;
+    this.#millis = repeats ? Math.max(asked, process.machine.minInterval) : asked;
     this.#repeats = repeats;
     this.refresh();
   }

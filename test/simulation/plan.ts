@@ -6,6 +6,7 @@ import { jobsPart } from "./jobs.ts";
 import { limitsPart } from "./limits.ts";
 import { messagesPart } from "./messages.ts";
 import { ownToolsPart } from "./own-tools.ts";
+import { promptnessPart } from "./promptness.ts";
 import { routinesPart, spendingPart } from "./routines.ts";
 import { workspacePart } from "./workspace.ts";
 import { type Part, type Plan, TROUBLE_MS } from "./world.ts";
@@ -20,6 +21,7 @@ export const parts = (): readonly Part[] => [
   workspacePart(),
   callbacksPart(),
   messagesPart(),
+  promptnessPart(),
 ];
 
 /** The more often a kind is here, the more of it happens. */
@@ -29,18 +31,24 @@ const KINDS = [
 ];
 const MAX_DEEDS = 12;
 const MAX_RATE = 0.15;
+const QUIET = 0.2;
+/** Those of a quiet world come close together, so that work has to wait for other work. */
+const QUIET_HASTE = 0.1;
 
 export function planOf(seed: number): Plan {
   const chance = random(seed ^ 0x9a1a);
   const isFleet = chance() < 0.75;
   const count = 2 + Math.floor(chance() * (MAX_DEEDS - 1));
+  const isQuiet = random(seed ^ 0x5c11e7)() < QUIET;
+  const span = TROUBLE_MS * 0.7 * (isQuiet ? QUIET_HASTE : 1);
   return {
     seed,
     isFleet,
+    isQuiet,
     nodes: isFleet ? 2 + Math.floor(chance() * 2) : 1,
-    rate: chance() ** 2 * MAX_RATE,
+    rate: isQuiet ? 0 : chance() ** 2 * MAX_RATE,
     deeds: Array.from({ length: count }, (_, number) => ({
-      at: Math.floor(chance() * TROUBLE_MS * 0.7),
+      at: Math.floor(chance() * span),
       kind: KINDS[Math.floor(chance() * KINDS.length)] as string,
       number,
     })),

@@ -16,6 +16,8 @@ export interface Plan {
   readonly seed: number;
   readonly nodes: number;
   readonly isFleet: boolean;
+  /** Whether nothing fails, and nodes look for work so rarely that they have to hear of it. */
+  readonly isQuiet?: boolean;
   /** How likely trouble is at each write. */
   readonly rate: number;
   /** What the people and programs outside do; kinds and numbers say all. */
@@ -104,6 +106,8 @@ export interface Outcome {
 export const TROUBLE_MS = 100_000;
 /** Everything has come to its end a good while before. */
 const END_MS = 600_000;
+/** Longer than a world. */
+const QUIET_LOOK_MS = 3_600_000;
 const RESTART_MS = 20_000;
 const MAX_LATENCY_MS = 8000;
 const VARIABLES = {
@@ -112,6 +116,8 @@ const VARIABLES = {
   CHAT_RATE_LIMIT: "8",
   MEMORY_VECTORS: "false",
 };
+/** So that a node often has to tell another of a job. */
+const FEW_HANDS = { JOBS_CONCURRENCY: "1" };
 
 export async function play(
   plan: Plan,
@@ -132,6 +138,7 @@ export async function play(
     chance,
     () => database.isConcurrent === true,
     (process, label) => void hash.update(`${process?.name} ${label} `),
+    plan.isQuiet ? QUIET_LOOK_MS : 0,
   );
   const trace: string[] = [];
   const logs: string[] = [];
@@ -184,7 +191,7 @@ export async function play(
     inside(node, () =>
       boot({
         plugins,
-        settings: new Settings(VARIABLES, {}, mask.add),
+        settings: new Settings({ ...VARIABLES, ...(plan.isQuiet && FEW_HANDS) }, {}, mask.add),
         home: "/nowhere",
         log,
         mask,
