@@ -28,10 +28,29 @@ const TOGETHER: readonly Trouble[] = [
 /** What is written all the time is where the fewest mistakes are. */
 const DULL = /insert nodes|changes|repeated_work|messaging_channels/;
 
-/** Draws them as the world goes on. */
-export function drawFates(chance: () => number, isFleet: boolean, rate: number) {
+/** Where a node has claimed something, to work on it. */
+const CLAIM = /: claim of /;
+/** How much more often a node stops there than anything goes wrong elsewhere. */
+const AT_CLAIMS = 3;
+/** Long enough that others take it for dead, and take over. */
+const MIN_STOP_MS = 15_000;
+
+/** Draws them as the world goes on. `chanceAtClaims` is for claims alone, so that what is drawn elsewhere does not depend on them. */
+export function drawFates(
+  chance: () => number,
+  chanceAtClaims: () => number,
+  isFleet: boolean,
+  rate: number,
+) {
   const troubles = isFleet ? TOGETHER : ALONE;
   return (at: string): Fate | undefined => {
+    if (CLAIM.test(at)) {
+      const [draw, size] = [chanceAtClaims(), chanceAtClaims()];
+      const isStopped = isFleet && draw < (DULL.test(at) ? rate / 20 : rate * AT_CLAIMS);
+      return isStopped
+        ? { at, trouble: "long stop", millis: MIN_STOP_MS + Math.floor(size * 45_000) }
+        : undefined;
+    }
     const [draw, which, size] = [chance(), chance(), chance()];
     if (draw >= (DULL.test(at) ? rate / 20 : rate)) return undefined;
     const trouble = troubles[Math.floor(which * troubles.length)] as Trouble;

@@ -115,14 +115,18 @@ async function checkTurns(world: World, jobs: readonly JobRow[]): Promise<void> 
   for (const { id, status } of turns)
     if (status === "running" || status === "queued")
       world.violate("nothing acknowledged is lost", `the turn ${id} is ${status}`);
+  const completed = turns.flatMap(({ status, input }) => {
+    const { text } = JSON.parse(input) as { text?: string };
+    return status === "completed" && text !== undefined ? [text] : [];
+  });
+  for (const { message } of jobs) {
+    const times = completed.filter((text) => text === message).length;
+    if (times > 1) world.violate("nothing counts twice", `"${message}" was answered in ${times} turns`);
+  }
   for (const conversation of new Set(jobs.map((job) => job.conversation))) {
     if (conversation === null) continue;
     const asked = jobs.filter((job) => job.conversation === conversation).map(({ message }) => message);
-    const told = turns.flatMap(({ status, input }) => {
-      const { text } = JSON.parse(input) as { text?: string };
-      return status === "completed" && text !== undefined && asked.includes(text) ? [text] : [];
-    });
-    if (new Set(told).size < told.length) world.violate("nothing counts twice", `${told} in ${conversation}`);
+    const told = completed.filter((text) => asked.includes(text));
     const expected = asked.filter((text) => told.includes(text));
     if (told.join() !== expected.join())
       world.violate(

@@ -10,6 +10,9 @@ import type { SimulatedNode, World } from "./world.ts";
 
 const KEY = new Uint8Array(32).fill(7);
 const WRITES = /^\s*(?:insert|update|delete|with\b[\s\S]*\b(?:insert|update|delete))\b/i;
+/** By what a node says that something is its own to work on. */
+const CLAIMS =
+  /^\s*(?:with\b[\s\S]*?\b)?update\s+(\w+)\s+set\b(?:(?!\bwhere\b)[\s\S])*\b(?:node|holder) = \?/i;
 /** How often an answer is under way for a while. */
 const SLOW = 0.3;
 
@@ -21,7 +24,12 @@ export class Away extends Fault {
 
 function nodeSql(database: Database, node: SimulatedNode, world: World): Sql {
   const { machine } = world;
-  function act<Result>(label: string, isWrite: boolean, work: () => Promise<Result>): Promise<Result> {
+  function act<Result>(
+    label: string,
+    isWrite: boolean,
+    work: () => Promise<Result>,
+    claimed: ReadonlySet<string>,
+  ): Promise<Result> {
     return new Promise<Result>((resolve, reject) => {
       const answer = (tell: () => void): void => {
         const isSlow = database.engine === "postgres" && machine.chance() < SLOW;
@@ -42,16 +50,18 @@ function nodeSql(database: Database, node: SimulatedNode, world: World): Sql {
         world.note(node, label);
         if (trouble === "crash after") return world.crash(node);
         if (trouble === "lost answer") return answer(() => reject(new Away()));
+        for (const table of claimed) world.meetFate(node, `claim of ${table}`);
         answer(() => resolve(result));
       });
     });
   }
   const query =
     (kind: "all" | "get" | "run") =>
-    (text: string, ...values: never[]) =>
-      act(labelOf(text), WRITES.test(text), () =>
-        outside(() => database[kind](text, ...values) as Promise<never>),
-      );
+    (text: string, ...values: never[]) => {
+      const claimed = new Set<string>();
+      const work = () => outside(() => database[kind](text, ...values) as Promise<never>);
+      return act(labelOf(text), WRITES.test(text), () => noteClaim(work(), text, claimed), claimed);
+    };
   return {
     engine: database.engine,
     all: query("all"),
@@ -59,20 +69,34 @@ function nodeSql(database: Database, node: SimulatedNode, world: World): Sql {
     run: query("run"),
     transaction(work, options) {
       const written: string[] = [];
-      return act("transaction", true, () =>
+      const claimed = new Set<string>();
+      const transact = () =>
         outside(() =>
           database.transaction(async (tx) => {
-            const result = await inside(node, () => work(noting(tx, written)));
+            const result = await inside(node, () => work(noting(tx, written, claimed)));
             if (written.length > 0) world.note(node, `in one transaction: ${written.join(", ")}`);
             return result;
           }, options),
-        ),
-      );
+        );
+      return act("transaction", true, transact, claimed);
     },
   };
 }
 
-function noting(tx: Transaction, written: string[]): Transaction {
+/** Adds the table if the statement has claimed something in it. */
+async function noteClaim<Result>(
+  asked: Promise<Result>,
+  text: string,
+  claimed: Set<string>,
+): Promise<Result> {
+  const answer = await asked;
+  const [, table] = CLAIMS.exec(text) ?? [];
+  const isEmpty = answer === undefined || answer === 0 || (Array.isArray(answer) && answer.length === 0);
+  if (table !== undefined && !isEmpty) claimed.add(table);
+  return answer;
+}
+
+function noting(tx: Transaction, written: string[], claimed: Set<string>): Transaction {
   const note = (text: string) => {
     if (WRITES.test(text)) written.push(labelOf(text));
   };
@@ -80,7 +104,7 @@ function noting(tx: Transaction, written: string[]): Transaction {
     (kind: "all" | "get" | "run") =>
     (text: string, ...values: never[]) => {
       note(text);
-      return tx[kind](text, ...values) as Promise<never>;
+      return noteClaim(tx[kind](text, ...values) as Promise<never>, text, claimed);
     };
   return {
     all: noted("all"),

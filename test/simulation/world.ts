@@ -147,7 +147,7 @@ export async function play(
   const fates: Fate[] = [];
   const fateOf = plan.fates
     ? repeatFates(plan.fates)
-    : drawFates(random(plan.seed ^ 0xfa7e), plan.isFleet, plan.rate);
+    : drawFates(random(plan.seed ^ 0xfa7e), random(plan.seed ^ 0xc1a135), plan.isFleet, plan.rate);
   const writes = new Map<string, number>();
   const nodes: SimulatedNode[] = [];
   const database = await open(plan.isFleet ? "postgres" : "sqlite", () => machine.wall());
