@@ -13,7 +13,8 @@ import { createTurnStream, type OpenTurn, type TurnStream } from "./live/stream.
 import type { Agent, Alongside, Turn } from "./services.ts";
 import type { TurnSettings } from "./settings.ts";
 import { STOPPED, TAKEN_OVER } from "./threads/end.ts";
-import { CUT_SHORT, type Ledger, type TakenOver } from "./threads/ledger.ts";
+import { CUT_SHORT, type Ledger, type LedgerTurn, type TakenOver } from "./threads/ledger.ts";
+import { isKept } from "./threads/queued.ts";
 import type { Beginning } from "./threads/resume.ts";
 import { createUnsavedEnds } from "./threads/writing/unsaved-ends.ts";
 import type { Admit } from "./turn/admission.ts";
@@ -36,7 +37,9 @@ export interface AgentParts extends RunParts {
 }
 
 export interface RunningAgent
-  extends Pick<Agent, "run" | "running" | "cancel" | "watch" | "model" | "extend"> {
+  extends Pick<Agent, "run" | "running" | "cancel" | "watch" | "model" | "extend" | "resume"> {
+  /** Once `resume` was called: gets turns into line that were waiting on a node that is gone. */
+  takeWaiting(): Promise<void>;
   cancelThread(thread: string): Promise<void>;
   /** Whether this node has that turn in hand. */
   isOurs(turn: string): boolean;
@@ -50,6 +53,11 @@ export interface RunningAgent
   stop(): Promise<void>;
 }
 
+const WAITS_ON = new Fault(
+  "unavailable",
+  "stopping",
+  "The service stopped before this turn began. It runs when the service has started again.",
+);
 // How soon a node hears of what others want of its turns if a signal was missed.
 const LOOK_MS = 1000;
 const DRAIN_LOOK_MS = 100;
@@ -76,6 +84,8 @@ export function createAgent(parts: AgentParts): RunningAgent {
       void look().catch((error) => log.warn(`could not check for turns to start or stop: ${reason(error)}`));
   }, LOOK_MS).unref();
   let isDraining = false;
+  /** Turns that wait are begun from here on by whoever starts next; undefined before `resume`. */
+  let isParking: boolean | undefined;
   let stopped: Promise<void> | undefined;
 
   /** From a request to a turn on disk, which runs as soon as it is the first of its thread. */
@@ -84,12 +94,7 @@ export function createAgent(parts: AgentParts): RunningAgent {
     const trace = turn.work?.trace ?? { parent: currentTraceparent() };
     const options = { isIdGiven: turn.id !== undefined, alongside };
     const opened = await ledger.open({ ...turn, work: { ...turn.work, trace }, id }, model, options);
-    const { thread, gone } = opened.writer;
-    const stream = createTurnStream(id, thread, () => cancel(open));
-    const open: OpenTurn = { ...opened, stream, stopper: new AbortController() };
-    active.set(id, open);
-    // Deleted or taken over by another node, or deleted in the moment before it was known here.
-    void gone.then((why) => open.stopper.abort(why));
+    const open = hold(opened);
     await giveWay(size);
     try {
       await parts.remember(turn.user, opened.beginning);
@@ -97,10 +102,44 @@ export function createAgent(parts: AgentParts): RunningAgent {
       // It is open already: its end tells the caller.
       open.stopper.abort(error);
     }
-    if (opened.hasToWait && !open.stopper.signal.aborted) lanes.join(thread, open);
+    if (opened.hasToWait && !open.stopper.signal.aborted) wait(open);
     else start(open);
-    return stream;
+    return open.stream;
   }
+
+  function hold(opened: LedgerTurn): OpenTurn {
+    const { id, thread, gone } = opened.writer;
+    const stream = createTurnStream(id, thread, () => cancel(open));
+    const open: OpenTurn = { ...opened, stream, stopper: new AbortController() };
+    active.set(id, open);
+    // Deleted or taken over by another node, or deleted in the moment before it was known here.
+    void gone.then((why) => open.stopper.abort(why));
+    return open;
+  }
+
+  function wait(open: OpenTurn): void {
+    lanes.join(open.writer.thread, open);
+    if (isParking) park(open);
+  }
+
+  async function takeWaiting(): Promise<void> {
+    if (isParking !== false || isDraining) return;
+    const waiting = await ledger.waiting(isOurs);
+    if (waiting.length > 0)
+      log.info({ turns: waiting.length }, "messages that waited before the restart run now");
+    for (const opened of waiting) wait(hold(opened));
+  }
+
+  /** Leaves a turn that waits to whoever starts next. */
+  function park(open: OpenTurn): void {
+    const { id, thread } = open.writer;
+    if (!isKept(open.turn) || !lanes.leave(thread, open)) return;
+    active.delete(id);
+    open.stream.leave(WAITS_ON);
+  }
+
+  const isOurs = (turn: string) =>
+    active.has(turn) || [...taking].some(({ id }) => id === turn) || unsaved.has(turn);
 
   function start(open: OpenTurn): void {
     const { id: turn, thread } = open.writer;
@@ -130,10 +169,16 @@ export function createAgent(parts: AgentParts): RunningAgent {
   }
 
   /** Whether the first in line runs now: no earlier turn of its thread is open, on any node. */
-  async function begin({ writer, stopper }: OpenTurn): Promise<boolean> {
+  async function begin({ turn, writer, stopper }: OpenTurn): Promise<boolean> {
+    const isParked = () => isParking === true && isKept(turn);
+    if (isParked()) return false;
     try {
       const begun = await writer.begin(models.name());
       if (begun === "gone") stopper.abort(await writer.gone);
+      if (begun === "running" && isParked()) {
+        await writer.putBack();
+        return false;
+      }
       return begun !== "waiting";
     } catch (error) {
       // A store that is away, or full: it stays in line, and the next look tries again.
@@ -221,7 +266,19 @@ export function createAgent(parts: AgentParts): RunningAgent {
       forget(thread);
     },
 
-    isOurs: (turn) => active.has(turn) || [...taking].some(({ id }) => id === turn) || unsaved.has(turn),
+    isOurs,
+
+    takeWaiting,
+
+    async resume() {
+      isParking = false;
+      await takeWaiting();
+      return async () => {
+        isParking = true;
+        for (const open of [...active.values()]) park(open);
+        await lanes.settled();
+      };
+    },
 
     async closed(turn, record) {
       broadcast.tellAfterwards(turn, { type: "failed", ...CUT_SHORT, record });

@@ -80,6 +80,11 @@ export interface Agent {
    * unsubscribes.
    */
   onTakeover(listener: () => Promise<void>): () => void;
+  /**
+   * Runs turns that were waiting in line when the service stopped. Called when everything that adds to turns has started. The function
+   * it returns leaves those that wait then for the next start.
+   */
+  resume(): Promise<() => Promise<void>>;
   /** How many messages a user may send in a minute, over all chat channels. */
   readonly chatLimit: Limiter;
 }
@@ -663,6 +668,11 @@ export interface KeepingPolicy {
   readonly wantsTitle?: boolean;
   /** True: its messages remember in which pieces they were told, so that the same events can be told again. */
   readonly keepsPieces?: boolean;
+  /**
+   * True: if the service stops while the turn waits in line, it runs after the restart. For a channel that does not wait for the
+   * answer in the request that brought the message. It holds for a message without `history`.
+   */
+  readonly survivesRestart?: boolean;
   /** True if its message was counted against the user's storage when it was accepted: it runs even if that is full by now. */
   readonly isCounted?: boolean;
 }

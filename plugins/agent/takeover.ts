@@ -10,7 +10,7 @@ const LOOK_MS = 5000;
 
 export interface DeathParts {
   readonly ledger: Pick<Ledger, "takeOver">;
-  readonly agent: Pick<RunningAgent, "isOurs" | "closed" | "abandon">;
+  readonly agent: Pick<RunningAgent, "isOurs" | "closed" | "abandon" | "takeWaiting">;
   readonly listeners: ReadonlySet<() => Promise<void>>;
   readTurn(user: string, turn: string): Promise<TurnRecord | undefined>;
   readonly log: Log;
@@ -33,6 +33,7 @@ export function followDeaths({ node }: Pick<Store, "node">, parts: DeathParts): 
     try {
       const turns = await closeOrphans(parts);
       if (turns > 0) log.warn({ turns }, "closed the turns of a node that is gone");
+      await agent.takeWaiting();
       for (const listener of listeners) await listener();
     } catch (error) {
       log.warn(`what other nodes left could not be taken over, retrying: ${reason(error)}`);

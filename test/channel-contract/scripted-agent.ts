@@ -87,6 +87,7 @@ export function createScriptedAgent(): ScriptedAgent {
     condense: async () => ({ text: "", usage: NO_USAGE }),
     extend: () => async () => {},
     onTakeover: () => () => {},
+    resume: async () => async () => {},
     chatLimit: OPEN,
   };
   const scripted: { script: Script } = { script: echo };

@@ -1,5 +1,5 @@
 /** A running turn as its callers see it: every event kept, so that a late listener misses none. */
-import type { TurnEvent, TurnRecord } from "../../../kernel/plugin.ts";
+import type { Fault, TurnEvent, TurnRecord } from "../../../kernel/plugin.ts";
 import type { RunningTurn } from "../services.ts";
 import type { LedgerTurn } from "../threads/ledger.ts";
 
@@ -13,11 +13,13 @@ export interface TurnStream extends RunningTurn {
   /** Adds an event and returns its number; `done` and `failed` end the stream. */
   push(event: TurnEvent): number;
   readonly events: readonly TurnEvent[];
+  /** Ends the stream of a turn that runs later, elsewhere: `record` rejects with the reason. */
+  leave(why: Fault): void;
 }
 
 export function createTurnStream(id: string, thread: string, cancel: () => void): TurnStream {
   const events: TurnEvent[] = [];
-  const { promise: record, resolve } = Promise.withResolvers<TurnRecord>();
+  const { promise: record, resolve, reject } = Promise.withResolvers<TurnRecord>();
   let more = Promise.withResolvers<void>();
   let ended = false;
 
@@ -36,6 +38,13 @@ export function createTurnStream(id: string, thread: string, cancel: () => void)
       more.resolve();
       more = Promise.withResolvers();
       return n;
+    },
+    leave(why) {
+      ended = true;
+      // Nobody has to listen.
+      record.catch(() => {});
+      reject(why);
+      more.resolve();
     },
     async *[Symbol.asyncIterator]() {
       for (let next = 0; ; next++) {

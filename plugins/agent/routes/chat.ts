@@ -48,7 +48,7 @@ export function chatRoutes({ agent, threads, attachments, follow }: ChatParts): 
   const say = async (
     { user, isBrowser, context }: Sender,
     said: Said,
-    outside?: Outside,
+    { outside, survivesRestart }: { outside?: Outside | undefined; survivesRestart?: boolean } = {},
   ): Promise<RunningTurn> => {
     const { message: text, attachments: ids = [] } = said;
     if (text === "" && ids.length === 0)
@@ -61,7 +61,7 @@ export function chatRoutes({ agent, threads, attachments, follow }: ChatParts): 
         user: user.id,
         channel: said.channel ?? CHANNEL,
         // A browser that is signed in is the page; programs have tokens.
-        keeping: { wantsTitle: said.channel === "tui" || isBrowser },
+        keeping: { wantsTitle: said.channel === "tui" || isBrowser, survivesRestart },
         input: { type: "message", text, ...(brought && { attachments: brought.attachments }) },
         attached: brought?.attached,
         thread: said.thread,
@@ -76,7 +76,7 @@ export function chatRoutes({ agent, threads, attachments, follow }: ChatParts): 
   const send = async (sender: Sender, said: Said, outside?: Outside) => {
     // A client that does not wait for the answer may open its socket a moment later.
     follow(sender.user.id);
-    return accepted(await say(sender, said, outside));
+    return accepted(await say(sender, said, { outside, survivesRestart: true }));
   };
   const findTurn = async (user: User, id: string): Promise<TurnRecord> => {
     const turn = await threads.turn(user.id, id);

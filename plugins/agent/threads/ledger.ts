@@ -5,7 +5,8 @@ import type { Sql, TokenScope, Transaction, TurnItem } from "../../../kernel/plu
 import type { Node } from "../../store/services.ts";
 import { scopesOf } from "../safety/scope.ts";
 import type { Turn } from "../services.ts";
-import type { Beginning } from "./resume.ts";
+import { dropQueued, readQueued } from "./queued.ts";
+import { type Beginning, PLAIN } from "./resume.ts";
 import { COUNT_TURN } from "./tables.ts";
 import { threadTexts } from "./texts.ts";
 import { findThread, readTools, removeThread } from "./thread-row.ts";
@@ -40,6 +41,8 @@ const OPEN = "status IN ('queued', 'running')";
 const COUNT_INTERRUPTED = `INSERT INTO turn_figures
     (created_at, turn, seq, "user", channel, provider, model, status, input_tokens, output_tokens, usd, millis)
   SELECT created_at, id, seq, "user", channel, provider, model, 'failed', 0, 0, 0, 0 FROM turns WHERE id = ?`;
+/** SQL, for a row of turns: above 0 if it waits in line and can still run. */
+const MAY_RUN = `(SELECT count(*) FROM queued_turns WHERE turn = turns.id AND turns.status = 'queued' AND stop_asked = 0)`;
 const INTERRUPT = "UPDATE turns SET status = 'failed', error = ?, completed_at = ? WHERE id = ?";
 
 export function createLedger(sql: Sql, node: Pick<Node, "id" | "living">) {
@@ -54,6 +57,7 @@ export function createLedger(sql: Sql, node: Pick<Node, "id" | "living">) {
     const [items] = await Promise.all([
       tx.all<{ body: string }>("SELECT body FROM turn_items WHERE turn = ? ORDER BY seq", turn),
       dropPieces(tx, turn),
+      dropQueued(tx, turn),
       texts.removeTurn(tx, turn),
       tx.run(INTERRUPT, JSON.stringify(CUT_SHORT), new Date().toISOString(), turn),
     ]);
@@ -117,7 +121,10 @@ export function createLedger(sql: Sql, node: Pick<Node, "id" | "living">) {
         return true;
       }),
 
-    /** Closes what nodes that are gone left open, and what this one opened without hearing of it. Returns what it has closed. */
+    /**
+     * Closes what nodes that are gone left open, and what this one opened without hearing of it. Returns what it has closed. Turns that
+     * were waiting and may still run are this node's from then on: see `waiting`.
+     */
     async takeOver(isOurs: (turn: string) => boolean): Promise<readonly TakenOver[]> {
       const open = await sql.all<{ id: string }>(`SELECT id FROM turns WHERE ${orphaned} ORDER BY seq`);
       const taken: TakenOver[] = [];
@@ -125,14 +132,31 @@ export function createLedger(sql: Sql, node: Pick<Node, "id" | "living">) {
         if (isOurs(id)) continue;
         const row = await sql.transaction(async (tx) => {
           // When two nodes find it, the one that marks it closes it.
-          const mark = `UPDATE turns SET node = ? WHERE id = ? AND ${orphaned} RETURNING thread, "user"`;
-          const found = await tx.get<Omit<TakenOver, "id">>(mark, node.id, id);
-          if (found !== undefined && !(await forget(tx, found.thread))) await interrupt(tx, id, found.thread);
-          return found;
+          const mark = `UPDATE turns SET node = ? WHERE id = ? AND ${orphaned} RETURNING thread, "user", ${MAY_RUN} AS "mayRun"`;
+          const found = await tx.get<Omit<TakenOver, "id"> & { mayRun: number }>(mark, node.id, id);
+          if (found === undefined || Number(found.mayRun) > 0) return undefined;
+          if (!(await forget(tx, found.thread))) await interrupt(tx, id, found.thread);
+          return { thread: found.thread, user: found.user };
         });
         if (row !== undefined) taken.push({ id, ...row });
       }
       return taken;
+    },
+
+    /** The turns of this node that wait in line and came before it started, oldest first. */
+    async waiting(isOurs: (turn: string) => boolean): Promise<readonly LedgerTurn[]> {
+      const queued = (await readQueued(sql, node.id)).filter(({ turn }) => !isOurs(turn.id));
+      const opened = queued.map(async ({ turn, model, createdAt, ...place }) => {
+        const { id, thread, user } = turn;
+        const start = { ...place, id, thread, now: createdAt, beginning: PLAIN, status: "queued" as const };
+        const before = await findThread(sql, user, thread);
+        const writer = createTurnWriter(
+          { sql, texts, node: node.id },
+          { ...start, turn, model, before, tools: turn.answer?.tools, gate: undefined },
+        );
+        return { turn, beginning: PLAIN, scopes: scopesOf(turn), writer, hasToWait: true };
+      });
+      return await Promise.all(opened);
     },
 
     /** Asks the nodes of these open turns to stop them, and returns which nodes those are. */
@@ -144,7 +168,7 @@ export function createLedger(sql: Sql, node: Pick<Node, "id" | "living">) {
     },
 
     async busyThreads(user: string): Promise<readonly string[]> {
-      const find = `SELECT DISTINCT thread FROM turns WHERE "user" = ? AND status = 'running'`;
+      const find = `SELECT DISTINCT thread FROM turns WHERE "user" = ? AND ${OPEN}`;
       return (await sql.all<{ thread: string }>(find, user)).map(({ thread }) => thread);
     },
 

@@ -40,7 +40,8 @@ export interface Approved {
   readonly reply?: { readonly resume: string; readonly replies: readonly Reply[] };
 }
 
-const PLAIN: Beginning = {
+/** Of a message that answers nothing. */
+export const PLAIN: Beginning = {
   items: [],
   pending: [],
   approved: undefined,

@@ -116,6 +116,12 @@ export const MIGRATIONS = defineTables(
     PRIMARY KEY (created_at, turn)
   ) ${keyed};
 
+  -- What the row of a waiting turn does not say of it, as JSON: for one that may wait until after a restart.
+  CREATE TABLE queued_turns (
+    turn ${text} NOT NULL PRIMARY KEY REFERENCES turns (id) ON DELETE CASCADE,
+    request ${text} NOT NULL
+  ) ${strict};
+
   CREATE TABLE turn_items (
     seq ${serial},
     id ${text} NOT NULL UNIQUE,

@@ -14,6 +14,7 @@ import {
 } from "../../../kernel/plugin.ts";
 import type { Alongside, ExternalTool, Turn } from "../services.ts";
 import { writeAttachments } from "./attachments/stored.ts";
+import { writeQueued } from "./queued.ts";
 import { type Beginning, beginningOf, isBlank } from "./resume.ts";
 import { COUNT_TURN } from "./tables.ts";
 import { MAX_INDEXED_LENGTH, type ThreadTexts } from "./texts.ts";
@@ -113,6 +114,7 @@ export function createTurnOpener(sql: Sql, texts: ThreadTexts, node: string): Op
         const row = { id, thread, input, model, now, node, isOver: false, isNew };
         const placed = addTurn(tx, { ...row, turn: imported === undefined ? turn : next });
         for (const [item, body] of bodies) void writeBody(tx, { id, node }, item, body);
+        if (!isNew) writeQueued(tx, id, turn);
         writeTools(tx, thread, turn, isNew);
         const gate = (async () => (isJudged ? (await found)?.gate : undefined))();
         const besides = alongside?.(tx, { id, thread, gate });

@@ -10,6 +10,7 @@ interface Lane<Entry> {
 /** `begin` returns whether the first in line runs now, and never rejects. `start` is called for one that left the line. */
 export function createLanes<Entry>(begin: (entry: Entry) => Promise<boolean>, start: (entry: Entry) => void) {
   const lanes = new Map<string, Lane<Entry>>();
+  const wakings = new Set<Promise<void>>();
 
   /** A turn of this thread has ended, here or on another node. */
   async function wake(thread: string): Promise<void> {
@@ -17,6 +18,13 @@ export function createLanes<Entry>(begin: (entry: Entry) => Promise<boolean>, st
     if (lane === undefined) return;
     lane.isToWakeAgain = true;
     if (lane.isWaking) return;
+    const waking = wakeFirst(thread, lane);
+    wakings.add(waking);
+    await waking;
+    wakings.delete(waking);
+  }
+
+  async function wakeFirst(thread: string, lane: Lane<Entry>): Promise<void> {
     lane.isWaking = true;
     while (lane.isToWakeAgain) {
       lane.isToWakeAgain = false;
@@ -46,6 +54,8 @@ export function createLanes<Entry>(begin: (entry: Entry) => Promise<boolean>, st
     },
     leave,
     wake,
+    /** Resolves when none is being begun. */
+    settled: () => Promise.all(wakings),
     /** The threads with something queued. */
     threads: (): readonly string[] => [...lanes.keys()],
   };

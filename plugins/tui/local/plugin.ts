@@ -14,7 +14,7 @@ export default definePlugin({
   configure: () => ({}),
   start({ use: { kernel, agent, threads, attachments, tools, jobs, tasks, memory, workspace } }) {
     async function start(turn: Sent, files: readonly string[] = []) {
-      const mine = { user: OPERATOR, channel: "tui", keeping: { wantsTitle: true } };
+      const mine = { user: OPERATOR, channel: "tui", keeping: { wantsTitle: true, survivesRestart: true } };
       if (files.length === 0) return await agent.run({ ...mine, ...turn });
       const { attachments: brought, attached, alongside } = await attachments.bring(OPERATOR, files);
       const input = { ...turn.input, attachments: brought };

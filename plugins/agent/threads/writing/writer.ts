@@ -14,6 +14,7 @@ import type { Turn } from "../../services.ts";
 import { type Attached, writeAttached } from "../attachments/stored.ts";
 import { closeTurn, countTurn, type Ending, TAKEN_OVER } from "../end.ts";
 import type { News } from "../news.ts";
+import { dropQueued, putBack } from "../queued.ts";
 import { COUNT_TURN } from "../tables.ts";
 import type { ThreadTexts } from "../texts.ts";
 import { NO_SUMMARY, removeThread } from "../thread-row.ts";
@@ -99,6 +100,7 @@ export function createTurnWriter(
       return Promise.resolve(undefined);
     }
     const next = closeTurn(tx, closing, ending, usage, now);
+    if (start.status === "queued") void dropQueued(tx, id);
     // It sees whether the turn was taken over only now that its row is locked.
     if (!isCutShort(ending)) void records?.close(tx);
     queue.writeItems(tx);
@@ -164,11 +166,14 @@ export function createTurnWriter(
         current = { ...current, status: "running", model: named };
         return "running";
       }
-      const row = await sql.get<{ status: TurnStatus }>("SELECT status FROM turns WHERE id = ?", id);
-      if (row?.status === "queued") return "waiting";
+      const find = "SELECT status, node FROM turns WHERE id = ?";
+      const row = await sql.get<{ status: TurnStatus; node: string | null }>(find, id);
+      if (row?.status === "queued" && row.node === node) return "waiting";
       tellGone(row && TAKEN_OVER);
       return "gone";
     },
+    /** It waits again, as if it had not begun. */
+    putBack: () => putBack(sql, own),
     setModel(model: ModelName): void {
       current = { ...current, model };
     },

@@ -4,6 +4,7 @@ import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
 import { temporaryFolder } from "../../../support/home.ts";
 import { startPostern } from "../../../support/processes/postern.ts";
+import { servePostern } from "../../../support/processes/served.ts";
 import { bootAgent, message, scriptedModel } from "../../../support/services/agent.ts";
 
 const ASKER = fileURLToPath(new URL("../../../fixtures/third-party/asker.ts", import.meta.url));
@@ -54,3 +55,34 @@ test("a process that is killed in the middle of a turn and of a job loses neithe
     .run({ user: "ann", channel: "test", thread: thread ?? "", input: message("Go on") });
   expect((await next.record).status).toBe("completed");
 });
+
+test.each(["SIGKILL", "SIGINT"] as const)(
+  "a message that waits in line at a %s is answered after the restart",
+  async (signal) => {
+    const token = "t".repeat(40);
+    const served = await servePostern({ GATEWAY_AUTH_TOKEN: token, MEMORY_VECTORS: "false" });
+    const { model, url, restart } = served;
+    const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
+    const send = async (body: object) => {
+      const answer = await fetch(`${url}/api/chat/send`, {
+        ...{ method: "POST", headers },
+        body: JSON.stringify(body),
+      });
+      expect(answer.status).toBe(202);
+      const sent = (await answer.json()) as Record<string, string>;
+      return { thread: sent["thread_id"], id: sent["message_id"] };
+    };
+    model.script({ text: "Half a ", end: "stall" });
+    const { thread } = await send({ message: "Hi" });
+    await expect.poll(() => model.requests.length).toBe(1);
+    const { id } = await send({ message: "And then?", thread_id: thread });
+    model.otherwise({ text: "Then this." });
+    await restart(signal);
+    const read = async () => (await (await fetch(`${url}/api/turns/${id}`, { headers })).json()).status;
+    await expect.poll(read).toBe("completed");
+    const asked = model.requests.map(({ messages }) =>
+      JSON.stringify(messages.findLast(({ role }) => role === "user")),
+    );
+    expect(asked.filter((last) => last.includes("And then?"))).toHaveLength(1);
+  },
+);

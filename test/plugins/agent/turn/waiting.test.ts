@@ -1,0 +1,89 @@
+/** Messages that wait in line while the service stops and starts again. */
+import { expect, test } from "vitest";
+import type { Turn } from "../../../../plugins/agent/services.ts";
+import { bootAgent, message, scriptedModel } from "../../../support/services/agent.ts";
+
+const SENT: Turn = {
+  user: "ann",
+  channel: "gateway",
+  input: message("Hi"),
+  keeping: { survivesRestart: true },
+};
+const picture = { id: "a-picture", kind: "image", mime: "image/png", size: 3 } as const;
+const variables = { MODEL_INPUTS: "text,image" };
+const bytes = Buffer.from("png");
+
+async function stopWithTwoWaiting(more: Partial<Turn> = {}) {
+  const model = await scriptedModel();
+  model.script({ text: "Half a ", end: "stall" });
+  const before = await bootAgent({ model, variables });
+  const agent = before.service("agent");
+  const first = await agent.run(SENT);
+  for await (const event of first) if (event.type === "text") break;
+  const waiting = [];
+  for (const text of ["One", "Two"])
+    waiting.push(await agent.run({ ...SENT, input: message(text), thread: first.thread, ...more }));
+  await before.stop();
+  return { model, home: before.home, first, waiting };
+}
+
+const saidIn = (model: Awaited<ReturnType<typeof scriptedModel>>) =>
+  model.requests.map(({ messages }) => {
+    const content = messages.findLast(({ role }) => role === "user")?.content;
+    return typeof content === "string" ? content : JSON.stringify(content);
+  });
+
+test("that were sent and not waited for run after the restart, in order, and once", async () => {
+  const { model, home, first, waiting } = await stopWithTwoWaiting();
+  expect((await first.record).error?.code).toBe("interrupted");
+  for (const turn of waiting)
+    await expect(turn.record).rejects.toThrow(expect.objectContaining({ code: "stopping" }));
+  model.script({ text: "1." }, { text: "2." });
+  const kernel = await bootAgent({ model, home, variables });
+  const threads = kernel.service("threads");
+  for (const { id } of waiting)
+    await expect.poll(async () => (await threads.turn("ann", id))?.status).toBe("completed");
+  expect(saidIn(model)).toEqual(["Hi", "One", "Two"]);
+  await kernel.stop();
+  const again = await bootAgent({ model, home, variables });
+  const turns = await again.service("threads").turns("ann", first.thread);
+  expect(turns.items.map(({ status }) => status)).toEqual(["failed", "completed", "completed"]);
+  expect(saidIn(model)).toHaveLength(3);
+});
+
+test("keep their files, instructions and scope", async () => {
+  const { model, home, waiting } = await stopWithTwoWaiting({
+    input: { ...message("Look"), attachments: [picture] },
+    attached: [{ id: picture.id, data: bytes }],
+    preamble: { instructionsOnce: "Answer in rhymes.", context: { city: "Ulm" } },
+    scope: { token: "t", tools: ["weather"] },
+  });
+  model.script({ text: "1." }, { text: "2." });
+  const kernel = await bootAgent({ model, home, variables });
+  const threads = kernel.service("threads");
+  const [one] = waiting;
+  await expect.poll(async () => (await threads.turn("ann", one?.id ?? ""))?.status).toBe("completed");
+  const asked = JSON.stringify(model.requests[1]);
+  for (const part of [bytes.toString("base64"), "Answer in rhymes.", "Ulm"]) expect(asked).toContain(part);
+  expect(asked).not.toContain("mission_create");
+});
+
+test("end as interrupted if their caller waits for the answer in the same request", async () => {
+  const { model, home, waiting } = await stopWithTwoWaiting({ keeping: {} });
+  for (const { record } of waiting) expect((await record).error?.code).toBe("interrupted");
+  await bootAgent({ model, home, variables });
+  expect(saidIn(model)).toEqual(["Hi"]);
+});
+
+test("do not run if they were stopped while the service was off", async () => {
+  const { model, home, first, waiting } = await stopWithTwoWaiting();
+  const beside = await bootAgent({ model, home, serving: false });
+  await beside.service("agent").cancel("ann", waiting[0]?.id ?? "");
+  await beside.stop();
+  model.script({ text: "2." });
+  const kernel = await bootAgent({ model, home, variables });
+  const read = async () =>
+    (await kernel.service("threads").turns("ann", first.thread)).items.map(({ status }) => status);
+  await expect.poll(read).toEqual(["failed", "failed", "completed"]);
+  expect(saidIn(model)).toEqual(["Hi", "Two"]);
+});
