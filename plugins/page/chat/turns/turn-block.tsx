@@ -90,11 +90,17 @@ function Working({ since }: { since: number }) {
 }
 
 /** Failures that end when a setting is changed. */
-const OF_SETTINGS = new Set(
-  "model_unauthorized model_unreachable model_refused no_model unknown_model unsupported_input daily_cap too_many_tool_calls turn_timeout".split(
-    " ",
-  ),
-);
+const OF_SETTINGS: ReadonlySet<string> = new Set([
+  "model_unauthorized",
+  "model_unreachable",
+  "model_refused",
+  "no_model",
+  "unknown_model",
+  "unsupported_input",
+  "daily_cap",
+  "too_many_tool_calls",
+  "turn_timeout",
+]);
 
 interface FailedProps {
   readonly turn: TurnView;
