@@ -26,6 +26,8 @@ const MAX_BYTES = 256 * 1024;
 const MAX_VERSIONS = 100;
 /** Ranking looks at this much of a long document. */
 const MAX_EXCERPT_LENGTH = 6000;
+/** So much of a document is looked at for its first line. */
+const MAX_LINE_LENGTH = 160;
 /** One statement for any number of documents up to this: those not asked for are numbered -1. */
 const MAX_FETCHED = 64;
 const FETCHED = Array.from({ length: MAX_FETCHED }, () => "?").join();
@@ -156,11 +158,15 @@ export function createDocuments(sql: Sql) {
       ),
 
     async tree(user: string): Promise<readonly MemoryEntry[]> {
-      const rows = await sql.all<Stored<MemoryEntry>>(
-        'SELECT path, updated_at AS "updatedAt", bytes, origins FROM memory_documents WHERE "user" = ? ORDER BY path',
+      const rows = await sql.all<Stored<MemoryEntry> & { readonly beginning: string }>(
+        `SELECT path, updated_at AS "updatedAt", bytes, origins, substr(text, 1, ${MAX_LINE_LENGTH}) AS beginning
+         FROM memory_documents WHERE "user" = ? ORDER BY path`,
         user,
       );
-      return rows.map(withOrigins);
+      return rows.map(({ beginning, ...row }) => ({
+        ...withOrigins(row),
+        firstLine: firstLineOf(beginning),
+      }));
     },
 
     /** Returns those of the documents that are this user's. */
@@ -175,6 +181,12 @@ export function createDocuments(sql: Sql) {
         `CASE WHEN bytes <= ${MAX_EXCERPT_LENGTH} THEN 1 ELSE 0 END`,
       ),
   };
+}
+
+/** The first line with words, without the marks of a heading. */
+function firstLineOf(text: string): string {
+  const line = text.split("\n").find((one) => one.trim() !== "") ?? "";
+  return line.replace(/^#+ /, "").trim().toWellFormed();
 }
 
 type Stored<Read> = Omit<Read, "origins"> & { readonly origins: string | null };

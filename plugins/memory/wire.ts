@@ -19,6 +19,7 @@ export const MemoryEntry = Type.Object({
   path: Type.String(),
   updatedAt: Time,
   bytes: Type.Integer(),
+  firstLine: Type.Optional(named("first_line", Type.String())),
   origins,
 });
 export type MemoryEntry = Declared<typeof MemoryEntry>;

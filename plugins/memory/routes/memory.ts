@@ -33,7 +33,9 @@ export function memoryRoutes({ memory }: Pick<Services, "memory">): readonly Rou
         assertTool(user, q ? "memory_search" : "memory_tree", q ? "search memory" : "list memory");
         if (q) return { results: await memory.search(user.id, q, limit) };
         const files = (await memory.tree(user.id)).slice(0, limit);
-        return { results: files.map((file) => ({ ...file, snippet: "", score: 0 })) };
+        return {
+          results: files.map(({ firstLine = "", ...file }) => ({ ...file, snippet: firstLine, score: 0 })),
+        };
       },
     }),
     route("GET /api/memory/file", {

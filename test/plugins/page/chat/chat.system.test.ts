@@ -119,6 +119,7 @@ describeInBrowser("the page in a browser", () => {
     await page.locator(".call summary").click();
     await page.locator(".call .inside").getByText("The bike is red").first().waitFor();
     await page.goto(`${served.url}/#/memory`);
+    await page.getByRole("listitem").filter({ hasText: "The bike is red" }).waitFor();
     await page.getByRole("button", { name: "notes/bike.md" }).click();
     expect(await page.getByLabel("Text of notes/bike.md").inputValue()).toContain("The bike is red");
   });
