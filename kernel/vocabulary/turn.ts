@@ -196,6 +196,12 @@ export const ThreadSummary = Type.Object(
     pinned: Type.Boolean(),
     model: nullable(ModelName),
     gate: Type.Optional(Gate),
+    match: Type.Optional(
+      Type.Object(
+        { text: Type.String(), at: Time },
+        { description: "In a search: the sentence that has the words, of the newest message that has them" },
+      ),
+    ),
   },
   { $id: "Thread" },
 );

@@ -197,6 +197,7 @@ export interface Routes {
   readonly "GET /api/workspace/entry": { readonly answer: FileEntry };
   readonly "GET /api/workspace/log": { readonly answer: { readonly sets: readonly ChangeSet[]; readonly next: string | null } };
   readonly "GET /api/workspace/roots": { readonly answer: { readonly roots: readonly FilesRoot[] } };
+  readonly "GET /api/workspace/search": { readonly answer: { readonly hits: readonly FileHit[]; readonly complete: boolean } };
   readonly "GET /api/workspace/text": { readonly answer: FileText };
   readonly "GET /api/workspace/usage": { readonly answer: FilesUsage };
   readonly "GET /api/workspace/versions": { readonly answer: { readonly versions: readonly KeptVersion[] } };
@@ -537,6 +538,12 @@ export type FileEntry = {
   readonly updated_at: string;
   readonly origins?: readonly Origin[];
   readonly is_read_only?: boolean;
+};
+export type FileHit = {
+  readonly path: string;
+  readonly line?: number;
+  readonly text?: string;
+  readonly updated_at?: string;
 };
 export type FileText = { readonly text: string; readonly is_complete: boolean; readonly problem?: string };
 export type FileWriter = {
@@ -985,6 +992,7 @@ export type Thread = {
   readonly pinned: boolean;
   readonly model: ModelName | null;
   readonly gate?: Gate;
+  readonly match?: { readonly text: string; readonly at: string };
 };
 export type Token = {
   readonly id: string;

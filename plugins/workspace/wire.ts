@@ -30,6 +30,16 @@ export const FileEntry = Type.Object(
 );
 export type WorkspaceEntry = Declared<typeof FileEntry>;
 
+export const FileHit = Type.Object(
+  {
+    path: Type.String(),
+    line: Type.Optional(Type.Integer({ description: "Absent if the name has the words" })),
+    text: Type.Optional(Type.String({ description: "The line" })),
+    updatedAt: Type.Optional(Time),
+  },
+  { $id: "FileHit" },
+);
+
 const FileWriter = Type.Object(
   {
     kind: Type.Enum(["page", "api", "cli", "model", "tool", "outside"], {

@@ -13,6 +13,15 @@ export interface ThreadTexts {
   matching(q: string): string | undefined;
   /** A page of the threads of this list that match, newest first. */
   find<Row extends object>(sql: Queries, list: ThreadList, match: string): Promise<readonly Row[]>;
+  /** The newest message of each of these threads that matches. A title alone may match too. */
+  messages(sql: Queries, threads: readonly string[], match: string): Promise<readonly MatchedMessage[]>;
+}
+
+export interface MatchedMessage {
+  readonly thread: string;
+  /** The item, as JSON. */
+  readonly body: string;
+  readonly at: string;
 }
 
 /** Which threads, and what of them: those before a time and an id. */
@@ -80,6 +89,16 @@ const SQLITE: ThreadTexts = {
        ORDER BY updated_at DESC, id DESC LIMIT ?`,
       ...[...values, ...before, match, limit],
     ),
+  messages: (sql, threads, match) =>
+    sql.all(
+      `SELECT found.thread, body, turns.created_at AS at
+       FROM (SELECT threads.id AS thread, max(thread_texts.rowid) - (threads.seq << ${OWN_BITS}) AS item
+             FROM thread_texts JOIN threads ON threads.seq = thread_texts.rowid >> ${OWN_BITS}
+             WHERE thread_texts MATCH ? AND threads.id IN (${threads.map(() => "?").join()})
+             GROUP BY threads.id) AS found
+       JOIN turn_items ON turn_items.seq = found.item JOIN turns ON turns.id = turn_items.turn`,
+      ...[match, ...threads],
+    ),
   // FTS5 folds them itself.
   matching: (q) => quoteAll([...new Set(q.match(/[\p{L}\p{N}]+/gu) ?? [])], '"', "*", " "),
 };
@@ -138,6 +157,14 @@ const POSTGRES: ThreadTexts = {
       findBoth(columns, condition),
       ...[match, ...values, ...before, limit],
       ...[...values, limit, ...before, limit, limit],
+    ),
+  messages: (sql, threads, match) =>
+    sql.all(
+      `SELECT DISTINCT ON (thread_texts.thread) thread_texts.thread, body, turns.created_at AS at
+       FROM thread_texts JOIN turn_items ON turn_items.id = source JOIN turns ON turns.id = turn_items.turn
+       WHERE thread_texts.thread IN (${threads.map(() => "?").join()}) AND words @@ CAST(? AS tsquery)
+       ORDER BY thread_texts.thread, turn_items.seq DESC`,
+      ...[...threads, match],
     ),
   matching: (q) => quoteAll(indexedWords(q).match(/\S+/g) ?? [], "'", ":*", " & "),
 };

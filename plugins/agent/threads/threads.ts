@@ -17,6 +17,7 @@ import type { Store } from "../../store/services.ts";
 import type { Threads } from "../services.ts";
 import { findAttachment } from "./attachments/stored.ts";
 import { exportThread } from "./export/export.ts";
+import { withMatches } from "./matches.ts";
 import { threadTexts } from "./texts.ts";
 import { chosenIn, noThread } from "./thread-row.ts";
 import { clipTitle } from "./title.ts";
@@ -117,13 +118,18 @@ export function createThreads(sql: Sql, { store, onRemove, choose }: ThreadsPart
       };
       const cursorOf = ({ pinned, updated_at, id }: ThreadColumns) =>
         `${pinnedFirst && pinned ? PINNED : ""}${updated_at}_${id}`;
-      if (!pinnedFirst) return pageOf(await read("", from, most + 1), most, summaryOf, cursorOf);
+      const pageWith = async (rows: readonly ThreadColumns[]) => {
+        const page = pageOf(rows, most, summaryOf, cursorOf);
+        if (q === undefined || match === undefined) return page;
+        return { ...page, items: await withMatches(sql, texts, page.items, { q, match }) };
+      };
+      if (!pinnedFirst) return await pageWith(await read("", from, most + 1));
       // One after the other, so that each is read in the order of its index.
       const isAmongPinned = before === undefined || from.isPinned;
       const pinned = isAmongPinned ? await read("AND pinned = 1", from, most + 1) : [];
       const left = most + 1 - pinned.length;
       const others = left > 0 ? await read("AND pinned = 0", isAmongPinned ? NEWEST : from, left) : [];
-      return pageOf([...pinned, ...others], most, summaryOf, cursorOf);
+      return await pageWith([...pinned, ...others]);
     },
 
     async find(user, thread) {

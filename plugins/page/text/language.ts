@@ -113,6 +113,8 @@ type Moment = string | number | Date;
 export const formatDate = (moment: Moment, options: Intl.DateTimeFormatOptions): string =>
   new Intl.DateTimeFormat(locale, options).format(new Date(moment));
 
+export const shortDate = (moment: Moment): string => formatDate(moment, { dateStyle: "medium" });
+
 /** A date with its time, as a row of a table shows it. */
 export const dateTime = (moment: Moment): string =>
   formatDate(moment, { dateStyle: "medium", timeStyle: "short" });

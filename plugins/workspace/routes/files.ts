@@ -19,6 +19,7 @@ import {
   ChangeSet,
   FileDifference,
   FileEntry,
+  FileHit,
   FilePath,
   FilesRoot,
   FilesUsage,
@@ -45,6 +46,9 @@ const STREAM_BYTES = 2 ** 20;
 /** Limits a text that is shown, and each of two that are compared. */
 const MAX_TEXT_BYTES = 256 * 1024;
 const MAX_LISTED = 1000;
+const MAX_HITS = 100;
+const MAX_HIT_LENGTH = 300;
+const MAX_QUERY_LENGTH = 200;
 
 const At = Type.Object({ path: FilePath });
 const AtVersion = Type.Object({ path: FilePath, version: Type.Optional(FileVersion) });
@@ -116,6 +120,37 @@ export function workspaceRoutes({
       handle({ user }) {
         may(user, "list");
         return files().usage(user.id);
+      },
+    }),
+    route("GET /api/workspace/search", {
+      summary: "Search the files: those whose names have the words, then the lines that have them",
+      query: Type.Object({ q: Type.String({ minLength: 1, maxLength: MAX_QUERY_LENGTH }) }),
+      answer: Type.Object({ hits: Type.Array(FileHit), isComplete: named("complete", Type.Boolean()) }),
+      refusals: outOfScope,
+      scoped: true,
+      async handle({ user, query: { q } }) {
+        may(user, "search");
+        const words = q.toLowerCase().split(/\s+/);
+        const [all, { hits, isComplete }] = await Promise.all([
+          files().list(user.id, "/", { deep: true, limit: MAX_LISTED }),
+          files().search(user.id, { words: q, limit: MAX_HITS }),
+        ]);
+        const named = all.items.filter(({ path }) =>
+          words.every((word) => path.toLowerCase().includes(word)),
+        );
+        const paths = new Set(hits.map(({ path }) => path));
+        const found = await Promise.all([...paths].map((path) => files().find(user.id, path)));
+        const times = new Map(found.flatMap((entry) => (entry ? [[entry.path, entry.updatedAt]] : [])));
+        return {
+          hits: [
+            ...named.slice(0, MAX_HITS).map(({ path, updatedAt }) => ({ path, updatedAt })),
+            ...hits.map(({ path, line, text }) => ({
+              ...{ path, line, updatedAt: times.get(path) },
+              text: text.slice(0, MAX_HIT_LENGTH).toWellFormed(),
+            })),
+          ],
+          isComplete: isComplete && all.next === undefined,
+        };
       },
     }),
     route("GET /api/workspace/roots", {

@@ -1,6 +1,8 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
+import { visibleLine } from "../../../../kernel/kit/text.ts";
 import { getState } from "../../state/app.ts";
 import { ask, type ThreadPage, type ThreadRow } from "../../state/wire.ts";
+import { shortDate } from "../../text/language.ts";
 import { text } from "../../text/text.ts";
 import { showModal } from "../../widgets/modal.tsx";
 import { type Choice, fitsQuery, SearchList } from "../../widgets/search-list.tsx";
@@ -91,11 +93,11 @@ function choicesFor(
   return [...actions, ...listed, ...others].slice(0, MAX_SHOWN);
 }
 
-function choiceOf({ id, title }: ThreadRow): PaletteChoice {
+function choiceOf({ id, title, match }: ThreadRow): PaletteChoice {
   return {
     id,
     title,
-    detail: text.frame.thread,
+    detail: match ? `${shortDate(match.at)} · ${visibleLine(match.text)}` : text.frame.thread,
     run: () => {
       location.hash = `#/chat/${id}`;
     },

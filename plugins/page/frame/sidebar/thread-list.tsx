@@ -1,8 +1,10 @@
 import { useEffect, useRef } from "preact/hooks";
+import { visibleLine } from "../../../../kernel/kit/text.ts";
 import { loadMoreThreads, pin, remove, rename } from "../../state/threads.ts";
 import { isOver } from "../../state/turn-view.ts";
 import { useApp } from "../../state/use-app.ts";
 import type { ThreadRow } from "../../state/wire.ts";
+import { shortDate } from "../../text/language.ts";
 import { text } from "../../text/text.ts";
 import { confirmed, entered } from "../../widgets/dialog.tsx";
 import { Menu } from "../../widgets/menu.tsx";
@@ -75,7 +77,7 @@ function Folded({ rows, shown, words }: RowsProps & { words(count: number): stri
 }
 
 function Thread({ row, isOpen }: { row: ThreadRow; isOpen: boolean }) {
-  const { id, title, pinned, gate } = row;
+  const { id, title, pinned, gate, match } = row;
   const { turns } = useApp();
   const onRename = async () => {
     const given = await entered({
@@ -97,7 +99,14 @@ function Thread({ row, isOpen }: { row: ThreadRow; isOpen: boolean }) {
     <li class={isOpen ? "open" : ""}>
       <a href={`#/chat/${id}`} aria-current={isOpen ? "true" : undefined} title={title} dir="auto">
         {gate && <span class="waits">{text.frame.waits}</span>}
-        <span class="title">{title}</span>
+        <span class="title">
+          {title}
+          {match && (
+            <span class="match">
+              {shortDate(match.at)} · {visibleLine(match.text)}
+            </span>
+          )}
+        </span>
       </a>
       <Menu
         label={text.frame.optionsFor(title)}

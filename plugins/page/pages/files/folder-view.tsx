@@ -1,5 +1,6 @@
 import Folder from "lucide/dist/esm/icons/folder.mjs";
 import FolderPlus from "lucide/dist/esm/icons/folder-plus.mjs";
+import Search from "lucide/dist/esm/icons/search.mjs";
 import Upload from "lucide/dist/esm/icons/upload.mjs";
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { visibleLine } from "../../../../kernel/kit/text.ts";
@@ -19,14 +20,14 @@ import {
 import { bytes as sizeOf } from "../../text/language.ts";
 import { text } from "../../text/text.ts";
 import { Page } from "../../widgets/bar.tsx";
-import { Button } from "../../widgets/controls.tsx";
+import { Button, SearchBox } from "../../widgets/controls.tsx";
 import { entered } from "../../widgets/dialog.tsx";
 import { Icon } from "../../widgets/icon.tsx";
 import { List } from "../../widgets/list.tsx";
 import { Loaded } from "../../widgets/loaded.tsx";
 import { Menu } from "../../widgets/menu.tsx";
 import { Moment } from "../../widgets/moment.tsx";
-import { EmptyState } from "../../widgets/states.tsx";
+import { EmptyState, LoadingState } from "../../widgets/states.tsx";
 import { toast } from "../../widgets/toast.tsx";
 import { Breadcrumbs } from "./breadcrumbs.tsx";
 import { move, remove } from "./changes.tsx";
@@ -38,11 +39,17 @@ const words = text.files;
 
 type Listing = Routes["GET /api/workspace"]["answer"];
 
+type Found = Routes["GET /api/workspace/search"]["answer"];
+
+/** A search waits for a pause in typing. */
+const TYPING_MS = 250;
+
 /** A folder: its files, and what can be done with them. */
 export function FolderView({ folder }: { folder: string }) {
   const [listing, setListing] = useState<Listing>();
   const [sending, setSending] = useState<readonly Sending[]>([]);
   const [problem, setProblem] = useState<string>();
+  const [query, setQuery] = useState("");
   const [usage, loadUsage] = useLoaded<FilesUsage>("/api/workspace/usage");
   const picker = useRef<HTMLInputElement>(null);
 
@@ -122,9 +129,15 @@ export function FolderView({ folder }: { folder: string }) {
         }}
       />
       <DropTarget words={words.dropHere} onFiles={upload} onFolder={refuseFolder} />
-      {folder !== "/" && <Breadcrumbs path={folder} />}
+      {folder === "/" ? (
+        <SearchBox label={words.search} value={query} onText={setQuery} />
+      ) : (
+        <Breadcrumbs path={folder} />
+      )}
       <Uploads of={sending} onClose={() => setSending([])} />
-      {listing === undefined ? (
+      {query.trim() !== "" ? (
+        <Hits query={query.trim()} />
+      ) : listing === undefined ? (
         <Loaded of={{ answer: undefined, problem, load }}>{() => null}</Loaded>
       ) : (
         <div class="files">
@@ -149,7 +162,7 @@ export function FolderView({ folder }: { folder: string }) {
           </List>
         </div>
       )}
-      {listing?.next && <Button label={text.basics.showMore} onClick={loadMore} />}
+      {query.trim() === "" && listing?.next && <Button label={text.basics.showMore} onClick={loadMore} />}
       {listing && usage && (
         <>
           {folder === "/" && <Roots />}
@@ -158,6 +171,50 @@ export function FolderView({ folder }: { folder: string }) {
         </>
       )}
     </Page>
+  );
+}
+
+/** What a search finds in all files, with the lines and dates. */
+function Hits({ query }: { query: string }) {
+  const [found, setFound] = useState<Found>();
+  useEffect(() => {
+    let isCurrent = true;
+    const timer = setTimeout(async () => {
+      const path = `/api/workspace/search?${new URLSearchParams({ q: query })}`;
+      const answer = await request<Found>("GET", path);
+      if (isCurrent && answer) setFound(answer);
+    }, TYPING_MS);
+    return () => {
+      isCurrent = false;
+      clearTimeout(timer);
+    };
+  }, [query]);
+  if (found === undefined) return <LoadingState lines={4} />;
+  if (found.hits.length === 0)
+    return (
+      <EmptyState title={words.nothingFound} icon={Search}>
+        {words.nothingFoundNote}
+      </EmptyState>
+    );
+  return (
+    <>
+      <ul class="hits">
+        {found.hits.map(({ path, line, text: said, updated_at: at }) => (
+          <li key={`${path} ${line}`}>
+            <a href={filesLink(path)} dir="auto">
+              {visibleLine(path)}
+            </a>
+            {at && (
+              <span class="soft when">
+                <Moment at={at} />
+              </span>
+            )}
+            {said !== undefined && <span class="soft">{visibleLine(said.trim())}</span>}
+          </li>
+        ))}
+      </ul>
+      {!found.complete && <p class="soft">{words.moreHits}</p>}
+    </>
   );
 }
 

@@ -2,6 +2,10 @@ import type { Catalogue } from "../catalogue.ts";
 import { bytes, dateTime, plural, whole } from "../language.ts";
 
 export const files: Catalogue["files"] = {
+  search: "Namen und Inhalte durchsuchen",
+  nothingFound: "Nichts gefunden",
+  nothingFoundNote: "Keine Datei hat diese Wörter im Namen oder in einer Zeile.",
+  moreHits: "Es gibt mehr. Suche nach etwas Genauerem.",
   path: "Pfad",
   newFolder: "Neuer Ordner",
   folderName: "Name",

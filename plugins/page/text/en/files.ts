@@ -2,6 +2,10 @@ import { bytes, dateTime, plural, whole } from "../language.ts";
 
 /** The files of the workspace. */
 export const files = {
+  search: "Search names and contents",
+  nothingFound: "Nothing found",
+  nothingFoundNote: "No file has these words in its name or in one line.",
+  moreHits: "There is more. Search for something narrower.",
   path: "Path",
   newFolder: "New folder",
   folderName: "Name",

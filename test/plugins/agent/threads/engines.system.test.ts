@@ -113,7 +113,13 @@ describeEngines("what is read", (_engine, fresh) => {
     for (const q of ["'; DROP TABLE threads --", "***", "a' & 'b", "\\", "':*"])
       expect(await found(q)).toEqual([]);
 
+    // What was found: the sentence of the newest message with the words, if it was not the title alone.
+    await one.say(`Nothing. ${"long ".repeat(80)}bicycle ride. The end.`, ids[0]);
+    const [{ match } = {}] = (await other.threads.list("ann", { q: "bicy" })).items;
+    expect(match?.text).toMatch(/^… (long )+bicycle ride\.$/);
+    expect(match?.at).toMatch(/^\d{4}-\d\d-\d\dT/);
     await other.threads.rename("ann", ids[0] ?? "", "About whales");
+    expect((await other.threads.list("ann", { q: "whale" })).items[0]?.match).toBeUndefined();
     expect((await one.threads.list("ann", { q: "whale" })).items).toHaveLength(1);
     await expect(other.threads.rename("eve", ids[0] ?? "", "Mine")).rejects.toThrow(
       expect.objectContaining({ code: "thread_not_found" }),

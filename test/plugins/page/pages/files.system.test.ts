@@ -36,6 +36,17 @@ describeInBrowser("files on the page", () => {
     await page.getByText("Undone.", { exact: true }).waitFor();
     await page.goto(`${gateway.url}/#/files`);
     await page.getByRole("link", { name: "sales.csv", exact: true }).waitFor();
+    const box = page.getByLabel("Search names and contents");
+    await box.fill("cold jan");
+    const hit = page.getByRole("listitem").filter({ hasText: '"Jan, cold",60' });
+    await hit.locator("time").waitFor();
+    await box.fill("SALES");
+    await expect.poll(() => page.locator(".hits li").count()).toBe(1);
+    await page.getByRole("link", { name: "/sales.csv", exact: true }).click();
+    await page.getByRole("cell", { name: "Jan, cold" }).waitFor();
+    await page.getByRole("button", { name: "New chat" }).click();
+    await page.getByRole("searchbox", { name: "Search threads" }).fill("gone");
+    await page.locator(".threads .match", { hasText: "The file is gone." }).waitFor();
     expect(page.complaints).toEqual([]);
   });
 });
