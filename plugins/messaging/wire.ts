@@ -41,6 +41,25 @@ export const ChannelState = Type.Object(
 );
 export type ChannelState = Declared<typeof ChannelState>;
 
+/** What is asked for to set a channel up. Values are never in it. */
+export const ChannelSetup = Type.Object(
+  {
+    guide: Type.String({ description: "Where the values come from, step by step" }),
+    settings: Type.Array(
+      Type.Object({
+        name: Type.String(),
+        example: Type.Optional(Type.String()),
+        about: Type.String(),
+        isOptional: Type.Boolean(),
+        isSecret: Type.Boolean(),
+        isSet: Type.Boolean(),
+        isFixed: Type.Boolean({ description: "The environment or .env sets it" }),
+      }),
+    ),
+  },
+  { $id: "ChannelSetup" },
+);
+
 /** A sender that nobody knows yet. */
 export const PairingRequest = Type.Object(
   {

@@ -59,6 +59,7 @@ export interface Routes {
     readonly answer: { readonly file_bytes: number; readonly files: number; readonly message_bytes: number };
   };
   readonly "GET /api/channels": { readonly answer: { readonly channels: readonly ChatChannel[] } };
+  readonly "GET /api/channels/{name}/setup": { readonly answer: ChannelSetup };
   readonly "GET /api/destinations": { readonly answer: { readonly destinations: readonly TrustedDestination[] } };
   readonly "GET /api/identities": { readonly answer: { readonly identities: readonly Identity[] } };
   readonly "GET /api/invitations": { readonly answer: { readonly invitations: readonly Invitation[] } };
@@ -389,6 +390,10 @@ export interface Routes {
     readonly answer: UndoOutcome;
   };
   readonly "PUT /api/approvals/remembered/{tool}": { readonly body: { readonly decision: "allow" | "deny"; readonly fingerprint?: string } };
+  readonly "PUT /api/channels/{name}/setup": {
+    readonly body: { readonly settings: Readonly<Record<string, string>> };
+    readonly answer: { readonly detail: string; readonly link?: string };
+  };
   readonly "PUT /api/mcp/servers/{name}/file": { readonly body: { readonly file: string }; readonly answer: McpServer };
   readonly "PUT /api/mcp/servers/{name}/token": { readonly body: { readonly token: string } };
   readonly "PUT /api/memory/file": {
@@ -458,6 +463,18 @@ export type ChangeableSetting = {
   readonly is_fixed: boolean;
   readonly default: string | null;
   readonly problem?: string;
+};
+export type ChannelSetup = {
+  readonly guide: string;
+  readonly settings: readonly {
+    readonly name: string;
+    readonly example?: string;
+    readonly about: string;
+    readonly is_optional: boolean;
+    readonly is_secret: boolean;
+    readonly is_set: boolean;
+    readonly is_fixed: boolean;
+  }[];
 };
 export type ChatChannel = {
   readonly name: string;

@@ -148,7 +148,16 @@ export const ORDER: Readonly<Record<string, readonly string[]>> = {
     ...["services.ts", "sentences.ts", "explained.ts", "links.ts", "sources.ts", "trace.ts", "ruling.ts"],
     ...["call", "outputs", "person", "wire.ts"],
   ],
-  "plugins/messaging": ["routes", "commands", "text", "outbox.ts", "lease.ts", "services.ts", "wire.ts"],
+  "plugins/messaging": [
+    "routes",
+    "commands",
+    "setup.ts",
+    "text",
+    "outbox.ts",
+    "lease.ts",
+    "services.ts",
+    "wire.ts",
+  ],
   "plugins/jobs": ["routes", "commands", "settings.ts", "routines", "queue", "services.ts", "routine.ts"],
   "plugins/gateway": [
     ...["gateway.ts", "server.ts", "app.ts", "middleware"],

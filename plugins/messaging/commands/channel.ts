@@ -18,9 +18,8 @@ import { visible, visibleLine } from "../../../kernel/kit/text.ts";
 import { type CommandContext, Fault } from "../../../kernel/plugin.ts";
 import type { ChangeableSetting } from "../../store/services.ts";
 import type { Messaging, OfferedChannel } from "../services.ts";
+import { checkChannel, findChannel, forgetChannel } from "../setup.ts";
 import { ChannelState, PairingRequest } from "../wire.ts";
-
-const CHECK_TIMEOUT_MS = 20_000;
 
 interface AddOptions extends JsonOption {
   readonly stdin?: boolean;
@@ -68,21 +67,11 @@ export function register(group: Command, context: CommandContext): void {
     "forget a channel's secrets: it is closed, and its messages stay",
     "channel remove slack",
   ).action((name: string, options: JsonOption) =>
-    context.with(["messaging", "settings"], async ({ messaging, settings }) => {
-      const { channel } = find(messaging, name);
-      const known = await settings.list();
-      const own = known.filter((setting) => channel.settings.some(({ name }) => name === setting.name));
-      const fixed = own.filter(({ isFixed }) => isFixed).map((setting) => setting.name);
-      const stored = own.filter(({ source }) => source === "stored").map((setting) => setting.name);
-      await settings.change(Object.fromEntries(stored.map((setting) => [setting, null])), OPERATOR);
-      if (fixed.length > 0)
-        throw new Fault(
-          "invalid",
-          "setting_fixed",
-          `${fixed.join(", ")} ${fixed.length === 1 ? "is" : "are"} set in the environment or .env: remove ${fixed.length === 1 ? "it" : "them"} there and restart.`,
-        );
-      const done = stored.length === 0 ? `${channel.title} was not set up.` : `${channel.title} is removed.`;
-      print(options, { channel: name, removed: stored.length > 0 }, done);
+    context.with(["messaging", "settings"], async (use) => {
+      const { channel } = findChannel(use, name);
+      const removed = await forgetChannel(use, name, OPERATOR);
+      const done = removed ? `${channel.title} is removed.` : `${channel.title} was not set up.`;
+      print(options, { channel: name, removed }, done);
     }),
   );
 
@@ -93,7 +82,7 @@ export function register(group: Command, context: CommandContext): void {
     "channel test slack",
   ).action((name: string, options: JsonOption) =>
     context.with(["messaging"], async ({ messaging }) => {
-      const { detail, link } = await find(messaging, name).check({}, AbortSignal.timeout(CHECK_TIMEOUT_MS));
+      const { detail, link } = await checkChannel(findChannel({ messaging }, name), {});
       print(options, { channel: name, detail, link: link ?? null }, reached(name, detail, link));
     }),
   );
@@ -158,12 +147,13 @@ async function add(context: CommandContext, name: string, options: AddOptions): 
   if (!isInteractive() && !options.stdin)
     throw usage("There is no terminal to ask on: give --stdin, with NAME=value lines on standard input.");
   await context.with(["messaging", "settings"], async ({ messaging, settings }) => {
-    const { channel, check } = find(messaging, name);
+    const offered = findChannel({ messaging }, name);
+    const { channel } = offered;
     const known = await settings.list();
     const values = options.stdin
       ? await readLines(channel)
       : await askFor(channel, (setting) => known.find((one) => one.name === setting));
-    const found = options.check ? await check(values, AbortSignal.timeout(CHECK_TIMEOUT_MS)) : undefined;
+    const found = options.check ? await checkChannel(offered, values) : undefined;
     await settings.change(values, OPERATOR);
     const isRunning = findRunning(context.home) !== undefined;
     const { detail = null, link = null } = found ?? {};
@@ -234,16 +224,6 @@ async function readLines(channel: OfferedChannel["channel"]): Promise<Record<str
     values[name] = line.slice(at + 1).trim();
   }
   return values;
-}
-
-function find(messaging: Messaging, name: string): OfferedChannel {
-  const offered = messaging.offered();
-  const found = offered.find(({ channel }) => channel.name === name);
-  if (found !== undefined) return found;
-  const names = offered.map(({ channel }) => channel.name).join(", ");
-  throw new Fault("missing", "channel_not_found", `There is no channel ${name}: there are ${names}.`, {
-    usage: true,
-  });
 }
 
 function stateInWords({ name, missing, isConnected, detail }: ChannelState): string {

@@ -1,21 +1,75 @@
 /** For operators: chat channels, the messages that wait or could not be sent, and the senders that wait to be let in. */
-import { missingFault, orRefuse, type Route, routesOf } from "../../../kernel/kit/http.ts";
+import { invalidFault, missingFault, orRefuse, type Route, routesOf } from "../../../kernel/kit/http.ts";
 import { nullable, Type } from "../../../kernel/kit/schema.ts";
 import type { Services } from "../../../kernel/plugin.ts";
-import { ChannelState, OutboxEntry, OutboxStatus, PairingRequest } from "../wire.ts";
+import { checkChannel, findChannel, forgetChannel } from "../setup.ts";
+import { ChannelSetup, ChannelState, OutboxEntry, OutboxStatus, PairingRequest } from "../wire.ts";
 
 const operatorRoute = routesOf("channels", "operator");
 const off = { 503: "No plugin for chat channels runs" };
 const PAGE_SIZE = 50;
+const MAX_VALUE_LENGTH = 4096;
 
-export function channelRoutes(parts: Partial<Pick<Services, "messaging">>): readonly Route[] {
+export function channelRoutes(parts: Partial<Pick<Services, "messaging" | "settings">>): readonly Route[] {
   const messaging = orRefuse(parts.messaging, "messaging_off", "No plugin for chat channels runs.");
+  const settings = orRefuse(parts.settings, "service_off", "Settings cannot be changed here.");
   return [
     operatorRoute("GET /api/channels", {
       summary: "List the chat channels with their state, also those that are not set up",
       answer: Type.Object({ channels: Type.Array(ChannelState) }),
       refusals: off,
       handle: async () => ({ channels: await messaging().channels() }),
+    }),
+    operatorRoute("GET /api/channels/{name}/setup", {
+      summary: "Get what a channel takes to be set up, and where that comes from",
+      answer: ChannelSetup,
+      refusals: { ...off, 404: "There is no such channel" },
+      async handle({ params: { name } }) {
+        const { channel } = findChannel({ messaging: messaging() }, name);
+        const known = new Map((await settings().list()).map((setting) => [setting.name, setting]));
+        return {
+          guide: channel.guide,
+          settings: channel.settings.map(({ name, example, isOptional = false }) => {
+            const { about = "", isSecret = true, isSet = false, isFixed = false } = known.get(name) ?? {};
+            return { name, example, isOptional, about, isSecret, isSet, isFixed };
+          }),
+        };
+      },
+    }),
+    operatorRoute("PUT /api/channels/{name}/setup", {
+      summary:
+        "Set a channel up: asks the service whether it accepts this, keeps it sealed, and opens the channel",
+      body: Type.Object({
+        settings: Type.Record(Type.String(), Type.String({ minLength: 1, maxLength: MAX_VALUE_LENGTH })),
+      }),
+      answer: Type.Object({
+        detail: Type.String({ description: "Who we are there, as the service says" }),
+        link: Type.Optional(Type.String({ description: "Where people write to us" })),
+      }),
+      refusals: { ...off, 400: "The service does not accept it", 404: "There is no such channel" },
+      async handle({ user, params: { name }, body: { settings: values } }) {
+        const offered = findChannel({ messaging: messaging() }, name);
+        const foreign = Object.keys(values).find(
+          (given) => !offered.channel.settings.some((setting) => setting.name === given),
+        );
+        if (foreign !== undefined)
+          throw invalidFault(
+            "invalid_request",
+            `${offered.channel.title} has no setting ${foreign}.`,
+            foreign,
+          );
+        const found = await checkChannel(offered, values);
+        await settings().change(values, user.id);
+        return found;
+      },
+    }),
+    operatorRoute("DELETE /api/channels/{name}/setup", {
+      summary: "Forget the secrets of a channel: it is closed, and its messages stay",
+      status: 204,
+      refusals: { ...off, 404: "There is no such channel" },
+      async handle({ user, params: { name } }) {
+        await forgetChannel({ messaging: messaging(), settings: settings() }, name, user.id);
+      },
     }),
     operatorRoute("GET /api/messages", {
       summary: "List the chat messages that wait to be sent or could not be, oldest first",

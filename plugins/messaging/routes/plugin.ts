@@ -5,7 +5,7 @@ export default definePlugin({
   name: "messaging-routes",
   kind: "part",
   needs: ["web"],
-  wants: ["messaging"],
+  wants: ["messaging", "settings"],
   configure: () => ({}),
   async start({ use, onStop }) {
     const { channelRoutes } = await import("./channels.ts");
