@@ -13,6 +13,11 @@ export async function diffLines(before: string, after: string): Promise<readonly
   const patch = structuredPatch("", "", from ?? "", to ?? "", "", "", options);
   if (patch) return patch.hunks.flatMap(({ lines }) => lines.map((line) => `${line[0]} ${line.slice(1)}`));
   const all = (sign: string, text: string) =>
-    text === "" ? [] : text.split("\n").map((line) => `${sign} ${line}`);
+    text === ""
+      ? []
+      : text
+          .replace(/\n$/, "")
+          .split("\n")
+          .map((line) => `${sign} ${line}`);
   return [...all("-", before), ...all("+", after)];
 }
