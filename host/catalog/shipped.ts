@@ -15,6 +15,7 @@ import { findComponentFile, readComponentFile } from "../compile/component-file.
 import { isPrepared } from "../compile/transpile.ts";
 import { type Candidate, type Catalog, digestOf } from "./catalog.ts";
 import { type Examine, readCapabilities } from "./install.ts";
+import { SHIPPED_WORDS } from "./tool-info.ts";
 
 export interface ShippedOptions {
   readonly catalog: Catalog;
@@ -27,7 +28,7 @@ export interface ShippedOptions {
 /** One process at a time installs or repairs them. */
 export const SHIPPED_LOCK = "shipped tools";
 
-export const SHIPPED: readonly string[] = ["convert", "read-page", "run-code", "weather", "web-search"];
+export const SHIPPED: readonly string[] = Object.keys(SHIPPED_WORDS);
 
 /** In place of a digest, and empty: there was a tool of that name before ours was ever offered. */
 const THE_USERS = "";

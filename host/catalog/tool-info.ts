@@ -3,9 +3,18 @@ import { hash } from "node:crypto";
 import type { Capabilities } from "../../capabilities/capabilities.ts";
 import { describeCapabilities } from "../../capabilities/describe.ts";
 import type { PrivateHosts } from "../../kernel/kit/outbound.ts";
-import type { ToolOrigin } from "../../kernel/kit/tools.ts";
+import type { CallWords, ToolOrigin } from "../../kernel/kit/tools.ts";
 import type { JsonSchema, ToolInfo } from "../../kernel/plugin.ts";
 import type { InstalledTool } from "./catalog.ts";
+
+/** The tools that come with Postern, and how their calls read. */
+export const SHIPPED_WORDS: Readonly<Record<string, CallWords>> = {
+  convert: { did: "converted", object: ["{value} {from} → {to}"] },
+  "read-page": { did: "read", object: ["{url}"] },
+  "run-code": { did: "ran_code", counts: ["charts", "files"] },
+  weather: { did: "looked_up_weather", object: ["{city}", "{lat}, {lon}"] },
+  "web-search": { did: "searched", object: ["{query}"], counts: ["results"] },
+};
 
 /** An installed tool is another object once anything about it changes. */
 const known = new WeakMap<InstalledTool, { readonly privateHosts: PrivateHosts; readonly info: ToolInfo }>();
@@ -24,7 +33,9 @@ function describe(tool: InstalledTool, privateHosts: PrivateHosts): ToolInfo {
   // The grants in words are for people; a field that no sentence mentions yet must not slip through.
   const sealed = JSON.stringify([name, digest, installedAt, facts.grants, capabilities]);
   const fingerprint = hash("sha256", sealed);
-  return { name, ...facts, fingerprint, ...(origin !== undefined && shownOrigin(origin)) };
+  // What comes from elsewhere is not told in our words, whatever its name.
+  const words = origin === undefined && Object.hasOwn(SHIPPED_WORDS, name) ? SHIPPED_WORDS[name] : undefined;
+  return { name, ...facts, fingerprint, words, ...(origin !== undefined && shownOrigin(origin)) };
 }
 
 /** Every user sees it: not where the operator's files are, nor what an address may have in its query. */

@@ -77,6 +77,7 @@ export function proposingTool(
   return {
     name: TOOL_PROPOSE,
     effect: "writes" as const,
+    words: { did: "proposed_tool" as const, object: ["{name}"] },
     description: DESCRIPTION,
     schema: SCHEMA,
     needsPerson: true,

@@ -1,7 +1,8 @@
 /** Tools and their calls, as the agent, the host and channels see them. */
 
+export { type CallWords, summarise } from "../vocabulary/call-summary.ts";
 export { documentOutcome, paramsSchema, writtenFrom } from "../vocabulary/document-tools.ts";
-export { Attachment, readsAsText, Upload } from "../vocabulary/tool-call.ts";
+export { Attachment, CallSummary, FileChange, readsAsText, Upload } from "../vocabulary/tool-call.ts";
 export {
   isAgentsName,
   isAgentsPrefix,

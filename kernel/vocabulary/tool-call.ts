@@ -2,6 +2,7 @@
 import { type Declared, hidden } from "../schema/declare.ts";
 import { Type } from "../schema/type.ts";
 import { isTextual } from "../text/file-type.ts";
+import { COUNTED, DEEDS, type Deed } from "./call-summary.ts";
 import { Origin } from "./origin.ts";
 
 export const ToolCall = Type.Object(
@@ -32,6 +33,39 @@ export const ToolOutcome = Type.Union(
   { $id: "ToolOutcome" },
 );
 export type ToolOutcome = Declared<typeof ToolOutcome>;
+
+const count = Type.Optional(Type.Integer());
+
+/** A call as people read it. A call of a tool that does not say how it reads has none. */
+export const CallSummary = Type.Object(
+  {
+    text: Type.String({ description: "In English: `Edited notes.md · +1 −1`, or that it failed" }),
+    did: Type.Enum(Object.keys(DEEDS) as Deed[], { description: "The same for a page in another language" }),
+    object: Type.Optional(Type.String({ description: "What it was done to: untrusted text of one line" })),
+    counts: Type.Optional(
+      Type.Object({
+        added: count,
+        removed: count,
+        ...Object.fromEntries(COUNTED.map((name) => [name, count])),
+      } as Record<"added" | "removed" | (typeof COUNTED)[number], typeof count>),
+    ),
+  },
+  { $id: "CallSummary" },
+);
+export type CallSummary = Declared<typeof CallSummary>;
+
+/** What a call changed in a file, for people. The model is not shown it. */
+export const FileChange = Type.Object(
+  {
+    path: Type.String(),
+    added: Type.Integer({ description: "Lines" }),
+    removed: Type.Integer({ description: "Lines" }),
+    lines: Type.Array(Type.String(), { description: "Each begins with `+`, `-` or a space, and a space" }),
+    isCut: Type.Optional(Type.Boolean({ description: "There are more, or longer, lines than are kept" })),
+  },
+  { $id: "FileChange" },
+);
+export type FileChange = Declared<typeof FileChange>;
 
 /** Bytes that came with a message or with the output of a call. They are kept beside the thread, and go with it. */
 export const Attachment = Type.Object(

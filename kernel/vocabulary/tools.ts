@@ -1,8 +1,9 @@
 /** Tools as the agent and channels see them: what they are and what they may do. */
 
 import { createHash } from "node:crypto";
-import { type Declared, JsonSchema } from "../schema/declare.ts";
+import { type Declared, hidden, JsonSchema } from "../schema/declare.ts";
 import { Time, Type } from "../schema/type.ts";
+import { COUNTED, DEEDS, type Deed } from "./call-summary.ts";
 
 /** The source of an installed tool, as it was verified when it was installed. */
 export const ToolOrigin = Type.Object(
@@ -63,6 +64,16 @@ export const ToolInfo = Type.Object(
       }),
     ),
     origin: Type.Optional(ToolOrigin),
+    /** How its calls read, if it is one of ours. */
+    words: Type.Optional(
+      hidden(
+        Type.Object({
+          did: Type.Enum(Object.keys(DEEDS) as Deed[]),
+          object: Type.Optional(Type.Array(Type.String())),
+          counts: Type.Optional(Type.Array(Type.Enum([...COUNTED]))),
+        }),
+      ),
+    ),
     switchedOff: Type.Optional(
       Type.Object(
         { at: Time, why: Type.String({ description: "A sentence" }) },

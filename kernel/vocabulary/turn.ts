@@ -8,7 +8,7 @@ import { Time, Type } from "../schema/type.ts";
 import { ApprovalDecision, Gate, Reply } from "./gate.ts";
 import { ModelName } from "./model.ts";
 import { Origin } from "./origin.ts";
-import { Attachment, ToolCall, ToolOutcome } from "./tool-call.ts";
+import { Attachment, CallSummary, FileChange, ToolCall, ToolOutcome } from "./tool-call.ts";
 import { Usage } from "./usage.ts";
 
 export const Failure = Type.Object({ code: Type.String(), message: Type.String() });
@@ -43,6 +43,9 @@ export const TurnInput = Type.Union(
 );
 export type TurnInput = Declared<typeof TurnInput>;
 
+/** For people: how the call reads, and what it changed in a file. */
+const told = { summary: Type.Optional(CallSummary), change: Type.Optional(FileChange) };
+
 /** How long each delta was, where the turn keeps them. */
 const pieces = Type.Optional(hidden(Type.Array(Type.Integer())));
 
@@ -76,6 +79,7 @@ export const TurnItem = Type.Union(
       call: Type.String(),
       outcome: ToolOutcome,
       attachments,
+      ...told,
       origins: Type.Optional(
         Type.Array(Origin, { description: "Whose words the output is, beside the tool's own" }),
       ),
@@ -152,7 +156,12 @@ export const TurnEvent = Type.Union([
   Type.Object({ type: Type.Literal("text"), item: Type.String(), delta: Type.String() }),
   /** The model's thoughts, as far as it shows them. Deltas of one item concatenate, as with text. */
   Type.Object({ type: Type.Literal("reasoning"), item: Type.String(), delta: Type.String() }),
-  Type.Object({ type: Type.Literal("tool_started"), item: Type.String(), call: ToolCall }),
+  Type.Object({
+    type: Type.Literal("tool_started"),
+    item: Type.String(),
+    call: ToolCall,
+    summary: told.summary,
+  }),
   /** Not of a call that asked a person something: a gate of type `question` names it, and it starts anew with the reply. */
   Type.Object({
     type: Type.Literal("tool_finished"),
@@ -160,6 +169,7 @@ export const TurnEvent = Type.Union([
     call: ToolCall,
     outcome: ToolOutcome,
     attachments,
+    ...told,
     millis: Type.Number(),
   }),
   Type.Object({ type: Type.Literal("gate"), gate: Gate }),

@@ -1,7 +1,8 @@
 /** Services of the agent for other plugins: turns, threads, files, approvals and calls of tools. */
+
 import type { CallOptions, CallOutcome } from "../../host/services.ts";
 import type { JsonSchema } from "../../kernel/kit/schema.ts";
-import type { Upload } from "../../kernel/kit/tools.ts";
+import type { CallWords, FileChange, Upload } from "../../kernel/kit/tools.ts";
 import type {
   Doubt,
   Figures,
@@ -319,6 +320,8 @@ export interface OwnTool {
   readonly name: string;
   readonly description: string;
   readonly schema: JsonSchema;
+  /** How its calls read; by its name without it. */
+  readonly words?: CallWords;
   /**
    * Sentences for the person to agree to before the call, where it does something that lasts beyond the conversation. Nobody is asked
    * where there are none, nor where it throws a fault: the model is told.
@@ -362,8 +365,15 @@ export interface BecomingCall {
   readonly mounted: NonNullable<CallOptions["mounted"]>;
 }
 
-/** `origins`: whose words the output is, where they are not the person's. `usage`: what other turns used for it. */
-export type OwnOutcome = ToolOutcome & { readonly origins?: readonly Origin[]; readonly usage?: Usage };
+/**
+ * `origins`: whose words the output is, where they are not the person's. `usage`: what other turns used for it. `change`: what it
+ * changed in a file, for the person only.
+ */
+export type OwnOutcome = ToolOutcome & {
+  readonly origins?: readonly Origin[];
+  readonly usage?: Usage;
+  readonly change?: FileChange | undefined;
+};
 
 /** What a call has done for a job, or is about to do. */
 export interface CallRecord {

@@ -18,6 +18,7 @@ export function delegatingTool(
     name: "task_delegate",
     // Called again by the next attempt of a job, it finds the task that it began.
     effect: "repeatable",
+    words: { did: "delegated", object: ["{task}"] },
     description:
       "Delegates a task to an agent with a conversation of its own, which sees nothing of this one, and waits for its result. Calls in one answer run side by side. The result says how the task ended: report that to the user, whatever its answer claims. With background it returns at once, and you get a message when the task has ended; the user is asked.",
     schema: {

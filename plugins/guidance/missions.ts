@@ -131,6 +131,7 @@ function missionTools(missions: Missions): OwnTool[] {
     {
       name: "mission_create",
       effect: "writes",
+      words: { did: "began_mission", object: ["{goal}"] },
       description:
         "Sets a long-term goal (a mission) of the user, shown in every conversation. The user is asked first. Also approves an earlier mission, by its exact goal.",
       schema: paramsSchema(
@@ -171,6 +172,7 @@ function missionTools(missions: Missions): OwnTool[] {
     {
       name: "mission_list",
       effect: "reads",
+      words: { did: "listed_missions" },
       description: "Lists the user's missions.",
       schema: paramsSchema({ status: { type: "string", enum: ["open", "completed"] } }, []),
       async run(params, { user }) {
@@ -182,6 +184,7 @@ function missionTools(missions: Missions): OwnTool[] {
     {
       name: "mission_complete",
       effect: "writes",
+      words: { did: "ended_mission" },
       description: "Marks a mission of the user as completed.",
       schema: paramsSchema(
         { mission: { type: "string", minLength: 1, description: "The mission's id, or its exact goal" } },

@@ -51,6 +51,7 @@ export function loadTool(skills: Skills): OwnTool {
   return {
     name: "skill_load",
     effect: "repeatable",
+    words: { did: "read_skill", object: ["{name}"] },
     description: "Loads the text of a skill by its name, or one of the files that it lists.",
     // A skill is there to be followed; memory and missions may hold what a page once said.
     isFollowed: true,
@@ -74,6 +75,7 @@ function runTool(skills: Skills): OwnTool {
   return {
     name: "skill_run",
     effect: "repeatable",
+    words: { did: "ran_skill", object: ["{name}"], counts: ["charts", "files"] },
     description: `Runs a script of a skill (scripts/*.js or .ts) in the sandbox of ${RUN_CODE}, where files.read reads the skill's files below /skills/<name>.`,
     schema: schemaOf(
       {
@@ -118,6 +120,7 @@ function copyTool(skills: Skills, workspace: Workspace): OwnTool {
   return {
     name: "skill_copy",
     effect: "writes",
+    words: { did: "copied_skill", object: ["{name}"], counts: ["copied"] },
     description: "Copies a file of a skill, or a folder of them such as assets, into the workspace.",
     schema: schemaOf(
       {

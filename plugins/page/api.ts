@@ -432,6 +432,21 @@ export type BrowserSession = {
   readonly last_used_at: string | null;
   readonly expires_at: string;
 };
+export type CallSummary = {
+  readonly text: string;
+  readonly did: "searched" | "searched_files" | "searched_memory" | "searched_tools" | "read" | "read_memory" | "listed" | "listed_memory" | "wrote" | "wrote_memory" | "edited" | "moved" | "removed" | "removed_memory" | "undid" | "ran_code" | "converted" | "looked_up_weather" | "read_skill" | "ran_skill" | "copied_skill" | "began_mission" | "ended_mission" | "listed_missions" | "delegated" | "proposed_routine" | "proposed_tool";
+  readonly object?: string;
+  readonly counts?: {
+    readonly added?: number;
+    readonly removed?: number;
+    readonly results?: number;
+    readonly entries?: number;
+    readonly charts?: number;
+    readonly files?: number;
+    readonly copied?: number;
+    readonly paths?: number;
+  };
+};
 export type ChangeSet = {
   readonly id: string;
   readonly at: string;
@@ -543,6 +558,13 @@ export type Figures = {
     readonly p95_millis: number | null;
   })[];
   readonly groups: readonly GroupFigure[];
+};
+export type FileChange = {
+  readonly path: string;
+  readonly added: number;
+  readonly removed: number;
+  readonly lines: readonly string[];
+  readonly is_cut?: boolean;
 };
 export type FileDifference = { readonly lines: readonly string[]; readonly problem?: string };
 export type FileEntry = {
@@ -927,6 +949,7 @@ export type SocketFrame = { readonly type: "hello"; readonly stream: string; rea
   readonly thread_id: string;
   readonly item: string;
   readonly call: ToolCall;
+  readonly summary?: CallSummary;
 } | {
   readonly type: "tool_finished";
   readonly id: number;
@@ -936,6 +959,8 @@ export type SocketFrame = { readonly type: "hello"; readonly stream: string; rea
   readonly call: ToolCall;
   readonly outcome: ToolOutcome;
   readonly attachments?: readonly Attachment[];
+  readonly summary?: CallSummary;
+  readonly change?: FileChange;
   readonly millis: number;
 } | {
   readonly type: "gate";
@@ -1161,6 +1186,8 @@ export type TurnItem = {
   readonly call: string;
   readonly outcome: ToolOutcome;
   readonly attachments?: readonly Attachment[];
+  readonly summary?: CallSummary;
+  readonly change?: FileChange;
   readonly origins?: readonly Origin[];
 } | { readonly type: "reasoning"; readonly id: string; readonly text: string; readonly millis?: number };
 export type TurnVersions = {

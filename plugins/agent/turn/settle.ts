@@ -4,6 +4,7 @@ import { randomUUIDv7 } from "node:crypto";
 import type { CallOutcome, InnerCall, QuestionOutcome } from "../../../host/services.ts";
 import { MAX_DOUBTS, refuseQuestions, whyHeld } from "../../../kernel/kit/display.ts";
 import { redact } from "../../../kernel/kit/secrets.ts";
+import { summarise } from "../../../kernel/kit/tools.ts";
 import type { Doubt } from "../../../kernel/kit/turns.ts";
 import {
   Fault,
@@ -164,7 +165,8 @@ async function perform(run: Settling, { call, plan, asked }: Planned): Promise<W
   const { writer, emit, signal, mask } = run;
   const item = randomUUIDv7();
   const begun = performance.now();
-  emit({ type: "tool_started", item, call });
+  const words = run.toolbox.words(call.name);
+  emit({ type: "tool_started", item, call, ...(words && { summary: summarise(words, call) }) });
   if (plan.type === "run") await markWrite(run, plan);
   const observed = run.observer.calling(call);
   const within = { trace: observed.trace, innerCall: innerCalls(run) };
@@ -175,10 +177,15 @@ async function perform(run: Settling, { call, plan, asked }: Planned): Promise<W
   observed.ended(ended);
   // Not finished: the gate that follows names the call.
   if (ended.status === "question") return ended;
-  const { outcome, images, origins, usage } = withoutExtras(ended, mask);
+  const { outcome, images, origins, usage, change } = withoutExtras(ended, mask);
   if (usage) run.addUsage(usage);
   const attachments = images.map(({ attachment }) => attachment);
-  const told = { outcome, ...(attachments.length > 0 && { attachments }) };
+  const told = {
+    outcome,
+    ...(attachments.length > 0 && { attachments }),
+    ...(words && { summary: summarise(words, call, outcome, change) }),
+    ...(change && { change }),
+  };
   if (!isOpen(outcome)) {
     writer.attach(images);
     const known = origins.length > 0 && { origins };
@@ -253,13 +260,15 @@ function withoutExtras(ended: Exclude<PlannedOutcome, QuestionOutcome>, mask: Ma
     structured: _,
     origins = [],
     usage,
+    change: shown,
     ...outcome
   }: Exclude<CallOutcome, QuestionOutcome> & OwnOutcome = ended;
+  const change = shown && { ...shown, lines: shown.lines.map((line) => redact(mask, line)) };
   if (outcome.status !== "ok")
     return { outcome: { ...outcome, message: redact(mask, outcome.message) }, images: [], origins, usage };
   const { kept: images, notes } = takeImages(attached);
   const output = [redact(mask, outcome.output), ...notes].filter((part) => part !== "").join("\n");
-  return { outcome: { ...outcome, output }, images, origins, usage };
+  return { outcome: { ...outcome, output }, images, origins, usage, change };
 }
 
 /** A call that does not end when told to is left behind; one that has not begun by then is not made. */

@@ -8,7 +8,7 @@ import {
   type ParamsVerdict,
 } from "../../../kernel/kit/schema.ts";
 import { tryJson } from "../../../kernel/kit/text.ts";
-import { fingerprintOf, isAgentsName, TOOL_SEARCH } from "../../../kernel/kit/tools.ts";
+import { type CallWords, fingerprintOf, isAgentsName, TOOL_SEARCH } from "../../../kernel/kit/tools.ts";
 import { type Doubt, distinctOrigins, type Origin } from "../../../kernel/kit/turns.ts";
 import {
   Fault,
@@ -212,6 +212,8 @@ export async function openToolbox(
       const shown = [...names].flatMap((name) => index.tools.get(name) ?? []).map(showTool);
       return left([...beside, ...callers, ...shown]);
     },
+    /** How calls of a tool read; undefined where it does not say. */
+    words: (name: string): CallWords | undefined => (own.get(name) ?? installed.get(name))?.words,
     isExternal: (name: string) => external.has(name),
     /** A call that was made inside of another has answered. Returns whose words that is. */
     hear: (call: ToolCall, outcome: ToolOutcome, origins: readonly Origin[]): readonly Origin[] =>

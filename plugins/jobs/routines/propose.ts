@@ -22,6 +22,7 @@ export function proposingTool(routines: Pick<RunningRoutines, "add" | "preview">
   return {
     name: ROUTINE_PROPOSE,
     effect: "writes",
+    words: { did: "proposed_routine", object: ["{schedule}"] },
     description: `Proposes a routine: a message that you get at the times the user agrees to, such as "weekdays at 8:00", "every 2 hours", "2026-12-24 at 9:00" or cron. The user is asked.`,
     schema: {
       type: "object",

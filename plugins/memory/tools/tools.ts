@@ -18,6 +18,7 @@ export function memoryTools(memory: Memory, identity: ReadonlySet<string>): OwnT
     {
       name: "memory_write",
       effect: "recorded",
+      words: { did: "wrote_memory", object: ["{path}"] },
       description:
         "Saves a document in the user's long-term memory, which every later conversation can search. Replaces the text at that path; earlier texts are kept as versions.",
       schema: paramsSchema(
@@ -50,6 +51,7 @@ export function memoryTools(memory: Memory, identity: ReadonlySet<string>): OwnT
     {
       name: "memory_read",
       effect: "reads",
+      words: { did: "read_memory", object: ["{path}"] },
       description: "Reads a document from the user's memory, or an earlier version of it.",
       schema: paramsSchema({ path: PATH, version: { type: "integer", minimum: 1 } }, ["path"]),
       run: (params, { user }) =>
@@ -69,6 +71,7 @@ export function memoryTools(memory: Memory, identity: ReadonlySet<string>): OwnT
     {
       name: "memory_search",
       effect: "reads",
+      words: { did: "searched_memory", object: ["{query}"], counts: ["results"] },
       description:
         "Searches the user's memory by words and meaning: what they said, noted or asked to remember.",
       schema: paramsSchema(
@@ -92,6 +95,7 @@ export function memoryTools(memory: Memory, identity: ReadonlySet<string>): OwnT
     {
       name: "memory_remove",
       effect: "writes",
+      words: { did: "removed_memory", object: ["{path}"] },
       description:
         "Forgets a document of the user's memory with all its versions. Only when the user asks for it.",
       schema: paramsSchema({ path: PATH }, ["path"]),
@@ -107,6 +111,7 @@ export function memoryTools(memory: Memory, identity: ReadonlySet<string>): OwnT
     {
       name: "memory_tree",
       effect: "reads",
+      words: { did: "listed_memory" },
       description: "Lists the documents in the user's memory.",
       schema: paramsSchema(
         { prefix: { type: "string", description: "Only paths with this prefix, for example notes/" } },

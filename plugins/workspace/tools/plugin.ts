@@ -1,4 +1,5 @@
 /** The agent's tools for the workspace, whichever plugin provides it. */
+import { createTextThreads } from "../../../kernel/kit/concurrency.ts";
 import { definePlugin } from "../../../kernel/plugin.ts";
 import { workspaceTools } from "./tools.ts";
 
@@ -8,7 +9,9 @@ export default definePlugin({
   extends: ["agent", "accounts"],
   configure: () => ({}),
   start({ use: { accounts, agent, workspace }, onStop }) {
-    onStop(agent.extend({ tools: workspaceTools(workspace) }));
+    const threads = createTextThreads();
+    onStop(threads.close);
+    onStop(agent.extend({ tools: workspaceTools(workspace, threads) }));
     onStop(accounts.follow({ remove: workspace.removeUser, give: workspace.giveUser }));
   },
 });

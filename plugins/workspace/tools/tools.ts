@@ -1,11 +1,12 @@
 /** The workspace as the model sees it. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { createMutex } from "../../../kernel/kit/concurrency.ts";
+import { createMutex, type TextThreads } from "../../../kernel/kit/concurrency.ts";
 import { isTextual } from "../../../kernel/kit/files.ts";
+import { tryUtf8 } from "../../../kernel/kit/text.ts";
 import { documentOutcome, paramsSchema, writtenFrom } from "../../../kernel/kit/tools.ts";
 import { MODEL } from "../../../kernel/kit/turns.ts";
 import { Fault } from "../../../kernel/plugin.ts";
-import type { OwnTool, OwnToolContext } from "../../agent/services.ts";
+import type { OwnOutcome, OwnTool, OwnToolContext } from "../../agent/services.ts";
 import type {
   Change,
   ChangedDigests,
@@ -16,6 +17,7 @@ import type {
   WorkspaceEntry,
   Writer,
 } from "../services.ts";
+import { compareTexts, MAX_COMPARED_BYTES } from "./file-change.ts";
 import { readLines } from "./lines.ts";
 
 // Models with a small window read these before every message: each word costs.
@@ -31,8 +33,18 @@ const MAX_APPEND_ATTEMPTS = 200;
 const APPEND_RETRY_MS = 20;
 const MAX_NAMED = 20;
 
-export function workspaceTools(workspace: Workspace): OwnTool[] {
+export function workspaceTools(workspace: Workspace, threads: Pick<TextThreads, "diff">): OwnTool[] {
   const inTurn = createMutex();
+  /** The model reads what was written, and the person what that changed. */
+  const writing = async (write: () => Promise<WrittenText>): Promise<OwnOutcome> => {
+    let made: WrittenText | undefined;
+    const outcome = await documentOutcome("file", async () => {
+      made = await write();
+      return [written(made.entry)];
+    });
+    if (made?.before === undefined) return outcome;
+    return { ...outcome, change: await compareTexts(threads, made.entry.path, made.before, made.after) };
+  };
   /** Asks about changes of the machine's own files, also if the operator allows the tool. */
   const asking = (
     plan: (params: unknown, context: OwnToolContext) => readonly [PlannedEdit, Change | Promise<Change>],
@@ -57,6 +69,7 @@ export function workspaceTools(workspace: Workspace): OwnTool[] {
     {
       name: "workspace_list",
       effect: "reads",
+      words: { did: "listed", object: ["{folder}"], otherwise: "/", counts: ["entries"] },
       description: "Lists a folder of the workspace, where the user keeps files such as /reports/may.csv.",
       schema: paramsSchema(
         {
@@ -88,6 +101,7 @@ export function workspaceTools(workspace: Workspace): OwnTool[] {
     {
       name: "workspace_read",
       effect: "reads",
+      words: { did: "read", object: ["{path}"] },
       description: `Reads lines of a file in the workspace (${DEFAULT_LINES}, unless told otherwise).`,
       schema: paramsSchema(
         {
@@ -126,6 +140,7 @@ export function workspaceTools(workspace: Workspace): OwnTool[] {
     {
       name: "workspace_search",
       effect: "reads",
+      words: { did: "searched_files", object: ["{words}", "{pattern}"], counts: ["results"] },
       description: "Finds lines in files of the workspace, by words or by a regular expression (RE2).",
       schema: paramsSchema(
         {
@@ -147,6 +162,7 @@ export function workspaceTools(workspace: Workspace): OwnTool[] {
     {
       name: "workspace_write",
       effect: "recorded",
+      words: { did: "wrote", object: ["{path}"] },
       found,
       description: "Writes a text file in the workspace. Earlier versions are kept.",
       schema: paramsSchema(
@@ -162,18 +178,18 @@ export function workspaceTools(workspace: Workspace): OwnTool[] {
         return [{ op: "write", path }, changeBy(context, text, path)];
       }),
       run: (params, context) =>
-        documentOutcome("file", async () => {
+        writing(async () => {
           const { path, text, append } = params as { path: string; text: string; append?: boolean };
           const change = await changeBy(context, text, path);
-          const entry = await (append === true
+          return await (append === true
             ? inTurn(`${context.user} ${path}`, () => addTo(workspace, context.user, path, text, change))
             : write(workspace, context.user, path, text, change));
-          return [written(entry)];
         }),
     },
     {
       name: "workspace_edit",
       effect: "recorded",
+      words: { did: "edited", object: ["{path}"] },
       found,
       description: "Replaces an exact text that stands once in a file of the workspace.",
       schema: paramsSchema({ path: PATH, old: { type: "string", minLength: 1 }, new: { type: "string" } }, [
@@ -186,15 +202,16 @@ export function workspaceTools(workspace: Workspace): OwnTool[] {
         return [{ op: "write", path }, changeBy(context, text, path)];
       }),
       run: (params, context) =>
-        documentOutcome("file", async () => {
+        writing(async () => {
           const edit = params as { path: string; old: string; new: string };
           const change = await changeBy(context, edit.new, edit.path);
-          return [written(await replaceText(workspace, context.user, edit, change))];
+          return await replaceText(workspace, context.user, edit, change);
         }),
     },
     {
       name: "workspace_move",
       effect: "writes",
+      words: { did: "moved", object: ["{path} → {to}"] },
       description: "Moves or renames a file or folder of the workspace.",
       schema: paramsSchema({ path: PATH, to: PATH }, ["path", "to"]),
       ...asking((params, context) => {
@@ -215,6 +232,7 @@ export function workspaceTools(workspace: Workspace): OwnTool[] {
     {
       name: "workspace_remove",
       effect: "writes",
+      words: { did: "removed", object: ["{path}"] },
       description: "Removes a file or folder of the workspace. Only when the user asks for it.",
       schema: paramsSchema({ path: PATH }, ["path"]),
       destroys: { path: "selector" },
@@ -232,6 +250,7 @@ export function workspaceTools(workspace: Workspace): OwnTool[] {
     {
       name: "workspace_undo",
       effect: "writes",
+      words: { did: "undid", counts: ["paths"] },
       description:
         "Takes back what the last answer changed in the workspace, or a change by its id. Only when the user asks for it.",
       schema: paramsSchema(
@@ -305,10 +324,42 @@ const removalBy = (context: OwnToolContext): Change => ({
   isAgreed: context.isApproved,
 });
 
-async function write(workspace: Workspace, user: string, path: string, text: string, change: Change) {
-  const data = Buffer.from(text.toWellFormed());
-  const [entry] = await workspace.apply(user, [{ op: "write", path, data }], change);
-  return entry as WorkspaceEntry;
+/** `before`: absent where it is not known what was there, or where that is too long to be compared. */
+interface WrittenText {
+  readonly entry: WorkspaceEntry;
+  readonly before?: string | undefined;
+  readonly after: string;
+}
+
+async function write(
+  workspace: Workspace,
+  user: string,
+  path: string,
+  text: string,
+  change: Change,
+): Promise<WrittenText> {
+  const known = await textToCompare(workspace, user, path);
+  const after = text.toWellFormed();
+  const [written] = await workspace.apply(user, [{ op: "write", path, data: Buffer.from(after) }], change);
+  const entry = written as WorkspaceEntry;
+  // Somebody else may have written in between.
+  const isNext = known?.version === undefined || entry.version === known.version + 1;
+  return { entry, before: isNext ? known?.text : undefined, after };
+}
+
+/** The text of a file that is about to be replaced; an empty one where there is none. */
+async function textToCompare(
+  workspace: Workspace,
+  user: string,
+  path: string,
+): Promise<{ readonly text: string; readonly version?: number } | undefined> {
+  // What is wrong with the path is said by the write.
+  const entry = await workspace.find(user, path).catch(() => undefined);
+  if (entry === undefined) return { text: "" };
+  if (entry.kind !== "file" || entry.bytes > MAX_COMPARED_BYTES || !isTextual(entry.mime)) return undefined;
+  const found = await workspace.read(user, path).catch(() => undefined);
+  const text = found && tryUtf8(found.data, true);
+  return text === undefined ? undefined : { text, version: found?.entry.version };
 }
 
 const written = ({ path, version, bytes }: WorkspaceEntry) => ({ path, version, bytes });
@@ -321,15 +372,17 @@ async function rewrite(
   change: Change,
   make: (before: string | undefined) => string,
   maxAttempts = MAX_ATTEMPTS,
-): Promise<WorkspaceEntry> {
+): Promise<WrittenText> {
   for (let attempt = 1; ; attempt++) {
     const before = await workspace.read(user, path);
-    const data = Buffer.from(make(before && textOf(before.entry, before.data)).toWellFormed());
+    const text = before && textOf(before.entry, before.data);
+    const after = make(text).toWellFormed();
+    const data = Buffer.from(after);
     const origins = [...(before?.entry.origins ?? []), ...(change.origins ?? [])];
     try {
       const edit = { op: "write", path, data, origins, expected: before?.entry.version ?? 0 } as const;
       const [entry] = await workspace.apply(user, [edit], change);
-      return entry as WorkspaceEntry;
+      return { entry: entry as WorkspaceEntry, before: text ?? "", after };
     } catch (error) {
       const isOutdated = error instanceof Fault && error.code === "workspace_changed";
       if (!isOutdated || attempt === maxAttempts) throw error;

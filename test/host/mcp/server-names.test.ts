@@ -1,6 +1,8 @@
 /** A server whose tools would be taken for the agent's own is not added, and one added before is named by doctor. */
+
 import { expect, test } from "vitest";
 import { checkServerName } from "../../../host/mcp/tools/server-file.ts";
+import { diffLines } from "../../../kernel/kit/text.ts";
 import { isAgentsName } from "../../../kernel/kit/tools.ts";
 import { workspaceTools } from "../../../plugins/workspace/tools/tools.ts";
 import { openWorkspace } from "../../support/services/workspace.ts";
@@ -11,5 +13,6 @@ test("a server is not named as the agent's own tools begin, and is told another 
   for (const name of ["workspace-server", "work", "taskboard"])
     expect(() => checkServerName(name), name).not.toThrow();
   const { workspace } = await openWorkspace();
-  for (const { name } of workspaceTools(workspace)) expect(isAgentsName(name), name).toBe(true);
+  for (const { name } of workspaceTools(workspace, { diff: diffLines }))
+    expect(isAgentsName(name), name).toBe(true);
 });

@@ -1,6 +1,7 @@
 /** The agent's tools for the workspace, and what searching finds. */
 
 import { expect, test } from "vitest";
+import { diffLines } from "../../../kernel/kit/text.ts";
 import { MODEL } from "../../../kernel/kit/turns.ts";
 import { workspaceTools } from "../../../plugins/workspace/tools/tools.ts";
 import { temporaryFolder } from "../../support/home.ts";
@@ -66,7 +67,7 @@ test("an edit is refused where the text stands there twice or not at all, and bi
 test("twenty appends at once are all done, in the order of the calls, in the store and below a mount", async () => {
   const { workspace } = await openWorkspace();
   await workspace.mount({ name: "notes", folder: temporaryFolder(), isEverybodys: true, isWritable: true });
-  const tool = workspaceTools(workspace).find(({ name }) => name === "workspace_write");
+  const tool = workspaceTools(workspace, { diff: diffLines }).find(({ name }) => name === "workspace_write");
   const lines = Array.from({ length: 20 }, (_, at) => `line ${at}\n`);
   for (const path of ["/log.txt", "/notes/log.txt"]) {
     const outcomes = await Promise.all(
@@ -189,4 +190,38 @@ test("the model takes back what an answer changed, after the person agreed, and 
   expect(await callTool(workspace, "workspace_undo", {}, later)).toMatchObject({
     code: "workspace_not_found",
   });
+});
+
+test("the person is shown what a write, an addition and an edit changed, and the model is not", async () => {
+  const { workspace } = await openWorkspace();
+  const call = async (name: string, params: object) =>
+    callTool(workspace, name, { path: "/a.md", ...params });
+  const made = await call("workspace_write", { text: "one\ntwo\n" });
+  expect(made).toMatchObject({ change: { path: "/a.md", added: 2, removed: 0, lines: ["+ one", "+ two"] } });
+  expect(made.said).toEqual({ path: "/a.md", version: 1, bytes: 8 });
+  expect(await call("workspace_edit", { old: "two", new: "three" })).toMatchObject({
+    change: { added: 1, removed: 1, lines: ["  one", "- two", "+ three"] },
+  });
+  expect(await call("workspace_write", { text: "four", append: true })).toMatchObject({
+    change: { added: 1, removed: 0, lines: ["  one", "  three", "+ four"] },
+  });
+  expect(await call("workspace_write", { text: "one\n" })).toMatchObject({
+    change: { added: 0, removed: 2, lines: ["  one", "- three", "- four"] },
+  });
+  expect(await call("workspace_edit", { old: "none", new: "x" })).not.toHaveProperty("change");
+});
+
+test("what is kept of a change is bounded, and what is too long or no text is not compared", async () => {
+  const { workspace } = await openWorkspace();
+  const write = (path: string, text: string) => callTool(workspace, "workspace_write", { path, text });
+  const long = await write("/long.md", "x".repeat(5000));
+  expect(long).toMatchObject({ change: { added: 1, isCut: true, lines: [`+ ${"x".repeat(298)}…`] } });
+  const many = await write("/many.md", Array.from({ length: 1000 }, (_, at) => `${at}\n`).join(""));
+  expect(many).toMatchObject({ change: { added: 1000, isCut: true } });
+  expect((many as { change?: { lines: unknown[] } }).change?.lines).toHaveLength(200);
+  expect((await write("/large.md", "x".repeat(300_000))).change).toBeUndefined();
+  await workspace.apply("ann", [writing("/bytes.md", "")], byPerson);
+  const data = Buffer.from([0xff, 0xfe, 0, 1]);
+  await workspace.apply("ann", [{ op: "write", path: "/bytes.md", data }], byPerson);
+  expect((await write("/bytes.md", "text")).change).toBeUndefined();
 });

@@ -1,6 +1,8 @@
 /** A workspace on a real SQLite file that the test can close and open again. */
+
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
+import { diffLines } from "../../../kernel/kit/text.ts";
 import type { OwnToolContext } from "../../../plugins/agent/services.ts";
 import { openStore } from "../../../plugins/store/sqlite/store.ts";
 import type { Change, Edit } from "../../../plugins/workspace/services.ts";
@@ -35,7 +37,7 @@ export async function callTool(
   params: object,
   context: Partial<OwnToolContext> = {},
 ) {
-  const tool = workspaceTools(workspace).find((each) => each.name === name);
+  const tool = workspaceTools(workspace, { diff: diffLines }).find((each) => each.name === name);
   if (tool === undefined) throw new Error(`there is no tool ${name}`);
   const outcome = await tool.run(params, { user: "ann", thread: "t", turn: "turn-1", ...context });
   return { ...outcome, said: outcome.status === "ok" ? JSON.parse(outcome.output as string) : outcome };

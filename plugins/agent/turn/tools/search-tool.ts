@@ -66,6 +66,7 @@ export function searchTool(index: ToolIndex): OwnTool {
     effect: "reads",
     description: `Finds tools by what they do. You are only shown those that seem to fit this conversation; ${overview(index)}. When none of yours does what is needed, search before you say that it cannot be done. What is found can be called from your next answer on.`,
     schema: SCHEMA,
+    words: { did: "searched_tools", object: ["{query}"] },
     async run(params) {
       const { query, limit } = params as { query: string; limit?: number };
       const names = searchTools(index, toSearch(query, limit));
