@@ -2,7 +2,9 @@
 import { text } from "../text/text.ts";
 import type {
   Attachment,
+  CallSummary,
   Decision,
+  FileChange,
   Gate,
   ModelName,
   Outcome,
@@ -13,8 +15,14 @@ import type {
   Usage,
 } from "./wire.ts";
 
-/** The outcome of a call, with its images. */
-export type Result = Outcome & { readonly attachments?: readonly Attachment[] };
+/** The outcome of a call, with its images, how it reads, and what it changed in a file. */
+export type Result = Outcome & Beside;
+
+interface Beside {
+  readonly attachments?: readonly Attachment[];
+  readonly summary?: CallSummary;
+  readonly change?: FileChange;
+}
 
 export type Piece =
   | { readonly type: "text"; readonly id: string; readonly text: string }
@@ -30,6 +38,8 @@ export type Piece =
       readonly type: "call";
       readonly id: string;
       readonly call: ToolCall;
+      /** While it runs. */
+      readonly summary?: CallSummary | undefined;
       readonly outcome?: Result;
       readonly millis?: number;
       /** True while the call waits for an answer of the person. */
@@ -108,13 +118,13 @@ export function fromTurn(turn: Turn): TurnView {
   };
 }
 
-interface Finished {
-  readonly outcome: Outcome;
-  readonly attachments?: readonly Attachment[];
-}
-
-function resultOf({ outcome, attachments }: Finished): Result {
-  return attachments?.length ? { ...outcome, attachments } : outcome;
+function resultOf({ outcome, attachments = [], summary, change }: Beside & { outcome: Outcome }): Result {
+  return {
+    ...outcome,
+    ...(attachments.length > 0 && { attachments }),
+    ...(summary && { summary }),
+    ...(change && { change }),
+  };
 }
 
 function decisionIn({ input }: Turn): TurnView["decided"] {
@@ -179,7 +189,10 @@ export function fold(view: TurnView, frame: TurnFrame): TurnView {
     case "tool_started":
       return {
         ...withoutNotice(view),
-        pieces: [...endReasoning(view.pieces), { type: "call", id: frame.item, call: frame.call }],
+        pieces: [
+          ...endReasoning(view.pieces),
+          { type: "call", id: frame.item, call: frame.call, summary: frame.summary },
+        ],
       };
     case "tool_finished": {
       const { call, millis } = frame;

@@ -3,16 +3,18 @@ import CircleCheck from "lucide/dist/esm/icons/circle-check.mjs";
 import CircleX from "lucide/dist/esm/icons/circle-x.mjs";
 import Hand from "lucide/dist/esm/icons/hand.mjs";
 import LoaderCircle from "lucide/dist/esm/icons/loader-circle.mjs";
-import { readCodeRun } from "../../../../kernel/kit/display.ts";
+import { readCodeRun, tellingParam } from "../../../../kernel/kit/display.ts";
 import { isRecord, tryJson, visible, visibleLine } from "../../../../kernel/kit/text.ts";
 import type { Piece, Result } from "../../state/turn-view.ts";
 import type { ToolCall } from "../../state/wire.ts";
 import { duration } from "../../text/language.ts";
 import { text } from "../../text/text.ts";
 import { FileLink } from "../../widgets/change-set.tsx";
+import { Differences } from "../../widgets/differences.tsx";
 import { Icon } from "../../widgets/icon.tsx";
 import { KeepButton } from "../attachments/keep-button.tsx";
 import { Values } from "../values.tsx";
+import { tellCall } from "./call-words.ts";
 import { Charts, CodeRunView } from "./code-run.tsx";
 
 export type Call = Extract<Piece, { type: "call" }>;
@@ -62,49 +64,46 @@ function stateOf({ outcome, isWaiting }: Pick<Call, "outcome" | "isWaiting">): k
   return isWaiting ? "waiting" : "running";
 }
 
-/** One tool call, folded to a line: what was called, what it did, how long it took; inside, its parameters and its result. */
-function CallLine({ call, outcome, millis, isWaiting }: Call) {
+/** One tool call, folded to a line: what it did, the tool's name, how long it took; inside, its parameters and its result. */
+function CallLine({ call, summary, outcome, millis, isWaiting }: Call) {
   const state = stateOf({ outcome, isWaiting });
   const { icon, words } = STATES[state];
   const run = runOf(call, outcome);
+  const change = outcome?.change;
   const paths = pathsIn(call, outcome);
   const receipt = outcome && "receipt" in outcome ? outcome.receipt : undefined;
-  const what =
-    outcome?.status === "error"
-      ? visibleLine(outcome.message)
-      : run
-        ? visibleLine(run.code.trim())
-        : whatItDid(call);
+  const told = outcome ? outcome.summary : summary;
+  const [name, object] = [visibleLine(call.name), tellingParam(call)];
+  const done = state === "succeeded" ? "done" : state === "failed" ? "failed" : "running";
+  const why = outcome?.status === "ok" ? "" : visibleLine(outcome?.message ?? "");
   return (
     <details class={`call ${state}`}>
       <summary>
         <Icon of={icon} />
-        <b>{visibleLine(call.name)}</b>
         <span class={state === "waiting" ? "tag waiting" : "unseen"}>{words}</span>
         <span class="what" dir="auto">
-          {what}
+          <b>{told ? tellCall(told, done) : name}</b> {why || (told ? "" : object)}
         </span>
+        {told && <span class="tool">{name}</span>}
         <span class="time">{millis === undefined ? "" : duration(millis)}</span>
         <Icon of={ChevronRight} />
       </summary>
       <div class="inside">
-        {run ? (
-          <CodeRunView run={run} receipt={receipt} />
-        ) : (
-          <>
-            <h3>{text.chat.calls.parameters}</h3>
-            <Values of={call.params} />
-          </>
+        {run && <CodeRunView run={run} receipt={receipt} />}
+        {change && (
+          <section class="changed" aria-label={text.chat.calls.changed(visibleLine(change.path))}>
+            <Differences lines={change.lines.map((line) => visibleLine(line))} />
+            {change.is_cut && <p class="soft">{text.chat.calls.changeIsCut}</p>}
+          </section>
         )}
-        {outcome && run?.result === undefined && (
-          <>
-            <h3>{outcome.status === "ok" ? text.chat.calls.result : text.chat.calls.error}</h3>
-            {outcome.status === "ok" ? (
-              <Values of={outcome.output} />
-            ) : (
-              <Values of={visible(outcome.message)} isFailed />
-            )}
-          </>
+        {outcome && outcome.status !== "ok" && run && <Values of={visible(outcome.message)} isFailed />}
+        {change || run ? (
+          <details class="whole">
+            <summary>{text.chat.calls.wholeCall}</summary>
+            <WholeCall call={call} outcome={outcome} />
+          </details>
+        ) : (
+          <WholeCall call={call} outcome={outcome} />
         )}
         {paths.length > 0 && (
           <p class="row">
@@ -113,9 +112,28 @@ function CallLine({ call, outcome, millis, isWaiting }: Call) {
             ))}
           </p>
         )}
-        {receipt && <p class="soft">{text.chat.calls.receipt(receipt)}</p>}
+        <p class="soft">{[name, ...(receipt ? [text.chat.calls.receipt(receipt)] : [])].join(" · ")}</p>
       </div>
     </details>
+  );
+}
+
+function WholeCall({ call, outcome }: Pick<Call, "call" | "outcome">) {
+  return (
+    <>
+      <h3>{text.chat.calls.parameters}</h3>
+      <Values of={call.params} />
+      {outcome && (
+        <>
+          <h3>{outcome.status === "ok" ? text.chat.calls.result : text.chat.calls.error}</h3>
+          {outcome.status === "ok" ? (
+            <Values of={outcome.output} />
+          ) : (
+            <Values of={visible(outcome.message)} isFailed />
+          )}
+        </>
+      )}
+    </>
   );
 }
 
@@ -129,19 +147,3 @@ function pathsIn({ name, params }: ToolCall, outcome: Result | undefined): reado
   const paths = rows.flatMap((row) => (isRecord(row) ? [row["path"], row["to"]] : []));
   return [...new Set(paths.filter((path) => typeof path === "string"))].slice(0, MAX_PATHS);
 }
-
-/** Our own tools are told in words, others by their parameters. */
-function whatItDid({ name, params }: ToolCall): string {
-  const given = tryJson(params);
-  if (!isRecord(given)) return visibleLine(params);
-  const did = new Map(Object.entries(text.chat.calls.did)).get(name);
-  const subject =
-    ["query", "path", "name", "title", "task", "id"].map((key) => given[key]).find(isWords) ?? "";
-  if (did) return did(visibleLine(subject));
-  const words = Object.entries(given).map(
-    ([key, value]) => `${key}: ${typeof value === "string" ? value : JSON.stringify(value)}`,
-  );
-  return visibleLine(words.join(", "));
-}
-
-const isWords = (value: unknown): value is string => typeof value === "string";

@@ -1,4 +1,5 @@
 import type { ComponentChild } from "preact";
+import { DEEDS, type Deed, type DeedWords } from "../../../../kernel/kit/display.ts";
 import { plural } from "../language.ts";
 
 /** The texts of `chat`. */
@@ -30,28 +31,18 @@ export const chat = {
     error: "Error",
     receipt: (id: string) => `Receipt ${id}`,
     image: (number: number, tool: string) => `Image ${number} from ${tool}`,
-    did: {
-      memory_search: (what: string) => `Searched the memory for “${what}”`,
-      memory_read: (what: string) => `Read ${what} in the memory`,
-      memory_write: (what: string) => `Wrote ${what} to the memory`,
-      memory_remove: (what: string) => `Removed ${what} from the memory`,
-      memory_tree: (_: string) => "Looked through the memory",
-      workspace_search: (what: string) => `Searched the files for “${what}”`,
-      workspace_read: (what: string) => `Read ${what}`,
-      workspace_write: (what: string) => `Wrote ${what}`,
-      workspace_edit: (what: string) => `Edited ${what}`,
-      workspace_list: (what: string) => `Listed ${what || "/"}`,
-      workspace_move: (what: string) => `Moved ${what}`,
-      workspace_remove: (what: string) => `Removed ${what}`,
-      workspace_undo: (_: string) => "Undid a change of files",
-      skill_load: (what: string) => `Read the skill ${what}`,
-      skill_run: (what: string) => `Ran a script of the skill ${what}`,
-      skill_copy: (what: string) => `Copied files of the skill ${what}`,
-      mission_create: (what: string) => `Took on a mission: ${what}`,
-      mission_complete: (_: string) => "Completed a mission",
-      mission_list: (_: string) => "Looked at the missions",
-      task_delegate: (what: string) => `Delegated: ${what}`,
+    deeds: DEEDS as Readonly<Record<Deed, DeedWords>>,
+    counted: {
+      results: (count: number) => plural(count, { one: "# result", other: "# results" }),
+      entries: (count: number) => plural(count, { one: "# entry", other: "# entries" }),
+      charts: (count: number) => plural(count, { one: "# chart", other: "# charts" }),
+      files: (count: number) => plural(count, { one: "# file", other: "# files" }),
+      copied: (count: number) => plural(count, { one: "# file", other: "# files" }),
+      paths: (count: number) => plural(count, { one: "# file", other: "# files" }),
     },
+    changed: (path: string) => `What changed in ${path}`,
+    changeIsCut: "There is more: the file's versions have all of it.",
+    wholeCall: "Parameters and result",
   },
   code: {
     code: "code",

@@ -77,7 +77,7 @@ describeInBrowser("the cards of a chat", () => {
     await say("Weather?");
     await page.getByText("Clear.").waitFor();
     const line = page.locator(".call > summary");
-    expect(await line.textContent()).toMatch(/^weathersucceededcity: Berlin[\d.,]+m?s$/);
+    expect(await line.textContent()).toMatch(/^succeededweather Berlin[\d.,]+m?s$/);
     await line.focus();
     await page.keyboard.press("Enter");
     await expect
