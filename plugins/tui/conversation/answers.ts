@@ -35,6 +35,9 @@ export function createAnswers(transcript: Transcript, start: (answer: GateAnswer
       if (entry && (isFoldable(entry) || entry.type === "gate"))
         update(id, entry.type, (known) => ({ ...known, open: !entry.open }) as never);
     },
+    /** Shows the JSON of a call, or no longer. */
+    toggleRaw: (id: number) =>
+      update(id, "tool", (entry) => ({ ...entry, open: true, isRaw: !(entry.open && entry.isRaw) })),
     choose(id: number, choice: number): void {
       update(id, "gate", (entry) => ({ ...entry, choice }));
       update(id, "confirm", (entry) => ({ ...entry, choice }));

@@ -1,5 +1,6 @@
 /** The entries of the history pane, and which of them can be answered or opened. */
-import { decisionsAt, type Source } from "../../../kernel/kit/display.ts";
+import { decisionsAt, readCodeRun, type Source } from "../../../kernel/kit/display.ts";
+import type { CallSummary, FileChange } from "../../../kernel/kit/tools.ts";
 import type { Gate, ToolCall, ToolOutcome } from "../../../kernel/plugin.ts";
 import { type Form, stepsOf } from "./question-form.ts";
 
@@ -28,6 +29,12 @@ export type Entry = { readonly id: number } & (
       readonly outcome?: ToolOutcome;
       readonly millis?: number;
       readonly images?: number;
+      /** How it reads, if its tool says so. */
+      readonly summary?: CallSummary | undefined;
+      /** What it changed in a file. */
+      readonly change?: FileChange | undefined;
+      /** True while its JSON is shown in place of what can be read. */
+      readonly isRaw?: boolean;
       /** True while the person is asked something before the call continues. */
       readonly isWaiting?: boolean;
       readonly open: boolean;
@@ -115,6 +122,10 @@ export const hasMore = (entry: Asking): boolean =>
 export function isFoldable(entry: Entry): entry is EntryOf<"tool"> | EntryOf<"person"> {
   return entry.type === "tool" || (entry.type === "person" && isLong(entry.text));
 }
+
+/** True for a call of which there is more to read than its JSON. */
+export const hasWords = ({ call, change }: EntryOf<"tool">): boolean =>
+  change !== undefined || readCodeRun(call) !== undefined;
 
 const MAX_OPEN_LINES = 20;
 

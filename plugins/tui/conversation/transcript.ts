@@ -76,7 +76,8 @@ export function createTranscript(changed: () => void) {
       else if (item.type === "tool_call")
         calls.set(item.call.id, add({ type: "tool", call: item.call, open: false }));
       else if (item.type === "tool_result") {
-        const ended = { outcome: item.outcome, images: item.attachments?.length };
+        const { outcome, attachments, summary, change } = item;
+        const ended = { outcome, images: attachments?.length, summary, change };
         update(calls.get(item.call) ?? openCall(item.call), "tool", (entry) => ({ ...entry, ...ended }));
       }
     }
@@ -120,15 +121,16 @@ export function createTranscript(changed: () => void) {
         break;
       }
       case "tool_started": {
-        const open = openCall(event.call.id);
-        update(open, "tool", (entry) => ({ ...entry, isWaiting: false }));
-        shown.set(event.item, open ?? add({ type: "tool", call: event.call, open: false }));
-        turn.what = `running ${event.call.name}`;
+        const { call, summary } = event;
+        const open = openCall(call.id);
+        update(open, "tool", (entry) => ({ ...entry, summary, isWaiting: false }));
+        shown.set(event.item, open ?? add({ type: "tool", call, summary, open: false }));
+        turn.what = summary?.text ?? `running ${call.name}`;
         break;
       }
       case "tool_finished": {
-        const { call, outcome, millis, attachments } = event;
-        const ended = { outcome, millis, images: attachments?.length };
+        const { call, outcome, millis, attachments, summary, change } = event;
+        const ended = { outcome, millis, images: attachments?.length, summary, change };
         const id = shown.get(event.item);
         if (id === undefined) add({ type: "tool", call, ...ended, open: false });
         else update(id, "tool", (entry) => ({ ...entry, ...ended }));

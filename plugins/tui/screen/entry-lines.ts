@@ -8,10 +8,20 @@ import {
   type Source,
   type Told,
   tell,
+  tellingParam,
 } from "../../../kernel/kit/display.ts";
 import { tryRecord } from "../../../kernel/kit/text.ts";
+import type { FileChange } from "../../../kernel/kit/tools.ts";
 import type { Gate } from "../../../kernel/plugin.ts";
-import { type Asking, choicesAt, type Entry, type EntryOf, hasMore, isLong } from "../conversation/entry.ts";
+import {
+  type Asking,
+  choicesAt,
+  type Entry,
+  type EntryOf,
+  hasMore,
+  hasWords,
+  isLong,
+} from "../conversation/entry.ts";
 import { type Form, hintOf, type QuestionGate, say, stepsOf } from "../conversation/question-form.ts";
 import { durationOf, plural, sizeOf } from "../text/amounts.ts";
 import type { Highlighter } from "../text/highlighter.ts";
@@ -21,6 +31,7 @@ import type { Palette } from "../text/palette.ts";
 
 const FOLDED_LINES = 6;
 const MIN_WIDTH_WITH_SPENDING = 40;
+const MIN_WIDTH_WITH_NAME = 60;
 const MAX_OUTPUT_LINES = 400;
 
 export type Renderer = ReturnType<typeof createRenderer>;
@@ -132,7 +143,7 @@ function linesOf(entry: Entry, pen: Pen, shown?: readonly string[]): string[] {
 
 /** A run of code that is open, as Markdown; undefined for everything else. */
 function codeIn(entry: Entry): string | undefined {
-  const run = entry.type === "tool" && entry.open ? runOf(entry) : undefined;
+  const run = entry.type === "tool" && entry.open && !entry.isRaw ? runOf(entry) : undefined;
   return run && [fenced(run.code, "typescript"), ...resultText(run.result)].join("\n\n");
 }
 
@@ -162,32 +173,64 @@ function chartLines(charts: CodeResult["charts"], { palette, ...pen }: Pen): str
 }
 
 function toolLines(entry: EntryOf<"tool">, pen: Pen, shown?: readonly string[]): string[] {
-  const { call, outcome, millis, images = 0, isWaiting = false, open } = entry;
+  const {
+    call,
+    outcome,
+    summary,
+    change,
+    millis,
+    images = 0,
+    isWaiting = false,
+    open,
+    isRaw = false,
+  } = entry;
   const { width, palette } = pen;
   const [state, result] =
     outcome === undefined
       ? isWaiting
         ? [palette.warning("?"), "waiting for your answer"]
-        : [palette.tool("●"), "still running"]
+        : [palette.tool("○"), "still running"]
       : outcome.status === "ok"
         ? [palette.good("✓"), pretty(outcome.output)]
         : [palette.bad("✗"), outcome.message];
-  const pictures = images === 0 ? "" : ` · ${plural(images, "image")}`;
-  const took = `${millis === undefined ? "" : ` ${durationOf(millis)}`}${pictures}`;
   const run = runOf(entry);
   const charts = chartLines(run?.result?.charts ?? [], pen);
-  const params = plain(run?.code.trim().replaceAll(/\s+/g, " ") ?? call.params).replaceAll("\n", " ");
-  const head = cut(`${open ? "▾" : "▸"} ${plain(call.name)} ${params}`, width - 4 - took.length);
-  const title = `  ${state} ${pen.mark(head)}${palette.faint(took)}`;
+  const line = (text: string) => plain(text).replaceAll("\n", " ");
+  const failure = outcome === undefined || outcome.status === "ok" ? "" : ` · ${line(outcome.message)}`;
+  const pictures = images === 0 ? "" : ` · ${plural(images, "image")}`;
+  const took = `${millis === undefined ? "" : ` ${durationOf(millis)}`}${pictures}`;
+  const name = line(call.name);
+  const tail = summary && width >= MIN_WIDTH_WITH_NAME ? `  ${name}${took}` : took;
+  const about = run?.code.trim().replaceAll(/\s+/g, " ") ?? tellingParam(call);
+  const words = summary ? line(summary.text) : `${name} ${line(about)}`.trim();
+  const head = cut(`${open ? "▾" : "▸"} ${words}${failure}`, width - 4 - stringWidth(tail));
+  const title = `  ${state} ${pen.mark(head)}${palette.faint(tail)}`;
   if (!open) return [title, ...charts];
-  const texts = run === undefined ? [`params ${pretty(call.params)}`, result] : run.result ? [] : [result];
+  const isTold = hasWords(entry) && !isRaw;
+  const params = pretty(call.params);
   const body = [
-    ...(shown ?? []).map((line) => `  ${line}`),
-    ...texts.flatMap((text) => pen.line(palette.faint(plain(text)))),
+    ...(shown ?? []).map((each) => `  ${each}`),
+    ...(isTold && change ? changeLines(change, pen) : []),
+    ...(isTold && run && outcome?.status !== "ok" ? pen.line(palette.faint(plain(result))) : []),
+    ...(isTold ? [] : [`params ${params}`, result].flatMap((text) => pen.line(palette.faint(plain(text))))),
     ...charts,
   ];
   const more = body.length - MAX_OUTPUT_LINES;
-  return [title, ...body.slice(0, MAX_OUTPUT_LINES), ...(more > 0 ? [`    … ${moreLines(more)}`] : [])];
+  return [
+    title,
+    ...body.slice(0, MAX_OUTPUT_LINES),
+    ...(more > 0 ? [`    … ${moreLines(more)}`] : []),
+    ...(pen.isFocused && hasWords(entry) ? pen.line(palette.faint(`r: ${isRaw ? "in words" : "JSON"}`)) : []),
+  ];
+}
+
+/** Each line keeps its sign, so that colour is not needed to read it. */
+function changeLines({ lines, isCut }: FileChange, { palette, ...pen }: Pen): string[] {
+  const shown = lines.flatMap((line) => {
+    const tone = line.startsWith("+") ? palette.good : line.startsWith("-") ? palette.bad : palette.faint;
+    return pen.hang("    ", "      ", plain(line)).map((row) => row.slice(0, 4) + tone(row.slice(4)));
+  });
+  return isCut ? [...shown, ...pen.line(palette.faint("… there is more"))] : shown;
 }
 
 function gateLines(entry: EntryOf<"gate">, pen: Pen): string[] {

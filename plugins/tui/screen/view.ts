@@ -99,6 +99,7 @@ export function createView(parts: ViewParts) {
     if (key.upArrow || key.downArrow) viewport.scroll(key.upArrow ? -1 : 1);
     else if (isAsking(entry)) return pressOnQuestion(entry, input, key);
     else if (key.return || input === " ") conversation.toggle(entry.id);
+    else if (input === "r" && entry.type === "tool") conversation.toggleRaw(entry.id);
     else return false;
     return true;
   }
