@@ -121,7 +121,16 @@ export function createAdmin(parts: AdminParts): Required<ToolAdmin> {
       const tool = await installed(catalog, name);
       const { auth } = tool.capabilities;
       const holder = holderOf(tool);
-      const signed = auth?.oauth === undefined ? [] : [{ name: auth.secretName, question: auth.displayName }];
+      const signed =
+        auth?.oauth === undefined
+          ? []
+          : [
+              {
+                name: auth.secretName,
+                question: auth.displayName,
+                isRequired: isNeeded(tool, auth.secretName),
+              },
+            ];
       const asked = await Promise.all(
         [...secretsOf(tool), ...signed].map(async (secret, at, all) => {
           const shares = await source.question(holder, secret.name);
@@ -218,7 +227,8 @@ async function installed(catalog: Catalog, name: string): Promise<InstalledTool>
 }
 
 /** Lists what a person can enter for a tool, with the token of a sign-in that is not done by OAuth. */
-function secretsOf({ capabilities }: InstalledTool) {
+function secretsOf(tool: InstalledTool) {
+  const { capabilities } = tool;
   const { auth } = capabilities;
   const others = secretsToEnter(capabilities);
   if (auth === undefined || auth.oauth !== undefined) return others;
@@ -228,6 +238,11 @@ function secretsOf({ capabilities }: InstalledTool) {
     question: tokenHint === undefined ? displayName : `${displayName} (${tokenHint})`,
     instructions: instructions === "" ? undefined : instructions,
     url: setupUrl,
+    isRequired: isNeeded(tool, secretName),
   };
   return [...others, byHand];
 }
+
+/** Whether the tool cannot be called without this credential. */
+const isNeeded = ({ capabilities: { http } }: InstalledTool, secret: string): boolean =>
+  !http?.credentials.some(({ secretName, isOptional }) => secretName === secret && isOptional);

@@ -95,7 +95,7 @@ export async function setUpTool(options: {
 }): Promise<readonly string[]> {
   const { capabilities, secrets, prompt } = options;
   const entered: string[] = [];
-  for (const { name, question, isOptional } of secretsToEnter(capabilities)) {
+  for (const { name, question, isRequired } of secretsToEnter(capabilities)) {
     if (await sharesExisting(secrets, name, prompt)) {
       entered.push(name);
       continue;
@@ -103,12 +103,12 @@ export async function setUpTool(options: {
     const isSet = (await secrets.standing(name)).type === "usable";
     const hint = isSet
       ? " (leave empty to keep the current one)"
-      : isOptional
-        ? " (leave empty for none)"
-        : "";
+      : isRequired
+        ? ""
+        : " (leave empty for none)";
     const value = await prompt.secret(question + hint);
     if (value === undefined) throw gaveUp();
-    if (value.trim() === "" && (isSet || isOptional)) continue;
+    if (value.trim() === "" && (isSet || !isRequired)) continue;
     sayIfAny(prompt, (await secrets.set(name, value)).warning);
     entered.push(name);
   }
@@ -128,15 +128,19 @@ export function secretsToEnter({
   requiredSecrets,
   http,
   auth,
-}: Capabilities): { name: string; question: string; isOptional: boolean }[] {
-  const required = requiredSecrets.map(({ name, prompt }) => ({ name, question: prompt, isOptional: false }));
+}: Capabilities): { name: string; question: string; isRequired: boolean }[] {
+  const required = requiredSecrets.map(({ name, prompt }) => ({ name, question: prompt, isRequired: true }));
   const covered = new Set([...required.map(({ name }) => name), auth?.secretName]);
   const others = new Map((http?.credentials ?? []).map((credential) => [credential.secretName, credential]));
   return [
     ...required,
     ...[...others.values()]
       .filter(({ secretName }) => !covered.has(secretName))
-      .map(({ secretName, isOptional }) => ({ name: secretName, question: secretName, isOptional })),
+      .map(({ secretName, isOptional }) => ({
+        name: secretName,
+        question: secretName,
+        isRequired: !isOptional,
+      })),
   ];
 }
 

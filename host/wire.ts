@@ -69,6 +69,7 @@ export const ToolSetup = Type.Object(
       Type.Object({
         name: Type.String(),
         isSet: Type.Boolean(),
+        isRequired: Type.Boolean({ description: "False: the tool also works without it" }),
         question: Type.String({ description: "What to ask a person for" }),
         shares: Type.Optional(
           Type.String({

@@ -1120,6 +1120,7 @@ export type ToolSetup = {
   readonly secrets: readonly {
     readonly name: string;
     readonly is_set: boolean;
+    readonly is_required: boolean;
     readonly question: string;
     readonly shares?: string;
     readonly instructions?: string;

@@ -81,13 +81,14 @@ test("a tool says which secrets it needs, takes only those, and then runs with t
   await admin.install("prober", upload(capabilities), { replace: false });
   expect(await admin.setup("prober")).toEqual({
     secrets: [
-      { name: "client_id", question: "Client id", isSet: false, isOptional: false },
+      { name: "client_id", question: "Client id", isSet: false, isRequired: true },
       {
         name: "probe_token",
         question: "Probe (begins with tok)",
         instructions: "Ask Ada.",
         url: "https://example.com/tokens",
         isSet: false,
+        isRequired: true,
       },
     ],
     settings: [],
@@ -169,4 +170,15 @@ test("requests count against the limit of the tool and the user who made them", 
   expect(await admin.limits("prober", "ann")).toMatchObject({ limit: 60, remaining: 57 });
   expect(await admin.limits("prober", "ben")).toMatchObject({ limit: 60, remaining: 60 });
   await expect(admin.limits("nobody", "ann")).rejects.toMatchObject({ kind: "missing" });
+});
+
+test("a key that a tool also works without is not one that it requires", async () => {
+  const { admin, upload } = await open(["127.0.0.1"]);
+  const keys = { probe: { ...BEARER.credentials.probe, optional: true } };
+  await admin.install("prober", upload(allowing("127.0.0.1", { credentials: keys })), { replace: false });
+  expect((await admin.setup("prober")).secrets).toMatchObject([{ isSet: false, isRequired: false }]);
+  const auth = { auth: BEARER.auth };
+  const signing = JSON.stringify({ ...JSON.parse(allowing("127.0.0.1", { credentials: keys })), ...auth });
+  await admin.install("prober", upload(signing), { replace: true });
+  expect((await admin.setup("prober")).secrets).toMatchObject([{ isSet: false, isRequired: false }]);
 });

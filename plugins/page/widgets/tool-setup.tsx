@@ -12,13 +12,12 @@ const needsNothing = ({ secrets, settings = [], signs_in }: Setup): boolean =>
   secrets.length + settings.length === 0 && !signs_in;
 
 export const isIncomplete = ({ secrets, settings = [] }: Setup): boolean =>
-  secrets.some(({ is_set }) => !is_set) ||
+  secrets.some(({ is_set, is_required }) => is_required && !is_set) ||
   settings.some(({ is_required, value }) => is_required && value === undefined);
 
 /** The settings, secrets and sign-ins that a tool needs before it works, folded away. */
-export function ToolSetup({ tool }: { tool: string }) {
-  const [setup, load] = useLoaded<Setup>(`/api/tools/${tool}/setup`);
-  if (!setup || needsNothing(setup)) return null;
+export function ToolSetup({ tool, setup, load }: SetupFormsProps) {
+  if (needsNothing(setup)) return null;
   const title = setup.settings?.length ? words.withSettings : words.withoutSettings;
   return (
     <details>
@@ -97,7 +96,10 @@ function SetupForms({ tool, setup, load }: SetupFormsProps) {
           }}
         >
           <label for={`${tool}-${secret.name}`}>
-            {secret.question} <span class="tag">{secret.is_set ? words.set : words.missing}</span>
+            {secret.question}{" "}
+            <span class="tag">
+              {secret.is_set ? words.set : secret.is_required ? words.missing : words.notSet}
+            </span>
           </label>
           <input id={`${tool}-${secret.name}`} name="value" type="password" required autocomplete="off" />
           <Button label={text.basics.save} type="submit" />

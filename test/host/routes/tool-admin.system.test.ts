@@ -75,6 +75,7 @@ function hostOf(installed: Map<string, ToolUpload>, secrets: Map<string, string>
             {
               name: "hello_key",
               isSet: secrets.has("hello_key"),
+              isRequired: true,
               question: "Key",
               url: "https://hello.example",
             },
@@ -216,7 +217,10 @@ test("a form that lacks something, is no form or is too large is refused with th
 test("a secret is given and never shown", async () => {
   const { gateway, secrets } = await open();
   const { body } = await gateway.ask("/api/tools/hello/setup");
-  expect(body).toMatchObject({ secrets: [{ name: "hello_key", is_set: false }], signs_in: true });
+  expect(body).toMatchObject({
+    secrets: [{ name: "hello_key", is_set: false, is_required: true }],
+    signs_in: true,
+  });
   const path = "/api/tools/hello/secrets/hello_key";
   expect((await gateway.ask(path, { method: "PUT", body: { value: "" } })).status).toBe(400);
   expect((await gateway.ask(path, { method: "PUT", body: { value: "s3c" } })).body).toEqual({

@@ -27,7 +27,7 @@ export function ToolCard({ tool, remembered, isOperator, isShown, onChanged }: T
   const { name, origin } = tool;
   const change = changeThen(onChanged);
   // Only the operator may see what a tool needs, and give it.
-  const [setup] = useLoaded<Setup>(`/api/tools/${name}/setup`, isOperator ? findQuietly : nothing);
+  const [setup, load] = useLoaded<Setup>(`/api/tools/${name}/setup`, isOperator ? findQuietly : nothing);
   const remove = async () => {
     const question = { title: words.removeTitle(name), words: words.removeWords, yes: text.basics.remove };
     if (!(await confirmed({ ...question, danger: true }))) return;
@@ -61,7 +61,7 @@ export function ToolCard({ tool, remembered, isOperator, isShown, onChanged }: T
         </p>
       )}
       <Decision tool={tool} asks={tool.writes} remembered={remembered} onChanged={onChanged} />
-      {isOperator && <ToolSetup tool={name} />}
+      {setup && <ToolSetup tool={name} setup={setup} load={load} />}
       <Receipts tool={name} />
       {isOperator && (
         <span class="row">

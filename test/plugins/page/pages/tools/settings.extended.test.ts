@@ -15,7 +15,19 @@ const CAPABILITIES = JSON.stringify({
     { name: "base_url", description: "The server to ask.", format: "url", required: true },
     { name: "language", description: "The language of answers.", format: "text", default: "en" },
   ],
-  http: { allowlist: [{ host: { setting: "base_url" }, path_prefix: "/v1/", methods: ["GET"] }] },
+  http: {
+    allowlist: [
+      { host: { setting: "base_url" }, path_prefix: "/v1/", methods: ["GET"] },
+      { host: "notes.example.com", path_prefix: "/v1/", methods: ["GET"] },
+    ],
+    credentials: {
+      key: {
+        ...{ secret_name: "notes_key", optional: true, location: { type: "bearer" } },
+        host_patterns: ["notes.example.com"],
+      },
+    },
+  },
+  secrets: { allowed_names: ["notes_key"] },
 });
 
 describeInBrowser("the tools page", () => {
@@ -47,6 +59,7 @@ describeInBrowser("the tools page", () => {
     await form("base_url").getByText("missing").waitFor();
     await form("base_url").getByText("The server to ask.").waitFor();
     await form("language").getByText("default").waitFor();
+    await form("notes_key").getByText("not set").waitFor();
     expect(await field("language").inputValue()).toBe("en");
     for (const colorScheme of ["light", "dark"] as const) {
       await page.emulateMedia({ colorScheme });
@@ -68,6 +81,7 @@ describeInBrowser("the tools page", () => {
     await dialog.getByRole("button", { name: "Let it" }).click();
     await expect.poll(settingsOf).toEqual({ base_url: "http://10.0.0.7:8888" });
     await page.getByText("Settings, sign-in and secrets", { exact: true }).waitFor();
+    expect(await page.getByText("setup incomplete").count()).toBe(0);
 
     // Other words need no agreement.
     await save("language", "de");
