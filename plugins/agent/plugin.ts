@@ -43,7 +43,7 @@ export default definePlugin({
     names: {
       thread: ({ rows, user }) =>
         rows(
-          'SELECT id AS name, title AS about FROM threads WHERE "user" = ? AND ephemeral = 0 ORDER BY updated_at DESC LIMIT 50',
+          'SELECT id AS name, title AS about FROM threads WHERE "user" = ? AND ephemeral = 0 AND binned_at IS NULL ORDER BY updated_at DESC LIMIT 50',
           user,
         ),
     },

@@ -34,10 +34,10 @@ import type {
 } from "../../kernel/plugin.ts";
 import type { Format, ModelList, ModelTool, ToolChoice, WantedModel } from "../models/services.ts";
 import type { FiguresQuery } from "../store/services.ts";
-import type { ContextUse, TurnVersions } from "./wire.ts";
+import type { BinnedThread, ContextUse, TurnVersions } from "./wire.ts";
 
 export type { Upload } from "../../kernel/kit/tools.ts";
-export type { ContextUse, TurnVersions } from "./wire.ts";
+export type { BinnedThread, ContextUse, TurnVersions } from "./wire.ts";
 
 export interface Agent {
   /**
@@ -126,6 +126,22 @@ export interface Threads {
    * is not among `agent.models(scope)`.
    */
   setModel(user: string, thread: string, model: WantedModel | undefined, scope?: TokenScope): Promise<void>;
+  /**
+   * Puts a thread into its user's bin and stops what runs on it. From then on nothing but the bin shows it, and nothing continues it;
+   * it goes after 30 days. What it waits for is asked again once it is restored.
+   */
+  bin(user: string, thread: string): Promise<void>;
+  /** The bin, what was put there last first. */
+  binned(
+    user: string,
+    query?: { readonly limit?: number; readonly before?: string },
+  ): Promise<Page<BinnedThread>>;
+  restore(user: string, thread: string): Promise<void>;
+  /** Deletes for good what is in the bin, and returns how many threads that were. */
+  emptyBin(user: string): Promise<number>;
+  /** For those who keep something of a thread besides: it may be restored. */
+  isBinned(user: string, thread: string): Promise<boolean>;
+  /** Deletes a thread for good, also one in the bin. */
   remove(user: string, thread: string): Promise<void>;
   /** Turns, tokens and cost of all that has ended, also where its thread is gone. */
   usage(query: FiguresQuery): Promise<Figures>;
@@ -145,7 +161,11 @@ export interface Threads {
  * What commands do with the agent, in this process or in a service elsewhere. There the token says whose threads they are, whatever
  * `user` is.
  */
-export interface Conversations extends Pick<Threads, "list" | "find" | "export" | "rename" | "remove"> {
+export interface Conversations
+  extends Pick<
+    Threads,
+    "list" | "find" | "export" | "rename" | "remove" | "bin" | "binned" | "restore" | "emptyBin"
+  > {
   /** Starts a turn of the operator and follows it to its end. */
   ask(text: string, thread?: string): Promise<RunningTurn>;
   turns(user: string, thread: string, query: { readonly limit: number }): Promise<Page<TurnRecord>>;

@@ -23,6 +23,8 @@ import { createPreview } from "./turn/preview.ts";
 import { createTitles } from "./turn/titles.ts";
 import { createToolIndexes } from "./turn/tools/tool-index.ts";
 
+const BIN_SWEEP_MS = 3_600_000;
+
 const NO_FIGURES: Figures = {
   total: { count: 0, failed: 0, inputTokens: 0, outputTokens: 0, usd: 0 },
   points: [],
@@ -121,6 +123,17 @@ export async function startAgent({
     if (interrupted > 0) log.warn({ turns: interrupted }, "turns were interrupted when the service stopped");
     // On SQLite the only other process is a command, which looks after its own turn.
     if (sql.engine === "postgres") onStop(followDeaths(store, deaths));
+    const stopping = new AbortController();
+    onStop(() => stopping.abort());
+    onStop(
+      store.repeat("empty bins", BIN_SWEEP_MS, () =>
+        threads
+          .sweepBins(stopping.signal)
+          .catch((error: unknown) =>
+            log.warn({ error }, "what is in bins for too long could not be deleted"),
+          ),
+      ),
+    );
   }
   return {
     agent: {

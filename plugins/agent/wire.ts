@@ -1,6 +1,6 @@
 /** What the agent says of threads, here and on the wire. */
-import { type Declared, named, Type } from "../../kernel/kit/schema.ts";
-import { ModelName } from "../../kernel/kit/turns.ts";
+import { type Declared, named, Time, Type } from "../../kernel/kit/schema.ts";
+import { ModelName, ThreadSummary } from "../../kernel/kit/turns.ts";
 
 const Tokens = Type.Integer({ minimum: 0, description: "Tokens, by estimate" });
 
@@ -25,6 +25,17 @@ export const ContextUse = Type.Object(
   { $id: "ContextUse" },
 );
 export type ContextUse = Declared<typeof ContextUse>;
+
+/** A thread in the bin. */
+export const BinnedThread = Type.Object(
+  {
+    ...ThreadSummary.properties,
+    binnedAt: Time,
+    expiresAt: Type.String({ format: "date-time", description: "When it is deleted for good" }),
+  },
+  { $id: "BinnedThread" },
+);
+export type BinnedThread = Declared<typeof BinnedThread>;
 
 /** Turns that go on from the same one: a message that was edited, an answer that was asked for again. */
 export const TurnVersions = Type.Object(

@@ -39,7 +39,11 @@ export function createConversations(requests: Requests, events: Events): Service
       };
     },
     rename: (_user, thread, title) => tell(`PATCH ${pathOf(thread)}`, { body: { title } }),
-    remove: (_user, thread) => tell(`DELETE ${pathOf(thread)}`),
+    bin: (_user, thread) => tell(`DELETE ${pathOf(thread)}`),
+    binned: (_user, query) => ask("GET /api/bin", wire.BinnedThreads, { query: { ...query } }),
+    restore: (_user, thread) => tell(`POST /api/bin/${encoded(thread)}/restore`),
+    emptyBin: async () => (await ask("DELETE /api/bin", wire.EmptiedBin)).deleted,
+    remove: (_user, thread) => tell(`DELETE ${pathOf(thread)}`, { query: { now: "true" } }),
     async usage({ spans, by, user }) {
       const { turns, calls, storage } = await ask("GET /api/usage", wire.Usage, {
         query: { from: spans[0]?.since, to: spans.at(-1)?.until, step: "day", by, user },

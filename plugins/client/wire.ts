@@ -23,6 +23,11 @@ export const Started = Type.Object({ thread: named("thread_id", text), id: named
 export const Cancelled = Type.Object({ cancelled: Type.Boolean() });
 export const Threads = page("threads", ThreadSummary);
 export const Thread = Type.Object({ thread: ThreadSummary });
+export const BinnedThreads = page(
+  "threads",
+  Type.Object({ ...ThreadSummary.properties, binnedAt: Time, expiresAt: Time }),
+);
+export const EmptiedBin = Type.Object({ deleted: count });
 export const Turns = page("turns", TurnRecord);
 export const ContextUse = Type.Object({ total: count, window: count });
 export const Usage = Type.Object({ turns: Figures, calls: Figures, storage: UsedStorage });

@@ -138,7 +138,7 @@ async function answerGate(
 }
 
 async function submitMessage(parts: IncomingParts, received: ReceivedMessage): Promise<void> {
-  const { sql, inbox, outbox, jobs, files, conversations, write } = parts;
+  const { sql, inbox, outbox, jobs, threads, files, conversations, write } = parts;
   const { row, message, to } = received;
   const edited = message.edits === undefined ? undefined : await inbox.find(message.edits);
   // Only the newest message can be worded anew: what came after it was said to the old words.
@@ -154,6 +154,8 @@ async function submitMessage(parts: IncomingParts, received: ReceivedMessage): P
   if (text === "" && attachments.length === 0 && !message.quoted?.length)
     return await finish(parts, received);
   const conversation = await conversations.find(to.line);
+  // Somebody may have deleted the thread that was chosen here: then this begins a new one.
+  const chosen = conversation?.thread ? await threads.find(to.user, conversation.thread) : undefined;
   const before = edited?.job ? await takeBack(parts, edited.job) : {};
   const bare = jobOf(parts, received, text);
   const job: NewJob = {
@@ -161,7 +163,7 @@ async function submitMessage(parts: IncomingParts, received: ReceivedMessage): P
     conversation: conversation?.name ?? conversations.nameOf(to.line),
     turn: {
       ...bare.turn,
-      ...(conversation?.thread ? { thread: conversation.thread } : {}),
+      ...(chosen && { thread: chosen.id }),
       ...(conversation?.model ? { answer: { model: JSON.parse(conversation.model) as WantedModel } } : {}),
       ...before,
       ...(attachments.length > 0

@@ -2,6 +2,7 @@
 // biome-ignore-all format: generate.ts writes it
 
 export interface Routes {
+  readonly "DELETE /api/bin": { readonly answer: { readonly deleted: number } };
   readonly "GET /api/approvals": {
     readonly answer: {
       readonly pending: readonly ({
@@ -58,6 +59,7 @@ export interface Routes {
   readonly "GET /api/attachments": {
     readonly answer: { readonly file_bytes: number; readonly files: number; readonly message_bytes: number };
   };
+  readonly "GET /api/bin": { readonly answer: { readonly threads: readonly BinnedThread[]; readonly next: string | null } };
   readonly "GET /api/channels": { readonly answer: { readonly channels: readonly ChatChannel[] } };
   readonly "GET /api/channels/{name}/setup": { readonly answer: ChannelSetup };
   readonly "GET /api/destinations": { readonly answer: { readonly destinations: readonly TrustedDestination[] } };
@@ -236,6 +238,7 @@ export interface Routes {
     readonly answer: { readonly thread_id: string; readonly message_id: string; readonly status: "accepted" };
   };
   readonly "POST /api/attachments": { readonly answer: Upload };
+  readonly "POST /api/bin/{id}/restore": { readonly answer: Thread };
   readonly "POST /api/chat": {
     readonly body: {
       readonly message: string;
@@ -422,6 +425,19 @@ export type Attachment = {
   readonly name?: string;
   readonly detail?: string;
   readonly text?: { readonly bytes: number; readonly shown?: number };
+};
+export type BinnedThread = {
+  readonly id: string;
+  readonly title: string;
+  readonly created_at: string;
+  readonly updated_at: string;
+  readonly turns: number;
+  readonly channel: string;
+  readonly pinned: boolean;
+  readonly model: ModelName | null;
+  readonly gate?: Gate;
+  readonly binned_at: string;
+  readonly expires_at: string;
 };
 export type BrowserSession = {
   readonly id: string;

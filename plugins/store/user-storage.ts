@@ -170,6 +170,6 @@ function full({ bytes, taken, maxBytes, kinds }: Sum): Fault {
     .toSorted(([, one], [, other]) => other - one)
     .map(([kind, count]) => `${kind} ${inMb(count)}`);
   const what = largest.length === 0 ? "" : ` (${largest.join(", ")})`;
-  const message = `There is no room for this: you keep ${inMb(kept)} of ${inMb(maxBytes)}${what}. Delete threads, files, memory or jobs that you no longer need, or ask the operator to raise USER_STORAGE_MB.`;
+  const message = `There is no room for this: you keep ${inMb(kept)} of ${inMb(maxBytes)}${what}. Delete threads for good, or files, memory or jobs that you no longer need, or ask the operator to raise USER_STORAGE_MB.`;
   return new Fault("invalid", "storage_full", message);
 }

@@ -2,6 +2,7 @@
 import { answerText, NO_USAGE } from "../../../kernel/kit/turns.ts";
 import type { Services, Sql, TurnItem, TurnRecord } from "../../../kernel/plugin.ts";
 import type { ComparedSide, ComparisonQuery, Preamble, Threads } from "../services.ts";
+import { IS_LISTED } from "../threads/thread-row.ts";
 import { type PreambleColumns, preambleOf } from "../threads/turns/turn-rows.ts";
 
 export interface StoredTurn {
@@ -29,7 +30,7 @@ export async function findStored(
   const among = named ? `AND threads.id IN (${named.map(() => "?").join()})` : "";
   const find = `SELECT turns.id, turns.thread, turns.seq, title, instructions, context, outside
     FROM turns JOIN threads ON threads.id = turns.thread
-    WHERE threads."user" = ? AND ephemeral = 0 AND status IN ('completed', 'waiting') AND usage IS NOT NULL
+    WHERE threads."user" = ? AND ${IS_LISTED} AND status IN ('completed', 'waiting') AND usage IS NOT NULL
       AND input LIKE '%"type":"message"%' ${among} ORDER BY turns.seq DESC LIMIT ?`;
   const rows = await sql.all<Row>(find, user, ...(named ?? []), Math.min(last, MAX_TURNS));
   const stored: StoredTurn[] = [];

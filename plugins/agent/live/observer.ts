@@ -205,7 +205,7 @@ export function createObservers({ metrics, tracer }: Telemetry, mask: Mask, log:
 
 // A caller's function is the caller's to run, and many never come back: nobody here could answer. Quotes inside of the
 // call's params are escaped, so this can only be the gate's own field.
-const FOR_A_PERSON = `gate IS NOT NULL AND gate NOT LIKE '%"type":"external_tool"%'`;
+const FOR_A_PERSON = `gate IS NOT NULL AND binned_at IS NULL AND gate NOT LIKE '%"type":"external_tool"%'`;
 
 /** Measures how much waits, and for how long, when the metrics are asked for. */
 export function measureWaiting({ metrics }: Telemetry, sql: Sql, node: Node): void {

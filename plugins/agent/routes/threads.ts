@@ -1,4 +1,4 @@
-/** The user's threads: list, read, export, rename, pin and delete; and the models for them. */
+/** The user's threads: list, read, export, rename, pin, put into the bin and restore; and the models for them. */
 import { Readable } from "node:stream";
 import {
   missingFault,
@@ -11,7 +11,7 @@ import {
 import { Type } from "../../../kernel/kit/schema.ts";
 import { ThreadSummary } from "../../../kernel/kit/turns.ts";
 import type { Services, User } from "../../../kernel/plugin.ts";
-import { ContextUse } from "../wire.ts";
+import { BinnedThread, ContextUse } from "../wire.ts";
 import { Models, ThreadWithTurns, WantedModel } from "./wire.ts";
 
 const route = routesOf("threads");
@@ -119,13 +119,40 @@ export function threadRoutes({ threads, agent }: Pick<Services, "threads" | "age
       handle: ({ user }) => agent.models(user.scope),
     }),
     route("DELETE /api/threads/{id}", {
-      summary: "Delete a thread and everything in it",
+      summary:
+        "Put a thread into the bin for 30 days; with `now=true`, delete it and everything in it for good",
+      query: Type.Object({
+        now: Type.Optional(
+          Type.Enum(["true", "false"], {
+            description: "`true`: it cannot be restored; also for a thread that is in the bin",
+          }),
+        ),
+      }),
       status: 204,
       refusals,
-      async handle({ user, params }) {
-        const { id } = await find(user, params.id);
-        await threads.remove(user.id, id);
+      async handle({ user, params: { id }, query: { now } }) {
+        await (now === "true" ? threads.remove(user.id, id) : threads.bin(user.id, id));
       },
+    }),
+    route("GET /api/bin", {
+      summary: "List the threads in the bin, what was put there last first",
+      query: Type.Object(pageQuery),
+      answer: Type.Object(pageFields("threads", BinnedThread)),
+      handle: ({ user, query }) => threads.binned(user.id, query),
+    }),
+    route("POST /api/bin/{id}/restore", {
+      summary: "Restore a thread from the bin",
+      answer: ThreadSummary,
+      refusals: { 404: "There is no such thread in the bin" },
+      async handle({ user, params: { id } }) {
+        await threads.restore(user.id, id);
+        return await find(user, id);
+      },
+    }),
+    route("DELETE /api/bin", {
+      summary: "Empty the bin: delete all threads in it for good",
+      answer: Type.Object({ deleted: Type.Integer() }),
+      handle: async ({ user }) => ({ deleted: await threads.emptyBin(user.id) }),
     }),
   ];
 }

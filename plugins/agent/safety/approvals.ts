@@ -98,11 +98,11 @@ export function createApprovals(sql: Sql): RememberedApprovals {
     },
     async pending(user) {
       const find =
-        'SELECT gate FROM threads INDEXED BY threads_waiting WHERE "user" = ? AND gate IS NOT NULL';
+        'SELECT gate FROM threads INDEXED BY threads_waiting WHERE "user" = ? AND gate IS NOT NULL AND binned_at IS NULL';
       return waiting(await sql.all<{ gate: string }>(find, user));
     },
     async pendingOfIdentities() {
-      const find = `SELECT "user", gate FROM threads INDEXED BY threads_waiting WHERE "user" LIKE '%/%' AND gate IS NOT NULL`;
+      const find = `SELECT "user", gate FROM threads INDEXED BY threads_waiting WHERE "user" LIKE '%/%' AND gate IS NOT NULL AND binned_at IS NULL`;
       const found = await sql.all<{ user: string; gate: string }>(find);
       return waiting(found.filter(({ user }) => isIdentity(user)));
     },

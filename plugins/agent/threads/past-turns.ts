@@ -36,10 +36,14 @@ interface FoundRow {
   readonly created_at: string;
 }
 
-/** Without an id, the last turn that called a tool. */
+const IS_BINNED = "thread IN (SELECT threads.id FROM threads WHERE binned_at IS NOT NULL)";
+const LAST_CALLING = `SELECT turn FROM turn_items WHERE body LIKE '{"type":"tool_call"%'
+  AND turn NOT IN (SELECT turns.id FROM turns WHERE ${IS_BINNED}) ORDER BY seq DESC LIMIT 1`;
+
+/** Without an id, the last turn that called a tool. What is in the bin is not found. */
 export async function findSpoken(sql: Queries, named?: string) {
-  const last = `(SELECT turn FROM turn_items WHERE body LIKE '{"type":"tool_call"%' ORDER BY seq DESC LIMIT 1)`;
-  const find = `SELECT id, thread, seq, "user", created_at FROM turns WHERE id = ${named === undefined ? last : "?"}`;
+  const which = named === undefined ? `(${LAST_CALLING})` : "?";
+  const find = `SELECT id, thread, seq, "user", created_at FROM turns WHERE id = ${which} AND NOT ${IS_BINNED}`;
   const row = await sql.get<FoundRow>(find, ...(named === undefined ? [] : [named]));
   if (row === undefined) return undefined;
   const { id, thread, seq, user, created_at: createdAt } = row;

@@ -48,11 +48,14 @@ export const MIGRATIONS = defineTables(
     pinned ${integer} NOT NULL DEFAULT 0,
     -- The model that was chosen for the thread; null for the configured one.
     provider ${text},
-    model ${text}
+    model ${text},
+    -- When its user put it into the bin; null for one that is not there.
+    binned_at ${text}
   ) ${strict};
   CREATE INDEX threads_by_user ON threads ("user", updated_at DESC, id DESC, bytes);
   CREATE INDEX threads_waiting ON threads ("user") WHERE gate IS NOT NULL;
   CREATE INDEX threads_pinned ON threads ("user", updated_at DESC, id DESC) WHERE pinned = 1;
+  CREATE INDEX threads_binned ON threads ("user", binned_at DESC, id DESC) WHERE binned_at IS NOT NULL;
 
   -- The caller's tools, apart from the thread: they are large, and a row is rewritten whole whatever changes in it.
   CREATE TABLE thread_tools (

@@ -55,8 +55,11 @@ interface Columns {
   readonly titled_by: string | null;
 }
 
+/** SQL: which threads people and models find. One in the bin is found there only, and an ephemeral one nowhere. */
+export const IS_LISTED = "ephemeral = 0 AND binned_at IS NULL";
+
 const FIND = `SELECT id, gate, pending, required, summary, summarised_to, provider, model, titled_by FROM threads
-  WHERE id = ? AND "user" = ? AND ephemeral = 0`;
+  WHERE id = ? AND "user" = ? AND ${IS_LISTED}`;
 
 /** With `lock`, nobody else opens or closes anything on it before the transaction is over. SQLite has one writer. */
 export async function findThread(
@@ -107,7 +110,7 @@ export async function readTools(
   thread: string,
 ): Promise<readonly ExternalTool[]> {
   const find =
-    'SELECT tools FROM thread_tools JOIN threads ON threads.id = thread WHERE thread = ? AND "user" = ?';
+    'SELECT tools FROM thread_tools JOIN threads ON threads.id = thread WHERE thread = ? AND "user" = ? AND binned_at IS NULL';
   const row = await queries.get<{ tools: string }>(find, thread, user);
   return row === undefined ? [] : (JSON.parse(row.tools) as readonly ExternalTool[]);
 }

@@ -14,14 +14,15 @@ import {
 } from "../../../kernel/plugin.ts";
 import type { WantedModel } from "../../models/services.ts";
 import type { Store } from "../../store/services.ts";
-import type { Threads } from "../services.ts";
+import type { BinnedThread, Threads } from "../services.ts";
 import { findAttachment } from "./attachments/stored.ts";
 import { exportThread } from "./export/export.ts";
 import { withMatches } from "./matches.ts";
 import { threadTexts } from "./texts.ts";
-import { chosenIn, noThread } from "./thread-row.ts";
+import { chosenIn, IS_LISTED, noThread } from "./thread-row.ts";
 import { clipTitle } from "./title.ts";
 import { createTurnRecords } from "./turns/records.ts";
+import { OPEN } from "./turns/turn-rows.ts";
 
 interface ThreadColumns {
   readonly id: string;
@@ -34,6 +35,10 @@ interface ThreadColumns {
   readonly model: string | null;
   readonly gate: string | null;
   readonly pinned: number;
+}
+
+interface BinnedColumns extends ThreadColumns {
+  readonly binned_at: string;
 }
 
 /** How turns are counted for the usage of users and models. */
@@ -56,6 +61,8 @@ const COLUMNS = "id, title, created_at, updated_at, turns, channel, provider, mo
 
 export interface StoredThreads extends Omit<Threads, "checked" | "onChanged"> {
   removeAll(user: string): Promise<void>;
+  /** Deletes what was put into bins so long ago that nobody wants it back. */
+  sweepBins(signal: AbortSignal): Promise<void>;
   /** Gives all threads of one user to another. */
   give(tx: Transaction, from: string, to: string): Promise<void>;
 }
@@ -63,9 +70,15 @@ export interface StoredThreads extends Omit<Threads, "checked" | "onChanged"> {
 // A long transaction would keep everybody else waiting.
 const REMOVED_AT_ONCE = 200;
 
+const BIN_MS = 30 * 86_400_000;
+/** After every time. */
+const EVER = "9999";
+
+const BINNED = `"user" = ? AND binned_at < ?`;
+
 export interface ThreadsParts {
-  readonly store: Pick<Store, "figures">;
-  /** Told of a thread before it goes, so that what runs on it stops. */
+  readonly store: Pick<Store, "figures" | "prune">;
+  /** Told of a thread that goes, so that what runs on it stops. */
   onRemove(thread: string): void | Promise<void>;
   choose(wanted: WantedModel, scope: TokenScope | undefined): Promise<ModelName>;
 }
@@ -74,7 +87,7 @@ export function createThreads(sql: Sql, { store, onRemove, choose }: ThreadsPart
   const texts = threadTexts(sql);
   const records = createTurnRecords(sql);
   const inTurn = createMutex();
-  const find = `SELECT ${COLUMNS} FROM threads WHERE id = ? AND "user" = ? AND ephemeral = 0`;
+  const find = `SELECT ${COLUMNS} FROM threads WHERE id = ? AND "user" = ? AND ${IS_LISTED}`;
   const findRow = (user: string, thread: string) => sql.get<ThreadColumns>(find, thread, user);
   const assertOwned = async (user: string, thread: string): Promise<void> => {
     if ((await findRow(user, thread)) === undefined) throw noThread(thread);
@@ -92,6 +105,15 @@ export function createThreads(sql: Sql, { store, onRemove, choose }: ThreadsPart
     });
   }
 
+  const emptyBin = (user: string, before: string, signal?: AbortSignal): Promise<number> =>
+    store.prune(
+      {
+        ...{ table: "threads", key: "id", order: "seq", condition: BINNED, values: [user, before] },
+        removeRest: (tx, _engine, keys) => texts.removeThreads(tx, keys),
+      },
+      { ...(signal && { signal }) },
+    );
+
   const threads: StoredThreads = {
     async list(user, { q, limit, before, pinnedFirst = false } = {}) {
       const most = pageSize(limit);
@@ -99,7 +121,7 @@ export function createThreads(sql: Sql, { store, onRemove, choose }: ThreadsPart
       const match = q === undefined ? undefined : texts.matching(q);
       if (q !== undefined && match === undefined) return { items: [] };
       const read = (which: string, { at, id }: Cursor, count: number) => {
-        const condition = `"user" = ? AND ephemeral = 0 ${which}`;
+        const condition = `"user" = ? AND ${IS_LISTED} ${which}`;
         if (match !== undefined) {
           const list = {
             columns: COLUMNS,
@@ -157,7 +179,7 @@ export function createThreads(sql: Sql, { store, onRemove, choose }: ThreadsPart
       const clipped = clipTitle(title);
       if (clipped === "")
         throw new Fault("invalid", "empty_title", "A title must not be empty.", { param: "title" });
-      const rename = `UPDATE threads SET title = ?, titled_by = 'person' WHERE id = ? AND "user" = ?`;
+      const rename = `UPDATE threads SET title = ?, titled_by = 'person' WHERE id = ? AND "user" = ? AND ${IS_LISTED}`;
       await sql.transaction(async (tx) => {
         const changed = await tx.run(rename, clipped, thread, user);
         if (changed === 0) throw noThread(thread);
@@ -166,20 +188,60 @@ export function createThreads(sql: Sql, { store, onRemove, choose }: ThreadsPart
     },
 
     async pin(user, thread, pinned) {
-      const pin = 'UPDATE threads SET pinned = ? WHERE id = ? AND "user" = ?';
+      const pin = `UPDATE threads SET pinned = ? WHERE id = ? AND "user" = ? AND ${IS_LISTED}`;
       const changed = await sql.run(pin, pinned ? 1 : 0, thread, user);
       if (changed === 0) throw noThread(thread);
     },
 
     async setModel(user, thread, wanted, scope) {
       const { provider = null, name = null } = wanted ? await choose(wanted, scope) : {};
-      const set = 'UPDATE threads SET provider = ?, model = ? WHERE id = ? AND "user" = ? AND ephemeral = 0';
+      const set = `UPDATE threads SET provider = ?, model = ? WHERE id = ? AND "user" = ? AND ${IS_LISTED}`;
       const changed = await sql.run(set, provider, name, thread, user);
       if (changed === 0) throw noThread(thread);
     },
 
+    async bin(user, thread) {
+      const bin = `UPDATE threads SET binned_at = ? WHERE id = ? AND "user" = ? AND ${IS_LISTED}`;
+      await sql.transaction(async (tx) => {
+        if ((await tx.run(bin, new Date().toISOString(), thread, user)) === 0) throw noThread(thread);
+        // In the same commit: whatever ends this process next, its turns stop on every node.
+        await tx.run(`UPDATE turns SET stop_asked = 1 WHERE thread = ? AND ${OPEN}`, thread);
+      });
+      await onRemove(thread);
+    },
+
+    async binned(user, { limit, before } = {}) {
+      const most = pageSize(limit);
+      const { at, id } = readCursor(before);
+      const find = `SELECT ${COLUMNS}, binned_at FROM threads WHERE ${BINNED} AND (binned_at, id) < (?, ?)
+        ORDER BY binned_at DESC, id DESC LIMIT ?`;
+      const rows = await sql.all<BinnedColumns>(find, user, EVER, at, id, most + 1);
+      return pageOf(rows, most, binnedOf, (row) => `${row.binned_at}_${row.id}`);
+    },
+
+    async restore(user, thread) {
+      const restore = `UPDATE threads SET binned_at = NULL WHERE id = ? AND ${BINNED}`;
+      if ((await sql.run(restore, thread, user, EVER)) === 0) throw noThread(thread);
+    },
+
+    emptyBin: (user) => emptyBin(user, EVER),
+
+    async isBinned(user, thread) {
+      return (
+        (await sql.get(`SELECT 1 FROM threads WHERE id = ? AND ${BINNED}`, thread, user, EVER)) !== undefined
+      );
+    },
+
+    async sweepBins(signal) {
+      const before = new Date(Date.now() - BIN_MS).toISOString();
+      const find = 'SELECT DISTINCT "user" FROM threads WHERE binned_at < ?';
+      for (const { user } of await sql.all<{ user: string }>(find, before))
+        await emptyBin(user, before, signal);
+    },
+
     async remove(user, thread) {
-      await assertOwned(user, thread);
+      const isThere = `SELECT 1 FROM threads WHERE id = ? AND "user" = ? AND ephemeral = 0`;
+      if ((await sql.get(isThere, thread, user)) === undefined) throw noThread(thread);
       if ((await removeThreads(user, [thread])) === 0) throw noThread(thread);
     },
 
@@ -230,6 +292,11 @@ function summaryOf(row: ThreadColumns): ThreadSummary {
     model: chosenIn(row),
     gate: row.gate === null ? undefined : (JSON.parse(row.gate) as Gate),
   };
+}
+
+function binnedOf({ binned_at: binnedAt, ...row }: BinnedColumns): BinnedThread {
+  const expiresAt = new Date(Date.parse(binnedAt) + BIN_MS).toISOString();
+  return { ...summaryOf(row), binnedAt, expiresAt };
 }
 
 interface Cursor {

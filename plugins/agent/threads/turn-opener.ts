@@ -18,7 +18,15 @@ import { writeQueued } from "./queued.ts";
 import { type Beginning, beginningOf, isBlank } from "./resume.ts";
 import { COUNT_TURN } from "./tables.ts";
 import { MAX_INDEXED_LENGTH, type ThreadTexts } from "./texts.ts";
-import { findThread, keepsTools, noThread, readTools, type ThreadRow, writeTools } from "./thread-row.ts";
+import {
+  findThread,
+  IS_LISTED,
+  keepsTools,
+  noThread,
+  readTools,
+  type ThreadRow,
+  writeTools,
+} from "./thread-row.ts";
 import { titleOf } from "./title.ts";
 import { findOrigin, followAnswers, moveToGate, moveTurn, type Origin, threadAt } from "./turns/branch.ts";
 import { writeBody, writeItem } from "./turns/items.ts";
@@ -59,7 +67,7 @@ export type OpenTurn = (
 ) => Promise<OpenedTurn>;
 
 /** SQL: the thread takes a message at once. Its values are the thread and the user. */
-const PLAIN = `SELECT 1 FROM threads WHERE id = ? AND "user" = ? AND ephemeral = 0 AND gate IS NULL
+const PLAIN = `SELECT 1 FROM threads WHERE id = ? AND "user" = ? AND ${IS_LISTED} AND gate IS NULL
   AND ${openOn("threads.id")} <= ${MAX_WAITING}`;
 /** SQL, after that: the turn to go on from, its value, is one of that thread's turns and asked nothing. */
 const FROM = `AND EXISTS (SELECT 1 FROM turns WHERE turns.id = ? AND thread = threads.id AND turns."user" = threads."user"

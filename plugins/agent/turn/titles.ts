@@ -41,7 +41,8 @@ const MAX_OUTPUT_TOKENS = 400;
 const MAX_TITLE_LENGTH = 200;
 
 // Whoever sets this asks, so that a thread is named once, on whatever node, and never again.
-const CLAIM = "UPDATE threads SET titled_by = 'model' WHERE id = ? AND titled_by IS NULL";
+const CLAIM =
+  "UPDATE threads SET titled_by = 'model' WHERE id = ? AND titled_by IS NULL AND binned_at IS NULL";
 // A person who names the thread meanwhile has the last word.
 const NAME = "UPDATE threads SET title = ? WHERE id = ? AND titled_by = 'model'";
 const FIRST = "SELECT input FROM turns WHERE thread = ? ORDER BY seq LIMIT 1";

@@ -3,7 +3,7 @@ import type { createBackground } from "../../../kernel/kit/concurrency.ts";
 import { INTERRUPTED, isCutShort } from "../../../kernel/kit/turns.ts";
 import type { Job, TurnRecord } from "../../../kernel/plugin.ts";
 import type { Claimed } from "./claim.ts";
-import { type Completion, completionOf, failure } from "./completion.ts";
+import { type Completion, completionOf, failure, STOPPED } from "./completion.ts";
 import type { JobsParts } from "./parts.ts";
 import { type JobRow, jobOf } from "./row.ts";
 import type { From, JobTable } from "./table.ts";
@@ -57,7 +57,9 @@ export function createEnds(
   async function settle(row: JobRow): Promise<void> {
     const turn = row.turn === null ? undefined : await threads.turn(row.user, row.turn);
     const from = row.turn === null ? {} : { turn: row.turn };
-    if (turn === undefined) await table.putBack(row);
+    if (turn === undefined && row.thread !== null && (await threads.isBinned(row.user, row.thread)))
+      await complete(row.id, STOPPED, from);
+    else if (turn === undefined) await table.putBack(row);
     // Its node has died since turns were looked at, or could not store its end yet: a later look decides.
     else if (turn.status === "queued" || turn.status === "running") return;
     else if (!isCutShort(turn)) await complete(row.id, completionOf(turn), from);

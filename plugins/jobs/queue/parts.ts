@@ -8,7 +8,10 @@ export interface JobsParts {
   readonly agent: Pick<Services["agent"], "run" | "cancel">;
   readonly store: Pick<Store, "repeat" | "signals">;
   readonly storage: Pick<UserStorage, "take">;
-  readonly threads: Pick<Services["threads"], "find" | "turn" | "hadSideEffects" | "forgetRecords">;
+  readonly threads: Pick<
+    Services["threads"],
+    "find" | "turn" | "isBinned" | "hadSideEffects" | "forgetRecords"
+  >;
   readonly log: Log;
   readonly concurrency: number;
   readonly retentionDays: number;

@@ -57,6 +57,8 @@ export function responseEndpoints(parts: EndpointParts, dialect: Dialect): reado
     const id = parseResponseId(String(params["id"]));
     const taken = id && (await requests.find(user.id, id.turn));
     if (taken === undefined || taken.thread !== id?.thread) throw notFound();
+    const { thread } = await locations.find(taken);
+    if (await threads.isBinned(user.id, thread)) throw notFound();
     return taken;
   }
 

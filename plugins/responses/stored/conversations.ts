@@ -84,7 +84,7 @@ export type StoredConversations = Awaited<ReturnType<typeof createStoredConversa
 export async function createStoredConversations(
   store: Store,
   storage: Pick<UserStorage, "take">,
-  threads: Pick<Services["threads"], "find">,
+  threads: Pick<Services["threads"], "find" | "isBinned">,
 ) {
   const sql = await store.tables(OWNER, MIGRATIONS);
 
@@ -129,14 +129,15 @@ export async function createStoredConversations(
       });
       return { id, user, thread: undefined, createdAt, metadata, token };
     },
-    /** Undefined also when its thread was deleted: the conversation goes with it. */
+    /** Undefined also when its thread was deleted: the conversation goes with it. One whose thread is in the bin may come back. */
     async find(user: string, id: string): Promise<Conversation | undefined> {
       if (!ID.test(id)) return undefined;
       const query = 'SELECT * FROM response_conversations WHERE id = ? AND "user" = ?';
       const row = await sql.get<Columns>(query, id, user);
       if (row === undefined) return undefined;
       if (row.thread !== null && (await threads.find(user, row.thread)) === undefined) {
-        await sql.run("DELETE FROM response_conversations WHERE id = ?", id);
+        if (!(await threads.isBinned(user, row.thread)))
+          await sql.run("DELETE FROM response_conversations WHERE id = ?", id);
         return undefined;
       }
       return read(row);

@@ -1,4 +1,7 @@
-/** Deletes expired files, and the requests of threads that were deleted elsewhere: their texts must not outlive the conversation. */
+/**
+ * Deletes expired files, and the requests of threads that were deleted elsewhere: their texts must not outlive the conversation. A thread
+ * in the bin may be restored, with its responses.
+ */
 
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Log, Services } from "../../../kernel/plugin.ts";
@@ -33,11 +36,14 @@ export function startSweep({
   let isOver = false;
   let underWay: Promise<void> = Promise.resolve();
 
+  const isKept = async (user: string, thread: string): Promise<boolean> =>
+    (await threads.find(user, thread)) !== undefined || (await threads.isBinned(user, thread));
+
   /** A background response runs on the thread that its job makes when it begins. */
   async function runsElsewhere(user: string, thread: string): Promise<boolean> {
     for (const taken of await requests.inBackground(user, thread)) {
       const { job, thread: own } = await locations.find(taken);
-      if (job !== undefined || (await threads.find(user, own))) return true;
+      if (job !== undefined || (await isKept(user, own))) return true;
     }
     return false;
   }
@@ -47,7 +53,7 @@ export function startSweep({
     for (let after = ""; !isOver; ) {
       const page = await requests.threadsAfter(after, PAGE);
       for (const { user, thread } of page)
-        if (!(await threads.find(user, thread)) && !(await runsElsewhere(user, thread)))
+        if (!(await isKept(user, thread)) && !(await runsElsewhere(user, thread)))
           await requests.removeThread(user, thread);
       if (page.length < PAGE) break;
       after = page.at(-1)?.thread ?? "";

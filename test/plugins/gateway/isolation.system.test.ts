@@ -19,6 +19,8 @@ test("user A can read and change nothing of user B by any route of the OpenAPI d
     gateway.ask(path, { token: bob, method, ...(body && { body }) });
   const chat = (await asBob("/api/chat", "POST", { message: `Remember ${SECRET}` })).body;
   await asBob(`/api/threads/${chat.thread_id}`, "PATCH", { title: `About ${SECRET}` });
+  const binned = (await asBob("/api/chat", "POST", { message: `Forget ${SECRET}` })).body;
+  await asBob(`/api/threads/${binned.thread_id}`, "DELETE");
   model.script({ calls: [{ name: "mail", arguments: { text: SECRET } }] });
   const gated = (await asBob("/api/chat", "POST", { message: "Mail it" })).body;
   await asBob("/api/memory/file?path=notes/bob.md", "PUT", { text: `I know ${SECRET}` });
@@ -40,6 +42,7 @@ test("user A can read and change nothing of user B by any route of the OpenAPI d
   const shown = async () => {
     const paths = [
       "/api/threads",
+      "/api/bin",
       `/api/threads/${chat.thread_id}`,
       `/api/threads/${gated.thread_id}`,
       "/api/memory",
@@ -70,6 +73,7 @@ test("user A can read and change nothing of user B by any route of the OpenAPI d
       chat.message_id,
       gated.thread_id,
       gated.message_id,
+      binned.thread_id,
       job.id,
       task.id,
       routine.id,
@@ -86,6 +90,7 @@ test("user A can read and change nothing of user B by any route of the OpenAPI d
     path: ["notes/bob.md", "../bob/notes/bob.md", "/bob/notes/bob.md", "/bob.md", "bob:/bob.md"],
     folder: ["/", "bob:/"],
     deep: ["true"],
+    now: ["true"],
     expected: [],
     before: [],
     order: ["changed"],

@@ -319,6 +319,42 @@ test("a response is gone with its thread, whoever deleted that", async () => {
   expect(next.error?.code).toBe("previous_response_not_found");
 });
 
+test("a response is 404 while its thread is in the bin, also one that failed or ran in the background; restored, it is there again", async () => {
+  const service = await startService();
+  const { id } = await service.create({ input: "Hello" });
+  const { id: next } = await service.create({ input: "More", previous_response_id: id });
+  const background = await service.create({ input: "Hello", background: true });
+  await expect.poll(async () => (await service.retrieve(background.id)).status).toBe("completed");
+  const sql = await service.kernel.service("store").tables("test", []);
+  await sql.run(
+    "UPDATE responses SET error = ?",
+    JSON.stringify({ type: "server_error", code: "timeout", message: "late" }),
+  );
+  const threads = service.kernel.service("threads");
+  const ids = [id, next, background.id];
+  const statuses = () =>
+    Promise.all(ids.map(async (one) => (await service.send("GET", `/api/v1/responses/${one}`)).status));
+  const { items } = await threads.list("operator");
+  expect(items).toHaveLength(2);
+  for (const thread of items) await threads.bin("operator", thread.id);
+  expect(await statuses()).toEqual([404, 404, 404]);
+  for (const [method, path] of [
+    ["GET", "/input_items"],
+    ["POST", "/cancel"],
+    ["DELETE", ""],
+  ] as const)
+    expect((await service.send(method, `/api/v1/responses/${id}${path}`)).status, path).toBe(404);
+  const goesOn = await service.create({ input: "Go on", previous_response_id: id });
+  expect(goesOn.error?.code).toBe("previous_response_not_found");
+  // The round that deletes the requests of deleted threads leaves these.
+  if (sql.engine === "postgres") await sql.run("DELETE FROM repeated_work");
+  await service.kernel.stop();
+  const later = await startService({ home: service.kernel.home });
+  for (const thread of items) await later.kernel.service("threads").restore("operator", thread.id);
+  const answer = await later.retrieve(next);
+  expect(answer.id).toBe(next);
+});
+
 test("what a request said does not outlive its thread: the next round forgets it, and nothing else", async () => {
   const service = await startService();
   const gone = await service.create({ input: "My secret is blue", instructions: "Tell nobody" });

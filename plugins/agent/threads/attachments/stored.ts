@@ -5,6 +5,7 @@ import type { Extras } from "../../../../host/services.ts";
 import { imageProblem, sniffImage } from "../../../../kernel/kit/files.ts";
 import type { Attachment, Queries, Sql, Transaction } from "../../../../kernel/plugin.ts";
 import type { Turn } from "../../services.ts";
+import { IS_LISTED } from "../thread-row.ts";
 import type { OwnTurn } from "../turns/items.ts";
 
 /** Writes what the turn brings of the attachments that its input and its history name. */
@@ -97,7 +98,7 @@ export interface StoredFile {
 export function findAttachment(queries: Queries, user: string, id: string): Promise<StoredFile | undefined> {
   const find = `SELECT attachments.id, mime, name, data, text, origins FROM attachments
     JOIN threads ON threads.id = attachments.thread
-    WHERE attachments.id = ? AND "user" = ? AND ephemeral = 0 LIMIT 1`;
+    WHERE attachments.id = ? AND "user" = ? AND ${IS_LISTED} LIMIT 1`;
   return queries.get(find, id, user);
 }
 

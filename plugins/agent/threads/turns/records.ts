@@ -4,6 +4,7 @@ import { pageOf, pageSize, readNumber, type SqlValue } from "../../../../kernel/
 import { NO_USAGE, type Outside } from "../../../../kernel/kit/turns.ts";
 import type { Gate, Sql, TurnItem, TurnRecord, TurnStatus, Usage } from "../../../../kernel/plugin.ts";
 import type { Threads, TurnPage } from "../../services.ts";
+import { IS_LISTED } from "../thread-row.ts";
 import { noTurn } from "./branch.ts";
 import { itemsOf, type Piece } from "./items.ts";
 import { PARENT, readInput } from "./turn-rows.ts";
@@ -133,7 +134,7 @@ export function createTurnRecords(sql: Sql) {
 
     async find(user: string, turn: string): Promise<TurnRecord | undefined> {
       const find = `SELECT turns.*, ${PARENT} AS parent FROM turns JOIN threads ON threads.id = turns.thread
-        WHERE turns.id = ? AND turns."user" = ? AND ephemeral = 0`;
+        WHERE turns.id = ? AND turns."user" = ? AND ${IS_LISTED}`;
       const row = await sql.get<TurnColumns>(find, turn, user);
       return row && recordOf(row, (await readItems("?", turn)).get(turn) ?? []);
     },

@@ -24,7 +24,7 @@ export interface NewTurnRow {
   readonly isOver: boolean;
 }
 
-const OPEN = "status IN ('queued', 'running')";
+export const OPEN = "status IN ('queued', 'running')";
 
 const STATUS = `CASE WHEN EXISTS (
   SELECT 1 FROM turns AS other INDEXED BY turns_open WHERE other.thread = threads.id AND other.${OPEN}

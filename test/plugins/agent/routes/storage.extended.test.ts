@@ -60,7 +60,7 @@ test("a user who keeps all they may is refused in every way that keeps more, and
   const { refusal } = await fill(gateway, full);
   expect([refusal.status, refusal.body.error.code]).toEqual([413, "storage_full"]);
   expect(refusal.body.error.message).toMatch(
-    /^There is no room for this: you keep 1 MB of 1 MB( \(threads 1 MB\))?\. Delete threads, .* USER_STORAGE_MB\.$/,
+    /^There is no room for this: you keep 1 MB of 1 MB( \(threads 1 MB\))?\. Delete threads for good, .* USER_STORAGE_MB\.$/,
   );
   for (const [way, send] of Object.entries(WAYS)) {
     const answer = await send(gateway, full);
@@ -83,7 +83,11 @@ test("usage says what a user keeps, by kind, and what is deleted makes room", as
   expect(bytes).toBe(kinds.threads);
   expect(bytes).toBeLessThan(expected * 1.1);
   const [first] = threads;
-  expect((await gateway.ask(`/api/threads/${first}`, { method: "DELETE", token })).status).toBe(204);
+  const path = `/api/threads/${first}`;
+  expect((await gateway.ask(path, { method: "DELETE", token })).status).toBe(204);
+  await clock.advance(60_000);
+  expect((await storage()).bytes).toBe(bytes);
+  expect((await gateway.ask(`${path}?now=true`, { method: "DELETE", token })).status).toBe(204);
   // What was written lately is added to a sum, in case the sum was taken before.
   await clock.advance(60_000);
   await expect.poll(async () => (await storage()).bytes).toBeLessThan(bytes - LONG.length);
@@ -96,7 +100,8 @@ test("who deletes something has room for as much at once, also of what was writt
   const token = await gateway.addUser("ann");
   const { threads } = await fill(gateway, token);
   for (const thread of threads) {
-    expect((await gateway.ask(`/api/threads/${thread}`, { method: "DELETE", token })).status).toBe(204);
+    const path = `/api/threads/${thread}?now=true`;
+    expect((await gateway.ask(path, { method: "DELETE", token })).status).toBe(204);
     expect((await WAYS["upload"]?.(gateway, token))?.status).toBe(201);
     expect((await WAYS["upload"]?.(gateway, token))?.status).toBe(413);
   }

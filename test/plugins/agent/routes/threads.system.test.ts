@@ -53,6 +53,43 @@ test("a thread is renamed and deleted, and then it is 404 everywhere", async () 
   expect((await gateway.ask(`/api/turns/${message_id}`)).status).toBe(404);
 });
 
+test("a deleted thread goes into the bin, from which its user alone restores it or deletes it for good", async () => {
+  const model = await scriptedModel();
+  const gateway = await openGateway({ model });
+  const { thread_id, message_id } = await say(gateway, "one");
+  const path = `/api/threads/${thread_id}`;
+  const restore = `/api/bin/${thread_id}/restore`;
+  const others = await gateway.addUser("ann");
+  const binned = async (token?: string) =>
+    (await gateway.ask("/api/bin", token === undefined ? {} : { token })).body.threads;
+  expect((await gateway.ask(restore, { method: "POST" })).status).toBe(404);
+  await gateway.ask(path, { method: "DELETE" });
+  expect(await binned()).toMatchObject([{ id: thread_id, title: "one" }]);
+  expect(await binned(others)).toEqual([]);
+  const attempts = [
+    { path, method: "GET" },
+    { path: `${path}/export`, method: "GET" },
+    { path: `${path}/context`, method: "GET" },
+    { path: `/api/turns/${message_id}`, method: "GET" },
+    { path: `/api/turns/${message_id}/retry`, method: "POST" },
+    { path: "/api/chat", method: "POST", body: { message: "Go on", thread_id } },
+  ];
+  for (const { path: to, ...how } of attempts) expect((await gateway.ask(to, how)).status, to).toBe(404);
+  expect((await gateway.ask(restore, { method: "POST", token: others })).status).toBe(404);
+  expect((await gateway.ask(`${path}?now=true`, { method: "DELETE", token: others })).status).toBe(404);
+  expect((await gateway.ask("/api/bin", { method: "DELETE", token: others })).body).toEqual({ deleted: 0 });
+  expect((await gateway.ask(restore, { method: "POST" })).body).toMatchObject({ id: thread_id });
+  expect((await gateway.ask(`/api/turns/${message_id}`)).status).toBe(200);
+  await gateway.ask(path, { method: "DELETE" });
+  expect((await gateway.ask("/api/bin", { method: "DELETE" })).body).toEqual({ deleted: 1 });
+  expect((await gateway.ask(restore, { method: "POST" })).status).toBe(404);
+  const second = await say(gateway, "two");
+  const secondPath = `/api/threads/${second.thread_id}`;
+  expect((await gateway.ask(`${secondPath}?now=perhaps`, { method: "DELETE" })).status).toBe(400);
+  expect((await gateway.ask(`${secondPath}?now=true`, { method: "DELETE" })).status).toBe(204);
+  expect(await binned()).toEqual([]);
+});
+
 test("pinned threads come first, in pages too, and keep their place until they are unpinned", async () => {
   const model = await scriptedModel();
   const gateway = await openGateway({ model });

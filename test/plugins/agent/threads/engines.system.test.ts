@@ -130,6 +130,34 @@ describeEngines("what is read", (_engine, fresh) => {
     expect((await one.threads.list("ann")).items).toHaveLength(2);
   });
 
+  test("what is in the bin is found on no node, and restored or swept on any, once", async () => {
+    const { one, other } = await twoNodes();
+    const { thread } = await one.say("The red bicycle");
+    const { thread: late } = await one.say("The green bicycle");
+    const found = async () => (await other.threads.list("ann", { q: "bicycle" })).items.map(({ id }) => id);
+    await one.threads.bin("ann", thread);
+    expect(await found()).toEqual([late]);
+    await other.threads.restore("ann", thread);
+    expect(await found()).toEqual([late, thread]);
+    await other.threads.bin("ann", thread);
+    await other.threads.bin("ann", late);
+    await one.sql.run("UPDATE threads SET binned_at = '2020-01-01T00:00:00.000Z' WHERE id = ?", thread);
+    const { signal } = new AbortController();
+    // Whoever comes first wins, and the other finds nothing.
+    const [restored] = await Promise.allSettled([
+      other.threads.restore("ann", thread),
+      one.threads.sweepBins(signal),
+      other.threads.sweepBins(signal),
+    ]);
+    const isThere = (await one.threads.find("ann", thread)) !== undefined;
+    expect(isThere).toBe(restored.status === "fulfilled");
+    expect(await found()).toEqual(isThere ? [thread] : []);
+    const words = await one.sql.all("SELECT count(*) AS count FROM thread_texts");
+    expect(words).toEqual([{ count: isThere ? 4 : 2 }]);
+    expect((await one.threads.binned("ann")).items.map(({ id }) => id)).toEqual([late]);
+    await expect(one.say("Go on", late)).rejects.toThrow(expect.objectContaining({ kind: "missing" }));
+  });
+
   test("a common word, a rare one and one between are found in all of many threads, page by page", async () => {
     const { one } = await twoNodes();
     const ids: string[] = [];
@@ -240,6 +268,7 @@ describeEngines("what is read", (_engine, fresh) => {
     for (const tool of ["notes", "feeds"]) expect(await one.remembered(tool, IDENTITY)).toBeUndefined();
     expect((await one.table.list({ user: "ann" })).items).toMatchObject([{ id: row.id, status: "queued" }]);
 
+    await one.threads.bin("ann", (await one.threads.list("ann")).items[0]?.id ?? "");
     await other.approvals.remember("ann", "mail", "deny");
     await other.removeUser("ann", { withData: true });
     const tables =
