@@ -1,5 +1,6 @@
 import MessagesSquare from "lucide/dist/esm/icons/messages-square.mjs";
 import RefreshCw from "lucide/dist/esm/icons/refresh-cw.mjs";
+import { useState } from "preact/hooks";
 import { changeThen } from "../../state/app.ts";
 import { useApp, useLive } from "../../state/use-app.ts";
 import {
@@ -20,6 +21,7 @@ import { Loaded } from "../../widgets/loaded.tsx";
 import { EmptyState } from "../../widgets/states.tsx";
 import { toast } from "../../widgets/toast.tsx";
 import { PairForm } from "../webhooks/identities.tsx";
+import { ChannelSetup } from "./channel-setup.tsx";
 
 const words = text.channels;
 const EVERY_MS = 3000;
@@ -49,7 +51,7 @@ export function ChannelsPage() {
               </EmptyState>
             )}
             {channels.map((channel) => (
-              <Channel key={channel.name} {...channel} />
+              <Channel key={channel.name} channel={channel} onChanged={load} />
             ))}
             {channels.length > 0 && <Letters {...{ messages, load }} />}
           </>
@@ -65,8 +67,15 @@ async function loadAll(): Promise<Everything> {
   return Object.assign({}, ...found);
 }
 
-function Channel(channel: ChatChannel) {
+interface ChannelProps {
+  readonly channel: ChatChannel;
+  onChanged(): unknown;
+}
+
+function Channel({ channel, onChanged }: ChannelProps) {
   const { name, title, missing, is_connected: isConnected, detail } = channel;
+  const [isOpen, setOpen] = useState(false);
+  const [link, setLink] = useState<string>();
   const { facts } = words;
   const isFleet = (useApp().status?.nodes.length ?? 0) > 1;
   const moment = (at: string | null) =>
@@ -78,7 +87,7 @@ function Channel(channel: ChatChannel) {
       title={title}
       icon={MessagesSquare}
       tags={<span class={`tag ${look}`}>{state}</span>}
-      note={missing === null ? detail : words.addNote(name)}
+      note={missing === null ? detail : undefined}
     >
       {missing === null && (
         <KeyValue
@@ -92,6 +101,29 @@ function Channel(channel: ChatChannel) {
           ]}
         />
       )}
+      {link !== undefined && (
+        <p>
+          {words.setup.next(
+            <a key="link" href={link} target="_blank" rel="noopener noreferrer">
+              {link}
+            </a>,
+          )}
+        </p>
+      )}
+      <details open={isOpen} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+        <summary>{missing === null ? words.setup.change : words.setup.add(title)}</summary>
+        {isOpen && (
+          <ChannelSetup
+            {...{ name, title }}
+            isSetUp={missing === null}
+            onChanged={async (found) => {
+              setOpen(false);
+              setLink(found?.link);
+              await onChanged();
+            }}
+          />
+        )}
+      </details>
     </Card>
   );
 }

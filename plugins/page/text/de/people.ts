@@ -98,8 +98,23 @@ export const channels: Catalogue["channels"] = {
   connected: "verbunden",
   notConnected: "nicht verbunden",
   notSetUp: "nicht eingerichtet",
-  addNote: (name) =>
-    `Starte „postern channel add ${name}“ dort, wo der Dienst läuft. Es fragt nach den Geheimnissen und prüft sie.`,
+  setup: {
+    label: (title) => `${title} einrichten`,
+    add: (title) => `${title} einrichten …`,
+    change: "Geheimnisse ändern …",
+    save: "Prüfen und speichern",
+    checking: (title) => `${title} wird gefragt, ob das angenommen wird …`,
+    saved: (title, who) => `${title} ist eingerichtet: ${who}`,
+    next: (link) => [
+      "Öffne ",
+      link,
+      " und schreib dorthin. Die Antwort ist ein Code, und du stehst hier, um eingelassen zu werden.",
+    ],
+    isSet: "gesetzt, wird nie wieder gezeigt",
+    fixed: "Der Rest steht in der Umgebung oder in .env und lässt sich nur dort ändern.",
+    removeTitle: (title) => `${title} entfernen`,
+    removeWords: "Die Geheimnisse werden gelöscht und der Kanal wird geschlossen. Seine Nachrichten bleiben.",
+  },
   facts: {
     received: "Letzte Nachricht",
     sent: "Letzte Antwort",

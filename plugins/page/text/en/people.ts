@@ -95,8 +95,23 @@ export const channels = {
   connected: "connected",
   notConnected: "not connected",
   notSetUp: "not set up",
-  addNote: (name: string) =>
-    `Run “postern channel add ${name}” where the service runs. It asks for the secrets and checks them.`,
+  setup: {
+    label: (title: string) => `Set ${title} up`,
+    add: (title: string) => `Set ${title} up…`,
+    change: "Change the secrets…",
+    save: "Check and save",
+    checking: (title: string) => `Asking ${title} whether it accepts this…`,
+    saved: (title: string, who: string) => `${title} is set up: ${who}`,
+    next: (link: ComponentChild): ComponentChild => [
+      "Open ",
+      link,
+      " and write to it. It answers with a code, and you are listed here to be let in.",
+    ],
+    isSet: "is set, and never shown",
+    fixed: "The rest is set in the environment or .env, and can only be changed there.",
+    removeTitle: (title: string) => `Remove ${title}`,
+    removeWords: "Its secrets are deleted and the channel is closed. Its messages stay.",
+  },
   facts: {
     received: "Last message",
     sent: "Last answer",
