@@ -8,6 +8,7 @@ import { Button, Form } from "../../widgets/controls.tsx";
 import { Field } from "../../widgets/field.tsx";
 import { toast } from "../../widgets/toast.tsx";
 import { Proposal } from "./proposal.tsx";
+import { plainName } from "./tool-names.tsx";
 
 const words = text.tools.find;
 
@@ -100,7 +101,7 @@ export function FindTool({ installed, onInstalled }: FindToolProps) {
           {listed.tools.map(({ name, about, from: place, index }) => (
             <article key={`${index} ${name}`} class="found">
               <p>
-                <strong>{name}</strong> {about}{" "}
+                <strong>{plainName(name)}</strong> {about}{" "}
                 <span class="soft">{index === "shipped" ? words.shipped : words.from(place)}</span>
               </p>
               {installed.includes(name) ? (

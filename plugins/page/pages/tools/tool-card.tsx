@@ -10,6 +10,7 @@ import { toast } from "../../widgets/toast.tsx";
 import { isIncomplete, ToolSetup } from "../../widgets/tool-setup.tsx";
 import { Decision } from "./decision.tsx";
 import { Receipts } from "./receipts.tsx";
+import { iconOf, plainName } from "./tool-names.tsx";
 
 const words = text.tools;
 
@@ -41,10 +42,12 @@ export function ToolCard({ tool, remembered, isOperator, isShown, onChanged }: T
       id={`tool-${name}`}
       label={name}
       isOpen={isShown}
-      title={name}
+      title={plainName(name)}
+      icon={iconOf(name)}
       note={tool.description}
       tags={
         <>
+          <code class="soft">{name}</code>
           <span class="tag">{tool.version}</span>
           {tool.switched_off && <span class="tag failed">{words.switchedOff}</span>}
           {setup && isIncomplete(setup) && <span class="tag waiting">{words.needsSetup}</span>}

@@ -9,6 +9,16 @@ export const tools: Catalogue["tools"] = {
   noneNote:
     "Mit Werkzeugen kann der Agent etwas tun: das Wetter nachsehen, eine Seite lesen, ein Ticket anlegen.",
   noneForUser: "Der Betreiber dieses Postern kann welche installieren.",
+  names: {
+    convert: "Einheiten umrechnen",
+    github: "GitHub",
+    gitlab: "GitLab",
+    "github-issues": "GitHub-Issues",
+    "read-page": "Webseiten lesen",
+    "run-code": "Code",
+    weather: "Wetter",
+    "web-search": "Websuche",
+  },
   asks: "fragt vor dem Ausführen",
   switchedOff: "ausgeschaltet",
   needsSetup: "Einrichtung unvollständig",
@@ -110,8 +120,8 @@ export const tools: Catalogue["tools"] = {
   servers: {
     title: "MCP-Server",
     add: "MCP-Server hinzufügen",
-    listed: (date) => `Ein bekannter Server (Liste vom ${date}; die Adressen wurden nicht ausprobiert)`,
-    another: "Ein anderer",
+    listed: (date) =>
+      `Wähle einen bekannten Server (Liste vom ${date}; die Adressen wurden nicht ausprobiert) oder trag unten einen anderen ein.`,
     name: "Name",
     nameHelp: "Kleinbuchstaben, Ziffern und -, zum Beispiel github.",
     reach: "Wie er erreicht wird",

@@ -8,6 +8,17 @@ export const tools = {
   none: "No tools yet",
   noneNote: "Tools let the agent do things: look up the weather, read a page, file an issue.",
   noneForUser: "The operator of this Postern can install some.",
+  /** What shipped tools are called. */
+  names: {
+    convert: "Unit converter",
+    github: "GitHub",
+    gitlab: "GitLab",
+    "github-issues": "GitHub issues",
+    "read-page": "Web page reader",
+    "run-code": "Code",
+    weather: "Weather",
+    "web-search": "Web search",
+  } as Readonly<Record<string, string>>,
   asks: "asks before it runs",
   switchedOff: "switched off",
   needsSetup: "setup incomplete",
@@ -109,8 +120,8 @@ export const tools = {
   servers: {
     title: "MCP servers",
     add: "Add an MCP server",
-    listed: (date: string) => `A well-known server (list of ${date}; addresses were not tried)`,
-    another: "Another one",
+    listed: (date: string) =>
+      `Choose a well-known server (list of ${date}; addresses were not tried), or fill in another one below.`,
     name: "Name",
     nameHelp: "Small letters, digits and -, such as github.",
     reach: "How to reach it",

@@ -1,10 +1,15 @@
-import { useState } from "preact/hooks";
+import Globe from "lucide/dist/esm/icons/globe.mjs";
+import SquareTerminal from "lucide/dist/esm/icons/square-terminal.mjs";
+import { useRef, useState } from "preact/hooks";
 import { useHint, useLoaded } from "../../../state/use-app.ts";
 import { ask, type ServerListing } from "../../../state/wire.ts";
 import { text } from "../../../text/text.ts";
-import { Button, type Fields, Form, Select } from "../../../widgets/controls.tsx";
+import { Button, type Fields, Form } from "../../../widgets/controls.tsx";
 import { Field } from "../../../widgets/field.tsx";
+import { Icon } from "../../../widgets/icon.tsx";
 import { toast } from "../../../widgets/toast.tsx";
+
+import { plainName } from "../tool-names.tsx";
 
 const words = text.tools.servers;
 
@@ -14,12 +19,15 @@ type Kind = "url" | "command";
 export function AddServer({ onAdded }: { onAdded(): void }) {
   const [kind, setKind] = useState<Kind>("url");
   const [chosen, setChosen] = useState("");
+  const form = useRef<HTMLDivElement>(null);
   const [listing] = useLoaded<ServerListing>("/api/mcp/index");
   const { hint, during } = useHint();
   const listed = listing?.servers.find(({ name }) => name === chosen);
   const choose = (name: string) => {
     setChosen(name);
     setKind(listing?.servers.find((one) => one.name === name)?.command ? "command" : "url");
+    // It lies below the cards.
+    if (name) requestAnimationFrame(() => form.current?.querySelector("input")?.focus());
   };
   const add = async (fields: Fields, form: HTMLFormElement) => {
     const field = (name: string) => (fields[name] ?? "").trim();
@@ -43,21 +51,22 @@ export function AddServer({ onAdded }: { onAdded(): void }) {
       <div class="fields">
         {listing && listing.servers.length > 0 && (
           <>
-            <Field label={words.listed(listing.date)} name="listed">
-              {(field) => (
-                <Select
-                  {...field}
-                  value={chosen}
-                  options={{
-                    "": words.another,
-                    ...Object.fromEntries(
-                      listing.servers.map(({ name, about }) => [name, `${name}: ${about}`]),
-                    ),
-                  }}
-                  onValue={choose}
-                />
-              )}
-            </Field>
+            <p class="soft">{words.listed(listing.date)}</p>
+            <ul class="known">
+              {listing.servers.map(({ name, about, command }) => (
+                <li key={name}>
+                  <button
+                    type="button"
+                    aria-pressed={name === chosen}
+                    onClick={() => choose(name === chosen ? "" : name)}
+                  >
+                    <Icon of={command ? SquareTerminal : Globe} />
+                    <b>{plainName(name)}</b>
+                    <span class="soft">{about}</span>
+                  </button>
+                </li>
+              ))}
+            </ul>
             {listing.problems.map((problem) => (
               <p key={problem} class="wrong">
                 {problem}
@@ -66,86 +75,88 @@ export function AddServer({ onAdded }: { onAdded(): void }) {
             {listed && <p class="soft">{neededBy(listed)}</p>}
           </>
         )}
-        <Form key={chosen} class="fields" onSubmit={add}>
-          <Field label={words.name} name="name" help={words.nameHelp}>
-            {(field) => (
-              <input
-                {...field}
-                required
-                pattern="[a-z0-9\-]{1,32}"
-                autocomplete="off"
-                spellcheck={false}
-                defaultValue={listed?.name}
-              />
-            )}
-          </Field>
-          <fieldset class="row">
-            <legend class="unseen">{words.reach}</legend>
-            <label class="check">
-              <input type="radio" name="kind" checked={kind === "url"} onChange={() => setKind("url")} />
-              {words.byAddress}
-            </label>
-            <label class="check">
-              <input
-                type="radio"
-                name="kind"
-                checked={kind === "command"}
-                onChange={() => setKind("command")}
-              />
-              {words.byCommand}
-            </label>
-          </fieldset>
-          {kind === "url" ? (
-            <>
-              <Field label={words.address} name="url">
-                {(field) => (
-                  <input
-                    {...field}
-                    type="url"
-                    required
-                    placeholder={words.addressExample}
-                    defaultValue={listed?.url}
-                  />
-                )}
-              </Field>
-              <Field label={words.token} name="token" help={words.tokenHelp}>
-                {(field) => <input {...field} type="password" autocomplete="off" />}
-              </Field>
+        <div ref={form}>
+          <Form key={chosen} class="fields" onSubmit={add}>
+            <Field label={words.name} name="name" help={words.nameHelp}>
+              {(field) => (
+                <input
+                  {...field}
+                  required
+                  pattern="[a-z0-9\-]{1,32}"
+                  autocomplete="off"
+                  spellcheck={false}
+                  defaultValue={listed?.name}
+                />
+              )}
+            </Field>
+            <fieldset class="row">
+              <legend class="unseen">{words.reach}</legend>
               <label class="check">
-                <input type="checkbox" name="per_user" />
-                {words.perUser}
+                <input type="radio" name="kind" checked={kind === "url"} onChange={() => setKind("url")} />
+                {words.byAddress}
               </label>
-            </>
-          ) : (
-            <>
-              <p class="banner">{words.commandWarning}</p>
-              <Field label={words.command} name="command">
-                {(field) => (
-                  <textarea {...field} required rows={3} defaultValue={listed?.command?.join("\n")} />
-                )}
-              </Field>
-              <Field label={words.env} name="env" help={words.envHelp}>
-                {(field) => (
-                  <textarea
-                    {...field}
-                    rows={2}
-                    defaultValue={listed?.env.map((name) => `${name}=`).join("\n")}
-                  />
-                )}
-              </Field>
-            </>
-          )}
-          <label class="check">
-            <input type="checkbox" name="agree" />
-            {words.agree}
-          </label>
-          <span class="row">
-            <Button label={text.basics.add} type="submit" class="primary" disabled={hint !== ""} />
-            <span role="status" class="soft">
-              {hint}
+              <label class="check">
+                <input
+                  type="radio"
+                  name="kind"
+                  checked={kind === "command"}
+                  onChange={() => setKind("command")}
+                />
+                {words.byCommand}
+              </label>
+            </fieldset>
+            {kind === "url" ? (
+              <>
+                <Field label={words.address} name="url">
+                  {(field) => (
+                    <input
+                      {...field}
+                      type="url"
+                      required
+                      placeholder={words.addressExample}
+                      defaultValue={listed?.url}
+                    />
+                  )}
+                </Field>
+                <Field label={words.token} name="token" help={words.tokenHelp}>
+                  {(field) => <input {...field} type="password" autocomplete="off" />}
+                </Field>
+                <label class="check">
+                  <input type="checkbox" name="per_user" />
+                  {words.perUser}
+                </label>
+              </>
+            ) : (
+              <>
+                <p class="banner">{words.commandWarning}</p>
+                <Field label={words.command} name="command">
+                  {(field) => (
+                    <textarea {...field} required rows={3} defaultValue={listed?.command?.join("\n")} />
+                  )}
+                </Field>
+                <Field label={words.env} name="env" help={words.envHelp}>
+                  {(field) => (
+                    <textarea
+                      {...field}
+                      rows={2}
+                      defaultValue={listed?.env.map((name) => `${name}=`).join("\n")}
+                    />
+                  )}
+                </Field>
+              </>
+            )}
+            <label class="check">
+              <input type="checkbox" name="agree" />
+              {words.agree}
+            </label>
+            <span class="row">
+              <Button label={text.basics.add} type="submit" class="primary" disabled={hint !== ""} />
+              <span role="status" class="soft">
+                {hint}
+              </span>
             </span>
-          </span>
-        </Form>
+          </Form>
+        </div>
       </div>
     </details>
   );

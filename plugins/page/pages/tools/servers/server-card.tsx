@@ -11,6 +11,7 @@ import { Differences } from "../../../widgets/differences.tsx";
 import { toast } from "../../../widgets/toast.tsx";
 import { Decision, type Remembered } from "../decision.tsx";
 import { Receipts } from "../receipts.tsx";
+import { plainName } from "../tool-names.tsx";
 
 const words = text.tools.servers;
 
@@ -52,7 +53,7 @@ export function ServerCard({ server, tools, remembered, isOperator, shown, onCha
   return (
     <CompactCard
       label={words.label(name)}
-      title={name}
+      title={plainName(name)}
       icon={Server}
       note={<code>{address}</code>}
       more={words.tools(server.tools.length)}
