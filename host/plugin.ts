@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { SILENT } from "../kernel/kit/log.ts";
 import { parsePrivateHosts } from "../kernel/kit/outbound.ts";
 import { warn } from "../kernel/kit/terminal.ts";
-import { definePlugin, reason, type ToolCall } from "../kernel/plugin.ts";
+import { definePlugin, type Env, reason, type ToolCall } from "../kernel/plugin.ts";
 import type { Store } from "../plugins/store/services.ts";
 import { openToolTables } from "./catalog/storage/tables.ts";
 import type { CallOutcome, McpServers } from "./services.ts";
@@ -21,16 +21,22 @@ const WARM_UP_AFTER_MS = 200;
 // A list of tools needs no connection: servers of others come after everything of ours.
 const REACH_AFTER_MS = 2000;
 
+/** What may be changed while it runs. */
+function readPrivateHosts(env: Env): ReadonlySet<string> {
+  const hosts = parsePrivateHosts(
+    env.list("TOOLS_PRIVATE_HOSTS", "Private host:port,… that tools may reach, also over plain http"),
+  );
+  if (hosts === undefined) env.refuse("TOOLS_PRIVATE_HOSTS", "host:port, separated by commas");
+  return hosts ?? new Set();
+}
+
 export default definePlugin({
   name: "tools",
-  needs: ["kernel", "store", "storage"],
+  needs: ["kernel", "store", "storage", "settings"],
   wants: ["telemetry", "workspace"],
   provides: ["tools", "toolAdmin", "mcpServers", "toolHost", "packages"],
   configure(env): HostConfig {
-    const privateHosts = parsePrivateHosts(
-      env.list("TOOLS_PRIVATE_HOSTS", "Private host:port,… that tools may reach, also over plain http"),
-    );
-    if (privateHosts === undefined) env.refuse("TOOLS_PRIVATE_HOSTS", "host:port, separated by commas");
+    const privateHosts = readPrivateHosts(env);
     const workers = env.integer(
       "TOOLS_WORKERS",
       0,
@@ -71,7 +77,7 @@ export default definePlugin({
       "The folder of Docker's config.json, for sign-ins to registries",
     );
     return {
-      privateHosts: privateHosts ?? new Set(),
+      privateHosts,
       shipped,
       indexes: indexes.length > 0 ? indexes : undefined,
       serverIndexes,
@@ -85,8 +91,18 @@ export default definePlugin({
       variable: (name) => env.secret(name, "A tool's credential"),
     };
   },
-  async start({ config, use, home, log, onStop, check, announce }) {
+  async start({ config: given, use, home, log, onStop, check, announce }) {
     const { store, kernel } = use;
+    const live = await use.settings.live("tools", readPrivateHosts);
+    // One set for everyone who judges an address, and its hosts change in place.
+    const privateHosts = new Set(live.last());
+    const config = { ...given, privateHosts };
+    onStop(
+      live.onChange((hosts) => {
+        privateHosts.clear();
+        for (const host of hosts) privateHosts.add(host);
+      }),
+    );
     let opened: Promise<ToolHost> | undefined;
     const stopping = new AbortController();
     const open = (): Promise<ToolHost> => {
@@ -195,6 +211,7 @@ export default definePlugin({
       run: (host: ToolHost) => Promise<{ readonly outcome: CallOutcome }>,
     ): Promise<CallOutcome> => {
       try {
+        await live.current();
         return (await run(await open())).outcome;
       } catch (error) {
         log.error({ error, tool: name }, `a call of ${name} failed inside the tool host`);
@@ -250,6 +267,7 @@ export default definePlugin({
           await provide();
         },
         async list() {
+          await live.current();
           return (await open()).list();
         },
         call: (call, options) => outcomeOf(call, (host) => host.call(call, options)),
@@ -261,6 +279,7 @@ export default definePlugin({
     };
   },
   operations: {
+    live: readPrivateHosts,
     commands: [
       {
         name: "tool",

@@ -16,14 +16,15 @@ export const SHIPPED_WORDS: Readonly<Record<string, CallWords>> = {
   "web-search": { did: "searched", object: ["{query}"], counts: ["results"] },
 };
 
-/** An installed tool is another object once anything about it changes. */
-const known = new WeakMap<InstalledTool, { readonly privateHosts: PrivateHosts; readonly info: ToolInfo }>();
+/** An installed tool is another object once anything about it changes. The private hosts that may be reached can change at any time. */
+const known = new WeakMap<InstalledTool, { readonly hosts: string; readonly info: ToolInfo }>();
 
 export function toInfo(tool: InstalledTool, privateHosts: PrivateHosts): ToolInfo {
   const made = known.get(tool);
-  if (made?.privateHosts === privateHosts) return made.info;
+  const hosts = [...privateHosts].join(" ");
+  if (made?.hosts === hosts) return made.info;
   const info = describe(tool, privateHosts);
-  known.set(tool, { privateHosts, info });
+  known.set(tool, { hosts, info });
   return info;
 }
 

@@ -82,13 +82,9 @@ export function createOutbound(options: OutboundOptions): Outbound {
   const { privateHosts, refusedHint = "" } = options;
   const isException = (url: URL) => privateHosts === "any" || privateHosts.has(hostAndPort(url));
   const agents = new Map<string, Promise<Dispatcher>>();
-  const keys = new WeakMap<PrivateHosts, string>();
-  const keyOf = (hosts: PrivateHosts | "any"): string => {
-    if (hosts === "any") return hosts;
-    const known = keys.get(hosts) ?? [...hosts].sort().join(" ");
-    keys.set(hosts, known);
-    return known;
-  };
+  // By what is in the set, which may change: a connection that was allowed once is not used for a request that is not.
+  const keyOf = (hosts: PrivateHosts | "any"): string =>
+    hosts === "any" ? hosts : [...hosts].sort().join(" ");
   // Loaded late: commands that send nothing should not wait for it.
   const dial = (hosts: PrivateHosts | "any"): Promise<Dispatcher> => {
     const key = keyOf(hosts);

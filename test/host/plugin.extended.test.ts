@@ -115,6 +115,30 @@ describe("tools of the agent", () => {
       expect(receipt?.requests).toMatchObject([{ host: `127.0.0.1:${port}`, error: expect.any(String) }]);
   });
 
+  test("private hosts can be allowed and taken away while it runs, and tools say so", async () => {
+    const { port, requests } = await upstream();
+    const kernel = await bootWithProber({});
+    const host = `127.0.0.1:${port}`;
+    const [tools, settings] = [kernel.service("tools"), kernel.service("settings")];
+    const answers = async () => {
+      const outcome = await tools.call(probe({ url: `http://${host}/v1/x` }), { user: "ada" });
+      return outcome.status === "ok" ? outcome.output : outcome.status;
+    };
+    const grants = async () => (await tools.list())[0]?.grants.join();
+    const without = await grants();
+    expect(await answers()).not.toContain("200");
+    await settings.change({ TOOLS_PRIVATE_HOSTS: host }, "operator");
+    expect(await answers()).toBe('{"answers":[200]}');
+    expect(await grants()).not.toBe(without);
+    await settings.change({ TOOLS_PRIVATE_HOSTS: null }, "operator");
+    expect(await answers()).not.toContain("200");
+    expect(await grants()).toBe(without);
+    expect(requests).toHaveLength(1);
+    await expect(settings.change({ TOOLS_PRIVATE_HOSTS: "http://x/" }, "operator")).rejects.toMatchObject({
+      code: "bad_settings",
+    });
+  });
+
   test("§4.4 a host that is not listed is blocked, and the receipt keeps the refusal", async () => {
     const { port, requests } = await upstream();
     const kernel = await bootWithProber(
