@@ -1,11 +1,14 @@
 /** `postern config get|set|unset`: the settings that are kept in the store, which a running service follows. */
 
 import type { ChangeableSetting, SettingValues, StoredSettings } from "../../../plugins/store/services.ts";
-import { Fault } from "../../plugin.ts";
+import { type AnyPlugin, Fault } from "../../plugin.ts";
+import { liveReaders } from "../../settings/live.ts";
 import { say, sayJson } from "../../terminal/output.ts";
 import { isInteractive, readSecret } from "../../terminal/secret-input.ts";
+import { findSimilar } from "../../text/similar.ts";
 import { OPERATOR } from "../../vocabulary/user.ts";
 import { findRunning } from "../service/home.ts";
+import type { Session } from "../service/session.ts";
 import type { OperatorContext } from "./context.ts";
 
 /** `words`: a name and its value, or any number of `NAME=value`, with the bare name of a secret. */
@@ -31,9 +34,11 @@ async function change(
   read: (settings: StoredSettings) => Promise<SettingValues>,
 ): Promise<void> {
   const session = await line.open();
-  const context = await line.contextOf(session, () => line.allPlugins(session));
+  const plugins = await line.allPlugins(session);
+  const context = await line.contextOf(session, async () => plugins);
   await context.with(["settings"], async ({ settings }) => {
     const values = await read(settings);
+    refuseUnknown(Object.keys(values), declaredBy(session, plugins));
     await settings.change(values, OPERATOR);
     const changed = (await settings.list()).filter(({ name }) => name in values);
     if (json) return sayJson({ settings: changed.map(shown) }, 2);
@@ -44,6 +49,31 @@ async function change(
         : "The running service uses it from the next turn on.\n",
     );
   });
+}
+
+/** The names of all settings, also of those that the store cannot hold. */
+function declaredBy({ settings }: Session, plugins: readonly AnyPlugin[]): readonly string[] {
+  for (const { name, configure } of plugins)
+    try {
+      configure(settings.for(name));
+    } catch {
+      // It says so when it is started; what it read until then is known.
+    }
+  for (const { plugin, read } of liveReaders(plugins)) read(settings.for(plugin));
+  return settings.declared.map(({ name }) => name);
+}
+
+function refuseUnknown(names: readonly string[], known: readonly string[]): void {
+  const unknown = names.filter((name) => !known.includes(name));
+  if (unknown.length === 0) return;
+  const message = unknown.map((name) => noSuchSetting(name, known)).join("\n");
+  throw new Fault("missing", "no_such_setting", message, { usage: true });
+}
+
+export function noSuchSetting(name: string, known: readonly string[]): string {
+  const meant = findSimilar(name, known);
+  const hint = meant === undefined ? '"postern config --all" lists all.' : `Did you mean ${meant}?`;
+  return `There is no setting ${name}. ${hint}`;
 }
 
 function pairsOf(words: readonly string[]): readonly (readonly [string, string | undefined])[] {

@@ -8,8 +8,7 @@ import { say, sayJson, typedCommand, warn } from "../../terminal/output.ts";
 import { showPaged } from "../../terminal/pager.ts";
 import { type TableOptions, table } from "../../terminal/table.ts";
 import { type JsonOption, verb } from "../../terminal/verb.ts";
-import { findSimilar } from "../../text/similar.ts";
-import { setSettings, unsetSettings } from "./config-change.ts";
+import { noSuchSetting, setSettings, unsetSettings } from "./config-change.ts";
 import type { OperatorContext } from "./context.ts";
 
 export function register(command: Command, context: OperatorContext): void {
@@ -130,17 +129,16 @@ function inGroups(rows: readonly Row[], all: boolean): string {
 
 function showOne(rows: readonly Row[], name: string, json: boolean): void {
   const row = rows.find((one) => one.name === name);
-  if (row === undefined) throw new Fault("missing", "no_such_setting", noSuchSetting(name, rows));
+  if (row === undefined)
+    throw new Fault(
+      "missing",
+      "no_such_setting",
+      noSuchSetting(
+        name,
+        rows.map((one) => one.name),
+      ),
+    );
   if (json) sayJson(row, 2);
   else say(`${row.value ?? ""}\n`);
   if (row.value === null) process.exitCode = 1;
-}
-
-function noSuchSetting(name: string, rows: readonly Row[]): string {
-  const meant = findSimilar(
-    name,
-    rows.map((row) => row.name),
-  );
-  const hint = meant === undefined ? '"postern config --all" lists all.' : `did you mean ${meant}?`;
-  return `There is no setting ${name}: ${hint}`;
 }

@@ -150,10 +150,13 @@ async function add(context: CommandContext, name: string, options: AddOptions): 
     const offered = findChannel({ messaging }, name);
     const { channel } = offered;
     const known = await settings.list();
-    const values = options.stdin
-      ? await readLines(channel)
-      : await askFor(channel, (setting) => known.find((one) => one.name === setting));
-    const found = options.check ? await checkChannel(offered, values) : undefined;
+    const examine = async (values: Record<string, string>) => ({
+      values,
+      found: options.check ? await checkChannel(offered, values) : undefined,
+    });
+    const { values, found } = options.stdin
+      ? await examine(await readLines(channel))
+      : await askUntilAccepted(channel, known, examine);
     await settings.change(values, OPERATOR);
     const isRunning = findRunning(context.home) !== undefined;
     const { detail = null, link = null } = found ?? {};
@@ -176,26 +179,46 @@ Next:
 const reached = (name: string, detail: string, link: string | undefined) =>
   `${name}: ${detail}${link === undefined ? "" : `\nOpen: ${link}`}`;
 
-async function askFor(
+/** A mistyped token costs another try, not all that was typed before. */
+async function askUntilAccepted<Examined>(
   channel: OfferedChannel["channel"],
-  settingOf: (name: string) => ChangeableSetting | undefined,
+  known: readonly ChangeableSetting[],
+  examine: (values: Record<string, string>) => Promise<Examined>,
+): Promise<Examined> {
+  const isFixed = (name: string) => known.find((one) => one.name === name)?.isFixed === true;
+  const asked = channel.settings.filter(({ name }) => !isFixed(name));
+  const typed: Record<string, string> = {};
+  warn(`${visible(channel.guide)}\n\n`);
+  for (const { name } of channel.settings)
+    if (isFixed(name)) warn(`${name} is set in the environment or .env.\n`);
+  for (;;) {
+    try {
+      Object.assign(typed, await askFor(asked, known, typed));
+      return await examine({ ...typed });
+    } catch (error) {
+      if (!(error instanceof Fault) || error.code === "cancelled" || asked.length === 0) throw error;
+      warn(`\n${error.message}\nNothing was kept. Try again, or stop with Ctrl+C.\n\n`);
+    }
+  }
+}
+
+async function askFor(
+  asked: OfferedChannel["channel"]["settings"],
+  known: readonly ChangeableSetting[],
+  typed: Readonly<Record<string, string>>,
 ): Promise<Record<string, string>> {
   const { isCancel, text } = await import("@clack/prompts");
   const { stderr: output } = process;
   const values: Record<string, string> = {};
-  warn(`${visible(channel.guide)}\n\n`);
-  for (const { name, example, isOptional = false } of channel.settings) {
-    const { about = "", isSecret = true, isSet = false, isFixed = false, value } = settingOf(name) ?? {};
-    if (isFixed) {
-      warn(`${name} is set in the environment or .env.\n`);
-      continue;
-    }
+  for (const { name, example, isOptional = false } of asked) {
+    const setting = known.find((one) => one.name === name);
+    const { about = "", isSecret = true, isSet = false } = setting ?? {};
     const words = visible(`${about || name}${example === undefined ? "" : ` (${example})`}`);
     if (isSecret) {
       values[name] = await readSecret(words);
       continue;
     }
-    const current = isSet ? value : undefined;
+    const current = typed[name] ?? (isSet ? setting?.value : undefined);
     const answer = await text({
       message: current === undefined ? words : `${words}; Enter keeps ${visible(current)}`,
       defaultValue: current,

@@ -1,8 +1,10 @@
 /** `postern channel` and `postern messages`, beside a service that runs and follows them. */
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { temporaryFolder } from "../../support/home.ts";
 import { postern, startPostern } from "../../support/processes/postern.ts";
+import { posternInTerminal } from "../../support/processes/terminal.ts";
 import { APP_TOKEN, BOT_TOKEN, directOf, startSlack } from "../../support/servers/slack.ts";
+import { startTelegram } from "../../support/servers/telegram.ts";
 
 const ANN = "U0ANN";
 
@@ -69,4 +71,27 @@ test("a channel is set up, lets somebody in and is removed, while the service ru
   await slack.until(() => !slack.isConnected());
   service.kill("SIGTERM");
   expect(await service.ended).toBe(0);
+});
+
+test("a mistyped token is asked for again, and nothing of it is kept", async () => {
+  const telegram = await startTelegram();
+  onTestFinished(telegram.close);
+  const cwd = temporaryFolder();
+  const env = { POSTERN_HOME: cwd, TELEGRAM_API_URL: telegram.url, MEMORY_VECTORS: "false" };
+  const typed = posternInTerminal(["channel", "add", "telegram"], { env, cwd });
+  const wrong = `1:${"x".repeat(35)}`;
+  const answer = async (token: string) => {
+    typed.type(token);
+    await typed.shows("▪".repeat(token.length));
+    typed.type("\r");
+  };
+  await typed.shows("Token of the Telegram bot");
+  await answer(wrong);
+  await typed.shows("Try again, or stop with Ctrl+C.");
+  expect((await postern(["config", "get", "TELEGRAM_BOT_TOKEN"], { env })).code).toBe(1);
+  await answer(telegram.token);
+  await typed.shows("telegram: @");
+  expect(await typed.ended).toBe(0);
+  expect(typed.text()).not.toContain(wrong);
+  expect((await postern(["config", "get", "TELEGRAM_BOT_TOKEN"], { env })).stdout).toBe("(set, hidden)\n");
 });

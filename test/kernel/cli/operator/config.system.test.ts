@@ -68,7 +68,16 @@ test("config set refuses what it cannot do, with every reason, and stores nothin
   const fixed = await config(["set", "CHAT_RATE_LIMIT", "5"], { CHAT_RATE_LIMIT: "4" });
   expect(fixed).toMatchObject({ code: 2, stderr: expect.stringContaining("is set in the environment") });
   expect(await config(["get", "NO_SUCH_SETTING"])).toMatchObject({ code: 1 });
-  expect((await config(["get", "MODEL_NMAE"])).stderr).toContain("did you mean MODEL_NAME?");
+  expect((await config(["get", "MODEL_NMAE"])).stderr).toContain("Did you mean MODEL_NAME?");
+  expect(await config(["set", "DAILY_USD_CUP", "5"])).toMatchObject({
+    code: 2,
+    stderr: "postern: There is no setting DAILY_USD_CUP. Did you mean DAILY_USD_CAP?\n",
+  });
+  expect(await config(["set", "NOPE", "1"])).toMatchObject({
+    code: 2,
+    stderr: 'postern: There is no setting NOPE. "postern config --all" lists all.\n',
+  });
+  expect((await config(["unset", "MODEL_NMAE"])).stderr).toContain("Did you mean MODEL_NAME?");
   const typo = await config([], { MODEL_NAM: "x", HTTP_PROXY: "http://127.0.0.1:9" });
   expect(typo.stderr).toBe("postern: MODEL_NAM is not a setting: did you mean MODEL_NAME?\n");
   expect(typo.stdout).toMatch(/\d+ settings have their defaults: postern config --all\n$/);
