@@ -72,7 +72,7 @@ export async function boot(options: BootOptions) {
   const lines: string[] = [];
   const services = new Map<string, unknown>();
   const details = new Map<string, string | Off>(whyOff);
-  const readiness = createReadiness();
+  const readiness = createReadiness(log);
   readiness.hold("the service is starting");
   let isStarted = false;
   // In the order in which the composition lists them, which is the order people know.

@@ -352,6 +352,26 @@ describe("readiness", () => {
     ]);
   });
 
+  test("why a check fails is logged when it begins or changes, and when it is over", async () => {
+    let why: string | undefined;
+    const checked = plugin("checked", {
+      start: ({ check }: { check(name: string, probe: () => unknown): void }) => {
+        check("plug", () => {
+          if (why !== undefined) throw new Error(why);
+        });
+      },
+    });
+    const { readiness, recentLog } = (await bootKernel([checked])).service("kernel");
+    for (why of [undefined, "plug it in", "plug it in", "turn it on", undefined, undefined])
+      await readiness();
+    const lines = recentLog().map((line) => (JSON.parse(line) as { message: string }).message);
+    expect(lines.filter((line) => line.includes("plug"))).toEqual([
+      "not ready: plug: plug it in",
+      "not ready: plug: turn it on",
+      "ready again: plug",
+    ]);
+  });
+
   test("two checks of one name are refused", async () => {
     const twice = plugin("twice", {
       start: ({ check }: { check(name: string, probe: () => void): void }) => {
