@@ -7,6 +7,9 @@ import type { Store } from "../services.ts";
 import { createFigures } from "./figures.ts";
 import { prune, pruneOld } from "./old-rows.ts";
 
+/** A store that cannot take so much, a few messages, is full, though smaller writes may still find a place. */
+export const ROOM_BYTES = 2 ** 20;
+
 export interface OpenStore extends Store, AsyncDisposable {
   /** The operator's name for it: its file, or its database and host. */
   readonly name: string;

@@ -1,12 +1,13 @@
 /** SQL on PostgreSQL. */
-import { randomInt } from "node:crypto";
+import { randomBytes, randomInt } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import type pg from "pg";
 import type { SqlValue } from "../../../kernel/kit/store.ts";
-import { reason, type Sql, type Transaction } from "../../../kernel/plugin.ts";
+import { type Fault, reason, type Sql, type Transaction } from "../../../kernel/plugin.ts";
 import type { PostgresSettings } from "../config/postgres-url.ts";
+import { ROOM_BYTES } from "../engine/open-store.ts";
 import { watchStandstill } from "../engine/standstill.ts";
-import { isConflict, isStale } from "./faults.ts";
+import { isConflict, isStale, mayRefuseWrites } from "./faults.ts";
 import { type Lease, openPool, type StatementResult } from "./pool.ts";
 import { createStatements, type Statement } from "./statements.ts";
 
@@ -28,6 +29,10 @@ const BEGIN_UNFLUSHED = text(`${BEGIN.text}; SET LOCAL synchronous_commit = off`
 const BEGIN_PATIENT = text(`${BEGIN.text}; SET LOCAL statement_timeout = 0`);
 const COMMIT = text("COMMIT");
 const ROLLBACK = text("ROLLBACK");
+const READ_ONLY = text("SELECT 1 WHERE current_setting('transaction_read_only') = 'on'");
+const LINE_BYTES = 1024;
+const ROOM = `SELECT repeat('x', ${LINE_BYTES}) AS line FROM generate_series(1, ${ROOM_BYTES / LINE_BYTES})`;
+const TAKEN_BACK = new Error("this was only tried");
 const UNMET = "a demand of Postern was not met, which it expects and handles";
 
 export interface TransactionOptions {
@@ -48,6 +53,8 @@ export interface PostgresDatabase extends Sql {
   /** The number of times this node has waited for the database. */
   roundTrips(): number;
   probe(): Promise<void>;
+  /** Throws if it does not take writes. */
+  assertWritable(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -65,6 +72,9 @@ export async function openDatabase(settings: PostgresSettings): Promise<Postgres
   const statements = createStatements();
   const working = new Set<Promise<unknown>>();
   let gathering: QueuedStatement[] | undefined;
+  // Whether a write was refused, and nobody has tried since whether others are.
+  let isInDoubt = false;
+  let trying: Promise<void> | undefined;
 
   /** Sends what has been asked for when there is a connection for it. */
   async function dispatch(batch: QueuedStatement[]): Promise<void> {
@@ -192,11 +202,29 @@ export async function openDatabase(settings: PostgresSettings): Promise<Postgres
   function guard<Result>(answer: Promise<Result>): Promise<Result> {
     const guarded = answer
       .catch((error: unknown) => {
+        isInDoubt ||= mayRefuseWrites(error);
         throw pool.explain(error);
       })
       .finally(() => working.delete(guarded));
     working.add(guarded);
     return guarded;
+  }
+
+  const transaction: PostgresDatabase["transaction"] = (work, options = {}) =>
+    guard(again(() => attempt(work, options)));
+
+  async function tryWrite(): Promise<void> {
+    // A table that is never there: its file is gone as soon as it is taken back.
+    const fill = `CREATE UNLOGGED TABLE room_${randomBytes(8).toString("hex")} AS ${ROOM}`;
+    const tried = transaction(async (tx) => {
+      await tx.script(fill);
+      throw TAKEN_BACK;
+    });
+    await tried.catch((error: unknown) => {
+      // A role that may make no table hears from its next write how it is.
+      if (error !== TAKEN_BACK && (error as Fault).code !== "store_forbidden") throw error;
+    });
+    isInDoubt = false;
   }
 
   return {
@@ -205,11 +233,20 @@ export async function openDatabase(settings: PostgresSettings): Promise<Postgres
     get: async <Row>(sql: string, ...values: SqlValue[]) =>
       (await single(sql, values)).rows[0] as Row | undefined,
     run: async (sql, ...values) => (await single(sql, values)).count,
-    transaction: (work, options = {}) => guard(again(() => attempt(work, options))),
+    transaction,
     config: pool.config,
     explain: pool.explain,
     roundTrips: pool.roundTrips,
     probe: async () => void (await guard(ask(text("SELECT 1"), [], PROBE_MS))),
+    async assertWritable() {
+      const { rows } = await guard(ask(READ_ONLY, [], PROBE_MS));
+      if (rows.length === 0 && !isInDoubt) return;
+      // Anyone may ask whether the service is ready: together they write once.
+      trying ??= tryWrite().finally(() => {
+        trying = undefined;
+      });
+      await trying;
+    },
     async close() {
       while (working.size > 0) await Promise.allSettled(working);
       await pool.close();

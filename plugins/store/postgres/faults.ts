@@ -49,7 +49,10 @@ const WAYS_OUT: Readonly<Record<string, WayOut>> = {
     "store_full",
     `the disk of PostgreSQL at ${host} is full. Free some space; what was acknowledged before is safe`,
   ],
-  "53200": ({ host }) => ["store_busy", `PostgreSQL at ${host} is out of memory`],
+  "53200": ({ host }) => [
+    "store_busy",
+    `PostgreSQL at ${host} is out of memory: give it more, or lower its work_mem or max_connections`,
+  ],
   "53300": ({ host, poolSize }) => [
     "store_busy",
     `PostgreSQL at ${host} has no connection left: raise its max_connections, or lower STORE_POOL_SIZE (now ${poolSize} for each node)`,
@@ -115,6 +118,12 @@ export function explain(error: unknown, place: PostgresSettings): unknown {
     param: "STORE_URL",
     callersMessage: "The database is not available now. Try again later; the server log has the details.",
   });
+}
+
+/** A full disk, no memory, or a server that takes no writes: what is read may be well while nothing can be stored. */
+export function mayRefuseWrites(error: unknown): boolean {
+  const { code } = ((error instanceof Fault ? error.cause : error) ?? {}) as Coded;
+  return typeof code === "string" && ["25006", "53100", "53200"].includes(code);
 }
 
 /** After it nothing more comes over that connection. */

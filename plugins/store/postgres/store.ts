@@ -58,7 +58,7 @@ export async function openPostgresStore(
       ...fleet,
       signals,
       roundTrips: database.roundTrips,
-      probe: database.probe,
+      probe: database.assertWritable,
       async close() {
         keyed.stop();
         // If the database is away, the other nodes notice by themselves.

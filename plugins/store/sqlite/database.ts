@@ -19,6 +19,7 @@ import type { SqlValue } from "../../../kernel/kit/store.ts";
 import type { Sql } from "../../../kernel/plugin.ts";
 import type { Durability } from "../config/settings.ts";
 import { APPLIED, type Applied, refuseOtherSchema, STAMP } from "../engine/migrations.ts";
+import { ROOM_BYTES } from "../engine/open-store.ts";
 import { createCommits, type Flushing } from "./commits.ts";
 import { type Connection, connect, full, unflushed } from "./connection.ts";
 
@@ -96,9 +97,6 @@ export function openDatabase(file: string, durability: Durability = "full") {
     },
   };
 }
-
-/** Enough for a few messages. */
-const ROOM_BYTES = 2 ** 20;
 
 /** Throws if the disk is full. What the system says is left may not be for us to use, or not be all, so a file of that size is written. */
 function assertRoom(file: string): void {
