@@ -112,7 +112,15 @@ function CallLine({ call, summary, outcome, millis, isWaiting }: Call) {
             ))}
           </p>
         )}
-        <p class="soft">{[name, ...(receipt ? [text.chat.calls.receipt(receipt)] : [])].join(" · ")}</p>
+        <p class="soft">
+          {name}
+          {receipt && (
+            <>
+              {" · "}
+              <span>{text.chat.calls.receipt(receipt)}</span>
+            </>
+          )}
+        </p>
       </div>
     </details>
   );
