@@ -39,6 +39,15 @@ export type Entry = { readonly id: number } & (
       readonly isWaiting?: boolean;
       readonly open: boolean;
     }
+  /** What the model thought before it spoke, as far as it shows that. */
+  | {
+      readonly type: "thought";
+      readonly text: string;
+      readonly since?: number;
+      /** How long it thought, once that is known. */
+      readonly millis?: number | undefined;
+      readonly open: boolean;
+    }
   | {
       readonly type: "gate";
       readonly gate: Gate;
@@ -119,8 +128,13 @@ export const hasMore = (entry: Asking): boolean =>
   entry.type === "gate" && entry.gate.type === "approval" && (entry.gate.doubts ?? []).length > 0;
 
 /** Entries that Enter opens and closes. */
-export function isFoldable(entry: Entry): entry is EntryOf<"tool"> | EntryOf<"person"> {
-  return entry.type === "tool" || (entry.type === "person" && isLong(entry.text));
+export function isFoldable(entry: Entry): entry is EntryOf<"tool" | "thought" | "person"> {
+  return isStep(entry) || (entry.type === "person" && isLong(entry.text));
+}
+
+/** A step on the way to an answer. Those that follow each other stand together. */
+export function isStep(entry: Entry | undefined): entry is EntryOf<"tool" | "thought"> {
+  return entry?.type === "tool" || entry?.type === "thought";
 }
 
 /** True for a call of which there is more to read than its JSON. */

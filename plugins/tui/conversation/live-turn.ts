@@ -30,10 +30,11 @@ export function createLiveTurn(
   return { id, thread, isOurs: sent !== undefined, asked: sent?.asked, entry: sent?.entry, ...beginning };
 }
 
-/** Joins consecutive deltas of the same text. */
+/** Joins consecutive deltas of the same text or thought. */
 export function recordEvent({ events }: LiveTurn, event: TurnEvent): void {
   const last = events.at(-1);
-  if (event.type === "text" && last?.type === "text" && last.item === event.item)
+  const isText = event.type === "text" || event.type === "reasoning";
+  if (isText && last?.type === event.type && last.item === event.item)
     events[events.length - 1] = { ...last, delta: last.delta + event.delta };
   else events.push(event);
 }

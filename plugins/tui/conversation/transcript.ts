@@ -73,6 +73,8 @@ export function createTranscript(changed: () => void) {
       if (item.type === "message" && item.role === "user")
         add({ type: "person", text: item.text, open: false, files: describeFiles(item.attachments) });
       else if (item.type === "message" && item.text !== "") answer = add({ type: "answer", text: item.text });
+      else if (item.type === "reasoning" && item.text !== "")
+        add({ type: "thought", text: item.text, millis: item.millis ?? 0, open: false });
       else if (item.type === "tool_call")
         calls.set(item.call.id, add({ type: "tool", call: item.call, open: false }));
       else if (item.type === "tool_result") {
@@ -101,6 +103,25 @@ export function createTranscript(changed: () => void) {
     return findSources(outputs, texts.join("\n"));
   }
 
+  /** Speaking or calling a tool ends a thought. The record says later how long it was. */
+  function endThought({ shown }: LiveTurn, items: readonly TurnItem[] = []): void {
+    const last = entries.findLast((entry) => entry.type === "thought" && entry.millis === undefined);
+    update(last?.id, "thought", (entry) => ({ ...entry, millis: Date.now() - (entry.since ?? Date.now()) }));
+    for (const item of items)
+      if (item.type === "reasoning")
+        update(shown.get(item.id), "thought", (entry) => ({ ...entry, millis: item.millis ?? entry.millis }));
+  }
+
+  /** Calls of one answer run side by side. */
+  function runningCall({ shown }: LiveTurn): string | undefined {
+    const ids = new Set(shown.values());
+    const running = entries.find(
+      (entry): entry is EntryOf<"tool"> =>
+        entry.type === "tool" && entry.outcome === undefined && !entry.isWaiting && ids.has(entry.id),
+    );
+    return running && whatRuns(running);
+  }
+
   function lastAnswerOf({ shown }: LiveTurn): number | undefined {
     const ids = new Set(shown.values());
     return entries.findLast(({ id, type }) => type === "answer" && ids.has(id))?.id;
@@ -110,10 +131,19 @@ export function createTranscript(changed: () => void) {
     const { shown } = turn;
     switch (event.type) {
       case "started":
-      case "reasoning":
       case "usage":
         break;
+      case "reasoning": {
+        const { item, delta } = event;
+        const id = shown.get(item);
+        if (id === undefined)
+          shown.set(item, add({ type: "thought", text: delta, since: Date.now(), open: false }));
+        else update(id, "thought", (entry) => ({ ...entry, text: entry.text + delta }));
+        turn.what = "thinking";
+        break;
+      }
       case "text": {
+        endThought(turn);
         const id = shown.get(event.item);
         if (id === undefined) shown.set(event.item, add({ type: "answer", text: event.delta }));
         else update(id, "answer", (entry) => ({ ...entry, text: entry.text + event.delta }));
@@ -121,11 +151,12 @@ export function createTranscript(changed: () => void) {
         break;
       }
       case "tool_started": {
+        endThought(turn);
         const { call, summary } = event;
         const open = openCall(call.id);
         update(open, "tool", (entry) => ({ ...entry, summary, isWaiting: false }));
         shown.set(event.item, open ?? add({ type: "tool", call, summary, open: false }));
-        turn.what = summary?.text ?? `running ${call.name}`;
+        turn.what = whatRuns({ call, summary });
         break;
       }
       case "tool_finished": {
@@ -134,7 +165,7 @@ export function createTranscript(changed: () => void) {
         const id = shown.get(event.item);
         if (id === undefined) add({ type: "tool", call, ...ended, open: false });
         else update(id, "tool", (entry) => ({ ...entry, ...ended }));
-        turn.what = "thinking";
+        turn.what = runningCall(turn) ?? "thinking";
         break;
       }
       case "gate":
@@ -144,10 +175,12 @@ export function createTranscript(changed: () => void) {
         add({ type: "note", tone: event.code === "progress" ? "plain" : "warning", text: event.message });
         break;
       case "done":
+        endThought(turn, event.record.items);
         setEnded(lastAnswerOf(turn), event.record);
         if (event.status === "cancelled") add({ type: "note", tone: "plain", text: cancelled(turn) });
         break;
       case "failed":
+        endThought(turn, event.record.items);
         setEnded(lastAnswerOf(turn), event.record);
         add({ type: "note", tone: "bad", text: `${event.message}${turn.isOurs ? SEND_AGAIN : ""}` });
         break;
@@ -178,6 +211,9 @@ export function createTranscript(changed: () => void) {
     append: (more: readonly Entry[]): void => void entries.push(...more),
   };
 }
+
+const whatRuns = ({ call, summary }: Pick<EntryOf<"tool">, "call" | "summary">): string =>
+  summary?.text ?? `running ${call.name}`;
 
 const isQueued = (entry: Entry): boolean => entry.type === "person" && entry.isQueued === true;
 

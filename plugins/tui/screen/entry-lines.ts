@@ -21,6 +21,7 @@ import {
   hasMore,
   hasWords,
   isLong,
+  isStep,
 } from "../conversation/entry.ts";
 import { type Form, hintOf, type QuestionGate, say, stepsOf } from "../conversation/question-form.ts";
 import { durationOf, plural, sizeOf } from "../text/amounts.ts";
@@ -42,26 +43,32 @@ export function createRenderer(palette: Palette, highlighter?: Highlighter) {
     readonly entry: Entry;
     readonly width: number;
     readonly isFocused: boolean;
+    readonly isJoined: boolean;
     readonly lines: readonly string[];
     readonly markdown: Rendering | undefined;
   }
   const kept = new Map<number, Kept>();
   return {
-    lines(entry: Entry, width: number, isFocused: boolean): readonly string[] {
+    /** `isJoined`: the next entry belongs to it, with no blank line in between. */
+    lines(entry: Entry, width: number, isFocused: boolean, isJoined = false): readonly string[] {
       const earlier = kept.get(entry.id);
-      const isSame = earlier?.entry === entry && earlier.width === width && earlier.isFocused === isFocused;
+      const isSame =
+        earlier?.entry === entry &&
+        earlier.width === width &&
+        earlier.isFocused === isFocused &&
+        earlier.isJoined === isJoined;
       if (isSame && earlier.markdown?.isFinal !== false) return earlier.lines;
-      const source = entry.type === "answer" || entry.type === "note" ? entry.text : codeIn(entry);
+      const source = entry.type === "answer" || entry.type === "note" ? entry.text : insideOf(entry);
       const markdown =
         source === undefined
           ? undefined
-          : renderMarkdown(source, width - 2, palette, earlier?.markdown, highlighter);
+          : renderMarkdown(source, width - (isStep(entry) ? 4 : 2), palette, earlier?.markdown, highlighter);
       const pen = createPen(width, isFocused, palette);
       const lines =
-        markdown && entry.type !== "tool"
+        markdown && !isStep(entry)
           ? framed(entry, markdown.lines, pen)
-          : [...linesOf(entry, pen, markdown?.lines), ""];
-      kept.set(entry.id, { entry, width, isFocused, lines, markdown });
+          : [...linesOf(entry, pen, markdown?.lines), ...(isJoined ? [] : [""])];
+      kept.set(entry.id, { entry, width, isFocused, isJoined, lines, markdown });
       return lines;
     },
   };
@@ -82,7 +89,8 @@ function createPen(width: number, isFocused: boolean, palette: Palette) {
 
 function framed(entry: Entry, lines: readonly string[], { width, palette }: Pen): readonly string[] {
   const tone = entry.type === "note" ? entry.tone : "plain";
-  const bar = tone === "bad" ? palette.bad("✗ ") : tone === "warning" ? palette.warning("! ") : "  ";
+  const calm = entry.type === "answer" ? palette.tool("● ") : "  ";
+  const bar = tone === "bad" ? palette.bad("✗ ") : tone === "warning" ? palette.warning("! ") : calm;
   const shown = lines.map((line, index) => `${index === 0 ? bar : "  "}${line}`);
   if (lines.length > 0) {
     if (entry.type === "answer") shown.push(...sourceLines(entry.sources ?? [], width, palette));
@@ -132,6 +140,8 @@ function linesOf(entry: Entry, pen: Pen, shown?: readonly string[]): string[] {
       return [palette.faint(cut(`› ${plain(entry.text).replaceAll("\n", " ")}`, width))];
     case "tool":
       return toolLines(entry, pen, shown);
+    case "thought":
+      return thoughtLines(entry, pen, shown);
     case "gate":
       return gateLines(entry, pen);
     case "confirm":
@@ -141,8 +151,9 @@ function linesOf(entry: Entry, pen: Pen, shown?: readonly string[]): string[] {
   }
 }
 
-/** A run of code that is open, as Markdown; undefined for everything else. */
-function codeIn(entry: Entry): string | undefined {
+/** A thought or a run of code that is open, as Markdown; undefined for everything else. */
+function insideOf(entry: Entry): string | undefined {
+  if (entry.type === "thought") return entry.open ? entry.text : undefined;
   const run = entry.type === "tool" && entry.open && !entry.isRaw ? runOf(entry) : undefined;
   return run && [fenced(run.code, "typescript"), ...resultText(run.result)].join("\n\n");
 }
@@ -162,6 +173,20 @@ function resultText(result: CodeResult | undefined): readonly string[] {
       : [files.map(({ path, bytes }) => `- ${verbatim(path)} ${sizeOf(bytes)}`).join("\n")]),
     ...(calls === 0 ? [] : [`It called tools ${plural(calls, "time")}.`]),
   ];
+}
+
+function thoughtLines(
+  { millis, open }: EntryOf<"thought">,
+  pen: Pen,
+  shown: readonly string[] = [],
+): string[] {
+  const { palette } = pen;
+  const took = millis !== undefined && millis >= 1000 ? ` for ${durationOf(millis)}` : "";
+  const title = `${open ? "▾" : "▸"} ${millis === undefined ? "Thinking" : `Thought${took}`}`;
+  const head = `  ${palette.faint("∴")} ${pen.isFocused ? pen.mark(title) : palette.faint(title)}`;
+  const more = shown.length - MAX_OUTPUT_LINES;
+  const body = shown.slice(0, MAX_OUTPUT_LINES).map((line) => `    ${line}`);
+  return [head, ...body, ...(more > 0 ? [`    … ${moreLines(more)}`] : [])];
 }
 
 /** A terminal names a chart, since it cannot draw it. */

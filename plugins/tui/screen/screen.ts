@@ -8,6 +8,7 @@ import type { ModelName, PluginState } from "../../../kernel/plugin.ts";
 import type { Suggestion } from "../commands/slash.ts";
 import type { ChangeSignal } from "../conversation/change-signal.ts";
 import type { Conversation } from "../conversation/conversation.ts";
+import { isStep } from "../conversation/entry.ts";
 import type { PendingFiles } from "../files/pending-files.ts";
 import { durationOf, percentOf, plural, thousands } from "../text/amounts.ts";
 import { cut, plain } from "../text/lines.ts";
@@ -55,6 +56,8 @@ const PROMPT = "› ";
 const SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏";
 const MAX_COMPOSER_ROWS = 8;
 const MAX_SUGGESTIONS = 24;
+/** On a lower screen each line is for the history. */
+const MIN_ROWS_WITH_GAP = 20;
 
 export function Screen(props: ScreenProps): ReactElement {
   const { conversation, pendingFiles, view, renderer, palette, status, suggest, onBrokenLink, pulse } = props;
@@ -69,9 +72,10 @@ export function Screen(props: ScreenProps): ReactElement {
   const composerWidth = Math.max(2, columns - PROMPT.length);
   const { rows: draftRows, cursor } = layOut(view.draft, composerWidth);
   const composerHeight = Math.min(draftRows.length, MAX_COMPOSER_ROWS, Math.max(1, Math.floor(rows / 3)));
-  const room = Math.max(0, Math.min(MAX_SUGGESTIONS, rows - composerHeight - 4));
+  const room = Math.max(0, Math.min(MAX_SUGGESTIONS, rows - composerHeight - 5));
   const fitting = suggest(view.draft.text).slice(0, room);
-  const height = Math.max(0, rows - composerHeight - fitting.length - 2);
+  const gap = rows >= MIN_ROWS_WITH_GAP ? 1 : 0;
+  const height = Math.max(0, rows - composerHeight - fitting.length - 2 - gap);
   const history = windowOf({ conversation, view, renderer }, { width: columns, height, composerWidth });
   onBrokenLink(history.brokenLink);
 
@@ -81,7 +85,7 @@ export function Screen(props: ScreenProps): ReactElement {
     .map(({ text }, index) => `${firstRow + index === 0 ? palette.person(PROMPT) : "  "}${text}`);
   setCursorPosition(
     view.focus === undefined
-      ? { x: PROMPT.length + cursor.column, y: height + fitting.length + 1 + cursor.row - firstRow }
+      ? { x: PROMPT.length + cursor.column, y: height + gap + fitting.length + 1 + cursor.row - firstRow }
       : undefined,
   );
 
@@ -89,6 +93,7 @@ export function Screen(props: ScreenProps): ReactElement {
     Box,
     { flexDirection: "column", width: columns, height: rows, overflow: "hidden" },
     h(Box, { height, flexShrink: 0, flexDirection: "column", overflow: "hidden" }, lines(history.lines)),
+    gap > 0 ? lines([" "]) : null,
     fitting.length > 0 ? lines(fitting.map((each) => suggestionLine(each, columns, palette))) : null,
     h(ActivityLine, { conversation, pendingFiles, view, palette, columns, status, below: history.below }),
     lines(composer),
@@ -109,10 +114,11 @@ function windowOf(
   { conversation, view, renderer }: Pick<ScreenProps, "conversation" | "view" | "renderer">,
   { width, height, composerWidth }: { width: number; height: number; composerWidth: number },
 ) {
+  const { entries } = conversation;
   const column = columnOf(
-    conversation.entries.map((entry) => ({
+    entries.map((entry, at) => ({
       id: entry.id,
-      lines: renderer.lines(entry, width, entry.id === view.focus),
+      lines: renderer.lines(entry, width, entry.id === view.focus, isStep(entry) && isStep(entries[at + 1])),
     })),
     width,
   );
@@ -179,9 +185,9 @@ function statusLine({ model, title, spent, fill, plugins, jobs, problem }: Statu
   const segments = [
     problem === undefined ? "" : cut(plain(problem), width),
     name,
-    title === undefined ? "new thread" : cut(plain(title), MAX_TITLE_WIDTH),
     fill === undefined ? "" : `context ${percentOf(fill)}`,
     spent.cost > 0 ? dollars(spent.cost) : "",
+    title === undefined ? "new thread" : cut(plain(title), MAX_TITLE_WIDTH),
     spent.tokens > 0 ? `${thousands(spent.tokens)} tokens` : "",
     queued + running > 0 ? `jobs: ${running} running, ${queued} queued` : "",
     ...plugins.filter(isServing).map(({ name, detail }) => plain(`${name} ${detail.split(" ", 1)[0]}`)),

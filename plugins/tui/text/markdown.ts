@@ -10,6 +10,8 @@ export interface Rendering {
   readonly source: string;
   readonly width: number;
   readonly lines: readonly string[];
+  /** The labels of its footnotes: a mark is one only if the note is there, which comes later. */
+  readonly notes: readonly string[];
   /** The parts of the source and of the lines that no longer change as the source grows. */
   readonly settled: { readonly characters: number; readonly lines: number };
   /** False while colours for its code are being made. */
@@ -34,12 +36,14 @@ export function renderMarkdown(
     return coloured.pieces.map(({ text: piece, kind }) => palette.syntax(piece, kind)).join("");
   };
   const style = { ...palette, fenced };
-  const hasGrown = earlier?.width === width && source.startsWith(earlier.source);
+  const notes = notesIn(source);
+  const isSameNotes = earlier?.notes.length === notes.length;
+  const hasGrown = earlier?.width === width && isSameNotes && source.startsWith(earlier.source);
   const settled = hasGrown ? earlier.settled : { characters: 0, lines: 0 };
   const lines = hasGrown ? earlier.lines.slice(0, settled.lines) : [];
   let { characters } = settled;
   let settledLines = settled.lines;
-  const tokens = tokensOf(source.slice(characters));
+  const tokens = tokensOf(source.slice(characters), notes);
   // The next parse starts after the last block that cannot change; blank lines belong to the block before them.
   const open = tokens.findLastIndex(({ type }) => type !== "space");
   for (const [index, token] of tokens.entries()) {
@@ -50,7 +54,7 @@ export function renderMarkdown(
     settledLines = lines.length;
   }
   while (lines.length > settledLines && lines.at(-1) === "") lines.pop();
-  return { source, width, lines, settled: { characters, lines: settledLines }, isFinal };
+  return { source, width, lines, notes, settled: { characters, lines: settledLines }, isFinal };
 }
 
 const MAX_MATHS_LENGTH = 2000;
@@ -89,10 +93,46 @@ const maths: TokenizerAndRendererExtension = {
   },
 };
 
-const markdown = new Marked({ extensions: [maths] });
+const MAX_NOTES = 200;
+const MARK = /^\[\^([^\s[\]]{1,64})\]/;
+const NOTE = /^ {0,3}\[\^([^\s[\]]{1,64})\]:[ \t]*([^\n]*(?:\n(?: {2,}|\t)[^\n]+)*)/;
+
+function notesIn(source: string): readonly string[] {
+  const labels = [...source.matchAll(/^ {0,3}\[\^([^\s[\]]{1,64})\]:/gm)].map(([, label = ""]) => label);
+  return [...new Set(labels)].slice(0, MAX_NOTES);
+}
+
+/** Of the text that is being parsed. */
+let defined: readonly string[] = [];
+
+const noteMark: TokenizerAndRendererExtension = {
+  name: "mark",
+  level: "inline",
+  start: (source) => {
+    const at = source.indexOf("[^");
+    return at === -1 ? undefined : at;
+  },
+  tokenizer(source) {
+    const [raw, label = ""] = MARK.exec(source) ?? [];
+    return raw !== undefined && defined.includes(label) ? { type: "mark", raw, text: label } : undefined;
+  },
+};
+
+const note: TokenizerAndRendererExtension = {
+  name: "note",
+  level: "block",
+  tokenizer(source) {
+    const [raw, label = "", words = ""] = NOTE.exec(source) ?? [];
+    if (raw === undefined || !defined.includes(label)) return undefined;
+    return { type: "note", raw, label, tokens: this.lexer.inlineTokens(words.replace(/\n\s+/g, " ")) };
+  },
+};
+
+const markdown = new Marked({ extensions: [maths, noteMark, note] });
 
 /** Text that would take long to parse is shown as it is. */
-function tokensOf(source: string): Token[] {
+function tokensOf(source: string, notes: readonly string[]): Token[] {
+  defined = notes;
   return cutMarkdown(source).flatMap((piece): Token[] => {
     if (piece.type === "markdown") return markdown.lexer(piece.raw);
     if (piece.type === "plain") return [{ type: "text", raw: piece.raw, text: piece.raw }];
@@ -116,6 +156,10 @@ function block(token: Token, width: number, palette: Style): string[] {
       return list(token as Tokens.List, width, palette);
     case "table":
       return table(token as Tokens.Table, width, palette);
+    case "note": {
+      const mark = palette.tool(`[${plain(String((token as Tokens.Generic)["label"]))}] `);
+      return hang(mark, "  ", inline((token as Tokens.Generic).tokens, palette), width);
+    }
     case "hr":
       return [palette.faint("─".repeat(Math.min(width, 40)))];
     default:
@@ -155,7 +199,7 @@ function list(token: Tokens.List, width: number, palette: Style): string[] {
 const MIN_COLUMN_WIDTH = 10;
 
 /** Shrinks the widest column if the table does not fit; if that is not enough, puts each cell on its own line. */
-function table({ header, rows }: Tokens.Table, width: number, palette: Palette): string[] {
+function table({ header, rows, align }: Tokens.Table, width: number, palette: Palette): string[] {
   const read = (cells: readonly Tokens.TableCell[]) => cells.map(({ tokens }) => inline(tokens, palette));
   const head = read(header).map(palette.strong);
   const body = rows.map(read);
@@ -172,8 +216,12 @@ function table({ header, rows }: Tokens.Table, width: number, palette: Palette):
         : hang(`${label} `, "  ", cell, width);
     return body.flatMap((row) => [...row.flatMap((cell, column) => labelled(head[column] || "·", cell)), ""]);
   }
-  const pad = (text: string, column: number) =>
-    text + " ".repeat(Math.max(0, (widths[column] ?? 0) - stringWidth(text)));
+  const pad = (text: string, column: number) => {
+    const room = Math.max(0, (widths[column] ?? 0) - stringWidth(text));
+    const side = align[column];
+    const before = side === "right" ? room : side === "center" ? Math.floor(room / 2) : 0;
+    return " ".repeat(before) + text + " ".repeat(room - before);
+  };
   const lines = (cells: readonly string[]) => {
     const wrapped = cells.map((cell, column) => wrap(cell, widths[column] ?? 1));
     const tallest = Math.max(...wrapped.map(({ length }) => length));
@@ -202,6 +250,8 @@ function span(token: Token, palette: Palette): string {
       return palette.struck(inner());
     case "codespan":
       return palette.code(plain((token as Tokens.Codespan).text));
+    case "mark":
+      return palette.tool(`[${plain((token as Tokens.Text).text)}]`);
     case "br":
       return "\n";
     case "link":

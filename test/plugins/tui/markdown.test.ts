@@ -30,6 +30,12 @@ const x  =  1;
 | 1 | two words |
 
 ---
+One[^1] and none[^2].
+
+[^1]: A *note*
+  that goes on.
+[^note]: Another.
+
 End.`;
 
 test("every kind of block is rendered", () => {
@@ -53,7 +59,21 @@ test("every kind of block is rendered", () => {
     "1 │ two words",
     "",
     "─".repeat(40),
+    "One[1] and none[^2].",
+    "",
+    "[1] A note that goes on.",
+    "[note] Another.",
+    "",
     "End.",
+  ]);
+});
+
+test("the cells of a table are aligned as its rule says", () => {
+  expect(shown("| left | right | middle |\n|:--|--:|:-:|\n| a | 1 | b |\n| long one | 1,000 | c |")).toEqual([
+    "left     │ right │ middle",
+    "─────────┼───────┼───────",
+    "a        │     1 │   b   ",
+    "long one │ 1,000 │   c   ",
   ]);
 });
 

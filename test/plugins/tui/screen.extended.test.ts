@@ -46,7 +46,7 @@ test("an answer streams in as Markdown, with a spinner and elapsed time, then it
   expect(text).toContain("• two");
   await terminal.until("Enter to send");
   await terminal.until("1.2k tokens");
-  expect(terminal.lines().at(-1)).toContain("scripted · Go");
+  expect(terminal.lines().at(-1)).toMatch(/^scripted · context \S+ · Go · 1\.2k tokens/);
 });
 
 test("an approval is asked for in the history, and approving continues the turn", async () => {
