@@ -172,6 +172,14 @@ export const TurnEvent = Type.Union([
     ...told,
     millis: Type.Number(),
   }),
+  /** A message that was sent while the turn ran is a part of it from here on: the model reads it next. */
+  Type.Object({
+    type: Type.Literal("taken"),
+    turn: named("turn_id", Type.String({ description: "The turn that took it" })),
+    message: named("message_id", Type.String({ description: "As it was accepted; now the id of an item" })),
+    text: Type.String(),
+    attachments,
+  }),
   Type.Object({ type: Type.Literal("gate"), gate: Gate }),
   /** Something the person waiting should know: a stall, a retry, a second model taking over. */
   Type.Object({ type: Type.Literal("notice"), code: Type.String(), message: Type.String() }),

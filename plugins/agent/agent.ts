@@ -9,6 +9,7 @@ import { currentTraceparent } from "../../kernel/kit/http.ts";
 import { Fault, type ModelName, reason, type TurnRecord } from "../../kernel/plugin.ts";
 import type { Node, Signals } from "../store/services.ts";
 import { createBroadcast } from "./live/broadcast.ts";
+import { createHandover, type Taken } from "./live/handover.ts";
 import { createTurnStream, type OpenTurn, type TurnStream } from "./live/stream.ts";
 import type { Agent, Alongside, Turn } from "./services.ts";
 import type { TurnSettings } from "./settings.ts";
@@ -29,6 +30,7 @@ export interface AgentParts extends RunParts {
   readonly node: Node;
   readonly signals: Signals;
   readonly admit: Admit;
+  readTurn(user: string, turn: string): Promise<TurnRecord | undefined>;
   /** Called with a thread whose stored turns have changed behind the back of those that read them. */
   forget(thread: string): void;
   /** Keeps what the person said at a gate about later calls. */
@@ -37,7 +39,7 @@ export interface AgentParts extends RunParts {
 }
 
 export interface RunningAgent
-  extends Pick<Agent, "run" | "running" | "cancel" | "watch" | "model" | "extend" | "resume"> {
+  extends Pick<Agent, "run" | "running" | "cancel" | "takeBack" | "watch" | "model" | "extend" | "resume"> {
   /** Once `resume` was called: gets turns into line that were waiting on a node that is gone. */
   takeWaiting(): Promise<void>;
   cancelThread(thread: string): Promise<void>;
@@ -66,6 +68,8 @@ const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 export function createAgent(parts: AgentParts): RunningAgent {
   const { ledger, models, node, log, forget, titles } = parts;
   const active = new Map<string, OpenTurn>();
+  /** The turns that have taken messages which wait here, as far as begin has found out. */
+  const takers = new WeakMap<OpenTurn, string>();
   const taking = new Set<{ readonly id: string; readonly taken: Promise<unknown> }>();
   const ends = new Set<Promise<void>>();
   const lanes = createLanes(begin, start);
@@ -73,6 +77,7 @@ export function createAgent(parts: AgentParts): RunningAgent {
     forget(thread);
     void lanes.wake(thread);
   });
+  const handover = createHandover(parts.readTurn);
   const broadcast = createBroadcast({
     ...{ node, signals: parts.signals, log, active },
     stop: cancelHere,
@@ -80,7 +85,7 @@ export function createAgent(parts: AgentParts): RunningAgent {
   });
   // Signals may be missed; what they would have said is in the store.
   const looking = setInterval(() => {
-    if (active.size > 0)
+    if (active.size > 0 || handover.isFollowing)
       void look().catch((error) => log.warn(`could not check for turns to start or stop: ${reason(error)}`));
   }, LOOK_MS).unref();
   let isDraining = false;
@@ -93,7 +98,7 @@ export function createAgent(parts: AgentParts): RunningAgent {
     const { turn, model, size } = await parts.admit(given);
     const trace = turn.work?.trace ?? { parent: currentTraceparent() };
     const options = { isIdGiven: turn.id !== undefined, alongside };
-    const opened = await ledger.open({ ...turn, work: { ...turn.work, trace }, id }, model, options);
+    const opened = await openAfter({ ...turn, work: { ...turn.work, trace }, id }, model, options);
     const open = hold(opened);
     await giveWay(size);
     try {
@@ -141,8 +146,25 @@ export function createAgent(parts: AgentParts): RunningAgent {
   const isOurs = (turn: string) =>
     active.has(turn) || [...taking].some(({ id }) => id === turn) || unsaved.has(turn);
 
+  /** What was said after a message that a turn has taken was said after that turn. */
+  async function openAfter(...[turn, model, options]: Parameters<Ledger["open"]>) {
+    try {
+      return await ledger.open(turn, model, options);
+    } catch (error) {
+      const isUnknown = error instanceof Fault && error.code === "turn_not_found" && error.param === "after";
+      const after = isUnknown ? await ledger.takerOf(turn.after as string) : undefined;
+      if (after === undefined) throw error;
+      return await ledger.open({ ...turn, after }, model, options);
+    }
+  }
+
   function start(open: OpenTurn): void {
     const { id: turn, thread } = open.writer;
+    const taker = takers.get(open);
+    if (taker !== undefined) {
+      handOver(open, taker);
+      return;
+    }
     const end = perform(open)
       .catch((error) => log.error({ error, turn, thread }, "a turn ended with an error"))
       .then(() => {
@@ -152,10 +174,28 @@ export function createAgent(parts: AgentParts): RunningAgent {
     ends.add(end);
   }
 
+  /** A message that waited here is in a turn now, perhaps of another node. */
+  function handOver(open: OpenTurn, taker: string): void {
+    const { id, thread } = open.writer;
+    lanes.leave(thread, open);
+    active.delete(id);
+    const by = active.get(taker);
+    const told = by?.stream.events.find((event) => event.type === "taken" && event.message === id);
+    if (by === undefined) handover.giveAway(open, taker);
+    else handover.give(open, told as Taken, by);
+    void lanes.wake(thread);
+  }
+
   async function perform(open: OpenTurn): Promise<void> {
     const { writer } = open;
     const settings = await parts.settings();
-    const ran = await runTurn(parts, open, settings, (event) => broadcast.emit(open, event));
+    const ran = await runTurn(parts, open, settings, (event) => {
+      broadcast.emit(open, event);
+      if (event.type !== "taken") return;
+      const waiting = active.get(event.message);
+      if (waiting === undefined) broadcast.wake(writer.thread);
+      else handOver(waiting, writer.id);
+    });
     const stored = await storeEnd(writer, ran.ending, ran.usage, { unsaved, log });
     active.delete(writer.id);
     for (const event of endEvents(stored, ran.usage)) broadcast.emit(open, event);
@@ -169,12 +209,15 @@ export function createAgent(parts: AgentParts): RunningAgent {
   }
 
   /** Whether the first in line runs now: no earlier turn of its thread is open, on any node. */
-  async function begin({ turn, writer, stopper }: OpenTurn): Promise<boolean> {
+  async function begin(open: OpenTurn): Promise<boolean> {
+    const { turn, writer, stopper } = open;
     const isParked = () => isParking === true && isKept(turn);
     if (isParked()) return false;
     try {
       const begun = await writer.begin(models.name());
-      if (begun === "gone") stopper.abort(await writer.gone);
+      const taker = begun === "gone" ? await ledger.takerOf(writer.id) : undefined;
+      if (taker !== undefined) takers.set(open, taker);
+      else if (begun === "gone") stopper.abort(await writer.gone);
       if (begun === "running" && isParked()) {
         await writer.putBack();
         return false;
@@ -191,6 +234,7 @@ export function createAgent(parts: AgentParts): RunningAgent {
 
   async function look(): Promise<void> {
     await Promise.all(lanes.threads().map((thread) => lanes.wake(thread)));
+    await handover.look();
     for (const turn of await ledger.askedToStop()) cancelHere(turn);
   }
 
@@ -223,6 +267,7 @@ export function createAgent(parts: AgentParts): RunningAgent {
     isDraining = true;
     clearInterval(looking);
     titles.abort();
+    handover.stop();
     while (taking.size + ends.size > 0) await interrupt();
     await titles.idle();
     await unsaved.stop();
@@ -253,6 +298,21 @@ export function createAgent(parts: AgentParts): RunningAgent {
         return (await stopElsewhere({ user, id: turn })) || (await ledger.release(user, turn));
       if (open.turn.user !== user) return false;
       cancel(open);
+      return true;
+    },
+
+    async takeBack(user, turn) {
+      const thread = await ledger.takeBack(user, turn);
+      if (thread === undefined) return false;
+      const open = active.get(turn);
+      if (open === undefined) {
+        broadcast.wake(thread);
+        return true;
+      }
+      lanes.leave(thread, open);
+      active.delete(turn);
+      const record: TurnRecord = { ...open.writer.record(), status: "cancelled" };
+      broadcast.emit(open, { type: "done", status: "cancelled", record });
       return true;
     },
 

@@ -52,6 +52,8 @@ export interface Agent {
    * again. True where there was something to stop.
    */
   cancel(user: string, turn: string): Promise<boolean>;
+  /** Takes back a message that waits in line: nothing is left of it. False where a turn has read it, or it has begun as one. */
+  takeBack(user: string, turn: string): Promise<boolean>;
   /**
    * Every event of every turn of this user, on any channel and any node. `lost` is called where some may have been missed:
    * what is stored has to be read again. Returns a function that stops watching.
@@ -111,6 +113,7 @@ export interface Threads {
     thread: string,
     query?: { readonly limit?: number; readonly before?: string; readonly through?: string } | ForwardQuery,
   ): Promise<TurnPage>;
+  /** With the id of a message that a turn has taken, that turn. */
   turn(user: string, turn: string): Promise<TurnRecord | undefined>;
   /** Returns an attachment of a message or an output by the id that it is named by there. */
   attachment(user: string, id: string): Promise<ReadFile | undefined>;
@@ -686,6 +689,11 @@ export interface WorkPolicy {
   readonly unattended?: boolean;
   /** US dollars that its models may cost. Once they are spent it fails with `budget_spent`. */
   readonly budgetUsd?: number;
+  /**
+   * True where people talk. Its message, if it is nothing but words and files, is taken by a turn of its thread that has this too and still
+   * runs, before that asks the model again: its own turn then never starts.
+   */
+  readonly steers?: boolean;
   /** The trace that the request came with: its part, or what it follows from. Values of the header `traceparent`. */
   readonly trace?: { readonly parent?: string | undefined; readonly links?: readonly string[] };
 }

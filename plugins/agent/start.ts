@@ -84,6 +84,7 @@ export async function startAgent({
     context: createContext(sql, history),
     admit: createAdmission({ sources, models, storage, ledger }),
     titles: createTitles({ sql, models, mask, log }),
+    readTurn: (...which) => threads.turn(...which),
     ...{ models, sql, sources, extensions, mask, ledger, node, signals, log, settings },
     forget(thread) {
       history.forget(thread);

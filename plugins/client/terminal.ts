@@ -1,5 +1,6 @@
 /** The port of the terminal over the API and the socket of a service elsewhere. The token says which user is meant. */
 import { OPERATOR } from "../../kernel/kit/people.ts";
+import { Fault } from "../../kernel/plugin.ts";
 import type { JoinedService, Terminal, TerminalFiles } from "../tui/services.ts";
 import { createConversations, createJobControl, createTaskControl, readTurn, readTurns } from "./commands.ts";
 import type { Events } from "./events.ts";
@@ -34,6 +35,14 @@ export async function createTerminal(
     },
     retry: (turn) => ask(`POST /api/turns/${encoded(turn)}/retry`, wire.Started),
     cancel: async (turn) => (await ask(`POST /api/turns/${encoded(turn)}/cancel`, wire.Cancelled)).cancelled,
+    takeBack: async (turn) =>
+      tell(`DELETE /api/turns/${encoded(turn)}`).then(
+        () => true,
+        (error) => {
+          if (error instanceof Fault && error.kind !== "unavailable") return false;
+          throw error;
+        },
+      ),
     threads: {
       list: (query) => list(OPERATOR, query),
       find: (thread) => find(OPERATOR, thread),

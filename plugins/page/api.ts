@@ -979,6 +979,14 @@ export type SocketFrame = { readonly type: "hello"; readonly stream: string; rea
   readonly change?: FileChange;
   readonly millis: number;
 } | {
+  readonly type: "taken";
+  readonly id: number;
+  readonly turn_id: string;
+  readonly thread_id: string;
+  readonly message_id: string;
+  readonly text: string;
+  readonly attachments?: readonly Attachment[];
+} | {
   readonly type: "gate";
   readonly id: number;
   readonly turn_id: string;

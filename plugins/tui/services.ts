@@ -33,6 +33,8 @@ export interface Terminal {
   /** Sends the message of a turn again, for another version of its answer. */
   retry(turn: string): Promise<StartedTurn>;
   cancel(turn: string): Promise<boolean>;
+  /** Takes back a message that waits in line. False if it was read, or has begun as a turn. */
+  takeBack(turn: string): Promise<boolean>;
 
   readonly threads: {
     /** Last changed first; `q` searches titles and messages. */

@@ -73,6 +73,7 @@ export function createScriptedAgent(): ScriptedAgent {
       turn?.cancel();
       return turn !== undefined;
     },
+    takeBack: async () => false,
     watch(user, listener) {
       listeners.set(listener, user);
       return () => void listeners.delete(listener);

@@ -108,6 +108,7 @@ function createMemoryWriter(
     else items[at] = item;
   };
   const writer: RunningWriter = {
+    take: async () => [],
     ...{ id: randomUUIDv7(), thread, seq, after: undefined, openedAt: createdAt, items, summary },
     ...{ chosen: model.name, isFirst: false, isBranched: true, records: undefined },
     say: (_item, deltas, tell) => tell(deltas.join("")),

@@ -80,7 +80,8 @@ export function approvalRoutes({
         if (body.decision !== "deny") assertTool(user, gate.call.name, "allow it");
         const owner = gate.user ?? user.id;
         if (owner === user.id) follow(user.id);
-        const turn = { user: owner, channel: "gateway", thread: gate.thread, input, scope: user.scope };
+        const work = { steers: owner === user.id };
+        const turn = { user: owner, channel: "gateway", thread: gate.thread, input, work, scope: user.scope };
         return accepted(await agent.run(turn));
       },
     }),

@@ -48,7 +48,7 @@ export function chatRoutes({ agent, threads, attachments, follow }: ChatParts): 
   const say = async (
     { user, isBrowser, context }: Sender,
     said: Said,
-    { outside, survivesRestart }: { outside?: Outside | undefined; survivesRestart?: boolean } = {},
+    { outside, isLive = false }: { readonly outside?: Outside | undefined; readonly isLive?: boolean } = {},
   ): Promise<RunningTurn> => {
     const { message: text, attachments: ids = [] } = said;
     if (text === "" && ids.length === 0)
@@ -61,13 +61,15 @@ export function chatRoutes({ agent, threads, attachments, follow }: ChatParts): 
         user: user.id,
         channel: said.channel ?? CHANNEL,
         // A browser that is signed in is the page; programs have tokens.
-        keeping: { wantsTitle: said.channel === "tui" || isBrowser, survivesRestart },
+        keeping: { wantsTitle: said.channel === "tui" || isBrowser, survivesRestart: isLive },
         input: { type: "message", text, ...(brought && { attachments: brought.attachments }) },
         attached: brought?.attached,
         thread: said.thread,
         after: said.after,
         answer: { model: said.model },
         preamble: { outside },
+        // The command `ask` waits for an answer to its one question.
+        work: { steers: isLive && said.channel !== "ask" },
         scope: user.scope,
       },
       brought?.alongside,
@@ -76,7 +78,7 @@ export function chatRoutes({ agent, threads, attachments, follow }: ChatParts): 
   const send = async (sender: Sender, said: Said, outside?: Outside) => {
     // A client that does not wait for the answer may open its socket a moment later.
     follow(sender.user.id);
-    return accepted(await say(sender, said, { outside, survivesRestart: true }));
+    return accepted(await say(sender, said, { outside, isLive: true }));
   };
   const findTurn = async (user: User, id: string): Promise<TurnRecord> => {
     const turn = await threads.turn(user.id, id);
@@ -99,7 +101,8 @@ export function chatRoutes({ agent, threads, attachments, follow }: ChatParts): 
       },
     }),
     route("POST /api/chat/send", {
-      summary: "Send a message; the answer arrives on the socket",
+      summary:
+        "Send a message; the answer arrives on the socket. A turn that runs on the thread reads it before it asks the model again (`taken`); otherwise it is a turn of its own",
       body: Message,
       status: 202,
       answer: Accepted,
@@ -108,11 +111,22 @@ export function chatRoutes({ agent, threads, attachments, follow }: ChatParts): 
       handle: ({ body, ...sender }) => send(sender, body),
     }),
     route("GET /api/turns/{id}", {
-      summary: "Get a turn",
+      summary: "Get a turn; with the id of a message that a running turn has taken, that turn",
       answer: TurnRecord,
       refusals: { 404: "There is no such turn" },
       scoped: true,
       handle: ({ user, params }) => findTurn(user, params.id),
+    }),
+    route("DELETE /api/turns/{id}", {
+      summary: "Take back a message that was not read yet; nothing of it is left",
+      status: 204,
+      scoped: true,
+      refusals: { 404: "There is no such message", 409: "It was read already" },
+      async handle({ user, params: { id } }) {
+        if (await agent.takeBack(user.id, id)) return;
+        await findTurn(user, id);
+        throw invalidFault("message_taken", "The message was read already and cannot be taken back.", "id");
+      },
     }),
     route("POST /api/turns/{id}/cancel", {
       summary: "Stop a turn; `cancelled` is false if it had already ended",

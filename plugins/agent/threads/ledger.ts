@@ -5,7 +5,7 @@ import type { Sql, TokenScope, Transaction, TurnItem } from "../../../kernel/plu
 import type { Node } from "../../store/services.ts";
 import { scopesOf } from "../safety/scope.ts";
 import type { Turn } from "../services.ts";
-import { dropQueued, readQueued } from "./queued.ts";
+import { dropQueued, type QueuedRequest, readQueued } from "./queued.ts";
 import { type Beginning, PLAIN } from "./resume.ts";
 import { COUNT_TURN } from "./tables.ts";
 import { threadTexts } from "./texts.ts";
@@ -41,8 +41,8 @@ const OPEN = "status IN ('queued', 'running')";
 const COUNT_INTERRUPTED = `INSERT INTO turn_figures
     (created_at, turn, seq, "user", channel, provider, model, status, input_tokens, output_tokens, usd, millis)
   SELECT created_at, id, seq, "user", channel, provider, model, 'failed', 0, 0, 0, 0 FROM turns WHERE id = ?`;
-/** SQL, for a row of turns: above 0 if it waits in line and can still run. */
-const MAY_RUN = `(SELECT count(*) FROM queued_turns WHERE turn = turns.id AND turns.status = 'queued' AND stop_asked = 0)`;
+/** SQL, for a row of turns: not null if it waits in line and can still run. */
+const REQUEST = `(SELECT request FROM queued_turns WHERE turn = turns.id AND turns.status = 'queued' AND stop_asked = 0)`;
 const INTERRUPT = "UPDATE turns SET status = 'failed', error = ?, completed_at = ? WHERE id = ?";
 
 export function createLedger(sql: Sql, node: Pick<Node, "id" | "living">) {
@@ -79,6 +79,13 @@ export function createLedger(sql: Sql, node: Pick<Node, "id" | "living">) {
     return true;
   }
 
+  /** Nothing is left of a message that was not read. False where it does not wait any more. */
+  async function dropWaiting(tx: Transaction, turn: string, thread: string): Promise<boolean> {
+    if ((await tx.run("DELETE FROM turns WHERE id = ? AND status = 'queued'", turn)) === 0) return false;
+    await tx.run("UPDATE threads SET turns = turns - 1 WHERE id = ?", thread);
+    return true;
+  }
+
   return {
     thread: (user: string, id: string) => findThread(sql, user, id),
     tools: (user: string, thread: string) => readTools(sql, user, thread),
@@ -107,6 +114,22 @@ export function createLedger(sql: Sql, node: Pick<Node, "id" | "living">) {
       };
     },
 
+    /** The turn that has taken a message, by the id that this was accepted with. */
+    async takerOf(message: string): Promise<string | undefined> {
+      const row = await sql.get<{ turn: string }>("SELECT turn FROM turn_items WHERE id = ?", message);
+      return row?.turn;
+    },
+
+    /** Returns the thread of a message that waited; undefined where it does not, or is not this user's. */
+    takeBack: (user: string, turn: string) =>
+      sql.transaction(async (tx) => {
+        const find = `SELECT thread FROM turns WHERE id = ? AND "user" = ? AND status = 'queued'`;
+        const found = await tx.get<{ thread: string }>(find, turn, user);
+        if (found === undefined) return undefined;
+        await findThread(tx, user, found.thread, sql.engine);
+        return (await dropWaiting(tx, turn, found.thread)) ? found.thread : undefined;
+      }),
+
     /** Gives up on the caller's function that this turn left its thread waiting for. True where there was one. */
     release: (user: string, turn: string) =>
       sql.transaction(async (tx) => {
@@ -132,9 +155,15 @@ export function createLedger(sql: Sql, node: Pick<Node, "id" | "living">) {
         if (isOurs(id)) continue;
         const row = await sql.transaction(async (tx) => {
           // When two nodes find it, the one that marks it closes it.
-          const mark = `UPDATE turns SET node = ? WHERE id = ? AND ${orphaned} RETURNING thread, "user", ${MAY_RUN} AS "mayRun"`;
-          const found = await tx.get<Omit<TakenOver, "id"> & { mayRun: number }>(mark, node.id, id);
-          if (found === undefined || Number(found.mayRun) > 0) return undefined;
+          const mark = `UPDATE turns SET node = ? WHERE id = ? AND ${orphaned} RETURNING thread, "user", ${REQUEST} AS request`;
+          const found = await tx.get<Omit<TakenOver, "id"> & { request: string | null }>(mark, node.id, id);
+          if (found === undefined) return undefined;
+          if (found.request !== null) {
+            // A job runs again by itself, as another turn.
+            const { work } = JSON.parse(found.request) as QueuedRequest;
+            if (work?.job !== undefined) await dropWaiting(tx, id, found.thread);
+            return undefined;
+          }
           if (!(await forget(tx, found.thread))) await interrupt(tx, id, found.thread);
           return { thread: found.thread, user: found.user };
         });

@@ -6,7 +6,7 @@ import type { OwnTurn } from "./turns/items.ts";
 import { PARENT, type PreambleColumns, preambleOf, readInput } from "./turns/turn-rows.ts";
 
 /** What a row of `turns` does not say, or not as it was asked for. */
-type Request = Pick<Turn, "answer" | "work" | "keeping" | "scope"> & {
+export type QueuedRequest = Pick<Turn, "answer" | "work" | "keeping" | "scope"> & {
   readonly preamble: Pick<NonNullable<Turn["preamble"]>, "instructionsOnce" | "isReplay" | "origins">;
 };
 
@@ -43,7 +43,7 @@ export const isKept = ({ input, keeping, preamble }: Turn): boolean =>
 export function writeQueued(tx: Transaction, id: string, turn: Turn): void {
   if (!isKept(turn)) return;
   const { answer, work, keeping, scope, preamble: { instructionsOnce, isReplay, origins } = {} } = turn;
-  const request: Request = {
+  const request: QueuedRequest = {
     answer,
     work,
     keeping,
@@ -84,7 +84,7 @@ async function queuedTurn(queries: Queries, row: Row): Promise<QueuedTurn> {
   const items = (await queries.all<{ body: string }>(read, id)).map(
     ({ body }) => JSON.parse(body) as TurnItem,
   );
-  const { preamble, ...request } = JSON.parse(row.request) as Request;
+  const { preamble, ...request } = JSON.parse(row.request) as QueuedRequest;
   const turn: QueuedTurn["turn"] = {
     ...{ ...request, id, thread, user, channel },
     input: readInput(row.input, items),

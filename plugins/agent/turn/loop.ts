@@ -15,6 +15,8 @@ export interface LoopRun extends Settling, Answering {
   /** The form that the answer has to have, if it is more than text. */
   readonly format: AnswerFormat | undefined;
   isSpent(): boolean;
+  /** Takes what the person has said since, so that the next answer is to that too. */
+  listen(): Promise<void>;
   /** One answer of the model to the thread as it now is, and to what is said besides. */
   ask(besides: readonly ModelMessage[]): Promise<AsyncIterable<readonly ModelPart[]>>;
 }
@@ -31,6 +33,7 @@ export async function runLoop(run: LoopRun): Promise<Ending> {
       if (mistakes.length > 0) throw misformatted(mistakes);
       return complete(run, "max_output_tokens");
     }
+    await run.listen();
     const answer = await readAnswer(await run.ask(besides), run);
     const { calls } = answer;
     besides = [];

@@ -139,7 +139,13 @@ async function answer(parts: RunParts, run: Run, chain: readonly Model[]): Promi
     sections: [...sections, ...toolbox.about],
     topics,
   });
+  async function listen(): Promise<void> {
+    if (!turn.work?.steers) return;
+    for (const { id: message, text, attachments } of await writer.take(scopes))
+      emit({ type: "taken", turn: writer.id, message, text, attachments });
+  }
   const ending = await runLoop({
+    listen,
     ...{ writer, toolbox, signal, observer, required, format, emit, ask, count, holdsBack },
     mask: parts.mask,
     maxToolCalls: run.settings.maxToolCalls,

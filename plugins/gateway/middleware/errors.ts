@@ -13,6 +13,7 @@ const GATEWAY_RULES: ChannelRules = {
     attachments_too_large: 413,
     storage_full: 413,
     workspace_full: 413,
+    message_taken: 409,
     workspace_changed: 409,
     workspace_exists: 409,
     workspace_undone: 409,

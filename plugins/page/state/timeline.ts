@@ -21,7 +21,8 @@ const versionsIn = (page: TurnPage) => page.versions.map((each) => [each.turn_id
 export function withNewest({ turns, earlier, versions }: Timeline, page: TurnPage): Timeline {
   const shown = new Map(turns.map((turn) => [turn.id, turn]));
   const stored = page.turns.map(fromTurn).map((turn) => reconcile(turn, shown.get(turn.id)));
-  const known = new Set(stored.map(({ id }) => id));
+  // A message that waited may be a part of a turn by now.
+  const known = new Set(stored.flatMap(({ id, pieces }) => [id, ...pieces.map((piece) => piece.id)]));
   const overlap = turns.findIndex(({ id }) => known.has(id));
   let end = stored.at(-1)?.id ?? null;
   const unknown = turns.slice(Math.max(overlap, 0)).filter(({ id, after = end }) => {

@@ -26,6 +26,13 @@ interface Beside {
 
 export type Piece =
   | { readonly type: "text"; readonly id: string; readonly text: string }
+  /** A message of the person that the turn took while it ran. */
+  | {
+      readonly type: "said";
+      readonly id: string;
+      readonly text: string;
+      readonly files?: readonly Attachment[] | undefined;
+    }
   /** `millis` is known when the reasoning is over. */
   | {
       readonly type: "reasoning";
@@ -89,6 +96,7 @@ export const writtenIn = ({ pieces }: TurnView): string =>
 export function fromTurn(turn: Turn): TurnView {
   const outcomes = new Map<string, Result>();
   for (const item of turn.items) if (item.type === "tool_result") outcomes.set(item.call, resultOf(item));
+  const first = turn.items.find((item) => item.type === "message" && item.role === "user");
   const pieces = turn.items.flatMap((item): readonly Piece[] => {
     if (item.type === "tool_result") return [];
     if (item.type === "reasoning") {
@@ -96,7 +104,10 @@ export function fromTurn(turn: Turn): TurnView {
       return [{ type, id, text, millis }];
     }
     if (item.type === "message") {
-      return item.role === "assistant" ? [{ type: "text", id: item.id, text: item.text }] : [];
+      const { id, role, text, attachments: files } = item;
+      if (role === "assistant") return [{ type: "text", id, text }];
+      const isTaken = role === "user" && (item !== first || turn.input.type !== "message");
+      return isTaken ? [{ type: "said", id, text, files }] : [];
     }
     const outcome = outcomes.get(item.call.id);
     return [{ type: "call", id: item.id, call: item.call, outcome }];
@@ -201,6 +212,10 @@ export function fold(view: TurnView, frame: TurnFrame): TurnView {
         piece.type === "call" && piece.call.id === call.id ? { ...piece, outcome, millis } : piece,
       );
       return { ...view, pieces, outcomes: new Map([...view.outcomes, [call.id, outcome]]) };
+    }
+    case "taken": {
+      const { message_id: id, text, attachments: files } = frame;
+      return { ...view, pieces: [...endReasoning(view.pieces), { type: "said", id, text, files }] };
     }
     case "gate":
       return { ...view, gate: frame.gate };

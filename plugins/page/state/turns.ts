@@ -94,6 +94,11 @@ function inLine(turn: TurnView): TurnView {
   return getState().turns.every(isOver) ? turn : { ...turn, status: "queued" };
 }
 
+/** Takes back a message that was not read yet. */
+export async function takeBack(turn: string): Promise<void> {
+  await request("DELETE", `/api/turns/${turn}`);
+}
+
 export async function cancel(turn: string): Promise<void> {
   await request("POST", `/api/turns/${turn}/cancel`);
 }
@@ -121,6 +126,9 @@ export function receive(frame: TurnFrame): void {
     unclaimed?.push(frame);
     return;
   }
+  const settled = settledBy(frame);
+  if (settled !== undefined) update({ turns: getState().turns.filter(({ id }) => id !== settled) });
+  if (settled === frame.turn_id) return;
   const isKnown = getState().turns.some(({ id }) => id === frame.turn_id);
   if (!isKnown && !continuesPath(frame)) {
     if (unclaimed) return void unclaimed.push(frame);
@@ -138,6 +146,13 @@ export function receive(frame: TurnFrame): void {
   });
   // Another channel started it, so its message is in the store; or somebody was quicker, and this is a branch.
   if (!isKnown || (frame.type === "started" && isMisplaced(frame.turn_id))) void reloadThread();
+}
+
+/** Returns the message that waits no longer: a turn has taken it, or it was taken back. */
+function settledBy(frame: TurnFrame): string | undefined {
+  if (frame.type === "taken") return frame.message_id;
+  const isWaiting = getState().turns.some(({ id, status }) => id === frame.turn_id && status === "queued");
+  return frame.type === "done" && frame.status === "cancelled" && isWaiting ? frame.turn_id : undefined;
 }
 
 /** Turns of this thread that are not shown. */

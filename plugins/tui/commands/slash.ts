@@ -9,7 +9,7 @@ const KEYS = `| key | |
 |---|---|
 | Enter | send the message |
 | Shift+Enter, Alt+Enter, Ctrl+J | new line |
-| Up, Down | scroll; in a multi-line draft, move a line |
+| Up, Down | scroll; in a multi-line draft, move a line; Up takes back a message that was not read yet |
 | wheel, Shift+Up, Shift+Down | scroll |
 | Ctrl+P, Ctrl+N | earlier, later message |
 | PgUp, PgDn | scroll by a page |

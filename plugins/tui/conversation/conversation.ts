@@ -107,6 +107,15 @@ export function createConversation(terminal: Terminal) {
       for (const { id } of running) terminal.cancel(id).catch(report);
       return running.length > 0;
     },
+    /** Takes back the newest message that was not read yet. Returns its text; undefined if there is none. */
+    async takeBack(): Promise<string | undefined> {
+      const waiting = turns.waiting();
+      const isBack = waiting !== undefined && (await terminal.takeBack(waiting.id).catch(report));
+      return isBack ? waiting.asked : undefined;
+    },
+    get hasWaiting(): boolean {
+      return turns.waiting() !== undefined;
+    },
     /** Shows a command as it was typed. */
     echo: (text: string) => void add({ type: "command", text }),
     /** Returns the note's id, for `rewrite`. */

@@ -10,7 +10,7 @@ export type Entry = { readonly id: number } & (
       readonly text: string;
       readonly files?: readonly string[];
       readonly open: boolean;
-      /** True while it waits for the answer before it. */
+      /** True while it was not read yet. */
       readonly isQueued?: boolean;
     }
   /** A slash command, as it was typed. */

@@ -1,12 +1,18 @@
 /** The turns of the open thread, as they are stored and as they run on any channel: both are shown in one transcript. */
-import type { TurnEvent } from "../../../kernel/plugin.ts";
+import type { TurnEvent, TurnInput, TurnRecord } from "../../../kernel/plugin.ts";
 import type { StartedTurn, Terminal } from "../services.ts";
 import { createLiveTurn, itemsBeforeEvents, type LiveTurn, recordEvent } from "./live-turn.ts";
 import type { OpenThread } from "./open-thread.ts";
 import { createTaskLines } from "./task-lines.ts";
-import type { Transcript } from "./transcript.ts";
+import { describeFiles, type Transcript } from "./transcript.ts";
 
 const TURNS_SHOWN = 50;
+
+type Message = Extract<TurnInput, { type: "message" }>;
+
+/** It is over without having begun. */
+const isTakenBack = (event: TurnEvent, { events }: LiveTurn): boolean =>
+  event.type === "done" && event.status === "cancelled" && events.length === 0;
 
 interface Parts {
   readonly terminal: Terminal;
@@ -40,6 +46,13 @@ export function createFollowedTurns({ terminal, thread, transcript, changed, rep
     if (event.type === "titled") {
       if (isHere) thread.lookUpTitle().catch(() => {});
       return;
+    }
+    const waiting = live.get(event.type === "taken" ? event.message : id);
+    if (waiting && (event.type === "taken" || isTakenBack(event, waiting))) {
+      live.delete(waiting.id);
+      if (waiting.entry !== undefined) transcript.remove(waiting.entry);
+      changed();
+      if (waiting.id === id) return;
     }
     const turn = live.get(id) ?? join(id, where);
     recordEvent(turn, event);
@@ -127,6 +140,11 @@ export function createFollowedTurns({ terminal, thread, transcript, changed, rep
     const meanwhile = transcript.clear();
     taskLines.clear();
     for (const turn of turns.toSorted((a, b) => a.createdAt.localeCompare(b.createdAt))) {
+      if (turn.status === "queued" && turn.input.type === "message") {
+        showWaiting(turn, turn.input);
+        heard.delete(turn.id);
+        continue;
+      }
       newest = turn.id;
       const running = heard.get(turn.id);
       if (running) {
@@ -150,6 +168,12 @@ export function createFollowedTurns({ terminal, thread, transcript, changed, rep
     changed();
   }
 
+  function showWaiting({ id, thread: where }: TurnRecord, { text, attachments }: Message): void {
+    const files = describeFiles(attachments);
+    const entry = transcript.add({ type: "person", text, open: false, files, isQueued: true });
+    live.set(id, createLiveTurn(id, where, { asked: text, entry }));
+  }
+
   function forget(): void {
     transcript.clear();
     taskLines.clear();
@@ -165,6 +189,9 @@ export function createFollowedTurns({ terminal, thread, transcript, changed, rep
       changed();
     },
     hear,
+    /** The newest message of ours that was not read yet. */
+    waiting: () =>
+      runningHere().findLast(({ asked, entry }) => asked !== undefined && transcript.isQueued(entry)),
     /** Events were missed: what runs is told anew, and the rest is read. */
     readAgain(): void {
       live.clear();

@@ -41,6 +41,8 @@ export function recordEvent({ events }: LiveTurn, event: TurnEvent): void {
 
 /** Returns the stored items that no event covers, such as the message that started the turn. */
 export function itemsBeforeEvents({ events }: LiveTurn, items: readonly TurnItem[]): readonly TurnItem[] {
-  const covered = new Set(events.map((event) => ("item" in event ? event.item : undefined)));
+  const covered = new Set(
+    events.map((event) => ("item" in event ? event.item : event.type === "taken" && event.message)),
+  );
   return items.filter(({ id }) => !covered.has(id));
 }

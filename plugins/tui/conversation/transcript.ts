@@ -168,6 +168,9 @@ export function createTranscript(changed: () => void) {
         turn.what = runningCall(turn) ?? "thinking";
         break;
       }
+      case "taken":
+        add({ type: "person", text: event.text, open: false, files: describeFiles(event.attachments) });
+        break;
       case "gate":
         ask(event.gate);
         break;
@@ -192,6 +195,8 @@ export function createTranscript(changed: () => void) {
       return entries;
     },
     add,
+    isQueued: (id: number | undefined): boolean =>
+      entries.some((entry) => entry.id === id && isQueued(entry)),
     ask,
     update,
     closeGate,

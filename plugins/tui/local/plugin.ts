@@ -14,7 +14,8 @@ export default definePlugin({
   configure: () => ({}),
   start({ use: { kernel, agent, threads, attachments, tools, jobs, tasks, memory, workspace } }) {
     async function start(turn: Sent, files: readonly string[] = []) {
-      const mine = { user: OPERATOR, channel: "tui", keeping: { wantsTitle: true, survivesRestart: true } };
+      const keeping = { wantsTitle: true, survivesRestart: true };
+      const mine = { user: OPERATOR, channel: "tui", work: { steers: true }, keeping };
       if (files.length === 0) return await agent.run({ ...mine, ...turn });
       const { attachments: brought, attached, alongside } = await attachments.bring(OPERATOR, files);
       const input = { ...turn.input, attachments: brought };
@@ -45,6 +46,7 @@ export default definePlugin({
           );
         },
         cancel: (turn) => agent.cancel(OPERATOR, turn),
+        takeBack: (turn) => agent.takeBack(OPERATOR, turn),
         threads: {
           list: (query) => threads.list(OPERATOR, query),
           find: (thread) => threads.find(OPERATOR, thread),

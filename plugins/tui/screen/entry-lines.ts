@@ -131,7 +131,7 @@ function linesOf(entry: Entry, pen: Pen, shown?: readonly string[]): string[] {
     case "person": {
       const lines = pen.hang(palette.person("› "), "  ", palette.strong(plain(entry.text)));
       const files = (entry.files ?? []).map((file) => palette.faint(cut(`  + ${plain(file)}`, width)));
-      if (entry.isQueued) files.push(palette.warning(cut("  … waits for the answer before it", width)));
+      if (entry.isQueued) files.push(palette.warning(cut("  … will be read next · ↑ takes it back", width)));
       if (!isLong(entry.text)) return [...lines, ...files];
       const more = entry.open ? "  ▾ Enter to collapse" : `  ▸ ${moreLines(lines.length - FOLDED_LINES)}`;
       return [...(entry.open ? lines : lines.slice(0, FOLDED_LINES)), pen.mark(more), ...files];

@@ -43,7 +43,16 @@ export function createView(parts: ViewParts) {
     const draft = drafts.current;
     const within = draft.text === "" ? undefined : moveRow(draft, viewport.composerWidth, by);
     if (within) drafts.moveTo(within);
+    else if (by === -1 && draft.text === "" && conversation.hasWaiting) void takeBack();
     else viewport.scroll(by);
+  }
+
+  /** The message is a draft again, unless it was read by then. */
+  async function takeBack(): Promise<void> {
+    const text = await conversation.takeBack();
+    if (text === undefined || drafts.current.text !== "") return;
+    drafts.edit(draftOf(text));
+    changed();
   }
 
   /** Escape undoes the first that applies: focus, running turn, draft, scrolling. */

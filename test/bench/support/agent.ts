@@ -82,6 +82,7 @@ export async function openAgent(store: OpenStore, home: string, telemetry: Telem
     ...{ sql, extensions, mask, log: SILENT },
     observers: createObservers(telemetry, mask, SILENT),
     ledger: createLedger(sql, store.node),
+    readTurn: async () => undefined,
     node: store.node,
     signals: store.signals,
     settings: async () => settings,

@@ -83,6 +83,8 @@ export function renderItems(
   let answer: ToolCall[] | undefined;
   // The thoughts before the next answer.
   let thoughts = "";
+  // What came with the turn belongs to the message that began it, not to those that it took while it ran.
+  let before = preface;
 
   // Calls that ran side by side end in any order; their results are told in the order of the calls.
   const flush = (): void => {
@@ -130,8 +132,10 @@ export function renderItems(
     } else {
       close();
       answer = item.role === "assistant" ? [] : undefined;
-      if (answer === undefined) messages.push(renderUser(item, preface, show));
-      else answerWith(hideSecrets(show, item.text), answer);
+      if (answer === undefined) {
+        messages.push(renderUser(item, before, show));
+        if (item.role === "user") before = {};
+      } else answerWith(hideSecrets(show, item.text), answer);
     }
   }
   flush();

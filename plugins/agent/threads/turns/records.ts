@@ -135,8 +135,13 @@ export function createTurnRecords(sql: Sql) {
     async find(user: string, turn: string): Promise<TurnRecord | undefined> {
       const find = `SELECT turns.*, ${PARENT} AS parent FROM turns JOIN threads ON threads.id = turns.thread
         WHERE turns.id = ? AND turns."user" = ? AND ${IS_LISTED}`;
-      const row = await sql.get<TurnColumns>(find, turn, user);
-      return row && recordOf(row, (await readItems("?", turn)).get(turn) ?? []);
+      const taken = find.replace(
+        "turns.id = ?",
+        "turns.id = (SELECT turn FROM turn_items WHERE turn_items.id = ?)",
+      );
+      const row =
+        (await sql.get<TurnColumns>(find, turn, user)) ?? (await sql.get<TurnColumns>(taken, turn, user));
+      return row && recordOf(row, (await readItems("?", row.id)).get(row.id) ?? []);
     },
   };
 }

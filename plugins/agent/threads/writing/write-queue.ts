@@ -164,6 +164,12 @@ export function createWriteQueue(
     },
     /** The same, but stored only with the next write of items or the turn's end: for what comes right before it. */
     hold: place,
+    /** Has an item from now on that others have stored. */
+    adopt(item: TurnItem): void {
+      place(item);
+      stored.add(item);
+      storedIds.add(item.id);
+    },
     /** Writes it along with the next items, or with the turn's end. */
     add: (write: (tx: Transaction) => void) => void besides.push(write),
     items: () => items.map((item) => pieces.withLengths(item)),

@@ -4,6 +4,7 @@ import type {
   Fault,
   ModelName,
   Sql,
+  TokenScope,
   Transaction,
   TurnItem,
   TurnRecord,
@@ -19,6 +20,7 @@ import { COUNT_TURN } from "../tables.ts";
 import type { ThreadTexts } from "../texts.ts";
 import { NO_SUMMARY, removeThread } from "../thread-row.ts";
 import type { OpenedTurn } from "../turn-opener.ts";
+import { hasWaiting, type Message, takeWaiting } from "../waiting.ts";
 import { createCallRecords } from "./call-records.ts";
 import type { Said } from "./pieces.ts";
 import { createWriteQueue } from "./write-queue.ts";
@@ -41,7 +43,7 @@ export type RunningWriter = Pick<
       | "isBranched"
       | "records"
     )
-  | ("say" | "put" | "hold" | "add" | "attach" | "tell" | "setModel" | "markWrote")
+  | ("say" | "put" | "hold" | "add" | "attach" | "take" | "tell" | "setModel" | "markWrote")
 >;
 
 interface Started {
@@ -174,6 +176,15 @@ export function createTurnWriter(
     },
     /** It waits again, as if it had not begun. */
     putBack: () => putBack(sql, own),
+    /** Takes the messages that wait for it, which are its items from then on. */
+    async take(scopes: readonly TokenScope[]): Promise<readonly Message[]> {
+      if (!(await hasWaiting(sql, thread))) return [];
+      // What was said before them stands before them.
+      await queue.put();
+      const taken = await takeWaiting(sql, { ...own, thread, seq }, scopes);
+      for (const item of taken) queue.adopt(item);
+      return taken;
+    },
     setModel(model: ModelName): void {
       current = { ...current, model };
     },

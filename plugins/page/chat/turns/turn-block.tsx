@@ -4,7 +4,7 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { findSources } from "../../../../kernel/kit/display.ts";
 import { visibleLine } from "../../../../kernel/kit/text.ts";
 import { isOver, type Piece, type TurnView, writtenIn } from "../../state/turn-view.ts";
-import { cancel, retry } from "../../state/turns.ts";
+import { retry, takeBack } from "../../state/turns.ts";
 import { useApp } from "../../state/use-app.ts";
 import { dollars, whole } from "../../text/language.ts";
 import { text } from "../../text/text.ts";
@@ -47,6 +47,7 @@ export function TurnBlock({ turn, isLast, root, before, isContinued }: TurnBlock
       {groups(turn.pieces).map((pieces) => {
         const [piece] = pieces;
         if (piece?.type === "text") return <Prose key={piece.id} text={piece.text} isWhole={isOver(turn)} />;
+        if (piece?.type === "said") return <Said key={piece.id} piece={piece} />;
         if (piece?.type === "reasoning")
           return <Thoughts key={piece.id} words={piece.text} isOver={isOver(turn)} millis={piece.millis} />;
         const calls = pieces.filter((one) => one.type === "call");
@@ -125,6 +126,21 @@ function Failed({ turn, error, canRetry }: FailedProps) {
         </span>
       )}
     </div>
+  );
+}
+
+/** A message that was sent while the turn ran, where it was read. */
+function Said({ piece }: { piece: Extract<Piece, { type: "said" }> }) {
+  return (
+    <>
+      <h2 class="unseen">{text.chat.turn.you}</h2>
+      {piece.files && piece.files.length > 0 && <SentFiles files={piece.files} />}
+      {piece.text && (
+        <div class="asked" dir="auto">
+          {piece.text}
+        </div>
+      )}
+    </>
   );
 }
 
@@ -211,7 +227,7 @@ function Meta({ turn, root, isContinued }: Pick<TurnBlockProps, "turn" | "root" 
     return (
       <p class="meta">
         <span>{text.chat.turn.inLine}</span>
-        <Button label={text.chat.turn.takeBack} class="small" onClick={() => cancel(turn.id)} />
+        <Button label={text.chat.turn.takeBack} class="small" onClick={() => takeBack(turn.id)} />
       </p>
     );
   }

@@ -178,7 +178,7 @@ export const chat: Catalogue["chat"] = {
     editShort: "Bearbeiten",
     edit: "Deine Frage bearbeiten",
     sources: "Quellen",
-    inLine: "wartet auf die Antwort darüber",
+    inLine: "wird als Nächstes gelesen",
     takeBack: "Zurücknehmen",
     working: (seconds) => `arbeitet, ${seconds} s`,
     openSettings: "Einstellungen öffnen",

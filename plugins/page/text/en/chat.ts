@@ -102,7 +102,7 @@ export const chat = {
     editShort: "Edit",
     edit: "Edit your question",
     sources: "Sources",
-    inLine: "waiting for the answer above",
+    inLine: "will be read next",
     takeBack: "Take back",
     working: (seconds: number) => `working, ${seconds} s`,
     openSettings: "Open Settings",

@@ -105,7 +105,7 @@ describeInBrowser("on the chat page", () => {
     await page.getByText("First").waitFor();
     await say("two");
     await say("three");
-    await page.getByText("waiting for the answer above").first().waitFor();
+    await page.getByText("will be read next").first().waitFor();
     await page.getByRole("button", { name: "Take back" }).last().click();
     await page.getByText("stopped", { exact: true }).waitFor();
     await page.getByRole("button", { name: "Stop" }).click();
