@@ -430,6 +430,7 @@ function repeatingAgent(sql: Sql, node: string, chance: () => number, fate: Fate
     cancel: async () => false,
     threads: {
       find: async (_: string, id: string) => ({ id }),
+      isBinned: async () => false,
       turn,
       hadSideEffects: async () => false,
       forgetRecords: async () => {},
