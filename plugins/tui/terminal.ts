@@ -43,7 +43,7 @@ export function openTerminal(
     throw new Fault("config", "no_terminal", message, { param: "CLI_ENABLED" });
   }
   const { joined, threads, files } = terminal;
-  const palette = createPalette(process.stdout.hasColors());
+  const palette = createPalette(process.stdout.hasColors(), (path) => pageOf(terminal, path));
   const conversation = createConversation(terminal);
   const quit = () => {
     isOpen = false;
@@ -281,6 +281,17 @@ const MAX_IDEAS = 3;
 function ideasFor(installed: readonly string[]): readonly string[] {
   const fitting = IDEAS.filter(([tool]) => tool === "" || installed.includes(tool));
   return fitting.slice(0, MAX_IDEAS).map(([, idea]) => idea);
+}
+
+/** Undefined while no page is served here. */
+function pageOf({ joined, plugins }: Pick<Terminal, "joined" | "plugins">, path: string): string | undefined {
+  const gateway = plugins().find(({ name, on }) => name === "gateway" && on);
+  const origin = URL.parse(joined?.url ?? gateway?.detail.split(" ", 1)[0] ?? "")?.origin;
+  const parts = path
+    .replace(/^\//, "")
+    .split("/")
+    .map((part) => encodeURIComponent(part.toWellFormed()));
+  return origin && `${origin}/#/files/${parts.join("/")}`;
 }
 
 const LINK = /^(?<words>[^:]*) (?<url>https?:\/\/[!-~]+)$/;

@@ -189,11 +189,11 @@ function thoughtLines(
   return [head, ...body, ...(more > 0 ? [`    … ${moreLines(more)}`] : [])];
 }
 
-/** A terminal names a chart, since it cannot draw it. */
+/** A terminal names a chart, since it cannot draw it; the page shows it. */
 function chartLines(charts: CodeResult["charts"], { palette, ...pen }: Pen): string[] {
   return charts.flatMap(({ path, title }) => {
     const about = title === "" ? "" : `, ${title.replaceAll("\n", " ")}`;
-    return pen.line(`chart ${palette.underlined(plain(path))}${palette.faint(plain(about))}`);
+    return pen.line(`chart ${palette.file(path, plain(path))}${palette.faint(plain(about))}`);
   });
 }
 
@@ -250,12 +250,13 @@ function toolLines(entry: EntryOf<"tool">, pen: Pen, shown?: readonly string[]):
 }
 
 /** Each line keeps its sign, so that colour is not needed to read it. */
-function changeLines({ lines, isCut }: FileChange, { palette, ...pen }: Pen): string[] {
+function changeLines({ path, lines, isCut }: FileChange, { palette, ...pen }: Pen): string[] {
   const shown = lines.flatMap((line) => {
     const tone = line.startsWith("+") ? palette.good : line.startsWith("-") ? palette.bad : palette.faint;
     return pen.hang("    ", "      ", plain(line)).map((row) => row.slice(0, 4) + tone(row.slice(4)));
   });
-  return isCut ? [...shown, ...pen.line(palette.faint("… there is more"))] : shown;
+  const more = isCut ? pen.line(palette.faint("… there is more")) : [];
+  return [...pen.line(palette.file(path, plain(path))), ...shown, ...more];
 }
 
 function gateLines(entry: EntryOf<"gate">, pen: Pen): string[] {

@@ -259,6 +259,11 @@ function span(token: Token, palette: Palette): string {
       const { href } = token as Tokens.Link;
       const words = inner();
       const address = plain(href);
+      // A path of the workspace.
+      if (href.startsWith("/")) {
+        const file = palette.file(href, address);
+        return words === address || words === "" ? file : `${palette.underlined(words)} (${file})`;
+      }
       return words === address || words === ""
         ? palette.underlined(address)
         : `${palette.underlined(words)} ${palette.faint(`(${address})`)}`;

@@ -21,13 +21,24 @@ const SYNTAX = new Map(
   ),
 );
 
-export function createPalette(hasColours: boolean) {
+/** `pageOf`: the address at which the page shows a file of the workspace; undefined while there is no page. */
+export function createPalette(
+  hasColours: boolean,
+  pageOf: (path: string) => string | undefined = () => undefined,
+) {
   const paint =
     (coloured: Format, plain: Format): Paint =>
     (text) =>
       text === "" ? "" : styleText(hasColours ? coloured : plain, text, { validateStream: false });
+  const underlined = paint("underline", "underline");
   return {
     hasColours,
+    /** A file of the workspace by its path, which terminals that know OSC 8 open on the page. */
+    file(path: string, shown: string): string {
+      const address = pageOf(path);
+      const text = underlined(shown);
+      return address === undefined ? text : `\u001b]8;;${address}\u001b\\${text}\u001b]8;;\u001b\\`;
+    },
     /** Colours a piece of code by its highlight.js class. */
     syntax(text: string, kind: string): string {
       const format = SYNTAX.get(kind);
@@ -42,7 +53,7 @@ export function createPalette(hasColours: boolean) {
     faint: paint("gray", "dim"),
     slanted: paint("italic", "italic"),
     struck: paint("strikethrough", "strikethrough"),
-    underlined: paint("underline", "underline"),
+    underlined,
     chosen: paint("inverse", "inverse"),
     heading: paint(["bold", "cyan"], "bold"),
     code: paint("yellow", "reset"),

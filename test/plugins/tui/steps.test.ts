@@ -25,7 +25,7 @@ function linesOf(entry: Entry, isFocused = false, width = 80): readonly string[]
 test("a call is a line in words, and opens into the lines it changed, with their signs", () => {
   const entry = { id: 1, type: "tool", call, outcome, millis: 12, ...told, open: false } as const;
   expect(linesOf(entry)).toEqual(["  ✓ ▸ Edited notes.md · +1 −1  workspace_edit 12 ms", ""]);
-  const diff = ["      # Gate\\u{1b}[2J", "    - open", "    + shut"];
+  const diff = ["    /notes.md", "      # Gate\\u{1b}[2J", "    - open", "    + shut"];
   expect(linesOf({ ...entry, open: true })).toEqual([
     "  ✓ ▾ Edited notes.md · +1 −1  workspace_edit 12 ms",
     ...diff,
@@ -90,4 +90,16 @@ test("steps that follow each other stand together", () => {
   const entry = { id: 1, type: "tool", call, outcome, open: false } as const;
   expect(lines(entry, 80, false, true)).toHaveLength(1);
   expect(lines(entry, 80, false, false)).toHaveLength(2);
+});
+
+test("the path of a file leads to the page, if there is one", () => {
+  const page = (path: string) => `http://127.0.0.1:3000/#/files${path}`;
+  const entry = { id: 1, type: "tool", call, outcome, ...told, open: true } as const;
+  const [, path = ""] = createRenderer(createPalette(false, page)).lines(entry, 80, false);
+  expect(path).toContain("\u001b]8;;http://127.0.0.1:3000/#/files/notes.md\u001b\\");
+  expect(path.split("\u001b]8;;\u001b\\")).toHaveLength(2);
+  const answer = { id: 2, type: "answer", text: "See [the chart](/output/a.svg)." } as const;
+  const [text = ""] = createRenderer(createPalette(false, page)).lines(answer, 80, false);
+  expect(text).toContain("\u001b]8;;http://127.0.0.1:3000/#/files/output/a.svg\u001b\\");
+  expect(linesOf(answer)[0]).toBe("● See the chart (/output/a.svg).");
 });
