@@ -5,6 +5,7 @@ import Plug from "lucide/dist/esm/icons/plug.mjs";
 import { render } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { Chat } from "./chat/chat.tsx";
+import { ADMIN, isOfAdmin } from "./frame/admin.tsx";
 import { followKeys } from "./frame/commands/commands.tsx";
 import { openSession } from "./frame/session.ts";
 import { Sidebar } from "./frame/sidebar/sidebar.tsx";
@@ -16,7 +17,7 @@ import { keepConnected } from "./state/socket.ts";
 import { openThread } from "./state/threads.ts";
 import { useApp } from "./state/use-app.ts";
 import { text } from "./text/text.ts";
-import { Page as PageFrame } from "./widgets/bar.tsx";
+import { Page as PageFrame, Parent } from "./widgets/bar.tsx";
 import { EmptyState, ErrorState, LoadingState } from "./widgets/states.tsx";
 import { applyTheme } from "./widgets/theme.tsx";
 import { Toasts } from "./widgets/toast.tsx";
@@ -40,7 +41,8 @@ function App() {
   const { user, signedOut, signInQuestion, announcement, isMenuOpen, isSideKept } = useApp();
   const [route, setRoute] = useState(readRoute);
   const [name, shown] = route;
-  const entry = [...PAGES, CONNECT].find((page) => page.name === name);
+  const isOperator = user?.role === "operator";
+  const entry = [...PAGES, ADMIN, CONNECT].find((page) => page.name === name);
 
   useEffect(() => {
     const onHash = () => {
@@ -65,7 +67,9 @@ function App() {
       <Sidebar page={name || "chat"} />
       <main class="main">
         {entry ? (
-          <LazyPage entry={entry} shown={shown || undefined} />
+          <Parent.Provider value={isOperator && name !== ADMIN.name && isOfAdmin(name) ? ADMIN : undefined}>
+            <LazyPage entry={entry} shown={shown || undefined} />
+          </Parent.Provider>
         ) : name === "" || name === "chat" ? (
           <Chat />
         ) : (

@@ -1,6 +1,7 @@
 import PanelLeft from "lucide/dist/esm/icons/panel-left.mjs";
 import SquarePen from "lucide/dist/esm/icons/square-pen.mjs";
-import type { ComponentChildren } from "preact";
+import { type ComponentChildren, createContext } from "preact";
+import { useContext } from "preact/hooks";
 import { update } from "../state/app.ts";
 import { isSideShown, toggleSidebar } from "../state/sidebar.ts";
 import { startThread } from "../state/threads.ts";
@@ -9,9 +10,13 @@ import { dateTime } from "../text/language.ts";
 import { text } from "../text/text.ts";
 import { Button } from "./controls.tsx";
 
+/** The page that leads to this one, if there is one. */
+export const Parent = createContext<{ readonly name: string; readonly title: string } | undefined>(undefined);
+
 /** The header of every page, all of one height. Warnings and the last error lie over the page below it, so that nothing moves. */
 export function PageHeader({ title, children }: { title: string; children?: ComponentChildren }) {
   const { trouble, connected, signInEnds, status, isStoreSeen, user } = useApp();
+  const parent = useContext(Parent);
   const isOperator = user?.role === "operator";
   return (
     <>
@@ -24,6 +29,11 @@ export function PageHeader({ title, children }: { title: string; children?: Comp
           aria-expanded={isSideShown()}
           onClick={toggleSidebar}
         />
+        {parent && (
+          <a class="parent" href={`#/${parent.name}`}>
+            {parent.title}
+          </a>
+        )}
         <h1 dir="auto">{title}</h1>
         {children}
         {/* Where the sidebar, which has the button for it, is hidden. */}

@@ -8,6 +8,7 @@ import { isOver, writtenIn } from "../../state/turn-view.ts";
 import { cancel } from "../../state/turns.ts";
 import { text } from "../../text/text.ts";
 import { isModalOpen } from "../../widgets/modal.tsx";
+import { ADMIN } from "../admin.tsx";
 import { type Command, listenForKeys } from "./keys.ts";
 
 const words = text.frame;
@@ -40,7 +41,7 @@ const ACTIONS: readonly Command[] = [
 function listCommands(): readonly Command[] {
   const isOperator = getState().user?.role === "operator";
   const taken = new Set<string>();
-  const pages = [{ name: "", title: text.pages.chat, group: "main" }, ...PAGES];
+  const pages = [{ name: "", title: text.pages.chat, group: "main" }, ...PAGES, ADMIN];
   const visits = pages.map(({ name, title, group }) => {
     // The first letter of its name in the address that no other page has: the same in every language.
     const letter = [...(name || "chat")].find((one) => !taken.has(one)) ?? "";

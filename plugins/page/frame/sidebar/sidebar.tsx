@@ -1,10 +1,7 @@
-import ChevronRight from "lucide/dist/esm/icons/chevron-right.mjs";
 import Command from "lucide/dist/esm/icons/command.mjs";
 import MessageCircle from "lucide/dist/esm/icons/message-circle.mjs";
 import PanelLeft from "lucide/dist/esm/icons/panel-left.mjs";
-import Shield from "lucide/dist/esm/icons/shield.mjs";
 import SquarePen from "lucide/dist/esm/icons/square-pen.mjs";
-import { useEffect, useState } from "preact/hooks";
 import { PAGES, type PageEntry } from "../../pages/pages.tsx";
 import { update } from "../../state/app.ts";
 import { toggleSidebar } from "../../state/sidebar.ts";
@@ -13,6 +10,7 @@ import { useApp } from "../../state/use-app.ts";
 import { text } from "../../text/text.ts";
 import { Button, SearchBox } from "../../widgets/controls.tsx";
 import { Icon } from "../../widgets/icon.tsx";
+import { ADMIN, isOfAdmin } from "../admin.tsx";
 import { openPalette, startChat } from "../commands/commands.tsx";
 import { ThreadList } from "./thread-list.tsx";
 import { UserMenu } from "./user-menu.tsx";
@@ -21,9 +19,8 @@ const MAIN = [
   { name: "chat", title: text.pages.chat, icon: MessageCircle },
   ...PAGES.filter(({ group }) => group === "main"),
 ];
-const ADMIN = PAGES.filter(({ group }) => group !== "main");
 
-/** The chats come first; the other pages are below them, the operator's in a group of their own. */
+/** The chats come first; the other pages are below them, the operator's behind one link. */
 export function Sidebar({ page }: { page: string }) {
   const { user, thread, query } = useApp();
   return (
@@ -43,7 +40,9 @@ export function Sidebar({ page }: { page: string }) {
       <ThreadList shown={page === "chat" ? thread : undefined} />
       <nav class="pages" aria-label={text.frame.pages}>
         <PageLinks entries={MAIN} page={page} />
-        {user?.role === "operator" && <AdminPages page={page} />}
+        {user?.role === "operator" && (
+          <PageLinks entries={[ADMIN]} page={isOfAdmin(page) ? ADMIN.name : page} />
+        )}
       </nav>
       <UserMenu />
     </aside>
@@ -65,36 +64,6 @@ function PageLinks({ entries, page }: { entries: readonly LinkEntry[]; page: str
           {title}
         </a>
       ))}
-    </>
-  );
-}
-
-const ADMIN_KEY = "postern.admin";
-
-function AdminPages({ page }: { page: string }) {
-  const isInside = ADMIN.some(({ name }) => name === page);
-  const [isOpen, setOpen] = useState(isInside);
-  useEffect(() => setOpen(isInside || localStorage.getItem(ADMIN_KEY) === "open"), [isInside]);
-  const toggle = () => {
-    localStorage.setItem(ADMIN_KEY, isOpen ? "closed" : "open");
-    setOpen(!isOpen);
-  };
-  return (
-    <>
-      <button
-        type="button"
-        class="plain group"
-        aria-expanded={isOpen}
-        aria-controls="admin-pages"
-        onClick={toggle}
-      >
-        <Icon of={Shield} />
-        {text.frame.admin}
-        <Icon of={ChevronRight} />
-      </button>
-      <div id="admin-pages" hidden={!isOpen}>
-        <PageLinks entries={ADMIN} page={page} />
-      </div>
     </>
   );
 }

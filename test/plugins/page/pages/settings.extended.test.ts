@@ -21,9 +21,14 @@ describeInBrowser("the settings page", () => {
   test("the operator is led to it, tries a model out, sees each error at its field, and saves", async () => {
     const page = await openSignedIn(gateway, OPERATOR_TOKEN);
     await page.getByRole("heading", { name: "Connect a model" }).waitFor();
-    await page.getByRole("button", { name: "Admin" }).click();
+    await page.getByRole("link", { name: "Admin" }).click();
+    await page.getByRole("heading", { name: "Admin" }).waitFor();
     await page.getByRole("link", { name: "Settings" }).click();
     await page.getByRole("heading", { name: "Spending and limits" }).waitFor();
+    // The way back stands in the header.
+    expect(await page.locator(".bar").getByRole("link", { name: "Admin" }).getAttribute("href")).toBe(
+      "#/admin",
+    );
 
     await page.getByLabel("Provider", { exact: true }).selectOption("openai-compatible");
     await page.getByLabel("Messages a minute").fill("none");
