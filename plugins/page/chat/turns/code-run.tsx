@@ -1,4 +1,4 @@
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import type { CodeRun } from "../../../../kernel/kit/display.ts";
 import { visible, visibleJson, visibleLine } from "../../../../kernel/kit/text.ts";
 import { request } from "../../state/app.ts";
@@ -9,6 +9,7 @@ import { text } from "../../text/text.ts";
 import { FileLink } from "../../widgets/change-set.tsx";
 import { sizeWords } from "../attachments/draft-files.ts";
 import { Code } from "../prose/code.tsx";
+import { themedChart } from "./chart-colours.ts";
 
 interface CodeRunProps {
   readonly run: CodeRun;
@@ -88,12 +89,27 @@ export function Charts({ of: charts }: { of: NonNullable<CodeRun["result"]>["cha
 
 function Chart({ path, title }: { path: string; title: string }) {
   const [isGone, setGone] = useState(false);
+  const [source, setSource] = useState<string>();
+  useEffect(() => {
+    let isCurrent = true;
+    const load = async () => {
+      const answer = await fetch(contentUrl(path));
+      const svg = answer.ok ? await answer.text() : undefined;
+      if (!isCurrent) return;
+      if (svg === undefined) setGone(true);
+      else setSource(themedChart(svg) ?? contentUrl(path));
+    };
+    load().catch(() => setGone(true));
+    return () => {
+      isCurrent = false;
+    };
+  }, [path]);
   const words = visibleLine(title || path);
   if (isGone) return <p class="soft">{text.chat.code.chartGone(words)}</p>;
   return (
     <figure class="chart-picture">
       <a href={filesLink(path)}>
-        <img src={contentUrl(path)} alt={words} loading="lazy" onError={() => setGone(true)} />
+        <img src={source} alt={words} onError={() => setGone(true)} />
       </a>
       {title !== "" && <figcaption dir="auto">{words}</figcaption>}
     </figure>

@@ -23,6 +23,16 @@ function drop({ name, text }: { name: string; text: string }): void {
   document.body.dispatchEvent(new DragEvent("drop", { dataTransfer, bubbles: true, cancelable: true }));
 }
 
+/** In the page: the colour near a corner of a picture. */
+async function pixelOf(png: string): Promise<string> {
+  const image = new Image();
+  image.src = `data:image/png;base64,${png}`;
+  await image.decode();
+  const canvas = new OffscreenCanvas(40, 40).getContext("2d") as OffscreenCanvasRenderingContext2D;
+  canvas.drawImage(image, 0, 0);
+  return [...canvas.getImageData(30, 30, 1, 1).data].slice(0, 3).join();
+}
+
 describeInBrowser("code on the page", () => {
   useBrowser();
 
@@ -53,6 +63,12 @@ describeInBrowser("code on the page", () => {
     await expect
       .poll(() => picture.evaluate((img) => (img as HTMLImageElement).naturalWidth))
       .toBeGreaterThan(100);
+    // It is drawn on the theme's card, and follows the theme.
+    const ground = async () =>
+      page.evaluate(pixelOf, (await picture.screenshot({ animations: "disabled" })).toString("base64"));
+    await expect.poll(ground).toBe("255,255,255");
+    await page.emulateMedia({ colorScheme: "dark" });
+    await expect.poll(ground).toBe("31,34,37");
 
     await page.goto(`${gateway.url}/#/files/output`);
     await page.getByRole("link", { name: "monthly-average.svg" }).waitFor();

@@ -1,5 +1,6 @@
 /** The contrasts that the description of the page's look states, measured from its tokens. */
 import { expect, test } from "vitest";
+import { TOKENS } from "../../../../plugins/page/chat/turns/chart-colours.ts";
 import { read } from "../../../support/architecture.ts";
 
 const FOLDER = "plugins/page/style";
@@ -33,4 +34,15 @@ test("every colour that text has is measured", () => {
   expect(measured).toEqual(
     new Set("ink soft accent on-accent alert wait good code-word code-text code-note field-line".split(" ")),
   );
+});
+
+test("a chart's colours are those that the tool draws with, and each stands out on a card", () => {
+  const drawn = read("components/run-code/chart.ts").match(/#[0-9a-f]{3,6}\b/g) ?? [];
+  expect(Object.keys(TOKENS).toSorted()).toEqual([...new Set(drawn)].toSorted());
+  const series = [...read(`${FOLDER}/tokens.css`).matchAll(/--chart-\d+: light-dark\((#\w{6}), (#\w{6})\)/g)];
+  expect(series).toHaveLength(12);
+  for (const [, light = "", dark = ""] of series) {
+    expect(contrast(light, COLOURS.get("card")?.[0])).toBeGreaterThan(4.5);
+    expect(contrast(dark, COLOURS.get("card")?.[1])).toBeGreaterThan(4.5);
+  }
 });
