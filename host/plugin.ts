@@ -283,21 +283,25 @@ export default definePlugin({
     commands: [
       {
         name: "tool",
+        group: "Tools",
         about: "write, install, inspect, run and remove tools",
         load: async () => (await import("./commands/tool.ts")).register,
       },
       {
         name: "registry",
+        group: "Advanced",
         about: "sign in to the registries that tools come from",
         load: async () => (await import("./commands/registry.ts")).register,
       },
       {
         name: "mcp",
+        group: "Tools",
         about: "manage the MCP servers of others whose tools the agent may use",
         load: async () => (await import("./commands/mcp/mcp.ts")).register,
       },
       {
         name: "trust",
+        group: "Advanced",
         about: "say whose signature a tool needs, and make keys to sign with",
         load: async () => (await import("./commands/trust/trust.ts")).register,
       },

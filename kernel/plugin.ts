@@ -168,10 +168,15 @@ export interface SharedStore {
 
 type PluginKind = "channel" | "part";
 
+/** The headings of `postern --help`. */
+export type CommandGroup = "Talk" | "Tools" | "People" | "Keep" | "Operate" | "Advanced";
+
 /** A command that a plugin adds: `postern <name> …`. Plugins that Postern ships may add to the same one. */
 export interface PluginCommand {
   readonly name: string;
   readonly about: string;
+  /** Where `--help` lists a command that Postern ships. Third parties' commands have a group of their own. */
+  readonly group?: CommandGroup;
   /** Shown by `--help`, for a command that only groups others. */
   readonly example?: string;
   /** It works as the service would: `.env` of the folder it is typed in counts, and every plugin is loaded. */

@@ -3,7 +3,14 @@ import { statSync } from "node:fs";
 import { Command, CommanderError, Help, Option } from "commander";
 import { Fault } from "../fault.ts";
 import { compose, turnedOff } from "../order.ts";
-import { type AnyPlugin, type CommandContext, Off, type PluginCommand, type Resume } from "../plugin.ts";
+import {
+  type AnyPlugin,
+  type CommandContext,
+  type CommandGroup,
+  Off,
+  type PluginCommand,
+  type Resume,
+} from "../plugin.ts";
 import { asTyped, sayPainted, warn } from "../terminal/output.ts";
 import { OPERATOR } from "../vocabulary/user.ts";
 import { findCommand, givenPort, PORT_ABOUT, type PortOption, parsePort } from "./option-values.ts";
@@ -30,6 +37,7 @@ export interface Client {
 
 /** A command that works on the service as a whole. */
 export interface OperatorCommand {
+  readonly group: CommandGroup;
   readonly name: string;
   readonly about: string;
   readonly isHidden?: boolean;
@@ -56,6 +64,12 @@ interface StartOptions {
   readonly thread?: string;
   readonly continue?: boolean;
 }
+
+/** In the order in which `--help` lists them. */
+const HEADINGS = [
+  ...(["Talk", "Tools", "People", "Keep", "Operate", "Advanced"] satisfies readonly CommandGroup[]),
+  "Plugins",
+].map((group) => `${group}:`);
 
 const EXAMPLES = `
 Examples:
@@ -88,6 +102,12 @@ export async function buildProgram(options: ProgramOptions): Promise<Command> {
     )
     .configureHelp({
       sortSubcommands: true,
+      groupItems: (...items) =>
+        new Map(
+          [...new Help().groupItems(...items)].sort(
+            ([one], [other]) => HEADINGS.indexOf(one) - HEADINGS.indexOf(other),
+          ),
+        ),
       // The list of all has names and what they are for: what each takes is not loaded for it.
       subcommandTerm: (command) =>
         command.parent === program ? command.name() : new Help().subcommandTerm(command),
@@ -161,6 +181,7 @@ export async function buildProgram(options: ProgramOptions): Promise<Command> {
 
   program
     .command("serve")
+    .helpGroup("Operate:")
     .description("start every enabled channel except the terminal UI")
     .option("--port <port>", PORT_ABOUT, parsePort)
     .addHelpText(
@@ -193,8 +214,8 @@ export async function buildProgram(options: ProgramOptions): Promise<Command> {
   };
   const programFor = (words: readonly string[]) =>
     buildProgram({ ...options, argv: words, isDescribed: true });
-  for (const { name, about, isHidden = false, load } of operatorCommands) {
-    const command = program.command(name, { hidden: isHidden }).description(about);
+  for (const { group, name, about, isHidden = false, load } of operatorCommands) {
+    const command = program.command(name, { hidden: isHidden }).helpGroup(`${group}:`).description(about);
     if (!describesAll && name !== asked) continue;
     const register = await load();
     register(command, {
@@ -241,6 +262,7 @@ export async function buildProgram(options: ProgramOptions): Promise<Command> {
   ): Promise<void> {
     const {
       name,
+      group,
       about,
       example,
       startsService = false,
@@ -248,6 +270,7 @@ export async function buildProgram(options: ProgramOptions): Promise<Command> {
       joins = false,
     } = offered;
     const command = sharedCommand(parent, name, about) ?? parent.command(name).description(about);
+    command.helpGroup(`${(isShipped && group) || "Plugins"}:`);
     if (joins) joining.add(command);
     if (example !== undefined) command.addHelpText("after", `\nExample:\n  $ ${example}`);
     // `help` and the manual describe every command; anything else loads only the one that was typed.

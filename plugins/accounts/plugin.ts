@@ -73,6 +73,7 @@ export default definePlugin({
     commands: [
       {
         name: "user",
+        group: "People",
         about:
           "add, list, change and remove the people who may use this Postern, and pair identities of channels with them",
         example: "postern user add ann",
@@ -89,12 +90,14 @@ export default definePlugin({
       },
       {
         name: "token",
+        group: "People",
         about: "create, list, change and revoke people's tokens",
         example: "postern token create ann --name laptop",
         load: async () => (await import("./commands/tokens.ts")).registerToken,
       },
       {
         name: "session",
+        group: "People",
         about: "list the browsers that are signed in, and sign them out",
         example: "postern session list",
         load: async () => (await import("./commands/users.ts")).registerSession,

@@ -14,6 +14,7 @@ export default definePlugin({
     commands: [
       {
         name: "ask",
+        group: "Talk",
         about: "ask one question and print the answer",
         startsService: true,
         joins: true,
@@ -21,6 +22,7 @@ export default definePlugin({
       },
       {
         name: "thread",
+        group: "Talk",
         about: "list, search, show, export, rename and remove threads",
         example: "postern thread list",
         joins: true,
@@ -28,6 +30,7 @@ export default definePlugin({
       },
       {
         name: "usage",
+        group: "Operate",
         about: "show turns, tokens and cost of the last days",
         example: "postern usage --days 7 --by user",
         joins: true,
@@ -35,6 +38,7 @@ export default definePlugin({
       },
       {
         name: "models",
+        group: "Operate",
         about: "replay stored turns with another model and compare",
         everyPlugin: true,
         load: async () => (await import("./commands/compare.ts")).register,

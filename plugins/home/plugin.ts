@@ -26,12 +26,14 @@ export default definePlugin({
     commands: [
       {
         name: "home",
+        group: "Advanced",
         about: "copy identity files, skills and models between this home and the nodes' database",
         example: "postern home push",
         load: async () => (await import("./commands.ts")).register,
       },
       {
         name: "skill",
+        group: "Tools",
         about: "add, check, update and remove skills for the agent",
         example: "postern skill add ./pdf-forms",
         load: async () => (await import("./skills/commands.ts")).register,

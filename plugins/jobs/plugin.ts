@@ -14,6 +14,7 @@ export default definePlugin({
     commands: [
       {
         name: "job",
+        group: "Talk",
         about: "list, show, cancel and retry jobs, and show what was delegated",
         example: "postern job list --status running",
         joins: true,
@@ -21,6 +22,7 @@ export default definePlugin({
       },
       {
         name: "routine",
+        group: "Talk",
         about: "have the agent do something on a schedule",
         example: 'postern routine add "weekdays at 8:00" "Summarise my open issues"',
         joins: true,

@@ -52,6 +52,7 @@ export default definePlugin({
     commands: [
       {
         name: "mcp",
+        group: "Tools",
         about: "serve tools, the agent, skills and memory to an MCP host on standard input and output",
         everyPlugin: true,
         load: async () => (await import("./stdio.ts")).register,

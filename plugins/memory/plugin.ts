@@ -18,6 +18,7 @@ export default definePlugin({
     commands: [
       {
         name: "memory",
+        group: "Keep",
         about: "list, search, show, write, remove and restore what the agent remembers",
         example: "postern memory search red bike",
         // Another plugin may provide the memory.

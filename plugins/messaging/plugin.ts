@@ -42,6 +42,7 @@ export default definePlugin({
     commands: [
       {
         name: "channel",
+        group: "People",
         about: "set chat channels up, see how they are doing, and let people in",
         example: "postern channel add telegram",
         everyPlugin: true,
@@ -49,6 +50,7 @@ export default definePlugin({
       },
       {
         name: "messages",
+        group: "People",
         about: "list chat messages that wait or could not be sent; send them again or drop them",
         example: "postern messages list",
         load: async () => (await import("./commands/messages.ts")).register,

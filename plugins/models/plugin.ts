@@ -12,11 +12,13 @@ export default definePlugin({
     commands: [
       {
         name: "models",
+        group: "Operate",
         about: "list the models that can be used here, with price, window and retirement",
         load: async () => (await import("./commands/models.ts")).register,
       },
       {
         name: "setup",
+        group: "Operate",
         about: "choose a model, test it, set a spending cap and try a tool",
         load: async () => (await import("./commands/setup.ts")).register,
       },

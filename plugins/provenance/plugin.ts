@@ -56,12 +56,14 @@ export default definePlugin({
     commands: [
       {
         name: "explain",
+        group: "Talk",
         about: "show where the values of a turn's tool calls came from",
         example: "postern explain",
         load: async () => (await import("./commands/explain.ts")).register,
       },
       {
         name: "destination",
+        group: "Advanced",
         about: "say where tools may send things although the user did not name it",
         example: "postern destination list",
         load: async () => (await import("./commands/destination.ts")).register,

@@ -13,12 +13,14 @@ export default definePlugin({
     commands: [
       {
         name: "store",
+        group: "Keep",
         about: "copy, back up, restore and prune everything that is kept",
         example: "postern store backup postern.backup",
         load: async () => (await import("./commands/store.ts")).register,
       },
       {
         name: "secret",
+        group: "Advanced",
         about: "change the key that secrets are sealed under",
         example: "postern secret rotate",
         load: async () => (await import("./commands/rotate.ts")).register,

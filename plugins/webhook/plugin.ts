@@ -92,6 +92,7 @@ export default definePlugin({
     commands: [
       {
         name: "webhook",
+        group: "Advanced",
         about: "manage who may post to the webhook channel, and show the key of its callbacks",
         example: "postern webhook add ci --user ann",
         load: async () => (await import("./commands.ts")).register,

@@ -36,6 +36,7 @@ export default definePlugin({
     commands: [
       {
         name: "workspace",
+        group: "Keep",
         about: "list, read, write, search and undo the files that the agent works with, and mount folders",
         example: "postern workspace ls /reports",
         // Another plugin may provide the workspace.
