@@ -92,10 +92,8 @@ export async function buildProgram(options: ProgramOptions): Promise<Command> {
     .version(version, "-V, --version")
     .option("--home <folder>", "the service home, instead of POSTERN_HOME; with any command")
     .option("--port <port>", PORT_ABOUT, parsePort)
-    .option("--thread <id>", "go on with this thread in the terminal UI; the beginning of its id is enough")
-    .addOption(
-      new Option("--continue", "go on with the newest thread in the terminal UI").conflicts("thread"),
-    )
+    .option("--thread <id>", "continue this thread in the terminal UI; the beginning of its id is enough")
+    .addOption(new Option("--continue", "continue the newest thread in the terminal UI").conflicts("thread"))
     .option(
       "--url <address>",
       "join the service at this address, with its token from POSTERN_TOKEN or a prompt; also with commands that use a running service",

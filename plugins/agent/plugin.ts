@@ -23,7 +23,7 @@ export default definePlugin({
       {
         name: "thread",
         group: "Talk",
-        about: "list, search, show, export, rename and remove threads",
+        about: "list, search, show, export, rename, remove and restore threads",
         example: "postern thread list",
         joins: true,
         load: async () => (await import("./commands/thread.ts")).register,
@@ -48,6 +48,11 @@ export default definePlugin({
       thread: ({ rows, user }) =>
         rows(
           'SELECT id AS name, title AS about FROM threads WHERE "user" = ? AND ephemeral = 0 AND binned_at IS NULL ORDER BY updated_at DESC LIMIT 50',
+          user,
+        ),
+      binned: ({ rows, user }) =>
+        rows(
+          'SELECT id AS name, title AS about FROM threads WHERE "user" = ? AND binned_at IS NOT NULL ORDER BY binned_at DESC LIMIT 50',
           user,
         ),
     },

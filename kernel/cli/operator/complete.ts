@@ -25,6 +25,7 @@ const KINDS: Readonly<Record<string, string>> = {
   "tool name": "tool",
   "mcp name": "server",
   "thread thread_id": "thread",
+  "thread binned_id": "binned",
   "memory path": "memory",
   "workspace path": "workspace",
   "workspace folder": "workspace",

@@ -17,7 +17,7 @@ const USUAL_LINES = 100;
 
 export function register(command: Command, context: OperatorContext): void {
   command
-    .option("-f, --follow", "go on with each new line")
+    .option("-f, --follow", "keep printing new lines")
     .option("-n, --lines <count>", "how many of the newest; 100 where no time is given", parseCount)
     .option("--level <level>", "this level and what is more severe", parseLevel)
     .option("--turn <turn_id>", "only lines about this turn")

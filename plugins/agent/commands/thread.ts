@@ -1,10 +1,11 @@
-/** `postern thread list|search|show|export|rename|remove`: conversations from the command line, through the running service where there is one. */
+/** `postern thread list|search|show|export|rename|remove|bin|restore|empty-bin`: conversations from the command line, through the running service where there is one. */
 import { open, rename, rm } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { type Command, InvalidArgumentError } from "commander";
 import { OPERATOR } from "../../../kernel/kit/people.ts";
 import { toWire } from "../../../kernel/kit/schema.ts";
 import {
+  agree,
   createShortener,
   fields,
   findByPrefix,
@@ -32,7 +33,8 @@ import {
   type TurnItem,
   type TurnRecord,
 } from "../../../kernel/plugin.ts";
-import type { Conversations, ExportFormat } from "../services.ts";
+import type { BinnedThread, Conversations, ExportFormat } from "../services.ts";
+import { BinnedThread as WireBinned } from "../wire.ts";
 
 interface Options {
   readonly user: string;
@@ -42,6 +44,11 @@ interface Options {
 interface ListOptions extends Options {
   readonly limit: number;
   readonly before?: string;
+}
+
+interface RemoveOptions extends Options {
+  readonly yes?: boolean;
+  readonly now?: boolean;
 }
 
 const MAX_LISTED = 200;
@@ -66,42 +73,51 @@ export function register(group: Command, context: CommandContext): void {
     work: (threads: Conversations, thread: ThreadSummary) => Promise<void>,
   ) => withThreads(user, async (threads) => work(threads, await findThread(threads, user, id)));
 
-  const printList = async (
-    page: Page<ThreadSummary>,
-    json: boolean,
-    again: string,
-    none: string,
+  const printList = async <Listed extends ThreadSummary>(
+    { items, next }: Page<Listed>,
+    { json = false }: Options,
+    { wireOf, columns, again, none }: ListWords<Listed>,
   ): Promise<void> => {
-    const { items, next } = page;
-    if (json) sayJson({ threads: items.map((thread) => toWire(WireThread, thread)), next: next ?? null });
+    if (json) sayJson({ threads: items.map((thread) => wireOf(thread)), next: next ?? null });
     else if (items.length === 0) say(`${none}\n`);
-    else await context.show(listInWords(page, again));
+    else {
+      const shorten = createShortener(items.map(({ id }) => id));
+      const rows = items.map((thread) => [
+        shorten(thread.id),
+        ...Object.values(columns).map((cell) => cell(thread)),
+      ]);
+      const more = next ? `More: ${typedCommand()} thread ${again} --before ${next}\n` : "";
+      const heads = ["THREAD", ...Object.keys(columns)];
+      await context.show(`${table(heads, rows, { cut: ["TITLE"], colours: WAITING })}${visible(more)}`);
+    }
   };
 
   const listing = (command: Command, what: string) =>
     command
       .option("--limit <count>", `how many, up to ${MAX_LISTED}`, wholeNumber(MAX_LISTED), 20)
-      .option("--before <cursor>", `go on where an earlier ${what} ended`)
+      .option("--before <cursor>", `continue where an earlier ${what} ended`)
       .option("--json", "print JSON");
 
   listing(
     verb("list", "list threads, last changed first", "list", "list --user ann --limit 5"),
     "list",
-  ).action(({ user, json = false, limit, before }: ListOptions) =>
-    withThreads(user, async (threads) => {
-      const page = await threads.list(user, { limit, before });
-      await printList(page, json, `postern thread list${whose(user)}`, "No threads yet.");
+  ).action(({ limit, before, ...options }: ListOptions) =>
+    withThreads(options.user, async (threads) => {
+      const page = await threads.list(options.user, { limit, before });
+      const again = `list${whose(options.user)}`;
+      await printList(page, options, { ...LISTED, again, none: "No threads yet." });
     }),
   );
 
   listing(
     verb("search <words...>", "find threads by their titles and messages", "search red bike"),
     "search",
-  ).action((words: readonly string[], { user, json = false, limit, before }: ListOptions) =>
-    withThreads(user, async (threads) => {
+  ).action((words: readonly string[], { limit, before, ...options }: ListOptions) =>
+    withThreads(options.user, async (threads) => {
       const q = words.join(" ");
-      const page = await threads.list(user, { q, limit, before });
-      await printList(page, json, `postern thread search${whose(user)} ${q}`, `No thread found for "${q}".`);
+      const page = await threads.list(options.user, { q, limit, before });
+      const again = `search${whose(options.user)} ${q}`;
+      await printList(page, options, { ...LISTED, again, none: `No thread found for "${q}".` });
     }),
   );
 
@@ -157,16 +173,106 @@ export function register(group: Command, context: CommandContext): void {
       }),
     );
 
-  verb("remove <thread_id>", "delete a thread and everything in it", `remove ${SOME_ID}`)
+  verb(
+    "remove <thread_id>",
+    "move a thread to the bin, where it can be restored for 30 days",
+    `remove ${SOME_ID}`,
+    `remove ${SOME_ID} --yes`,
+    `remove ${SOME_ID} --now`,
+  )
+    .option("--now", "delete it for good instead, also from the bin")
+    .option("--yes", "do not ask; for scripts")
     .option("--json", "print JSON")
-    .action((given: string, options: Options) =>
-      withThread(options, given, async (threads, { id, title }) => {
-        await threads.remove(options.user, id);
-        if (options.json) sayJson({ removed: id });
-        else say(`Removed "${title}".\n`);
+    .action((given: string, options: RemoveOptions) =>
+      withThreads(options.user, async (threads) => {
+        const { user, now = false, json = false } = options;
+        const thread = await (now ? findAnywhere : findThread)(threads, user, given);
+        const named = `"${thread.title}" (${turnsOf(thread)}, last changed ${relativeTime(thread.updatedAt)})`;
+        await agree(
+          now
+            ? `Delete ${named} for good? It cannot be restored.`
+            : `Move ${named} to the bin? It can be restored for 30 days.`,
+          options,
+        );
+        await (now ? threads.remove(user, thread.id) : threads.bin(user, thread.id));
+        if (json) sayJson({ removed: thread.id, restorable: !now });
+        else if (now) say(`Deleted "${thread.title}" for good.\n`);
+        else
+          say(
+            `Moved "${thread.title}" to the bin. To undo: ${typedCommand()} thread restore ${shortId(thread.id)}${whose(user)}\n`,
+          );
+      }),
+    );
+
+  listing(verb("bin", "list the threads in the bin, last deleted first", "bin", "bin --json"), "list").action(
+    ({ limit, before, ...options }: ListOptions) =>
+      withThreads(options.user, async (threads) => {
+        const page = await threads.binned(options.user, { limit, ...(before !== undefined && { before }) });
+        const again = `bin${whose(options.user)}`;
+        await printList(page, options, { ...BINNED, again, none: "The bin is empty." });
+      }),
+  );
+
+  verb("restore <binned_id>", "restore a thread from the bin", `restore ${SOME_ID}`)
+    .option("--json", "print JSON")
+    .action((given: string, { user, json = false }: Options) =>
+      withThreads(user, async (threads) => {
+        const { id } = (await findBinned(threads, user, given)) ?? missing(given, user, true);
+        await threads.restore(user, id);
+        const thread = (await threads.find(user, id)) ?? missing(given, user);
+        if (json) sayJson(toWire(WireThread, thread));
+        else say(`Restored "${thread.title}".\n`);
+      }),
+    );
+
+  verb("empty-bin", "delete all threads in the bin for good", "empty-bin", "empty-bin --yes")
+    .option("--yes", "do not ask; for scripts")
+    .option("--json", "print JSON")
+    .action((options: RemoveOptions) =>
+      withThreads(options.user, async (threads) => {
+        const { user, json = false } = options;
+        const isEmpty = (await threads.binned(user, { limit: 1 })).items.length === 0;
+        if (!isEmpty)
+          await agree("Delete all threads in the bin for good? They cannot be restored.", options);
+        const deleted = isEmpty ? 0 : await threads.emptyBin(user);
+        if (json) sayJson({ deleted });
+        else if (isEmpty) say("The bin is empty.\n");
+        else say(`Deleted ${deleted} thread${deleted === 1 ? "" : "s"} for good.\n`);
       }),
     );
 }
+
+/** How a list of threads reads: as JSON, in columns, and with the command that continues it. */
+interface ListWords<Listed> {
+  wireOf(thread: Listed): unknown;
+  readonly columns: Readonly<Record<string, (thread: Listed) => string>>;
+  readonly again: string;
+  readonly none: string;
+}
+
+const WAITING: TableOptions["colours"] = { STATE: () => "yellow" };
+
+const LISTED = {
+  wireOf: (thread: ThreadSummary) => toWire(WireThread, thread),
+  columns: {
+    CHANGED: ({ updatedAt }: ThreadSummary) => relativeTime(updatedAt),
+    TURNS: ({ turns }: ThreadSummary) => String(turns),
+    STATE: ({ gate }: ThreadSummary) => (gate === undefined ? "" : "waits for you"),
+    TITLE: ({ title }: ThreadSummary) => title,
+  },
+};
+
+const BINNED = {
+  wireOf: (thread: BinnedThread) => toWire(WireBinned, thread),
+  columns: {
+    DELETED: ({ binnedAt }: BinnedThread) => relativeTime(binnedAt),
+    TURNS: ({ turns }: BinnedThread) => String(turns),
+    GONE: ({ expiresAt }: BinnedThread) => relativeTime(expiresAt),
+    TITLE: ({ title }: BinnedThread) => title,
+  },
+};
+
+const turnsOf = ({ turns }: ThreadSummary): string => `${turns} turn${turns === 1 ? "" : "s"}`;
 
 interface ExportOptions extends Options {
   readonly format: ExportFormat;
@@ -180,19 +286,41 @@ export async function findThread(
   user: string,
   given: string,
 ): Promise<ThreadSummary> {
-  const found = await findByPrefix(given, {
-    what: "thread",
+  return (await findListed(threads, user, given)) ?? missing(given, user);
+}
+
+const findListed = (threads: Pick<Conversations, "find" | "list">, user: string, given: string) =>
+  findByPrefix(given, {
+    ...WHAT,
     find: (id) => threads.find(user, id),
     list: (before) => threads.list(user, { limit: MAX_LISTED, before }),
-    title: ({ title }) => title,
   });
-  return found ?? missing(given, user);
+
+const findBinned = (threads: Pick<Conversations, "binned">, user: string, given: string) =>
+  findByPrefix(given, {
+    ...WHAT,
+    find: async () => undefined,
+    list: (before) => threads.binned(user, { limit: MAX_LISTED, ...(before !== undefined && { before }) }),
+  });
+
+const WHAT = { what: "thread", title: ({ title }: ThreadSummary) => title };
+
+/** A thread from the list or from the bin. */
+async function findAnywhere(threads: Conversations, user: string, given: string): Promise<ThreadSummary> {
+  const listed = await findListed(threads, user, given);
+  const binned = await findBinned(threads, user, given);
+  if (listed !== undefined && binned !== undefined) {
+    const message = `A thread and one in the bin begin with ${given}. Give more of the id:\n  ${listed.id}  ${listed.title}\n  ${binned.id}  ${binned.title} (in the bin)`;
+    throw new Fault("invalid", "ambiguous_id", message, { usage: true });
+  }
+  return listed ?? binned ?? missing(given, user);
 }
 
 const whose = (user: string): string => (user === OPERATOR ? "" : ` --user ${user}`);
 
-function missing(id: string, user: string): never {
-  const message = `${user} has no thread ${id}; "postern thread list${whose(user)}" shows all of them`;
+function missing(id: string, user: string, inBin = false): never {
+  const [where, list] = inBin ? [" in the bin", "bin"] : ["", "list"];
+  const message = `${user} has no thread ${id}${where}; "postern thread ${list}${whose(user)}" shows all of them`;
   throw new Fault("missing", "thread_not_found", message);
 }
 
@@ -201,23 +329,6 @@ function parseFormat(text: string): ExportFormat {
   if (format === undefined) throw new InvalidArgumentError(`Use ${FORMATS.join(" or ")}.`);
   return format;
 }
-
-/** The list for people; a cursor goes on where it ended. */
-function listInWords({ items, next }: Page<ThreadSummary>, again: string): string {
-  const shorten = createShortener(items.map(({ id }) => id));
-  const rows = items.map(({ id, title, turns, updatedAt, gate }) => [
-    shorten(id),
-    relativeTime(updatedAt),
-    String(turns),
-    gate === undefined ? "" : "waits for you",
-    title,
-  ]);
-  const more = next ? `More: ${typedCommand()}${again.slice("postern".length)} --before ${next}\n` : "";
-  const heads = ["THREAD", "CHANGED", "TURNS", "STATE", "TITLE"];
-  return `${table(heads, rows, { cut: ["TITLE"], colours: WAITING })}${visible(more)}`;
-}
-
-const WAITING: TableOptions["colours"] = { STATE: () => "yellow" };
 
 export async function writeNew(file: string, text: AsyncIterable<string>, replace: boolean): Promise<void> {
   // The existing file stays whole until the new one is.

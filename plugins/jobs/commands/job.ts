@@ -47,7 +47,7 @@ export function register(group: Command, context: CommandContext): void {
     .option("--status <status>", STATUSES.join(", "), parseStatus)
     .option("--user <user_id>", "only this user's jobs")
     .option("--limit <count>", `how many, up to ${MAX_LISTED}`, wholeNumber(MAX_LISTED), 20)
-    .option("--before <cursor>", "go on where an earlier list ended")
+    .option("--before <cursor>", "continue where an earlier list ended")
     .option("--json", "print JSON")
     .addHelpText("after", "\nExample:\n  $ postern job list --status queued")
     .action(({ json = false, limit, ...query }: ListOptions) =>

@@ -23,7 +23,7 @@ async function asked() {
   return { cwd, run };
 }
 
-test("threads are listed, found, shown, exported, renamed and removed, each user's apart", async () => {
+test("threads are listed, found, shown, exported and renamed, each user's apart", async () => {
   const { cwd, run } = await asked();
   expect((await run(["thread", "list"])).stdout).toBe("No threads yet.\n");
   expect((await run(["ask", "What colour is my bike?"])).stdout).toContain("red");
@@ -62,8 +62,67 @@ test("threads are listed, found, shown, exported, renamed and removed, each user
   );
   const foreign = await run(["thread", "remove", id, "--user", "ann"]);
   expect(foreign).toMatchObject({ code: 1, stderr: expect.stringContaining(`ann has no thread ${id}`) });
-  expect((await run(["thread", "remove", id])).stdout).toBe('Removed "The bike".\n');
-  expect((await run(["thread", "show", id])).code).toBe(1);
+});
+
+test("a thread is moved to the bin and restored, or deleted for good, only if somebody agrees", async () => {
+  const { run } = await asked();
+  for (const words of ["The red bike", "A boat"]) await run(["ask", words]);
+  const { threads } = JSON.parse((await run(["thread", "list", "--json"])).stdout);
+  const [boat, bike] = threads.map(({ id }: { id: string }) => id) as [string, string];
+  expect(await run(["thread", "bin"])).toMatchObject({ code: 0, stdout: "The bin is empty.\n" });
+  expect((await run(["thread", "empty-bin"])).stdout).toBe("The bin is empty.\n");
+
+  // The answer of a pipe is nobody's.
+  const unasked = await run(["thread", "remove", bike], "y\n");
+  expect(unasked.code).toBe(1);
+  expect(unasked.stderr).toMatch(
+    /Move "The red bike" \(1 turn, last changed .+\) to the bin\? It can be restored for 30 days\. There is no terminal to ask on; pass --yes/,
+  );
+  expect((await run(["thread", "remove", bike, "--now"])).stderr).toMatch(
+    /^postern: Delete "The red bike" \(.*\) for good\? It cannot be restored\. .* --yes/,
+  );
+  expect((await run(["thread", "list"])).stdout).toContain("The red bike");
+
+  const removed = await run(["thread", "remove", bike, "--yes"]);
+  expect(removed.stdout).toMatch(
+    /^Moved "The red bike" to the bin\. To undo: .*postern thread restore ([\da-f-]{13})\n$/,
+  );
+  expect((await run(["thread", "list"])).stdout).not.toContain("The red bike");
+  expect((await run(["thread", "show", bike])).code).toBe(1);
+  expect((await run(["thread", "bin"])).stdout).toMatch(
+    /^THREAD +DELETED +TURNS +GONE +TITLE\n\S{8} .+ 1 +in 30 days +The red bike\n$/,
+  );
+  expect(JSON.parse((await run(["thread", "bin", "--json"])).stdout)).toMatchObject({
+    threads: [{ id: bike, expires_at: expect.any(String) }],
+    next: null,
+  });
+  expect((await run(["thread", "bin", "--user", "ann"])).stdout).toBe("The bin is empty.\n");
+  expect(await run(["thread", "restore", boat])).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining(`operator has no thread ${boat} in the bin; "postern thread bin" shows`),
+  });
+  expect((await run(["thread", "restore", bike.slice(0, 13)])).stdout).toBe('Restored "The red bike".\n');
+  expect((await run(["thread", "list"])).stdout).toContain("The red bike");
+
+  const json = ["--yes", "--json"];
+  expect(JSON.parse((await run(["thread", "remove", bike, ...json])).stdout)).toEqual({
+    removed: bike,
+    restorable: true,
+  });
+  // They were begun within a moment, so their ids begin alike.
+  const alike = await run(["thread", "remove", bike.slice(0, 6), "--now", "--yes"]);
+  expect(alike).toMatchObject({ code: 2, stderr: expect.stringContaining("The red bike (in the bin)") });
+  expect((await run(["thread", "remove", bike, "--now", "--yes"])).stdout).toBe(
+    'Deleted "The red bike" for good.\n',
+  );
+  expect((await run(["thread", "bin"])).stdout).toBe("The bin is empty.\n");
+  await run(["thread", "remove", boat, "--yes"]);
+  expect(await run(["thread", "empty-bin"])).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining("pass --yes"),
+  });
+  expect((await run(["thread", "empty-bin", "--yes"])).stdout).toBe("Deleted 1 thread for good.\n");
+  expect((await run(["thread", "restore", boat])).code).toBe(1);
 });
 
 test("memory is written from a pipe, a file or the editor, and only over the version that was read", async () => {

@@ -59,13 +59,21 @@ test("ask, thread, job, routine and usage work through the service that runs wit
 
   // Another user's threads are only in the store. The log is written behind, in order: the last request shows that all are there.
   expect((await run("thread", "list", "--user", "ann")).stdout).toBe("No threads yet.\n");
-  expect((await run("thread", "remove", id)).stdout).toBe('Removed "The bike".\n');
-  await expect.poll(() => paths(home)).toContain(`DELETE /api/threads/${id}`);
+  expect((await run("thread", "remove", id, "--yes")).stdout).toContain('Moved "The bike" to the bin.');
+  expect((await run("thread", "bin")).stdout).toContain("The bike");
+  expect((await run("thread", "restore", id.slice(0, 8))).stdout).toBe('Restored "The bike".\n');
+  await run("thread", "remove", id, "--yes");
+  expect((await run("thread", "remove", id, "--yes", "--now")).stdout).toBe('Deleted "The bike" for good.\n');
+  expect((await run("thread", "empty-bin")).stdout).toBe("The bin is empty.\n");
+  const latest = () => {
+    const requests = paths(home);
+    return requests.slice(requests.lastIndexOf("GET /api/usage") + 1);
+  };
+  const changes = () => latest().filter((path) => !path.startsWith("GET"));
+  const remove = `DELETE /api/threads/${id}`;
+  await expect.poll(changes).toEqual([remove, `POST /api/bin/${id}/restore`, remove, remove]);
+  expect(latest()[0]).toBe(`GET /api/threads/${id}`);
   const requests = paths(home);
-  expect(requests.slice(requests.lastIndexOf("GET /api/usage") + 1)).toEqual([
-    `GET /api/threads/${id}`,
-    `DELETE /api/threads/${id}`,
-  ]);
   expect(requests).toEqual(expect.arrayContaining(["POST /api/chat/send", "GET /api/jobs"]));
 });
 

@@ -67,6 +67,9 @@ test("names are offered where they fit: tools, users, threads with titles, memor
   expect(Object.keys(await offered("config", "get", "GATEWAY_PO"))).toEqual(["GATEWAY_PORT"]);
   expect(await offered("config", "set", "MODEL_N")).toHaveProperty("MODEL_NAME");
   expect(await offered("nonsense", "")).toEqual({});
+  await postern(["thread", "remove", thread, "--yes"], { env });
+  await offers("thread", "restore", "").toEqual({ [thread]: "What is 2 + 3?" });
+  expect(await offered("thread", "show", "")).toEqual({});
 });
 
 test("completing makes no home and leaves no file beside the store", async () => {
