@@ -15,6 +15,7 @@ import { systemText } from "../context/prompt.ts";
 import { type Context, digest, type Stored, summarise } from "../context/window.ts";
 import type { Extensions } from "../extensions.ts";
 import type { TurnObserver } from "../live/observer.ts";
+import type { Turn } from "../services.ts";
 import type { TurnSettings } from "../settings.ts";
 import type { LedgerTurn } from "../threads/ledger.ts";
 import { hideInNews, type News } from "../threads/news.ts";
@@ -47,6 +48,17 @@ export interface ModelRequestParts {
   readonly extensions: Pick<Extensions, "followed">;
   readonly mask: Mask;
   readonly log: Log;
+}
+
+/**
+ * What stays the same while requests continue each other: the thread. A caller that brings the conversation along gets a new
+ * thread each time, so there it is whose conversation it is, and how that began.
+ */
+function conversationOf({ user, input, preamble, keeping }: Turn, thread: string): string {
+  const { history = [] } = preamble ?? {};
+  if (keeping?.ephemeral !== true && history.length === 0) return thread;
+  const first = history.find((item) => item.type === "message" && item.role === "user") ?? input;
+  return JSON.stringify([user, first.type === "message" ? first.text : ""]);
 }
 
 interface Asking {
@@ -85,8 +97,7 @@ export async function createModelRequests(parts: ModelRequestParts, run: Run, as
     }
   }
 
-  // A thread's requests continue each other. Its id is nobody's business.
-  const cacheKey = hash("sha256", writer.thread).slice(0, 32);
+  const cacheKey = hash("sha256", conversationOf(turn, writer.thread)).slice(0, 32);
   const once = turn.preamble?.instructionsOnce
     ? [await redactLong(mask, turn.preamble?.instructionsOnce)]
     : [];

@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import type { ResponseObject } from "../../../plugins/responses/wire/format.ts";
 import { scriptedModel, type TestTool } from "../../support/services/agent.ts";
-import { type Service, startService } from "../../support/services/responses.ts";
+import { bearer, type Service, startService, TOKEN } from "../../support/services/responses.ts";
 
 type Model = Awaited<ReturnType<typeof scriptedModel>>;
 
@@ -20,9 +20,12 @@ const developer = (content: string) => ({ role: "developer", content });
 const promptsOf = ({ requests }: Model): readonly string[] =>
   requests.map(({ tools, messages }) => JSON.stringify([tools, messages]).slice(0, -2));
 
+const cacheKeysOf = ({ requests }: Model) => requests.map((request) => request["prompt_cache_key"]);
+
 function expectStable(model: Model, count: number): void {
   const prompts = promptsOf(model);
   expect(prompts.length).toBe(count);
+  expect(new Set(cacheKeysOf(model)).size, "cache keys of one conversation").toBe(1);
   for (const [index, prompt] of prompts.entries()) {
     const before = prompts[index - 1] ?? "";
     const end = [...before].findIndex((letter, at) => letter !== prompt[at]);
@@ -148,4 +151,22 @@ test("a resume through /api/v1 shows its instructions only where they differ fro
   const again = await resume(other.id, 4, "Explain it.");
   expect(again.said).toEqual(other.said);
   expectStable(model, 5);
+});
+
+test("conversations that callers bring along have keys of their own in the cache, for each user", async () => {
+  const { model, service } = await start();
+  const other = await service.tokenOf("other");
+  const ask = async (begins: string, token = TOKEN) => {
+    model.script({ text: "Done." });
+    const messages = [user(begins), { role: "assistant", content: "Hello." }, user("Go on.")];
+    const body = { model: "any", messages, store: false };
+    expect((await service.send("POST", "/openai/v1/chat/completions", body, bearer(token))).status).toBe(200);
+  };
+  await ask("Fix the bug.");
+  await ask("Fix the bug.");
+  await ask("Write a test.");
+  await ask("Fix the bug.", other);
+  const [key, again, ...others] = cacheKeysOf(model);
+  expect(again).toBe(key);
+  expect(new Set([key, ...others]).size).toBe(3);
 });
