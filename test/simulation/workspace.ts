@@ -63,13 +63,16 @@ export function workspacePart(): Part {
     const [before, last] = [states.at(-2), states.at(-1)];
     if (last === undefined) return;
     if (before !== undefined) await undoOlder(world, before.set);
+    const newestBefore = (await newest(world))?.id;
     const tries = await Promise.all(
       [0, 1].map(() => ask(world, (use) => use("workspace").undo(USER, last.set, CHANGE))),
     );
     const done = tries.filter((one) => one && "value" in one && one.value.set !== undefined).length;
     if (done > 1) world.violate("nothing counts twice", `${last.set} was undone ${done} times`);
     if (done === 0)
-      await until(world, last.set, () => ask(world, (use) => use("workspace").undo(USER, last.set, CHANGE)));
+      await until(world, newestBefore, () =>
+        ask(world, (use) => use("workspace").undo(USER, last.set, CHANGE)),
+      );
     states.pop();
     world.note(undefined, `"${last.text}" is undone`);
   }
