@@ -1,6 +1,6 @@
 /**
- * What is other than in the sources, replaced while they are loaded: the network under callbacks, and old bugs that are put back, each as
- * a text of today and what stood there before its fix.
+ * What is other than in the sources, replaced while they are loaded: the network under callbacks, threads, and old bugs that are put back,
+ * each as a text of today and what stood there before its fix.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { registerHooks } from "node:module";
@@ -27,12 +27,21 @@ export const PLANTED: readonly Planted[] = readdirSync(FOLDER)
     ...(JSON.parse(readFileSync(join(FOLDER, file), "utf8")) as Omit<Planted, "name">),
   }));
 
-/** Callbacks go out through the world's network, which their target brings along. */
-const NETWORK: Replacement = {
-  file: "plugins/webhook/callbacks/callbacks.ts",
-  today: "createOutbound({ privateHosts: target.privateHosts })",
-  before: "(target as unknown as { outbound: ReturnType<typeof createOutbound> }).outbound",
-};
+const OURS: readonly Replacement[] = [
+  // Callbacks go out through the world's network, which their target brings along.
+  {
+    file: "plugins/webhook/callbacks/callbacks.ts",
+    today: "createOutbound({ privateHosts: target.privateHosts })",
+    before: "(target as unknown as { outbound: ReturnType<typeof createOutbound> }).outbound",
+  },
+  // The world's clock does not wait for a thread, so its work is done in this one.
+  {
+    file: "kernel/text/text-threads.ts",
+    today: "import type { TextTask }",
+    before: "import work, { type TextTask }",
+  },
+  { file: "kernel/text/text-threads.ts", today: "(await pool()).run(task)", before: "work(task)" },
+];
 
 /** `name`: of an old bug to put back. */
 export function replace(name: string | undefined): void {
@@ -41,7 +50,7 @@ export function replace(name: string | undefined): void {
   registerHooks({
     load(url, context, nextLoad) {
       const loaded = nextLoad(url, context);
-      const all = [NETWORK, ...planted].filter(({ file }) => url.endsWith(`/${file}`));
+      const all = [...OURS, ...planted].filter(({ file }) => url.endsWith(`/${file}`));
       if (all.length === 0) return loaded;
       return { ...loaded, source: all.reduce(replaceOnce, String(loaded.source)) };
     },

@@ -1,4 +1,5 @@
 /** Plays seed after seed, and shows what breaks a rule. */
+import { createHash } from "node:crypto";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { openEngine } from "./engines.ts";
@@ -48,12 +49,14 @@ async function playSeeds(
     (minutes !== undefined && performance.now() - since > minutes * 60_000) ||
     (isOne && seed > first);
   const totals: Record<string, number> = {};
+  const traces = createHash("sha256");
   let seed = first;
   for (; !isOver(seed); seed++) {
     const drawn = planOf(seed);
     const isFleet = fleets.includes(drawn.isFleet) ? drawn.isFleet : !drawn.isFleet;
     const plan = { ...drawn, isFleet, nodes: isFleet ? Math.max(2, drawn.nodes) : 1 };
     const outcome = await run(plan, isOne);
+    traces.update(outcome.hash);
     for (const [name, count] of Object.entries({ ...outcome.counts, steps: outcome.steps }))
       totals[name] = (totals[name] ?? 0) + count;
     if (isOne) console.log(stepsOf(outcome.trace).join("\n"));
@@ -64,7 +67,8 @@ async function playSeeds(
     return 1;
   }
   const list = Object.entries(totals).map(([name, count]) => `${count} ${name}`);
-  console.log(`${seed - first} seeds from ${first} on kept every rule: ${list.join(", ")}.`);
+  const trace = traces.digest("hex").slice(0, 16);
+  console.log(`${seed - first} seeds from ${first} on kept every rule: ${list.join(", ")}, trace ${trace}.`);
   return 0;
 }
 
