@@ -11,6 +11,7 @@ export { type Generation, ModelName } from "../vocabulary/model.ts";
 export { distinctOrigins, MODEL, Origin, othersIn } from "../vocabulary/origin.ts";
 export {
   answerText,
+  askedIn,
   Failure,
   INTERRUPTED,
   isCutShort,

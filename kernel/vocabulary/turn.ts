@@ -58,6 +58,8 @@ export const TurnItem = Type.Union(
       text: Type.String(),
       attachments,
       pieces,
+      /** Of one that a turn took while it ran: the request that it came with, for as long as nothing answers it. */
+      taken: Type.Optional(hidden(Type.Object({ channel: Type.String(), request: Type.Unknown() }))),
       needsModel: Type.Optional(
         Type.Boolean({
           description: "True where the built-in model could not answer: a language model could",
@@ -231,6 +233,15 @@ export const INTERRUPTED = "interrupted";
 /** Its node stopped, died, or lost the database before the end could be stored: a job is run again after that. */
 export function isCutShort({ error }: Pick<TurnRecord, "error">): boolean {
   return error?.code === INTERRUPTED || error?.code === "store_unavailable";
+}
+
+/** All that the person said in a turn that began with a message: also what it took while it ran. */
+export function askedIn({ items }: Pick<TurnRecord, "items">) {
+  const said = items.flatMap((item) => (item.type === "message" && item.role === "user" ? [item] : []));
+  return {
+    text: said.flatMap(({ text }) => text || []).join("\n\n"),
+    attachments: said.flatMap(({ attachments = [] }) => attachments),
+  };
 }
 
 export function answerText({ items }: Pick<TurnRecord, "items">): string {

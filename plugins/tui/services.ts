@@ -30,7 +30,7 @@ export interface Terminal {
   /** Starts a turn, whose events may come before this resolves. Rejects with a `Fault` if it is refused. */
   send(message: TerminalMessage): Promise<StartedTurn>;
   answer(answer: GateAnswer, thread: string | undefined): Promise<StartedTurn>;
-  /** Sends the message of a turn again, for another version of its answer. */
+  /** Sends what the person said in a turn again, for another version of its answer. */
   retry(turn: string): Promise<StartedTurn>;
   cancel(turn: string): Promise<boolean>;
   /** Takes back a message that waits in line. False if it was read, or has begun as a turn. */

@@ -10,7 +10,7 @@ import {
   routesOf,
 } from "../../../kernel/kit/http.ts";
 import { type Declared, Type } from "../../../kernel/kit/schema.ts";
-import { answerText, type Outside, TurnRecord } from "../../../kernel/kit/turns.ts";
+import { answerText, askedIn, type Outside, TurnRecord } from "../../../kernel/kit/turns.ts";
 import type { Services, User } from "../../../kernel/plugin.ts";
 import type { RunningTurn } from "../services.ts";
 import { Accepted, Message } from "./wire.ts";
@@ -139,17 +139,22 @@ export function chatRoutes({ agent, threads, attachments, follow }: ChatParts): 
       },
     }),
     route("POST /api/turns/{id}/retry", {
-      summary: "Send the message of a turn again, for another version of its answer",
+      summary: "Send what the person said in a turn again, for another version of its answer",
       status: 202,
       answer: Accepted,
       scoped: true,
       refusals: { ...refusals, 404: "There is no such turn" },
       async handle({ params, ...sender }) {
-        const { input, thread, outside, after = null } = await findTurn(sender.user, params.id);
-        if (input.type !== "message")
+        const turn = await findTurn(sender.user, params.id);
+        const { thread, outside, after = null } = turn;
+        if (turn.input.type !== "message")
           throw invalidFault("not_a_message", "Only a turn that began with a message can be retried.", "id");
-        const attachments = input.attachments?.map(({ id }) => id);
-        return send(sender, { message: input.text, thread, after, attachments }, outside);
+        const { text: message, attachments } = askedIn(turn);
+        return send(
+          sender,
+          { message, thread, after, attachments: attachments.map(({ id }) => id) },
+          outside,
+        );
       },
     }),
   ];

@@ -12,6 +12,7 @@ import { threadTexts } from "./texts.ts";
 import { findThread, readTools, removeThread } from "./thread-row.ts";
 import { closeGate, createTurnOpener, type OpenTurn } from "./turn-opener.ts";
 import { dropPieces, type OwnTurn, readPieces, writeItem } from "./turns/items.ts";
+import { putBackMessages, unheardIn } from "./waiting.ts";
 import { createTurnWriter, type TurnWriter } from "./writing/writer.ts";
 
 export const CUT_SHORT = {
@@ -54,8 +55,12 @@ export function createLedger(sql: Sql, node: Pick<Node, "id" | "living">) {
   async function interrupt(tx: Transaction, turn: string, thread: string): Promise<void> {
     const said = await readPieces(tx, turn);
     for (const item of said) await writeItem(tx, { id: turn, node: node.id }, item);
-    const [items] = await Promise.all([
-      tx.all<{ body: string }>("SELECT body FROM turn_items WHERE turn = ? ORDER BY seq", turn),
+    const read = "SELECT body FROM turn_items WHERE turn = ? ORDER BY seq";
+    const rows = await tx.all<{ body: string }>(read, turn);
+    const items = rows.map(({ body }) => JSON.parse(body) as TurnItem);
+    const unheard = unheardIn(items);
+    putBackMessages(tx, { id: turn, node: node.id, thread }, unheard);
+    await Promise.all([
       dropPieces(tx, turn),
       dropQueued(tx, turn),
       texts.removeTurn(tx, turn),
@@ -64,8 +69,7 @@ export function createLedger(sql: Sql, node: Pick<Node, "id" | "living">) {
     // What it had used up is not known.
     await tx.run(COUNT_INTERRUPTED, turn);
     tx.last(COUNT_TURN, turn, node.id, thread);
-    for (const { body } of items) {
-      const item = JSON.parse(body) as TurnItem;
+    for (const item of items.slice(0, items.length - unheard.length)) {
       if (item.type === "message" && item.text !== "") texts.addMessage(tx, item.id, thread, item.text);
     }
   }

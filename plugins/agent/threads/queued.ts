@@ -50,6 +50,10 @@ export function writeQueued(tx: Transaction, id: string, turn: Turn): void {
     scope,
     preamble: { instructionsOnce, isReplay, origins },
   };
+  writeRequest(tx, id, request);
+}
+
+export function writeRequest(tx: Transaction, id: string, request: QueuedRequest): void {
   const write = `INSERT INTO queued_turns (turn, request)
     SELECT id, CAST(? AS TEXT) FROM turns WHERE id = ? AND status = 'queued'`;
   void tx.run(write, JSON.stringify(request), id);

@@ -2,15 +2,17 @@
  * Messages that wait in line for the turn before them. Where people talk, that turn takes them before it asks the model again: then they
  * are items of it, under the id that their own turn would have had, and nothing else is left of that turn.
  */
-import type { Sql, TokenScope, TurnItem } from "../../../kernel/plugin.ts";
+import { randomUUIDv7 } from "node:crypto";
+import type { Sql, TokenScope, Transaction, TurnInput, TurnItem } from "../../../kernel/plugin.ts";
 import { scopesOf } from "../safety/scope.ts";
-import type { QueuedRequest } from "./queued.ts";
+import { type QueuedRequest, writeRequest } from "./queued.ts";
 import { type OwnTurn, writeItem } from "./turns/items.ts";
 
 export type Message = Extract<TurnItem, { type: "message" }>;
 
 interface WaitingRow {
   readonly id: string;
+  readonly channel: string;
   readonly parent_seq: number | null;
   /** The number of things that came with the message. */
   readonly besides: number;
@@ -20,7 +22,7 @@ interface WaitingRow {
 
 // The index has turns of both states: a planner that is told of one alone would not use it.
 const WAITING = "turns.thread = ? AND turns.status IN ('queued', 'running') AND turns.status = 'queued'";
-const FIND = `SELECT turns.id, parent_seq, stop_asked, request,
+const FIND = `SELECT turns.id, channel, parent_seq, stop_asked, request,
     CASE WHEN coalesce(instructions, context, outside) IS NULL THEN 0 ELSE 1 END AS besides
   FROM turns LEFT JOIN queued_turns ON queued_turns.turn = turns.id WHERE ${WAITING} ORDER BY turns.seq`;
 
@@ -54,7 +56,12 @@ export function takeWaiting(
       const found = await tx.get<{ body: string }>("SELECT body FROM turn_items WHERE turn = ?", row.id);
       if (found === undefined) continue;
       await tx.run("DELETE FROM turns WHERE id = ?", row.id);
-      const item: Message = { ...(JSON.parse(found.body) as Message), id: row.id };
+      const request: unknown = JSON.parse(row.request as string);
+      const item: Message = {
+        ...(JSON.parse(found.body) as Message),
+        id: row.id,
+        taken: { channel: row.channel, request },
+      };
       await writeItem(tx, turn, item);
       taken.push(item);
     }
@@ -62,6 +69,38 @@ export function takeWaiting(
       await tx.run("UPDATE threads SET turns = turns - ? WHERE id = ?", taken.length, thread);
     return taken;
   });
+}
+
+/** The messages that were taken last, which nothing has followed: no model has answered them. */
+export function unheardIn(items: readonly TurnItem[]): readonly Message[] {
+  const isTaken = (item: TurnItem) => item.type === "message" && item.taken !== undefined;
+  return items.slice(items.findLastIndex((item) => !isTaken(item)) + 1) as readonly Message[];
+}
+
+/** Messages that a turn has taken wait in line again, under the same ids, because it is cut short before it has heard them. */
+export function putBackMessages(
+  tx: Transaction,
+  turn: OwnTurn & { readonly thread: string },
+  messages: readonly Message[],
+): void {
+  const { id: taker, node, thread } = turn;
+  for (const { taken, ...message } of messages) {
+    const { id, text, attachments } = message;
+    const { channel, request } = taken as NonNullable<typeof taken>;
+    const own = "SELECT id FROM turns WHERE id = ? AND node = ?";
+    void tx.run(`DELETE FROM turn_items WHERE id = ? AND turn IN (${own})`, id, taker, node);
+    // Its job submits it again.
+    if ((request as QueuedRequest).work?.job !== undefined) continue;
+    const input: TurnInput = { type: "message", text, attachments };
+    const add = `INSERT INTO turns (id, channel, input, created_at, status, thread, "user", provider, model, node)
+      SELECT CAST(? AS TEXT), CAST(? AS TEXT), CAST(? AS TEXT), CAST(? AS TEXT), 'queued', thread, "user", provider, model, node
+      FROM turns WHERE id = ? AND node = ? ON CONFLICT (id) DO NOTHING`;
+    void tx.run(add, id, channel, JSON.stringify(input), new Date().toISOString(), taker, node);
+    void writeItem(tx, { id, node }, { ...message, id: randomUUIDv7() });
+    writeRequest(tx, id, request as QueuedRequest);
+    const count = `UPDATE threads SET turns = turns + 1 WHERE id = ? AND EXISTS (SELECT 1 FROM turns WHERE id = ? AND node = ?)`;
+    void tx.run(count, thread, id, node);
+  }
 }
 
 /**

@@ -1,6 +1,7 @@
 /** The port of the terminal for the service in this process: it works as the operator. */
 import { basename } from "node:path";
 import { OPERATOR } from "../../../kernel/kit/people.ts";
+import { askedIn } from "../../../kernel/kit/turns.ts";
 import { definePlugin, Fault } from "../../../kernel/plugin.ts";
 import type { Turn } from "../../agent/services.ts";
 
@@ -39,7 +40,7 @@ export default definePlugin({
               "Only a turn that began with a message can be retried.",
             );
           const { thread, outside, after = null } = found;
-          const { text, attachments: files = [] } = found.input;
+          const { text, attachments: files } = askedIn(found);
           return await start(
             { input: { type: "message", text }, thread, preamble: { outside }, after },
             files.map((file) => file.id),

@@ -20,7 +20,7 @@ import { COUNT_TURN } from "../tables.ts";
 import type { ThreadTexts } from "../texts.ts";
 import { NO_SUMMARY, removeThread } from "../thread-row.ts";
 import type { OpenedTurn } from "../turn-opener.ts";
-import { hasWaiting, type Message, takeWaiting } from "../waiting.ts";
+import { hasWaiting, type Message, putBackMessages, takeWaiting, unheardIn } from "../waiting.ts";
 import { createCallRecords } from "./call-records.ts";
 import type { Said } from "./pieces.ts";
 import { createWriteQueue } from "./write-queue.ts";
@@ -77,6 +77,9 @@ export function createTurnWriter(
   let chosen =
     start.before === undefined ? (turn.answer?.model as ModelName | undefined) : start.before.model;
   let hasWritten = false;
+  /** Messages that it took and did not come to. */
+  let unheard: readonly Message[] = [];
+  const isHeard = ({ id }: TurnItem) => unheard.every((message) => message.id !== id);
   const job = turn.work?.job;
   const records = job === undefined ? undefined : createCallRecords(sql, own, job);
   const { promise: gone, resolve: tellGone } = Promise.withResolvers<Fault | undefined>();
@@ -107,8 +110,10 @@ export function createTurnWriter(
     if (!isCutShort(ending)) void records?.close(tx);
     queue.writeItems(tx);
     // All that was said, also to begin with: the index is written once for a turn.
+    putBackMessages(tx, { ...own, thread }, unheard);
     for (const item of items)
-      if (item.type === "message" && item.text !== "") texts.addMessage(tx, item.id, thread, item.text);
+      if (isHeard(item) && item.type === "message" && item.text !== "")
+        texts.addMessage(tx, item.id, thread, item.text);
     queue.writeBesides(tx);
     tx.last(COUNT_TURN, id, node, thread);
     return next;
@@ -205,6 +210,7 @@ export function createTurnWriter(
     async finish(ending: Ending, usage: Usage): Promise<string | undefined> {
       const now = new Date().toISOString();
       current = endedAs(ending, usage, now);
+      unheard = isCutShort(ending) ? unheardIn(items) : [];
       return (await queue.end((tx) => writeEnd(tx, ending, usage, now)))?.node;
     },
     /** Its record has this end from now on, which is still to be stored. */
@@ -224,7 +230,7 @@ export function createTurnWriter(
       channel: turn.channel,
       input: turn.input,
       outside: turn.preamble?.outside,
-      items: queue.items(),
+      items: queue.items().filter(isHeard),
       createdAt: start.now,
       ...current,
     }),

@@ -56,33 +56,64 @@ test("a process that is killed in the middle of a turn and of a job loses neithe
   expect((await next.record).status).toBe("completed");
 });
 
+async function serve() {
+  const token = "t".repeat(40);
+  const served = await servePostern({ GATEWAY_AUTH_TOKEN: token, MEMORY_VECTORS: "false" });
+  const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
+  const request = async (path: string, body?: object) => {
+    const post = { method: "POST", body: JSON.stringify(body) };
+    const answer = await fetch(`${served.url}${path}`, { headers, ...(body && post) });
+    expect(answer.status).toBe(body ? 202 : 200);
+    return await answer.json();
+  };
+  return {
+    ...served,
+    read: (turn: string) => request(`/api/turns/${turn}`),
+    async send(body: object) {
+      const sent = await request("/api/chat/send", body);
+      return { thread: sent.thread_id as string, id: sent.message_id as string };
+    },
+  };
+}
+
 test.each(["SIGKILL", "SIGINT"] as const)(
   "a message that waits in line at a %s is answered after the restart",
   async (signal) => {
-    const token = "t".repeat(40);
-    const served = await servePostern({ GATEWAY_AUTH_TOKEN: token, MEMORY_VECTORS: "false" });
-    const { model, url, restart } = served;
-    const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
-    const send = async (body: object) => {
-      const answer = await fetch(`${url}/api/chat/send`, {
-        ...{ method: "POST", headers },
-        body: JSON.stringify(body),
-      });
-      expect(answer.status).toBe(202);
-      const sent = (await answer.json()) as Record<string, string>;
-      return { thread: sent["thread_id"], id: sent["message_id"] };
-    };
+    const { model, restart, send, read } = await serve();
     model.script({ text: "Half a ", end: "stall" });
     const { thread } = await send({ message: "Hi" });
     await expect.poll(() => model.requests.length).toBe(1);
     const { id } = await send({ message: "And then?", thread_id: thread });
     model.otherwise({ text: "Then this." });
     await restart(signal);
-    const read = async () => (await (await fetch(`${url}/api/turns/${id}`, { headers })).json()).status;
-    await expect.poll(read).toBe("completed");
+    await expect.poll(async () => (await read(id)).status).toBe("completed");
     const asked = model.requests.map(({ messages }) =>
       JSON.stringify(messages.findLast(({ role }) => role === "user")),
     );
     expect(asked.filter((last) => last.includes("And then?"))).toHaveLength(1);
+  },
+);
+
+test.each(["SIGKILL", "SIGINT"] as const)(
+  "a message that a turn had taken and not come to at a %s is heard once, after the restart",
+  async (signal) => {
+    const { model, restart, send, read } = await serve();
+    const said = Promise.withResolvers<string>();
+    const calls = [{ name: "memory_tree", arguments: {} }];
+    model.script({ text: ["Let me ", said.promise], calls }, { text: "", end: "stall" });
+    const first = await send({ message: "Begin" });
+    await expect.poll(() => model.requests.length).toBe(1);
+    const { id } = await send({ message: "Make it blue", thread_id: first.thread });
+    said.resolve("look.");
+    await expect.poll(() => model.requests.length).toBe(2);
+    expect((await read(id)).id).toBe(first.id);
+    model.otherwise({ text: "It is blue." });
+    await restart(signal);
+    await expect.poll(async () => await read(id)).toMatchObject({ id, status: "completed" });
+    const begun = await read(first.id);
+    expect(begun).toMatchObject({ status: "failed", error: { code: "interrupted" } });
+    expect(JSON.stringify(begun.items)).not.toContain("Make it blue");
+    expect(model.requests).toHaveLength(3);
+    expect(JSON.stringify(model.requests[2]).split("Make it blue")).toHaveLength(2);
   },
 );

@@ -168,3 +168,15 @@ test("what a token may not use is not done for its message in the turn of anothe
   await expect.poll(own).toMatchObject({ id: body.message_id, status: "completed" });
   expect(heard(model, 1)).toEqual(["Begin"]);
 });
+
+test("a turn that is tried again says everything again, also what it took while it ran", async () => {
+  const { model, gateway, first, socket, release } = await whileHeld();
+  await send(gateway, "Make it blue", first.thread);
+  release();
+  await socket.until(({ type }) => type === "done");
+  model.script({ text: "Again." });
+  const { body } = await gateway.ask(`/api/turns/${first.id}/retry`, { method: "POST", body: {} });
+  await socket.until(({ type, turn_id }) => type === "done" && turn_id === body.message_id);
+  const [said = ""] = textsOf(model.requests[2], "user");
+  expect(said.endsWith("Begin\n\nMake it blue")).toBe(true);
+});
