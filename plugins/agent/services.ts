@@ -142,8 +142,8 @@ export interface Threads {
   restore(user: string, thread: string): Promise<void>;
   /** Deletes for good what is in the bin, and returns how many threads that were. */
   emptyBin(user: string): Promise<number>;
-  /** For those who keep something of a thread besides: it may be restored. */
-  isBinned(user: string, thread: string): Promise<boolean>;
+  /** Undefined if there is no such thread. For those who keep something of a thread besides: one in the bin may be restored. */
+  isBinned(user: string, thread: string): Promise<boolean | undefined>;
   /** Deletes a thread for good, also one in the bin. */
   remove(user: string, thread: string): Promise<void>;
   /** Turns, tokens and cost of all that has ended, also where its thread is gone. */

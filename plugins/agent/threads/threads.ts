@@ -227,9 +227,9 @@ export function createThreads(sql: Sql, { store, onRemove, choose }: ThreadsPart
     emptyBin: (user) => emptyBin(user, EVER),
 
     async isBinned(user, thread) {
-      return (
-        (await sql.get(`SELECT 1 FROM threads WHERE id = ? AND ${BINNED}`, thread, user, EVER)) !== undefined
-      );
+      const find = 'SELECT binned_at FROM threads WHERE id = ? AND "user" = ? AND ephemeral = 0';
+      const row = await sql.get<{ binned_at: string | null }>(find, thread, user);
+      return row && row.binned_at !== null;
     },
 
     async sweepBins(signal) {

@@ -136,7 +136,7 @@ export async function createStoredConversations(
       const row = await sql.get<Columns>(query, id, user);
       if (row === undefined) return undefined;
       if (row.thread !== null && (await threads.find(user, row.thread)) === undefined) {
-        if (!(await threads.isBinned(user, row.thread)))
+        if ((await threads.isBinned(user, row.thread)) === undefined)
           await sql.run("DELETE FROM response_conversations WHERE id = ?", id);
         return undefined;
       }

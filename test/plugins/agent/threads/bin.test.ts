@@ -99,7 +99,7 @@ test("the bin of one user is nobody else's", async () => {
   await expect(threads.bin("eve", first.thread)).rejects.toThrow(missing);
   await threads.bin("ann", first.thread);
   expect((await threads.binned("eve")).items).toEqual([]);
-  expect(await threads.isBinned("eve", first.thread)).toBe(false);
+  expect(await threads.isBinned("eve", first.thread)).toBeUndefined();
   await expect(threads.restore("eve", first.thread)).rejects.toThrow(missing);
   await expect(threads.remove("eve", first.thread)).rejects.toThrow(missing);
   expect(await threads.emptyBin("eve")).toBe(0);
