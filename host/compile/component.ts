@@ -188,14 +188,9 @@ export function assertAsked({ imports }: ComponentInfo, capabilities: Capabiliti
 }
 
 /** Transpiles a component and checks the types of the two interfaces. Throws as `inspect` does. */
-export async function transpile(
-  bytes: Uint8Array,
-  memoryMb: number,
-  compared = false,
-  outline?: Outline,
-): Promise<Transpiled> {
+export async function transpile(bytes: Uint8Array, memoryMb: number, outline?: Outline): Promise<Transpiled> {
   assertComponent(bytes);
-  const transpiled = await runReader({ what: "transpile", memoryMb, compared, outline }, bytes);
+  const transpiled = await runReader({ what: "transpile", memoryMb, outline }, bytes);
   for (const [name, expected] of Object.entries(TYPES)) {
     const declared = declarations(transpiled.types[fileOf(name)] ?? "").map((item) =>
       name === TOOL && item === ASYNC_EXECUTE ? EXECUTE : item,

@@ -20,7 +20,7 @@ import type { Outline } from "../wasm/component-reader.ts";
 import { transpile } from "./component.ts";
 
 /** Counts the changes to what we do with the transpiler's output. */
-const REVISION = 11;
+const REVISION = 12;
 const TRANSPILER = PACKAGE.devDependencies["@bytecodealliance/jco-transpile"];
 
 export interface ComponentSource {
@@ -31,8 +31,6 @@ export interface ComponentSource {
   readonly cache: string;
   readonly memoryMb: number;
   readonly preopens?: readonly Preopen[];
-  /** True to compare memories after each call, whatever their size, where writes would be marked. */
-  readonly compared?: boolean;
   /** Where it was read before. */
   readonly outline?: Outline;
   readonly onProgress?: (step: string) => void;
@@ -140,8 +138,8 @@ async function digestOf(bytes: Uint8Array): Promise<string> {
   return Buffer.from(await subtle.digest("SHA-256", bytes as Uint8Array<ArrayBuffer>)).toString("hex");
 }
 
-function entryName({ sha256: digest, memoryMb, compared = false }: ComponentSource): string {
-  const made = hash("sha256", [REVISION, memoryMb, TRANSPILER, ...(compared ? ["compared"] : [])].join(" "));
+function entryName({ sha256: digest, memoryMb }: ComponentSource): string {
+  const made = hash("sha256", [REVISION, memoryMb, TRANSPILER].join(" "));
   return `${digest}-${made.slice(0, 16)}`;
 }
 
@@ -156,12 +154,7 @@ function broughtEntries(source: ComponentSource): readonly string[] {
 }
 
 async function writeEntry(folder: string, bytes: Uint8Array, source: ComponentSource): Promise<void> {
-  const { modules, glue, keeps, plain, outline } = await transpile(
-    bytes,
-    source.memoryMb,
-    source.compared,
-    source.outline,
-  );
+  const { modules, glue, keeps, plain, outline } = await transpile(bytes, source.memoryMb, source.outline);
   const files = { ...modules, [GLUE]: glue, [OUTLINE]: JSON.stringify(outline) };
   const manifest: Manifest = {
     modules: Object.keys(modules),

@@ -12,8 +12,6 @@ import {
   UnfitModule,
 } from "./core-module.ts";
 import { Cursor } from "./instructions.ts";
-import { markModules } from "./marking/module.ts";
-import { MARKED_VIEWS } from "./marking/views.ts";
 
 export { UnfitModule };
 
@@ -22,8 +20,6 @@ export type ReaderJob =
   | {
       readonly what: "transpile";
       readonly memoryMb: number;
-      /** True to mark no writes. */
-      readonly compared: boolean;
       /** Where it was read before: the reader of outlines takes half a second to load. */
       readonly outline?: Outline | undefined;
     };
@@ -67,9 +63,6 @@ const MAX_INSTANCES = 1000;
 // A list from a guest becomes an array on the host's heap; one that is longer than the heap holds ends the process.
 const MAX_LIST = 100_000;
 
-/** Below this, comparing a memory after each call costs less than marking every write to it. */
-const MIN_MARKED_BYTES = 4 << 20;
-
 /** Imports that may wait: a call that is in one of them is suspended and holds no thread. */
 const WAITING: Readonly<Record<string, readonly string[]>> = {
   "postern:tool/host": ["http-request"],
@@ -91,7 +84,7 @@ const ASYNC_EXECUTE = /^ {4}execute: async func\(/m;
 const EXPORTS = ["execute", "schema", "description"].map((name) => `postern:tool/tool@0.1.0#${name}`);
 
 async function transpileComponent(
-  { memoryMb, compared, outline: known }: TranspileJob,
+  { memoryMb, outline: known }: TranspileJob,
   bytes: Uint8Array,
 ): Promise<Transpiled> {
   const { transpileBytes } = await import("@bytecodealliance/jco-transpile");
@@ -117,16 +110,13 @@ async function transpileComponent(
   const fitted = cores.map(([name, core]) => [name, fitModule(core, share)] as const);
   const keeps = [...new Set(fitted.flatMap(([, fit]) => fit.keeps))];
   const modules = fitted.map(([name, fit]) => [name, fit.bytes] as const);
-  const startBytes = cores.reduce((sum, [, core]) => sum + countState(core).memoryBytes, 0);
-  const wantsMarks = !compared && keeps.length === 0 && startBytes >= MIN_MARKED_BYTES;
-  const marked = wantsMarks ? markModules(modules) : undefined;
   // Here and once: what runs it validates only the functions that it comes to.
-  for (const [, module] of marked ?? modules)
+  for (const [, module] of modules)
     if (!WebAssembly.validate(module as Uint8Array<ArrayBuffer>))
       throw new UnfitModule("it holds a core module that is not valid");
   return {
-    modules: Object.fromEntries(marked ?? modules),
-    glue: marked === undefined ? glue : MARKED_VIEWS + glue,
+    modules: Object.fromEntries(modules),
+    glue,
     types: Object.fromEntries(
       named.flatMap(([name]) =>
         name.startsWith("interfaces/") ? [[name.slice("interfaces/".length), text(name)]] : [],

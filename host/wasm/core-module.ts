@@ -4,8 +4,8 @@
  */
 
 import { Cursor, step } from "./instructions.ts";
-import { PRIVATE } from "./marking/names.ts";
 import { assemble, EXPORT, leb, type Section, sections } from "./module-sections.ts";
+import { PRIVATE } from "./private-names.ts";
 
 export const PAGE_BYTES = 65_536;
 
@@ -46,7 +46,6 @@ export interface Share {
 interface State {
   /** Memories that do not start empty. */
   readonly memories: number;
-  readonly memoryBytes: number;
   readonly tables: number;
 }
 
@@ -58,13 +57,9 @@ export function countState(module: Uint8Array): State {
   };
   const cursor = open(MEMORY);
   let memories = 0;
-  let pages = 0;
-  for (let left = cursor?.u32() ?? 0; cursor && left > 0; left--) {
-    const { min } = readLimits(cursor, "a memory");
-    if (min > 0) memories++;
-    pages += min;
-  }
-  return { memories, memoryBytes: pages * PAGE_BYTES, tables: open(TABLE)?.u32() ?? 0 };
+  for (let left = cursor?.u32() ?? 0; cursor && left > 0; left--)
+    if (readLimits(cursor, "a memory").min > 0) memories++;
+  return { memories, tables: open(TABLE)?.u32() ?? 0 };
 }
 
 export function fitModule(module: Uint8Array, share: Share): FitModule {

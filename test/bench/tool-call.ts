@@ -216,9 +216,7 @@ export const bench: Bench = {
   async run(progress) {
     const bytes = await componentizeJsFixture("echo.js");
     const clean = toComponent(bytes);
-    // Those that put nothing back have no use for marks.
-    const bare = toComponent(bytes, 64, true);
-    const contestants = { clean, fresh: fresh(bare), unprotected: unprotected(bare) };
+    const contestants = { clean, fresh: fresh(clean), unprotected: unprotected(clean) };
     const pool = createPool({ size: WORKERS });
     try {
       for (const component of Object.values(contestants))

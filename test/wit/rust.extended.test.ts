@@ -337,7 +337,7 @@ fn files() -> std::io::Result<String> {
     const bytes = readFileSync(component);
     const run = async (files: CallFiles | undefined, preopens: typeof granted | []) => {
       const outcome = await pool.call({
-        component: toComponent(bytes, 64, false, preopens),
+        component: toComponent(bytes, 64, preopens),
         params: '{"date":"files"}',
         timeoutMs: 60_000,
         http: async () => ({ ok: false, error: "nobody is there" }),

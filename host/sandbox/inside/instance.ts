@@ -5,7 +5,7 @@
  * whole truth the instance says so, and is dropped.
  */
 
-import { PRIVATE } from "../../wasm/marking/names.ts";
+import { PRIVATE } from "../../wasm/private-names.ts";
 import { type CoreFunction, createHooks, type GlueHooks, SuspendingImport, suspending } from "./glue.ts";
 import type { Imports } from "./imports.ts";
 import { findMemories, type Image } from "./memory-copy.ts";
@@ -159,8 +159,8 @@ function link(
     /** Takes over the state of the first instance; false where that would not be the whole state. */
     becomeFirst(): boolean {
       const { memories: image, globals: values } = first;
-      // Code that ran, or an import that answered, may have left something else than it did in the others.
-      if (image === undefined || values === undefined || hasAsked || !memories.isUnmarked()) return false;
+      // An import that answered may have left something else than it did in the others.
+      if (image === undefined || values === undefined || hasAsked) return false;
       memories.become(image);
       setGlobals(values);
       hasBecomeFirst = true;

@@ -30,8 +30,7 @@ async function request(url: string): Promise<string> {
 export function openPools(
   bytes: Uint8Array,
 ): Readonly<Record<"clean" | "unprotected" | "fresh", Contestant>> {
-  // Those that put nothing back have no use for marks.
-  const bare = toComponent(bytes, MEMORY_MB, true);
+  const clean = toComponent(bytes, MEMORY_MB);
   // One for all of them: threads cost memory.
   const pool = createPool();
   const contestant = (variant: Component): Contestant => ({
@@ -49,9 +48,9 @@ export function openPools(
     close: () => pool.close(),
   });
   return {
-    clean: contestant(toComponent(bytes, MEMORY_MB)),
-    unprotected: contestant(unprotected(bare)),
-    fresh: contestant(fresh(bare)),
+    clean: contestant(clean),
+    unprotected: contestant(unprotected(clean)),
+    fresh: contestant(fresh(clean)),
   };
 }
 

@@ -1,4 +1,4 @@
-/** What it costs to put an instance back after each call, beside not doing it: by comparing all memory, and as we do it. */
+/** What it costs to put an instance back after each call, next to not doing it. */
 
 import type { Pool } from "../../../host/sandbox/pool.ts";
 import type { Component } from "../../../host/sandbox/processes.ts";
@@ -26,12 +26,8 @@ export async function measureCleaning(pool: Pool, progress: Progress): Promise<F
   ];
   const figures: Figure[] = [];
   for (const { name, bytes, params } of guests) {
-    const compared = toComponent(bytes, 64, true);
-    const contestants: Readonly<Record<string, Component>> = {
-      unprotected: unprotected(compared),
-      "clean by comparing": { ...compared, key: `${compared.key}-compared` },
-      clean: toComponent(bytes),
-    };
+    const clean = toComponent(bytes);
+    const contestants: Readonly<Record<string, Component>> = { unprotected: unprotected(clean), clean };
     const call = (component: Component) => async () => {
       const http = async () => ({ ok: false, error: "no network here" }) as const;
       const outcome = await pool.call({ component, params, timeoutMs: 60_000, secrets: [], http });

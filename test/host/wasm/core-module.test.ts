@@ -1,7 +1,7 @@
 import { parse } from "@bytecodealliance/jco";
 import { describe, expect, test } from "vitest";
 import { countState, fitModule, MAX_TABLE_ENTRIES } from "../../../host/wasm/core-module.ts";
-import { PRIVATE } from "../../../host/wasm/marking/names.ts";
+import { PRIVATE } from "../../../host/wasm/private-names.ts";
 
 const bound = async (wat: string, pages = 16) =>
   fitModule(await parse(wat), { pages, tableEntries: MAX_TABLE_ENTRIES });

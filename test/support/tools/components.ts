@@ -88,7 +88,6 @@ export async function repeated(name: string, times: number, components = 1): Pro
 export function toComponent(
   bytes: Uint8Array,
   memoryMb = 64,
-  compared = false,
   preopens: Component["preopens"] = [],
 ): Component {
   return createComponent({
@@ -96,7 +95,6 @@ export function toComponent(
     read: async () => bytes,
     cache: CACHE,
     memoryMb,
-    compared,
     preopens,
   });
 }

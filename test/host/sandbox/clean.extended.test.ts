@@ -1,8 +1,8 @@
 /** After every call and cleaning, a look at the whole memory finds nothing that the call wrote. */
 import { describe, expect, test } from "vitest";
 import { componentizeJsFixture, fixture } from "../../support/tools/components.ts";
-import { markedComponent } from "../../support/tools/marked.ts";
 import { builtComponent } from "../../support/tools/shipped.ts";
+import { watchedComponent } from "../../support/tools/watched.ts";
 
 const LIST = Array.from({ length: 300 }, (_, id) => ({ id, name: `name ${id}`, tags: ["a", "b", id / 3] }));
 const PARAMS = [
@@ -21,8 +21,7 @@ async function findDifferences(
   bytes: Uint8Array,
   given = PARAMS,
 ): Promise<{ cleaned: number; differences: number }> {
-  const component = await markedComponent(bytes);
-  expect(component.isMarked).toBe(true);
+  const component = await watchedComponent(bytes);
   let watched = await component.open();
   let cleaned = 0;
   let differences = 0;
@@ -77,7 +76,7 @@ describe("nothing is left of a call", () => {
   });
 
   test("the look at memory does find what is left", async () => {
-    const { instance, differences } = await (await markedComponent(await fixture("echo.js"))).open();
+    const { instance, differences } = await (await watchedComponent(await fixture("echo.js"))).open();
     await instance.tool.execute({ params: '{"text":"x"}' });
     expect(differences()).toBeGreaterThan(0);
   });
@@ -90,10 +89,9 @@ describe("an instance opened later", () => {
     ["weather", builtComponent],
     ["measured.wat", fixture],
   ] as const)("holds to the byte what the first one held before its first call: %s", async (name, build) => {
-    const component = await markedComponent(await build(name));
+    const component = await watchedComponent(await build(name));
     const first = await component.open();
     await first.instance.tool.execute({ params: JSON.stringify({ text: LIST }) });
-    // The second learns where it differs from the first; the third relies on that.
     for (const later of [await component.open(), await component.open()]) {
       expect(later.start.length).toBeGreaterThan(0);
       for (const [index, bytes] of later.start.entries())

@@ -1,20 +1,11 @@
-/** Instances of components that mark what they write, and a look at all of their memory that knows nothing of marks. */
+/** Instances of components, and a look at all of their memory that knows nothing of how it is put back. */
 import { hash } from "node:crypto";
 import { compileFunction } from "node:vm";
 import { prepare } from "../../../host/compile/transpile.ts";
 import { GLUE_WEBASSEMBLY } from "../../../host/sandbox/inside/glue.ts";
 import { type Instance, type Instantiate, openInstance } from "../../../host/sandbox/inside/instance.ts";
 import { createWasi } from "../../../host/sandbox/inside/wasi/wasi.ts";
-import { markModules } from "../../../host/wasm/marking/module.ts";
-import { MARKS, PRIVATE } from "../../../host/wasm/marking/names.ts";
-import { MARKED_VIEWS } from "../../../host/wasm/marking/views.ts";
 import { CACHE } from "./alone.ts";
-
-export interface MarkedComponent {
-  /** False where the component keeps what cannot be put back, or writes in a way that is not marked. */
-  readonly isMarked: boolean;
-  open(): Promise<Watched>;
-}
 
 export interface Watched {
   readonly instance: Instance;
@@ -24,21 +15,17 @@ export interface Watched {
   readonly start: readonly Buffer[];
 }
 
-/** A component with marks, whatever its size; what it asks of the host is answered here. */
-export async function markedComponent(bytes: Uint8Array): Promise<MarkedComponent> {
+/** A component that can be put back; what it asks of the host is answered here. */
+export async function watchedComponent(bytes: Uint8Array): Promise<{ open(): Promise<Watched> }> {
   const source = { sha256: hash("sha256", bytes), read: async () => bytes, cache: CACHE, memoryMb: 64 };
   const { restorable, plain, ...entry } = await prepare(source);
-  const hasMarks = entry.glue.startsWith(MARKED_VIEWS);
-  const marked = hasMarks || !restorable ? undefined : markModules(entry.modules);
+  if (!restorable) throw new Error("it keeps what cannot be put back");
   const modules = new Map(
-    (marked ?? entry.modules).map(([name, module]) => [name, new WebAssembly.Module(new Uint8Array(module))]),
+    entry.modules.map(([name, module]) => [name, new WebAssembly.Module(new Uint8Array(module))]),
   );
-  const glue = compileFunction(marked === undefined ? entry.glue : MARKED_VIEWS + entry.glue, [
-    "WebAssembly",
-  ]);
+  const glue = compileFunction(entry.glue, ["WebAssembly"]);
   const first = {};
   return {
-    isMarked: hasMarks || marked !== undefined,
     open: async () => {
       const memories = new Set<WebAssembly.Memory>();
       const instantiate = watch(glue(GLUE_WEBASSEMBLY) as Instantiate, memories);
@@ -76,9 +63,8 @@ function watch(instantiate: Instantiate, memories: Set<WebAssembly.Memory>): Ins
     memories.clear();
     return instantiate(getCoreModule, imports, (module, wanted) => {
       const core = instantiateCore(module, wanted);
-      for (const [name, value] of Object.entries(core.exports)) {
-        if (value instanceof WebAssembly.Memory && name !== PRIVATE + MARKS) memories.add(value);
-      }
+      for (const value of Object.values(core.exports))
+        if (value instanceof WebAssembly.Memory) memories.add(value);
       return core;
     });
   };
