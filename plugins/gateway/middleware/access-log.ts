@@ -6,16 +6,7 @@ import type { Log } from "../../../kernel/plugin.ts";
 import type { SignedIn } from "../../accounts/services.ts";
 import type { Metrics } from "../../telemetry/services.ts";
 
-// Monitoring reads these every few seconds.
-const QUIET = new Set(["/health", "/ready", "/metrics"]);
 const METHODS = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
-
-/** A page polls every few seconds, and its reads would drown the rest. */
-function isByPage({ method, status, state }: Context): boolean {
-  const identity = state["identity"] as SignedIn | undefined;
-  const isRead = method === "GET" && status < 400;
-  return isRead && (identity?.session !== undefined || state["isSiteFile"] === true);
-}
 
 export function logRequests(log: Log, metrics: Metrics, proxies: Proxies): Middleware {
   const requests = metrics.counter("postern_http_requests_total", "Answered HTTP requests", [
@@ -59,11 +50,9 @@ export function logRequests(log: Log, metrics: Metrics, proxies: Proxies): Middl
   };
 }
 
-/** The operator should notice a limit that was hit and a fault of ours. */
-function levelOf(context: Context): "debug" | "info" | "warn" {
-  const { path, status } = context;
-  if (status === 429 || status >= 500) return "warn";
-  return QUIET.has(path) || isByPage(context) ? "debug" : "info";
+/** The operator should notice a limit that was hit and a fault of ours; every other request would drown what the service says. */
+function levelOf({ status }: Context): "debug" | "warn" {
+  return status === 429 || status >= 500 ? "warn" : "debug";
 }
 
 export function nameRequests(): Middleware {

@@ -35,7 +35,6 @@ export function createSite() {
     const files = isFetched && mounted && NAME.test(context.path) ? await filesOf(mounted) : undefined;
     const file = files?.get(context.path === "/" ? "index.html" : context.path.slice(1))?.();
     if (file === undefined) return next();
-    context.state["isSiteFile"] = true;
     // Revalidated each time by its tag, so that an upgrade of the service reaches the browser at the next load.
     context.set({ "Cache-Control": "no-cache", ETag: file.tag, ...file.headers });
     context.vary("Accept-Encoding");

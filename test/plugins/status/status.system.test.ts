@@ -84,7 +84,7 @@ test("the newest log lines are for the operator, as JSON, with secrets hidden", 
   const messages = async (query: string) =>
     (await list(query)).lines.map((line: { message: string }) => line.message);
   await expect.poll(() => messages("user=alice")).toEqual(["GET /api/status 200"]);
-  await expect.poll(() => messages("text=API/JOBS/none&level=info")).toEqual(["GET /api/jobs/none 404"]);
+  await expect.poll(() => messages("text=API/JOBS/none&level=debug")).toEqual(["GET /api/jobs/none 404"]);
   expect(await messages(`text=${encodeURIComponent('"path":"/api/jobs')}`)).toEqual([]);
   expect(await messages("level=fatal")).toEqual([]);
   expect(await messages("turn=none")).toEqual([]);
@@ -94,12 +94,6 @@ test("the newest log lines are for the operator, as JSON, with secrets hidden", 
   for (const wrong of ["level=loud", "limit=0", "limit=501", "after=-1", "text="])
     expect((await gateway.ask(`/api/logs?${wrong}`)).status).toBe(400);
 
-  // What a signed-in browser reads is not worth a line, what it changes or is refused is.
-  const signIn = await gateway.ask("/api/session", { method: "POST", body: { token } });
-  const headers = { cookie: signIn.headers.get("set-cookie")?.split(";")[0] ?? "" };
-  const before = (await list("limit=1")).last;
-  await gateway.ask("/", { token: "", headers });
-  await gateway.ask("/api/threads", { token: "", headers });
-  await gateway.ask("/api/threads/none", { token: "", headers });
-  await expect.poll(() => messages(`after=${before}&level=info`)).toEqual(["GET /api/threads/none 404"]);
+  // A request that was answered or refused is no line of a service that runs as it should.
+  expect(await messages("level=info&text=GET")).toEqual([]);
 });

@@ -74,7 +74,7 @@ describeInBrowser("the pages", () => {
     await expectSound(all);
   });
 
-  test("the log is followed, newest line first, without what the page asks for, and filtered; the nodes are folded above it", async () => {
+  test("the log is followed, newest line first, without requests unless asked for, and filtered; the nodes are folded above it", async () => {
     const { nodes } = (await gateway.ask("/api/status")).body;
     const page = await open("logs");
     await page.getByText("1 node, store").click();
@@ -83,7 +83,9 @@ describeInBrowser("the pages", () => {
     expect(await page.getByRole("row").count()).toBe(1 + nodes.length);
     await gateway.ask("/api/jobs/first");
     await gateway.ask("/api/jobs/second");
-    const lines = page.getByRole("listitem").filter({ hasText: "info" });
+    expect(await page.getByText("GET /api/").count()).toBe(0);
+    await page.getByLabel("Level").selectOption("debug");
+    const lines = page.getByRole("listitem").filter({ hasText: "debug" });
     await lines.getByText("GET /api/jobs/second 404").waitFor();
     await lines.getByText("GET /api/jobs/second 404").click();
     await page.getByText("status: 404").first().waitFor();
@@ -95,8 +97,8 @@ describeInBrowser("the pages", () => {
     await page.getByLabel("User").fill("nobody");
     await page.getByText("No line matches").waitFor();
     await page.getByRole("button", { name: "Clear" }).click();
-    await lines.first().waitFor();
-    expect(await page.getByText("GET /api/logs").count()).toBe(0);
+    await page.getByRole("listitem").filter({ hasText: "info" }).first().waitFor();
+    await expect.poll(() => page.getByText("GET /api/").count()).toBe(0);
   });
 
   test("a disk that fills and a sign-in that ends are said at the top of every page, until dismissed", async () => {
