@@ -1,6 +1,6 @@
 /**
  * Tables for people: a head and rows. On a terminal they fit its width: columns give way from the widest on, by words, and
- * where even that is too wide, each row becomes a few lines. Piped, nothing is cut or broken.
+ * where even that is too wide, each row becomes a few lines. Piped, nothing is broken, and only columns that may be cut have an end.
  */
 
 import { createRequire } from "node:module";
@@ -12,7 +12,7 @@ import { visibleLine } from "../text/visible.ts";
 
 export interface TableOptions {
   readonly indent?: string;
-  /** Heads of columns whose cells end with an ellipsis on a terminal instead of going on below. */
+  /** Heads of columns whose cells end with an ellipsis instead of going on below: at the terminal's width, or after 200 characters where there is none. */
   readonly cut?: readonly string[];
   /** That of the terminal, unless told; unlimited where there is none. */
   readonly width?: number;
@@ -39,6 +39,8 @@ function wrap(text: string, width: number): readonly string[] {
 const GAP = "  ";
 /** A column is not made narrower for the sake of the others. */
 const LEAST = 8;
+/** A stranger's description may have thousands of characters. */
+const MAX_CUT_WIDTH = 200;
 
 export function table(
   head: readonly string[],
@@ -59,7 +61,7 @@ export function table(
     widths === undefined
       ? lines.slice(1).flatMap((row) => {
           const pairs = row.map((cell, at) => [lines[0]?.[at] ?? "", cell]).filter(([, cell]) => cell !== "");
-          return [...asPairs(pairs, width - indent.length), ""];
+          return [...asPairs(pairs, width - indent.length, LEAST, cut), ""];
         })
       : lines.flatMap((row) => asLines(row, widths, isCut));
   return shown.map((line) => `${`${indent}${line}`.trimEnd()}\n`).join("");
@@ -88,7 +90,7 @@ function measure(lines: readonly (readonly string[])[], column: number, isCut: b
   let [widest, least] = [0, 0];
   for (const [at, row] of lines.entries()) {
     const cell = row[column] ?? "";
-    widest = Math.max(widest, stringWidth(cell));
+    widest = Math.max(widest, Math.min(stringWidth(cell), isCut ? MAX_CUT_WIDTH : Number.POSITIVE_INFINITY));
     // A column that may be cut needs no more than its head.
     if (!isCut || at === 0) for (const word of cell.split(" ")) least = Math.max(least, stringWidth(word));
   }
@@ -130,10 +132,17 @@ function asLines(
   );
 }
 
-function asPairs(rows: readonly (readonly string[])[], width: number, least = LEAST): readonly string[] {
+function asPairs(
+  rows: readonly (readonly string[])[],
+  width: number,
+  least = LEAST,
+  cut: readonly string[] = [],
+): readonly string[] {
   const names = Math.max(0, ...rows.map(([name = ""]) => stringWidth(name)));
   const room = Math.max(least, width - names - GAP.length);
-  return rows.flatMap(([name = "", value = ""]) => asLines([name, value], [names, room], []));
+  return rows.flatMap(([name = "", value = ""]) =>
+    asLines([name, value], [names, room], [false, cut.includes(name)]),
+  );
 }
 
 function pad(text: string, width: number): string {

@@ -55,7 +55,7 @@ export async function add(
       try {
         if (server.status === "unauthenticated")
           server = await signInFirst(server, servers, services, signal);
-        progress(`\n${describeTools(server.tools, false)}`);
+        progress(`\n${describeTools(server.tools, { states: false })}`);
         await agree(question(server), options);
         server = await servers.agree(name, server.tools);
       } catch (error) {

@@ -17,7 +17,10 @@ export function describeTarget({ kind, address }: Pick<McpServerInfo, "kind" | "
     : `the command "${visibleLine(address)}", which runs on this machine with your rights, outside of the sandbox`;
 }
 
-export function describeTools(tools: readonly McpTool[], states = true): string {
+export function describeTools(
+  tools: readonly McpTool[],
+  { states = true, verbose = false }: { readonly states?: boolean; readonly verbose?: boolean } = {},
+): string {
   if (tools.length === 0) return "It has no tools.\n";
   const rows = tools.map(({ tool, readOnly, state, description }) => [
     tool,
@@ -30,7 +33,7 @@ export function describeTools(tools: readonly McpTool[], states = true): string 
     given.map((warning) => `${visibleLine(tool)}: ${visibleLine(warning)}`),
   );
   return [
-    table(heads, rows, { cut: ["WHAT IT DOES"] }),
+    table(heads, rows, { cut: verbose ? [] : ["WHAT IT DOES"] }),
     ...(warnings.length === 0 ? [] : [`Read like orders to the model:\n${bullets(warnings)}\n`]),
   ].join("\n");
 }

@@ -60,8 +60,11 @@ Servers of others, whose tools the agent may use:
     "info <name>",
     "show a server's tools, which of them ask, and what changed in those that are held back",
     "info notes",
+    "info notes --verbose",
     "info notes --json",
-  ).action((name, options) => info(context, name, options));
+  )
+    .option("--verbose", "show descriptions whole")
+    .action((name, options) => info(context, name, options));
 
   verb(
     "agree <name> [tools...]",

@@ -23,9 +23,13 @@ export async function list(context: CommandContext, options: JsonOption): Promis
   });
 }
 
-export async function info(context: CommandContext, name: string, options: JsonOption): Promise<void> {
+export async function info(
+  context: CommandContext,
+  name: string,
+  options: JsonOption & { readonly verbose?: boolean },
+): Promise<void> {
   await withServer(context, name, async (server) => {
-    print(options, toWire(ServerForm, server), () => describe(server));
+    print(options, toWire(ServerForm, server), () => describe(server, options.verbose));
   });
 }
 
@@ -53,7 +57,7 @@ export async function test(
   );
 }
 
-function describe(server: McpServerInfo): string {
+function describe(server: McpServerInfo, verbose = false): string {
   const { name, status, detail, revision, signsIn, isSignedIn, perUser, addedAt, tools } = server;
   const credential = isSignedIn ? "signed in" : `not signed in: postern mcp auth ${name}`;
   const changes = describeChanges(tools);
@@ -65,7 +69,7 @@ function describe(server: McpServerInfo): string {
       ...(signsIn ? [["credential", perUser ? `one for each user; you: ${credential}` : credential]] : []),
       ["added", `${relativeTime(addedAt)} (${addedAt})`],
     ]),
-    describeTools(tools),
+    describeTools(tools, { verbose }),
     ...(changes === "" ? [] : [`${changes}\n`, `Held back until you agree: postern mcp agree ${name}`]),
   ]
     .join("\n")

@@ -33,8 +33,14 @@ test("on a terminal the widest column goes on below, by words", () => {
   );
 });
 
-test("a column that may be cut ends with an ellipsis, on a terminal alone", () => {
+test("a column that may be cut ends with an ellipsis at the terminal's width, and in time without one", () => {
   const cut = ["ABOUT"];
+  const long = [["a-name-too-wide-for-this", "on", "word ".repeat(1000)]];
+  for (const width of [40, 80, undefined]) {
+    const shown = table(HEAD, long, { cut, ...(width && { width }) });
+    expect(shown).toMatch(/[word]…\n/);
+    expect(Math.max(...shown.split("\n").map((line) => line.length))).toBeLessThanOrEqual(width ?? 240);
+  }
   expect(table(HEAD, ROWS, { width: 50, cut })).toContain(
     "weather  on     current conditions and a forecast…\n",
   );
