@@ -17,6 +17,7 @@ import { registerPrune } from "./prune.ts";
 
 interface Options {
   readonly replace?: boolean;
+  readonly verbose?: boolean;
   readonly json?: boolean;
 }
 
@@ -62,19 +63,20 @@ export function register(group: Command, context: CommandContext): void {
     .argument("<from-url>", "sqlite://<file> or postgres://<user>:<password>@<host>/<database>")
     .argument("<to-url>", "the same")
     .option("--replace", "take away what the target holds")
+    .option("--verbose", "list the tables with their rows and digests")
     .option("--json", "print JSON")
     .addHelpText(
       "after",
       "\nEvery table is read again and compared. Services may run on the source, but not on the target.\n\nExample:\n  $ postern store copy sqlite://$HOME/.postern/store.sqlite postgres://postern:secret@db/postern",
     )
-    .action(async (from: string, to: string, { replace = false, json = false }: Options) => {
+    .action(async (from: string, to: string, { replace = false, ...output }: Options) => {
       const [source, target] = [placeOfUrl(from), placeOfUrl(to)];
       if (source.name === target.name)
         throw new Fault("invalid", "same_store", "the two URLs name the same store", { usage: true });
       if (target.name === ownPlace(config(), home).name) refuseRunning();
       // Another home's own store.
       else if (target.home !== undefined) refuseRunning(target.home);
-      report(await move(source, target, replace), json, `Copied ${source.name} to ${target.name}.`);
+      report(await move(source, target, replace), output, `Copied ${source.name} to ${target.name}.`);
     });
 
   group
@@ -82,12 +84,13 @@ export function register(group: Command, context: CommandContext): void {
     .description("write the store, tools, skills and identity files to one file")
     .argument("<file>")
     .option("--replace", "replace the file if it is there")
+    .option("--verbose", "list the tables with their rows and digests")
     .option("--json", "print JSON")
     .addHelpText(
       "after",
       "\nSecrets are in it as they are stored: sealed. Keep secrets.key (or POSTERN_SECRETS_KEY) somewhere else, they are of no use without it.\nThe service may run meanwhile.\n\nExample:\n  $ postern store backup postern-2026-11-15.backup",
     )
-    .action(async (given: string, { replace = false, json = false }: Options) => {
+    .action(async (given: string, { replace = false, ...output }: Options) => {
       const file = resolve(context.folder, given);
       if (!replace && existsSync(file))
         throw new Fault("invalid", "file_exists", `${file} is there already: use --replace`, { usage: true });
@@ -107,7 +110,7 @@ export function register(group: Command, context: CommandContext): void {
         readNote(aside);
         renameSync(aside, file);
         noteBackup(home, { file, madeAt: note.madeAt });
-        report(digests, json, `Wrote ${file}, with ${files} files of the home.`, { file, files });
+        report(digests, output, `Wrote ${file}, with ${files} files of the home.`, { file, files });
       } finally {
         for (const path of leftovers) rmSync(path, { force: true });
       }
@@ -118,12 +121,13 @@ export function register(group: Command, context: CommandContext): void {
     .description("bring back what a backup holds")
     .argument("<file>")
     .option("--replace", "take away what the store holds, and replace files that differ")
+    .option("--verbose", "list the tables with their rows and digests")
     .option("--json", "print JSON")
     .addHelpText(
       "after",
       "\nInto the store that STORE_URL names, or the home's own. Stop the service first.\n\nExample:\n  $ postern store restore postern-2026-11-15.backup",
     )
-    .action(async (given: string, { replace = false, json = false }: Options) => {
+    .action(async (given: string, { replace = false, ...output }: Options) => {
       const file = resolve(context.folder, given);
       const note = readNote(file);
       prepareHome(home);
@@ -145,7 +149,7 @@ export function register(group: Command, context: CommandContext): void {
         ? ""
         : " It was made under another secrets.key, and holds nothing that is sealed. Webhook integrations get new secrets.";
       const words = `Restored ${file} of ${note.madeAt} (Postern ${note.version}), with ${restored} files of the home.${differing}${otherKey}`;
-      report(digests, json, words, { file, files: restored, kept });
+      report(digests, output, words, { file, files: restored, kept });
     });
 }
 
@@ -169,12 +173,18 @@ async function marksOf(home: string, configured: string | undefined): Promise<re
   return keys.map((key) => Buffer.from(deriveKey(key, "backup mark")).toString("base64"));
 }
 
-function report(digests: readonly Digest[], json: boolean, words: string, more: object = {}): void {
+function report(
+  digests: readonly Digest[],
+  { verbose = false, json = false }: Options,
+  words: string,
+  more: object = {},
+): void {
   if (json) {
     sayJson({ ...more, tables: digests });
     return;
   }
-  const rows = digests.map(({ table, rows, sha256 }) => [table, String(rows), sha256.slice(0, 16)]);
-  const listed = table(["TABLE", "ROWS", "SHA-256"], rows, { indent: "  " });
-  say(`${listed}${words} Every table was read again and is the same.\n`);
+  const listed = digests.map(({ table, rows, sha256 }) => [table, String(rows), sha256.slice(0, 16)]);
+  if (verbose) say(table(["TABLE", "ROWS", "SHA-256"], listed, { indent: "  " }));
+  const rows = digests.reduce((sum, one) => sum + one.rows, 0).toLocaleString("en");
+  say(`${words} All ${rows} rows were read again and are the same.\n`);
 }

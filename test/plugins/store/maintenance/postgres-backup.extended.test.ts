@@ -148,7 +148,7 @@ describePostgres("a scheduled backup of a database", () => {
     });
     expect(intoDatabase).toMatchObject({
       code: 0,
-      stdout: expect.stringContaining("Every table was read again"),
+      stdout: expect.stringContaining("rows were read again and are the same."),
     });
     expect(await contentsOf(another)).toEqual(expected);
     const [tool] = await execute<{ component: Uint8Array }>(
