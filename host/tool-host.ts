@@ -270,9 +270,7 @@ export async function openToolHost({ config, home, store, storage, workspace, ma
     /** True until the tools that come with Postern were offered to this home. */
     lacksShipped: async () => config.shipped && (await lacksShipped(catalog)),
     repairShipped: (name: string, progress: (line: string) => void) =>
-      store.exclusive(SHIPPED_LOCK, () =>
-        repairShipped(name, { catalog, examine, putOver, progress, signal: new AbortController().signal }),
-      ),
+      store.exclusive(SHIPPED_LOCK, () => repairShipped(name, { catalog, examine, putOver, progress })),
     async close(): Promise<void> {
       for (const stop of [...unfollow, catalog.close, switches.close]) stop();
       await foreign.close();

@@ -2,9 +2,9 @@
 import { readFile } from "node:fs/promises";
 import { compareCapabilities } from "../../capabilities/describe.ts";
 import { Fault, reason } from "../../kernel/plugin.ts";
-import { findComponentFile, readComponentFile } from "../compile/component-file.ts";
+import { readComponentFile } from "../compile/component-file.ts";
 import { type Candidate, type Catalog, digestOf, type InstalledTool } from "./catalog.ts";
-import { buildShipped, filesOf, mayDoMore, SHIPPED, type ShippedOptions } from "./shipped.ts";
+import { filesOf, mayDoMore, SHIPPED, type ShippedOptions } from "./shipped.ts";
 
 export interface Damage {
   readonly reason: string;
@@ -13,7 +13,7 @@ export interface Damage {
   readonly tool?: InstalledTool;
 }
 
-export interface RepairOptions extends Pick<ShippedOptions, "catalog" | "examine" | "progress" | "signal"> {
+export interface RepairOptions extends Pick<ShippedOptions, "catalog" | "examine" | "progress"> {
   putOver(name: string, candidate: Candidate, damage: Damage): Promise<unknown>;
 }
 
@@ -39,11 +39,10 @@ export async function findDamage(catalog: Catalog, name: string): Promise<Damage
 }
 
 export async function repairShipped(name: string, options: RepairOptions): Promise<void> {
-  const { catalog, examine, progress, signal, putOver } = options;
+  const { catalog, examine, progress, putOver } = options;
   const { wasm, capabilities } = filesOf(name);
   const damage = await findDamage(catalog, name);
   if (damage === undefined) return;
-  if (findComponentFile(wasm) === undefined) await buildShipped(name, progress, signal);
   const component = await readComponentFile(wasm);
   const { tool } = damage;
   // Its capabilities and its origin stay as they are.

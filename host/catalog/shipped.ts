@@ -10,7 +10,6 @@ import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { compareCapabilities } from "../../capabilities/describe.ts";
 import { ROOT } from "../../kernel/kit/files.ts";
-import { Fault } from "../../kernel/plugin.ts";
 import { findComponentFile, readComponentFile } from "../compile/component-file.ts";
 import { isPrepared } from "../compile/transpile.ts";
 import { type Candidate, type Catalog, digestOf } from "./catalog.ts";
@@ -56,11 +55,6 @@ async function provide(name: string, known: string | undefined, options: Shipped
   const hasChanged = isOffered && installed?.digest !== known;
   if (hasChanged) return known;
   const file = findComponentFile(wasm);
-  if (file === undefined) {
-    if (isOffered) return known;
-    if (installed !== undefined) return THE_USERS;
-    await buildShipped(name, progress, signal);
-  }
   if (isOffered && file !== undefined && isStill(file, known)) return known;
   const component = await readComponentFile(wasm);
   const digest = digestOf(component);
@@ -70,9 +64,9 @@ async function provide(name: string, known: string | undefined, options: Shipped
   const text = await readFile(capabilities, "utf8");
   const { memoryMb } = readCapabilities(text).limits;
   const source = { sha256: digest, read: async () => component, cache: dirname(wasm), memoryMb };
-  // A clone whose component was built before its transpiler changed. Where nobody may write there, the home keeps the code.
+  // In a clone it is transpiled beside the component, for every home. Where nobody may write there, the home keeps the code.
   if (existsSync(BUILDER) && !isPrepared(source))
-    await buildShipped(name, progress, signal, ["--code"]).catch(() => signal.throwIfAborted());
+    await bringCode(name, progress, signal).catch(() => signal.throwIfAborted());
   const candidate = await examine(component, text, progress, installed?.choices);
   const before = isOffered ? await catalog.find(name) : undefined;
   if (before && compareCapabilities(before.capabilities, candidate.capabilities).added.length > 0) {
@@ -97,7 +91,7 @@ function isStill(file: string, digest: string): boolean {
   return entry !== undefined && statSync(join(folder, entry)).mtimeMs >= statSync(file).mtimeMs;
 }
 
-/** The files of this installation of Postern; the component may have to be built first. */
+/** The files of this installation of Postern. The component is compressed: `readComponentFile` reads it. */
 export const filesOf = (name: string) => ({
   wasm: join(ROOT, "components", name, "dist", `${name}.wasm`),
   capabilities: join(ROOT, "capabilities", `${name}.json`),
@@ -114,28 +108,16 @@ export function mayDoMore(name: string): string {
   return `the new version can do more than the installed one. To accept it, run: postern tool install ${wasm} --capabilities ${capabilities} --name ${name} --force`;
 }
 
-/** A clone has it; the published package brings what it builds. */
+/** A clone has it; the published package brings what it makes. */
 const BUILDER = join(ROOT, "components", "build.ts");
 
-/** In a process of its own: the compiler needs hundreds of megabytes, which then go with it. */
-export async function buildShipped(
-  name: string,
-  progress: (line: string) => void,
-  signal: AbortSignal,
-  options: readonly string[] = [],
-): Promise<void> {
-  const child = spawn(process.execPath, [BUILDER, ...options, name], {
+/** In a process of its own: the transpiler needs hundreds of megabytes, which then go with it. */
+async function bringCode(name: string, progress: (line: string) => void, signal: AbortSignal): Promise<void> {
+  const child = spawn(process.execPath, [BUILDER, "--code", name], {
     stdio: ["ignore", "ignore", "pipe"],
     signal,
   });
-  let last = "";
-  createInterface({ input: child.stderr }).on("line", (line) => {
-    last = line;
-    progress(line);
-  });
+  createInterface({ input: child.stderr }).on("line", progress);
   const [code] = await once(child, "close");
-  if (code !== 0) {
-    const message = `${last || `${name} could not be built`}; try: npm run component ${name}`;
-    throw new Fault("unavailable", "tool_build", message);
-  }
+  if (code !== 0) throw new Error(`${name} could not be transpiled beside its component`);
 }

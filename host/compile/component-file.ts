@@ -1,19 +1,34 @@
-/** Components on this machine's disk. The published package has those of Postern compressed: a third of the bytes, read once for each home. */
+/**
+ * Components on this machine's disk. Those of Postern are compressed. Each holds an engine, most of which is in `engines.br`: as their dictionary it
+ * makes them a fifth of the size. The checksum at the end of a compressed file fails if that was written with another dictionary.
+ */
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
+import { join, sep } from "node:path";
 import { promisify } from "node:util";
-import { gunzip } from "node:zlib";
+import { brotliDecompress, zstdDecompress } from "node:zlib";
+import { ROOT } from "../../kernel/kit/files.ts";
 import { MAX_COMPONENT_BYTES } from "./capabilities-section.ts";
 
-const COMPRESSED = ".gz";
+export const COMPONENTS = join(ROOT, "components");
+export const ENGINES = join(COMPONENTS, "engines.br");
+export const COMPRESSED = ".zst";
 
-/** The file itself, or the compressed one beside its place; undefined where there is neither. */
+const decompress = promisify(zstdDecompress);
+
+/** The file itself, or ours compressed in its place; undefined where there is neither. */
 export const findComponentFile = (path: string): string | undefined =>
-  [path, `${path}${COMPRESSED}`].find((file) => existsSync(file));
+  [...(path.startsWith(COMPONENTS + sep) ? [`${path}${COMPRESSED}`] : []), path].find((file) =>
+    existsSync(file),
+  );
 
 export async function readComponentFile(path: string): Promise<Buffer> {
   const file = findComponentFile(path) ?? path;
   const bytes = await readFile(file);
-  if (!file.endsWith(COMPRESSED)) return bytes;
-  return promisify(gunzip)(bytes, { maxOutputLength: MAX_COMPONENT_BYTES });
+  if (file === path) return bytes;
+  return decompress(bytes, { dictionary: await readEngines(), maxOutputLength: MAX_COMPONENT_BYTES });
+}
+
+export async function readEngines(): Promise<Buffer> {
+  return promisify(brotliDecompress)(await readFile(ENGINES));
 }

@@ -11,13 +11,14 @@ import { existsSync, readdirSync } from "node:fs";
 import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { crc32 } from "node:zlib";
-import { MANIFEST as PACKAGE, ROOT } from "../../kernel/kit/files.ts";
+import { MANIFEST as PACKAGE } from "../../kernel/kit/files.ts";
 import { Fault } from "../../kernel/plugin.ts";
 import type { Description } from "../sandbox/pool.ts";
 import type { Component } from "../sandbox/processes.ts";
 import type { CodeBytes, Preopen } from "../sandbox/protocol.ts";
 import type { Outline } from "../wasm/component-reader.ts";
 import { transpile } from "./component.ts";
+import { COMPONENTS } from "./component-file.ts";
 
 /** Counts the changes to what we do with the transpiler's output. */
 const REVISION = 12;
@@ -108,7 +109,6 @@ const MANIFEST = "manifest.json";
 const OUTLINE = "outline.json";
 const DESCRIPTION = "description.json";
 const DRAFT = ".draft";
-const COMPONENTS = join(ROOT, "components");
 
 /** The entry of a component, from the cache or made now. Throws a `Fault` where it would be made of another file, or is unfit. */
 export async function prepare(source: ComponentSource): Promise<CodeBytes> {

@@ -2,9 +2,7 @@
 
 import { Fault } from "../../kernel/plugin.ts";
 import { digestOf } from "../catalog/catalog.ts";
-import { buildShipped } from "../catalog/shipped.ts";
 import { readCapabilitiesSection } from "../compile/capabilities-section.ts";
-import { findComponentFile } from "../compile/component-file.ts";
 import type { Downloads } from "./download.ts";
 import { createHttpsSource } from "./https.ts";
 import type { IndexEntry } from "./index/index-file.ts";
@@ -88,9 +86,6 @@ function createNamedSource(
       for (const problem of problems) progress(problem);
       const entry = findEntry(entries, name);
       progress(`${name} is ${entry.from} (listed in ${entry.index})`);
-      // In a clone, what is shipped is built when it is first needed.
-      if (entry.index === SHIPPED_INDEX && findComponentFile(entry.from) === undefined)
-        await buildShipped(name, progress, signal ?? new AbortController().signal);
       const capabilitiesText =
         options.capabilitiesText ??
         (entry.capabilities === undefined ? undefined : await readText(entry.capabilities));

@@ -1,6 +1,6 @@
 /** What it costs to install a 12 MB tool from a registry instead of from its file. Compiling it costs both the same, and is done once. */
-import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { readComponentFile } from "../../host/compile/component-file.ts";
 import { publish } from "../../host/sources/oci/publish.ts";
 import { parseReference, type Reference } from "../../host/sources/reference.ts";
 import { ROOT } from "../support/clone.ts";
@@ -29,7 +29,6 @@ export const bench: Bench = {
     "installing a 12 MB tool from a registry on loopback, and from its file: at most 3 s more; and one that was never seen, which is made ready first",
   run: (progress) =>
     inFolder(async (folder) => {
-      if (!existsSync(COMPONENT)) throw new Error("build it first: npm run component weather");
       const undos: (() => unknown)[] = [];
       try {
         const registry = await startDockerRegistry((undo) => void undos.push(undo), { open: true });
@@ -68,7 +67,7 @@ export const bench: Bench = {
         let said = 0;
         for (let round = 0; round < UNSEEN_ROUNDS; round++) {
           progress(`round ${round + 1} of ${UNSEEN_ROUNDS}: never seen`);
-          const component = withSection(readFileSync(COMPONENT), `${round}`);
+          const component = withSection(await readComponentFile(COMPONENT), `${round}`);
           const began = performance.now();
           const candidate = await host.examine(component, CAPABILITIES, () => void said++);
           await host.place("measured", candidate, true);

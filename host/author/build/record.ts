@@ -6,6 +6,7 @@ import { dirname, join, relative } from "node:path";
 import { MANIFEST } from "../../../kernel/kit/files.ts";
 import { Fault } from "../../../kernel/plugin.ts";
 import { readCapabilitiesSection } from "../../compile/capabilities-section.ts";
+import { readComponentFile } from "../../compile/component-file.ts";
 import { openProject, type Project } from "../project.ts";
 
 interface BuildRecord {
@@ -99,7 +100,7 @@ function versionIn(capabilitiesText: string): unknown {
 async function readRecord(project: Project): Promise<BuildRecord | undefined> {
   try {
     const record = JSON.parse(await readFile(fileOf(project), "utf8")) as BuildRecord;
-    const component = hash("sha256", await readFile(project.component));
+    const component = hash("sha256", await readComponentFile(project.component));
     return record.component === component ? record : undefined;
   } catch {
     return undefined;

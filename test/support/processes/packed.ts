@@ -19,7 +19,7 @@ import { SHIPPED } from "../../../host/catalog/shipped.ts";
 import { ROOT } from "../clone.ts";
 import { temporaryFolder } from "../home.ts";
 import { alone, CACHE } from "../tools/alone.ts";
-import { builtComponent, prepareShipped } from "../tools/shipped.ts";
+import { prepareShipped } from "../tools/shipped.ts";
 import { afterThisTest, type Later } from "../undo.ts";
 
 const run = promisify(execFile);
@@ -30,9 +30,9 @@ export interface Installed {
   readonly bin: string;
 }
 
-/** What publishing runs first. `packPostern` does the same, but builds a component only where it has changed. */
+/** What publishing runs first. `packPostern` does the same, but transpiles a component only where it has changed. */
 export const PREPACK =
-  "node .package/runtime.ts check && npm run build && node components/build.ts convert && node components/build.ts weather && node components/build.ts github-issues && node components/build.ts read-page && node components/build.ts run-code && node components/build.ts web-search && node .package/compress.ts && node .package/sbom.ts && node .package/modes.ts";
+  "node .package/runtime.ts check && npm run build && node components/build.ts --code && node .package/sbom.ts && node .package/modes.ts";
 
 /** Returns the tarball's path. Only root can pack as somebody else (`uid`). */
 export async function packPostern(
@@ -53,13 +53,12 @@ export async function packPostern(
   const env = { ...process.env, ...variables, PATH };
   await run("sh", ["-c", build], { cwd, env, ...who });
   await prepareShipped();
-  await builtComponent("github-issues");
   for (const name of [...SHIPPED, "github-issues"])
     cpSync(join(ROOT, "components", name, "dist"), join(cwd, "components", name, "dist"), {
       recursive: true,
     });
   giveAway();
-  for (const step of ["compress", "sbom", "modes"])
+  for (const step of ["sbom", "modes"])
     await run(process.execPath, [`.package/${step}.ts`], { cwd, env, ...who });
   const pack = ["pack", "--silent", "--ignore-scripts", "--pack-destination", folder];
   await run("npm", pack, { cwd, env, ...who });
