@@ -18,6 +18,7 @@ import { installedToolchain, PACKAGES } from "../host/author/build/toolchain.ts"
 import { openProject, type Project, WIT } from "../host/author/project.ts";
 import { readCapabilities } from "../host/catalog/install.ts";
 import { filesOf, SHIPPED } from "../host/catalog/shipped.ts";
+import { readOutline } from "../host/compile/component.ts";
 import {
   COMPONENTS,
   COMPRESSED,
@@ -25,7 +26,12 @@ import {
   readComponentFile,
   readEngines,
 } from "../host/compile/component-file.ts";
-import { bringAlong } from "../host/compile/transpile.ts";
+import {
+  bringAlong,
+  createComponent,
+  readIntroduction,
+  type ShippedIntroduction,
+} from "../host/compile/transpile.ts";
 import { createPool } from "../host/sandbox/pool.ts";
 
 /** Tools for which the smaller engine is enough. */
@@ -36,14 +42,38 @@ const engineOf = (name: string): Engine => (SMALL.has(name) ? "quickjs" : "spide
 export const NAMES: readonly string[] = [...SHIPPED, "github-issues"];
 
 /** True where building it again would make the same component, but for the memory that it starts from. */
-export function isCurrent(name: string): Promise<boolean> {
-  return isBuilt(openProject(join(COMPONENTS, name)), builderOf(engineOf(name), PACKAGES));
+export async function isCurrent(name: string): Promise<boolean> {
+  const { wasm, introduction } = filesOf(name);
+  return (
+    (await isBuilt(openProject(join(COMPONENTS, name)), builderOf(engineOf(name), PACKAGES))) &&
+    existsSync(introduction) &&
+    (await readIntroduction(introduction)).component === hash("sha256", await readComponentFile(wasm))
+  );
 }
 
 async function build(name: string, progress: (line: string) => void): Promise<void> {
   const component = await make(openProject(join(COMPONENTS, name)), engineOf(name), progress);
-  const { wasm } = filesOf(name);
-  await write(`${wasm}${COMPRESSED}`, compress(component, await readEngines()));
+  await write(`${filesOf(name).wasm}${COMPRESSED}`, compress(component, await readEngines()));
+  await introduce(name, component);
+}
+
+/** Records what it says of itself. */
+async function introduce(name: string, bytes: Uint8Array): Promise<void> {
+  const { capabilities, introduction } = filesOf(name);
+  const { memoryMb } = readCapabilities(await readFile(capabilities, "utf8")).limits;
+  const cache = mkdtempSync(join(tmpdir(), "postern-introduction-"));
+  const pool = createPool({ size: 1 });
+  try {
+    const sha256 = hash("sha256", bytes);
+    const outline = await readOutline(bytes);
+    const source = { sha256, read: async () => bytes, cache, memoryMb, outline };
+    const { description, schema } = await pool.describe(createComponent(source));
+    const made: ShippedIntroduction = { component: sha256, outline, description: { description, schema } };
+    await write(introduction, `${JSON.stringify(made, undefined, 1)}\n`);
+  } finally {
+    await pool.close();
+    rmSync(cache, { recursive: true, force: true });
+  }
 }
 
 /** Returns the component, and leaves the record of how it was built in the project's `dist`. */
@@ -92,7 +122,7 @@ function compress(bytes: Uint8Array, dictionary: Uint8Array): Buffer {
   return zstdCompressSync(bytes, { params, dictionary });
 }
 
-async function write(file: string, bytes: Uint8Array): Promise<void> {
+async function write(file: string, bytes: Uint8Array | string): Promise<void> {
   await writeFile(`${file}.draft`, bytes);
   await rename(`${file}.draft`, file);
 }
@@ -111,14 +141,9 @@ export async function bringCode(name: string, progress: (line: string) => void):
     memoryMb,
     onProgress,
   };
-  const pool = createPool({ size: 1 });
-  try {
-    const entry = await bringAlong(source, pool.describe);
-    const others = (await readdir(cache)).filter((file) => /^[0-9a-f]{64}-/.test(file) && file !== entry);
-    for (const other of others) await rm(join(cache, other), { recursive: true, force: true });
-  } finally {
-    await pool.close();
-  }
+  const entry = await bringAlong(source);
+  const others = (await readdir(cache)).filter((file) => /^[0-9a-f]{64}-/.test(file) && file !== entry);
+  for (const other of others) await rm(join(cache, other), { recursive: true, force: true });
 }
 
 if (import.meta.main) {

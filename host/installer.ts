@@ -1,4 +1,7 @@
-/** Installing a tool, for the command line and the page: checked, described, and put into the catalog after a yes. */
+/**
+ * Installing a tool, the same way for the command line and for the page: it is checked, described, and put into the catalog once
+ * the person has agreed. Faults name no option of a command; a command adds its own in its `Consent`.
+ */
 import { compareCapabilities } from "../capabilities/describe.ts";
 import type { ToolOrigin } from "../kernel/kit/tools.ts";
 import { Fault } from "../kernel/plugin.ts";

@@ -8,7 +8,12 @@ import { reason, type ToolCall, type ToolOutcome } from "../../kernel/plugin.ts"
 import type { Grant, TrafficEntry } from "../broker/grant.ts";
 import type { InstalledTool } from "../catalog/catalog.ts";
 import { unsetSetting } from "../catalog/settings.ts";
-import { createComponent } from "../compile/transpile.ts";
+import {
+  type ComponentSource,
+  createComponent,
+  isPrepared,
+  prepare as prepareCode,
+} from "../compile/transpile.ts";
 import type { PoolReport } from "../sandbox/pool.ts";
 import type { Component } from "../sandbox/processes.ts";
 import type { Extras } from "../services.ts";
@@ -27,6 +32,8 @@ export interface Run {
 interface Prepared {
   readonly component: Component;
   readonly schema: string;
+  /** Transpiles it where that was not done yet: calls wait for it together, and it counts for no call's time. */
+  ready(signal?: AbortSignal): Promise<void>;
 }
 
 interface Attempt {
@@ -49,18 +56,33 @@ export function createRunner(parts: RunnerParts) {
   function prepare(tool: InstalledTool): Prepared {
     const known = prepared.get(tool.name);
     if (known?.tool === tool) return known;
-    const component = createComponent({
+    const source: ComponentSource = {
       sha256: tool.digest,
       read: () => catalog.read(tool),
       isChecked: true,
       cache,
       memoryMb: tool.capabilities.limits.memoryMb,
       preopens: tool.capabilities.files,
-    });
+    };
+    const component = createComponent(source);
     if (known !== undefined && known.component.key !== component.key) pool.forget(known.component);
-    const made = { tool, component, schema: JSON.stringify(tool.schema) };
+    const made = { tool, component, schema: JSON.stringify(tool.schema), ready: codeOf(source) };
     prepared.set(tool.name, made);
     return made;
+  }
+
+  function codeOf(source: ComponentSource): Prepared["ready"] {
+    let made: Promise<void> | undefined;
+    return async (signal) => {
+      made ??= isPrepared(source) ? Promise.resolve() : prepareCode(source).then(() => {});
+      const making = made;
+      making.catch(() => {
+        made = undefined;
+      });
+      const cancelled = Promise.withResolvers<void>();
+      signal?.addEventListener("abort", () => cancelled.resolve(), { once: true });
+      await Promise.race([making, cancelled.promise]);
+    };
   }
 
   async function switchedOff(tool: InstalledTool) {
@@ -84,7 +106,8 @@ export function createRunner(parts: RunnerParts) {
       played === undefined ? tool.capabilities : applySettings(tool.capabilitiesText, played);
     const off = await switchedOff(tool);
     if (off !== undefined) return failed(id, off.code, off.message);
-    const { component, schema } = prepare(tool);
+    const { component, schema, ready } = prepare(tool);
+    await ready(signal);
     const missing = tape?.type === "player" ? undefined : await broker.missingCredential(tool);
     if (missing !== undefined) {
       const detail = await pool.check(component, schema, params);
@@ -191,7 +214,8 @@ export function createRunner(parts: RunnerParts) {
       if (tool === undefined) return undefined;
       const off = await switchedOff(tool);
       if (off !== undefined) return off;
-      const { component, schema } = prepare(tool);
+      const { component, schema, ready } = prepare(tool);
+      await ready();
       const detail = await pool.check(component, schema, call.params);
       if (detail !== undefined) return invalidParams(detail);
       const missing = await broker.missingCredential(tool);
@@ -201,7 +225,7 @@ export function createRunner(parts: RunnerParts) {
       for (const { tool, component: own } of prepared.values())
         if (own.key === component.key) await switches.died(tool, why);
     },
-    /** Loads the tool that is likeliest to be called first, so that its first call is as quick as the next ones. */
+    /** Loads the tool that is likeliest to be called first, so that its first call is as quick as the next ones, and transpiles the others where that was not done yet. */
     async warmUp(): Promise<void> {
       const installed = await catalog.list();
       const off = await Promise.all(installed.map(switches.off));
@@ -209,7 +233,9 @@ export function createRunner(parts: RunnerParts) {
       const [last] = await receipts.list({ limit: 1 });
       // One, whatever is installed: memory is for tools in use.
       const tool = tools.find(({ name }) => name === last?.tool) ?? tools[0];
-      if (tool !== undefined) await pool.describe(prepare(tool).component);
+      if (tool === undefined) return;
+      await pool.describe(prepare(tool).component);
+      for (const other of tools) await prepare(other).ready();
     },
   };
 }

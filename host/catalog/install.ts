@@ -10,7 +10,7 @@ import { assertAsked, type ComponentInfo, inspect, readOutline, WIT_VERSION } fr
 import {
   type ComponentSource,
   createComponent,
-  knownDescription,
+  introductionOf,
   knownOutline,
   prepare,
 } from "../compile/transpile.ts";
@@ -160,7 +160,7 @@ export function createExamination(
             "tool_capabilities",
             `agent_tools may be ["${ANY_TOOL}"] only for the run-code that comes with Postern: name the tools that this one calls`,
           );
-        const known = await knownDescription(source);
+        const known = (await introductionOf(sha256))?.description;
         const denied = deniedTo(info, granted);
         if (known !== undefined) return { ...known, denied };
         // Beforehand, since a slow machine may transpile for longer than a component may describe itself.

@@ -54,35 +54,41 @@ export function isPrepared(source: ComponentSource): boolean {
 }
 
 export async function knownOutline(source: ComponentSource): Promise<Outline | undefined> {
-  return firstOf(entriesOf(source), async (folder) => {
+  const read = await firstOf(entriesOf(source), async (folder) => {
     const { checksums } = JSON.parse(await readFile(join(folder, MANIFEST), "utf8")) as Manifest;
     const outline = await readFile(join(folder, OUTLINE), "utf8");
     return crc32(outline) === checksums[OUTLINE] ? (JSON.parse(outline) as Outline) : undefined;
   });
+  return read ?? (await introductionOf(source.sha256))?.outline;
 }
 
-/** Returns the description of a shipped component, recorded when it was built; undefined for every other component. */
-export async function knownDescription(source: ComponentSource): Promise<Description | undefined> {
-  return firstOf(broughtEntries(source), async (folder) => {
-    const text = await readFile(join(folder, DESCRIPTION), "utf8");
-    return (await readEntry(folder)) && (JSON.parse(text) as Description);
+/** What a shipped component says of itself, recorded when it was built: to install it, nothing of it has to be transpiled or run. */
+export interface ShippedIntroduction {
+  /** SHA-256 of the component. */
+  readonly component: string;
+  readonly outline: Outline;
+  readonly description: Description;
+}
+
+export async function readIntroduction(file: string): Promise<ShippedIntroduction> {
+  return JSON.parse(await readFile(file, "utf8")) as ShippedIntroduction;
+}
+
+/** Undefined for every component that is not shipped. */
+export async function introductionOf(sha256: string): Promise<ShippedIntroduction | undefined> {
+  const files = readdirSync(COMPONENTS).map((name) =>
+    join(COMPONENTS, name, "dist", `${name}${INTRODUCTION}`),
+  );
+  return firstOf(files, async (file) => {
+    const introduction = await readIntroduction(file);
+    return introduction.component === sha256 ? introduction : undefined;
   });
 }
 
 /** Makes the entry that a shipped component brings along; `source.cache` is the folder that it is built into. */
-export async function bringAlong(
-  source: ComponentSource,
-  describe: (component: Component) => Promise<Description>,
-): Promise<string> {
-  const entry = entryName(source);
-  const folder = join(source.cache, entry);
-  if (existsSync(join(folder, DESCRIPTION)) && (await readEntry(folder)) !== undefined) return entry;
+export async function bringAlong(source: ComponentSource): Promise<string> {
   await prepare(source);
-  const described = JSON.stringify(await describe(createComponent(source)));
-  const draft = join(folder, `${randomUUID()}${DRAFT}`);
-  await writeFile(draft, described);
-  await rename(draft, join(folder, DESCRIPTION));
-  return entry;
+  return entryName(source);
 }
 
 async function firstOf<Value>(
@@ -107,7 +113,8 @@ interface Manifest {
 const GLUE = "glue.js";
 const MANIFEST = "manifest.json";
 const OUTLINE = "outline.json";
-const DESCRIPTION = "description.json";
+/** The end of that file's name. */
+export const INTRODUCTION = ".introduction.json";
 const DRAFT = ".draft";
 
 /** The entry of a component, from the cache or made now. Throws a `Fault` where it would be made of another file, or is unfit. */

@@ -1,4 +1,7 @@
-/** Frames between the service and a tool's process: Node's own channel trusts the sender and takes any length. */
+/**
+ * How the service and a tool's process talk: frames, each a JSON header and raw bytes. Not Node's own
+ * channel: its reader trusts the sender and takes messages of any length, and this sender runs strangers' code.
+ */
 import { writeSync } from "node:fs";
 import type { Socket } from "node:net";
 

@@ -1,4 +1,7 @@
-/** Values checked against strangers' schemas in a process of its own, against a clock and within bounds of memory. */
+/**
+ * Values checked against strangers' schemas that belong to no tool. It is done as params of tools are checked: in a process
+ * of its own, against a clock and within bounds of memory, because a schema can be made to take for ever.
+ */
 import { Fault, type JsonSchema } from "../../kernel/plugin.ts";
 import type { Tools } from "../services.ts";
 import type { Pool } from "./pool.ts";

@@ -1,4 +1,7 @@
-/** The secret values this process knows; they stay in this closure. Those under six characters cannot be hidden. */
+/**
+ * The secret values this process knows, and how to hide them. The values stay in this closure. Values under six
+ * characters cannot be hidden: they would blank out ordinary words.
+ */
 
 import { canBeHidden } from "./forms.ts";
 import { createHidingStream, createMatcher, type HidingStream } from "./matcher.ts";

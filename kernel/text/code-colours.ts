@@ -1,4 +1,7 @@
-/** Code as coloured HTML. Some texts take more than linear time, so it runs in a thread that can be ended. */
+/**
+ * Code in an answer, coloured as HTML: spans whose classes name what each piece is. For some texts this takes more than
+ * linear time, so it runs in a thread that can be ended, never in the main one of the service or the page.
+ */
 import hljs from "highlight.js/lib/core";
 import bash from "highlight.js/lib/languages/bash";
 import css from "highlight.js/lib/languages/css";

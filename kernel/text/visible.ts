@@ -1,4 +1,7 @@
-/** Makes visible what a terminal would act on and an eye would not see. The one home of this, for terminals and logs. */
+/**
+ * Makes visible what a terminal would act on and an eye would not see, in text that a stranger wrote: escape sequences, other
+ * control characters, those that change direction or have no width. The one home of this, for every terminal and log.
+ */
 
 // The joiners stay: scripts and emoji are written with them. So does one variation selector; a row of them spells something.
 const HIDDEN =

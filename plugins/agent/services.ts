@@ -160,7 +160,10 @@ export interface Threads {
   checked(turn?: string): Promise<(CheckedTurn & { readonly createdAt: string }) | undefined>;
 }
 
-/** What commands do with the agent, here or in a service elsewhere, where the token says whose threads they are. */
+/**
+ * What commands do with the agent, in this process or in a service elsewhere. There the token says whose threads they are, whatever
+ * `user` is.
+ */
 export interface Conversations
   extends Pick<
     Threads,

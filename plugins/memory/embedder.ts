@@ -124,7 +124,10 @@ export function createEmbedder({ log, worker: file = WORKER, idleMillis = IDLE_M
 // The model reads 256 tokens: so many bytes of any language fit.
 const READ_AT_ONCE_BYTES = 720;
 
-/** A long text's vector is the mean of its pieces'. One piece at a time, so that others get theirs in between. */
+/**
+ * Vectors of whole texts: that of a long one is the mean of its pieces'. One piece at a time, so that others who wait
+ * get theirs in between.
+ */
 export async function embedTexts(
   embedder: Embedder,
   texts: readonly string[],

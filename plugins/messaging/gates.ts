@@ -143,7 +143,10 @@ export function createGates({
       return choice ? answerOf(row, choice) : "This was answered already.";
     },
 
-    /** What a typed text answers of the open questions; a sentence if it fits none or several. `at`: when it was typed. */
+    /**
+     * The answer that a typed text is to one of the questions that are open here; a sentence where it does not fit or may be for more
+     * than one. `at`: when it was typed.
+     */
     async typed(
       text: string,
       { line, user }: Recipient,

@@ -153,7 +153,6 @@ export const ORDER: Readonly<Record<string, readonly string[]>> = {
     "commands",
     "setup.ts",
     "text",
-    "charts",
     "outbox.ts",
     "lease.ts",
     "services.ts",

@@ -1,4 +1,7 @@
-/** Signatures of a manifest as cosign keeps them: version 2 under a tag, version 3 as bundles. They are only collected here. */
+/**
+ * Signatures of a manifest, as cosign keeps them in its repository: version 2 under a tag made of the digest, version 3 as bundles that
+ * refer to it. They are only collected here; a registry that hides one makes the tool unsigned.
+ */
 import {
   type Evidence,
   MAX_SIGNATURE_BYTES,

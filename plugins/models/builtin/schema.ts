@@ -1,4 +1,7 @@
-/** A tool's JSON Schema as parameters to fill. It is a stranger's: reading is bounded, and nothing in it is run. */
+/**
+ * Reads a tool's JSON Schema as a list of parameters to fill. Strangers write schemas, so a fixed number of nodes is read,
+ * whatever refers to what, and nothing in them is compiled or run, `pattern` least of all.
+ */
 import { isRecord } from "../../../kernel/kit/text.ts";
 import type { JsonSchema } from "../../../kernel/plugin.ts";
 

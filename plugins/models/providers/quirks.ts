@@ -1,4 +1,7 @@
-/** What the endpoints of providers take and what they do not. `refusals.ts` learns what a server turns out to refuse. */
+/**
+ * What the endpoints of providers take and what they do not: each difference is written here, once. Which fields a server
+ * turns out to refuse is learnt in `refusals.ts`.
+ */
 import type { Format } from "../services.ts";
 import type { ProviderOptions } from "./language-model.ts";
 import type { Hint, Hints } from "./refusals.ts";

@@ -1,4 +1,7 @@
-/** One answer in spite of the network: tries again until the first token has come, and goes on to the next model. */
+/**
+ * One answer in spite of the network: tries again with growing pauses until the first token has come,
+ * goes on to the next model when one gives up, and says so when nothing comes for long.
+ */
 import { setTimeout as sleep } from "node:timers/promises";
 import { Fault } from "../../../kernel/plugin.ts";
 import type { Model, ModelPart, ModelRequest, StreamOptions } from "../services.ts";

@@ -1,4 +1,7 @@
-/** The service worker only shows an offline page. Code and API responses are never cached. */
+/**
+ * The service worker. It only shows an offline page when the service cannot be reached. Code and API responses are never cached,
+ * so nothing of an earlier version is ever run or shown.
+ */
 interface ExtendableEvent extends Event {
   waitUntil(work: Promise<unknown>): void;
 }

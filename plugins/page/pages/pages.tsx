@@ -17,7 +17,10 @@ import type { IconShapes } from "../widgets/icon.tsx";
 /** `shown` is the part of the address after the page's name. */
 export type Page = ComponentType<{ readonly shown: string | undefined }>;
 
-/** "main": under the chats; "admin": in the operator's group; "more": in that group, or in the user menu of others. */
+/**
+ * Where the sidebar lists a page: "main" under the chats, "admin" in the operator's group, which others may not open, and "more" in
+ * that group too, or in the user menu of everybody else.
+ */
 type PageGroup = "main" | "more" | "admin";
 
 export interface PageEntry {

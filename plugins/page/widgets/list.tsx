@@ -12,7 +12,10 @@ interface ListProps<Item> {
   children(item: Item): ComponentChildren;
 }
 
-/** A table of rows, the actions last. On a narrow screen each row is a card; to screen readers it stays a table. */
+/**
+ * A table of rows. The last column, without a visible heading, has the actions. On a narrow screen each row is a card whose cells
+ * have labels; the roles keep it a table for screen readers.
+ */
 export function List<Item>({ columns, items, empty, hasActions = true, children }: ListProps<Item>) {
   const table = useRef<HTMLTableElement>(null);
   useLayoutEffect(() => {

@@ -13,7 +13,10 @@ interface ModalOptions {
 
 let shown = 0;
 
-/** Shows a dialog above the page. The browser keeps the focus inside; opening another page dismisses it too. */
+/**
+ * Shows a dialog above the page. The browser keeps the focus inside, closes it on Esc and restores the focus. It is also dismissed
+ * when another page is opened.
+ */
 export function showModal({ title, words, role = "dialog", ...options }: ModalOptions): void {
   const dialog = document.createElement("dialog");
   const id = `modal-${++shown}`;

@@ -1,4 +1,7 @@
-/** Looks up all that a request needs: where it continues, what is new in it, its attachments. Nothing is written. */
+/**
+ * Looks up everything that a request needs from the store: where it continues, what is new in it, and the bytes of its attachments.
+ * Nothing is written here.
+ */
 import type { Gate } from "../../../kernel/plugin.ts";
 import type { AttachedBytes } from "../../agent/services.ts";
 import type { GivenItem, SaidItem } from "../parse/items.ts";

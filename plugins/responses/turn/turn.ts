@@ -59,7 +59,10 @@ function withInstructions({ ask, instructions: given }: Resolved) {
   return { history: [system, ...history], instructions: "" };
 }
 
-/** A user's messages in a row are one, so a replay shows them as one too: the prompt begins like the one before it. */
+/**
+ * Messages of the user in a row are one message while they are new, so a replay shows them as one too: the prompt begins like the
+ * one before it.
+ */
 function joinMessages(items: readonly SaidItem[]): readonly SaidItem[] {
   const history: SaidItem[] = [];
   let row: Said[] = [];

@@ -1,4 +1,7 @@
-/** A folder, held open. What is below it is reached name by name, never through a link, so that nothing leads elsewhere. */
+/**
+ * A folder of the machine, held open. What is below it is reached name by name from the open folder, never through a link, so that
+ * nothing swapped in between leads anywhere else.
+ */
 import { randomBytes } from "node:crypto";
 import { type BigIntStats, constants } from "node:fs";
 import {

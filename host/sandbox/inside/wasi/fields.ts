@@ -95,7 +95,10 @@ export function createFieldsClass(holdings: Holdings): FieldsClass {
   };
 }
 
-/** They say how a message is carried, which is not for the guest. Engines set them; a browser's `fetch` ignores them. */
+/**
+ * Engines and libraries set these by themselves, and a browser's `fetch` ignores them: they say how a message is
+ * carried, which is not for the guest to decide.
+ */
 const IGNORED: ReadonlySet<string> = new Set([
   ...CONNECTION_HEADERS,
   WANTS_WORDS,

@@ -1,4 +1,7 @@
-/** `wasi:filesystem` for the folders that a tool was granted, each a preopened directory without links, locks or times. */
+/**
+ * `wasi:filesystem` for a tool that was granted folders of the workspace: each is a preopened directory. There are no links, locks or
+ * times to set. For a tool without such a grant no directory is there.
+ */
 import type { Preopen } from "../../protocol.ts";
 import { FileRefusal } from "../files.ts";
 import { Descriptor } from "./descriptor.ts";
