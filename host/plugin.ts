@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { SILENT } from "../kernel/kit/log.ts";
 import { parsePrivateHosts } from "../kernel/kit/outbound.ts";
 import { warn } from "../kernel/kit/terminal.ts";
-import { definePlugin, type Env, reason, type ToolCall } from "../kernel/plugin.ts";
+import { definePlugin, type Env, reason, type StoreLook, type ToolCall } from "../kernel/plugin.ts";
 import type { Store } from "../plugins/store/services.ts";
 import { openToolTables } from "./catalog/storage/tables.ts";
 import type { CallOutcome, McpServers } from "./services.ts";
@@ -306,18 +306,27 @@ export default definePlugin({
         load: async () => (await import("./commands/trust/trust.ts")).register,
       },
     ],
+    // A service uses what is installed while it runs from the next message on.
+    detail: async (look) => (await installed(look)).map(({ name }) => name).join(", ") || undefined,
     names: {
-      // Tools are folders in the home, or rows where nodes share a database.
-      tool: async ({ home, rows }) => [
-        ...foldersIn(join(home, "tools")).map((name) => ({ name })),
-        ...(await rows<{ name: string }>("SELECT name FROM tools ORDER BY name")),
-      ],
+      tool: installed,
       server: ({ rows }) => rows("SELECT name FROM mcp_servers ORDER BY name"),
     },
     tables: async () => (await import("./owned-tables.ts")).TABLES,
     diagnose: async (context) => (await import("./diagnosis.ts")).diagnoseTools(context),
   },
 });
+
+/** Tools are folders in the home, or rows where nodes share a database. */
+async function installed({
+  home,
+  rows,
+}: StoreLook & { readonly home: string }): Promise<readonly { readonly name: string }[]> {
+  return [
+    ...foldersIn(join(home, "tools")).map((name) => ({ name })),
+    ...(await rows<{ name: string }>("SELECT name FROM tools ORDER BY name")),
+  ];
+}
 
 async function readNames(store: Store, home: string): Promise<readonly string[]> {
   const sql = await openToolTables(store);

@@ -120,6 +120,8 @@ export interface Operations<Config = unknown> {
   readonly commands?: readonly PluginCommand[];
   /** Lists the arguments of its commands by kind, for shell completion. */
   readonly names?: NameSources;
+  /** What `postern status` shows next to it, as it is now; a running service says it only when it starts. Undefined: what the service said. */
+  detail?(look: StoreLook & { readonly home: string }): Promise<string | undefined>;
   /** The tables it keeps in the store, so that a whole store can be copied without starting anything. */
   readonly tables?: () => Promise<readonly OwnedTables[]>;
   /** Reads, like `configure`, those that may be changed while it runs: `start` follows them with the service `settings`. */
