@@ -4,7 +4,7 @@
  * our declarations use: a package brings far more than is used of it, and each of its files takes a start half a millisecond.
  */
 import { globSync, readFileSync } from "node:fs";
-import { copyFile, glob, readdir, readFile, writeFile } from "node:fs/promises";
+import { copyFile, readdir, readFile, writeFile } from "node:fs/promises";
 import { basename, dirname, join, relative, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import standalone from "ajv/dist/standalone/index.js";
@@ -47,6 +47,11 @@ const PROGRAMS: readonly Program[] = [
     files: "node_modules/@bytecodealliance/jco-transpile/vendor/*.wasm",
   },
   { modules: ["plugins/tui/text/highlighter-worker"], external: [] },
+  {
+    modules: ["plugins/messaging/charts/chart-worker"],
+    external: OUTSIDE,
+    files: "node_modules/roboto-fontface/fonts/roboto/Roboto-Regular.woff",
+  },
   ...[
     "host/author/build/maker",
     "kernel/files/pdf-child",
@@ -84,7 +89,7 @@ const open = (
   });
 
 async function writeProgram(program: Program, folder: string): Promise<void> {
-  const { modules, files } = program;
+  const { modules } = program;
   const places = new Map<string, string>();
   const bundle = await open(program, places);
   const { output } = await bundle.write({
@@ -98,12 +103,12 @@ async function writeProgram(program: Program, folder: string): Promise<void> {
     },
   });
   const place = dirname(join(folder, modules[0]));
-  if (files !== undefined)
-    for await (const file of glob(files, { cwd: ROOT }))
-      await copyFile(join(ROOT, file), join(place, basename(file)));
-  const texts = await licenses(packagesOf(filesIn(output)));
+  for (const file of copiedBy(program)) await copyFile(join(ROOT, file), join(place, basename(file)));
+  const texts = await licenses(packagesOf([...filesIn(output), ...copiedBy(program)]));
   if (texts !== "") await writeFile(join(place, `${basename(modules[0])}.LICENSE`), texts);
 }
+
+const copiedBy = ({ files }: Program) => (files === undefined ? [] : globSync(files, { cwd: ROOT }));
 
 const filesIn = (output: readonly { readonly type: string }[]) =>
   output
@@ -115,7 +120,8 @@ export async function bundledPackages(): Promise<readonly string[]> {
   const outputs = await Promise.all(
     PROGRAMS.map(async (program) => (await open(program, new Map())).generate()),
   );
-  return packagesOf(outputs.flatMap(({ output }) => filesIn(output)));
+  const files = outputs.flatMap(({ output }) => filesIn(output));
+  return packagesOf([...files, ...PROGRAMS.flatMap(copiedBy)]);
 }
 
 /**

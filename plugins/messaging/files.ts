@@ -22,6 +22,7 @@ type AttachmentOf = Awaited<ReturnType<Services["attachments"]["bring"]>>["attac
 const MAX_FILES_IN = 10;
 const MAX_FILES_OUT = 10;
 const DOWNLOAD_MS = 60_000;
+const SVG = "image/svg+xml";
 /** Where files lie that a model cannot be shown, such as a voice message. */
 const FOLDER = "/inbox";
 
@@ -32,8 +33,9 @@ export function createFiles({
   attachments,
   threads,
   workspace,
+  pictures,
   log,
-}: Pick<ChannelParts, "service" | "attachments" | "threads" | "workspace" | "log">) {
+}: Pick<ChannelParts, "service" | "attachments" | "threads" | "workspace" | "pictures" | "log">) {
   const { fileBytes } = service.limits;
 
   async function takeOne(
@@ -142,7 +144,7 @@ export function createFiles({
       return { refs: refs.slice(0, MAX_FILES_OUT), notes };
     },
 
-    /** Their bytes; without those that are gone or larger than the service takes. */
+    /** Their bytes; without those that are gone or larger than the service takes. Charts become pictures, which every chat shows. */
     async load(user: string, refs: readonly FileRef[]): Promise<NonNullable<OutgoingMessage["files"]>> {
       const loaded: { name: string; mime: string; data: Uint8Array }[] = [];
       for (const { name, mime, path, version, attachment } of refs) {
@@ -150,7 +152,10 @@ export function createFiles({
           path === undefined
             ? (await threads.attachment(user, attachment ?? ""))?.data
             : (await workspace?.read(user, path, version ? { version } : {}))?.data;
-        if (data !== undefined && data.length <= fileBytes) loaded.push({ name, mime, data });
+        if (data === undefined || data.length > fileBytes) continue;
+        const png = mime === SVG ? await pictures.draw(Buffer.from(data).toString()) : undefined;
+        if (png === undefined || png.length > fileBytes) loaded.push({ name, mime, data });
+        else loaded.push({ name: name.replace(/(\.svg)?$/i, ".png"), mime: "image/png", data: png });
       }
       return loaded;
     },

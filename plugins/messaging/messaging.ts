@@ -2,6 +2,7 @@
 import { Fault, type Services, type Transaction } from "../../kernel/plugin.ts";
 import type { Telemetry } from "../telemetry/services.ts";
 import { type OpenChannel, openChannel } from "./channel.ts";
+import { createPictures } from "./charts/pictures.ts";
 import { createOffers, type StoredState } from "./offers.ts";
 import { openLetters, openOutbox } from "./outbox.ts";
 import { type SharedParts, type Timing, topicOf, type UsedServices } from "./parts.ts";
@@ -53,11 +54,13 @@ export function createMessaging(parts: MessagingParts): OpenMessaging {
   const { sql, store, log, telemetry, identities } = parts;
   const open = new Map<string, OpenChannel>();
   const requests = createRequests(sql, identities);
+  const pictures = createPictures();
   const letters = openLetters(sql);
   const counter = (name: string, help: string) => telemetry.metrics.counter(name, help, ["channel"]);
   const shared: SharedParts = {
     ...parts,
     requests,
+    pictures,
     delivery: parts.config.delivery,
     timing: { ...TIMING, ...parts.timing },
     counts: {
@@ -181,6 +184,7 @@ export function createMessaging(parts: MessagingParts): OpenMessaging {
 
     async close() {
       await Promise.all([...open.values()].map((channel) => channel.close()));
+      await pictures.close();
     },
   };
 }

@@ -1,6 +1,7 @@
 /** What the modules of a channel work with. Each picks what it uses. */
 import type { Log, Services, Sql } from "../../kernel/plugin.ts";
 import type { Counter } from "../telemetry/services.ts";
+import type { Pictures } from "./charts/pictures.ts";
 import type { ConversationTable } from "./conversations.ts";
 import type { InboxTable } from "./inbox.ts";
 import type { Content, OutboxTable } from "./outbox.ts";
@@ -26,6 +27,7 @@ export interface UsedServices {
 
 export interface SharedParts extends UsedServices {
   readonly requests: Requests;
+  readonly pictures: Pictures;
   readonly delivery: MessagingSettings["delivery"];
   readonly counts: Readonly<Record<"received" | "sent" | "failed" | "repeated", Counter>>;
   readonly timing: Timing;

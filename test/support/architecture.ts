@@ -153,6 +153,7 @@ export const ORDER: Readonly<Record<string, readonly string[]>> = {
     "commands",
     "setup.ts",
     "text",
+    "charts",
     "outbox.ts",
     "lease.ts",
     "services.ts",

@@ -1,5 +1,7 @@
 /** The whole way: a person in Telegram, messaging, the agent, and back, while Telegram fails. */
 import { expect, test } from "vitest";
+import { createCharts } from "../../../components/run-code/chart.ts";
+import { sniffImage } from "../../../kernel/kit/files.ts";
 import type { AnyPlugin } from "../../../kernel/plugin.ts";
 import messaging from "../../../plugins/messaging/plugin.ts";
 import store from "../../../plugins/store/plugin.ts";
@@ -81,6 +83,27 @@ test("Markdown arrives as Telegram's own marks, and a long answer whole, in mess
     .flatMap(({ text }) => text.split("\n"))
     .filter((line) => line.startsWith("const line"));
   expect(lines.join("\n")).toBe(code);
+});
+
+test("a chart that a turn drew is shown as a photo below its answer", async () => {
+  const { telegram, model, ada } = await bootTelegram({ TELEGRAM_BOT_TOKEN: BOT_TOKEN });
+  let text = "";
+  createCharts(({ svg }) => {
+    text = svg;
+  }).bar([{ day: "Monday", visits: 3 }]);
+  model.script(
+    { calls: [{ name: "workspace_write", arguments: { path: "/output/visits.svg", text } }] },
+    { text: "Here is the chart." },
+  );
+  ada.says("draw my visits");
+  await telegram.until(() => telegram.shown.some(({ files }) => files.length > 0));
+  expect(
+    telegram.shown.map(({ text: said, files }) => [said, files.map(({ kind, name }) => [kind, name])]),
+  ).toEqual([
+    ["Here is the chart.", []],
+    ["", [["photo", "visits.png"]]],
+  ]);
+  expect(sniffImage(telegram.shown[1]?.files[0]?.data ?? Buffer.alloc(0))).toBe("image/png");
 });
 
 test("a revoked token is the channel's state, until it is taken away", async () => {
