@@ -19,6 +19,17 @@ export type TurnStatus = Declared<typeof TurnStatus>;
 
 const attachments = Type.Optional(Type.Array(Attachment));
 
+/** Text that came with a message but was written by people outside, whom nobody here vouches for. */
+export const Outside = Type.Object({
+  origin: Type.String({ description: "Where it came from" }),
+  data: Type.Optional(Type.Unknown()),
+  /** Who had a hand in the data, if a model of ours may have written some of it. */
+  origins: Type.Optional(Type.Array(Origin)),
+  /** The pieces of the message itself that are theirs. */
+  spans: Type.Optional(Type.Array(Type.Object({ from: Type.Integer(), to: Type.Integer() }))),
+});
+export type Outside = Declared<typeof Outside>;
+
 export const TurnInput = Type.Union(
   [
     Type.Object({ type: Type.Literal("message"), text: Type.String(), attachments }),
@@ -58,6 +69,8 @@ export const TurnItem = Type.Union(
       text: Type.String(),
       attachments,
       pieces,
+      /** What came with one that a turn took while it ran. */
+      outside: Type.Optional(hidden(Outside)),
       /** Of one that a turn took while it ran: the request that it came with, for as long as nothing answers it. */
       taken: Type.Optional(hidden(Type.Object({ channel: Type.String(), request: Type.Unknown() }))),
       needsModel: Type.Optional(
@@ -98,17 +111,6 @@ export const TurnItem = Type.Union(
   { $id: "TurnItem" },
 );
 export type TurnItem = Declared<typeof TurnItem>;
-
-/** Text that came with a message but was written by people outside, whom nobody here vouches for. */
-export const Outside = Type.Object({
-  origin: Type.String({ description: "Where it came from" }),
-  data: Type.Optional(Type.Unknown()),
-  /** Who had a hand in the data, if a model of ours may have written some of it. */
-  origins: Type.Optional(Type.Array(Origin)),
-  /** The pieces of the message itself that are theirs. */
-  spans: Type.Optional(Type.Array(Type.Object({ from: Type.Integer(), to: Type.Integer() }))),
-});
-export type Outside = Declared<typeof Outside>;
 
 const after = nullable(
   Type.String({ description: "The turn it goes on from; null at the beginning of its thread" }),

@@ -6,6 +6,7 @@ import { randomUUIDv7 } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { giveWay } from "../../kernel/kit/concurrency.ts";
 import { currentTraceparent } from "../../kernel/kit/http.ts";
+import { isCutShort } from "../../kernel/kit/turns.ts";
 import { Fault, type ModelName, reason, type TurnRecord } from "../../kernel/plugin.ts";
 import type { Node, Signals } from "../store/services.ts";
 import { createBroadcast } from "./live/broadcast.ts";
@@ -130,8 +131,7 @@ export function createAgent(parts: AgentParts): RunningAgent {
   async function takeWaiting(): Promise<void> {
     if (isParking !== false || isDraining) return;
     const waiting = await ledger.waiting(isOurs);
-    if (waiting.length > 0)
-      log.info({ turns: waiting.length }, "messages that waited before the restart run now");
+    if (waiting.length > 0) log.info({ turns: waiting.length }, "messages that were left waiting run now");
     for (const opened of waiting) wait(hold(opened));
   }
 
@@ -202,6 +202,8 @@ export function createAgent(parts: AgentParts): RunningAgent {
     const { record, next } = stored;
     if (next !== undefined && next !== node.id) broadcast.wake(writer.thread, next);
     ran.observer.ended(record);
+    // What it had taken and not come to waits in line again.
+    if (isCutShort(record)) await takeWaiting();
     if (settings.chatTitles)
       titles.add(open, record, ran.observer, (title) =>
         broadcast.tellAfterwards(record, { type: "titled", title }),

@@ -152,6 +152,8 @@ export interface Threads {
   onChanged(listener: (thread: string) => void): () => void;
   /** Whether the turn had called a tool that can change things outside. */
   hadSideEffects(turn: string): Promise<boolean>;
+  /** A message that this turn took is no longer said there, because its job says it again. */
+  unsay(tx: Transaction, turn: string, message: string): Promise<void>;
   /** Deletes what calls have recorded for a job that is not run again. */
   forgetRecords(job: string): Promise<unknown>;
   /** The identities of channels that have a thread. */

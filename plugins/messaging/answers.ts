@@ -7,7 +7,10 @@ import type { Content, OwedRow, Part } from "./outbox.ts";
 import type { ChannelParts } from "./parts.ts";
 
 export interface AnswerParts
-  extends Pick<ChannelParts, "service" | "sql" | "outbox" | "jobs" | "threads" | "identities" | "write"> {
+  extends Pick<
+    ChannelParts,
+    "service" | "sql" | "inbox" | "outbox" | "jobs" | "threads" | "identities" | "write"
+  > {
   readonly gates: Gates;
   readonly files: Files;
   /** Resolves when nothing more of this job is shown while it runs. */
@@ -47,12 +50,15 @@ export function createAnswers(parts: AnswerParts) {
 
 /** The messages of a job that has completed; undefined if nothing is to be said. */
 async function answerOf(
-  { service, threads, gates, files, write }: AnswerParts,
+  parts: AnswerParts,
   job: Job,
   { conversation, line }: OwedRow,
 ): Promise<{ readonly content: Content; keep?(tx: Transaction): Promise<unknown> } | undefined> {
+  const { service, threads, gates, files, write } = parts;
   if (job.error?.code === "pairing_denied") return undefined;
   const record = job.turn === undefined ? undefined : await threads.turn(job.user, job.turn);
+  if (record && record.id !== job.turn && (await isAnsweredBefore(parts, job, { line, turn: record.id })))
+    return undefined;
   const gate = record?.status === "waiting" ? record.gate : undefined;
   const asking = gate && gates.ask(gate, { conversation, line, user: job.user });
   // If others took the turn over at its end, what it said is with the job alone.
@@ -65,6 +71,20 @@ async function answerOf(
   return asking
     ? { content: { ...asking.content, parts: [...all, ...asking.content.parts] }, keep: asking.keep }
     : { content: { parts: all } };
+}
+
+/** True if an earlier message of the line is answered by the same turn, which took both: one answer is for all of them. */
+async function isAnsweredBefore(
+  { inbox, jobs, threads }: AnswerParts,
+  { id, user }: Job,
+  { line, turn }: { readonly line: string; readonly turn: string },
+): Promise<boolean> {
+  const last = await inbox.jobsOf(line);
+  for (const earlier of last.slice(last.indexOf(id) + 1)) {
+    const job = await jobs.find(earlier);
+    if (job?.turn !== undefined && (await threads.turn(user, job.turn))?.id === turn) return true;
+  }
+  return false;
 }
 
 /** A mail has its files with it; elsewhere each is a message of its own. */

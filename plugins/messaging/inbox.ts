@@ -20,6 +20,8 @@ const MAX_QUOTES = 20;
 const MAX_FILES = 50;
 const MAX_NAME_LENGTH = 200;
 const MAX_REPLY_LENGTH = 20_000;
+/** More than run at once in one conversation. */
+const MAX_JOBS = 50;
 
 export type InboxTable = ReturnType<typeof openInbox>;
 
@@ -85,6 +87,15 @@ export function openInbox(sql: Sql, channel: string, node: string) {
         ...[user, job ?? null, seq],
       );
       if (changed === 0) throw new AlreadyDone();
+    },
+
+    /** The jobs of the last messages of a line, newest first. */
+    async jobsOf(line: string): Promise<readonly string[]> {
+      const rows = await sql.all<{ job: string }>(
+        `SELECT job FROM messaging_inbox WHERE channel = ? AND line = ? AND job IS NOT NULL ORDER BY seq DESC LIMIT ${MAX_JOBS}`,
+        ...[channel, line],
+      );
+      return rows.map(({ job }) => job);
     },
 
     find: (

@@ -24,6 +24,8 @@ export interface IncomingParts extends ChannelParts {
 /** Answers of one line that wait to be sent; beyond them what is said there is not answered. */
 const MAX_UNSENT = 100;
 const TASK_CHANNEL = "task";
+/** A turn that runs reads what is said meanwhile. */
+const TALK = { work: { steers: true }, keeping: { survivesRestart: true } } as const;
 
 /** Deals with one message. It can be called again until its transaction has committed. */
 export async function takeMessage(parts: IncomingParts, row: InboxRow): Promise<void> {
@@ -123,7 +125,7 @@ async function answerGate(
     // The turn that delegated it waits for it: it must not wait for that one's place in the queue.
     channel: isOfTask ? TASK_CHANNEL : service.name,
     message: answer.label,
-    turn: { input, thread },
+    turn: { input, thread, ...(!isOfTask && TALK) },
   };
   await jobs.assertRoom(job);
   await sql.transaction(async (tx) => {
@@ -185,14 +187,16 @@ async function submitMessage(parts: IncomingParts, received: ReceivedMessage): P
   await taken.drop();
 }
 
-/** Stops the turn of a message that was worded anew. Returns where the new one goes on from. */
+/** Stops the turn of a message that was worded anew. Returns where the new one goes on from; another's turn that has read it goes on. */
 async function takeBack(
-  { jobs, threads }: IncomingParts,
+  { agent, jobs, threads }: IncomingParts,
   id: string,
 ): Promise<{ readonly thread?: string; readonly after?: string | null }> {
+  const { user = "", turn = "" } = (await jobs.find(id)) ?? {};
+  if (await agent.takeBack(user, turn)) return {};
   const job = await jobs.cancel(id);
   const record = job?.turn === undefined ? undefined : await threads.turn(job.user, job.turn);
-  return record ? { thread: record.thread, after: record.after ?? null } : {};
+  return record?.id === job?.turn && record ? { thread: record.thread, after: record.after ?? null } : {};
 }
 
 const jobOf = (
@@ -204,7 +208,7 @@ const jobOf = (
   user,
   channel,
   message: text === "" && quoted?.length ? "(a quoted message)" : text,
-  ...(quoted?.length ? { turn: { preamble: { outside: outsideOf(quoted, channel) } } } : {}),
+  turn: { ...TALK, ...(quoted?.length && { preamble: { outside: outsideOf(quoted, channel) } }) },
 });
 
 /** The model reads it as data. */

@@ -94,7 +94,15 @@ export function extend(before: Trace, turns: readonly SpokenTurn[], isOwn: (tool
     if (others.length > 0) entries.push({ origins: others, text: capText(text, MAX_LENGTH), isMade: true });
   };
 
+  const addOutside = ({ origin: name, data, origins }: Outside): void => {
+    if (data === undefined) return;
+    const text = JSON.stringify(data);
+    if (origins) addMade(origins, text);
+    else entries.push({ origins: [{ kind: "outside", name }], text, isDocument: true });
+  };
+
   const addMessage = (item: Extract<TurnItem, { type: "message" }>, spans: Spans, turn: SpokenTurn): void => {
+    if (item.outside) addOutside(item.outside);
     if (item.role === "assistant") {
       // A model's words elsewhere may be made of anything that it read there.
       if (isBrought(turn)) addMade([HISTORY], item.text);
@@ -137,11 +145,7 @@ export function extend(before: Trace, turns: readonly SpokenTurn[], isOwn: (tool
     const { input, instructions, context, outside, items, gate } = turn;
     if (instructions) said.push(instructions);
     if (context) known.push(JSON.stringify(context));
-    if (outside?.data !== undefined) {
-      const text = JSON.stringify(outside.data);
-      if (outside.origins) addMade(outside.origins, text);
-      else entries.push({ origins: [{ kind: "outside", name: outside.origin }], text, isDocument: true });
-    }
+    if (outside) addOutside(outside);
     known.push(...answered(input));
     approved.push(...approvedBy(input, "gate" in input ? gates.get(input.gate) : undefined));
     let spans = outside?.spans ?? [];

@@ -231,6 +231,7 @@ function threadsOf(records: ReadonlyMap<string, TurnRecord>): Services["threads"
     usage: async () => ({ total: NOTHING, points: [], groups: [] }),
     onChanged: () => () => {},
     hadSideEffects: async () => false,
+    unsay: async () => {},
     forgetRecords: async () => {},
     identities: async () => [],
     checked: async () => undefined,

@@ -11,6 +11,7 @@ import {
   type Sql,
   type TokenScope,
   type Transaction,
+  type TurnItem,
 } from "../../../kernel/plugin.ts";
 import type { WantedModel } from "../../models/services.ts";
 import type { Store } from "../../store/services.ts";
@@ -246,6 +247,16 @@ export function createThreads(sql: Sql, { store, onRemove, choose }: ThreadsPart
     },
 
     usage: store.figures(USAGE),
+    async unsay(tx, turn, message) {
+      if (turn === message) return;
+      await texts.removeTurn(tx, turn);
+      await tx.run("DELETE FROM turn_items WHERE id = ? AND turn = ?", message, turn);
+      const find = `SELECT thread, body FROM turn_items JOIN turns ON turns.id = turn WHERE turn = ? ORDER BY turn_items.seq`;
+      for (const { thread, body } of await tx.all<{ thread: string; body: string }>(find, turn)) {
+        const item = JSON.parse(body) as TurnItem;
+        if (item.type === "message" && item.text !== "") texts.addMessage(tx, item.id, thread, item.text);
+      }
+    },
     forgetRecords: (job) => sql.run("DELETE FROM recorded_calls WHERE job = ?", job),
     hadSideEffects: async (turn) =>
       (await sql.get<{ wrote: number }>("SELECT wrote FROM turns WHERE id = ?", turn))?.wrote === 1,

@@ -3,6 +3,7 @@
  * are items of it, under the id that their own turn would have had, and nothing else is left of that turn.
  */
 import { randomUUIDv7 } from "node:crypto";
+import type { Outside } from "../../../kernel/kit/turns.ts";
 import type { Sql, TokenScope, Transaction, TurnInput, TurnItem } from "../../../kernel/plugin.ts";
 import { scopesOf } from "../safety/scope.ts";
 import { type QueuedRequest, writeRequest } from "./queued.ts";
@@ -14,16 +15,18 @@ interface WaitingRow {
   readonly id: string;
   readonly channel: string;
   readonly parent_seq: number | null;
-  /** The number of things that came with the message. */
+  /** The number of things that came with the message for its own turn. */
   readonly besides: number;
+  /** What came with it and stays with it, as JSON. */
+  readonly outside: string | null;
   readonly stop_asked: number;
   readonly request: string | null;
 }
 
 // The index has turns of both states: a planner that is told of one alone would not use it.
 const WAITING = "turns.thread = ? AND turns.status IN ('queued', 'running') AND turns.status = 'queued'";
-const FIND = `SELECT turns.id, channel, parent_seq, stop_asked, request,
-    CASE WHEN coalesce(instructions, context, outside) IS NULL THEN 0 ELSE 1 END AS besides
+const FIND = `SELECT turns.id, channel, parent_seq, stop_asked, request, outside,
+    CASE WHEN coalesce(instructions, context) IS NULL THEN 0 ELSE 1 END AS besides
   FROM turns LEFT JOIN queued_turns ON queued_turns.turn = turns.id WHERE ${WAITING} ORDER BY turns.seq`;
 
 /** True if something waits on this thread. */
@@ -60,6 +63,7 @@ export function takeWaiting(
       const item: Message = {
         ...(JSON.parse(found.body) as Message),
         id: row.id,
+        ...(row.outside !== null && { outside: JSON.parse(row.outside) as Outside }),
         taken: { channel: row.channel, request },
       };
       await writeItem(tx, turn, item);
@@ -84,7 +88,7 @@ export function putBackMessages(
   messages: readonly Message[],
 ): void {
   const { id: taker, node, thread } = turn;
-  for (const { taken, ...message } of messages) {
+  for (const { taken, outside, ...message } of messages) {
     const { id, text, attachments } = message;
     const { channel, request } = taken as NonNullable<typeof taken>;
     const own = "SELECT id FROM turns WHERE id = ? AND node = ?";
@@ -92,10 +96,11 @@ export function putBackMessages(
     // Its job submits it again.
     if ((request as QueuedRequest).work?.job !== undefined) continue;
     const input: TurnInput = { type: "message", text, attachments };
-    const add = `INSERT INTO turns (id, channel, input, created_at, status, thread, "user", provider, model, node)
-      SELECT CAST(? AS TEXT), CAST(? AS TEXT), CAST(? AS TEXT), CAST(? AS TEXT), 'queued', thread, "user", provider, model, node
+    const add = `INSERT INTO turns (id, channel, input, outside, created_at, status, thread, "user", provider, model, node)
+      SELECT CAST(? AS TEXT), CAST(? AS TEXT), CAST(? AS TEXT), CAST(? AS TEXT), CAST(? AS TEXT), 'queued', thread, "user", provider, model, node
       FROM turns WHERE id = ? AND node = ? ON CONFLICT (id) DO NOTHING`;
-    void tx.run(add, id, channel, JSON.stringify(input), new Date().toISOString(), taker, node);
+    const told = outside ? JSON.stringify(outside) : null;
+    void tx.run(add, id, channel, JSON.stringify(input), told, new Date().toISOString(), taker, node);
     void writeItem(tx, { id, node }, { ...message, id: randomUUIDv7() });
     writeRequest(tx, id, request as QueuedRequest);
     const count = `UPDATE threads SET turns = turns + 1 WHERE id = ? AND EXISTS (SELECT 1 FROM turns WHERE id = ? AND node = ?)`;

@@ -1,6 +1,7 @@
 /** Takes the next job to run: the users in turn, and of one conversation one job at a time. */
 import type { Sql, Transaction } from "../../../kernel/plugin.ts";
-import type { JobRow } from "./row.ts";
+import type { JobTurn } from "../services.ts";
+import { type JobRow, parse } from "./row.ts";
 
 export interface Claimed extends JobRow {
   /** The thread of its conversation, which may be gone. */
@@ -49,6 +50,27 @@ export function createClaim(sql: Sql, node: string) {
       }
     }
   };
+}
+
+/**
+ * Takes the oldest waiting job of a conversation whose job `turn` runs here, if that turn may hear its message. Undefined if it may not: then
+ * it waits for its own turn, and those after it as well.
+ */
+export function createJoin(sql: Sql, node: string) {
+  return (running: Claimed, turn: string): Promise<Claimed | undefined> =>
+    sql.transaction(async (tx) => {
+      const find = `SELECT seq, request FROM jobs INDEXED BY jobs_waiting
+        WHERE status = 'queued' AND held = 0 AND "user" = ? AND conversation = ? ORDER BY seq LIMIT 1`;
+      const { user, conversation } = running;
+      const next = await tx.get<Pick<Claimed, "seq" | "request">>(find, user, conversation);
+      if (next === undefined || !parse<JobTurn>(next.request)?.work?.steers) return undefined;
+      const join = `UPDATE jobs SET status = 'running', joined = 1, turn = ?, node = ?, started_at = ?, attempts = attempts + 1
+        WHERE seq = ? AND status = 'queued' AND EXISTS (SELECT 1 FROM jobs AS other WHERE other.turn = ? AND other.status = 'running')
+        RETURNING *`;
+      const now = new Date().toISOString();
+      const row = await tx.get<Omit<Claimed, "goesOn">>(join, turn, node, now, next.seq, running.turn);
+      return row && { ...row, goesOn: await threadOf(tx, row) };
+    }, UNFLUSHED);
 }
 
 // The index is named, because the planner would rather sort all that is queued. Two nodes never wait for each other; of two that

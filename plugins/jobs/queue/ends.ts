@@ -64,7 +64,8 @@ export function createEnds(
     else if (turn.status === "queued" || turn.status === "running") return;
     else if (!isCutShort(turn)) await complete(row.id, completionOf(turn), from);
     else if (await threads.hadSideEffects(turn.id)) await complete(row.id, notRunAgain(turn), from);
-    else await table.putBack(row);
+    // Its message may be in a turn that another began: it is said again.
+    else await table.putBack(row, (tx) => threads.unsay(tx, turn.id, row.turn as string));
   }
 
   return {

@@ -25,6 +25,8 @@ export interface RunningJobs extends Jobs {
   idle(): Promise<void>;
 }
 
+/** Jobs that run at once in one conversation, one of them as the turn that hears the others. */
+const MAX_JOINED = 20;
 const SWEEP_MS = 3_600_000;
 const CANCELLED_AT_ONCE = 200;
 // How soon the queue hears of what another process has put into it or wants out of it.
@@ -51,6 +53,8 @@ export function createJobs(parts: JobsParts): RunningJobs {
   const ends = createEnds(parts, background);
   /** The turns of jobs that this node runs or is about to. One that it claimed without hearing of it is in none. */
   const claims = new Set<string>();
+  /** The jobs of each conversation whose turns are open here. */
+  const talks = new Map<string, Set<Claimed>>();
 
   /** One at a time: what comes meanwhile makes it look once more. */
   const pump = oneAtATime(async () => {
@@ -75,27 +79,61 @@ export function createJobs(parts: JobsParts): RunningJobs {
     }
   });
 
-  /** Here all hands are full; another node may have one free. */
+  /** Lets messages join the turns of their conversations, one after the other: they get into line in their order. */
+  const join = oneAtATime(async () => {
+    for (const talk of [...talks.values()]) {
+      for (let [first] = talk; isOpen && first !== undefined && talk.size < MAX_JOINED; [first] = talk) {
+        const turn = randomUUIDv7();
+        claims.add(turn);
+        const row = await table.join(first, turn).finally(() => claims.delete(turn));
+        if (row === undefined) break;
+        claims.add(turn);
+        const opened = Promise.withResolvers<boolean>();
+        background.run(() => runOne(row, opened.resolve), "a job could not be run");
+        if (!(await opened.promise)) break;
+      }
+    }
+  });
+
+  const begin = async () => {
+    await pump();
+    await join();
+  };
+
   const tellOthers = () => store.signals.send(WAITING, "");
 
-  async function runOne(row: Claimed): Promise<void> {
+  async function runOne(row: Claimed, tellOpened: (isOpen: boolean) => void = () => {}): Promise<void> {
     try {
-      await work(row);
+      await work(row, () => tellOpened(true));
     } finally {
-      if (!isTask(row)) running--;
+      tellOpened(false);
+      if (!isTask(row) && row.joined === 0) running--;
       claims.delete(row.turn as string);
     }
     // After a failure the next look tries again: at once would be for ever.
-    background.run(pump);
+    background.run(begin);
+  }
+
+  /** Its conversation can be joined until the turn has ended. */
+  function open(row: Claimed): () => void {
+    if (row.conversation === null || row.request === null) return () => {};
+    const key = JSON.stringify([row.user, row.conversation]);
+    const talk = talks.get(key) ?? new Set();
+    talks.set(key, talk.add(row));
+    background.run(join);
+    return () => {
+      talk.delete(row);
+      if (talk.size === 0) talks.delete(key);
+    };
   }
 
   const look = oneAtATime(async () => {
     await ends.retry();
     for (const { user, turn } of await table.askedToStop()) await agent.cancel(user, turn ?? "");
-    await pump();
+    await begin();
   });
 
-  async function work(row: Claimed): Promise<void> {
+  async function work(row: Claimed, tellOpened: () => void): Promise<void> {
     let record: TurnRecord;
     try {
       const { user, goesOn } = row;
@@ -103,9 +141,14 @@ export function createJobs(parts: JobsParts): RunningJobs {
       const run = await agent.run(turnOf(row, earlier?.id), (tx, { thread }) =>
         assertClaimed(tx, row, thread),
       );
-      record = await run.record;
+      const close = open(row);
+      tellOpened();
+      record = await run.record.finally(close);
     } catch (error) {
       if (!isOpen) return;
+      // As many as can wait for a turn do: it joins them later.
+      const isFull = error instanceof Fault && error.code === "thread_busy" && row.joined === 1;
+      if (isFull) return await table.putBack(row);
       // A store that is away, or full, is no answer to what it has accepted.
       const isAway = error instanceof Fault && error.kind === "unavailable";
       await (isAway ? ends.reconsider(row) : ends.finish(row, refusal(error)));
@@ -125,7 +168,7 @@ export function createJobs(parts: JobsParts): RunningJobs {
 
   async function settleAll(rows: readonly JobRow[]): Promise<void> {
     for (const row of rows) await ends.settle(row);
-    if (rows.length > 0) background.run(pump);
+    if (rows.length > 0) background.run(begin);
   }
 
   const assertRoom = ({ user, message, metadata, turn }: NewJob): Promise<void> =>
@@ -136,7 +179,12 @@ export function createJobs(parts: JobsParts): RunningJobs {
     if (tx === undefined) await assertRoom(job);
     const { row, isNew } = await table.insert(job, tx);
     // Not in this call: the caller should hear "queued" before anything runs, and its transaction comes to its end.
-    if (isNew) setImmediate(() => background.run(running < concurrency || isTask(row) ? pump : tellOthers));
+    if (isNew)
+      setImmediate(() => {
+        background.run(begin);
+        // Here all hands are full, or another node may run its conversation.
+        if (!isTask(row) && (running >= concurrency || job.turn?.work?.steers)) background.run(tellOthers);
+      });
     return jobOf(row);
   }
 
@@ -164,10 +212,10 @@ export function createJobs(parts: JobsParts): RunningJobs {
           ),
         ),
         store.signals.listen(WAITING, (_, isOwn) => {
-          if (!isOwn) background.run(pump);
+          if (!isOwn) background.run(begin);
         }),
       );
-      background.run(pump);
+      background.run(begin);
     },
     async takeOver() {
       const lost = (await table.own()).filter(({ turn }) => turn === null || !claims.has(turn));

@@ -10,7 +10,7 @@ export interface JobsParts {
   readonly storage: Pick<UserStorage, "take">;
   readonly threads: Pick<
     Services["threads"],
-    "find" | "turn" | "isBinned" | "hadSideEffects" | "forgetRecords"
+    "find" | "turn" | "isBinned" | "hadSideEffects" | "forgetRecords" | "unsay"
   >;
   readonly log: Log;
   readonly concurrency: number;

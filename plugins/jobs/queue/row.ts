@@ -23,6 +23,7 @@ export interface JobRow {
   readonly metadata: string | null;
   readonly status: JobStatus;
   readonly held: number;
+  readonly joined: number;
   readonly origin: string | null;
   readonly spans: string | null;
   readonly thread: string | null;
@@ -37,7 +38,7 @@ export interface JobRow {
 }
 
 /** Leaves out the request, which may be large. */
-export const COLUMNS = `seq, id, "user", channel, sender, fingerprint, message, conversation, metadata, status, held,
+export const COLUMNS = `seq, id, "user", channel, sender, fingerprint, message, conversation, metadata, status, held, joined,
   origin, spans, thread, turn, response, error, attempts, callback, created_at, started_at, completed_at`;
 
 export function turnOf(row: JobRow & { readonly request: string | null }, thread: string | undefined): Turn {

@@ -6,7 +6,7 @@ import { pageOf, pageSize, readNumber } from "../../../kernel/kit/store.ts";
 import type { Job, JobCallback, JobStatus, Page, Sql, Transaction } from "../../../kernel/plugin.ts";
 import type { Store } from "../../store/services.ts";
 import type { Jobs, NewJob } from "../services.ts";
-import { type Claimed, createClaim } from "./claim.ts";
+import { type Claimed, createClaim, createJoin } from "./claim.ts";
 import type { Completion } from "./completion.ts";
 import { createHeldJobs } from "./held.ts";
 import { daysAgo, findEarlier, fingerprintOf } from "./repeats.ts";
@@ -67,6 +67,7 @@ export function createJobTable(sql: Sql, store: Pick<Store, "node" | "pruneOld">
   return {
     ...createHeldJobs(sql),
     claim: createClaim(sql, node.id),
+    join: createJoin(sql, node.id),
 
     /** The row, or the one that the same key or the same signed message has made within a day. */
     insert: (job: NewJob, tx?: Transaction): Promise<Inserted> =>
@@ -101,15 +102,16 @@ export function createJobTable(sql: Sql, store: Pick<Store, "node" | "pruneOld">
       return pageOf(rows, most, jobOf, ({ seq }) => String(seq));
     },
 
-    /** False where it is no longer run as that turn. */
-    async putBack({ id, turn }: Pick<JobRow, "id" | "turn">): Promise<boolean> {
-      const changed = await sql.run(
-        `UPDATE jobs SET status = 'queued', turn = NULL, node = NULL
-         WHERE id = ? AND status = 'running' AND (turn = ? OR turn IS NULL)`,
-        id,
-        turn,
-      );
-      return changed > 0;
+    /** Does nothing if it is no longer run as that turn. `besides` is done in the same transaction. */
+    putBack(
+      { id, turn }: Pick<JobRow, "id" | "turn">,
+      besides?: (tx: Transaction) => Promise<unknown>,
+    ): Promise<void> {
+      const putBack = `UPDATE jobs SET status = 'queued', joined = 0, turn = NULL, node = NULL
+        WHERE id = ? AND status = 'running' AND (turn = ? OR turn IS NULL)`;
+      return sql.transaction(async (tx) => {
+        if ((await tx.run(putBack, id, turn)) > 0) await besides?.(tx);
+      });
     },
 
     /** Undefined where it was complete before, or is no longer what `from` says. */

@@ -20,6 +20,8 @@ export const MIGRATIONS = defineTables(
     idempotency_key ${text},
     status ${text} NOT NULL,
     held ${integer} NOT NULL DEFAULT 0,
+    -- 1 if it was begun while another of its conversation ran, to be heard by that one's turn.
+    joined ${integer} NOT NULL DEFAULT 0,
     attempts ${integer} NOT NULL DEFAULT 0,
     thread ${text},
     turn ${text},
@@ -34,8 +36,8 @@ export const MIGRATIONS = defineTables(
     started_at ${text},
     completed_at ${text}
   ) ${strict};
-  -- A conversation has one running job at a time, whoever claims them.
-  CREATE UNIQUE INDEX jobs_one_running ON jobs ("user", conversation) WHERE status = 'running';
+  -- A conversation has one running job at a time, whoever claims them, and those that joined it.
+  CREATE UNIQUE INDEX jobs_one_running ON jobs ("user", conversation) WHERE status = 'running' AND joined = 0;
   CREATE INDEX jobs_by_user ON jobs ("user", seq);
   CREATE INDEX jobs_by_status ON jobs (status, seq);
   CREATE INDEX jobs_by_user_and_status ON jobs ("user", status, seq);

@@ -68,12 +68,18 @@ export async function killRounds(
     MODEL_NAME: "scripted",
     ...chat.settings,
   } as NodeJS.ProcessEnv;
-  // Some are killed while the model speaks.
+  // Some are killed while the model speaks, others between its requests: what was said meanwhile is in the second.
   model.otherwise(({ messages }) => {
-    const last = messages.findLast(({ role }) => role === "user")?.content ?? "";
-    const text = typeof last === "string" ? last : (last?.map((part) => part.text).join("") ?? "");
-    const [said = "nothing"] = /message \d+ of \S+/.exec(text) ?? [];
-    return { text: ["You said: ", said, "."], delay: Math.trunc(Math.random() * 40) };
+    const delay = Math.trunc(Math.random() * 40);
+    if (messages.at(-1)?.role === "user" && Math.random() < 0.5)
+      return { calls: [{ name: "memory_tree", arguments: {} }], delay };
+    const answered = messages.findLastIndex((one) => one.role === "assistant" && !one.tool_calls?.length);
+    const unanswered = messages.slice(answered + 1).filter(({ role }) => role === "user");
+    const texts = unanswered.map(({ content }) =>
+      typeof content === "string" ? content : (content?.map((part) => part.text).join("") ?? ""),
+    );
+    const said = new Set(texts.flatMap((text) => text.match(/message \d+ of \S+/g) ?? ["nothing"]));
+    return { text: [...said].flatMap((one) => ["You said: ", one, ". "]), delay };
   });
   const said = new Map<string, string[]>(chat.people.map((person) => [person, []]));
   let service: ChildProcess | undefined;
@@ -142,15 +148,19 @@ function count(chat: ChatUnderKills, said: ReadonlyMap<string, readonly string[]
     let newest = -1;
     const seen = new Set<string>();
     for (const shown of chat.shown(person)) {
-      const [, text = ""] = /You said: (message \d+ of \S+)\./.exec(shown) ?? [];
-      const at = words.indexOf(text);
-      if (words.some((one) => `You said: ${one}`.startsWith(shown))) begun += 1;
-      else if (at === -1) strange.push(shown);
-      else if (seen.has(text)) repeated += 1;
-      else {
-        if (at < newest) disordered += 1;
-        newest = Math.max(newest, at);
-        seen.add(text);
+      const answered = [...shown.matchAll(/You said: (message \d+ of \S+)\./g)].map(([, text = ""]) => text);
+      const isBegun = words.some((one) => `You said: ${one}`.startsWith(shown));
+      if (isBegun) begun += 1;
+      else if (answered.length === 0) strange.push(shown);
+      for (const text of isBegun ? [] : answered) {
+        const at = words.indexOf(text);
+        if (at === -1) strange.push(shown);
+        else if (seen.has(text)) repeated += 1;
+        else {
+          if (at < newest) disordered += 1;
+          newest = Math.max(newest, at);
+          seen.add(text);
+        }
       }
     }
     lost.push(...words.filter((text) => !seen.has(text)));

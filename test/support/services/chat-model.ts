@@ -433,6 +433,7 @@ function repeatingAgent(sql: Sql, node: string, chance: () => number, fate: Fate
       isBinned: async () => false,
       turn,
       hadSideEffects: async () => false,
+      unsay: async () => {},
       forgetRecords: async () => {},
     },
     /** What ran on nodes that are gone was interrupted. */

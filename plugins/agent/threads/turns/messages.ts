@@ -64,7 +64,10 @@ function* textsOf(
   if (outside?.data !== undefined) yield JSON.stringify(outside.data);
   for (const item of items)
     if (item.type === "tool_result") yield resultOf(item.outcome);
-    else if (item.type !== "tool_call") yield item.text;
+    else if (item.type === "message" && item.outside?.data !== undefined) {
+      yield JSON.stringify(item.outside.data);
+      yield item.text;
+    } else if (item.type !== "tool_call") yield item.text;
 }
 
 const resultOf = (outcome: ToolOutcome): string =>
@@ -133,7 +136,7 @@ export function renderItems(
       close();
       answer = item.role === "assistant" ? [] : undefined;
       if (answer === undefined) {
-        messages.push(renderUser(item, before, show));
+        messages.push(renderUser(item, item.outside ? item : before, show));
         if (item.role === "user") before = {};
       } else answerWith(hideSecrets(show, item.text), answer);
     }
