@@ -73,7 +73,7 @@ export function createAgent(parts: AgentParts): RunningAgent {
   const takers = new WeakMap<OpenTurn, string>();
   const taking = new Set<{ readonly id: string; readonly taken: Promise<unknown> }>();
   const ends = new Set<Promise<void>>();
-  const lanes = createLanes(begin, start);
+  const lanes = createLanes(begin, start, ({ writer }: OpenTurn) => writer.seq);
   const unsaved = createUnsavedEnds((thread) => {
     forget(thread);
     void lanes.wake(thread);

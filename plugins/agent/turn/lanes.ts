@@ -7,8 +7,15 @@ interface Lane<Entry> {
   isToWakeAgain: boolean;
 }
 
-/** `begin` returns whether the first in line runs now, and never rejects. `start` is called for one that left the line. */
-export function createLanes<Entry>(begin: (entry: Entry) => Promise<boolean>, start: (entry: Entry) => void) {
+/**
+ * `begin` returns whether the first in line runs now, and never rejects. `start` is called for one that left the line. `seqOf` returns
+ * the number by which turns came, on any node: what another node has left joins after what came later here.
+ */
+export function createLanes<Entry>(
+  begin: (entry: Entry) => Promise<boolean>,
+  start: (entry: Entry) => void,
+  seqOf: (entry: Entry) => number,
+) {
   const lanes = new Map<string, Lane<Entry>>();
   const wakings = new Set<Promise<void>>();
 
@@ -49,7 +56,8 @@ export function createLanes<Entry>(begin: (entry: Entry) => Promise<boolean>, st
     join(thread: string, entry: Entry): void {
       const lane = lanes.get(thread) ?? { waiting: [], isWaking: false, isToWakeAgain: false };
       lanes.set(thread, lane);
-      lane.waiting.push(entry);
+      const later = lane.waiting.findIndex((other) => seqOf(other) > seqOf(entry));
+      lane.waiting.splice(later === -1 ? lane.waiting.length : later, 0, entry);
       void wake(thread);
     },
     leave,

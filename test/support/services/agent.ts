@@ -82,18 +82,21 @@ export interface AgentOptions {
   /** False for a command beside the service. */
   readonly serving?: boolean;
   readonly clock?: Clock;
+  /** What else starts. */
+  readonly plugins?: readonly AnyPlugin[];
 }
 
 export function bootAgent({
   model,
   variables,
   tools,
+  plugins = [],
   home,
   serving = true,
   clock,
 }: AgentOptions = {}): Promise<BootedKernel> {
   return bootKernel(
-    [store as AnyPlugin, ...(tools ? [toolsPlugin(tools)] : []), ...agentPlugins],
+    [store as AnyPlugin, ...(tools ? [toolsPlugin(tools)] : []), ...agentPlugins, ...plugins],
     {
       ...(model ? { MODEL_BASE_URL: model.url, MODEL_NAME: "scripted" } : { MODEL_PROVIDER: "builtin" }),
       ...variables,

@@ -1,5 +1,6 @@
 /** Messages that wait in line while the service stops and starts again. */
 import { expect, test } from "vitest";
+import { definePlugin } from "../../../../kernel/plugin.ts";
 import type { Turn } from "../../../../plugins/agent/services.ts";
 import { bootAgent, message, scriptedModel } from "../../../support/services/agent.ts";
 
@@ -49,6 +50,27 @@ test("that were sent and not waited for run after the restart, in order, and onc
   const turns = await again.service("threads").turns("ann", first.thread);
   expect(turns.items.map(({ status }) => status)).toEqual(["failed", "completed", "completed"]);
   expect(saidIn(model)).toHaveLength(3);
+});
+
+test("run before a message that comes while the service starts", async () => {
+  const { model, home, first, waiting } = await stopWithTwoWaiting();
+  model.script({ text: "1." }, { text: "2." }, { text: "3." });
+  const early = definePlugin({
+    name: "early",
+    needs: ["agent"],
+    extends: ["agent"],
+    configure: () => ({}),
+    async start({ use: { agent } }) {
+      await agent.run({ ...SENT, input: message("Three"), thread: first.thread });
+    },
+  });
+  const kernel = await bootAgent({ model, home, variables, plugins: [early] });
+  const turns = async () => (await kernel.service("threads").turns("ann", first.thread)).items;
+  await expect
+    .poll(async () => (await turns()).map(({ status }) => status))
+    .toEqual(["failed", "completed", "completed", "completed"]);
+  expect(saidIn(model)).toEqual(["Hi", "One", "Two", "Three"]);
+  expect((await turns()).map(({ id }) => id).slice(1, 3)).toEqual(waiting.map(({ id }) => id));
 });
 
 test("keep their files, instructions and scope", async () => {
