@@ -83,6 +83,7 @@ export function openMemory(engine: Sql["engine"], now: () => number): Database {
       database.exec("BEGIN IMMEDIATE");
       const closing: (() => void)[] = [];
       let failure: { readonly error: unknown } | undefined;
+      let unmet: Error | undefined;
       const noting =
         <Given extends unknown[], Result>(query: (...given: Given) => Promise<Result>) =>
         (...given: Given) => {
@@ -92,21 +93,24 @@ export function openMemory(engine: Sql["engine"], now: () => number): Database {
           });
           return answer;
         };
-      const tx = {
-        all: noting(queries.all),
-        get: noting(queries.get),
+      const tx: Transaction = {
+        all: noting(queries.all) as Transaction["all"],
+        get: noting(queries.get) as Transaction["get"],
         run: noting(queries.run),
-        last: (text: string, ...values: SqlValue[]) => void closing.push(() => run(text, values)),
-      } as Transaction;
+        last: (text, ...values) => void closing.push(() => run(text, values)),
+        demand(error, text, ...values) {
+          if (all(text, values).length === 0) unmet ??= error;
+        },
+      };
       try {
         const result = await work(tx);
         for (const statement of closing) statement();
-        if (failure !== undefined) throw failure.error;
+        if (unmet !== undefined || failure !== undefined) throw failure?.error;
         database.exec("COMMIT");
         return result;
       } catch (error) {
         if (database.isTransaction) database.exec("ROLLBACK");
-        throw error;
+        throw unmet ?? error;
       }
     },
     async migrate(owner, migrations) {

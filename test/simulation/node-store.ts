@@ -104,7 +104,10 @@ function noting(tx: Transaction, written: string[], claimed: Set<string>): Trans
     (kind: "all" | "get" | "run") =>
     (text: string, ...values: never[]) => {
       note(text);
-      return noteClaim(tx[kind](text, ...values) as Promise<never>, text, claimed);
+      const answer = noteClaim(tx[kind](text, ...values) as Promise<never>, text, claimed);
+      // One that fails fails its transaction, whether somebody waits for it or not.
+      answer.catch(() => {});
+      return answer;
     };
   return {
     all: noted("all"),

@@ -8,6 +8,7 @@ import { messagesPart } from "./messages.ts";
 import { ownToolsPart } from "./own-tools.ts";
 import { promptnessPart } from "./promptness.ts";
 import { routinesPart, spendingPart } from "./routines.ts";
+import { steeringPart } from "./steering.ts";
 import { workspacePart } from "./workspace.ts";
 import { type Part, type Plan, TROUBLE_MS } from "./world.ts";
 
@@ -21,6 +22,7 @@ export const parts = (): readonly Part[] => [
   workspacePart(),
   callbacksPart(),
   messagesPart(),
+  steeringPart(),
   promptnessPart(),
 ];
 
@@ -30,6 +32,8 @@ const KINDS = [
   ...["call", "call", "chat", "chat", "chat"],
 ];
 const MAX_DEEDS = 12;
+/** In how many worlds people talk, up to three of them. */
+const TALKS = 0.4;
 const MAX_RATE = 0.15;
 const QUIET = 0.2;
 /** Those of a quiet world come close together, so that work has to wait for other work. */
@@ -40,6 +44,8 @@ export function planOf(seed: number): Plan {
   const isFleet = chance() < 0.75;
   const count = 2 + Math.floor(chance() * (MAX_DEEDS - 1));
   const isQuiet = random(seed ^ 0x5c11e7)() < QUIET;
+  const talk = random(seed ^ 0x7a1c);
+  const talks = talk() < TALKS ? 1 + Math.floor(talk() * 3) : 0;
   const span = TROUBLE_MS * 0.7 * (isQuiet ? QUIET_HASTE : 1);
   return {
     seed,
@@ -47,10 +53,17 @@ export function planOf(seed: number): Plan {
     isQuiet,
     nodes: isFleet ? 2 + Math.floor(chance() * 2) : 1,
     rate: isQuiet ? 0 : chance() ** 2 * MAX_RATE,
-    deeds: Array.from({ length: count }, (_, number) => ({
-      at: Math.floor(chance() * span),
-      kind: KINDS[Math.floor(chance() * KINDS.length)] as string,
-      number,
-    })),
+    deeds: [
+      ...Array.from({ length: count }, (_, number) => ({
+        at: Math.floor(chance() * span),
+        kind: KINDS[Math.floor(chance() * KINDS.length)] as string,
+        number,
+      })),
+      ...Array.from({ length: talks }, (_, at) => ({
+        at: Math.floor(talk() * span),
+        kind: "talk",
+        number: count + at,
+      })),
+    ],
   };
 }

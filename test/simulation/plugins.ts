@@ -119,6 +119,11 @@ function simulatedModel(world: World, node: SimulatedNode): Model {
       const parts = await world
         .request(node, "request to the model", (): ModelPart[] => {
           world.billed++;
+          world.heard.push(
+            request.messages.flatMap((one) =>
+              one.role === "user" ? [one.text.split(/\s/).at(-1) as string] : [],
+            ),
+          );
           if (last?.role === "tool") {
             // A task that has completed may not have done it.
             const isDone = !last.failed && !last.output.includes('"answer":"failed"');

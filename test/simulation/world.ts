@@ -72,6 +72,8 @@ export interface World {
   violate(rule: string, what: string): void;
   /** What the service that tools post to has taken. */
   readonly posted: string[];
+  /** What people had said in each request to the model: the last word of each message. */
+  readonly heard: (readonly string[])[];
   /** How many answers the model has given, each for a cent. */
   billed: number;
 }
@@ -212,6 +214,7 @@ export async function play(
 
   const world: World = {
     posted: [],
+    heard: [],
     billed: 0,
     plan,
     machine,
