@@ -144,9 +144,14 @@ function ThreadState({ of: state }: { of: AppState["threadState"] }) {
           title={text.chat.missing}
           icon={MessageCircleQuestionMark}
           action={
-            <a class="button" href="#/">
-              {text.chat.startNew}
-            </a>
+            <span class="row">
+              <a class="button" href="#/">
+                {text.chat.startNew}
+              </a>
+              <a class="button" href="#/bin">
+                {text.pages.bin}
+              </a>
+            </span>
           }
         >
           {text.chat.missingWhy}

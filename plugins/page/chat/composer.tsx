@@ -57,6 +57,8 @@ export function Composer({ thread, running }: { thread: string | undefined; runn
     if (thread === undefined) begun.current = undefined;
     if (isSame) return;
     show(localStorage.getItem(draftKey(thread)) ?? "");
+    // Undo in a toast had it for a reason.
+    if (document.activeElement?.closest(".toast")) return;
     if (matchMedia("(pointer: fine)").matches) box.current?.focus();
   }, [thread]);
 

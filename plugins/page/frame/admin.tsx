@@ -13,15 +13,17 @@ export const ADMIN: PageEntry = {
   load: async () => AdminPage,
 };
 
+const UNDER_ADMIN = PAGES.filter(({ group }) => group === "more" || group === "admin");
+
 /** True for the pages that an operator finds under Admin. */
 export const isOfAdmin = (name: string): boolean =>
-  name === ADMIN.name || PAGES.some((page) => page.name === name && page.group !== "main");
+  name === ADMIN.name || UNDER_ADMIN.some((page) => page.name === name);
 
 function AdminPage() {
   return (
     <Page title={text.frame.admin}>
       <ul class="known">
-        {PAGES.filter(({ group }) => group !== "main").map(({ name, title, icon }) => (
+        {UNDER_ADMIN.map(({ name, title, icon }) => (
           <li key={name}>
             <a class="button" href={`#/${name}`}>
               <Icon of={icon} />

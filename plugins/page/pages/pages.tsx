@@ -7,6 +7,7 @@ import Folder from "lucide/dist/esm/icons/folder.mjs";
 import MessagesSquare from "lucide/dist/esm/icons/messages-square.mjs";
 import ScrollText from "lucide/dist/esm/icons/scroll-text.mjs";
 import Settings from "lucide/dist/esm/icons/settings.mjs";
+import Trash from "lucide/dist/esm/icons/trash.mjs";
 import Users from "lucide/dist/esm/icons/users.mjs";
 import Webhook from "lucide/dist/esm/icons/webhook.mjs";
 import Wrench from "lucide/dist/esm/icons/wrench.mjs";
@@ -19,9 +20,9 @@ export type Page = ComponentType<{ readonly shown: string | undefined }>;
 
 /**
  * Where the sidebar lists a page: "main" under the chats, "admin" in the operator's group, which others may not open, and "more" in
- * that group too, or in the user menu of everybody else.
+ * that group too, or in the user menu of everybody else. "own" is in the user menu of all.
  */
-type PageGroup = "main" | "more" | "admin";
+type PageGroup = "main" | "more" | "admin" | "own";
 
 export interface PageEntry {
   readonly name: string;
@@ -70,4 +71,5 @@ export const PAGES: readonly PageEntry[] = [
     "admin",
   ),
   entry("logs", ScrollText, async () => (await import("./logs/logs-page.tsx")).LogsPage, "admin"),
+  entry("bin", Trash, async () => (await import("./bin/bin-page.tsx")).BinPage, "own"),
 ];

@@ -173,9 +173,18 @@ async function change(thread: string, change: { title?: string; pinned?: boolean
   await loadThreads();
 }
 
-export async function remove(thread: string): Promise<void> {
-  if (!(await request("DELETE", `/api/threads/${thread}`))) return;
+/** Moves a thread to the bin. Returns false if that was refused, which is shown. */
+export async function remove(thread: string): Promise<boolean> {
+  if (!(await request("DELETE", `/api/threads/${thread}`))) return false;
   if (getState().thread === thread) location.hash = "#/";
   update({ threads: getState().threads.filter(({ id }) => id !== thread) });
-  await loadThreads();
+  void loadThreads();
+  return true;
+}
+
+/** Takes a thread out of the bin. Returns false if that was refused, which is shown. */
+export async function restore(thread: string): Promise<boolean> {
+  const row = await request<ThreadRow>("POST", `/api/bin/${thread}/restore`);
+  if (row) await loadThreads();
+  return row !== undefined;
 }

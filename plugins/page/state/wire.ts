@@ -35,6 +35,10 @@ export type TurnStatus = Turn["status"];
 /** Pinned threads first, then the newest; `next` is the start of the following page. */
 export type ThreadPage = Routes["GET /api/threads"]["answer"];
 
+/** What was deleted last comes first. */
+export type BinPage = Routes["GET /api/bin"]["answer"];
+export type BinnedRow = BinPage["threads"][number];
+
 /** Oldest first; `next` leads to the page of earlier turns. */
 export type TurnPage = Omit<Routes["GET /api/threads/{id}"]["answer"], "thread">;
 

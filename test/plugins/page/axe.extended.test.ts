@@ -5,7 +5,7 @@ import { describeInBrowser, openPage, useBrowser } from "../../support/processes
 import { type Served, servePostern } from "../../support/processes/served.ts";
 import { afterThisFile } from "../../support/undo.ts";
 
-const PAGES = "tools jobs files memory routines usage people channels webhooks settings logs".split(" ");
+const PAGES = "tools jobs files memory routines usage people channels webhooks settings logs bin".split(" ");
 
 describeInBrowser("every page", () => {
   useBrowser();
@@ -13,6 +13,13 @@ describeInBrowser("every page", () => {
   let served: Served;
   beforeAll(async () => {
     served = await servePostern({ CHAT_RATE_LIMIT: "1000" }, later);
+    served.model.script({ text: "Gone" });
+    const authorization = `Bearer ${new URL(served.link()).searchParams.get("token")}`;
+    const headers = { authorization, "content-type": "application/json" };
+    const body = JSON.stringify({ message: "A chat in the bin" });
+    const said = await fetch(`${served.url}/api/chat`, { method: "POST", headers, body });
+    const { thread_id } = (await said.json()) as { thread_id: string };
+    await fetch(`${served.url}/api/threads/${thread_id}`, { method: "DELETE", headers });
   });
 
   test.each([

@@ -74,7 +74,7 @@ export function startChat(): void {
 }
 
 /** Waits a frame, since the field may have to be rendered first. */
-async function focusField(selector: string): Promise<void> {
+export async function focusField(selector: string): Promise<void> {
   await new Promise(requestAnimationFrame);
   document.querySelector<HTMLElement>(selector)?.focus();
 }

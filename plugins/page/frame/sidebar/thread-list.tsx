@@ -1,13 +1,17 @@
+import Trash from "lucide/dist/esm/icons/trash.mjs";
 import { useEffect, useRef } from "preact/hooks";
 import { visibleLine } from "../../../../kernel/kit/text.ts";
-import { loadMoreThreads, pin, remove, rename } from "../../state/threads.ts";
+import { loadMoreThreads, pin, remove, rename, restore } from "../../state/threads.ts";
 import { isOver } from "../../state/turn-view.ts";
 import { useApp } from "../../state/use-app.ts";
 import type { ThreadRow } from "../../state/wire.ts";
 import { shortDate } from "../../text/language.ts";
 import { text } from "../../text/text.ts";
-import { confirmed, entered } from "../../widgets/dialog.tsx";
+import { entered } from "../../widgets/dialog.tsx";
+import { Icon } from "../../widgets/icon.tsx";
 import { Menu } from "../../widgets/menu.tsx";
+import { toast } from "../../widgets/toast.tsx";
+import { focusField } from "../commands/commands.tsx";
 import { groupByDate } from "./dates.ts";
 
 /** `shown` is the open thread, if the chat is open. */
@@ -38,6 +42,12 @@ export function ThreadList({ shown }: { shown: string | undefined }) {
         <p class="soft none">{query ? text.frame.noThreadMatches : text.frame.noThreads}</p>
       )}
       <div class="end" ref={end} />
+      {nextThreads === undefined && (
+        <a class="bin soft" href="#/bin">
+          <Icon of={Trash} />
+          {text.pages.bin}
+        </a>
+      )}
     </nav>
   );
 }
@@ -89,8 +99,15 @@ function Thread({ row, isOpen }: { row: ThreadRow; isOpen: boolean }) {
     if (given?.trim() && given !== title) await rename(id, given.trim());
   };
   const onDelete = async () => {
-    const question = { title: text.frame.deleteThread(title), words: text.frame.deleteWords };
-    if (await confirmed({ ...question, yes: text.basics.delete, danger: true })) await remove(id);
+    // The menu has gone, and its button has the focus.
+    const isByKey = document.activeElement?.matches(":focus-visible") ?? false;
+    if (!(await remove(id))) return;
+    const undo = async () => {
+      if (!(await restore(id))) return;
+      if (isOpen) location.hash = `#/chat/${id}`;
+      else if (isByKey) await focusField(`.threads a[href="#/chat/${id}"]`);
+    };
+    toast(text.bin.moved, { label: text.basics.undo, run: undo }, isByKey);
   };
   const file = (format: string) => `/api/threads/${id}/export?format=${format}`;
   // The open thread is exported as shown, which may be an earlier version.

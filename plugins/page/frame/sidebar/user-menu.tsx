@@ -67,17 +67,16 @@ export function UserMenu() {
         </span>
         <Notifications />
         <hr />
-        {!isOperator &&
-          PAGES.filter(({ group }) => group === "more").map((page) => (
-            <a
-              key={page.name}
-              href={`#/${page.name}`}
-              onClick={() => document.getElementById(ID)?.hidePopover()}
-            >
-              <Icon of={page.icon} />
-              {page.title}
-            </a>
-          ))}
+        {PAGES.filter(({ group }) => group === "own" || (group === "more" && !isOperator)).map((page) => (
+          <a
+            key={page.name}
+            href={`#/${page.name}`}
+            onClick={() => document.getElementById(ID)?.hidePopover()}
+          >
+            <Icon of={page.icon} />
+            {page.title}
+          </a>
+        ))}
         <Button label={text.frame.shortcuts} icon={Keyboard} class="plain" {...HIDE} onClick={openSheet} />
         <Button label={text.frame.signOut} icon={LogOut} class="plain" {...HIDE} onClick={() => signOut()} />
         <p class="soft">{text.frame.version(status?.version ?? "")}</p>

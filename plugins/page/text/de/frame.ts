@@ -49,8 +49,6 @@ export const frame: Catalogue["frame"] = {
   unpin: "Lösen",
   exportMarkdown: "Als Markdown exportieren",
   exportJson: "Als JSON exportieren",
-  deleteThread: (title) => `„${title}“ löschen?`,
-  deleteWords: "Alles darin wird gelöscht. Das lässt sich nicht rückgängig machen.",
   account: "Dein Konto",
   reconnecting: "Verbinde neu …",
   theme: "Darstellung",
@@ -102,6 +100,25 @@ export const pages: Catalogue["pages"] = {
   webhooks: "Webhooks",
   logs: "Protokoll",
   settings: "Einstellungen",
+  bin: "Papierkorb",
+};
+
+export const bin: Catalogue["bin"] = {
+  moved: "In den Papierkorb verschoben",
+  none: "Der Papierkorb ist leer",
+  note: "Gelöschte Chats bleiben 30 Tage hier und werden dann endgültig gelöscht. Bis dahin zählen sie zu deinem Speicherplatz.",
+  columns: { title: "Chat", deleted: "Gelöscht", gone: "Endgültig weg" },
+  restore: (title) => `„${title}“ wiederherstellen`,
+  restored: (title) => `„${title}“ ist wiederhergestellt`,
+  forGood: "Endgültig löschen",
+  deleteOf: (title) => `Endgültig löschen: „${title}“`,
+  deleteTitle: (title) => `„${title}“ endgültig löschen?`,
+  deleteWords: "Das lässt sich nicht rückgängig machen.",
+  empty: "Papierkorb leeren",
+  emptyTitle: "Papierkorb leeren?",
+  emptyWords: "Alle Chats darin werden gelöscht. Das lässt sich nicht rückgängig machen.",
+  deleted: (count) =>
+    plural(count, { one: "Ein Chat ist endgültig gelöscht", other: "# Chats sind endgültig gelöscht" }),
 };
 
 export const basics: Catalogue["basics"] = {

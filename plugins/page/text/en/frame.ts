@@ -50,8 +50,6 @@ export const frame = {
   unpin: "Unpin",
   exportMarkdown: "Export as Markdown",
   exportJson: "Export as JSON",
-  deleteThread: (title: string) => `Delete “${title}”?`,
-  deleteWords: "Everything in it goes. This cannot be undone.",
   account: "Your account",
   reconnecting: "Reconnecting…",
   theme: "Theme",
@@ -102,6 +100,26 @@ export const pages = {
   webhooks: "Webhooks",
   logs: "Logs",
   settings: "Settings",
+  bin: "Bin",
+};
+
+/** Deleted chats. */
+export const bin = {
+  moved: "Moved to the bin",
+  none: "The bin is empty",
+  note: "Deleted chats stay here for 30 days and then go for good. Until then they count as your storage.",
+  columns: { title: "Chat", deleted: "Deleted", gone: "Gone for good" },
+  restore: (title: string) => `Restore “${title}”`,
+  restored: (title: string) => `“${title}” is restored`,
+  forGood: "Delete for good",
+  deleteOf: (title: string) => `Delete for good: “${title}”`,
+  deleteTitle: (title: string) => `Delete “${title}” for good?`,
+  deleteWords: "It cannot be restored.",
+  empty: "Empty the bin",
+  emptyTitle: "Empty the bin?",
+  emptyWords: "All chats in it are deleted. They cannot be restored.",
+  deleted: (count: number) =>
+    plural(count, { one: "One chat is deleted for good", other: "# chats are deleted for good" }),
 };
 
 /** Words that several parts of the page use. */

@@ -22,7 +22,8 @@ describeInBrowser("the sidebar", () => {
     const links = threads.getByRole("link");
     await expect.poll(() => links.count()).toBe(50);
     expect(await threads.getByRole("heading").allInnerTexts()).toEqual(["Today"]);
-    for (const count of [100, 120]) {
+    // All are loaded, and then the bin is below them.
+    for (const count of [100, 121]) {
       await links.last().scrollIntoViewIfNeeded();
       await expect.poll(() => links.count()).toBe(count);
     }
@@ -54,7 +55,7 @@ describeInBrowser("the sidebar", () => {
     await page.getByLabel("Title").fill("Renamed <b>");
     await page.keyboard.press("Enter");
     await threads.getByRole("link", { name: "Renamed <b>" }).waitFor();
-    expect(await links.count()).toBe(120);
+    expect(await links.count()).toBe(121);
     await menuOf("Renamed <b>").click();
     const download = page.waitForEvent("download");
     await page.getByRole("menuitem", { name: "Export as Markdown" }).click();
@@ -64,12 +65,33 @@ describeInBrowser("the sidebar", () => {
 
     await menuOf("Thread 1").click();
     await page.getByRole("menuitem", { name: "Delete" }).click();
-    await page.getByRole("alertdialog").getByRole("button", { name: "Delete" }).click();
-    await expect.poll(() => links.count()).toBe(119);
+    await page.getByRole("status").getByText("Moved to the bin").waitFor();
+    await expect.poll(() => links.count()).toBe(120);
+    await links.filter({ hasText: "Bin" }).waitFor();
     await menuOf("Thread 3").click();
     await page.getByRole("menuitem", { name: "Unpin" }).click();
     await threads.getByRole("heading", { name: "Pinned" }).waitFor({ state: "detached" });
-    await expect.poll(() => links.nth(-2).textContent()).toBe("Thread 3");
+    await expect.poll(() => links.nth(-3).textContent()).toBe("Thread 3");
+
+    // By keyboard Undo has the focus, and then what was restored: the chat in the list, or the composer of the open one.
+    const deleteByKey = async (title: string) => {
+      await menuOf(title).focus();
+      await page.keyboard.press("Enter");
+      await page.getByRole("menuitem", { name: "Delete" }).press("Enter");
+      await expect.poll(focused).toBe("Undo");
+      expect(await threads.getByRole("link", { name: title }).count()).toBe(0);
+    };
+    await deleteByKey("Thread 119");
+    expect(await findBarriers(page)).toEqual([]);
+    await page.keyboard.press("Enter");
+    await expect.poll(focused).toBe("Thread 119");
+    await links.first().click();
+    await page.getByRole("heading", { name: "Thread 120", level: 1 }).waitFor();
+    await deleteByKey("Thread 120");
+    await page.getByRole("heading", { name: "New chat", level: 1 }).waitFor();
+    await expect.poll(focused).toBe("Undo");
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { name: "Thread 120", level: 1 }).waitFor();
     expect(page.complaints).toEqual([]);
   });
 });
