@@ -221,7 +221,10 @@ export const ThreadSummary = Type.Object(
     match: Type.Optional(
       Type.Object(
         { text: Type.String(), at: Time },
-        { description: "In a search: the sentence that has the words, of the newest message that has them" },
+        {
+          description:
+            "In a search: the sentence that has the words, of the newest message that has them. Absent if only the title has them, and for very long messages",
+        },
       ),
     ),
   },

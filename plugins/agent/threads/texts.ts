@@ -13,7 +13,7 @@ export interface ThreadTexts {
   matching(q: string): string | undefined;
   /** A page of the threads of this list that match, newest first. */
   find<Row extends object>(sql: Queries, list: ThreadList, match: string): Promise<readonly Row[]>;
-  /** The newest message of each of these threads that matches. A title alone may match too. */
+  /** The newest message of each of these threads that matches, unless that is very long. A title alone may match too. */
   messages(sql: Queries, threads: readonly string[], match: string): Promise<readonly MatchedMessage[]>;
 }
 
@@ -38,7 +38,10 @@ export interface ThreadList {
 export const MAX_INDEXED_LENGTH = 50_000;
 
 /** Each word is looked for in every thread: so many are enough to find one. */
-const MAX_WORDS = 16;
+export const MAX_WORDS = 16;
+
+/** A page of threads brings a message of each at once. */
+const MAX_BODY_BYTES = 4 * MAX_INDEXED_LENGTH;
 
 /** `last` is how the index writes that a word may go on. */
 function quoteAll(words: readonly string[], quote: '"' | "'", last: string, and: string): string | undefined {
@@ -96,7 +99,8 @@ const SQLITE: ThreadTexts = {
              FROM thread_texts JOIN threads ON threads.seq = thread_texts.rowid >> ${OWN_BITS}
              WHERE thread_texts MATCH ? AND threads.id IN (${threads.map(() => "?").join()})
              GROUP BY threads.id) AS found
-       JOIN turn_items ON turn_items.seq = found.item JOIN turns ON turns.id = turn_items.turn`,
+       JOIN turn_items ON turn_items.seq = found.item JOIN turns ON turns.id = turn_items.turn
+       WHERE octet_length(body) <= ${MAX_BODY_BYTES}`,
       ...[match, ...threads],
     ),
   // FTS5 folds them itself.
@@ -160,10 +164,13 @@ const POSTGRES: ThreadTexts = {
     ),
   messages: (sql, threads, match) =>
     sql.all(
-      `SELECT DISTINCT ON (thread_texts.thread) thread_texts.thread, body, turns.created_at AS at
-       FROM thread_texts JOIN turn_items ON turn_items.id = source JOIN turns ON turns.id = turn_items.turn
-       WHERE thread_texts.thread IN (${threads.map(() => "?").join()}) AND words @@ CAST(? AS tsquery)
-       ORDER BY thread_texts.thread, turn_items.seq DESC`,
+      `SELECT found.thread, body, turns.created_at AS at
+       FROM (SELECT DISTINCT ON (thread_texts.thread) thread_texts.thread, turn_items.seq AS item
+             FROM thread_texts JOIN turn_items ON turn_items.id = source
+             WHERE thread_texts.thread IN (${threads.map(() => "?").join()}) AND words @@ CAST(? AS tsquery)
+             ORDER BY thread_texts.thread, turn_items.seq DESC) AS found
+       JOIN turn_items ON turn_items.seq = found.item JOIN turns ON turns.id = turn_items.turn
+       WHERE octet_length(body) <= ${MAX_BODY_BYTES}`,
       ...[...threads, match],
     ),
   matching: (q) => quoteAll(indexedWords(q).match(/\S+/g) ?? [], "'", ":*", " & "),

@@ -95,6 +95,21 @@ describeEngines("what is read", (_engine, fresh) => {
     return { one: await nodeOn(place), other: await nodeOn(place) };
   }
 
+  test("a search looks for a sentence in so much and no more", async () => {
+    const { one } = await twoNodes();
+    const list = async (q: string) => (await one.threads.list("ann", { q })).items;
+    const words = Array.from({ length: 20 }, (_, at) => `w${String.fromCharCode(97 + at)}w`);
+    // The index is asked for sixteen words: the others make no sentence a better one.
+    await one.say(`${words.slice(0, 16).join(". ")}. ${words.slice(16).join(" ")}.`);
+    expect((await list(words.join(" "))).map(({ match }) => match?.text)).toEqual(["waw."]);
+    await one.say(`A whale. ${"x".repeat(200_000)}`);
+    expect((await list("whale")).map(({ match }) => match)).toEqual([undefined]);
+    for (let at = 0; at < 10; at++) await one.say(`An otter. ${"more. ".repeat(9000)}`);
+    const otters = await list("otter");
+    const found = otters.flatMap(({ match }) => (match ? [match.text] : []));
+    expect([otters.length, ...found]).toEqual([10, ...Array(8).fill("An otter.")]);
+  });
+
   test("threads are found by their titles and by what was said in them, renamed and removed", async () => {
     const { one, other } = await twoNodes();
     const ids: string[] = [];
