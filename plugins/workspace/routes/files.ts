@@ -149,7 +149,7 @@ export function workspaceRoutes({
               text: text.slice(0, MAX_HIT_LENGTH).toWellFormed(),
             })),
           ],
-          isComplete: isComplete && all.next === undefined,
+          isComplete: isComplete && all.next === undefined && named.length <= MAX_HITS,
         };
       },
     }),

@@ -243,3 +243,13 @@ test("a token with a scope reaches files only with the tools of its scope, and n
   expect((await writer.put("/b.txt", "x")).status).toBe(200);
   expect((await writer.ask("/undo", { set_id: id })).body.error.code).toBe("scoped_token");
 });
+
+test("a search says that there is more where it leaves out names", async () => {
+  const files = filesOf(await openGateway());
+  const names = Array.from({ length: 101 }, (_, at) => `/plan-${at}.txt`);
+  for (const name of names.slice(1)) await files.put(name, "x");
+  const search = async () => (await files.ask("/search?q=plan")).body;
+  expect(await search()).toMatchObject({ complete: true, hits: { length: 100 } });
+  await files.put("/plan-0.txt", "x");
+  expect(await search()).toMatchObject({ complete: false, hits: { length: 100 } });
+});
