@@ -9,6 +9,7 @@ import { type Doubt, distinctOrigins } from "../../kernel/kit/turns.ts";
 import { foldedWords } from "../../kernel/kit/words.ts";
 import type { Mask, Origin, ToolCall, ToolInfo, ToolOutcome, TurnItem } from "../../kernel/plugin.ts";
 import type { CallRuling, CheckedTurn, SpokenTurn, TurnCheck } from "../agent/services.ts";
+import type { Consent } from "./call/carried-consent.ts";
 import { createLeakBudget, type LeakBudget } from "./call/leak-budget.ts";
 import { leavesOf } from "./call/param-values.ts";
 import { isPlace } from "./call/read-check.ts";
@@ -141,8 +142,27 @@ export function createTurnGate(
     };
   }
 
-  function calledBy(call: ToolCall, tool: ToolInfo, approved: Trace["approved"]): Called {
+  /** Only what the person has answered in this turn, at a tool of this owner that is still as it was, and the calls after it. */
+  function consentAt(owner: string, { approved, begin, heard }: Sources): Consent | undefined {
+    const answered = approved.flatMap(({ tool: name, fingerprint, params, at }) => {
+      const tool = installed.get(name);
+      const isValid = at >= begin && tool !== undefined && tool.writes && fingerprint === fingerprintOf(tool);
+      if (!isValid || ownerOfTool(tool, params) !== owner) return [];
+      return [{ at, schema: tool.schema, roles: tool.params, params }];
+    });
+    const since = Math.min(...answered.map(({ at }) => at));
+    const made = heard.flatMap(({ at = -1, made: tool, owner: who, text, asked }) =>
+      tool !== undefined && at >= since && who === owner
+        ? [{ at, tool: tool.server?.tool ?? tool.name, text, asked }]
+        : [],
+    );
+    return answered.length > 0 ? { approved: answered, made } : undefined;
+  }
+
+  function calledBy(call: ToolCall, tool: ToolInfo, sources: Sources): Called {
+    const { approved } = sources;
     const fingerprint = fingerprintOf(tool);
+    const owner = ownerOfTool(tool, tryJson(call.params));
     const isSame = (one: Trace["approved"][number]) =>
       one.tool === call.name && one.fingerprint === fingerprint;
     return {
@@ -152,7 +172,8 @@ export function createTurnGate(
       params: tryJson(call.params),
       writes: tool.writes,
       isOutside: isOutside(tool, whose),
-      owner: ownerOfTool(tool, tryJson(call.params)),
+      owner,
+      consent: consentAt(owner, sources),
       roles: tool.params,
     };
   }
@@ -174,14 +195,15 @@ export function createTurnGate(
   }
 
   async function find(call: ToolCall, tool: ToolInfo, isOwn: boolean): Promise<Finding> {
-    const { said, known, approved, heard } = await look();
+    const sources = await look();
+    const { said, known, heard } = sources;
     const isWeb = readsAnyPage(tool);
     if (heard.length === 0 && !isOwn && !isWeb) return NOTHING_FOUND;
     // A page or file that was read says more to a person than the output of a call.
     const last = heard.findLast(({ place }) => place !== undefined) ?? heard.at(-1);
     const words = hearOnce(said, known);
     const links = isWeb ? await findLinks(heard, words, tool) : undefined;
-    const called = calledBy(call, tool, approved);
+    const called = calledBy(call, tool, sources);
     let isFollowing = false;
     const isGiven = (address: string) => {
       const is = count.followed < MAX_FOLLOWED && links?.given.has(address) === true;
@@ -242,8 +264,9 @@ export function createTurnGate(
     },
 
     async explain(call, tool) {
-      const { said, known, approved, heard } = await look();
-      const called = calledBy(call, tool, approved);
+      const sources = await look();
+      const { said, known, heard } = sources;
+      const called = calledBy(call, tool, sources);
       const leaves = leavesOf(called);
       const isApproved = approvedIn(called);
       const texts = leaves.flatMap(({ value }) => (typeof value === "string" ? [value] : []));

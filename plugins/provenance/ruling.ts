@@ -4,6 +4,7 @@
  */
 import { wordsOfName } from "../../kernel/kit/words.ts";
 import type { JsonSchema } from "../../kernel/plugin.ts";
+import { type Consent, carriedBy } from "./call/carried-consent.ts";
 import { isChosen, isSwitched } from "./call/choices.ts";
 import {
   createLeakBudget,
@@ -39,6 +40,8 @@ export interface Heard {
   readonly isMade?: boolean | undefined;
   /** True for an earlier run of a routine, which does the same each time. */
   readonly isPast?: boolean;
+  /** Its place in the conversation, where it has one. */
+  readonly at?: number;
 }
 
 export interface Called {
@@ -53,6 +56,8 @@ export interface Called {
   readonly roles?: Readonly<Record<string, Role>> | undefined;
   /** The params of calls of this tool, as it is now, that the person approved. */
   readonly approved?: readonly unknown[];
+  /** What they allowed at its owner in this turn. */
+  readonly consent?: Consent | undefined;
   /** Tells whether others gave this address without knowing anything of the conversation; only for a tool that may read any public page. */
   isGiven?(address: string): boolean;
 }
@@ -104,10 +109,18 @@ export function judge(
         spending,
       );
   const isApproved = approvedIn(called);
+  const isCarried = carriedBy(called, leaves, said, heard);
+  const ruleOf = (leaf: Leaf): Rule | undefined => {
+    if (leaf.isRest) return "destination";
+    if (isApproved(leaf)) return undefined;
+    const rule = check(leaf);
+    const isFree = rule !== undefined && isCarried(leaf) && spending.take(leaf.at, leaf.value, BACK_BITS);
+    return isFree ? undefined : rule;
+  };
   const isHeard = (part: string) => sourceOf(part, heard) !== undefined;
   const doubts: Doubt[] = [];
   for (const leaf of leaves) {
-    const rule = leaf.isRest ? "destination" : isApproved(leaf) ? undefined : check(leaf);
+    const rule = ruleOf(leaf);
     if (rule === undefined) continue;
     const whole = sourceOf(leaf.value, heard);
     const isComposed = isWeb && rule === "destination" && whole === undefined;

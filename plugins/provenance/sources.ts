@@ -14,6 +14,8 @@ export interface Source extends Heard {
   readonly place: string | undefined;
   /** True for what came from outside with a message, and not by a call. */
   readonly isDocument?: boolean | undefined;
+  /** The tool, where it changed something. */
+  readonly made?: ToolInfo | undefined;
   /** The tool, where it only looks things up outside: what it says was not written from here. */
   readonly lookup?: ToolInfo | undefined;
 }
@@ -33,20 +35,21 @@ export interface Sources {
   /** Values that count as the person's. */
   readonly known: readonly string[];
   readonly approved: Trace["approved"];
+  readonly begin: Trace["begin"];
   readonly heard: readonly Source[];
 }
 
 export function sourcesOf(trace: Trace, whose: Whose): Sources {
   const { known, heard } = heardIn(trace, whose);
-  const { said, approved } = trace;
-  return { said, known, approved, heard: [...knownDescriptions(whose), ...heard] };
+  const { said, approved, begin } = trace;
+  return { said, known, approved, begin, heard: [...knownDescriptions(whose), ...heard] };
 }
 
 /** Without the descriptions of tools. */
 export function heardIn(trace: Trace, whose: Whose): Pick<Sources, "known" | "heard"> {
   const known = [...trace.known];
   const heard: Source[] = [];
-  for (const entry of trace.entries) {
+  for (const [at, entry] of trace.entries.entries()) {
     const { text, asked, tool } = entry;
     const origin = originOf(entry, whose);
     if (origin === undefined) {
@@ -72,6 +75,8 @@ export function heardIn(trace: Trace, whose: Whose): Pick<Sources, "known" | "he
         isPast: entry.isPast,
         isDocument: entry.isDocument,
         isMade: entry.isMade,
+        at,
+        made: installed?.writes && !entry.isFailed ? installed : undefined,
         lookup: installed && looksUp(installed, whose) ? installed : undefined,
       });
     }

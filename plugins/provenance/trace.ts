@@ -25,6 +25,8 @@ export interface Entry {
   readonly isDocument?: boolean;
   /** True for an earlier run of a routine, which does the same each time. */
   readonly isPast?: boolean;
+  /** True for a call that failed. */
+  readonly isFailed?: boolean;
 }
 
 export interface Trace {
@@ -34,6 +36,8 @@ export interface Trace {
   readonly known: readonly string[];
   readonly approved: readonly ApprovedCall[];
   readonly entries: readonly Entry[];
+  /** How many entries there were when the person last said something. */
+  readonly begin: number;
   readonly open: ReadonlyMap<string, readonly { readonly call: ToolCall; readonly isCallers: boolean }[]>;
   readonly gates: ReadonlyMap<string, Gate>;
 }
@@ -44,6 +48,8 @@ export interface ApprovedCall {
   /** The tool as it was when they were asked: a later version may use its parameters for something else. */
   readonly fingerprint: string | undefined;
   readonly params: unknown;
+  /** How many entries there were when they answered. */
+  readonly at: number;
 }
 
 export const NOTHING_SAID: Trace = {
@@ -51,6 +57,7 @@ export const NOTHING_SAID: Trace = {
   known: [],
   approved: [],
   entries: [],
+  begin: 0,
   open: new Map(),
   gates: new Map(),
 };
@@ -70,6 +77,7 @@ export function extend(before: Trace, turns: readonly SpokenTurn[], isOwn: (tool
   const known = [...before.known];
   const approved = [...before.approved];
   const entries = [...before.entries];
+  let { begin } = before;
   const open = new Map(before.open);
   const gates = new Map(before.gates);
 
@@ -138,6 +146,7 @@ export function extend(before: Trace, turns: readonly SpokenTurn[], isOwn: (tool
       tool: { name, isCallers: isCallers || !isClear, isOwn: !isCallers && isClear && isOwn(name) },
       text: capText(text, MAX_LENGTH),
       asked: first && tryJson(first.call.params),
+      isFailed: outcome.status !== "ok",
     });
   };
 
@@ -147,10 +156,12 @@ export function extend(before: Trace, turns: readonly SpokenTurn[], isOwn: (tool
     if (context) known.push(JSON.stringify(context));
     if (outside) addOutside(outside);
     known.push(...answered(input));
-    approved.push(...approvedBy(input, "gate" in input ? gates.get(input.gate) : undefined));
+    const answers = approvedBy(input, "gate" in input ? gates.get(input.gate) : undefined);
+    approved.push(...answers.map((one) => ({ ...one, at: entries.length })));
     let spans = outside?.spans ?? [];
     for (const item of items) {
       if (item.type === "message") {
+        if (item.role === "user") begin = entries.length;
         addMessage(item, spans, turn);
         if (item.role === "user") spans = [];
       } else if (item.type === "tool_result") addResult(item, turn);
@@ -161,17 +172,19 @@ export function extend(before: Trace, turns: readonly SpokenTurn[], isOwn: (tool
     }
     if (gate) gates.set(gate.id, gate);
   }
-  return { said, known, approved, entries, open, gates };
+  return { said, known, approved, entries, begin, open, gates };
 }
 
 /** Adds what was said elsewhere before it: in the turns that delegated this one. */
 export function after(above: Trace, own: Trace): Trace {
+  const { length } = above.entries;
   return {
     ...own,
     said: [...above.said, ...own.said],
     known: [...above.known, ...own.known],
-    approved: [...above.approved, ...own.approved],
+    approved: [...above.approved, ...own.approved.map((one) => ({ ...one, at: one.at + length }))],
     entries: [...above.entries, ...own.entries],
+    begin: own.begin + length,
   };
 }
 
@@ -188,7 +201,7 @@ function answered(input: TurnInput): readonly string[] {
   return input.replies.flatMap(({ action, content }) => (action === "accept" ? valuesIn(content) : []));
 }
 
-function approvedBy(input: TurnInput, gate: Gate | undefined): readonly ApprovedCall[] {
+function approvedBy(input: TurnInput, gate: Gate | undefined): readonly Omit<ApprovedCall, "at">[] {
   if (input.type !== "approval" || input.decision === "deny" || gate?.type !== "approval") return [];
   const { fingerprint } = gate;
   return [gate.call, ...(gate.others ?? [])].map(({ name, params }) => ({

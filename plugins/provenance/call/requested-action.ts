@@ -19,6 +19,7 @@ const MONEY = new Set(stemsOf(requests.money));
 const PAYING = new Set(stemsOf(requests.paying));
 const FILLER = new Set(stemsOf(tools.filler));
 const AGAIN = requests.again.split(" ");
+const TAKING = new Set(stemsOf(requests.taking));
 const MAX_NAMES = 1000;
 
 /** There are few tools, and many outputs of each. */
@@ -72,6 +73,10 @@ export function isAskedFor({ name, owner }: Action, said: Said): boolean {
   const telling = words.filter((word) => !FILLER.has(word));
   return telling.length > 0 && telling.every((word) => wanted.has(word));
 }
+
+/** True where the tool's name says that something is taken away, refused or ended by it. */
+export const takesAway = ({ name, owner }: Action): boolean =>
+  ownWords(name, owner).some((word) => TAKING.has(word));
 
 /** True where the person named a call without values: `empty_trash` by "empty the trash". */
 function isNamed({ name, owner }: Action, said: Said): boolean {

@@ -83,6 +83,10 @@ function namedIn(listed: Listed, said: Said): NamedList {
   return made;
 }
 
+/** The records of an answer that the person's words name. */
+export const recordsNamed = (answer: SaidText, said: Said): readonly AnswerRecord[] =>
+  namedIn(listedIn(answer), said).all.map(({ record }) => record);
+
 /**
  * True where the value belongs to a record that the person's words tell from all others: none of the same words names another one.
  * Words that the call is to send do not count: a stranger's mail may have them for its subject.
