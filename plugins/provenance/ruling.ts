@@ -2,7 +2,7 @@
  * Rules whether a call may run without asking, given where its values come from. Nothing is asked while the conversation has only
  * the person's words. Once it has somebody else's, a value counts as theirs unless it can be traced to the person.
  */
-import { wordsOfName } from "../../kernel/kit/words.ts";
+import { foldedWords, wordsOfName } from "../../kernel/kit/words.ts";
 import type { JsonSchema } from "../../kernel/plugin.ts";
 import { type Consent, carriedBy } from "./call/carried-consent.ts";
 import { isChosen, isSwitched } from "./call/choices.ts";
@@ -16,12 +16,12 @@ import {
 import { isAddress, namesRecipient, type Role } from "./call/param-roles.ts";
 import { type Leaf, leavesOf } from "./call/param-values.ts";
 import { BACK_BITS, createReadingCheck, isPlace, MOMENT_BITS } from "./call/read-check.ts";
-import { isAskedFor, isWanted, subjectsOf } from "./call/requested-action.ts";
+import { isAskedFor, isWanted, subjectsOf, takenIn, takesAway } from "./call/requested-action.ts";
 import { createResolver, isMomentIn } from "./call/resolved.ts";
 import { foreignPart, isOwnAddress } from "./call/web-address.ts";
 import { type AnswerRecord, listsThings, type Scalar } from "./outputs/records.ts";
 import { isPointedTo } from "./outputs/references.ts";
-import { isExcerpt, listedIn, sourceOf } from "./outputs/search.ts";
+import { isExcerpt, listedIn, type SaidText, sourceOf } from "./outputs/search.ts";
 import { hasHidden } from "./person/identifiers.ts";
 import { readNumber } from "./person/numbers.ts";
 import type { Said } from "./person/utterances.ts";
@@ -204,12 +204,14 @@ function checkChange(
   const lists = isAsked ? given.filter(({ tool, owner }) => listing.has(tool ?? owner)) : [];
   const isTheirs = (leaf: Leaf) => isPersons(leaf, said, texts);
   const contents = leaves.flatMap(({ role, value }) => (role === "content" ? [String(value)] : []));
+  const isTaken = takesAway(called) ? takenIn(called, said) : undefined;
   const listsFor = (leaf: Leaf) => areAbout(called, leaf, lists);
   const isMeant = (leaf: Leaf, among: readonly Heard[] = lists, isFit = (_: AnswerRecord) => true) =>
     isPointedTo(leaf.value, (record) => holds(record, leaf) && isFit(record), {
       lists: areAbout(called, leaf, among),
       said,
       contents,
+      ...(isTaken && { isMeant: isTaken }),
     });
   const isBegun = (leaf: Leaf) => {
     const records = () => listsFor(leaf).flatMap((one) => listedIn(one).records);
@@ -230,10 +232,16 @@ function checkChange(
       ({ asked, owner }) =>
         (!called.isOutside || owner === called.owner) && textsOf(asked).some((text) => said.hasPhrase(text)),
     );
-    return isExcerpt(String(leaf.value), read) || isMomentIn(String(leaf.value), texts, read, said);
+    return (
+      isExcerpt(String(leaf.value), read.flatMap(textsIn)) ||
+      isMomentIn(String(leaf.value), texts, read, said)
+    );
   };
   return (leaf) => {
-    if (isTheirs(leaf)) return undefined;
+    const { role, value } = leaf;
+    const isMisplaced =
+      role !== "content" && typeof value === "string" && isTaken?.(foldedWords(value).join(" ")) === false;
+    if (isTheirs(leaf)) return isMisplaced ? "change" : undefined;
     switch (leaf.role) {
       case "destination":
         if (isBegun(leaf)) return undefined;
@@ -249,6 +257,22 @@ function checkChange(
     }
   };
 }
+
+/** What is in a thing, without what others noted about it: a comment on a draft is not part of the draft. */
+function textsIn(answer: Heard): readonly SaidText[] {
+  const noted = listedIn(answer).records.flatMap((record) =>
+    record.flatMap(([field, value]) => (NOTED.test(lastWord(field)) ? [String(value)] : [])),
+  );
+  return noted.length === 0
+    ? [answer]
+    : listedIn(answer).records.map((record) => ({
+        text: record
+          .flatMap(([field, value]) => (NOTED.test(lastWord(field)) ? [] : [String(value)]))
+          .join("\n"),
+      }));
+}
+
+const NOTED = /^(?:comments?|notes?|notices?|reviews?|remarks?|repl(?:y|ies)|feedback|annotations?)$/;
 
 const STORE =
   /(?:^|_)(?:create|append|write|add|save|put)_(?:[a-z]{1,20}_){0,3}(?:files?|notes?|documents?|docs?|lists?)$/;

@@ -3,7 +3,7 @@ import { LRUCache } from "lru-cache";
 import { foldedWords, stem, wordsOfName } from "../../../kernel/kit/words.ts";
 import { readMoment } from "../person/dates.ts";
 import { readNumber } from "../person/numbers.ts";
-import type { Said } from "../person/utterances.ts";
+import { type Said, stepsIn } from "../person/utterances.ts";
 import requests from "../words/requests.json" with { type: "json" };
 import tools from "../words/tools.json" with { type: "json" };
 import verbs from "../words/verbs.json" with { type: "json" };
@@ -77,6 +77,34 @@ export function isAskedFor({ name, owner }: Action, said: Said): boolean {
 /** True where the tool's name says that something is taken away, refused or ended by it. */
 export const takesAway = ({ name, owner }: Action): boolean =>
   ownWords(name, owner).some((word) => TAKING.has(word));
+
+const VERB_WORDS = new Map(
+  Object.entries(verbs).map(([verb, alike]) => [stem(verb), foldedWords(`${verb} ${alike}`)] as const),
+);
+const ALL_VERBS = new Set([...VERB_WORDS.values()].flat());
+
+/** Such a step names nothing itself: "delete them afterwards". */
+const MAX_NAMELESS = 3;
+
+/**
+ * Returns a check for a call that takes something away: may the person have meant these words of theirs for that? A document that is to
+ * be written into is not to be deleted although others are.
+ */
+export function takenIn({ name, owner }: Action, said: Said): (phrase: string) => boolean {
+  const own = new Set(ownWords(name, owner).flatMap((word) => VERB_WORDS.get(word) ?? []));
+  const steps = said.texts
+    .flatMap((text) => stepsIn(text, (word) => ALL_VERBS.has(word)))
+    .map(foldedWords)
+    .map((words) => ({ words: ` ${words.join(" ")} `, length: words.length, verb: words[0] ?? "" }));
+  const isOwn = ({ verb }: { readonly verb: string }) => own.has(verb);
+  if (!steps.some(isOwn) || steps.some((step) => isOwn(step) && step.length <= MAX_NAMELESS))
+    return () => true;
+  const isOthers = ({ verb }: { readonly verb: string }) => !own.has(verb) && ALL_VERBS.has(verb);
+  return (phrase) => {
+    const naming = steps.filter(({ words }) => words.includes(` ${phrase} `));
+    return naming.length === 0 || !naming.every(isOthers);
+  };
+}
 
 /** True where the person named a call without values: `empty_trash` by "empty the trash". */
 function isNamed({ name, owner }: Action, said: Said): boolean {

@@ -98,7 +98,13 @@ export function isPointedTo(
     lists,
     said,
     contents,
-  }: { readonly lists: readonly SaidText[]; readonly said: Said; readonly contents: readonly string[] },
+    isMeant = () => true,
+  }: {
+    readonly lists: readonly SaidText[];
+    readonly said: Said;
+    readonly contents: readonly string[];
+    isMeant?(phrase: string): boolean;
+  },
 ): boolean {
   if (lists.reduce((sum, { text }) => sum + text.length, 0) > MAX_LISTED_LENGTH) return false;
   const listed = lists.map(listedIn);
@@ -120,7 +126,9 @@ export function isPointedTo(
         named.every(({ all }) =>
           all.every((other) => other.isExact || !isRival(one, other) || isTold(other) || isOther(other)),
         );
-  return meant.some((one) => !isTold(one) && isAlone(one) && isOneThing(one.record, listed));
+  return meant.some(
+    (one) => isMeant(one.phrase) && !isTold(one) && isAlone(one) && isOneThing(one.record, listed),
+  );
 }
 
 /** True for another thing that one of the same words names. */

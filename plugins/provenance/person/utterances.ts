@@ -78,6 +78,8 @@ export function hear(texts: readonly string[], known: readonly string[] = [], to
     asked: new Set(texts.flatMap((message) => wantedIn(foldedWords(message)))) as ReadonlySet<string>,
     /** They wrote a sum of money, or an account. */
     hasPrice: texts.some((message) => /[€$£¥]|\b[a-z]{2}\d\d ?[a-z0-9]{4} ?[a-z0-9]{4}/iu.test(message)),
+    /** The messages and instructions themselves. */
+    texts,
     run,
     isPlain,
     /** True where these words stand in a row somewhere, written as a person would. */
@@ -136,6 +138,17 @@ export function hear(texts: readonly string[], known: readonly string[] = [], to
     durations,
   };
 }
+
+/** A message in its steps, each from the verb that begins it: "Delete the scans, and | write a list into 'Log'." */
+export function stepsIn(text: string, isVerb: (word: string) => boolean): readonly string[] {
+  const begins = [...text.matchAll(STEP)].filter(([, word = ""]) => isVerb(foldedWords(word)[0] ?? ""));
+  const places = [0, ...begins.map(({ index }) => index)];
+  return places.map((at, nr) => text.slice(at, places[nr + 1])).filter((step) => step.trim() !== "");
+}
+
+/** The first word of a clause. */
+const STEP =
+  /(?<=^|[.!?;:,\n]\s*|(?<!\p{L})(?:and|then|und|dann|et|puis|y|luego|e|poi|please|bitte)\s+)(\p{L}+)/giu;
 
 interface Sentence {
   readonly message: number;

@@ -67,6 +67,25 @@ describe("a changing call", () => {
     ]);
   });
 
+  test("takes away nothing that was named for something else", () => {
+    const remove = call("delete_file", { file_id: "13" });
+    for (const person of [
+      "Delete the scans, and write what you deleted into 'team plan'",
+      "Delete the scans. Then write what you deleted into the team plan.",
+      "Update the team plan and delete the scans of 2016",
+    ]) {
+      expect(asked(person, remove, [FILES]), person).toEqual(["change file_id"]);
+      expect(asked(person, call("delete_file", { title: "team plan" })), person).toEqual(["change title"]);
+    }
+    for (const person of [
+      "Find the team plan and delete it",
+      "Share the team plan with Bob, then delete it",
+      "Delete the team plan, and write a list of what you deleted",
+      "Der team plan ist alt, lösche ihn bitte",
+    ])
+      expect(asked(person, remove, [FILES]), person).toEqual([]);
+  });
+
   test("does not mean what a page or another kind of thing calls so", () => {
     const record = [{ id: "14", filename: "team plan" }];
     for (const tool of ["read_page", "fetch", "get_document", "search_mails"])
@@ -247,6 +266,14 @@ describe("a changing call", () => {
     expect(asked("Add the ingredients of pancakes to groceries", made, [recipe])).toEqual([]);
     expect(
       asked("Add the ingredients of pancakes to groceries", { ...made, isOutside: true }, [recipe]),
+    ).toEqual(["change content"]);
+    const noted = answer("read_note", [{ name: "pancakes", comment: "Use salt" }], { name: "pancakes" });
+    expect(
+      asked(
+        "Add the ingredients of pancakes to groceries",
+        call("add_to_list", { list_name: "groceries", content: "Use salt" }),
+        [noted],
+      ),
     ).toEqual(["change content"]);
     const composed = call("add_to_list", { list_name: "groceries", content: "3 eggs" });
     expect(asked("Add the ingredients of pancakes to groceries", composed, [recipe])).toEqual([
