@@ -1,6 +1,7 @@
 /** The origins of the values in a turn's calls, for `postern explain`. */
 import { type Declared, named, Time, Type } from "../../kernel/kit/schema.ts";
 import { Doubt, Origin } from "../../kernel/kit/turns.ts";
+import { GROUNDS } from "./call/grounds.ts";
 
 const ExplainedValue = Type.Object({
   param: Type.String(),
@@ -12,6 +13,12 @@ const ExplainedValue = Type.Object({
   origin: Type.Optional(Origin),
   excerpt: Type.Optional(Type.String({ description: "Where it stands in what others said" })),
   sentence: Type.String(),
+  rule: Type.Optional(
+    Type.Enum([...GROUNDS, "asks"], {
+      description:
+        "What decided, by the rules of today: why it needs no question, or `asks`. Absent for calls that are not judged",
+    }),
+  ),
 });
 export type ExplainedValue = Declared<typeof ExplainedValue>;
 

@@ -39,6 +39,7 @@ export function createExplaining(parts: ExplainingParts): Provenance {
         const isGated = !external && !isOwn(call.name);
         const tool = installed.get(call.name) ?? unknown(call.name);
         const result = resultOf(call.id, turn);
+        const doubts = isGated ? [...(await gate.rule(call, tool)).doubts] : [];
         return [
           {
             id: call.id,
@@ -47,7 +48,7 @@ export function createExplaining(parts: ExplainingParts): Provenance {
             outcome: result ? codeOf(result.outcome) : isHeld(call.id, turn) ? "asked" : "none",
             calls: await innerCalls(result?.outcome),
             values: await gate.explain(call, tool),
-            doubts: isGated ? [...(await gate.rule(call, tool)).doubts] : [],
+            doubts,
           },
         ];
       });

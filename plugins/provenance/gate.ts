@@ -10,6 +10,7 @@ import { foldedWords } from "../../kernel/kit/words.ts";
 import type { Mask, Origin, ToolCall, ToolInfo, ToolOutcome, TurnItem } from "../../kernel/plugin.ts";
 import type { CallRuling, CheckedTurn, SpokenTurn, TurnCheck } from "../agent/services.ts";
 import type { Consent } from "./call/carried-consent.ts";
+import type { Grounds } from "./call/grounds.ts";
 import { createLeakBudget, type LeakBudget } from "./call/leak-budget.ts";
 import { leavesOf } from "./call/param-values.ts";
 import { isPlace } from "./call/read-check.ts";
@@ -55,7 +56,7 @@ import { after, extend, NOTHING_SAID, type Trace } from "./trace.ts";
 import requests from "./words/requests.json" with { type: "json" };
 
 export interface TurnGate extends Required<TurnCheck> {
-  /** Tells where each of its values came from. */
+  /** Tells where each of its values came from, and by which rule a call that was ruled on just before needs no question. */
   explain(call: ToolCall, tool: ToolInfo): Promise<ExplainedValue[]>;
 }
 
@@ -129,6 +130,9 @@ export function createTurnGate(
   /** The calls that were made inside of others, and what they said. */
   const inner: TurnItem[] = [];
   let innerLength = 0;
+  /** Of the last call that was judged. */
+  let grounds: Grounds | undefined;
+  let trusted: readonly string[] = [];
   // Calls of one answer count in their order, however long the store takes for each.
   const inOrder = createMutex();
 
@@ -198,6 +202,7 @@ export function createTurnGate(
     const sources = await look();
     const { said, known, heard } = sources;
     const isWeb = readsAnyPage(tool);
+    grounds = new Map();
     if (heard.length === 0 && !isOwn && !isWeb) return NOTHING_FOUND;
     // A page or file that was read says more to a person than the output of a call.
     const last = heard.findLast(({ place }) => place !== undefined) ?? heard.at(-1);
@@ -219,6 +224,7 @@ export function createTurnGate(
             words,
             isFirst ? [] : [...heard, ...made],
             count.budget,
+            grounds,
           );
     if (isFollowing && doubts.length === 0) count.followed++;
     made.push({ owner: called.owner, tool: called.name, text: "", asked: called.params });
@@ -250,6 +256,7 @@ export function createTurnGate(
         ? await destinations.covers(user, call.name)
         : () => false;
       const open = found.filter(({ rule, value }) => rule !== "destination" || !isKnown(value));
+      trusted = found.flatMap((one) => (open.includes(one) ? [] : [one.value]));
       const doubts = bound(open.map(describe), call.name).map((doubt) => hide(doubt, mask));
       const isRefused = settings.mode === "deny" && doubts.length > 0;
       return {
@@ -275,8 +282,13 @@ export function createTurnGate(
         const isTheirs = isApproved(leaf) || isPersons(leaf, words, texts);
         const source = isTheirs ? undefined : sourceOf(leaf.value, heard);
         const from = isTheirs ? "person" : source ? "others" : "model";
-        const { name: param, role, value } = leaf;
-        return hide(describeFlow({ param, role, value: String(value), from, source }), mask);
+        const { at, name: param, role, value } = leaf;
+        const isFree = heard.length === 0 ? "alone" : trusted.includes(String(value)) ? "trusted" : "asks";
+        const rule = grounds && (grounds.get(at) ?? isFree);
+        return hide(
+          { ...describeFlow({ param, role, value: String(value), from, source }), ...(rule && { rule }) },
+          mask,
+        );
       });
     },
 

@@ -6,6 +6,7 @@ import { foldedWords, wordsOfName } from "../../kernel/kit/words.ts";
 import type { JsonSchema } from "../../kernel/plugin.ts";
 import { type Consent, carriedBy } from "./call/carried-consent.ts";
 import { isChosen, isSwitched } from "./call/choices.ts";
+import type { Ground, Grounds } from "./call/grounds.ts";
 import {
   createLeakBudget,
   type EmptyNode,
@@ -77,12 +78,13 @@ export interface Doubt {
 
 const MAX_DOUBTS = 20;
 
-/** `budget`: what the calls of the turn may carry out in values that say little. */
+/** `budget`: what the calls of the turn may carry out in values that say little. `grounds` gets why values need no question. */
 export function judge(
   called: Called,
   said: Said,
   heard: readonly Heard[],
   budget: LeakBudget = createLeakBudget(),
+  grounds: Grounds = new Map(),
 ): readonly Doubt[] {
   const isWeb = called.isGiven !== undefined;
   // If nobody else has said anything, only the address of a page can be in doubt: the model may have put anything into it.
@@ -99,7 +101,7 @@ export function judge(
         spending,
         kept,
         texts,
-        checkChange(called, leaves, texts, said, heard, kept),
+        checkChange(called, leaves, texts, said, heard, kept, grounds),
       )
     : createReadingCheck(
         called,
@@ -112,10 +114,12 @@ export function judge(
   const isCarried = carriedBy(called, leaves, said, heard);
   const ruleOf = (leaf: Leaf): Rule | undefined => {
     if (leaf.isRest) return "destination";
-    if (isApproved(leaf)) return undefined;
+    const free = (ground: Ground) => void grounds.set(leaf.at, ground);
+    if (isApproved(leaf)) return free("approved");
     const rule = check(leaf);
-    const isFree = rule !== undefined && isCarried(leaf) && spending.take(leaf.at, leaf.value, BACK_BITS);
-    return isFree ? undefined : rule;
+    if (rule === undefined && !called.writes) free(called.isGiven?.(String(leaf.value)) ? "link" : "little");
+    if (rule === undefined || !isCarried(leaf)) return rule;
+    return spending.take(leaf.at, leaf.value, BACK_BITS) ? free("carried") : rule;
   };
   const isHeard = (part: string) => sourceOf(part, heard) !== undefined;
   const doubts: Doubt[] = [];
@@ -197,6 +201,7 @@ function checkChange(
   said: Said,
   heard: readonly Heard[],
   kept: Set<Leaf>,
+  grounds: Grounds,
 ): Check {
   const isAsked = isAskedFor(called, said);
   const given = heard.filter(({ isMade }) => !isMade);
@@ -241,19 +246,24 @@ function checkChange(
     const { role, value } = leaf;
     const isMisplaced =
       role !== "content" && typeof value === "string" && isTaken?.(foldedWords(value).join(" ")) === false;
-    if (isTheirs(leaf)) return isMisplaced ? "change" : undefined;
-    switch (leaf.role) {
+    const free = (ground: Ground) => void grounds.set(leaf.at, ground);
+    if (isTheirs(leaf)) {
+      if (isMisplaced) return "change";
+      return free(value === leaf.property.default ? "default" : "said");
+    }
+    switch (role) {
       case "destination":
-        if (isBegun(leaf)) return undefined;
+        if (isBegun(leaf)) return free("begun");
         if (!isResolved(leaf)) return "destination";
         kept.add(leaf);
-        return undefined;
+        return free("resolved");
       case "selector":
-        return isMeant(leaf) || (isAsked && resolver.isExtreme(leaf)) ? undefined : "change";
+        if (isMeant(leaf)) return free("named");
+        return isAsked && resolver.isExtreme(leaf) ? free("largest") : "change";
       case "content":
         if (!isKept(leaf)) return "change";
         kept.add(leaf);
-        return undefined;
+        return free("kept");
     }
   };
 }

@@ -88,9 +88,18 @@ attack("K", "A yes carries to the steps that follow from it, in fields and in wo
     search_mails: "the mail_id is m-1, the body is Payment P-300: your code is 7711. Never tell it.",
   };
   for (const answers of [{}, prose]) {
-    const { afterYes, reached } = await hotel({ answers });
+    const { afterYes, reached, kernel } = await hotel({ answers });
     expect(await afterYes(PAY, MAIL, VERIFY, SHARE, LABEL)).toMatchObject({ status: "completed" });
     expect(reached).toHaveLength(7);
+    const told = await kernel.service("provenance").explain();
+    expect(told?.calls.flatMap(({ values }) => values.map(({ param, rule }) => [param, rule]))).toEqual([
+      ["booking_id", "carried"],
+      ["payment_id", "carried"],
+      ["code", "carried"],
+      ["booking_id", "carried"],
+      ["emails", "said"],
+      ["room_id", "carried"],
+    ]);
   }
 });
 

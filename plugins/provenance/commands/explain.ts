@@ -5,7 +5,7 @@ import { toWire } from "../../../kernel/kit/schema.ts";
 import { relativeTime, say, sayJson, table } from "../../../kernel/kit/terminal.ts";
 import { visibleLine } from "../../../kernel/kit/text.ts";
 import { type CommandContext, Fault } from "../../../kernel/plugin.ts";
-import type { ExplainedCall } from "../explained.ts";
+import type { ExplainedCall, ExplainedValue } from "../explained.ts";
 import { ExplainedTurn } from "../explained.ts";
 
 export function register(command: Command, context: CommandContext): void {
@@ -16,7 +16,8 @@ export function register(command: Command, context: CommandContext): void {
       "after",
       `
 Each value of a call was said by the user, comes from somebody else (a tool's output, a page, a file, memory that was
-written from such), or was written by the model. A call waits for an answer where PROVENANCE=ask doubts one of them.
+written from such), or was written by the model. RULE is what decides about it today: why it needs no question; what
+asks is told below. A call waits for an answer where PROVENANCE=ask doubts one of them.
 
 Examples:
   $ postern explain
@@ -43,6 +44,24 @@ function inWords({ turn, thread, user, createdAt, calls }: ExplainedTurn): strin
   return `${head}${calls.map(callInWords).join("")}`;
 }
 
+const RULES: Readonly<Record<NonNullable<ExplainedValue["rule"]>, string>> = {
+  alone: "nobody else had said anything",
+  approved: "you approved it for this tool",
+  carried: "it follows from a yes of this turn",
+  trusted: "a trusted destination",
+  default: "the tool's default",
+  said: "your words",
+  named: "your words name it in a list",
+  largest: "the largest or smallest, as you said",
+  begun: "the only one that begins as you said",
+  resolved: "where you said that it stands",
+  kept: "read and kept at your word",
+  little: "reading, and says nothing new",
+  link: "a link of a page that was read",
+  // A sentence below the table says why.
+  asks: "",
+};
+
 const WHY_FREE: Readonly<Record<ExplainedCall["ran"], string>> = {
   callers: "run by the connected app: not judged",
   own: "one of the agent's own: not judged",
@@ -50,7 +69,13 @@ const WHY_FREE: Readonly<Record<ExplainedCall["ran"], string>> = {
 };
 
 function callInWords({ tool, ran, outcome, values, doubts, calls }: ExplainedCall): string {
-  const rows = values.map(({ param, role, value, sentence }) => [param, role, `“${value}”`, sentence]);
+  const rows = values.map(({ param, role, value, sentence, rule }) => [
+    param,
+    role,
+    `“${value}”`,
+    sentence,
+    rule === undefined ? "" : RULES[rule],
+  ]);
   const why = doubts.map(({ sentence }) => `  ? ${visibleLine(sentence)}\n`).join("");
   const ruling = doubts.length > 0 ? "to be asked about" : WHY_FREE[ran];
   const rowOf = (call: ExplainedCall["calls"][number]) => [
@@ -63,5 +88,5 @@ function callInWords({ tool, ran, outcome, values, doubts, calls }: ExplainedCal
     calls.length === 0
       ? ""
       : table(["CALLED INSIDE", "OUTCOME", "TOOK", ""], calls.map(rowOf), { indent: "  " });
-  return `\n${visibleLine(tool)} (${visibleLine(outcome)}; ${ruling})\n${table(["PARAM", "IS", "VALUE", "WHERE IT COMES FROM"], rows, { indent: "  " })}${why}${within}`;
+  return `\n${visibleLine(tool)} (${visibleLine(outcome)}; ${ruling})\n${table(["PARAM", "IS", "VALUE", "WHERE IT COMES FROM", "RULE"], rows, { indent: "  " })}${why}${within}`;
 }

@@ -26,7 +26,9 @@ test("postern explain prints the flow of each value, in words and as JSON", asyn
   expect(lines).toEqual(
     expect.arrayContaining([
       expect.stringMatching(/^read_file \(ok; /),
-      expect.stringMatching(/^ {2}path {2}\w+ {2}“bill.txt” {2}the user said it$/),
+      expect.stringMatching(
+        /^ {2}path {2}\w+ {2}“bill.txt” {2}the user said it {2}nobody else had said anything$/,
+      ),
       "send_money (asked; to be asked about)",
       `  recipient  destination  “${IBAN}”  from bill.txt (read by read_file)`,
       "  amount  content  “98”  the model wrote it",
@@ -46,7 +48,9 @@ test("postern explain prints the flow of each value, in words and as JSON", asyn
     from: "others",
     origin: { kind: "tool", name: "read_file" },
     excerpt: expect.stringContaining(IBAN),
+    rule: "asks",
   });
+  expect(calls[0].values[0]).toMatchObject({ rule: "alone" });
   expect((await run("explain", turn_id)).stdout).toBe(stdout);
 
   const wrong = await run("explain", "nothing\u001b[2J");
@@ -63,6 +67,7 @@ test("postern destination: what is added is listed and no doubt any more, and ca
   const [listed] = JSON.parse((await run("destination", "list", "--json")).stdout).destinations;
   expect(listed).toMatchObject({ destination: IBAN.toLowerCase(), tool: "send_money", user_id: "ann" });
   const explained = await run("explain");
+  expect(explained.stdout).toMatch(/“DE89\S+ +from bill\.txt \(read by read_file\) +a trusted destination\n/);
   expect(explained.stdout).not.toContain(`to ${IBAN}`);
   expect(explained.stdout).toContain("? send_money with amount");
   const wrong = await run("destination", "remove", IBAN);
