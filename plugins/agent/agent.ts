@@ -4,7 +4,7 @@
  */
 import { randomUUIDv7 } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import { giveWay } from "../../kernel/kit/concurrency.ts";
+import { giveWay, oneAtATime } from "../../kernel/kit/concurrency.ts";
 import { currentTraceparent } from "../../kernel/kit/http.ts";
 import { isCutShort } from "../../kernel/kit/turns.ts";
 import { Fault, type ModelName, reason, type TurnRecord } from "../../kernel/plugin.ts";
@@ -128,12 +128,15 @@ export function createAgent(parts: AgentParts): RunningAgent {
     if (isParking) park(open);
   }
 
-  async function takeWaiting(): Promise<void> {
+  // One at a time: of a turn that was found twice, one would end as taken over while the other runs.
+  const takeWaiting = oneAtATime(async () => {
     if (isParking !== false || isDraining) return;
-    const waiting = await ledger.waiting(isOurs);
+    // One of these may end while the others are read, and is not left waiting.
+    const known = new Set(active.keys());
+    const waiting = await ledger.waiting((turn) => known.has(turn) || isOurs(turn));
     if (waiting.length > 0) log.info({ turns: waiting.length }, "messages that were left waiting run now");
     for (const opened of waiting) wait(hold(opened));
-  }
+  });
 
   /** Leaves a turn that waits to whoever starts next. */
   function park(open: OpenTurn): void {

@@ -109,3 +109,24 @@ test("do not run if they were stopped while the service was off", async () => {
   await expect.poll(read).toEqual(["failed", "failed", "completed"]);
   expect(saidIn(model)).toEqual(["Hi", "Two"]);
 });
+
+test("run once if they are looked for twice at the same moment", async () => {
+  const { model, home, waiting } = await stopWithTwoWaiting();
+  model.otherwise({ text: "Yes." });
+  const impatient = definePlugin({
+    name: "impatient",
+    needs: ["agent"],
+    extends: ["agent"],
+    configure: () => ({}),
+    start: async ({ use: { agent } }) => void (await Promise.all([agent.resume(), agent.resume()])),
+  });
+  const kernel = await bootAgent({ model, home, plugins: [impatient] });
+  const threads = kernel.service("threads");
+  const read = async () => await Promise.all(waiting.map(({ id }) => threads.turn("ann", id)));
+  await expect.poll(async () => (await read()).every((turn) => turn?.completedAt)).toBe(true);
+  await kernel.stop();
+  const again = await bootAgent({ model, home, serving: false });
+  const ended = await Promise.all(waiting.map(({ id }) => again.service("threads").turn("ann", id)));
+  expect(ended.map((turn) => turn?.status)).toEqual(["completed", "completed"]);
+  expect(saidIn(model)).toEqual(["Hi", "One", "Two"]);
+});
