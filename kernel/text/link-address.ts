@@ -1,4 +1,4 @@
-/** Links whose words show another address than they open. */
+/** What a link opens: another address than its words show, or a file. */
 import { withoutHidden } from "./visible.ts";
 
 // A URL, a host or a mail address, however its dots are written.
@@ -23,4 +23,14 @@ function isBeginningOf(shown: string, { protocol, host, pathname, search, hash }
   if (url === null || url.username !== "" || url.host !== host) return false;
   const path = url.pathname + url.search + url.hash;
   return path === "/" || `${pathname}${search}${hash}`.startsWith(path);
+}
+
+/** The path of the file that a link names; undefined if it leads elsewhere. A model knows no paths but those of its user's files. */
+export function filePathOf(href: string): string | undefined {
+  if (!/^\/[^/]/.test(href)) return undefined;
+  try {
+    return decodeURIComponent(href);
+  } catch {
+    return href;
+  }
 }

@@ -1,7 +1,7 @@
 /** Renders Markdown as terminal lines. While text streams in, only its unfinished end is parsed again. */
 import { Marked, type Token, type TokenizerAndRendererExtension, type Tokens } from "marked";
 import stringWidth from "string-width";
-import { cutMarkdown } from "../../../kernel/kit/text.ts";
+import { cutMarkdown, filePathOf } from "../../../kernel/kit/text.ts";
 import type { Highlighter } from "./highlighter.ts";
 import { hang, plain, wrap } from "./lines.ts";
 import type { Palette } from "./palette.ts";
@@ -258,10 +258,10 @@ function span(token: Token, palette: Palette): string {
     case "image": {
       const { href } = token as Tokens.Link;
       const words = inner();
-      const address = plain(href);
-      // A path of the workspace.
-      if (href.startsWith("/")) {
-        const file = palette.file(href, address);
+      const path = filePathOf(href);
+      const address = plain(path ?? href);
+      if (path !== undefined) {
+        const file = palette.file(path, address);
         return words === address || words === "" ? file : `${palette.underlined(words)} (${file})`;
       }
       return words === address || words === ""

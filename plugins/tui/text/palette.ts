@@ -36,7 +36,8 @@ export function createPalette(
     /** A file of the workspace by its path, which terminals that know OSC 8 open on the page. */
     file(path: string, shown: string): string {
       const address = pageOf(path);
-      const text = underlined(shown);
+      // A link that a line break cuts in two would go on into what follows.
+      const text = underlined(shown.replaceAll("\n", " "));
       return address === undefined ? text : `\u001b]8;;${address}\u001b\\${text}\u001b]8;;\u001b\\`;
     },
     /** Colours a piece of code by its highlight.js class. */

@@ -93,7 +93,7 @@ test("steps that follow each other stand together", () => {
 });
 
 test("the path of a file leads to the page, if there is one", () => {
-  const page = (path: string) => `http://127.0.0.1:3000/#/files${path}`;
+  const page = (path: string) => `http://127.0.0.1:3000/#/files${encodeURI(path)}`;
   const entry = { id: 1, type: "tool", call, outcome, ...told, open: true } as const;
   const [, path = ""] = createRenderer(createPalette(false, page)).lines(entry, 80, false);
   expect(path).toContain("\u001b]8;;http://127.0.0.1:3000/#/files/notes.md\u001b\\");
@@ -102,4 +102,13 @@ test("the path of a file leads to the page, if there is one", () => {
   const [text = ""] = createRenderer(createPalette(false, page)).lines(answer, 80, false);
   expect(text).toContain("\u001b]8;;http://127.0.0.1:3000/#/files/output/a.svg\u001b\\");
   expect(linesOf(answer)[0]).toBe("● See the chart (/output/a.svg).");
+  // A space cannot stand in an address of Markdown, so models escape it, as the page expects.
+  const escaped = {
+    id: 3,
+    type: "answer",
+    text: "See [it](/my%20notes.md%0a), [them](//example.com/a).",
+  } as const;
+  const [row = ""] = createRenderer(createPalette(false, page)).lines(escaped, 80, false);
+  expect(row).toContain("\u001b]8;;http://127.0.0.1:3000/#/files/my%20notes.md%0A\u001b\\");
+  expect(row.split("\u001b]8;;\u001b\\")).toHaveLength(2);
 });

@@ -2,7 +2,13 @@
 
 import DOMPurify from "dompurify";
 import { Marked, Renderer } from "marked";
-import { cutMarkdown, type Piece, showsOtherAddress, visibleLine } from "../../../../kernel/kit/text.ts";
+import {
+  cutMarkdown,
+  filePathOf,
+  type Piece,
+  showsOtherAddress,
+  visibleLine,
+} from "../../../../kernel/kit/text.ts";
 import { filesLink } from "../../state/files.ts";
 import { knownColours } from "./colours.ts";
 import { type Formula, replaceFormulas } from "./formulas.ts";
@@ -100,8 +106,8 @@ const marked = new Marked({
     if (token.type === "code" || token.type === "codespan") token.text = asWritten(token.text);
     else if (token.type === "link" || token.type === "image") {
       const href = asWritten(token.href);
-      // A path is a file of the workspace: the model knows no others.
-      token.href = /^\/[^/]/.test(href) ? filesLink(decoded(href)) : href;
+      const path = filePathOf(href);
+      token.href = path === undefined ? href : filesLink(path);
     }
   },
   renderer: {
@@ -122,14 +128,6 @@ const marked = new Marked({
       `<span class="task" role="img" aria-label="${checked ? "done" : "to do"}">${checked ? "☑" : "☐"}</span> `,
   },
 });
-
-function decoded(href: string): string {
-  try {
-    return decodeURIComponent(href);
-  } catch {
-    return href;
-  }
-}
 
 const BLOCKS = new Set("P UL OL LI BLOCKQUOTE H1 H2 H3 H4 H5 H6 TABLE TH TD".split(" "));
 
