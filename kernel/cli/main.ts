@@ -3,7 +3,7 @@ import { CommanderError } from "commander";
 import { Fault, reason } from "../fault.ts";
 import { MANIFEST } from "../package.ts";
 import type { AnyPlugin } from "../plugin.ts";
-import { setTypedCommand, warn } from "../terminal/output.ts";
+import { sayError, setTypedCommand } from "../terminal/output.ts";
 import { operatorCommands } from "./operator/commands.ts";
 import { takePlace } from "./option-values.ts";
 import { buildProgram, type Client } from "./program.ts";
@@ -103,13 +103,13 @@ export async function main(argv: readonly string[], typed = "postern"): Promise<
     await program.parseAsync(words, { from: "user" });
   } catch (error) {
     if (error instanceof CommanderError) {
-      if (error.code === "usage") warn(`${error.message}\n`);
+      if (error.code === "usage") sayError(`${error.message}\n`);
       process.exitCode = error.exitCode === 0 ? 0 : 2;
     } else if (error instanceof Fault) {
-      warn(`postern: ${error.message}\n`);
+      sayError(`postern: ${error.message}\n`);
       process.exitCode = error.kind === "config" ? 78 : error.usage ? 2 : 1;
     } else {
-      warn(`postern: this is a bug: ${error instanceof Error ? error.stack : reason(error)}\n`);
+      sayError(`postern: this is a bug: ${error instanceof Error ? error.stack : reason(error)}\n`);
       process.exitCode = 1;
     }
   }

@@ -11,7 +11,7 @@ import {
   type PluginCommand,
   type Resume,
 } from "../plugin.ts";
-import { asTyped, sayPainted, warn } from "../terminal/output.ts";
+import { sayError, sayHelp, sayPainted, warn } from "../terminal/output.ts";
 import { OPERATOR } from "../vocabulary/user.ts";
 import { findCommand, givenPort, PORT_ABOUT, type PortOption, parsePort } from "./option-values.ts";
 import type { Session, SessionOptions } from "./service/session.ts";
@@ -119,7 +119,7 @@ export async function buildProgram(options: ProgramOptions): Promise<Command> {
     })
     // An option belongs to the command it stands after: `mcp --user` and `mcp auth --user` are two.
     .enablePositionalOptions()
-    .configureOutput({ writeOut: (text) => sayPainted(asTyped(text)) })
+    .configureOutput({ writeOut: sayHelp, outputError: sayError })
     .addHelpText("after", EXAMPLES);
   const asked = findCommand(argv, program.options);
   const open = async ({ given, ...rest }: SessionOptions = {}): Promise<Session> => {

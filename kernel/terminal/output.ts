@@ -1,4 +1,5 @@
 /** The one way to a person's terminal: whatever a stranger wrote in it is made visible, not acted on. */
+import { styleText } from "node:util";
 import { visible, visibleJson } from "../text/visible.ts";
 
 let program = "postern";
@@ -41,6 +42,24 @@ export function sayPainted(text: string): void {
 /** Prints progress, a warning or an error to stderr. */
 export function warn(text: string): void {
   process.stderr.write(visible(asTyped(text)));
+}
+
+/** Prints why a command failed: who says it is red where stderr takes colours. */
+export function sayError(text: string): void {
+  process.stderr.write(
+    visible(asTyped(text)).replace(/^(?:postern|error):/, (who) =>
+      styleText("red", who, { stream: process.stderr }),
+    ),
+  );
+}
+
+/** Prints help: headings are bold where stdout takes colours. */
+export function sayHelp(text: string): void {
+  process.stdout.write(
+    asTyped(text).replace(/^(?:Usage:|[A-Z][\w ]*:$)/gm, (heading) =>
+      styleText("bold", heading, { stream: process.stdout }),
+    ),
+  );
 }
 
 const EVERY_MS = 200;

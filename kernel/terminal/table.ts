@@ -161,10 +161,12 @@ function shorten(text: string, width: number): string {
   return `${kept.trimEnd()}…`;
 }
 
-/** The start-up table, which `postern status` shows too. */
+const STATES: TableOptions["colours"] = { STATE: (state) => (state === "on" ? "green" : "gray") };
+
+/** The start-up table, which `postern status` shows too. It is painted. */
 export function pluginTable(states: readonly PluginState[]): string {
   const rows = states
     .filter(({ kind }) => kind !== "part")
     .map(({ name, on, detail }) => [name, on ? "on" : "off", detail]);
-  return table(["PLUGIN", "STATE", "DETAIL"], rows, { indent: "  " });
+  return table(["PLUGIN", "STATE", "DETAIL"], rows, { indent: "  ", colours: STATES });
 }

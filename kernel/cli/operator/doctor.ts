@@ -7,8 +7,8 @@ import { findForeign, pathsOfHome } from "../../files/ownership.ts";
 import { MANIFEST } from "../../package.ts";
 import { type AnyPlugin, type CommandContext, type Finding, Off, reason } from "../../plugin.ts";
 import { liveReaders } from "../../settings/live.ts";
-import { say, sayJson } from "../../terminal/output.ts";
-import { table } from "../../terminal/table.ts";
+import { asTyped, say, sayJson, sayPainted } from "../../terminal/output.ts";
+import { type Colour, type TableOptions, table } from "../../terminal/table.ts";
 import type { JsonOption } from "../../terminal/verb.ts";
 import { givenPort, PORT_ABOUT, type PortOption, parsePort } from "../option-values.ts";
 import { findRunning, isClaimed } from "../service/home.ts";
@@ -103,17 +103,15 @@ function printFindings(findings: readonly Finding[], json: boolean, fixes?: read
   if (json) sayJson({ ok: healthy, findings: plain, ...(fixes && { fixes }) });
   else {
     if (fixes) say(fixesInWords(fixes));
-    say(
-      table(
-        ["RESULT", "CHECK", "DETAIL"],
-        findings.map((finding) => [verdictOf(finding), finding.name, finding.detail]),
-        { indent: "  " },
-      ),
-    );
+    const rows = findings.map((finding) => [verdictOf(finding), finding.name, finding.detail]);
+    sayPainted(asTyped(table(["RESULT", "CHECK", "DETAIL"], rows, { indent: "  ", colours: COLOURS })));
     const fixable = findings.filter(({ fix }) => fix !== undefined).length;
     if (fixable > 0 && !fixes) say(`  postern doctor --fix can fix ${fixable} of these.\n`);
   }
 }
+
+const VERDICTS: Readonly<Record<string, Colour>> = { FAIL: "red", warn: "yellow", ok: "green" };
+const COLOURS: TableOptions["colours"] = { RESULT: (verdict) => VERDICTS[verdict] };
 
 function verdictOf({ ok, warning }: Finding): string {
   if (!ok) return "FAIL";

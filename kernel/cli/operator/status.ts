@@ -2,7 +2,7 @@
 import type { Command } from "commander";
 import type { NodeInfo } from "../../../plugins/store/services.ts";
 import type { PluginState } from "../../plugin.ts";
-import { say, sayJson } from "../../terminal/output.ts";
+import { asTyped, say, sayJson, sayPainted } from "../../terminal/output.ts";
 import { pluginTable, table } from "../../terminal/table.ts";
 import type { JsonOption } from "../../terminal/verb.ts";
 import { relativeTime } from "../../text/time-words.ts";
@@ -70,8 +70,9 @@ function showStatus(
   }
   if (notice) {
     say(
-      `Postern ${notice.version} was started ${relativeTime(notice.startedAt)} (${notice.startedAt}, pid ${notice.pid}, home ${home})\n${pluginTable(notice.plugins)}`,
+      `Postern ${notice.version} was started ${relativeTime(notice.startedAt)} (${notice.startedAt}, pid ${notice.pid}, home ${home})\n`,
     );
+    sayPainted(asTyped(pluginTable(notice.plugins)));
   } else {
     say(`Postern is not running with the home ${home}. Start it with "postern serve".\n`);
   }

@@ -6,7 +6,7 @@ import { boot, type Running } from "../../kernel.ts";
 import { openLogFile } from "../../log/file.ts";
 import type { RootLog } from "../../log/log.ts";
 import type { AnyPlugin, Resume } from "../../plugin.ts";
-import { say } from "../../terminal/output.ts";
+import { asTyped, say, sayPainted } from "../../terminal/output.ts";
 import { pluginTable } from "../../terminal/table.ts";
 import { claimHome, type Notice, prepareHome } from "./home.ts";
 import { type Session, stderrSink } from "./session.ts";
@@ -65,7 +65,7 @@ async function run(
     const startedAt = new Date().toISOString();
     const node = running.service("store").node.id;
     post({ pid: process.pid, host: hostname(), version, startedAt, node, plugins: running.states });
-    if (!screenTaken) say(startUpTable(running, version));
+    if (!screenTaken) showStartUp(running, version);
     for (const [name, meant] of misspelled(settings.declared.map((setting) => setting.name)))
       log.warn(`${name} is set and is not a setting: did you mean ${meant}?`);
     const why = await ending.requested;
@@ -81,10 +81,12 @@ async function run(
   }
 }
 
-function startUpTable(running: Running, version: string): string {
-  const ready = `ready in ${Math.round(performance.now())} ms; press Ctrl+C to stop`;
-  const lines = running.lines.map((line) => `\n${line}`).join("");
-  return `Postern ${version}\n${pluginTable(running.states)}${lines}${lines ? "\n" : ""}${ready}\n`;
+function showStartUp(running: Running, version: string): void {
+  say(`Postern ${version}\n`);
+  sayPainted(asTyped(pluginTable(running.states)));
+  for (const line of running.lines) say(`\n${line}`);
+  if (running.lines.length > 0) say("\n");
+  say(`ready in ${Math.round(performance.now())} ms; press Ctrl+C to stop\n`);
 }
 
 const CRASH = "uncaught error";

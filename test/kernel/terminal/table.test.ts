@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import stringWidth from "string-width";
-import { expect, test } from "vitest";
-import { fields, table } from "../../../kernel/terminal/table.ts";
+import { expect, test, vi } from "vitest";
+import { fields, pluginTable, table } from "../../../kernel/terminal/table.ts";
 
 const HEAD = ["NAME", "STATE", "ABOUT"];
 const ROWS = [
@@ -85,4 +85,16 @@ test("no line is wider than the terminal unless one word is, whatever the cells 
     ),
     { numRuns: 200 },
   );
+});
+
+test("the state of a plugin is coloured for who wants colours", () => {
+  const states = [
+    { name: "page", on: true, detail: "" },
+    { name: "slack", on: false, detail: "no token" },
+  ];
+  vi.stubEnv("FORCE_COLOR", "1");
+  expect(pluginTable(states)).toContain("page    \u001b[32mon\u001b[39m");
+  expect(pluginTable(states)).toContain("slack   \u001b[90moff\u001b[39m    no token");
+  vi.stubEnv("FORCE_COLOR", "0");
+  expect(pluginTable(states)).toContain("slack   off    no token");
 });
