@@ -3,8 +3,9 @@ import { type ModelName, reason, type TurnRecord } from "../../../kernel/plugin.
 import type { Upload } from "../../agent/services.ts";
 import type { StartedTurn, Terminal } from "../services.ts";
 import { createAnswers } from "./answers.ts";
+import { withGroups } from "./call-groups.ts";
 import { createChangeSignal } from "./change-signal.ts";
-import type { EntryOf } from "./entry.ts";
+import type { Entry, EntryOf } from "./entry.ts";
 import { createFollowedTurns } from "./followed-turns.ts";
 import type { LiveTurn } from "./live-turn.ts";
 import { createOpenThread } from "./open-thread.ts";
@@ -25,6 +26,12 @@ export function createConversation(terminal: Terminal) {
   const report = (error: unknown) => void add({ type: "note", tone: "bad", text: reason(error) });
   const thread = createOpenThread(terminal.threads, changed);
   const turns = createFollowedTurns({ terminal, thread, transcript, changed, report });
+  const openGroups = new Set<number>();
+  let shown: { readonly version: number; readonly entries: readonly Entry[] } | undefined;
+  const answers = createAnswers(
+    transcript,
+    (answer) => void start((where) => terminal.answer(answer, where)),
+  );
   const unwatch = terminal.watch((event, turn) => {
     if (turns.isKnown(turn.id)) turns.hear(event, turn);
     else queue.hear(() => turns.hear(event, turn));
@@ -55,8 +62,11 @@ export function createConversation(terminal: Terminal) {
   }
 
   return {
-    get entries() {
-      return transcript.entries;
+    get entries(): readonly Entry[] {
+      const version = changes.version();
+      if (shown?.version !== version)
+        shown = { version, entries: withGroups(transcript.entries, (group) => openGroups.has(group)) };
+      return shown.entries;
     },
     get thread() {
       return thread.id;
@@ -122,7 +132,13 @@ export function createConversation(terminal: Terminal) {
     note: (text: string, tone: EntryOf<"note">["tone"] = "plain") => add({ type: "note", tone, text }),
     rewrite: (id: number, text: string, link?: string) =>
       update(id, "note", (entry) => ({ ...entry, text, link })),
-    ...createAnswers(transcript, (answer) => void start((where) => terminal.answer(answer, where))),
+    ...answers,
+    /** Opens or closes an entry, or a group of calls. */
+    toggle(id: number): void {
+      if (id >= 0) answers.toggle(id);
+      else if (!openGroups.delete(id)) openGroups.add(id);
+      changed();
+    },
     clear: turns.forget,
     lookUpTitle: thread.lookUpTitle,
     open: turns.open,

@@ -48,6 +48,12 @@ export type Entry = { readonly id: number } & (
       readonly millis?: number | undefined;
       readonly open: boolean;
     }
+  /** Steps that are over, as one line. */
+  | {
+      readonly type: "calls";
+      readonly steps: readonly (EntryOf<"tool"> | EntryOf<"thought">)[];
+      readonly open: boolean;
+    }
   | {
       readonly type: "gate";
       readonly gate: Gate;
@@ -128,8 +134,8 @@ export const hasMore = (entry: Asking): boolean =>
   entry.type === "gate" && entry.gate.type === "approval" && (entry.gate.doubts ?? []).length > 0;
 
 /** Entries that Enter opens and closes. */
-export function isFoldable(entry: Entry): entry is EntryOf<"tool" | "thought" | "person"> {
-  return isStep(entry) || (entry.type === "person" && isLong(entry.text));
+export function isFoldable(entry: Entry): entry is EntryOf<"tool" | "thought" | "person" | "calls"> {
+  return isStep(entry) || entry.type === "calls" || (entry.type === "person" && isLong(entry.text));
 }
 
 /** A step on the way to an answer. Those that follow each other stand together. */

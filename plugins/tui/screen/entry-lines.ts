@@ -13,6 +13,7 @@ import {
 import { tryRecord } from "../../../kernel/kit/text.ts";
 import type { FileChange } from "../../../kernel/kit/tools.ts";
 import type { Gate } from "../../../kernel/plugin.ts";
+import { callsIn, tellGroup } from "../conversation/call-groups.ts";
 import {
   type Asking,
   choicesAt,
@@ -142,6 +143,8 @@ function linesOf(entry: Entry, pen: Pen, shown?: readonly string[]): string[] {
       return toolLines(entry, pen, shown);
     case "thought":
       return thoughtLines(entry, pen, shown);
+    case "calls":
+      return groupLines(entry, pen);
     case "gate":
       return gateLines(entry, pen);
     case "confirm":
@@ -195,6 +198,24 @@ function chartLines(charts: CodeResult["charts"], { palette, ...pen }: Pen): str
     const about = title === "" ? "" : `, ${title.replaceAll("\n", " ")}`;
     return pen.line(`chart ${palette.file(path, plain(path))}${palette.faint(plain(about))}`);
   });
+}
+
+/** Pictures are not folded away with the calls that made them. */
+function groupLines(entry: EntryOf<"calls">, pen: Pen): string[] {
+  const { palette, width } = pen;
+  const calls = callsIn(entry.steps);
+  const failed = calls.filter(({ outcome }) => outcome?.status !== "ok").length;
+  const counts = [
+    ...(failed > 0 ? [`${failed} failed`] : []),
+    ...(width >= MIN_WIDTH_WITH_NAME ? [plural(calls.length, "call")] : []),
+  ];
+  const tail = counts.length === 0 ? "" : `  ${counts.join(" · ")}`;
+  const words = plain(tellGroup(entry)).replaceAll("\n", " ");
+  const head = cut(`${entry.open ? "▾" : "▸"} ${words}`, width - 4 - tail.length);
+  const state = failed === 0 ? palette.good("✓") : palette.warning("!");
+  const title = `  ${state} ${pen.mark(head)}${palette.faint(tail)}`;
+  const charts = entry.open ? [] : calls.flatMap((call) => runOf(call)?.result?.charts ?? []);
+  return [title, ...chartLines(charts, pen)];
 }
 
 function toolLines(entry: EntryOf<"tool">, pen: Pen, shown?: readonly string[]): string[] {

@@ -116,10 +116,13 @@ function windowOf(
 ) {
   const { entries } = conversation;
   const column = columnOf(
-    entries.map((entry, at) => ({
-      id: entry.id,
-      lines: renderer.lines(entry, width, entry.id === view.focus, isStep(entry) && isStep(entries[at + 1])),
-    })),
+    entries.flatMap((entry, at) => {
+      const isJoined = (isStep(entry) || entry.type === "calls") && isStep(entries[at + 1]);
+      const lines = renderer.lines(entry, width, entry.id === view.focus, isJoined);
+      const folded = entry.type === "calls" && !entry.open ? entry.steps : [];
+      // Whoever was reading there goes on where they are shown.
+      return [{ id: entry.id, lines }, ...folded.map(({ id }) => ({ id, lines: [] }))];
+    }),
     width,
   );
   const top = view.framed({ column, height, composerWidth });
