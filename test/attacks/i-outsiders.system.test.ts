@@ -1,6 +1,5 @@
 /** Servers that sign-in and installing depend on, and that lie, drip or never end. */
 import { createServer, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
 import { SignJWT } from "jose";
 import { expect } from "vitest";
 import { createNetwork } from "../../host/broker/network.ts";
@@ -9,6 +8,7 @@ import { createRegistryAccess } from "../../host/sources/oci/access.ts";
 import type { Keyed } from "../../kernel/plugin.ts";
 import { createOidcCheck } from "../../plugins/accounts/sign-in/oidc.ts";
 import { attack } from "../support/attacks.ts";
+import { listen } from "../support/servers/listening.ts";
 import { openUpstream } from "../support/servers/upstream.ts";
 import { afterThisTest } from "../support/undo.ts";
 
@@ -16,12 +16,7 @@ type Respond = (response: ServerResponse, issuer: string) => void;
 
 async function serve(answer: (path: string, response: ServerResponse) => void): Promise<string> {
   const server = createServer(({ url = "" }, response) => answer(url, response));
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  afterThisTest(async () => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return (await listen(server)).url;
 }
 
 const drip: Respond = (response) => {

@@ -1,7 +1,6 @@
 /** The list of MCP servers that can be added by name, and what a further list may not do. */
 import { writeFileSync } from "node:fs";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { createNetwork } from "../../../host/broker/network.ts";
@@ -9,6 +8,7 @@ import known from "../../../host/mcp/index/known-servers.json" with { type: "jso
 import { createServerIndex, parseServerIndex } from "../../../host/mcp/index/server-index.ts";
 import { createDownloads } from "../../../host/sources/download.ts";
 import { temporaryFolder } from "../../support/home.ts";
+import { listen } from "../../support/servers/listening.ts";
 
 const server = (more: object = {}) => ({
   name: "notes",
@@ -74,12 +74,7 @@ test("a further list adds servers, takes no name of another, and one that is bad
     response.on("drain", more);
     more();
   });
-  await new Promise<void>((resolve) => endless.listen(0, "127.0.0.1", resolve));
-  onTestFinished(async () => {
-    endless.closeAllConnections();
-    await new Promise((resolve) => endless.close(resolve));
-  });
-  const host = `127.0.0.1:${(endless.address() as AddressInfo).port}`;
+  const { host } = await listen(endless);
   const named = ["ours.json", "broken.json", "large.json", "none.json", "/dev/zero", "http://x.example/i"];
   const { servers, problems } = await indexOf(folder, [...named, `http://${host}/i`], [host])();
   expect(servers).toHaveLength(known.servers.length + 1);

@@ -1,8 +1,8 @@
-import { once } from "node:events";
 import { createServer, type RequestListener } from "node:http";
-import { type AddressInfo, connect, type Socket } from "node:net";
-import { expect, onTestFinished, test } from "vitest";
+import { connect, type Socket } from "node:net";
+import { expect, test } from "vitest";
 import { endReading } from "../../../kernel/net/listen.ts";
+import { listen } from "../../support/servers/listening.ts";
 import { chunk, head, statusLines } from "../../support/servers/raw-socket.ts";
 
 const MIB = 2 ** 20;
@@ -13,11 +13,10 @@ async function serve(handler: RequestListener, graceMillis = 200) {
     endReading(request, response, graceMillis);
     handler(request, response);
   });
-  onTestFinished(() => void server.close());
   const sockets: Socket[] = [];
   server.on("connection", (socket) => sockets.push(socket));
-  await once(server.listen(0, "127.0.0.1"), "listening");
-  return { port: (server.address() as AddressInfo).port, sockets };
+  const { port } = await listen(server);
+  return { port, sockets };
 }
 
 /** Sends as long as the other end takes it; resolves with what came back. */

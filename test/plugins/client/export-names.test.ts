@@ -1,11 +1,11 @@
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { expect, test } from "vitest";
 import { createOutbound } from "../../../kernel/kit/outbound.ts";
 import { Fault } from "../../../kernel/plugin.ts";
 import { createConversations } from "../../../plugins/client/commands.ts";
 import type { Events } from "../../../plugins/client/events.ts";
 import { createRequests } from "../../../plugins/client/requests.ts";
+import { listen } from "../../support/servers/listening.ts";
 import { afterThisTest } from "../../support/undo.ts";
 
 test("a service that was joined cannot choose that an export is a file which other programs run", async () => {
@@ -14,13 +14,9 @@ test("a service that was joined cannot choose that an export is a file which oth
     response.setHeader("content-disposition", `attachment; filename="${named}"`);
     response.end("# A talk");
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { url: origin } = await listen(server);
   const outbound = createOutbound({ privateHosts: "any" });
-  afterThisTest(async () => {
-    server.close();
-    await outbound.close();
-  });
-  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  afterThisTest(outbound.close);
   const refused = () => new Fault("unauthenticated", "token_refused", "no");
   const requests = createRequests(() => ({ origin, token: "t" }), outbound, refused);
   const { export: exported } = createConversations(requests, {} as Events);

@@ -1,19 +1,16 @@
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { Off } from "../../../kernel/plugin.ts";
 import { Settings, type Variables } from "../../../kernel/settings/env.ts";
 import gateway from "../../../plugins/gateway/plugin.ts";
 import { type GatewayConfig, readSettings } from "../../../plugins/gateway/settings.ts";
 import { temporaryFolder } from "../../support/home.ts";
+import { listen } from "../../support/servers/listening.ts";
 import { diagnosing } from "../../support/services/diagnosis.ts";
 import { openGateway } from "../../support/services/gateway.ts";
 
 async function portOfSomebodyElse(): Promise<number> {
-  const server = createServer((_, response) => response.end("{}")).listen(0, "127.0.0.1");
-  await new Promise((resolve) => server.once("listening", resolve));
-  onTestFinished(() => void server.close());
-  return (server.address() as AddressInfo).port;
+  return (await listen(createServer((_, response) => response.end("{}")))).port;
 }
 
 const configOf = (variables: Variables): GatewayConfig => {

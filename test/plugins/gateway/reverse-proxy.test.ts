@@ -1,7 +1,8 @@
 import { createServer, request as forward } from "node:http";
-import { type AddressInfo, connect } from "node:net";
+import { connect } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
 import WebSocket from "ws";
+import { listen } from "../../support/servers/listening.ts";
 import { scriptedModel } from "../../support/services/agent.ts";
 import { OPERATOR_TOKEN, openGateway } from "../../support/services/gateway.ts";
 
@@ -34,13 +35,7 @@ async function startProxy(target: string): Promise<string> {
     onward.on("error", () => socket.destroy());
     socket.on("error", () => onward.destroy());
   });
-  server.listen(0, "127.0.0.1");
-  await new Promise((resolve) => server.once("listening", resolve));
-  onTestFinished(() => {
-    server.close();
-    server.closeAllConnections();
-  });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return (await listen(server)).url;
 }
 
 test("§5 behind a trusted reverse proxy sign-in, chat and the socket work, and the cookie is Secure", async () => {

@@ -1,11 +1,9 @@
-import { once } from "node:events";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { expect, test } from "vitest";
 import { type CollectedSpan, startCollector } from "../../support/servers/collector.ts";
+import { listen } from "../../support/servers/listening.ts";
 import { scriptedModel } from "../../support/services/agent.ts";
 import { openGateway } from "../../support/services/gateway.ts";
-import { afterThisTest } from "../../support/undo.ts";
 
 /** A ratio samples by the last 14 digits, which are random, those below its share of all: these are at 0.28. */
 const TRACE = "0af7651916cd43dd8448eb211c80319c";
@@ -181,11 +179,9 @@ test("protobuf is what collectors are sent unless they want JSON", async () => {
   const server = createServer(async (request, response) => {
     sent.push({ type: request.headers["content-type"], bytes: Buffer.concat(await request.toArray()) });
     response.end();
-  }).listen(0, "127.0.0.1");
-  afterThisTest(() => void server.close());
-  await once(server, "listening");
+  });
   const { gateway } = await traced({
-    OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    OTEL_EXPORTER_OTLP_ENDPOINT: (await listen(server)).url,
     OTEL_EXPORTER_OTLP_PROTOCOL: "http/protobuf",
   });
   await gateway.ask("/api/chat", { method: "POST", body: { message: "Hi" } });

@@ -1,7 +1,6 @@
 /** A collector of OpenTelemetry's traces on a real socket, in JSON. */
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
-import { afterThisTest } from "../undo.ts";
+import { listen } from "./listening.ts";
 
 interface Value {
   readonly stringValue?: string;
@@ -72,14 +71,10 @@ export async function startCollector(): Promise<Collector> {
           failed: span.status.code === 2,
         });
     response.writeHead(200, { "content-type": "application/json" }).end("{}");
-  }).listen(0, "127.0.0.1");
-  await new Promise((resolve) => server.once("listening", resolve));
-  afterThisTest(() => {
-    server.closeAllConnections();
-    server.close();
   });
+  const { url } = await listen(server);
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url,
     spans,
     headers,
     get text() {

@@ -2,10 +2,8 @@
  * A server that answers every POST with the next list of server-sent events, for the providers that do not speak chat
  * completions. An answer may be a refusal instead.
  */
-import { once } from "node:events";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
-import { afterThisTest } from "../undo.ts";
+import { listen } from "./listening.ts";
 
 type Body = Readonly<Record<string, unknown>>;
 type Answer =
@@ -43,11 +41,6 @@ export async function startEventServer(...plays: readonly Play[]): Promise<Event
     for (const event of play) response.write(`event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`);
     response.end();
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  afterThisTest(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`, requests };
+  const { url } = await listen(server);
+  return { url: `${url}/v1`, requests };
 }

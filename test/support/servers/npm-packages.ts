@@ -1,9 +1,8 @@
 /** An npm registry on a loopback port that says and sends what the test wants, true or not. */
 import { createHash } from "node:crypto";
 import { createServer, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
-import { onTestFinished } from "vitest";
 import { type TarEntry, tarball } from "../tarball.ts";
+import { listen } from "./listening.ts";
 
 export interface NpmPackages {
   readonly url: string;
@@ -34,19 +33,14 @@ export async function startNpmPackages(): Promise<NpmPackages> {
     else if (found === undefined) response.writeHead(404).end("{}");
     else response.end(Buffer.isBuffer(found) ? found : JSON.stringify(found));
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const { url, host } = await listen(server);
   const document = (name: string) => {
     const found = documents.get(name) ?? { name, "dist-tags": {}, versions: {} };
     documents.set(name, found);
     return found;
   };
   return {
-    url: `http://${host}`,
+    url,
     host,
     asked,
     document,

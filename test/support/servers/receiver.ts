@@ -1,7 +1,6 @@
 /** A receiver of callbacks on a loopback port: answers what the test says, keeps what it got. */
 import { createServer, type IncomingHttpHeaders } from "node:http";
-import type { AddressInfo } from "node:net";
-import { onTestFinished } from "vitest";
+import { listen } from "./listening.ts";
 
 export interface Delivery {
   readonly headers: IncomingHttpHeaders;
@@ -28,13 +27,9 @@ export async function startReceiver(
     response.writeHead(answer(deliveries.length)).end();
     for (const watcher of watchers) watcher();
   });
-  await new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
+  const listening = await listen(server, undefined, port);
   return {
-    port: (server.address() as AddressInfo).port,
+    port: listening.port,
     deliveries,
     received: (count) =>
       new Promise((resolve) => {

@@ -3,10 +3,9 @@ import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { onTestFinished } from "vitest";
 import { temporaryFolder } from "../home.ts";
+import { listen } from "./listening.ts";
 
 export interface Registry {
   readonly url: string;
@@ -27,19 +26,14 @@ export async function startRegistry(): Promise<Registry> {
     if (found === undefined) return void response.writeHead(404).end("{}");
     if (file !== undefined) return void response.end(found.tarball);
     const { version } = found.manifest;
-    const dist = { tarball: `${url()}/${name}/${name}.tgz`, integrity: integrityOf(found.tarball) };
+    const dist = { tarball: `${url}/${name}/${name}.tgz`, integrity: integrityOf(found.tarball) };
     const versions = { [version]: { ...found.manifest, dist } };
     response.setHeader("content-type", "application/json");
     response.end(JSON.stringify({ name, "dist-tags": { latest: version }, versions }));
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const url = () => `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
+  const { url } = await listen(server);
   return {
-    url: url(),
+    url,
     publish(manifest, files) {
       const folder = temporaryFolder();
       mkdirSync(join(folder, "package"));

@@ -1,7 +1,7 @@
 /** Sends every request on with a token, for clients that cannot be given one. Everything else stays as it was sent. */
 import { createServer, request } from "node:http";
-import type { AddressInfo } from "node:net";
 import type { Later } from "../undo.ts";
+import { listen } from "./listening.ts";
 
 export async function openSigningProxy(target: string, token: string, later: Later): Promise<string> {
   const { hostname, port } = new URL(target);
@@ -16,10 +16,5 @@ export async function openSigningProxy(target: string, token: string, later: Lat
     outgoing.on("close", () => forwarded.destroy());
     incoming.pipe(forwarded);
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  later(() => {
-    server.closeAllConnections();
-    return new Promise((resolve) => server.close(resolve));
-  });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return (await listen(server, later)).url;
 }

@@ -1,8 +1,8 @@
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import Koa from "koa";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { createSite } from "../../../../plugins/gateway/middleware/site.ts";
+import { listen } from "../../../support/servers/listening.ts";
 
 const POLICY = { "script-src": ["'self'"] };
 
@@ -12,10 +12,9 @@ async function serve(files: Readonly<Record<string, string>>) {
     Object.entries(files).map(([name, text]) => [name, { contents: Buffer.from(text) }] as const),
   );
   const unmount = site.mount({ policy: POLICY, files: async () => read });
-  const server = createServer(new Koa().use(site.serve).callback()).listen(0, "127.0.0.1");
-  await new Promise((resolve) => server.once("listening", resolve));
-  onTestFinished(() => void server.close());
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, site, unmount };
+  const server = createServer(new Koa().use(site.serve).callback());
+  const { url } = await listen(server);
+  return { url, site, unmount };
 }
 
 test("a site's files are served with their type, compressed, and revalidated by a tag", async () => {

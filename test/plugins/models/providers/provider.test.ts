@@ -1,9 +1,9 @@
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { createProviderModel } from "../../../../plugins/models/providers/provider.ts";
 import type { ProviderName } from "../../../../plugins/models/providers/server.ts";
 import type { ModelPart, ModelRequest } from "../../../../plugins/models/services.ts";
+import { listen } from "../../../support/servers/listening.ts";
 import { scriptedModel } from "../../../support/services/agent.ts";
 
 const CALL = { id: "c1", name: "weather", params: '{"city":"Berlin"}' };
@@ -135,9 +135,7 @@ test("anthropic: text, calls and usage", async () => {
     for (const event of events) response.write(`event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`);
     response.end();
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  onTestFinished(() => void server.close());
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
+  const url = `${(await listen(server)).url}/v1`;
   expect(await partsOf("anthropic", url)).toEqual([
     { type: "text", delta: "It is fine." },
     { type: "call", call: { id: "c3", name: "weather", params: '{"city":"Rome"}' } },
@@ -186,9 +184,7 @@ test.each([
     response.writeHead(200, { "content-type": "text/event-stream" });
     response.end([...before, piece].map((event) => `data: ${JSON.stringify(event)}\n\n`).join(""));
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  onTestFinished(() => void server.close());
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
+  const url = `${(await listen(server)).url}/v1`;
   await expect(partsOf(provider, url)).rejects.toMatchObject({
     code: "model_cut",
     message: expect.stringContaining("without a finish reason"),

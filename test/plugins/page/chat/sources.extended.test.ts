@@ -1,8 +1,6 @@
 /** A page of a loopback web is read by the real tool, and its address stands below the answer. */
-import { once } from "node:events";
 import { readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { ROOT } from "../../../support/clone.ts";
@@ -10,8 +8,8 @@ import { temporaryFolder } from "../../../support/home.ts";
 import { describeInBrowser, openPage, useBrowser } from "../../../support/processes/browser.ts";
 import { postern } from "../../../support/processes/postern.ts";
 import { servePostern } from "../../../support/processes/served.ts";
+import { listen } from "../../../support/servers/listening.ts";
 import { builtComponent } from "../../../support/tools/shipped.ts";
-import { afterThisTest } from "../../../support/undo.ts";
 
 describeInBrowser("the sources of an answer", () => {
   useBrowser();
@@ -21,10 +19,7 @@ describeInBrowser("the sources of an answer", () => {
       const page = readFileSync(join(ROOT, "test", "fixtures", "pages", "news.html"));
       response.writeHead(200, { "content-type": "text/html" }).end(page);
     });
-    site.listen(0, "127.0.0.1");
-    await once(site, "listening");
-    afterThisTest(() => void site.close());
-    const place = `127.0.0.1:${(site.address() as AddressInfo).port}`;
+    const { host: place } = await listen(site);
     const env = { TOOLS_PRIVATE_HOSTS: place };
     const served = await servePostern(env);
     const wasm = join(temporaryFolder(), "read-page.wasm");

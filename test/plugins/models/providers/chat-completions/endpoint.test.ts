@@ -1,11 +1,11 @@
 /** What servers that call themselves compatible really send. */
 import { once } from "node:events";
 import { createServer, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { createProviderModel } from "../../../../../plugins/models/providers/provider.ts";
 import type { ModelPart } from "../../../../../plugins/models/services.ts";
+import { listen } from "../../../../support/servers/listening.ts";
 
 type Serve = (response: ServerResponse, body: string) => void;
 
@@ -16,13 +16,7 @@ async function served(serve: Serve, path = "/v1"): Promise<string> {
     for await (const chunk of request) body += String(chunk);
     serve(response, body);
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}${path}`;
+  return (await listen(server)).url + path;
 }
 
 const REQUEST = { system: "", messages: [], tools: [], temperature: undefined };
