@@ -12,11 +12,7 @@ export const CONNECTION_HEADERS: ReadonlySet<string> = new Set([
   "upgrade",
 ]);
 
-/**
- * Headers that control the connection or the message framing, or that make some servers act on a different
- * method or path. A tool that could set them could smuggle a second request, address another host, get a
- * response whose size we do not limit, or bypass the rule that allowed the request.
- */
+/** Headers that control the connection, the framing or the meaning of a request: a tool could bypass its rules with them. */
 export const RESERVED_HEADERS: ReadonlySet<string> = new Set([
   ...CONNECTION_HEADERS,
   "accept-encoding",
@@ -33,11 +29,7 @@ export const RESERVED_HEADERS: ReadonlySet<string> = new Set([
 const BESIDE_CREDENTIALS =
   /^(?:range|if-range|accept-encoding|forwarded|x-(?:forwarded|original|rewrite|override|http-method)(?:-.*)?)$/;
 
-/**
- * True for headers, in lower case, that a tool may not send together with a credential: with them, a server that reflects its
- * request would return a part of the credential at a time or in an encoding that hides it, and a proxy would send it to
- * another place than was allowed.
- */
+/** True for headers, in lower case, with which a credential could be reflected in part, hidden, or sent elsewhere. */
 export function isRefusedBesideCredential(header: string): boolean {
   return BESIDE_CREDENTIALS.test(header);
 }

@@ -44,10 +44,7 @@ export function watchFolder(folder: string, ignored: ReadonlySet<string>): Chang
   };
 }
 
-/**
- * One watcher for each directory, because Node's own recursive watching on Linux watches files, too: depending on
- * the version it misses all writes to a file that was once renamed into place, or a directory that was made again.
- */
+/** One watcher for each directory: Node's recursive watching on Linux misses files that were renamed or made again. */
 function watchTree(root: string, ignored: ReadonlySet<string>, note: () => void): () => void {
   const watchers = new Map<string, FSWatcher>();
 

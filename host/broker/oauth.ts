@@ -121,10 +121,7 @@ export type Refresh = (
   spent?: string,
 ) => Promise<SecretRecord>;
 
-/**
- * Returns a record as it is, or renewed where its token is about to end. Many askers make one renewal, in whichever tool and on
- * whichever node they are: servers revoke a sign-in whose refresh token comes twice.
- */
+/** Returns a record as it is, or renewed: once for many askers, as servers revoke a refresh token that comes twice. */
 export function createRefresh(
   options: Omit<OAuthOptions, "values"> & { readonly exclusive: Store["exclusive"] },
 ): Refresh {

@@ -1,8 +1,4 @@
-/**
- * Tapes of HTTP exchanges, for authors' tests: `tool run --record file` keeps them, `--replay file` plays them
- * back. A tape sits before the credentials on the way out and after the scrub on the way in, so there is no
- * secret for it to keep, and none is needed to play it.
- */
+/** Tapes of HTTP exchanges, for authors' tests. They sit where no credential passes, so they hold no secret. */
 import { readFile, writeFile } from "node:fs/promises";
 import { isRecord, tryUtf8 } from "../../kernel/kit/text.ts";
 import { Fault, reason } from "../../kernel/plugin.ts";
@@ -55,10 +51,7 @@ export interface RecordedExchange {
 export type Recorder = Extract<Tape, { type: "recorder" }>;
 export type Player = Extract<Tape, { type: "player" }>;
 
-/**
- * Records a call with these params into `file`, which is replaced; it is complete after each exchange.
- * `hide` sees the text last: should an author have typed a secret into the params, it is not kept either.
- */
+/** Records a call into `file`, complete after each exchange. `hide` sees the text last, for secrets in the params. */
 export function recordTo(
   file: string,
   params: unknown,

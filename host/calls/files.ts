@@ -1,8 +1,4 @@
-/**
- * The files of one call: the folders of the workspace that the tool was granted. What it reads comes from there, as it was when the
- * call first looked. What it writes is held here, where only the call sees it, until it has succeeded. Whoever asks may have broken
- * out of the sandbox: every path is checked on this side.
- */
+/** The files of one call, as they were when it first looked. Writes are held until it succeeds; every path is checked. */
 import type { GrantedFolder } from "../../capabilities/capabilities.ts";
 import { distinctOrigins } from "../../kernel/kit/turns.ts";
 import { Fault, type Origin } from "../../kernel/plugin.ts";

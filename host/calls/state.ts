@@ -144,10 +144,7 @@ export async function openToolState(store: Store, storage?: Pick<UserStorage, "t
         );
         return new Map(rows.map(({ key, value }) => [key, value]));
       }),
-    /**
-     * Stores what a call wrote. Each key has the value of the call that came here last. Throws a fault, and stores nothing, where
-     * calls at once filled the state together, or the user has no room left.
-     */
+    /** Stores what a call wrote. Throws a fault, and stores nothing, if calls at once filled the state or there is no room. */
     async keep(tool: string, user: string, maxMb: number, state: CallState): Promise<void> {
       const written = state.written();
       if (written.size === 0) return;

@@ -1,7 +1,4 @@
-/**
- * The capabilities file inside a component: a custom section at the component's top level, which engines skip. The bytes are a
- * stranger's and are read here, on our main thread: one pass over the section headers, and one bounded text.
- */
+/** The capabilities file in a component: a custom section of a stranger's bytes, read in one bounded pass. */
 import { tryUtf8 } from "../../kernel/kit/text.ts";
 import { Fault } from "../../kernel/plugin.ts";
 import { customSection, customSections } from "../wasm/module-sections.ts";

@@ -1,7 +1,4 @@
-/**
- * Components on this machine's disk. Those of Postern are compressed. Each holds an engine, most of which is in `engines.br`: as their dictionary it
- * makes them a fifth of the size. The checksum at the end of a compressed file fails if that was written with another dictionary.
- */
+/** Components on this machine's disk. Ours are compressed, with the engines in `engines.br` as the dictionary. */
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join, sep } from "node:path";

@@ -1,8 +1,4 @@
-/**
- * In a clone, the code of a tool's process is bundled before one is started: Node would strip the types of two dozen
- * modules in each thread of each process, which takes three times as long as the rest of the start. The published
- * package has the same bundle, made when it was built: see `.package/bundle.ts`.
- */
+/** In a clone, bundles the code of a tool's process: stripping its types takes three times as long as the rest of a start. */
 import { execFileSync } from "node:child_process";
 import { accessSync, constants, readFileSync, statSync } from "node:fs";
 import { basename, join } from "node:path";

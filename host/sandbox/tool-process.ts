@@ -1,8 +1,4 @@
-/**
- * One process in which strangers' code runs, seen from the service. It has an empty environment and may read our own
- * code and start threads, nothing else. It is not believed: what it says is bounded, belongs to a call that it
- * was given, and a word out of place ends it.
- */
+/** A process in which strangers' code runs, seen from the service. What it says is bounded, and a word out of place ends it. */
 import { type ChildProcess, spawn } from "node:child_process";
 import type { Socket } from "node:net";
 import { dirname, join } from "node:path";

@@ -1,8 +1,4 @@
-/**
- * Reads components. Parsing and transpiling take seconds and work on bytes nobody vouches for, so they happen in a
- * process that is gone afterwards, under the same flags as a tool's. The published package has it bundled with jco's
- * transpiler: see `.package/bundle.ts`.
- */
+/** Reads components in a process that is gone afterwards: transpiling takes seconds, and nobody vouches for the bytes. */
 import {
   countState,
   fitModule,

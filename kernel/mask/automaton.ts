@@ -1,8 +1,4 @@
-/**
- * Finds many byte strings in one pass (Aho-Corasick): the work grows with the text alone, whatever the text is and
- * however many strings there are. The first four bytes of a string are looked up in a table; only what passes there
- * walks the tree of the rest, so ordinary text costs one look for each byte.
- */
+/** Finds many byte strings in one pass (Aho-Corasick). A table of their first four bytes spares ordinary text the tree. */
 
 /** The state of a search; passed on, it searches a text that arrives in pieces. */
 export interface Cursor {

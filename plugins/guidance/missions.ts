@@ -1,7 +1,4 @@
-/**
- * Missions: lasting goals of a user, put before the model each turn until they are completed. Each needs the user's word: what a
- * page talked a model into must not come back in every later conversation.
- */
+/** Missions: lasting goals of a user, put before the model each turn. Each needs the user's word: no page may set one. */
 import { randomUUID } from "node:crypto";
 import { type Declared, Time, Type, toWire } from "../../kernel/kit/schema.ts";
 import { defineTables } from "../../kernel/kit/store.ts";

@@ -1,7 +1,4 @@
-/**
- * Skills as the model sees them: it is told their names and what they are for, and reads, copies or runs the rest of one when it needs
- * it. What the operator wrote counts as theirs; what came from elsewhere is followed, and its words stay a stranger's.
- */
+/** Skills as the model sees them: names, what they are for, and the rest on request. Others' words stay a stranger's. */
 import { tryUtf8 } from "../../kernel/kit/text.ts";
 import { trimEnd } from "../../kernel/kit/words.ts";
 import type { JsonSchema, Services, ToolOutcome } from "../../kernel/plugin.ts";

@@ -109,10 +109,7 @@ export interface IndexedDocument {
   readonly words?: string | undefined;
 }
 
-/**
- * Writes the words of documents, which replace those that were there. With `later`, on SQLite, what a document has beyond its first
- * row is for a transaction of its own, so that others' writes come in between.
- */
+/** Writes the words of documents. With `later`, on SQLite, all but the first row is for a transaction of its own. */
 export async function indexWords(
   tx: Transaction,
   engine: Engine,

@@ -1,7 +1,4 @@
-/**
- * The rows of a document in SQLite's word index. FTS5 writes a row at a stretch, a thousand words in about a millisecond, so a document with
- * many words has several. The first has the document's number, the others have numbers below zero.
- */
+/** A document's rows in SQLite's word index: FTS5 writes a row at a stretch, so one of many words has several. */
 
 const MAX_ROWS = 32;
 const ROW_WORDS = 4000;

@@ -1,7 +1,4 @@
-/**
- * The lease of a channel: one node of all holds its connection and sends its messages. It counts from before it was asked for, on the
- * holder's own clock, so that a node which is cut off from the database has stopped before another begins.
- */
+/** The lease of a channel: one node holds its connection. It counts from before it was asked for, on the holder's clock. */
 import type { Log, Sql } from "../../kernel/plugin.ts";
 import type { Node } from "../store/services.ts";
 

@@ -1,8 +1,4 @@
-/**
- * What is seen of a turn while it runs: that somebody is typing, and, where messages can be edited, the answer as it grows. The message
- * that shows it is noted with the answer that is owed, which then replaces its text. Nothing depends on it: should it fail, the whole
- * answer comes all the same.
- */
+/** What is seen of a turn while it runs: typing, or the answer as it grows. If this fails, the answer comes all the same. */
 import type { TurnEvent } from "../../kernel/plugin.ts";
 import { findPreview, type OwedRow, previewKey } from "./outbox.ts";
 import type { ChannelParts } from "./parts.ts";

@@ -1,7 +1,4 @@
-/**
- * What goes out. An answer is a row from the commit that accepts its message on; its words are filled in when the job has completed,
- * from the stored turn, so that a crash in between only means that they are filled in later.
- */
+/** What goes out. A row from the commit that accepts the message on, whose words come when the job has completed. */
 import { randomUUIDv7 } from "node:crypto";
 import type { Sql, Transaction } from "../../kernel/plugin.ts";
 import { nowOf } from "./lease.ts";

@@ -61,10 +61,7 @@ async function readBuilt(): Promise<Bundle> {
 
 const SCRIPT = "<script>";
 
-/**
- * What draws diagrams of models is a stranger's text in a large library: it gets no origin, even if it is opened by itself, and can
- * load and send nothing. The library writes styles into what it draws.
- */
+/** A stranger's text in a large library, which writes styles: it gets no origin, and can load and send nothing. */
 function headersOfDiagram(contents: Uint8Array): Readonly<Record<string, string>> {
   const document = Buffer.from(contents);
   const script = document.subarray(

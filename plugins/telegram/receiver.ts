@@ -25,10 +25,7 @@ const STOP_TIMEOUT_MS = 3000;
 /** The photos of an album are updates of their own, and come within a moment. */
 const ALBUM_MS = 500;
 
-/**
- * Asks for what was not confirmed, takes it into the inbox, and confirms it by asking for what follows. It begins without an offset: an
- * update that was taken before a crash comes again and is the same row, and a stored offset would be wrong after a quiet week or with another bot.
- */
+/** Takes updates into the inbox and confirms them by asking for what follows. One that comes again is the same row. */
 export async function poll(receiving: Receiving): Promise<void> {
   const { botApi, signal } = receiving;
   let offset: number | undefined;

@@ -244,10 +244,7 @@ export async function pathsOfSet(sql: Queries, user: string, id: string): Promis
   return rows.map(({ path }) => path);
 }
 
-/**
- * Takes a set back, or with `plan` only says what would be done. Returns what stands in the way, and then nothing was changed, unless
- * `way` says what to do about it.
- */
+/** Takes a set back, or with `plan` only says how. Returns what stands in the way, unless `way` says what to do about it. */
 export async function undoSet(
   on: Changing,
   id: string,

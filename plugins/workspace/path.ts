@@ -1,7 +1,4 @@
-/**
- * Where a file is: `/reports/may.csv`, or `garden:/plan.md` in a workspace with a name. A path is taken as it is typed: nothing in
- * it is decoded, and what an eye could not tell from another path is refused.
- */
+/** Where a file is: `/reports/may.csv`, or `garden:/plan.md`. Nothing in it is decoded, and lookalikes are refused. */
 import { Fault } from "../../kernel/plugin.ts";
 
 export const ROOT = "/";

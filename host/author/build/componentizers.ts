@@ -1,7 +1,4 @@
-/**
- * Python and Go projects: each language has a program of its own that makes a component, with bindings that it
- * generates. They take a world with exactly the imports that the component is to have.
- */
+/** Python and Go: each has a program that makes a component, in a world with exactly the imports that it is to have. */
 import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";

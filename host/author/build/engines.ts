@@ -91,10 +91,7 @@ async function componentizeWithQuickJs(
 const NOT_A_TOOL = /Postern (misses|refuses): (.+)/;
 const EXPORT = /^export\b.*\btool\b/;
 
-/**
- * QuickJS makes a component of anything, and a function that is missing shows when it is called. A promise would be taken for an
- * answer with neither output nor error: QuickJS has nothing to wait with.
- */
+/** QuickJS makes a component of anything: a missing function shows when it is called, and a promise would be no answer. */
 function refuseWrongForm(source: string): string {
   const [, name = "tool"] =
     /^ {2}(?:([\w$]+) as )?tool,?$/m.exec(source.slice(source.lastIndexOf("export {"))) ?? [];

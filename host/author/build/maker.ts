@@ -1,7 +1,4 @@
-/**
- * `node maker.ts <folder> <module beside the toolchain>`: makes a component of the one script in the folder. The model wrote it, so
- * this runs in a process of its own, which may read the toolchain and the folder. What is wrong is written beside it.
- */
+/** `node maker.ts <folder> <module beside the toolchain>`: builds the model's script in a process of its own. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { createRequire, stripTypeScriptTypes } from "node:module";
 import { join } from "node:path";

@@ -1,8 +1,4 @@
-/**
- * The packages that only building needs, several hundred MB. A clone has them installed. The published package
- * comes without; it has their lock file, and the first build lets npm fetch them into the user's cache folder, for all
- * homes of that user.
- */
+/** The packages that only building needs: a clone has them, a published Postern fetches them into the user's caches. */
 import { hash } from "node:crypto";
 import { existsSync, lstatSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { findPackageJSON } from "node:module";

@@ -1,8 +1,4 @@
-/**
- * The source map of a script, kept in a custom section of its component. There it can neither be lost nor belong to
- * another build, and `tool install` copies it along; the transpiler leaves it out of the code, so a call never meets
- * it. Only the author's commands read it: it may be a stranger's. It holds the names of the sources, not the sources.
- */
+/** The source map of a script, in a custom section of its component. Only the author's commands read it. */
 import { SourceMap } from "node:module";
 import { brotliCompressSync, brotliDecompressSync } from "node:zlib";
 import { SCRIPT } from "../../calls/crash.ts";

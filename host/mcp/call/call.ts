@@ -43,10 +43,7 @@ interface Attempt {
   readonly traffic: { bytes: number; millis: number };
 }
 
-/**
- * Continues a call once a person has answered. For the newer revision it is everything there is, so that any node can
- * continue, also after a restart. For the older one the process that holds the call open has the rest.
- */
+/** Continues a call once a person has answered: on any node for the newer revision, where it is held open for the older. */
 type Resumption = {
   readonly id: string;
   readonly user: string;

@@ -1,7 +1,4 @@
-/**
- * A call under way in a session: it ends with an answer, at its deadline, or when it is cancelled. Where the server asks a person in
- * the middle of it, the call stays open and its clock stands still until somebody has answered.
- */
+/** A call under way in a session. While the server asks a person, the call stays open and its clock stands still. */
 import type { ElicitRequest, ElicitResult } from "@modelcontextprotocol/client";
 import { unlessAborted } from "../session/failure.ts";
 import type { CallAnswer } from "../session/session.ts";

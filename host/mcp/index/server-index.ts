@@ -1,7 +1,4 @@
-/**
- * MCP servers that can be added by name: the list that comes with Postern and those that MCP_INDEX names. A further list is a
- * stranger's text: it can take no name that is listed before it, and an entry that is wrong is left out with a sentence.
- */
+/** MCP servers that can be added by name. A list of MCP_INDEX is a stranger's, and takes no name listed before it. */
 import { resolve } from "node:path";
 import type { PrivateHosts } from "../../../kernel/kit/outbound.ts";
 import { compileCheck } from "../../../kernel/kit/schema.ts";

@@ -1,7 +1,4 @@
-/**
- * The sessions with all servers: one for each server, or for each server and user where each has a credential. A session is opened
- * when it is needed, kept while it is used, and opened again after it was lost. Calls meanwhile fail with a reason and never wait long.
- */
+/** The sessions with all servers, opened when needed, and again after they were lost. Calls meanwhile fail with a reason. */
 import type { ElicitRequest, ElicitResult } from "@modelcontextprotocol/client";
 import { Fault, type Log, reason } from "../../../kernel/plugin.ts";
 import type { McpAccess } from "../sign-in/access.ts";

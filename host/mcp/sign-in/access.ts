@@ -1,7 +1,4 @@
-/**
- * Puts credentials into requests to MCP servers. The protocol's code gets a fetch that has the credential inside, and what comes back
- * holds nothing of it. A credential belongs to one server, at the address it was given for, and to one user where each has one.
- */
+/** Puts credentials into requests to MCP servers: each belongs to one address, and nothing of it comes back. */
 
 import type { FetchLike } from "@modelcontextprotocol/client";
 import {

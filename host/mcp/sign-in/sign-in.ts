@@ -1,8 +1,4 @@
-/**
- * Sign-ins at the authorization servers of MCP servers: found by their metadata, begun, and finished with the address that the browser
- * came back to. Requests go only to addresses that were checked, and the tokens are sealed. The steps are the SDK's; its `auth` is not
- * used, because it guesses addresses where there is no metadata and takes a document that could not be read for a missing one.
- */
+/** Sign-ins at the servers of MCP servers, by the SDK's steps, but not its `auth`, which guesses addresses. */
 import { randomBytes } from "node:crypto";
 import type { AuthorizationServerMetadata, FetchLike, OAuthTokens } from "@modelcontextprotocol/client";
 import { OutboundError } from "../../../kernel/kit/outbound.ts";

@@ -55,10 +55,7 @@ function bounded(tools: readonly StoredTool[]): readonly StoredTool[] {
   });
 }
 
-/**
- * Names the tools of a server for the agent: `<server>_<tool>`, made legal and unique. A server's name has no underscore. Names
- * that were given before stay. `isTaken`: something that is not a tool of this server has the name.
- */
+/** Names a server's tools `<server>_<tool>`, legal and unique; given names stay. `isTaken`: something else has the name. */
 export function nameTools(
   server: string,
   tools: readonly string[],

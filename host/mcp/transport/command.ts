@@ -1,7 +1,4 @@
-/**
- * A server that is a command on this machine, as a transport for the SDK's client. The SDK's own transport passes PATH, HOME and
- * others on, ends only the process it started, and lets it write to our terminal without a limit.
- */
+/** A command as a transport for the SDK, whose own passes HOME on, ends one process only, and may flood our terminal. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { constants } from "node:fs";
 import { access } from "node:fs/promises";

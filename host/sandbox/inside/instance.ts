@@ -1,9 +1,4 @@
-/**
- * A component's instance that can be made clean. A call may change linear memory, numeric globals and the
- * glue's own tables. The first two are put back from a copy made before the first call; the glue is made
- * anew around the same core instances, unless the call cannot have touched its tables. Where that is not the
- * whole truth the instance says so, and is dropped.
- */
+/** A component's instance that can be made clean: memory and globals from a copy, the glue anew if its tables were touched. */
 
 import { PRIVATE } from "../../wasm/private-names.ts";
 import { type CoreFunction, createHooks, type GlueHooks, SuspendingImport, suspending } from "./glue.ts";

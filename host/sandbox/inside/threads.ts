@@ -1,7 +1,4 @@
-/**
- * The threads of a tool's process. Piscina starts, watches and ends them and runs each call. The queue and the placement are ours,
- * because a call must move to another thread when its own computes without end, and Piscina never takes a task back.
- */
+/** The threads of a tool's process, run by Piscina. The queue is ours: calls must move when a thread computes without end. */
 import { extname } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { MessagePort } from "node:worker_threads";

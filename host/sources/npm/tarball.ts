@@ -1,8 +1,4 @@
-/**
- * Reads a package's tarball in memory; nothing of it touches the disk. A reader of our own, because the established ones stream or
- * extract, bring packages along, and pass on what we refuse: links, paths that lead elsewhere, two entries of one name. What it
- * does not know it refuses.
- */
+/** Reads a package's tarball in memory, and refuses links, paths that lead elsewhere, doubled names and what it does not know. */
 import { promisify } from "node:util";
 import { gunzip } from "node:zlib";
 import { reason } from "../../../kernel/plugin.ts";

@@ -25,10 +25,7 @@ export function textIn({ line }: HeaderLine): string {
     .trim();
 }
 
-/**
- * Removes comments, and quoted texts unless they are kept. Of those that are kept, the characters that have a meaning outside
- * of quotes are replaced: a sender chooses what is in them.
- */
+/** Removes comments, and quoted texts unless kept; in those, what has a meaning outside of quotes is replaced. */
 export function withoutComments(text: string, keepsQuoted = true): string {
   const kept: string[] = [];
   let depth = 0;

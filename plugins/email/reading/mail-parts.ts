@@ -1,7 +1,4 @@
-/**
- * The parts of a mail. One text is what the sender wrote: the first part, if it has no name, in one or two forms. Every other part
- * is a file, whatever it says of itself, because a program shows both alike and others may have written it.
- */
+/** The parts of a mail. The first, if it has no name, is what the sender wrote; every other part is a file. */
 import { type AttachmentStream, MailParser, type MessageText, type ParsedMail } from "mailparser";
 
 export const MAX_PARTS = 200;

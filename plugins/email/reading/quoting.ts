@@ -1,7 +1,4 @@
-/**
- * Tells what a person wrote in a mail from what stands below or between it: the mail that is answered, or one that is
- * forwarded. Structure decides, in every language; where it is not clear, others wrote it.
- */
+/** Tells what a person wrote in a mail from what it quotes or forwards, by structure; if unclear, others wrote it. */
 import type { QuotedText } from "../../messaging/services.ts";
 
 const MAX_LINE = 500;

@@ -1,7 +1,4 @@
-/**
- * How much of this process's memory bodies may take, for each caller and in all. That of a request is taken before anything is read
- * and held until the response is over, because what was read lives as long. A request that is refused later has cost as much.
- */
+/** How much memory bodies may take, for each caller and in all: from before they are read until the response is over. */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { LRUCache } from "lru-cache";
 import { Fault } from "../../../kernel/plugin.ts";

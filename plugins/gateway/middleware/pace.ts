@@ -1,7 +1,4 @@
-/**
- * How much of the process's time one user may take: everybody's requests are parsed and answered on one thread. What a user sends as
- * JSON and what they are sent counts, a good deal of it at once; beyond that their next requests wait, and nobody else's.
- */
+/** How much of the process's time one user may take with JSON; beyond that their next requests wait, nobody else's. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { LRUCache } from "lru-cache";
 import { createMutex } from "../../../kernel/kit/concurrency.ts";

@@ -1,7 +1,4 @@
-/**
- * Protocols that plugins mount: the gateway checks the sign-in, and the plugin reads and answers the requests itself. Clients
- * without a token find the identity provider by a metadata document (RFC 9728), which needs no token.
- */
+/** Protocols that plugins mount: the gateway checks the sign-in. Clients find the identity provider by RFC 9728. */
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Context, Next } from "koa";

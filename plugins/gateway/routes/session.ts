@@ -115,10 +115,7 @@ export function sessionRoutes({
   ];
 }
 
-/**
- * Returns the question that a person has to confirm first. A link must not change who is signed in; and with a link that contains
- * somebody else's token, that person could read everything that is typed from then on. Only the operator has the operator's token.
- */
+/** Returns the question to confirm first: with a link to their account, somebody could read all that is typed. */
 function questionOf(next: SignedIn, before: SignedIn | undefined, fromLink: boolean): string | undefined {
   if (before !== undefined && before.user.id !== next.user.id)
     return `You are signed in as ${shown(before.user)}. This ${fromLink ? "link" : "token"} is for ${shown(next.user)}.`;

@@ -1,8 +1,4 @@
-/**
- * The front matter of a SKILL.md: the small part of YAML that the Agent Skills standard uses. Every value is a text, as in the
- * standard's own validator, and what one reader could read differently from another is refused: anchors, aliases, tags, second
- * documents and keys that stand there twice.
- */
+/** The front matter of a SKILL.md: the YAML of the Agent Skills standard, texts alone. What is ambiguous is refused. */
 import { createRequire } from "node:module";
 import type * as Yaml from "yaml";
 import { reason } from "../../../kernel/plugin.ts";

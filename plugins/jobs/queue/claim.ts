@@ -14,10 +14,7 @@ const UNFLUSHED = { flush: false };
 /** PostgreSQL's word for it. SQLite has one writer, who sees what runs. */
 const UNIQUE_VIOLATION = "23505";
 
-/**
- * Takes the oldest job that may run of the user who comes after `user` in the round. Jobs of a conversation that is
- * running wait, without holding up the user's others. With a channel it takes only one of that channel.
- */
+/** Takes the oldest job that may run of the next user in the round, with a channel of that channel alone. */
 export function createClaim(sql: Sql, node: string) {
   const claimAny = claimOf(sql.engine);
   const claimOfChannel = claimOf(sql.engine, "AND free.channel = ?");

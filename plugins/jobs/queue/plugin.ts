@@ -1,7 +1,4 @@
-/**
- * Works on jobs, routines and turns that still waited when the service stopped. It only uses the agent, so the kernel starts it after everything that adds to the agent, and stops it before:
- * no turn of a job runs without what plugins add, and none is begun again while they stop.
- */
+/** Works on what still waited. It starts after everything that adds to the agent, and stops before that. */
 import { definePlugin } from "../../../kernel/plugin.ts";
 
 export default definePlugin({

@@ -1,7 +1,4 @@
-/**
- * Fires what is due, once in a fleet: the node that moves a routine to its next time, in the transaction that writes the run's row and
- * submits its job, has claimed it. A process that dies before has done nothing, and one that dies after has left a durable job.
- */
+/** Fires what is due, once in a fleet: the routine's next time, the run's row and its job are one transaction. */
 
 import { randomUUIDv7 } from "node:crypto";
 import { createBackground, oneAtATime } from "../../../kernel/kit/concurrency.ts";

@@ -1,7 +1,4 @@
-/**
- * Sessions of 2025-11-25: a server can ask its client something only while it has one. A session's id says how the session
- * began, sealed for the caller: whichever node gets it can continue the session, also after a restart, and nobody else can.
- */
+/** Sessions of 2025-11-25. An id says how its session began, sealed for the caller, so any node can continue it. */
 import {
   type InitializeRequest,
   type JSONRPCMessage,

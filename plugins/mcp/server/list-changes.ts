@@ -1,7 +1,4 @@
-/**
- * Tells listeners what has changed for a caller: tools installed, removed or switched, skills, memory documents, files. It polls while
- * somebody listens, which sees every change, by whichever node, command or hand it was made.
- */
+/** Tells listeners what has changed for a caller. It polls while somebody listens, which sees every change. */
 import { reason } from "../../../kernel/plugin.ts";
 import type { Caller } from "../../agent/services.ts";
 import type { ChangeSet } from "../../workspace/services.ts";

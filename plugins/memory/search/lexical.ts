@@ -1,8 +1,4 @@
-/**
- * Search by words. FTS5 finds, but its bm25() walks every document that holds a word, so a search over a
- * hundred thousand documents would cost a hundred times one over a thousand. Here each word brings at most
- * so many documents, the newest, and only the best of those are read and ranked.
- */
+/** Search by words. bm25() walks every hit, so each word brings its newest documents, and the best are ranked here. */
 
 import { foldedWords } from "../../../kernel/kit/words.ts";
 import type { Sql } from "../../../kernel/plugin.ts";

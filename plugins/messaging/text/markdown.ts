@@ -1,7 +1,4 @@
-/**
- * Markdown as a chat service shows it, in messages that keep to its limit. A message ends between blocks where it can; a long code block
- * is closed and opened again, a long table repeats its head, and a link or a word in code is never cut in two.
- */
+/** Markdown as a chat service shows it, in messages that keep to its limit and end between blocks where they can. */
 import { Lexer, type Token, type Tokens } from "marked";
 import { cutMarkdown, showsOtherAddress } from "../../../kernel/kit/text.ts";
 import type { Part } from "../outbox.ts";

@@ -1,8 +1,4 @@
-/**
- * Providers want an object at the top of a tool's schema and no `oneOf` there. A schema with branches is
- * shown to them as one object that has every property; the exact branches go into the description, and
- * whoever runs the tool checks the arguments against the real schema. Strangers write schemas: each place is looked at once.
- */
+/** Providers want no `oneOf` on top: they are shown every property, with the branches in words. The real schema still rules. */
 
 import { isRecord } from "../../../kernel/kit/text.ts";
 import type { JsonSchema } from "../../../kernel/plugin.ts";

@@ -29,10 +29,7 @@ function endpointOf(model: LanguageModel): Endpoint {
   };
 }
 
-/**
- * `fetch` as the packages need it, on undici's plain request: a third less of a turn's work than the web platform's own, whose
- * every request and header becomes an object of its own. It follows no redirect.
- */
+/** `fetch` for the packages, on undici's plain request: a third less of a turn's work. It follows no redirect. */
 async function leanFetch(input: string | URL | Request, init: RequestInit = {}): Promise<Response> {
   const { method, body: sent, signal } = init;
   if (input instanceof Request || method !== "POST" || typeof sent !== "string")

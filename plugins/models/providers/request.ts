@@ -75,10 +75,7 @@ function readFilesOf(message: ModelMessage): ModelMessage {
     : { ...message, output: [message.output, ...files].join("\n\n"), attachments };
 }
 
-/**
- * For providers whose tool results are only text: what results carry comes in a message of its own, after all of
- * them, because nothing may stand between a call and its result.
- */
+/** For providers whose tool results are only text: what results carry comes in a message after all of them. */
 export function attachToUser(messages: readonly ModelMessage[]): readonly ModelMessage[] {
   if (!messages.some((message) => message.role === "tool" && hasAttachments(message))) return messages;
   const moved: ModelMessage[] = [];

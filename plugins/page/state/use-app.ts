@@ -7,11 +7,7 @@ export function useApp(): AppState {
   return useSyncExternalStore(subscribe, getState);
 }
 
-/**
- * Loads at once, and again at intervals while the page is visible. Failures of later loads are not shown: the next one may
- * succeed, and the bar says when the service cannot be reached. Returns what was loaded last, which the next `load` gets, a
- * function that replaces it, one that loads it now, and all of it as `Loaded` draws it.
- */
+/** Loads at once, and again while the page is visible. Returns what was loaded, its setter, a reload, and it as `Loaded`. */
 export function useLive<Answer>(
   load: (before: Answer | undefined, isFirst: boolean) => Promise<Answer>,
   millis: number,

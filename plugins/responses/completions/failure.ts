@@ -1,8 +1,4 @@
-/**
- * A failed turn as an HTTP error: this format has no place for it in an answer. The status decides whether clients try again. Nearly
- * all repeat a request by themselves after 408, 409, 429 and 5xx, some of them whatever `x-should-retry` says, and some after 422
- * too; after 400 and 403 none does.
- */
+/** A failed turn as an HTTP error. The status decides whether clients try again: after 400 and 403 none does. */
 import type { HttpFault } from "../../../kernel/kit/http.ts";
 import { Fault, type FaultKind, type TurnRecord } from "../../../kernel/plugin.ts";
 import { gateError, type PageOf } from "../resolve/gate.ts";

@@ -1,8 +1,4 @@
-/**
- * The messages of a chat as the items of the Responses format, in order. The rules of a whole conversation are checked on the way:
- * every call has its output, every output its call, and the last message asks something. The parts of a message are checked in the
- * caller's words and become parts of the Responses format, whose parser has the other rules.
- */
+/** The messages of a chat as the items of the Responses format. The rules of a whole conversation are checked here. */
 import { maybe, Type } from "../../../kernel/kit/schema.ts";
 import { MAX_ITEMS, tooManyItems } from "../parse/items.ts";
 import { compile, invalid } from "../wire/refusal.ts";

@@ -1,7 +1,4 @@
-/**
- * Responses over a WebSocket, as the Open Responses specification has it: the client sends `response.create`, and gets the events of
- * the stream. A request on the same connection can continue from the last one though nothing of it was stored.
- */
+/** Responses over a WebSocket. A request can continue from the connection's last one though it was stored nowhere. */
 import { randomUUIDv7 } from "node:crypto";
 import type { RawData, WebSocket } from "ws";
 import { applyLimit, parseLargeJson } from "../../../kernel/kit/http.ts";

@@ -1,7 +1,4 @@
-/**
- * Finds the response that a request without a previous id replays: its input and its output, and then something new. Clients keep
- * the words and not the bytes (they join texts, trim them and serialize arguments again), so normalized items are compared, by digest.
- */
+/** Finds the response that a request replays. Clients keep the words, not the bytes, so normalized items are compared. */
 
 import { hash } from "node:crypto";
 import { setImmediate } from "node:timers/promises";

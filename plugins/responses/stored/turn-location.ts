@@ -1,7 +1,4 @@
-/**
- * Finds the turn of a response. Most responses have the id of their turn. A background response is a job, which gets a turn
- * when it begins, and another one when a crash makes it begin again.
- */
+/** Finds the turn of a response: most have its id; a background one is a job, which gets another turn after a crash. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Job, Services } from "../../../kernel/plugin.ts";
 import { isBackground, type Requests, type TakenRequest } from "./requests.ts";

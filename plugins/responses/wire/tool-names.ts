@@ -1,8 +1,4 @@
-/**
- * A caller's tools under the names that a model calls them by, and back. Models know functions only: a custom tool is
- * offered as a function with one text, and the tools of a namespace bear its name in front of theirs. Pure: the same
- * tools have the same names in every request.
- */
+/** A caller's tools under the names that a model calls them by, and back: the same names in every request. */
 
 import { hash } from "node:crypto";
 import type { ExternalTool } from "../../agent/services.ts";

@@ -23,10 +23,7 @@ interface BackupNote {
   readonly keyMark: string;
 }
 
-/**
- * These belong to the home of the machine: the store, which is copied row by row; keys and tokens, which open what
- * the backup holds; and files that are made again. On some disks a name in other letters is the same.
- */
+/** These belong to the machine's home: the store, keys and tokens, and what is made again. Some disks ignore case. */
 const STAYS =
   /^(?:store\.sqlite.*|secrets\.key.*|webui-token|\.env|running\.(?:lock.*|json)|cache|logs|backups|\.files-.*)$/i;
 

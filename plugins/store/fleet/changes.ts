@@ -1,8 +1,4 @@
-/**
- * Tells nodes to read again what another node has changed: each topic has a number that rises in the transaction of the change, and a
- * signal goes out with it. Signals can be missed, so there is a look at the numbers every second as well, which is one small
- * statement. Who finds another number than before reads again.
- */
+/** Tells nodes what another has changed, by a signal and, as signals are missed, by a number that is read each second. */
 import type { Changes } from "../../../kernel/kit/store.ts";
 import type { Sql, Transaction } from "../../../kernel/plugin.ts";
 import type { Signals } from "../services.ts";

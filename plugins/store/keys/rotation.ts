@@ -1,7 +1,4 @@
-/**
- * Sealing everything again under the first key. Each batch is a transaction of its own, and what is sealed under the first key already
- * is left alone: stopped anywhere, it goes on where it was, and until then every listed key still opens what it sealed.
- */
+/** Seals everything again under the first key, batch by batch: stopped anywhere, it goes on where it was. */
 import { type SealingKey, seal, unseal } from "../../../kernel/kit/secrets.ts";
 import type { Keyring, OwnedTables, SealedPlace, SqlValue } from "../../../kernel/kit/store.ts";
 import { Fault, type Queries, type Sql } from "../../../kernel/plugin.ts";

@@ -1,7 +1,4 @@
-/**
- * Makes the message of an integration from an event: the operator's words, with values of the event filled in.
- * Nothing is evaluated. `{{a.b.c}}` is looked up in own properties, and its value is made one visible line and cut.
- */
+/** Makes an integration's message from an event: `{{a.b.c}}` is looked up in own properties; nothing is evaluated. */
 import { visibleLine } from "../../../kernel/kit/text.ts";
 import type { Outside } from "../../../kernel/kit/turns.ts";
 import { Fault } from "../../../kernel/plugin.ts";

@@ -136,10 +136,7 @@ export function createEventReader(dialect: Dialect) {
   });
 
   return {
-    /**
-     * Yields the parts in this text, which may be none to show; nothing where no event ended, or only a keepalive came. An error
-     * of the server is thrown after what it said before.
-     */
+    /** Yields the parts in this text; nothing where no event ended. An error of the server is thrown after what it said. */
     *push(text: string): Generator<readonly StreamPart[]> {
       come = undefined;
       let failure: { readonly error: unknown } | undefined;

@@ -1,7 +1,4 @@
-/**
- * Diagrams, drawn in a frame of their own: what a model wrote is given to a large library, and a mistake in that must not reach the
- * page. The frame has no origin, can load nothing and open nothing, and is asked for only when a diagram comes into view.
- */
+/** Diagrams, drawn in a frame without origin or network: a mistake in a large library must not reach the page. */
 import { text } from "../../text/text.ts";
 import { button } from "./code-block.ts";
 
