@@ -1,5 +1,8 @@
-/** `npm run verify <tarball>`: packs this clone anew and says what in the tarball is not made from it. The two have to be the same, byte for byte. */
-import { execFileSync } from "node:child_process";
+/**
+ * `npm run verify <tarball>`: packs this clone anew and says what in the tarball is not made from it. The two have to be the same, byte for byte.
+ * Components are packed as they are committed, so it builds them, too, and says which are not made from their sources.
+ */
+import { execFileSync, spawnSync } from "node:child_process";
 import { hash } from "node:crypto";
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -45,7 +48,14 @@ function verify(tarball: string, folder: string): readonly string[] {
         ? "The same archive, compressed by another Node."
         : "The same files in another archive, made by another npm.",
     );
-  return files;
+  say("Components:");
+  return [...files, ...checkComponents()];
+}
+
+function checkComponents(): readonly string[] {
+  const args = ["components/build.ts", "--check"];
+  const { status } = spawnSync(process.execPath, args, { cwd: ROOT, stdio: ["ignore", "ignore", "inherit"] });
+  return status === 0 ? [] : ["components: not all are made from their sources"];
 }
 
 const [tarball] = process.argv.slice(2);

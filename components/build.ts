@@ -1,18 +1,22 @@
 /**
  * `npm run component weather` builds components/weather/tool.ts like any author's, where its sources, the builder's packages or our version have
  * changed since, and compresses it to components/weather/dist/weather.wasm.zst, which is committed with its record. It transpiles it
- * beside that, so that a fresh home need not. With `--always` it builds in any case, with `--code` it only transpiles, and
+ * beside that, so that a fresh home need not. With `--always` it builds in any case, with `--code` it only transpiles, with `--check` it
+ * changes nothing and says what of the committed files is not made from what is here, and
  * `--engines` makes anew what the compressed files are compressed with. Without a name it does so for all. Progress goes to stderr.
  */
 import { hash } from "node:crypto";
-import { cpSync, existsSync, mkdtempSync, rmSync } from "node:fs";
+import { cpSync, existsSync, globSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { parseArgs } from "node:util";
 import { brotliCompressSync, constants, zstdCompressSync } from "node:zlib";
+import { partsOf } from "../.package/compare.ts";
 import { buildProject } from "../host/author/build/build.ts";
+import { bundle } from "../host/author/build/bundle.ts";
 import { ENGINES, type Engine } from "../host/author/build/engines.ts";
+import { lockOf } from "../host/author/build/lock.ts";
 import { builderOf, isBuilt } from "../host/author/build/record.ts";
 import { installedToolchain, PACKAGES } from "../host/author/build/toolchain.ts";
 import { openProject, type Project, WIT } from "../host/author/project.ts";
@@ -33,6 +37,7 @@ import {
   type ShippedIntroduction,
 } from "../host/compile/transpile.ts";
 import { createPool } from "../host/sandbox/pool.ts";
+import { ROOT } from "../kernel/package.ts";
 
 /** Tools for which the smaller engine is enough. */
 const SMALL = new Set(["convert", "read-page", "web-search"]);
@@ -47,8 +52,52 @@ export async function isCurrent(name: string): Promise<boolean> {
   return (
     (await isBuilt(openProject(join(COMPONENTS, name)), builderOf(engineOf(name), PACKAGES))) &&
     existsSync(introduction) &&
-    (await readIntroduction(introduction)).component === hash("sha256", await readComponentFile(wasm))
+    isMadeOf(await readIntroduction(introduction), await readComponentFile(wasm))
   );
+}
+
+function isMadeOf({ component, toolchain }: ShippedIntroduction, bytes: Uint8Array): boolean {
+  return component === hash("sha256", bytes) && toolchain === digestToolchain();
+}
+
+/** Counts each package of the toolchain, whether or not what is built would be another without it. */
+function digestToolchain(): string {
+  const read = (file: string) => JSON.parse(readFileSync(join(ROOT, file), "utf8"));
+  const { packages } = lockOf(PACKAGES, read("package-lock.json"), read("package.json").overrides);
+  const locked = Object.entries(packages).map(([path, { version, integrity }]) => [path, version, integrity]);
+  const contract = globSync("*.{wit,js}", { cwd: WIT }).sort();
+  return hash(
+    "sha256",
+    JSON.stringify([locked, contract.map((file) => readFileSync(join(WIT, file), "utf8"))]),
+  );
+}
+
+/** The memory that a component starts from holds it, and cannot be compared. */
+async function digestScript(name: string): Promise<string> {
+  const { source, map } = await bundle(openProject(join(COMPONENTS, name)), engineOf(name));
+  return hash("sha256", JSON.stringify([source, map]));
+}
+
+/** Returns what is wrong with the committed files: what they are not made from, or do not make again. Leaves them as they are. */
+async function check(name: string, progress: (line: string) => void): Promise<string | undefined> {
+  const advice = `run: npm run component ${name}`;
+  if (!(await isCurrent(name)))
+    return `${name}: its sources, the toolchain or the lock file are others than it was built from; ${advice}`;
+  const folder = mkdtempSync(join(tmpdir(), "postern-check-"));
+  try {
+    const project = { ...openProject(join(COMPONENTS, name)), component: join(folder, `${name}.wasm`) };
+    const [ours, again] = [
+      await readComponentFile(filesOf(name).wasm),
+      await make(project, engineOf(name), progress),
+    ];
+    const { script } = await readIntroduction(filesOf(name).introduction);
+    if (script !== (await digestScript(name)) || partsOf(ours).join() !== partsOf(again).join())
+      return `${name}: its sources make other code than the committed component has; ${advice} -- --always`;
+    progress(`${name}: the same${again.equals(ours) ? "" : " but for the memory it starts from"}`);
+    return undefined;
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
 }
 
 async function build(name: string, progress: (line: string) => void): Promise<void> {
@@ -68,8 +117,14 @@ async function introduce(name: string, bytes: Uint8Array): Promise<void> {
     const outline = await readOutline(bytes);
     const source = { sha256, read: async () => bytes, cache, memoryMb, outline };
     const { description, schema } = await pool.describe(createComponent(source));
-    const made: ShippedIntroduction = { component: sha256, outline, description: { description, schema } };
-    await write(introduction, `${JSON.stringify(made, undefined, 1)}\n`);
+    const said: ShippedIntroduction = {
+      component: sha256,
+      toolchain: digestToolchain(),
+      script: await digestScript(name),
+      outline,
+      description: { description, schema },
+    };
+    await write(introduction, `${JSON.stringify(said, undefined, 1)}\n`);
   } finally {
     await pool.close();
     rmSync(cache, { recursive: true, force: true });
@@ -77,7 +132,7 @@ async function introduce(name: string, bytes: Uint8Array): Promise<void> {
 }
 
 /** Returns the component, and leaves the record of how it was built in the project's `dist`. */
-async function make(project: Project, engine: Engine, progress: (line: string) => void): Promise<Uint8Array> {
+async function make(project: Project, engine: Engine, progress: (line: string) => void): Promise<Buffer> {
   const { file } = await buildProject(project, {
     engine,
     progress: (line) => progress(`${project.name}: ${line}`),
@@ -151,18 +206,32 @@ if (import.meta.main) {
   process.umask(0o022);
   const { positionals, values } = parseArgs({
     allowPositionals: true,
-    options: { always: { type: "boolean" }, code: { type: "boolean" }, engines: { type: "boolean" } },
+    options: {
+      always: { type: "boolean" },
+      check: { type: "boolean" },
+      code: { type: "boolean" },
+      engines: { type: "boolean" },
+    },
   });
   const unknown = positionals.filter((name) => !NAMES.includes(name));
   if (unknown.length > 0) {
     process.stderr.write(
-      `There is no component ${unknown.join(", ")}.\nusage: node components/build.ts [--always | --code | --engines] [name …]   (of ${NAMES.join(", ")})\n`,
+      `There is no component ${unknown.join(", ")}.\nusage: node components/build.ts [--always | --check | --code | --engines] [name …]   (of ${NAMES.join(", ")})\n`,
     );
     process.exit(2);
   }
   const progress = (line: string) => void process.stderr.write(`${line}\n`);
   const names = positionals.length > 0 ? positionals : NAMES;
   try {
+    if (values.check) {
+      const wrong: string[] = [];
+      for (const name of names) {
+        const why = await check(name, progress);
+        if (why !== undefined) wrong.push(why);
+      }
+      for (const line of wrong) progress(line);
+      process.exit(wrong.length > 0 ? 1 : 0);
+    }
     if (values.engines) await makeEngines(progress);
     for (const name of names) {
       if (!values.code && (values.always || !(await isCurrent(name)))) await build(name, progress);

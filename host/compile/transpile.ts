@@ -66,6 +66,10 @@ export async function knownOutline(source: ComponentSource): Promise<Outline | u
 export interface ShippedIntroduction {
   /** SHA-256 of the component. */
   readonly component: string;
+  /** SHA-256 of the packages that it was built with, as the lock file has them, and of the contract. */
+  readonly toolchain: string;
+  /** SHA-256 of the script that its sources were bundled to. */
+  readonly script: string;
   readonly outline: Outline;
   readonly description: Description;
 }

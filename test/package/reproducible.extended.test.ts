@@ -1,11 +1,13 @@
 /** Whoever packs the same sources gets the same bytes. */
-import { execFileSync } from "node:child_process";
+import { execFile, execFileSync } from "node:child_process";
 import { hash } from "node:crypto";
 import { chownSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { componentize } from "componentize-qjs";
 import { expect, test } from "vitest";
 import { compareFiles, partsOf } from "../../.package/compare.ts";
+import { NAMES } from "../../components/build.ts";
 import { ROOT } from "../support/clone.ts";
 import { temporaryFolder } from "../support/home.ts";
 import { packedPostern, packPostern } from "../support/processes/packed.ts";
@@ -57,6 +59,14 @@ test("two packs, in two folders, by two users, with another clock, time zone, lo
   const other = await packPostern(undefined, variables, NOBODY).finally(() => process.umask(usual));
   expect(compareFiles(unpack(one), unpack(other))).toEqual([]);
   expect(hash("sha256", readFileSync(one))).toBe(hash("sha256", readFileSync(other)));
+});
+
+test("the committed components are what their sources, the toolchain and the lock file make", {
+  timeout: TIMEOUT,
+}, async () => {
+  const args = [join(ROOT, "components/build.ts"), "--check"];
+  const { stderr } = await promisify(execFile)(process.execPath, args);
+  expect(stderr.match(/: the same/g)).toHaveLength(NAMES.length);
 });
 
 test("two builds of a component differ in nothing but the memory it starts from", {
