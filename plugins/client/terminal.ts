@@ -16,7 +16,7 @@ export async function createTerminal(
   const { ask, tell } = requests;
   const readStatus = () => ask("GET /api/status", wire.Status);
   let [limits, status] = await Promise.all([ask("GET /api/attachments", wire.UploadLimits), readStatus()]);
-  const { list, find, rename, remove, ...conversations } = createConversations(requests, events);
+  const conversations = createConversations(requests, events);
   const jobs = createJobControl(requests);
   const tasks = createTaskControl(requests);
   const pathOf = (thread: string) => `/api/threads/${encoded(thread)}` as const;
@@ -44,16 +44,20 @@ export async function createTerminal(
         },
       ),
     threads: {
-      list: (query) => list(OPERATOR, query),
-      find: (thread) => find(OPERATOR, thread),
+      list: (query) => conversations.list(OPERATOR, query),
+      find: (thread) => conversations.find(OPERATOR, thread),
       turns: async (thread, limit) => (await readTurns(requests, thread, { limit, through: "newest" })).items,
       turn: (turn) => readTurn(requests, turn),
       contextOf: (thread) => ask(`GET ${pathOf(thread)}/context`, wire.ContextUse),
       export: (thread, format) => conversations.export(OPERATOR, thread, format),
-      rename: (thread, title) => rename(OPERATOR, thread, title),
+      rename: (thread, title) => conversations.rename(OPERATOR, thread, title),
       setModel: (thread, model = undefined) =>
         tell(`PATCH ${pathOf(thread)}`, { body: { model: model ?? null } }),
-      remove: (thread) => remove(OPERATOR, thread),
+      bin: (thread) => conversations.bin(OPERATOR, thread),
+      binned: async (limit) => (await conversations.binned(OPERATOR, { limit })).items,
+      restore: (thread) => conversations.restore(OPERATOR, thread),
+      emptyBin: () => conversations.emptyBin(OPERATOR),
+      remove: (thread) => conversations.remove(OPERATOR, thread),
     },
     uploads: {
       limits,

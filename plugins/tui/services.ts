@@ -12,7 +12,14 @@ import type {
   TurnInput,
   TurnRecord,
 } from "../../kernel/plugin.ts";
-import type { Attachments, ContextUse, ExportedThread, ExportFormat, Upload } from "../agent/services.ts";
+import type {
+  Attachments,
+  BinnedThread,
+  ContextUse,
+  ExportedThread,
+  ExportFormat,
+  Upload,
+} from "../agent/services.ts";
 import type { MemoryEntry, MemoryHit } from "../memory/services.ts";
 import type { ModelList } from "../models/services.ts";
 import type { ChangeSet, UndoOutcome, WorkspaceEntry, WorkspaceUsage } from "../workspace/services.ts";
@@ -53,6 +60,14 @@ export interface Terminal {
     rename(thread: string, title: string): Promise<void>;
     /** Undefined is the configured model. */
     setModel(thread: string, model: ModelName | undefined): Promise<void>;
+    /** Moves it to the bin. */
+    bin(thread: string): Promise<void>;
+    /** What was deleted last comes first. */
+    binned(limit: number): Promise<readonly Pick<BinnedThread, "id" | "title" | "binnedAt" | "expiresAt">[]>;
+    restore(thread: string): Promise<void>;
+    /** Returns how many threads were deleted for good. */
+    emptyBin(): Promise<number>;
+    /** Deletes it for good. */
     remove(thread: string): Promise<void>;
   };
   /** Files of the next message. */

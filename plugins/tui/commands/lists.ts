@@ -45,6 +45,39 @@ export const LISTS: Commands = {
       return `${lines.join("\n")}\n\n*/threads 1 opens the first.*`;
     },
   },
+  bin: {
+    about: "list the deleted threads; /bin empty deletes them for good",
+    takes: "[empty]",
+    complete: (rest) => ["empty"].filter((word) => word.startsWith(rest)),
+    async run({ terminal: { threads }, conversation }, rest) {
+      const binned = await threads.binned(MAX_LISTED);
+      if (binned.length === 0) return "The bin is empty.";
+      if (rest === "empty") {
+        const question = "Delete all threads in the bin for good? They cannot be restored.";
+        if (!(await conversation.confirm(question, "Delete"))) return "Not deleted.";
+        return `Deleted ${plural(await threads.emptyBin(), "thread")} for good.`;
+      }
+      const lines = binned.map(
+        ({ title, binnedAt, expiresAt }, index) =>
+          `${index + 1}. ${quoted(title)} — deleted ${relativeTime(binnedAt)}, gone ${relativeTime(expiresAt)}`,
+      );
+      return `${lines.join("\n")}\n\n*/restore 1 restores the first.*`;
+    },
+  },
+  restore: {
+    about: "restore the thread that was deleted last, and open it; /restore 2 the second of /bin",
+    takes: "[number]",
+    async run({ terminal: { threads }, conversation }, rest) {
+      const chosen = (await threads.binned(MAX_LISTED))[Number(rest || "1") - 1];
+      if (!chosen)
+        return rest === ""
+          ? "The bin is empty."
+          : `There is no thread ${quoted(rest)} in the bin. /bin lists them.`;
+      await threads.restore(chosen.id);
+      await conversation.open(chosen.id);
+      return `Restored ${quoted(chosen.title)}.`;
+    },
+  },
   tools: {
     about: "list installed tools and what they may do",
     async run({ terminal }) {

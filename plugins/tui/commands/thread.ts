@@ -158,17 +158,23 @@ export const THREAD_COMMANDS: Commands = {
     },
   },
   delete: {
-    about: "delete the thread",
-    async run({ conversation, terminal: { threads } }) {
+    about: "move the thread to the bin for 30 days; /delete now deletes it for good",
+    takes: "[now]",
+    async run({ conversation, terminal: { threads } }, rest) {
+      if (rest !== "" && rest !== "now") return "Write */delete*, or */delete now* to delete it for good.";
       const { thread } = conversation;
       const found = thread === undefined ? undefined : await threads.find(thread);
       if (found === undefined) return NO_THREAD;
       const { id, title, turns } = found;
-      const question = `Delete "${title}" with ${plural(turns, "turn")} for good?`;
-      if (!(await conversation.confirm(question, "Delete"))) return "Not deleted.";
-      await threads.remove(id);
+      const question = `Delete "${title}" with ${plural(turns, "turn")} for good? It cannot be restored.`;
+      if (rest === "now" && !(await conversation.confirm(question, "Delete"))) return "Not deleted.";
+      await (rest === "now" ? threads.remove(id) : threads.bin(id));
       if (conversation.thread === id) await conversation.open(undefined);
-      return `Deleted ${quoted(title)}. *Your next message starts a new thread.*`;
+      const what =
+        rest === "now"
+          ? `Deleted ${quoted(title)} for good.`
+          : `Moved ${quoted(title)} to the bin. */restore* brings it back.`;
+      return `${what} *Your next message starts a new thread.*`;
     },
   },
   model: MODEL,

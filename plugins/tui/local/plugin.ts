@@ -58,6 +58,10 @@ export default definePlugin({
           export: (thread, format) => threads.export(OPERATOR, thread, format),
           rename: (thread, title) => threads.rename(OPERATOR, thread, title),
           setModel: (thread, model) => threads.setModel(OPERATOR, thread, model),
+          bin: (thread) => threads.bin(OPERATOR, thread),
+          binned: async (limit) => (await threads.binned(OPERATOR, { limit })).items,
+          restore: (thread) => threads.restore(OPERATOR, thread),
+          emptyBin: () => threads.emptyBin(OPERATOR),
           remove: (thread) => threads.remove(OPERATOR, thread),
         },
         uploads: {
