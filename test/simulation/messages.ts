@@ -182,15 +182,27 @@ export function messagesPart(): Part {
       const failed = await world.database.all<{ message: string }>(
         "SELECT message FROM jobs WHERE channel = 'chat' AND (error IS NOT NULL OR response = 'failed')",
       );
+      // A turn that heard several has one answer for all of them, which this model gives to the last.
+      const turns = await world.database.all<{ message: string; response: string; turn: string }>(
+        `SELECT message, response, coalesce(turn_items.turn, jobs.turn) AS turn
+         FROM jobs LEFT JOIN turn_items ON turn_items.id = jobs.turn WHERE channel = 'chat'`,
+      );
+      const answerTo = ({ id, text }: IncomingMessage): string => {
+        const own = turns.find(({ message }) => message === text);
+        const heard = turns.filter(({ turn }) => turn === own?.turn).map(({ message }) => message);
+        return written.find((one) => one.id === own?.response && heard.includes(one.text))?.id ?? id;
+      };
       const twice = await world.database.all<{ message: string }>(
         "SELECT message FROM jobs WHERE channel = 'chat' GROUP BY message HAVING count(*) > 1",
       );
       for (const { message } of twice) world.violate("nothing counts twice", `"${message}" is two jobs`);
-      for (const { id, conversation, text } of written) {
-        const sent = taken.filter((message) => message.text === id);
+      for (const message of written) {
+        const { id, conversation, text } = message;
+        const answer = answerTo(message);
+        const sent = taken.filter((one) => one.text === answer);
         // What the model or a restart kept from an answer was said in other words.
-        const isTold = failed.some(({ message }) => message === text);
-        if (sent.length === 0 && !isTold && !dead.some(({ content }) => content.includes(`"${id}"`)))
+        const isTold = failed.some((job) => job.message === text);
+        if (sent.length === 0 && !isTold && !dead.some(({ content }) => content.includes(`"${answer}"`)))
           world.violate("nothing acknowledged is lost", `${id} was not answered`);
         if (sent.some((one) => one.conversation !== conversation))
           world.violate("order within a thread", `the answer to ${id} went elsewhere`);

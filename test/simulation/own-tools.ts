@@ -55,6 +55,8 @@ export function ownToolsPart(): Part {
         const isAllowed =
           code === "model_unreachable" ||
           (code === "interrupted" && wrote === 1) ||
+          // What a turn took when it was run first may come before or after its own message when it is run again.
+          (code === "not_repeated" && channel === "chat") ||
           // A task ends with the turn that delegated it.
           (code === "cancelled" && channel === "task") ||
           // A run ends after an hour.
