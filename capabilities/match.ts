@@ -19,10 +19,7 @@ export function hostCovers(outer: string, inner: string): boolean {
     : hostMatches(outer, inner);
 }
 
-/**
- * Matches whole segments: `/v1` covers `/v1` and `/v1/x`, never `/v10`; `/v1/` covers only what is below it.
- * Both paths must be decoded and normalised.
- */
+/** Matches whole segments of decoded, normalised paths: `/v1` covers `/v1/x`, never `/v10`; `/v1/` only what is below it. */
 export function pathMatches(prefix: string, path: string): boolean {
   return prefix.endsWith("/") ? path.startsWith(prefix) : path === prefix || path.startsWith(`${prefix}/`);
 }

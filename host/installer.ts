@@ -1,7 +1,4 @@
-/**
- * Installing a tool, the same way for the command line and for the page: it is checked, described, and put into the catalog once
- * the person has agreed. Faults name no option of a command; a command adds its own in its `Consent`.
- */
+/** Installing a tool, for the command line and the page: checked, described, and put into the catalog after a yes. */
 import { compareCapabilities } from "../capabilities/describe.ts";
 import type { ToolOrigin } from "../kernel/kit/tools.ts";
 import { Fault } from "../kernel/plugin.ts";

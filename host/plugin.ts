@@ -1,7 +1,4 @@
-/**
- * The tool host as a plugin: `tools` for the agent, `toolAdmin` for the page, `toolHost` for the `tool` commands. Starting costs next
- * to nothing: the compiler, the workers and the network come in with the first use.
- */
+/** The tool host as a plugin. The compiler, the workers and the network come in with the first use. */
 
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";

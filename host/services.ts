@@ -107,10 +107,7 @@ export interface Tools {
   ready?(onWait?: () => void): Promise<void>;
   /** Those that are switched off too. */
   list(): Promise<readonly ToolInfo[]>;
-  /**
-   * Never throws for what a tool did; `signal` cancels the call. Whoever provides the tools checks the params against
-   * their schemas: nobody does so before.
-   */
+  /** Never throws for what a tool did; `signal` cancels the call. Nobody has checked the params before. */
   call(call: ToolCall, options: CallOptions): Promise<CallOutcome>;
   /** Goes on with a call that asked something. */
   resume?(

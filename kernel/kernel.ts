@@ -193,10 +193,7 @@ export async function boot(options: BootOptions) {
       }
       return found as Services[Name];
     },
-    /**
-     * Takes no new work and lets what runs end, for at most so long. Readiness is false from here on. Returns whether
-     * everything has ended.
-     */
+    /** Takes no new work, is not ready from here on, and waits at most so long. Returns whether everything has ended. */
     async drain(millis: number): Promise<boolean> {
       try {
         await within(millis, "", () => drainAll());

@@ -32,10 +32,7 @@ function extenders(plugins: readonly AnyPlugin[], { provides = [] }: AnyPlugin):
   return plugins.filter((plugin) => plugin.extends?.some((service) => provides.includes(service)));
 }
 
-/**
- * Plugins in the order in which they start: a provider comes before those that need or want it, and who adds to a service
- * before those that only use it.
- */
+/** Plugins in the order in which they start: providers first, and who adds to a service before those that only use it. */
 export function startOrder(plugins: readonly AnyPlugin[]): readonly AnyPlugin[] {
   const byService = providers(plugins);
   const done = new Set<AnyPlugin>();

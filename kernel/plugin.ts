@@ -1,7 +1,4 @@
-/**
- * The plugin contract, and the only module a third-party plugin imports (`postern/plugin`).
- * A plugin is trusted code in our process: a name, what it needs, a pure `configure`, one `start`.
- */
+/** The plugin contract (`postern/plugin`), for trusted code: a name, what it needs, a pure `configure`, one `start`. */
 import type { Log } from "./log/log.ts";
 import type { Mask } from "./mask/mask.ts";
 import type { Env, Settings } from "./settings/env.ts";

@@ -1,7 +1,4 @@
-/**
- * The sole holder of secret and network. For each request of a tool: policy → leaks → limits → credentials →
- * send → cap → scrub. What comes out of here, in a reply, an error or a record, holds no secret.
- */
+/** The sole holder of secret and network: policy → leaks → limits → credentials → send → cap → scrub. No secret comes out. */
 import { isUtf8 } from "node:buffer";
 import type { AuthSetup, Capabilities, HttpCapabilities } from "../../capabilities/capabilities.ts";
 import { CONNECTION_HEADERS, isRefusedBesideCredential } from "../../capabilities/headers.ts";
@@ -437,10 +434,7 @@ async function traced(
   }
 }
 
-/**
- * A cookie that a server sets after it has seen a credential is as good as that credential, and no list of known
- * secrets has it. Browsers do not show it to `fetch` either.
- */
+/** A cookie that is set after a server saw a credential is as good as the credential, and in no list of secrets. */
 const COOKIES = ["set-cookie", "set-cookie2"];
 
 /** The body is already decoded: a tool that read these would decode it again, or wait for other bytes. */

@@ -1,7 +1,4 @@
-/**
- * Decides what a tool may ask the network for. Pure: it looks at the request as the tool wrote it and returns the
- * one request that may be sent, or the sentence that says why not. Nothing here opens a socket.
- */
+/** Decides what a tool may ask the network for: the one request that may be sent, or why not. It opens no socket. */
 import { isUtf8 } from "node:buffer";
 import { type AllowRule, ANY_HOST, type HttpCapabilities } from "../../capabilities/capabilities.ts";
 import { RESERVED_HEADERS } from "../../capabilities/headers.ts";
@@ -35,10 +32,7 @@ const MAX_DECODINGS = 5;
 /** Every server reads it as it stands: nothing is encoded, and no segment is made of dots. */
 const PLAIN_PATH = /^[\w/~-]*$/;
 
-/**
- * The broker does not send a request, cannot, or gives the tool no answer. The message is a sentence that the tool reads; it holds
- * no secret once it has left the broker.
- */
+/** The broker does not send a request, cannot, or gives no answer. The tool reads the message, which holds no secret. */
 export class Refused extends Error {}
 
 export function rule(
@@ -146,10 +140,7 @@ const LOOKALIKES: readonly (readonly [RegExp, string])[] = [
   [/\u3002/g, "."],
 ];
 
-/**
- * As the last of several servers would read it, each of which decodes once, or makes ASCII of what is wider: fullwidth
- * dots and slashes are dots and slashes to them.
- */
+/** As the last of several servers would read it: each decodes once, or makes ASCII of fullwidth dots and slashes. */
 function decodeFully(segment: string): string {
   let flat = segment;
   for (let round = 0; round <= MAX_DECODINGS; round++) {

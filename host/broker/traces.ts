@@ -1,7 +1,4 @@
-/**
- * Known values in content that was made to hide them: spaced out, cut up, reversed, in halves, packed, in any layer of
- * encoding. Whoever writes the content can always think of another way: this is a filter, not a boundary.
- */
+/** Known values in content made to hide them: spaced, cut, reversed, packed, encoded. It is a filter, not a boundary. */
 import type { Duplex } from "node:stream";
 import { setImmediate as breathe } from "node:timers/promises";
 import { createInflateRaw, createZstdDecompress } from "node:zlib";

@@ -1,7 +1,4 @@
-/**
- * Reads what an engine prints when a script throws into the script's own error and places. SpiderMonkey and QuickJS
- * each have a form of their own, with frames and remarks that mean nothing to an author.
- */
+/** Reads a script's own error and its places from what SpiderMonkey or QuickJS prints when the script throws. */
 import { explainMissing } from "./missing-names.ts";
 
 /** The name of a component's one script in its stack traces. */
@@ -37,10 +34,7 @@ const MAX_PRINTED = 16_384;
 const MAX_SAID_LINES = 10;
 export const THREW = "The tool threw: ";
 
-/**
- * The outcome of a call that crashed, with the error and its place as the message and the trace as the last line of
- * its log, instead of everything the engine printed. Other outcomes stay as they are.
- */
+/** A crashed call's outcome: error and place as the message, the trace as the log's last line. Others stay as they are. */
 export function readable<Outcome extends Ended>(outcome: Outcome): Outcome {
   const { ok, code, message = "", logs } = outcome;
   if (ok || code !== "threw" || !message.startsWith(THREW)) return outcome;

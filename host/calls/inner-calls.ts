@@ -1,7 +1,4 @@
-/**
- * The calls of other tools that a tool makes in one call of its own. What it may call is checked here, because its process is not
- * believed; whether the call is made is for the agent to say, as if the model had made it.
- */
+/** The calls of other tools that a tool makes are checked here; whether one is made is for the agent to say. */
 import { ANY_TOOL } from "../../capabilities/capabilities.ts";
 import { distinctOrigins } from "../../kernel/kit/turns.ts";
 import { type Origin, reason, type ToolCall } from "../../kernel/plugin.ts";

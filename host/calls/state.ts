@@ -1,7 +1,4 @@
-/**
- * Keeps the state of tools, for each tool and user. A call reads the state once, when it first asks, and works on that; its
- * writes are stored in one transaction when the call has succeeded.
- */
+/** The state of tools, for each tool and user: read once in a call, and stored in one transaction when it has succeeded. */
 
 import { defineTables, type KeptBytes } from "../../kernel/kit/store.ts";
 import { Fault, type Queries, type Transaction } from "../../kernel/plugin.ts";

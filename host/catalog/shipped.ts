@@ -1,7 +1,4 @@
-/**
- * The tools that come with Postern, installed the first time. Each is offered once: what a user
- * removed stays removed, what a user replaced stays replaced, and only what is still ours is renewed.
- */
+/** The tools that come with Postern, each offered once: what a user removed or replaced stays so, the rest is renewed. */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { compareCapabilities } from "../../capabilities/describe.ts";

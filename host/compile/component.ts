@@ -27,10 +27,7 @@ const ASKED: readonly (readonly [
 /** A draft: another version of it may look different. */
 const KEYVALUE = "wasi:keyvalue/store@0.2.0-draft";
 
-/**
- * The parts of WASI that toolchains pull in and that can be answered without giving anything away, and HTTP, whose every
- * request goes the way of `http-request`.
- */
+/** The parts of WASI that give nothing away, and HTTP, whose every request goes the way of `http-request`. */
 const WASI = new Set([
   "wasi:cli/environment",
   "wasi:cli/exit",

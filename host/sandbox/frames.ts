@@ -1,7 +1,4 @@
-/**
- * How the service and a tool's process talk: frames, each a JSON header and raw bytes. Not Node's own
- * channel: its reader trusts the sender and takes messages of any length, and this sender runs strangers' code.
- */
+/** Frames between the service and a tool's process: Node's own channel trusts the sender and takes any length. */
 import { writeSync } from "node:fs";
 import type { Socket } from "node:net";
 

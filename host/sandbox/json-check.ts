@@ -1,7 +1,4 @@
-/**
- * Values checked against strangers' schemas that belong to no tool. It is done as params of tools are checked: in a process
- * of its own, against a clock and within bounds of memory, because a schema can be made to take for ever.
- */
+/** Values checked against strangers' schemas in a process of its own, against a clock and within bounds of memory. */
 import { Fault, type JsonSchema } from "../../kernel/plugin.ts";
 import type { Tools } from "../services.ts";
 import type { Pool } from "./pool.ts";

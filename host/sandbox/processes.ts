@@ -1,7 +1,4 @@
-/**
- * The processes of the tools in use: one for each component, started when it is called, ended when it has been idle or
- * when another needs the room. Calls are admitted by the memory that is held, not by what a tool might hold.
- */
+/** The processes of the tools in use, one for each component. Calls are admitted by the memory that is held. */
 import { MemoryWatch } from "./memory.ts";
 import type { CodeBytes, Preopen } from "./protocol.ts";
 import { CallLost, ToolProcess } from "./tool-process.ts";

@@ -44,9 +44,7 @@ export type InnerReply =
     }
   | { readonly ok: false; readonly error: string };
 
-/**
- * What a tool asks of the files that it was granted. `body` is what to write: in place of the file, at `offset` in it, or at its end.
- */
+/** What a tool asks of the files it was granted. `body` goes in place of the file, at `offset` in it, or at its end. */
 export interface FileRequest {
   readonly op: FileOp;
   readonly path: string;

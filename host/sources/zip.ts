@@ -1,7 +1,4 @@
-/**
- * Reads a zip file in memory. A reader of our own for the reason that tarballs have one: what could be read in two ways, leads elsewhere
- * or unpacks to more than was allowed is refused, and nothing touches the disk.
- */
+/** Reads a zip in memory, and refuses what could be read in two ways, leads elsewhere or unpacks to too much. */
 import { promisify } from "node:util";
 import { crc32, inflateRaw } from "node:zlib";
 import { reason } from "../../kernel/plugin.ts";

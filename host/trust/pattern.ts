@@ -1,7 +1,4 @@
-/**
- * Matches tools with trust rules: `oci://registry.example/acme/*`, `https://downloads.example/tools/*`, `npm:@acme/*`. Compared by whole
- * segments; the only wildcard is a last segment `*`, which stands for one segment or more.
- */
+/** Trust rules such as `oci://registry.example/acme/*`, by whole segments; a last `*` stands for one segment or more. */
 
 import type { ToolOrigin } from "../../kernel/kit/tools.ts";
 import { Fault } from "../../kernel/plugin.ts";

@@ -169,10 +169,7 @@ function shareOut(
   };
 }
 
-/**
- * The glue as the body of a function: a module cannot be unloaded, a function can be forgotten with the instance that
- * used it. What would let a guest fill the host's heap asks the hooks of `sandbox/glue.ts` first.
- */
+/** The glue as a function's body, which can be forgotten. What could fill the host's heap asks `sandbox/glue.ts` first. */
 function toFunctionBody(glue: string): string {
   let body = glue.replace(/^export (?=function instantiate\(|const _util\b)/gm, "");
   if (/^(import|export)\b/m.test(body)) throw unknownShape();
@@ -218,10 +215,7 @@ async function readOutline(bytes: Uint8Array): Promise<Outline> {
 const COMPONENT = 4;
 const CANON = 8;
 
-/**
- * True where the component only lifts, lowers and drops: then all the glue keeps for it are handles of
- * resources. False for anything else, such as resources of its own or asynchronous tasks.
- */
+/** True where the component only lifts, lowers and drops: then all the glue keeps for it are handles of resources. */
 function isPlain(component: Uint8Array, start = 0, end = component.length): boolean {
   const cursor = new Cursor(component, start + 8);
   while (cursor.at < end) {

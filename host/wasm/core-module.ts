@@ -1,7 +1,4 @@
-/**
- * Core modules, made fit for the pool: every memory gets a maximum, every table a bound, and what a call can
- * change is exported under private names, so that it can be put back after the call.
- */
+/** Core modules, made fit for the pool: limited memories and tables, and private exports of what a call can change. */
 
 import { Cursor, step } from "./instructions.ts";
 import { assemble, EXPORT, leb, type Section, sections } from "./module-sections.ts";

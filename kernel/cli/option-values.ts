@@ -22,10 +22,7 @@ const PLACES = { "--home": "the path of a folder", "--url": "the address of a se
 
 type PlaceOption = keyof typeof PLACES;
 
-/**
- * `--home` and `--url` may stand anywhere before `--`, whatever the command: they say which settings are read and which service is
- * meant, and that has to be known before the command is.
- */
+/** `--home` and `--url` may stand anywhere before `--`: settings and service must be known before the command is. */
 export function takePlace(argv: readonly string[]): {
   readonly words: readonly string[];
   readonly home: string | undefined;

@@ -1,7 +1,4 @@
-/**
- * Whose the service home and the store are. What lies there is trusted: tokens, secrets, settings, code. So it must belong to
- * whoever runs Postern, or to root, and nobody else may read or change it.
- */
+/** Who owns the home and the store. What lies there is trusted, so nobody else but root may read or change it. */
 import { chmodSync, lstatSync, readdirSync, type Stats, statSync } from "node:fs";
 import { join } from "node:path";
 import { Fault } from "../fault.ts";

@@ -1,7 +1,4 @@
-/**
- * The text of a PDF. A stranger made it, so it is read in a process of its own: without files, network or environment, for
- * so long and with so much memory. Nothing that is in it runs there.
- */
+/** A PDF's text, read in a process of its own: without files, network or environment, bounded in time and memory. */
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -40,10 +37,7 @@ const PROBLEMS = {
   stopped: { problem: "could not be read: Postern is stopping" },
 };
 
-/**
- * One at a time: each may take a core and the memory for as long as it is allowed. People take turns, so that somebody's
- * hundred do not hold up everybody else's one.
- */
+/** One at a time, as each may take a core for as long as it is allowed. People take turns. */
 export function createPdfReader(limits: PdfLimits = LIMITS) {
   const stop = new AbortController();
   const inOrder = createMutex();

@@ -9,10 +9,7 @@ export interface Cursor {
 }
 
 export interface Automaton {
-  /**
-   * Where the next match ends, at or after `from`; -1 where the bytes hold no more. Of matches that end at one place it
-   * is the longest.
-   */
+  /** Where the next match ends, at or after `from`; -1 if there is none. Of matches ending at one place, the longest. */
   next(bytes: Uint8Array, from: number, cursor: Cursor): number;
   /** Returns how many of the last bytes may be the start of a match that is not over. */
   open(cursor: Cursor): number;

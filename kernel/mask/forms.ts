@@ -1,10 +1,7 @@
 /** The forms in which a secret value travels: as it is, and as URLs, JSON, HTML, hex and base64 write it. */
 import { escapeHtml } from "../text/html.ts";
 
-/**
- * Shorter values would blank out ordinary words, so they are not looked for at all: neither in the log, nor before a
- * model, nor in a tool's traffic. Commands that store one say so.
- */
+/** Shorter values would blank out ordinary words, so they are not looked for at all; commands that store one say so. */
 export const SHORTEST = 6;
 
 export function canBeHidden(value: string): boolean {

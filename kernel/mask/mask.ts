@@ -1,7 +1,4 @@
-/**
- * The secret values this process knows, and how to hide them. The values stay in this closure. Values under six
- * characters cannot be hidden: they would blank out ordinary words.
- */
+/** The secret values this process knows; they stay in this closure. Those under six characters cannot be hidden. */
 
 import { canBeHidden } from "./forms.ts";
 import { createHidingStream, createMatcher, type HidingStream } from "./matcher.ts";

@@ -1,7 +1,4 @@
-/**
- * The one way to find and hide known secret values: in log lines, before a model, in a tool's traffic. Everything is
- * matched as UTF-8 bytes, and matches that overlap are hidden as one, so that no end of a secret is left over.
- */
+/** The one way to hide known secrets: as UTF-8 bytes, with overlapping matches as one, so that no end is left over. */
 
 import { readings } from "../text/decodings.ts";
 import { type Automaton, createAutomaton, startCursor } from "./automaton.ts";
@@ -57,10 +54,7 @@ export function createMatcher(values: Iterable<string>): Matcher & { readonly au
   };
 }
 
-/**
- * Hides in a text that comes in pieces what `hide` would hide in the whole, however it is cut. `current` may change
- * on the way, when another value becomes known.
- */
+/** Hides in a text that comes in pieces what `hide` would hide in the whole. `current` may change on the way. */
 export function createHidingStream(current: () => Automaton): HidingStream {
   let automaton = current();
   let cursor = startCursor();

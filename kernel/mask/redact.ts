@@ -1,7 +1,4 @@
-/**
- * Hides secrets in what goes to a model or a channel: the values we know, and strings whose shape leaves
- * no doubt. Only values are hidden; ordinary text about passwords, keys or `.ssh` passes untouched.
- */
+/** Hides secrets in what goes to a model or a channel: known values, and strings whose shape leaves no doubt. */
 import type { Mask } from "./mask.ts";
 
 const HIDDEN = "[redacted]";

@@ -1,7 +1,4 @@
-/**
- * One request and its whole reply, read no further than a cap. It uses undici's callbacks instead of its streams, which cost a
- * small reply more than everything else on its way.
- */
+/** One request and its reply, up to a cap. undici's streams would cost a small reply more than everything else does. */
 import type { IncomingHttpHeaders } from "node:http";
 import type { Transform } from "node:stream";
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";

@@ -244,10 +244,7 @@ function isLost(error: unknown): boolean {
   );
 }
 
-/**
- * Sizes describe the body as it came, and the caller gets it decoded. A cookie that a server sets after it has seen a credential is as
- * good as that credential.
- */
+/** Sizes are those before decoding. A cookie that is set after a server saw a credential is as good as the credential. */
 const DROPPED_HEADERS = new Set(["content-length", "content-encoding", "set-cookie", "set-cookie2"]);
 
 /** Returns how many milliseconds to wait before more is read, and undefined where a chunk is one too many. */
@@ -266,10 +263,7 @@ const CR = 13;
 /** All events of one reply together may have so many times the cap of an event. */
 const EVENTS_FACTOR = 8;
 
-/**
- * An event ends with an empty line. The reply to a POST is bounded as a whole too, a stream of notifications is not: however
- * many events come, they are read at a rate that leaves time for other work.
- */
+/** An event ends with an empty line. The reply to a POST is bounded as a whole, notifications only in their rate. */
 function meterEvents(max: number, isBounded: boolean): Meter {
   let inEvent = 0;
   let inLine = 0;

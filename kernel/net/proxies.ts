@@ -52,10 +52,7 @@ export function createProxies(trusted: readonly string[]) {
     isTrusted,
     /** An address without an IPv4-in-IPv6 prefix. */
     plain,
-    /**
-     * The address of the client. Found from our end backwards: a hop is believed only because
-     * the one after it is a proxy we trust, and what lies beyond the first stranger is that stranger's claim.
-     */
+    /** The client's address, from our end backwards: a hop is believed only if the one after it is a proxy we trust. */
     address(request: IncomingMessage): string {
       let client = plain(peer(request));
       for (const hop of forwarded(request, "x-forwarded-for").toReversed()) {

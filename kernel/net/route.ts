@@ -1,7 +1,4 @@
-/**
- * How a plugin declares routes for the gateway: the request, who may send it, the response, as data. The router, the checks of a
- * request, the types of its handler and the OpenAPI document all come from it, so that they cannot drift apart.
- */
+/** A route as data: the router, the checks, the handler's types and the OpenAPI document come from it. */
 import type { Context } from "koa";
 import type { TSchema, TUnknown } from "typebox";
 import { Fault } from "../fault.ts";
@@ -44,10 +41,7 @@ interface Params<Line> {
   readonly params: Readonly<Record<NamesIn<Line>, string>>;
 }
 
-/**
- * Returns a function that declares a route under the tag of the OpenAPI document: `route("GET /api/tools/{name}", { … })`. The
- * handler gets the types of the declarations next to it.
- */
+/** Returns a function that declares a route under the tag: `route("GET /api/tools/{name}", { … })`. */
 export const routesOf =
   (tag: string, defaultAudience?: Route["audience"]) =>
   <

@@ -1,7 +1,4 @@
-/**
- * Routes with checks. A route is data: the router, the checks of a request, the types of its handler and the OpenAPI document all
- * come from it, so that they cannot drift apart. A channel adds who may ask and how it refuses.
- */
+/** Routes with checks, made of the same data as the OpenAPI document. A channel adds who may ask and how it refuses. */
 import type { Context, Middleware } from "koa";
 import type { TSchema } from "typebox";
 import type { Fault } from "../fault.ts";

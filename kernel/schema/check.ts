@@ -1,7 +1,4 @@
-/**
- * Checks a value against a JSON Schema of ours and says what is wrong with it, in the one way everybody does. What becomes
- * of a mistake is the caller's choice. A stranger's schema is checked in the stranger's process.
- */
+/** Checks a value against a JSON Schema of ours and says what is wrong. A stranger's is checked in the stranger's process. */
 import type { ValidateFunction } from "ajv/dist/2020.js";
 import { compilerOf } from "./compiler.ts";
 import type { JsonSchema } from "./declare.ts";

@@ -1,7 +1,4 @@
-/**
- * From Ajv's list of errors to the mistakes worth reading. A value that fits no branch of a `oneOf` or `anyOf` breaks
- * all of them; only the branch that was meant says something useful about it.
- */
+/** From Ajv's errors to those worth reading: of a `oneOf` or `anyOf`, what the branch that was meant says. */
 import type { ErrorObject } from "ajv";
 import { joinRequirements, oneOfWords, problemOf, show, valuesOf } from "./error-words.ts";
 import { type AuthorWords, below, type Mistake, writePath } from "./mistake.ts";
@@ -45,10 +42,7 @@ export function explain(
 const isWrapper = ({ keyword, params }: ErrorObject) => WRAPPERS.has(keyword) && !params["passingSchemas"];
 const isUndecided = (error: ErrorObject) => BRANCHING.has(error.keyword) && isWrapper(error);
 
-/**
- * Where branches exclude each other by a constant, only the one that was meant says something useful; where none was
- * meant, only the constants do; where it is unclear, what all of them say.
- */
+/** If a constant tells which branch was meant, what that one says; if none was, the constants; if unclear, everything. */
 function decide(
   union: ErrorObject,
   errors: readonly ErrorObject[],

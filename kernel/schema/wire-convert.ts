@@ -1,7 +1,4 @@
-/**
- * From our names to those of the wire and back: camelCase here, snake_case there. What a declaration does not mention
- * is left out, and what it calls free-form (a tool's schema, metadata) crosses untouched.
- */
+/** From our names to those of the wire and back. What a declaration does not mention is left out; free-form stays as it is. */
 import type { TSchema } from "typebox";
 import { isRecord } from "../text/json.ts";
 import type { Declared, Hints, Wire } from "./declare.ts";

@@ -1,7 +1,4 @@
-/**
- * Code in an answer, coloured as HTML: spans whose classes name what each piece is. For some texts this takes more than
- * linear time, so it runs in a thread that can be ended, never in the main one of the service or the page.
- */
+/** Code as coloured HTML. Some texts take more than linear time, so it runs in a thread that can be ended. */
 import hljs from "highlight.js/lib/core";
 import bash from "highlight.js/lib/languages/bash";
 import css from "highlight.js/lib/languages/css";

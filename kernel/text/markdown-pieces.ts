@@ -1,7 +1,4 @@
-/**
- * Markdown that a stranger wrote, cut so that showing it takes linear time. A Markdown parser looks for the end of each
- * emphasis and nests each list in the one before it, so a few thousand stars would keep it busy for seconds.
- */
+/** A stranger's Markdown, cut so that showing it takes linear time: a few thousand stars would keep a parser for seconds. */
 
 export type Piece =
   | { readonly type: "markdown"; readonly raw: string }

@@ -1,7 +1,4 @@
-/**
- * Makes visible what a terminal would act on and an eye would not see, in text that a stranger wrote: escape sequences, other
- * control characters, those that change direction or have no width. The one home of this, for every terminal and log.
- */
+/** Makes visible what a terminal would act on and an eye would not see. The one home of this, for terminals and logs. */
 
 // The joiners stay: scripts and emoji are written with them. So does one variation selector; a row of them spells something.
 const HIDDEN =

@@ -1,7 +1,4 @@
-/**
- * Words and stems, as the search of tools and memory, the provenance check and the built-in model compare them. The stop words
- * and the endings are English.
- */
+/** Words and stems, as searches, the provenance check and the built-in model compare them. They are English. */
 
 const STOP = new Set(
   `a an the this that these those some any of in on at to for from with without by as into about over and or but so

@@ -1,7 +1,4 @@
-/**
- * What the server behind a tool asks a person, read as the fields of a form, and replies held against it. The schema is a
- * stranger's: it is read by plain code with bounds, never compiled, and a `pattern` in it is never run.
- */
+/** A server's questions as the fields of a form. The schema is a stranger's: never compiled, and no `pattern` is run. */
 import { isRecord } from "../text/json.ts";
 import type { Question, Reply } from "./gate.ts";
 

@@ -1,7 +1,4 @@
-/**
- * The agent as channels know it. A turn is admitted, opened on disk, waits for the earlier ones of its thread, runs in a loop of model and
- * tools, and is closed: `take` and `perform` say so in that order.
- */
+/** The agent as channels know it: `take` and `perform` say how a turn is admitted, opened on disk, run and closed. */
 import { randomUUIDv7 } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { giveWay, oneAtATime } from "../../kernel/kit/concurrency.ts";

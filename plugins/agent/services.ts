@@ -162,10 +162,7 @@ export interface Threads {
   checked(turn?: string): Promise<(CheckedTurn & { readonly createdAt: string }) | undefined>;
 }
 
-/**
- * What commands do with the agent, in this process or in a service elsewhere. There the token says whose threads they are, whatever
- * `user` is.
- */
+/** What commands do with the agent, here or in a service elsewhere, where the token says whose threads they are. */
 export interface Conversations
   extends Pick<
     Threads,

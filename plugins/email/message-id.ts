@@ -1,7 +1,4 @@
-/**
- * Message ids of ours: the same for every try of a message, and with the conversation in them, so that an answer finds its
- * way back even where the mail program keeps only the last id.
- */
+/** Message ids of ours: the same for every try, and with the conversation in them, so that an answer finds its way back. */
 import { createHash } from "node:crypto";
 
 const PREFIX = "postern";

@@ -93,10 +93,7 @@ export function createApp(parts: AppParts) {
   return { koa, mounts, mountSite: site.mount };
 }
 
-/**
- * Every route, also one that a plugin mounts; before the body, so that what is refused is not read. A body counts for its user even if
- * its request is refused.
- */
+/** Every route, before its body is read. A body counts for its user even if its request is refused. */
 function limitEach({ limitRequests, bodies, limitWrites }: AppParts): Middleware {
   return async (context, next) => {
     const { id: user } = identityOf(context).user;

@@ -16,10 +16,7 @@ export interface MountedSocket extends Pick<RouteDescription, "path" | "summary"
   readonly bytesPerMinute?: number;
   /** What it sends, for the OpenAPI document. */
   readonly frames?: TSchema;
-  /**
-   * A user who has signed in opened one. The gateway pings it, and closes it when it stops (1001) or when the sign-in
-   * ends (1008).
-   */
+  /** A user who has signed in opened one. The gateway closes it when it stops (1001) or when the sign-in ends (1008). */
   accept(socket: WebSocket, user: User, query: URLSearchParams): void;
 }
 

@@ -64,10 +64,7 @@ export function register(command: Command, context: CommandContext): void {
     });
 }
 
-/**
- * Standard output belongs to the protocol: whatever else this process prints, a third party's plugin for example, goes to
- * standard error.
- */
+/** Standard output belongs to the protocol: whatever else this process prints goes to standard error. */
 function takeOutput(): Writable {
   const write = process.stdout.write.bind(process.stdout);
   process.stdout.write = process.stderr.write.bind(process.stderr);

@@ -124,10 +124,7 @@ export function createEmbedder({ log, worker: file = WORKER, idleMillis = IDLE_M
 // The model reads 256 tokens: so many bytes of any language fit.
 const READ_AT_ONCE_BYTES = 720;
 
-/**
- * Vectors of whole texts: that of a long one is the mean of its pieces'. One piece at a time, so that others who wait
- * get theirs in between.
- */
+/** A long text's vector is the mean of its pieces'. One piece at a time, so that others get theirs in between. */
 export async function embedTexts(
   embedder: Embedder,
   texts: readonly string[],

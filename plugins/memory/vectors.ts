@@ -200,10 +200,7 @@ function drop(signs: Signs, gone: ReadonlySet<number>, column: Float64Array): vo
   }
 }
 
-/**
- * The passages that look nearest: of those whose signs differ least (a count of passages for each distance, then those under
- * the cut) the ones that differ where the query's own values are small.
- */
+/** The nearest passages: of those whose signs differ least, the ones that differ where the query's values are small. */
 function nearest({ bits, ids, count }: Signs, query: Float32Array): number[] {
   const distances = distancesTo(signsOfVector(query), bits, count);
   const histogram = new Uint32Array(DIMENSIONS + 1);

@@ -143,10 +143,7 @@ export function createGates({
       return choice ? answerOf(row, choice) : "This was answered already.";
     },
 
-    /**
-     * The answer that a typed text is to one of the questions that are open here; a sentence where it does not fit or may be for more
-     * than one. `at`: when it was typed.
-     */
+    /** What a typed text answers of the open questions; a sentence if it fits none or several. `at`: when it was typed. */
     async typed(
       text: string,
       { line, user }: Recipient,

@@ -46,10 +46,7 @@ export async function bundlePage(): Promise<ReadonlyMap<string, Uint8Array>> {
   return new Map<string, Uint8Array>([...made, ...(await Promise.all(others)), diagram]);
 }
 
-/**
- * The frame that draws diagrams: one document with one script, so that its policy can name that script by its hash and allow nothing to be
- * loaded. It is bundled already, and is only put together here.
- */
+/** The frame that draws diagrams: one document with one script, which its policy can name by its hash. */
 async function bundleDiagram(): Promise<Uint8Array> {
   const [library, own] = await Promise.all([
     readFile(new URL(import.meta.resolve("mermaid/dist/mermaid.min.js")), "utf8"),

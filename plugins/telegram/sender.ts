@@ -43,10 +43,7 @@ export function targetOf(conversation: string, reply?: unknown): ChatTarget {
   };
 }
 
-/**
- * Returns a function that sends one message. Where a message takes two requests and the second fails, the next try goes on with the
- * second: this process remembers the first.
- */
+/** Returns a function that sends one message. If the second of its two requests fails, the next try goes on with that. */
 export function createSender({
   call,
 }: BotApi): (message: OutgoingMessage, signal: AbortSignal) => Promise<SentMessage> {

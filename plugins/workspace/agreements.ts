@@ -1,7 +1,4 @@
-/**
- * What a person agrees to before the model or a tool changes files of the machine. In the workspace a change can be undone; below a
- * mount it has effects at once.
- */
+/** What a person agrees to before the model or a tool changes files below a mount, where changes have effects at once. */
 import { distinctOrigins, type Origin, othersIn } from "../../kernel/kit/turns.ts";
 import { Fault } from "../../kernel/plugin.ts";
 import { find } from "./lookup.ts";

@@ -45,10 +45,7 @@ type Finder = (text: string) => (from: number) => number | undefined;
 const SINGLE_LINE = /\\[AzZ]|\(\?[a-zA-Z]*-/;
 const BLOCK_LENGTH = 16_384;
 
-/**
- * Each line is tested alone. Whether a line of a block could match is asked of the whole block first, which is many times faster than
- * asking every line.
- */
+/** Each line is tested alone, but a block is asked first whether any of its lines could match: many times faster. */
 function patternFinder(pattern: string): Finder {
   const line = RE2JS.compile(pattern);
   const block = SINGLE_LINE.test(pattern) ? undefined : RE2JS.compile(pattern, RE2JS.MULTILINE);

@@ -1,7 +1,4 @@
-/**
- * Installed tools as folders under <home>/tools. Another process may install or remove while the service runs; the
- * folder's modification time tells, so nothing is watched.
- */
+/** Installed tools as folders under <home>/tools. The folder's modification time tells that another process changed them. */
 import { randomUUID } from "node:crypto";
 import { statSync } from "node:fs";
 import { mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";

@@ -1,7 +1,4 @@
-/**
- * Cleans up after processes that were killed while they installed or removed a tool. A tool that
- * was set aside for its successor comes back, or is the previous version if the successor is there; the rest is deleted.
- */
+/** Cleans up after processes killed while installing or removing: a tool set aside comes back, or is the previous version. */
 import { readdir, rename, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { Log } from "../../../kernel/plugin.ts";
@@ -52,10 +49,7 @@ export async function findDrafts(folder: string): Promise<readonly string[]> {
   return dated.flatMap(({ path, time }) => (Date.now() - time > DRAFT_MS ? [path] : []));
 }
 
-/**
- * Several wait where several installs were killed; the last one that was whole is the one people used. True where it is in its place
- * again.
- */
+/** Puts back the last whole one, if several installs were killed. True if it is in its place again. */
 export async function settle(folder: string, name: string, waiting: readonly string[]): Promise<boolean> {
   const place = join(folder, name);
   const dated = await Promise.all(

@@ -1,7 +1,4 @@
-/**
- * Keeps a tool while its successor takes its place, and the last one that was replaced. The folder's name tells
- * whose it is.
- */
+/** Keeps a tool while its successor takes its place, and the last one replaced. The folder's name tells whose it is. */
 import { randomUUID } from "node:crypto";
 import { readdir, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";

@@ -1,7 +1,4 @@
-/**
- * One call of a server's tool, from the model's words to an outcome and a receipt: checked, sent, perhaps asked back and continued.
- * Whatever a server does becomes an outcome.
- */
+/** One call of a server's tool, from the model's words to an outcome and a receipt. Whatever a server does is an outcome. */
 import { randomUUID } from "node:crypto";
 import type { ElicitRequest } from "@modelcontextprotocol/client";
 import { limitWords, RATE_LIMIT_EXCEEDED } from "../../../kernel/kit/http.ts";

@@ -212,10 +212,7 @@ async function readTools(client: Client, signal: AbortSignal): Promise<Listed> {
   return { definitions, leftOut: [...leftOut, ...endless] };
 }
 
-/**
- * From what the SDK, the access or the system threw to a sentence. `ended`: how its process ended, if it has. `last`: the last error
- * that the client reported before.
- */
+/** Says in a sentence what was thrown. `ended`: how its process ended. `last`: the error the client reported before. */
 function explain(error: unknown, ended?: string, last?: unknown): SessionFailed {
   if (error instanceof SessionFailed) return error;
   if (ended !== undefined) return new SessionFailed("unreachable", `The command is over: ${ended}.`, error);

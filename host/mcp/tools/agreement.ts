@@ -40,10 +40,7 @@ export function afterListing(
   return bounded([...known.filter(({ isThere, agreed }) => isThere || agreed !== undefined), ...added]);
 }
 
-/**
- * If each user has a credential, a server can show each of them other tools, and new ones each time. The oldest tools that the
- * operator has not agreed to are dropped.
- */
+/** If each user has a credential, a server can show ever new tools: the oldest that nobody agreed to are dropped. */
 function bounded(tools: readonly StoredTool[]): readonly StoredTool[] {
   let count = tools.length;
   let size = JSON.stringify(tools).length;

@@ -1,7 +1,4 @@
-/**
- * A tool as its server describes it, in a stranger's words. They are bounded, and invisible characters removed, before anything else
- * is done with them; the digest covers what came, so that no change goes unnoticed.
- */
+/** A tool as its server describes it: bounded, without invisible characters. The digest covers what came. */
 import { hash } from "node:crypto";
 import { isRecord, withoutHidden } from "../../../kernel/kit/text.ts";
 import { findOrders, textsIn } from "../../../kernel/kit/untrusted.ts";

@@ -1,7 +1,4 @@
-/**
- * The stored servers and their tools, which every node reads: which there are, what the operator agreed to, and what the server
- * says now. A list of tools therefore needs no connection.
- */
+/** The stored servers and their tools, which every node reads: a list of tools needs no connection. */
 import { randomUUID } from "node:crypto";
 import type { ServerFile } from "../../../capabilities/servers/server-file.ts";
 import { defineTables } from "../../../kernel/kit/store.ts";

@@ -1,7 +1,4 @@
-/**
- * The same check against a stranger's schema. A pattern that backtracks for hours or references that fan out must not
- * hold up the service, so everything that depends on such a schema is done against a clock.
- */
+/** The check against a stranger's schema, held to a clock: a pattern may backtrack for hours, and references fan out. */
 import { createContext, Script } from "node:vm";
 import { Ajv, type Options, type ValidateFunction } from "ajv";
 import { Ajv2020 } from "ajv/dist/2020.js";

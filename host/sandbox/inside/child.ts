@@ -1,7 +1,4 @@
-/**
- * The main file of a tool's process. It runs no code of the tool on its own thread, only passes messages on, so that it can
- * still be talked to while a call computes. What it may do is set by its flags: see `tool-process.ts`.
- */
+/** The main file of a tool's process. It only passes messages on, so that it can be talked to while a call computes. */
 import { registerHooks } from "node:module";
 import { Socket } from "node:net";
 import { reason } from "../../../kernel/fault.ts";

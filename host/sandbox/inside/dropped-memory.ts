@@ -3,10 +3,7 @@ const MAX_DROPPED_BYTES = 16 << 20;
 
 let droppedBytes = 0;
 
-/**
- * Says that so much memory outside of the engine's heap is no longer used. The engine would let it lie for long: to the
- * service it would count as the tool's, and end a later call.
- */
+/** Tells the engine of memory that is no longer used: left to lie, it would count as the tool's and end a later call. */
 export async function freeDropped(bytes: number): Promise<void> {
   droppedBytes += bytes;
   if (droppedBytes < MAX_DROPPED_BYTES) return;

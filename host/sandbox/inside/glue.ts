@@ -1,7 +1,4 @@
-/**
- * Replacements for what the transpiler's glue would take for itself. The reader of components
- * (`wasm/component-reader.ts`) rewrites the glue so that it asks for these.
- */
+/** Replacements for what the transpiler's glue would take for itself; `wasm/component-reader.ts` makes it ask for these. */
 
 export type CoreFunction = (...values: unknown[]) => unknown;
 

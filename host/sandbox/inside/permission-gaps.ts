@@ -3,10 +3,7 @@
 /** Node's own types do not have `drop` yet. */
 type Permission = { drop(scope: string): void };
 
-/**
- * A thread may start another with flags of its choice, `--no-permission` among them, and so undo everything: from here on
- * it may start none. What it runs is loaded, so it needs no file any more either.
- */
+/** A thread could start another with `--no-permission`: from here on it may start none, nor does it need files any more. */
 export function shutThread(): void {
   const permission = process.permission as unknown as Permission;
   permission.drop("worker");

@@ -1,7 +1,4 @@
-/**
- * How far a thread has come with its calls, in memory that it shares with the main thread of its process: what the one
- * decides by, the other need not send. Calls are numbered within their thread.
- */
+/** How far a thread has come with its numbered calls, in memory that it shares with the main thread of its process. */
 const FIELDS = [
   /** The call that was begun last. */
   "begun",

@@ -1,7 +1,4 @@
-/**
- * A thread of a tool's process: the handler that Piscina runs. It keeps clean instances of the process's one component;
- * each call in flight has an instance to itself, and a call that waits holds no thread.
- */
+/** A thread of a tool's process: each call in flight has a clean instance to itself, and one that waits holds no thread. */
 import { compileFunction } from "node:vm";
 import { MessageChannel, parentPort, threadId } from "node:worker_threads";
 import { reason } from "../../../kernel/fault.ts";

@@ -1,7 +1,4 @@
-/**
- * A list that somebody publishes as a JSON file, at an https address or on disk. It is a stranger's text, so it is bounded, and an
- * entry that is not what it should be is left out with a sentence that says why.
- */
+/** A list published as JSON. It is a stranger's text, so it is bounded, and a wrong entry is left out with a sentence. */
 import { readFile, stat } from "node:fs/promises";
 import { visibleLine, withoutHidden } from "../../../kernel/kit/text.ts";
 import { Fault, reason } from "../../../kernel/plugin.ts";

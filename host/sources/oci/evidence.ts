@@ -1,7 +1,4 @@
-/**
- * Signatures of a manifest, as cosign keeps them in its repository: version 2 under a tag made of the digest, version 3 as bundles that
- * refer to it. They are only collected here; a registry that hides one makes the tool unsigned.
- */
+/** Signatures of a manifest as cosign keeps them: version 2 under a tag, version 3 as bundles. They are only collected here. */
 import {
   type Evidence,
   MAX_SIGNATURE_BYTES,

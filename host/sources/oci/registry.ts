@@ -1,7 +1,4 @@
-/**
- * A client of the OCI distribution protocol, as far as tools need it. One is made for each thing that is done at a registry: it
- * keeps the token it got, and whether the registry speaks TLS.
- */
+/** A client of the OCI protocol, made for each thing done at a registry: it keeps the token, and whether there is TLS. */
 
 import { hostAndPort, type OutboundReply, type PrivateHosts } from "../../../kernel/kit/outbound.ts";
 import { visibleLine } from "../../../kernel/kit/text.ts";

@@ -51,10 +51,7 @@ export interface Notice {
 const noticeFile = (home: string) => join(home, "running.json");
 export const claimFile = (home: string) => join(home, "running.lock");
 
-/**
- * Claims the home for this process. The claim is a lock that the operating system drops with the process,
- * so a killed service never leaves a stale one behind.
- */
+/** Claims the home for this process by a lock that the operating system drops with it, so none is ever stale. */
 export function claimHome(home: string): { post(notice: Notice): void; release(): void } {
   const lock = new DatabaseSync(claimFile(home));
   try {

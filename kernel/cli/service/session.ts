@@ -11,10 +11,7 @@ import { homeSetting } from "./home.ts";
 export type Session = ReturnType<typeof openSession>;
 
 export interface SessionOptions {
-  /**
-   * The service starts here, so `.env` of the folder counts too. Every other command may have been typed in a stranger's
-   * folder, to look at what is in it, and reads only the home's.
-   */
+  /** The service starts here, so the folder's `.env` counts too; other commands may be typed in a stranger's folder. */
   readonly startsService?: boolean;
   /** Settings that options of the command gave; they win over the environment. */
   readonly given?: Variables;

@@ -1,7 +1,4 @@
-/**
- * Invitations: links that open one browser session, once, within a few days. Only the hash of a link's secret is kept, and it is
- * deleted when it is used. An invitation is no token: it opens a session and nothing else.
- */
+/** Invitations: links that open one browser session, once, within a few days. Only the hash of the secret is kept. */
 import { randomUUID } from "node:crypto";
 import type { InvitationInfo } from "../../../kernel/kit/people.ts";
 import { Fault, type Sql } from "../../../kernel/plugin.ts";

@@ -1,7 +1,4 @@
-/**
- * The operator's token: provisioned once, into a file of the home that only its owner can read. Nodes on one PostgreSQL
- * share it; each has it in its own home, too.
- */
+/** The operator's token, in a file of the home that only its owner can read. Nodes on one PostgreSQL share it. */
 import { existsSync, linkSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { seal, unseal } from "../../../kernel/kit/secrets.ts";

@@ -9,10 +9,7 @@ What you can trust:
 
 When a tool fails, say what failed and what the user can do about it. Do not repeat a call that was refused.`;
 
-/**
- * `parts`: identity files and skills; `day`: that of the first turn that is shown. What changes while a thread continues is told with its
- * messages: see `news.ts`.
- */
+/** `parts`: identity files and skills; `day`: that of the first turn shown. What changes later is told by `news.ts`. */
 export function systemText(day: string, parts: readonly string[]): string {
   const begin = `This conversation begins on ${day}. A later <now> says which day it is by then.`;
   return [BASE, ...parts.filter((part) => part !== ""), begin].join("\n\n");

@@ -1,7 +1,4 @@
-/**
- * Fits a thread into a model's window. What no longer fits is summarised once and the summary kept beside
- * the thread; the turns themselves stay as they are.
- */
+/** Fits a thread into a model's window. What no longer fits is summarised once; the turns stay as they are. */
 
 import { estimateText } from "../../../kernel/kit/turns.ts";
 import { capText, escapeTags } from "../../../kernel/kit/untrusted.ts";

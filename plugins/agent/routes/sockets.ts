@@ -1,7 +1,4 @@
-/**
- * The sockets of the chat and the streams they read, each as fast as its client does. A stream is kept for a while without
- * readers, so that one can reconnect.
- */
+/** The sockets of the chat and the streams they read. A stream is kept for a while, so that one can reconnect. */
 
 import type { WebSocket } from "ws";
 import { type Declared, toWire } from "../../../kernel/kit/schema.ts";

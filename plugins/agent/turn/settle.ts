@@ -144,10 +144,7 @@ function pendingOf({ call, plan, outcome }: WaitingCall): PendingCall {
   return { ...call, asked: { ...question, fingerprint: fingerprintIn(plan) } };
 }
 
-/**
- * A server that asked something waits for the answer, so it comes first. An external call waits for the caller, who
- * cannot answer the other gates: it comes last.
- */
+/** A server that asked waits, so it comes first; the caller of an external call cannot answer others, so it comes last. */
 function rank({ plan, outcome }: WaitingCall): number {
   return outcome?.status === "question" ? 0 : plan.type === "external" ? 2 : 1;
 }

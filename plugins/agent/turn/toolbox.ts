@@ -218,9 +218,7 @@ export async function openToolbox(
     /** A call that was made inside of another has answered. Returns whose words that is. */
     hear: (call: ToolCall, outcome: ToolOutcome, origins: readonly Origin[]): readonly Origin[] =>
       (checks ?? []).flatMap((check) => check.hear?.(call, outcome, origins) ?? []),
-    /**
-     * `approved`: the user has just said yes to this very call, of the tool as it was then. `isInner`: it is made inside of another.
-     */
+    /** `approved`: the user has just said yes to this very call. `isInner`: it is made inside of another. */
     async plan(call: ToolCall, approved: Approved | undefined, isInner = false): Promise<Plan> {
       const mine = own.get(call.name);
       const tool = installed.get(call.name);

@@ -1,7 +1,4 @@
-/**
- * Whether a mail is from the address in its From. Our own mail server has looked, and says so in `Authentication-Results`
- * (RFC 8601); anybody can write such a header, so only what our server put on top of the mail counts.
- */
+/** Whether a mail is from its From, as our mail server says on top of it in `Authentication-Results` (RFC 8601). */
 import { type HeaderLine, textIn, withoutComments } from "./header.ts";
 
 interface Results {

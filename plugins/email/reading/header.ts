@@ -46,10 +46,7 @@ export function withoutComments(text: string, keepsQuoted = true): string {
   return kept.join("");
 }
 
-/**
- * The one address in a mail's one From, in lower case. Undefined where there are several, or where two readers could see
- * different ones: our mail server has vouched for one of them, and it has to be the same.
- */
+/** The one address in a mail's one From, in lower case; undefined where two readers could see different ones. */
 export function senderOf(lines: readonly HeaderLine[]): Sender | undefined {
   const [from, another] = valuesOf(lines, "from");
   if (from === undefined || another !== undefined) return undefined;

@@ -1,7 +1,4 @@
-/**
- * What a call waits for, kept by the client between two requests: signed for one caller and one call, and valid for an hour. The
- * key is the same on every node, so any of them can continue.
- */
+/** What a call waits for, kept by the client: signed for one caller and one call, valid for an hour, on every node. */
 import { hash, randomUUID } from "node:crypto";
 import {
   createRequestStateCodec,

@@ -1,7 +1,4 @@
-/**
- * A server for one caller, for both revisions and every transport. It uses the SDK's low-level `Server`, since `McpServer`
- * compiles the schemas of tools, and those are strangers'.
- */
+/** A server for one caller. `McpServer` compiles the schemas of tools, which are strangers', so it is a `Server`. */
 import { Server } from "@modelcontextprotocol/server";
 import type { Caller } from "../../agent/services.ts";
 import { createPageLinks } from "../elicitation/page-links.ts";

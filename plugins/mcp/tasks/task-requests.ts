@@ -1,7 +1,4 @@
-/**
- * Requests about tasks: the extension of 2026-07-28, where we decide that a call takes long, and the experiment of 2025-11-25,
- * where the client asks for a task.
- */
+/** Requests about tasks: the extension of 2026-07-28, and the experiment of 2025-11-25, where the client asks for one. */
 import { setTimeout as sleep } from "node:timers/promises";
 import {
   type CallToolRequest,

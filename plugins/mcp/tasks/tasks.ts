@@ -1,7 +1,4 @@
-/**
- * Calls that outlive their request. The node that began one runs it to its end; a person's answers to what it asks, and its
- * result, are in the store.
- */
+/** Calls that outlive their request. The node that began one runs it; answers and the result are in the store. */
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { isInputRequiredResult, ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/server";

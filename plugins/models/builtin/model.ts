@@ -1,7 +1,4 @@
-/**
- * The embedded default: deterministic, offline and without a key, so that the first chat works on a fresh machine.
- * It says what it is, matches requests to tools and answers from what they return.
- */
+/** The embedded default: deterministic, offline and without a key, so that the first chat works on a fresh machine. */
 
 import { randomUUID } from "node:crypto";
 import { setImmediate as breathe } from "node:timers/promises";

@@ -1,7 +1,4 @@
-/**
- * Reads a tool's JSON Schema as a list of parameters to fill. Strangers write schemas, so a fixed number of nodes is read,
- * whatever refers to what, and nothing in them is compiled or run, `pattern` least of all.
- */
+/** A tool's JSON Schema as parameters to fill. It is a stranger's: reading is bounded, and nothing in it is run. */
 import { isRecord } from "../../../kernel/kit/text.ts";
 import type { JsonSchema } from "../../../kernel/plugin.ts";
 

@@ -98,10 +98,7 @@ function retryAfter(headers: CallError["responseHeaders"]): number | undefined {
   return seconds === undefined ? undefined : Math.max(0, seconds);
 }
 
-/**
- * Seconds until those limits are reset that are used up: each provider has a header for what remains of one, and one with
- * "reset" in place of "remaining".
- */
+/** Seconds until limits that are used up are reset: each header with "remaining" has one with "reset". */
 function resetAfter(headers: CallError["responseHeaders"] = {}): number | undefined {
   const waits = Object.entries(headers).flatMap(([name, value]) => {
     if (!/ratelimit.{0,40}reset/.test(name) || headers[name.replace("reset", "remaining")] !== "0") return [];

@@ -1,7 +1,4 @@
-/**
- * What the endpoints of providers take and what they do not: each difference is written here, once. Which fields a server
- * turns out to refuse is learnt in `refusals.ts`.
- */
+/** What the endpoints of providers take and what they do not. `refusals.ts` learns what a server turns out to refuse. */
 import type { Format } from "../services.ts";
 import type { ProviderOptions } from "./language-model.ts";
 import type { Hint, Hints } from "./refusals.ts";

@@ -54,10 +54,7 @@ export function createReader(
   return (parts: readonly StreamPart[]): readonly ModelPart[] => parts.flatMap(readPart);
 }
 
-/**
- * Returns why an answer was cut; undefined if it came to a proper end, whose reason is not to be relied on: some servers
- * end calls with "stop", too.
- */
+/** Returns why an answer was cut. The reason of a proper end is not to be relied on: some servers end calls with "stop". */
 function readFinish({ unified, raw }: GivenReason): FinishReason | undefined {
   // The packages end a stream that was cut as if it were whole, only without the server's reason.
   if (raw === undefined && (unified === "other" || unified === "interrupted"))

@@ -1,7 +1,4 @@
-/**
- * One answer in spite of the network: tries again with growing pauses until the first token has come,
- * goes on to the next model when one gives up, and says so when nothing comes for long.
- */
+/** One answer in spite of the network: tries again until the first token has come, and goes on to the next model. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { Fault } from "../../../kernel/plugin.ts";
 import type { Model, ModelPart, ModelRequest, StreamOptions } from "../services.ts";

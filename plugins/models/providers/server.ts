@@ -38,10 +38,7 @@ const LIST_TIMEOUT_MS = 3000;
 // A server on loopback answers in a few milliseconds, or is not there.
 const PROBE_TIMEOUT_MS = 200;
 
-/**
- * Keeps connections between turns. The operator chose the servers, so they may be anywhere. A slow answer is for the turn's
- * deadline to judge, not for the connection's.
- */
+/** Keeps connections between turns. The operator chose the servers, and the turn's deadline judges slow answers. */
 const outbound = createOutbound({ privateHosts: "any" });
 
 /** Sends a text and returns the reply when it begins; its body is read as it comes. No redirect is followed. */

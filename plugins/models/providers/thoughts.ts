@@ -29,10 +29,7 @@ type User = ModelRequest["user"];
 
 type Answer = Extract<ModelMessage, { role: "assistant" }>;
 
-/**
- * What a provider sealed cannot be made from the text of a thread. After a restart it is gone, and the model continues without.
- * Thoughts that go back as text are in the thread.
- */
+/** What a provider sealed is gone after a restart: the thread's text cannot make it again. */
 export function createThoughts(kind: "text" | "sealed"): Thoughts {
   const kept = new LRUCache<string, readonly AnswerPart[]>({
     maxSize: MAX_LENGTH,

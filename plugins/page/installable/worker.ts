@@ -1,7 +1,4 @@
-/**
- * The service worker. It only shows an offline page when the service cannot be reached. Code and API responses are never cached,
- * so nothing of an earlier version is ever run or shown.
- */
+/** The service worker only shows an offline page. Code and API responses are never cached. */
 interface ExtendableEvent extends Event {
   waitUntil(work: Promise<unknown>): void;
 }

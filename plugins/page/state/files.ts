@@ -39,10 +39,7 @@ let recent: { readonly sets: Promise<readonly ChangeSet[]>; readonly at: number 
 const readSets = async (query: Record<string, string>): Promise<readonly ChangeSet[]> =>
   (await ask<{ sets: readonly ChangeSet[] }>("GET", `/api/workspace/log?${new URLSearchParams(query)}`)).sets;
 
-/**
- * Finds what a turn changed. The turns of a thread that is opened share one request for the newest sets; a turn that has just
- * ended asks for its own. Where there is no workspace, nothing was changed.
- */
+/** Finds what a turn changed. The turns of an opened thread share one request; one that has just ended asks for its own. */
 export async function changesOf(turn: string, hasJustEnded: boolean): Promise<ChangeSet | undefined> {
   if (!hasJustEnded && (recent === undefined || Date.now() - recent.at > FRESH_MS))
     recent = { sets: readSets({ limit: String(MAX_SETS) }), at: Date.now() };

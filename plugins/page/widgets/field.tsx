@@ -21,10 +21,7 @@ interface FieldProps {
   children(attributes: FieldAttributes): ComponentChildren;
 }
 
-/**
- * A labelled input of a `Form`. What is wrong with it, as the browser or the gateway says, stands below it until it is changed, and
- * the first wrong field gets the focus.
- */
+/** A labelled input of a `Form`. What is wrong with it stands below it until it is changed. */
 export function Field({ label, name, help, error, children }: FieldProps) {
   const id = useId();
   const { problems, forget } = useContext(FormProblems);

@@ -12,10 +12,7 @@ interface ListProps<Item> {
   children(item: Item): ComponentChildren;
 }
 
-/**
- * A table of rows. The last column, without a visible heading, has the actions. On a narrow screen each row is a card whose cells
- * have labels; the roles keep it a table for screen readers.
- */
+/** A table of rows, the actions last. On a narrow screen each row is a card; to screen readers it stays a table. */
 export function List<Item>({ columns, items, empty, hasActions = true, children }: ListProps<Item>) {
   const table = useRef<HTMLTableElement>(null);
   useLayoutEffect(() => {

@@ -13,10 +13,7 @@ interface ModalOptions {
 
 let shown = 0;
 
-/**
- * Shows a dialog above the page. The browser keeps the focus inside, closes it on Esc and restores the focus. It is also dismissed
- * when another page is opened.
- */
+/** Shows a dialog above the page. The browser keeps the focus inside; opening another page dismisses it too. */
 export function showModal({ title, words, role = "dialog", ...options }: ModalOptions): void {
   const dialog = document.createElement("dialog");
   const id = `modal-${++shown}`;

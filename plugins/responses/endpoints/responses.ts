@@ -76,10 +76,7 @@ export function responseEndpoints(parts: EndpointParts, dialect: Dialect): reado
     return new Set(waiting?.echo.tools.map(({ name }) => name));
   }
 
-  /**
-   * Refuses names of the agent's tools. A tool that was installed while the thread waited does not keep the caller from resuming
-   * it: the name stays the caller's for this turn.
-   */
+  /** Refuses names of the agent's tools. A tool installed while the thread waited does not keep the caller from resuming. */
   async function checkNames(user: string, request: CreateRequest): Promise<CreateRequest> {
     const { settings, tools = [], previous } = request;
     if (settings.callersToolsWin) return request;

@@ -183,10 +183,7 @@ function readFrame(frame: unknown): CreateFrame {
   return { body: { ...body, stream: true }, lane, generates: generate ?? true };
 }
 
-/**
- * Remembers the last response on a connection that is stored nowhere, so that the next request can continue from it by its id: the
- * items that led to it, and its own.
- */
+/** Remembers a connection's last response that is stored nowhere, so that the next request can continue from it. */
 function createChain() {
   /** `previous` is a stored response that the items continue from. */
   let last:

@@ -113,10 +113,7 @@ const checkAdditional = compile(
   Type.Object({ tools: Type.Array(Type.Unknown(), { refusal: "must be an array of tools" }) }),
 );
 
-/**
- * The tools of a request with those in its items, as Codex sends all of its tools for some models; undefined when there are none.
- * The tool of a later item replaces an earlier one of its name.
- */
+/** The tools of a request with those in its items, as Codex sends them. A later item's tool replaces an earlier one. */
 export function allTools(
   tools: readonly unknown[] | null | undefined,
   input: unknown,

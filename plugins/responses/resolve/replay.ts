@@ -27,10 +27,7 @@ const ITEMS_AT_A_STRETCH = 1000;
 const MAX_PREFIXES = 64;
 const MAX_RECORDS = 8;
 
-/**
- * Finds the replayed response, and the digest of the whole input, by which a later request finds this one. Requests with another
- * `seed` are never taken for each other.
- */
+/** Finds the replayed response, and the digest by which a later request finds this one, if it has the same `seed`. */
 export async function matchReplay(
   user: string,
   items: readonly GivenItem[],

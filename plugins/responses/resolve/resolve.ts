@@ -1,7 +1,4 @@
-/**
- * Looks up everything that a request needs from the store: where it continues, what is new in it, and the bytes of its attachments.
- * Nothing is written here.
- */
+/** Looks up all that a request needs: where it continues, what is new in it, its attachments. Nothing is written. */
 import type { Gate } from "../../../kernel/plugin.ts";
 import type { AttachedBytes } from "../../agent/services.ts";
 import type { GivenItem, SaidItem } from "../parse/items.ts";

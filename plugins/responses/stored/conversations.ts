@@ -1,7 +1,4 @@
-/**
- * Conversations. Each is a name for a thread, which begins with the first response. Items that are added before it, or between
- * two responses, wait here and go to the next one.
- */
+/** Conversations: names for threads. Items added before the first response, or between two, go to the next one. */
 import { randomUUIDv7 } from "node:crypto";
 import { defineTables, type KeptBytes } from "../../../kernel/kit/store.ts";
 import { Fault, type Queries, type Services, type Transaction } from "../../../kernel/plugin.ts";

@@ -1,7 +1,4 @@
-/**
- * Deletes expired files, and the requests of threads that were deleted elsewhere: their texts must not outlive the conversation. A thread
- * in the bin may be restored, with its responses.
- */
+/** Deletes expired files, and the requests of deleted threads, whose texts must not outlive them; not those in the bin. */
 
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Log, Services } from "../../../kernel/plugin.ts";

@@ -141,10 +141,7 @@ export function createIntake(parts: IntakeParts) {
     return await open(user, request, resolved, texts, add);
   }
 
-  /**
-   * A message on a thread that waits for nothing: the previous response is checked in the transaction that opens the turn, without
-   * a lookup before it. Undefined when it is not that simple.
-   */
+  /** A message on a thread that waits for nothing: the previous response is checked in the transaction that opens the turn. */
   async function takePlain(user: User, request: CreateRequest): Promise<Begun | undefined> {
     const { previous, items } = request;
     const isPlain = items.every(

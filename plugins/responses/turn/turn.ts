@@ -59,10 +59,7 @@ function withInstructions({ ask, instructions: given }: Resolved) {
   return { history: [system, ...history], instructions: "" };
 }
 
-/**
- * Messages of the user in a row are one message while they are new, so a replay shows them as one too: the prompt begins like the
- * one before it.
- */
+/** A user's messages in a row are one, so a replay shows them as one too: the prompt begins like the one before it. */
 function joinMessages(items: readonly SaidItem[]): readonly SaidItem[] {
   const history: SaidItem[] = [];
   let row: Said[] = [];

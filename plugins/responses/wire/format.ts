@@ -3,10 +3,7 @@ import type { TObject, TProperties, TSchema, TSchemaOptions } from "typebox";
 import { type Declared, JsonSchema, Type } from "../../../kernel/kit/schema.ts";
 import { WireUsage as PlainUsage } from "../../../kernel/kit/turns.ts";
 
-/**
- * The two dialects of the API lead to the same agent and the same threads. Strict is the specification, to the byte; older clients
- * are pinned to `/v1`. Open is what the clients of today expect.
- */
+/** Strict is the specification, to the byte; open is what the clients of today expect. Older ones are pinned to `/v1`. */
 export type Dialect = "strict" | "open";
 
 export const PREFIXES: Readonly<Record<Dialect, readonly string[]>> = {

@@ -1,7 +1,4 @@
-/**
- * Ids on the wire. A response's id holds its own UUID, which is the turn's, and its thread's; an item's id
- * holds the turn and its place in the output, so that a reference to it is resolved without an index.
- */
+/** Ids on the wire. A response's holds its turn's and its thread's; an item's holds the turn and its place in the output. */
 export interface ResponseId {
   readonly turn: string;
   readonly thread: string;

@@ -80,10 +80,7 @@ export function createFigures(sql: Sql, source: FigureSource): (query: FiguresQu
   };
 }
 
-/**
- * Returns how many characters of a time tell which span it is in: its hour, its ten minutes or its minute. Not every time zone's day begins
- * on the hour.
- */
+/** How many characters of a time tell its hour, ten minutes or minute. Not every zone's day begins on the hour. */
 function prefixOf(spans: readonly FiguresSpan[]): number {
   const minutes = spans.map(({ since }) => new Date(since).getUTCMinutes());
   if (minutes.every((minute) => minute === 0)) return "2026-11-16T08".length;

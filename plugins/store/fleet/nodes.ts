@@ -1,7 +1,4 @@
-/**
- * The processes on this store, and which of them live. On PostgreSQL each has a row and renews it; one that stops doing
- * so is removed by another. All times are the database's: the clocks of two machines never agree.
- */
+/** The processes on this store, and which of them live: on PostgreSQL each renews a row. All times are the database's. */
 import { randomUUID } from "node:crypto";
 import { MANIFEST } from "../../../kernel/kit/files.ts";
 import type { Sql } from "../../../kernel/plugin.ts";

@@ -1,7 +1,4 @@
-/**
- * A backup now and then, by one of all nodes. A process of its own writes and checks it: reading a whole store would keep
- * everybody else waiting.
- */
+/** A backup now and then, by one of all nodes, in a process of its own that keeps nobody waiting. */
 
 import { execFile } from "node:child_process";
 import { mkdirSync, statfsSync, statSync } from "node:fs";

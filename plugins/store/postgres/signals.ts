@@ -1,7 +1,4 @@
-/**
- * Signals between nodes: NOTIFY on the store's connections, LISTEN on one of its own. That one is connected again when it
- * is lost, and asked now and then whether it still is one.
- */
+/** Signals between nodes: NOTIFY on the store's connections, LISTEN on one of its own, which is renewed when lost. */
 import { createHash, randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import type pg from "pg";
@@ -204,10 +201,7 @@ export function openSignals(
 const PART_BYTES = 7900;
 const HEAD_BYTES = 64;
 
-/**
- * Each part begins with who sent it, the number of the signal, and which part of how many it is. Without the number, two
- * equal signals in one transaction would be one.
- */
+/** Each part begins with its sender, the signal's number (two equal ones would be one), and which part of how many it is. */
 function split(payload: string, sender: string, number: number): readonly string[] {
   // PostgreSQL's texts hold no NUL and no half of a pair.
   const bytes = Buffer.from(payload.replaceAll("\0", "\uFFFD").toWellFormed());

@@ -1,7 +1,4 @@
-/**
- * Commits on one SQLite connection. What is asked for while the sockets that are ready are being read, and right after, shares a
- * commit, and so one flush of the disk; work that fails is undone alone.
- */
+/** Commits on one SQLite connection. What is asked for at the same time shares one, and one flush of the disk. */
 import type { SqlValue } from "../../../kernel/kit/store.ts";
 import type { Transaction } from "../../../kernel/plugin.ts";
 import { watchStandstill } from "../engine/standstill.ts";

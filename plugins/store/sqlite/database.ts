@@ -1,7 +1,4 @@
-/**
- * The store on one SQLite file: a connection that writes, and one that reads what is committed. Statements run where
- * they are called, without a thread in between: most take a few microseconds.
- */
+/** The store on one SQLite file: one connection writes, one reads. Statements run where they are called. */
 import {
   closeSync,
   fdatasync,
@@ -119,10 +116,7 @@ const UNFLUSHED: Flushing = { now() {}, soon() {} };
 /** Commits that nobody waits for are on disk after this long. */
 const SOON_MS = 200;
 
-/**
- * Does what `synchronous=FULL` does at a commit: commits that may be lost in a power cut skip it, and
- * fdatasync is enough, where SQLite as Node builds it uses the slower fsync.
- */
+/** Flushes as `synchronous=FULL` does, but not for commits that a power cut may take, and with the faster fdatasync. */
 function createLogFlush(file: string, writer: Connection): Flushing & { close(): Promise<void> } {
   let log: number | undefined;
   let hasHole = false;

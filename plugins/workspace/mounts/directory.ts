@@ -1,7 +1,4 @@
-/**
- * A folder of the machine, held open. What is below it is reached name by name from the open folder, never through a link, so that
- * nothing swapped in between leads anywhere else.
- */
+/** A folder, held open. What is below it is reached name by name, never through a link, so that nothing leads elsewhere. */
 import { randomBytes } from "node:crypto";
 import { type BigIntStats, constants } from "node:fs";
 import {

@@ -1,7 +1,4 @@
-/**
- * Files below a mount. The disk says what there is, and versions in the store say what was there when it was last looked at: a change
- * made outside becomes a version by then.
- */
+/** Files below a mount. The disk says what there is; a change made outside becomes a version when it is looked at. */
 import type { Page } from "../../../kernel/plugin.ts";
 import { MAX_FILE_BYTES } from "../account.ts";
 import type { Incoming } from "../contents.ts";

@@ -31,10 +31,7 @@ export function refuseFolder(
   return undefined;
 }
 
-/**
- * The folder and all that it lies in, as device and inode, so that links, other spellings and bind mounts are seen through. Empty if
- * there is no such folder.
- */
+/** The folder and all that it lies in, as device and inode, so that links, other spellings and bind mounts are seen through. */
 function lineOf(folder: string): readonly string[] {
   const ids: string[] = [];
   try {

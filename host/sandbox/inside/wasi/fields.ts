@@ -95,10 +95,7 @@ export function createFieldsClass(holdings: Holdings): FieldsClass {
   };
 }
 
-/**
- * Engines and libraries set these by themselves, and a browser's `fetch` ignores them: they say how a message is
- * carried, which is not for the guest to decide.
- */
+/** They say how a message is carried, which is not for the guest. Engines set them; a browser's `fetch` ignores them. */
 const IGNORED: ReadonlySet<string> = new Set([
   ...CONNECTION_HEADERS,
   WANTS_WORDS,

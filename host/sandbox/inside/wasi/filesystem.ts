@@ -1,7 +1,4 @@
-/**
- * `wasi:filesystem` for a tool that was granted folders of the workspace: each is a preopened directory. There are no links, locks or
- * times to set. For a tool without such a grant no directory is there.
- */
+/** `wasi:filesystem` for the folders that a tool was granted, each a preopened directory without links, locks or times. */
 import type { Preopen } from "../../protocol.ts";
 import { FileRefusal } from "../files.ts";
 import { Descriptor } from "./descriptor.ts";

@@ -1,7 +1,4 @@
-/**
- * `wasi:http`, the second way to the broker: what `fetch` is made of. A request is sent as soon as it is whole, and
- * the guest waits with `poll`, so that several are under way side by side.
- */
+/** `wasi:http`, which `fetch` is made of. A request is sent as soon as it is whole, and the guest waits with `poll`. */
 import type { ToolReply, ToolRequest } from "../../protocol.ts";
 import { createFieldsClass, type Fields, toHeadersJson, WANTS_WORDS } from "./fields.ts";
 import { type Holdings, OutputStream, Refusal, Resource } from "./io.ts";

@@ -1,7 +1,4 @@
-/**
- * The WASI a tool may link against: real clocks and randomness, the folders that it was granted, and for the rest "nothing
- * there": no other files, no environment, no arguments. What a tool writes to stdout or stderr is handed to `write`.
- */
+/** The WASI a tool may link against: real clocks and randomness, the folders it was granted, and for the rest nothing. */
 import { getRandomValues } from "node:crypto";
 import { createFilesystem } from "./filesystem.ts";
 import type { GrantedFolders } from "./folders.ts";

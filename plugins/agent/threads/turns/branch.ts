@@ -1,7 +1,4 @@
-/**
- * Branches of a thread. A turn that goes on from an older one sees what led to that one, and nothing of what came after
- * it: every turn has one past, whatever else happens on its thread.
- */
+/** Branches of a thread: a turn sees what led to the one it goes on from, and nothing of what came after that one. */
 import { Fault, type Gate, type Queries, type Transaction } from "../../../../kernel/plugin.ts";
 import type { Turn } from "../../services.ts";
 import { NOTHING_REQUIRED } from "../required-tools.ts";
@@ -119,10 +116,7 @@ export function moveTurn(
   return tx.run(move, thread, origin, origin, id);
 }
 
-/**
- * The answer to a gate goes on from the turn that asked, also where the newest turn is of another branch. Returns that turn
- * where the given one had to be moved.
- */
+/** The answer to a gate goes on from the turn that asked. Returns that turn where the given one had to be moved. */
 export async function moveToGate(
   tx: Transaction,
   turn: { readonly id: string; readonly thread: string; readonly seq: number },

@@ -91,10 +91,7 @@ export const preambleOf = ({ instructions, context, outside }: PreambleColumns) 
 /** Shorter texts cost less than what would stand for them. */
 const MIN_SHARED_LENGTH = 100;
 
-/**
- * The input as its row has it. A long message is the turn's first item too, and is kept there; in its place is a digest, because
- * inputs that are the same have to look the same.
- */
+/** The input as its row has it: in the place of a long message, which is an item of its own, is a digest. */
 export async function inputText(input: TurnInput): Promise<string> {
   if (input.type !== "message" || input.text.length < MIN_SHARED_LENGTH) return JSON.stringify(input);
   return JSON.stringify({ ...input, text: "", digest: await digestText(input.text) });

@@ -159,10 +159,7 @@ export function createTurnWriter(
     attach(attached: readonly Attached[]): void {
       for (const one of attached) queue.add((tx) => void writeAttached(tx, sql.engine, own, one));
     },
-    /**
-     * Runs it if it is the first in line of its thread. "waiting" where an earlier turn of the thread is still open, "gone" where it
-     * was closed or removed by others.
-     */
+    /** Runs it if it is first in line: "waiting" if an earlier turn is still open, "gone" if others closed or removed it. */
     async begin(model: ModelName): Promise<"running" | "waiting" | "gone"> {
       // Its thread may have got another model while it waited.
       const [provider, name] = [model.provider, model.name];
@@ -203,10 +200,7 @@ export function createTurnWriter(
     },
     /** Resolves when a write finds that the turn is gone: with nothing if its thread is too, with a fault if another node took it over. */
     gone,
-    /**
-     * Resolves when the end is on disk, with the node of the turn that waits for it. Rejects where it cannot be stored;
-     * calling it again tries again.
-     */
+    /** Resolves when the end is on disk, with the node of the turn that waits for it. After a rejection, call it again. */
     async finish(ending: Ending, usage: Usage): Promise<string | undefined> {
       const now = new Date().toISOString();
       current = endedAs(ending, usage, now);

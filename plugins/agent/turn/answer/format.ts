@@ -1,7 +1,4 @@
-/**
- * Holds the text of an answer to its format. A model that supports formats is given it, others are told in words; in any case
- * the text is checked, and the caller's schema only in a sandbox.
- */
+/** Holds an answer to its format: models that support one are given it, others are told, and the text is checked. */
 
 import type { Tools } from "../../../../host/services.ts";
 import { Fault } from "../../../../kernel/plugin.ts";

@@ -1,7 +1,4 @@
-/**
- * A schedule in plain words, or cron, read from left to right: "weekdays at 8:00", "every 2 hours", "first monday of the month at 9",
- * "tomorrow at 15:00", "in 20 minutes", "0 8 * * 1-5".
- */
+/** A schedule in plain words, or cron: "weekdays at 8:00", "first monday of the month at 9", "in 20 minutes". */
 import { capitalise, listing } from "../../../../kernel/kit/words.ts";
 import { type Cursor, cursorOf } from "./cursor.ts";
 import { type Plan, refused, type Schedule, weekdayFrom } from "./plan.ts";

@@ -39,10 +39,7 @@ export function localTime(at: number, zone: string): LocalTime {
   return { year, month, day, hour, minute };
 }
 
-/**
- * When the clocks there show that time. An hour that comes twice means the first; of one that does not exist, the first moment
- * after it. Undefined for a day that no calendar has.
- */
+/** When clocks there show that time: of a doubled hour the first, of a missing one the moment after. Undefined: no such day. */
 export function instantOf({ year, month, day, hour, minute }: LocalTime, zone: string): number | undefined {
   if (!isDate({ year, month, day })) return undefined;
   const before = new Date(Date.UTC(year, month - 1, day) - 2 * DAY_MS);

@@ -1,7 +1,4 @@
-/**
- * The chat-completions dialect that local servers and most gateways speak, read from the socket as it comes:
- * a package's chain of web streams costs a turn more than all the rest of it.
- */
+/** The chat-completions dialect, read from the socket: a chain of web streams costs a turn more than all the rest. */
 
 import type { Readable } from "node:stream";
 import { StringDecoder } from "node:string_decoder";

@@ -91,10 +91,7 @@ export function createEventReader(dialect: Dialect) {
     say(delta[field], "reasoning-delta");
   }
 
-  /**
-   * Pieces of one call bear its number; where a server numbers none, a new id begins a new call. So does a new id
-   * with a name: some servers give every call the number 0.
-   */
+  /** Pieces of a call bear its number, but some servers number none, or all 0: a new id, then with a name, begins a call. */
   function readCall({ index, id, function: piece, extra_content: extra }: CallDelta): void {
     const number = index ?? undefined;
     let call =
