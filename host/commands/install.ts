@@ -1,6 +1,6 @@
 /** `tool install`, `tool enable` and `tool remove`. */
 
-import { agree, isInteractive, type JsonOption } from "../../kernel/kit/terminal.ts";
+import { agree, isInteractive, type JsonOption, waitFor } from "../../kernel/kit/terminal.ts";
 import { type CommandContext, Fault, reason } from "../../kernel/plugin.ts";
 import { located } from "../author/trace/located.ts";
 import { checkName } from "../catalog/install.ts";
@@ -28,18 +28,18 @@ export async function install(context: CommandContext, what: string, options: In
       ? undefined
       : (await readInput(context, options.capabilities)).toString("utf8");
   await withHost(context, async ({ sources, installer }) => {
-    const fetched = await sources
-      .fetch(reference, { progress, capabilitiesText })
-      .catch((error) => Promise.reject(withOption(error, "capabilities", "Pass --capabilities <file>.")));
+    const fetching = () => sources.fetch(reference, { progress, capabilitiesText });
+    const fetched = await waitFor(`fetching ${what}`, options, fetching).catch((error) =>
+      Promise.reject(withOption(error, "capabilities", "Pass --capabilities <file>.")),
+    );
     const { component } = fetched;
     const name = options.name ?? inferName(fetched.name);
     const origin =
       capabilitiesText === undefined ? fetched.origin : { ...fetched.origin, ownCapabilities: true };
     progress(`checking ${what} (${(component.length / 1e6).toFixed(1)} MB)`);
-    const proposal = await located(
-      component,
-      installer.propose(name, { ...fetched, origin }, consentOn(options), progress, options.set),
-    );
+    const proposing = () =>
+      installer.propose(name, { ...fetched, origin }, consentOn(options), progress, options.set);
+    const proposal = await located(component, waitFor(`checking ${name}`, options, proposing));
     const { candidate, signature, replaces } = proposal;
     // A replacement is asked about where it can do more.
     if (isInteractive() && replaces === undefined) {

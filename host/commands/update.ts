@@ -1,6 +1,6 @@
 /** `tool update` and `tool rollback`: from a version to the next and back. */
 import { compareCapabilities } from "../../capabilities/describe.ts";
-import { agree, isInteractive, type JsonOption, table } from "../../kernel/kit/terminal.ts";
+import { agree, isInteractive, type JsonOption, table, waitFor } from "../../kernel/kit/terminal.ts";
 import { visibleLine } from "../../kernel/kit/text.ts";
 import { type CommandContext, Fault } from "../../kernel/plugin.ts";
 import { located } from "../author/trace/located.ts";
@@ -76,7 +76,9 @@ async function updateOne(host: ToolHost, tool: InstalledTool, options: UpdateOpt
       status: "own_capabilities",
       detail: `it was installed with capabilities of your own, which an update would replace; to update it: postern tool install ${told.from} --name ${name} --capabilities <file> --force`,
     };
-  const finding = await checkForUpdate(host, tool, progress);
+  const finding = await waitFor(`looking for a newer ${name}`, options, () =>
+    checkForUpdate(host, tool, progress),
+  );
   if (finding === undefined) return { ...told, status: "current" };
   const available = wireOf(finding);
   if (options.check) {
@@ -96,7 +98,10 @@ async function updateOne(host: ToolHost, tool: InstalledTool, options: UpdateOpt
       return true;
     },
   };
-  const proposal = await located(component, host.installer.propose(name, fetched, consent, progress));
+  const proposal = await located(
+    component,
+    waitFor(`checking ${name}`, options, () => host.installer.propose(name, fetched, consent, progress)),
+  );
   const { candidate } = proposal;
   const recordings = fetched.recordings ?? [];
   if (recordings.length > 0) progress(`replaying its recordings (${recordings.length})`);

@@ -1,7 +1,17 @@
 /** Output and input of commands: tables, lines, JSON, secrets typed without echo, short ids. */
 
 export { agree, confirms } from "../terminal/agreement.ts";
-export { openStatusLine, say, sayJson, sayPainted, sayText, typedCommand, warn } from "../terminal/output.ts";
+export {
+  openStatusLine,
+  say,
+  sayJson,
+  sayPainted,
+  sayText,
+  typedCommand,
+  waitFor,
+  warn,
+  whileAsking,
+} from "../terminal/output.ts";
 export { isInteractive, readSecret } from "../terminal/secret-input.ts";
 export { createShortener, findByPrefix, shortId } from "../terminal/short-id.ts";
 export { type Colour, fields, type TableOptions, table } from "../terminal/table.ts";

@@ -1,6 +1,7 @@
 /** Questions that a person says yes or no to. */
 import { Fault } from "../fault.ts";
 import { visible } from "../text/visible.ts";
+import { whileAsking } from "./output.ts";
 import { isInteractive } from "./secret-input.ts";
 
 /** Throws if the person does not agree. Without a terminal, `--yes` is the only way to agree. */
@@ -14,7 +15,6 @@ export async function agree(question: string, { yes = false }: { readonly yes?: 
 
 export async function confirms(question: string): Promise<boolean> {
   const { confirm } = await import("@clack/prompts");
-  return (
-    (await confirm({ message: visible(question), initialValue: false, output: process.stderr })) === true
-  );
+  const asked = { message: visible(question), initialValue: false, output: process.stderr };
+  return (await whileAsking(() => confirm(asked))) === true;
 }

@@ -41,7 +41,7 @@ export function sayPainted(text: string): void {
 
 /** Prints progress, a warning or an error to stderr. */
 export function warn(text: string): void {
-  process.stderr.write(visible(asTyped(text)));
+  process.stderr.write(`${isSpinning ? CLEAR : ""}${visible(asTyped(text))}`);
 }
 
 /** Prints why a command failed: who says it is red where stderr takes colours. */
@@ -60,6 +60,49 @@ export function sayHelp(text: string): void {
       styleText("bold", heading, { stream: process.stdout }),
     ),
   );
+}
+
+const CLEAR = "\r\x1b[K";
+const FRAMES = [..."⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"];
+const FRAME_MS = 100;
+
+let isSpinning = false;
+
+/** Does work that may take seconds. On a terminal a line below what is printed says meanwhile for how long; not with `--json`. */
+export async function waitFor<Result>(
+  about: string,
+  { json = false }: { readonly json?: boolean },
+  work: () => Promise<Result>,
+): Promise<Result> {
+  if (json || process.stderr.isTTY !== true) return await work();
+  const since = performance.now();
+  const timer = setInterval(() => {
+    if (!isSpinning) return;
+    const passed = performance.now() - since;
+    const frame = FRAMES[Math.floor(passed / FRAME_MS) % FRAMES.length];
+    // The cursor stands before it, so that whoever else writes does so over it.
+    process.stderr.write(`${CLEAR}${frame} ${visible(about)}, ${Math.floor(passed / 1000)} s\r`);
+  }, FRAME_MS);
+  isSpinning = true;
+  try {
+    return await work();
+  } finally {
+    clearInterval(timer);
+    isSpinning = false;
+    process.stderr.write(CLEAR);
+  }
+}
+
+/** Asks the person something, with no line below the question that says how long something takes. */
+export async function whileAsking<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
+  const wasSpinning = isSpinning;
+  if (wasSpinning) process.stderr.write(CLEAR);
+  isSpinning = false;
+  try {
+    return await ask();
+  } finally {
+    isSpinning = wasSpinning;
+  }
 }
 
 const EVERY_MS = 200;

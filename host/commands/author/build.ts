@@ -1,7 +1,7 @@
 /** `tool build`: an author's project made into a component. */
 
 import { relative, resolve } from "node:path";
-import type { JsonOption } from "../../../kernel/kit/terminal.ts";
+import { type JsonOption, waitFor } from "../../../kernel/kit/terminal.ts";
 import type { CommandContext } from "../../../kernel/plugin.ts";
 import type { Engine } from "../../author/build/engines.ts";
 import { isScript, openProject, type Project } from "../../author/project.ts";
@@ -16,11 +16,14 @@ export async function build(
   const { engine } = options;
   const { folder } = context;
   const project = openProject(resolve(folder, directory));
-  const { file, bytes, millis, isNew } = await buildWith(engine, project, context);
-  if (isNew) {
-    const { examineBuilt } = await import("../../author/build/examine.ts");
-    await examineBuilt(project, { codeFolder: codeFolder(context.home), progress });
-  }
+  const { file, bytes, millis, isNew } = await waitFor(`building ${project.name}`, options, async () => {
+    const built = await buildWith(engine, project, context);
+    if (built.isNew) {
+      const { examineBuilt } = await import("../../author/build/examine.ts");
+      await examineBuilt(project, { codeFolder: codeFolder(context.home), progress });
+    }
+    return built;
+  });
   const { language } = project;
   const made = { file, bytes, millis, language, engine: isScript(language) ? engine : null, is_new: isNew };
   print(options, made, () => `${isNew ? "Built" : "Already built:"} ${relative(folder, file)}`);

@@ -2,7 +2,7 @@
 
 import { existsSync, statSync } from "node:fs";
 import { relative, resolve } from "node:path";
-import type { JsonOption } from "../../../kernel/kit/terminal.ts";
+import { type JsonOption, waitFor } from "../../../kernel/kit/terminal.ts";
 import { type CommandContext, Fault } from "../../../kernel/plugin.ts";
 import { listRecordings, openProject } from "../../author/project.ts";
 import { codeFolder } from "../../catalog/code-cache.ts";
@@ -28,14 +28,16 @@ export async function check(context: CommandContext, target: string, options: Ch
   ]);
   progress(`checking ${wasm} (${(component.length / 1e6).toFixed(1)} MB)`);
   const privateHosts = await readPrivateHosts(context);
-  const report = await checkConformance({
-    component,
-    capabilitiesText,
-    recordings,
-    privateHosts,
-    codeFolder: codeFolder(context.home),
-    progress,
-  });
+  const report = await waitFor(`checking ${wasm}`, options, () =>
+    checkConformance({
+      component,
+      capabilitiesText,
+      recordings,
+      privateHosts,
+      codeFolder: codeFolder(context.home),
+      progress,
+    }),
+  );
   print(options, { file: wasm, ...report }, () => {
     const grants =
       capabilities === undefined

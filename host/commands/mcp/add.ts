@@ -2,7 +2,7 @@
 import { resolve } from "node:path";
 import { hostAndPort, localKind, type PrivateHosts } from "../../../kernel/kit/outbound.ts";
 import { toWire } from "../../../kernel/kit/schema.ts";
-import { agree, type JsonOption } from "../../../kernel/kit/terminal.ts";
+import { agree, type JsonOption, waitFor } from "../../../kernel/kit/terminal.ts";
 import { visibleLine } from "../../../kernel/kit/text.ts";
 import { type CommandContext, Fault } from "../../../kernel/plugin.ts";
 import type { McpServers } from "../../services.ts";
@@ -51,7 +51,8 @@ export async function add(
     progress("connecting …");
     await interruptible(async (signal) => {
       // No tool runs without asking before the person has seen it.
-      let server = await servers.add({ ...given, privateHost }, { user: OPERATOR, agree: false, signal });
+      const adding = () => servers.add({ ...given, privateHost }, { user: OPERATOR, agree: false, signal });
+      let server = await waitFor(`connecting to ${name}`, options, adding);
       try {
         if (server.status === "unauthenticated")
           server = await signInFirst(server, servers, services, signal);

@@ -1,6 +1,6 @@
 /** `mcp list`, `mcp info` and `mcp test`. */
 import { toWire } from "../../../kernel/kit/schema.ts";
-import { fields, type JsonOption, relativeTime, table } from "../../../kernel/kit/terminal.ts";
+import { fields, type JsonOption, relativeTime, table, waitFor } from "../../../kernel/kit/terminal.ts";
 import type { CommandContext } from "../../../kernel/plugin.ts";
 import { type McpServerInfo, McpServerInfo as ServerForm } from "../../wire.ts";
 import { print, progress } from "../terminal/terminal.ts";
@@ -44,7 +44,9 @@ export async function test(
     async (_, servers) => {
       progress(`connecting to ${name} …`);
       const since = performance.now();
-      const server = await interruptible((signal) => servers.test(name, options.user, signal));
+      const server = await waitFor(`connecting to ${name}`, options, () =>
+        interruptible((signal) => servers.test(name, options.user, signal)),
+      );
       const millis = Math.round(performance.now() - since);
       print(
         options,

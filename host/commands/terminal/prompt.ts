@@ -1,7 +1,7 @@
 /** The person at the terminal, or whatever is piped in: one line for each secret. */
 import { createInterface } from "node:readline";
-import { confirm, isCancel, password, text } from "@clack/prompts";
-import { isInteractive } from "../../../kernel/kit/terminal.ts";
+import { isCancel, password, text } from "@clack/prompts";
+import { confirms, isInteractive, whileAsking } from "../../../kernel/kit/terminal.ts";
 import { visible } from "../../../kernel/kit/text.ts";
 import type { Prompt } from "../../secrets/browser-sign-in.ts";
 import { openBrowser } from "./browser.ts";
@@ -26,11 +26,11 @@ function interactive(): Prompt {
   const unlessCancelled = (answer: string | symbol) => (isCancel(answer) ? undefined : String(answer));
   return {
     say: progress,
-    secret: async (message) => unlessCancelled(await password({ message: visible(message), output })),
+    secret: async (message) =>
+      unlessCancelled(await whileAsking(() => password({ message: visible(message), output }))),
     text: async (message, signal) =>
-      unlessCancelled(await text({ message: visible(message), output, signal })),
-    agrees: async (message) =>
-      (await confirm({ message: visible(message), initialValue: false, output })) === true,
+      unlessCancelled(await whileAsking(() => text({ message: visible(message), output, signal }))),
+    agrees: confirms,
     browse: openBrowser,
   };
 }
