@@ -113,7 +113,7 @@ export function createLedger(sql: Sql, node: Pick<Node, "id" | "living">) {
         },
         beginning: opened.beginning,
         scopes: scopesOf(turn, opened.gate),
-        writer: createTurnWriter({ sql, texts, node: node.id }, { turn, model, ...opened }),
+        writer: createTurnWriter({ sql, texts, node }, { turn, model, ...opened }),
         hasToWait: opened.status === "queued",
       };
     },
@@ -184,7 +184,7 @@ export function createLedger(sql: Sql, node: Pick<Node, "id" | "living">) {
         const start = { ...place, id, thread, now: createdAt, beginning: PLAIN, status: "queued" as const };
         const before = await findThread(sql, user, thread);
         const writer = createTurnWriter(
-          { sql, texts, node: node.id },
+          { sql, texts, node },
           { ...start, turn, model, before, tools: turn.answer?.tools, gate: undefined },
         );
         return { turn, beginning: PLAIN, scopes: scopesOf(turn), writer, hasToWait: true };

@@ -11,6 +11,7 @@ import type {
   TurnStatus,
   Usage,
 } from "../../../../kernel/plugin.ts";
+import type { Node } from "../../../store/services.ts";
 import type { Turn } from "../../services.ts";
 import { type Attached, writeAttached } from "../attachments/stored.ts";
 import { closeTurn, countTurn, type Ending, TAKEN_OVER } from "../end.ts";
@@ -64,7 +65,11 @@ const BEGIN = `UPDATE turns SET status = 'running',
 const TELL = "UPDATE turns SET news = ? WHERE id = ? AND node = ?";
 
 export function createTurnWriter(
-  { sql, texts, node }: { readonly sql: Sql; readonly texts: ThreadTexts; readonly node: string },
+  {
+    sql,
+    texts,
+    node: { id: node, living },
+  }: { readonly sql: Sql; readonly texts: ThreadTexts; readonly node: Pick<Node, "id" | "living"> },
   start: OpenedTurn & { readonly turn: Turn; readonly model: ModelName },
 ) {
   const { turn, id, thread, seq, after, items, isBranched } = start;
@@ -170,10 +175,13 @@ export function createTurnWriter(
         current = { ...current, status: "running", model: named };
         return "running";
       }
-      const find = "SELECT status, node FROM turns WHERE id = ?";
-      const row = await sql.get<{ status: TurnStatus; node: string | null }>(find, id);
+      const read = "SELECT status, node FROM turns WHERE id = ?";
+      const row = await sql.get<{ status: TurnStatus; node: string | null }>(read, id);
       if (row?.status === "queued" && row.node === node) return "waiting";
-      tellGone(row && TAKEN_OVER);
+      // Whoever takes over from a node removes what its jobs will say again.
+      const find = `SELECT 1 AS one WHERE CAST(? AS TEXT) IN ${living}`;
+      const isTakenOver = row !== undefined || (await sql.get(find, node)) === undefined;
+      tellGone(isTakenOver ? TAKEN_OVER : undefined);
       return "gone";
     },
     /** It waits again, as if it had not begun. */

@@ -73,6 +73,16 @@ describeEngines("turns", (engine, fresh) => {
     expect(await rows()).toEqual([]);
   });
 
+  test("a job's message that was taken over from a node that stood still was not cancelled", async () => {
+    const { sql } = await node(await fresh());
+    const stood = nodeOn(sql, { living: "(SELECT 'another')" });
+    const { thread } = (await stood.open()).writer;
+    const waiting = await stood.open({ thread, ...JOB, keeping: { survivesRestart: true } });
+    await nodeOn(sql, { living: "(SELECT 'another')" }).ledger.takeOver(() => false);
+    expect(await waiting.writer.begin(MODEL)).toBe("gone");
+    expect(await waiting.writer.gone).toMatchObject({ code: "interrupted" });
+  });
+
   test("of a turn that leaves nothing behind nothing is left when its node has died, either", async () => {
     const place = await fresh();
     const [dead, living] = [await node(place), await node(place)];
