@@ -45,6 +45,16 @@ export function openMemory(engine: Sql["engine"], now: () => number): Database {
     }
     return statement;
   }
+  /** The index of words leaves numbers of rows behind that no number of JavaScript holds. */
+  const change = (text: string, values: Values): number => {
+    const statement = prepare(text);
+    statement.setReadBigInts(true);
+    try {
+      return Number(statement.run(...(values as SqlValue[])).changes);
+    } finally {
+      statement.setReadBigInts(false);
+    }
+  };
   const all = (text: string, values: Values): unknown[] => {
     if (engine === "postgres") {
       if (LEFT_OUT.test(text)) return [];
@@ -55,11 +65,11 @@ export function openMemory(engine: Sql["engine"], now: () => number): Database {
   };
   const run = (text: string, values: Values): number => {
     if (engine === "postgres" && LEFT_OUT.test(text)) return 0;
-    return Number(prepare(text).run(...(values as SqlValue[])).changes);
+    return change(text, values);
   };
   const plain = {
     all: (text: string, ...values: SqlValue[]) => prepare(text).all(...values) as never[],
-    run: (text: string, ...values: SqlValue[]) => void prepare(text).run(...values),
+    run: (text: string, ...values: SqlValue[]) => void change(text, values),
   };
   const attempt = <Result>(work: () => Result): Promise<Result> => {
     try {
