@@ -8,7 +8,7 @@ import { Button, Form } from "../../widgets/controls.tsx";
 import { Field } from "../../widgets/field.tsx";
 import { toast } from "../../widgets/toast.tsx";
 import { Proposal } from "./proposal.tsx";
-import { plainName } from "./tool-names.tsx";
+import { plainName } from "./tool-names.ts";
 
 const words = text.tools.find;
 

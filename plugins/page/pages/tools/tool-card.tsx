@@ -10,7 +10,7 @@ import { toast } from "../../widgets/toast.tsx";
 import { isIncomplete, ToolSetup } from "../../widgets/tool-setup.tsx";
 import { Decision } from "./decision.tsx";
 import { Receipts } from "./receipts.tsx";
-import { iconOf, plainName } from "./tool-names.tsx";
+import { iconOf, plainName } from "./tool-names.ts";
 
 const words = text.tools;
 

@@ -9,7 +9,7 @@ import { Field } from "../../../widgets/field.tsx";
 import { Icon } from "../../../widgets/icon.tsx";
 import { toast } from "../../../widgets/toast.tsx";
 
-import { plainName } from "../tool-names.tsx";
+import { plainName } from "../tool-names.ts";
 
 const words = text.tools.servers;
 

@@ -11,7 +11,7 @@ import { Differences } from "../../../widgets/differences.tsx";
 import { toast } from "../../../widgets/toast.tsx";
 import { Decision, type Remembered } from "../decision.tsx";
 import { Receipts } from "../receipts.tsx";
-import { plainName } from "../tool-names.tsx";
+import { plainName } from "../tool-names.ts";
 
 const words = text.tools.servers;
 

@@ -7,21 +7,25 @@ import Ruler from "lucide/dist/esm/icons/ruler.mjs";
 import SquareTerminal from "lucide/dist/esm/icons/square-terminal.mjs";
 import Wrench from "lucide/dist/esm/icons/wrench.mjs";
 import { text } from "../../text/text.ts";
-import type { IconShapes } from "../../widgets/icon.tsx";
+
+// Others choose the names: one is "constructor", which every object has.
+const NAMES = new Map(Object.entries(text.tools.names));
 
 /** `my-tool` is "My tool", unless it has a name of its own. */
 export function plainName(name: string): string {
   const words = name.replaceAll(/[-_]/g, " ");
-  return text.tools.names[name] ?? words.charAt(0).toUpperCase() + words.slice(1);
+  return NAMES.get(name) ?? words.charAt(0).toUpperCase() + words.slice(1);
 }
 
-const ICONS: Readonly<Record<string, IconShapes>> = {
-  convert: Ruler,
-  "github-issues": CircleDot,
-  "read-page": FileText,
-  "run-code": SquareTerminal,
-  weather: CloudSun,
-  "web-search": Globe,
-};
+const ICONS = new Map(
+  Object.entries({
+    convert: Ruler,
+    "github-issues": CircleDot,
+    "read-page": FileText,
+    "run-code": SquareTerminal,
+    weather: CloudSun,
+    "web-search": Globe,
+  }),
+);
 
-export const iconOf = (name: string): IconShapes => ICONS[name] ?? Wrench;
+export const iconOf = (name: string) => ICONS.get(name) ?? Wrench;
