@@ -36,13 +36,17 @@ const MAX_NAMED = 20;
 export function workspaceTools(workspace: Workspace, threads: Pick<TextThreads, "diff">): OwnTool[] {
   const inTurn = createMutex();
   /** The model reads what was written, and the person what that changed. */
-  const writing = async (write: () => Promise<WrittenText>): Promise<OwnOutcome> => {
+  const writing = async (
+    { isScoped }: OwnToolContext,
+    write: () => Promise<WrittenText>,
+  ): Promise<OwnOutcome> => {
     let made: WrittenText | undefined;
     const outcome = await documentOutcome("file", async () => {
       made = await write();
       return [written(made.entry)];
     });
-    if (made?.before === undefined) return outcome;
+    // Who has such a token may write and not read, and is told of the call.
+    if (made?.before === undefined || isScoped) return outcome;
     return { ...outcome, change: await compareTexts(threads, made.entry.path, made.before, made.after) };
   };
   /** Asks about changes of the machine's own files, also if the operator allows the tool. */
@@ -178,7 +182,7 @@ export function workspaceTools(workspace: Workspace, threads: Pick<TextThreads, 
         return [{ op: "write", path }, changeBy(context, text, path)];
       }),
       run: (params, context) =>
-        writing(async () => {
+        writing(context, async () => {
           const { path, text, append } = params as { path: string; text: string; append?: boolean };
           const change = await changeBy(context, text, path);
           return await (append === true
@@ -202,7 +206,7 @@ export function workspaceTools(workspace: Workspace, threads: Pick<TextThreads, 
         return [{ op: "write", path }, changeBy(context, text, path)];
       }),
       run: (params, context) =>
-        writing(async () => {
+        writing(context, async () => {
           const edit = params as { path: string; old: string; new: string };
           const change = await changeBy(context, edit.new, edit.path);
           return await replaceText(workspace, context.user, edit, change);

@@ -211,6 +211,15 @@ test("the person is shown what a write, an addition and an edit changed, and the
   expect(await call("workspace_edit", { old: "none", new: "x" })).not.toHaveProperty("change");
 });
 
+test("a token with a scope, which may be for writing alone, does not show what the file held", async () => {
+  const { workspace } = await openWorkspace();
+  await workspace.apply("ann", [writing("/a.md", "what only Ann knows\n")], byPerson);
+  const params = { path: "/a.md", text: "more", append: true };
+  const made = await callTool(workspace, "workspace_write", params, { user: "ann", isScoped: true });
+  expect(made.said).toMatchObject({ version: 2 });
+  expect(JSON.stringify(made)).not.toContain("only Ann");
+});
+
 test("what is kept of a change is bounded, and what is too long or no text is not compared", async () => {
   const { workspace } = await openWorkspace();
   const write = (path: string, text: string) => callTool(workspace, "workspace_write", { path, text });
