@@ -90,7 +90,8 @@ function judgeChange(call: Made, heard: readonly Answered[], said: Said) {
       (thing) =>
         thing.some(([one, each]) => one === field && each === value) &&
         (field !== "participants" || said.isRow(get(thing, "title") ?? "")) &&
-        isNamed(thing, all, said, told),
+        isNamed(thing, all, said, told) &&
+        mayTake(call, namingOf(thing, said).join(" "), said),
     );
   };
   const isExtreme = (value: string) =>
@@ -155,6 +156,15 @@ function judgeChange(call: Made, heard: readonly Answered[], said: Said) {
       isNamedBy(searched, name, text);
     return isOfNamed || isBegun(text) || isContact(text) || isOnPage(text);
   };
+}
+
+const OTHER_STEP = /^(?:send|pay|post|share|create|invite|mail|copy)\b/i;
+
+/** What is deleted was not only named for another step. */
+function mayTake({ tool }: Made, naming: string, { texts }: Said): boolean {
+  const sentences = texts.flatMap((text) => text.split(/(?<=\.) /));
+  if (!tool.startsWith("delete") || !sentences.some((one) => /^delete\b/i.test(one))) return true;
+  return sentences.some((one) => isRowOf(naming, one) && !OTHER_STEP.test(one));
 }
 
 /** True where these words name nothing else, are not what is to be said, and no other thing has its id. */
