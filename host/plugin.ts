@@ -127,10 +127,17 @@ export default definePlugin({
     // A command says on its standard error what it waits for; the service writes it to the log.
     const progress = (line: string) => (kernel.stays ? log.info(line) : warn(`${line}\n`));
     let provided: Promise<string> | undefined;
+    /** Which of the shipped tools is installed now, and the turns that wait for them. */
+    let preparing: readonly [at: number, of: number] | undefined;
+    const waiting = new Set<() => void>();
+    const onEach = (at: number, of: number) => {
+      preparing = [at, of];
+      for (const tell of waiting) tell();
+    };
     /** Resolves to why they could not be installed, and to an empty text where they were. */
     const provide = (): Promise<string> => {
       provided ??= open()
-        .then((host) => host.provideShipped(progress, stopping.signal))
+        .then((host) => host.provideShipped(progress, stopping.signal, undefined, onEach))
         .then(() => "")
         .catch((error) => {
           const why = `installing the shipped tools failed: ${reason(error)}`;
@@ -260,8 +267,16 @@ export default definePlugin({
       tools: {
         async ready(onWait) {
           if (!(await lacksShipped())) return;
-          if (kernel.stays) onWait?.();
-          await provide();
+          const tell = () => preparing && onWait?.(...preparing);
+          if (kernel.stays) {
+            waiting.add(tell);
+            tell();
+          }
+          try {
+            await provide();
+          } finally {
+            waiting.delete(tell);
+          }
         },
         async list() {
           await live.current();

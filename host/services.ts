@@ -102,9 +102,9 @@ export interface CallOptions {
 export interface Tools {
   /**
    * Resolves when the shipped tools are installed, or cannot be. A turn waits for it before it says which tools there are.
-   * `onWait` is called where that takes time and nothing else tells so.
+   * `onWait` is called where that takes time and nothing else tells so, each time with the tool that is installed now, counted from one.
    */
-  ready?(onWait?: () => void): Promise<void>;
+  ready?(onWait?: (at: number, of: number) => void): Promise<void>;
   /** Those that are switched off too. */
   list(): Promise<readonly ToolInfo[]>;
   /** Never throws for what a tool did; `signal` cancels the call. Nobody has checked the params before. */

@@ -260,11 +260,12 @@ export async function openToolHost({ config, home, store, storage, workspace, ma
       progress: (line: string) => void,
       signal = new AbortController().signal,
       names?: readonly string[],
+      onEach?: (at: number, of: number) => void,
     ): Promise<void> {
       if (!config.shipped) return;
       // One node does it: the next ones find the tools installed and do not examine them.
       await store.exclusive(SHIPPED_LOCK, () =>
-        provideShipped({ catalog, examine, place, progress, signal }, names),
+        provideShipped({ catalog, examine, place, progress, onEach, signal }, names),
       );
     },
     /** True until the tools that come with Postern were offered to this home. */

@@ -13,6 +13,8 @@ export interface ShippedOptions {
   readonly catalog: Catalog;
   readonly examine: Examine;
   readonly progress: (line: string) => void;
+  /** Called with each tool's number, counted from one, before it is looked at. */
+  readonly onEach?: ((at: number, of: number) => void) | undefined;
   readonly place: (name: string, candidate: Candidate, force: boolean) => Promise<unknown>;
   readonly signal: AbortSignal;
 }
@@ -34,7 +36,8 @@ export async function lacksShipped(catalog: Catalog): Promise<boolean> {
 export async function provideShipped(options: ShippedOptions, names = SHIPPED): Promise<void> {
   const { catalog } = options;
   const offered = await catalog.offered();
-  for (const name of names) {
+  for (const [index, name] of names.entries()) {
+    options.onEach?.(index + 1, names.length);
     const digest = await provide(name, offered[name], options);
     if (digest !== offered[name]) await catalog.offer(name, digest);
   }

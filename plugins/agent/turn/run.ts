@@ -55,9 +55,6 @@ export interface RanTurn {
   readonly observer: TurnObserver;
 }
 
-const GETTING_READY =
-  "The tools that come with Postern are being made ready, once; in a clone they are built first, which takes a minute or two.";
-
 /** Never rejects: what goes wrong is how the turn ends. */
 export async function runTurn(
   parts: RunParts,
@@ -200,7 +197,10 @@ function openTools(
       parts.log.warn(`continuing the turn without installed tools: ${why}`);
       notice("tools_unavailable", `The installed tools are not available: ${why}`);
     },
-    onWait: () => notice("tools_getting_ready", GETTING_READY),
+    onWait: (at, of) =>
+      at === undefined
+        ? notice("tools_ready", "The tools are ready.")
+        : notice("tools_getting_ready", `Preparing tools ${at}/${of}`),
   });
 }
 

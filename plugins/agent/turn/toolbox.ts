@@ -88,12 +88,20 @@ const byName = (one: { readonly name: string }, other: { readonly name: string }
 const MAX_NEAR = 5;
 const ANY_OBJECT: JsonSchema = { type: "object" };
 
+/** Which of the shipped tools is made ready now, counted from one; undefined once they are. */
+export type OnWait = (at?: number, of?: number) => void;
+
 /** The installed tools, the shipped ones among them: on a fresh home they take a moment. */
 export async function listInstalled(
   host: Tools | undefined,
-  onWait?: () => void,
+  onWait?: OnWait,
 ): Promise<readonly ToolInfo[] | undefined> {
-  await host?.ready?.(onWait);
+  let waits = false;
+  await host?.ready?.((at, of) => {
+    waits = true;
+    onWait?.(at, of);
+  });
+  if (waits) onWait?.();
   return host?.list();
 }
 
@@ -112,7 +120,7 @@ export async function openToolbox(
     /** The checks of its calls, given the tools that there are. Absent where none will be made. */
     checks?(installed: ReadonlyMap<string, ToolInfo>): Promise<readonly TurnCheck[]>;
   },
-  tell: { onTrouble(why: string): void; onWait?(): void },
+  tell: { onTrouble(why: string): void; onWait?: OnWait },
 ) {
   const found = await listInstalled(sources.host, tell.onWait).catch((error: unknown) =>
     tell.onTrouble(callersReason(error)),

@@ -78,6 +78,8 @@ export interface TurnView {
   /** What was answered at the gate that the turn ended at. */
   readonly answered?: GateAnswer;
   readonly notice?: string;
+  /** Which of the tools that come with Postern is made ready now, as "3/5". */
+  readonly preparing?: string;
   readonly model?: ModelName;
   readonly usage?: Usage;
   /** True if the built-in model answered that it takes a language model. */
@@ -224,6 +226,9 @@ export function fold(view: TurnView, frame: TurnFrame): TurnView {
     case "titled":
       return view;
     case "notice":
+      if (frame.code === "tools_ready") return withoutNotice(view);
+      if (frame.code === "tools_getting_ready")
+        return { ...view, preparing: /\d+\/\d+/.exec(frame.message)?.[0] ?? "" };
       // How far a task is stands in its row.
       return frame.code === "task" ? view : { ...view, notice: frame.message };
     case "usage":
@@ -260,7 +265,7 @@ export function doubt(view: TurnView): TurnView {
   return isOver(view) ? view : { ...view, isWhole: false };
 }
 
-function withoutNotice({ notice: _gone, ...view }: TurnView): TurnView {
+function withoutNotice({ notice: _gone, preparing: _ready, ...view }: TurnView): TurnView {
   return view;
 }
 

@@ -175,7 +175,11 @@ export function createTranscript(changed: () => void) {
         ask(event.gate);
         break;
       case "notice":
-        add({ type: "note", tone: event.code === "progress" ? "plain" : "warning", text: event.message });
+        // These are what is done meanwhile, not news.
+        if (event.code === "tools_getting_ready") turn.what = event.message;
+        else if (event.code === "tools_ready") turn.what = "thinking";
+        else
+          add({ type: "note", tone: event.code === "progress" ? "plain" : "warning", text: event.message });
         break;
       case "done":
         endThought(turn, event.record.items);

@@ -112,3 +112,14 @@ test("the path of a file leads to the page, if there is one", () => {
   expect(row).toContain("\u001b]8;;http://127.0.0.1:3000/#/files/my%20notes.md%0A\u001b\\");
   expect(row.split("\u001b]8;;\u001b\\")).toHaveLength(2);
 });
+
+test("while tools are made ready, the last line says which, and nothing of it stays", () => {
+  const transcript = createTranscript(() => {});
+  const turn = createLiveTurn("t", "thread");
+  const show = (event: object) => transcript.show(event as TurnEvent, turn);
+  show({ type: "notice", code: "tools_getting_ready", message: "Preparing tools 3/5" });
+  expect(turn.what).toBe("Preparing tools 3/5");
+  show({ type: "notice", code: "tools_ready", message: "The tools are ready." });
+  expect(turn.what).toBe("thinking");
+  expect(transcript.entries).toEqual([]);
+});

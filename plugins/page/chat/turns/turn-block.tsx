@@ -64,7 +64,7 @@ export function TurnBlock({ turn, isLast, root, before, isContinued }: TurnBlock
         );
       })}
       {turn.status === "running" && !turn.gate && turn.pieces.at(-1)?.type !== "text" && (
-        <Working key={turn.pieces.length} since={turn.startedAt} />
+        <Working key={turn.pieces.length} since={turn.startedAt} preparing={turn.preparing} />
       )}
       {isOver(turn) && <Sources turn={turn} before={before} />}
       {turn.needsModel && <ConnectHint />}
@@ -80,14 +80,18 @@ export function TurnBlock({ turn, isLast, root, before, isContinued }: TurnBlock
 }
 
 /** Stands where the next words of the answer will be. They say themselves that it works. */
-function Working({ since }: { since: number }) {
+function Working({ since, preparing }: { since: number; preparing: string | undefined }) {
   const [now, setNow] = useState(Date.now);
   useEffect(() => {
     const timer = setInterval(() => setNow(Date.now()), 1000);
     return () => clearInterval(timer);
   }, []);
   const seconds = Math.max(0, Math.round((now - since) / 1000));
-  return <p class="working">{text.chat.turn.working(seconds)}</p>;
+  return (
+    <p class="working">
+      {preparing === undefined ? text.chat.turn.working(seconds) : text.chat.turn.preparing(preparing)}
+    </p>
+  );
 }
 
 /** Failures that end when a setting is changed. */

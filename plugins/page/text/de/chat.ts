@@ -180,6 +180,7 @@ export const chat: Catalogue["chat"] = {
     sources: "Quellen",
     inLine: "wird als Nächstes gelesen",
     takeBack: "Zurücknehmen",
+    preparing: (count) => `Bereitet Werkzeuge vor, ${count}`,
     working: (seconds) => `arbeitet, ${seconds} s`,
     openSettings: "Einstellungen öffnen",
     regenerate: "Neu erzeugen",

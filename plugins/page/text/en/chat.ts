@@ -104,6 +104,7 @@ export const chat = {
     sources: "Sources",
     inLine: "will be read next",
     takeBack: "Take back",
+    preparing: (count: string) => `Preparing tools ${count}`,
     working: (seconds: number) => `working, ${seconds} s`,
     openSettings: "Open Settings",
     regenerate: "Regenerate",

@@ -402,7 +402,7 @@ test("a turn that waits for the shipped tools says so", async () => {
     configure: () => ({}),
     start: () => ({
       tools: {
-        ready: async (onWait?: () => void) => onWait?.(),
+        ready: async (onWait?: (at: number, of: number) => void) => onWait?.(3, 5),
         list: async () => [],
         call: () => Promise.reject(new Error("never")),
       },
@@ -412,6 +412,9 @@ test("a turn that waits for the shipped tools says so", async () => {
     MODEL_BASE_URL: model.url,
   });
   const events = await eventsOf(await kernel.service("agent").run(ASK));
-  expect(events).toContainEqual(expect.objectContaining({ type: "notice", code: "tools_getting_ready" }));
+  expect(events.filter(({ type }) => type === "notice")).toEqual([
+    { type: "notice", code: "tools_getting_ready", message: "Preparing tools 3/5" },
+    { type: "notice", code: "tools_ready", message: "The tools are ready." },
+  ]);
   expect(events.at(-1)?.type).toBe("done");
 });

@@ -78,3 +78,13 @@ test("a turn that goes on from elsewhere does not stay behind what the store has
   const behind = { ...running(4), after: "turn 2" };
   expect(numbers(withNewest({ ...shown, turns: [...shown.turns, raced, behind] }, path))).toEqual([1, 2, 4]);
 });
+
+test("while tools are made ready, a turn says which, and nothing of it stays", () => {
+  const notice = (code: string, message: string) =>
+    ({ type: "notice", id: 1, turn_id: "turn 1", thread_id: "thread", code, message }) as const;
+  const before = running(1);
+  const preparing = fold(before, notice("tools_getting_ready", "Preparing tools 3/5"));
+  expect(preparing).toMatchObject({ preparing: "3/5" });
+  expect(preparing.notice).toBeUndefined();
+  expect(fold(preparing, notice("tools_ready", "The tools are ready."))).toEqual(before);
+});
