@@ -248,19 +248,23 @@ test("the input items of a response are listed, newest first or oldest first, pa
   expect((await service.send("GET", `/api/v1/responses/${id}/input_items?limit=0`)).status).toBe(400);
 });
 
-test("DELETE forgets a response; the conversation goes with the last of its responses", async () => {
-  const service = await startService();
-  const first = await service.create({ input: "Hello" });
-  const second = await service.create({ input: "Again", previous_response_id: first.id });
-  const drop = async (id: string) => (await service.send("DELETE", `/api/v1/responses/${id}`)).json();
-  const threads = async () => (await service.kernel.service("threads").list("operator")).items;
-  expect(await drop(first.id)).toEqual({ id: first.id, object: "response", deleted: true });
-  expect((await service.send("GET", `/api/v1/responses/${first.id}`)).status).toBe(404);
-  expect((await service.retrieve(second.id)).status).toBe("completed");
-  expect(await threads()).toHaveLength(1);
-  await drop(second.id);
-  expect(await threads()).toHaveLength(0);
-});
+test.each(["/api/v1", "/openai/v1"])(
+  "DELETE %s/responses forgets a response; the conversation goes with the last of its responses, for good",
+  async (api) => {
+    const service = await startService();
+    const first = await service.create({ input: "Hello" });
+    const second = await service.create({ input: "Again", previous_response_id: first.id });
+    const drop = async (id: string) => (await service.send("DELETE", `${api}/responses/${id}`)).json();
+    const threads = async () => (await service.kernel.service("threads").list("operator")).items;
+    expect(await drop(first.id)).toEqual({ id: first.id, object: "response", deleted: true });
+    expect((await service.send("GET", `/api/v1/responses/${first.id}`)).status).toBe(404);
+    expect((await service.retrieve(second.id)).status).toBe("completed");
+    expect(await threads()).toHaveLength(1);
+    await drop(second.id);
+    expect(await threads()).toHaveLength(0);
+    expect((await service.kernel.service("threads").binned("operator")).items).toEqual([]);
+  },
+);
 
 test("DELETE leaves a conversation that people went on with on another channel", async () => {
   const service = await startService();

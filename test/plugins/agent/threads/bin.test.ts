@@ -47,6 +47,32 @@ test("nothing finds a thread in the bin, and nothing continues it; the bin lists
   expect(Date.parse(binned?.expiresAt ?? "") - Date.parse(binned?.binnedAt ?? "")).toBe(30 * DAY_MS);
 });
 
+test("its files, replays and explanations are not found while a thread is in the bin, and then again", async () => {
+  const { kernel, agent, threads } = await withThread("Hello");
+  const attachments = kernel.service("attachments");
+  const { id } = await attachments.add("ann", { name: "bike.txt", data: Buffer.from("It is red.") });
+  const { attachments: named, attached, alongside } = await attachments.bring("ann", [id]);
+  const input = { ...message("Read it"), attachments: named };
+  const turn = await agent.run({ user: "ann", channel: "test", input, attached }, alongside);
+  await turn.record;
+  const found = async () => {
+    const comparison = await kernel
+      .service("comparisons")
+      .prepare({ user: "ann", model: { name: "scripted" } });
+    return {
+      file: await attachments.read("ann", named[0]?.id ?? ""),
+      explained: await threads.checked(turn.id),
+      replayed: comparison.turns,
+    };
+  };
+  const there = { file: expect.anything(), explained: expect.anything(), replayed: 2 };
+  expect(await found()).toEqual(there);
+  await threads.bin("ann", turn.thread);
+  expect(await found()).toEqual({ file: undefined, explained: undefined, replayed: 1 });
+  await threads.restore("ann", turn.thread);
+  expect(await found()).toEqual(there);
+});
+
 test("a restored thread is found again, and goes on with all that was said", async () => {
   const { threads, say, first, model } = await withThread("The red bicycle");
   const { thread } = first;

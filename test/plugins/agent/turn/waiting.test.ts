@@ -14,7 +14,10 @@ const picture = { id: "a-picture", kind: "image", mime: "image/png", size: 3 } a
 const variables = { MODEL_INPUTS: "text,image" };
 const bytes = Buffer.from("png");
 
-async function stopWithTwoWaiting(more: Partial<Turn> = {}) {
+async function stopWithTwoWaiting(
+  more: Partial<Turn> = {},
+  atLast = async (_kernel: Awaited<ReturnType<typeof bootAgent>>, _thread: string) => {},
+) {
   const model = await scriptedModel();
   model.script({ text: "Half a ", end: "stall" });
   const before = await bootAgent({ model, variables });
@@ -24,6 +27,7 @@ async function stopWithTwoWaiting(more: Partial<Turn> = {}) {
   const waiting = [];
   for (const text of ["One", "Two"])
     waiting.push(await agent.run({ ...SENT, input: message(text), thread: first.thread, ...more }));
+  await atLast(before, first.thread);
   await before.stop();
   return { model, home: before.home, first, waiting };
 }
@@ -50,6 +54,23 @@ test("that were sent and not waited for run after the restart, in order, and onc
   const turns = await again.service("threads").turns("ann", first.thread);
   expect(turns.items.map(({ status }) => status)).toEqual(["failed", "completed", "completed"]);
   expect(saidIn(model)).toHaveLength(3);
+});
+
+test("never run if the service died as soon as their thread was in the bin, nor once it is restored", async () => {
+  const { model, home, first } = await stopWithTwoWaiting({}, async (kernel, thread) => {
+    const sql = await kernel.service("store").tables("test", []);
+    // What is committed, without what follows it.
+    await sql.run("UPDATE threads SET binned_at = ? WHERE id = ?", new Date().toISOString(), thread);
+    const open = "thread = ? AND status IN ('queued', 'running')";
+    await sql.run(`UPDATE turns SET stop_asked = 1 WHERE ${open}`, thread);
+  });
+  const kernel = await bootAgent({ model, home, variables });
+  const threads = kernel.service("threads");
+  expect(await threads.find("ann", first.thread)).toBeUndefined();
+  await threads.restore("ann", first.thread);
+  const waiting = async () => (await threads.turns("ann", first.thread)).items.slice(1);
+  await expect.poll(async () => (await waiting()).map(({ status }) => status)).toEqual(["failed", "failed"]);
+  expect(saidIn(model)).toEqual(["Hi"]);
 });
 
 test("run before a message that comes while the service starts", async () => {
