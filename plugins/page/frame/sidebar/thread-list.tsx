@@ -43,7 +43,7 @@ export function ThreadList({ shown }: { shown: string | undefined }) {
       )}
       <div class="end" ref={end} />
       {nextThreads === undefined && (
-        <a class="bin soft" href="#/bin">
+        <a class="bin" href="#/bin">
           <Icon of={Trash} />
           {text.pages.bin}
         </a>

@@ -98,6 +98,7 @@ export function BinPage() {
                       <Moment at={row.expires_at} />
                     </td>
                     <td>
+                      {" "}
                       <Button
                         label={text.basics.restore}
                         aria-label={words.restore(row.title)}
