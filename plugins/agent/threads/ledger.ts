@@ -178,7 +178,7 @@ export function createLedger(sql: Sql, node: Pick<Node, "id" | "living">) {
 
     /** The turns of this node that wait in line and came before it started, oldest first. */
     async waiting(isOurs: (turn: string) => boolean): Promise<readonly LedgerTurn[]> {
-      const queued = (await readQueued(sql, node.id)).filter(({ turn }) => !isOurs(turn.id));
+      const queued = await readQueued(sql, node.id, isOurs);
       const opened = queued.map(async ({ turn, model, createdAt, ...place }) => {
         const { id, thread, user } = turn;
         const start = { ...place, id, thread, now: createdAt, beginning: PLAIN, status: "queued" as const };

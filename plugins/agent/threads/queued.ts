@@ -72,14 +72,20 @@ export function putBack(queries: Queries, { id, node }: OwnTurn): Promise<number
   );
 }
 
-/** Those of this node that wait, in the order in which they came. */
-export async function readQueued(queries: Queries, node: string): Promise<readonly QueuedTurn[]> {
+/** Those of this node that wait and that it does not know of, in the order in which they came. What is known is not read again. */
+export async function readQueued(
+  queries: Queries,
+  node: string,
+  isKnown: (turn: string) => boolean,
+): Promise<readonly QueuedTurn[]> {
+  const waiting = `FROM queued_turns JOIN turns ON turns.id = queued_turns.turn JOIN threads ON threads.id = turns.thread
+    WHERE status = 'queued' AND node = ?`;
   const find = `SELECT turns.id, turns.thread, turns.seq, turns."user", turns.channel, input, instructions, context, outside,
-      request, turns.provider, turns.model, turns.created_at, branched, ${PARENT} AS parent
-    FROM queued_turns JOIN turns ON turns.id = queued_turns.turn JOIN threads ON threads.id = turns.thread
-    WHERE status = 'queued' AND node = ? ORDER BY turns.seq`;
-  const rows = await queries.all<Row>(find, node);
-  return await Promise.all(rows.map((row) => queuedTurn(queries, row)));
+      request, turns.provider, turns.model, turns.created_at, branched, ${PARENT} AS parent ${waiting} AND turns.id = ?`;
+  const ids = await queries.all<{ id: string }>(`SELECT turns.id ${waiting} ORDER BY turns.seq`, node);
+  const unknown = ids.filter(({ id }) => !isKnown(id));
+  const rows = await Promise.all(unknown.map(({ id }) => queries.get<Row>(find, node, id)));
+  return await Promise.all(rows.flatMap((row) => (row === undefined ? [] : [queuedTurn(queries, row)])));
 }
 
 async function queuedTurn(queries: Queries, row: Row): Promise<QueuedTurn> {

@@ -52,6 +52,33 @@ const recordCall = ({ sql }: Node, { records }: TurnWriter) =>
   });
 
 describeEngines("turns", (engine, fresh) => {
+  test("of the messages that wait, those that this node has in hand are not read again", async () => {
+    const store = await (await fresh()).open();
+    const sql = await store.tables("agent", MIGRATIONS);
+    const read: unknown[] = [];
+    const all: Sql["all"] = async (text, ...values) => {
+      const rows = await sql.all(text, ...values);
+      read.push(...rows);
+      return rows as never;
+    };
+    const get: Sql["get"] = async (text, ...values) => {
+      const row = await sql.get(text, ...values);
+      read.push(row);
+      return row as never;
+    };
+    const one = nodeOn(sql, store.node, store.node.id);
+    const { thread } = (await one.open()).writer;
+    const message = (text: string) => ({ thread, input: { type: "message", text } as const });
+    const keeping = { survivesRestart: true };
+    const { id } = (await one.open({ ...message("A long one"), keeping })).writer;
+    await one.open({ ...message("Another"), keeping });
+    const { ledger } = nodeOn({ ...sql, all, get }, store.node, store.node.id);
+    const found = await ledger.waiting((turn) => turn === id);
+    expect(found.map(({ turn }) => turn.input)).toEqual([message("Another").input]);
+    expect(JSON.stringify(read)).toContain("Another");
+    expect(JSON.stringify(read)).not.toContain("A long one");
+  });
+
   test("the caller's tools stay with the thread, and are written only where they have changed", async () => {
     const [one] = await twoNodes(fresh);
     const rows = () => one.sql.all("SELECT digest, tools FROM thread_tools");
