@@ -139,6 +139,7 @@ export function createMessaging(parts: MessagingParts): OpenMessaging {
   return {
     open: openService,
     ...createOffers({ settings: parts.settings, open: openService, states: readStates, log }),
+    draw: pictures.draw,
     list: letters.list,
     async retry(id) {
       const channel = await letters.retry(id);

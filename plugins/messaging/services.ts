@@ -179,6 +179,8 @@ export interface Messaging {
   open(service: ChatService): Promise<() => Promise<void>>;
   /** All that are offered, also those that are not set up, and those of which something is still kept. */
   channels(): Promise<readonly ChannelState[]>;
+  /** Returns a chart of run-code, which is an SVG, as PNG; undefined for any other. */
+  draw(svg: string): Promise<Uint8Array | undefined>;
   /** What waits to be sent or could not be, oldest first. */
   list(query?: {
     readonly channel?: string;

@@ -109,6 +109,8 @@ export interface TerminalFiles {
     path: string,
     length: number,
   ): Promise<{ readonly entry: FileEntry; readonly data: Uint8Array } | undefined>;
+  /** Returns a chart, which is an SVG, as PNG; undefined for any other. Absent where charts are not drawn. */
+  draw?(svg: string): Promise<Uint8Array | undefined>;
   /** Uploads it for a message. */
   attach(path: string): Promise<Upload>;
   /** What was changed, newest first. */

@@ -12,12 +12,14 @@ import { completeMention } from "./files/mentions.ts";
 import { createPendingFiles } from "./files/pending-files.ts";
 import { createRenderer } from "./screen/entry-lines.ts";
 import {
+  REQUEST_NAME,
   REQUEST_OTHER_KEYS,
   REQUEST_WHEEL,
   RESET_OTHER_KEYS,
   RESET_WHEEL,
   withOtherKeys,
 } from "./screen/key-encoding.ts";
+import { createPictures, showsPictures } from "./screen/pictures.ts";
 import { type BrokenLink, Screen } from "./screen/screen.ts";
 import { createView } from "./screen/view.ts";
 import type { Terminal } from "./services.ts";
@@ -114,7 +116,12 @@ export function openTerminal(
     return { model, title, spent, fill, plugins, jobs: counts, problem, isJoined: joined !== undefined };
   };
   const highlighter = palette.hasColours ? createHighlighter(conversation.changed) : undefined;
-  const renderer = createRenderer(palette, highlighter);
+  const pictures = createPictures({
+    files,
+    changed: conversation.changed,
+    write: (text) => void (isOpen && process.stdout.write(text)),
+  });
+  const renderer = createRenderer(palette, highlighter, pictures);
   let broken: BrokenLink | undefined;
   const onBrokenLink = (link: BrokenLink | undefined) => {
     broken = link;
@@ -130,7 +137,7 @@ export function openTerminal(
   // Before the first frame: a key pressed earlier would be echoed, and Enter would arrive as Ctrl+J.
   process.stdin.setRawMode(true);
   // For terminals without the Kitty protocol. Reset at the very end, however the process ends.
-  process.stdout.write(REQUEST_OTHER_KEYS + REQUEST_WHEEL);
+  process.stdout.write(REQUEST_OTHER_KEYS + REQUEST_WHEEL + REQUEST_NAME);
   const reset = () => void process.stdout.write(RESET_OTHER_KEYS + RESET_WHEEL);
   process.once("exit", reset);
   const joinLink = () => {
@@ -138,7 +145,9 @@ export function openTerminal(
   };
   let isOpen = true;
   const instance = render(h(Screen, props), {
-    stdin: withOtherKeys(process.stdin, typed),
+    stdin: withOtherKeys(process.stdin, typed, (name) => {
+      if (showsPictures(name)) pictures.turnOn();
+    }),
     alternateScreen: true,
     exitOnCtrlC: false,
     incrementalRendering: true,
@@ -152,6 +161,7 @@ export function openTerminal(
   });
   return {
     async close(): Promise<void> {
+      pictures.close();
       isOpen = false;
       pulse.stop();
       conversation.close();

@@ -10,10 +10,10 @@ type Sent = Pick<Turn, "input" | "thread" | "answer" | "preamble" | "after">;
 export default definePlugin({
   name: "terminal",
   needs: ["kernel", "agent", "threads", "attachments"],
-  wants: ["tools", "jobs", "tasks", "memory", "workspace"],
+  wants: ["tools", "jobs", "tasks", "memory", "workspace", "messaging"],
   provides: ["terminal"],
   configure: () => ({}),
-  start({ use: { kernel, agent, threads, attachments, tools, jobs, tasks, memory, workspace } }) {
+  start({ use: { kernel, agent, threads, attachments, tools, jobs, tasks, memory, workspace, messaging } }) {
     async function start(turn: Sent, files: readonly string[] = []) {
       const keeping = { wantsTitle: true, survivesRestart: true };
       const mine = { user: OPERATOR, channel: "tui", work: { steers: true }, keeping };
@@ -87,6 +87,7 @@ export default definePlugin({
         files: workspace && {
           list: (folder, query) => workspace.list(OPERATOR, folder, query),
           find: (path) => workspace.find(OPERATOR, path),
+          ...(messaging && { draw: messaging.draw }),
           read: (path, length) => workspace.read(OPERATOR, path, { length }),
           async attach(path) {
             const found = await workspace.read(OPERATOR, path, { length: attachments.limits.fileBytes + 1 });

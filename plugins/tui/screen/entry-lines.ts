@@ -30,6 +30,7 @@ import type { Highlighter } from "../text/highlighter.ts";
 import { cut, hang, plain } from "../text/lines.ts";
 import { fenced, type Rendering, renderMarkdown, verbatim } from "../text/markdown.ts";
 import type { Palette } from "../text/palette.ts";
+import type { Pictures } from "./pictures.ts";
 
 const FOLDED_LINES = 6;
 const MIN_WIDTH_WITH_SPENDING = 40;
@@ -39,7 +40,11 @@ const MAX_OUTPUT_LINES = 400;
 export type Renderer = ReturnType<typeof createRenderer>;
 
 /** Caches each entry's lines until the entry, the width or the focus changes, or there are more colours for its code. */
-export function createRenderer(palette: Palette, highlighter?: Highlighter) {
+export function createRenderer(
+  palette: Palette,
+  highlighter?: Highlighter,
+  pictures?: Pick<Pictures, "linesOf">,
+) {
   interface Kept {
     readonly entry: Entry;
     readonly width: number;
@@ -47,6 +52,7 @@ export function createRenderer(palette: Palette, highlighter?: Highlighter) {
     readonly isJoined: boolean;
     readonly lines: readonly string[];
     readonly markdown: Rendering | undefined;
+    readonly shown: number;
   }
   const kept = new Map<number, Kept>();
   return {
@@ -58,18 +64,22 @@ export function createRenderer(palette: Palette, highlighter?: Highlighter) {
         earlier.width === width &&
         earlier.isFocused === isFocused &&
         earlier.isJoined === isJoined;
-      if (isSame && earlier.markdown?.isFinal !== false) return earlier.lines;
+      const charts = shownCharts(entry).map(
+        ({ key, path }) => [key, pictures?.linesOf(key, path, width - 4) ?? []] as const,
+      );
+      const shown = charts.reduce((sum, [, rows]) => sum + rows.length, 0);
+      if (isSame && earlier.shown === shown && earlier.markdown?.isFinal !== false) return earlier.lines;
       const source = entry.type === "answer" || entry.type === "note" ? entry.text : insideOf(entry);
       const markdown =
         source === undefined
           ? undefined
           : renderMarkdown(source, width - (isStep(entry) ? 4 : 2), palette, earlier?.markdown, highlighter);
-      const pen = createPen(width, isFocused, palette);
+      const pen = createPen({ width, isFocused, palette, pictures: new Map(charts) });
       const lines =
         markdown && !isStep(entry)
           ? framed(entry, markdown.lines, pen)
           : [...linesOf(entry, pen, markdown?.lines), ...(isJoined ? [] : [""])];
-      kept.set(entry.id, { entry, width, isFocused, isJoined, lines, markdown });
+      kept.set(entry.id, { entry, width, isFocused, isJoined, lines, markdown, shown });
       return lines;
     },
   };
@@ -77,9 +87,16 @@ export function createRenderer(palette: Palette, highlighter?: Highlighter) {
 
 type Pen = ReturnType<typeof createPen>;
 
-function createPen(width: number, isFocused: boolean, palette: Palette) {
+function createPen(given: {
+  readonly width: number;
+  readonly isFocused: boolean;
+  readonly palette: Palette;
+  /** The rows of each chart, by its key. */
+  readonly pictures: ReadonlyMap<string, readonly string[]>;
+}) {
+  const { width, isFocused, palette } = given;
   return {
-    ...{ width, isFocused, palette },
+    ...given,
     hang: (first: string, rest: string, text: string) => hang(first, rest, text, width),
     line: (text: string) => hang("    ", "    ", text, width),
     /** Writes what an entry asks. */
@@ -192,11 +209,37 @@ function thoughtLines(
   return [head, ...body, ...(more > 0 ? [`    … ${moreLines(more)}`] : [])];
 }
 
-/** A terminal names a chart, since it cannot draw it; the page shows it. */
-function chartLines(charts: CodeResult["charts"], { palette, ...pen }: Pen): string[] {
-  return charts.flatMap(({ path, title }) => {
+interface Chart {
+  /** Another call may have written another chart to the same path. */
+  readonly key: string;
+  readonly path: string;
+  readonly title: string;
+}
+
+/** An output is long, and a frame is drawn for each key. */
+const knownCharts = new WeakMap<Entry, readonly Chart[]>();
+
+function chartsOf(entry: EntryOf<"tool">): readonly Chart[] {
+  const known = knownCharts.get(entry);
+  if (known) return known;
+  const found = runOf(entry)?.result?.charts ?? [];
+  const charts = found.map((chart) => ({ ...chart, key: `${entry.call.id} ${chart.path}` }));
+  knownCharts.set(entry, charts);
+  return charts;
+}
+
+/** Charts are shown, folded or not. */
+function shownCharts(entry: Entry): readonly Chart[] {
+  if (entry.type === "calls") return entry.open ? [] : callsIn(entry.steps).flatMap(chartsOf);
+  return entry.type === "tool" ? chartsOf(entry) : [];
+}
+
+/** A chart is named, so that it can be opened on the page, and shown where the terminal can. */
+function chartLines(charts: readonly Chart[], { palette, ...pen }: Pen): string[] {
+  return charts.flatMap(({ key, path, title }) => {
     const about = title === "" ? "" : `, ${title.replaceAll("\n", " ")}`;
-    return pen.line(`chart ${palette.file(path, plain(path))}${palette.faint(plain(about))}`);
+    const rows = (pen.pictures.get(key) ?? []).map((row) => `    ${row}`);
+    return [...pen.line(`chart ${palette.file(path, plain(path))}${palette.faint(plain(about))}`), ...rows];
   });
 }
 
@@ -214,8 +257,7 @@ function groupLines(entry: EntryOf<"calls">, pen: Pen): string[] {
   const head = cut(`${entry.open ? "▾" : "▸"} ${words}`, width - 4 - tail.length);
   const state = failed === 0 ? palette.good("✓") : palette.warning("!");
   const title = `  ${state} ${pen.mark(head)}${palette.faint(tail)}`;
-  const charts = entry.open ? [] : calls.flatMap((call) => runOf(call)?.result?.charts ?? []);
-  return [title, ...chartLines(charts, pen)];
+  return [title, ...chartLines(shownCharts(entry), pen)];
 }
 
 function toolLines(entry: EntryOf<"tool">, pen: Pen, shown?: readonly string[]): string[] {
@@ -240,7 +282,7 @@ function toolLines(entry: EntryOf<"tool">, pen: Pen, shown?: readonly string[]):
         ? [palette.good("✓"), pretty(outcome.output)]
         : [palette.bad("✗"), outcome.message];
   const run = runOf(entry);
-  const charts = chartLines(run?.result?.charts ?? [], pen);
+  const charts = chartLines(chartsOf(entry), pen);
   const line = (text: string) => plain(text).replaceAll("\n", " ");
   const failure = outcome === undefined || outcome.status === "ok" ? "" : ` · ${line(outcome.message)}`;
   const pictures = images === 0 ? "" : ` · ${plural(images, "image")}`;

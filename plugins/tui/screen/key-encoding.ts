@@ -14,6 +14,9 @@ import type { ReadStream } from "node:tty";
 export const REQUEST_OTHER_KEYS = "\u001b[>4;1m";
 export const RESET_OTHER_KEYS = "\u001b[>4m";
 
+/** Asks the terminal for its name, which comes back among the keys. Those that do not know the question ignore it. */
+export const REQUEST_NAME = "\u001b[>0q";
+
 /** Saves the mode first, to restore it later. Terminals that cannot save it have it on from the start. */
 export const REQUEST_WHEEL = "\u001b[?1007s\u001b[?1007h";
 export const RESET_WHEEL = "\u001b[?1007r";
@@ -27,22 +30,35 @@ const REPORT = /\u001b\[27;(\d{1,3});(\d{1,7})~/g;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: as above
 const UNFINISHED = /\u001b\[2(?:7(?:;[\d;]{0,12})?)?$/;
 
-/** Rewrites what a terminal sends, piece by piece; the beginning of a report is held until its end has come. */
-export function createKeyRewriter(): (piece: string) => string {
+// biome-ignore lint/suspicious/noControlCharactersInRegex: as above
+const NAME = /(?:\u001b|^)P>\|([ -~]{0,100})\u001b\\/g;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: as above
+const UNFINISHED_NAME = /\u001bP(?:>(?:\|[ -~]{0,100}\u001b?)?)?$/;
+
+/** Rewrites what a terminal sends, piece by piece; the beginning of a report is held until its end has come. `named` hears its name. */
+export function createKeyRewriter(named: (name: string) => void = () => {}): (piece: string) => string {
   let held = "";
   return (piece) => {
     const text = held + piece;
-    held = UNFINISHED.exec(text)?.[0] ?? "";
+    held = (UNFINISHED.exec(text) ?? UNFINISHED_NAME.exec(text))?.[0] ?? "";
     return text
       .slice(0, text.length - held.length)
+      .replace(NAME, (_, name: string) => {
+        named(name);
+        return "";
+      })
       .replace(REPORT, "\u001b[$2;$1u")
       .replace(WHEEL, (arrows) => `\u001b[1;2${arrows.charAt(2)}`.repeat(arrows.length / ARROW_LENGTH));
   };
 }
 
 /** The same terminal, with these reports in Kitty's form. `typed`: pieces that came before, which are read first. */
-export function withOtherKeys(stdin: ReadStream, typed: readonly string[] = []): ReadStream {
-  const rewrite = createKeyRewriter();
+export function withOtherKeys(
+  stdin: ReadStream,
+  typed: readonly string[],
+  named: (name: string) => void,
+): ReadStream {
+  const rewrite = createKeyRewriter(named);
   const waiting = [...typed];
   // Nobody reads before the terminal says that there is something, and it has said so already.
   const announce = (event: string) => {

@@ -17,3 +17,13 @@ test("what is no such key is passed on at once, a lone escape too", () => {
   for (const piece of ["\u001b", "[", "\u001b[A", "\u001b[2~", "\u001b[13;2u", "[27;2;13~"])
     expect(rewrite(piece)).toBe(piece);
 });
+
+test("the terminal's name is told and is no key, wherever it is cut", () => {
+  const sent = "a\u001bP>|kitty(0.35.2)\u001b\\b";
+  for (let at = 0; at <= sent.length; at++) {
+    const named: string[] = [];
+    const rewrite = createKeyRewriter((name) => named.push(name));
+    const read = rewrite(sent.slice(0, at)) + rewrite(sent.slice(at));
+    expect([read.replace("\u001b", ""), named]).toEqual(["ab", ["kitty(0.35.2)"]]);
+  }
+});
